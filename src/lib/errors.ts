@@ -1,0 +1,20 @@
+/**
+ * The one shape every boundary's error has: a closed `code`, whether trying again can help, and the cause.
+ * Callers switch on `code`, never on `message`; `message` is one sentence with the next step for a person.
+ */
+export abstract class CodedError<Code extends string> extends Error {
+  readonly code: Code;
+  readonly retryable: boolean;
+
+  constructor(code: Code, message: string, options: { retryable: boolean; cause?: unknown }) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.retryable = options.retryable;
+  }
+}
+
+/** Whatever was thrown, as an Error. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}

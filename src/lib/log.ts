@@ -1,0 +1,85 @@
+/**
+ * JSON lines with pino; pretty when stdout is a terminal. Levels: error = wake someone, warn = look tomorrow,
+ * info = a transition or a delivery, debug = a tick. Messages of warn and error are static, facts go in fields.
+ * Redaction happens here and only here: by key, and by scrubbing `token=` out of any URL.
+ */
+import { type Logger, type LoggerOptions, pino } from "pino";
+
+export type { Logger };
+
+export const logLevels = ["trace", "debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+const SECRET_KEYS = [
+  "access_token",
+  "accessToken",
+  "token",
+  "client_secret",
+  "clientSecret",
+  "password",
+  "authorization",
+  "Authorization",
+  "api_url",
+  "apiUrl",
+  "admin_token",
+  "read_token",
+];
+
+/** Text with bearer tokens and the query values that carry secrets blanked out. */
+export function scrub(text: string): string {
+  return text
+    .replace(/([?&](?:token|access_token|client_secret|password)=)[^&\s"']+/gi, "$1[redacted]")
+    .replace(/(Bearer\s+)[\w.~+/=-]+/gi, "$1[redacted]")
+    .replace(/(hooks\.slack\.com\/(?:services|workflows|triggers)\/)[^\s"')]+/gi, "$1[redacted]")
+    .replace(/(\w+:\/\/[^:/\s@]*:)[^@/\s]+@/g, "$1[redacted]@");
+}
+
+interface LoggedError {
+  type: string;
+  message: string;
+  code?: unknown;
+  stack?: string | undefined;
+  cause?: LoggedError;
+}
+
+function describe(error: unknown, withStack: boolean, depth = 0): LoggedError {
+  const { name, message, stack, cause, code } = error as Error & { code?: unknown };
+  return {
+    type: name ?? typeof error,
+    message: scrub(message ?? String(error)),
+    ...(code === undefined ? {} : { code }),
+    ...(withStack && stack ? { stack: scrub(stack) } : {}),
+    ...(cause !== undefined && depth < 4 ? { cause: describe(cause, withStack, depth + 1) } : {}),
+  };
+}
+
+/** A root logger. Stacks are written only at debug and below. */
+export function createLogger(options: {
+  level: LogLevel;
+  pretty?: boolean;
+  destination?: NodeJS.WritableStream;
+}): Logger {
+  const withStack = options.level === "debug" || options.level === "trace";
+  const base: LoggerOptions = {
+    level: options.level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    serializers: { err: (error: unknown) => describe(error, withStack) },
+    redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`]), censor: "[redacted]" },
+  };
+  if (options.destination)
+    return pino(base, options.destination as NodeJS.WritableStream & { write(line: string): void });
+  if (!options.pretty) return pino(base);
+  const { formatters: _, ...forTransport } = base;
+  return pino({
+    ...forTransport,
+    transport: {
+      target: "pino-pretty",
+      options: { ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss.l" },
+    },
+  });
+}
+
+/** A logger that writes nothing, for tests and one-shot commands. */
+export const silentLogger: Logger = pino({ level: "silent" });
