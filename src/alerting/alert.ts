@@ -1,0 +1,49 @@
+/** An alert as it is remembered and told. What is true lives here; what was told is another record. */
+import type { Instant } from "../lib/clock.ts";
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** Why an alert ended. Only `recovered` says that what it spoke of is back. */
+export const endReasons = ["recovered", "no_longer_watched", "rule_removed", "expired"] as const;
+export type EndReason = (typeof endReasons)[number];
+
+/** What an alert speaks of: one recording, one location, the service itself, or one integration. */
+export const subjectKinds = ["recording", "location", "service", "integration"] as const;
+export type SubjectKind = (typeof subjectKinds)[number];
+
+/** What was seen when the alert was last judged; for display, never for a decision. */
+export interface AlertFacts {
+  /** IANA zone the times are shown in. */
+  readonly timezone: string;
+  readonly averageQuality?: number | undefined;
+  readonly overallUptime?: number | undefined;
+  readonly lastSeenAt?: Instant | undefined;
+  /** location_offline: how many recordings are offline, of how many known. */
+  readonly offline?: number | undefined;
+  readonly of?: number | undefined;
+  /** One sentence about the cause, already free of secrets (service and notification alerts). */
+  readonly detail?: string | undefined;
+}
+
+/** One episode of a firing alert; `key` is its identity (rule and subject), labels are frozen. */
+export interface Alert {
+  readonly key: string;
+  readonly ruleId: string;
+  readonly subject: { readonly kind: SubjectKind; readonly id: string };
+  readonly labels: Labels;
+  readonly annotations: Labels;
+  readonly state: "firing" | "resolved";
+  /** Since when the problem is there (architecture: "Since when"), not when the rule's `for` was over. */
+  readonly startsAt: Instant;
+  /** When it was found to fire: the flip that latency is counted from. */
+  readonly firedAt: Instant;
+  readonly updatedAt: Instant;
+  readonly endsAt?: Instant | undefined;
+  readonly endReason?: EndReason | undefined;
+  readonly facts: AlertFacts;
+}
+
+/** The identity of an alert: its rule and what it speaks of. */
+export function alertKey(ruleId: string, kind: SubjectKind, subjectId: string): string {
+  return `${ruleId}/${kind}/${subjectId}`;
+}

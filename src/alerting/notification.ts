@@ -1,0 +1,44 @@
+/** What a channel is asked to say: decided, complete, and true at `now`. Channels render it and send it. */
+import type { Instant } from "../lib/clock.ts";
+import type { Alert, Labels } from "./alert.ts";
+
+/** Why something is said (Alertmanager's notify reasons). */
+export type NotifyReason = "first" | "more" | "resolved" | "reminder" | "test";
+
+export interface Notification {
+  readonly reason: NotifyReason;
+  readonly receiver: string;
+  readonly integrationId: string;
+  /** `id` is stable for the group at this integration: threads hang on it. */
+  readonly group: { readonly id: string; readonly labels: Labels };
+  /** Firing now, longest first. */
+  readonly firing: readonly NotifiedAlert[];
+  /** Ended since last told. An alert that came and went untold has `untold: true`: "was offline 14:05–14:17". */
+  readonly resolved: readonly NotifiedAlert[];
+  readonly now: Instant;
+  /** Base of links, without a trailing slash; undefined: no links. */
+  readonly externalUrl: string | undefined;
+  /** Unique to this message and the same when it is tried again: Message-ID is made of it. */
+  readonly messageId: string;
+}
+
+export interface NotifiedAlert extends Alert {
+  /** 16 hex digits, Alertmanager's fingerprint of the labels. */
+  readonly fingerprint: string;
+  /** Not told as firing at this integration before this message. */
+  readonly isNew: boolean;
+}
+
+/** Why a message did not get out; also the metric's `reason` label and the README's error table. */
+export const notifyErrorCodes = [
+  "network",
+  "timeout",
+  "rate_limited",
+  "server_error",
+  "auth",
+  "not_found",
+  "bad_request",
+  "recipient_refused",
+  "other",
+] as const;
+export type NotifyErrorCode = (typeof notifyErrorCodes)[number];

@@ -1,0 +1,44 @@
+/** The routing tree as loaded: every option inherited and filled in. */
+
+export type MatchOperator = "=" | "!=" | "=~" | "!~";
+
+/** A label matcher, Alertmanager's: a missing label is the empty string, regular expressions are anchored. */
+export interface Matcher {
+  readonly name: string;
+  readonly operator: MatchOperator;
+  readonly value: string;
+  matches(value: string): boolean;
+}
+
+export interface Route {
+  /** Where in the tree it stands: `{}` for the root, then its matchers and positions; part of a group's id. */
+  readonly key: string;
+  readonly receiver: string;
+  readonly matchers: readonly Matcher[];
+  readonly continue: boolean;
+  /** Label names, or "..." for no grouping at all. */
+  readonly groupBy: readonly string[] | "...";
+  readonly groupWaitMs: number;
+  readonly groupIntervalMs: number;
+  readonly repeatIntervalMs: number;
+  readonly routes: readonly Route[];
+}
+
+/**
+ * The unit of delivery: one `slack_configs` entry, or one recipient of one `email_configs` entry. What was
+ * told, what is due, pace and back-off are each its own.
+ */
+export interface Integration {
+  /** `receiver/type/position`, for e-mail followed by `/recipient`. */
+  readonly id: string;
+  readonly receiver: string;
+  readonly type: IntegrationType;
+  readonly sendResolved: boolean;
+  /** Shared by all integrations that use the same endpoint (a hash of webhook URL or SMTP server): pace and back-off. */
+  readonly endpoint: string;
+  /** At most one message per this many ms at the endpoint. */
+  readonly paceMs: number;
+}
+
+export const integrationTypes = ["slack", "email"] as const;
+export type IntegrationType = (typeof integrationTypes)[number];

@@ -1,0 +1,88 @@
+/** The configuration as loaded: defaults filled in, durations in ms, ratios 0–1, secrets resolved. */
+import type { Route } from "../alerting/route.ts";
+import type { Rule } from "../health/rule.ts";
+import type { LogLevel } from "../lib/log.ts";
+
+export interface Config {
+  readonly service: ServiceConfig;
+  readonly redis: RedisConfig;
+  readonly watch: WatchConfig;
+  readonly rules: readonly Rule[];
+  readonly route: Route;
+  readonly receivers: readonly Receiver[];
+  readonly smtp: SmtpConfig | undefined;
+  readonly digests: readonly DigestConfig[];
+  readonly http: HttpConfig;
+  readonly log: { readonly level: LogLevel };
+}
+
+export interface ServiceConfig {
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  readonly wsUrl: string;
+  readonly authUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly audience: string;
+  readonly requestTimeoutMs: number;
+  readonly uptimeIndexTimezone: "recording" | "utc";
+}
+
+export interface RedisConfig {
+  /** Undefined: an embedded redis-server is started (or adopted), its data in `./data`. */
+  readonly url: string | undefined;
+  readonly prefix: string;
+}
+
+export interface WatchConfig {
+  readonly locations: "all" | readonly string[];
+  /** Recording or location ids never watched. */
+  readonly exclude: readonly string[];
+  readonly forgetAfterMs: number;
+  readonly statusIntervalMs: number;
+  readonly uptimeIntervalMs: number;
+  readonly inventoryIntervalMs: number;
+  readonly locationsPerRequest: number;
+}
+
+export interface Receiver {
+  readonly name: string;
+  readonly slack: readonly SlackConfig[];
+  readonly email: readonly EmailConfig[];
+}
+
+export interface SlackConfig {
+  readonly apiUrl: string;
+  readonly sendResolved: boolean;
+}
+
+export interface EmailConfig {
+  readonly to: readonly string[];
+  readonly sendResolved: boolean;
+}
+
+export interface SmtpConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly from: string;
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly requireTls: boolean;
+}
+
+export interface DigestConfig {
+  readonly name: string;
+  readonly cron: string;
+  readonly timezone: string;
+  readonly period: "1d" | "1w" | "1mo";
+  readonly matchers: Route["matchers"];
+  readonly to: readonly string[];
+}
+
+export interface HttpConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly externalUrl: string | undefined;
+  readonly adminToken: string | undefined;
+  readonly readToken: string | undefined;
+}

@@ -1,0 +1,63 @@
+/**
+ * What the service says about the fleet, in our own shapes. `src/service` is the only room that knows how
+ * any of it looks on the wire.
+ */
+import type { Instant } from "../lib/clock.ts";
+
+/** Status values of a live status entry (contract: "States"; `degraded` from the field notes). */
+export const recordingStatuses = ["online", "offline", "degraded", "unknown"] as const;
+export type RecordingStatus = (typeof recordingStatuses)[number];
+
+/** One row of `status/uptime`. `averageQuality` is a ratio 0–1; undefined means the service sent none. */
+export interface Reading {
+  readonly recordingId: string;
+  readonly locationId: string | undefined;
+  readonly status: RecordingStatus;
+  readonly lastSeenAt: Instant | undefined;
+  readonly averageQuality: number | undefined;
+}
+
+/** One good answer of `status/uptime`. */
+export interface StatusSnapshot {
+  readonly readings: readonly Reading[];
+  /** Recordings whose row was there but could not be read: no reading, yet not missing either. */
+  readonly unreadable: readonly string[];
+  /** False when a row was dropped whose recording could not be told: then absence proves nothing. */
+  readonly complete: boolean;
+}
+
+/** A camera feed at a location (contract: "Recording"), known from uptime results. */
+export interface Recording {
+  readonly id: string;
+  readonly name: string;
+  readonly organisation: string;
+  readonly cameraServer: string;
+  readonly locationId: string;
+  readonly useUploadingSchedule: boolean;
+  /** IANA time zone name; "UTC" where the service sent none or one that does not exist. */
+  readonly timezone: string;
+}
+
+/** A row of `/v1/location/list`; the contract shows no more than the id. */
+export interface Location {
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly timezone: string | undefined;
+}
+
+/** One uptime bucket. Ratios 0–1; undefined is the service's null: no data, never 0. */
+export interface UptimeBucket {
+  readonly startAt: Instant;
+  readonly withinSchedule: boolean;
+  readonly segmentsExpected: number | undefined;
+  readonly segmentsReceived: number | undefined;
+  readonly avgUptimeOnSegment: number | undefined;
+  readonly pcSegmentsReceived: number | undefined;
+  readonly overallUptime: number | undefined;
+}
+
+/** Uptime history of one recording, buckets in order of time. */
+export interface RecordingUptime {
+  readonly recording: Recording;
+  readonly buckets: readonly UptimeBucket[];
+}

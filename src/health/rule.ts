@@ -1,0 +1,34 @@
+/** Alerting rules as the configuration's `rules:` has them; ratios 0–1, durations in ms. */
+
+export type Condition =
+  | { readonly kind: "status"; readonly status: "offline" | "degraded" }
+  | { readonly kind: "average_quality"; readonly below: number; readonly clearAbove: number }
+  | {
+      readonly kind: "overall_uptime";
+      readonly below: number;
+      readonly clearAbove: number;
+      readonly overMs: number;
+    }
+  | { readonly kind: "missing" }
+  | {
+      readonly kind: "location_offline";
+      readonly atLeast: number;
+      readonly clearBelow: number;
+      readonly minRecordings: number;
+    }
+  | { readonly kind: "service"; readonly state: "unreachable" | "partly_unreachable" }
+  | { readonly kind: "notifications"; readonly state: "failing" };
+
+export type ConditionKind = Condition["kind"];
+
+export interface Rule {
+  /** What an alert's identity is made of: the alert's name, with `#2` … where several rules share one. */
+  readonly id: string;
+  /** The value of the label `alertname`. */
+  readonly alert: string;
+  readonly when: Condition;
+  readonly forMs: number;
+  readonly keepFiringForMs: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
