@@ -25,8 +25,13 @@ export interface AlertFacts {
   readonly detail?: string | undefined;
 }
 
-/** One episode of a firing alert; `key` is its identity (rule and subject), labels are frozen. */
+/**
+ * One episode of a firing alert: it fires once and ends once. `key` is the alert's identity (rule and subject),
+ * `id` the episode's; what is told is told of episodes. Labels are frozen.
+ */
 export interface Alert {
+  /** `key@firedAt`. */
+  readonly id: string;
   readonly key: string;
   readonly ruleId: string;
   readonly subject: { readonly kind: SubjectKind; readonly id: string };

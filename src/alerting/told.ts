@@ -1,0 +1,15 @@
+/**
+ * What was said, per integration and episode; kept apart from what is true. A told record lives as long as it
+ * says firing and holds what is needed to tell the end.
+ */
+import type { Instant } from "../lib/clock.ts";
+import type { Alert } from "./alert.ts";
+
+export interface Told {
+  /** The episode as it was told. */
+  readonly alert: Alert;
+  /** When the integration last accepted a message that said it fires. */
+  readonly toldAt: Instant;
+  /** The group it was told in. */
+  readonly groupId: string;
+}
