@@ -1,6 +1,7 @@
 /** What a channel is asked to say: decided, complete, and true at `now`. Channels render it and send it. */
+
+import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import type { Alert, Labels } from "./alert.ts";
 
 /** Why something is said (Alertmanager's notify reasons). */
 export type NotifyReason = "first" | "more" | "resolved" | "reminder" | "test";

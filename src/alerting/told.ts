@@ -2,8 +2,9 @@
  * What was said, per integration and episode; kept apart from what is true. A told record lives as long as it
  * says firing and holds what is needed to tell the end.
  */
+
+import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import type { Alert } from "./alert.ts";
 
 export interface Told {
   /** The episode as it was told. */

@@ -3,8 +3,9 @@
  * with their pending and firing alerts. Never mutated: a judgement gives a new one, and a write that loses its
  * race leaves the old one as it was.
  */
-import type { AlertFacts, Labels } from "../alerting/alert.ts";
+
 import type { Instant } from "../lib/clock.ts";
+import type { AlertFacts, Labels } from "./alert.ts";
 import type { Location, Recording, RecordingStatus } from "./recording.ts";
 
 export interface ShardState {
