@@ -1,0 +1,44 @@
+/** Making text from elsewhere safe to show: every renderer passes names from the service through here. */
+
+const SPACING = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
+
+/** Soft hyphen, zero-width characters, bidirectional marks, overrides and isolates, annotation and tag characters. */
+const INVISIBLE =
+  /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+const CONTROL = /\p{Cc}/gu;
+
+/**
+ * One line of visible text: line breaks and tabs become a space; control characters, zero-width characters and
+ * whatever turns the direction of the text around are removed; a lone surrogate becomes U+FFFD.
+ */
+export function stripControls(text: string): string {
+  return text.toWellFormed().replace(SPACING, " ").replace(INVISIBLE, "").replace(CONTROL, "");
+}
+
+/** At most `max` code points, the last of them `…` where something was cut off. */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text;
+  if (max <= 0) return "";
+  let kept = "";
+  let count = 0;
+  for (const point of text) {
+    count += 1;
+    if (count > max) return `${kept.trimEnd()}…`;
+    if (count < max) kept += point;
+  }
+  return text;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Text for HTML content and for attributes in single or double quotes. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+}
