@@ -1,0 +1,57 @@
+import type { Instant } from "../lib/clock.ts";
+import type { ServiceErrorCode } from "./errors.ts";
+
+/** What is asked of the service; the metric label `endpoint`. */
+export const serviceEndpoints = [
+  "token",
+  "status",
+  "locations",
+  "recording_uptime",
+  "uptimes",
+  "status_uptime",
+  "entries",
+  "area_data",
+  "average_dwell_time",
+  "conversion_rate",
+  "area_contexts",
+] as const;
+export type ServiceEndpoint = (typeof serviceEndpoints)[number];
+
+/**
+ * What the service sent that it should not have; the metric label `kind`.
+ * Of frames: `bad_frame` (no `id|n|m|` header, or numbers that make no sense), `bad_part` (parts that contradict
+ * each other or do not join), `too_large`, `unknown_id`, `late_reply` (to a request that was given up or done).
+ * Of whole replies: `bad_json`, `bad_payload` (not the documented shape), `error_payload` (`error` or `errors`).
+ * Of rows: `bad_row` (dropped), `duplicate_row` (dropped), `bad_bucket` (an uptime entry, dropped), `bad_value`
+ * (one field of a kept row, read as "no data"), `unknown_status`, `bad_timezone` (read as UTC).
+ * Of tokens: `bad_token_expiry` (none that makes sense: renewed when refused).
+ */
+export const protocolErrorKinds = [
+  "bad_frame",
+  "bad_part",
+  "too_large",
+  "unknown_id",
+  "late_reply",
+  "bad_json",
+  "bad_payload",
+  "error_payload",
+  "bad_row",
+  "duplicate_row",
+  "bad_bucket",
+  "bad_value",
+  "unknown_status",
+  "bad_timezone",
+  "bad_token_expiry",
+] as const;
+export type ProtocolErrorKind = (typeof protocolErrorKinds)[number];
+
+/** What the client tells of itself while it works; metrics are made of it. Must not throw. */
+export interface ServiceObserver {
+  /** One call of a method of Service (or one token renewal) has ended. */
+  request?(endpoint: ServiceEndpoint, outcome: "ok" | ServiceErrorCode, seconds: number): void;
+  protocolError?(kind: ProtocolErrorKind): void;
+  /** A connection took the place of an earlier one, planned (token expiry) or not. */
+  socketReconnect?(): void;
+  /** A token was obtained; undefined where its expiry is not known. */
+  tokenExpiry?(at: Instant | undefined): void;
+}
