@@ -1,0 +1,12 @@
+import { CodedError } from "../lib/errors.ts";
+
+/** `no_server`: nothing to start Redis with; `unavailable`: not reachable now; `unreadable`: what is stored cannot be read by this version. */
+export const storeErrorCodes = ["no_server", "unavailable", "unreadable"] as const;
+export type StoreErrorCode = (typeof storeErrorCodes)[number];
+
+/** What goes wrong at the border to Redis. */
+export class StoreError extends CodedError<StoreErrorCode> {
+  constructor(code: StoreErrorCode, message: string, options: { cause?: unknown } = {}) {
+    super(code, message, { retryable: code === "unavailable", ...options });
+  }
+}

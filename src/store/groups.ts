@@ -1,0 +1,192 @@
+/**
+ * What is due at an integration and what was told there. Claim a due group, decide outside, then settle or
+ * postpone: each is one script, so that a crash between any two repeats at most the message in flight.
+ */
+import type { Redis } from "ioredis";
+import type { NotifyErrorCode } from "../alerting/notification.ts";
+import type { Integration } from "../alerting/route.ts";
+import type { Told } from "../alerting/told.ts";
+import type { Alert, Labels } from "../health/alert.ts";
+import type { Instant } from "../lib/clock.ts";
+import type { Keys } from "./keys.ts";
+import { loadScript } from "./redis.ts";
+
+/** A due group under our lease, with its episodes as they are now. */
+export interface Claimed {
+  readonly kind: "group";
+  readonly group: string;
+  readonly labels: Labels;
+  readonly repeatIntervalMs: number;
+  /** When it should have been served; undefined when it is only due for a reminder. */
+  readonly dueSince: Instant | undefined;
+  /** How often in a row this group alone was refused. */
+  readonly groupFailures: number;
+  /** How often in a row the endpoint or the integration failed. */
+  readonly failures: number;
+  readonly alerts: readonly Alert[];
+  readonly told: ReadonlyMap<string, Told>;
+  /** Members of which nothing is stored any more. */
+  readonly lost: readonly string[];
+}
+
+/** `busy`: another send is under way; `backoff`: the endpoint is resting; `idle`: nothing due before `until`. */
+export type Claim =
+  | Claimed
+  | { readonly kind: "busy" | "backoff"; readonly until: Instant }
+  | { readonly kind: "idle"; readonly until: Instant | undefined };
+
+/** Where a failure counts: the endpoint, this integration (a refused recipient), or the one message. */
+export type FailureScope = "endpoint" | "integration" | "message";
+
+/** What an integration keeps failing with. */
+export interface Trouble {
+  readonly since: Instant;
+  readonly code: NotifyErrorCode;
+  readonly detail: string;
+}
+
+export function createGroupStore(redis: Redis, keys: Keys) {
+  const scripts = {
+    claim: loadScript(redis, "claim", { withGroups: true }),
+    settle: loadScript(redis, "settle", { withGroups: true }),
+    postpone: loadScript(redis, "postpone", { withGroups: true }),
+    pace: loadScript(redis, "pace"),
+  };
+  const claimKey = (integration: string) => `${keys.prefix}claim:${integration}`;
+
+  return {
+    /** Takes the integration's first due group; `leaseMs` must be longer than the deadline of any send. */
+    async claim(integration: Integration, token: string, now: Instant, leaseMs: number): Promise<Claim> {
+      const { id, endpoint } = integration;
+      return toClaim(
+        (await scripts.claim(claimKey(id), keys.prefix, id, endpoint, token, now, leaseMs)) as ClaimReply,
+      );
+    },
+
+    /** Writes down what was told and what is over; `said` means a message was accepted. Gives the next due time. */
+    async settle(
+      integration: Integration,
+      group: string,
+      token: string,
+      outcome: {
+        now: Instant;
+        said: boolean;
+        told: readonly Told[];
+        settled: readonly string[];
+        nextAt: Instant | undefined;
+      },
+    ): Promise<Instant | undefined> {
+      const reply = (await scripts.settle(
+        claimKey(integration.id),
+        keys.prefix,
+        integration.id,
+        group,
+        token,
+        outcome.now,
+        outcome.said ? "1" : "0",
+        JSON.stringify(outcome.told.map((told) => [told.alert.id, JSON.stringify(told)])),
+        JSON.stringify(outcome.settled),
+        outcome.nextAt ?? "",
+        integration.endpoint,
+      )) as string;
+      return reply === "" ? undefined : Number(reply);
+    },
+
+    /** Gives the group back, due again at `at`; with a failure, counts it where it belongs. */
+    async postpone(
+      integration: Integration,
+      group: string,
+      token: string,
+      input: {
+        now: Instant;
+        at: Instant;
+        failure?: { code: NotifyErrorCode; detail: string; scope: FailureScope };
+      },
+    ): Promise<void> {
+      const { failure } = input;
+      await scripts.postpone(
+        claimKey(integration.id),
+        keys.prefix,
+        integration.id,
+        group,
+        token,
+        input.now,
+        input.at,
+        failure?.code ?? "",
+        failure?.detail ?? "",
+        failure?.scope ?? "",
+        failure?.scope === "endpoint" ? integration.endpoint : integration.id,
+      );
+    },
+
+    /** Takes a pace token (0), or says how many ms to wait for one. */
+    async pace(integration: Integration, now: Instant): Promise<number> {
+      if (integration.paceMs === 0) return 0;
+      return Number(await scripts.pace(keys.pace(integration.endpoint), now, integration.paceMs));
+    },
+
+    /** When each integration has something due next; those with nothing are left out. */
+    async nextDue(integrations: readonly string[]): Promise<Map<string, Instant>> {
+      const pipeline = redis.pipeline();
+      for (const id of integrations) pipeline.zrange(keys.due(id), 0, "0", "WITHSCORES");
+      const replies = (await pipeline.exec()) ?? [];
+      const next = new Map<string, Instant>();
+      integrations.forEach((id, i) => {
+        const score = (replies[i]?.[1] as string[] | undefined)?.[1];
+        if (score !== undefined) next.set(id, Number(score));
+      });
+      return next;
+    },
+
+    /** What the integration keeps failing with, if anything. */
+    async trouble(integration: Integration): Promise<Trouble | undefined> {
+      const pipeline = redis.pipeline();
+      pipeline.hmget(keys.backoff(integration.endpoint), "since", "code", "detail");
+      pipeline.hmget(keys.backoff(integration.id), "since", "code", "detail");
+      pipeline.hvals(keys.trouble(integration.id));
+      const [endpoint, own, messages] = ((await pipeline.exec()) ?? []).map(
+        ([, reply]) => reply as (string | null)[],
+      );
+      for (const found of [endpoint, own]) {
+        const [since, code, detail] = found ?? [];
+        if (since) return { since: Number(since), code: code as NotifyErrorCode, detail: detail ?? "" };
+      }
+      const first = messages?.[0];
+      return first ? (JSON.parse(first) as Trouble) : undefined;
+    },
+
+    /** Every integration that was ever owed or told something. */
+    knownIntegrations(): Promise<string[]> {
+      return redis.smembers(keys.integrations);
+    },
+
+    /** What was told as firing at the integration and not yet told as over. */
+    async told(integration: string): Promise<Told[]> {
+      return (await redis.hvals(keys.told(integration))).map((text) => JSON.parse(text) as Told);
+    },
+  };
+}
+
+export type GroupStore = ReturnType<typeof createGroupStore>;
+
+type ClaimReply =
+  | ["busy" | "backoff" | "idle", string]
+  | ["group", string, string, string, string, string, string, string[], string[], string[]];
+
+function toClaim(reply: ClaimReply): Claim {
+  if (reply[0] === "idle") return { kind: "idle", until: reply[1] === "" ? undefined : Number(reply[1]) };
+  if (reply[0] !== "group") return { kind: reply[0], until: Number(reply[1]) };
+  const [, group, labels, repeat, since, fails, failures, episodes, alerts, told] = reply;
+  return {
+    kind: "group",
+    group,
+    labels: JSON.parse(labels) as Labels,
+    repeatIntervalMs: Number(repeat),
+    dueSince: since === "" ? undefined : Number(since),
+    groupFailures: Number(fails),
+    failures: Number(failures),
+    alerts: alerts.filter((text) => text !== "").map((text) => JSON.parse(text.slice(1)) as Alert),
+    told: new Map(told.flatMap((text, i) => (text ? [[episodes[i] ?? "", JSON.parse(text) as Told]] : []))),
+    lost: episodes.filter((_, i) => alerts[i] === "" && told[i] === ""),
+  };
+}

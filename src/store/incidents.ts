@@ -1,0 +1,45 @@
+/** Ended incidents, kept for digests and the API: one small row each, sorted by their end. */
+import type { Redis } from "ioredis";
+import type { Alert, EndReason, SubjectKind } from "../health/alert.ts";
+import type { Instant } from "../lib/clock.ts";
+import type { Keys } from "./keys.ts";
+
+/** One episode of an alert, over (`endsAt`) or not. */
+export interface Incident {
+  readonly id: string;
+  readonly alertname: string;
+  readonly subject: { readonly kind: SubjectKind; readonly id: string };
+  readonly locationId: string | undefined;
+  readonly startsAt: Instant;
+  readonly endsAt: Instant | undefined;
+  readonly endReason: EndReason | undefined;
+}
+
+/** An alert as the row of its incident. */
+export function toIncident(alert: Alert): Incident {
+  return {
+    id: alert.id,
+    alertname: alert.labels.alertname ?? "",
+    subject: alert.subject,
+    locationId: alert.labels.location_id,
+    startsAt: alert.startsAt,
+    endsAt: alert.endsAt,
+    endReason: alert.endReason,
+  };
+}
+
+export function encodeIncident(alert: Alert): string {
+  return JSON.stringify(toIncident(alert));
+}
+
+export function createIncidentStore(redis: Redis, keys: Keys) {
+  return {
+    /** Incidents that ended at or after `from`, oldest end first. Those still open are among the alerts. */
+    async endedSince(from: Instant): Promise<Incident[]> {
+      const rows = await redis.zrangebyscore(keys.incidents, from, "+inf");
+      return rows.map((row) => JSON.parse(row) as Incident);
+    },
+  };
+}
+
+export type IncidentStore = ReturnType<typeof createIncidentStore>;

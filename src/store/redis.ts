@@ -1,0 +1,73 @@
+/**
+ * The connection to Redis: reconnecting for ever with jittered back-off, commands waiting for it meanwhile, one
+ * sentence in the log when it goes and one when it is back.
+ */
+import { readFileSync } from "node:fs";
+import { Redis } from "ioredis";
+import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
+import type { Clock, Instant } from "../lib/clock.ts";
+import { toError } from "../lib/errors.ts";
+import { type Logger, scrub } from "../lib/log.ts";
+
+const RECONNECT: BackoffPolicy = { baseMs: 100, capMs: 5_000 };
+
+/**
+ * Connects lazily and never gives up. `name` shows in `CLIENT LIST`. Workers of BullMQ need
+ * `maxRetriesPerRequest: null`, and so do we: a command waits for Redis instead of failing.
+ */
+export function connectRedis(url: string, log: Logger, name: string): Redis {
+  const redis = new Redis(url, {
+    connectionName: name,
+    lazyConnect: true,
+    maxRetriesPerRequest: null,
+    retryStrategy: (times) => backoffMs(RECONNECT, times),
+    connectTimeout: 5_000,
+  });
+  let failing = false;
+  redis.on("error", (error) => {
+    if (failing) return;
+    failing = true;
+    const err = new Error(scrub(toError(error).message));
+    log.warn(
+      { err },
+      "Redis cannot be reached; trying again until it can. Check redis.url and that it is running",
+    );
+  });
+  redis.on("ready", () => {
+    if (failing) log.info("Redis is reachable again");
+    failing = false;
+  });
+  return redis;
+}
+
+/** Runs a Lua script: one key, then arguments. The reply is what the script's head says. */
+export type Script = (key: string, ...args: (string | number)[]) => Promise<unknown>;
+
+/**
+ * A script of `scripts/`, sent by hash once Redis knows it. `withGroups` puts the shared part of groups.lua before
+ * it, whose first argument is the key prefix.
+ */
+export function loadScript(redis: Redis, name: string, options: { withGroups?: boolean } = {}): Script {
+  const read = (file: string) => readFileSync(new URL(`./scripts/${file}.lua`, import.meta.url), "utf8");
+  const lua = options.withGroups ? `${read("groups")}\n${read(name)}` : read(name);
+  const command = `lenswatch_${name}`;
+  redis.defineCommand(command, { numberOfKeys: 1, lua });
+  const run = Reflect.get(redis, command) as (...args: (string | number)[]) => Promise<unknown>;
+  return (key, ...args) => run.call(redis, key, ...args);
+}
+
+/** Redis' own clock, ms: the one clock all replicas share. */
+export async function redisNow(redis: Redis): Promise<Instant> {
+  const [seconds, microseconds] = await redis.time();
+  return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
+}
+
+/** Corrects `clock` to Redis `TIME`, taking half of the round trip off. */
+export async function followRedisClock(
+  redis: Redis,
+  clock: Clock & { correct(other: Instant): void },
+): Promise<void> {
+  const sent = performance.now();
+  const there = await redisNow(redis);
+  clock.correct(there + (performance.now() - sent) / 2);
+}

@@ -1,0 +1,56 @@
+-- The one atomic write: the document, the changed alerts, and the groups now due, or nothing at all.
+-- KEYS[1] document hash (n nonce, d document)
+-- ARGV    prefix, expected nonce ('' none), new nonce, document, now, attempts field, attempts value, changes,
+--         oldest incident to keep, most incidents to keep
+--         changes: JSON [{op, id, alert, to: [[integration, group, labels, wait, interval, repeat]], incident}]
+-- Returns {'stored' | 'already' | 'lost', integration, due, integration, due, ...}
+local now = tonumber(ARGV[5])
+local current = redis.call('HGET', KEYS[1], 'n') or ''
+if current == ARGV[3] then return {'already'} end
+if current ~= ARGV[2] then return {'lost'} end
+
+redis.call('HSET', KEYS[1], 'n', ARGV[3], 'd', ARGV[4])
+if ARGV[6] ~= '' then redis.call('HSET', p .. 'attempts', ARGV[6], ARGV[7]) end
+
+local wake = {}
+local function note(integration, at)
+  if not wake[integration] or wake[integration] > at then wake[integration] = at end
+end
+
+for _, change in ipairs(cjson.decode(ARGV[8])) do
+  if change.op == 'firing' then
+    redis.call('HSET', p .. 'alerts', change.id, 'F' .. change.alert)
+    for _, to in ipairs(change.to) do
+      local integration, group = to[1], to[2]
+      redis.call('HSET', group_key(integration, group), 'labels', to[3], 'wait', to[4], 'interval', to[5], 'repeat', to[6])
+      redis.call('SADD', members_key(integration, group), change.id)
+      redis.call('SADD', p .. 'in:' .. change.id, integration .. '\n' .. group)
+      redis.call('SADD', p .. 'integrations', integration)
+      note(integration, make_due(integration, group, now))
+    end
+  elseif change.op == 'resolved' then
+    local places = redis.call('SMEMBERS', p .. 'in:' .. change.id)
+    if #places == 0 then
+      redis.call('HDEL', p .. 'alerts', change.id)
+    else
+      redis.call('HSET', p .. 'alerts', change.id, 'R' .. change.alert)
+      for _, place in ipairs(places) do
+        local at = string.find(place, '\n', 1, true)
+        local integration, group = string.sub(place, 1, at - 1), string.sub(place, at + 1)
+        note(integration, make_due(integration, group, now))
+      end
+    end
+    redis.call('ZADD', p .. 'incidents', change.endsAt, change.incident)
+  elseif redis.call('HEXISTS', p .. 'alerts', change.id) == 1 then
+    redis.call('HSET', p .. 'alerts', change.id, 'F' .. change.alert)
+  end
+end
+redis.call('ZREMRANGEBYSCORE', p .. 'incidents', '-inf', '(' .. ARGV[9])
+redis.call('ZREMRANGEBYRANK', p .. 'incidents', 0, -(tonumber(ARGV[10]) + 1))
+
+local result = {'stored'}
+for integration, at in pairs(wake) do
+  result[#result + 1] = integration
+  result[#result + 1] = tostring(at)
+end
+return result

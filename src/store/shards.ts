@@ -1,0 +1,175 @@
+/**
+ * Versioned documents and the one atomic write that stores a judgement: document, changed alerts and groups now
+ * due, or nothing. The version is a random nonce, read before the service is asked; a document of our own last
+ * write is not read again.
+ */
+import { randomUUID } from "node:crypto";
+import type { Redis } from "ioredis";
+import type { Alert } from "../health/alert.ts";
+import type { ShardState } from "../health/state.ts";
+import type { Instant } from "../lib/clock.ts";
+import { encodeIncident } from "./incidents.ts";
+import type { Keys } from "./keys.ts";
+import { loadScript } from "./redis.ts";
+import { decodeShard, emptyShard, encodeShard } from "./shard-document.ts";
+
+/** Incidents are kept 90 days, and no more than this many: about 15 MB. */
+const INCIDENTS_KEPT_MS = 90 * 86_400_000;
+const INCIDENTS_KEPT = 50_000;
+
+/** A document and the nonce it had when it was read; "" means there was none. */
+export interface Versioned<State> {
+  readonly nonce: string;
+  readonly state: State;
+}
+
+/** Where a firing alert is to be told: one group at one integration, with the timers of its route. */
+export interface Destination {
+  readonly integration: string;
+  readonly group: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly groupWaitMs: number;
+  readonly groupIntervalMs: number;
+  readonly repeatIntervalMs: number;
+}
+
+export interface Change {
+  readonly kind: "firing" | "resolved" | "updated";
+  readonly alert: Alert;
+  /** For `firing`; an end goes wherever its beginning went. */
+  readonly to: readonly Destination[];
+}
+
+/** What was written; `wake` says which integrations have something due and when. */
+export type Remembered =
+  | { readonly outcome: "stored"; readonly nonce: string; readonly wake: ReadonlyMap<string, Instant> }
+  | { readonly outcome: "lost" };
+
+/** How it went to ask the service about one thing, and when. */
+export interface Attempt {
+  readonly goodAt: Instant;
+  readonly attemptedAt: Instant;
+  readonly error?: string | undefined;
+}
+
+export interface RememberInput {
+  readonly key: string;
+  readonly expected: string;
+  readonly document: string;
+  readonly now: Instant;
+  readonly attempt?: { readonly subject: string; readonly value: Attempt } | undefined;
+  readonly changes: readonly Change[];
+}
+
+export function createShardStore(redis: Redis, keys: Keys) {
+  const script = loadScript(redis, "remember", { withGroups: true });
+
+  async function remember(input: RememberInput): Promise<Remembered> {
+    const nonce = randomUUID();
+    const reply = (await script(
+      input.key,
+      keys.prefix,
+      input.expected,
+      nonce,
+      input.document,
+      input.now,
+      input.attempt?.subject ?? "",
+      input.attempt ? JSON.stringify(input.attempt.value) : "",
+      JSON.stringify(input.changes.map(toWire)),
+      input.now - INCIDENTS_KEPT_MS,
+      INCIDENTS_KEPT,
+    )) as string[];
+    if (reply[0] === "lost") return { outcome: "lost" };
+    return {
+      outcome: "stored",
+      nonce,
+      wake: reply[0] === "already" ? everyDestination(input) : toWake(reply),
+    };
+  }
+
+  return {
+    remember,
+
+    /** Reads the shard's document, or only its nonce when `cached` is still the one stored. */
+    async read(shard: number, cached?: Versioned<ShardState>): Promise<Versioned<ShardState>> {
+      const key = keys.shard(shard);
+      if (cached && (await redis.hget(key, "n")) === cached.nonce) return cached;
+      const [nonce, document] = await redis.hmget(key, "n", "d");
+      return { nonce: nonce ?? "", state: document ? decodeShard(document) : emptyShard };
+    },
+
+    /** Stores a judged shard. `lost` means somebody else swept it meanwhile: throw the judgement away. */
+    rememberShard(
+      shard: number,
+      input: { expected: string; state: ShardState; now: Instant; changes: readonly Change[] },
+    ): Promise<Remembered> {
+      return remember({
+        key: keys.shard(shard),
+        expected: input.expected,
+        document: encodeShard(input.state),
+        now: input.now,
+        attempt: { subject: `shard:${shard}`, value: { goodAt: input.now, attemptedAt: input.now } },
+        changes: input.changes,
+      });
+    },
+
+    /** Notes how asking the service went, good or bad, without touching any document. */
+    async noteAttempt(subject: string, now: Instant, error?: string): Promise<void> {
+      const known = parseAttempt(await redis.hget(keys.attempts, subject));
+      const goodAt = error === undefined ? now : (known?.goodAt ?? 0);
+      await redis.hset(keys.attempts, subject, JSON.stringify({ goodAt, attemptedAt: now, error }));
+    },
+
+    /** All attempts by subject: `shard:<n>`, `inventory`, `uptime:<n>`. */
+    async attempts(): Promise<Map<string, Attempt>> {
+      const attempts = new Map<string, Attempt>();
+      for (const [subject, text] of Object.entries(await redis.hgetall(keys.attempts))) {
+        const attempt = parseAttempt(text);
+        if (attempt) attempts.set(subject, attempt);
+      }
+      return attempts;
+    },
+
+    async forgetAttempt(subject: string): Promise<void> {
+      await redis.hdel(keys.attempts, subject);
+    },
+
+    /** All alerts that fire, or ended and are still owed to somebody. */
+    async alerts(): Promise<Alert[]> {
+      return (await redis.hvals(keys.alerts)).map((text) => JSON.parse(text.slice(1)) as Alert);
+    },
+  };
+}
+
+export type ShardStore = ReturnType<typeof createShardStore>;
+
+function parseAttempt(text: string | null): Attempt | undefined {
+  return text === null ? undefined : (JSON.parse(text) as Attempt);
+}
+
+function toWire({ kind, alert, to }: Change) {
+  return {
+    op: kind,
+    id: alert.id,
+    alert: JSON.stringify(alert),
+    to: to.map((d) => [
+      d.integration,
+      d.group,
+      JSON.stringify(d.labels),
+      d.groupWaitMs,
+      d.groupIntervalMs,
+      d.repeatIntervalMs,
+    ]),
+    ...(kind === "resolved" ? { endsAt: alert.endsAt, incident: encodeIncident(alert) } : {}),
+  };
+}
+
+function toWake(reply: readonly string[]): Map<string, Instant> {
+  const wake = new Map<string, Instant>();
+  for (let i = 1; i < reply.length; i += 2) wake.set(reply[i] ?? "", Number(reply[i + 1]));
+  return wake;
+}
+
+function everyDestination({ changes, now }: RememberInput): Map<string, Instant> {
+  return new Map(changes.flatMap(({ to }) => to.map((d) => [d.integration, now + d.groupWaitMs] as const)));
+}
