@@ -1,0 +1,35 @@
+/**
+ * Long work in the one thread there is: written as a generator that yields every so many rows, run in slices
+ * with the event loop let through in between.
+ */
+import { setImmediate } from "node:timers/promises";
+
+/** How long a slice may be before the event loop is let through, ms. */
+export const SLICE_MS = 2;
+
+export interface Breather {
+  /** Lets the event loop through once the present slice is over; resolves at once before that. */
+  breathe(): Promise<void> | undefined;
+}
+
+/** A breather whose first slice begins now. `elapsed` is a monotonic clock, ms. */
+export function createBreather(elapsed: () => number = () => performance.now()): Breather {
+  let sliceEndsAt = elapsed() + SLICE_MS;
+  const pause = async (): Promise<void> => {
+    await setImmediate();
+    sliceEndsAt = elapsed() + SLICE_MS;
+  };
+  return { breathe: () => (elapsed() < sliceEndsAt ? undefined : pause()) };
+}
+
+/** Runs `steps` to its result, breathing at each of its yields. */
+export async function runBreathing<T>(
+  steps: Iterator<unknown, T>,
+  breather: Breather = createBreather(),
+): Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await breather.breathe();
+  }
+}
