@@ -1,0 +1,79 @@
+/** What the embedded Redis leaves in its directory: `redis.json` (where it listens) and `redis.pid`. */
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { readFile, readlink, unlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { z } from "zod";
+
+const Endpoint = z.object({
+  port: z.int().min(1).max(65_535),
+  password: z.string().regex(/^[0-9a-f]{32,64}$/),
+});
+export type Endpoint = z.infer<typeof Endpoint>;
+
+/** Where the directory's server listens or is to listen; chosen and written (0600) when nothing is there yet. */
+export async function endpointOf(dir: string): Promise<Endpoint> {
+  const file = join(dir, "redis.json");
+  const known = await readEndpoint(file);
+  if (known) return known;
+  const endpoint = { port: await freePort(), password: randomBytes(24).toString("hex") };
+  try {
+    await writeFile(file, `${JSON.stringify(endpoint)}\n`, { mode: 0o600, flag: "wx" });
+    return endpoint;
+  } catch (thrown) {
+    // Another process was first, or what is there cannot be read by anybody.
+    const theirs = await readEndpoint(file);
+    if (theirs) return theirs;
+    if ((thrown as NodeJS.ErrnoException).code !== "EEXIST") throw thrown;
+    await unlink(file).catch(() => {});
+    return endpointOf(dir);
+  }
+}
+
+/** Forgets an endpoint that turned out to be somebody else's, unless it was replaced meanwhile. */
+export async function dropEndpoint(dir: string, endpoint: Endpoint): Promise<void> {
+  const file = join(dir, "redis.json");
+  const current = await readEndpoint(file);
+  if (current?.password === endpoint.password) await unlink(file).catch(() => {});
+}
+
+/** The pid of a process that works in `dir` and calls itself the directory's server (known on Linux only). */
+export async function liveServerIn(dir: string): Promise<number | undefined> {
+  const pid = Number.parseInt(await readFile(join(dir, "redis.pid"), "utf8").catch(() => ""), 10);
+  if (!(pid > 0) || isGone(pid)) return undefined;
+  const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+  return cwd === dir ? pid : undefined;
+}
+
+/** Whether no such process runs any more; one that only waits to be reaped is gone too. */
+export function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === "ESRCH";
+  }
+  try {
+    return / [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\)/s, ""));
+  } catch {
+    return false;
+  }
+}
+
+async function readEndpoint(file: string): Promise<Endpoint | undefined> {
+  try {
+    return Endpoint.safeParse(JSON.parse(await readFile(file, "utf8"))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+}
