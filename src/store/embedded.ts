@@ -168,7 +168,8 @@ async function stopServer({ connection, pid }: Attached, log: Logger): Promise<v
     log.warn({ pid, err: toError(thrown) }, "embedded Redis did not shut down, killing it");
     process.kill(pid, "SIGKILL");
   } finally {
-    connection.disconnect();
+    // On an ended connection it would hold the process for its own time limit.
+    if (connection.status !== "end" && connection.status !== "close") connection.disconnect();
   }
 }
 
