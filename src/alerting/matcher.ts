@@ -1,0 +1,175 @@
+/**
+ * Label matchers in Alertmanager's syntax: `name op value`, op one of = != =~ !~, names and values bare or in
+ * double quotes with Go's escapes, several separated by commas, braces around them optional but paired. A missing
+ * label is the empty string. Regular expressions are RE2's: linear in time, anchored at both ends.
+ */
+import { RE2JS } from "re2js";
+import type { Labels } from "../health/alert.ts";
+import { quoteGo, unquoteGo } from "./go-string.ts";
+import type { Matcher, MatchOperator } from "./route.ts";
+
+/** A longer pattern is nobody's intention; compiling stays well under a millisecond per 100 characters. */
+const LONGEST_PATTERN = 4_096;
+
+type TokenKind = "open" | "close" | "comma" | "operator" | "text" | "end";
+
+interface Token {
+  readonly kind: TokenKind;
+  readonly value: string;
+  /** Of its first character, from 1. */
+  readonly column: number;
+}
+
+const WORDS: Readonly<Record<TokenKind, string>> = {
+  open: "{",
+  close: "}",
+  comma: "a comma",
+  operator: "one of = != =~ !~",
+  text: "a name or value (bare, or in double quotes)",
+  end: "the end",
+};
+
+/** One matcher. Throws an Error whose message says at which column it went wrong and what would be right. */
+export function parseMatcher(text: string): Matcher {
+  const tokens = new Tokens(text);
+  const matcher = readMatcher(tokens);
+  tokens.take("end");
+  return matcher;
+}
+
+/** A list of matchers, braces optional; none from an empty text. Throws like `parseMatcher`. */
+export function parseMatchers(text: string): Matcher[] {
+  const tokens = new Tokens(text);
+  const braced = tokens.accept("open");
+  const closing = braced ? "close" : "end";
+  const matchers: Matcher[] = [];
+  while (tokens.next.kind !== closing) {
+    matchers.push(readMatcher(tokens));
+    if (!tokens.accept("comma")) break;
+  }
+  tokens.take(closing);
+  if (braced) tokens.take("end");
+  return matchers;
+}
+
+/** A matcher from its parts, as silences and the API give them. Throws an Error for a pattern RE2 refuses. */
+export function createMatcher(name: string, operator: MatchOperator, value: string): Matcher {
+  return { name, operator, value, matches: predicate(operator, value) };
+}
+
+/** The text a matcher is parsed from: `severity="warning"`. */
+export function formatMatcher({
+  name,
+  operator,
+  value,
+}: Pick<Matcher, "name" | "operator" | "value">): string {
+  return `${/^[a-zA-Z_:][\w:]*$/.test(name) ? name : quoteGo(name)}${operator}${quoteGo(value)}`;
+}
+
+/** Whether every matcher agrees; true of an empty list. */
+export function matchesAll(matchers: readonly Matcher[], labels: Labels): boolean {
+  return matchers.every((matcher) => matcher.matches(labelValue(labels, matcher.name)));
+}
+
+function labelValue(labels: Labels, name: string): string {
+  return Object.hasOwn(labels, name) ? (labels[name] ?? "") : "";
+}
+
+function predicate(operator: MatchOperator, value: string): (text: string) => boolean {
+  if (operator === "=") return (text) => text === value;
+  if (operator === "!=") return (text) => text !== value;
+  const pattern = compile(value);
+  if (operator === "=~") return (text) => pattern.matches(text);
+  return (text) => !pattern.matches(text);
+}
+
+function compile(pattern: string): RE2JS {
+  if (pattern.length > LONGEST_PATTERN) {
+    throw new Error(
+      `the regular expression is longer than ${LONGEST_PATTERN} characters; write a shorter one`,
+    );
+  }
+  try {
+    return RE2JS.compile(pattern);
+  } catch (thrown) {
+    const why =
+      thrown instanceof Error ? thrown.message.replace(/^error parsing regexp: /, "") : "unreadable";
+    throw new Error(`${quoteGo(pattern)} is not a regular expression RE2 understands: ${why}`, {
+      cause: thrown,
+    });
+  }
+}
+
+function readMatcher(tokens: Tokens): Matcher {
+  const name = tokens.take("text");
+  if (name.value === "") throw new Error(`column ${name.column}: a label name cannot be empty`);
+  const operator = tokens.take("operator").value as MatchOperator;
+  const value = tokens.take("text");
+  try {
+    return createMatcher(name.value, operator, value.value);
+  } catch (thrown) {
+    throw new Error(`column ${value.column}: ${(thrown as Error).message}`, { cause: thrown });
+  }
+}
+
+/** Reads tokens one ahead. The patterns are sticky and have one way to match, so reading is linear. */
+class Tokens {
+  readonly #text: string;
+  #at = 0;
+  next: Token;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.next = this.#read();
+  }
+
+  accept(kind: TokenKind): boolean {
+    if (this.next.kind !== kind) return false;
+    this.take(kind);
+    return true;
+  }
+
+  take(kind: TokenKind): Token {
+    const token = this.next;
+    if (token.kind !== kind) {
+      const found = token.kind === "end" ? "the end" : quoteGo(token.value);
+      throw new Error(`column ${token.column}: expected ${WORDS[kind]}, found ${found}`);
+    }
+    if (kind !== "end") this.next = this.#read();
+    return token;
+  }
+
+  #read(): Token {
+    this.#match(/\s+/y);
+    const column = this.#at + 1;
+    if (this.#at >= this.#text.length) return { kind: "end", value: "", column };
+    const mark = this.#match(/[{},]/y);
+    if (mark) return { kind: mark === "{" ? "open" : mark === "}" ? "close" : "comma", value: mark, column };
+    const operator = this.#match(/=~|!=|!~|=/y);
+    if (operator) return { kind: "operator", value: operator, column };
+    const bare = this.#match(/[^\s{}!=~,\\"'`]+/y);
+    if (bare) return { kind: "text", value: bare, column };
+    return { kind: "text", value: this.#readQuoted(column), column };
+  }
+
+  #readQuoted(column: number): string {
+    const quoted = this.#match(/"(?:[^"\\]|\\.)*"/sy);
+    if (quoted === undefined) {
+      const found = this.#text.charAt(this.#at);
+      if (found === '"') throw new Error(`column ${column}: the closing double quote is missing`);
+      throw new Error(`column ${column}: ${found} must stand inside double quotes`);
+    }
+    const value = unquoteGo(quoted.slice(1, -1));
+    if (value === undefined) {
+      throw new Error(`column ${column}: ${quoted} has an escape or line break a Go string does not allow`);
+    }
+    return value;
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text)?.[0];
+    if (found !== undefined) this.#at += found.length;
+    return found;
+  }
+}

@@ -1,0 +1,58 @@
+/** What a judgement says: the next state, what alerts did, and the named reason for whatever changed. */
+import type { Instant } from "../lib/clock.ts";
+import type { Alert, SubjectKind } from "./alert.ts";
+
+/** `updated`: facts of a firing alert changed that people count on. */
+export interface Transition {
+  readonly kind: "firing" | "resolved" | "updated";
+  readonly alert: Alert;
+}
+
+export const decisionReasons = [
+  /** A good reading with another status than the last, or a first one that is not online. */
+  "observed_online",
+  "observed_degraded",
+  "observed_offline",
+  /** Absent from a complete snapshot, present in the sweep before. */
+  "observed_missing",
+  /** A row that names no location, of a recording nobody knows a location of: ignored (said at every sweep). */
+  "no_location",
+  /** Another location than before; the identity stays. */
+  "moved",
+  /** Its location or itself is not watched here any more. */
+  "no_longer_watched",
+  /** Absent for `forget_after`: it left the fleet. */
+  "forgotten",
+  /** The condition holds; the rule's `for` runs. */
+  "pending",
+  /** It stopped holding before `for` was over. */
+  "pending_ended",
+  "firing",
+  /** It stopped holding; `keep_firing_for` runs. */
+  "clearing",
+  /** It holds again before `keep_firing_for` was over. */
+  "clearing_ended",
+  "resolved",
+  "rule_removed",
+] as const;
+export type DecisionReason = (typeof decisionReasons)[number];
+
+export interface Subject {
+  readonly kind: SubjectKind;
+  readonly id: string;
+}
+
+/** Something changed, and why: one line of a recording's timeline. */
+export interface Decision {
+  readonly subject: Subject;
+  /** Undefined where no rule is involved. */
+  readonly ruleId: string | undefined;
+  readonly reason: DecisionReason;
+  readonly at: Instant;
+}
+
+/** What a judgement collects on its way. */
+export interface Outcomes {
+  readonly transitions: Transition[];
+  readonly decisions: Decision[];
+}
