@@ -33,3 +33,23 @@ export async function runBreathing<T>(
     await breather.breathe();
   }
 }
+
+/** Characters gathered before a chunk is handed on. */
+export const CHUNK = 64 * 1024;
+
+/** Joins pieces of text to chunks of about 64 KiB, breathing between pieces; an empty piece only breathes. */
+export async function* inChunks(
+  pieces: Iterable<string>,
+  breather: Breather = createBreather(),
+): AsyncGenerator<string, void> {
+  let chunk = "";
+  for (const piece of pieces) {
+    chunk += piece;
+    if (chunk.length >= CHUNK) {
+      yield chunk;
+      chunk = "";
+    }
+    await breather.breathe();
+  }
+  if (chunk !== "") yield chunk;
+}

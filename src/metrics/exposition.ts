@@ -3,18 +3,22 @@
  * is let through every few milliseconds, also where the reader never makes us wait.
  */
 import type { Registry } from "prom-client";
-import { createBreather } from "../lib/breathe.ts";
+import { inChunks } from "../lib/breathe.ts";
+import { withDeadline } from "../lib/closer.ts";
+import { toError } from "../lib/errors.ts";
+import type { Logger } from "../lib/log.ts";
 import { type FleetView, fleetText } from "./fleet.ts";
 import { createLabelCache } from "./label-cache.ts";
 import { negotiateFormat } from "./negotiate.ts";
 import { renderRegistry } from "./own.ts";
 import { contentTypes, type ExpositionFormat, trailer } from "./text.ts";
 
-/** Characters gathered before they are handed on. */
-const CHUNK = 64 * 1024;
+/** How long reading the fleet may take before the scrape goes on without it: Prometheus waits 10 s in all. */
+const FLEET_DEADLINE_MS = 5_000;
 
 export interface ExpositionDeps {
   readonly registry: Registry;
+  readonly log: Logger;
   /** The fleet as it is now; undefined where another replica exposes it. */
   fleet(): Promise<FleetView | undefined>;
 }
@@ -30,7 +34,7 @@ export function createExposition(deps: ExpositionDeps): Exposition {
 
   async function* write(format: ExpositionFormat): AsyncGenerator<string, void> {
     yield await renderRegistry(deps.registry, format);
-    const view = await deps.fleet();
+    const view = await readFleet(deps);
     if (view) yield* inChunks(fleetText(view, format, cache));
     if (trailer[format]) yield trailer[format];
   }
@@ -43,19 +47,12 @@ export function createExposition(deps: ExpositionDeps): Exposition {
   };
 }
 
-/** Joins pieces to chunks of about 64 KiB and breathes between pieces. */
-export async function* inChunks(
-  pieces: Iterable<string>,
-  breather = createBreather(),
-): AsyncGenerator<string, void> {
-  let chunk = "";
-  for (const piece of pieces) {
-    chunk += piece;
-    if (chunk.length >= CHUNK) {
-      yield chunk;
-      chunk = "";
-    }
-    await breather.breathe();
+/** Without Redis the process's own metrics still say that something is wrong: the fleet's are left out. */
+async function readFleet({ fleet, log }: ExpositionDeps): Promise<FleetView | undefined> {
+  try {
+    return await withDeadline(fleet(), FLEET_DEADLINE_MS);
+  } catch (thrown) {
+    log.warn({ err: toError(thrown) }, "the fleet could not be read for a scrape: its series are left out");
+    return undefined;
   }
-  if (chunk !== "") yield chunk;
 }

@@ -1,12 +1,10 @@
 /** What happens, counted: one method per event, named for what happened. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from "prom-client";
+import { alertmanagerVersion } from "../alerting/alertmanager.ts";
 import { type NotifyErrorCode, notifyErrorCodes } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";
 import { type MetricRow, processRows } from "./table.ts";
-
-/** The Alertmanager whose API v2 lenswatch follows; Karma and amtool read it as a semantic version. */
-export const alertmanagerVersion = "0.34.0";
 
 /** Label values known beforehand: their series start at 0, so that rates work from the first scrape on. */
 export interface KnownLabels {

@@ -1,0 +1,31 @@
+/** Alertmanager's API v2, as far as it reads: `amtool`, Karma and Grafana ask here. */
+import type { FastifyInstance } from "fastify";
+import { inChunks, runBreathing } from "../lib/breathe.ts";
+import type { HttpDeps } from "./deps.ts";
+import { parseQuery } from "./query.ts";
+import { bodyOf } from "./stream.ts";
+import { AlertsQuery, gettableAlerts, jsonList } from "./v2/alerts.ts";
+import { alertmanagerStatus } from "./v2/status.ts";
+
+export const API_V2 = "/api/v2/";
+
+type Deps = Pick<HttpDeps, "alerts" | "routing" | "clock" | "version" | "externalUrl">;
+
+export function apiV2(app: FastifyInstance, deps: Deps): void {
+  const startedAt = deps.clock.now();
+
+  app.get(`${API_V2}status`, () =>
+    alertmanagerStatus({
+      routing: deps.routing(),
+      version: deps.version,
+      startedAt,
+    }),
+  );
+
+  app.get(`${API_V2}alerts`, { exposeHeadRoute: false }, async ({ query }, reply) => {
+    const parsed = parseQuery(AlertsQuery, query);
+    const context = { now: deps.clock.now(), externalUrl: deps.externalUrl };
+    const rows = await runBreathing(gettableAlerts(await deps.alerts(), parsed, context));
+    return reply.type("application/json; charset=utf-8").send(bodyOf(inChunks(jsonList(rows))));
+  });
+}

@@ -1,0 +1,58 @@
+/** What the HTTP server is handed: small interfaces, declared here where they are used. */
+import type { Route } from "../alerting/route.ts";
+import type { Alert, EndReason, SubjectKind } from "../health/alert.ts";
+import type { FleetSnapshot } from "../health/state.ts";
+import type { Clock, Instant } from "../lib/clock.ts";
+import type { Logger } from "../lib/log.ts";
+import type { Readiness } from "./readiness.ts";
+
+/** An alert that is remembered, with whom it is routed to and what holds it back. */
+export interface ActiveAlert {
+  readonly alert: Alert;
+  /** Names of receivers. */
+  readonly receivers: readonly string[];
+  /** Ids of silences. */
+  readonly silencedBy?: readonly string[];
+  /** Fingerprints of alerts. */
+  readonly inhibitedBy?: readonly string[];
+  /** Names of time intervals. */
+  readonly mutedBy?: readonly string[];
+}
+
+/** One episode of an alert, over (`endsAt`) or not. */
+export interface Incident {
+  readonly id: string;
+  readonly alertname: string;
+  readonly subject: { readonly kind: SubjectKind; readonly id: string };
+  readonly locationId: string | undefined;
+  readonly startsAt: Instant;
+  readonly endsAt: Instant | undefined;
+  readonly endReason: EndReason | undefined;
+}
+
+/** The metrics as a scraper wants them by its Accept header; nothing is done before `body` is read. */
+export interface MetricsSource {
+  expose(accept: string | undefined): { readonly contentType: string; readonly body: AsyncIterable<string> };
+}
+
+export interface HttpDeps {
+  readonly listen: { readonly host: string; readonly port: number };
+  /** Absent: reading is open to whoever reaches the port. */
+  readonly readToken?: string | undefined;
+  readonly adminToken?: string | undefined;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** Of lenswatch. */
+  readonly version: string;
+  /** Without a trailing slash; where links lead to. */
+  readonly externalUrl?: string | undefined;
+  /** What is slow to answer counts as not ready. */
+  ready(): Promise<Readiness>;
+  fleet(): Promise<FleetSnapshot>;
+  alerts(): Promise<readonly ActiveAlert[]>;
+  /** Incidents that are open, or ended at or after `since`; in any order. */
+  incidents(since: Instant): Promise<readonly Incident[]>;
+  /** The routing tree in force, and every receiver's name. */
+  routing(): { readonly route: Route; readonly receivers: readonly string[] };
+  readonly metrics: MetricsSource;
+}

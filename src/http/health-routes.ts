@@ -1,0 +1,29 @@
+/** `GET /healthz` and `GET /readyz`, open to everybody: orchestrators bring no token, and no name is told here. */
+import type { FastifyInstance } from "fastify";
+import { withDeadline } from "../lib/closer.ts";
+import type { HttpDeps } from "./deps.ts";
+import type { Readiness } from "./readiness.ts";
+
+/** Shorter than a probe waits. */
+const READY_DEADLINE_MS = 800;
+
+export function healthRoutes(app: FastifyInstance, deps: Pick<HttpDeps, "ready">): void {
+  app.get("/healthz", { config: { open: true } }, (_request, reply) => reply.type("text/plain").send("ok\n"));
+
+  app.get("/readyz", { config: { open: true } }, async (_request, reply) => {
+    const readiness = await readinessInTime(deps);
+    return reply.code(readiness.ready ? 200 : 503).send(readiness);
+  });
+}
+
+async function readinessInTime({ ready }: Pick<HttpDeps, "ready">): Promise<Readiness> {
+  try {
+    return await withDeadline(ready(), READY_DEADLINE_MS);
+  } catch {
+    return {
+      ready: false,
+      reasons: ["Whether lenswatch is ready could not be told in time; Redis may be slow or away."],
+      notes: [],
+    };
+  }
+}

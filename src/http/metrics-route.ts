@@ -1,0 +1,27 @@
+/** `GET /metrics`. It needs a read token where one is configured: a scraper sends it as its `authorization`. */
+import type { FastifyInstance } from "fastify";
+import type { MetricsSource } from "./deps.ts";
+import { HttpError } from "./errors.ts";
+import { acceptsGzip, bodyOf } from "./stream.ts";
+
+/** Scrapes written at the same time: each holds the fleet as it was when it began. */
+const MAX_SCRAPES = 4;
+
+export function metricsRoute(app: FastifyInstance, metrics: MetricsSource): void {
+  let scrapes = 0;
+  app.get("/metrics", { exposeHeadRoute: false }, (request, reply) => {
+    if (scrapes >= MAX_SCRAPES) {
+      reply.header("retry-after", "5");
+      throw new HttpError("busy", "Too many scrapes at once; try again in a few seconds.");
+    }
+    const { contentType, body } = metrics.expose(request.headers.accept);
+    const gzip = acceptsGzip(request.headers["accept-encoding"]);
+    reply.header("vary", "accept, accept-encoding");
+    if (gzip) reply.header("content-encoding", "gzip");
+    scrapes += 1;
+    const onEnd = () => {
+      scrapes -= 1;
+    };
+    return reply.type(contentType).send(bodyOf(body, { gzip, onEnd }));
+  });
+}

@@ -1,0 +1,123 @@
+/** The HTTP server: limits, headers, who may read, errors, and an end that is bounded. */
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { toError } from "../lib/errors.ts";
+import { apiV1 } from "./api-v1.ts";
+import { API_V2, apiV2 } from "./api-v2.ts";
+import { mayRead } from "./auth.ts";
+import type { HttpDeps } from "./deps.ts";
+import { HttpError, type Refusal, refusalOf } from "./errors.ts";
+import { healthRoutes } from "./health-routes.ts";
+import { metricsRoute } from "./metrics-route.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Answered without a token. */
+    open?: boolean;
+  }
+}
+
+/** What is in flight may end; then its connection is cut. */
+const CLOSE_GRACE_MS = 1_000;
+
+const HEADERS = {
+  "cache-control": "no-store",
+  "content-security-policy":
+    "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+} as const;
+
+export interface HttpServer {
+  /** Listens; `address` is a URL without a trailing slash. Throws HttpError `listen`. */
+  start(): Promise<{ readonly address: string }>;
+  /** Ends within about a second: idle connections at once, the others when answered or cut. */
+  close(): Promise<void>;
+}
+
+/** The server, not yet listening. Everything it shows is asked of `deps` at each request. */
+export function createHttpServer(deps: HttpDeps): HttpServer {
+  const app = fastify({
+    logger: false,
+    bodyLimit: 64 * 1024,
+    requestTimeout: 10_000,
+    connectionTimeout: 30_000,
+    keepAliveTimeout: 65_000,
+    forceCloseConnections: "idle",
+    routerOptions: { maxParamLength: 256 },
+  });
+  app.server.maxConnections = 1_024;
+  hooks(app, deps);
+  healthRoutes(app, deps);
+  metricsRoute(app, deps.metrics);
+  apiV1(app, deps);
+  apiV2(app, deps);
+
+  return {
+    async start() {
+      const { host, port } = deps.listen;
+      try {
+        return { address: await app.listen({ host, port }) };
+      } catch (thrown) {
+        throw new HttpError("listen", listenProblem(host, port, thrown), thrown);
+      }
+    },
+    async close() {
+      const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
+      try {
+        await app.close();
+      } finally {
+        clearTimeout(cut);
+      }
+    },
+  };
+}
+
+function hooks(app: FastifyInstance, deps: HttpDeps): void {
+  app.addHook("onRequest", async (request, reply) => {
+    reply.headers(HEADERS);
+    if (request.is404 || request.routeOptions.config.open) return;
+    if (mayRead(request.headers.authorization, deps)) return;
+    reply.header("www-authenticate", "Bearer");
+    throw new HttpError(
+      "unauthorized",
+      "This needs the header Authorization: Bearer with the read or admin token.",
+    );
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    const { method, routeOptions } = request;
+    deps.log.debug(
+      { method, route: routeOptions.url, status: reply.statusCode, ms: reply.elapsedTime },
+      "answered",
+    );
+  });
+  app.setErrorHandler((thrown, request, reply) => {
+    const refusal = refusalOf(thrown);
+    if (refusal.status >= 500 && refusal.code !== "busy") {
+      const route = request.routeOptions.url;
+      deps.log.warn({ err: toError(thrown), route }, "a request could not be answered");
+    }
+    return refuse(request, reply, refusal);
+  });
+  app.setNotFoundHandler((request, reply) =>
+    refuse(request, reply, { status: 404, code: "not_found", message: "There is nothing at this path." }),
+  );
+}
+
+/** Alertmanager's clients expect an error to be a JSON string, not an object. */
+function refuse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, code, message }: Refusal,
+): FastifyReply {
+  const body = request.url.startsWith(API_V2) ? message : { error: { code, message } };
+  return reply.code(status).type("application/json; charset=utf-8").send(JSON.stringify(body));
+}
+
+function listenProblem(host: string, port: number, thrown: unknown): string {
+  const code = (thrown as NodeJS.ErrnoException).code;
+  const where = `${host}:${port}`;
+  if (code === "EADDRINUSE") return `${where} is in use already; set http.listen to a free port.`;
+  if (code === "EACCES") return `${where} may not be listened on; set http.listen to a port above 1023.`;
+  return `${where} cannot be listened on (${code ?? "unknown"}); check http.listen.`;
+}
