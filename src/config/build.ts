@@ -1,0 +1,136 @@
+/** The validated file as the rest of the house knows it: defaults inherited, identities given. */
+import { formatMatcher } from "../alerting/matcher.ts";
+import type { Route } from "../alerting/route.ts";
+import type { Condition, Rule } from "../health/rule.ts";
+import type { Config, Receiver } from "./config.ts";
+import { type ReceiverInput, type RouteInput, routeDefaults } from "./route-schema.ts";
+import type { RuleInput } from "./rule-schema.ts";
+import type { ConfigInput } from "./schema.ts";
+
+export function buildConfig(input: ConfigInput): Config {
+  const { service, redis, watch, smtp, http } = input;
+  return {
+    service: {
+      baseUrl: service.base_url,
+      wsUrl: service.ws_url,
+      authUrl: service.auth_url,
+      clientId: service.client_id,
+      clientSecret: service.client_secret,
+      audience: service.audience,
+      requestTimeoutMs: service.request_timeout,
+      uptimeIndexTimezone: service.uptime_index_timezone,
+    },
+    redis: { url: redis.url, prefix: redis.prefix },
+    watch: {
+      locations: watch.locations,
+      exclude: watch.exclude,
+      forgetAfterMs: watch.forget_after,
+      statusIntervalMs: watch.status_interval,
+      uptimeIntervalMs: watch.uptime_interval,
+      inventoryIntervalMs: watch.inventory_interval,
+      locationsPerRequest: watch.locations_per_request,
+    },
+    rules: buildRules(input.rules),
+    route: buildRoot(input),
+    receivers: input.receivers.map(buildReceiver),
+    smtp: smtp && {
+      host: smtp.host,
+      port: smtp.port,
+      from: smtp.from,
+      username: smtp.username,
+      password: smtp.password,
+      requireTls: smtp.require_tls,
+    },
+    digests: input.digests,
+    http: {
+      ...http.listen,
+      externalUrl: http.external_url,
+      adminToken: http.admin_token,
+      readToken: http.read_token,
+    },
+    log: input.log,
+  };
+}
+
+/** Ids stay what they are when a rule of another name is added or removed. */
+function buildRules(rules: readonly RuleInput[]): Rule[] {
+  const seen = new Map<string, number>();
+  return rules.map((rule) => {
+    const count = (seen.get(rule.alert) ?? 0) + 1;
+    seen.set(rule.alert, count);
+    return {
+      id: count === 1 ? rule.alert : `${rule.alert}#${count}`,
+      alert: rule.alert,
+      when: buildCondition(rule.when),
+      forMs: rule.for,
+      keepFiringForMs: rule.keep_firing_for,
+      labels: rule.labels,
+      annotations: rule.annotations,
+    };
+  });
+}
+
+function buildCondition(when: RuleInput["when"]): Condition {
+  if (when.status) return { kind: "status", status: when.status };
+  if (when.average_quality) {
+    const { below, clear_above = below } = when.average_quality;
+    return { kind: "average_quality", below, clearAbove: clear_above };
+  }
+  if (when.overall_uptime) {
+    const { below, clear_above = below, over } = when.overall_uptime;
+    return { kind: "overall_uptime", below, clearAbove: clear_above, overMs: over };
+  }
+  if (when.location_offline) {
+    const { at_least, clear_below = at_least, min_recordings } = when.location_offline;
+    return {
+      kind: "location_offline",
+      atLeast: at_least,
+      clearBelow: clear_below,
+      minRecordings: min_recordings,
+    };
+  }
+  if (when.service) return { kind: "service", state: when.service };
+  if (when.notifications) return { kind: "notifications", state: when.notifications };
+  return { kind: "missing" };
+}
+
+/** The root as it would be with nothing said but its receiver. */
+function buildRoot(input: ConfigInput): Route {
+  const { route, receivers } = input;
+  const base: Omit<Route, "routes"> = {
+    key: "{}",
+    receiver: receivers[0]?.name ?? "",
+    matchers: [],
+    continue: false,
+    ...routeDefaults,
+  };
+  return route ? inherit(base, route, "{}") : { ...base, routes: [] };
+}
+
+function inherit(parent: Omit<Route, "routes">, input: RouteInput, key: string): Route {
+  const here: Omit<Route, "routes"> = {
+    key,
+    receiver: input.receiver ?? parent.receiver,
+    matchers: input.matchers,
+    continue: input.continue,
+    groupBy: input.group_by ?? parent.groupBy,
+    groupWaitMs: input.group_wait ?? parent.groupWaitMs,
+    groupIntervalMs: input.group_interval ?? parent.groupIntervalMs,
+    repeatIntervalMs: input.repeat_interval ?? parent.repeatIntervalMs,
+  };
+  const routes = input.routes.map((child, index) => inherit(here, child, childKey(key, child, index)));
+  return { ...here, routes };
+}
+
+/** Alertmanager's route id: `{}/{severity="warning"}/0`. */
+function childKey(parent: string, child: RouteInput, index: number): string {
+  return `${parent}/{${child.matchers.map(formatMatcher).join(",")}}/${index}`;
+}
+
+function buildReceiver(input: ReceiverInput): Receiver {
+  return {
+    name: input.name,
+    slack: input.slack_configs.map((slack) => ({ apiUrl: slack.api_url, sendResolved: slack.send_resolved })),
+    email: input.email_configs.map((mail) => ({ to: mail.to, sendResolved: mail.send_resolved })),
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * From a file to a configuration: read as YAML, secrets fetched, held against the schema and against itself.
+ * Whatever is wrong is told at once.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { toError } from "../lib/errors.ts";
+import { advise } from "./advise.ts";
+import { buildConfig } from "./build.ts";
+import type { Config } from "./config.ts";
+import { crossCheck } from "./cross-check.ts";
+import { readDocument } from "./document.ts";
+import type { Environment } from "./environment.ts";
+import { pathKey } from "./finding.ts";
+import { ConfigError, formatProblem, type Problem } from "./problem.ts";
+import { toProblems } from "./report.ts";
+import { configSection } from "./schema.ts";
+import { resolveSecrets } from "./secrets.ts";
+import { validate } from "./validate.ts";
+
+export { ConfigError, formatProblem, type Problem } from "./problem.ts";
+
+export interface Loaded {
+  readonly config: Config;
+  /** Allowed, and probably not meant. */
+  readonly warnings: readonly Problem[];
+}
+
+export interface ParseOptions {
+  /** What the file is called in problems. */
+  readonly file: string;
+  readonly env: Environment;
+  /** The text of a secret's file, or an Error; by default nothing can be read. */
+  readonly readSecret?: (path: string) => string;
+}
+
+/** The configuration a text describes, or every problem with it in the order of the file. Never throws. */
+export function parseConfig(
+  text: string,
+  options: ParseOptions,
+): Loaded | { readonly problems: readonly Problem[] } {
+  const document = readDocument(text, options.env);
+  const report = (findings: Parameters<typeof toProblems>[0], secrets: readonly string[]) =>
+    toProblems(findings, document, { file: options.file, secrets });
+  if (document.tree === null && document.findings.length > 0)
+    return { problems: report(document.findings, []) };
+  const secrets = resolveSecrets(document, configSection, options.readSecret ?? refuseFiles);
+  const conflicts = crossCheck(document);
+  const checked = validate(document, configSection);
+  const wrong = "findings" in checked ? checked.findings : [];
+  const findings = [
+    ...document.findings,
+    ...secrets.findings,
+    ...wrong.filter(({ path }) => !secrets.settled.has(pathKey(path))),
+    ...conflicts,
+  ];
+  if (!("value" in checked) || findings.length > 0) return { problems: report(findings, secrets.values) };
+  const config = buildConfig(checked.value);
+  return { config, warnings: report(advise(config, checked.value), secrets.values) };
+}
+
+function refuseFiles(): never {
+  throw new Error("no secret files here");
+}
+
+/** The configuration in a file. Secret files are found beside it. Throws ConfigError. */
+export async function loadConfig(file: string, env: Environment): Promise<Config> {
+  return (await loadWithWarnings(file, env)).config;
+}
+
+/** As `loadConfig`, with what is probably not meant. Throws ConfigError. */
+export async function loadWithWarnings(file: string, env: Environment): Promise<Loaded> {
+  const text = await readText(file);
+  const readSecret = (path: string) => readSecretFile(resolve(dirname(file), path));
+  const parsed = parseConfig(text, { file, env, readSecret });
+  if ("config" in parsed) return parsed;
+  throw new ConfigError("invalid", summary(file, parsed.problems), { problems: parsed.problems });
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (thrown) {
+    const cause = toError(thrown) as NodeJS.ErrnoException;
+    if (cause.code === "ENOENT") {
+      throw new ConfigError("not_found", `there is no ${file}: give another with --config`, { cause });
+    }
+    throw new ConfigError("unreadable", `${file} cannot be read (${cause.code}): check its permissions`, {
+      cause,
+    });
+  }
+}
+
+const LONGEST_SECRET_FILE = 65_536;
+
+function readSecretFile(path: string): string {
+  const { size } = statSync(path);
+  if (size > LONGEST_SECRET_FILE) throw Object.assign(new Error("too large for a secret"), { code: "EFBIG" });
+  return readFileSync(path, "utf8");
+}
+
+function summary(file: string, problems: readonly Problem[]): string {
+  const [first] = problems;
+  const rest =
+    problems.length > 1 ? ` (and ${problems.length - 1} more: lenswatch check-config shows all)` : "";
+  return first ? `${formatProblem(first)}${rest}` : `${file} is not valid`;
+}

@@ -1,0 +1,134 @@
+/** `route` and `receivers`: who is told, about what, how often. Alertmanager's tree and its words. */
+import { z } from "zod";
+import { formatMatcher, parseMatchers } from "../alerting/matcher.ts";
+import type { Matcher, Route } from "../alerting/route.ts";
+import { formatDuration } from "../lib/duration.ts";
+import { inherited, listOf, optional, required, type Section, section, withDefault } from "./key.ts";
+import { duration, email, flag, LABEL_NAME, leaf, name, url } from "./leaf.ts";
+
+/** A single text stands for a list of one. */
+const listed = (value: unknown): unknown => (typeof value === "string" ? [value] : value);
+
+const matcherText = z.string({ error: 'a matcher such as severity="warning"' }).transform((text, context) => {
+  try {
+    return parseMatchers(text.slice(0, 5_000));
+  } catch (thrown) {
+    const message = 'a matcher such as severity="warning"';
+    context.addIssue({ code: "custom", message, params: { detail: (thrown as Error).message } });
+    return z.NEVER;
+  }
+});
+
+/** A list of matchers, each text one or several; sorted, so that their order changes no identity. */
+export const matchers: z.ZodType<Matcher[]> = z
+  .preprocess(listed, z.array(matcherText, { error: 'a list of matchers such as severity="warning"' }))
+  .transform((lists) => lists.flat().sort((a, b) => (formatMatcher(a) < formatMatcher(b) ? -1 : 1)));
+
+const groupBy = z.preprocess(
+  listed,
+  z
+    .array(
+      leaf("a label name, or ... alone", (text) =>
+        text === "..." || LABEL_NAME.test(text) ? { value: text } : {},
+      ),
+      { error: "a list of label names" },
+    )
+    .refine((names) => new Set(names).size === names.length, { error: "every label once" })
+    .refine((names) => names.length === 1 || !names.includes("..."), { error: "... alone, or label names" })
+    .transform((names) => (names[0] === "..." ? ("..." as const) : names)),
+);
+
+/** A route as read: what it leaves out, it inherits. */
+export interface RouteInput {
+  readonly receiver: string | undefined;
+  readonly matchers: readonly Matcher[];
+  readonly continue: boolean;
+  readonly group_by: readonly string[] | "..." | undefined;
+  readonly group_wait: number | undefined;
+  readonly group_interval: number | undefined;
+  readonly repeat_interval: number | undefined;
+  readonly routes: readonly RouteInput[];
+}
+
+/** What the root has where it says nothing. */
+export const routeDefaults: Pick<Route, "groupBy" | "groupWaitMs" | "groupIntervalMs" | "repeatIntervalMs"> =
+  {
+    groupBy: ["location_id"],
+    groupWaitMs: 30_000,
+    groupIntervalMs: 300_000,
+    repeatIntervalMs: 14_400_000,
+  };
+
+const nested: z.ZodType<RouteInput[]> = listOf(z.lazy((): z.ZodType<RouteInput> => route.schema));
+
+const route: Section<RouteInput> = section({
+  receiver: optional("Who is told; required at the root, inherited below.", name),
+  matchers: withDefault("Which alerts it takes; the root takes all and has none.", matchers, []),
+  continue: withDefault("Whether the routes after it are tried as well.", flag, "false"),
+  group_by: inherited(
+    "Alerts equal in these labels share a message; [...] keeps every alert apart.",
+    groupBy,
+    [...routeDefaults.groupBy],
+  ),
+  group_wait: inherited(
+    "How long the first message of a group waits for more.",
+    duration("0s", "1d"),
+    formatDuration(routeDefaults.groupWaitMs),
+  ),
+  group_interval: inherited(
+    "The least time between two messages of a group.",
+    duration("1s", "7d"),
+    formatDuration(routeDefaults.groupIntervalMs),
+  ),
+  repeat_interval: inherited(
+    "After this long a group still firing is told again.",
+    duration("1s", "365d"),
+    formatDuration(routeDefaults.repeatIntervalMs),
+  ),
+  routes: withDefault("Routes below: the first that matches takes the alert.", nested, [], {
+    section: () => route,
+  }),
+});
+
+export const routeSection: Section<RouteInput> = route;
+
+const recipients = z
+  .preprocess(
+    (value) => (typeof value === "string" ? value.split(",").map((part) => part.trim()) : value),
+    z.array(email, { error: "a list of e-mail addresses" }).min(1, { error: "at least one e-mail address" }),
+  )
+  .refine((all) => new Set(all.map((one) => one.toLowerCase())).size === all.length, {
+    error: "every address once",
+  });
+
+/** The addresses a message goes to, each once. */
+export const addresses: z.ZodType<string[]> = recipients;
+
+const sendResolved = withDefault("Whether the end of what was told is told too.", flag, "true");
+
+const slack = section({
+  api_url: required(
+    "The incoming webhook's URL.",
+    url("an http:// or https:// URL", { schemes: ["http", "https"], query: true }),
+    { secret: true },
+  ),
+  send_resolved: sendResolved,
+});
+
+const mail = section({
+  to: required("Who gets it: one message for each address.", addresses),
+  send_resolved: sendResolved,
+});
+
+const receiver = section({
+  name: required("What routes call it.", name),
+  slack_configs: withDefault("Slack channels, each by its incoming webhook.", listOf(slack.schema), [], {
+    section: () => slack,
+  }),
+  email_configs: withDefault("E-mail, sent through `smtp`.", listOf(mail.schema), [], {
+    section: () => mail,
+  }),
+});
+
+export const receiverSection: typeof receiver = receiver;
+export type ReceiverInput = z.output<typeof receiver.schema>;
