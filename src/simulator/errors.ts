@@ -1,0 +1,16 @@
+import { CodedError } from "../lib/errors.ts";
+
+export type SimulatorErrorCode =
+  | "bad_option"
+  | "bad_scenario"
+  | "bad_fault"
+  | "bad_change"
+  | "not_found"
+  | "cannot_listen";
+
+/** What was asked of the simulator cannot be done as asked; the message says what to write instead. */
+export class SimulatorError extends CodedError<SimulatorErrorCode> {
+  constructor(code: SimulatorErrorCode, message: string, cause?: unknown) {
+    super(code, message, { retryable: false, cause });
+  }
+}

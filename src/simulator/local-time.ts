@@ -1,0 +1,89 @@
+/** Hours and days as a clock on the shop's wall shows them, across changes to and from summer time. */
+import { DateTime, IANAZone } from "luxon";
+import type { Instant } from "../lib/clock.ts";
+
+export interface LocalHour {
+  readonly startAt: Instant;
+  /** Hour of the local day, 0–23. */
+  readonly hour: number;
+  /** 1 Monday to 7 Sunday. */
+  readonly weekday: number;
+  /** `YYYY-MM-DD` */
+  readonly date: string;
+  /** `YYYY-MM-DD HH:mm` */
+  readonly index: string;
+}
+
+export const HOUR_MS = 3_600_000;
+const CACHED_DAYS = 4_000;
+
+/** The local hour of the day that holds an instant, and when it began. */
+export function localHourOf(at: Instant, timezone: string): { hour: number; startAt: Instant } {
+  const local = DateTime.fromMillis(at, { zone: timezone });
+  return { hour: local.hour, startAt: local.startOf("hour").toMillis() };
+}
+
+export function isTimezone(name: string): boolean {
+  return IANAZone.isValidZone(name);
+}
+
+/** Whether this is a day of the calendar, written `YYYY-MM-DD`. */
+export function isDate(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && DateTime.fromISO(text, { zone: "utc" }).isValid;
+}
+
+/** Days from one date to another, both included; 0 where they are reversed. */
+export function daysBetween(start: string, end: string): number {
+  return Math.max(0, (Date.parse(end) - Date.parse(start)) / (24 * HOUR_MS) + 1);
+}
+
+/** The dates from one to another, both included. */
+export function datesBetween(start: string, end: string): string[] {
+  const first = Date.parse(start);
+  return Array.from({ length: daysBetween(start, end) }, (_, i) =>
+    new Date(first + i * 24 * HOUR_MS).toISOString().slice(0, 10),
+  );
+}
+
+/** Gives the hours of a local day: 24, or 23 and 25 where clocks change (one index then appears twice). */
+export interface Calendar {
+  hoursOf(date: string, timezone: string): readonly LocalHour[];
+  /** Hours that begin at or after `from` and before `to`. */
+  hoursBetween(from: Instant, to: Instant, timezone: string): readonly LocalHour[];
+}
+
+export function createCalendar(): Calendar {
+  const days = new Map<string, readonly LocalHour[]>();
+  function hoursOf(date: string, timezone: string): readonly LocalHour[] {
+    const key = `${timezone} ${date}`;
+    const known = days.get(key);
+    if (known) return known;
+    if (days.size >= CACHED_DAYS) days.clear();
+    const hours = readDay(date, timezone);
+    days.set(key, hours);
+    return hours;
+  }
+  return {
+    hoursOf,
+    hoursBetween(from, to, timezone) {
+      if (from >= to) return [];
+      const first = DateTime.fromMillis(from, { zone: timezone }).toISODate() ?? "";
+      const last = DateTime.fromMillis(to, { zone: timezone }).toISODate() ?? "";
+      return datesBetween(first, last)
+        .flatMap((date) => hoursOf(date, timezone))
+        .filter((hour) => hour.startAt >= from && hour.startAt < to);
+    },
+  };
+}
+
+function readDay(date: string, timezone: string): LocalHour[] {
+  const start = DateTime.fromISO(date, { zone: timezone }).startOf("day");
+  const end = start.plus({ days: 1 }).toMillis();
+  const hours: LocalHour[] = [];
+  for (let at = start.toMillis(); at < end; at += HOUR_MS) {
+    const local = DateTime.fromMillis(at, { zone: timezone });
+    const index = local.toFormat("yyyy-MM-dd HH:mm");
+    hours.push({ startAt: at, hour: local.hour, weekday: local.weekday, date, index });
+  }
+  return hours;
+}
