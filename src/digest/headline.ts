@@ -1,0 +1,86 @@
+/** The one sentence people read: what happened, where it was worst, and what is still open. */
+import { humanDuration } from "../lib/duration.ts";
+import type { Digest, LocationGroup, Outage, RecordingDigest } from "./digest.ts";
+import { UP_ALL_THE_TIME } from "./digest.ts";
+import { count, counted, moment, nameOf, percent, periodNoun } from "./words.ts";
+
+/** Plain text, one line. Unknown is not up, and blind time is said. */
+export function headline(digest: Digest): string {
+  const { totals } = digest;
+  if (totals.recordings === 0) return "There is no recording to report on";
+  const clauses = [
+    whatHappened(digest),
+    worst(digest),
+    stillDown(digest),
+    low(digest),
+    unknown(digest),
+    blind(digest),
+  ];
+  const sentence = clauses.filter((clause) => clause !== "").join("; ");
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}
+
+function whatHappened(digest: Digest): string {
+  const { recordings, affected, lostMs, up, unknown, closed, blindMs } = digest.totals;
+  const noun = periodNoun(digest);
+  const all = recordings === 1 ? "the one recording was" : `all ${count(recordings)} recordings were`;
+  const share = (n: number) => `${count(n)} of ${counted(recordings, "recording")}`;
+  if (affected > 0) return `${share(affected)} lost ${humanDuration(lostMs)}`;
+  if (unknown === recordings)
+    return recordings === 1
+      ? "nothing is known about the one recording"
+      : `nothing is known about any of ${count(recordings)} recordings`;
+  if (closed === recordings) return `${all} outside the uploading schedule all ${noun}`;
+  if (digest.dark.length > 0) return "";
+  if (up === recordings) return `${all} up ${blindMs > 0 ? `whenever lenswatch could see` : `all ${noun}`}`;
+  return `${share(up)} ${up === 1 ? "was" : "were"} up all ${noun}`;
+}
+
+/** The darkest location, or else the longest outage. */
+function worst(digest: Digest): string {
+  const [darkest] = digest.dark;
+  if (darkest) {
+    const others = new Set(digest.dark.map(({ locationId }) => locationId)).size - 1;
+    const where = nameOf(darkest.locationName, darkest.locationId, 40);
+    const too = others > 0 ? ` (and ${counted(others, "more location")})` : "";
+    return `${where} ${times("dark", darkest.outage, digest)}${too}`;
+  }
+  const [first] = [...longestFirst(digest)].sort((a, b) => b.outage.lostMs - a.outage.lostMs);
+  if (!first) return "";
+  const { group, recording, outage } = first;
+  const where = nameOf(group.locationName, group.locationId, 40);
+  return `${nameOf(recording.name, recording.id, 40)} at ${where} ${times("down", outage, digest)}`;
+}
+
+function* longestFirst(
+  digest: Digest,
+): Generator<{ group: LocationGroup; recording: RecordingDigest; outage: Outage }> {
+  for (const group of [...digest.parts.down_now, ...digest.parts.down_some])
+    for (const recording of group.recordings)
+      for (const outage of recording.outages) if (outage.lostMs > 0) yield { group, recording, outage };
+}
+
+function times(what: string, { startsAt, endsAt }: Outage, digest: Digest): string {
+  if (endsAt === undefined) return `has been ${what} since ${moment(startsAt, digest)}`;
+  return `was ${what} from ${moment(startsAt, digest)} to ${moment(endsAt, digest)}`;
+}
+
+function stillDown({ totals }: Digest): string {
+  if (totals.downNow === 0) return "";
+  return `${count(totals.downNow)} ${totals.downNow === 1 ? "is" : "are"} down now`;
+}
+
+function low({ totals }: Digest): string {
+  return totals.low === 0
+    ? ""
+    : `${count(totals.low)} ran below ${percent(UP_ALL_THE_TIME)} with no outage seen`;
+}
+
+function unknown({ totals }: Digest): string {
+  if (totals.unknown === 0 || totals.unknown === totals.recordings) return "";
+  return `nothing is known about ${count(totals.unknown)}`;
+}
+
+function blind({ totals }: Digest): string {
+  return totals.blindMs === 0 ? "" : `lenswatch was blind for ${humanDuration(totals.blindMs)}`;
+}

@@ -1,0 +1,75 @@
+import type { Alert } from "../health/alert.ts";
+import type { Rule } from "../health/rule.ts";
+import type { DarkLocation, DigestInput, Incident, IncidentKind, OtherAlerts } from "./digest.ts";
+import { compare, type LocationRecords, sum } from "./groups.ts";
+import { clip, subtract, total } from "./spans.ts";
+
+/** Names of the default rules: what a remembered alert meant whose rule is gone by now. */
+const DEFAULT_KINDS: ReadonlyMap<string, IncidentKind> = new Map([
+  ["RecordingOffline", "offline"],
+  ["RecordingMissing", "missing"],
+  ["LocationOffline", "location_offline"],
+]);
+
+/** An alert as a digest counts it. What it means is its rule's to say, not its name's. */
+export function incidentOf(alert: Alert, rules: readonly Rule[]): Incident {
+  const alertname = alert.labels.alertname ?? alert.ruleId;
+  const rule = rules.find(({ id }) => id === alert.ruleId);
+  return {
+    alertname,
+    kind: rule ? kindOf(rule) : (DEFAULT_KINDS.get(alertname) ?? "other"),
+    recordingId: alert.subject.kind === "recording" ? alert.subject.id : undefined,
+    locationId: alert.subject.kind === "location" ? alert.subject.id : undefined,
+    startsAt: alert.startsAt,
+    endsAt: alert.endsAt,
+    endReason: alert.endReason,
+  };
+}
+
+function kindOf({ when }: Rule): IncidentKind {
+  if (when.kind === "status") return when.status === "offline" ? "offline" : "other";
+  return when.kind === "missing" || when.kind === "location_offline" ? when.kind : "other";
+}
+
+/** Location incidents inside the period, without the time at which none of its recordings was meant to record. */
+export function darkLocations(
+  input: DigestInput,
+  locations: ReadonlyMap<string, LocationRecords>,
+): DarkLocation[] {
+  const bounds = { from: input.period.start, to: input.period.end };
+  const dark = input.incidents.flatMap((incident): DarkLocation[] => {
+    const location = incident.kind === "location_offline" && locations.get(incident.locationId ?? "");
+    if (!location) return [];
+    const open = location.judged.flatMap(({ closed }) => subtract([bounds], closed));
+    const span = { from: incident.startsAt, to: incident.endsAt ?? input.now };
+    const lost = subtract(clip([span], bounds), [...subtract([bounds], open), ...input.blind]);
+    if (lost.length === 0) return [];
+    const { startsAt, endsAt } = incident;
+    const outage = { kind: "location_offline" as const, startsAt, endsAt, lostMs: total(lost) };
+    return [{ locationId: location.id, locationName: location.name, outage }];
+  });
+  return dark.sort((a, b) => b.outage.lostMs - a.outage.lostMs);
+}
+
+/** Alerts that are not downtime, of what the digest speaks of or of the service itself. */
+export function otherAlerts(
+  input: DigestInput,
+  recordings: ReadonlySet<string>,
+  locations: ReadonlyMap<string, LocationRecords>,
+): OtherAlerts[] {
+  const concerns = ({ recordingId, locationId }: Incident) =>
+    recordingId === undefined
+      ? locationId === undefined || locations.has(locationId)
+      : recordings.has(recordingId);
+  const bounds = { from: input.period.start, to: input.period.end };
+  const lengths = input.incidents
+    .filter((incident) => incident.kind === "other" && concerns(incident))
+    .map(({ alertname, startsAt, endsAt }) => ({
+      alertname,
+      lengthMs: total(clip([{ from: startsAt, to: endsAt ?? input.now }], bounds)),
+    }))
+    .filter(({ lengthMs }) => lengthMs > 0);
+  return [...Map.groupBy(lengths, ({ alertname }) => alertname)]
+    .map(([alertname, all]) => ({ alertname, count: all.length, lengthMs: sum(all, (one) => one.lengthMs) }))
+    .sort((a, b) => b.lengthMs - a.lengthMs || compare(a.alertname, b.alertname));
+}

@@ -1,0 +1,67 @@
+/** When a digest is due and which days it is about, by the calendar of its own time zone. */
+import { CronExpressionParser } from "cron-parser";
+import { DateTime, type DateTimeUnit } from "luxon";
+import type { Instant } from "../lib/clock.ts";
+import type { DigestPeriod } from "./digest.ts";
+import { DigestError } from "./errors.ts";
+
+export type PeriodName = "1d" | "1w" | "1mo";
+
+const UNITS: Readonly<Record<PeriodName, DateTimeUnit>> = { "1d": "day", "1w": "week", "1mo": "month" };
+
+/**
+ * The last full period before `now`: yesterday from midnight to midnight, last week from Monday, or last month.
+ * Across a clock change a day has 23 or 25 hours. Throws DigestError `invalid_timezone`.
+ */
+export function digestPeriod(name: PeriodName, now: Instant, timezone: string): DigestPeriod {
+  const unit = UNITS[name];
+  const end = startOf(inZone(now, timezone), unit);
+  const last = end.minus(1);
+  const start = startOf(last, unit);
+  return { start: start.toMillis(), end: end.toMillis(), label: label(name, start, last) };
+}
+
+/** The first moment of the day, week or month: where clocks go back over midnight, the earlier of the two. */
+function startOf(moment: DateTime, unit: DateTimeUnit): DateTime {
+  const start = moment.startOf(unit);
+  const hourBefore = start.minus({ hours: 1 });
+  return hourBefore.hasSame(start, "day") ? hourBefore : start;
+}
+
+function label(name: PeriodName, start: DateTime, last: DateTime): string {
+  if (name === "1d") return start.toFormat("ccc d LLL yyyy");
+  if (name === "1mo") return start.toFormat("LLLL yyyy");
+  const sameMonth = start.hasSame(last, "month");
+  const first = start.toFormat(
+    sameMonth ? "ccc d" : start.hasSame(last, "year") ? "ccc d LLL" : "ccc d LLL yyyy",
+  );
+  return `${first} – ${last.toFormat("ccc d LLL yyyy")}`;
+}
+
+/**
+ * The first run of a cron expression strictly after `after`, in the given zone; an hour that a clock change
+ * skips runs when the clock is past it. Throws DigestError `invalid_cron` or `invalid_timezone`.
+ */
+export function nextRun(cron: string, timezone: string, after: Instant): Instant {
+  const currentDate = new Date(inZone(after, timezone).toMillis());
+  if (cron.trim() === "")
+    throw new DigestError("invalid_cron", 'The cron expression is empty: write one such as "0 8 * * *".');
+  try {
+    return CronExpressionParser.parse(cron, { currentDate, tz: timezone }).next().getTime();
+  } catch (thrown) {
+    throw new DigestError(
+      "invalid_cron",
+      `The cron expression ${JSON.stringify(cron.slice(0, 100))} has no next run: write one such as "0 8 * * *".`,
+      thrown,
+    );
+  }
+}
+
+function inZone(instant: Instant, timezone: string): DateTime {
+  const local = DateTime.fromMillis(instant, { zone: timezone, locale: "en-US" });
+  if (local.isValid) return local;
+  throw new DigestError(
+    "invalid_timezone",
+    `The time zone ${JSON.stringify(timezone.slice(0, 100))} does not exist: write an IANA name such as Europe/London.`,
+  );
+}

@@ -1,0 +1,169 @@
+/** How a digest says figures and times; HTML and text use the same words. Times are in the digest's zone, 24 h. */
+import { DateTime } from "luxon";
+import type { Instant } from "../lib/clock.ts";
+import { humanDuration } from "../lib/duration.ts";
+import { cut, stripControls } from "../lib/text.ts";
+import type { Digest, Outage, RecordingDigest } from "./digest.ts";
+
+const HOUR = 3_600_000;
+
+/** Never rounded up: only what is whole reads `100 %`. No figure is an empty string. */
+export function percent(ratio: number | undefined): string {
+  if (ratio === undefined) return "";
+  const steps = ratio >= 0.99 ? 100 : 10;
+  const floored = Math.floor(Number((ratio * 100 * steps).toFixed(6))) / steps;
+  return `${floored} %`;
+}
+
+export function count(n: number): string {
+  return n.toLocaleString("en-US");
+}
+
+/** `1 recording`, `10,000 recordings`. */
+export function counted(n: number, noun: string): string {
+  return `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
+}
+
+/** A name from the service on one line, without tricks, of bearable length; its id where nothing is left. */
+export function nameOf(name: string, id: string, max = 60): string {
+  return cut(stripControls(name).trim(), max) || cut(stripControls(id).trim(), max);
+}
+
+/** `day`, `week` or `month`, by the length of the period. */
+export function periodNoun({ period }: Digest): "day" | "week" | "month" {
+  const length = period.end - period.start;
+  if (length <= 26 * HOUR) return "day";
+  return length <= 8 * 24 * HOUR ? "week" : "month";
+}
+
+function local(at: Instant, digest: Digest): DateTime {
+  return DateTime.fromMillis(at, { zone: digest.timezone, locale: "en-US" });
+}
+
+/** `14:05` inside the digest's day, `Tue 14:05` inside its week, otherwise with the date. */
+export function moment(at: Instant, digest: Digest): string {
+  const { start, end } = digest.period;
+  const noun = periodNoun(digest);
+  if (noun === "day" && at === end) return "24:00";
+  const inside = at >= start && at < end;
+  if (inside && noun === "day") return local(at, digest).toFormat("HH:mm");
+  if (inside && noun === "week") return local(at, digest).toFormat("ccc HH:mm");
+  const sameYear = local(at, digest).hasSame(local(start, digest), "year");
+  return local(at, digest).toFormat(sameYear ? "ccc d LLL HH:mm" : "ccc d LLL yyyy HH:mm");
+}
+
+/** The whole date and time. */
+export function fullMoment(at: Instant, digest: Digest): string {
+  return local(at, digest).toFormat("ccc d LLL yyyy HH:mm");
+}
+
+/** `14:05–17:40`, `Tue 23:10 – Wed 04:00`, `since 14:05`. */
+export function outageTimes(
+  { startsAt, endsAt }: Pick<Outage, "startsAt" | "endsAt">,
+  digest: Digest,
+): string {
+  const from = moment(startsAt, digest);
+  if (endsAt === undefined) return `since ${from}`;
+  const to = moment(endsAt, digest);
+  if (!from.includes(" ") && !to.includes(" ")) return `${from}–${to}`;
+  if (from.includes(" ") && local(startsAt, digest).hasSame(local(endsAt, digest), "day"))
+    return `${from}–${local(endsAt, digest).toFormat("HH:mm")}`;
+  return `${from} – ${to}`;
+}
+
+const MOST_OUTAGES = 4;
+
+/** The recording's outages, the longest ones where there are many, in order of time. */
+export function outageList(recording: RecordingDigest, digest: Digest): string {
+  const { outages } = recording;
+  if (outages.length === 0 && recording.downSince !== undefined)
+    return `since ${moment(recording.downSince, digest)}`;
+  if (outages.length === 0) return "no outage seen, but figures are low";
+  const shown = outages.toSorted((a, b) => b.lostMs - a.lostMs).slice(0, MOST_OUTAGES);
+  const words = outages
+    .filter((outage) => shown.includes(outage))
+    .map((outage) => outageTimes(outage, digest) + (outage.kind === "missing" ? " (missing)" : ""));
+  const more = outages.length - shown.length;
+  return words.join(", ") + (more > 0 ? ` and ${count(more)} more` : "");
+}
+
+/** What stands beside a recording that is or was down: how long in the period, or since then. */
+export function downtime(recording: RecordingDigest, digest: Digest): string {
+  if (recording.lostMs > 0) return `lost ${humanDuration(recording.lostMs)}`;
+  if (recording.downSince !== undefined) return `down ${humanDuration(digest.now - recording.downSince)}`;
+  return "";
+}
+
+export interface Figure {
+  readonly name: string;
+  /** Empty where there is no figure. */
+  readonly value: string;
+}
+
+/** The four figures at the top. Nothing known has no downtime either. */
+export function keyFigures({ totals }: Digest): Figure[] {
+  const known = totals.unknown < totals.recordings;
+  return [
+    { name: "Uptime", value: percent(totals.uptime) },
+    { name: "Lost", value: known ? humanDuration(totals.lostMs) : "" },
+    { name: "Outages", value: known ? count(totals.outages) : "" },
+    { name: "Down now", value: known ? count(totals.downNow) : "" },
+  ];
+}
+
+/** What an inbox shows beside the subject. */
+export function preview(digest: Digest): string {
+  return keyFigures(digest)
+    .filter(({ value }) => value !== "")
+    .map(({ name, value }) => `${name} ${value}`)
+    .join(", ");
+}
+
+export function moreHere({ more }: { readonly more: number }): string {
+  return `and ${count(more)} more here`;
+}
+
+export function moreLocations(left: {
+  readonly moreRecordings: number;
+  readonly moreLocations: number;
+}): string {
+  return `and ${count(left.moreRecordings)} more in ${counted(left.moreLocations, "location")}`;
+}
+
+/** When the whole location was dark, or an empty string. */
+export function darkTimes(locationId: string, digest: Digest): string {
+  const all = digest.dark.filter((dark) => dark.locationId === locationId);
+  if (all.length === 0) return "";
+  const shown = all.slice(0, MOST_OUTAGES).map(({ outage }) => outageTimes(outage, digest));
+  const more = all.length - shown.length;
+  return `all dark ${shown.join(", ")}${more > 0 ? ` and ${count(more)} more` : ""}`;
+}
+
+const MOST_ALERT_NAMES = 20;
+
+export function otherAlerts({ other }: Digest): Figure[] {
+  const rows = other.slice(0, MOST_ALERT_NAMES).map(({ alertname, count: times, lengthMs }) => ({
+    name: nameOf(alertname, "alert"),
+    value: `${count(times)} ×, ${humanDuration(lengthMs)} in all`,
+  }));
+  const more = other.length - rows.length;
+  return more > 0 ? [...rows, { name: `and ${count(more)} more`, value: "" }] : rows;
+}
+
+const MOST_BLIND = 5;
+
+/** What a reader has to know to trust the figures. */
+export function notes(digest: Digest): string[] {
+  const spans = digest.blind
+    .slice(0, MOST_BLIND)
+    .map(({ from, to }) => outageTimes({ startsAt: from, endsAt: to }, digest));
+  const more = digest.blind.length - spans.length;
+  const when = spans.join(", ") + (more > 0 ? ` and ${count(more)} more` : "");
+  return [
+    ...(digest.blind.length > 0
+      ? [`lenswatch could not see the service ${when}: counted neither as up nor as down.`]
+      : []),
+    "Uptime and lost time are those of the period, inside the uploading schedule; a blank means no figure.",
+    `Times in ${nameOf(digest.timezone, "UTC")}. Made ${fullMoment(digest.now, digest)}.`,
+  ];
+}

@@ -1,0 +1,95 @@
+import type { DigestInput, DigestRecording, Incident } from "../../src/digest/digest.ts";
+import { digestPeriod } from "../../src/digest/period.ts";
+import type { Recording, UptimeBucket } from "../../src/health/recording.ts";
+
+export const HOUR = 3_600_000;
+export const MINUTE = 60_000;
+
+/** 08:00 on Fri 20 Nov 2026 in London: the digest is about the Thursday. */
+export const NOW = Date.parse("2026-11-20T08:00:00Z");
+
+/** A time on that Thursday, `14:05`, or any other in ISO form. */
+export function at(time: string): number {
+  return Date.parse(time.includes("T") ? time : `2026-11-19T${time}:00Z`);
+}
+
+/** Up for a long time, at Leeds Briggate unless said otherwise. */
+export function subject(
+  id: string,
+  { locationName = "Leeds Briggate", status, since, ...recording }: Partial<Recording & DigestRecording> = {},
+): DigestRecording {
+  return {
+    recording: {
+      id,
+      name: `Camera ${id}`,
+      organisation: "acme",
+      cameraServer: "server-1",
+      locationId: locationName.toLowerCase().replaceAll(" ", "-"),
+      useUploadingSchedule: false,
+      timezone: "Europe/London",
+      ...recording,
+    },
+    locationName,
+    status: status ?? "online",
+    since: since ?? at("2026-11-01T00:00:00Z"),
+  };
+}
+
+/** Hourly buckets from `from` on, one per ratio; `undefined` is the service's null. */
+export function hours(
+  from: number,
+  ratios: readonly (number | undefined)[],
+  over: Partial<UptimeBucket> = {},
+) {
+  return ratios.map((overallUptime, i): UptimeBucket => {
+    const startAt = from + i * HOUR;
+    const segmentsReceived = overallUptime === undefined ? undefined : Math.round(60 * overallUptime);
+    return {
+      startAt,
+      withinSchedule: true,
+      segmentsExpected: 60,
+      segmentsReceived,
+      avgUptimeOnSegment: overallUptime === undefined ? undefined : 1,
+      pcSegmentsReceived: overallUptime,
+      overallUptime,
+      ...over,
+    };
+  });
+}
+
+/** A whole day of them. */
+export function day(ratio: number | undefined, over: Partial<UptimeBucket> = {}) {
+  return hours(at("00:00"), Array(24).fill(ratio), over);
+}
+
+export function offline(recordingId: string, startsAt: number, endsAt?: number): Incident {
+  return {
+    alertname: "RecordingOffline",
+    kind: "offline",
+    recordingId,
+    startsAt,
+    endsAt,
+    ...(endsAt === undefined ? {} : { endReason: "recovered" as const }),
+  };
+}
+
+export function dark(locationId: string, startsAt: number, endsAt?: number): Incident {
+  return { alertname: "LocationOffline", kind: "location_offline", locationId, startsAt, endsAt };
+}
+
+/** The Thursday in London, nothing in it. */
+export function input(over: Partial<DigestInput> = {}): DigestInput {
+  const timezone = over.timezone ?? "Europe/London";
+  const now = over.now ?? NOW;
+  return {
+    now,
+    timezone,
+    period: digestPeriod("1d", now, timezone),
+    recordings: [],
+    uptime: new Map(),
+    incidents: [],
+    matchers: [],
+    blind: [],
+    ...over,
+  };
+}
