@@ -1,6 +1,31 @@
-/** What a judgement says: the next state, what alerts did, and the named reason for whatever changed. */
+/** What a judgement is given and what it says: the next state, what alerts did, and why, by name. */
 import type { Instant } from "../lib/clock.ts";
 import type { Alert, SubjectKind } from "./alert.ts";
+import type { Rule } from "./rule.ts";
+import type { Inventory, ShardState } from "./state.ts";
+
+/** What a shard is judged with: pure data and lookups. */
+export interface JudgeContext {
+  readonly now: Instant;
+  readonly intervalMs: number;
+  readonly forgetAfterMs: number;
+  readonly rules: readonly Rule[];
+  readonly inventory: Inventory;
+  /** Location ids this shard asked for. */
+  readonly locationIds: readonly string[];
+  /** Recording or location ids never watched. */
+  readonly excluded: ReadonlySet<string>;
+  /** Ratio 0–1 over the window; asked for every recording at every sweep, so it should be a lookup. */
+  uptime(recordingId: string, overMs: number): number | undefined;
+  inSchedule(recordingId: string): boolean;
+}
+
+/** The state to remember, and what is news. */
+export interface Judgement {
+  readonly next: ShardState;
+  readonly transitions: readonly Transition[];
+  readonly decisions: readonly Decision[];
+}
 
 /** `updated`: facts of a firing alert changed that people count on. */
 export interface Transition {

@@ -1,0 +1,113 @@
+/**
+ * One good answer judged against what was known: the next state of the shard, what its alerts did, and why. Pure,
+ * and quick where nothing is wrong: a healthy recording costs one small object. Being blind is not judged at all;
+ * the caller keeps the previous state after a failed sweep.
+ */
+import { judgeAbsent } from "./absent.ts";
+import type { JudgeContext, Judgement } from "./judgement.ts";
+import { locationWitness } from "./location-witness.ts";
+import { afterPresence, afterReading, type GoodReading, isGood } from "./reading.ts";
+import type { Reading, StatusSnapshot } from "./recording.ts";
+import { beginRun, decide, isWatched, leave, type Run, remember, withAlerts } from "./run.ts";
+import type { LocationState, RecordingState, ShardState } from "./state.ts";
+import { applyRules, endAlerts } from "./subject.ts";
+
+export type { Decision, DecisionReason, JudgeContext, Judgement, Transition } from "./judgement.ts";
+export { reassign, removeLocations, removeRules } from "./shard.ts";
+
+/** Judges one snapshot. `previous` is never changed; of two rows of one recording the first counts. */
+export function judgeShard(previous: ShardState, snapshot: StatusSnapshot, context: JudgeContext): Judgement {
+  const run = beginRun(previous, context);
+  for (const reading of snapshot.readings) judgeReading(run, reading);
+  for (const id of snapshot.unreadable) judgeReading(run, unreadable(id));
+  if (run.carried < previous.recordings.size) judgeAbsent(run, snapshot.complete);
+  const locations = judgeLocations(run);
+  return { next: { sweptAt: context.now, recordings: run.next, locations }, ...run.out };
+}
+
+function unreadable(recordingId: string): Reading {
+  return {
+    recordingId,
+    locationId: undefined,
+    status: "unknown",
+    lastSeenAt: undefined,
+    averageQuality: undefined,
+  };
+}
+
+function judgeReading(run: Run, reading: Reading): void {
+  const id = reading.recordingId;
+  if (run.next.has(id) || (run.left.size > 0 && run.left.has(id))) return;
+  const previous = run.previous.recordings.get(id);
+  const locationId =
+    reading.locationId ?? previous?.locationId ?? run.context.inventory.recording(id)?.locationId;
+  if (locationId === undefined) {
+    decide(run, id, "no_location");
+  } else if (isWatched(run, id, locationId)) {
+    if (previous) run.carried++;
+    remember(run, judgePresent(run, previous, reading, locationId));
+  } else if (previous) {
+    leave(run, previous, "no_longer_watched");
+  }
+}
+
+function judgePresent(
+  run: Run,
+  previous: RecordingState | undefined,
+  reading: Reading,
+  locationId: string,
+): RecordingState {
+  const { now } = run.context;
+  if (!isGood(reading)) {
+    const state = afterPresence(previous, reading.recordingId, locationId, now);
+    noteChange(run, previous, state);
+    return withAlerts(run, { state, read: false, missing: false });
+  }
+  const state = afterReading(previous, reading, locationId, now);
+  if (isHealthy(run, previous, reading, locationId)) return state;
+  noteChange(run, previous, state);
+  return withAlerts(run, { state, read: true, missing: false });
+}
+
+/** Online as before, no alert, nothing below a threshold: no rule can have anything to say. */
+function isHealthy(
+  { book, context }: Run,
+  previous: RecordingState | undefined,
+  { recordingId, status, averageQuality }: GoodReading,
+  locationId: string,
+): boolean {
+  if (status !== "online" || previous?.status !== "online" || previous.alerts) return false;
+  if (previous.locationId !== locationId) return false;
+  if (averageQuality !== undefined && averageQuality < book.qualityFloor) return false;
+  for (const { below, overMs } of book.uptimes) {
+    const ratio = context.uptime(recordingId, overMs);
+    if (ratio !== undefined && ratio < below) return false;
+  }
+  return true;
+}
+
+function noteChange(run: Run, previous: RecordingState | undefined, state: RecordingState): void {
+  if (previous && previous.locationId !== state.locationId) decide(run, state.id, "moved");
+  const isFirstAndFine = previous?.status === undefined && state.status === "online";
+  if (state.status === undefined || state.status === previous?.status || isFirstAndFine) return;
+  decide(run, state.id, `observed_${state.status}`);
+}
+
+function judgeLocations(run: Run): Map<string, LocationState> {
+  const next = new Map<string, LocationState>();
+  for (const id of run.watched) next.set(id, judgeLocation(run, id));
+  for (const { id, alerts } of run.previous.locations.values()) {
+    if (next.has(id)) continue;
+    endAlerts({ kind: "location", id }, alerts, "no_longer_watched", run.moment.now, run.out);
+  }
+  return next;
+}
+
+function judgeLocation(run: Run, id: string): LocationState {
+  const previous = run.previous.locations.get(id) ?? { id, alerts: undefined };
+  const seen = run.census?.of(id);
+  if (!previous.alerts && !seen?.offlineSince.length) return previous;
+  const witness = locationWitness(id, seen, run.context.inventory);
+  const alerts = applyRules(witness, previous.alerts, run.book.location, run.moment, run.out);
+  return { id, alerts };
+}

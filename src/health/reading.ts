@@ -1,0 +1,74 @@
+/** From one reading to what is remembered of a recording. */
+import type { Instant } from "../lib/clock.ts";
+import type { Reading } from "./recording.ts";
+import type { RecordingState } from "./state.ts";
+
+/** How far ahead of ours the service's clock may be. */
+const CLOCK_TOLERANCE_MS = 60_000;
+
+/** A reading that says something. */
+export type GoodReading = Reading & { readonly status: NonNullable<RecordingState["status"]> };
+
+export function isGood(reading: Reading): reading is GoodReading {
+  return reading.status !== "unknown";
+}
+
+/** The recording after a good reading; its alerts are as they were. */
+export function afterReading(
+  previous: RecordingState | undefined,
+  reading: GoodReading,
+  locationId: string,
+  now: Instant,
+): RecordingState {
+  const { status, lastSeenAt } = reading;
+  return {
+    id: reading.recordingId,
+    locationId,
+    status,
+    readAt: now,
+    since: sinceWhen(previous, reading, now),
+    lastSeenAt,
+    onlineSeenAt: status === "offline" ? previous?.onlineSeenAt : (lastSeenAt ?? previous?.onlineSeenAt),
+    averageQuality: reading.averageQuality,
+    presentAt: now,
+    alerts: previous?.alerts,
+  };
+}
+
+/** The recording after a row that could not be read, or said `unknown`: it is there, and that is all. */
+export function afterPresence(
+  previous: RecordingState | undefined,
+  id: string,
+  locationId: string,
+  now: Instant,
+): RecordingState {
+  if (previous) return { ...previous, locationId, presentAt: now };
+  return {
+    id,
+    locationId,
+    status: undefined,
+    readAt: 0,
+    since: now,
+    lastSeenAt: undefined,
+    onlineSeenAt: undefined,
+    averageQuality: undefined,
+    presentAt: now,
+    alerts: undefined,
+  };
+}
+
+/**
+ * Since when it has the reading's status. A recording seen offline went dark at its `last_seen_utc`, unless that
+ * contradicts what we saw ourselves (before the last online contact) or the clock (in the future).
+ */
+export function sinceWhen(
+  previous: Pick<RecordingState, "status" | "since" | "onlineSeenAt"> | undefined,
+  { status, lastSeenAt }: Pick<Reading, "status" | "lastSeenAt">,
+  now: Instant,
+): Instant {
+  if (previous && previous.status === status) return previous.since;
+  if (status !== "offline" || lastSeenAt === undefined || lastSeenAt <= 0) return now;
+  if (lastSeenAt > now + CLOCK_TOLERANCE_MS) return now;
+  if (previous?.onlineSeenAt !== undefined && lastSeenAt < previous.onlineSeenAt) return now;
+  return Math.min(lastSeenAt, now);
+}

@@ -1,0 +1,91 @@
+/** What one recording says about each rule. */
+
+import type { Instant } from "../lib/clock.ts";
+import type { Rule } from "./rule.ts";
+import type { Inventory, RecordingState } from "./state.ts";
+import type { Witness } from "./subject.ts";
+import { recordingAnnotations, recordingLabels } from "./wording.ts";
+
+/** How a recording showed in this sweep. */
+export interface Showing {
+  readonly state: RecordingState;
+  /** Whether there was a good reading. */
+  readonly read: boolean;
+  /** Absent from a complete snapshot; undefined when absence proves nothing. */
+  readonly missing: boolean | undefined;
+}
+
+export interface RecordingContext {
+  readonly now: Instant;
+  readonly inventory: Inventory;
+  uptime(recordingId: string, overMs: number): number | undefined;
+  inSchedule(recordingId: string): boolean;
+}
+
+export function recordingWitness(showing: Showing, context: RecordingContext): Witness {
+  const { state } = showing;
+  const { inventory, now } = context;
+  const inSchedule = context.inSchedule(state.id);
+  const startsAt = (rule: Rule) => (rule.when.kind === "status" ? state.since : now);
+  return {
+    subject: { kind: "recording", id: state.id },
+    evidence: (rule, firing) => (inSchedule ? evidenceOf(rule, firing, showing, context) : undefined),
+    startsAt,
+    facts: (rule) => ({
+      timezone:
+        inventory.recording(state.id)?.timezone ?? inventory.location(state.locationId)?.timezone ?? "UTC",
+      averageQuality: state.averageQuality,
+      overallUptime: uptimeOf(rule, state.id, context),
+      lastSeenAt: state.lastSeenAt,
+    }),
+    describe(rule, startsAt) {
+      const labels = recordingLabels(rule, state.id, state.locationId, inventory);
+      const value = uptimeOf(rule, state.id, context) ?? state.averageQuality;
+      return { labels, annotations: recordingAnnotations(rule, labels, { startsAt, value }) };
+    },
+  };
+}
+
+/** Missing is told apart first: what is not there is no evidence for anything else. */
+function evidenceOf(
+  rule: Rule,
+  firing: boolean,
+  { state, read, missing }: Showing,
+  context: RecordingContext,
+): boolean | undefined {
+  const { when } = rule;
+  if (when.kind === "missing") return missing;
+  if (!read) return undefined;
+  switch (when.kind) {
+    case "status":
+      return statusEvidence(when.status, state.status);
+    case "average_quality":
+      return state.status === "offline" ? undefined : isLow(state.averageQuality, when, firing);
+    case "overall_uptime":
+      return isLow(uptimeOf(rule, state.id, context), when, firing);
+    default:
+      return undefined;
+  }
+}
+
+/** A camera that went dark has not recovered from being degraded. */
+function statusEvidence(
+  watched: "offline" | "degraded",
+  status: RecordingState["status"],
+): boolean | undefined {
+  if (watched === "degraded" && status === "offline") return undefined;
+  return status === watched;
+}
+
+/** Hysteresis: begins below `below`, ends at `clearAbove`. */
+function isLow(
+  value: number | undefined,
+  { below, clearAbove }: { readonly below: number; readonly clearAbove: number },
+  firing: boolean,
+): boolean | undefined {
+  return value === undefined ? undefined : value < (firing ? clearAbove : below);
+}
+
+function uptimeOf(rule: Rule, id: string, context: RecordingContext): number | undefined {
+  return rule.when.kind === "overall_uptime" ? context.uptime(id, rule.when.overMs) : undefined;
+}

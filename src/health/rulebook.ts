@@ -1,0 +1,31 @@
+/** The rules by what they speak of, and what makes a recording worth a second look. */
+import type { Condition, ConditionKind, Rule } from "./rule.ts";
+
+const RECORDING_KINDS: readonly ConditionKind[] = ["status", "average_quality", "overall_uptime", "missing"];
+
+export interface Rulebook {
+  readonly recording: readonly Rule[];
+  readonly location: readonly Rule[];
+  /** No online recording with at least this quality is of interest; −Infinity without such a rule. */
+  readonly qualityFloor: number;
+  readonly uptimes: readonly { readonly below: number; readonly overMs: number }[];
+  readonly watchesMissing: boolean;
+}
+
+export function compileRules(rules: readonly Rule[]): Rulebook {
+  const conditions = rules.map(({ when }) => when);
+  return {
+    recording: rules.filter(({ when }) => RECORDING_KINDS.includes(when.kind)),
+    location: rules.filter(({ when }) => when.kind === "location_offline"),
+    qualityFloor: Math.max(
+      ...conditions.map((when) => (when.kind === "average_quality" ? when.below : Number.NEGATIVE_INFINITY)),
+      Number.NEGATIVE_INFINITY,
+    ),
+    uptimes: conditions.filter(isUptime),
+    watchesMissing: conditions.some(({ kind }) => kind === "missing"),
+  };
+}
+
+function isUptime(when: Condition): when is Extract<Condition, { kind: "overall_uptime" }> {
+  return when.kind === "overall_uptime";
+}

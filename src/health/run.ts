@@ -1,0 +1,79 @@
+/** One judgement under way: what it reads, and what it gathers. Lives as long as a call of `judgeShard`. */
+import { Census } from "./census.ts";
+import type { DecisionReason, JudgeContext, Outcomes } from "./judgement.ts";
+import { recordingWitness, type Showing } from "./recording-witness.ts";
+import { compileRules, type Rulebook } from "./rulebook.ts";
+import type { RecordingState, ShardState } from "./state.ts";
+import { applyRules, endAlerts, type Moment } from "./subject.ts";
+
+/** Two good readings further apart than this many intervals say nothing about the time between. */
+export const GAP_INTERVALS = 3;
+
+export interface Run {
+  readonly previous: ShardState;
+  readonly context: JudgeContext;
+  readonly moment: Moment;
+  readonly book: Rulebook;
+  readonly watched: ReadonlySet<string>;
+  /** Undefined where no rule asks about locations. */
+  readonly census: Census | undefined;
+  readonly next: Map<string, RecordingState>;
+  /** Recordings of the previous state that are not judged here any more. */
+  readonly left: Set<string>;
+  /** How many recordings of the previous state are dealt with. */
+  carried: number;
+  readonly out: Outcomes;
+}
+
+export function beginRun(previous: ShardState, context: JudgeContext): Run {
+  const book = compileRules(context.rules);
+  return {
+    previous,
+    context,
+    moment: { now: context.now, maxGapMs: GAP_INTERVALS * context.intervalMs },
+    book,
+    watched: new Set(context.locationIds.filter((id) => !context.excluded.has(id))),
+    census: book.location.length > 0 ? new Census() : undefined,
+    next: new Map(),
+    left: new Set(),
+    carried: 0,
+    out: { transitions: [], decisions: [] },
+  };
+}
+
+export function isWatched({ watched, context }: Run, id: string, locationId: string): boolean {
+  return watched.has(locationId) && (context.excluded.size === 0 || !context.excluded.has(id));
+}
+
+/** The recording with its alerts moved by what it showed. */
+export function withAlerts(run: Run, showing: Showing): RecordingState {
+  const { state } = showing;
+  const witness = recordingWitness(showing, run.context);
+  const alerts = applyRules(witness, state.alerts, run.book.recording, run.moment, run.out);
+  return alerts === state.alerts ? state : { ...state, alerts };
+}
+
+/** Remembers the recording, and counts it for its location when its last good reading is fresh. */
+export function remember({ next, census, context, moment }: Run, state: RecordingState): void {
+  next.set(state.id, state);
+  if (!census || state.status === undefined || moment.now - state.readAt > moment.maxGapMs) return;
+  if (!context.inSchedule(state.id)) return;
+  if (state.status === "offline") census.offline(state.locationId, state.id, state.since);
+  else census.online(state.locationId, state.id);
+}
+
+/** Lets go of a recording; alerts of it end as no longer watched. */
+export function leave(
+  run: Run,
+  state: RecordingState,
+  reason: "no_longer_watched" | "moved" | "forgotten",
+): void {
+  run.left.add(state.id);
+  run.carried++;
+  decide(run, state.id, reason);
+  endAlerts({ kind: "recording", id: state.id }, state.alerts, "no_longer_watched", run.moment.now, run.out);
+}
+
+export function decide({ out, moment }: Run, id: string, reason: DecisionReason): void {
+  out.decisions.push({ subject: { kind: "recording", id }, ruleId: undefined, reason, at: moment.now });
+}

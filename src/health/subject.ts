@@ -1,0 +1,164 @@
+/** The rules applied to one subject: its alerts move, and what moved is written down. */
+import type { Instant } from "../lib/clock.ts";
+import { type Alert, type AlertFacts, alertKey, type EndReason, type Labels } from "./alert.ts";
+import { type Progress, type Step, step } from "./alert-machine.ts";
+import type { DecisionReason, Outcomes, Subject } from "./judgement.ts";
+import type { Rule } from "./rule.ts";
+import type { AlertState, AlertStates } from "./state.ts";
+
+/** What is known of a subject now; asked only for what is needed. */
+export interface Witness {
+  readonly subject: Subject;
+  /** Does the rule's condition hold? Undefined: nobody can tell. A firing alert has its own threshold. */
+  evidence(rule: Rule, firing: boolean): boolean | undefined;
+  /** Since when the problem is there, asked when the condition begins to hold. */
+  startsAt(rule: Rule): Instant;
+  facts(rule: Rule): AlertFacts;
+  describe(rule: Rule, startsAt: Instant): { readonly labels: Labels; readonly annotations: Labels };
+}
+
+export interface Moment {
+  readonly now: Instant;
+  /** Longest time between two good readings that counts, ms. */
+  readonly maxGapMs: number;
+}
+
+/** The subject's alerts after this moment; undefined when it has none. Alerts of rules not given end. */
+export function applyRules(
+  witness: Witness,
+  previous: AlertStates | undefined,
+  rules: readonly Rule[],
+  moment: Moment,
+  out: Outcomes,
+): AlertStates | undefined {
+  const next: [string, AlertState][] = [];
+  for (const rule of rules) {
+    const state = alertState(previous, rule.id);
+    const moved = applyRule(witness, state, rule, moment, out);
+    if (moved) next.push([rule.id, moved]);
+  }
+  if (previous) endRemoved(witness.subject, previous, rules, moment.now, out);
+  return next.length > 0 ? Object.fromEntries(next) : undefined;
+}
+
+/** Ends every alert of a subject that is judged no more. */
+export function endAlerts(
+  subject: Subject,
+  alerts: AlertStates | undefined,
+  endReason: EndReason & DecisionReason,
+  now: Instant,
+  out: Outcomes,
+): void {
+  for (const [ruleId, state] of Object.entries(alerts ?? {})) {
+    endAlert(subject, ruleId, state, endReason, now, out);
+  }
+}
+
+/** Ends the alerts whose rule is gone. */
+export function endRemoved(
+  subject: Subject,
+  alerts: AlertStates,
+  rules: readonly Rule[],
+  now: Instant,
+  out: Outcomes,
+): void {
+  for (const [ruleId, state] of Object.entries(alerts)) {
+    if (rules.some(({ id }) => id === ruleId)) continue;
+    endAlert(subject, ruleId, state, "rule_removed", now, out);
+  }
+}
+
+function endAlert(
+  subject: Subject,
+  ruleId: string,
+  state: AlertState,
+  endReason: EndReason & DecisionReason,
+  now: Instant,
+  out: Outcomes,
+): void {
+  out.decisions.push({ subject, ruleId, reason: endReason, at: now });
+  if (state.state !== "firing") return;
+  const alert = toAlert(subject, ruleId, state, now);
+  out.transitions.push({ kind: "resolved", alert: { ...alert, state: "resolved", endsAt: now, endReason } });
+}
+
+function alertState(alerts: AlertStates | undefined, ruleId: string): AlertState | undefined {
+  return alerts && Object.hasOwn(alerts, ruleId) ? alerts[ruleId] : undefined;
+}
+
+function applyRule(
+  witness: Witness,
+  state: AlertState | undefined,
+  rule: Rule,
+  moment: Moment,
+  out: Outcomes,
+): AlertState | undefined {
+  const evidence = witness.evidence(rule, state?.state === "firing");
+  const { forMs, keepFiringForMs } = rule;
+  const stepped = step(state, evidence, { ...moment, forMs, keepFiringForMs });
+  if (stepped.outcome === "inactive") return undefined;
+  if (stepped.outcome === "unchanged") return state;
+  note(stepped, witness.subject, rule, moment.now, out);
+  if ("progress" in stepped) return advance(stepped, witness, state, rule, moment, out);
+  if (stepped.outcome === "resolved" && state) {
+    const alert = toAlert(witness.subject, rule.id, { ...state, facts: witness.facts(rule) }, moment.now);
+    const endsAt = moment.now - stepped.heldMs;
+    out.transitions.push({
+      kind: "resolved",
+      alert: { ...alert, state: "resolved", endsAt, endReason: "recovered" },
+    });
+  }
+  return undefined;
+}
+
+function note(stepped: Step, subject: Subject, rule: Rule, at: Instant, out: Outcomes): void {
+  const { outcome } = stepped;
+  if (outcome === "holding" || outcome === "unchanged" || outcome === "inactive") return;
+  out.decisions.push({ subject, ruleId: rule.id, reason: outcome, at });
+}
+
+function advance(
+  { outcome, progress }: Extract<Step, { progress: Progress }>,
+  witness: Witness,
+  state: AlertState | undefined,
+  rule: Rule,
+  { now }: Moment,
+  out: Outcomes,
+): AlertState {
+  const facts = witness.facts(rule);
+  const moved = state ? { ...state, ...progress, facts } : open(witness, rule, progress, facts);
+  if (outcome === "firing") {
+    out.transitions.push({ kind: "firing", alert: toAlert(witness.subject, rule.id, moved, now) });
+  } else if (state?.state === "firing" && isNews(state.facts, facts)) {
+    out.transitions.push({ kind: "updated", alert: toAlert(witness.subject, rule.id, moved, now) });
+  }
+  return moved;
+}
+
+function open(witness: Witness, rule: Rule, progress: Progress, facts: AlertFacts): AlertState {
+  const startsAt = witness.startsAt(rule);
+  const { labels, annotations } = witness.describe(rule, startsAt);
+  return { ...progress, startsAt, labels, annotations, facts };
+}
+
+/** People count on how many are offline, and on the cause; a drifting quality is not worth a write. */
+function isNews(before: AlertFacts, after: AlertFacts): boolean {
+  return before.offline !== after.offline || before.of !== after.of || before.detail !== after.detail;
+}
+
+function toAlert(subject: Subject, ruleId: string, state: AlertState, now: Instant): Alert {
+  const key = alertKey(ruleId, subject.kind, subject.id);
+  return {
+    id: `${key}@${state.firedAt}`,
+    key,
+    ruleId,
+    subject,
+    labels: state.labels,
+    annotations: state.annotations,
+    state: "firing",
+    startsAt: state.startsAt,
+    firedAt: state.firedAt,
+    updatedAt: now,
+    facts: state.facts,
+  };
+}

@@ -1,0 +1,111 @@
+/** Labels and annotations of an alert, as they are frozen when it becomes pending. Plain text, no markup. */
+import type { Instant } from "../lib/clock.ts";
+import { formatDuration } from "../lib/duration.ts";
+import type { Labels } from "./alert.ts";
+import type { Condition, Rule } from "./rule.ts";
+import type { Inventory } from "./state.ts";
+
+type Facts = Readonly<Record<string, string | undefined>>;
+
+/** Labels of a recording's alert: names are ids until known, what is unknown is left out. */
+export function recordingLabels(rule: Rule, id: string, locationId: string, inventory: Inventory): Labels {
+  const recording = inventory.recording(id);
+  const location = inventory.location(locationId);
+  return labelsOf(rule, {
+    recording_id: id,
+    recording: recording?.name || id,
+    location_id: locationId,
+    location: location?.name || locationId,
+    organisation: recording?.organisation,
+    camera_server: recording?.cameraServer,
+    timezone: recording?.timezone ?? location?.timezone,
+  });
+}
+
+/** Labels of a location's alert; `timezone` where the location's own is not known. */
+export function locationLabels(
+  rule: Rule,
+  id: string,
+  inventory: Inventory,
+  timezone: string | undefined,
+): Labels {
+  const location = inventory.location(id);
+  return labelsOf(rule, {
+    location_id: id,
+    location: location?.name || id,
+    timezone: location?.timezone ?? timezone,
+  });
+}
+
+/** The subject's labels under the rule's own, `alertname` on top; empty labels do not exist. */
+export function labelsOf(rule: Rule, subject: Facts): Labels {
+  const all = { ...subject, ...rule.labels, alertname: rule.alert };
+  return Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => !!entry[1]));
+}
+
+/** The rule's own annotations over a generated `summary` and `description`. */
+export function annotationsOf(rule: Rule, summary: string, description: string): Labels {
+  return { summary, description, ...rule.annotations };
+}
+
+/** What is wrong with a recording, in a line and in a sentence. */
+export function recordingAnnotations(
+  rule: Rule,
+  labels: Labels,
+  seen: { readonly startsAt: Instant; readonly value: number | undefined },
+): Labels {
+  const who = `${labels.recording ?? ""} at ${labels.location ?? ""}`;
+  const [summary, description] = recordingWords(rule.when, who, seen.startsAt, seen.value);
+  return annotationsOf(rule, summary, description);
+}
+
+function recordingWords(
+  when: Condition,
+  who: string,
+  startsAt: Instant,
+  value: number | undefined,
+): [string, string] {
+  const since = isoMinute(startsAt);
+  switch (when.kind) {
+    case "status":
+      return [`${who} is ${when.status}`, `The service reports the recording ${when.status} since ${since}.`];
+    case "average_quality":
+      return [
+        `Quality of ${who} is below ${percent(when.below)}`,
+        `Average quality was ${percent(value)} at ${since}; the alert ends at ${percent(when.clearAbove)}.`,
+      ];
+    case "overall_uptime":
+      return [
+        `Uptime of ${who} is below ${percent(when.below)}`,
+        `Uptime over ${formatDuration(when.overMs)} was ${percent(value)} at ${since}; the alert ends at ${percent(when.clearAbove)}.`,
+      ];
+    default:
+      return [
+        `${who} is missing`,
+        `The service has not listed the recording since ${since}, though it answers for its location.`,
+      ];
+  }
+}
+
+/** What is wrong with a location. */
+export function locationAnnotations(
+  rule: Rule,
+  labels: Labels,
+  seen: { readonly startsAt: Instant; readonly offline: number; readonly of: number },
+): Labels {
+  return annotationsOf(
+    rule,
+    `${labels.location ?? ""} is offline`,
+    `${seen.offline} of ${seen.of} recordings were offline, since ${isoMinute(seen.startsAt)}.`,
+  );
+}
+
+/** A ratio as people read it: 0.9512 → `95.1 %`; undefined → `unknown`. */
+function percent(ratio: number | undefined): string {
+  return ratio === undefined ? "unknown" : `${Math.round(ratio * 1000) / 10} %`;
+}
+
+/** `2026-11-20 14:05 UTC`. */
+function isoMinute(at: Instant): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
