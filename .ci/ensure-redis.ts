@@ -1,0 +1,12 @@
+/** Installs redis-server where it is missing and may be installed; says so and goes on where it may not. */
+import { toError } from "../src/lib/errors.ts";
+import { createLogger } from "../src/lib/log.ts";
+import { ensureRedisServer } from "../src/store/redis-server.ts";
+
+const log = createLogger({ level: "info", destination: process.stderr });
+
+try {
+  await ensureRedisServer({ install: true, log, env: process.env });
+} catch (thrown) {
+  process.stderr.write(`${toError(thrown).message} Tests that need it are skipped.\n`);
+}

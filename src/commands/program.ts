@@ -1,0 +1,92 @@
+/**
+ * The command line: which commands there are, loaded only when they are named, and what a failure looks like to
+ * a person: one sentence, the next step, the right exit code.
+ */
+import { Command, CommanderError } from "commander";
+import { ConfigError, formatProblem } from "../config/problem.ts";
+import { CodedError, toError } from "../lib/errors.ts";
+import { scrub } from "../lib/log.ts";
+import { readVersion } from "../lib/version.ts";
+import type { CommandIo } from "./io.ts";
+
+/** A command of its own module; `load` gives it complete, `summary` stands for it in `lenswatch --help`. */
+export interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  load(io: CommandIo): Promise<Command>;
+}
+
+/** In the order of `lenswatch --help`. */
+export const commandTable: readonly CommandEntry[] = [];
+
+/** Runs one command line to its end. Never throws: failures are told on stderr and in the exit code. */
+export async function runCli(
+  argv: readonly string[],
+  io: CommandIo,
+  table: readonly CommandEntry[] = commandTable,
+): Promise<void> {
+  try {
+    const program = await createProgram(argv, io, table);
+    await program.parseAsync(argv, { from: "user" });
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) {
+      if (thrown.exitCode !== 0) io.setExitCode(2);
+      return;
+    }
+    // Stopped by a signal is what was asked for; whatever gave way to it is no news.
+    if (io.signal.aborted && isAbort(thrown)) return;
+    io.stderr.write(describeFailure(thrown, io.env));
+    io.setExitCode(thrown instanceof ConfigError && thrown.code === "invalid" ? 1 : 3);
+  }
+}
+
+/** One sentence for a person, with a newline; the stack as well where LENSWATCH_LOG_LEVEL is debug or trace. */
+export function describeFailure(thrown: unknown, env: CommandIo["env"]): string {
+  const error = toError(thrown);
+  const said = error instanceof CodedError ? error.message : `unexpected ${error.name}: ${error.message}`;
+  const withStack = env.LENSWATCH_LOG_LEVEL === "debug" || env.LENSWATCH_LOG_LEVEL === "trace";
+  const problems =
+    error instanceof ConfigError ? error.problems.map((problem) => `${formatProblem(problem)}\n`) : [];
+  return scrub(`${problems.join("")}lenswatch: ${said}\n${withStack ? `${error.stack}\n` : ""}`);
+}
+
+/** The program with the commands that `argv` may mean loaded, the others standing by their summary. */
+async function createProgram(
+  argv: readonly string[],
+  io: CommandIo,
+  table: readonly CommandEntry[],
+): Promise<Command> {
+  const program = new Command("lenswatch")
+    .description(
+      "Watches the health of camera recordings and tells people when one goes dark and when it is back.",
+    )
+    .version(readVersion(), "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this help, or a command's")
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, "lenswatch: ")),
+    })
+    .showHelpAfterError(
+      "`lenswatch --help` lists the commands, `lenswatch COMMAND --help` a command's options.",
+    )
+    .exitOverride();
+  for (const entry of table) {
+    const named = argv.slice(0, 2).includes(entry.name);
+    const command = named ? await entry.load(io) : new Command(entry.name);
+    inherit(command, program);
+    program.addCommand(command.summary(entry.summary));
+  }
+  return program;
+}
+
+/** commander hands its settings down only to commands made in place. */
+function inherit(command: Command, parent: Command): void {
+  command.copyInheritedSettings(parent);
+  for (const child of command.commands) inherit(child, command);
+}
+
+function isAbort(thrown: unknown): boolean {
+  const { name } = toError(thrown);
+  return name === "AbortError" || name === "AbortedError";
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env node
+/**
+ * The process: argv, environment, signals and exit code are touched here and nowhere else.
+ *
+ * The first SIGINT or SIGTERM asks for a graceful end, a later one forces it. npm passes a terminal's Ctrl-C on
+ * to a child that has received it already, so what follows within SAME_PRESS_MS is the same press.
+ */
+import type { CommandIo } from "./commands/io.ts";
+import { describeFailure, runCli } from "./commands/program.ts";
+
+const SAME_PRESS_MS = 750;
+const LINGER_MS = 5_000;
+
+const controller = new AbortController();
+let askedAt: number | undefined;
+
+function onSignal(signal: NodeJS.Signals): void {
+  const now = performance.now();
+  if (askedAt === undefined) {
+    askedAt = now;
+    controller.abort();
+  } else if (now - askedAt > SAME_PRESS_MS) {
+    process.exit(signal === "SIGINT" ? 130 : 143);
+  }
+}
+
+function onBug(thrown: unknown): void {
+  process.stderr.write(describeFailure(thrown, process.env));
+  process.exit(3);
+}
+
+/** Whoever read our output has left (`lenswatch status | head`): nothing to complain about, nobody to go on for. */
+function onOutputError(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") onBug(error);
+  controller.abort();
+}
+
+process.on("SIGINT", onSignal);
+process.on("SIGTERM", onSignal);
+process.on("uncaughtException", onBug);
+process.on("unhandledRejection", onBug);
+process.stdout.on("error", onOutputError);
+process.stderr.on("error", onOutputError);
+
+const io: CommandIo = {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  signal: controller.signal,
+  setExitCode(code) {
+    process.exitCode = code;
+  },
+};
+
+await runCli(process.argv.slice(2), io);
+
+setTimeout(() => {
+  process.stderr.write("lenswatch: something did not end by itself, leaving it behind\n");
+  process.exit();
+}, LINGER_MS).unref();
