@@ -1,0 +1,67 @@
+/** An SMTP server that takes every mail and delivers none. */
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import type { Readable } from "node:stream";
+import PostalMime, { type Address } from "postal-mime";
+import { SMTPServer } from "smtp-server";
+import { toError } from "../lib/errors.ts";
+import type { Mail } from "./message.ts";
+
+const MAX_BYTES = 5 * 1024 * 1024;
+
+export interface MailServer {
+  readonly host: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Listens on a free loopback port; plain SMTP, no login. Rejects when it cannot listen. */
+export async function startMailServer(onMail: (mail: Mail) => void): Promise<MailServer> {
+  const server = new SMTPServer({
+    disabledCommands: ["STARTTLS", "AUTH"],
+    disableReverseLookup: true,
+    logger: false,
+    size: MAX_BYTES,
+    closeTimeout: 500,
+    onData(stream, session, callback) {
+      receive(stream).then(
+        (mail) => {
+          onMail({ ...mail, to: session.envelope.rcptTo.map(({ address }) => address).join(", ") });
+          callback();
+        },
+        (thrown) => callback(toError(thrown)),
+      );
+    },
+  });
+  server.on("error", () => {}); // a client that left in the middle of a word
+  const listener = server.listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const { address, port } = listener.address() as AddressInfo;
+  return {
+    host: address,
+    port,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+async function receive(stream: Readable): Promise<Omit<Mail, "to">> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += (chunk as Buffer).length;
+    if (bytes <= MAX_BYTES) chunks.push(chunk as Buffer);
+  }
+  if (bytes > MAX_BYTES) throw Object.assign(new Error("message too big"), { responseCode: 552 });
+  const mail = await PostalMime.parse(Buffer.concat(chunks));
+  return {
+    from: addressText(mail.from),
+    subject: mail.subject ?? "",
+    text: mail.text ?? "",
+    html: mail.html,
+  };
+}
+
+function addressText(from: Address | undefined): string {
+  if (!from) return "";
+  return from.name ? `${from.name} <${from.address ?? ""}>` : (from.address ?? "");
+}

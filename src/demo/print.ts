@@ -1,0 +1,62 @@
+/** Messages as lines for a terminal. */
+import { styleText } from "node:util";
+import { stripControls } from "../lib/text.ts";
+import type { InboxMessage } from "./message.ts";
+import type { Span } from "./mrkdwn.ts";
+import type { Part, SlackMessage } from "./slack-message.ts";
+
+export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
+
+/** Styles for a terminal that shows them, and none for anything else (files, NO_COLOR). */
+export function paintFor(
+  stream: NodeJS.WritableStream,
+  env: Readonly<Record<string, string | undefined>>,
+): Paint {
+  const colours = "isTTY" in stream && stream.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
+  return (style, text) => (colours ? styleText(style, text, { validateStream: false }) : text);
+}
+
+/** What a person would see of the message, several lines with a newline at the end. */
+export function printMessage(message: InboxMessage, paint: Paint): string {
+  const time = paint("dim", clock(message.receivedAt));
+  if (message.kind === "email") {
+    const { subject, to } = message.mail;
+    return `${time}  ${paint("bold", "e-mail")}  to ${stripControls(to)}: ${paint("bold", stripControls(subject))}\n`;
+  }
+  const { slack } = message;
+  const bar = paint(severityStyle(slack.color), "┃");
+  const body = bodyLines(slack, paint).map((line) => `          ${bar} ${line}\n`);
+  return `${time}  ${paint("bold", "Slack ")}  ${paint(["bold", severityStyle(slack.color)], stripControls(slack.title))}\n${body.join("")}`;
+}
+
+/** `hh:mm:ss` of this machine's time zone. */
+export function clock(at: number): string {
+  return new Date(at).toTimeString().slice(0, 8);
+}
+
+function bodyLines(slack: SlackMessage, paint: Paint): string[] {
+  const lines = slack.parts.flatMap((part) => partLines(part, paint));
+  return lines.filter((line, index) => line.trim() !== "" && !(index === 0 && line.includes(slack.title)));
+}
+
+function partLines(part: Part, paint: Paint): string[] {
+  if (part.kind === "divider") return [];
+  const text = part.spans.map((span) => printSpan(span, part, paint)).join("");
+  return text.split("\n");
+}
+
+function printSpan(span: Span, part: Part, paint: Paint): string {
+  const lines = span.text.split("\n").map(stripControls);
+  const style = span.bold || part.kind === "header" ? "bold" : part.kind === "context" ? "dim" : undefined;
+  return lines.map((line) => (style && line !== "" ? paint(style, line) : line)).join("\n");
+}
+
+/** Reddish bars are red, greenish green, what lies between is yellow; no bar, no colour. */
+function severityStyle(color: string | undefined): "red" | "green" | "yellow" | "gray" {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) =>
+    Number.parseInt(color?.slice(at, at + 2) ?? "", 16),
+  );
+  if (!color || Math.max(red, green, blue) - Math.min(red, green, blue) < 40) return "gray";
+  if (green >= red) return "green";
+  return green > red * 0.45 ? "yellow" : "red";
+}
