@@ -1,0 +1,179 @@
+import { describe, expect, test } from "vitest";
+import { ROWS_PER_STEP } from "../../src/health/fleet.ts";
+import type { FleetSnapshot } from "../../src/health/state.ts";
+import { type FleetView, fleetText } from "../../src/metrics/fleet.ts";
+import { createLabelCache, type LabelCache } from "../../src/metrics/label-cache.ts";
+import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "./fleets.ts";
+
+function textOf(snapshot: FleetSnapshot, view: Partial<FleetView> = {}, cache = createLabelCache()): string {
+  return [...fleetText({ snapshot, rules: [], otherAlerts: [], ...view }, "prometheus", cache)].join("");
+}
+
+function linesOf(text: string, name: string): string[] {
+  return text.split("\n").filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+}
+
+test("the whole fleet is written like this", () => {
+  const snapshot = fleetOf({
+    recordings: [
+      recordingState("rec-1"),
+      recordingState("rec-2", {
+        status: "offline",
+        lastSeenAt: NOW - 60_500,
+        averageQuality: undefined,
+        alerts: {
+          RecordingOffline: alertState("RecordingOffline"),
+          LowUptime: alertState("LowUptime", {
+            state: "pending",
+            labels: { alertname: "LowUptime", severity: "warning" },
+          }),
+        },
+      }),
+      recordingState("rec-3", { status: "degraded", locationId: "loc-2", lastSeenAt: undefined }),
+      recordingState("rec-4", { status: undefined, readAt: 0 }),
+    ],
+    names: { "rec-1": 'Till "1"', "rec-2": "Entrance" },
+    locations: [{ id: "loc-1", name: "Leeds", alerts: { LocationOffline: alertState("LocationOffline") } }],
+    uptimes: { "rec-1": 0.995, "rec-2": 0 },
+  });
+  const view = {
+    rules: [{ alert: "RecordingDegraded", labels: {} }],
+    otherAlerts: [{ state: "firing", labels: { alertname: "ServiceUnreachable", severity: "critical" } }],
+  } as const;
+  expect(textOf(snapshot, view)).toBe(`\
+# HELP lenswatch_recording_online 1 while the recording delivers (online or degraded), 0 while it is offline.
+# TYPE lenswatch_recording_online gauge
+lenswatch_recording_online{recording_id="rec-1",recording="Till \\"1\\"",location_id="loc-1",location="Leeds"} 1
+lenswatch_recording_online{recording_id="rec-2",recording="Entrance",location_id="loc-1",location="Leeds"} 0
+lenswatch_recording_online{recording_id="rec-3",recording="rec-3",location_id="loc-2",location="loc-2"} 1
+# HELP lenswatch_recording_average_quality_ratio Average quality of the last good reading.
+# TYPE lenswatch_recording_average_quality_ratio gauge
+lenswatch_recording_average_quality_ratio{recording_id="rec-1",recording="Till \\"1\\"",location_id="loc-1",location="Leeds"} 0.92
+lenswatch_recording_average_quality_ratio{recording_id="rec-3",recording="rec-3",location_id="loc-2",location="loc-2"} 0.92
+# HELP lenswatch_recording_last_seen_timestamp_seconds When the service last had contact with the recording.
+# TYPE lenswatch_recording_last_seen_timestamp_seconds gauge
+lenswatch_recording_last_seen_timestamp_seconds{recording_id="rec-1",recording="Till \\"1\\"",location_id="loc-1",location="Leeds"} 1769860787.5
+lenswatch_recording_last_seen_timestamp_seconds{recording_id="rec-2",recording="Entrance",location_id="loc-1",location="Leeds"} 1769860739.5
+# HELP lenswatch_recording_overall_uptime_ratio Overall uptime within schedule over the window.
+# TYPE lenswatch_recording_overall_uptime_ratio gauge
+lenswatch_recording_overall_uptime_ratio{recording_id="rec-1",recording="Till \\"1\\"",location_id="loc-1",location="Leeds",window="24h"} 0.995
+lenswatch_recording_overall_uptime_ratio{recording_id="rec-2",recording="Entrance",location_id="loc-1",location="Leeds",window="24h"} 0
+# HELP lenswatch_recordings Recordings by status; unknown are those without a good reading for 3 intervals.
+# TYPE lenswatch_recordings gauge
+lenswatch_recordings{status="online"} 1
+lenswatch_recordings{status="offline"} 1
+lenswatch_recordings{status="degraded"} 1
+lenswatch_recordings{status="unknown"} 1
+# HELP lenswatch_alerts Alerts by name, severity and state.
+# TYPE lenswatch_alerts gauge
+lenswatch_alerts{alertname="RecordingDegraded",severity="",state="pending"} 0
+lenswatch_alerts{alertname="RecordingDegraded",severity="",state="firing"} 0
+lenswatch_alerts{alertname="ServiceUnreachable",severity="critical",state="firing"} 1
+lenswatch_alerts{alertname="LocationOffline",severity="critical",state="firing"} 1
+lenswatch_alerts{alertname="RecordingOffline",severity="critical",state="firing"} 1
+lenswatch_alerts{alertname="LowUptime",severity="warning",state="pending"} 1
+`);
+});
+
+describe("being blind does not look like health", () => {
+  const text = textOf(
+    fleetOf({
+      recordings: [
+        recordingState("fresh", { readAt: NOW - 3 * INTERVAL }),
+        recordingState("stale", { readAt: NOW - 3 * INTERVAL - 1 }),
+      ],
+      uptimes: { fresh: 1, stale: 1 },
+    }),
+  );
+
+  test("a recording without a good reading for 3 intervals has no series of its own", () => {
+    expect(text).toContain('recording_id="fresh"');
+    expect(text).not.toContain('recording_id="stale"');
+  });
+
+  test("it counts as unknown", () => {
+    expect(linesOf(text, "lenswatch_recordings")).toContain('lenswatch_recordings{status="unknown"} 1');
+    expect(linesOf(text, "lenswatch_recordings")).toContain('lenswatch_recordings{status="online"} 1');
+  });
+});
+
+test("NaN never appears", () => {
+  const recordings = [recordingState("rec-1", { averageQuality: Number.NaN, lastSeenAt: Number.NaN })];
+  expect(textOf(fleetOf({ recordings, uptimes: { "rec-1": Number.NaN } }))).not.toMatch(/nan/i);
+});
+
+test("a recording that stands in two shards is written once, by its later reading", () => {
+  const shard = (readAt: number, status: "online" | "offline") => ({
+    sweptAt: NOW,
+    recordings: new Map([["rec-1", recordingState("rec-1", { readAt, status })]]),
+    locations: new Map(),
+  });
+  const snapshot = fleetOf({ shards: [shard(NOW - 1_000, "offline"), shard(NOW - 2_000, "online")] });
+  expect(linesOf(textOf(snapshot), "lenswatch_recording_online")).toEqual([
+    expect.stringMatching(/recording_id="rec-1".* 0$/),
+  ]);
+});
+
+test("two ids that look alike once rendered are still two series", () => {
+  const ids = [`${"a".repeat(300)}1`, `${"a".repeat(300)}2`, "b\n", "b "];
+  const lines = linesOf(
+    textOf(fleetOf({ recordings: ids.map((id) => recordingState(id)) })),
+    "lenswatch_recording_online",
+  );
+  expect(new Set(lines.map((line) => /recording_id="([^"]*)"/.exec(line)?.[1])).size).toBe(4);
+});
+
+test("a large fleet is written in steps of at most 256 rows, and nothing is lost between them", () => {
+  const snapshot = largeFleet(5_000);
+  let rows = 0;
+  let longest = 0;
+  for (const piece of fleetText({ snapshot, rules: [], otherAlerts: [] }, "prometheus", createLabelCache())) {
+    const lines = piece.split("\n").filter((line) => line.startsWith("lenswatch_recording_")).length;
+    rows += lines;
+    longest = Math.max(longest, lines);
+  }
+  expect(rows).toBe(4 * 5_000);
+  expect(longest).toBeLessThanOrEqual(ROWS_PER_STEP);
+});
+
+test("the walk before the first line breathes as often", () => {
+  const snapshot = largeFleet(5_000);
+  const pieces = [...fleetText({ snapshot, rules: [], otherAlerts: [] }, "prometheus", createLabelCache())];
+  const before = pieces.findIndex((piece) => piece !== "");
+  expect(before).toBeGreaterThanOrEqual(2 * Math.floor(5_000 / ROWS_PER_STEP));
+});
+
+describe("label texts", () => {
+  const rec1 = recordingState("rec-1");
+  const textWith = (cache: LabelCache, name: string, recordings = [rec1]) =>
+    linesOf(
+      textOf(fleetOf({ recordings, names: { "rec-1": name } }), {}, cache),
+      "lenswatch_recording_online",
+    );
+
+  test("change with the name", () => {
+    const cache = createLabelCache();
+    expect(textWith(cache, "Till")[0]).toContain('recording="Till"');
+    expect(textWith(cache, "Door")[0]).toContain('recording="Door"');
+    expect(cache.size).toBe(1);
+  });
+
+  test("leave with the recording", () => {
+    const cache = createLabelCache();
+    textWith(cache, "Till", [rec1, recordingState("rec-2")]);
+    expect(cache.size).toBe(2);
+    textWith(cache, "Till");
+    expect(cache.size).toBe(1);
+    textWith(cache, "Till", []);
+    expect(cache.size).toBe(0);
+  });
+
+  test("are not dropped under a scrape that began later", () => {
+    const cache = createLabelCache();
+    const inventory = fleetOf({}).inventory;
+    const early = cache.begin(inventory);
+    cache.begin(inventory).labels(rec1);
+    expect([...early.evict()]).toEqual([]);
+    expect(cache.size).toBe(1);
+  });
+});

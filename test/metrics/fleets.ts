@@ -1,0 +1,107 @@
+/** Fleets for tests: small ones said in a line, large ones by the number. */
+import type { Location, Recording } from "../../src/health/recording.ts";
+import type { AlertState, FleetSnapshot, RecordingState, ShardState } from "../../src/health/state.ts";
+
+export const NOW = Date.parse("2026-01-31T12:00:00.000Z");
+export const INTERVAL = 30_000;
+
+/** A recording seen online just now, with what differs. */
+export function recordingState(id: string, differing: Partial<RecordingState> = {}): RecordingState {
+  return {
+    id,
+    locationId: "loc-1",
+    status: "online",
+    readAt: NOW - 10_000,
+    since: NOW - 3_600_000,
+    lastSeenAt: NOW - 12_500,
+    onlineSeenAt: NOW - 12_500,
+    averageQuality: 0.92,
+    presentAt: NOW - 10_000,
+    alerts: undefined,
+    ...differing,
+  };
+}
+
+export function alertState(alertname: string, differing: Partial<AlertState> = {}): AlertState {
+  return {
+    state: "firing",
+    startsAt: NOW - 600_000,
+    heldMs: 0,
+    evidenceAt: NOW,
+    firedAt: NOW - 480_000,
+    labels: { alertname, severity: "critical" },
+    annotations: {},
+    facts: { timezone: "UTC" },
+    ...differing,
+  };
+}
+
+export interface FleetParts {
+  readonly recordings?: readonly RecordingState[];
+  readonly names?: Readonly<Record<string, string>>;
+  readonly locations?: readonly { id: string; name?: string; alerts?: RecordingState["alerts"] }[];
+  readonly uptimes?: Readonly<Record<string, number>>;
+  readonly shards?: readonly ShardState[];
+}
+
+/** One shard of these recordings, unless shards are given. */
+export function fleetOf(parts: FleetParts): FleetSnapshot {
+  const { recordings = [], names = {}, locations = [{ id: "loc-1", name: "Leeds" }], uptimes = {} } = parts;
+  const known = new Map(locations.map((location) => [location.id, location]));
+  return {
+    now: NOW,
+    statusIntervalMs: INTERVAL,
+    shards: parts.shards ?? [
+      {
+        sweptAt: NOW,
+        recordings: new Map(recordings.map((state) => [state.id, state])),
+        locations: new Map(locations.map(({ id, alerts }) => [id, { id, alerts }])),
+      },
+    ],
+    inventory: {
+      recording: (id) => (names[id] === undefined ? undefined : recording(id, names[id])),
+      location: (id): Location | undefined => {
+        const location = known.get(id);
+        return location && { id, name: location.name, timezone: "Europe/London" };
+      },
+    },
+    overallUptime: (id) => uptimes[id],
+  };
+}
+
+function recording(id: string, name: string): Recording {
+  return {
+    id,
+    name,
+    organisation: "org",
+    cameraServer: "cs",
+    locationId: "loc-1",
+    useUploadingSchedule: false,
+    timezone: "UTC",
+  };
+}
+
+/** `size` recordings over 100 shards, 5 a location, each with a name and an uptime. */
+export function largeFleet(size: number): FleetSnapshot {
+  const shards = Array.from({ length: 100 }, () => new Map<string, RecordingState>());
+  const inventory = new Map<string, Recording>();
+  for (let i = 0; i < size; i += 1) {
+    const id = (i * 7919).toString(16).padStart(24, "0");
+    const locationId = Math.floor(i / 5)
+      .toString(16)
+      .padStart(24, "f");
+    const status = i % 50 === 0 ? "offline" : "online";
+    shards[Math.floor(i / 5) % 100]?.set(id, recordingState(id, { locationId, status }));
+    inventory.set(id, { ...recording(id, `Camera ${i} über dem Eingang`), locationId });
+  }
+  return {
+    now: NOW,
+    statusIntervalMs: INTERVAL,
+    shards: shards.map((recordings) => ({ sweptAt: NOW, recordings, locations: new Map() })),
+    inventory: {
+      recording: (id) => inventory.get(id),
+      location: (id) => ({ id, name: `Shop ${id}`, timezone: undefined }),
+    },
+    overallUptime: () => 0.987654,
+  };
+}

@@ -1,0 +1,180 @@
+import { Registry } from "prom-client";
+import { describe, expect, test } from "vitest";
+import { notifyErrorCodes } from "../../src/alerting/notification.ts";
+import { createMetrics, type KnownLabels } from "../../src/metrics/metrics.ts";
+import { renderRegistry } from "../../src/metrics/own.ts";
+import { processRows } from "../../src/metrics/table.ts";
+import type { ServiceObserver } from "../../src/service/service.ts";
+
+const NOTHING_KNOWN: KnownLabels = {
+  endpoints: [],
+  outcomes: [],
+  protocolErrors: [],
+  suppressReasons: [],
+  queues: [],
+  integrations: [],
+};
+
+function setUp(known: Partial<KnownLabels> = {}) {
+  const registry = new Registry();
+  const metrics = createMetrics(registry, {
+    version: "1.2.3",
+    known: { ...NOTHING_KNOWN, ...known },
+    processMetrics: false,
+  });
+  const lines = async (name: string) =>
+    (await renderRegistry(registry, "prometheus")).split("\n").filter((line) => line.startsWith(name));
+  return { registry, metrics, lines };
+}
+
+test("every row of the table is on the registry, with its help and type", async () => {
+  const { registry } = setUp();
+  const text = await renderRegistry(registry, "prometheus");
+  for (const { name, help, type } of Object.values(processRows)) {
+    expect(text).toContain(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`);
+  }
+});
+
+test("what happened is written like this", async () => {
+  const { registry, metrics } = setUp();
+  metrics.sweepFinished(0.3, 1_769_860_800_500);
+  metrics.serviceUp("status_uptime", false);
+  metrics.request("status_uptime", "timeout", 20);
+  metrics.protocolError("bad_row");
+  metrics.socketReconnect();
+  metrics.tokenExpiry(1_769_861_000_000);
+  metrics.notified("ops", "slack", 31);
+  metrics.notified("ops", "slack", undefined);
+  metrics.notifyFailed("ops", "email", "timeout");
+  metrics.suppressed("ops", "nothing_new");
+  metrics.queueJobs("sweep", "waiting", 3);
+  metrics.configReloaded(true);
+  const text = await renderRegistry(registry, "prometheus");
+  const samples = text.split("\n").filter((line) => !line.startsWith("#") && !/_bucket|_info/.test(line));
+  expect(samples).toEqual([
+    "lenswatch_sweep_duration_seconds_sum 0.3",
+    "lenswatch_sweep_duration_seconds_count 1",
+    "lenswatch_last_sweep_timestamp_seconds 1769860800.5",
+    'lenswatch_service_up{endpoint="status_uptime"} 0',
+    'lenswatch_service_request_duration_seconds_sum{endpoint="status_uptime",outcome="timeout"} 20',
+    'lenswatch_service_request_duration_seconds_count{endpoint="status_uptime",outcome="timeout"} 1',
+    "lenswatch_socket_reconnects_total 1",
+    'lenswatch_protocol_errors_total{kind="bad_row"} 1',
+    "lenswatch_token_expiry_timestamp_seconds 1769861000",
+    'lenswatch_notifications_total{receiver="ops",integration="slack"} 2',
+    'lenswatch_notifications_failed_total{receiver="ops",integration="email",reason="timeout"} 1',
+    "lenswatch_notification_latency_seconds_sum 31",
+    "lenswatch_notification_latency_seconds_count 1",
+    'lenswatch_notifications_suppressed_total{receiver="ops",reason="nothing_new"} 1',
+    'lenswatch_queue_jobs{queue="sweep",state="waiting"} 3',
+    "lenswatch_config_last_reload_successful 1",
+    "",
+  ]);
+});
+
+test("a histogram is written like this in both formats", async () => {
+  const { registry, metrics } = setUp();
+  metrics.sweepFinished(0.3, 0);
+  metrics.sweepFinished(100, 0);
+  const block = async (format: "prometheus" | "openmetrics") =>
+    (await renderRegistry(registry, format))
+      .split("\n")
+      .filter((line) => line.includes("lenswatch_sweep_duration_seconds"))
+      .join("\n");
+  const prometheus = `\
+# HELP lenswatch_sweep_duration_seconds How long a good sweep of one shard took.
+# TYPE lenswatch_sweep_duration_seconds histogram
+lenswatch_sweep_duration_seconds_bucket{le="0.05"} 0
+lenswatch_sweep_duration_seconds_bucket{le="0.1"} 0
+lenswatch_sweep_duration_seconds_bucket{le="0.25"} 0
+lenswatch_sweep_duration_seconds_bucket{le="0.5"} 1
+lenswatch_sweep_duration_seconds_bucket{le="1"} 1
+lenswatch_sweep_duration_seconds_bucket{le="2.5"} 1
+lenswatch_sweep_duration_seconds_bucket{le="5"} 1
+lenswatch_sweep_duration_seconds_bucket{le="10"} 1
+lenswatch_sweep_duration_seconds_bucket{le="20"} 1
+lenswatch_sweep_duration_seconds_bucket{le="30"} 1
+lenswatch_sweep_duration_seconds_bucket{le="60"} 1
+lenswatch_sweep_duration_seconds_bucket{le="+Inf"} 2
+lenswatch_sweep_duration_seconds_sum 100.3
+lenswatch_sweep_duration_seconds_count 2`;
+  expect(await block("prometheus")).toBe(prometheus);
+  expect(await block("openmetrics")).toBe(prometheus.replace(/le="(\d+)"/g, 'le="$1.0"'));
+});
+
+test("asking for OpenMetrics once leaves the older format as it was", async () => {
+  const { registry } = setUp();
+  const before = await renderRegistry(registry, "prometheus");
+  const open = await renderRegistry(registry, "openmetrics");
+  expect(open).toContain("# TYPE lenswatch_socket_reconnects counter\nlenswatch_socket_reconnects_total 0\n");
+  expect(await renderRegistry(registry, "prometheus")).toBe(before);
+});
+
+describe("known label values start at 0", () => {
+  test("requests by endpoint and outcome", async () => {
+    const { lines } = setUp({ endpoints: ["token", "uptimes"], outcomes: ["ok", "timeout"] });
+    expect(await lines("lenswatch_service_request_duration_seconds_count")).toEqual([
+      'lenswatch_service_request_duration_seconds_count{endpoint="token",outcome="ok"} 0',
+      'lenswatch_service_request_duration_seconds_count{endpoint="token",outcome="timeout"} 0',
+      'lenswatch_service_request_duration_seconds_count{endpoint="uptimes",outcome="ok"} 0',
+      'lenswatch_service_request_duration_seconds_count{endpoint="uptimes",outcome="timeout"} 0',
+    ]);
+  });
+
+  test("protocol errors and queues", async () => {
+    const { lines } = setUp({ protocolErrors: ["bad_row"], queues: ["sweep"] });
+    expect(await lines("lenswatch_protocol_errors_total{")).toEqual([
+      'lenswatch_protocol_errors_total{kind="bad_row"} 0',
+    ]);
+    expect(await lines('lenswatch_queue_jobs{queue="sweep",state="failed"}')).toEqual([
+      'lenswatch_queue_jobs{queue="sweep",state="failed"} 0',
+    ]);
+  });
+
+  test("integrations, for each reason to fail; those of a reload too, and nothing counted is lost", async () => {
+    const slack = { receiver: "ops", type: "slack" } as const;
+    const { metrics, lines } = setUp({ integrations: [slack], suppressReasons: ["silenced"] });
+    expect(await lines("lenswatch_notifications_failed_total{")).toHaveLength(notifyErrorCodes.length);
+    metrics.notified("ops", "slack", undefined);
+    metrics.knowIntegrations([slack, { receiver: "quiet", type: "email" }]);
+    expect(await lines("lenswatch_notifications_total{")).toEqual([
+      'lenswatch_notifications_total{receiver="ops",integration="slack"} 1',
+      'lenswatch_notifications_total{receiver="quiet",integration="email"} 0',
+    ]);
+    expect(await lines("lenswatch_notifications_suppressed_total{")).toEqual([
+      'lenswatch_notifications_suppressed_total{receiver="ops",reason="silenced"} 0',
+      'lenswatch_notifications_suppressed_total{receiver="quiet",reason="silenced"} 0',
+    ]);
+  });
+});
+
+test("a time that is not known has no series, rather than 1970", async () => {
+  const { metrics, lines } = setUp();
+  expect(await lines("lenswatch_last_sweep_timestamp_seconds")).toEqual([]);
+  expect(await lines("lenswatch_token_expiry_timestamp_seconds")).toEqual([]);
+  metrics.tokenExpiry(1_000);
+  expect(await lines("lenswatch_token_expiry_timestamp_seconds")).toEqual([
+    "lenswatch_token_expiry_timestamp_seconds 1",
+  ]);
+  metrics.tokenExpiry(undefined);
+  expect(await lines("lenswatch_token_expiry_timestamp_seconds")).toEqual([]);
+});
+
+test("the builds are named, Alertmanager's as a semantic version of at least 0.25", async () => {
+  const { lines } = setUp();
+  expect(await lines("lenswatch_build_info")).toEqual([
+    `lenswatch_build_info{version="1.2.3",node="${process.versions.node}"} 1`,
+  ]);
+  const [line = ""] = await lines("alertmanager_build_info");
+  const [, major, minor] = /^alertmanager_build_info\{version="(\d+)\.(\d+)\.\d+"\} 1$/.exec(line) ?? [];
+  expect(Number(major) * 1_000 + Number(minor)).toBeGreaterThanOrEqual(25);
+});
+
+test("the handles serve as an observer of the service's client", async () => {
+  const { metrics, lines } = setUp();
+  const observer: ServiceObserver = metrics;
+  observer.request?.("uptimes", "ok", 0.1);
+  expect(await lines("lenswatch_service_request_duration_seconds_count")).toEqual([
+    'lenswatch_service_request_duration_seconds_count{endpoint="uptimes",outcome="ok"} 1',
+  ]);
+});
