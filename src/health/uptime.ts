@@ -1,0 +1,86 @@
+/** Arithmetic on uptime buckets. A bucket without data is never 0, one outside the schedule never counts. */
+import type { Instant } from "../lib/clock.ts";
+import type { UptimeBucket } from "./recording.ts";
+import type { Rule } from "./rule.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** The service refreshes its figures every 10 minutes: younger ones are not finished. */
+const SETTLING_MS = 15 * 60_000;
+
+/** How much longer than the longest window buckets are kept. */
+const RETENTION_MARGIN_MS = 48 * HOUR_MS;
+
+/** The window of the metric and the pages, kept whatever the rules ask. */
+const DAY_MS = 24 * HOUR_MS;
+
+/** How long buckets are kept, ms: the longest `over` of any rule (a day at least) and 48 h. */
+export function uptimeRetentionMs(rules: readonly Rule[]): number {
+  const windows = rules.map(({ when }) => (when.kind === "overall_uptime" ? when.overMs : 0));
+  return Math.max(DAY_MS, ...windows) + RETENTION_MARGIN_MS;
+}
+
+/** History with fresh buckets over it (same start: the fresh one counts), oldest first, none past retention. */
+export function mergeBuckets(
+  history: readonly UptimeBucket[],
+  fresh: readonly UptimeBucket[],
+  { now, retainMs }: { readonly now: Instant; readonly retainMs: number },
+): UptimeBucket[] {
+  const byStart = new Map<Instant, UptimeBucket>();
+  for (const bucket of history) byStart.set(bucket.startAt, bucket);
+  for (const bucket of fresh) byStart.set(bucket.startAt, bucket);
+  return [...byStart.values()]
+    .filter(({ startAt }) => startAt >= now - retainMs)
+    .sort((a, b) => a.startAt - b.startAt);
+}
+
+/**
+ * Ratio 0–1 over the window that ends now; undefined without a figure. Counts buckets that begin inside it and
+ * ended 15 minutes ago or earlier.
+ */
+export function windowUptime(
+  buckets: readonly UptimeBucket[],
+  { now, overMs }: { readonly now: Instant; readonly overMs: number },
+): number | undefined {
+  const lengthMs = bucketLengthMs(buckets);
+  return ratioBetween(buckets, now - overMs, now - SETTLING_MS - lengthMs + 1);
+}
+
+/** Ratio 0–1 of a day that is over, from its first instant to the next day's; undefined without a figure. */
+export function dayRatio(
+  buckets: readonly UptimeBucket[],
+  { from, to }: { readonly from: Instant; readonly to: Instant },
+): number | undefined {
+  return ratioBetween(buckets, from, to);
+}
+
+/**
+ * The mean of `overallUptime` over buckets within schedule that begin in [from, to), weighted by the segments
+ * expected; unweighted where none is expected.
+ */
+function ratioBetween(buckets: readonly UptimeBucket[], from: Instant, to: Instant): number | undefined {
+  let weight = 0;
+  let weighted = 0;
+  let count = 0;
+  let sum = 0;
+  for (const { startAt, withinSchedule, overallUptime, segmentsExpected } of buckets) {
+    if (!withinSchedule || overallUptime === undefined || startAt < from || startAt >= to) continue;
+    const expected = segmentsExpected ?? 0;
+    weight += expected;
+    weighted += expected * overallUptime;
+    count++;
+    sum += overallUptime;
+  }
+  if (weight > 0) return weighted / weight;
+  return count > 0 ? sum / count : undefined;
+}
+
+/** The service does not say how long a bucket is: the shortest step between two, at most an hour. */
+function bucketLengthMs(buckets: readonly UptimeBucket[]): number {
+  let shortest = HOUR_MS;
+  for (let i = 1; i < buckets.length; i++) {
+    const step = (buckets[i]?.startAt ?? 0) - (buckets[i - 1]?.startAt ?? 0);
+    if (step > 0 && step < shortest) shortest = step;
+  }
+  return shortest;
+}
