@@ -1,0 +1,75 @@
+/** A notification as a mail: subject, headers, and the same words as text and as HTML. */
+
+import { createHash } from "node:crypto";
+import type { Notification } from "../../alerting/notification.ts";
+import { stripControls } from "../../lib/text.ts";
+import { type Message, messageOf, restOf, type Section } from "../message.ts";
+import { renderHtml } from "./html.ts";
+import type { Mail } from "./transport.ts";
+
+/** With more than these a mail would be clipped (Gmail: at 102 KB). */
+const MOST_ENTRIES = 80;
+
+export interface MailAddresses {
+  /** As shown: `lenswatch <lenswatch@example.com>` or an address. */
+  readonly from: string;
+  /** The address in it. */
+  readonly sender: string;
+  /** Everybody the message is for, as shown. */
+  readonly to: readonly string[];
+  /** Who this copy goes to. */
+  readonly recipient: string;
+}
+
+/** The mail for one recipient; `plain` leaves the HTML out. */
+export function renderEmail(
+  notification: Notification,
+  { from, sender, to, recipient }: MailAddresses,
+  { plain = false }: { readonly plain?: boolean } = {},
+): Mail {
+  const message = messageOf(notification, MOST_ENTRIES);
+  const domain = domainOf(sender);
+  return {
+    from,
+    to,
+    envelope: { from: sender, to: recipient },
+    subject: stripControls(message.title),
+    text: renderText(message),
+    html: plain ? undefined : renderHtml(message, { receiver: notification.receiver }),
+    headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },
+    messageId: `<${idPart(notification.messageId)}@${domain}>`,
+    references: `<group.${hash(notification.group.id)}@${domain}>`,
+  };
+}
+
+/** The words alone. */
+export function renderText({ title, lead, sections, overview }: Message): string {
+  const parts = [title, ...lead, ...sections.flatMap(sectionText)];
+  return `${[...parts, ...(overview ? [`${overview.label}: ${overview.url}`] : [])].join("\n\n")}\n`;
+}
+
+function sectionText(section: Section): string[] {
+  const { heading, entries, total } = section;
+  const texts = entries.map(({ name, facts, notes, links }) =>
+    [
+      name,
+      ...[facts, ...notes, ...links.map(({ label, url }) => `${label}: ${url}`)].map((line) => `  ${line}`),
+    ].join("\n"),
+  );
+  const head = heading === undefined ? [] : [`${heading} (${total})`];
+  return [...head, ...texts, ...(total > entries.length ? [restOf(section, entries.length)] : [])];
+}
+
+/** The left part of a Message-ID (RFC 5322 dot-atom): as it is where it may be, else a hash of it. */
+function idPart(id: string): string {
+  return id.length <= 64 && /^[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*$/.test(id) ? id : hash(id);
+}
+
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}
+
+function domainOf(address: string): string {
+  const domain = address.slice(address.lastIndexOf("@") + 1).toLowerCase();
+  return /^[a-z0-9]+(?:[.-][a-z0-9]+)*$/.test(domain) && domain.length <= 100 ? domain : "lenswatch.invalid";
+}

@@ -1,0 +1,41 @@
+/** Sends a group's message to one recipient of an `email_configs` entry. */
+
+import addressparser from "nodemailer/lib/addressparser";
+import type { Logger } from "../../lib/log.ts";
+import { withTimeout } from "../failure.ts";
+import type { Notifier } from "../notifier.ts";
+import { renderEmail } from "./render.ts";
+import type { MailTransport } from "./transport.ts";
+
+/**
+ * A channel to one recipient over a transport that others share. The transport is the caller's to close: `close` here
+ * has nothing of its own to let go of.
+ */
+export function createEmailNotifier(deps: {
+  readonly transport: MailTransport;
+  /** `smtp.from`: `Name <address>` or an address. */
+  readonly from: string;
+  /** All recipients of the entry, shown in To:. */
+  readonly to: readonly string[];
+  /** The only one this channel delivers to. */
+  readonly recipient: string;
+  /** No send takes longer, ms. */
+  readonly timeoutMs: number;
+  readonly log: Logger;
+}): Notifier {
+  const { transport, from, to, timeoutMs, log } = deps;
+  const addresses = { from, sender: addressOf(from), to, recipient: addressOf(deps.recipient) };
+  return {
+    async send(notification, { signal, plain = false }) {
+      const mail = renderEmail(notification, addresses, { plain });
+      await transport.sendMail(mail, withTimeout(signal, timeoutMs));
+      log.debug({ integration: notification.integrationId, messageId: mail.messageId }, "mail accepted");
+    },
+    async close() {},
+  };
+}
+
+/** `Ops <ops@example.com>` → `ops@example.com`. */
+export function addressOf(mailbox: string): string {
+  return addressparser(mailbox, { flatten: true })[0]?.address ?? mailbox;
+}

@@ -1,0 +1,154 @@
+/** One alert in words: its name, since when and how long, what is known about it, and where to go from there. */
+
+import type { NotifiedAlert } from "../alerting/notification.ts";
+import type { EndReason } from "../health/alert.ts";
+import type { Instant } from "../lib/clock.ts";
+import { type Link, silenceLink, statusLink, webUrl } from "./link.ts";
+import { clean, locationName, plainName } from "./name.ts";
+import { problemOf } from "./problem.ts";
+import { countPhrase } from "./title.ts";
+import { clockRange, clockTime, span } from "./when.ts";
+
+export interface Entry {
+  readonly name: string;
+  /** What is or was wrong, since when, how long: the line after the name. */
+  readonly facts: string;
+  /** Further lines: annotations, zones, causes. */
+  readonly notes: readonly string[];
+  /** The status page first, where there is one. */
+  readonly links: readonly Link[];
+}
+
+export interface EntryContext {
+  readonly now: Instant;
+  readonly externalUrl: string | undefined;
+  /** Whether the location is to be said in each line. */
+  readonly withLocation?: boolean;
+}
+
+const NOTE_LENGTH = 400;
+/** A longer one is left out: it would crowd out what matters. */
+const LINK_LENGTH = 600;
+
+/** `Till 3`: `offline since 14:05 GMT (12 m)`. */
+export function firingEntry(alert: NotifiedAlert, context: EntryContext): Entry {
+  const { facts, startsAt } = alert;
+  const since = `since ${clockTime(startsAt, context.now, facts.timezone)} (${span(startsAt, context.now)})`;
+  return {
+    name: plainName(alert),
+    facts: joined([`${problemOf(alert).is(alert)} ${since}`, ...figures(alert), place(alert, context)]),
+    notes: notes(alert),
+    links: links(alert, context),
+  };
+}
+
+/** `Till 3`: `recovered, was offline 14:05–14:14 GMT (9 m)`; what ended otherwise is never said to be back. */
+export function endedEntry(alert: NotifiedAlert, context: EntryContext): Entry {
+  const { facts, startsAt, endsAt = context.now, endReason = "expired", isNew } = alert;
+  const range = `${clockRange(startsAt, endsAt, context.now, facts.timezone)} (${span(startsAt, endsAt)})`;
+  const was = `${problemOf(alert).was} ${range}`;
+  const words = isNew ? `${was}, ${LATE_ENDS[endReason]}` : `${ENDS[endReason]}${was}`;
+  return {
+    name: plainName(alert),
+    facts: joined([words, stillOffline(alert), place(alert, context)]),
+    notes: [],
+    links: links(alert, context).filter(({ label }) => label === "Status"),
+  };
+}
+
+const ENDS: Readonly<Record<EndReason, string>> = {
+  recovered: "recovered, ",
+  no_longer_watched: "no longer watched; ",
+  rule_removed: "its rule was removed; ",
+  expired: "expired, whether it is back is not known; ",
+};
+
+/** Of what began and ended untold: said after what it was. */
+const LATE_ENDS: Readonly<Record<EndReason, string>> = {
+  recovered: "recovered since",
+  no_longer_watched: "then no longer watched",
+  rule_removed: "then its rule was removed",
+  expired: "then expired; whether it is back is not known",
+};
+
+/** Many alerts by location, most of them first: `Leeds Briggate`: `12 recordings offline since 14:05 GMT (12 m)`. */
+export function locationEntries(alerts: readonly NotifiedAlert[], context: EntryContext): Entry[] {
+  const places = Map.groupBy(alerts, (alert) => alert.labels.location_id ?? locationName(alert));
+  return [...places.values()]
+    .sort((a, b) => b.length - a.length)
+    .map((here) => ({
+      name: locationName(here[0] as NotifiedAlert) || "Elsewhere",
+      facts: here[0]?.state === "resolved" ? endedCounts(here) : firingCounts(here, context.now),
+      notes: [],
+      links: [],
+    }));
+}
+
+function firingCounts(alerts: readonly NotifiedAlert[], now: Instant): string {
+  const first = alerts.reduce((a, b) => (b.startsAt < a.startsAt ? b : a));
+  const since = `since ${clockTime(first.startsAt, now, first.facts.timezone)} (${span(first.startsAt, now)})`;
+  return `${countPhrase(alerts, false)} ${since}`;
+}
+
+function endedCounts(alerts: readonly NotifiedAlert[]): string {
+  const words: Record<EndReason, string> = {
+    recovered: "recovered",
+    no_longer_watched: "no longer watched",
+    rule_removed: "rule removed",
+    expired: "expired",
+  };
+  const counts = Map.groupBy(alerts, ({ endReason = "expired" }) => endReason);
+  return [...counts].map(([reason, of]) => `${of.length} ${words[reason]}`).join(", ");
+}
+
+/** Figures that matter to the problem, and nothing else: an offline camera has no quality. */
+function figures(alert: NotifiedAlert): string[] {
+  const { averageQuality, overallUptime } = alert.facts;
+  const key = problemOf(alert).key;
+  const quality = key === "RecordingOffline" || key === "RecordingMissing" ? undefined : averageQuality;
+  const uptime = key === "LowUptime" ? overallUptime : undefined;
+  return [
+    ...(quality === undefined ? [] : [`quality ${percent(quality)}`]),
+    ...(uptime === undefined ? [] : [`uptime ${percent(uptime)}`]),
+  ];
+}
+
+/** One decimal, never rounded up: 69.96 % is not 70 %. */
+function percent(ratio: number): string {
+  return `${Math.floor(Math.round(ratio * 1e7) / 1e4) / 10} %`;
+}
+
+/** A location that is over as such may still have recordings that are offline. */
+function stillOffline({ subject, facts: { offline = 0, of } }: NotifiedAlert): string {
+  if (subject.kind !== "location" || offline === 0 || of === undefined) return "";
+  return `${offline} of ${of} recordings still offline`;
+}
+
+function place(alert: NotifiedAlert, { withLocation = false }: EntryContext): string {
+  return withLocation && alert.subject.kind === "recording" ? locationName(alert) : "";
+}
+
+function notes({ annotations, facts }: NotifiedAlert): string[] {
+  const { summary, description, zones, impact } = annotations;
+  const lines = [
+    summary,
+    description,
+    facts.detail,
+    zones && `Zones: ${zones}`,
+    impact && `Impact: ${impact}`,
+  ];
+  return [...new Set(lines.map((line) => clean(line, NOTE_LENGTH)).filter((line) => line !== ""))];
+}
+
+function links(alert: NotifiedAlert, { externalUrl }: EntryContext): Link[] {
+  const runbook = webUrl(alert.annotations.runbook_url);
+  const own =
+    externalUrl === undefined ? [] : [statusLink(externalUrl, alert), silenceLink(externalUrl, alert)];
+  return [...own, ...(runbook === undefined ? [] : [{ label: "Runbook", url: runbook }])].filter(
+    ({ url }) => url.length <= LINK_LENGTH,
+  );
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join(" · ");
+}

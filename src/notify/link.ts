@@ -1,0 +1,58 @@
+/** Links into the status page. What comes from elsewhere is percent-encoded, `< > |` and quotes included. */
+
+import type { Alert } from "../health/alert.ts";
+
+export interface Link {
+  readonly label: string;
+  readonly url: string;
+}
+
+/** The page of a recording, of a location, or the overview for anything else. */
+export function statusLink(externalUrl: string, alert: Alert): Link {
+  const { kind, id } = alert.subject;
+  const path =
+    kind === "recording" ? `recordings/${encode(id)}` : kind === "location" ? `?location=${encode(id)}` : "";
+  return { label: "Status", url: safeUrl(`${externalUrl}/${path}`) };
+}
+
+/** The status page. */
+export function overviewLink(externalUrl: string): Link {
+  return { label: "Open status page", url: safeUrl(`${externalUrl}/`) };
+}
+
+/** A new silence for this alert alone: matchers on its name and on what it speaks of. */
+export function silenceLink(externalUrl: string, { labels, subject }: Alert): Link {
+  const about = {
+    recording: ["recording_id"],
+    location: ["location_id"],
+    service: [],
+    integration: ["receiver"],
+  };
+  const matchers = ["alertname", ...about[subject.kind]].flatMap((name) => {
+    const value = labels[name];
+    return value === undefined || value === ""
+      ? []
+      : [`matcher=${encode(`${name}=${JSON.stringify(value)}`)}`];
+  });
+  return { label: "Silence", url: safeUrl(`${externalUrl}/silences/new?${matchers.join("&")}`) };
+}
+
+/** An http(s) URL from an annotation, made safe to print; undefined where it is none. */
+export function webUrl(text: string | undefined): string | undefined {
+  if (text === undefined || text.length > 2_000 || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  return url.protocol === "https:" || url.protocol === "http:" ? safeUrl(url.href) : undefined;
+}
+
+function encode(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
+}
+
+function safeUrl(url: string): string {
+  return url.replace(/[<>|"'`\\*\s]/g, percent);
+}
+
+function percent(character: string): string {
+  const bytes = [...new TextEncoder().encode(character)];
+  return bytes.map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
+}

@@ -1,0 +1,119 @@
+/**
+ * A notification in words, before any channel's markup: what all channels say, and say alike. Every text here is one
+ * plain line, cleaned of control characters but not escaped; escaping is the channel's.
+ */
+import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
+import { type Entry, endedEntry, firingEntry, locationEntries } from "./entry.ts";
+import { type Link, overviewLink } from "./link.ts";
+import { clean, locationName } from "./name.ts";
+import { problemOf } from "./problem.ts";
+import { titleOf } from "./title.ts";
+
+/** What the colour says. Only what has recovered is `recovered`; what ended otherwise is `info`. */
+export type Tone = "critical" | "warning" | "info" | "recovered";
+
+export interface Message {
+  /** What and where: subject, first line, lock screen. */
+  readonly title: string;
+  readonly tone: Tone;
+  /** Whole sentences before the list. */
+  readonly lead: readonly string[];
+  readonly sections: readonly Section[];
+  /** The status page; undefined where no address of it is configured. */
+  readonly overview: Link | undefined;
+}
+
+export interface Section {
+  /** Undefined where the title says it all. */
+  readonly heading: string | undefined;
+  /** The first of them, as many as were asked for. */
+  readonly entries: readonly Entry[];
+  /** How many there are in all. */
+  readonly total: number;
+  /** What is counted: `alert` or `location`. */
+  readonly unit: "alert" | "location";
+}
+
+/** More alerts than this at more than one location are told by location. */
+const BY_LOCATION_ABOVE = 20;
+
+/** The message; each section holds at most `limit` entries, counts are always of all. */
+export function messageOf(notification: Notification, limit: number): Message {
+  const { externalUrl } = notification;
+  return {
+    title: titleOf(notification),
+    tone: toneOf(notification),
+    lead: leadOf(notification),
+    sections: [...firingSections(notification, limit), ...endedSections(notification, limit)],
+    overview: externalUrl === undefined ? undefined : overviewLink(externalUrl),
+  };
+}
+
+/** How bad: the worst severity that still fires. */
+function toneOf({ reason, firing, resolved }: Notification): Tone {
+  if (reason === "test") return "info";
+  if (firing.length > 0) {
+    const severities = new Set(firing.map(({ labels }) => labels.severity?.toLowerCase()));
+    if (["critical", "page", "emergency", "error"].some((severity) => severities.has(severity)))
+      return "critical";
+    return severities.has("warning") || severities.has("warn") ? "warning" : "info";
+  }
+  return resolved.length > 0 && resolved.every(({ endReason }) => endReason === "recovered")
+    ? "recovered"
+    : "info";
+}
+
+function leadOf({ reason, receiver, firing }: Notification): string[] {
+  if (reason === "test")
+    return [`This is a test of the receiver ${clean(receiver)}. Nothing is wrong, and nothing needs doing.`];
+  const meanings = new Set(firing.flatMap((alert) => problemOf(alert).meaning ?? []));
+  return [...(reason === "reminder" ? ["This is a reminder: nothing has changed."] : []), ...meanings];
+}
+
+function firingSections(notification: Notification, limit: number): Section[] {
+  const { reason, firing, resolved } = notification;
+  if (reason === "test") return section("Example, not real", firingEntry, firing, notification, limit);
+  const added = firing.filter(({ isNew }) => isNew);
+  if (added.length === 0 || added.length === firing.length) {
+    const heading = resolved.length === 0 ? undefined : added.length === 0 ? "Still there" : "New";
+    return section(heading, firingEntry, firing, notification, limit);
+  }
+  const known = firing.filter(({ isNew }) => !isNew);
+  return [
+    ...section("New", firingEntry, added, notification, limit),
+    ...section("Still there", firingEntry, known, notification, limit),
+  ];
+}
+
+function endedSections(notification: Notification, limit: number): Section[] {
+  const { reason, firing, resolved } = notification;
+  if (reason === "test") return section("Example, not real", endedEntry, resolved, notification, limit);
+  const back = resolved.every(({ endReason }) => endReason === "recovered");
+  const heading = firing.length === 0 ? undefined : back ? "Recovered" : "Over";
+  return section(heading, endedEntry, resolved, notification, limit);
+}
+
+function section(
+  heading: string | undefined,
+  toEntry: typeof firingEntry | typeof endedEntry,
+  alerts: readonly NotifiedAlert[],
+  { now, externalUrl }: Notification,
+  limit: number,
+): Section[] {
+  if (alerts.length === 0) return [];
+  const places = new Set(alerts.map((alert) => locationName(alert)));
+  if (alerts.length > BY_LOCATION_ABOVE && places.size > 1) {
+    const entries = locationEntries(alerts, { now, externalUrl });
+    return [{ heading, entries: entries.slice(0, limit), total: entries.length, unit: "location" }];
+  }
+  const context = { now, externalUrl, withLocation: places.size > 1 };
+  const entries = alerts.slice(0, limit).map((alert) => toEntry(alert, context));
+  return [{ heading, entries, total: alerts.length, unit: "alert" }];
+}
+
+/** `and 37 more`, of which `shown` are not. */
+export function restOf({ total, unit }: Section, shown: number): string {
+  const left = total - shown;
+  const noun = unit === "location" ? (left === 1 ? " location" : " locations") : "";
+  return shown === 0 ? `${left}${noun}, too many to list here` : `and ${left} more${noun}`;
+}

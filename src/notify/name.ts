@@ -1,0 +1,52 @@
+/** Names of recordings, places and receivers, made safe to show in one line whatever the service calls them. */
+
+import type { Alert } from "../health/alert.ts";
+import { cut, stripControls } from "../lib/text.ts";
+
+/** The longest name shown in a line of its own, in code points. */
+export const NAME_LENGTH = 80;
+
+const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
+
+/**
+ * One line of visible text of at most `max` code points. Text that runs from right to left is kept from pulling the
+ * figures beside it along (first strong isolate … pop directional isolate).
+ */
+export function clean(text: string | undefined, max: number = NAME_LENGTH): string {
+  const line = cut(
+    stripControls(text ?? "")
+      .replace(/ {2,}/g, " ")
+      .trim(),
+    max,
+  );
+  return RIGHT_TO_LEFT.test(line) ? `\u2068${line}\u2069` : line;
+}
+
+/** What the alert speaks of: `Till 3`, `Leeds Briggate`, `the service`, `ops / slack`. */
+export function plainName(alert: Alert, max: number = NAME_LENGTH): string {
+  const { labels, subject } = alert;
+  switch (subject.kind) {
+    case "recording":
+      return clean(labels.recording, max) || `recording ${clean(subject.id, max)}`;
+    case "location":
+      return locationName(alert, max);
+    case "service":
+      return "The service";
+    case "integration":
+      return integrationName(alert, max);
+  }
+}
+
+/** Where it is; empty for what is nowhere. */
+export function locationName({ labels, subject }: Alert, max: number = NAME_LENGTH): string {
+  const id = labels.location_id ?? (subject.kind === "location" ? subject.id : "");
+  return clean(labels.location, max) || (id === "" ? "" : `location ${clean(id, max)}`);
+}
+
+/** Receiver, kind and position or recipient of an integration: `ops / slack / 0`. */
+function integrationName({ labels, subject }: Alert, max: number): string {
+  const id = subject.id.split("/");
+  const receiver = labels.receiver ?? id[0];
+  const integration = labels.integration ?? id.slice(1).join(" / ");
+  return clean([receiver, integration].filter((part) => part).join(" / "), max);
+}

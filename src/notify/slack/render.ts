@@ -1,0 +1,137 @@
+/**
+ * A notification as a webhook's payload: the title as a block of its own, the rest as blocks in an attachment, for its
+ * colour; `text` says the same again for lock screens and for clients without blocks.
+ * Limits (docs.slack.dev, Block Kit): 50 blocks, 3,000 characters a section; about 13,200 in all before Slack answers
+ * `msg_blocks_too_long`; a `text` of 4,000 is advised.
+ */
+import type { IncomingWebhookSendArguments } from "@slack/webhook";
+import type { Notification } from "../../alerting/notification.ts";
+import type { Entry } from "../entry.ts";
+import type { Link } from "../link.ts";
+import { type Message, messageOf, restOf, type Section, type Tone } from "../message.ts";
+import { bold, link, mrkdwn } from "./mrkdwn.ts";
+
+const COLOURS: Readonly<Record<Tone, string>> = {
+  critical: "#d32f2f",
+  warning: "#f2a100",
+  recovered: "#2e9e5b",
+  info: "#8a8f98",
+};
+
+const SECTION_LENGTH = 2_900;
+const TEXT_LENGTH = 3_500;
+/** Left for the title and for the lines that count what was left out. */
+const LIST_LENGTH = 10_000;
+const MOST_ENTRIES = 60;
+/** Up to this many alerts each is told with all that is known about it; beyond, one line each. */
+const DETAILED_ENTRIES = 5;
+
+/** The payload; `plain` leaves blocks and attachments out. */
+export function renderSlack(
+  notification: Notification,
+  { plain = false }: { readonly plain?: boolean } = {},
+): IncomingWebhookSendArguments {
+  const message = messageOf(notification, MOST_ENTRIES);
+  const text = textOf(message, plain ? oneLine : bareLine);
+  const quiet = { link_names: false, unfurl_links: false, unfurl_media: false };
+  if (plain) return { text, ...quiet };
+  const blocks = listBlocks(message).map(sectionBlock);
+  return {
+    text,
+    ...quiet,
+    blocks: [sectionBlock(bold(message.title))],
+    attachments:
+      blocks.length === 0 ? [] : [{ color: COLOURS[message.tone], fallback: mrkdwn(message.title), blocks }],
+  };
+}
+
+function sectionBlock(text: string): {
+  type: "section";
+  text: { type: "mrkdwn"; text: string; verbatim: true };
+} {
+  return { type: "section", text: { type: "mrkdwn", text, verbatim: true } };
+}
+
+/** A section of its own for each alert where there are few, else as many lines as a section holds. */
+function listBlocks(message: Message): string[] {
+  if (!isDetailed(message)) return packed(listed(message, LIST_LENGTH, oneLine));
+  const { overview } = message;
+  return [...listed(message, LIST_LENGTH, detailed), ...(overview ? [link(overview)] : [])];
+}
+
+function isDetailed({ sections }: Message): boolean {
+  return sections.reduce((sum, { total }) => sum + total, 0) <= DETAILED_ENTRIES;
+}
+
+/** The whole message as one text; on a lock screen (`bareLine`) without markup and links. */
+function textOf(message: Message, render: (entry: Entry) => string): string {
+  const title = mrkdwn(message.title);
+  return [title, ...listed(message, TEXT_LENGTH - title.length, render)].join("\n");
+}
+
+function bareLine({ name, facts }: Entry): string {
+  return `${mrkdwn(name)}: ${mrkdwn(facts)}`;
+}
+
+/** All lines that fit into `room` characters; what does not fit is counted, section by section. */
+function listed(message: Message, room: number, render: (entry: Entry) => string): string[] {
+  const { sections, overview } = message;
+  const lead = message.lead.map(mrkdwn);
+  const frames = sections.map((section) => [headOf(section), restLine(section, 0, overview)]);
+  let left = room - [...lead, ...frames.flat()].join("\n").length;
+  const lists = sections.map((section, i) => {
+    // The first section leaves a quarter to those after it: what is over is news as well.
+    const lines = fitting(section.entries.map(render), i < sections.length - 1 ? left * 0.75 : left);
+    left -= lines.join("\n").length + 1;
+    const rest = lines.length < section.total ? [restLine(section, lines.length, overview)] : [];
+    return [headOf(section), ...lines, ...rest].filter((line) => line !== "");
+  });
+  return [...lead, ...lists.flat()];
+}
+
+/** The first lines that fit. */
+function fitting(lines: readonly string[], room: number): string[] {
+  let used = 0;
+  const over = lines.findIndex((line) => {
+    used += line.length + 1;
+    return used > room;
+  });
+  return over < 0 ? [...lines] : lines.slice(0, over);
+}
+
+function headOf({ heading, total }: Section): string {
+  return heading === undefined ? "" : bold(`${heading} (${total})`);
+}
+
+/** `and 37 more`, with the way to see them. */
+function restLine(section: Section, shown: number, overview: Link | undefined): string {
+  return [restOf(section, shown), ...(overview ? [link(overview)] : [])].join(" · ");
+}
+
+function oneLine({ name, facts, links: [status, ...others] }: Entry): string {
+  const runbook = others.find(({ label }) => label === "Runbook");
+  const links = [status, runbook].flatMap((target) => (target ? [link(target)] : []));
+  return `• ${[`${bold(name)} ${mrkdwn(facts)}`, ...links].join(" · ")}`;
+}
+
+function detailed({ name, facts, notes, links }: Entry): string {
+  const last = links.map(link).join(" · ");
+  const lines = [`${bold(name)} · ${mrkdwn(facts)}`];
+  let left = SECTION_LENGTH - last.length - (lines[0]?.length ?? 0) - 2;
+  for (const note of notes.map(mrkdwn)) {
+    if (note.length + 1 > left) break;
+    left -= note.length + 1;
+    lines.push(note);
+  }
+  return [...lines, last].filter((line) => line !== "").join("\n");
+}
+
+function packed(lines: readonly string[]): string[] {
+  const sections: string[] = [];
+  for (const line of lines) {
+    const last = sections.at(-1);
+    if (last === undefined || last.length + line.length + 1 > SECTION_LENGTH) sections.push(line);
+    else sections[sections.length - 1] = `${last}\n${line}`;
+  }
+  return sections;
+}

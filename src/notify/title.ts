@@ -1,0 +1,172 @@
+/** The first line: what and where, readable on a locked telephone at night. */
+
+import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
+import type { EndReason } from "../health/alert.ts";
+import { cut } from "../lib/text.ts";
+import { clean, locationName, plainName } from "./name.ts";
+import { type Problem, problemOf } from "./problem.ts";
+import { span } from "./when.ts";
+
+/** Slack's limit of a header, in characters; subjects of mails are no longer either. */
+const TITLE_LENGTH = 150;
+const NAME_IN_TITLE = 40;
+
+/** `2 recordings offline · Leeds Briggate`, `Recovered: 2 recordings · Leeds Briggate — after 9 m`. */
+export function titleOf(notification: Notification): string {
+  const { reason, receiver, firing, resolved } = notification;
+  if (reason === "test") return `Test message from lenswatch · ${clean(receiver, NAME_IN_TITLE)}`;
+  if (firing.length > 0) return cut(firingTitle(notification), TITLE_LENGTH);
+  return resolved.length > 0
+    ? cut(endedTitle(resolved, notification.now), TITLE_LENGTH)
+    : "Nothing is wrong any more";
+}
+
+function firingTitle({ reason, firing, resolved, now }: Notification): string {
+  const still = reason === "reminder" || firing.every(({ isNew }) => !isNew);
+  const reminder = reason === "reminder" ? "Reminder: " : "";
+  const said = firing.filter((alert) => problemOf(alert).key === "LocationOffline").length === 1;
+  return `${reminder}${countPhrase(firing, still)}${where(firing, said)}${tail(change(reason, firing, resolved, now))}`;
+}
+
+/** What is different from last time. */
+function change(
+  reason: Notification["reason"],
+  firing: readonly NotifiedAlert[],
+  resolved: readonly NotifiedAlert[],
+  now: number,
+): string[] {
+  const added = firing.filter(({ isNew }) => isNew).length;
+  return [
+    ...(reason === "reminder" ? [`for ${span(Math.min(...starts(firing)), now)}`] : []),
+    ...(added > 0 && added < firing.length ? [`${added} new`] : []),
+    ...endCounts(resolved),
+  ];
+}
+
+function starts(alerts: readonly NotifiedAlert[]): number[] {
+  return alerts.slice(0, 10_000).map(({ startsAt }) => startsAt);
+}
+
+function endedTitle(resolved: readonly NotifiedAlert[], now: number): string {
+  const reasons = new Set(resolved.map(endReasonOf));
+  const place = where(resolved);
+  if (reasons.size > 1) return `Over: ${endCounts(resolved).join(", ")}${place}`;
+  const [reason = "expired"] = reasons;
+  const untold = resolved.every(({ isNew }) => isNew);
+  if (reason !== "recovered") {
+    return untold
+      ? `${wasPhrase(resolved)}${place} — then ${END_WORDS[reason]}`
+      : `${capital(END_WORDS[reason])}: ${subjects(resolved)}${place}`;
+  }
+  const after = duration(resolved, now);
+  return untold
+    ? `${wasPhrase(resolved)}${place} — recovered after ${after}`
+    : `Recovered: ${subjects(resolved)}${place} — after ${after}`;
+}
+
+const END_WORDS: Readonly<Record<EndReason, string>> = {
+  recovered: "recovered",
+  no_longer_watched: "no longer watched",
+  rule_removed: "rule removed",
+  expired: "expired",
+};
+
+function endReasonOf({ endReason = "expired" }: NotifiedAlert): EndReason {
+  return endReason;
+}
+
+function endCounts(alerts: readonly NotifiedAlert[]): string[] {
+  return [...Map.groupBy(alerts, endReasonOf)].map(([reason, of]) => `${of.length} ${END_WORDS[reason]}`);
+}
+
+/** `2 recordings offline, 1 quality low`, the worst first; `still` as in `2 recordings still offline`. */
+export function countPhrase(alerts: readonly NotifiedAlert[], still: boolean): string {
+  const problems = [...problemsOf(alerts)].sort(([, a], [, b]) => severity(b) - severity(a));
+  const afterRecordings = problems[0]?.[0].short !== undefined;
+  return problems
+    .map(
+      ([problem, of], i) =>
+        (i > 0 && afterRecordings && problem.short?.(of.length)) || problem.title(of, still && i === 0),
+    )
+    .join(", ");
+}
+
+/** `1 recording was offline`, of what was over before anybody was told. */
+function wasPhrase(alerts: readonly NotifiedAlert[]): string {
+  const problems = [...problemsOf(alerts)];
+  const was = problems.length === 1 ? (problems[0]?.[0].was ?? "") : "had trouble";
+  const many = new Set(alerts.map(({ subject }) => subject.id)).size > 1;
+  const who = alerts.every(({ subject }) => subject.kind === "service") ? "The service" : subjects(alerts);
+  return `${who} ${many ? was.replace(/^was /, "were ") : was}`;
+}
+
+function problemsOf(alerts: readonly NotifiedAlert[]): Map<Problem, NotifiedAlert[]> {
+  const byKey = Map.groupBy(
+    alerts.map((alert) => ({ alert, problem: problemOf(alert) })),
+    ({ problem }) => problem.key,
+  );
+  return new Map(
+    [...byKey.values()].flatMap((all) => {
+      const [first] = all;
+      return first ? [[first.problem, all.map(({ alert }) => alert)] as const] : [];
+    }),
+  );
+}
+
+function severity(alerts: readonly NotifiedAlert[]): number {
+  return Math.max(...alerts.slice(0, 1_000).map(({ labels }) => SEVERITIES[labels.severity ?? ""] ?? 0));
+}
+
+const SEVERITIES: Readonly<Record<string, number>> = { critical: 2, warning: 1 };
+
+/** What is spoken of: `2 recordings`, `1 location, 2 recordings`, `the service`. */
+function subjects(alerts: readonly NotifiedAlert[]): string {
+  const kinds = Map.groupBy(alerts, ({ subject }) => subject.kind);
+  return [...kinds]
+    .map(([kind, of]) => {
+      const count = new Set(of.map(({ subject }) => subject.id)).size;
+      const noun = count === 1 ? kind : `${kind}s`;
+      const [only] = of;
+      if (kind === "service") return "lenswatch's view of the service";
+      if (kind === "integration" && count === 1 && only)
+        return `notifications to ${plainName(only, NAME_IN_TITLE)}`;
+      return `${count} ${noun}`;
+    })
+    .join(", ");
+}
+
+/** ` · Leeds Briggate`, and the name where it is one recording; nothing where the phrase has said it. */
+function where(alerts: readonly NotifiedAlert[], said = false): string {
+  const places = new Set(
+    alerts.map((alert) => locationName(alert, NAME_IN_TITLE)).filter((name) => name !== ""),
+  );
+  const [first] = alerts;
+  if (said && places.size === 1) return "";
+  const place = places.size > 2 ? `${places.size} locations` : [...places].join(", ");
+  const only =
+    alerts.length === 1 && first?.subject.kind === "recording" ? plainName(first, NAME_IN_TITLE) : "";
+  return [place, only]
+    .filter((part) => part !== "")
+    .map((part) => ` · ${part}`)
+    .join("");
+}
+
+/** `9 m`, or `up to 9 m` where they differ. */
+function duration(alerts: readonly NotifiedAlert[], now: number): string {
+  const longest = alerts.reduce((a, b) => (length(b, now) > length(a, now) ? b : a));
+  const words = span(longest.startsAt, longest.endsAt ?? now);
+  const same = alerts.every((alert) => span(alert.startsAt, alert.endsAt ?? now) === words);
+  return same ? words : `up to ${words}`;
+}
+
+function length({ startsAt, endsAt }: NotifiedAlert, now: number): number {
+  return (endsAt ?? now) - startsAt;
+}
+
+function tail(parts: readonly string[]): string {
+  return parts.length === 0 ? "" : ` — ${parts.join(", ")}`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

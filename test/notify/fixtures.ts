@@ -1,0 +1,80 @@
+/** Notifications to render and send: one shop in Leeds, a Friday in November. */
+
+import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
+
+/** Fri 20 Nov 2026 14:17 in London. */
+export const NOW = Date.UTC(2026, 10, 20, 14, 17);
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+
+/** An alert on the recording called `name`, firing since 14:05. */
+export function alertOf(name: string, changes: Partial<NotifiedAlert> = {}): NotifiedAlert {
+  const id = changes.subject?.id ?? Buffer.from(name).toString("hex").padEnd(24, "0").slice(0, 24);
+  const alertname = changes.labels?.alertname ?? "RecordingOffline";
+  const key = `${alertname}/recording/${id}`;
+  const startsAt = changes.startsAt ?? NOW - 12 * MINUTE;
+  return {
+    id: `${key}@${startsAt}`,
+    key,
+    ruleId: alertname,
+    subject: { kind: "recording", id },
+    annotations: {},
+    state: "firing",
+    startsAt,
+    firedAt: startsAt,
+    updatedAt: NOW,
+    facts: { timezone: "Europe/London" },
+    fingerprint: "0123456789abcdef",
+    isNew: true,
+    ...changes,
+    labels: {
+      alertname,
+      severity: "critical",
+      recording_id: id,
+      recording: name,
+      location_id: "5f00000000000000000000aa",
+      location: "Leeds Briggate",
+      ...changes.labels,
+    },
+  };
+}
+
+/** The same alert, over since 14:14 unless told otherwise. */
+export function endedOf(name: string, changes: Partial<NotifiedAlert> = {}): NotifiedAlert {
+  return alertOf(name, {
+    state: "resolved",
+    startsAt: NOW - 12 * MINUTE,
+    endsAt: NOW - 3 * MINUTE,
+    endReason: "recovered",
+    isNew: false,
+    ...changes,
+  });
+}
+
+/** An alert that speaks of no recording; its labels are only those given. */
+export function otherAlert(
+  kind: "location" | "service" | "integration",
+  id: string,
+  labels: Record<string, string>,
+  changes: Partial<NotifiedAlert> = {},
+): NotifiedAlert {
+  return { ...alertOf(id), subject: { kind, id }, ...changes, labels: { severity: "critical", ...labels } };
+}
+
+export function notificationOf(changes: Partial<Notification> = {}): Notification {
+  return {
+    reason: "first",
+    receiver: "ops",
+    integrationId: "ops/slack/0",
+    group: {
+      id: "{}/location_id=5f00000000000000000000aa",
+      labels: { location_id: "5f00000000000000000000aa" },
+    },
+    firing: [],
+    resolved: [],
+    now: NOW,
+    externalUrl: "https://lenswatch.example.com",
+    messageId: "01J0000000000000000000000",
+    ...changes,
+  };
+}

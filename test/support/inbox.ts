@@ -1,0 +1,58 @@
+/** What a sink has received, and ways to wait for more of it. */
+
+export interface Inbox<Message> {
+  /** Everything so far, oldest first. */
+  readonly messages: readonly Message[];
+  /** The oldest message nobody has taken with `next` yet; waits for it, 10 s at most. */
+  next(timeoutMs?: number): Promise<Message>;
+  /** The first message, old or new, for which `wanted` holds; waits for it, 10 s at most. */
+  waitFor(wanted: (message: Message) => boolean, timeoutMs?: number): Promise<Message>;
+}
+
+const PATIENCE_MS = 10_000;
+
+/** `what` names a message in the error of a wait that was in vain. */
+export function createInbox<Message>(
+  what: string,
+): Inbox<Message> & { push(message: Message): void; end(): void } {
+  const messages: Message[] = [];
+  const waiting = new Set<{ look(): void; fail(why: string): void }>();
+  let taken = 0;
+
+  function wait(find: () => Message | undefined, timeoutMs: number): Promise<Message> {
+    const found = find();
+    if (found !== undefined) return Promise.resolve(found);
+    const { promise, resolve, reject } = Promise.withResolvers<Message>();
+    const waiter = {
+      look() {
+        const message = find();
+        if (message !== undefined) done(() => resolve(message));
+      },
+      fail(why: string) {
+        done(() => reject(new Error(`no ${what}: ${why}; ${messages.length} came in all`)));
+      },
+    };
+    const timer = setTimeout(() => waiter.fail(`none within ${timeoutMs} ms`), timeoutMs);
+    function done(settle: () => void): void {
+      clearTimeout(timer);
+      waiting.delete(waiter);
+      settle();
+    }
+    waiting.add(waiter);
+    return promise;
+  }
+
+  return {
+    messages,
+    next: (timeoutMs = PATIENCE_MS) =>
+      wait(() => (taken < messages.length ? messages[taken++] : undefined), timeoutMs),
+    waitFor: (wanted, timeoutMs = PATIENCE_MS) => wait(() => messages.find(wanted), timeoutMs),
+    push(message) {
+      messages.push(message);
+      for (const waiter of [...waiting]) waiter.look();
+    },
+    end() {
+      for (const waiter of [...waiting]) waiter.fail("the sink was closed");
+    },
+  };
+}
