@@ -3,7 +3,7 @@
  * are told together with all others.
  */
 import type { ConfigDocument, Raw, RawMap } from "./document.ts";
-import { type Finding, type Path, pathKey, quoted } from "./finding.ts";
+import { type Finding, type Path, pathKey, quoted, quotedText } from "./finding.ts";
 import { nearest } from "./leaf.ts";
 import { isMapping } from "./secrets.ts";
 
@@ -22,7 +22,8 @@ export function crossCheck(document: Document): Finding[] {
 }
 
 function namesOf(list: Raw | undefined): string[] {
-  return items(list).flatMap((item) => (typeof item.name === "string" ? [item.name] : []));
+  const names = items(list).flatMap((item) => (typeof item.name === "string" ? [item.name] : []));
+  return [...new Set(names)];
 }
 
 function items(list: Raw | undefined): RawMap[] {
@@ -112,8 +113,5 @@ function mailWithoutServer(tree: RawMap): Finding[] {
 }
 
 function found(document: Document, path: Path, text: string): string {
-  const variables = document.places.get(pathKey(path))?.variables ?? [];
-  return variables.length === 0
-    ? quoted(text)
-    : `something else in ${variables.map((v) => `\${${v}}`).join(" and ")}`;
+  return quotedText(text, document.places.get(pathKey(path))?.variables ?? []);
 }

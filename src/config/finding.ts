@@ -43,6 +43,13 @@ export function quoted(text: string): string {
   return showable(text) ? JSON.stringify(text) : `a text of ${text.length} characters`;
 }
 
+/** The same of a text that was read from environment variables: then they are named instead. */
+export function quotedText(text: string, variables: readonly string[]): string {
+  if (variables.length === 0) return quoted(text);
+  const names = variables.map((name) => `\${${name}}`).join(" and ");
+  return text === "" ? `nothing in ${names}` : `a value that does not fit in ${names}`;
+}
+
 /** Whether a key may be repeated in a message. Something that does not look like a key could be a value. */
 export function showableKey(key: string): boolean {
   return /^[A-Za-z_][\w.-]{0,39}$/.test(key) && (/^[a-z_]+$/.test(key) || showable(key));

@@ -16,6 +16,7 @@ export interface Key<T = unknown> {
   readonly secret: boolean;
   /** The keys below, also where it is a list of such mappings. */
   readonly section: (() => Section) | undefined;
+  readonly list: boolean;
 }
 
 export type Keys = Readonly<Record<string, Key>>;
@@ -30,11 +31,13 @@ export interface Section<T extends object = object> {
 interface KeyOptions {
   readonly secret?: true;
   readonly section?: () => Section;
+  /** Of mappings, each with the section's keys. */
+  readonly list?: true;
 }
 
 function key<T>(schema: z.ZodType<T>, doc: string, rest: Partial<Key> & KeyOptions): Key<T> {
-  const { required = false, fallback, secret = false, section } = rest;
-  return { schema, doc, required, fallback, secret, section };
+  const { required = false, fallback, secret = false, section, list = false } = rest;
+  return { schema, doc, required, fallback, secret, section, list };
 }
 
 export function required<T>(doc: string, schema: z.ZodType<T>, options: KeyOptions = {}): Key<T> {
@@ -95,4 +98,36 @@ export function knownKeys(root: Section, path: readonly (string | number)[]): st
   return Object.entries(here?.keys ?? {}).flatMap(([name, { secret }]) =>
     secret ? [name, `${name}_file`] : [name],
   );
+}
+
+/** A key as documentation shows it. */
+export interface KeyDoc {
+  /** `rules[].for`; a route's own routes are not listed again. */
+  readonly path: string;
+  readonly doc: string;
+  readonly required: boolean;
+  /** As it would be written; undefined where there is none or it is a mapping with defaults of its own. */
+  readonly fallback: string | undefined;
+  readonly secret: boolean;
+}
+
+/** Every key there is, in the order of declaration. */
+export function documentKeys(root: Section): KeyDoc[] {
+  return visit(root, "", []);
+
+  function visit(here: Section, prefix: string, above: readonly Section[]): KeyDoc[] {
+    if (above.includes(here)) return [];
+    return Object.entries(here.keys).flatMap(([name, { section, list, fallback, doc, required, secret }]) => {
+      const own = { path: prefix + name, doc, required, secret, fallback: writeFallback(fallback) };
+      const below = section?.();
+      if (!below) return [own];
+      return [own, ...visit(below, `${own.path}${list ? "[]" : ""}.`, [...above, here])];
+    });
+  }
+}
+
+function writeFallback(fallback: Raw | undefined): string | undefined {
+  if (typeof fallback === "string") return fallback;
+  if (!Array.isArray(fallback) || fallback.some((item) => typeof item !== "string")) return undefined;
+  return fallback.length === 0 ? "none" : `[${fallback.join(", ")}]`;
 }

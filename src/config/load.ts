@@ -13,7 +13,7 @@ import { crossCheck } from "./cross-check.ts";
 import { readDocument } from "./document.ts";
 import type { Environment } from "./environment.ts";
 import { pathKey } from "./finding.ts";
-import { ConfigError, formatProblem, type Problem } from "./problem.ts";
+import { ConfigError, type Problem } from "./problem.ts";
 import { toProblems } from "./report.ts";
 import { configSection } from "./schema.ts";
 import { resolveSecrets } from "./secrets.ts";
@@ -64,6 +64,11 @@ function refuseFiles(): never {
   throw new Error("no secret files here");
 }
 
+/** The file to read: the option's, or LENSWATCH_CONFIG's, or config/lenswatch.yaml. */
+export function configFile(option: string | undefined, env: Environment): string {
+  return option ?? (env.LENSWATCH_CONFIG || "config/lenswatch.yaml");
+}
+
 /** The configuration in a file. Secret files are found beside it. Throws ConfigError. */
 export async function loadConfig(file: string, env: Environment): Promise<Config> {
   return (await loadWithWarnings(file, env)).config;
@@ -101,8 +106,6 @@ function readSecretFile(path: string): string {
 }
 
 function summary(file: string, problems: readonly Problem[]): string {
-  const [first] = problems;
-  const rest =
-    problems.length > 1 ? ` (and ${problems.length - 1} more: lenswatch check-config shows all)` : "";
-  return first ? `${formatProblem(first)}${rest}` : `${file} is not valid`;
+  const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+  return `${file} has ${count}: correct what is listed, then ask \`lenswatch check-config\` again`;
 }

@@ -87,6 +87,7 @@ const route: Section<RouteInput> = section({
   ),
   routes: withDefault("Routes below: the first that matches takes the alert.", nested, [], {
     section: () => route,
+    list: true,
   }),
 });
 
@@ -124,9 +125,11 @@ const receiver = section({
   name: required("What routes call it.", name),
   slack_configs: withDefault("Slack channels, each by its incoming webhook.", listOf(slack.schema), [], {
     section: () => slack,
+    list: true,
   }),
   email_configs: withDefault("E-mail, sent through `smtp`.", listOf(mail.schema), [], {
     section: () => mail,
+    list: true,
   }),
 });
 

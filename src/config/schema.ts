@@ -46,7 +46,7 @@ const service = section({
 
 const redis = section({
   url: optional(
-    "Where state is kept; absent, an embedded redis-server is started, its data in ./data.",
+    "The server; absent, an embedded redis-server is started, its data in ./data.",
     url("a redis:// or rediss:// URL", { schemes: ["redis", "rediss"], login: true, query: true }),
     { secret: true },
   ),
@@ -82,7 +82,7 @@ const watch = section({
 
 const smtp = section(
   {
-    host: required("The mail server.", host),
+    host: required("The mail server's name or address.", host),
     port: withDefault("Its port; 465 speaks TLS from the first byte.", integer(1, 65_535), "587"),
     from: required("The sender's address.", email),
     username: optional("The login, where the server wants one.", line),
@@ -101,7 +101,7 @@ const digest = section({
   cron: withDefault("When it is sent.", cron, "0 8 * * *"),
   timezone: withDefault("The time zone `cron` and the digest's days are in.", zone, "UTC"),
   period: withDefault("The time it covers: a day, a week or a month.", oneOf("1d", "1w", "1mo"), "1d"),
-  matchers: withDefault("Which recordings it covers, by their labels; all by default.", matchers, []),
+  matchers: withDefault("Which recordings it covers, by their labels; without any, all.", matchers, []),
   to: required("Who gets it.", addresses),
 });
 
@@ -124,20 +124,28 @@ const root = section({
     defaultRules,
     {
       section: () => ruleSection,
+      list: true,
     },
   ),
-  route: optional("Who is told; with one receiver, that one by default.", routeSection.schema, {
-    section: () => routeSection,
-  }),
+  route: optional(
+    "Who is told, as Alertmanager's routing tree; with one receiver, that one by default.",
+    routeSection.schema,
+    {
+      section: () => routeSection,
+    },
+  ),
   receivers: required(
     "The ways of telling, by name.",
     z
       .array(receiverSection.schema, { error: "a list of receivers" })
       .min(1, { error: "at least one receiver" }),
-    { section: () => receiverSection },
+    { section: () => receiverSection, list: true },
   ),
   smtp: optional("The mail server; e-mail and digests need it.", smtp.schema, { section: () => smtp }),
-  digests: withDefault("Summaries by e-mail.", listOf(digest.schema), [], { section: () => digest }),
+  digests: withDefault("Summaries by e-mail.", listOf(digest.schema), [], {
+    section: () => digest,
+    list: true,
+  }),
   http: withDefault("The status page, the API and the metrics.", http.schema, {}, { section: () => http }),
   log: withDefault("The log on stdout.", log.schema, {}, { section: () => log }),
 });
