@@ -6,6 +6,12 @@
 import type { Location, RecordingUptime, StatusSnapshot } from "../health/recording.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
+import { createCoreApi } from "./core-api.ts";
+import { withinDeadline } from "./deadline.ts";
+import { ServiceError, type ServiceErrorCode } from "./errors.ts";
+import { createHttp } from "./http.ts";
+import { parseLocations } from "./location-rows.ts";
+import { parseAreaContexts, parseMetricReply } from "./metric-rows.ts";
 import type {
   AreaContext,
   AreaContextsQuery,
@@ -19,7 +25,26 @@ import type {
   EntriesQuery,
   MetricReply,
 } from "./metric-types.ts";
-import type { ServiceObserver } from "./observer.ts";
+import { MetricsSocket } from "./metrics-socket.ts";
+import type { ServiceEndpoint, ServiceObserver } from "./observer.ts";
+import { readProxyEnv } from "./proxy.ts";
+import {
+  areaContextsQuestion,
+  areaDataQuestion,
+  averageDwellTimeQuestion,
+  conversionRateQuestion,
+  entriesQuestion,
+  recordingUptimeRequest,
+  statusQuestion,
+  uptimesRequest,
+} from "./queries.ts";
+import type { Question } from "./questions.ts";
+import { createReport } from "./reporter.ts";
+import { createSecrets, type Secrets } from "./secrets.ts";
+import { parseStatusRows } from "./status-rows.ts";
+import { createTokenSource } from "./token.ts";
+import { createUptimeReader } from "./uptime-rows.ts";
+import { createWallClock } from "./zoned-time.ts";
 
 export { ServiceError, type ServiceErrorCode, serviceErrorCodes } from "./errors.ts";
 export type * from "./metric-types.ts";
@@ -97,4 +122,127 @@ export interface ServiceDeps {
   readonly pingIntervalMs?: number;
   /** Where `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are read; the process's environment by default. */
   readonly proxyEnv?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Larger replies are refused: the status of a million recordings is about 170 MB. */
+const MAX_REPLY_BYTES = 256 * 1024 * 1024;
+const PING_INTERVAL_MS = 10_000;
+
+/** Opens nothing yet: the first call does. Long because it is the one place where this room is put together. */
+export function createService(deps: ServiceDeps): Service {
+  const { config, clock, observer = {}, random = Math.random } = deps;
+  const log = deps.log.child({ component: "service" });
+  const secrets = createSecrets(config.clientSecret);
+  const report = createReport({ log, clock, observer, secrets });
+  const proxyEnv = readProxyEnv(deps.proxyEnv ?? process.env);
+  const closing = new AbortController();
+  const http = createHttp({ secrets, proxyEnv, maxBodyBytes: MAX_REPLY_BYTES });
+  const tokens = createTokenSource({
+    config,
+    http,
+    clock,
+    random,
+    secrets,
+    report,
+    closing: closing.signal,
+    onRenewal: (result, seconds) => {
+      observer.request?.("token", "error" in result ? result.error.code : "ok", seconds);
+      if ("error" in result) log.warn({ err: result.error }, "the token could not be renewed");
+      else observer.tokenExpiry?.(result.token.expiresAt);
+    },
+  });
+  const core = createCoreApi({ baseUrl: config.baseUrl, http, tokens, clock, report });
+  const socket = new MetricsSocket({
+    tokens,
+    report,
+    random,
+    clock,
+    secrets,
+    proxyEnv,
+    wsUrl: config.wsUrl,
+    requestTimeoutMs: config.requestTimeoutMs,
+    pingIntervalMs: deps.pingIntervalMs ?? PING_INTERVAL_MS,
+    maxMessageBytes: MAX_REPLY_BYTES,
+    onReconnect: () => observer.socketReconnect?.(),
+  });
+  const wall = createWallClock();
+  const uptimeReader = createUptimeReader({ report, wall, indexTimezone: config.uptimeIndexTimezone });
+
+  async function call<T>(
+    endpoint: ServiceEndpoint,
+    caller: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const startedAt = performance.now();
+    const limit = { what: endpoint, ms: config.requestTimeoutMs, signals: [caller, closing.signal] };
+    let outcome: "ok" | ServiceErrorCode = "ok";
+    try {
+      return await withinDeadline(limit, work);
+    } catch (thrown) {
+      const error = asServiceError(thrown, secrets);
+      outcome = error.code;
+      throw error;
+    } finally {
+      observer.request?.(endpoint, outcome, (performance.now() - startedAt) / 1000);
+    }
+  }
+
+  const metric =
+    <Query, Measure extends string>(
+      endpoint: ServiceEndpoint,
+      measures: readonly Measure[],
+      toQuestion: (query: Query) => Question,
+    ) =>
+    (query: Query, caller?: AbortSignal) =>
+      call(endpoint, caller, async (signal) => {
+        const question = toQuestion(query);
+        return parseMetricReply(question.route, measures, await socket.ask(question, signal), report);
+      });
+
+  return {
+    checkStatus: (caller) => call("status", caller, (signal) => core.checkStatus(signal)),
+    locations: (caller) =>
+      call("locations", caller, async (signal) => {
+        const payload = await core.ask({ method: "GET", path: "/v1/location/list" }, signal);
+        return parseLocations(payload, { report, isZone: wall.isZone });
+      }),
+    recordingUptime: (id, days, caller) =>
+      call("recording_uptime", caller, async (signal) =>
+        uptimeReader.one(await core.ask(recordingUptimeRequest(id, days), signal)),
+      ),
+    uptimes: (query, caller) =>
+      call("uptimes", caller, async (signal) =>
+        uptimeReader.many(await core.ask(uptimesRequest(query), signal)),
+      ),
+    statusUptime: (query, caller) =>
+      call("status_uptime", caller, async (signal) =>
+        parseStatusRows(await socket.ask(statusQuestion(query), signal), report),
+      ),
+    entries: metric("entries", ["entries"], entriesQuestion),
+    areaData: metric(
+      "area_data",
+      ["area_total_entries", "area_total_dwell_time", "area_average_dwell_time"],
+      areaDataQuestion,
+    ),
+    averageDwellTime: metric("average_dwell_time", ["average_dwell_time"], averageDwellTimeQuestion),
+    conversionRate: metric("conversion_rate", ["sales_conversion_rate"], conversionRateQuestion),
+    areaContexts: (query, caller) =>
+      call("area_contexts", caller, async (signal) =>
+        parseAreaContexts(await socket.ask(areaContextsQuestion(query), signal), report),
+      ),
+    async close() {
+      closing.abort();
+      await socket.close();
+      await http.close();
+    },
+  };
+}
+
+/** Nothing else should arrive here; what does is a fault of ours or of a library, and may not carry a secret out. */
+function asServiceError(thrown: unknown, secrets: Secrets): ServiceError {
+  if (thrown instanceof ServiceError) return thrown;
+  const cause = secrets.cause(thrown);
+  return new ServiceError("unavailable", "The request failed in an unforeseen way: see its cause.", {
+    cause,
+  });
 }

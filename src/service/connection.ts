@@ -1,0 +1,138 @@
+/**
+ * One WebSocket: the handshake, messages both ways, and a watch that finds a half-open connection within two ping
+ * intervals. It is told once when it is over; nothing it says holds the URL, whose query carries the token.
+ */
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import WebSocket from "ws";
+import type { Clock } from "../lib/clock.ts";
+import { ServiceError } from "./errors.ts";
+import { type ProxyEnv, socketAgent } from "./proxy.ts";
+import { refusal } from "./refusal.ts";
+import { parseRetryAfter } from "./retry-after.ts";
+import type { Secrets } from "./secrets.ts";
+
+export interface Connection {
+  send(text: string): void;
+  /** A closing handshake, cut short after half a second. Resolves when it is over. */
+  close(): Promise<void>;
+}
+
+export interface ConnectionDeps {
+  readonly wsUrl: string;
+  readonly pingIntervalMs: number;
+  /** A larger message ends the connection. */
+  readonly maxMessageBytes: number;
+  readonly proxyEnv: ProxyEnv;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+}
+
+export interface ConnectionEvents {
+  readonly onMessage: (data: Buffer) => void;
+  /** Once, after the handshake: the WebSocket close code (1006: none came) and ws's code for what broke it. */
+  readonly onClose: (code: number, failure: string | undefined) => void;
+}
+
+const CLOSE_GRACE_MS = 500;
+const WHAT = "The metrics socket's handshake";
+
+/** Resolves once open. Throws ServiceError (`auth` where the token was refused), or the signal's reason. */
+export function openConnection(
+  deps: ConnectionDeps,
+  token: string,
+  events: ConnectionEvents,
+  signal: AbortSignal,
+): Promise<Connection> {
+  return new Promise((resolve, reject) => {
+    const ws = dial(deps, token);
+    let failure: string | undefined;
+    const fail = (error: unknown) => {
+      signal.removeEventListener("abort", onAbort);
+      reject(error);
+      ws.terminate();
+    };
+    const onAbort = () => fail(signal.reason);
+    let transport: Socket | undefined;
+    ws.on("error", (error: Error & { code?: string }) => {
+      failure = error.code;
+      fail(unreachable(deps, error));
+    });
+    ws.on("unexpected-response", (_request, response) => {
+      const retryAfterMs = parseRetryAfter(response.headers["retry-after"], deps.clock.now());
+      response.resume();
+      fail(refusal(WHAT, response.statusCode ?? 0, retryAfterMs));
+    });
+    ws.on("upgrade", (response: IncomingMessage) => {
+      transport = response.socket;
+    });
+    ws.on("open", () => {
+      signal.removeEventListener("abort", onAbort);
+      const stopWatching = watch(ws, transport, deps.pingIntervalMs);
+      ws.on("message", (data) => events.onMessage(data as Buffer));
+      ws.on("close", (code) => {
+        stopWatching();
+        events.onClose(code, failure);
+      });
+      resolve({ send: (text) => ws.send(text, () => {}), close: () => hangUp(ws) });
+    });
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+  });
+}
+
+function dial(deps: ConnectionDeps, token: string): WebSocket {
+  try {
+    const url = new URL(deps.wsUrl);
+    url.searchParams.set("token", token);
+    return new WebSocket(url, {
+      agent: socketAgent(url, deps.proxyEnv),
+      maxPayload: deps.maxMessageBytes,
+      followRedirects: false,
+    });
+  } catch (thrown) {
+    const message = "The metrics socket's address cannot be used: check service.ws_url.";
+    throw new ServiceError("bad_request", message, { cause: deps.secrets.cause(thrown) });
+  }
+}
+
+/**
+ * Pings, and ends the connection when not a single byte has come since the last ping. Bytes and not pongs: a pong
+ * waits behind a large reply on a slow line.
+ */
+function watch(ws: WebSocket, transport: Socket | undefined, intervalMs: number): () => void {
+  let bytesAtPing = -1;
+  const bytes = () => transport?.bytesRead ?? 0;
+  const timer = setInterval(() => {
+    if (bytes() === bytesAtPing) {
+      // Timers run before what has arrived meanwhile is read: after a stall of ours, let it be read first.
+      setImmediate(() => bytes() === bytesAtPing && ws.terminate());
+      return;
+    }
+    bytesAtPing = bytes();
+    ws.ping(() => {});
+  }, intervalMs);
+  return () => clearInterval(timer);
+}
+
+function hangUp(ws: WebSocket): Promise<void> {
+  return new Promise((resolve) => {
+    if (ws.readyState === WebSocket.CLOSED) return resolve();
+    const cut = setTimeout(() => ws.terminate(), CLOSE_GRACE_MS);
+    ws.on("close", () => {
+      clearTimeout(cut);
+      resolve();
+    });
+    ws.close(1000);
+  });
+}
+
+function unreachable(deps: ConnectionDeps, thrown: Error & { code?: string }): ServiceError {
+  const cause = deps.secrets.cause(thrown);
+  const { host } = new URL(deps.wsUrl);
+  return new ServiceError(
+    "unavailable",
+    `The metrics socket at ${host} could not be reached (${thrown.code ?? thrown.name}): check service.ws_url, the network and the proxy settings.`,
+    { cause },
+  );
+}

@@ -1,0 +1,78 @@
+/** The Core API over HTTP: the bearer, one second try when it is refused, and the reply as a JSON value. */
+import type { Clock } from "../lib/clock.ts";
+import { ServiceError } from "./errors.ts";
+import type { Http, HttpReply, HttpRequest } from "./http.ts";
+import { errorPayload, refusal } from "./refusal.ts";
+import type { Report } from "./reporter.ts";
+import { parseRetryAfter } from "./retry-after.ts";
+import type { TokenSource } from "./token.ts";
+
+export interface CoreRequest {
+  readonly method: "GET" | "POST";
+  /** Begins with `/v1`. */
+  readonly path: string;
+  readonly json?: unknown;
+}
+
+export interface CoreApi {
+  /** The reply's JSON value. Throws ServiceError, or the signal's reason. */
+  ask(request: CoreRequest, signal: AbortSignal): Promise<unknown>;
+  /** Resolves on a 200 of the public health check; its body is not read. */
+  checkStatus(signal: AbortSignal): Promise<void>;
+}
+
+export function createCoreApi(deps: {
+  baseUrl: string;
+  http: Http;
+  tokens: TokenSource;
+  clock: Clock;
+  report: Report;
+}): CoreApi {
+  const { baseUrl, http, tokens, clock, report } = deps;
+
+  async function send(request: CoreRequest, signal: AbortSignal): Promise<HttpReply> {
+    const first = await tokens.get(signal);
+    const reply = await http.send(withBearer(baseUrl, request, first.value), signal);
+    if (reply.status !== 401) return reply;
+    reply.discard();
+    tokens.refuse(first);
+    const second = await tokens.get(signal, first);
+    return http.send(withBearer(baseUrl, request, second.value), signal);
+  }
+
+  const refused = (what: string, reply: HttpReply) => {
+    reply.discard();
+    return refusal(what, reply.status, parseRetryAfter(reply.retryAfter, clock.now()));
+  };
+
+  return {
+    async ask(request, signal) {
+      const what = `${request.method} ${request.path}`;
+      const reply = await send(request, signal);
+      if (reply.status < 200 || reply.status > 299) throw refused(what, reply);
+      const payload = parseJson(what, await reply.text(), report);
+      const error = errorPayload(what, payload);
+      if (!error) return payload;
+      report("error_payload", () => payload);
+      throw error;
+    },
+    async checkStatus(signal) {
+      const reply = await http.send({ method: "GET", url: `${baseUrl}/v1/status` }, signal);
+      if (reply.status !== 200) throw refused("GET /v1/status", reply);
+      reply.discard();
+    },
+  };
+}
+
+function withBearer(baseUrl: string, { method, path, json }: CoreRequest, token: string): HttpRequest {
+  return { method, url: `${baseUrl}${path}`, json, headers: { authorization: `Bearer ${token}` } };
+}
+
+function parseJson(what: string, text: string, report: Report): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    report("bad_json", () => text.slice(0, 256));
+    throw new ServiceError("bad_payload", `${what} was not answered with JSON: check service.base_url.`);
+  }
+}

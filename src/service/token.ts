@@ -1,0 +1,179 @@
+/**
+ * The bearer token (contract: "Authentication"): one, reused, renewed when less than a quarter of its life is
+ * left, by one request at a time however many wait for it. An issuer that fails is left alone for a while.
+ */
+import { z } from "zod";
+import { backoffMs } from "../lib/backoff.ts";
+import type { Clock, Instant } from "../lib/clock.ts";
+import { unlessAborted, withinDeadline } from "./deadline.ts";
+import { ServiceError } from "./errors.ts";
+import type { Http } from "./http.ts";
+import { refusal } from "./refusal.ts";
+import type { Report } from "./reporter.ts";
+import { parseRetryAfter } from "./retry-after.ts";
+import type { Secrets } from "./secrets.ts";
+
+export interface Token {
+  readonly value: string;
+  /** Undefined where neither `expires_in` nor the JWT says: it is used until refused. */
+  readonly expiresAt: Instant | undefined;
+  /** From when on a new one should be fetched. */
+  readonly renewAt: Instant | undefined;
+}
+
+export interface TokenSource {
+  /** The token to use now. `replacing` one: never that one again. Throws ServiceError, or the signal's reason. */
+  get(signal: AbortSignal, replacing?: Token): Promise<Token>;
+  /** The service refused this one: it is not handed out again. */
+  refuse(token: Token): void;
+}
+
+export interface TokenSourceDeps {
+  readonly config: {
+    readonly authUrl: string;
+    readonly clientId: string;
+    readonly clientSecret: string;
+    readonly audience: string;
+    readonly requestTimeoutMs: number;
+  };
+  readonly http: Http;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly secrets: Secrets;
+  readonly report: Report;
+  /** Ends a renewal that is under way. */
+  readonly closing: AbortSignal;
+  /** Told of every renewal: how it ended and the token. */
+  readonly onRenewal: (result: { token: Token } | { error: ServiceError }, seconds: number) => void;
+}
+
+const LIFE_LEFT = 0.25;
+const BACKOFF = { baseMs: 500, capMs: 10_000 };
+
+export function createTokenSource(deps: TokenSourceDeps): TokenSource {
+  let held: Token | undefined;
+  let renewal: Promise<Token> | undefined;
+  let failed: { error: ServiceError; until: Instant; count: number } | undefined;
+
+  async function renew(): Promise<Token> {
+    const startedAt = performance.now();
+    const seconds = () => (performance.now() - startedAt) / 1000;
+    try {
+      held = await fetchToken(deps);
+      failed = undefined;
+      deps.onRenewal({ token: held }, seconds());
+      return held;
+    } catch (thrown) {
+      const error = thrown as ServiceError;
+      const count = (failed?.count ?? 0) + 1;
+      const waitMs = error.retryAfterMs ?? backoffMs(BACKOFF, count, deps.random);
+      failed = { error, until: deps.clock.now() + waitMs, count };
+      deps.onRenewal({ error }, seconds());
+      throw error;
+    } finally {
+      renewal = undefined;
+    }
+  }
+
+  function renewOnce(): Promise<Token> {
+    if (failed && deps.clock.now() < failed.until) return Promise.reject(failed.error);
+    renewal ??= renew();
+    return renewal;
+  }
+
+  return {
+    async get(signal, replacing) {
+      const now = deps.clock.now();
+      const usable = held && held !== replacing && (held.expiresAt === undefined || now < held.expiresAt);
+      if (!held || !usable) return unlessAborted(renewOnce(), signal);
+      // Still good, so nobody waits; a failure shows once it is over.
+      if (held.renewAt !== undefined && now >= held.renewAt) renewOnce().catch(() => {});
+      return held;
+    },
+    refuse(token) {
+      if (held === token) held = undefined;
+    },
+  };
+}
+
+const TokenReply = z.object({
+  // What a header can carry: visible ASCII.
+  access_token: z
+    .string()
+    .max(16_384)
+    .regex(/^[\x21-\x7e]+$/),
+  expires_in: z.coerce.number().positive().optional().catch(undefined),
+});
+
+async function fetchToken(deps: TokenSourceDeps): Promise<Token> {
+  const { config, http, clock, secrets } = deps;
+  const what = "The token request";
+  const limit = { what, ms: config.requestTimeoutMs, signals: [deps.closing] };
+  return withinDeadline(limit, async (signal) => {
+    const reply = await http.send(
+      {
+        method: "POST",
+        url: `${config.authUrl}/oauth/token`,
+        json: {
+          client_id: config.clientId,
+          client_secret: config.clientSecret,
+          audience: config.audience,
+          grant_type: "client_credentials",
+        },
+      },
+      signal,
+    );
+    if (reply.status < 200 || reply.status > 299) {
+      reply.discard();
+      throw (
+        refusedCredentials(reply.status) ??
+        refusal(what, reply.status, parseRetryAfter(reply.retryAfter, clock.now()))
+      );
+    }
+    const parsed = TokenReply.safeParse(tryJson(await reply.text()));
+    if (!parsed.success) {
+      throw new ServiceError(
+        "bad_payload",
+        "The token issuer's reply holds no access_token: check service.auth_url.",
+      );
+    }
+    secrets.remember(parsed.data.access_token);
+    return withExpiry(parsed.data.access_token, parsed.data.expires_in, clock.now(), deps.report);
+  });
+}
+
+function refusedCredentials(status: number): ServiceError | undefined {
+  if (![400, 401, 403, 404].includes(status)) return undefined;
+  return new ServiceError(
+    "auth",
+    `The token issuer answered ${status}: check service.auth_url, service.client_id, service.client_secret and service.audience.`,
+  );
+}
+
+function withExpiry(value: string, expiresIn: number | undefined, now: Instant, report: Report): Token {
+  const expiresAt = expiresIn === undefined ? jwtExpiry(value) : now + expiresIn * 1000;
+  if (expiresAt === undefined) return { value, expiresAt: undefined, renewAt: undefined };
+  if (expiresAt <= now) {
+    // A clock is wrong, theirs or ours: believing it would fetch a token per request.
+    report("bad_token_expiry");
+    return { value, expiresAt: undefined, renewAt: undefined };
+  }
+  return { value, expiresAt, renewAt: expiresAt - (expiresAt - now) * LIFE_LEFT };
+}
+
+const Claims = z.object({ exp: z.number().positive().finite() });
+
+/** `exp` of a JWT (RFC 7519, 4.1.4), unverified: it is only a hint when to ask for the next. */
+function jwtExpiry(token: string): Instant | undefined {
+  const claims = token.split(".")[1] ?? "";
+  const parsed = Claims.safeParse(tryJson(Buffer.from(claims, "base64url").toString()));
+  return parsed.success ? parsed.data.exp * 1000 : undefined;
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

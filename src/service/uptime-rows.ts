@@ -1,0 +1,146 @@
+/** Recording uptime results (contract: "Recording uptime result"), single and in bulk. */
+import { z } from "zod";
+import type { Recording, RecordingUptime, UptimeBucket } from "../health/recording.ts";
+import type { Instant } from "../lib/clock.ts";
+import { ServiceError } from "./errors.ts";
+import type { Report } from "./reporter.ts";
+import type { WallClock, WallTime } from "./zoned-time.ts";
+
+export interface UptimeReader {
+  /** Throws ServiceError `bad_payload` where the reply is no array. */
+  many(payload: unknown): { results: RecordingUptime[]; dropped: number };
+  /** Throws ServiceError `bad_payload` where the reply is no result. */
+  one(payload: unknown): RecordingUptime;
+}
+
+const Id = z.string().min(1).max(256);
+/** Top-level resources expose `id`, embedded ones `_id` (field notes); a reference may be either, or the id itself. */
+const Embedded = z.object({ id: Id.optional(), _id: Id.optional() });
+const Reference = z.union([Id, Embedded.transform(({ id, _id }) => id ?? _id)]);
+const OptionalReference = Reference.nullish().catch(undefined);
+
+const WireRecording = z.object({
+  id: Id.nullish(),
+  _id: Id.nullish(),
+  name: z.string().nullish().catch(undefined),
+  organisation: OptionalReference,
+  cameraServer: OptionalReference,
+  location: Reference,
+  useUploadingSchedule: z.boolean().nullish().catch(undefined),
+  timezone: z.string().nullish().catch(undefined),
+});
+const Result = z.object({ recording: WireRecording, uptime: z.array(z.unknown()).nullish() });
+
+const Count = z.number().nonnegative().nullish();
+/** Kept as served even where the three do not multiply (field notes: "uptime arithmetic"). */
+const Ratio = z.number().min(0).max(1).nullish();
+const Entry = z.object({
+  index: z.string(),
+  withinSchedule: z.boolean().nullish(),
+  segmentsExpected: Count,
+  segmentsReceived: Count,
+  avgUptimeOnSegment: Ratio,
+  pcSegmentsRecieved: Ratio,
+  overallUptime: Ratio,
+});
+type Entry = z.infer<typeof Entry>;
+
+export function createUptimeReader(deps: {
+  report: Report;
+  wall: WallClock;
+  indexTimezone: "recording" | "utc";
+}): UptimeReader {
+  const { report, wall, indexTimezone } = deps;
+
+  function read(row: unknown): RecordingUptime | undefined {
+    const parsed = Result.safeParse(row);
+    const recording = parsed.success ? toRecording(parsed.data.recording, wall, report) : undefined;
+    if (!parsed.success || !recording) {
+      report("bad_row", () => row);
+      return undefined;
+    }
+    const zone = indexTimezone === "utc" ? "UTC" : recording.timezone;
+    return { recording, buckets: toBuckets(parsed.data.uptime ?? [], zone, wall, report) };
+  }
+
+  return {
+    many(payload) {
+      if (!Array.isArray(payload)) throw notDocumented("POST /v1/recording/uptimes", payload, report);
+      const results = payload.map(read).filter((result) => result !== undefined);
+      return { results, dropped: payload.length - results.length };
+    },
+    one(payload) {
+      const result = read(payload);
+      if (!result) throw notDocumented("GET /v1/recording/:id/uptime", payload, report);
+      return result;
+    },
+  };
+}
+
+function notDocumented(what: string, payload: unknown, report: Report): ServiceError {
+  report("bad_payload", () => payload);
+  return new ServiceError("bad_payload", `${what} was not answered in the documented shape: see the log.`);
+}
+
+function toRecording(
+  wire: z.infer<typeof WireRecording>,
+  wall: WallClock,
+  report: Report,
+): Recording | undefined {
+  const id = wire.id ?? wire._id;
+  if (!id || !wire.location) return undefined;
+  return {
+    id,
+    name: wire.name || id,
+    organisation: wire.organisation ?? "",
+    cameraServer: wire.cameraServer ?? "",
+    locationId: wire.location,
+    useUploadingSchedule: wire.useUploadingSchedule ?? false,
+    timezone: knownZone(wire.timezone, wall, report),
+  };
+}
+
+function knownZone(name: string | null | undefined, wall: WallClock, report: Report): string {
+  if (name && wall.isZone(name)) return name;
+  report("bad_timezone", () => name);
+  return "UTC";
+}
+
+/**
+ * Buckets in order of time. A second row of the hour that the clocks repeat is the second hour; any other second
+ * row is dropped, and so is a row of the hour they skip where its instant is taken by a row that was on the wall.
+ */
+function toBuckets(rows: readonly unknown[], zone: string, wall: WallClock, report: Report): UptimeBucket[] {
+  const buckets = new Map<Instant, UptimeBucket>();
+  const offTheWall: UptimeBucket[] = [];
+  for (const row of rows) {
+    const parsed = Entry.safeParse(row);
+    const time = parsed.success ? wall.read(parsed.data.index, zone) : undefined;
+    const startAt = time && freeInstant(time, buckets);
+    if (!parsed.success || startAt === undefined) report("bad_bucket", () => row);
+    else if (time?.skipped) offTheWall.push(toBucket(startAt, parsed.data));
+    else buckets.set(startAt, toBucket(startAt, parsed.data));
+  }
+  for (const bucket of offTheWall) {
+    if (!buckets.has(bucket.startAt)) buckets.set(bucket.startAt, bucket);
+  }
+  return [...buckets.values()].sort((a, b) => a.startAt - b.startAt);
+}
+
+function freeInstant(time: WallTime, taken: ReadonlyMap<Instant, unknown>): Instant | undefined {
+  if (!taken.has(time.at)) return time.at;
+  if (time.skipped) return time.at;
+  return time.again !== undefined && !taken.has(time.again) ? time.again : undefined;
+}
+
+function toBucket(startAt: Instant, entry: Entry): UptimeBucket {
+  return {
+    startAt,
+    withinSchedule: entry.withinSchedule ?? true,
+    segmentsExpected: entry.segmentsExpected ?? undefined,
+    segmentsReceived: entry.segmentsReceived ?? undefined,
+    avgUptimeOnSegment: entry.avgUptimeOnSegment ?? undefined,
+    pcSegmentsReceived: entry.pcSegmentsRecieved ?? undefined,
+    overallUptime: entry.overallUptime ?? undefined,
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * The time bucket of an uptime entry, `YYYY-MM-DD HH:mm` on the wall of some time zone, as an instant. Thousands of
+ * recordings share a few zones and hours, so every zone and hour is worked out once.
+ */
+import { IANAZone } from "luxon";
+import type { Instant } from "../lib/clock.ts";
+
+/** `at` is the first such moment; `again` the second where the clocks went back over it. */
+export interface WallTime {
+  readonly at: Instant;
+  readonly again: Instant | undefined;
+  /** The clocks jumped over it: no such time was on the wall. `at` is then as far after the jump. */
+  readonly skipped: boolean;
+}
+
+export interface WallClock {
+  /** Undefined where the text is no wall time. `zone` must be one that `isZone` accepts. */
+  read(index: string, zone: string): WallTime | undefined;
+  isZone(name: string): boolean;
+}
+
+const INDEX = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::\d\d(?:\.\d{1,6})?)?$/;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const MAX_ZONES = 700;
+const MAX_TIMES = 5_000;
+
+export function createWallClock(): WallClock {
+  const zones = new Map<string, { zone: IANAZone; times: Map<string, WallTime | undefined> }>();
+
+  function known(name: string) {
+    let entry = zones.get(name);
+    if (!entry) {
+      if (zones.size >= MAX_ZONES) zones.clear();
+      entry = { zone: IANAZone.create(name.slice(0, 100)), times: new Map() };
+      zones.set(name, entry);
+    }
+    return entry;
+  }
+
+  return {
+    isZone: (name) => known(name).zone.isValid,
+    read(index, name) {
+      const { zone, times } = known(name);
+      if (times.has(index)) return times.get(index);
+      if (times.size >= MAX_TIMES) times.clear();
+      const time = onTheWall(index, zone);
+      times.set(index, time);
+      return time;
+    },
+  };
+}
+
+function onTheWall(index: string, zone: IANAZone): WallTime | undefined {
+  const asUtc = parseIndex(index);
+  if (asUtc === undefined) return undefined;
+  const before = zone.offset(asUtc - DAY_MS) * MINUTE_MS;
+  const after = zone.offset(asUtc + DAY_MS) * MINUTE_MS;
+  const shows = (at: Instant) => at + zone.offset(at) * MINUTE_MS === asUtc;
+  const [at, again] = [...new Set([asUtc - before, asUtc - after])].filter(shows).sort((a, b) => a - b);
+  if (at === undefined) return { at: asUtc - before, again: undefined, skipped: true };
+  return { at, again, skipped: false };
+}
+
+function parseIndex(index: string): Instant | undefined {
+  const match = index.length > 30 ? null : INDEX.exec(index);
+  if (!match) return undefined;
+  const [year, month, day, hour, minute] = match.slice(1).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const at = Date.UTC(year, month - 1, day, hour, minute);
+  // Date.UTC turns the 31st of June into the 1st of July.
+  return hour < 24 && minute < 60 && new Date(at).getUTCDate() === day && month <= 12 ? at : undefined;
+}
