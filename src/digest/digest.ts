@@ -111,6 +111,8 @@ export interface LocationGroup {
   readonly locationName: string;
   /** Over all recordings of the location, whatever part they are in. */
   readonly uptime: number | undefined;
+  /** How many recordings the location has in all parts together. */
+  readonly size: number;
   /** Downtime of the recordings in this group, added up. */
   readonly lostMs: number;
   readonly recordings: readonly RecordingDigest[];

@@ -18,17 +18,29 @@ export function groups(locations: readonly LocationRecords[], part: DigestPart):
         locationId: id,
         locationName: name,
         uptime: uptimeOf(judged),
+        size: judged.length,
         lostMs: sum(recordings, ({ lostMs }) => lostMs),
         recordings: recordings.sort(worstFirst),
       };
     })
     .filter(({ recordings }) => recordings.length > 0)
-    .sort((a, b) => b.lostMs - a.lostMs || byUptime(a, b) || compare(a.locationName, b.locationName));
+    .sort(
+      (a, b) =>
+        b.lostMs - a.lostMs ||
+        since(a) - since(b) ||
+        byUptime(a, b) ||
+        compare(a.locationName, b.locationName),
+    );
+}
+
+/** When the first of them went down that is down now; 0 where none is. */
+function since({ recordings }: LocationGroup): number {
+  return recordings.reduce((first, { downSince = first }) => Math.min(first || downSince, downSince), 0);
 }
 
 function worstFirst(a: RecordingDigest, b: RecordingDigest): number {
-  const since = (a.downSince ?? 0) - (b.downSince ?? 0);
-  return b.lostMs - a.lostMs || since || byUptime(a, b) || compare(a.name, b.name);
+  const earlier = (a.downSince ?? 0) - (b.downSince ?? 0);
+  return b.lostMs - a.lostMs || earlier || byUptime(a, b) || compare(a.name, b.name);
 }
 
 /** Lowest first, those without a figure last. */

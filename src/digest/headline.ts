@@ -4,20 +4,30 @@ import type { Digest, LocationGroup, Outage, RecordingDigest } from "./digest.ts
 import { UP_ALL_THE_TIME } from "./digest.ts";
 import { count, counted, moment, nameOf, percent, periodNoun } from "./words.ts";
 
-/** Plain text, one line. Unknown is not up, and blind time is said. */
-export function headline(digest: Digest): string {
-  const { totals } = digest;
-  if (totals.recordings === 0) return "There is no recording to report on";
-  const clauses = [
-    whatHappened(digest),
-    worst(digest),
-    stillDown(digest),
-    low(digest),
-    unknown(digest),
-    blind(digest),
-  ];
-  const sentence = clauses.filter((clause) => clause !== "").join("; ");
-  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+export interface Headline {
+  /** One sentence without its full stop. */
+  readonly sentence: string;
+  /** What else has to be said, or an empty string. */
+  readonly aside: string;
+}
+
+/** Plain text. Unknown is not up, and blind time is said; where there is room, in the sentence itself. */
+export function headline(digest: Digest): Headline {
+  if (digest.totals.recordings === 0) return { sentence: "There is no recording to report on", aside: "" };
+  const news = said(whatHappened(digest), worst(digest), stillDown(digest));
+  const doubts = said(low(digest), unknown(digest), blind(digest));
+  return news.length === 1
+    ? { sentence: sentence([...news, ...doubts]), aside: "" }
+    : { sentence: sentence(news), aside: sentence(doubts) };
+}
+
+function said(...clauses: string[]): string[] {
+  return clauses.filter((clause) => clause !== "");
+}
+
+function sentence(clauses: readonly string[]): string {
+  const text = clauses.join("; ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function whatHappened(digest: Digest): string {
@@ -25,7 +35,8 @@ function whatHappened(digest: Digest): string {
   const noun = periodNoun(digest);
   const all = recordings === 1 ? "the one recording was" : `all ${count(recordings)} recordings were`;
   const share = (n: number) => `${count(n)} of ${counted(recordings, "recording")}`;
-  if (affected > 0) return `${share(affected)} lost ${humanDuration(lostMs)}`;
+  const inAll = lostMs > digest.period.end - digest.period.start ? " in all" : "";
+  if (affected > 0) return `${share(affected)} lost ${humanDuration(lostMs)}${inAll}`;
   if (unknown === recordings)
     return recordings === 1
       ? "nothing is known about the one recording"
@@ -45,14 +56,16 @@ function worst(digest: Digest): string {
     const too = others > 0 ? ` (and ${counted(others, "more location")})` : "";
     return `${where} ${times("dark", darkest.outage, digest)}${too}`;
   }
-  const [first] = [...longestFirst(digest)].sort((a, b) => b.outage.lostMs - a.outage.lostMs);
+  const [first] = [...everyOutage(digest)].sort(
+    (a, b) => b.outage.lostMs - a.outage.lostMs || a.outage.startsAt - b.outage.startsAt,
+  );
   if (!first) return "";
   const { group, recording, outage } = first;
   const where = nameOf(group.locationName, group.locationId, 40);
   return `${nameOf(recording.name, recording.id, 40)} at ${where} ${times("down", outage, digest)}`;
 }
 
-function* longestFirst(
+function* everyOutage(
   digest: Digest,
 ): Generator<{ group: LocationGroup; recording: RecordingDigest; outage: Outage }> {
   for (const group of [...digest.parts.down_now, ...digest.parts.down_some])
@@ -81,6 +94,9 @@ function unknown({ totals }: Digest): string {
   return `nothing is known about ${count(totals.unknown)}`;
 }
 
-function blind({ totals }: Digest): string {
-  return totals.blindMs === 0 ? "" : `lenswatch was blind for ${humanDuration(totals.blindMs)}`;
+function blind(digest: Digest): string {
+  const { blindMs } = digest.totals;
+  if (blindMs === 0) return "";
+  const throughout = blindMs === digest.period.end - digest.period.start;
+  return `lenswatch was blind ${throughout ? `all ${periodNoun(digest)}` : `for ${humanDuration(blindMs)}`}`;
 }

@@ -27,6 +27,9 @@ export const PART_COLOURS: Readonly<Record<DigestPart, string>> = {
   unknown: "#8d99a6",
 };
 
+export const TEXT = "color:#1f2933";
+export const MUTED = "color:#5f6b7a";
+
 /** What inline styles cannot say; clients that drop it show the light digest at full width. */
 export const STYLE_SHEET = `:root{color-scheme:light dark;supported-color-schemes:light dark}
 @media (max-width:480px){.pad{padding-left:16px!important;padding-right:16px!important}.page{padding:0!important}

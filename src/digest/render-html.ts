@@ -2,43 +2,49 @@
  * The digest for mail clients: tables, inlined styles, no image, script or anything to load. Reads at 320 px
  * and in the dark; the bars repeat what the words beside them say.
  */
-import type { Digest, DigestPart, RecordingDigest, TimelineRun } from "./digest.ts";
+
+import { bar, legend } from "./bar.ts";
+import type { Digest, DigestPart, RecordingDigest } from "./digest.ts";
+import type { Headline } from "./headline.ts";
 import { html, type Markup, nothing } from "./markup.ts";
-import { PART_COLOURS, SLOT_COLOURS, SLOT_WORDS, STYLE_SHEET } from "./palette.ts";
+import { MUTED, PART_COLOURS, STYLE_SHEET, TEXT } from "./palette.ts";
 import type { GroupView, PartView } from "./view.ts";
 import * as words from "./words.ts";
 
-const TEXT = "color:#1f2933";
-const MUTED = "color:#5f6b7a";
 const TABLE = html` role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"`;
 const RULE = "border-top:1px solid #e3e7ec";
 
-/** A whole HTML document. `sentence` is the headline as plain text. */
+/** A whole HTML document. */
 export function renderHtml(
   digest: Digest,
   view: readonly PartView[],
-  sentence: string,
+  head: Headline,
   frame: { readonly name: string; readonly externalUrl: string | undefined },
 ): string {
+  const [troubled, quiet] = [view.filter(isTroubled), view.filter((part) => !isTroubled(part))];
   const accent = PART_COLOURS[mood(digest)];
   const page = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">
-<title>${sentence}</title><style>${{ html: STYLE_SHEET }}</style></head>
+<title>${head.sentence}</title><style>${{ html: STYLE_SHEET }}</style></head>
 <body style="margin:0;padding:0;background:#f3f5f8;-webkit-text-size-adjust:100%">
 <div style="display:none;max-height:0;overflow:hidden">${words.preview(digest)}</div>
 <table${TABLE}><tr><td class="page" align="center" style="padding:20px 8px;background:#f3f5f8">
-<table${TABLE} class="card" style="max-width:640px;background:#ffffff;font:15px/1.45 -apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;border-top:5px solid ${accent}">
+<table${TABLE} class="card" style="max-width:640px;table-layout:fixed;word-break:break-word;background:#ffffff;font:15px/1.45 -apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;border-top:5px solid ${accent}">
 <tr><td class="pad" style="padding:22px 28px 4px">
 <div class="m" style="font-size:13px;${MUTED}">${frame.name} &nbsp;·&nbsp; ${digest.period.label}</div>
-<h1 class="t" style="margin:8px 0 14px;font-size:21px;line-height:1.35;${TEXT}">${sentence}.</h1>
+<h1 class="t" style="margin:8px 0 14px;font-size:21px;line-height:1.35;${TEXT}">${head.sentence}.</h1>${head.aside === "" ? nothing : html`<p class="m" style="margin:-6px 0 14px;${MUTED}">${head.aside}.</p>`}
 <table${TABLE}><tr>${words.keyFigures(digest).map(keyFigure)}</tr></table></td></tr>
-${view.map((part) => section(part, digest))}${otherAlerts(digest)}${legend(view)}
+${troubled.map((part) => section(part, digest))}${legend(troubled, digest)}${quiet.map((part) => section(part, digest))}${otherAlerts(digest)}
 <tr><td class="pad" style="padding:18px 28px 26px">
 <div class="m line" style="${RULE};padding-top:14px;font-size:12px;${MUTED}">${footer(digest, frame.externalUrl)}</div>
 </td></tr></table></td></tr></table></body></html>
 `;
   return page.html;
+}
+
+function isTroubled({ part }: PartView): boolean {
+  return part === "down_now" || part === "down_some";
 }
 
 /** The part that gives the digest its colour. */
@@ -55,20 +61,19 @@ function keyFigure({ name, value }: { name: string; value: string }): Markup {
 }
 
 function section(part: PartView, digest: Digest): Markup {
-  const compact = part.part !== "down_now" && part.part !== "down_some";
   const rest =
     part.moreRecordings > 0
       ? html`<tr><td colspan="2" class="m" style="padding:10px 0 2px;font-size:13px;${MUTED}">${words.moreLocations(part)}</td></tr>`
       : nothing;
   return html`<tr><td class="pad" style="padding:22px 28px 0">
-<h2 class="t" style="margin:0;font-size:16px;${TEXT}"><span style="color:${PART_COLOURS[part.part]}">&#9632;</span> ${part.title} <span class="m" style="font-weight:400;${MUTED}">${words.counted(part.total, "recording")}</span></h2>
-<table${TABLE}>${part.groups.map((group) => (compact ? quietGroup(group) : troubledGroup(group, digest)))}${rest}</table></td></tr>
+<h2 class="t" style="margin:0;font-size:16px;${TEXT}"><span style="color:${PART_COLOURS[part.part]}">&#9632;</span> ${part.title} <span class="m" style="font-weight:400;white-space:nowrap;${MUTED}">${words.counted(part.total, "recording")}</span></h2>
+<table${TABLE}>${part.groups.map((group) => (isTroubled(part) ? troubledGroup(part.part, group, digest) : quietGroup(part.part, group)))}${rest}</table></td></tr>
 `;
 }
 
-function groupHead({ group }: GroupView, note: string): Markup {
-  const uptime = words.percent(group.uptime);
-  return html`<tr><td class="t line" style="${RULE};padding:10px 8px 4px 0;font-weight:600;${TEXT}"><span dir="auto">${words.nameOf(group.locationName, group.locationId)}</span>${
+function groupHead(part: DigestPart, { group }: GroupView, note: string): Markup {
+  const uptime = words.groupUptime(part, group);
+  return html`<tr><td width="100%" class="t line" style="${RULE};padding:10px 8px 4px 0;font-weight:600;${TEXT}"><span dir="auto">${words.nameOf(group.locationName, group.locationId)}</span>${
     note === ""
       ? nothing
       : html` <span class="m" style="font-weight:400;font-size:13px;${MUTED}">${note}</span>`
@@ -76,21 +81,30 @@ function groupHead({ group }: GroupView, note: string): Markup {
 `;
 }
 
-function troubledGroup(view: GroupView, digest: Digest): Markup {
+function troubledGroup(part: DigestPart, view: GroupView, digest: Digest): Markup {
   const rows = view.shown.map((recording) => recordingRows(recording, digest));
   const more =
     view.more > 0
       ? html`<tr><td colspan="2" class="m" style="padding:0 0 8px;font-size:13px;${MUTED}">${words.moreHere(view)}</td></tr>`
       : nothing;
-  return html`${groupHead(view, words.darkTimes(view.group.locationId, digest))}${rows}${more}`;
+  return html`${groupHead(part, view, words.groupNote(view.group, digest))}${togetherRow(view)}${rows}${more}`;
+}
+
+function togetherRow({ group, together }: GroupView): Markup {
+  const [first] = together;
+  if (!first) return nothing;
+  const description = `${words.nameOf(group.locationName, group.locationId)}: ${words.counted(together.length, "recording")} together`;
+  return html`<tr><td colspan="2" class="m" style="padding:0 0 4px;font-size:13px;${MUTED}">${words.togetherWords(together)}</td></tr>
+<tr><td colspan="2" style="padding:0 0 10px">${bar(first.timeline, description)}</td></tr>
+`;
 }
 
 function recordingRows(recording: RecordingDigest, digest: Digest): Markup {
-  const uptime = words.percent(recording.uptime);
+  const uptime = words.upShare(recording.uptime);
   const times = words.outageList(recording, digest);
   const name = words.nameOf(recording.name, recording.id);
   const said = html`${words.downtime(recording, digest)}`;
-  return html`<tr><td class="t" style="padding:2px 8px 0 0;word-break:break-word;${TEXT}"><span dir="auto">${name}</span></td>
+  return html`<tr><td class="t" style="padding:2px 8px 0 0;${TEXT}"><span dir="auto">${name}</span></td>
 <td class="t" align="right" valign="top" style="padding:2px 0 0;white-space:nowrap;${TEXT}">${said}</td></tr>
 <tr><td class="m" style="padding:0 8px 4px 0;font-size:13px;${MUTED}">${times}</td>
 <td class="m" align="right" valign="top" style="padding:0 0 4px;font-size:13px;white-space:nowrap;${MUTED}">${uptime}</td></tr>
@@ -98,25 +112,15 @@ function recordingRows(recording: RecordingDigest, digest: Digest): Markup {
 `;
 }
 
-function bar(runs: readonly TimelineRun[], description: string): Markup {
-  const slots = runs.reduce((sum, run) => sum + run.slots, 0);
-  if (slots === 0) return nothing;
-  const cells = runs.map(
-    (run) =>
-      html`<td width="${((run.slots / slots) * 100).toFixed(2)}%" height="8" class="${run.state}" bgcolor="${SLOT_COLOURS[run.state]}" title="${SLOT_WORDS[run.state]}"></td>`,
-  );
-  return html`<table role="img" aria-label="${description}" width="100%" cellpadding="0" cellspacing="0" border="0" style="table-layout:fixed;font-size:1px;line-height:8px"><tr>${cells}</tr></table>`;
-}
-
 /** Recordings without trouble share a paragraph. */
-function quietGroup(view: GroupView): Markup {
+function quietGroup(part: DigestPart, view: GroupView): Markup {
   const names = view.shown.map((recording, i) => {
     const uptime = words.percent(recording.uptime);
     const figure = uptime === "" ? "" : ` ${uptime.replace(" ", "\u00a0")}`;
-    return html`${i === 0 ? "" : " · "}<span dir="auto">${words.nameOf(recording.name, recording.id)}</span>${figure}`;
+    return html`${i === 0 ? "" : "\u00a0· "}<span dir="auto">${words.nameOf(recording.name, recording.id)}</span>${figure}`;
   });
   const more = view.more > 0 ? ` · ${words.moreHere(view)}` : "";
-  return html`${groupHead(view, "")}<tr><td colspan="2" class="m" style="padding:0 0 10px;font-size:13px;word-break:break-word;${MUTED}">${names}${more}</td></tr>
+  return html`${groupHead(part, view, "")}<tr><td colspan="2" class="m" style="padding:0 0 10px;font-size:13px;${MUTED}">${names}${more}</td></tr>
 `;
 }
 
@@ -131,22 +135,6 @@ function otherAlerts(digest: Digest): Markup {
   return html`<tr><td class="pad" style="padding:22px 28px 0"><h2 class="t" style="margin:0 0 8px;font-size:16px;${TEXT}">Other alerts</h2>
 <table${TABLE}>${rows}</table></td></tr>
 `;
-}
-
-/** The colours that occur. */
-function legend(view: readonly PartView[]): Markup {
-  const runs = view.flatMap(({ groups }) =>
-    groups.flatMap(({ shown }) => shown.flatMap(({ timeline }) => timeline)),
-  );
-  const states = new Set(runs.map(({ state }) => state));
-  if (states.size === 0) return nothing;
-  const keys = (["down", "low", "up", "blind", "closed", "none"] as const)
-    .filter((state) => states.has(state))
-    .map(
-      (state) =>
-        html`<span style="white-space:nowrap"><span style="color:${SLOT_COLOURS[state]}">&#9632;</span> ${SLOT_WORDS[state]}</span> &nbsp; `,
-    );
-  return html`<tr><td class="pad m" style="padding:14px 28px 0;font-size:12px;${MUTED}">${keys}</td></tr>`;
 }
 
 function footer(digest: Digest, externalUrl: string | undefined): Markup {

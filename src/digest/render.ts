@@ -30,13 +30,13 @@ const MOST_SHOWN = 60;
 
 /** Renders as many recordings as fit: all are counted, those with most downtime are named. */
 export function renderDigest(digest: Digest, frame: DigestFrame): RenderedDigest {
-  const sentence = headline(digest);
+  const head = headline(digest);
   const safe = { name: nameOf(frame.name, "digest"), externalUrl: httpUrl(frame.externalUrl) };
   const render = (limit: number) => {
     const view = viewOf(digest, limit);
     return {
-      html: renderHtml(digest, view, sentence, safe),
-      text: renderText(digest, view, sentence, safe),
+      html: renderHtml(digest, view, head, safe),
+      text: renderText(digest, view, head, safe),
     };
   };
   let limit = MOST_SHOWN;
@@ -46,7 +46,7 @@ export function renderDigest(digest: Digest, frame: DigestFrame): RenderedDigest
     body = render(limit);
   }
   const label = ` · ${digest.period.label}`;
-  return { subject: cut(sentence, MAX_SUBJECT - label.length) + label, ...body };
+  return { subject: cut(head.sentence, MAX_SUBJECT - label.length) + label, ...body };
 }
 
 function bytes(text: string): number {

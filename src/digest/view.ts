@@ -4,11 +4,14 @@ import {
   type DigestPart,
   digestParts,
   type LocationGroup,
+  type Outage,
   type RecordingDigest,
 } from "./digest.ts";
 
 export interface GroupView {
   readonly group: LocationGroup;
+  /** Went down and came back with the whole location: told once, in one line. */
+  readonly together: readonly RecordingDigest[];
   readonly shown: readonly RecordingDigest[];
   /** Recordings of the location left out. */
   readonly more: number;
@@ -32,8 +35,8 @@ const SHARE: Readonly<Record<DigestPart, number>> = {
   down_now: 1,
   down_some: 1,
   up: 4,
-  closed: 2,
-  unknown: 2,
+  closed: 4,
+  unknown: 4,
 };
 
 const TITLES: Readonly<Record<DigestPart, string>> = {
@@ -48,17 +51,18 @@ const TITLES: Readonly<Record<DigestPart, string>> = {
 export function viewOf(digest: Digest, limit: number): PartView[] {
   return digestParts
     .filter((part) => digest.parts[part].length > 0)
-    .map((part) => partView(part, digest.parts[part], Math.max(1, limit * SHARE[part])));
+    .map((part) => partView(part, digest, Math.max(1, limit * SHARE[part])));
 }
 
-function partView(part: DigestPart, groups: readonly LocationGroup[], limit: number): PartView {
+function partView(part: DigestPart, digest: Digest, limit: number): PartView {
+  const groups = digest.parts[part];
   const views: GroupView[] = [];
   let room = limit;
   for (const group of groups) {
     if (room <= 0) break;
-    const shown = group.recordings.slice(0, Math.min(room, MOST_AT_ONE_LOCATION));
-    views.push({ group, shown, more: group.recordings.length - shown.length });
-    room -= shown.length;
+    const view = groupView(group, digest, Math.min(room, MOST_AT_ONE_LOCATION));
+    views.push(view);
+    room -= Math.max(1, view.shown.length);
   }
   const left = groups.slice(views.length);
   const size = (all: readonly LocationGroup[]) =>
@@ -71,4 +75,30 @@ function partView(part: DigestPart, groups: readonly LocationGroup[], limit: num
     moreRecordings: size(left),
     moreLocations: left.length,
   };
+}
+
+function groupView(group: LocationGroup, digest: Digest, limit: number): GroupView {
+  const dark = digest.dark
+    .filter(({ locationId }) => locationId === group.locationId)
+    .map(({ outage }) => outage);
+  const [together, apart] = split(group.recordings, (recording) => wentWith(recording, dark));
+  const shown = apart.slice(0, limit);
+  return { group, together, shown, more: apart.length - shown.length };
+}
+
+function split<T>(items: readonly T[], first: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(first), items.filter((item) => !first(item))];
+}
+
+/** Cameras of one location never go dark in the same second. */
+const TOGETHER_WITHIN = 5 * 60_000;
+
+function wentWith({ outages }: RecordingDigest, dark: readonly Outage[]): boolean {
+  const close = (a = 0, b = 0) => Math.abs(a - b) <= TOGETHER_WITHIN;
+  return (
+    outages.length > 0 &&
+    outages.every((outage) =>
+      dark.some(({ startsAt, endsAt }) => close(outage.startsAt, startsAt) && close(outage.endsAt, endsAt)),
+    )
+  );
 }

@@ -3,7 +3,7 @@ import { DateTime } from "luxon";
 import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { cut, stripControls } from "../lib/text.ts";
-import type { Digest, Outage, RecordingDigest } from "./digest.ts";
+import type { Digest, DigestPart, LocationGroup, Outage, RecordingDigest } from "./digest.ts";
 
 const HOUR = 3_600_000;
 
@@ -26,7 +26,7 @@ export function counted(n: number, noun: string): string {
 
 /** A name from the service on one line, without tricks, of bearable length; its id where nothing is left. */
 export function nameOf(name: string, id: string, max = 60): string {
-  return cut(stripControls(name).trim(), max) || cut(stripControls(id).trim(), max);
+  return cut(stripControls(name).trim(), max) || cut(stripControls(id).trim(), max) || "unnamed";
 }
 
 /** `day`, `week` or `month`, by the length of the period. */
@@ -71,27 +71,73 @@ export function outageTimes(
   return `${from} – ${to}`;
 }
 
+/** From where to where a bar goes. */
+export function barSpan(digest: Digest): string {
+  return periodNoun(digest) === "day" ? "00:00–24:00" : digest.period.label;
+}
+
 const MOST_OUTAGES = 4;
 
 /** The recording's outages, the longest ones where there are many, in order of time. */
 export function outageList(recording: RecordingDigest, digest: Digest): string {
-  const { outages } = recording;
-  if (outages.length === 0 && recording.downSince !== undefined)
-    return `since ${moment(recording.downSince, digest)}`;
-  if (outages.length === 0) return "no outage seen, but figures are low";
+  const { outages, downSince } = recording;
   const shown = outages.toSorted((a, b) => b.lostMs - a.lostMs).slice(0, MOST_OUTAGES);
-  const words = outages
+  const times = outages
     .filter((outage) => shown.includes(outage))
     .map((outage) => outageTimes(outage, digest) + (outage.kind === "missing" ? " (missing)" : ""));
+  if (downSince !== undefined && !outages.some(({ endsAt }) => endsAt === undefined))
+    times.push(outageTimes({ startsAt: downSince, endsAt: undefined }, digest));
+  if (times.length === 0) return "no outage seen, but figures are low";
   const more = outages.length - shown.length;
-  return words.join(", ") + (more > 0 ? ` and ${count(more)} more` : "");
+  const lost = recording.part === "down_now" && recording.lostMs > 0 ? `, ${lostTime(recording)}` : "";
+  return times.join(", ") + (more > 0 ? ` and ${count(more)} more` : "") + lost;
 }
 
-/** What stands beside a recording that is or was down: how long in the period, or since then. */
+/** What stands beside a recording: how long it is down by now, or how long it was in the period. */
 export function downtime(recording: RecordingDigest, digest: Digest): string {
-  if (recording.lostMs > 0) return `lost ${humanDuration(recording.lostMs)}`;
   if (recording.downSince !== undefined) return `down ${humanDuration(digest.now - recording.downSince)}`;
-  return "";
+  return recording.lostMs > 0 ? lostTime(recording) : "";
+}
+
+function lostTime({ lostMs }: RecordingDigest): string {
+  return `lost ${humanDuration(lostMs)}`;
+}
+
+/** How many of a location's recordings a group has, and when all of it was dark. */
+export function groupNote(group: LocationGroup, digest: Digest): string {
+  const share = `${count(group.recordings.length)}\u00a0of\u00a0${count(group.size)}`;
+  const dark = darkTimes(group.locationId, digest);
+  return dark === "" ? share : `${share}, ${dark}`;
+}
+
+/** The location's uptime, where the group is all of it or was in trouble; beside some of the others it would mislead. */
+export function groupUptime(part: DigestPart, group: LocationGroup): string {
+  const troubled = part === "down_now" || part === "down_some";
+  return troubled || group.recordings.length === group.size ? upShare(group.uptime) : "";
+}
+
+/** `85 % up`, or an empty string. */
+export function upShare(ratio: number | undefined): string {
+  return ratio === undefined ? "" : `${percent(ratio)} up`;
+}
+
+/** `Till 1 99.9 %`, or the name alone. */
+export function withFigure(name: string, uptime: number | undefined): string {
+  return uptime === undefined ? name : `${name} ${percent(uptime).replace(" ", "\u00a0")}`;
+}
+
+const MOST_TOGETHER = 12;
+
+/** One line for the recordings that went down and came back with their location. */
+export function togetherWords(recordings: readonly RecordingDigest[]): string {
+  const names = recordings
+    .slice(0, MOST_TOGETHER)
+    .map(({ name, id, uptime }) => withFigure(nameOf(name, id), uptime));
+  const more = recordings.length - names.length;
+  const longest = Math.max(...recordings.map(({ lostMs }) => lostMs));
+  const each = recordings.length === 1 ? "" : " each";
+  const lost = longest > 0 ? `, lost up to ${humanDuration(longest)}${each}` : "";
+  return `${counted(recordings.length, "recording")} with it${lost}: ${names.join(" · ")}${more > 0 ? ` · and ${count(more)} more` : ""}`;
 }
 
 export interface Figure {
@@ -105,7 +151,7 @@ export function keyFigures({ totals }: Digest): Figure[] {
   const known = totals.unknown < totals.recordings;
   return [
     { name: "Uptime", value: percent(totals.uptime) },
-    { name: "Lost", value: known ? humanDuration(totals.lostMs) : "" },
+    { name: "Lost in all", value: known ? humanDuration(totals.lostMs) : "" },
     { name: "Outages", value: known ? count(totals.outages) : "" },
     { name: "Down now", value: known ? count(totals.downNow) : "" },
   ];
@@ -131,7 +177,7 @@ export function moreLocations(left: {
 }
 
 /** When the whole location was dark, or an empty string. */
-export function darkTimes(locationId: string, digest: Digest): string {
+function darkTimes(locationId: string, digest: Digest): string {
   const all = digest.dark.filter((dark) => dark.locationId === locationId);
   if (all.length === 0) return "";
   const shown = all.slice(0, MOST_OUTAGES).map(({ outage }) => outageTimes(outage, digest));
