@@ -6,6 +6,7 @@ export type SimulatorErrorCode =
   | "bad_fault"
   | "bad_change"
   | "not_found"
+  | "cannot_read"
   | "cannot_listen";
 
 /** What was asked of the simulator cannot be done as asked; the message says what to write instead. */

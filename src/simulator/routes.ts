@@ -5,7 +5,8 @@ import { socketRoutes } from "./fault-kinds.ts";
 import type { Faults } from "./faults.ts";
 import type { SimRecording } from "./fleet.ts";
 import type { Calendar } from "./local-time.ts";
-import { actionOf, DetailBody, parseBody, RequestError, StatusBody } from "./requests.ts";
+import { metricPayload } from "./metrics.ts";
+import { actionOf, DetailBody, MetricBody, parseBody, RequestError, StatusBody } from "./requests.ts";
 import { bentRows, statusRows } from "./status-rows.ts";
 import type { World } from "./world.ts";
 
@@ -40,8 +41,16 @@ export function answer(route: SocketRoute, body: unknown, deps: RouteDeps): unkn
         recording_id: id,
       }));
     }
-    default:
-      throw new RequestError("unknown_route", `no route ${route}`);
+    default: {
+      const metric = parseBody(MetricBody, body);
+      const locations = [...new Set(metric.entities)].flatMap((id) => deps.world.location(id) ?? []);
+      const { calendar, world, clock } = deps;
+      return metricPayload(route, metric, locations, {
+        calendar,
+        startedAt: world.startedAt,
+        now: clock.now(),
+      });
+    }
   }
 }
 
