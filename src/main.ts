@@ -37,6 +37,8 @@ function onOutputError(error: NodeJS.ErrnoException): void {
 
 process.on("SIGINT", onSignal);
 process.on("SIGTERM", onSignal);
+// A closed terminal ends every command but the daemon, to which SIGHUP means: read the configuration again.
+if (process.argv[2] !== "run") process.on("SIGHUP", onSignal);
 process.on("uncaughtException", onBug);
 process.on("unhandledRejection", onBug);
 process.stdout.on("error", onOutputError);
@@ -49,6 +51,9 @@ const io: CommandIo = {
   signal: controller.signal,
   setExitCode(code) {
     process.exitCode = code;
+  },
+  atExit(act) {
+    process.once("exit", act);
   },
 };
 

@@ -10,4 +10,6 @@ export interface CommandIo {
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
   setExitCode(code: ExitCode): void;
+  /** For what must not outlive the process even when its end is forced; synchronous, and only that. */
+  atExit?(act: () => void): void;
 }

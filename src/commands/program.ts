@@ -17,7 +17,13 @@ export interface CommandEntry {
 }
 
 /** In the order of `lenswatch --help`. */
-export const commandTable: readonly CommandEntry[] = [];
+export const commandTable: readonly CommandEntry[] = [
+  {
+    name: "check-config",
+    summary: "check a configuration and print every problem with its place",
+    load: async (io) => (await import("./check-config.ts")).checkConfigCommand(io),
+  },
+];
 
 /** Runs one command line to its end. Never throws: failures are told on stderr and in the exit code. */
 export async function runCli(

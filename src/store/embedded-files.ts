@@ -2,9 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readFile, readlink, unlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { z } from "zod";
+import { freePort } from "../lib/free-port.ts";
 
 const Endpoint = z.object({
   port: z.int().min(1).max(65_535),
@@ -66,14 +66,4 @@ async function readEndpoint(file: string): Promise<Endpoint | undefined> {
   } catch {
     return undefined;
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
-  });
 }

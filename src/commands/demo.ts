@@ -1,0 +1,180 @@
+/**
+ * `demo`: everything on one machine with no account anywhere. The simulated service lives through a scripted bad
+ * day, the daemon watches it, and an inbox catches what people would receive. Whatever is started here is
+ * registered for its end on the next line, so that Ctrl-C, at any moment, leaves nothing behind.
+ */
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { Command } from "commander";
+import type { Config } from "../config/config.ts";
+import { loadConfig } from "../config/load.ts";
+import { type Inbox, startInbox } from "../demo/inbox.ts";
+import { createNarrator } from "../demo/narrator.ts";
+import { clock, type Paint, paintFor, printMessage } from "../demo/print.ts";
+import { Closer } from "../lib/closer.ts";
+import { humanDuration } from "../lib/duration.ts";
+import { freePort } from "../lib/free-port.ts";
+import { createLogger, type Logger, type LogLevel, logLevels } from "../lib/log.ts";
+import { stepsOf } from "../simulator/player.ts";
+import { parseScenario, type Scenario } from "../simulator/scenario.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
+import { ensureRedisServer, startEmbeddedRedis } from "../store/embedded.ts";
+import type { CommandIo } from "./io.ts";
+
+const SCENARIO = fileURLToPath(new URL("../demo/scenario.yaml", import.meta.url));
+const CONFIG = fileURLToPath(new URL("../../config/demo.yaml", import.meta.url));
+const FLEET = { locations: 6, recordingsPerLocation: 4, seed: 7 };
+const DAEMON_PORT = 9595;
+const INBOX_PORT = 9596;
+/** After the last event of the script: long enough for its last message. */
+const AFTERMATH_MS = 15_000;
+
+/** What the demo needs of the daemon: started, and stopped. */
+export type StartDaemon = (deps: { config: Config; log: Logger }) => Promise<{ stop(): Promise<void> }>;
+
+interface Stage {
+  readonly io: CommandIo;
+  readonly closer: Closer;
+  readonly log: Logger;
+  readonly paint: Paint;
+  readonly scenario: Scenario;
+}
+
+/** Runs until `io.signal`; throws what kept it from starting, with everything ended again. */
+export function demoCommand(io: CommandIo, startDaemon: StartDaemon): Command {
+  return new Command("demo")
+    .description(
+      "Runs everything on this machine with no account anywhere: a simulated service with a scripted bad day, " +
+        "the daemon, and an inbox that catches its messages. Ctrl-C ends all of it.",
+    )
+    .option("--scenario <file>", "another day than the scripted one")
+    .action(async (options: { scenario?: string }) => {
+      const file = options.scenario ?? SCENARIO;
+      const stage: Stage = {
+        io,
+        closer: new Closer(),
+        log: createLogger({ level: logLevel(io.env), destination: io.stderr }),
+        paint: paintFor(io.stdout, io.env),
+        scenario: parseScenario(await readFile(file, "utf8"), file),
+      };
+      try {
+        await play(stage, startDaemon);
+      } finally {
+        io.stdout.write("\nStopping …\n");
+        await stage.closer.close();
+        io.stdout.write("Stopped. Nothing is left running.\n");
+      }
+    });
+}
+
+async function play(stage: Stage, startDaemon: StartDaemon): Promise<void> {
+  const { io, closer, log } = stage;
+  const redisUrl = await startRedis(stage);
+  io.signal.throwIfAborted();
+  const inbox = await startInbox({
+    port: await freePort(INBOX_PORT),
+    onMessage: (message) => io.stdout.write(printMessage(message, stage.paint)),
+  });
+  closer.add("inbox", () => inbox.close());
+  const listen = `127.0.0.1:${await freePort(DAEMON_PORT)}`;
+  io.signal.throwIfAborted();
+  const simulator = await startSimulator({ ...FLEET, scenario: stage.scenario });
+  closer.add("simulated service", () => simulator.close());
+  io.stdout.write(welcome(stage, { inbox, listen, simulator }));
+  narrate(stage, simulator);
+  const env = { ...io.env, ...placeholders({ simulator, inbox, redisUrl, listen }) };
+  const daemon = await startDaemon({ config: await loadConfig(CONFIG, env), log });
+  closer.add("daemon", () => daemon.stop(), 15_000);
+  await untilAborted(stage);
+}
+
+/** In a temporary directory that goes with it. */
+async function startRedis({ io, closer, log }: Stage): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), "lenswatch-demo-"));
+  closer.add("temporary directory", () => rm(dir, { recursive: true, force: true }));
+  // Said on its own: it may take a minute, and a silent demo looks hung.
+  const installing = createLogger({ level: "info", destination: io.stderr });
+  await ensureRedisServer({ install: true, log: installing, env: io.env, signal: io.signal });
+  io.signal.throwIfAborted();
+  const redis = await startEmbeddedRedis({ dir, log, env: io.env });
+  let running = true;
+  closer.add("Redis", () => redis.stop().then(() => (running = false)), 12_000);
+  io.atExit?.(() => running && process.kill(redis.pid, "SIGKILL"));
+  return redis.url;
+}
+
+function placeholders(parts: { simulator: Simulator; inbox: Inbox; redisUrl: string; listen: string }) {
+  const { simulator, inbox } = parts;
+  return {
+    LENSWATCH_DEMO_BASE_URL: simulator.baseUrl,
+    LENSWATCH_DEMO_WS_URL: simulator.wsUrl,
+    LENSWATCH_DEMO_AUTH_URL: simulator.authUrl,
+    LENSWATCH_DEMO_CLIENT_ID: simulator.clientId,
+    LENSWATCH_DEMO_CLIENT_SECRET: simulator.clientSecret,
+    LENSWATCH_DEMO_AUDIENCE: simulator.audience,
+    LENSWATCH_DEMO_REDIS_URL: parts.redisUrl,
+    LENSWATCH_DEMO_SLACK_URL: inbox.slackUrl,
+    LENSWATCH_DEMO_SMTP_HOST: inbox.smtp.host,
+    LENSWATCH_DEMO_SMTP_PORT: String(inbox.smtp.port),
+    LENSWATCH_DEMO_LISTEN: parts.listen,
+  };
+}
+
+function welcome(
+  { paint, scenario }: Stage,
+  { inbox, listen, simulator }: { inbox: Inbox; listen: string; simulator: Simulator },
+): string {
+  const cameras = FLEET.locations * FLEET.recordingsPerLocation;
+  const rows = [
+    ["inbox", inbox.url, "what people receive, as it comes in"],
+    ["metrics", `http://${listen}/metrics`, "for Prometheus"],
+    ["alerts", `http://${listen}/api/v2/alerts`, "as Alertmanager serves them"],
+    ["fleet", `npm run lenswatch -- status --url http://${listen}`, ""],
+    ["faults", `${simulator.controlUrl}/faults`, "the simulated service, to break it further"],
+  ].map(
+    ([name = "", where = "", what = ""]) =>
+      `  ${name.padEnd(8)} ${paint("cyan", where)}  ${paint("dim", what)}\n`,
+  );
+  return (
+    `${paint("bold", "lenswatch demo")}: ${cameras} cameras in ${FLEET.locations} shops, and a bad day ` +
+    `that takes ${humanDuration(dayLength(scenario))}. Ctrl-C ends it.\n\n${rows.join("")}\n`
+  );
+}
+
+function narrate({ io, paint }: Stage, { events, world }: Simulator): void {
+  const narrator = createNarrator((sentence) => {
+    io.stdout.write(`${paint("dim", `${clock(Date.now())}  what happens: ${sentence}`)}\n`);
+  });
+  events.on("fault", ({ name, type }) => narrator.fault(name, type));
+  events.on("change", ({ recordingId, status, change }) => {
+    const recording = world.recording(recordingId);
+    if (!recording || (change !== "status" && change !== "quality")) return;
+    const quality = `at ${Math.round((recording.quality ?? 0) * 100)} % quality`;
+    narrator.changed({
+      location: recording.location.name,
+      of: recording.location.recordings.length,
+      recording: recording.name,
+      became: change === "status" ? status : quality,
+    });
+  });
+}
+
+async function untilAborted({ io, paint, scenario }: Stage): Promise<void> {
+  const wait = (ms: number) => sleep(ms, undefined, { signal: io.signal }).catch(() => {});
+  await wait(dayLength(scenario) + AFTERMATH_MS);
+  if (!io.signal.aborted) {
+    io.stdout.write(`\n${paint("bold", "The bad day is over.")} lenswatch keeps watching until Ctrl-C.\n\n`);
+  }
+  while (!io.signal.aborted) await wait(3_600_000);
+}
+
+function dayLength(scenario: Scenario): number {
+  return stepsOf(scenario, 0).at(-1)?.at ?? 0;
+}
+
+function logLevel(env: CommandIo["env"]): LogLevel {
+  return logLevels.find((level) => level === env.LENSWATCH_LOG_LEVEL) ?? "error";
+}

@@ -1,0 +1,64 @@
+/**
+ * Tells what really happens in the simulated world, so that it can be held against what lenswatch says of it.
+ * Changes of the same moment and kind become one line.
+ */
+
+export interface WorldChange {
+  readonly location: string;
+  /** How many recordings the location has. */
+  readonly of: number;
+  readonly recording: string;
+  /** `offline`, `online`, `quality 40 %` … */
+  readonly became: string;
+}
+
+export interface Narrator {
+  changed(change: WorldChange): void;
+  fault(name: string, type: "set" | "cleared"): void;
+}
+
+/** Hands complete sentences to `tell`, at the end of the turn in which they became true. */
+export function createNarrator(tell: (sentence: string) => void): Narrator {
+  let changes: WorldChange[] = [];
+  let faults: { name: string; type: "set" | "cleared" }[] = [];
+  let scheduled = false;
+  const schedule = () => {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      const sentences = [...sentencesOf(changes), ...faultSentences(faults)];
+      changes = [];
+      faults = [];
+      for (const sentence of sentences) tell(sentence);
+    });
+  };
+  return {
+    changed(change) {
+      changes.push(change);
+      schedule();
+    },
+    fault(name, type) {
+      faults.push({ name, type });
+      schedule();
+    },
+  };
+}
+
+function sentencesOf(changes: readonly WorldChange[]): string[] {
+  const groups = Map.groupBy(changes, ({ location, became }) => `${location}\n${became}`);
+  return [...groups.values()].map((group) => {
+    const [{ location, of, became } = { location: "", of: 0, became: "" }] = group;
+    const names = [...new Set(group.map(({ recording }) => recording))];
+    const who = of > 1 && names.length === of ? `all ${of} cameras` : names.join(", ");
+    return `${location}: ${who} ${names.length > 1 ? "are" : "is"} ${became}`;
+  });
+}
+
+function faultSentences(faults: readonly { name: string; type: "set" | "cleared" }[]): string[] {
+  return (["set", "cleared"] as const).flatMap((type) => {
+    const names = faults.filter((fault) => fault.type === type).map(({ name }) => name.replaceAll("_", " "));
+    if (names.length === 0) return [];
+    return [`the service ${type === "set" ? "fails" : "works again"} (${names.join(", ")})`];
+  });
+}

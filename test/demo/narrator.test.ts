@@ -1,0 +1,57 @@
+import { describe, expect, test } from "vitest";
+import { createNarrator, type Narrator, type WorldChange } from "../../src/demo/narrator.ts";
+
+const change = (recording: string, over: Partial<WorldChange> = {}): WorldChange => ({
+  location: "Leeds Briggate",
+  of: 3,
+  recording,
+  became: "offline",
+  ...over,
+});
+
+/** What is told of what happens in one turn. */
+async function told(happen: (narrator: Narrator) => void): Promise<string[]> {
+  const sentences: string[] = [];
+  const narrator = createNarrator((sentence) => sentences.push(sentence));
+  happen(narrator);
+  await new Promise(setImmediate);
+  return sentences;
+}
+
+describe("the narrator", () => {
+  test("names the camera", async () => {
+    expect(await told((n) => n.changed(change("Till 1")))).toEqual(["Leeds Briggate: Till 1 is offline"]);
+  });
+
+  test("makes one line of what happens to several at once", async () => {
+    const sentences = await told((n) => {
+      n.changed(change("Till 1"));
+      n.changed(change("Till 2"));
+      n.changed(change("Door", { location: "Bath Southgate" }));
+      n.changed(change("Till 1", { became: "at 40 % quality" }));
+    });
+    expect(sentences).toEqual([
+      "Leeds Briggate: Till 1, Till 2 are offline",
+      "Bath Southgate: Door is offline",
+      "Leeds Briggate: Till 1 is at 40 % quality",
+    ]);
+  });
+
+  test("says so when it is the whole shop", async () => {
+    const sentences = await told((n) => {
+      for (const name of ["Till 1", "Till 2", "Door"]) n.changed(change(name));
+    });
+    expect(sentences).toEqual(["Leeds Briggate: all 3 cameras are offline"]);
+  });
+
+  test("tells of the service in words", async () => {
+    const sentences = await told((n) => {
+      n.fault("http_error", "set");
+      n.fault("drop_sockets", "set");
+    });
+    expect(sentences).toEqual(["the service fails (http error, drop sockets)"]);
+    expect(await told((n) => n.fault("http_error", "cleared"))).toEqual([
+      "the service works again (http error)",
+    ]);
+  });
+});
