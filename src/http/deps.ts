@@ -55,4 +55,8 @@ export interface HttpDeps {
   /** The routing tree in force, and every receiver's name. */
   routing(): { readonly route: Route; readonly receivers: readonly string[] };
   readonly metrics: MetricsSource;
+  /** How long what is in flight may take to end once the server closes; default 1 s. */
+  readonly closeGraceMs?: number;
+  /** How long `ready` may take, shorter than a probe waits; default 800 ms. */
+  readonly readyDeadlineMs?: number;
 }

@@ -4,10 +4,11 @@ import { withDeadline } from "../lib/closer.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { Readiness } from "./readiness.ts";
 
-/** Shorter than a probe waits. */
 const READY_DEADLINE_MS = 800;
 
-export function healthRoutes(app: FastifyInstance, deps: Pick<HttpDeps, "ready">): void {
+type Deps = Pick<HttpDeps, "ready" | "readyDeadlineMs">;
+
+export function healthRoutes(app: FastifyInstance, deps: Deps): void {
   app.get("/healthz", { config: { open: true } }, (_request, reply) => reply.type("text/plain").send("ok\n"));
 
   app.get("/readyz", { config: { open: true } }, async (_request, reply) => {
@@ -16,9 +17,9 @@ export function healthRoutes(app: FastifyInstance, deps: Pick<HttpDeps, "ready">
   });
 }
 
-async function readinessInTime({ ready }: Pick<HttpDeps, "ready">): Promise<Readiness> {
+async function readinessInTime({ ready, readyDeadlineMs }: Deps): Promise<Readiness> {
   try {
-    return await withDeadline(ready(), READY_DEADLINE_MS);
+    return await withDeadline(ready(), readyDeadlineMs ?? READY_DEADLINE_MS);
   } catch {
     return {
       ready: false,

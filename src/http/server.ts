@@ -47,6 +47,11 @@ export function createHttpServer(deps: HttpDeps): HttpServer {
     routerOptions: { maxParamLength: 256 },
   });
   app.server.maxConnections = 1_024;
+  let closing = false;
+  app.addHook("onResponse", async () => {
+    // A connection kept alive after its last answer would hold the closing server up.
+    if (closing) setImmediate(() => app.server.closeIdleConnections());
+  });
   hooks(app, deps);
   healthRoutes(app, deps);
   metricsRoute(app, deps.metrics);
@@ -63,7 +68,8 @@ export function createHttpServer(deps: HttpDeps): HttpServer {
       }
     },
     async close() {
-      const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
+      closing = true;
+      const cut = setTimeout(() => app.server.closeAllConnections(), deps.closeGraceMs ?? CLOSE_GRACE_MS);
       try {
         await app.close();
       } finally {

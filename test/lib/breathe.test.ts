@@ -70,6 +70,15 @@ describe("pieces in chunks", () => {
     expect(await collect(["", ""])).toEqual([]);
   });
 
+  test("let the event loop through between them", async () => {
+    let breaths = 0;
+    const breathe = () => {
+      breaths += 1;
+      return undefined;
+    };
+    for await (const _ of inChunks(["a", "", "b"], { breathe })) expect(breaths).toBe(3);
+  });
+
   test("are given up as soon as nobody wants more", async () => {
     let closed = false;
     function* endless(): Generator<string, void> {

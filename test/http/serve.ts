@@ -1,0 +1,78 @@
+/** A server on a free port of this machine, with what a test wants to differ; closed when the test is over. */
+import { onTestFinished } from "vitest";
+import type { Route } from "../../src/alerting/route.ts";
+import type { Alert } from "../../src/health/alert.ts";
+import type { HttpDeps } from "../../src/http/deps.ts";
+import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import { fleetOf, NOW } from "../metrics/fleets.ts";
+
+export const rootRoute: Route = {
+  key: "{}",
+  receiver: "ops",
+  matchers: [],
+  continue: false,
+  groupBy: ["location_id"],
+  groupWaitMs: 30_000,
+  groupIntervalMs: 300_000,
+  repeatIntervalMs: 14_400_000,
+  routes: [],
+};
+
+export function firingAlert(alertname: string, labels: Record<string, string> = {}): Alert {
+  return {
+    id: `${alertname}/recording/rec-1@${NOW - 60_000}`,
+    key: `${alertname}/recording/rec-1`,
+    ruleId: alertname,
+    subject: { kind: "recording", id: "rec-1" },
+    labels: { alertname, ...labels },
+    annotations: { summary: "It is dark." },
+    state: "firing",
+    startsAt: NOW - 180_000,
+    firedAt: NOW - 60_000,
+    updatedAt: NOW - 30_000,
+    facts: { timezone: "UTC" },
+  };
+}
+
+export interface Served {
+  readonly address: string;
+  readonly server: HttpServer;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  /** The body parsed, and the status. */
+  json(path: string, headers?: Record<string, string>): Promise<{ status: number; body: unknown }>;
+}
+
+export async function serve(differing: Partial<HttpDeps> = {}): Promise<Served> {
+  const server = createHttpServer({
+    listen: { host: "127.0.0.1", port: 0 },
+    log: silentLogger,
+    clock: { now: () => NOW },
+    version: "1.2.3",
+    ready: async () => ({ ready: true, reasons: [], notes: [] }),
+    fleet: async () => fleetOf({}),
+    alerts: async () => [],
+    incidents: async () => [],
+    routing: () => ({ route: rootRoute, receivers: ["ops"] }),
+    metrics: { expose: () => ({ contentType: "text/plain", body: textOf("up 1\n") }) },
+    closeGraceMs: 200,
+    readyDeadlineMs: 50,
+    ...differing,
+  });
+  onTestFinished(() => server.close());
+  const { address } = await server.start();
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(address + path, { headers });
+  return {
+    address,
+    server,
+    get,
+    async json(path, headers) {
+      const response = await get(path, headers);
+      return { status: response.status, body: await response.json() };
+    },
+  };
+}
+
+export async function* textOf(...chunks: string[]): AsyncGenerator<string, void> {
+  yield* chunks;
+}

@@ -1,0 +1,221 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { PassThrough } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { createLogger } from "../../src/lib/log.ts";
+import { StoreError } from "../../src/store/errors.ts";
+import { serve, textOf } from "./serve.ts";
+
+test("every answer forbids sniffing, storing, framing and scripts", async () => {
+  const { get } = await serve();
+  for (const path of [
+    "/healthz",
+    "/api/v1/recordings",
+    "/api/v1/recordings?limit=x",
+    "/nowhere",
+    "/metrics",
+  ]) {
+    const { headers } = await get(path);
+    expect(Object.fromEntries(headers), path).toMatchObject({
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      "x-frame-options": "DENY",
+      "content-security-policy": expect.stringContaining("default-src 'none'"),
+    });
+  }
+});
+
+describe("unknown paths", () => {
+  test.each([
+    "/",
+    "/nowhere",
+    "/api/v1/",
+    "/alertmanager/api/v2/status",
+    "/api/v2/silences",
+    "/%2e%2e/etc",
+    "/%ff",
+  ])("%s is not found", async (path) => {
+    const { get } = await serve();
+    const response = await get(path);
+    expect([400, 404]).toContain(response.status);
+    expect(response.headers.get("content-type")).toContain("application/json");
+  });
+
+  test("nothing changes state", async () => {
+    const { address } = await serve();
+    const response = await fetch(`${address}/api/v2/alerts`, { method: "POST", body: "[]" });
+    expect(response.status).toBe(404);
+    expect(typeof (await response.json())).toBe("string");
+  });
+});
+
+describe("who may read", () => {
+  const tokens = { readToken: "read-me", adminToken: "boss" };
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+  const guarded = [
+    "/metrics",
+    "/api/v1/recordings",
+    "/api/v1/locations",
+    "/api/v1/incidents",
+    "/api/v2/alerts",
+    "/api/v2/status",
+  ];
+
+  test.each(guarded)("%s needs a token where a read token is configured", async (path) => {
+    const { get } = await serve(tokens);
+    const refused = await get(path);
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get("www-authenticate")).toBe("Bearer");
+    expect((await get(path, bearer("wrong"))).status).toBe(401);
+    expect((await get(path, bearer(""))).status).toBe(401);
+    expect((await get(path, { authorization: "Basic cmVhZC1tZQ==" })).status).toBe(401);
+    expect((await get(path, bearer("read-me"))).status).toBe(200);
+    expect((await get(path, bearer("boss"))).status).toBe(200);
+    expect((await get(path, { authorization: "bearer read-me" })).status).toBe(200);
+  });
+
+  test.each(["/healthz", "/readyz"])("%s is open to an orchestrator without a token", async (path) => {
+    const { get } = await serve(tokens);
+    expect((await get(path)).status).toBe(200);
+  });
+
+  test("reading is open where no read token is configured", async () => {
+    const { get } = await serve({ adminToken: "boss" });
+    expect((await get("/api/v1/recordings")).status).toBe(200);
+  });
+
+  test("an empty admin token opens nothing", async () => {
+    const { get } = await serve({ readToken: "read-me", adminToken: "" });
+    expect((await get("/api/v1/recordings", bearer(""))).status).toBe(401);
+    expect((await get("/api/v1/recordings")).status).toBe(401);
+  });
+
+  test("Alertmanager's clients get the refusal as a JSON string", async () => {
+    const { json } = await serve(tokens);
+    expect(await json("/api/v2/alerts")).toEqual({
+      status: 401,
+      body: expect.stringContaining("Authorization"),
+    });
+  });
+});
+
+describe("health", () => {
+  test("/healthz says that the process lives", async () => {
+    const { get } = await serve();
+    const response = await get("/healthz");
+    expect([response.status, await response.text()]).toEqual([200, "ok\n"]);
+  });
+
+  test("/readyz answers 503 with the reasons", async () => {
+    const readiness = { ready: false, reasons: ["Redis cannot be reached."], notes: [] };
+    const { json } = await serve({ ready: async () => readiness });
+    expect(await json("/readyz")).toEqual({ status: 503, body: readiness });
+  });
+
+  test("/readyz says with 200 that the service is down", async () => {
+    const readiness = {
+      ready: true,
+      reasons: [],
+      notes: ["The analytics service does not answer at uptimes."],
+    };
+    const { json } = await serve({ ready: async () => readiness });
+    expect(await json("/readyz")).toEqual({ status: 200, body: readiness });
+  });
+
+  test("/readyz is not ready when the answer does not come, or fails", async () => {
+    const never = await serve({ ready: () => new Promise(() => undefined) });
+    expect(await never.json("/readyz")).toMatchObject({ status: 503, body: { ready: false } });
+    const failing = await serve({ ready: () => Promise.reject(new Error("secret")) });
+    const answer = await failing.json("/readyz");
+    expect(answer).toMatchObject({ status: 503, body: { ready: false } });
+    expect(JSON.stringify(answer)).not.toContain("secret");
+  });
+});
+
+describe("what cannot be answered", () => {
+  test("a store that is away is a 503 that says to try again, and is logged", async () => {
+    const destination = new PassThrough();
+    const log = createLogger({ level: "info", destination });
+    const away = new StoreError("unavailable", "Redis at 10.0.0.1 is away.");
+    const { json } = await serve({ log, fleet: () => Promise.reject(away) });
+    const answer = await json("/api/v1/recordings");
+    expect(answer).toMatchObject({ status: 503, body: { error: { code: "unavailable" } } });
+    expect(JSON.stringify(answer)).not.toContain("10.0.0.1");
+    expect(String(destination.read())).toContain('"route":"/api/v1/recordings"');
+  });
+
+  test("a fault of our own is a 500 that tells nothing of it", async () => {
+    const { json } = await serve({ fleet: () => Promise.reject(new Error("at line 12")) });
+    const answer = await json("/api/v1/recordings");
+    expect(answer).toMatchObject({ status: 500, body: { error: { code: "internal" } } });
+    expect(JSON.stringify(answer)).not.toContain("line 12");
+  });
+
+  test("a token in the query is not logged", async () => {
+    const destination = new PassThrough();
+    const log = createLogger({ level: "debug", destination });
+    const { get } = await serve({ log });
+    await get("/api/v1/recordings?token=hunter2");
+    expect(String(destination.read())).not.toContain("hunter2");
+  });
+});
+
+describe("listening", () => {
+  test("a port in use is one sentence with the next step", async () => {
+    const { address } = await serve();
+    const port = Number(new URL(address).port);
+    await expect(serve({ listen: { host: "127.0.0.1", port } })).rejects.toMatchObject({
+      code: "listen",
+      message: `127.0.0.1:${port} is in use already; set http.listen to a free port.`,
+    });
+  });
+});
+
+describe("closing", () => {
+  test("ends connections that are idle or were never used", async () => {
+    const { address, server, get } = await serve();
+    await (await get("/healthz")).text();
+    const socket = connect(Number(new URL(address).port), "127.0.0.1");
+    await once(socket, "connect");
+    const ended = once(socket, "close");
+    await server.close();
+    await ended;
+    await expect(get("/healthz")).rejects.toThrow();
+  });
+
+  test("cuts an answer that does not end", async () => {
+    async function* endless(): AsyncGenerator<string, void> {
+      yield "first\n";
+      await new Promise(() => undefined);
+    }
+    const metrics = { expose: () => ({ contentType: "text/plain", body: endless() }) };
+    const { server, get } = await serve({ metrics });
+    const response = await get("/metrics", { "accept-encoding": "identity" });
+    const rest = response.text();
+    await Promise.all([server.close(), expect(rest).rejects.toThrow()]);
+  });
+
+  test("lets an answer in flight end", async () => {
+    const asked = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const metrics = {
+      expose() {
+        asked.resolve();
+        return {
+          contentType: "text/plain",
+          body: (async function* () {
+            await held.promise;
+            yield* textOf("up 1\n");
+          })(),
+        };
+      },
+    };
+    const { server, get } = await serve({ metrics, closeGraceMs: 60_000 });
+    const response = get("/metrics");
+    await asked.promise;
+    const closed = server.close();
+    held.resolve();
+    expect(await (await response).text()).toBe("up 1\n");
+    await closed;
+  });
+});
