@@ -1,0 +1,257 @@
+import { describe, expect, test } from "vitest";
+import type { Incident } from "../../src/http/deps.ts";
+import type { Page } from "../../src/http/page.ts";
+import type { RecordingRow } from "../../src/http/v1/recordings.ts";
+import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "../metrics/fleets.ts";
+import { serve } from "./serve.ts";
+
+const fleet = fleetOf({
+  recordings: [
+    recordingState("rec-2", {
+      status: "offline",
+      since: NOW - 90_000,
+      averageQuality: undefined,
+      alerts: {
+        LowUptime: alertState("LowUptime", { state: "pending", labels: { alertname: "LowUptime" } }),
+        RecordingOffline: alertState("RecordingOffline"),
+      },
+    }),
+    recordingState("rec-1"),
+    recordingState("rec-3", { readAt: NOW - 4 * INTERVAL, locationId: "loc-2" }),
+    recordingState("rec-4", { status: undefined, readAt: 0, lastSeenAt: undefined, locationId: "loc-2" }),
+  ],
+  names: { "rec-1": "Till <1>" },
+  locations: [{ id: "loc-1", name: "Leeds", alerts: { LocationOffline: alertState("LocationOffline") } }],
+  uptimes: { "rec-1": 0.99 },
+});
+
+describe("GET /api/v1/recordings", () => {
+  const ids = (body: unknown) => (body as Page<RecordingRow>).items.map((row) => row.recordingId);
+
+  test("gives a row per recording, by id", async () => {
+    const { json } = await serve({ fleet: async () => fleet });
+    const { status, body } = await json("/api/v1/recordings");
+    expect(status).toBe(200);
+    expect(ids(body)).toEqual(["rec-1", "rec-2", "rec-3", "rec-4"]);
+    const [first, second, stale, never] = (body as Page<RecordingRow>).items;
+    expect(first).toEqual({
+      recordingId: "rec-1",
+      recording: "Till <1>",
+      locationId: "loc-1",
+      location: "Leeds",
+      status: "online",
+      since: "2026-01-31T11:00:00.000Z",
+      lastSeen: "2026-01-31T11:59:47.500Z",
+      averageQuality: 0.92,
+      overallUptime24h: 0.99,
+      alerts: [],
+    });
+    expect(second).toMatchObject({
+      recording: "rec-2",
+      status: "offline",
+      since: "2026-01-31T11:58:30.000Z",
+      averageQuality: null,
+      overallUptime24h: null,
+      alerts: [
+        {
+          alertname: "RecordingOffline",
+          severity: "critical",
+          state: "firing",
+          since: "2026-01-31T11:50:00.000Z",
+        },
+        { alertname: "LowUptime", severity: null, state: "pending", since: "2026-01-31T11:50:00.000Z" },
+      ],
+    });
+    expect(stale).toMatchObject({
+      status: "unknown",
+      since: "2026-01-31T11:58:00.000Z",
+      averageQuality: null,
+    });
+    expect(never).toMatchObject({ status: "unknown", since: null, lastSeen: null });
+  });
+
+  test.each([
+    ["status=offline", ["rec-2"]],
+    ["status=offline&status=unknown", ["rec-2", "rec-3", "rec-4"]],
+    ["location=Leeds", ["rec-1", "rec-2"]],
+    ["location=leeds&status=online", ["rec-1"]],
+    ["location=loc-2", ["rec-3", "rec-4"]],
+    ["location=LOC-2&location=Leeds", ["rec-1", "rec-2", "rec-3", "rec-4"]],
+    ["location=Lee", []],
+  ])("?%s gives %j", async (query, expected) => {
+    const { json } = await serve({ fleet: async () => fleet });
+    expect(ids((await json(`/api/v1/recordings?${query}`)).body)).toEqual(expected);
+  });
+
+  test("following the cursor gives every recording once, in order", async () => {
+    const large = largeFleet(1_234);
+    const { json } = await serve({ fleet: async () => large });
+    const seen: string[] = [];
+    let cursor: string | null = "";
+    while (cursor !== null) {
+      const path: string = `/api/v1/recordings?limit=100${cursor && `&cursor=${cursor}`}`;
+      const page = (await json(path)).body as Page<RecordingRow>;
+      expect(page.items.length).toBeLessThanOrEqual(100);
+      seen.push(...page.items.map((row) => row.recordingId));
+      cursor = page.nextCursor;
+    }
+    expect(seen).toEqual([...new Set(seen)].sort());
+    expect(seen).toHaveLength(1_234);
+  });
+
+  test("a recording that comes or goes between two pages neither hides nor doubles another", async () => {
+    let now = ["b", "c", "d", "e"];
+    const { json } = await serve({
+      fleet: async () => fleetOf({ recordings: now.map((id) => recordingState(id)) }),
+    });
+    const first = (await json("/api/v1/recordings?limit=2")).body as Page<RecordingRow>;
+    expect(ids(first)).toEqual(["b", "c"]);
+    now = ["a", "d", "e"];
+    const second = (await json(`/api/v1/recordings?limit=2&cursor=${first.nextCursor}`)).body;
+    expect(second).toMatchObject({ items: [{ recordingId: "d" }, { recordingId: "e" }], nextCursor: null });
+  });
+
+  test.each([
+    ["limit=0", "limit"],
+    ["limit=1001", "limit"],
+    ["limit=ten", "limit"],
+    ["limit=1&limit=2", "limit"],
+    ["status=down", "status"],
+    ["cursor=rec-1", "cursor"],
+    ["cursor=", "cursor"],
+    ["page=2", "page"],
+    ["__proto__=1", "__proto__"],
+  ])("?%s is a 400 that names %s", async (query, field) => {
+    const { json } = await serve({ fleet: async () => fleet });
+    const { status, body } = await json(`/api/v1/recordings?${query}`);
+    expect(status).toBe(400);
+    const { error } = body as { error: { code: string; message: string } };
+    expect(error.code).toBe("bad_query");
+    expect(error.message.startsWith(`${field}: `)).toBe(true);
+  });
+});
+
+describe("GET /api/v1/locations", () => {
+  test("counts each location's recordings by status", async () => {
+    const { json } = await serve({ fleet: async () => fleet });
+    expect(await json("/api/v1/locations")).toEqual({
+      status: 200,
+      body: {
+        items: [
+          {
+            locationId: "loc-1",
+            location: "Leeds",
+            timezone: "Europe/London",
+            recordings: { online: 1, offline: 1, degraded: 0, unknown: 0 },
+            alerts: [
+              {
+                alertname: "LocationOffline",
+                severity: "critical",
+                state: "firing",
+                since: "2026-01-31T11:50:00.000Z",
+              },
+            ],
+          },
+          {
+            locationId: "loc-2",
+            location: "loc-2",
+            timezone: null,
+            recordings: { online: 0, offline: 0, degraded: 0, unknown: 2 },
+            alerts: [],
+          },
+        ],
+        nextCursor: null,
+      },
+    });
+  });
+
+  test("is paged", async () => {
+    const { json } = await serve({ fleet: async () => fleet });
+    const first = (await json("/api/v1/locations?limit=1")).body as Page<{ locationId: string }>;
+    expect(first.items).toMatchObject([{ locationId: "loc-1" }]);
+    const second = (await json(`/api/v1/locations?limit=1&cursor=${first.nextCursor}`)).body;
+    expect(second).toMatchObject({ items: [{ locationId: "loc-2" }], nextCursor: null });
+  });
+});
+
+describe("GET /api/v1/incidents", () => {
+  const incident = (id: string, minutesAgo: number, differing: Partial<Incident> = {}): Incident => ({
+    id,
+    alertname: "RecordingOffline",
+    subject: { kind: "recording", id: "rec-1" },
+    locationId: "loc-1",
+    startsAt: NOW - minutesAgo * 60_000,
+    endsAt: NOW - minutesAgo * 60_000 + 30_000,
+    endReason: "recovered",
+    ...differing,
+  });
+  const incidents = [
+    incident("old", 60),
+    incident("open", 2, { endsAt: undefined, endReason: undefined }),
+    incident("place", 30, {
+      alertname: "LocationOffline",
+      subject: { kind: "location", id: "loc-2" },
+      locationId: "loc-2",
+    }),
+    incident("blind", 10, {
+      alertname: "ServiceUnreachable",
+      subject: { kind: "service", id: "service" },
+      locationId: undefined,
+    }),
+  ];
+  const deps = { fleet: async () => fleet, incidents: async () => incidents };
+  const ids = (body: unknown) => (body as Page<{ id: string }>).items.map(({ id }) => id);
+
+  test("gives the latest start first, with names and durations", async () => {
+    const { json } = await serve(deps);
+    const { body } = await json("/api/v1/incidents");
+    expect(ids(body)).toEqual(["open", "blind", "place", "old"]);
+    expect((body as Page<unknown>).items).toMatchObject([
+      { recording: "Till <1>", location: "Leeds", endsAt: null, endReason: null, durationSeconds: 120 },
+      { recording: null, locationId: null, location: null },
+      { recording: null, location: "loc-2", subject: { kind: "location", id: "loc-2" } },
+      { endsAt: "2026-01-31T11:00:30.000Z", endReason: "recovered", durationSeconds: 30 },
+    ]);
+  });
+
+  test.each([
+    ["recording=rec-1", ["open", "old"]],
+    ["location=loc-2", ["place"]],
+    ["alertname=ServiceUnreachable", ["blind"]],
+  ])("?%s gives %j", async (query, expected) => {
+    const { json } = await serve(deps);
+    expect(ids((await json(`/api/v1/incidents?${query}`)).body)).toEqual(expected);
+  });
+
+  test("is paged, and an incident listed twice is given once", async () => {
+    const { json } = await serve({ ...deps, incidents: async () => [...incidents, incident("old", 60)] });
+    const first = (await json("/api/v1/incidents?limit=3")).body as Page<unknown>;
+    expect(ids(first)).toEqual(["open", "blind", "place"]);
+    const second = (await json(`/api/v1/incidents?limit=3&cursor=${first.nextCursor}`)).body;
+    expect(ids(second)).toEqual(["old"]);
+  });
+
+  test("asks for the last 7 days, or since the time given", async () => {
+    const asked: number[] = [];
+    const { json } = await serve({
+      ...deps,
+      incidents: async (since) => {
+        asked.push(since);
+        return [];
+      },
+    });
+    await json("/api/v1/incidents");
+    await json("/api/v1/incidents?since=2026-01-01T02:00:00%2B02:00");
+    expect(asked).toEqual([NOW - 7 * 86_400_000, Date.parse("2026-01-01T00:00:00Z")]);
+  });
+
+  test.each(["since=yesterday", "since=2026-01-01", "recording=a&recording=b"])(
+    "?%s is a 400",
+    async (query) => {
+      const { json } = await serve(deps);
+      const { status, body } = await json(`/api/v1/incidents?${query}`);
+      expect(status).toBe(400);
+      expect(JSON.stringify(body)).toContain(`${query.split("=")[0]}: expected`);
+    },
+  );
+});

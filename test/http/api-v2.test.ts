@@ -1,0 +1,186 @@
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { parseMatchers } from "../../src/alerting/matcher.ts";
+import type { ActiveAlert } from "../../src/http/deps.ts";
+import { firingAlert, rootRoute, serve } from "./serve.ts";
+
+const offline: ActiveAlert = {
+  alert: firingAlert("RecordingOffline", { severity: "critical", location: "Leeds" }),
+  receivers: ["ops", "quiet"],
+};
+const silenced: ActiveAlert = {
+  alert: firingAlert("LowQuality", { severity: "warning" }),
+  receivers: ["quiet"],
+  silencedBy: ["5bd3a7a0-0000-4000-8000-000000000000"],
+};
+const inhibited: ActiveAlert = {
+  alert: firingAlert("LowUptime"),
+  receivers: ["ops"],
+  inhibitedBy: ["0123456789abcdef"],
+};
+const muted: ActiveAlert = { alert: firingAlert("Muted"), receivers: ["ops"], mutedBy: ["out-of-hours"] };
+const resolved: ActiveAlert = {
+  alert: { ...firingAlert("Gone"), state: "resolved", endsAt: 1, endReason: "recovered" },
+  receivers: ["ops"],
+};
+const all = [offline, silenced, inhibited, muted, resolved];
+
+describe("GET /api/v2/alerts", () => {
+  const names = (body: unknown) =>
+    (body as { labels: { alertname: string } }[]).map(({ labels }) => labels.alertname).sort();
+
+  test("gives an alert in Alertmanager's shape", async () => {
+    const { get } = await serve({
+      alerts: async () => [offline],
+      externalUrl: "https://lenswatch.example.com",
+    });
+    const response = await get("/api/v2/alerts");
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(await response.json()).toEqual([
+      {
+        labels: { alertname: "RecordingOffline", severity: "critical", location: "Leeds" },
+        annotations: { summary: "It is dark." },
+        receivers: [{ name: "ops" }, { name: "quiet" }],
+        fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
+        startsAt: "2026-01-31T11:57:00.000Z",
+        updatedAt: "2026-01-31T11:59:30.000Z",
+        endsAt: "2026-01-31T12:05:00.000Z",
+        generatorURL: "https://lenswatch.example.com",
+        status: { state: "active", silencedBy: [], inhibitedBy: [], mutedBy: [] },
+      },
+    ]);
+  });
+
+  test("says what holds an alert back", async () => {
+    const { json } = await serve({ alerts: async () => [silenced] });
+    expect((await json("/api/v2/alerts")).body).toMatchObject([
+      { status: { state: "suppressed", silencedBy: silenced.silencedBy, inhibitedBy: [], mutedBy: [] } },
+    ]);
+  });
+
+  test("gives an empty list where nothing fires", async () => {
+    const { json } = await serve({ alerts: async () => [resolved] });
+    expect(await json("/api/v2/alerts")).toEqual({ status: 200, body: [] });
+  });
+
+  test("sorts by fingerprint", async () => {
+    const { json } = await serve({ alerts: async () => all });
+    const prints = ((await json("/api/v2/alerts")).body as { fingerprint: string }[]).map(
+      (a) => a.fingerprint,
+    );
+    expect(prints).toEqual([...prints].sort());
+    expect(new Set(prints).size).toBe(4);
+  });
+
+  test.each([
+    ["", ["LowQuality", "LowUptime", "Muted", "RecordingOffline"]],
+    [
+      "active=true&inhibited=true&silenced=true&unprocessed=true",
+      ["LowQuality", "LowUptime", "Muted", "RecordingOffline"],
+    ],
+    ["active=true&silenced=false&inhibited=false&unprocessed=false", ["Muted", "RecordingOffline"]],
+    ["active=false", ["LowQuality", "LowUptime", "Muted"]],
+    ["silenced=false", ["LowUptime", "Muted", "RecordingOffline"]],
+    ["inhibited=false", ["LowQuality", "Muted", "RecordingOffline"]],
+    ["filter=severity%3D%22warning%22", ["LowQuality"]],
+    ["filter=severity!%3D%22%22&filter=alertname%3D~%22Rec.*%22", ["RecordingOffline"]],
+    ["filter=severity%3D%22%22", ["LowUptime", "Muted"]],
+    ["receiver=quiet", ["LowQuality", "RecordingOffline"]],
+    ["receiver=qui", []],
+    ["receiver=qui.*%7Cops", ["LowQuality", "LowUptime", "Muted", "RecordingOffline"]],
+    ["some=thing", ["LowQuality", "LowUptime", "Muted", "RecordingOffline"]],
+  ])("?%s gives %j", async (query, expected) => {
+    const { json } = await serve({ alerts: async () => all });
+    expect(names((await json(`/api/v2/alerts?${query}`)).body)).toEqual(expected);
+  });
+
+  test.each([
+    ["active=maybe", "active: "],
+    ["filter=severity", "filter: "],
+    ["filter=a%3D~%22(%22", "filter: "],
+    ["receiver=(", "receiver: "],
+  ])("?%s is a 400 whose body is a JSON string naming it", async (query, start) => {
+    const { json } = await serve({ alerts: async () => all });
+    const { status, body } = await json(`/api/v2/alerts?${query}`);
+    expect(status).toBe(400);
+    expect(typeof body === "string" && body.startsWith(start), String(body)).toBe(true);
+  });
+
+  test("a pattern made to hang does not", async () => {
+    const hostile = { ...offline, receivers: [`${"a".repeat(5_000)}!`] };
+    const { json } = await serve({ alerts: async () => [hostile] });
+    expect((await json("/api/v2/alerts?receiver=(a%2B)%2B")).body).toEqual([]);
+  });
+
+  test("a storm of alerts is all there", async () => {
+    const storm = Array.from({ length: 3_000 }, (_, i) => ({
+      alert: firingAlert("RecordingOffline", { recording_id: `rec-${i}` }),
+      receivers: ["ops"],
+    }));
+    const { json } = await serve({ alerts: async () => storm });
+    expect((await json("/api/v2/alerts")).body).toHaveLength(3_000);
+  });
+});
+
+describe("GET /api/v2/status", () => {
+  const route = {
+    ...rootRoute,
+    routes: [
+      {
+        ...rootRoute,
+        key: "{}/0",
+        receiver: "quiet",
+        matchers: parseMatchers('severity="warning", location=~"Le\\"eds.*"'),
+        continue: true,
+        groupBy: "..." as const,
+        repeatIntervalMs: 5_400_000,
+      },
+    ],
+  };
+
+  test("has everything amtool dereferences", async () => {
+    const { json } = await serve();
+    expect(await json("/api/v2/status")).toEqual({
+      status: 200,
+      body: {
+        cluster: { status: "disabled", peers: [] },
+        versionInfo: {
+          version: "0.34.0",
+          revision: "lenswatch 1.2.3",
+          branch: "",
+          buildUser: "",
+          buildDate: "",
+          goVersion: "",
+        },
+        config: { original: expect.any(String) },
+        uptime: "2026-01-31T12:00:00.000Z",
+      },
+    });
+  });
+
+  test("gives the routing as a configuration of Alertmanager's", async () => {
+    const { json } = await serve({ routing: () => ({ route, receivers: ["ops", "quiet"] }) });
+    const { config } = (await json("/api/v2/status")).body as { config: { original: string } };
+    expect(parse(config.original)).toEqual({
+      route: {
+        receiver: "ops",
+        group_by: ["location_id"],
+        group_wait: "30s",
+        group_interval: "5m",
+        repeat_interval: "4h",
+        routes: [
+          {
+            receiver: "quiet",
+            matchers: ['severity="warning"', 'location=~"Le\\"eds.*"'],
+            continue: true,
+            group_by: ["..."],
+            group_wait: "30s",
+            group_interval: "5m",
+            repeat_interval: "1h30m",
+          },
+        ],
+      },
+      receivers: [{ name: "ops" }, { name: "quiet" }],
+    });
+  });
+});

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { judgeReadiness, type ReadinessFacts } from "../../src/http/readiness.ts";
+
+const NOW = 1_000_000_000;
+const WELL: ReadinessFacts = {
+  configLoaded: true,
+  redisReachable: true,
+  sweeps: { lastAttemptAt: NOW - 90_000, statusIntervalMs: 30_000 },
+  endpointsDown: [],
+};
+
+test.each<[string, Partial<ReadinessFacts>, string[]]>([
+  ["all is well", {}, []],
+  ["it does not poll", { sweeps: undefined }, []],
+  ["the configuration is not loaded", { configLoaded: false }, ["The configuration is not loaded."]],
+  ["Redis is away", { redisReachable: false }, ["Redis cannot be reached."]],
+  [
+    "no sweep was attempted",
+    { sweeps: { lastAttemptAt: undefined, statusIntervalMs: 30_000 } },
+    ["No sweep was attempted yet."],
+  ],
+  [
+    "the last sweep is more than 3 intervals ago",
+    { sweeps: { lastAttemptAt: NOW - 90_001, statusIntervalMs: 30_000 } },
+    ["The last sweep was attempted 1 m 30 s ago, with an interval of 30 s."],
+  ],
+  [
+    "several things are wrong",
+    { configLoaded: false, redisReachable: false },
+    ["The configuration is not loaded.", "Redis cannot be reached."],
+  ],
+])("when %s", (_, differing, reasons) => {
+  expect(judgeReadiness({ ...WELL, ...differing }, NOW)).toEqual({
+    ready: reasons.length === 0,
+    reasons,
+    notes: [],
+  });
+});
+
+test("a service that is down is a note and no reason", () => {
+  expect(judgeReadiness({ ...WELL, endpointsDown: ["uptimes"] }, NOW)).toEqual({
+    ready: true,
+    reasons: [],
+    notes: ["The analytics service does not answer at uptimes."],
+  });
+});
