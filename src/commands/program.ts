@@ -19,6 +19,11 @@ export interface CommandEntry {
 /** In the order of `lenswatch --help`. */
 export const commandTable: readonly CommandEntry[] = [
   {
+    name: "simulate",
+    summary: "the analytics service itself, simulated, with faults to switch on",
+    load: async (io) => (await import("./simulate.ts")).simulateCommand(io),
+  },
+  {
     name: "check-config",
     summary: "check a configuration and print every problem with its place",
     load: async (io) => (await import("./check-config.ts")).checkConfigCommand(io),
