@@ -1,0 +1,427 @@
+import { describe, expect, test } from "vitest";
+import {
+  degradedRule,
+  emptyShard,
+  HOUR,
+  INTERVAL,
+  MINUTE,
+  missingRule,
+  offlineRule,
+  qualityRule,
+  recording,
+  START,
+  Story,
+  uptimeRule,
+} from "./story.ts";
+
+const KEY = "RecordingOffline/recording/a";
+
+describe("a recording that goes dark", () => {
+  test("is pending for two minutes, fires once, keeps firing for one and resolves once", () => {
+    const story = new Story(offlineRule({ forMs: 2 * MINUTE, keepFiringForMs: MINUTE }));
+    expect(story.sweep({ a: "online" })).toEqual([]);
+    expect(story.reasons()).toEqual([]);
+    expect(story.sweep({ a: "offline" })).toEqual([]);
+    expect(story.reasons()).toEqual(["observed_offline", "RecordingOffline:pending"]);
+    expect(story.sweepFor(90_000, { a: "offline" }), "90 s held").toEqual([]);
+    expect(story.reasons(), "nothing changed").toEqual([]);
+    expect(story.sweep({ a: "offline" }), "120 s held").toEqual([`firing ${KEY}`]);
+    expect(story.reasons()).toEqual(["RecordingOffline:firing"]);
+    expect(story.sweepFor(10 * MINUTE, { a: "offline" })).toEqual([]);
+    expect(story.sweep({ a: "online" })).toEqual([]);
+    expect(story.reasons()).toEqual(["observed_online", "RecordingOffline:clearing"]);
+    expect(story.sweep({ a: "online" }), "30 s clear").toEqual([]);
+    expect(story.sweep({ a: "online" }), "60 s clear").toEqual([`resolved ${KEY} recovered`]);
+    expect(story.alertState("a", "RecordingOffline")).toBeUndefined();
+    expect(story.state.recordings.get("a")?.alerts).toBeUndefined();
+  });
+
+  test("that comes back before `for` is over is never told", () => {
+    const story = new Story(offlineRule({ forMs: 2 * MINUTE }));
+    story.sweep({ a: "online" });
+    story.sweepFor(90_000, { a: "offline" });
+    expect(story.sweep({ a: "online" })).toEqual([]);
+    expect(story.reasons()).toEqual(["observed_online", "RecordingOffline:pending_ended"]);
+    expect(story.sweepFor(2 * MINUTE, { a: "offline" }), "`for` began anew").toEqual([]);
+    expect(story.sweep({ a: "offline" })).toEqual([`firing ${KEY}`]);
+  });
+
+  test("that blinks back during keep_firing_for stays one episode", () => {
+    const story = new Story(offlineRule({ keepFiringForMs: MINUTE }));
+    story.sweep({ a: "offline" });
+    const { id } = story.alert;
+    expect(story.sweepFor(60_000, { a: "online" })).toEqual([]);
+    expect(story.sweep({ a: "offline" })).toEqual([]);
+    expect(story.reasons()).toContain("RecordingOffline:clearing_ended");
+    expect(story.sweepFor(90_000, { a: "online" })).toEqual([`resolved ${KEY} recovered`]);
+    expect(story.alert.id).toBe(id);
+  });
+
+  test("says when it was found to fire, when it was back, and when each was written", () => {
+    const story = new Story(offlineRule({ forMs: MINUTE, keepFiringForMs: MINUTE }));
+    story.sweep({ a: "online" });
+    story.sweepFor(90_000, { a: { status: "offline", lastSeenAt: START + 20_000 } });
+    const firedAt = story.now;
+    expect(story.alert).toMatchObject({
+      id: `${KEY}@${firedAt}`,
+      key: KEY,
+      state: "firing",
+      startsAt: START + 20_000,
+      firedAt,
+      updatedAt: firedAt,
+    });
+    expect(story.alert.endsAt).toBeUndefined();
+    story.sweep({ a: "online" });
+    const backAt = story.now;
+    story.sweepFor(60_000, { a: "online" });
+    expect(story.alert).toMatchObject({
+      id: `${KEY}@${firedAt}`,
+      state: "resolved",
+      startsAt: START + 20_000,
+      endsAt: backAt,
+      updatedAt: story.now,
+      endReason: "recovered",
+    });
+  });
+
+  test("a second outage is another episode of the same alert", () => {
+    const story = new Story(offlineRule());
+    story.sweep({ a: "offline" });
+    const first = story.alert;
+    story.sweep({ a: "online" });
+    story.sweep({ a: "offline" });
+    expect(story.alert.key).toBe(first.key);
+    expect(story.alert.id).not.toBe(first.id);
+  });
+});
+
+describe("being blind", () => {
+  test("failed sweeps neither add to `for` nor resolve", () => {
+    const story = new Story(offlineRule({ forMs: 2 * MINUTE }));
+    story.sweepFor(90_000, { a: "offline" });
+    story.pass(HOUR);
+    expect(story.sweep({ a: "offline" }), "60 s held, an hour unknown").toEqual([]);
+    expect(story.sweep({ a: "offline" })).toEqual([]);
+    expect(story.sweep({ a: "offline" })).toEqual([`firing ${KEY}`]);
+    expect(story.alert.startsAt, "the problem is as old as it is").toBe(START + INTERVAL);
+  });
+
+  test.each([
+    ["a status nobody knows", { a: "unknown" } as const, {}],
+    ["a row that cannot be read", {}, { unreadable: ["a"] }],
+    ["a row dropped whose recording cannot be told", {}, { complete: false }],
+  ])("%s changes nothing", (_, rows, more) => {
+    const story = new Story(offlineRule(), missingRule());
+    story.sweep({ a: { status: "offline", lastSeenAt: START, averageQuality: 0.5 } });
+    const before = story.state.recordings.get("a");
+    expect(story.sweep(rows, more)).toEqual([]);
+    expect(story.reasons()).toEqual([]);
+    expect({ ...story.state.recordings.get("a"), presentAt: 0 }).toEqual({ ...before, presentAt: 0 });
+    expect(story.sweep({ a: "online" })).toEqual([`resolved ${KEY} recovered`]);
+  });
+
+  test("a recording first seen with an unknown status is known, and has no status", () => {
+    const story = new Story(offlineRule());
+    expect(story.sweep({ a: "unknown" })).toEqual([]);
+    expect(story.state.recordings.get("a")).toMatchObject({
+      status: undefined,
+      readAt: 0,
+      presentAt: story.now,
+    });
+    expect(story.sweep({ a: "offline" })).toEqual([`firing ${KEY}`]);
+  });
+});
+
+describe("degraded", () => {
+  test("fires and recovers by itself", () => {
+    const story = new Story(degradedRule());
+    expect(story.sweep({ a: "degraded" })).toEqual(["firing RecordingDegraded/recording/a"]);
+    expect(story.sweep({ a: "online" })).toEqual(["resolved RecordingDegraded/recording/a recovered"]);
+  });
+
+  test("does not recover by going dark", () => {
+    const story = new Story(degradedRule(), offlineRule());
+    story.sweep({ a: "degraded" });
+    expect(story.sweep({ a: "offline" })).toEqual([`firing ${KEY}`]);
+    expect(story.sweep({ a: "degraded" })).toEqual([`resolved ${KEY} recovered`]);
+    expect(story.sweep({ a: "online" })).toEqual(["resolved RecordingDegraded/recording/a recovered"]);
+  });
+
+  test("is not offline", () => {
+    const story = new Story(offlineRule());
+    story.sweep({ a: "offline" });
+    expect(story.sweep({ a: "degraded" })).toEqual([`resolved ${KEY} recovered`]);
+  });
+});
+
+describe("quality", () => {
+  const at = (averageQuality: number | undefined) => ({ a: { averageQuality } });
+
+  test("fires below the threshold, keeps its state in between, ends at the upper one", () => {
+    const story = new Story(qualityRule());
+    expect(story.sweep(at(0.7)), "0.7 is not below 0.7").toEqual([]);
+    expect(story.sweep(at(0.69))).toEqual(["firing LowQuality/recording/a"]);
+    expect(story.sweep(at(0.75)), "in between").toEqual([]);
+    expect(story.sweep(at(0.7999))).toEqual([]);
+    expect(story.sweep(at(0.8))).toEqual(["resolved LowQuality/recording/a recovered"]);
+    expect(story.sweep(at(0.75)), "in between, from above").toEqual([]);
+  });
+
+  test("pending drops back in between", () => {
+    const story = new Story(qualityRule({ forMs: MINUTE }));
+    story.sweep(at(0.6));
+    expect(story.sweep(at(0.75))).toEqual([]);
+    expect(story.reasons()).toEqual(["LowQuality:pending_ended"]);
+  });
+
+  test("in between during keep_firing_for starts it over", () => {
+    const story = new Story(qualityRule({ keepFiringForMs: MINUTE }));
+    story.sweep(at(0.6));
+    story.sweep(at(0.9));
+    story.sweep(at(0.75));
+    expect(story.sweepFor(60_000, at(0.9))).toEqual([]);
+    expect(story.sweep(at(0.9))).toEqual(["resolved LowQuality/recording/a recovered"]);
+  });
+
+  test("is not judged while offline, and not without a figure", () => {
+    const story = new Story(qualityRule());
+    expect(story.sweep({ a: { status: "offline", averageQuality: 0 } })).toEqual([]);
+    expect(story.sweep({ a: { status: "degraded", averageQuality: 0.1 } })).toEqual([
+      "firing LowQuality/recording/a",
+    ]);
+    expect(story.sweep({ a: { status: "offline", averageQuality: 0.99 } })).toEqual([]);
+    expect(story.sweep(at(undefined))).toEqual([]);
+    expect(story.sweep(at(0.99))).toEqual(["resolved LowQuality/recording/a recovered"]);
+  });
+
+  test("a lower threshold of one rule does not hide another rule's", () => {
+    const strict = qualityRule({
+      id: "Strict",
+      alert: "Strict",
+      when: { kind: "average_quality", below: 0.9, clearAbove: 0.9 },
+    });
+    const story = new Story(qualityRule(), strict);
+    story.sweep(at(0.99));
+    expect(story.sweep(at(0.85))).toEqual(["firing Strict/recording/a"]);
+  });
+});
+
+describe("uptime", () => {
+  test("fires and ends by the figure, and waits without one", () => {
+    const story = new Story(uptimeRule());
+    expect(story.sweep({ a: "online" }), "no figure").toEqual([]);
+    story.uptimes.set("a", 0.94);
+    expect(story.sweep({ a: "online" })).toEqual(["firing LowUptime/recording/a"]);
+    expect(story.alert.facts.overallUptime).toBe(0.94);
+    story.uptimes.delete("a");
+    expect(story.sweep({ a: "online" }), "no figure is no recovery").toEqual([]);
+    story.uptimes.set("a", 0.96);
+    expect(story.sweep({ a: "online" }), "in between").toEqual([]);
+    story.uptimes.set("a", 0.97);
+    expect(story.sweep({ a: "online" })).toEqual(["resolved LowUptime/recording/a recovered"]);
+  });
+});
+
+describe("outside the schedule", () => {
+  test("nothing fires, and what fires is paused, not resolved", () => {
+    const story = new Story(offlineRule());
+    story.inSchedule = false;
+    expect(story.sweep({ a: "offline" })).toEqual([]);
+    story.inSchedule = true;
+    expect(story.sweep({ a: "offline" })).toEqual([`firing ${KEY}`]);
+    story.inSchedule = false;
+    expect(story.sweep({ a: "online" })).toEqual([]);
+    story.inSchedule = true;
+    expect(story.sweep({ a: "online" })).toEqual([`resolved ${KEY} recovered`]);
+  });
+});
+
+describe("labels and annotations", () => {
+  test("name what is known under the rule's own, and leave out what is not", () => {
+    const story = new Story(offlineRule({ labels: { severity: "critical", team: "" } }));
+    story.recordings.set("a", recording("a", { organisation: "" }));
+    story.locations.set("L1", { id: "L1", name: "Leeds Briggate", timezone: undefined });
+    story.sweep({ a: "offline", b: "offline" });
+    const [a, b] = story.last.transitions.map(({ alert }) => alert);
+    expect(a?.labels).toEqual({
+      alertname: "RecordingOffline",
+      severity: "critical",
+      recording_id: "a",
+      recording: "Camera a",
+      location_id: "L1",
+      location: "Leeds Briggate",
+      camera_server: "cs1",
+      timezone: "Europe/London",
+    });
+    expect(b?.labels).toEqual({
+      alertname: "RecordingOffline",
+      severity: "critical",
+      recording_id: "b",
+      recording: "b",
+      location_id: "L1",
+      location: "Leeds Briggate",
+    });
+    expect(a?.facts.timezone).toBe("Europe/London");
+    expect(b?.facts.timezone).toBe("UTC");
+  });
+
+  test("are frozen from pending until resolved", () => {
+    const story = new Story(offlineRule({ forMs: MINUTE, labels: { severity: "critical" } }));
+    story.recordings.set("a", recording("a"));
+    story.sweep({ a: "offline" });
+    story.recordings.set("a", recording("a", { name: "Renamed" }));
+    story.rules = [offlineRule({ forMs: MINUTE, labels: { severity: "warning" } })];
+    story.sweepFor(MINUTE, { a: "offline" });
+    const fired = story.alert;
+    expect(fired.labels).toMatchObject({ recording: "Camera a", severity: "critical" });
+    story.sweep({ a: "online" });
+    expect(story.alert.labels).toEqual(fired.labels);
+    expect(story.alert.annotations).toEqual(fired.annotations);
+  });
+
+  test("summary and description are generated unless the rule has its own", () => {
+    const story = new Story(
+      offlineRule({ annotations: { summary: "Call Dana", runbook_url: "https://example.com/r" } }),
+      qualityRule(),
+      uptimeRule(),
+    );
+    story.uptimes.set("b", 0.5);
+    story.sweep({ a: { status: "offline", lastSeenAt: START }, b: { averageQuality: 0.65 } });
+    const said = Object.fromEntries(
+      story.last.transitions.map(({ alert }) => [alert.key, alert.annotations]),
+    );
+    expect(said).toEqual({
+      [KEY]: {
+        summary: "Call Dana",
+        description: "The service reports the recording offline since 2026-03-02 08:00 UTC.",
+        runbook_url: "https://example.com/r",
+      },
+      "LowQuality/recording/b": {
+        summary: "Quality of b at L1 is below 70 %",
+        description: "Average quality was 65 % at 2026-03-02 08:00 UTC; the alert ends at 80 %.",
+      },
+      "LowUptime/recording/b": {
+        summary: "Uptime of b at L1 is below 95 %",
+        description: "Uptime over 1d was 50 % at 2026-03-02 08:00 UTC; the alert ends at 97 %.",
+      },
+    });
+  });
+});
+
+describe("which recordings are judged", () => {
+  test("rows of other locations and excluded ones are ignored", () => {
+    const story = new Story(offlineRule());
+    story.locationIds = ["L1", "L3"];
+    story.excluded = new Set(["b", "L3"]);
+    story.sweep({
+      a: { status: "offline", locationId: "elsewhere" },
+      b: "offline",
+      c: { status: "offline", locationId: "L3" },
+    });
+    expect(story.last.transitions).toEqual([]);
+    expect(story.state.recordings.size).toBe(0);
+    expect([...story.state.locations.keys()]).toEqual(["L1"]);
+  });
+
+  test("a row without a location falls back on what was known, then on the inventory", () => {
+    const story = new Story(offlineRule());
+    story.locationIds = ["L1", "L2"];
+    story.recordings.set("b", recording("b", { locationId: "L2" }));
+    story.sweep({ a: "online" });
+    story.sweep({ a: { locationId: undefined }, b: { locationId: undefined }, c: { locationId: undefined } });
+    expect(story.state.recordings.get("a")?.locationId).toBe("L1");
+    expect(story.state.recordings.get("b")?.locationId).toBe("L2");
+    expect(story.state.recordings.has("c")).toBe(false);
+    expect(story.last.decisions).toEqual([
+      { subject: { kind: "recording", id: "c" }, ruleId: undefined, reason: "no_location", at: story.now },
+    ]);
+  });
+
+  test("one that moved to another location keeps its identity and its alert", () => {
+    const story = new Story(offlineRule());
+    story.locationIds = ["L1", "L2"];
+    story.sweep({ a: "offline" });
+    expect(story.sweep({ a: { status: "offline", locationId: "L2" } })).toEqual([]);
+    expect(story.reasons()).toEqual(["moved"]);
+    expect(story.state.recordings.get("a")?.locationId).toBe("L2");
+    expect(story.sweep({ a: { status: "online", locationId: "L2" } })).toEqual([`resolved ${KEY} recovered`]);
+    expect(story.alert.labels.location_id, "frozen").toBe("L1");
+  });
+
+  test("of two rows of one recording the first counts", () => {
+    const story = new Story(offlineRule());
+    story.sweep({ a: "online" });
+    const rows = ["offline", "online"] as const;
+    const readings = rows.map((status) => ({
+      recordingId: "a",
+      locationId: "L1",
+      status,
+      lastSeenAt: undefined,
+      averageQuality: undefined,
+    }));
+    story.pass(INTERVAL);
+    expect(story.judge({ readings, unreadable: ["a"], complete: true })).toEqual([`firing ${KEY}`]);
+    expect(story.state.recordings.get("a")?.status).toBe("offline");
+  });
+});
+
+describe("alerts that end without recovering", () => {
+  test("a location that leaves the list ends its alerts as no longer watched", () => {
+    const story = new Story(offlineRule());
+    story.locationIds = ["L1", "L2"];
+    story.sweep({ a: "offline", b: { status: "offline", locationId: "L2" } });
+    story.locationIds = ["L2"];
+    expect(story.sweep({ b: { status: "offline", locationId: "L2" } })).toEqual([
+      `resolved ${KEY} no_longer_watched`,
+    ]);
+    expect([...story.state.recordings.keys()]).toEqual(["b"]);
+  });
+
+  test("so does a row that shows the recording at a location not watched, and an exclusion", () => {
+    const story = new Story(offlineRule());
+    story.sweep({ a: "offline", b: "offline" });
+    story.excluded.add("b");
+    expect(story.sweep({ a: { status: "offline", locationId: "elsewhere" }, b: "offline" })).toEqual([
+      `resolved ${KEY} no_longer_watched`,
+      "resolved RecordingOffline/recording/b no_longer_watched",
+    ]);
+    expect(story.state.recordings.size).toBe(0);
+  });
+
+  test("a shard left without locations ends what it knew, though it asked nothing", () => {
+    const story = new Story(offlineRule());
+    story.sweep({ a: "offline" });
+    story.locationIds = [];
+    expect(story.sweep({}, { complete: false })).toEqual([`resolved ${KEY} no_longer_watched`]);
+    expect(story.state.recordings.size + story.state.locations.size).toBe(0);
+  });
+
+  test("a rule gone from the configuration ends its alerts, pending ones silently", () => {
+    const story = new Story(offlineRule(), degradedRule({ forMs: HOUR }));
+    story.sweep({ a: "offline", b: "degraded" });
+    story.rules = [];
+    expect(story.sweep({ a: "offline", b: "degraded" })).toEqual([`resolved ${KEY} rule_removed`]);
+    expect(story.reasons()).toEqual(["RecordingOffline:rule_removed", "RecordingDegraded:rule_removed"]);
+    expect(story.state.recordings.get("a")?.alerts).toBeUndefined();
+  });
+
+  test("a rule named like an object's own property is a rule like any other", () => {
+    const story = new Story(offlineRule({ id: "__proto__" }), qualityRule({ id: "constructor" }));
+    expect(story.sweep({ a: "offline" })).toEqual(["firing __proto__/recording/a"]);
+    expect(story.sweep({ a: "offline" })).toEqual([]);
+    expect(story.sweep({ a: { averageQuality: 0.1 } })).toEqual([
+      "resolved __proto__/recording/a recovered",
+      "firing constructor/recording/a",
+    ]);
+  });
+});
+
+test("a healthy fleet makes no news at all", () => {
+  const story = new Story(offlineRule(), degradedRule(), qualityRule(), uptimeRule(), missingRule());
+  const rows = { a: { averageQuality: 0.9 }, b: { averageQuality: 0.7 } };
+  for (let i = 0; i < 3; i++) {
+    expect(story.sweep(rows)).toEqual([]);
+    expect(story.reasons()).toEqual([]);
+  }
+  expect(emptyShard.recordings.size, "nothing leaks into the start state").toBe(0);
+});
