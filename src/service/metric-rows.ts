@@ -19,7 +19,7 @@ const Rows = z.array(z.unknown()).nullish();
 const Reply = z.object({
   segments: Rows,
   summary: Rows,
-  estimates: z.unknown(),
+  estimates: z.unknown().optional(),
   meta: z
     .object({ units: z.record(z.string(), z.string()).nullish().catch(undefined) })
     .nullish()

@@ -18,12 +18,15 @@ const Id = z.string().min(1).max(256);
 /** What makes a row: whose it is, and its status. The rest may be unreadable without costing us an outage. */
 const StatusRow = z.object({
   recording_id: Id,
-  location_id: Id.nullish().catch(undefined),
   status: z.string(),
-  last_seen_utc: z.unknown(),
-  average_quality: z.unknown(),
+  location_id: z.unknown().optional(),
+  last_seen_utc: z.unknown().optional(),
+  average_quality: z.unknown().optional(),
 });
 const Legible = z.object({ recording_id: Id });
+
+/** "24-character hex shape" (contract: "Location"). */
+const ID_LENGTH = 24;
 
 const STATUSES: ReadonlySet<string> = new Set(recordingStatuses);
 
@@ -50,25 +53,25 @@ export function parseStatusRows(payload: unknown, report: Report): StatusSnapsho
   return { readings, unreadable, complete };
 }
 
-/** A row exactly as documented; undefined for whatever needs a closer look. */
+/** A row as documented, with or without what may be missing; undefined for whatever needs a closer look. */
 function plainReading(row: Record<string, unknown> | null): Reading | undefined {
   if (row === null) return undefined;
-  const { recording_id, location_id, status, last_seen_utc, average_quality } = row;
-  if (typeof recording_id !== "string" || typeof location_id !== "string") return undefined;
-  if (recording_id.length !== 24 || location_id.length !== 24) return undefined;
+  const { recording_id, status } = row;
+  const location_id = row.location_id ?? undefined;
+  const last_seen_utc = row.last_seen_utc ?? undefined;
+  const quality = row.average_quality ?? undefined;
+  if (typeof recording_id !== "string" || recording_id.length !== ID_LENGTH) return undefined;
   if (status !== "online" && status !== "offline" && status !== "degraded") return undefined;
-  if (typeof last_seen_utc !== "string") return undefined;
-  if (typeof average_quality !== "number" || !(average_quality >= 0 && average_quality <= 1))
+  if (location_id !== undefined && (typeof location_id !== "string" || location_id.length !== ID_LENGTH)) {
     return undefined;
-  const lastSeenAt = parseUtc(last_seen_utc);
+  }
+  if (quality !== undefined && (typeof quality !== "number" || !(quality >= 0 && quality <= 1))) {
+    return undefined;
+  }
+  if (last_seen_utc !== undefined && typeof last_seen_utc !== "string") return undefined;
+  const lastSeenAt = last_seen_utc === undefined ? undefined : parseUtc(last_seen_utc);
   if (Number.isNaN(lastSeenAt)) return undefined;
-  return {
-    recordingId: recording_id,
-    locationId: location_id,
-    status,
-    lastSeenAt,
-    averageQuality: average_quality,
-  };
+  return { recordingId: recording_id, locationId: location_id, status, lastSeenAt, averageQuality: quality };
 }
 
 function oddReading(row: unknown, report: Report): Reading | undefined {
@@ -77,7 +80,7 @@ function oddReading(row: unknown, report: Report): Reading | undefined {
   const { recording_id, location_id, status, last_seen_utc, average_quality } = parsed.data;
   return {
     recordingId: recording_id,
-    locationId: location_id ?? undefined,
+    locationId: optional(location_id, asId, "location_id", report),
     status: knownStatus(status, report),
     lastSeenAt: optional(last_seen_utc, asInstant, "last_seen_utc", report),
     averageQuality: optional(average_quality, asRatio, "average_quality", report),
@@ -92,16 +95,20 @@ function knownStatus(status: string, report: Report): RecordingStatus {
 }
 
 /** null is no data; anything else that cannot be read is counted and is no data either. */
-function optional(
+function optional<T>(
   value: unknown,
-  read: (value: unknown) => number | undefined,
+  read: (value: unknown) => T | undefined,
   field: string,
   report: Report,
-): number | undefined {
+): T | undefined {
   if (value === null || value === undefined) return undefined;
   const known = read(value);
   if (known === undefined) report("bad_value", () => ({ field, value }));
   return known;
+}
+
+function asId(value: unknown): string | undefined {
+  return Id.safeParse(value).data;
 }
 
 function asInstant(value: unknown): number | undefined {
