@@ -128,25 +128,41 @@ function place(alert: NotifiedAlert, { withLocation = false }: EntryContext): st
   return withLocation && alert.subject.kind === "recording" ? locationName(alert) : "";
 }
 
-function notes({ annotations, facts }: NotifiedAlert): string[] {
-  const { summary, description, zones, impact } = annotations;
+function notes(alert: NotifiedAlert): string[] {
+  const { summary, description, zones, impact } = alert.annotations;
+  const { detail } = alert.facts;
   const lines = [
-    summary,
+    saysNothingNew(alert, summary) ? undefined : summary,
     description,
-    facts.detail,
+    detail && description?.includes(detail) ? undefined : detail,
     zones && `Zones: ${zones}`,
     impact && `Impact: ${impact}`,
   ];
   return [...new Set(lines.map((line) => clean(line, NOTE_LENGTH)).filter((line) => line !== ""))];
 }
 
+/** A summary that only repeats the line above it: `Till 3 at Leeds Briggate is offline`. */
+function saysNothingNew({ labels, ruleId, subject }: NotifiedAlert, summary: string | undefined): boolean {
+  const { recording, location, alertname = ruleId } = labels;
+  const who = subject.kind === "location" ? location : `${recording} at ${location}`;
+  return PLAIN_STATES.has(alertname) && summary === `${who} is ${PLAIN_STATES.get(alertname)}`;
+}
+
+const PLAIN_STATES: ReadonlyMap<string, string> = new Map([
+  ["RecordingOffline", "offline"],
+  ["RecordingDegraded", "degraded"],
+  ["RecordingMissing", "missing"],
+  ["LocationOffline", "offline"],
+]);
+
 function links(alert: NotifiedAlert, { externalUrl }: EntryContext): Link[] {
   const runbook = webUrl(alert.annotations.runbook_url);
-  const own =
-    externalUrl === undefined ? [] : [statusLink(externalUrl, alert), silenceLink(externalUrl, alert)];
-  return [...own, ...(runbook === undefined ? [] : [{ label: "Runbook", url: runbook }])].filter(
-    ({ url }) => url.length <= LINK_LENGTH,
-  );
+  const all = [
+    externalUrl === undefined ? undefined : statusLink(externalUrl, alert),
+    externalUrl === undefined ? undefined : silenceLink(externalUrl, alert),
+    runbook === undefined ? undefined : { label: "Runbook", url: runbook },
+  ];
+  return all.filter((link) => link !== undefined).filter(({ url }) => url.length <= LINK_LENGTH);
 }
 
 function joined(parts: readonly string[]): string {

@@ -7,12 +7,11 @@ export interface Link {
   readonly url: string;
 }
 
-/** The page of a recording, of a location, or the overview for anything else. */
-export function statusLink(externalUrl: string, alert: Alert): Link {
-  const { kind, id } = alert.subject;
-  const path =
-    kind === "recording" ? `recordings/${encode(id)}` : kind === "location" ? `?location=${encode(id)}` : "";
-  return { label: "Status", url: safeUrl(`${externalUrl}/${path}`) };
+/** The page of a recording, or the status page at a location; nothing else has one of its own. */
+export function statusLink(externalUrl: string, { subject: { kind, id } }: Alert): Link | undefined {
+  const paths = { recording: `recordings/${encode(id)}`, location: `?location=${encode(id)}` };
+  if (kind !== "recording" && kind !== "location") return undefined;
+  return { label: "Status", url: safeUrl(`${externalUrl}/${paths[kind]}`) };
 }
 
 /** The status page. */

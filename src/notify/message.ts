@@ -9,7 +9,7 @@ import { clean, locationName } from "./name.ts";
 import { problemOf } from "./problem.ts";
 import { titleOf } from "./title.ts";
 
-/** What the colour says. Only what has recovered is `recovered`; what ended otherwise is `info`. */
+/** What the colour says. Only what has recovered as a whole is `recovered`; what ended otherwise is `info`. */
 export type Tone = "critical" | "warning" | "info" | "recovered";
 
 export interface Message {
@@ -39,14 +39,18 @@ const BY_LOCATION_ABOVE = 20;
 
 /** The message; each section holds at most `limit` entries, counts are always of all. */
 export function messageOf(notification: Notification, limit: number): Message {
-  const { externalUrl } = notification;
   return {
     title: titleOf(notification),
     tone: toneOf(notification),
     lead: leadOf(notification),
     sections: [...firingSections(notification, limit), ...endedSections(notification, limit)],
-    overview: externalUrl === undefined ? undefined : overviewLink(externalUrl),
+    overview: overviewOf(notification),
   };
+}
+
+function overviewOf({ externalUrl }: Notification): Link | undefined {
+  const link = externalUrl === undefined ? undefined : overviewLink(externalUrl);
+  return link && link.url.length <= 300 ? link : undefined;
 }
 
 /** How bad: the worst severity that still fires. */
@@ -58,16 +62,18 @@ function toneOf({ reason, firing, resolved }: Notification): Tone {
       return "critical";
     return severities.has("warning") || severities.has("warn") ? "warning" : "info";
   }
-  return resolved.length > 0 && resolved.every(({ endReason }) => endReason === "recovered")
-    ? "recovered"
-    : "info";
+  const back = resolved.every(({ endReason, facts }) => endReason === "recovered" && !facts.offline);
+  return resolved.length > 0 && back ? "recovered" : "info";
 }
 
 function leadOf({ reason, receiver, firing }: Notification): string[] {
   if (reason === "test")
     return [`This is a test of the receiver ${clean(receiver)}. Nothing is wrong, and nothing needs doing.`];
   const meanings = new Set(firing.flatMap((alert) => problemOf(alert).meaning ?? []));
-  return [...(reason === "reminder" ? ["This is a reminder: nothing has changed."] : []), ...meanings];
+  return [
+    ...(reason === "reminder" ? ["This is a reminder: it was told before and is not over."] : []),
+    ...meanings,
+  ];
 }
 
 function firingSections(notification: Notification, limit: number): Section[] {
@@ -97,9 +103,10 @@ function section(
   heading: string | undefined,
   toEntry: typeof firingEntry | typeof endedEntry,
   alerts: readonly NotifiedAlert[],
-  { now, externalUrl }: Notification,
+  { reason, now, externalUrl: base }: Notification,
   limit: number,
 ): Section[] {
+  const externalUrl = reason === "test" ? undefined : base;
   if (alerts.length === 0) return [];
   const places = new Set(alerts.map((alert) => locationName(alert)));
   if (alerts.length > BY_LOCATION_ABOVE && places.size > 1) {

@@ -6,6 +6,9 @@ import { cut, stripControls } from "../lib/text.ts";
 /** The longest name shown in a line of its own, in code points. */
 export const NAME_LENGTH = 80;
 
+/** Of a longer text nobody looks at the rest. */
+const LONGEST_READ = 4_000;
+
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
 /**
@@ -14,7 +17,7 @@ const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Sc
  */
 export function clean(text: string | undefined, max: number = NAME_LENGTH): string {
   const line = cut(
-    stripControls(text ?? "")
+    stripControls((text ?? "").slice(0, LONGEST_READ))
       .replace(/ {2,}/g, " ")
       .trim(),
     max,
@@ -27,7 +30,7 @@ export function plainName(alert: Alert, max: number = NAME_LENGTH): string {
   const { labels, subject } = alert;
   switch (subject.kind) {
     case "recording":
-      return clean(labels.recording, max) || `recording ${clean(subject.id, max)}`;
+      return named("recording", labels.recording, subject.id, max);
     case "location":
       return locationName(alert, max);
     case "service":
@@ -40,7 +43,13 @@ export function plainName(alert: Alert, max: number = NAME_LENGTH): string {
 /** Where it is; empty for what is nowhere. */
 export function locationName({ labels, subject }: Alert, max: number = NAME_LENGTH): string {
   const id = labels.location_id ?? (subject.kind === "location" ? subject.id : "");
-  return clean(labels.location, max) || (id === "" ? "" : `location ${clean(id, max)}`);
+  return named("location", labels.location, id, max);
+}
+
+/** A name; `recording 5f…` where there is only its id. */
+function named(noun: string, name: string | undefined, id: string, max: number): string {
+  const known = name === id ? "" : clean(name, max);
+  return known || (id === "" ? "" : `${noun} ${clean(id, max)}`);
 }
 
 /** Receiver, kind and position or recipient of an integration: `ops / slack / 0`. */

@@ -110,7 +110,7 @@ const PROBLEMS: ReadonlyMap<string, Problem> = new Map([
       },
       short: undefined,
       is: () => "messages do not get out",
-      was: "could not be told anything",
+      was: "messages did not get out",
       meaning: "Whoever relies on that receiver is not being told what happens.",
     },
   ],

@@ -61,7 +61,7 @@ function endedTitle(resolved: readonly NotifiedAlert[], now: number): string {
   const after = duration(resolved, now);
   return untold
     ? `${wasPhrase(resolved)}${place} — recovered after ${after}`
-    : `Recovered: ${subjects(resolved)}${place} — after ${after}`;
+    : `Recovered: ${subjects(resolved)}${place} — after ${after}${stillOffline(resolved)}`;
 }
 
 const END_WORDS: Readonly<Record<EndReason, string>> = {
@@ -149,6 +149,13 @@ function where(alerts: readonly NotifiedAlert[], said = false): string {
     .filter((part) => part !== "")
     .map((part) => ` · ${part}`)
     .join("");
+}
+
+/** A location that is no longer offline as a whole may have recordings that are. */
+function stillOffline(alerts: readonly NotifiedAlert[]): string {
+  const locations = alerts.filter(({ subject }) => subject.kind === "location");
+  const count = locations.reduce((sum, { facts }) => sum + (facts.offline ?? 0), 0);
+  return count === 0 ? "" : `, ${count} ${count === 1 ? "recording" : "recordings"} still offline`;
 }
 
 /** `9 m`, or `up to 9 m` where they differ. */

@@ -14,7 +14,7 @@ export function clockTime(at: Instant, now: Instant, timezone: string): string {
 export function clockRange(from: Instant, to: Instant, now: Instant, timezone: string): string {
   const [start, end] = [inZone(from, timezone), inZone(Math.max(from, to), timezone)];
   const startZone = zoneName(start) === zoneName(end) ? "" : ` ${zoneName(start)}`;
-  const endDay = start.hasSame(end, "day") ? "" : dayPrefix(end, inZone(now, timezone));
+  const endDay = start.hasSame(end, "day") ? "" : dayPrefix(end, inZone(now, timezone)) || "today ";
   const startDay = dayPrefix(start, inZone(now, timezone));
   return `${startDay}${start.toFormat("HH:mm")}${startZone}–${endDay}${end.toFormat("HH:mm")} ${zoneName(end)}`;
 }

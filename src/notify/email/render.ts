@@ -2,7 +2,6 @@
 
 import { createHash } from "node:crypto";
 import type { Notification } from "../../alerting/notification.ts";
-import { stripControls } from "../../lib/text.ts";
 import { type Message, messageOf, restOf, type Section } from "../message.ts";
 import { renderHtml } from "./html.ts";
 import type { Mail } from "./transport.ts";
@@ -33,7 +32,7 @@ export function renderEmail(
     from,
     to,
     envelope: { from: sender, to: recipient },
-    subject: stripControls(message.title),
+    subject: message.title,
     text: renderText(message),
     html: plain ? undefined : renderHtml(message, { receiver: notification.receiver }),
     headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },

@@ -76,7 +76,9 @@ export function unreachable(thrown: unknown, apiUrl: string): NotifyError {
 export function parseRetryAfter(header: string | null, now: number): number | undefined {
   const text = header?.trim() ?? "";
   if (text === "") return undefined;
-  const ms = /^\d{1,10}(?:\.\d{1,3})?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  const seconds = /^\d{1,10}(?:\.\d{1,3})?$/.test(text);
+  const date = /^[A-Z][a-z]{2,8}, /.test(text) ? Date.parse(text) : Number.NaN;
+  const ms = seconds ? Number(text) * 1000 : date - now;
   return Number.isFinite(ms) ? Math.min(LONGEST_WAIT_MS, Math.max(0, Math.ceil(ms))) : undefined;
 }
 

@@ -1,0 +1,256 @@
+import { createServer } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { silentLogger } from "../../src/lib/log.ts";
+import { addressOf, createEmailNotifier } from "../../src/notify/email/send.ts";
+import { createMailTransport, type MailTransport } from "../../src/notify/email/transport.ts";
+import type { Notifier } from "../../src/notify/notifier.ts";
+import { type SmtpResponses, type SmtpSink, startSmtpSink } from "../support/smtp-sink.ts";
+import { describeChannel, type Fault, type Rig, type RigOptions } from "./contract.ts";
+import { alertOf, endedOf, notificationOf } from "./fixtures.ts";
+
+const PASSWORD = "c4n4ry-p4ssw0rd";
+const FROM = "lenswatch <lenswatch@example.com>";
+const TO = ["a@example.com", "Ops on call <b@example.com>"];
+const NOTIFICATION = notificationOf({ firing: [alertOf("Till 3")] });
+
+interface MailRig extends Rig {
+  readonly sink: SmtpSink;
+}
+
+async function startRig({ timeoutMs, log }: RigOptions): Promise<MailRig> {
+  const sink = await startSmtpSink({ login: { username: "lenswatch", password: PASSWORD } });
+  const { host, port } = sink;
+  const smtp = { host, port, username: "lenswatch", password: PASSWORD, requireTls: false };
+  const transport = createMailTransport(smtp, { log, closeTimeoutMs: 100 });
+  const channel = createEmailNotifier({
+    transport,
+    from: FROM,
+    to: TO,
+    recipient: "b@example.com",
+    timeoutMs,
+    log,
+  });
+  async function close(): Promise<void> {
+    await channel.close();
+    await transport.close();
+  }
+  return {
+    sink,
+    notifier: { send: channel.send, close },
+    secrets: [
+      PASSWORD,
+      Buffer.from(PASSWORD).toString("base64"),
+      Buffer.from(`\0lenswatch\0${PASSWORD}`).toString("base64"),
+    ],
+    accepted: () => sink.messages.length,
+    hang: () => sink.respond({ mailFrom: "hang" }),
+    vanish: () => sink.close(),
+    async close() {
+      await close();
+      await sink.close();
+    },
+  };
+}
+
+function refusing(
+  when: string,
+  responses: SmtpResponses,
+  code: Fault<MailRig>["code"],
+  scope: Fault<MailRig>["scope"],
+  retryable: boolean,
+): Fault<MailRig> {
+  return { when, arrange: ({ sink }) => sink.respond(responses), code, scope, retryable };
+}
+
+/** A reply that quotes what it should not. */
+const TELLTALE = `no, ${PASSWORD} is ${Buffer.from(PASSWORD).toString("base64")}`;
+
+describeChannel("e-mail", startRig, [
+  refusing(
+    "the recipient is refused",
+    { rcpt: { "b@example.com": { code: 550 } } },
+    "recipient_refused",
+    "message",
+    false,
+  ),
+  refusing(
+    "the recipient is to be tried later",
+    { rcpt: { "*": { code: 450 } } },
+    "server_error",
+    "message",
+    true,
+  ),
+  refusing("the sender is refused", { mailFrom: { code: 550, message: TELLTALE } }, "auth", "endpoint", true),
+  refusing("the sender is to try later", { mailFrom: { code: 451 } }, "server_error", "endpoint", true),
+  refusing(
+    "the message is refused",
+    { data: { code: 554, message: TELLTALE } },
+    "bad_request",
+    "message",
+    false,
+  ),
+  refusing("the message is to be sent later", { data: { code: 452 } }, "server_error", "endpoint", true),
+  refusing("the login is refused", { auth: { code: 535, message: TELLTALE } }, "auth", "endpoint", true),
+  refusing("the login is to be tried later", { auth: { code: 454 } }, "server_error", "endpoint", true),
+  refusing("the server is closing", { connect: { code: 421 } }, "server_error", "endpoint", true),
+  refusing("the server lets nobody in", { connect: { code: 554 } }, "server_error", "endpoint", true),
+]);
+
+describe("e-mail's sender", () => {
+  const cleanups: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  });
+
+  async function sink(options: Parameters<typeof startSmtpSink>[0] = {}): Promise<SmtpSink> {
+    const made = await startSmtpSink(options);
+    cleanups.push(() => made.close());
+    return made;
+  }
+
+  function transportTo(
+    { host, port }: { host: string; port: number },
+    options: { requireTls?: boolean; timeoutMs?: number; maxConnections?: number } = {},
+  ): MailTransport {
+    const { requireTls = false, ...rest } = options;
+    const smtp = { host, port, username: undefined, password: undefined, requireTls };
+    const made = createMailTransport(smtp, { log: silentLogger, closeTimeoutMs: 100, ...rest });
+    cleanups.push(() => made.close());
+    return made;
+  }
+
+  function channel(transport: MailTransport, recipient = "b@example.com"): Notifier {
+    return createEmailNotifier({
+      transport,
+      from: FROM,
+      to: TO,
+      recipient,
+      timeoutMs: 5_000,
+      log: silentLogger,
+    });
+  }
+
+  function send(of: Notifier, notification = NOTIFICATION, plain = false): Promise<void> {
+    return of.send(notification, { signal: new AbortController().signal, plain });
+  }
+
+  it("delivers to its own recipient alone and shows all of them", async () => {
+    const server = await sink();
+    await send(channel(transportTo(server), "Ops on call <b@example.com>"));
+    const mail = await server.next();
+    expect(mail.from).toBe("lenswatch@example.com");
+    expect(mail.rcpts).toEqual(["b@example.com"]);
+    expect(mail.headers.to).toBe("a@example.com, Ops on call <b@example.com>");
+    expect(mail.subject).toBe("1 recording offline · Leeds Briggate · Till 3");
+    expect(mail.headers["auto-submitted"]).toBe("auto-generated");
+    expect(mail.text).toContain("offline since 14:05 GMT (12 m)");
+    expect(mail.html).toContain("offline since 14:05 GMT (12 m)");
+  });
+
+  it("leaves the HTML out when plain", async () => {
+    const server = await sink();
+    await send(channel(transportTo(server)), NOTIFICATION, true);
+    const mail = await server.next();
+    expect(mail.html).toBeUndefined();
+    expect(mail.headers["content-type"]).toMatch(/^text\/plain/);
+  });
+
+  it("keeps the Message-ID when a message is tried again, and the thread over all of a group", async () => {
+    const server = await sink();
+    const of = channel(transportTo(server));
+    await send(of);
+    await send(of);
+    await send(
+      of,
+      notificationOf({ reason: "resolved", resolved: [endedOf("Till 3")], messageId: "two / ümlaut>" }),
+    );
+    await send(of, notificationOf({ firing: [alertOf("Till 3")], group: { id: "another", labels: {} } }));
+    const [first, again, later, elsewhere] = server.messages.map(({ headers }) => headers);
+    expect(again?.["message-id"]).toBe(first?.["message-id"]);
+    expect(later?.["message-id"]).not.toBe(first?.["message-id"]);
+    for (const { headers } of server.messages)
+      expect(headers["message-id"]).toMatch(/^<[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*@example\.com>$/);
+    expect(first?.references).toMatch(/^<group\.[0-9a-f]{32}@example\.com>$/);
+    expect(first?.["in-reply-to"]).toBe(first?.references);
+    expect(later?.references).toBe(first?.references);
+    expect(elsewhere?.references).not.toBe(first?.references);
+  });
+
+  it("uses one connection for many messages", async () => {
+    const server = await sink();
+    const of = channel(transportTo(server));
+    for (let i = 0; i < 5; i += 1) await send(of);
+    expect(server.messages).toHaveLength(5);
+    expect(server.connections).toBe(1);
+  });
+
+  it("goes on with other recipients after one was refused", async () => {
+    const server = await sink();
+    server.respond({ rcpt: { "a@example.com": { code: 550 } } });
+    const transport = transportTo(server);
+    await expect(send(channel(transport, "a@example.com"))).rejects.toMatchObject({
+      code: "recipient_refused",
+    });
+    await send(channel(transport, "b@example.com"));
+    expect(server.messages.map(({ rcpts }) => rcpts)).toEqual([["b@example.com"]]);
+  });
+
+  it("drops a message that waited past its deadline instead of sending it late", async () => {
+    const server = await sink();
+    server.respond({ mailFrom: "hang" });
+    const transport = transportTo(server, { maxConnections: 1 });
+    const given = AbortSignal.timeout(150);
+    const both = [1, 2].map(() => channel(transport).send(NOTIFICATION, { signal: given }));
+    for (const result of await Promise.allSettled(both)) expect(result.status).toBe("rejected");
+    server.respond({});
+    await send(channel(transport));
+    expect(server.messages).toHaveLength(1);
+  });
+
+  it("sends nothing in the clear where TLS is required and not to be had", async () => {
+    const server = await sink();
+    await expect(send(channel(transportTo(server, { requireTls: true })))).rejects.toMatchObject({
+      code: "network",
+      message: expect.stringContaining("TLS"),
+    });
+    expect(server.messages).toHaveLength(0);
+  });
+
+  it("trusts no certificate that nobody vouches for, and says that it is about TLS", async () => {
+    const server = await sink({ tls: {} });
+    await expect(send(channel(transportTo(server, { requireTls: true })))).rejects.toMatchObject({
+      code: "network",
+      retryable: true,
+      message: expect.stringContaining("certificate"),
+    });
+    expect(server.messages).toHaveLength(0);
+  });
+
+  it("is not held up by a server that accepts connections and never greets", async () => {
+    const mute = createServer();
+    await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
+    cleanups.push(() => mute.close());
+    const { port } = mute.address() as { port: number };
+    const sending = send(channel(transportTo({ host: "127.0.0.1", port }, { timeoutMs: 150 })));
+    await expect(sending).rejects.toMatchObject({ code: "timeout" });
+  });
+
+  it("names a host that does not exist as a matter of the network", async () => {
+    const sending = send(channel(transportTo({ host: "mail.invalid", port: 25 })));
+    await expect(sending).rejects.toMatchObject({ code: "network", scope: "endpoint" });
+  });
+
+  it("refuses to send once it is closed", async () => {
+    const transport = transportTo(await sink());
+    await transport.close();
+    await expect(send(channel(transport))).rejects.toMatchObject({ name: "NotifyError" });
+  });
+
+  it.each([
+    ["ops@example.com", "ops@example.com"],
+    ["Ops <ops@example.com>", "ops@example.com"],
+    ['"Ops, night" <ops@example.com>', "ops@example.com"],
+  ])("reads the address of %s", (mailbox, address) => {
+    expect(addressOf(mailbox)).toBe(address);
+  });
+});
