@@ -7,6 +7,7 @@ import type { Keys } from "./keys.ts";
 /** One episode of an alert, over (`endsAt`) or not. */
 export interface Incident {
   readonly id: string;
+  readonly ruleId: string;
   readonly alertname: string;
   readonly subject: { readonly kind: SubjectKind; readonly id: string };
   readonly locationId: string | undefined;
@@ -19,6 +20,7 @@ export interface Incident {
 export function toIncident(alert: Alert): Incident {
   return {
     id: alert.id,
+    ruleId: alert.ruleId,
     alertname: alert.labels.alertname ?? "",
     subject: alert.subject,
     locationId: alert.labels.location_id,

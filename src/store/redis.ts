@@ -8,6 +8,7 @@ import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { type Logger, scrub } from "../lib/log.ts";
+import { StoreError } from "./errors.ts";
 
 const RECONNECT: BackoffPolicy = { baseMs: 100, capMs: 5_000 };
 
@@ -38,6 +39,19 @@ export function connectRedis(url: string, log: Logger, name: string): Redis {
     failing = false;
   });
   return redis;
+}
+
+/** Connects a one-shot command's connection: throws StoreError `unavailable` instead of trying for ever. */
+export async function connected(redis: Redis): Promise<void> {
+  try {
+    await redis.connect();
+  } catch (thrown) {
+    redis.disconnect();
+    const cause = new Error(scrub(toError(thrown).message));
+    throw new StoreError("unavailable", "Redis cannot be reached; check redis.url and that it is running.", {
+      cause,
+    });
+  }
 }
 
 /** Runs a Lua script: one key, then arguments. The reply is what the script's head says. */

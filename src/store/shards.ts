@@ -63,6 +63,7 @@ export interface RememberInput {
 
 export function createShardStore(redis: Redis, keys: Keys) {
   const script = loadScript(redis, "remember", { withGroups: true });
+  const cache = new Map<number, Versioned<ShardState>>();
 
   async function remember(input: RememberInput): Promise<Remembered> {
     const nonce = randomUUID();
@@ -87,30 +88,52 @@ export function createShardStore(redis: Redis, keys: Keys) {
     };
   }
 
+  async function read(shard: number): Promise<Versioned<ShardState>> {
+    const key = keys.shard(shard);
+    const known = cache.get(shard);
+    if (known && (await redis.hget(key, "n")) === known.nonce) return known;
+    const [nonce, document] = await redis.hmget(key, "n", "d");
+    const found = { nonce: nonce ?? "", state: document ? decodeShard(document) : emptyShard };
+    cache.set(shard, found);
+    return found;
+  }
+
   return {
+    /** The write itself, for other documents than shards. */
     remember,
 
-    /** Reads the shard's document, or only its nonce when `cached` is still the one stored. */
-    async read(shard: number, cached?: Versioned<ShardState>): Promise<Versioned<ShardState>> {
-      const key = keys.shard(shard);
-      if (cached && (await redis.hget(key, "n")) === cached.nonce) return cached;
-      const [nonce, document] = await redis.hmget(key, "n", "d");
-      return { nonce: nonce ?? "", state: document ? decodeShard(document) : emptyShard };
+    /** The shard as stored. What this process read or wrote last is not transferred again. */
+    read,
+
+    /** All of these shards as stored, in one round trip where nothing changed elsewhere. */
+    async readAll(shards: readonly number[]): Promise<ShardState[]> {
+      const pipeline = redis.pipeline();
+      for (const shard of shards) pipeline.hget(keys.shard(shard), "n");
+      const nonces = ((await pipeline.exec()) ?? []).map(([, reply]) => (reply as string | null) ?? "");
+      const states: ShardState[] = [];
+      for (const [i, shard] of shards.entries()) {
+        const known = cache.get(shard);
+        states.push(known && known.nonce === nonces[i] ? known.state : (await read(shard)).state);
+      }
+      return states;
     },
 
     /** Stores a judged shard. `lost` means somebody else swept it meanwhile: throw the judgement away. */
-    rememberShard(
+    async rememberShard(
       shard: number,
       input: { expected: string; state: ShardState; now: Instant; changes: readonly Change[] },
     ): Promise<Remembered> {
-      return remember({
+      const { state, now } = input;
+      const remembered = await remember({
         key: keys.shard(shard),
         expected: input.expected,
-        document: encodeShard(input.state),
-        now: input.now,
-        attempt: { subject: `shard:${shard}`, value: { goodAt: input.now, attemptedAt: input.now } },
+        document: encodeShard(state),
+        now,
+        attempt: { subject: `shard:${shard}`, value: { goodAt: now, attemptedAt: now } },
         changes: input.changes,
       });
+      if (remembered.outcome === "stored") cache.set(shard, { nonce: remembered.nonce, state });
+      return remembered;
     },
 
     /** Notes how asking the service went, good or bad, without touching any document. */

@@ -1,0 +1,103 @@
+/** `lenswatch digest preview|send NAME`: a digest from what is remembered, to a file or to its readers, now. */
+import { writeFile } from "node:fs/promises";
+import { Command } from "commander";
+import { createChannels } from "../channels.ts";
+import type { Config, DigestConfig } from "../config/config.ts";
+import { configFile, loadConfig } from "../config/load.ts";
+import { makeDigest } from "../jobs/digest.ts";
+import { readFleet } from "../jobs/read-fleet.ts";
+import { systemClock } from "../lib/clock.ts";
+import { toError } from "../lib/errors.ts";
+import { silentLogger } from "../lib/log.ts";
+import { openRedis } from "../store/open.ts";
+import { connected } from "../store/redis.ts";
+import { createStore } from "../store/store.ts";
+import type { CommandIo } from "./io.ts";
+
+type Rendered = Awaited<ReturnType<typeof makeDigest>>;
+
+/** Exit code 1 when a recipient's server refused it, 2 for a digest that is not there. Throws StoreError without Redis. */
+export function digestCommand(io: CommandIo): Command {
+  const command = new Command("digest").description("render a digest to a file, or send it now");
+  const configOption = "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)";
+  command
+    .command("preview")
+    .description("render the last whole period's digest to an HTML file")
+    .argument("<name>", "a digest's name in the configuration")
+    .option("--config <file>", configOption)
+    .option("--out <file>", "where to write it (default: digest-NAME.html)")
+    .addHelpText("after", "\nExample:\n  lenswatch digest preview daily-ops --out today.html")
+    .action((name: string, options: { config?: string; out?: string }) =>
+      withDigest(io, name, options.config, async (_config, _digest, rendered) => {
+        const file = options.out ?? `digest-${name}.html`;
+        await writeFile(file, rendered.html);
+        io.stdout.write(`${rendered.subject}\nwritten to ${file}\n`);
+      }),
+    );
+  command
+    .command("send")
+    .description("send the last whole period's digest to its readers now, whoever has it already")
+    .argument("<name>", "a digest's name in the configuration")
+    .option("--config <file>", configOption)
+    .addHelpText("after", "\nExample:\n  lenswatch digest send daily-ops")
+    .action((name: string, options: { config?: string }) =>
+      withDigest(io, name, options.config, (config, digest, rendered) =>
+        sendNow(io, config, digest, rendered),
+      ),
+    );
+  return command;
+}
+
+async function withDigest(
+  io: CommandIo,
+  name: string,
+  file: string | undefined,
+  use: (config: Config, digest: DigestConfig, rendered: Rendered) => Promise<void>,
+): Promise<void> {
+  const config = await loadConfig(configFile(file, io.env), io.env);
+  const digest = config.digests.find((one) => one.name === name);
+  if (!digest) {
+    const names = config.digests.map((one) => one.name).join(", ") || "none";
+    io.stderr.write(`lenswatch: there is no digest "${name}"; the configuration has ${names}\n`);
+    return io.setExitCode(2);
+  }
+  const opened = await openRedis(config.redis.url, silentLogger);
+  const redis = opened.connect("lenswatch-digest");
+  try {
+    await connected(redis);
+    const store = createStore(redis, config.redis.prefix);
+    await store.inventory.load();
+    const deps = { config, store, clock: systemClock, log: silentLogger };
+    const fleet = async () => readFleet({ ...deps, shardNumbers: await shardsOf(store) });
+    await use(config, digest, await makeDigest({ ...deps, fleet }, digest, systemClock.now()));
+  } finally {
+    redis.disconnect();
+    await opened.close();
+  }
+}
+
+async function shardsOf(store: ReturnType<typeof createStore>): Promise<number[]> {
+  return [...new Set((await store.assignments.read()).values())];
+}
+
+async function sendNow(
+  io: CommandIo,
+  config: Config,
+  digest: DigestConfig,
+  rendered: Rendered,
+): Promise<void> {
+  const channels = createChannels(config, silentLogger);
+  try {
+    for (const to of digest.to) {
+      try {
+        await channels.digestMail?.send({ to, ...rendered, messageId: crypto.randomUUID() });
+        io.stdout.write(`${to}: accepted\n`);
+      } catch (thrown) {
+        io.stdout.write(`${to}: not accepted: ${toError(thrown).message}\n`);
+        io.setExitCode(1);
+      }
+    }
+  } finally {
+    await channels.close();
+  }
+}

@@ -1,0 +1,89 @@
+/** `lenswatch notify-test RECEIVER`: one clearly marked message through each of a receiver's integrations. */
+import { randomUUID } from "node:crypto";
+import { Command } from "commander";
+import { fingerprint } from "../alerting/fingerprint.ts";
+import type { Notification } from "../alerting/notification.ts";
+import { createChannels } from "../channels.ts";
+import { configFile, loadConfig } from "../config/load.ts";
+import type { Channel } from "../jobs/deliver.ts";
+import type { Instant } from "../lib/clock.ts";
+import { toError } from "../lib/errors.ts";
+import { silentLogger } from "../lib/log.ts";
+import type { CommandIo } from "./io.ts";
+
+const DEADLINE_MS = 10_000;
+
+/** Exit code 0 when every integration accepted it, 1 when one refused, 2 for a receiver that is not there. */
+export function notifyTestCommand(io: CommandIo): Command {
+  return new Command("notify-test")
+    .description("send one clearly marked test message to a receiver, through the real path")
+    .argument("<receiver>", "a receiver's name in the configuration")
+    .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
+    .addHelpText("after", "\nExample:\n  lenswatch notify-test ops")
+    .action(async (name: string, options: { config?: string }) => {
+      const config = await loadConfig(configFile(options.config, io.env), io.env);
+      if (!config.receivers.some((one) => one.name === name)) {
+        const names = config.receivers.map((one) => one.name).join(", ");
+        io.stderr.write(`lenswatch: there is no receiver "${name}"; the configuration has ${names}\n`);
+        return io.setExitCode(2);
+      }
+      const channels = createChannels(config, silentLogger);
+      try {
+        const mine = [...channels.byId.values()].filter(({ integration }) => integration.receiver === name);
+        if (mine.length === 0)
+          io.stdout.write(`${name} has no integrations: nobody would be told anything\n`);
+        for (const channel of mine)
+          if (!(await tell(channel, config.http.externalUrl, io))) io.setExitCode(1);
+      } finally {
+        await channels.close();
+      }
+    });
+}
+
+async function tell(channel: Channel, externalUrl: string | undefined, io: CommandIo): Promise<boolean> {
+  const { id } = channel.integration;
+  try {
+    const signal = AbortSignal.any([io.signal, AbortSignal.timeout(DEADLINE_MS)]);
+    await channel.send(testNotification(channel, Date.now(), externalUrl), { signal });
+    io.stdout.write(`${id}: accepted\n`);
+    return true;
+  } catch (thrown) {
+    io.stdout.write(`${id}: not accepted: ${toError(thrown).message}\n`);
+    return false;
+  }
+}
+
+/** An invented alert, marked as a test by its reason and its labels. */
+function testNotification(channel: Channel, now: Instant, externalUrl: string | undefined): Notification {
+  const labels = { alertname: "Test", severity: "info", receiver: channel.integration.receiver };
+  return {
+    reason: "test",
+    receiver: channel.integration.receiver,
+    integrationId: channel.integration.id,
+    group: { id: "test", labels: {} },
+    firing: [
+      {
+        id: `Test/service/test@${now}`,
+        key: "Test/service/test",
+        ruleId: "Test",
+        subject: { kind: "service", id: "test" },
+        labels,
+        annotations: {
+          summary: "This is a test message from lenswatch; nothing is wrong.",
+          description: "It was asked for with `lenswatch notify-test`. Alerts for this receiver arrive here.",
+        },
+        state: "firing",
+        startsAt: now,
+        firedAt: now,
+        updatedAt: now,
+        facts: { timezone: "UTC" },
+        fingerprint: fingerprint(labels),
+        isNew: true,
+      },
+    ],
+    resolved: [],
+    now,
+    externalUrl,
+    messageId: randomUUID(),
+  };
+}

@@ -1,0 +1,29 @@
+/** `lenswatch run`: the daemon, until it is told to stop. */
+import { once } from "node:events";
+import { Command, Option } from "commander";
+import { startApp } from "../app.ts";
+import { configFile, loadWithWarnings } from "../config/load.ts";
+import { toError } from "../lib/errors.ts";
+import { createLogger } from "../lib/log.ts";
+import type { CommandIo } from "./io.ts";
+
+/** Resolves when everything has ended. Throws ConfigError, StoreError or HttpError where it cannot start. */
+export function runCommand(io: CommandIo): Command {
+  return new Command("run")
+    .description("watch the fleet: poll, judge, alert, expose")
+    .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
+    .addOption(new Option("--role <role>", "what this replica does").choices(["all"]).default("all"))
+    .addHelpText("after", "\nExample:\n  lenswatch run --config /etc/lenswatch/lenswatch.yaml")
+    .action(async (options: { config?: string }) => {
+      const { config, warnings } = await loadWithWarnings(configFile(options.config, io.env), io.env);
+      const log = createLogger({ level: config.log.level, pretty: process.stdout.isTTY === true });
+      for (const warning of warnings) log.warn({ warning }, "the configuration is taken, with a warning");
+      const app = await startApp({ config, log });
+      if (!io.signal.aborted) await once(io.signal, "abort");
+      log.info("stopping");
+      await app.stop().catch((thrown: unknown) => {
+        log.warn({ err: toError(thrown) }, "not everything ended in time");
+      });
+      log.info("stopped");
+    });
+}

@@ -1,0 +1,13 @@
+/** Calendar days as the uptime endpoints want them: `YYYY-MM-DD`, inclusive (contract: "Rules" of uptimes). */
+import { DateTime } from "luxon";
+import type { Instant } from "../lib/clock.ts";
+
+/** The day of an instant in an IANA zone. */
+export function dayOf(at: Instant, zone: string): string {
+  return DateTime.fromMillis(at, { zone }).toFormat("yyyy-MM-dd");
+}
+
+/** The last day that begins anywhere on earth by then, and the first that has not ended anywhere. */
+export function daysAround(from: Instant, to: Instant): { start: string; end: string } {
+  return { start: dayOf(from, "Etc/GMT+12"), end: dayOf(to, "Pacific/Kiritimati") };
+}

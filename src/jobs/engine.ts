@@ -1,0 +1,261 @@
+/**
+ * The jobs of a running lenswatch, wired: who sweeps, who delivers, what is scheduled, and the fleet as it is now
+ * for those who show it. Everything that does I/O is handed in.
+ */
+import type { Integration } from "../alerting/route.ts";
+import type { Config } from "../config/config.ts";
+import type { FleetState } from "../health/judge-fleet.ts";
+import type { FleetSnapshot } from "../health/state.ts";
+import { uptimeRetentionMs } from "../health/uptime.ts";
+import { backoffMs } from "../lib/backoff.ts";
+import type { Clock } from "../lib/clock.ts";
+import { toError } from "../lib/errors.ts";
+import type { Logger } from "../lib/log.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import type { Service } from "../service/service.ts";
+import type { FleetStore } from "../store/fleet.ts";
+import type { Store } from "../store/store.ts";
+import { createAssigned } from "./assigned.ts";
+import { type Channel, createDeliver, type Refusal } from "./deliver.ts";
+import { createDigestJob, type DigestMail } from "./digest.ts";
+import { createInventoryJob } from "./inventory.ts";
+import { createJudgeService } from "./judge-service.ts";
+import type { QueueName, Queues } from "./queues.ts";
+import { readFleet } from "./read-fleet.ts";
+import { createRefreshUptime } from "./refresh-uptime.ts";
+import { createSweep } from "./sweep.ts";
+import { createUpkeep, createWake } from "./upkeep.ts";
+
+const SWEEPS_AT_ONCE = 8;
+const HEAL_MS = 1_000;
+/** A digest that nobody can accept for about a day is out of date. */
+const DIGEST_RETRY = { baseMs: 10_000, capMs: 900_000 };
+const DIGEST_TRIES = 100;
+/** The window shown by the exposition and the status table, whatever the rules ask for. */
+const SHOWN_WINDOW_MS = 86_400_000;
+
+export interface EngineDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly service: Service;
+  readonly store: Store;
+  readonly fleet: FleetStore<FleetState>;
+  readonly queues: Queues;
+  readonly channels: ReadonlyMap<string, Channel>;
+  readonly metrics: Metrics;
+  toRefusal(thrown: unknown): Refusal;
+  readonly digestMail: DigestMail | undefined;
+  /** Whether what sending a mail threw may pass. */
+  isPassing(thrown: unknown): boolean;
+}
+
+export interface Engine {
+  /** Reads what is remembered, then starts workers and schedules. Waits for Redis as long as it takes. */
+  start(): Promise<void>;
+  /** Takes no new work; what is under way ends by itself. */
+  stop(): void;
+  fleet(): Promise<FleetSnapshot>;
+  /** When this process last attempted a sweep; undefined before the first. */
+  lastAttemptAt(): number | undefined;
+}
+
+/** Builds the engine; nothing runs before `start`. */
+export function createEngine(deps: EngineDeps): Engine {
+  const { config, clock, log, store, queues, service, metrics } = deps;
+  const { watch, rules, route } = config;
+  const integrations: Integration[] = [...deps.channels.values()].map(({ integration }) => integration);
+  const assigned = createAssigned();
+  const wake = createWake(queues, clock);
+  let lastAttemptAt: number | undefined;
+  let healing: NodeJS.Timeout | undefined;
+
+  const inventory = createInventoryJob({
+    clock,
+    log,
+    service,
+    assignments: store.assignments,
+    assigned,
+    inventory: store.inventory,
+    store: store.shards,
+    watch,
+    assignedChanged: () => upkeep.scheduleShards(),
+  });
+  const upkeep = createUpkeep({
+    clock,
+    log,
+    queues,
+    groups: store.groups,
+    store: store.shards,
+    assignments: store.assignments,
+    assigned,
+    integrations: integrations.map(({ id }) => id),
+    statusIntervalMs: watch.statusIntervalMs,
+    uptimeIntervalMs: watch.uptimeIntervalMs,
+    inventoryIntervalMs: watch.inventoryIntervalMs,
+    digests: config.digests,
+    refill: async () => void (await inventory.refresh()),
+    wake,
+  });
+  const sweep = createSweep({
+    clock,
+    log,
+    service,
+    store: store.shards,
+    assigned,
+    inventory: store.inventory,
+    nameThem: inventory.nameThem,
+    uptime: (id, overMs) => store.uptime.figure(id, overMs),
+    refreshFigures: (shard) => store.uptime.refreshFigures(shard, clock.now() - 3 * watch.uptimeIntervalMs),
+    rules,
+    excluded: new Set(watch.exclude),
+    intervalMs: watch.statusIntervalMs,
+    forgetAfterMs: watch.forgetAfterMs,
+    route,
+    integrations,
+    wake,
+    swept(outcome, seconds, now) {
+      lastAttemptAt = now;
+      if (outcome === "ok") metrics.sweepFinished(seconds, now);
+    },
+  });
+  const judgeService = createJudgeService({
+    clock,
+    log,
+    store: store.shards,
+    fleet: deps.fleet,
+    groups: store.groups,
+    assigned,
+    rules,
+    intervalMs: watch.statusIntervalMs,
+    uptimeIntervalMs: watch.uptimeIntervalMs,
+    inventoryIntervalMs: watch.inventoryIntervalMs,
+    route,
+    integrations,
+    wake,
+  });
+  const refreshUptime = createRefreshUptime({
+    clock,
+    log,
+    service,
+    store: store.shards,
+    uptime: store.uptime,
+    inventory: store.inventory,
+    windowsMs: windowsOf(config),
+    retainMs: uptimeRetentionMs(rules),
+    indexTimezone: config.service.uptimeIndexTimezone,
+  });
+  const delivery = createDeliver({
+    clock,
+    log,
+    groups: store.groups,
+    channels: deps.channels,
+    externalUrl: config.http.externalUrl,
+    toRefusal: deps.toRefusal,
+    wake,
+    told: ({ receiver, type }, _reason, latency) => metrics.notified(receiver, type, latency),
+    failed: ({ receiver, type }, code) => metrics.notifyFailed(receiver, type, code),
+    suppressed: ({ receiver }, why) => metrics.suppressed(receiver, why),
+  });
+
+  const sendDigest = createDigestJob({
+    config,
+    store,
+    clock,
+    log,
+    fleet,
+    mail: deps.digestMail,
+    isPassing: deps.isPassing,
+  });
+
+  const jobs: Record<string, (data: Record<string, unknown>) => Promise<unknown>> = {
+    inventory: () => inventory.refresh(),
+    fleet: () => judgeService(),
+    uptime: ({ shard }) => refreshUptime(Number(shard)),
+  };
+
+  function startWork(): void {
+    queues.work("sweep", SWEEPS_AT_ONCE, ({ data }) => sweep(Number(data.shard)));
+    queues.work("deliver", Math.max(4, integrations.length), ({ data }) =>
+      delivery.deliver(String(data.integration)),
+    );
+    queues.work("upkeep", 4, async ({ data }) => void (await jobs[String(data.job)]?.(data)));
+    queues.work("digest", 1, async ({ data }) => {
+      const at = typeof data.at === "number" ? data.at : clock.now();
+      const failures = Number(data.failures ?? 0);
+      if (await sendDigest(String(data.digest), at)) return;
+      const again = { digest: data.digest, at, failures: failures + 1 };
+      if (failures < DIGEST_TRIES)
+        await queues.add("digest", again, { delayMs: backoffMs(DIGEST_RETRY, failures + 1) });
+    });
+  }
+
+  const fleet = () => readFleet({ config, store, clock, shardNumbers: assigned.shards() });
+
+  async function healAndCount(): Promise<void> {
+    await upkeep.heal();
+    for (const [queue, counts] of await queues.counts()) countJobs(metrics, queue, counts);
+  }
+
+  return {
+    async start() {
+      await store.inventory.load();
+      const known = await store.assignments.read();
+      if (known.size > 0) assigned.set(known);
+      await sayWhatIsOwed(deps, integrations);
+      startWork();
+      await upkeep.scheduleShards();
+      await upkeep.scheduleRest();
+      let busy = false;
+      healing = setInterval(() => {
+        if (busy) return;
+        busy = true;
+        healAndCount()
+          .catch((thrown: unknown) => log.debug({ err: toError(thrown) }, "self-healing failed; tried again"))
+          .finally(() => {
+            busy = false;
+          });
+      }, HEAL_MS);
+    },
+
+    stop() {
+      clearInterval(healing);
+      delivery.stop();
+    },
+
+    fleet,
+
+    lastAttemptAt: () => lastAttemptAt,
+  };
+}
+
+/** Every window a figure is kept for: those of the rules, and the one shown. */
+function windowsOf(config: Config): number[] {
+  const asked = config.rules.flatMap(({ when }) => (when.kind === "overall_uptime" ? [when.overMs] : []));
+  return [...new Set([SHOWN_WINDOW_MS, ...asked])];
+}
+
+const COUNTED = ["waiting", "active", "delayed", "failed"] as const;
+
+function countJobs(metrics: Metrics, queue: QueueName, counts: Record<string, number>): void {
+  for (const state of COUNTED) metrics.queueJobs(queue, state, counts[state] ?? 0);
+}
+
+/** Ends owed at integrations that are no longer configured cannot be sent: they are said in the log instead. */
+async function sayWhatIsOwed(
+  { store, log }: EngineDeps,
+  integrations: readonly Integration[],
+): Promise<void> {
+  const here = new Set(integrations.map(({ id }) => id));
+  for (const id of await store.groups.knownIntegrations()) {
+    if (here.has(id)) continue;
+    const owed = await store.groups.told(id);
+    const alerts = owed.slice(0, 100).map(({ alert }) => alert.key);
+    if (owed.length > 0) {
+      log.warn(
+        { integration: id, owed: owed.length, alerts },
+        "an integration that is gone was told of problems and cannot be told of their end",
+      );
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/** The units of delivery a configuration asks for, and where an alert is to be told. Pure. */
+import type { Integration, Route } from "../alerting/route.ts";
+import { groupOf, routesFor } from "../alerting/routing.ts";
+import type { Config } from "../config/config.ts";
+import type { Alert } from "../health/alert.ts";
+import type { Destination } from "../store/shards.ts";
+
+/** Slack allows one message a second per webhook (docs.slack.dev, rate limits). */
+const SLACK_PACE_MS = 1_000;
+
+/** An integration and what it takes to build its channel. */
+export type IntegrationPlan =
+  | { readonly integration: Integration; readonly type: "slack"; readonly apiUrl: string }
+  | {
+      readonly integration: Integration;
+      readonly type: "email";
+      readonly to: readonly string[];
+      readonly recipient: string;
+    };
+
+/** All integrations of a configuration; `endpoints` gives printable names of a webhook and of the mail server. */
+export function planIntegrations(
+  config: Pick<Config, "receivers">,
+  endpoints: { webhook(url: string): string; smtp: string },
+): IntegrationPlan[] {
+  return config.receivers.flatMap(({ name, slack, email }): IntegrationPlan[] => [
+    ...slack.map(({ apiUrl, sendResolved }, i): IntegrationPlan => {
+      const id = `${name}/slack/${i}`;
+      const endpoint = endpoints.webhook(apiUrl);
+      return {
+        type: "slack",
+        apiUrl,
+        integration: { id, receiver: name, type: "slack", sendResolved, endpoint, paceMs: SLACK_PACE_MS },
+      };
+    }),
+    ...email.flatMap(({ to, sendResolved }, i) =>
+      to.map((recipient): IntegrationPlan => {
+        const id = `${name}/email/${i}/${recipient}`;
+        const endpoint = endpoints.smtp;
+        return {
+          type: "email",
+          to,
+          recipient,
+          integration: { id, receiver: name, type: "email", sendResolved, endpoint, paceMs: 0 },
+        };
+      }),
+    ),
+  ]);
+}
+
+/**
+ * Every group an alert belongs to. An alert about an integration that fails is never sent through that one.
+ * Two routes that lead to the same group of the same integration count once, the first with its timers.
+ */
+export function destinationsOf(
+  alert: Pick<Alert, "labels" | "subject">,
+  route: Route,
+  integrations: readonly Integration[],
+): Destination[] {
+  const destinations = new Map<string, Destination>();
+  for (const matched of routesFor(route, alert.labels)) {
+    const group = groupOf(matched, alert.labels);
+    for (const { id, receiver } of integrations) {
+      const failing = alert.subject.kind === "integration" && alert.subject.id === id;
+      if (receiver !== matched.receiver || failing) continue;
+      const key = `${id}\n${group.id}`;
+      if (!destinations.has(key)) destinations.set(key, toDestination(id, group, matched));
+    }
+  }
+  return [...destinations.values()];
+}
+
+function toDestination(
+  integration: string,
+  group: { id: string; labels: Destination["labels"] },
+  route: Route,
+): Destination {
+  return {
+    integration,
+    group: group.id,
+    labels: group.labels,
+    groupWaitMs: route.groupWaitMs,
+    groupIntervalMs: route.groupIntervalMs,
+    repeatIntervalMs: route.repeatIntervalMs,
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * BullMQ: four queues under our hash tag, their workers, and the schedulers that drive them. Lock and stall times
+ * are short: with BullMQ's own, a kill between two of its calls leaves a 1 s scheduler silent for a minute.
+ */
+import { randomUUID } from "node:crypto";
+import { type Job, Queue, Worker } from "bullmq";
+import type { Redis } from "ioredis";
+import { withDeadline } from "../lib/closer.ts";
+import { toError } from "../lib/errors.ts";
+import type { Logger } from "../lib/log.ts";
+
+export const queueNames = ["sweep", "upkeep", "deliver", "digest"] as const;
+export type QueueName = (typeof queueNames)[number];
+
+const LOCK_MS = 5_000;
+const RETRY_MS = 500;
+const GRACE_MS = 3_000;
+const DONE = { removeOnComplete: true, removeOnFail: true } as const;
+
+/** What a worker does with one job; a throw is logged and counted, never retried by BullMQ. */
+export type Handler = (job: { name: string; data: Record<string, unknown> }) => Promise<void>;
+
+export interface Queues {
+  /** Starts working on a queue with at most `concurrency` jobs at once. */
+  work(name: QueueName, concurrency: number, handler: Handler): void;
+  /** Runs `job` every `everyMs`, the first time at once; the same id again changes the interval only. */
+  every(name: QueueName, id: string, everyMs: number, data: Record<string, unknown>): Promise<void>;
+  /** Runs `job` on a cron in an IANA time zone. */
+  cron(
+    name: QueueName,
+    id: string,
+    pattern: string,
+    tz: string,
+    data: Record<string, unknown>,
+  ): Promise<void>;
+  /** Takes a scheduler away. */
+  stop(name: QueueName, id: string): Promise<void>;
+  schedulers(name: QueueName): Promise<string[]>;
+  /** Adds a single job, `delayMs` from now; a second one with the same id is not added. */
+  add(
+    name: QueueName,
+    data: Record<string, unknown>,
+    options?: { id?: string; delayMs?: number },
+  ): Promise<void>;
+  /** How many jobs wait, run, are delayed, by queue and state. */
+  counts(): Promise<Map<QueueName, Record<string, number>>>;
+  /** Graceful with a deadline, then force: BullMQ's own close waits for ever when Redis is gone. */
+  close(): Promise<void>;
+}
+
+/** `connect` gives a new connection per use; BullMQ's workers block on theirs. */
+export function createQueues(deps: {
+  connect: (name: string) => Redis;
+  prefix: string;
+  log: Logger;
+  onFailed: (queue: QueueName, error: Error) => void;
+}): Queues {
+  const { log } = deps;
+  const shared = deps.connect("lenswatch-queues");
+  const options = { connection: shared, prefix: deps.prefix, skipVersionCheck: true };
+  const queues = new Map(queueNames.map((name) => [name, new Queue(name, options)]));
+  const workers: Worker[] = [];
+  const connections: Redis[] = [shared];
+  const queue = (name: QueueName): Queue => {
+    const found = queues.get(name);
+    if (!found) throw new Error(`no queue ${name}`);
+    return found;
+  };
+  for (const one of queues.values()) one.on("error", () => {});
+
+  return {
+    work(name, concurrency, handler) {
+      const connection = deps.connect(`lenswatch-${name}`);
+      connections.push(connection);
+      const worker = new Worker(name, (job: Job) => handler({ name: job.name, data: job.data }), {
+        ...options,
+        connection,
+        concurrency,
+        lockDuration: LOCK_MS,
+        stalledInterval: LOCK_MS,
+        maxStalledCount: 100,
+        runRetryDelay: RETRY_MS,
+        drainDelay: 2,
+        ...DONE_WORKER,
+      });
+      worker.on("failed", (_job, error) => deps.onFailed(name, error));
+      worker.on("error", (error) => log.debug({ err: toError(error), queue: name }, "worker trouble"));
+      workers.push(worker);
+    },
+
+    async every(name, id, everyMs, data) {
+      await queue(name).upsertJobScheduler(id, { every: everyMs }, { name, data, opts: DONE });
+    },
+    async cron(name, id, pattern, tz, data) {
+      await queue(name).upsertJobScheduler(id, { pattern, tz }, { name, data, opts: DONE });
+    },
+    async stop(name, id) {
+      await queue(name).removeJobScheduler(id);
+    },
+    async schedulers(name) {
+      return (await queue(name).getJobSchedulers(0, -1)).map(({ key }) => key);
+    },
+    async add(name, data, { id = randomUUID(), delayMs = 0 } = {}) {
+      await queue(name).add(name, data, { ...DONE, jobId: id, delay: Math.max(0, delayMs), attempts: 1 });
+    },
+
+    async counts() {
+      const counts = new Map<QueueName, Record<string, number>>();
+      for (const [name, one] of queues) {
+        counts.set(name, await one.getJobCounts("waiting", "active", "delayed", "failed"));
+      }
+      return counts;
+    },
+
+    async close() {
+      const ending = workers.map((worker) => worker.close());
+      await withDeadline(Promise.allSettled(ending), GRACE_MS).catch(() =>
+        Promise.allSettled(workers.map((worker) => worker.close(true))),
+      );
+      await withDeadline(Promise.allSettled([...queues.values()].map((one) => one.close())), 1_000).catch(
+        () => {},
+      );
+      for (const connection of connections) connection.disconnect();
+    },
+  };
+}
+
+const DONE_WORKER = { removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } };

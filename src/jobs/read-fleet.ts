@@ -1,0 +1,36 @@
+/** The whole fleet as it is remembered at this moment. */
+
+import type { Config } from "../config/config.ts";
+import type { FleetSnapshot } from "../health/state.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Store } from "../store/store.ts";
+
+/** Figures older than this many uptime intervals are no figures. */
+const FIGURES_FRESH_INTERVALS = 3;
+
+export interface ReadFleetDeps {
+  readonly config: Pick<Config, "watch">;
+  readonly store: Pick<Store, "shards" | "uptime" | "inventory">;
+  readonly clock: Clock;
+  readonly shardNumbers: readonly number[];
+}
+
+/** A snapshot, with the numbers of its shards in the same order. Reads only what changed since the last time. */
+export async function readFleet(
+  deps: ReadFleetDeps,
+): Promise<FleetSnapshot & { readonly shardNumbers: readonly number[] }> {
+  const { store, shardNumbers } = deps;
+  const { watch } = deps.config;
+  const now = deps.clock.now();
+  const shards = await store.shards.readAll(shardNumbers);
+  const staleBefore = now - FIGURES_FRESH_INTERVALS * watch.uptimeIntervalMs;
+  for (const shard of shardNumbers) await store.uptime.refreshFigures(shard, staleBefore);
+  return {
+    now,
+    statusIntervalMs: watch.statusIntervalMs,
+    shards,
+    shardNumbers,
+    inventory: store.inventory,
+    overallUptime: (id, windowMs) => store.uptime.figure(id, windowMs),
+  };
+}

@@ -1,0 +1,159 @@
+/**
+ * The uptime history of one shard, read incrementally: all of the window once, then today, and a day again when
+ * it is over (the service finishes older periods overnight). In pages: all at once would be hundreds of megabytes.
+ */
+import { DateTime } from "luxon";
+import type { RecordingUptime, UptimeBucket } from "../health/recording.ts";
+import type { Inventory } from "../health/state.ts";
+import { dayRatio, mergeBuckets, windowUptime } from "../health/uptime.ts";
+import type { Clock, Instant } from "../lib/clock.ts";
+import { toError } from "../lib/errors.ts";
+import type { Logger } from "../lib/log.ts";
+import type { InventoryStore } from "../store/inventory.ts";
+import type { ShardStore } from "../store/shards.ts";
+import type { DayUptime, UptimeHistory, UptimeStore } from "../store/uptime.ts";
+import { dayOf } from "./days.ts";
+
+const IDS_PER_REQUEST = 200;
+/** Local hour from which the service has finished the day before. */
+const FINISHED_BY_HOUR = 6;
+/** Days are kept as one ratio for this long: a month's digest and the month before it. */
+const DAYS_KEPT = 62;
+
+export interface RefreshUptimeDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly service: {
+    uptimes(query: { start: string; end: string; recids: readonly string[] }): Promise<{
+      results: readonly RecordingUptime[];
+    }>;
+  };
+  readonly store: Pick<ShardStore, "read" | "noteAttempt">;
+  readonly uptime: UptimeStore;
+  readonly inventory: Inventory & Pick<InventoryStore, "saveRecordings">;
+  /** Windows a figure is kept for, ms. */
+  readonly windowsMs: readonly number[];
+  /** How long buckets are kept, ms. */
+  readonly retainMs: number;
+  /** `utc`: days and bucket indexes are UTC's, not the recording's. */
+  readonly indexTimezone: "recording" | "utc";
+}
+
+/** Gives `refresh(shard)`; a failure is noted and logged once, figures stay until they are too old. */
+export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) => Promise<void> {
+  const failing = new Set<number>();
+  const zoneOf = (id: string) =>
+    deps.indexTimezone === "utc" ? "UTC" : (deps.inventory.recording(id)?.timezone ?? "UTC");
+
+  return async (shard) => {
+    const { recordings } = (await deps.store.read(shard)).state;
+    const ids = [...recordings.keys()];
+    try {
+      const ratios = new Map(deps.windowsMs.map((ms) => [ms, new Map<string, number>()]));
+      for (const page of pagesByZone(ids, zoneOf)) await refreshPage(deps, shard, page, ratios);
+      const now = deps.clock.now();
+      await deps.uptime.saveFigures(shard, now, ratios);
+      await deps.uptime.forgetOthers(shard, new Set(ids));
+      await deps.store.noteAttempt(`uptime:${shard}`, now);
+      if (failing.delete(shard)) deps.log.info({ shard }, "uptime figures can be read again");
+    } catch (thrown) {
+      const err = toError(thrown);
+      if (!failing.has(shard))
+        deps.log.warn({ err, shard }, "uptime figures could not be read; the old ones stay");
+      failing.add(shard);
+      await deps.store.noteAttempt(`uptime:${shard}`, deps.clock.now(), err.message);
+    }
+  };
+}
+
+interface Page {
+  readonly zone: string;
+  readonly ids: readonly string[];
+}
+
+function* pagesByZone(ids: readonly string[], zoneOf: (id: string) => string): Generator<Page> {
+  for (const [zone, all] of Map.groupBy(ids, zoneOf)) {
+    for (let from = 0; from < all.length; from += IDS_PER_REQUEST) {
+      yield { zone, ids: all.slice(from, from + IDS_PER_REQUEST) };
+    }
+  }
+}
+
+async function refreshPage(
+  deps: RefreshUptimeDeps,
+  shard: number,
+  { zone, ids }: Page,
+  ratios: ReadonlyMap<number, Map<string, number>>,
+): Promise<void> {
+  const known = await deps.uptime.histories(shard, ids);
+  const now = deps.clock.now();
+  const start = firstDay(
+    ids.map((id) => known.get(id)?.finishedDay),
+    now,
+    zone,
+    deps.retainMs,
+  );
+  const { results } = await deps.service.uptimes({ start, end: dayOf(now, zone), recids: ids });
+  await deps.inventory.saveRecordings(results.map(({ recording }) => recording));
+  const histories = new Map<string, UptimeHistory>();
+  for (const { recording, buckets } of results) {
+    histories.set(
+      recording.id,
+      advance(known.get(recording.id), buckets, { now, zone, retainMs: deps.retainMs }),
+    );
+  }
+  await deps.uptime.saveHistories(shard, histories);
+  for (const [overMs, figures] of ratios) {
+    for (const [id, { buckets }] of histories) {
+      const ratio = windowUptime(buckets, { now, overMs });
+      if (ratio !== undefined) figures.set(id, ratio);
+    }
+  }
+}
+
+/** The first day that has to be asked for: the day after the one all of them have finished. */
+export function firstDay(
+  finished: readonly (string | undefined)[],
+  now: Instant,
+  zone: string,
+  retainMs: number,
+): string {
+  const oldest = dayOf(now - retainMs, zone);
+  const wanted = finished.map((day) => (day === undefined ? oldest : nextDay(day)));
+  const [first = oldest] = [...wanted, dayOf(now, zone)].sort();
+  return [first, oldest].sort()[1] ?? oldest;
+}
+
+/** The history with fresh buckets over it, finished days as one ratio each. Pure. */
+export function advance(
+  history: UptimeHistory | undefined,
+  fresh: readonly UptimeBucket[],
+  { now, zone, retainMs }: { now: Instant; zone: string; retainMs: number },
+): UptimeHistory {
+  const buckets = mergeBuckets(history?.buckets ?? [], fresh, { now, retainMs });
+  const local = DateTime.fromMillis(now, { zone });
+  const yesterday = local.minus({ days: 1 }).toFormat("yyyy-MM-dd");
+  const before = local.minus({ days: 2 }).toFormat("yyyy-MM-dd");
+  const days: Record<string, DayUptime> = { ...history?.days };
+  const firstKept = dayOf(now - retainMs, zone);
+  for (let day = nextDay(firstKept); day <= yesterday; day = nextDay(day)) {
+    const one = dayUptime(buckets, day, zone);
+    if (one) days[day] = one;
+  }
+  for (const day of Object.keys(days).sort().slice(0, -DAYS_KEPT)) delete days[day];
+  return { buckets, days, finishedDay: local.hour >= FINISHED_BY_HOUR ? yesterday : before };
+}
+
+function dayUptime(buckets: readonly UptimeBucket[], day: string, zone: string): DayUptime | undefined {
+  const start = DateTime.fromISO(day, { zone }).startOf("day");
+  const from = start.toMillis();
+  const to = start.plus({ days: 1 }).toMillis();
+  const ratio = dayRatio(buckets, { from, to });
+  if (ratio === undefined) return undefined;
+  const counted = buckets.filter((b) => b.withinSchedule && b.startAt >= from && b.startAt < to);
+  return { ratio, segmentsExpected: counted.reduce((sum, b) => sum + (b.segmentsExpected ?? 0), 0) };
+}
+
+function nextDay(day: string): string {
+  return DateTime.fromISO(day, { zone: "UTC" }).plus({ days: 1 }).toFormat("yyyy-MM-dd");
+}

@@ -1,0 +1,132 @@
+/**
+ * The sweep of one shard: read what we knew, ask the service, judge, remember. A failed question changes nothing
+ * but the note that it failed; a judgement that lost its race is thrown away.
+ */
+import type { Integration, Route } from "../alerting/route.ts";
+import { type Judgement, judgeShard } from "../health/judge.ts";
+import type { StatusSnapshot } from "../health/recording.ts";
+import type { Rule } from "../health/rule.ts";
+import type { Inventory } from "../health/state.ts";
+import type { Clock, Instant } from "../lib/clock.ts";
+import { toError } from "../lib/errors.ts";
+import type { Logger } from "../lib/log.ts";
+import type { Change, Remembered, ShardStore } from "../store/shards.ts";
+import type { Assigned } from "./assigned.ts";
+import { destinationsOf } from "./integrations.ts";
+
+export interface SweepDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly service: {
+    statusUptime(query: { entities: readonly string[]; entityType: "location" }): Promise<StatusSnapshot>;
+  };
+  readonly store: Pick<ShardStore, "read" | "rememberShard" | "noteAttempt">;
+  readonly assigned: Assigned;
+  readonly inventory: Inventory;
+  /** Makes sure names are known before they are frozen into labels; never throws, never waits long. */
+  nameThem(recordingIds: readonly string[]): Promise<void>;
+  uptime(recordingId: string, overMs: number): number | undefined;
+  /** Reads the shard's uptime figures anew if another replica wrote them. */
+  refreshFigures(shard: number): Promise<void>;
+  readonly rules: readonly Rule[];
+  readonly excluded: ReadonlySet<string>;
+  readonly intervalMs: number;
+  readonly forgetAfterMs: number;
+  readonly route: Route;
+  readonly integrations: readonly Integration[];
+  /** Something is due: wake the deliverers. */
+  wake(due: ReadonlyMap<string, Instant>): Promise<void>;
+  /** Told after each sweep; `seconds` is its wall time. */
+  swept(outcome: "ok" | "failed" | "lost", seconds: number, now: Instant): void;
+}
+
+/** Gives `sweep(shard)`. A sweep of a shard already under way here is not begun again. */
+export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
+  const underWay = new Set<number>();
+  const blind = new Set<number>();
+
+  async function sweep(shard: number): Promise<void> {
+    const began = performance.now();
+    const outcome = await sweepOnce(shard);
+    deps.swept(outcome, (performance.now() - began) / 1000, deps.clock.now());
+  }
+
+  async function sweepOnce(shard: number): Promise<"ok" | "failed" | "lost"> {
+    const [before] = await Promise.all([deps.store.read(shard), deps.refreshFigures(shard)]);
+    const snapshot = await look(shard);
+    if (!snapshot) return "failed";
+    await deps.nameThem(snapshot.readings.map((reading) => reading.recordingId));
+    const now = deps.clock.now();
+    const judgement = judgeShard(before.state, snapshot, context(shard, now));
+    const remembered = await deps.store.rememberShard(shard, {
+      expected: before.nonce,
+      state: judgement.next,
+      now,
+      changes: toChanges(judgement, deps),
+    });
+    return finish(remembered, judgement);
+  }
+
+  async function look(shard: number): Promise<StatusSnapshot | undefined> {
+    const entities = deps.assigned.locations(shard);
+    if (entities.length === 0) return { readings: [], unreadable: [], complete: false };
+    try {
+      const snapshot = await deps.service.statusUptime({ entities, entityType: "location" });
+      if (blind.delete(shard)) deps.log.info({ shard }, "the service answers again for this shard");
+      return snapshot;
+    } catch (thrown) {
+      const err = toError(thrown);
+      if (!blind.has(shard)) deps.log.warn({ err, shard }, "a sweep failed; what was known stays as it was");
+      blind.add(shard);
+      await deps.store.noteAttempt(`shard:${shard}`, deps.clock.now(), err.message);
+      return undefined;
+    }
+  }
+
+  function context(shard: number, now: Instant) {
+    const { intervalMs, forgetAfterMs, rules, inventory, excluded, uptime } = deps;
+    const locationIds = deps.assigned.locations(shard);
+    return {
+      now,
+      intervalMs,
+      forgetAfterMs,
+      rules,
+      inventory,
+      locationIds,
+      excluded,
+      uptime,
+      inSchedule: () => true,
+    };
+  }
+
+  async function finish(remembered: Remembered, judgement: Judgement): Promise<"ok" | "lost"> {
+    if (remembered.outcome === "lost") return "lost";
+    for (const { kind, alert } of judgement.transitions) {
+      if (kind !== "updated") deps.log.info({ alert: alert.key, reason: alert.endReason }, `alert ${kind}`);
+    }
+    if (remembered.wake.size > 0) await deps.wake(remembered.wake);
+    return "ok";
+  }
+
+  return async (shard) => {
+    if (underWay.has(shard) || !deps.assigned.known()) return;
+    underWay.add(shard);
+    try {
+      await sweep(shard);
+    } finally {
+      underWay.delete(shard);
+    }
+  };
+}
+
+/** A judgement's transitions with the places they are to be told at. */
+export function toChanges(
+  { transitions }: Pick<Judgement, "transitions">,
+  { route, integrations }: Pick<SweepDeps, "route" | "integrations">,
+): Change[] {
+  return transitions.map(({ kind, alert }) => ({
+    kind,
+    alert,
+    to: kind === "firing" ? destinationsOf(alert, route, integrations) : [],
+  }));
+}

@@ -1,0 +1,26 @@
+/** Everything remembered in one Redis under one prefix. */
+import type { Redis } from "ioredis";
+import { createAssignmentStore } from "./assignments.ts";
+import { createDigestStore } from "./digests.ts";
+import { createGroupStore } from "./groups.ts";
+import { createIncidentStore } from "./incidents.ts";
+import { createInventoryStore } from "./inventory.ts";
+import { keysUnder } from "./keys.ts";
+import { createShardStore } from "./shards.ts";
+import { createUptimeStore } from "./uptime.ts";
+
+export function createStore(redis: Redis, prefix: string) {
+  const keys = keysUnder(prefix);
+  return {
+    keys,
+    shards: createShardStore(redis, keys),
+    groups: createGroupStore(redis, keys),
+    assignments: createAssignmentStore(redis, keys),
+    inventory: createInventoryStore(redis, keys),
+    incidents: createIncidentStore(redis, keys),
+    uptime: createUptimeStore(redis, keys),
+    digests: createDigestStore(redis, keys),
+  };
+}
+
+export type Store = ReturnType<typeof createStore>;

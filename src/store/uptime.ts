@@ -1,0 +1,163 @@
+/**
+ * Uptime history per recording (buckets for the longest window and 48 h, older days as one ratio), and the figures
+ * made from it per shard and window, which sweeps and the exposition look up in memory.
+ */
+import { randomUUID } from "node:crypto";
+import type { Redis } from "ioredis";
+import type { UptimeBucket } from "../health/recording.ts";
+import type { Instant } from "../lib/clock.ts";
+import type { Keys } from "./keys.ts";
+
+/** How often another replica's figures are looked for, ms. */
+const LOOK_AGAIN_MS = 15_000;
+
+/** A day that is over: its ratio 0–1 and the segments that were expected, for weighing. */
+export interface DayUptime {
+  readonly ratio: number;
+  readonly segmentsExpected: number;
+}
+
+export interface UptimeHistory {
+  readonly buckets: readonly UptimeBucket[];
+  /** `YYYY-MM-DD` in the recording's zone → that day. */
+  readonly days: Readonly<Record<string, DayUptime>>;
+  /** The last day that was read after the service had finished it; undefined before the first. */
+  readonly finishedDay: string | undefined;
+}
+
+/** Window in ms → recording id → ratio 0–1. */
+export type Figures = ReadonlyMap<number, ReadonlyMap<string, number>>;
+
+interface ShardFigures {
+  nonce: string;
+  at: Instant;
+  lookedAt: number;
+  ids: string[];
+}
+
+export function createUptimeStore(redis: Redis, keys: Keys) {
+  const shards = new Map<number, ShardFigures>();
+  const byWindow = new Map<number, Map<string, number>>();
+
+  function drop(shard: number): void {
+    for (const id of shards.get(shard)?.ids ?? [])
+      for (const figures of byWindow.values()) figures.delete(id);
+  }
+
+  function keep(shard: number, nonce: string, at: Instant, figures: Figures): void {
+    drop(shard);
+    const ids = new Set<string>();
+    for (const [windowMs, ratios] of figures) {
+      const known = byWindow.get(windowMs) ?? new Map<string, number>();
+      byWindow.set(windowMs, known);
+      for (const [id, ratio] of ratios) {
+        known.set(id, ratio);
+        ids.add(id);
+      }
+    }
+    shards.set(shard, { nonce, at, lookedAt: performance.now(), ids: [...ids] });
+  }
+
+  async function look(shard: number): Promise<void> {
+    const known = shards.get(shard);
+    if (known) known.lookedAt = performance.now();
+    const nonce = await redis.hget(keys.figures(shard), "n");
+    if (nonce === null || nonce === known?.nonce) return;
+    const document = await redis.hget(keys.figures(shard), "d");
+    if (document === null) return;
+    const { at, windows } = JSON.parse(document) as FiguresDocument;
+    keep(shard, nonce, at, new Map(windows.map(([ms, ratios]) => [ms, new Map(Object.entries(ratios))])));
+  }
+
+  return {
+    async histories(shard: number, ids: readonly string[]): Promise<Map<string, UptimeHistory>> {
+      if (ids.length === 0) return new Map();
+      const rows = await redis.hmget(keys.uptime(shard), ...ids);
+      return new Map(ids.flatMap((id, i) => (rows[i] ? [[id, decode(rows[i])] as const] : [])));
+    },
+
+    async saveHistories(shard: number, histories: ReadonlyMap<string, UptimeHistory>): Promise<void> {
+      if (histories.size === 0) return;
+      const rows = [...histories].map(([id, history]) => [id, encode(history)] as const);
+      await redis.hset(keys.uptime(shard), Object.fromEntries(rows));
+    },
+
+    /** Forgets recordings that are not in the shard any more. */
+    async forgetOthers(shard: number, present: ReadonlySet<string>): Promise<void> {
+      const gone = (await redis.hkeys(keys.uptime(shard))).filter((id) => !present.has(id));
+      if (gone.length > 0) await redis.hdel(keys.uptime(shard), ...gone);
+    },
+
+    async saveFigures(shard: number, at: Instant, figures: Figures): Promise<void> {
+      const nonce = randomUUID();
+      const windows = [...figures].map(([ms, ratios]) => [ms, Object.fromEntries(ratios)] as const);
+      const document = JSON.stringify({ at, windows } satisfies FiguresDocument);
+      await redis.hset(keys.figures(shard), { n: nonce, d: document });
+      keep(shard, nonce, at, figures);
+    },
+
+    /** Reads the shard's figures if another replica wrote them; those older than `staleBefore` are no figures. */
+    async refreshFigures(shard: number, staleBefore: Instant): Promise<void> {
+      const known = shards.get(shard);
+      if (!known || performance.now() - known.lookedAt >= LOOK_AGAIN_MS) await look(shard);
+      const now = shards.get(shard);
+      if (now && now.at < staleBefore && now.ids.length > 0) {
+        drop(shard);
+        now.ids = [];
+      }
+    },
+
+    /** Ratio 0–1, undefined without a figure. */
+    figure: (recordingId: string, windowMs: number): number | undefined =>
+      byWindow.get(windowMs)?.get(recordingId),
+  };
+}
+
+export type UptimeStore = ReturnType<typeof createUptimeStore>;
+
+interface FiguresDocument {
+  at: Instant;
+  windows: readonly (readonly [number, Readonly<Record<string, number>>])[];
+}
+
+/** Start in minutes, within schedule, expected, received, overall; null is no data. */
+type BucketRow = [number, 0 | 1, number | null, number | null, number | null];
+interface HistoryDocument {
+  b: BucketRow[];
+  d: Record<string, [number, number]>;
+  f?: string;
+}
+
+function encode({ buckets, days, finishedDay }: UptimeHistory): string {
+  const document: HistoryDocument = {
+    b: buckets.map((bucket) => [
+      bucket.startAt / 60_000,
+      bucket.withinSchedule ? 1 : 0,
+      bucket.segmentsExpected ?? null,
+      bucket.segmentsReceived ?? null,
+      bucket.overallUptime ?? null,
+    ]),
+    d: Object.fromEntries(Object.entries(days).map(([day, one]) => [day, [one.ratio, one.segmentsExpected]])),
+    ...(finishedDay === undefined ? {} : { f: finishedDay }),
+  };
+  return JSON.stringify(document);
+}
+
+function decode(text: string): UptimeHistory {
+  const { b, d, f } = JSON.parse(text) as HistoryDocument;
+  return {
+    buckets: b.map(([minutes, within, expected, received, overall]) => ({
+      startAt: minutes * 60_000,
+      withinSchedule: within === 1,
+      segmentsExpected: expected ?? undefined,
+      segmentsReceived: received ?? undefined,
+      avgUptimeOnSegment: undefined,
+      pcSegmentsReceived: undefined,
+      overallUptime: overall ?? undefined,
+    })),
+    days: Object.fromEntries(
+      Object.entries(d).map(([day, [ratio, segmentsExpected]]) => [day, { ratio, segmentsExpected }]),
+    ),
+    finishedDay: f,
+  };
+}
