@@ -76,7 +76,8 @@ export function metricPayload(
     : body.breakdownByDimensions;
   const { taxonomy, ages, genders, roles } = body;
   const range = { from: body.start, to: body.end ?? deps.now };
-  const question: Question = { ...range, locations, taxonomy, by, ages, genders, roles };
+  const withDwell = kind.areaType !== undefined;
+  const question: Question = { ...range, withDwell, locations, taxonomy, by, ages, genders, roles };
   const facets = [...new Set(body.facets)].map((facet) => {
     const rows = tally({ ...question, ...facetOptions(facet, body) }, deps);
     return [facet, rows.map((row) => ({ ...row.labels, ...kind.measure(row) }))] as const;

@@ -17,6 +17,8 @@ export interface Question {
   readonly ages?: readonly string[] | undefined;
   readonly genders?: readonly string[] | undefined;
   readonly roles?: readonly string[] | undefined;
+  /** Whether dwell times are asked for; without them, and unsplit, people need not be looked at one by one. */
+  readonly withDwell: boolean;
   /** Absent: one row for the whole range. */
   readonly period?: "hour" | "day" | "month" | undefined;
   /** Who would have been counted had nothing been lost, instead of who was. */
@@ -29,6 +31,7 @@ export interface Row {
   /** False: not one segment arrived, so nothing is known. */
   readonly isKnown: boolean;
   readonly people: number;
+  /** 0 where `withDwell` is not asked. */
   readonly dwellSeconds: number;
   readonly purchases: number;
 }
@@ -97,6 +100,12 @@ function countPeople(
   { cells }: Group,
 ): void {
   const purchases = purchasesOf(recording, hour, counted);
+  const all = question.withDwell ? undefined : cells.get("");
+  if (all) {
+    all.people += counted;
+    all.purchases += purchases;
+    return;
+  }
   for (let nth = 0; nth < counted; nth++) {
     const person = personOf(recording, hour, nth);
     const cell = cells.get(personKey(question.by, person));
