@@ -15,7 +15,7 @@ export function crossCheck(document: Document): Finding[] {
   return [
     ...duplicates(document, "receivers"),
     ...duplicates(document, "digests"),
-    ...rootRoute(tree, receivers),
+    ...rootRoute(document, tree, receivers),
     ...undefinedReceivers(document, tree.route, ["route"], receivers),
     ...mailWithoutServer(tree),
   ];
@@ -48,12 +48,13 @@ function duplicates(document: Document, listName: string): Finding[] {
   });
 }
 
-function rootRoute(tree: RawMap, receivers: readonly string[]): Finding[] {
+function rootRoute(document: Document, tree: RawMap, receivers: readonly string[]): Finding[] {
   const route = tree.route;
   if (route === undefined) {
     if (receivers.length < 2) return [];
     const expected = `a route that says which of the ${receivers.length} receivers is told`;
-    return [{ kind: "conflict", path: ["route"], found: "nothing", expected }];
+    const offset = document.places.get(pathKey(["receivers"]))?.keyOffset;
+    return [{ kind: "conflict", path: ["route"], offset, found: "nothing", expected }];
   }
   if (!isMapping(route)) return [];
   const findings: Finding[] = [];

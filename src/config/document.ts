@@ -49,7 +49,7 @@ export function readDocument(text: string, env: Environment): ConfigDocument {
     uniqueKeys: false,
     prettyErrors: false,
     lineCounter: lines,
-    logLevel: "silent",
+    logLevel: "error",
   });
   const errors = [...document.errors, ...document.warnings];
   if (errors.length > 0)

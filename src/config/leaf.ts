@@ -25,7 +25,9 @@ const fits = (text: string, ok: boolean): Reading<string> => (ok ? { value: text
 export function nearest(text: string, words: readonly string[]): string | undefined {
   if (words.length === 0 || text.length > 60) return undefined;
   const word = closest(text, words);
-  return distance(text, word) <= Math.max(1, Math.floor(word.length / 3)) ? word : undefined;
+  return distance(text, word) <= Math.max(1, Math.floor(Math.max(word.length, text.length) / 3))
+    ? word
+    : undefined;
 }
 
 /** A duration in ms between two others, all as Prometheus writes them. */

@@ -1,0 +1,329 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ConfigError, configFile, loadConfig, loadWithWarnings } from "../../src/config/load.ts";
+import { configOf, receivers, service, warningsOf } from "./text.ts";
+
+const smallest = service + receivers;
+
+describe("the smallest configuration", () => {
+  test("has the defaults the documentation promises", () => {
+    const config = configOf(smallest);
+    expect(config.service.requestTimeoutMs).toBe(20_000);
+    expect(config.service.uptimeIndexTimezone).toBe("recording");
+    expect(config.redis).toEqual({ url: undefined, prefix: "lenswatch" });
+    expect(config.watch).toEqual({
+      locations: "all",
+      exclude: [],
+      forgetAfterMs: 86_400_000,
+      statusIntervalMs: 30_000,
+      uptimeIntervalMs: 600_000,
+      inventoryIntervalMs: 3_600_000,
+      locationsPerRequest: 50,
+    });
+    expect(config.smtp).toBeUndefined();
+    expect(config.digests).toEqual([]);
+    expect(config.http).toEqual({
+      host: "127.0.0.1",
+      port: 9595,
+      externalUrl: undefined,
+      adminToken: undefined,
+      readToken: undefined,
+    });
+    expect(config.log).toEqual({ level: "info" });
+  });
+
+  test("routes everything to its one receiver", () => {
+    expect(configOf(smallest).route).toEqual({
+      key: "{}",
+      receiver: "ops",
+      matchers: [],
+      continue: false,
+      groupBy: ["location_id"],
+      groupWaitMs: 30_000,
+      groupIntervalMs: 300_000,
+      repeatIntervalMs: 14_400_000,
+      routes: [],
+    });
+  });
+
+  test("tells the end of what it told", () => {
+    expect(configOf(smallest).receivers).toEqual([
+      {
+        name: "ops",
+        slack: [{ apiUrl: "https://hooks.example.com/services/T0/B0/x", sendResolved: true }],
+        email: [],
+      },
+    ]);
+  });
+
+  test("has the default rules, all but the one on flapping", () => {
+    const rules = configOf(smallest).rules.map(({ id, when, forMs, keepFiringForMs, labels }) => [
+      id,
+      when,
+      forMs / 60_000,
+      keepFiringForMs / 60_000,
+      labels.severity,
+    ]);
+    expect(rules).toEqual([
+      ["RecordingOffline", { kind: "status", status: "offline" }, 2, 1, "critical"],
+      ["RecordingDegraded", { kind: "status", status: "degraded" }, 10, 0, undefined],
+      ["LowQuality", { kind: "average_quality", below: 0.7, clearAbove: 0.8 }, 15, 0, "warning"],
+      [
+        "LowUptime",
+        { kind: "overall_uptime", below: 0.95, clearAbove: 0.97, overMs: 86_400_000 },
+        0,
+        0,
+        "warning",
+      ],
+      ["RecordingMissing", { kind: "missing" }, 10, 0, undefined],
+      [
+        "LocationOffline",
+        { kind: "location_offline", atLeast: 1, clearBelow: 0.8, minRecordings: 2 },
+        1,
+        2,
+        "critical",
+      ],
+      ["ServiceUnreachable", { kind: "service", state: "unreachable" }, 3, 0, "critical"],
+      ["ServicePartlyUnreachable", { kind: "service", state: "partly_unreachable" }, 10, 0, "warning"],
+      ["NotificationsFailing", { kind: "notifications", state: "failing" }, 5, 0, "critical"],
+    ]);
+  });
+});
+
+describe("rules", () => {
+  test("of one name are numbered from the second on", () => {
+    const text = `${smallest}rules:
+  - { alert: A, when: { status: offline } }
+  - { alert: B, when: { status: offline } }
+  - { alert: A, when: { status: degraded } }
+  - { alert: A, when: { missing: true } }
+`;
+    expect(configOf(text).rules.map(({ id }) => id)).toEqual(["A", "B", "A#2", "A#3"]);
+  });
+
+  test("without a clearing threshold clear where they fire", () => {
+    const text = `${smallest}rules:
+  - { alert: A, when: { average_quality: { below: 70% } } }
+  - { alert: B, when: { location_offline: { at_least: 50% } } }
+`;
+    expect(configOf(text).rules.map(({ when }) => when)).toEqual([
+      { kind: "average_quality", below: 0.7, clearAbove: 0.7 },
+      { kind: "location_offline", atLeast: 0.5, clearBelow: 0.5, minRecordings: 2 },
+    ]);
+  });
+
+  test("may be none at all, which is pointed out", () => {
+    expect(configOf(`${smallest}rules: []\n`).rules).toEqual([]);
+    expect(warningsOf(`${smallest}rules: []\n`)).toEqual([
+      "lenswatch.yaml:12:8: rules: found an empty list, expected at least one rule: without any, nothing is ever told",
+    ]);
+  });
+
+  test("that are only a key with nothing below are the default ones", () => {
+    expect(configOf(`${smallest}rules:\n  # none of our own yet\n`).rules).toHaveLength(9);
+  });
+});
+
+describe("routes", () => {
+  const tree = `${smallest}route:
+  receiver: ops
+  group_wait: 5s
+  routes:
+    - matchers: [severity="warning", 'alertname=~"Low.*"']
+      group_by: ["..."]
+      continue: true
+      routes:
+        - matchers: location_id!=""
+          repeat_interval: 1d
+          group_by: []
+    - group_wait: 0
+`;
+
+  test("inherit what they leave out", () => {
+    const [first, second] = configOf(tree).route.routes;
+    expect(first).toMatchObject({ receiver: "ops", groupBy: "...", groupWaitMs: 5_000, continue: true });
+    expect(first?.routes[0]).toMatchObject({
+      receiver: "ops",
+      groupBy: [],
+      groupWaitMs: 5_000,
+      groupIntervalMs: 300_000,
+      repeatIntervalMs: 86_400_000,
+      continue: false,
+    });
+    expect(second).toMatchObject({ matchers: [], groupBy: ["location_id"], groupWaitMs: 0 });
+  });
+
+  test("have Alertmanager's keys, whatever order their matchers are written in", () => {
+    const [first, second] = configOf(tree).route.routes;
+    expect(first?.key).toBe('{}/{alertname=~"Low.*",severity="warning"}/0');
+    expect(first?.routes[0]?.key).toBe('{}/{alertname=~"Low.*",severity="warning"}/0/{location_id!=""}/0');
+    expect(second?.key).toBe("{}/{}/1");
+    const turned = tree.replace(
+      `[severity="warning", 'alertname=~"Low.*"']`,
+      `['alertname=~"Low.*"', severity="warning"]`,
+    );
+    expect(configOf(turned).route.routes[0]?.key).toBe(first?.key);
+  });
+
+  test("that would remind more often than they look are pointed out", () => {
+    expect(warningsOf(`${smallest}route:\n  receiver: ops\n  repeat_interval: 1m\n`)).toEqual([
+      "lenswatch.yaml:14:20: route.repeat_interval: found 1m, less than group_interval, expected 5m or more: a group is looked at no more often",
+    ]);
+  });
+});
+
+test("a receiver that tells nobody is allowed, and pointed out", () => {
+  expect(warningsOf(`${smallest}  - name: nobody\nroute: { receiver: ops }\n`)).toEqual([
+    "lenswatch.yaml:12:5: receivers[1]: found a receiver with neither, expected slack_configs or email_configs: nobody is told what is routed here",
+  ]);
+});
+
+test("every text stays what it was written as, whatever YAML would make of it", () => {
+  const config = configOf(smallest.replace("an-id", "0123").replace("a-secret", "12345678901234567890"));
+  expect(config.service.clientId).toBe("0123");
+  expect(config.service.clientSecret).toBe("12345678901234567890");
+  expect(configOf(smallest.replaceAll("ops", "on")).receivers[0]?.name).toBe("on");
+});
+
+test("anchors and aliases work", () => {
+  const text = `${smallest}rules:
+  - { alert: A, when: &down { status: offline }, labels: &severe { severity: critical } }
+  - { alert: B, when: *down, labels: *severe }
+`;
+  expect(configOf(text).rules[1]).toMatchObject({
+    when: { kind: "status", status: "offline" },
+    labels: { severity: "critical" },
+  });
+});
+
+describe("the environment", () => {
+  test("is read in every text, with defaults", () => {
+    const text = `${smallest.replace("an-id", `id-\${NAME}-\${OTHER:-x}`)}smtp:
+  host: \${HOST:-mail.example.com}
+  port: \${PORT}
+  from: \${EMPTY:-a@example.com}
+  require_tls: \${TLS}
+`;
+    const config = configOf(text, { NAME: "7", PORT: "25", TLS: "false", EMPTY: "" });
+    expect(config.service.clientId).toBe("id-7-x");
+    expect(config.smtp).toMatchObject({
+      host: "mail.example.com",
+      port: 25,
+      from: "a@example.com",
+      requireTls: false,
+    });
+  });
+
+  test(`is not looked into again, and $\${ is a literal \${`, () => {
+    const text = smallest.replace("an-id", () => `$\${NAME}`).replace("a-secret", `\${NAME}`);
+    const { service: loaded } = configOf(text, { NAME: `\${PATH}` });
+    expect(loaded.clientId).toBe(`\${NAME}`);
+    expect(loaded.clientSecret).toBe(`\${PATH}`);
+  });
+
+  test("gives no more than it has of its own", () => {
+    expect(() => configOf(smallest.replace("an-id", `\${constructor}`))).toThrow(`\${constructor}, not set`);
+  });
+});
+
+describe("secrets from files", () => {
+  test("lose one newline at their end, and nothing else", () => {
+    const text = smallest.replace("client_secret: a-secret", "client_secret_file: /run/secret");
+    const read = (path: string) => ({ "/run/secret": " p w \r\n" })[path] ?? "";
+    expect(configOf(text, {}, read).service.clientSecret).toBe(" p w ");
+  });
+
+  test("are taken for every secret there is", () => {
+    const text = `${service}redis: { url_file: r }
+receivers: [{ name: ops, slack_configs: [{ api_url_file: s }] }]
+smtp: { host: h, from: a@example.com, username: u, password_file: p }
+http: { admin_token_file: a, read_token_file: b }
+`;
+    const files: Record<string, string> = {
+      r: "redis://:pw@h/1",
+      s: "https://hooks.example.com/x",
+      p: "pw",
+      a: "admin",
+      b: "read",
+    };
+    const config = configOf(text, {}, (path) => `${files[path]}\n`);
+    expect(config.redis.url).toBe("redis://:pw@h/1");
+    expect(config.receivers[0]?.slack[0]?.apiUrl).toBe("https://hooks.example.com/x");
+    expect(config.smtp?.password).toBe("pw");
+    expect(config.http).toMatchObject({ adminToken: "admin", readToken: "read" });
+  });
+});
+
+test.each([
+  ["127.0.0.1:80", "127.0.0.1", 80],
+  ["0.0.0.0:0", "0.0.0.0", 0],
+  [":9595", "0.0.0.0", 9595],
+  ["localhost:9595", "localhost", 9595],
+  ["[::1]:9595", "::1", 9595],
+  ["[fe80::1:2]:65535", "fe80::1:2", 65_535],
+])("listens on %s", (listen, host, port) => {
+  expect(configOf(`${smallest}http: { listen: "${listen}" }\n`).http).toMatchObject({ host, port });
+});
+
+test("addresses come as a list or separated by commas", () => {
+  const text = (to: string) =>
+    `${service}receivers: [{ name: ops, email_configs: [{ to: ${to} }] }]\nsmtp: { host: "::1", from: a@h }\n`;
+  const wanted = ["a@example.com", "b+c@mail.example.com"];
+  expect(configOf(text("[a@example.com, b+c@mail.example.com]")).receivers[0]?.email[0]?.to).toEqual(wanted);
+  expect(configOf(text('"a@example.com, b+c@mail.example.com"')).receivers[0]?.email[0]?.to).toEqual(wanted);
+});
+
+test("URLs lose their trailing slash", () => {
+  expect(
+    configOf(smallest.replace("https://core.example.com\n", "https://core.example.com/api/\n")).service
+      .baseUrl,
+  ).toBe("https://core.example.com/api");
+});
+
+describe("from a file", () => {
+  async function folder(): Promise<string> {
+    const path = await mkdtemp(join(tmpdir(), "lenswatch-config-"));
+    onTestFinished(() => rm(path, { recursive: true, force: true }));
+    return path;
+  }
+
+  test("secrets are found beside it", async () => {
+    const path = await folder();
+    await writeFile(join(path, "secret"), "from-a-file\n");
+    await writeFile(
+      join(path, "c.yaml"),
+      smallest.replace("client_secret: a-secret", "client_secret_file: secret"),
+    );
+    expect((await loadConfig(join(path, "c.yaml"), {})).service.clientSecret).toBe("from-a-file");
+  });
+
+  test("what is wrong comes as one error with every problem", async () => {
+    const path = join(await folder(), "c.yaml");
+    await writeFile(path, "service: {}\nlog: { level: loud }\n");
+    const error = await loadConfig(path, {}).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(error).toMatchObject({ code: "invalid", retryable: false });
+    expect((error as ConfigError).problems).toHaveLength(8);
+    expect((error as ConfigError).message).toContain("8 problems");
+  });
+
+  test("a file that is not there says how to give another", async () => {
+    const error = await loadWithWarnings(join(await folder(), "none.yaml"), {}).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({ code: "not_found", problems: [] });
+    expect((error as Error).message).toContain("--config");
+  });
+
+  test("a folder in its place is unreadable", async () => {
+    await expect(loadConfig(await folder(), {})).rejects.toMatchObject({ code: "unreadable" });
+  });
+
+  test("the option goes before the environment, and that before the default", () => {
+    expect(configFile("a", { LENSWATCH_CONFIG: "b" })).toBe("a");
+    expect(configFile(undefined, { LENSWATCH_CONFIG: "b" })).toBe("b");
+    expect(configFile(undefined, { LENSWATCH_CONFIG: "" })).toBe("config/lenswatch.yaml");
+  });
+});
