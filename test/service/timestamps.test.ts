@@ -1,0 +1,34 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { parseUtc } from "../../src/service/timestamps.ts";
+
+const instants = fc.date({ min: new Date("0100-01-01"), max: new Date("9999-01-01"), noInvalidDate: true });
+
+it("reads back every instant, with its Z and without", () => {
+  fc.assert(
+    fc.property(instants, (date) => {
+      const text = date.toISOString();
+      expect(parseUtc(text)).toBe(date.getTime());
+      expect(parseUtc(text.slice(0, -1))).toBe(date.getTime());
+    }),
+  );
+});
+
+it("never takes a mutated timestamp for another kind of date", () => {
+  const mutated = fc
+    .tuple(instants, fc.nat(23), fc.constantFrom("x", " ", "-", "/", "é", ""))
+    .map(([date, at, by]) => date.toISOString().slice(0, at) + by + date.toISOString().slice(at + 1));
+  fc.assert(
+    fc.property(mutated, (text) => {
+      const read = parseUtc(text);
+      if (!Number.isNaN(read)) expect(read).toBe(Date.parse(text.replace(" ", "T").replace(/Z?$/, "Z")));
+    }),
+  );
+});
+
+it.each(["", "now", "2026", "2026-03-01", "03/01/2026 10:00", `2026-03-01T10:00:00.${"0".repeat(5000)}Z`])(
+  "%j is no timestamp",
+  (text) => {
+    expect(parseUtc(text)).toBeNaN();
+  },
+);
