@@ -158,6 +158,7 @@ export function createEngine(deps: EngineDeps): Engine {
     suppressed: ({ receiver }, why) => metrics.suppressed(receiver, why),
   });
 
+  const fleet = () => readFleet({ config, store, clock, shardNumbers: assigned.shards() });
   const sendDigest = createDigestJob({
     config,
     store,
@@ -189,8 +190,6 @@ export function createEngine(deps: EngineDeps): Engine {
         await queues.add("digest", again, { delayMs: backoffMs(DIGEST_RETRY, failures + 1) });
     });
   }
-
-  const fleet = () => readFleet({ config, store, clock, shardNumbers: assigned.shards() });
 
   async function healAndCount(): Promise<void> {
     await upkeep.heal();

@@ -1,0 +1,115 @@
+/** A whole lenswatch for a story: simulator, real Redis, real Slack and SMTP sinks, the daemon, each on its own port. */
+
+import { type App, startApp } from "../../src/app.ts";
+import { parseConfig } from "../../src/config/load.ts";
+import { createLogger, type Logger, silentLogger } from "../../src/lib/log.ts";
+import { type Simulator, type SimulatorOptions, startSimulator } from "../../src/simulator/simulator.ts";
+import { startTestRedis, type TestRedis } from "./redis.ts";
+import { type SlackSink, startSlackSink } from "./slack-sink.ts";
+import { type SmtpSink, startSmtpSink } from "./smtp-sink.ts";
+
+export interface Watch {
+  readonly simulator: Simulator;
+  readonly redis: TestRedis;
+  readonly slack: SlackSink;
+  readonly mail: SmtpSink;
+  app: App;
+  /** The configuration's text, to be changed between a stop and a start. */
+  config: string;
+  /** Starts the daemon anew with the configuration as it is now. */
+  start(): Promise<App>;
+  close(): Promise<void>;
+}
+
+export interface WatchOptions {
+  readonly simulator?: Partial<SimulatorOptions>;
+  /** YAML put in place of the sections of the same name. */
+  readonly watch?: string;
+  readonly rules?: string;
+  readonly route?: string;
+  readonly receivers?: string;
+  readonly log?: Logger;
+}
+
+const QUICK_RULES = `
+  - alert: RecordingOffline
+    when: { status: offline }
+    for: 0s
+    labels: { severity: critical }
+  - alert: ServiceUnreachable
+    when: { service: unreachable }
+    for: 2s
+    labels: { severity: critical }
+  - alert: NotificationsFailing
+    when: { notifications: failing }
+    for: 1s
+    labels: { severity: critical }`;
+
+/** Everything started and watching. Sweeps every second; nothing waits unless the story says so. */
+export async function startWatch(options: WatchOptions = {}): Promise<Watch> {
+  const [simulator, redis, slack, mail] = await Promise.all([
+    startSimulator({ locations: 4, recordingsPerLocation: 2, seed: 1, ...options.simulator }),
+    startTestRedis({ appendonly: true }),
+    startSlackSink(),
+    startSmtpSink(),
+  ]);
+  const log =
+    options.log ??
+    (process.env.LENSWATCH_TEST_LOG
+      ? createLogger({ level: "debug", destination: process.stderr })
+      : silentLogger);
+  const watch: Watch = {
+    simulator,
+    redis,
+    slack,
+    mail,
+    app: undefined as unknown as App,
+    config: configText(options, { simulator, redis, slack, mail }),
+    async start() {
+      const parsed = parseConfig(watch.config, { file: "story.yaml", env: {} });
+      if ("problems" in parsed) throw new Error(JSON.stringify(parsed.problems, null, 1));
+      watch.app = await startApp({ config: parsed.config, log });
+      await watch.app.working;
+      return watch.app;
+    },
+    async close() {
+      await watch.app.stop().catch(() => {});
+      await Promise.all([simulator.close(), slack.close(), mail.close()]);
+      await redis.stop();
+    },
+  };
+  await watch.start();
+  return watch;
+}
+
+function configText(
+  options: WatchOptions,
+  parts: Pick<Watch, "simulator" | "redis" | "slack" | "mail">,
+): string {
+  const { simulator, redis, slack, mail } = parts;
+  return `
+service:
+  base_url: ${simulator.baseUrl}
+  ws_url: ${simulator.wsUrl}
+  auth_url: ${simulator.authUrl}
+  client_id: ${simulator.clientId}
+  client_secret: ${simulator.clientSecret}
+  audience: ${simulator.audience}
+  request_timeout: 2s
+redis:
+  url: ${redis.url}
+watch: ${options.watch ?? "{ status_interval: 1s, uptime_interval: 1h, inventory_interval: 1h }"}
+rules: ${options.rules ?? QUICK_RULES}
+route: ${options.route ?? "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 4h }"}
+receivers: ${
+    options.receivers ??
+    `
+  - name: ops
+    slack_configs: [ { api_url: "${slack.url}" } ]
+    email_configs: [ { to: [ ops@example.com ] } ]`
+  }
+smtp: { host: ${mail.host}, port: ${mail.port}, from: lenswatch@example.com, require_tls: false }
+http: { listen: "127.0.0.1:0" }
+log: { level: debug }
+`;
+}
