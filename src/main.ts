@@ -37,8 +37,8 @@ function onOutputError(error: NodeJS.ErrnoException): void {
 
 process.on("SIGINT", onSignal);
 process.on("SIGTERM", onSignal);
-// A closed terminal ends every command but the daemon, to which SIGHUP means: read the configuration again.
-if (process.argv[2] !== "run") process.on("SIGHUP", onSignal);
+// A closed terminal ends every command but the daemon, which outlives it.
+process.on("SIGHUP", process.argv[2] === "run" ? () => {} : onSignal);
 process.on("uncaughtException", onBug);
 process.on("unhandledRejection", onBug);
 process.stdout.on("error", onOutputError);

@@ -9,6 +9,7 @@ import { describe, expect, test } from "vitest";
 const mayImport: Readonly<Record<string, readonly string[] | "*">> = {
   main: ["app", "commands", "config", "lib"],
   app: "*",
+  channels: "*",
   commands: "*",
   config: ["health", "alerting", "lib"],
   health: ["lib"],

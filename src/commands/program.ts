@@ -19,6 +19,16 @@ export interface CommandEntry {
 /** In the order of `lenswatch --help`. */
 export const commandTable: readonly CommandEntry[] = [
   {
+    name: "run",
+    summary: "the daemon: polls, judges, alerts, exposes",
+    load: async (io) => (await import("./run.ts")).runCommand(io),
+  },
+  {
+    name: "demo",
+    summary: "everything on this machine with no account anywhere: a bad day and its messages",
+    load: async (io) => (await import("./demo.ts")).demoCommand(io, (await import("../app.ts")).startApp),
+  },
+  {
     name: "simulate",
     summary: "the analytics service itself, simulated, with faults to switch on",
     load: async (io) => (await import("./simulate.ts")).simulateCommand(io),
@@ -27,6 +37,26 @@ export const commandTable: readonly CommandEntry[] = [
     name: "check-config",
     summary: "check a configuration and print every problem with its place",
     load: async (io) => (await import("./check-config.ts")).checkConfigCommand(io),
+  },
+  {
+    name: "status",
+    summary: "the fleet now, as a table",
+    load: async (io) => (await import("./status.ts")).statusCommand(io),
+  },
+  {
+    name: "alerts",
+    summary: "active alerts",
+    load: async (io) => (await import("./alerts.ts")).alertsCommand(io),
+  },
+  {
+    name: "digest",
+    summary: "render a digest to a file, or send it now",
+    load: async (io) => (await import("./digest.ts")).digestCommand(io),
+  },
+  {
+    name: "notify-test",
+    summary: "send one marked test message to a receiver, through the real path",
+    load: async (io) => (await import("./notify-test.ts")).notifyTestCommand(io),
   },
 ];
 
