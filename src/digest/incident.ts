@@ -11,18 +11,25 @@ const DEFAULT_KINDS: ReadonlyMap<string, IncidentKind> = new Map([
   ["LocationOffline", "location_offline"],
 ]);
 
+/** What of an alert is told, be it firing or remembered as an incident. */
+export type RecordedAlert = Pick<
+  Alert,
+  "ruleId" | "labels" | "subject" | "startsAt" | "endsAt" | "endReason"
+>;
+
 /** An alert as a digest counts it. What it means is its rule's to say, not its name's. */
-export function incidentOf(alert: Alert, rules: readonly Rule[]): Incident {
-  const alertname = alert.labels.alertname ?? alert.ruleId;
-  const rule = rules.find(({ id }) => id === alert.ruleId);
+export function incidentOf(alert: RecordedAlert, rules: readonly Rule[]): Incident {
+  const { ruleId, labels, subject, startsAt, endsAt, endReason } = alert;
+  const alertname = labels.alertname ?? ruleId;
+  const rule = rules.find(({ id }) => id === ruleId);
   return {
     alertname,
     kind: rule ? kindOf(rule) : (DEFAULT_KINDS.get(alertname) ?? "other"),
-    recordingId: alert.subject.kind === "recording" ? alert.subject.id : undefined,
-    locationId: alert.subject.kind === "location" ? alert.subject.id : undefined,
-    startsAt: alert.startsAt,
-    endsAt: alert.endsAt,
-    endReason: alert.endReason,
+    recordingId: subject.kind === "recording" ? subject.id : undefined,
+    locationId: subject.kind === "location" ? subject.id : undefined,
+    startsAt,
+    endsAt,
+    endReason,
   };
 }
 

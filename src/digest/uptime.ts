@@ -14,28 +14,45 @@ export interface TimedBucket extends Span {
   readonly bucket: UptimeBucket;
 }
 
-/** The buckets that start inside `bounds` and are settled by `now`, in order; hourly and daily ones alike. */
+/**
+ * The buckets of which more than half lies inside `bounds`, cut off there, in order, as far as they are settled
+ * by `now`. Hourly and daily ones may be mixed.
+ */
 export function timedBuckets(buckets: readonly UptimeBucket[], bounds: Span, now: Instant): TimedBucket[] {
-  const inside = buckets
-    .filter(({ startAt }) => startAt >= bounds.from && startAt < bounds.to)
-    .sort((a, b) => a.startAt - b.startAt);
-  const width = bucketWidth(inside);
-  return inside
-    .map((bucket, i) => {
-      const next = inside[i + 1]?.startAt ?? bounds.to;
-      return { bucket, from: bucket.startAt, to: Math.min(next, bucket.startAt + width, bounds.to) };
-    })
-    .filter(({ to }) => to <= now - SETTLED_AFTER);
+  const sorted = buckets.toSorted((a, b) => a.startAt - b.startAt);
+  const hour = shortestStep(sorted);
+  return sorted.flatMap((bucket, i) => {
+    const from = bucket.startAt;
+    const to = from + bucketLength(bucket, sorted[i - 1], sorted[i + 1], hour);
+    const middle = (from + to) / 2;
+    if (middle < bounds.from || middle >= bounds.to || to > now - SETTLED_AFTER) return [];
+    return [{ bucket, from: Math.max(from, bounds.from), to: Math.min(to, bounds.to) }];
+  });
 }
 
-/** The smallest distance between two buckets; days may have 25 hours, and a bucket on its own may be one. */
-function bucketWidth(buckets: readonly UptimeBucket[]): number {
-  let width = DAY + HOUR;
-  buckets.forEach(({ startAt }, i) => {
-    const gap = (buckets[i + 1]?.startAt ?? Number.POSITIVE_INFINITY) - startAt;
-    if (gap > 0 && gap < DAY - HOUR) width = Math.min(width, gap);
-  });
-  return width;
+/** The smallest distance between two buckets, at most an hour. */
+function shortestStep(sorted: readonly UptimeBucket[]): number {
+  return sorted.reduce((step, { startAt }, i) => {
+    const gap = (sorted[i + 1]?.startAt ?? Number.POSITIVE_INFINITY) - startAt;
+    return gap > 0 ? Math.min(step, gap) : step;
+  }, HOUR);
+}
+
+/**
+ * The service does not say how long a bucket is. One a day from its neighbours stands for its day, which may have
+ * 23 or 25 hours; a closed one never does, so that no downtime is explained away.
+ */
+function bucketLength(
+  { startAt, withinSchedule }: UptimeBucket,
+  previous: UptimeBucket | undefined,
+  next: UptimeBucket | undefined,
+  hour: number,
+): number {
+  const isDay = (length: number) => length >= DAY - HOUR && length <= DAY + HOUR;
+  const toNext = (next?.startAt ?? Number.POSITIVE_INFINITY) - startAt;
+  if (!withinSchedule || toNext < DAY - HOUR) return hour;
+  if (isDay(toNext)) return toNext;
+  return previous && isDay(startAt - previous.startAt) ? DAY : hour;
 }
 
 /** Time outside the uploading schedule, as the service tells it bucket by bucket. */
@@ -43,7 +60,10 @@ export function closedTime(buckets: readonly TimedBucket[]): Span[] {
   return buckets.filter(({ bucket }) => !bucket.withinSchedule);
 }
 
-/** Sums from which a mean is made: so that a location's comes from the buckets of all its recordings. */
+/**
+ * Sums from which the mean of `dayRatio` (health) is made; they add up, so that a location's mean comes from the
+ * buckets of all its recordings without holding them together.
+ */
 export interface UptimeTally {
   weighted: number;
   weight: number;
