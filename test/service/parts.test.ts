@@ -1,0 +1,116 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseFrame } from "../../src/service/frame.ts";
+import { decodeParts, PartCollector } from "../../src/service/parts.ts";
+import { read } from "../../src/service/questions.ts";
+
+const bytes = (text: string) => Buffer.from(text);
+
+describe("a frame", () => {
+  it("has an id, two numbers and a payload that may hold bars", () => {
+    const frame = parseFrame(bytes('q-1|2|3|["a|b"]'));
+    expect(frame).toEqual({ id: "q-1", part: 2, total: 3, payload: bytes('["a|b"]') });
+  });
+
+  it.each([
+    ["", undefined],
+    ["no bars", undefined],
+    ["|0|0|[]", undefined],
+    ["q|0|0", "q"],
+    ["q|x|0|[]", "q"],
+    ["q|-1|0|[]", "q"],
+    ["q|0.5|1|[]", "q"],
+    ["q||0|[]", "q"],
+    ["q|3|2|[]", "q"],
+    ["q|1|0|[]", "q"],
+    ["q|99999999999|99999999999|[]", "q"],
+    [`${"q".repeat(300)}|0|0|[]`, undefined],
+  ])("is not %j", (text, id) => {
+    expect(parseFrame(bytes(text))).toEqual({ id, bad: true });
+  });
+
+  it("is never a reason to fail", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 400 }), (data) => {
+        expect(parseFrame(Buffer.from(data))).toHaveProperty("id");
+      }),
+    );
+  });
+});
+
+/** Feeds the parts as frames to one question; what the last of them gives. */
+function feed(texts: string[], max = 1_000) {
+  const budget = { held: 0, max };
+  const collector = new PartCollector(budget);
+  const answers = texts.map((text) => {
+    const frame = parseFrame(bytes(text));
+    return "bad" in frame ? "bad" : read(collector, frame);
+  });
+  const held = budget.held;
+  collector.clear();
+  expect(budget.held).toBe(0);
+  return { last: answers.at(-1), early: answers.slice(0, -1).filter(Boolean), held };
+}
+
+describe("a reply in parts", () => {
+  it.each([
+    ["one part, marked 0 of 0", ["q|0|0|[1]"], [1]],
+    ["one part, marked 0 of 1", ["q|0|1|[1]"], [1]],
+    ["one part, marked 1 of 1", ["q|1|1|[1]"], [1]],
+    ["pieces of the text counted from 1", ["q|1|3|[1", "q|2|3|,2", "q|3|3|,3]"], [1, 2, 3]],
+    ["pieces of the text counted from 0", ["q|0|3|[1", "q|1|3|,2", "q|2|3|,3]"], [1, 2, 3]],
+    ["arrays of their own counted from 1", ["q|1|2|[1]", "q|2|2|[2]"], [1, 2]],
+    ["arrays of their own counted from 0", ["q|0|2|[1]", "q|1|2|[2]"], [1, 2]],
+    ["parts in any order", ["q|3|3|,3]", "q|1|3|[1", "q|2|3|,2"], [1, 2, 3]],
+    ["a part that comes twice", ["q|1|2|[1", "q|1|2|[1", "q|2|2|,2]"], [1, 2]],
+    ["an object in pieces", ['q|1|2|{"a":', "q|2|2|1}"], { a: 1 }],
+    ["an empty piece", ["q|1|2|[1]", "q|2|2|"], [1]],
+  ])("may be %s", (_, texts, value) => {
+    expect(feed(texts)).toMatchObject({ last: { value }, early: [] });
+  });
+
+  it.each([
+    ["that is no JSON", ["q|0|0|nope"], "bad_json"],
+    ["whose parts are neither pieces nor arrays", ["q|1|2|{}", "q|2|2|[]"], "bad_part"],
+    ["whose total changes", ["q|1|3|[1", "q|2|2|,2]"], "bad_part"],
+    ["that turns out whole after a part", ["q|1|3|[1", "q|0|0|[]"], "bad_part"],
+    ["whose second copy differs", ["q|1|2|[1", "q|1|2|[2"], "bad_part"],
+    ["that counts from 0 and from 1", ["q|0|2|[1", "q|2|2|,2]"], "bad_part"],
+    ["in more parts than anybody sends", ["q|1|1000000|["], "too_large"],
+  ])("is refused %s", (_, texts, kind) => {
+    expect(feed(texts)).toMatchObject({ last: { kind }, early: [] });
+  });
+
+  it("is refused where it would hold more memory than there is for all", () => {
+    expect(feed([`q|1|3|${"x".repeat(6)}`, `q|2|3|${"x".repeat(6)}`], 10)).toMatchObject({
+      last: { kind: "too_large" },
+      held: 6,
+    });
+  });
+
+  it("is the same however it was cut and shuffled", () => {
+    const reply = fc.array(fc.record({ id: fc.string(), n: fc.nat() }));
+    fc.assert(
+      fc.property(
+        reply,
+        fc.integer({ min: 2, max: 6 }),
+        fc.constantFrom(0, 1),
+        fc.nat(),
+        (rows, total, base, turn) => {
+          const text = Array.from(JSON.stringify(rows));
+          const size = Math.ceil(text.length / total);
+          const pieces = Array.from({ length: total }, (_, i) =>
+            text.slice(i * size, (i + 1) * size).join(""),
+          );
+          const frames = pieces.map((piece, i) => `q|${i + base}|${total}|${piece}`);
+          const turned = frames.map((_, i) => frames[(i + turn) % total] ?? "");
+          expect(feed(turned, 1e6).last).toEqual({ value: rows });
+        },
+      ),
+    );
+  });
+});
+
+it("joins no parts into nothing", () => {
+  expect(decodeParts([])).toEqual({ value: [] });
+});

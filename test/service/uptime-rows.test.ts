@@ -1,0 +1,197 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { ProtocolErrorKind } from "../../src/service/service.ts";
+import { createUptimeReader } from "../../src/service/uptime-rows.ts";
+import { createWallClock } from "../../src/service/zoned-time.ts";
+
+const camera = {
+  id: "aaaaaaaaaaaaaaaaaaaaaaaa",
+  name: "Entrance",
+  organisation: "org",
+  cameraServer: "server",
+  location: "shop",
+  useUploadingSchedule: true,
+  timezone: "Europe/London",
+};
+
+function entry(index: string, over: Record<string, unknown> = {}) {
+  return {
+    index,
+    withinSchedule: true,
+    segmentsExpected: 60,
+    segmentsReceived: 30,
+    avgUptimeOnSegment: 1,
+    pcSegmentsRecieved: 0.5,
+    overallUptime: 0.5,
+    ...over,
+  };
+}
+
+function readerOf(indexTimezone: "recording" | "utc" = "recording") {
+  const kinds: ProtocolErrorKind[] = [];
+  const report = (kind: ProtocolErrorKind, detail?: () => unknown) => {
+    detail?.();
+    kinds.push(kind);
+  };
+  return { kinds, ...createUptimeReader({ report, wall: createWallClock(), indexTimezone }) };
+}
+
+function startsOf(indices: string[], indexTimezone?: "recording" | "utc") {
+  const reader = readerOf(indexTimezone);
+  const { buckets } = reader.one({ recording: camera, uptime: indices.map((index) => entry(index)) });
+  return {
+    starts: buckets.map(({ startAt }) => new Date(startAt).toISOString().slice(0, 16)),
+    kinds: reader.kinds,
+  };
+}
+
+describe("an uptime result", () => {
+  it("gives the recording and its buckets", () => {
+    expect(readerOf().one({ recording: camera, uptime: [entry("2026-07-10 09:00")] })).toEqual({
+      recording: {
+        id: "aaaaaaaaaaaaaaaaaaaaaaaa",
+        name: "Entrance",
+        organisation: "org",
+        cameraServer: "server",
+        locationId: "shop",
+        useUploadingSchedule: true,
+        timezone: "Europe/London",
+      },
+      buckets: [
+        {
+          startAt: Date.UTC(2026, 6, 10, 8),
+          withinSchedule: true,
+          segmentsExpected: 60,
+          segmentsReceived: 30,
+          avgUptimeOnSegment: 1,
+          pcSegmentsReceived: 0.5,
+          overallUptime: 0.5,
+        },
+      ],
+    });
+  });
+
+  it("reads index in UTC where the configuration says so", () => {
+    expect(startsOf(["2026-07-10 09:00"], "utc").starts).toEqual(["2026-07-10T09:00"]);
+  });
+
+  it("keeps null apart from 0", () => {
+    const nothing = { segmentsReceived: 0, avgUptimeOnSegment: null, overallUptime: null };
+    const { buckets } = readerOf().one({ recording: camera, uptime: [entry("2026-07-10 09:00", nothing)] });
+    expect(buckets[0]).toMatchObject({
+      segmentsReceived: 0,
+      avgUptimeOnSegment: undefined,
+      overallUptime: undefined,
+    });
+  });
+
+  it("keeps an overallUptime that is not the product of the other two", () => {
+    const { buckets } = readerOf().one({
+      recording: camera,
+      uptime: [entry("2026-07-10 09:00", { overallUptime: 0.9 })],
+    });
+    expect(buckets[0]?.overallUptime).toBe(0.9);
+  });
+
+  it("takes a second row of the hour the clocks repeat for the second hour, and a third for a mistake", () => {
+    const hours = ["2026-10-25 00:00", "2026-10-25 01:00", "2026-10-25 01:00", "2026-10-25 02:00"];
+    expect(startsOf(hours)).toEqual({
+      starts: ["2026-10-24T23:00", "2026-10-25T00:00", "2026-10-25T01:00", "2026-10-25T02:00"],
+      kinds: [],
+    });
+    expect(startsOf([...hours, "2026-10-25 01:00"]).kinds).toEqual(["bad_bucket"]);
+  });
+
+  it("takes a single row of that hour for the first", () => {
+    expect(startsOf(["2026-10-25 01:00", "2026-10-25 02:00"]).starts).toEqual([
+      "2026-10-25T00:00",
+      "2026-10-25T02:00",
+    ]);
+  });
+
+  it("lets a row of the hour the clocks skip give way to a real one", () => {
+    expect(startsOf(["2026-03-29 00:00", "2026-03-29 01:00", "2026-03-29 02:00"])).toEqual({
+      starts: ["2026-03-29T00:00", "2026-03-29T01:00"],
+      kinds: [],
+    });
+    expect(startsOf(["2026-03-29 01:00"]).starts).toEqual(["2026-03-29T01:00"]);
+  });
+
+  it("drops a row that another has said already, and puts the rest in order", () => {
+    expect(startsOf(["2026-01-10 02:00", "2026-01-10 01:00", "2026-01-10 02:00"])).toEqual({
+      starts: ["2026-01-10T01:00", "2026-01-10T02:00"],
+      kinds: ["bad_bucket"],
+    });
+  });
+
+  it.each([{ timezone: "Mars/Olympus" }, { timezone: undefined }, { timezone: 5 }])(
+    "falls back on UTC with %j, and counts it",
+    (odd) => {
+      const reader = readerOf();
+      const { recording, buckets } = reader.one({
+        recording: { ...camera, ...odd },
+        uptime: [entry("2026-07-10 09:00")],
+      });
+      expect(recording.timezone).toBe("UTC");
+      expect(buckets[0]?.startAt).toBe(Date.UTC(2026, 6, 10, 9));
+      expect(reader.kinds).toEqual(["bad_timezone"]);
+    },
+  );
+
+  it("takes an id from _id, and a reference from an object that holds one", () => {
+    const { recording } = readerOf().one({
+      recording: {
+        ...camera,
+        id: undefined,
+        _id: "x1",
+        location: { _id: "shop" },
+        organisation: { id: "o" },
+      },
+      uptime: null,
+    });
+    expect(recording).toMatchObject({ id: "x1", locationId: "shop", organisation: "o" });
+  });
+
+  it.each([
+    { index: 5 },
+    { index: "today" },
+    { overallUptime: "1" },
+    { overallUptime: 57 },
+    { segmentsExpected: -1 },
+    { withinSchedule: "yes" },
+  ])("drops a bucket with %j and keeps the others", (odd) => {
+    const reader = readerOf();
+    const { buckets } = reader.one({
+      recording: camera,
+      uptime: [entry("2026-01-10 01:00", odd), entry("2026-01-10 02:00"), 7],
+    });
+    expect(buckets).toHaveLength(1);
+    expect(reader.kinds).toEqual(["bad_bucket", "bad_bucket"]);
+  });
+
+  it("drops a result that tells no recording or location, and counts it", () => {
+    const reader = readerOf();
+    const rows = [
+      { recording: camera, uptime: [] },
+      { recording: { ...camera, id: undefined }, uptime: [] },
+      { recording: { ...camera, location: null }, uptime: [] },
+      { uptime: [] },
+      null,
+    ];
+    expect(reader.many(rows)).toMatchObject({ dropped: 4, results: [{ recording: { id: camera.id } }] });
+    expect(reader.kinds).toEqual(Array(4).fill("bad_row"));
+  });
+
+  it.each([{}, null, "rows"])("fails in bulk where the payload is %j", (payload) => {
+    expect(() => readerOf().many(payload)).toThrow(expect.objectContaining({ code: "bad_payload" }));
+  });
+
+  it("survives any JSON", () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue()), fc.array(fc.jsonValue()), (rows, uptime) => {
+        const result = readerOf().many([...rows, { recording: camera, uptime }]);
+        expect(result.results.length + result.dropped).toBe(rows.length + 1);
+      }),
+    );
+  });
+});
