@@ -82,8 +82,18 @@ function readDay(date: string, timezone: string): LocalHour[] {
   const hours: LocalHour[] = [];
   for (let at = start.toMillis(); at < end; at += HOUR_MS) {
     const local = DateTime.fromMillis(at, { zone: timezone });
-    const index = local.toFormat("yyyy-MM-dd HH:mm");
-    hours.push({ startAt: at, hour: local.hour, weekday: local.weekday, date, index });
+    const { hour, minute, weekday } = local;
+    hours.push({
+      startAt: at,
+      hour,
+      weekday,
+      date,
+      index: `${date} ${twoDigits(hour)}:${twoDigits(minute)}`,
+    });
   }
   return hours;
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, "0");
 }
