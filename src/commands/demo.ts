@@ -3,7 +3,7 @@
  * day, the daemon watches it, and an inbox catches what people would receive. Whatever is started here is
  * registered for its end on the next line, so that Ctrl-C, at any moment, leaves nothing behind.
  */
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,10 +19,10 @@ import { humanDuration } from "../lib/duration.ts";
 import { freePort } from "../lib/free-port.ts";
 import { createLogger, type Logger, type LogLevel, logLevels } from "../lib/log.ts";
 import { stepsOf } from "../simulator/player.ts";
-import { parseScenario, type Scenario } from "../simulator/scenario.ts";
-import { type Simulator, startSimulator } from "../simulator/simulator.ts";
+import { type Scenario, type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { ensureRedisServer, startEmbeddedRedis } from "../store/embedded.ts";
 import type { CommandIo } from "./io.ts";
+import { readScenario } from "./simulate.ts";
 
 const SCENARIO = fileURLToPath(new URL("../demo/scenario.yaml", import.meta.url));
 const CONFIG = fileURLToPath(new URL("../../config/demo.yaml", import.meta.url));
@@ -52,13 +52,13 @@ export function demoCommand(io: CommandIo, startDaemon: StartDaemon): Command {
     )
     .option("--scenario <file>", "another day than the scripted one")
     .action(async (options: { scenario?: string }) => {
-      const file = options.scenario ?? SCENARIO;
+      const scenario = await readScenario(options.scenario ?? SCENARIO);
       const stage: Stage = {
         io,
         closer: new Closer(),
         log: createLogger({ level: logLevel(io.env), destination: io.stderr }),
         paint: paintFor(io.stdout, io.env),
-        scenario: parseScenario(await readFile(file, "utf8"), file),
+        scenario,
       };
       try {
         await play(stage, startDaemon);

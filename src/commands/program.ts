@@ -77,7 +77,7 @@ export async function runCli(
     // Stopped by a signal is what was asked for; whatever gave way to it is no news.
     if (io.signal.aborted && isAbort(thrown)) return;
     io.stderr.write(describeFailure(thrown, io.env));
-    io.setExitCode(thrown instanceof ConfigError && thrown.code === "invalid" ? 1 : 3);
+    io.setExitCode(isBadNews(thrown) ? 1 : 3);
   }
 }
 
@@ -125,6 +125,11 @@ async function createProgram(
 function inherit(command: Command, parent: Command): void {
   command.copyInheritedSettings(parent);
   for (const child of command.commands) inherit(child, command);
+}
+
+/** A file that says something wrong is an answer; a file that is not there is none. */
+function isBadNews(thrown: unknown): boolean {
+  return thrown instanceof CodedError && (thrown.code === "invalid" || thrown.code === "bad_scenario");
 }
 
 function isAbort(thrown: unknown): boolean {

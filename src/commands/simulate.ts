@@ -49,7 +49,8 @@ function wholeNumber(text: string): number {
   return Number(text);
 }
 
-async function readScenario(file: string): Promise<Scenario> {
+/** Reads a scenario file. Throws SimulatorError: `cannot_read`, `bad_scenario`. */
+export async function readScenario(file: string): Promise<Scenario> {
   const text = await readFile(file, "utf8").catch((cause: unknown) => {
     const why = toError(cause).message;
     throw new SimulatorError(

@@ -49,7 +49,7 @@ function sentencesOf(changes: readonly WorldChange[]): string[] {
   const groups = Map.groupBy(changes, ({ location, became }) => `${location}\n${became}`);
   return [...groups.values()].map((group) => {
     const [{ location, of, became } = { location: "", of: 0, became: "" }] = group;
-    const names = [...new Set(group.map(({ recording }) => recording))];
+    const names = [...new Set(group.map(({ recording }) => nameWithin(location, recording)))];
     const who = of > 1 && names.length === of ? `all ${of} cameras` : names.join(", ");
     return `${location}: ${who} ${names.length > 1 ? "are" : "is"} ${became}`;
   });
@@ -61,4 +61,9 @@ function faultSentences(faults: readonly { name: string; type: "set" | "cleared"
     if (names.length === 0) return [];
     return [`the service ${type === "set" ? "fails" : "works again"} (${names.join(", ")})`];
   });
+}
+
+/** A camera called after its shop need not say so twice. */
+function nameWithin(location: string, recording: string): string {
+  return recording.startsWith(`${location} `) ? recording.slice(location.length + 1) : recording;
 }

@@ -3,7 +3,7 @@ import { styleText } from "node:util";
 import { stripControls } from "../lib/text.ts";
 import type { InboxMessage } from "./message.ts";
 import type { Span } from "./mrkdwn.ts";
-import type { Part, SlackMessage } from "./slack-message.ts";
+import { type Part, plain } from "./slack-message.ts";
 
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
@@ -24,19 +24,21 @@ export function printMessage(message: InboxMessage, paint: Paint): string {
     return `${time}  ${paint("bold", "e-mail")}  to ${stripControls(to)}: ${paint("bold", stripControls(subject))}\n`;
   }
   const { slack } = message;
-  const bar = paint(severityStyle(slack.color), "┃");
-  const body = bodyLines(slack, paint).map((line) => `          ${bar} ${line}\n`);
-  return `${time}  ${paint("bold", "Slack ")}  ${paint(["bold", severityStyle(slack.color)], stripControls(slack.title))}\n${body.join("")}`;
+  const [first, ...rest] = slack.parts;
+  const hasHeader = first?.kind === "header";
+  const title = hasHeader ? plain(first) : slack.title;
+  const style = severityStyle(slack.color);
+  const bar = paint(style, "┃");
+  const body = (hasHeader ? rest : slack.parts)
+    .flatMap((part) => partLines(part, paint))
+    .filter((line) => line.trim() !== "" && line !== title)
+    .map((line) => `          ${bar} ${line}\n`);
+  return `${time}  ${paint("bold", "Slack ")}  ${paint(["bold", style], stripControls(title))}\n${body.join("")}`;
 }
 
 /** `hh:mm:ss` of this machine's time zone. */
 export function clock(at: number): string {
   return new Date(at).toTimeString().slice(0, 8);
-}
-
-function bodyLines(slack: SlackMessage, paint: Paint): string[] {
-  const lines = slack.parts.flatMap((part) => partLines(part, paint));
-  return lines.filter((line, index) => line.trim() !== "" && !(index === 0 && line.includes(slack.title)));
 }
 
 function partLines(part: Part, paint: Paint): string[] {

@@ -23,6 +23,11 @@ describe("the narrator", () => {
     expect(await told((n) => n.changed(change("Till 1")))).toEqual(["Leeds Briggate: Till 1 is offline"]);
   });
 
+  test("says the shop's name once", async () => {
+    const sentences = await told((n) => n.changed(change("Leeds Briggate Till 1")));
+    expect(sentences).toEqual(["Leeds Briggate: Till 1 is offline"]);
+  });
+
   test("makes one line of what happens to several at once", async () => {
     const sentences = await told((n) => {
       n.changed(change("Till 1"));
