@@ -3,11 +3,22 @@
 import type { Route } from "../alerting/route.ts";
 import { formatDuration } from "../lib/duration.ts";
 import type { Config } from "./config.ts";
-import type { Finding, Path } from "./finding.ts";
+import { type Finding, type Path, quoted } from "./finding.ts";
+import { nearest } from "./leaf.ts";
+import { reservedLabels } from "./rule-schema.ts";
 import type { ConfigInput } from "./schema.ts";
 
-export function advise(config: Config, input: ConfigInput): Finding[] {
-  const findings = reminders(config.route, ["route"]);
+/** `fromEnvironment` says whether anything at or below a path was read from a variable: that is not shown. */
+export function advise(
+  config: Config,
+  input: ConfigInput,
+  fromEnvironment: (path: Path) => boolean,
+): Finding[] {
+  const findings = [
+    ...clearText(input),
+    ...reminders(config.route, ["route"]),
+    ...hideNames(strangeLabels(config), fromEnvironment),
+  ];
   if (input.rules.length === 0) {
     const expected = "at least one rule: without any, nothing is ever told";
     findings.push({ kind: "value", path: ["rules"], found: "an empty list", expected });
@@ -26,4 +37,54 @@ function reminders(route: Route, path: Path): Finding[] {
   const found = `${formatDuration(route.repeatIntervalMs)}, less than group_interval`;
   const expected = `${formatDuration(route.groupIntervalMs)} or more: a group is looked at no more often`;
   return [{ kind: "value", path: [...path, "repeat_interval"], found, expected }, ...below];
+}
+
+const HERE = /^(?:localhost|127\.|\[::1\])/;
+
+function clearText({ service }: ConfigInput): Finding[] {
+  return (["base_url", "ws_url", "auth_url"] as const).flatMap((key): Finding[] => {
+    const { protocol, hostname } = new URL(service[key]);
+    if (protocol.endsWith("s:") || HERE.test(hostname)) return [];
+    const expected = `${protocol.slice(0, -1)}s:// so that credentials are not sent in the clear`;
+    return [{ kind: "value", path: ["service", key], found: `${protocol}//`, expected }];
+  });
+}
+
+/** A matcher on a label that nothing ever has is a slip of the pen: its route would wait for ever. */
+function strangeLabels(config: Config): Finding[] {
+  const ofAlerts = [
+    ...reservedLabels,
+    "receiver",
+    "integration",
+    ...config.rules.flatMap(({ labels }) => Object.keys(labels)),
+  ];
+  const ofRecordings = reservedLabels.filter((label) => label !== "alertname");
+  return [
+    ...inRoutes(config.route, ["route"], ofAlerts),
+    ...config.digests.flatMap(({ matchers }, index) => unknownIn(matchers, ["digests", index], ofRecordings)),
+  ];
+}
+
+function hideNames(findings: readonly Finding[], fromEnvironment: (path: Path) => boolean): Finding[] {
+  return findings.map((finding) =>
+    fromEnvironment(finding.path)
+      ? { ...finding, found: "a label that nothing has", suggestion: undefined }
+      : finding,
+  );
+}
+
+function inRoutes(route: Route, path: Path, known: readonly string[]): Finding[] {
+  const below = route.routes.flatMap((child, index) => inRoutes(child, [...path, "routes", index], known));
+  return [...unknownIn(route.matchers, path, known), ...below];
+}
+
+function unknownIn(matchers: Route["matchers"], path: Path, known: readonly string[]): Finding[] {
+  const strange = matchers.filter(({ name }) => !known.includes(name));
+  return strange.slice(0, 1).map(({ name }) => ({
+    kind: "value",
+    path: [...path, "matchers"],
+    found: `the label ${quoted(name)}, which nothing has`,
+    expected: `one of ${[...new Set(known)].join(", ")}`,
+    suggestion: nearest(name, known),
+  }));
 }

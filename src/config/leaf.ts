@@ -175,9 +175,11 @@ interface UrlShape {
   readonly schemes: readonly string[];
   readonly login?: boolean;
   readonly query?: boolean;
+  /** Paths are put behind it: a trailing slash is cut. */
+  readonly base?: boolean;
 }
 
-/** A URL as it was written, a trailing slash cut. */
+/** A URL as it was written. */
 export function url(expected: string, shape: UrlShape): z.ZodType<string> {
   return leaf(expected, (text) => {
     if (/[\s\\]|\p{C}/u.test(text) || !URL.canParse(text) || text.length > 2048) return {};
@@ -189,6 +191,6 @@ export function url(expected: string, shape: UrlShape): z.ZodType<string> {
     const login = username !== "" || password !== "";
     const ok =
       scheme && hostname !== "" && hash === "" && (shape.login || !login) && (shape.query || search === "");
-    return ok ? { value: text.endsWith("/") ? text.slice(0, -1) : text } : {};
+    return ok ? { value: shape.base && text.endsWith("/") ? text.slice(0, -1) : text } : {};
   });
 }

@@ -10,9 +10,9 @@ import { advise } from "./advise.ts";
 import { buildConfig } from "./build.ts";
 import type { Config } from "./config.ts";
 import { crossCheck } from "./cross-check.ts";
-import { readDocument } from "./document.ts";
+import { type ConfigDocument, readDocument } from "./document.ts";
 import type { Environment } from "./environment.ts";
-import { pathKey } from "./finding.ts";
+import { type Path, pathKey } from "./finding.ts";
 import { ConfigError, type Problem } from "./problem.ts";
 import { toProblems } from "./report.ts";
 import { configSection } from "./schema.ts";
@@ -57,7 +57,13 @@ export function parseConfig(
   ];
   if (!("value" in checked) || findings.length > 0) return { problems: report(findings, secrets.values) };
   const config = buildConfig(checked.value);
-  return { config, warnings: report(advise(config, checked.value), secrets.values) };
+  const fromEnvironment = (path: Path) => readsEnvironment(document, path);
+  return { config, warnings: report(advise(config, checked.value, fromEnvironment), secrets.values) };
+}
+
+function readsEnvironment({ places }: ConfigDocument, path: Path): boolean {
+  const start = pathKey(path).slice(0, -1);
+  return [...places].some(([key, { variables }]) => variables.length > 0 && key.startsWith(start));
 }
 
 function refuseFiles(): never {
@@ -100,8 +106,11 @@ async function readText(file: string): Promise<string> {
 const LONGEST_SECRET_FILE = 65_536;
 
 function readSecretFile(path: string): string {
-  const { size } = statSync(path);
-  if (size > LONGEST_SECRET_FILE) throw Object.assign(new Error("too large for a secret"), { code: "EFBIG" });
+  const stat = statSync(path);
+  // Reading a pipe would wait for whoever writes to it.
+  if (!stat.isFile()) throw Object.assign(new Error("no regular file"), { code: "EINVAL" });
+  if (stat.size > LONGEST_SECRET_FILE)
+    throw Object.assign(new Error("too large for a secret"), { code: "EFBIG" });
   return readFileSync(path, "utf8");
 }
 

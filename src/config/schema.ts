@@ -24,13 +24,14 @@ import { defaultRules, ruleSection } from "./rule-schema.ts";
 
 const webUrl = url("an http:// or https:// URL without login, query or fragment", {
   schemes: ["http", "https"],
+  base: true,
 });
 
 const service = section({
   base_url: required("The Core API's address.", webUrl),
   ws_url: required(
     "The Metrics WebSocket's address.",
-    url("a ws:// or wss:// URL without login, query or fragment", { schemes: ["ws", "wss"] }),
+    url("a ws:// or wss:// URL without login, query or fragment", { schemes: ["ws", "wss"], base: true }),
   ),
   auth_url: required("The token issuer's address.", webUrl),
   client_id: required("The client id the account manager gave.", line),

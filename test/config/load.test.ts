@@ -174,6 +174,29 @@ describe("routes", () => {
   });
 });
 
+test("a matcher on a label that nothing has is pointed out", () => {
+  const text = `${smallest}route: { receiver: ops, routes: [{ matchers: [severty="warning"] }] }
+rules: [{ alert: A, when: { missing: true }, labels: { severity: warning, team: x } }]
+smtp: { host: h, from: a@b }
+digests: [{ name: d, to: a@b, matchers: [team="x", location="y"] }]
+`;
+  expect(warningsOf(text)).toEqual([
+    expect.stringMatching(
+      /^lenswatch\.yaml:12:46: route\.routes\[0\]\.matchers: found the label "severty", which nothing has, .* did you mean severity\?$/,
+    ),
+    expect.stringMatching(
+      /^lenswatch\.yaml:15:41: digests\[0\]\.matchers: found the label "team", which nothing has/,
+    ),
+  ]);
+});
+
+test("credentials in the clear are pointed out, unless they stay on this machine", () => {
+  expect(warningsOf(smallest.replace("https://issuer", "http://issuer"))).toEqual([
+    "lenswatch.yaml:4:13: service.auth_url: found http://, expected https:// so that credentials are not sent in the clear",
+  ]);
+  expect(warningsOf(smallest.replace("wss://metrics.example.com", "ws://[::1]:8080"))).toEqual([]);
+});
+
 test("a receiver that tells nobody is allowed, and pointed out", () => {
   expect(warningsOf(`${smallest}  - name: nobody\nroute: { receiver: ops }\n`)).toEqual([
     "lenswatch.yaml:12:5: receivers[1]: found a receiver with neither, expected slack_configs or email_configs: nobody is told what is routed here",
@@ -185,6 +208,10 @@ test("every text stays what it was written as, whatever YAML would make of it", 
   expect(config.service.clientId).toBe("0123");
   expect(config.service.clientSecret).toBe("12345678901234567890");
   expect(configOf(smallest.replaceAll("ops", "on")).receivers[0]?.name).toBe("on");
+});
+
+test("a byte order mark and Windows line ends change nothing", () => {
+  expect(configOf(`\uFEFF${smallest.replaceAll("\n", "\r\n")}`)).toEqual(configOf(smallest));
 });
 
 test("anchors and aliases work", () => {
@@ -275,7 +302,8 @@ test("addresses come as a list or separated by commas", () => {
   expect(configOf(text('"a@example.com, b+c@mail.example.com"')).receivers[0]?.email[0]?.to).toEqual(wanted);
 });
 
-test("URLs lose their trailing slash", () => {
+test("addresses that paths are put behind lose their trailing slash, a webhook's does not", () => {
+  expect(configOf(smallest.replace("B0/x", "B0/x/")).receivers[0]?.slack[0]?.apiUrl).toMatch(/B0\/x\/$/);
   expect(
     configOf(smallest.replace("https://core.example.com\n", "https://core.example.com/api/\n")).service
       .baseUrl,
@@ -297,6 +325,26 @@ describe("from a file", () => {
       smallest.replace("client_secret: a-secret", "client_secret_file: secret"),
     );
     expect((await loadConfig(join(path, "c.yaml"), {})).service.clientSecret).toBe("from-a-file");
+  });
+
+  test("a secret's file has to be a regular one of a sensible size", async () => {
+    const path = await folder();
+    const file = join(path, "c.yaml");
+    const problem = async (secret: string) => {
+      await writeFile(file, smallest.replace("client_secret: a-secret", `client_secret_file: ${secret}`));
+      const error = await loadConfig(file, {}).catch((thrown: unknown) => thrown);
+      return (error as ConfigError).problems.map(({ path: at, found }) => `${at}: ${found}`);
+    };
+    await writeFile(join(path, "large"), "x".repeat(70_000));
+    expect(await problem("large")).toEqual([
+      "service.client_secret_file: a path that cannot be read (EFBIG)",
+    ]);
+    expect(await problem("/dev/null")).toEqual([
+      "service.client_secret_file: a path that cannot be read (EINVAL)",
+    ]);
+    expect(await problem("none")).toEqual([
+      "service.client_secret_file: a path that cannot be read (ENOENT)",
+    ]);
   });
 
   test("what is wrong comes as one error with every problem", async () => {
