@@ -81,13 +81,13 @@ function firingSections(notification: Notification, limit: number): Section[] {
   if (reason === "test") return section("Example, not real", firingEntry, firing, notification, limit);
   const added = firing.filter(({ isNew }) => isNew);
   if (added.length === 0 || added.length === firing.length) {
-    const heading = resolved.length === 0 ? undefined : added.length === 0 ? "Still there" : "New";
+    const heading = resolved.length === 0 ? undefined : added.length === 0 ? "Still going on" : "New";
     return section(heading, firingEntry, firing, notification, limit);
   }
   const known = firing.filter(({ isNew }) => !isNew);
   return [
     ...section("New", firingEntry, added, notification, limit),
-    ...section("Still there", firingEntry, known, notification, limit),
+    ...section("Still going on", firingEntry, known, notification, limit),
   ];
 }
 

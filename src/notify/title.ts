@@ -37,14 +37,10 @@ function change(
 ): string[] {
   const added = firing.filter(({ isNew }) => isNew).length;
   return [
-    ...(reason === "reminder" ? [`for ${span(Math.min(...starts(firing)), now)}`] : []),
+    ...(reason === "reminder" ? [`for ${duration(firing, now)}`] : []),
     ...(added > 0 && added < firing.length ? [`${added} new`] : []),
     ...endCounts(resolved),
   ];
-}
-
-function starts(alerts: readonly NotifiedAlert[]): number[] {
-  return alerts.slice(0, 10_000).map(({ startsAt }) => startsAt);
 }
 
 function endedTitle(resolved: readonly NotifiedAlert[], now: number): string {

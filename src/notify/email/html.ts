@@ -47,7 +47,8 @@ export function renderHtml(message: Message, { receiver }: { readonly receiver: 
 <body class="lw-page" style="margin:0;padding:0;background:#f2f3f5">
 <table role="presentation" class="lw-page" width="100%" cellpadding="0" cellspacing="0" border="0" style="background:#f2f3f5">
 <tr><td align="center" style="padding:20px 10px">
-<table role="presentation" class="lw-card" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:600px;background:#ffffff;border:1px solid #dfe2e7;border-top:5px solid ${COLOURS[message.tone]};border-radius:6px;border-collapse:separate">
+<table role="presentation" class="lw-card" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:600px;background:#ffffff;border:1px solid #dfe2e7;border-radius:6px;border-collapse:separate;overflow:hidden">
+${barRow(COLOURS[message.tone])}
 ${titleRow(title)}
 ${rows.join("\n")}
 <tr><td class="lw-soft lw-line" style="${FONT};padding:12px 20px 14px;border-top:1px solid #e8eaee;font-size:12px;line-height:18px;color:#6a707b">Sent by lenswatch to the receiver ${escapeHtml(clean(receiver))}.</td></tr>
@@ -57,6 +58,10 @@ ${rows.join("\n")}
 </body>
 </html>
 `;
+}
+
+function barRow(colour: string): string {
+  return `<tr><td height="5" style="height:5px;line-height:5px;font-size:1px;background:${colour}">&nbsp;</td></tr>`;
 }
 
 function titleRow(title: string): string {

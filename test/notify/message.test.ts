@@ -1,0 +1,299 @@
+import { describe, expect, it } from "vitest";
+import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { EndReason } from "../../src/health/alert.ts";
+import { messageOf } from "../../src/notify/message.ts";
+import { alertOf, endedOf, HOUR, MINUTE, NOW, notificationOf, otherAlert } from "./fixtures.ts";
+
+const LABELS = (labels: Record<string, string>) => ({ labels: labels as NotifiedAlert["labels"] });
+const LOW_QUALITY = LABELS({ alertname: "LowQuality", severity: "warning" });
+const YORK = LABELS({ location: "York", location_id: "york" });
+
+const told = { isNew: false };
+const over = (alert: NotifiedAlert, endReason: EndReason = "recovered", isNew = false): NotifiedAlert => ({
+  ...alert,
+  state: "resolved",
+  endsAt: NOW - 3 * MINUTE,
+  endReason,
+  isNew,
+});
+const location = (facts: Partial<NotifiedAlert["facts"]>): NotifiedAlert =>
+  otherAlert(
+    "location",
+    "leeds",
+    { alertname: "LocationOffline", location: "Leeds Briggate", location_id: "leeds" },
+    { facts: { timezone: "Europe/London", ...facts } },
+  );
+const service = otherAlert("service", "service", { alertname: "ServiceUnreachable" });
+const partly = otherAlert("service", "service", {
+  alertname: "ServicePartlyUnreachable",
+  severity: "warning",
+});
+const failing = otherAlert(
+  "integration",
+  "ops/slack/0",
+  { alertname: "NotificationsFailing", receiver: "ops", integration: "slack" },
+  { facts: { timezone: "UTC", detail: "Slack refused the webhook (403 invalid_token)." } },
+);
+
+function message(changes: Partial<Notification>) {
+  return messageOf(notificationOf(changes), 50);
+}
+
+function facts(changes: Partial<Notification>): string[] {
+  return message(changes).sections.flatMap(({ entries }) =>
+    entries.map(({ name, facts }) => `${name}: ${facts}`),
+  );
+}
+
+describe("a title", () => {
+  const tills = [alertOf("Till 3"), alertOf("Till 4")];
+  const back = [endedOf("Till 3"), endedOf("Till 4")];
+  it.each<[string, Partial<Notification>]>([
+    ["2 recordings offline · Leeds Briggate", { firing: tills }],
+    ["1 recording offline · Leeds Briggate · Till 3", { firing: [alertOf("Till 3")] }],
+    [
+      "2 recordings offline, 1 quality low · Leeds Briggate",
+      { firing: [alertOf("Door", LOW_QUALITY), ...tills] },
+    ],
+    ["1 recording with low quality · Leeds Briggate · Door", { firing: [alertOf("Door", LOW_QUALITY)] }],
+    ["2 recordings offline · Leeds Briggate, York", { firing: [alertOf("Till 3"), alertOf("Till 4", YORK)] }],
+    [
+      "2 recordings offline · Leeds Briggate — 1 new",
+      { reason: "more", firing: [alertOf("A", told), alertOf("B")] },
+    ],
+    [
+      "1 recording still offline · Leeds Briggate · A — 2 recovered",
+      { reason: "resolved", firing: [alertOf("A", told)], resolved: back },
+    ],
+    ["Recovered: 2 recordings · Leeds Briggate — after 9 m", { reason: "resolved", resolved: back }],
+    ["Recovered: 1 recording · Leeds Briggate · Till 3 — after 9 m", { resolved: [endedOf("Till 3")] }],
+    [
+      "Recovered: 2 recordings · Leeds Briggate — after up to 1 h 57 m",
+      { resolved: [endedOf("A"), endedOf("B", { startsAt: NOW - 2 * HOUR })] },
+    ],
+    [
+      "No longer watched: 1 recording · Leeds Briggate · A",
+      { resolved: [endedOf("A", { endReason: "no_longer_watched" })] },
+    ],
+    [
+      "Rule removed: 1 recording · Leeds Briggate · A",
+      { resolved: [endedOf("A", { endReason: "rule_removed" })] },
+    ],
+    ["Expired: 1 recording · Leeds Briggate · A", { resolved: [endedOf("A", { endReason: "expired" })] }],
+    [
+      "Over: 1 recovered, 1 expired · Leeds Briggate",
+      { resolved: [endedOf("A"), endedOf("B", { endReason: "expired" })] },
+    ],
+    [
+      "1 recording was offline · Leeds Briggate · A — recovered after 9 m",
+      { reason: "resolved", resolved: [endedOf("A", { isNew: true })] },
+    ],
+    [
+      "2 recordings were offline · Leeds Briggate — then no longer watched",
+      { resolved: ["A", "B"].map((name) => endedOf(name, { isNew: true, endReason: "no_longer_watched" })) },
+    ],
+    [
+      "Reminder: 1 recording still offline · Leeds Briggate · A — for 4 h",
+      { reason: "reminder", firing: [alertOf("A", { ...told, startsAt: NOW - 4 * HOUR })] },
+    ],
+    ["Leeds Briggate: all 4 recordings offline", { firing: [location({ offline: 4, of: 4 })] }],
+    ["Leeds Briggate: 7 of 8 recordings offline", { firing: [location({ offline: 7, of: 8 })] }],
+    [
+      "Recovered: 1 location · Leeds Briggate — after 9 m, 1 recording still offline",
+      { resolved: [over(location({ offline: 1, of: 4 }))] },
+    ],
+    ["lenswatch cannot see the service", { firing: [service] }],
+    [
+      "Reminder: lenswatch still cannot see the service — for 12 m",
+      { reason: "reminder", firing: [{ ...service, ...told }] },
+    ],
+    ["lenswatch sees only part of the service", { firing: [partly] }],
+    ["The service was out of reach — recovered after 9 m", { resolved: [over(service, "recovered", true)] }],
+    ["Notifications failing: ops / slack", { firing: [failing] }],
+    ["Recovered: notifications to ops / slack — after 9 m", { resolved: [over(failing)] }],
+    [
+      "1 recording: camera down · Leeds Briggate · A",
+      { firing: [alertOf("A", LABELS({ alertname: "CameraDown" }))] },
+    ],
+    ["Test message from lenswatch · ops", { reason: "test", firing: tills }],
+  ])("reads: %s", (title, changes) => {
+    expect(message(changes).title).toBe(title);
+  });
+
+  it("counts locations instead of naming many of them", () => {
+    const firing = Array.from({ length: 30 }, (_, i) =>
+      alertOf(`Camera ${i}`, LABELS({ location: `Shop ${i % 5}`, location_id: `${i % 5}` })),
+    );
+    expect(message({ firing }).title).toBe("30 recordings offline · 5 locations");
+  });
+});
+
+describe("the line of an alert", () => {
+  it.each<[string, Partial<Notification>]>([
+    ["A: offline since 14:05 GMT (12 m)", { firing: [alertOf("A")] }],
+    [
+      "A: quality low since 14:05 GMT (12 m) · quality 69.9 %",
+      {
+        firing: [
+          alertOf("A", { ...LOW_QUALITY, facts: { timezone: "Europe/London", averageQuality: 0.69999 } }),
+        ],
+      },
+    ],
+    [
+      "A: uptime low since 14:05 GMT (12 m) · uptime 91.2 %",
+      {
+        firing: [
+          alertOf("A", {
+            ...LABELS({ alertname: "LowUptime" }),
+            facts: { timezone: "Europe/London", overallUptime: 0.912 },
+          }),
+        ],
+      },
+    ],
+    ["A: recovered, was offline 14:05–14:14 GMT (9 m)", { resolved: [endedOf("A")] }],
+    [
+      "A: no longer watched; was offline 14:05–14:14 GMT (9 m)",
+      { resolved: [endedOf("A", { endReason: "no_longer_watched" })] },
+    ],
+    [
+      "A: its rule was removed; was offline 14:05–14:14 GMT (9 m)",
+      { resolved: [endedOf("A", { endReason: "rule_removed" })] },
+    ],
+    [
+      "A: expired, whether it is back is not known; was offline 14:05–14:14 GMT (9 m)",
+      { resolved: [endedOf("A", { endReason: "expired" })] },
+    ],
+    ["A: was offline 14:05–14:14 GMT (9 m), recovered since", { resolved: [endedOf("A", { isNew: true })] }],
+    [
+      "Leeds Briggate: recovered, was offline 14:05–14:14 GMT (9 m) · 1 of 4 recordings still offline",
+      { resolved: [over(location({ offline: 1, of: 4 }))] },
+    ],
+    [
+      "recording 5f00000000000000000000bb: offline since 14:05 GMT (12 m)",
+      {
+        firing: [
+          alertOf("5f00000000000000000000bb", {
+            subject: { kind: "recording", id: "5f00000000000000000000bb" },
+          }),
+        ],
+      },
+    ],
+  ])("reads %s", (line, changes) => {
+    expect(facts(changes)).toEqual([line]);
+  });
+
+  it("leaves the quality of an offline camera out: there is none", () => {
+    const [line] = facts({ firing: [alertOf("A", { facts: { timezone: "UTC", averageQuality: 0.9 } })] });
+    expect(line).not.toContain("quality");
+  });
+
+  it("says the place where a group has several", () => {
+    expect(facts({ firing: [alertOf("A"), alertOf("B", YORK)] })).toEqual([
+      "A: offline since 14:05 GMT (12 m) · Leeds Briggate",
+      "B: offline since 14:05 GMT (12 m) · York",
+    ]);
+  });
+
+  it("carries annotations, zones and links, and no summary that only repeats the line", () => {
+    const annotations = {
+      summary: "A at Leeds Briggate is offline",
+      description: "Somebody pulled a plug.",
+      zones: "Entrance, Tills",
+      impact: "about 120 entries on a Friday",
+      runbook_url: "https://wiki.example.com/a|b",
+    };
+    const [entry] = message({ firing: [alertOf("A", { annotations })] }).sections[0]?.entries ?? [];
+    expect(entry?.notes).toEqual([
+      "Somebody pulled a plug.",
+      "Zones: Entrance, Tills",
+      "Impact: about 120 entries on a Friday",
+    ]);
+    expect(entry?.links.map(({ label, url }) => [label, url.split("?")[0]])).toEqual([
+      ["Status", "https://lenswatch.example.com/recordings/410000000000000000000000"],
+      ["Silence", "https://lenswatch.example.com/silences/new"],
+      ["Runbook", "https://wiki.example.com/a%7Cb"],
+    ]);
+    const written = message({ firing: [alertOf("A", { annotations: { summary: "Call Bob" } })] });
+    expect(written.sections[0]?.entries[0]?.notes).toEqual(["Call Bob"]);
+  });
+
+  it("has no link where no address is configured, and none to what is no web page", () => {
+    const firing = [alertOf("A", { annotations: { runbook_url: "javascript:alert(1)" } })];
+    const { sections, overview } = message({ firing, externalUrl: undefined });
+    expect(sections[0]?.entries[0]?.links).toEqual([]);
+    expect(overview).toBeUndefined();
+  });
+});
+
+describe("a message", () => {
+  it("says what being blind means", () => {
+    expect(message({ firing: [service] }).lead.join()).toContain(
+      "no news about a recording is not good news",
+    );
+    expect(message({ firing: [partly] }).lead.join()).toContain("no news is not good news");
+  });
+
+  it("says the cause that is known", () => {
+    expect(message({ firing: [failing] }).sections[0]?.entries[0]?.notes).toEqual([
+      "Slack refused the webhook (403 invalid_token).",
+    ]);
+  });
+
+  it("marks a test as one, without links to press", () => {
+    const { lead, sections, tone } = message({ reason: "test", firing: [alertOf("A")] });
+    expect(lead[0]).toMatch(/^This is a test .* Nothing is wrong/);
+    expect(sections[0]?.heading).toBe("Example, not real");
+    expect(sections[0]?.entries[0]?.links).toEqual([]);
+    expect(tone).toBe("info");
+  });
+
+  it("keeps what is new, what goes on and what is over apart", () => {
+    const changes = { firing: [alertOf("A", told), alertOf("B")], resolved: [endedOf("C")] };
+    const headings = message({ reason: "more", ...changes }).sections.map(({ heading, total }) => [
+      heading,
+      total,
+    ]);
+    expect(headings).toEqual([
+      ["New", 1],
+      ["Still going on", 1],
+      ["Recovered", 1],
+    ]);
+  });
+
+  it.each<[string, Partial<Notification>]>([
+    ["critical", { firing: [alertOf("A", LOW_QUALITY), alertOf("B")] }],
+    ["warning", { firing: [alertOf("A", LOW_QUALITY)] }],
+    ["info", { firing: [alertOf("A", LABELS({ severity: "" }))] }],
+    ["critical", { firing: [alertOf("A")], resolved: [endedOf("B")] }],
+    ["recovered", { resolved: [endedOf("A")] }],
+    ["info", { resolved: [endedOf("A"), endedOf("B", { endReason: "no_longer_watched" })] }],
+    ["info", { resolved: [over(location({ offline: 1, of: 4 }))] }],
+  ])("has the tone %s", (tone, changes) => {
+    expect(message(changes).tone).toBe(tone);
+  });
+
+  it.each(["no_longer_watched", "rule_removed", "expired"] as const)(
+    "never says that something %s is back",
+    (endReason) => {
+      for (const isNew of [true, false]) {
+        const said = message({ resolved: [endedOf("A", { endReason, isNew })] });
+        const words = JSON.stringify(said).replaceAll("whether it is back is not known", "");
+        expect(words).not.toMatch(/recover|back\b|good again/i);
+      }
+    },
+  );
+
+  it("tells a storm by location, the worst hit first, and counts all of it", () => {
+    const firing = Array.from({ length: 340 }, (_, i) =>
+      alertOf(`Camera ${i}`, LABELS({ location: `Shop ${i % 23}`, location_id: `${i % 23}` })),
+    );
+    const { title, sections } = messageOf(notificationOf({ firing }), 10);
+    expect(title).toBe("340 recordings offline · 23 locations");
+    expect(sections[0]).toMatchObject({ total: 23, unit: "location" });
+    expect(sections[0]?.entries).toHaveLength(10);
+    expect(sections[0]?.entries[0]).toMatchObject({
+      name: "Shop 0",
+      facts: "15 recordings offline since 14:05 GMT (12 m)",
+    });
+  });
+});
