@@ -1,0 +1,195 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Alert } from "../../src/health/alert.ts";
+import type { Reading } from "../../src/health/recording.ts";
+import type { ShardState } from "../../src/health/state.ts";
+import {
+  degradedRule,
+  INTERVAL,
+  locationRule,
+  MINUTE,
+  missingRule,
+  offlineRule,
+  plain,
+  qualityRule,
+  reading,
+  START,
+  Story,
+  uptimeRule,
+} from "./story.ts";
+
+const IDS = ["a", "b", "c"];
+const RULES = [
+  offlineRule({ forMs: MINUTE, keepFiringForMs: MINUTE }),
+  degradedRule(),
+  qualityRule({ forMs: MINUTE }),
+  uptimeRule(),
+  missingRule({ forMs: MINUTE }),
+  locationRule({ keepFiringForMs: MINUTE }),
+];
+
+const row: fc.Arbitrary<Reading> = fc.record({
+  recordingId: fc.constantFrom(...IDS),
+  locationId: fc.constantFrom("L1", "L1", "L2", "L9", undefined),
+  status: fc.constantFrom("online", "online", "offline", "offline", "degraded", "unknown"),
+  lastSeenAt: fc.option(fc.integer({ min: START - 10 * MINUTE, max: START + 60 * MINUTE }), {
+    nil: undefined,
+  }),
+  averageQuality: fc.constantFrom(undefined, 0, 0.6, 0.75, 0.9),
+});
+
+const event = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      kind: fc.constant("sweep" as const),
+      readings: fc.array(row, { maxLength: 5 }),
+      unreadable: fc.subarray(IDS),
+      complete: fc.boolean(),
+      uptime: fc.constantFrom(undefined, 0.5, 0.96, 1),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant("calm" as const), sweeps: fc.integer({ min: 1, max: 5 }) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant("blind" as const), intervals: fc.integer({ min: 0, max: 9 }) }),
+  },
+  { weight: 2, arbitrary: fc.constant({ kind: "restart" as const }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("rules" as const), rules: fc.subarray(RULES) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("locations" as const), ids: fc.subarray(["L1", "L2"]) }),
+  },
+);
+type Event = typeof event extends fc.Arbitrary<infer One> ? One : never;
+
+/** What the store does to a state between two processes. */
+function roundTrip(state: ShardState): ShardState {
+  const text = JSON.parse(JSON.stringify(plain(state))) as ReturnType<typeof plain>;
+  return { ...text, recordings: new Map(text.recordings), locations: new Map(text.locations) };
+}
+
+function apply(story: Story, one: Event): Alert[] {
+  if (one.kind === "blind") story.pass(one.intervals * INTERVAL);
+  if (one.kind === "restart") story.state = roundTrip(story.state);
+  if (one.kind === "rules") story.rules = one.rules;
+  if (one.kind === "locations") story.locationIds = one.ids;
+  if (one.kind === "calm") return calm(story, one.sweeps);
+  if (one.kind !== "sweep") return [];
+  for (const id of IDS) {
+    if (one.uptime === undefined) story.uptimes.delete(id);
+    else story.uptimes.set(id, one.uptime);
+  }
+  story.pass(INTERVAL);
+  story.judge(one);
+  return moved(story);
+}
+
+function calm(story: Story, sweeps: number): Alert[] {
+  const rows = IDS.map((id) => ({ ...reading(id, { averageQuality: 1 }), locationId: story.locationIds[0] }));
+  const seen: Alert[] = [];
+  for (let i = 0; i < sweeps; i++) {
+    story.pass(INTERVAL);
+    story.judge({ readings: rows, unreadable: [], complete: true });
+    seen.push(...moved(story));
+  }
+  return seen;
+}
+
+/** Beginnings and ends; an update must be of something that fires. */
+function moved(story: Story): Alert[] {
+  return story.last.transitions.map(({ alert }) => alert);
+}
+
+function firingNow(state: ShardState): string[] {
+  const subjects = [...state.recordings.values()].map(({ id, alerts }) => ({
+    kind: "recording",
+    id,
+    alerts,
+  }));
+  subjects.push(...[...state.locations.values()].map(({ id, alerts }) => ({ kind: "location", id, alerts })));
+  return subjects.flatMap(({ kind, id, alerts }) =>
+    Object.entries(alerts ?? {})
+      .filter(([, one]) => one.state === "firing")
+      .map(([ruleId, one]) => `${ruleId}/${kind}/${id}@${one.firedAt}`),
+  );
+}
+
+const stories = fc.array(event, { maxLength: 40 });
+
+test("every alert begins and ends in turn, and what has begun and not ended is what the state says fires", () => {
+  fc.assert(
+    fc.property(stories, (events) => {
+      const story = new Story(...RULES);
+      story.locationIds = ["L1", "L2"];
+      const open = new Map<string, string>();
+      for (const alert of events.flatMap((one) => apply(story, one))) {
+        if (alert.state === "resolved") {
+          expect(open.get(alert.key), "ends the episode that began").toBe(alert.id);
+          expect(alert.endReason).toBeDefined();
+          expect(alert.endsAt).toBeGreaterThanOrEqual(alert.firedAt);
+          open.delete(alert.key);
+        } else if (alert.updatedAt === alert.firedAt) {
+          expect(open.has(alert.key), "begins only what is over").toBe(false);
+          open.set(alert.key, alert.id);
+        } else {
+          expect(open.get(alert.key), "updates only what fires").toBe(alert.id);
+        }
+        expect(alert.startsAt).toBeLessThanOrEqual(alert.firedAt);
+      }
+      expect(firingNow(story.state).sort()).toEqual([...open.values()].sort());
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("after enough calm nothing fires and nothing is pending", () => {
+  fc.assert(
+    fc.property(stories, (events) => {
+      const story = new Story(...RULES);
+      for (const one of events) apply(story, one);
+      story.locationIds = ["L1"];
+      for (const id of IDS) story.uptimes.set(id, 1);
+      calm(story, 4);
+      for (const { alerts } of [...story.state.recordings.values(), ...story.state.locations.values()]) {
+        expect(alerts).toBeUndefined();
+      }
+      calm(story, 1);
+      expect([story.last.transitions, story.last.decisions]).toEqual([[], []]);
+    }),
+  );
+});
+
+test("a restart changes nothing", () => {
+  fc.assert(
+    fc.property(stories, (events) => {
+      const through = new Story(...RULES);
+      const restarted = new Story(...RULES);
+      for (const one of events) {
+        restarted.state = roundTrip(restarted.state);
+        expect(apply(restarted, one)).toEqual(apply(through, one));
+        expect(JSON.stringify(plain(restarted.state))).toBe(JSON.stringify(plain(through.state)));
+      }
+    }),
+  );
+});
+
+test("sweeps that say nothing move nothing but the ends of what is watched no more", () => {
+  fc.assert(
+    fc.property(stories, fc.integer({ min: 1, max: 5 }), (events, count) => {
+      const story = new Story(...RULES);
+      for (const one of events) apply(story, one);
+      for (let i = 0; i < count; i++) {
+        story.pass(INTERVAL);
+        story.judge({ readings: [], unreadable: [], complete: false });
+        for (const { alert } of story.last.transitions) {
+          if (alert.subject.kind === "recording") expect(alert.endReason).not.toBe("recovered");
+          expect(alert.state === "firing" && alert.subject.kind === "recording").toBe(false);
+        }
+      }
+    }),
+  );
+});
