@@ -1,13 +1,10 @@
-import { afterEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { describeWithRedis } from "../support/redis.ts";
-import { startWatch, type Watch } from "../support/watch.ts";
+import { startWatch } from "../support/watch.ts";
 
 describeWithRedis("the watch, end to end", () => {
-  let watch: Watch;
-  afterEach(() => watch?.close());
-
-  it("tells of a camera going dark and of its return, once on Slack and once by e-mail each", async () => {
-    watch = await startWatch();
+  it.concurrent("tells of a camera going dark and of its return, once on Slack and once by e-mail each", async () => {
+    await using watch = await startWatch();
     const { simulator, slack, mail } = watch;
     const [camera] = simulator.world.recordings;
     if (!camera) throw new Error("no camera");
@@ -23,8 +20,8 @@ describeWithRedis("the watch, end to end", () => {
     expect(mail.messages[1]?.headers.references).toBe(mail.messages[0]?.headers.references);
   });
 
-  it("shows the recording on /metrics by name, and says that it is ready", async () => {
-    watch = await startWatch();
+  it.concurrent("shows the recording on /metrics by name, and says that it is ready", async () => {
+    await using watch = await startWatch();
     const [camera] = watch.simulator.world.recordings;
     if (!camera) throw new Error("no camera");
     watch.simulator.world.setStatus(camera.id, "offline");

@@ -19,6 +19,7 @@ export interface Watch {
   /** Starts the daemon anew with the configuration as it is now. */
   start(): Promise<App>;
   close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface WatchOptions {
@@ -77,6 +78,7 @@ export async function startWatch(options: WatchOptions = {}): Promise<Watch> {
       await Promise.all([simulator.close(), slack.close(), mail.close()]);
       await redis.stop();
     },
+    [Symbol.asyncDispose]: () => watch.close(),
   };
   await watch.start();
   return watch;
