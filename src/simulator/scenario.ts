@@ -18,10 +18,11 @@ import { changeKindOf, changeShapes, namesOneTarget } from "./change.ts";
 import { SimulatorError } from "./errors.ts";
 import { parseFault } from "./faults.ts";
 
-const duration = z.string().transform((text, context) => {
+const NO_DURATION = "must be a duration such as 10s, 5m or 1h30m";
+const duration = z.string(NO_DURATION).transform((text, context) => {
   const ms = parseDuration(text);
   if (ms !== undefined) return ms;
-  context.addIssue({ code: "custom", message: "must be a duration such as 10s, 5m or 1h30m" });
+  context.addIssue({ code: "custom", message: NO_DURATION });
   return z.NEVER;
 });
 const longer = duration.refine((ms) => ms > 0, "must be more than 0s");

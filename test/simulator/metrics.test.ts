@@ -21,10 +21,10 @@ beforeAll(async () => {
 });
 afterAll(() => sim.close());
 
-const october = { start: "2026-10-01T00:00:00.000Z", end: "2026-10-31T23:59:59.999Z" };
+const week = { start: "2026-09-28T23:00:00.000Z", end: "2026-10-05T22:59:59.999Z" };
 const ask = (route: string, body: object) =>
   client.ask<Payload>("metric", route, {
-    ...october,
+    ...week,
     entities: locationIds(sim),
     entityType: "location",
     ...body,
@@ -43,7 +43,7 @@ describe("entries", () => {
     expect(summary).toHaveLength(6);
     expect(summary[0]).toEqual({ location: locationIds(sim)[0], entries: expect.any(Number) });
     expect(segments[0]).toEqual({
-      index: "2026-10-01T00:00:00.000",
+      index: "2026-09-29T00:00:00.000",
       location: locationIds(sim)[0],
       entries: expect.any(Number),
     });

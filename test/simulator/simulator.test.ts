@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
+import { connect, handClock, locationIds, postJson, snapshot, startSmall } from "./client.ts";
+
+let sim: Simulator;
+beforeAll(async () => {
+  sim = await startSmall();
+});
+afterAll(() => sim.close());
+
+const control = async (method: string, path: string, body?: unknown) => {
+  const response = await fetch(`${sim.controlUrl}${path}`, {
+    method,
+    ...(body === undefined
+      ? {}
+      : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+};
+
+describe("the control interface", () => {
+  test("sets, shows and clears faults", async () => {
+    await control("POST", "/faults", { name: "http_error", status: 500 });
+    await control("POST", "/faults", { name: "empty_list" });
+    expect((await control("GET", "/faults")).body).toEqual({ http_error: { status: 500 }, empty_list: {} });
+    expect((await fetch(`${sim.baseUrl}/v1/status`)).status).toBe(500);
+    expect((await control("DELETE", "/faults/http_error")).body).toEqual({ empty_list: {} });
+    expect((await control("DELETE", "/faults")).body).toEqual({});
+  });
+
+  test("shows and changes the world, and the ledger says so", async () => {
+    const [location] = sim.world.locations;
+    const changed = await control("POST", "/world", [
+      { location: "Leeds Briggate", status: "offline" },
+      { recording: "L1/1", quality: 0.25 },
+    ]);
+    expect(changed.body).toHaveLength(4);
+    expect((await control("GET", "/ledger")).body).toEqual(changed.body);
+    const { locations } = (await control("GET", "/world")).body as { locations: { recordings: object[] }[] };
+    expect(locations[0]?.recordings[0]).toMatchObject({
+      id: location?.recordings[0]?.id,
+      status: "offline",
+      quality: 0.25,
+    });
+  });
+
+  test.each([
+    ["/faults", { name: "earthquake" }, "There is no fault"],
+    ["/faults", {}, "name"],
+    ["/world", { location: "Leds Briggate", status: "offline" }, 'did you mean "Leeds Briggate"'],
+    ["/world", { location: "L1" }, "A change needs one of"],
+    ["/world", { status: "offline" }, "either a location or a recording"],
+    ["/world", [5], "request body"],
+  ])("answers a mistake at %s with 400 and a sentence (%j)", async (path, body, sentence) => {
+    const answer = await control("POST", path, body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toContain(sentence);
+  });
+
+  test("works while a fault keeps everything else down", async () => {
+    await control("POST", "/faults", { name: "http_error" });
+    expect((await control("DELETE", "/faults")).status).toBe(200);
+  });
+});
+
+describe("starting", () => {
+  test.each([
+    [{ locations: -1 }, "locations must be"],
+    [{ locations: 1.5 }, "locations must be"],
+    [{ locations: 10_000, recordingsPerLocation: 1_000 }, "at most 1,000,000"],
+    [{ seed: Number.NaN }, "seed must be"],
+    [{ port: 70_000 }, "port must be"],
+    [{ tokenLifetimeMs: 0 }, "token lifetime"],
+  ])("with %j is refused with a sentence", async (options, sentence) => {
+    await expect(startSmall(options)).rejects.toMatchObject({
+      code: "bad_option",
+      message: expect.stringContaining(sentence),
+    });
+  });
+
+  test("on a port that is taken is refused, and leaves nothing behind", async () => {
+    const port = Number(new URL(sim.baseUrl).port);
+    await expect(startSmall({ port })).rejects.toMatchObject({ code: "cannot_listen" });
+  });
+
+  test("takes the client's credentials where they are given", async () => {
+    const mine = await startSmall({ clientId: "me", clientSecret: "mine" });
+    const body = {
+      client_id: "me",
+      client_secret: "mine",
+      audience: mine.audience,
+      grant_type: "client_credentials",
+    };
+    expect((await postJson(`${mine.authUrl}/oauth/token`, body)).status).toBe(200);
+    await mine.close();
+  });
+
+  test("with no locations serves an empty world", async () => {
+    const empty = await startSmall({ locations: 0 });
+    const client = await connect(empty);
+    expect(await snapshot(client, [])).toEqual([]);
+    await empty.close();
+  });
+
+  test("and ending twice is the same as once", async () => {
+    const other = await startSmall();
+    await Promise.all([other.close(), other.close()]);
+    await expect(fetch(`${other.baseUrl}/v1/status`)).rejects.toThrow();
+  });
+});
+
+test("a scheduled recording is offline outside its hours where that is asked for, since its last one", async () => {
+  const clock = handClock(Date.parse("2026-11-20T19:30:00.000Z"));
+  const options = { locations: 4, recordingsPerLocation: 2, seed: 7, clock, tokenLifetimeMs: 86_400_000 };
+  const shop = await startSimulator({ ...options, offlineOutsideSchedule: true });
+  const client = await connect(shop);
+  const seen = async () => (await snapshot(client, locationIds(shop).slice(3))).map((row) => row.status);
+  expect(await seen()).toEqual(["online", "online"]);
+  clock.advance(45 * 60_000);
+  expect(await seen()).toEqual(["online", "offline"]);
+  clock.advance(9 * 3_600_000);
+  const [, row] = await snapshot(client, locationIds(shop).slice(3));
+  expect(row).toMatchObject({ status: "offline", last_seen_utc: "2026-11-20T20:00:00.000Z" });
+  await shop.close();
+});
+
+test("a location query of 50 locations with 50 recordings each is answered quickly", async () => {
+  const large = await startSmall({ locations: 200, recordingsPerLocation: 50 });
+  const client = await connect(large);
+  const entities = locationIds(large).slice(0, 50);
+  const times: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    const before = performance.now();
+    expect(await snapshot(client, entities)).toHaveLength(2_500);
+    times.push(performance.now() - before);
+  }
+  expect(Math.min(...times)).toBeLessThan(250);
+  await large.close();
+});

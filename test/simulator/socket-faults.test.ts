@@ -1,0 +1,238 @@
+import { once } from "node:events";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { FaultInput } from "../../src/simulator/fault-kinds.ts";
+import type { Simulator } from "../../src/simulator/simulator.ts";
+import { type Client, connect, handClock, locationIds, snapshot, startSmall } from "./client.ts";
+
+let sim: Simulator;
+let client: Client;
+beforeAll(async () => {
+  sim = await startSmall({ clock: handClock() });
+});
+beforeEach(async () => {
+  client = await connect(sim);
+});
+afterEach(() => {
+  sim.faults.clearAll();
+  client.ws.terminate();
+});
+afterAll(() => sim.close());
+
+const ids = () => sim.world.recordings.map(({ id }) => id);
+const all = () => snapshot(client, locationIds(sim));
+const sendAll = () =>
+  client.send("status", "status/uptime", { entities: locationIds(sim), entityType: "location" });
+async function frames(count: number) {
+  sendAll();
+  return Promise.all(Array.from({ length: count }, () => client.next()));
+}
+
+describe("connections", () => {
+  test("drop_sockets cuts the open ones at once and later ones at their next request", async () => {
+    const cut = once(client.ws, "close");
+    sim.faults.set("drop_sockets", {});
+    expect((await cut)[0]).toBe(1006);
+    client = await connect(sim);
+    const again = once(client.ws, "close");
+    sendAll();
+    await again;
+  });
+
+  test("drop_sockets can give a close code, and be meant once", async () => {
+    const cut = once(client.ws, "close");
+    sim.faults.set("drop_sockets", { code: 1012, times: 1 });
+    expect((await cut)[0]).toBe(1012);
+    client = await connect(sim);
+    expect(await all()).toHaveLength(12);
+  });
+
+  test("half_open reads and sends nothing, neither reply nor pong, and ends in a cut", async () => {
+    const silence: string[] = [];
+    client.ws.on("message", () => silence.push("message"));
+    client.ws.on("pong", () => silence.push("pong"));
+    sim.faults.set("half_open", {});
+    const heard = once(sim.events, "request");
+    client.ws.ping();
+    sendAll();
+    expect((await heard)[0]).toMatchObject({ endpoint: "status/uptime", outcome: "ignored" });
+    const later = await connect(sim);
+    const heardToo = once(sim.events, "request");
+    later.send("status", "status/uptime", { entities: [], entityType: "location" });
+    expect((await heardToo)[0]).toMatchObject({ outcome: "ignored" });
+    const cuts = Promise.all([once(client.ws, "close"), once(later.ws, "close")]);
+    sim.faults.clear("half_open");
+    await cuts;
+    expect(silence).toEqual([]);
+  });
+
+  test("no_reply leaves one request unanswered and serves the next", async () => {
+    sim.faults.set("no_reply", { times: 1 });
+    sendAll();
+    client.send("status", "status/uptime", { entities: [], entityType: "location" }, "second");
+    expect((await client.next()).id).toBe("second");
+  });
+
+  test("a ping is answered as long as nothing is wrong", async () => {
+    client.ws.ping("hello");
+    expect(String((await once(client.ws, "pong"))[0])).toBe("hello");
+  });
+
+  test("slow holds back the routes it names and no other", async () => {
+    sim.faults.set("slow", { ms: 40, endpoint: "status/uptime" });
+    sendAll();
+    client.send(
+      "detail",
+      "detail/list",
+      { entities: [], entityType: "location", returnEntityType: "area_context" },
+      "quick",
+    );
+    expect([(await client.next()).id, (await client.next()).id]).toEqual(["quick", "r1"]);
+  });
+});
+
+describe("frames", () => {
+  type Kind = NonNullable<FaultInput<"garbage_frames">["kind"]>;
+  test.each<[Kind, RegExp]>([
+    ["no_pipes", /^[^|]*$/],
+    ["bad_json", /^r1\|0\|0\|\[\{"recording_id":"5$/],
+    ["unknown_id", /^nobody-asked-this\|0\|0\|\[\]$/],
+    ["bad_numbers", /^r1\|one\|-1\|\[\]$/],
+  ])("garbage_frames of kind %s", async (kind, raw) => {
+    sim.faults.set("garbage_frames", { kind });
+    const [frame] = await frames(1);
+    expect(frame?.raw).toMatch(raw);
+  });
+
+  test("garbage_frames of kind binary", async () => {
+    sim.faults.set("garbage_frames", { kind: "binary" });
+    sendAll();
+    const [, isBinary] = await once(client.ws, "message");
+    expect(isBinary).toBe(true);
+  });
+
+  test.each([0, 1] as const)("multi_part cuts the text in parts counted from %i", async (base) => {
+    const whole = await all();
+    sim.faults.set("multi_part", { parts: 4, base });
+    const parts = await frames(4);
+    expect(parts.map(({ n, m }) => `${n}/${m}`)).toEqual([0, 1, 2, 3].map((i) => `${i + base}/4`));
+    expect(JSON.parse(parts.map(({ text }) => text).join(""))).toEqual(whole);
+    expect(() => JSON.parse(parts[0]?.text ?? "")).toThrow();
+  });
+
+  test("multi_part can send JSON arrays of their own, last first", async () => {
+    const whole = await all();
+    sim.faults.set("multi_part", { parts: 3, split: "arrays", reversed: true });
+    const parts = await frames(3);
+    expect(parts.map(({ n }) => n)).toEqual(["3", "2", "1"]);
+    expect(parts.reverse().flatMap(({ text }) => JSON.parse(text))).toEqual(whole);
+  });
+
+  test("multi_part can lose the last part", async () => {
+    sim.faults.set("multi_part", { parts: 2, lose_last: true, times: 1 });
+    sendAll();
+    client.send("status", "status/uptime", { entities: [], entityType: "location" }, "after");
+    expect([await client.next(), await client.next()].map(({ id, n, m }) => [id, n, m])).toEqual([
+      ["r1", "1", "2"],
+      ["after", "0", "0"],
+    ]);
+  });
+
+  test("duplicate_frames sends each frame again", async () => {
+    sim.faults.set("duplicate_frames", { copies: 3 });
+    const same = await frames(3);
+    expect(new Set(same.map(({ raw }) => raw)).size).toBe(1);
+  });
+
+  test.each(["error", "errors"] as const)(
+    "error_payload is an object with %s in place of the rows",
+    async (key) => {
+      sim.faults.set("error_payload", { key, message: "no", endpoint: "status/uptime" });
+      const [frame] = await frames(1);
+      expect(frame?.raw).toBe(`r1|0|0|{"${key}":{"message":"no"}}`);
+    },
+  );
+});
+
+describe("status rows", () => {
+  test("missing_rows leaves out every nth", async () => {
+    sim.faults.set("missing_rows", { every: 3 });
+    expect((await all()).map((row) => row.recording_id)).toEqual(ids().filter((_, i) => i % 3 !== 0));
+  });
+
+  test("missing_rows can be of recordings by id", async () => {
+    sim.faults.set("missing_rows", { recordings: ids().slice(1, 3) });
+    expect(await all()).toHaveLength(10);
+  });
+
+  test("wrong_types takes each field in turn", async () => {
+    sim.faults.set("wrong_types", {});
+    const rows = await all();
+    expect(
+      rows
+        .slice(0, 5)
+        .map((row) =>
+          Object.values(row).find((value) => typeof value !== "string" && !(value > 0 && value < 1)),
+        ),
+    ).toEqual([42, ["not", "an", "id"], 1, 1_700_000_000, undefined]);
+    expect(rows[4]?.average_quality).toBe("0.9");
+  });
+
+  test("wrong_types can make the row itself no object", async () => {
+    sim.faults.set("wrong_types", { field: "row", every: 12 });
+    const rows: unknown[] = await all();
+    expect(rows.filter((row) => typeof row !== "object")).toEqual(["not a row"]);
+  });
+
+  test("unknown_status says a word nobody knows", async () => {
+    sim.faults.set("unknown_status", { status: "rebooting", recordings: [ids()[2] ?? ""] });
+    expect(
+      (await all()).filter(({ status }) => status === "rebooting").map((row) => row.recording_id),
+    ).toEqual([ids()[2]]);
+  });
+
+  test("extra_fields adds what nobody asked for", async () => {
+    sim.faults.set("extra_fields", {});
+    expect((await all())[0]).toHaveProperty("nested.deep", [1, null]);
+  });
+
+  test("null_quality has no figure", async () => {
+    sim.faults.set("null_quality", {});
+    expect(new Set((await all()).map((row) => row.average_quality))).toEqual(new Set([null]));
+  });
+
+  test("no_location_id leaves the field out", async () => {
+    sim.faults.set("no_location_id", {});
+    expect((await all()).some((row) => "location_id" in row)).toBe(false);
+  });
+
+  test("no_zone_suffix gives a mix of times with and without Z", async () => {
+    expect((await all()).every((row) => row.last_seen_utc.endsWith("Z"))).toBe(true);
+    sim.faults.set("no_zone_suffix", { every: 2 });
+    expect((await all()).slice(0, 4).map((row) => row.last_seen_utc.endsWith("Z"))).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ]);
+  });
+
+  test("empty_snapshot has no rows", async () => {
+    sim.faults.set("empty_snapshot");
+    expect(await all()).toEqual([]);
+  });
+
+  test("several at once each do their part", async () => {
+    sim.faults.set("null_quality", { every: 2 });
+    sim.faults.set("missing_rows", { every: 4 });
+    const rows = await all();
+    expect(rows).toHaveLength(9);
+    expect(rows.filter((row) => row.average_quality === null)).toHaveLength(3);
+  });
+
+  test("once cleared everything is as it was", async () => {
+    const before = await all();
+    sim.faults.set("missing_rows", { every: 1, times: 1 });
+    expect(await all()).toEqual([]);
+    expect(await all()).toEqual(before);
+  });
+});
