@@ -34,23 +34,33 @@ export function renderTable(
 ): string {
   const columns = heads.map((head): Column => (typeof head === "string" ? { head } : head));
   const cells = rows.map((row) => columns.map((_, i) => stripControls(row[i] ?? "")));
-  const natural = columns.map(({ head }, i) =>
-    Math.max(...[head, ...cells.map((row) => row[i] ?? "")].map(displayWidth)),
-  );
+  const widths = fitted(naturalWidths(columns, cells), columns, target.width ?? Number.POSITIVE_INFINITY);
   const bold = target.width !== undefined && target.colour === true;
+  const top = columns.map(({ head }) => (bold ? `\u001b[1m${head}\u001b[22m` : head));
+  const text = draw(columns, widths, [top]);
+  // cli-table3 slows down as a table grows; pieces join without a seam because their widths are given.
+  const pieces = cells.flatMap((_, i) => (i % PIECE === 0 ? [cells.slice(i, i + PIECE)] : []));
+  return text + pieces.map((piece) => draw(columns, widths, piece)).join("");
+}
+
+const PIECE = 100;
+
+function draw(columns: readonly Column[], widths: number[], rows: string[][]): string {
   const table = new Table({
-    head: columns.map(({ head }) => (bold ? `\u001b[1m${head}\u001b[22m` : head)),
     colAligns: columns.map(({ align }) => align ?? "left"),
-    colWidths: target.width === undefined ? natural : fitted(natural, columns, target.width),
+    colWidths: widths,
     chars: { ...NO_LINES, middle: " ".repeat(GAP) },
     style: { "padding-left": 0, "padding-right": 0, head: [], border: [], compact: true },
   });
-  table.push(...cells);
-  return table
-    .toString()
-    .split("\n")
-    .map((line) => `${line.trimEnd()}\n`)
-    .join("");
+  table.push(...rows);
+  const lines = table.toString().split("\n");
+  return lines.map((line) => `${line.trimEnd()}\n`).join("");
+}
+
+function naturalWidths(columns: readonly Column[], cells: readonly (readonly string[])[]): number[] {
+  return columns.map(({ head }, i) =>
+    cells.reduce((widest, row) => Math.max(widest, displayWidth(row[i] ?? "")), displayWidth(head)),
+  );
 }
 
 const NO_LINES = {

@@ -62,6 +62,14 @@ describe("a table", () => {
     expect(text).toBe("RECORDING  STATUS  UPTIME\n[2Ja b     online\n");
   });
 
+  test("has no seam however long it is", () => {
+    const many = Array.from({ length: 250 }, (_, i) => [`Camera ${i}`, "online", `${i} %`]);
+    const lines = renderTable(columns, many, { width: 80 }).trimEnd().split("\n");
+    expect(lines).toHaveLength(251);
+    expect(new Set(lines.slice(1).map((line) => line.indexOf("online")))).toEqual(new Set([12]));
+    expect(new Set(lines.map((line) => line.length))).toEqual(new Set([26]));
+  });
+
   test("may have plain heads", () => {
     expect(renderTable(["a", "b"], [["1", "2"]])).toBe("a  b\n1  2\n");
   });
