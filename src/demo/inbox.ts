@@ -94,7 +94,9 @@ async function handle(state: State, request: IncomingMessage, response: ServerRe
   response.setHeader("Cache-Control", "no-store");
   const { pathname } = new URL(request.url ?? "/", "http://inbox");
   if (request.method === "POST" && pathname.startsWith("/slack/")) return takeSlack(state, request, response);
-  if (request.method !== "GET") return answer(response, 405, "only GET, and POST for Slack's webhook\n");
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    return answer(response, 405, "only GET, and POST for Slack's webhook\n");
+  }
   if (pathname === "/") return showPage(state, response);
   if (pathname === "/events") return watch(state, response);
   const mail = state.messages.find((message) => pathname === `/mail/${message.id}`);

@@ -64,7 +64,7 @@ h1{font-size:1.25rem;margin:0}header p{margin:.2rem 0 1.2rem;color:var(--soft)}#
 article{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:.8rem 1rem;margin:0 0 .8rem}
 article p{margin:.15rem 0}.who{color:var(--soft)}.who b{color:var(--ink)}.who i{font:600 10px/1 system-ui;background:var(--line);border-radius:3px;padding:2px 4px}.who time{font-size:12px;margin-left:.3rem}
 .slack{display:flex;gap:.7rem}.face{flex:none;width:36px;height:36px;border-radius:8px;background:#3b5bdb;color:#fff;font:700 18px/36px system-ui;text-align:center}.said{min-width:0;flex:1}
-.attachment{display:flex;gap:.7rem;margin-top:.25rem}.bar{flex:none;width:4px;height:auto;border-radius:2px}.attachment>div{min-width:0}
+.attachment{position:relative;padding-left:1rem;margin-top:.25rem}.bar{position:absolute;left:0;width:4px;height:100%;border-radius:2px}
 h2{font-size:1.05rem;margin:.1rem 0 .3rem}.context{font-size:12.5px;color:var(--soft)}.buttons a{display:inline-block;border:1px solid var(--line);border-radius:5px;padding:.15rem .6rem;text-decoration:none}
 a{color:var(--link)}hr{border:0;border-top:1px solid var(--line)}code{font:13px ui-monospace,monospace;background:var(--page);border-radius:3px;padding:0 .25em}
 .route{font-size:12.5px;color:var(--soft)}iframe{width:100%;height:340px;border:1px solid var(--line);border-radius:6px;margin-top:.5rem;background:#fff;resize:vertical}

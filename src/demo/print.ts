@@ -31,7 +31,7 @@ export function printMessage(message: InboxMessage, paint: Paint): string {
   const bar = paint(style, "┃");
   const body = (hasHeader ? rest : slack.parts)
     .flatMap((part) => partLines(part, paint))
-    .filter((line) => line.trim() !== "" && line !== title)
+    .filter((line) => line !== title)
     .map((line) => `          ${bar} ${line}\n`);
   return `${time}  ${paint("bold", "Slack ")}  ${paint(["bold", style], stripControls(title))}\n${body.join("")}`;
 }
@@ -41,16 +41,28 @@ export function clock(at: number): string {
   return new Date(at).toTimeString().slice(0, 8);
 }
 
+/** Lines of nothing but links are left out: they lead nowhere on a terminal. */
 function partLines(part: Part, paint: Paint): string[] {
-  if (part.kind === "divider") return [];
-  const text = part.spans.map((span) => printSpan(span, part, paint)).join("");
-  return text.split("\n");
+  return linesOf(part.spans)
+    .filter((line) => line.some(({ text, href }) => !href && /[^\s·|]/.test(text)))
+    .map((line) => line.map((span) => printSpan(span, part, paint)).join(""));
+}
+
+function linesOf(spans: readonly Span[]): Span[][] {
+  const lines: Span[][] = [[]];
+  for (const span of spans) {
+    for (const [index, text] of span.text.split("\n").entries()) {
+      if (index > 0) lines.push([]);
+      lines.at(-1)?.push({ ...span, text });
+    }
+  }
+  return lines;
 }
 
 function printSpan(span: Span, part: Part, paint: Paint): string {
-  const lines = span.text.split("\n").map(stripControls);
   const style = span.bold || part.kind === "header" ? "bold" : part.kind === "context" ? "dim" : undefined;
-  return lines.map((line) => (style && line !== "" ? paint(style, line) : line)).join("\n");
+  const text = stripControls(span.text);
+  return style && text !== "" ? paint(style, text) : text;
 }
 
 /** Reddish bars are red, greenish green, what lies between is yellow; no bar, no colour. */
