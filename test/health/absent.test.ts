@@ -81,6 +81,15 @@ describe("leaving the fleet", () => {
     expect(story.sweepFor(HOUR + INTERVAL, {})).toEqual([`resolved ${MISSING} no_longer_watched`]);
   });
 
+  test("one whose row cannot be read is there all the time", () => {
+    const story = new Story();
+    story.forgetAfterMs = 5 * MINUTE;
+    story.sweep({ a: "online", b: "online" });
+    for (let i = 0; i < 10; i++) story.sweep({ a: "unknown" }, { unreadable: ["b"] });
+    story.sweep({});
+    expect([...story.state.recordings.keys()]).toEqual(["a", "b"]);
+  });
+
   test("an incomplete answer never makes anybody leave", () => {
     const story = new Story(offlineRule());
     story.forgetAfterMs = MINUTE;

@@ -124,6 +124,13 @@ describe("one step of an alert", () => {
       { outcome: "resolved", heldMs: 60_000 },
     ],
     [
+      "a millisecond less is not",
+      firing(30_000, 100_000),
+      false,
+      timing(130_000),
+      { outcome: "holding", progress: firing(60_000, 130_000) },
+    ],
+    [
       "a blind gap does not count towards keep_firing_for",
       firing(30_001, 100_000),
       false,

@@ -348,6 +348,16 @@ describe("which recordings are judged", () => {
     expect(story.alert.labels.location_id, "frozen").toBe("L1");
   });
 
+  test("a healthy one that moved is noted too", () => {
+    const story = new Story();
+    story.locationIds = ["L1", "L2"];
+    story.sweep({ a: "online" });
+    story.sweep({ a: { locationId: "L2" } });
+    expect(story.reasons()).toEqual(["moved"]);
+    story.sweep({ a: { locationId: "L2" } });
+    expect(story.reasons()).toEqual([]);
+  });
+
   test("of two rows of one recording the first counts", () => {
     const story = new Story(offlineRule());
     story.sweep({ a: "online" });

@@ -68,6 +68,27 @@ describe("a location", () => {
     expect(story.alert.startsAt, "two of four").toBe(START + 35_000);
   });
 
+  test("a share that floating point overshoots still counts to the right one", () => {
+    const story = new Story(
+      locationRule({ when: { kind: "location_offline", atLeast: 0.55, clearBelow: 0.5, minRecordings: 2 } }),
+    );
+    const rows = Array.from({ length: 20 }, (_, i) => {
+      const row = i < 12 ? ({ status: "offline", lastSeenAt: START + i } as const) : ("online" as const);
+      return [`r${i}`, row] as const;
+    });
+    story.sweep(Object.fromEntries(rows));
+    expect(story.alert.startsAt, "11 of 20 are 55 %").toBe(START + 10);
+  });
+
+  test("tells when there are more recordings, as many of them offline", () => {
+    const story = new Story(
+      locationRule({ when: { kind: "location_offline", atLeast: 0.5, clearBelow: 0.1, minRecordings: 2 } }),
+    );
+    story.sweep({ a: "offline", b: "online" });
+    expect(story.sweep({ a: "offline", b: "online", c: "online" })).toEqual([`updated ${KEY}`]);
+    expect(story.alert.facts).toMatchObject({ offline: 1, of: 3 });
+  });
+
   test("has its own labels, with its recordings' time zone where its own is not known", () => {
     const story = new Story(locationRule({ labels: { severity: "critical" } }));
     story.recordings.set("a", recording("a"));
