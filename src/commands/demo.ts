@@ -3,6 +3,7 @@
  * day, the daemon watches it, and an inbox catches what people would receive. Whatever is started here is
  * registered for its end on the next line, so that Ctrl-C, at any moment, leaves nothing behind.
  */
+import { rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -102,7 +103,11 @@ async function startRedis({ io, closer, log }: Stage): Promise<string> {
   const redis = await startEmbeddedRedis({ dir, log, env: io.env });
   let running = true;
   closer.add("Redis", () => redis.stop().then(() => (running = false)), 12_000);
-  io.atExit?.(() => running && process.kill(redis.pid, "SIGKILL"));
+  io.atExit?.(() => {
+    if (!running) return;
+    process.kill(redis.pid, "SIGKILL");
+    rmSync(dir, { recursive: true, force: true });
+  });
   return redis.url;
 }
 
