@@ -69,17 +69,16 @@ function notifierOf(
 /** A refused recipient is that integration's own trouble; anything that is no NotifyError is a fault of ours. */
 function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof NotifyError) {
-    const { code, retryable, retryAfterMs, scope, message } = thrown;
+    const { code, retryAfterMs, scope, message } = thrown;
     return {
       code,
-      retryable,
       retryAfterMs,
       message,
       scope: code === "recipient_refused" ? "integration" : scope,
     };
   }
   const { message } = toError(thrown);
-  return { code: "other", retryable: true, retryAfterMs: undefined, scope: "message", message };
+  return { code: "other", retryAfterMs: undefined, scope: "message", message };
 }
 
 function digestMailOf(transport: MailTransport, from: string): DigestMail {

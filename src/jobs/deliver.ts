@@ -20,11 +20,21 @@ const LEASE_MS = 13_000;
 /** What passes by itself is tried again soon; what needs a person is tried seldom. */
 const PASSING: BackoffPolicy = { baseMs: 1_000, capMs: 120_000 };
 const LASTING: BackoffPolicy = { baseMs: 10_000, capMs: 300_000 };
+const REST: Readonly<Record<NotifyErrorCode, BackoffPolicy>> = {
+  network: PASSING,
+  timeout: PASSING,
+  rate_limited: PASSING,
+  server_error: PASSING,
+  other: PASSING,
+  auth: LASTING,
+  not_found: LASTING,
+  bad_request: LASTING,
+  recipient_refused: LASTING,
+};
 
 /** What a channel's error tells us; a folder of notify/ throws it. */
 export interface Refusal {
   readonly code: NotifyErrorCode;
-  readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly scope: FailureScope;
   readonly message: string;
@@ -168,7 +178,7 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
     deps.failed(integration, refusal.code);
     const before = refusal.scope === "message" ? claim.groupFailures : claim.failures;
     const now = deps.clock.now();
-    const rest = backoffMs(refusal.retryable ? PASSING : LASTING, before + 1);
+    const rest = backoffMs(REST[refusal.code], before + 1);
     const at = now + Math.max(rest, refusal.retryAfterMs ?? 0);
     const { code, scope, message } = refusal;
     const facts = { integration: integration.id, code, detail: message, retryInMs: at - now };
