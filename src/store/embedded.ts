@@ -155,6 +155,7 @@ async function patientAttach(endpoint: Endpoint, dir: string): Promise<Attached 
 }
 
 async function stopServer({ connection, pid }: Attached, log: Logger): Promise<void> {
+  if (connection.status === "end") return; // it died, and its pid may be another's by now
   try {
     const others = await withDeadline(giveUpKeeping(connection), STOP_DEADLINE_MS);
     if (others > 0) {
