@@ -14,6 +14,7 @@ import { withinDeadline } from "./deadline.ts";
 import { ServiceError } from "./errors.ts";
 import { parseFrame } from "./frame.ts";
 import type { ProtocolErrorKind } from "./observer.ts";
+import type { OutageLog } from "./outage-log.ts";
 import { type Open as OpenOn, type Question, Questions, read } from "./questions.ts";
 import { errorPayload } from "./refusal.ts";
 import type { Report } from "./reporter.ts";
@@ -24,6 +25,7 @@ export interface MetricsSocketDeps extends ConnectionDeps {
   readonly report: Report;
   readonly random: () => number;
   readonly requestTimeoutMs: number;
+  readonly outage: OutageLog;
   /** A connection took the place of an earlier one. */
   readonly onReconnect: () => void;
 }
@@ -205,6 +207,7 @@ export class MetricsSocket {
   }
 
   #failed(error: ServiceError): void {
+    this.#deps.outage.failed(error);
     this.#lastError = error;
     this.#failures += 1;
     const policy = { baseMs: 100, capMs: Math.min(10_000, this.#deps.requestTimeoutMs / 4) };
@@ -290,6 +293,7 @@ export class MetricsSocket {
     const old = this.#current;
     if (this.#everConnected) this.#deps.onReconnect();
     this.#everConnected = true;
+    this.#deps.outage.recovered();
     this.#lastError = undefined;
     this.#current = lane;
     this.#scheduleRenewal(lane);

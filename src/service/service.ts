@@ -27,6 +27,7 @@ import type {
 } from "./metric-types.ts";
 import { MetricsSocket } from "./metrics-socket.ts";
 import type { ServiceEndpoint, ServiceObserver } from "./observer.ts";
+import { createOutageLog } from "./outage-log.ts";
 import { readProxyEnv } from "./proxy.ts";
 import {
   areaContextsQuestion,
@@ -137,6 +138,7 @@ export function createService(deps: ServiceDeps): Service {
   const proxyEnv = readProxyEnv(deps.proxyEnv ?? process.env);
   const closing = new AbortController();
   const http = createHttp({ secrets, proxyEnv, maxBodyBytes: MAX_REPLY_BYTES });
+  const tokenOutage = createOutageLog(log, "the token's renewal");
   const tokens = createTokenSource({
     config,
     http,
@@ -147,8 +149,9 @@ export function createService(deps: ServiceDeps): Service {
     closing: closing.signal,
     onRenewal: (result, seconds) => {
       observer.request?.("token", "error" in result ? result.error.code : "ok", seconds);
-      if ("error" in result) log.warn({ err: result.error }, "the token could not be renewed");
-      else observer.tokenExpiry?.(result.token.expiresAt);
+      if ("error" in result) return tokenOutage.failed(result.error);
+      tokenOutage.recovered();
+      observer.tokenExpiry?.(result.token.expiresAt);
     },
   });
   const core = createCoreApi({ baseUrl: config.baseUrl, http, tokens, clock, report });
@@ -163,6 +166,7 @@ export function createService(deps: ServiceDeps): Service {
     requestTimeoutMs: config.requestTimeoutMs,
     pingIntervalMs: deps.pingIntervalMs ?? PING_INTERVAL_MS,
     maxMessageBytes: MAX_REPLY_BYTES,
+    outage: createOutageLog(log, "the metrics socket"),
     onReconnect: () => observer.socketReconnect?.(),
   });
   const wall = createWallClock();

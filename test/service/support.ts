@@ -1,6 +1,7 @@
 /** A client to be tested, what it tells of itself, and a service written for the occasion. */
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -132,6 +133,8 @@ export interface Script {
   readonly handshake?: (token: string, count: number) => number;
   readonly asked?: (asked: Asked) => void;
   readonly autoPong?: boolean;
+  /** PEM; then it is served over TLS. */
+  readonly tls?: { readonly key: string; readonly cert: string };
 }
 
 /** A service that does as the test says, on one port of 127.0.0.1. */
@@ -140,10 +143,11 @@ export async function startScripted(script: Script): Promise<Scripted> {
   const tokens: string[] = [];
   const handshakes: string[] = [];
   const sockets = new Set<Socket>();
-  const server = createServer((request, response) => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     if (request.url === "/oauth/token") issue(response);
     else script.http?.(request, response);
-  });
+  };
+  const server = script.tls ? createTlsServer(script.tls, onRequest) : createServer(onRequest);
   server.on("connection", (socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
@@ -193,9 +197,9 @@ export async function startScripted(script: Script): Promise<Scripted> {
   });
   const authority = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    baseUrl: `http://${authority}`,
-    authUrl: `http://${authority}`,
-    wsUrl: `ws://${authority}/`,
+    baseUrl: `http${script.tls ? "s" : ""}://${authority}`,
+    authUrl: `http${script.tls ? "s" : ""}://${authority}`,
+    wsUrl: `ws${script.tls ? "s" : ""}://${authority}/`,
     events,
     tokens,
     handshakes,
