@@ -7,7 +7,7 @@ import { type Link, silenceLink, statusLink, webUrl } from "./link.ts";
 import { clean, locationName, plainName } from "./name.ts";
 import { problemOf } from "./problem.ts";
 import { countPhrase } from "./title.ts";
-import { clockRange, clockTime, span } from "./when.ts";
+import { span, type Times } from "./when.ts";
 
 export interface Entry {
   readonly name: string;
@@ -21,6 +21,7 @@ export interface Entry {
 
 export interface EntryContext {
   readonly now: Instant;
+  readonly times: Times;
   readonly externalUrl: string | undefined;
   /** Whether the location is to be said in each line. */
   readonly withLocation?: boolean;
@@ -33,7 +34,7 @@ const LINK_LENGTH = 600;
 /** `Till 3`: `offline since 14:05 GMT (12 m)`. */
 export function firingEntry(alert: NotifiedAlert, context: EntryContext): Entry {
   const { facts, startsAt } = alert;
-  const since = `since ${clockTime(startsAt, context.now, facts.timezone)} (${span(startsAt, context.now)})`;
+  const since = `since ${context.times.at(startsAt, facts.timezone)} (${span(startsAt, context.now)})`;
   return {
     name: plainName(alert),
     facts: joined([`${problemOf(alert).is(alert)} ${since}`, ...figures(alert), place(alert, context)]),
@@ -45,7 +46,7 @@ export function firingEntry(alert: NotifiedAlert, context: EntryContext): Entry 
 /** `Till 3`: `recovered, was offline 14:05–14:14 GMT (9 m)`; what ended otherwise is never said to be back. */
 export function endedEntry(alert: NotifiedAlert, context: EntryContext): Entry {
   const { facts, startsAt, endsAt = context.now, endReason = "expired", isNew } = alert;
-  const range = `${clockRange(startsAt, endsAt, context.now, facts.timezone)} (${span(startsAt, endsAt)})`;
+  const range = `${context.times.between(startsAt, endsAt, facts.timezone)} (${span(startsAt, endsAt)})`;
   const was = `${problemOf(alert).was} ${range}`;
   const words = isNew ? `${was}, ${LATE_ENDS[endReason]}` : `${ENDS[endReason]}${was}`;
   return {
@@ -78,15 +79,15 @@ export function locationEntries(alerts: readonly NotifiedAlert[], context: Entry
     .sort((a, b) => b.length - a.length)
     .map((here) => ({
       name: locationName(here[0] as NotifiedAlert) || "Elsewhere",
-      facts: here[0]?.state === "resolved" ? endedCounts(here) : firingCounts(here, context.now),
+      facts: here[0]?.state === "resolved" ? endedCounts(here) : firingCounts(here, context),
       notes: [],
       links: [],
     }));
 }
 
-function firingCounts(alerts: readonly NotifiedAlert[], now: Instant): string {
+function firingCounts(alerts: readonly NotifiedAlert[], { now, times }: EntryContext): string {
   const first = alerts.reduce((a, b) => (b.startsAt < a.startsAt ? b : a));
-  const since = `since ${clockTime(first.startsAt, now, first.facts.timezone)} (${span(first.startsAt, now)})`;
+  const since = `since ${times.at(first.startsAt, first.facts.timezone)} (${span(first.startsAt, now)})`;
   return `${countPhrase(alerts, false)} ${since}`;
 }
 

@@ -3,9 +3,9 @@
 import { EnvHttpProxyAgent, fetch as undiciFetch } from "undici";
 
 export interface FetchInit {
-  readonly method?: string | undefined;
-  readonly headers?: Record<string, string> | undefined;
-  readonly body?: string | null | undefined;
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | null;
   readonly redirect: "manual";
   readonly signal: AbortSignal;
 }
@@ -23,8 +23,7 @@ export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
 export function createFetch(): { readonly fetch: Fetch; close(): Promise<void> } {
   const dispatcher = new EnvHttpProxyAgent({ allowH2: false });
   return {
-    fetch: (url, { method = "GET", headers = {}, body = null, redirect, signal }) =>
-      undiciFetch(url, { method, headers, body, redirect, signal, dispatcher }),
+    fetch: (url, init) => undiciFetch(url, { ...init, dispatcher }),
     close: () => dispatcher.destroy(),
   };
 }

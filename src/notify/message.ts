@@ -8,6 +8,7 @@ import { type Link, overviewLink } from "./link.ts";
 import { clean, locationName } from "./name.ts";
 import { problemOf } from "./problem.ts";
 import { titleOf } from "./title.ts";
+import { timesSeenAt } from "./when.ts";
 
 /** What the colour says. Only what has recovered as a whole is `recovered`; what ended otherwise is `info`. */
 export type Tone = "critical" | "warning" | "info" | "recovered";
@@ -106,15 +107,15 @@ function section(
   { reason, now, externalUrl: base }: Notification,
   limit: number,
 ): Section[] {
-  const externalUrl = reason === "test" ? undefined : base;
+  const context = { now, times: timesSeenAt(now), externalUrl: reason === "test" ? undefined : base };
   if (alerts.length === 0) return [];
   const places = new Set(alerts.map((alert) => locationName(alert)));
   if (alerts.length > BY_LOCATION_ABOVE && places.size > 1) {
-    const entries = locationEntries(alerts, { now, externalUrl });
+    const entries = locationEntries(alerts, context);
     return [{ heading, entries: entries.slice(0, limit), total: entries.length, unit: "location" }];
   }
-  const context = { now, externalUrl, withLocation: places.size > 1 };
-  const entries = alerts.slice(0, limit).map((alert) => toEntry(alert, context));
+  const inContext = { ...context, withLocation: places.size > 1 };
+  const entries = alerts.slice(0, limit).map((alert) => toEntry(alert, inContext));
   return [{ heading, entries, total: alerts.length, unit: "alert" }];
 }
 

@@ -1,7 +1,7 @@
 /** What an alert says is wrong, in words: alone, in a count, and in the past. */
 
 import type { Alert } from "../health/alert.ts";
-import { locationName, plainName } from "./name.ts";
+import { clean, locationName, plainName } from "./name.ts";
 
 /** The words of one problem. */
 export interface Problem {
@@ -130,6 +130,8 @@ function ownProblem(alert: Alert, name: string): Problem {
 }
 
 function inWords(name: string): string {
-  const spaced = name.replace(/([\p{Ll}\d])(\p{Lu})/gu, "$1 $2").replace(/[_\s]+/g, " ");
+  const spaced = clean(name, 60)
+    .replace(/([\p{Ll}\d])(\p{Lu})/gu, "$1 $2")
+    .replace(/[_\s]+/g, " ");
   return spaced.trim().toLowerCase() || "alert";
 }

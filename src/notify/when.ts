@@ -4,29 +4,49 @@ import { DateTime } from "luxon";
 import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
 
-/** `14:05 GMT` today, `Thu 19 Nov 22:10 GMT` on another day, with the year in another one. */
-export function clockTime(at: Instant, now: Instant, timezone: string): string {
-  const time = inZone(at, timezone);
-  return `${dayPrefix(time, inZone(now, timezone))}${time.toFormat("HH:mm")} ${zoneName(time)}`;
+/** Tells times as seen from one moment; remembers the names of the zones it has met, which are slow to find. */
+export interface Times {
+  /** `14:05 GMT` today, `Thu 19 Nov 22:10 GMT` on another day, with the year in another one. */
+  at(instant: Instant, timezone: string): string;
+  /** `14:05–14:17 GMT`; a day is said where it is not today, a second zone name where the clocks changed. */
+  between(from: Instant, to: Instant, timezone: string): string;
 }
 
-/** `14:05–14:17 GMT`; a day is said where it is not today's, a second zone name where the clocks changed. */
-export function clockRange(from: Instant, to: Instant, now: Instant, timezone: string): string {
-  const [start, end] = [inZone(from, timezone), inZone(Math.max(from, to), timezone)];
-  const startZone = zoneName(start) === zoneName(end) ? "" : ` ${zoneName(start)}`;
-  const endDay = start.hasSame(end, "day") ? "" : dayPrefix(end, inZone(now, timezone)) || "today ";
-  const startDay = dayPrefix(start, inZone(now, timezone));
-  return `${startDay}${start.toFormat("HH:mm")}${startZone}–${endDay}${end.toFormat("HH:mm")} ${zoneName(end)}`;
+export function timesSeenAt(now: Instant): Times {
+  const names = new Map<string, string>();
+
+  function zone(time: DateTime): string {
+    const key = `${time.zoneName} ${time.offset}`;
+    const name = names.get(key) ?? zoneName(time);
+    names.set(key, name);
+    return name;
+  }
+
+  function day(time: DateTime, timezone: string, today = ""): string {
+    const current = inZone(now, timezone);
+    if (time.hasSame(current, "day")) return today;
+    return time.toFormat(time.hasSame(current, "year") ? "ccc d LLL " : "d LLL yyyy ");
+  }
+
+  return {
+    at(instant, timezone) {
+      const time = inZone(instant, timezone);
+      return `${day(time, timezone)}${clock(time)} ${zone(time)}`;
+    },
+    between(from, to, timezone) {
+      const [start, end] = [inZone(from, timezone), inZone(Math.max(from, to), timezone)];
+      const startZone = zone(start) === zone(end) ? "" : ` ${zone(start)}`;
+      const endDay = start.hasSame(end, "day") ? "" : day(end, timezone, "today ");
+      return `${day(start, timezone)}${clock(start)}${startZone}–${endDay}${clock(end)} ${zone(end)}`;
+    },
+  };
 }
 
-/** How long, never negative: `12 m`, `4 h`; under a second `less than a second`. */
+/** How long, never negative: `12 m`, `4 h`; under a second `less than a second`. Past ten minutes without seconds. */
 export function span(from: Instant, to: Instant): string {
-  return to - from < 1000 ? "less than a second" : humanDuration(roughly(to - from));
-}
-
-/** Seconds are noise after ten minutes. */
-function roughly(ms: number): number {
-  return ms < 600_000 ? ms : Math.floor(ms / 60_000) * 60_000;
+  const ms = to - from;
+  if (ms < 1_000) return "less than a second";
+  return humanDuration(ms < 600_000 ? ms : Math.floor(ms / 60_000) * 60_000);
 }
 
 function inZone(at: Instant, timezone: string): DateTime {
@@ -34,16 +54,22 @@ function inZone(at: Instant, timezone: string): DateTime {
   return time.isValid ? time : DateTime.fromMillis(at, { zone: "utc", locale: "en-GB" });
 }
 
-function dayPrefix(time: DateTime, today: DateTime): string {
-  if (time.hasSame(today, "day")) return "";
-  return time.toFormat(time.hasSame(today, "year") ? "ccc d LLL " : "d LLL yyyy ");
+function clock(time: DateTime): string {
+  return `${two(time.hour)}:${two(time.minute)}`;
 }
+
+function two(number: number): string {
+  return String(number).padStart(2, "0");
+}
+
+/** Where the names people use for their zone are known; asked in this order. */
+const LOCALES = ["en-GB", "en-US", "en-AU", "en-CA", "en-IN"];
 
 /** `BST`, `EST`, `CET`; `UTC+8` where no English name is in use. */
 function zoneName(time: DateTime): string {
-  const names = ["en-GB", "en-US", "en-AU", "en-CA", "en-IN"].map((locale) =>
-    time.setLocale(locale).toFormat("ZZZZ"),
-  );
-  const name = names.find((candidate) => /^[A-Z]{2,5}$/.test(candidate)) ?? names[0] ?? "";
-  return name.replace(/^GMT(?=[+-])/, "UTC");
+  for (const locale of LOCALES) {
+    const name = time.setLocale(locale).offsetNameShort ?? "";
+    if (/^[A-Z]{2,5}$/.test(name)) return name;
+  }
+  return time.offset === 0 ? "UTC" : time.toFormat("'UTC'Z").replace(/:00$/, "");
 }

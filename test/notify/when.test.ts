@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clockRange, clockTime, span } from "../../src/notify/when.ts";
+import { span, timesSeenAt } from "../../src/notify/when.ts";
 
 const at = (iso: string) => Date.parse(iso);
 
@@ -19,17 +19,19 @@ describe("a time", () => {
     { told: "22:05 UTC+8", when: "2026-11-20T14:05Z", zone: "Asia/Singapore", why: "or by its offset" },
     { told: "14:05 UTC", when: "2026-11-20T14:05Z", zone: "Mars/Olympus", why: "UTC where the zone is none" },
   ])("reads $told: $why", ({ told, when, zone }) => {
-    expect(clockTime(at(when), at("2026-11-20T14:17Z"), zone)).toBe(told);
+    expect(timesSeenAt(at("2026-11-20T14:17Z")).at(at(when), zone)).toBe(told);
   });
 
   it("names summer time in summer", () => {
-    expect(clockTime(at("2026-07-01T13:05Z"), at("2026-07-01T14:00Z"), "Europe/London")).toBe("14:05 BST");
+    expect(timesSeenAt(at("2026-07-01T14:00Z")).at(at("2026-07-01T13:05Z"), "Europe/London")).toBe(
+      "14:05 BST",
+    );
   });
 });
 
 describe("a range of times", () => {
   const range = (from: string, to: string) =>
-    clockRange(at(from), at(to), at("2026-10-25T12:00Z"), "Europe/London");
+    timesSeenAt(at("2026-10-25T12:00Z")).between(at(from), at(to), "Europe/London");
 
   it("says the zone once and no day when all of it is today", () => {
     expect(range("2026-10-25T09:05Z", "2026-10-25T09:17Z")).toBe("09:05–09:17 GMT");

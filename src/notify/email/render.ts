@@ -6,8 +6,11 @@ import { type Message, messageOf, restOf, type Section } from "../message.ts";
 import { renderHtml } from "./html.ts";
 import type { Mail } from "./transport.ts";
 
-/** With more than these a mail would be clipped (Gmail: at 102 KB). */
-const MOST_ENTRIES = 80;
+/** How many alerts a list may hold, tried in turn until the mail is short enough not to be clipped. */
+const LIST_LENGTHS = [80, 40, 20, 10, 5, 2];
+
+/** Gmail clips at 102 KB. */
+const HTML_BYTES = 95_000;
 
 export interface MailAddresses {
   /** As shown: `lenswatch <lenswatch@example.com>` or an address. */
@@ -26,7 +29,7 @@ export function renderEmail(
   { from, sender, to, recipient }: MailAddresses,
   { plain = false }: { readonly plain?: boolean } = {},
 ): Mail {
-  const message = messageOf(notification, MOST_ENTRIES);
+  const { message, html } = fitting(notification);
   const domain = domainOf(sender);
   return {
     from,
@@ -34,11 +37,21 @@ export function renderEmail(
     envelope: { from: sender, to: recipient },
     subject: message.title,
     text: renderText(message),
-    html: plain ? undefined : renderHtml(message, { receiver: notification.receiver }),
+    html: plain ? undefined : html,
     headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },
     messageId: `<${idPart(notification.messageId)}@${domain}>`,
     references: `<group.${hash(notification.group.id)}@${domain}>`,
   };
+}
+
+/** The longest form that is not clipped. */
+function fitting(notification: Notification): { message: Message; html: string } {
+  const formOf = (limit: number) => {
+    const message = messageOf(notification, limit);
+    return { message, html: renderHtml(message, { receiver: notification.receiver }) };
+  };
+  const fits = LIST_LENGTHS.find((limit) => Buffer.byteLength(formOf(limit).html) <= HTML_BYTES);
+  return formOf(fits ?? 1);
 }
 
 /** The words alone. */
