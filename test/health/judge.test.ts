@@ -241,8 +241,9 @@ describe("labels and annotations", () => {
     const story = new Story(offlineRule({ labels: { severity: "critical", team: "" } }));
     story.recordings.set("a", recording("a", { organisation: "" }));
     story.locations.set("L1", { id: "L1", name: "Leeds Briggate", timezone: undefined });
-    story.sweep({ a: "offline", b: "offline" });
-    const [a, b] = story.last.transitions.map(({ alert }) => alert);
+    story.recordings.set("c", recording("c", { name: "" }));
+    story.sweep({ a: "offline", b: "offline", c: "offline" });
+    const [a, b, c] = story.last.transitions.map(({ alert }) => alert);
     expect(a?.labels).toEqual({
       alertname: "RecordingOffline",
       severity: "critical",
@@ -261,6 +262,7 @@ describe("labels and annotations", () => {
       location_id: "L1",
       location: "Leeds Briggate",
     });
+    expect(c?.labels.recording, "an empty name is none").toBe("c");
     expect(a?.facts.timezone).toBe("Europe/London");
     expect(b?.facts.timezone).toBe("UTC");
   });

@@ -70,14 +70,14 @@ describe("a location", () => {
 
   test("a share that floating point overshoots still counts to the right one", () => {
     const story = new Story(
-      locationRule({ when: { kind: "location_offline", atLeast: 0.55, clearBelow: 0.5, minRecordings: 2 } }),
+      locationRule({ when: { kind: "location_offline", atLeast: 0.28, clearBelow: 0.1, minRecordings: 2 } }),
     );
-    const rows = Array.from({ length: 20 }, (_, i) => {
-      const row = i < 12 ? ({ status: "offline", lastSeenAt: START + i } as const) : ("online" as const);
+    const rows = Array.from({ length: 25 }, (_, i) => {
+      const row = i < 8 ? ({ status: "offline", lastSeenAt: START + i } as const) : ("online" as const);
       return [`r${i}`, row] as const;
     });
     story.sweep(Object.fromEntries(rows));
-    expect(story.alert.startsAt, "11 of 20 are 55 %").toBe(START + 10);
+    expect(story.alert.startsAt, "7 of 25 are 28 %").toBe(START + 6);
   });
 
   test("tells when there are more recordings, as many of them offline", () => {
