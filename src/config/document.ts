@@ -6,7 +6,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from "yaml";
 import { type Environment, substitute } from "./environment.ts";
 import { type Finding, type Path, pathKey } from "./finding.ts";
-import { syntaxFinding } from "./syntax.ts";
+import { syntaxFindings } from "./syntax.ts";
 
 export type Raw = string | null | Raw[] | RawMap;
 export interface RawMap {
@@ -52,8 +52,7 @@ export function readDocument(text: string, env: Environment): ConfigDocument {
     logLevel: "error",
   });
   const errors = [...document.errors, ...document.warnings];
-  if (errors.length > 0)
-    return { tree: null, places, findings: errors.slice(0, 20).map(syntaxFinding), position };
+  if (errors.length > 0) return { tree: null, places, findings: syntaxFindings(errors), position };
   const findings: Finding[] = [];
   const tree = document.contents ? createReader(env, places, findings)(document.contents) : null;
   return { tree, places, findings, position };

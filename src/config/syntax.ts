@@ -23,8 +23,18 @@ const WORDS: Partial<Record<YAMLError["code"], Words>> = {
   TAG_RESOLVE_FAILED: ["a tag that is not known", "no tag"],
 };
 
-/** Where the error stands and what it means. */
-export function syntaxFinding(error: YAMLError): Finding {
-  const [found, expected] = WORDS[error.code] ?? ["something that is not YAML", "YAML"];
+const UNEXPECTED: Words = [
+  "something out of place",
+  "YAML: a text with { } [ ] , : or # in it stands in quotes",
+];
+
+/** Where the errors stand and what they mean. After something out of place all else may only follow from it. */
+export function syntaxFindings(errors: readonly YAMLError[]): Finding[] {
+  const last = errors.findIndex(({ code }) => WORDS[code] === undefined);
+  return errors.slice(0, last < 0 ? 20 : Math.min(last + 1, 20)).map(syntaxFinding);
+}
+
+function syntaxFinding(error: YAMLError): Finding {
+  const [found, expected] = WORDS[error.code] ?? UNEXPECTED;
   return { kind: "syntax", path: [], offset: error.pos[0], found, expected };
 }

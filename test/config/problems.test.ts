@@ -402,6 +402,13 @@ describe("what is not YAML", () => {
     expect(problemsOf(text)).toContain(`${place}${expected}`);
   });
 
+  test("what follows from one slip is not told again and again", () => {
+    const text = `${service}rules: [{ alert: \${NAME}, when: { missing: true } }]\n${receivers}`;
+    expect(problemsOf(text)).toEqual([
+      `${place}8:19: found something out of place, expected YAML: a text with { } [ ] , : or # in it stands in quotes`,
+    ]);
+  });
+
   test("a prototype is no key", () => {
     expect(problemsOf(`${smallest}__proto__: { log: {} }\n`)).toEqual([
       "lenswatch.yaml:12:1: found a key that is no plain name, expected a name",

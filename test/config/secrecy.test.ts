@@ -115,7 +115,7 @@ test("a secret's file that holds something else is not shown either", () => {
 });
 
 test("a warning does not show what came out of the environment", () => {
-  const odd = text.replace("['severity = \"warning\"']", () => `\${ODD}`);
+  const odd = text.replace("['severity = \"warning\"']", () => `"\${ODD}"`);
   const said = printed(odd, { ...env, ODD: "canary_label=x" });
   expect(said).toContain("found a label that nothing has");
   expect(said).not.toContain("anary");
