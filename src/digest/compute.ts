@@ -3,7 +3,16 @@
  * from the other, and where there is nothing there is no figure.
  */
 import type { Matcher } from "../alerting/route.ts";
-import type { Digest, DigestInput, DigestPart, DigestRecording, DigestTotals, Span } from "./digest.ts";
+import {
+  type Digest,
+  type DigestInput,
+  type DigestPart,
+  type DigestRecording,
+  type DigestTotals,
+  digestParts,
+  type LocationGroup,
+  type Span,
+} from "./digest.ts";
 import { groups, type LocationRecords, sum, uptimeOf } from "./groups.ts";
 import { darkLocations, otherAlerts } from "./incident.ts";
 import { judgeRecording } from "./recording.ts";
@@ -13,38 +22,59 @@ export type { Digest, DigestInput, DigestPeriod, DigestRecording, Incident, Span
 
 /** Judges every recording the matchers let through and sorts them: parts, locations, most downtime first. */
 export function computeDigest(input: DigestInput): Digest {
-  const chosen = input.recordings.filter((subject) => isChosen(input.matchers, subject));
+  const steps = digestSteps(input);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** Recordings between two yields. */
+const ROWS_PER_STEP = 64;
+
+/** The same for a large fleet, in steps between which the event loop can be let through (`runBreathing`). */
+export function* digestSteps(input: DigestInput): Generator<void, Digest> {
   const ofRecording = Map.groupBy(input.incidents, ({ recordingId }) => recordingId);
   const locations = new Map<string, LocationRecords>();
-  for (const subject of chosen) {
+  const chosen = new Set<string>();
+  for (const [row, subject] of input.recordings.entries()) {
+    if (row % ROWS_PER_STEP === 0) yield;
+    if (!isChosen(input.matchers, subject)) continue;
     const { id, locationId } = subject.recording;
     const location = locations.get(locationId) ?? { id: locationId, name: subject.locationName, judged: [] };
     location.judged.push(judgeRecording(input, subject, ofRecording.get(id) ?? []));
     locations.set(locationId, location);
+    chosen.add(id);
   }
   const all = [...locations.values()];
   const bounds = { from: input.period.start, to: input.period.end };
   const blind = clip(input.blind, bounds);
+  const parts: Record<DigestPart, LocationGroup[]> = {
+    down_now: [],
+    down_some: [],
+    up: [],
+    closed: [],
+    unknown: [],
+  };
+  for (const part of digestParts) {
+    parts[part] = groups(all, part);
+    yield;
+  }
   return {
     now: input.now,
     period: input.period,
     timezone: input.timezone,
     totals: totals(all, blind),
-    parts: {
-      down_now: groups(all, "down_now"),
-      down_some: groups(all, "down_some"),
-      up: groups(all, "up"),
-      closed: groups(all, "closed"),
-      unknown: groups(all, "unknown"),
-    },
+    parts,
     dark: darkLocations(input, locations),
-    other: otherAlerts(input, new Set(chosen.map(({ recording }) => recording.id)), locations),
+    other: otherAlerts(input, chosen, locations),
     blind,
   };
 }
 
 /** Matchers see the labels an alert of the recording would carry; a label it has not is the empty string. */
 function isChosen(matchers: readonly Matcher[], { recording, locationName }: DigestRecording): boolean {
+  if (matchers.length === 0) return true;
   const labels = new Map([
     ["recording_id", recording.id],
     ["recording", recording.name],

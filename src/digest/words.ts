@@ -15,8 +15,9 @@ export function percent(ratio: number | undefined): string {
   return `${floored} %`;
 }
 
+/** `10,000`. */
 export function count(n: number): string {
-  return n.toLocaleString("en-US");
+  return String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** `1 recording`, `10,000 recordings`. */
