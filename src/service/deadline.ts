@@ -11,7 +11,9 @@ export async function withinDeadline<T>(
 ): Promise<T> {
   const deadline = new AbortController();
   const giveUp = () =>
-    deadline.abort(new ServiceError("closed", `${limit.what} was given up by the caller.`));
+    deadline.abort(
+      new ServiceError("closed", `${limit.what} was given up: its caller or the client ended it.`),
+    );
   const timer = setTimeout(() => deadline.abort(tooLate(limit.what, limit.ms)), limit.ms);
   for (const signal of limit.signals) {
     if (signal?.aborted) giveUp();
