@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { readFile, readlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { freePort } from "../lib/free-port.ts";
+import { lastingPort } from "../lib/free-port.ts";
 
 const Endpoint = z.object({
   port: z.int().min(1).max(65_535),
@@ -17,7 +17,7 @@ export async function endpointOf(dir: string): Promise<Endpoint> {
   const file = join(dir, "redis.json");
   const known = await readEndpoint(file);
   if (known) return known;
-  const endpoint = { port: await freePort(), password: randomBytes(24).toString("hex") };
+  const endpoint = { port: await lastingPort(), password: randomBytes(24).toString("hex") };
   try {
     await writeFile(file, `${JSON.stringify(endpoint)}\n`, { mode: 0o600, flag: "wx" });
     return endpoint;

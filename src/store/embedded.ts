@@ -155,7 +155,8 @@ async function patientAttach(endpoint: Endpoint, dir: string): Promise<Attached 
 }
 
 async function stopServer({ connection, pid }: Attached, log: Logger): Promise<void> {
-  if (connection.status === "end") return; // it died, and its pid may be another's by now
+  const isOver = () => connection.status === "end" || connection.status === "close";
+  if (isOver()) return; // it died, and its pid may be another's by now
   try {
     const others = await withDeadline(giveUpKeeping(connection), STOP_DEADLINE_MS);
     if (others > 0) {
@@ -170,7 +171,7 @@ async function stopServer({ connection, pid }: Attached, log: Logger): Promise<v
     process.kill(pid, "SIGKILL");
   } finally {
     // On an ended connection it would hold the process for its own time limit.
-    if (connection.status !== "end" && connection.status !== "close") connection.disconnect();
+    if (!isOver()) connection.disconnect();
   }
 }
 
