@@ -20,7 +20,7 @@ export interface Step {
   readonly occurrence: symbol;
 }
 
-/** Every beginning and end, in order of time; ends before beginnings of the same instant. */
+/** Every beginning and end, in order of time; what begins as something else ends takes over without a gap. */
 export function stepsOf(scenario: Scenario, startedAt: Instant): Step[] {
   const steps = scenario.events.flatMap((event) =>
     Array.from({ length: event.repeat?.times ?? 1 }, (_, nth): Step[] => {
@@ -34,7 +34,7 @@ export function stepsOf(scenario: Scenario, startedAt: Instant): Step[] {
   return steps.sort((a, b) => a.at - b.at || rank(a) - rank(b));
 }
 
-const rank = ({ phase }: Step) => (phase === "end" ? 0 : 1);
+const rank = ({ phase }: Step) => (phase === "begin" ? 0 : 1);
 
 export interface Player {
   /** Does everything due by now. */

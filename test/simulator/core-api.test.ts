@@ -125,8 +125,8 @@ describe("the uptimes of many recordings", () => {
     expect(results[0]).toEqual(await (await one(recids[0] ?? "", "?start=2026-11-18&end=2026-11-18")).json());
   });
 
-  test("pass over recordings that do not exist", async () => {
-    const response = await many({ ...day, recids: ["f".repeat(24), first().id] });
+  test("pass over recordings that do not exist, and give each once", async () => {
+    const response = await many({ ...day, recids: ["f".repeat(24), first().id, first().id] });
     expect(idsOf((await response.json()) as UptimeResult[])).toEqual([first().id]);
   });
 

@@ -5,7 +5,7 @@ import { usualQuality } from "../../src/simulator/fleet.ts";
 import { type Player, playScenario } from "../../src/simulator/player.ts";
 import { parseScenario } from "../../src/simulator/scenario.ts";
 import { World } from "../../src/simulator/world.ts";
-import { connect, handClock, locationIds, NOON, snapshot, startSmall } from "./client.ts";
+import { connect, getJson, handClock, locationIds, NOON, snapshot, startSmall } from "./client.ts";
 
 let player: Player | undefined;
 afterEach(() => player?.stop());
@@ -63,6 +63,14 @@ describe("a scenario", () => {
       ...["10s 0 offline", "10s 1 offline", "50s 0 degraded", "70s 0 offline"],
       ...["90s 1 degraded", "110s 0 online", "150s 1 online"],
     ]);
+  });
+
+  test("leaves no gap between an event and the one that begins as it ends", () => {
+    const it = play(`
+- { at: 10s, recording: L1/1, status: offline, for: 10s }
+- { at: 20s, recording: L1/1, status: degraded, for: 10s }`);
+    it.advance(60_000);
+    expect(story(it)).toEqual(["10s 0 offline", "20s 0 degraded", "30s 0 online"]);
   });
 
   test("repeats what it is told to repeat", () => {
@@ -182,6 +190,10 @@ test("a request sees what is due by its time, and the ledger has the scenario's 
   expect(await statuses()).toEqual(["offline"]);
   expect(sim.world.ledger[0]?.at).toBe(NOON + 10_000);
   clock.advance(10_000);
+  const { locations } = (await getJson(`${sim.controlUrl}/world`, "")) as {
+    locations: { recordings: object[] }[];
+  };
+  expect(locations[0]?.recordings[0]).toMatchObject({ status: "online" });
   expect(await statuses()).toEqual(["online"]);
   await sim.close();
 });

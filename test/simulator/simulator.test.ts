@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { parseScenario, type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
 import { connect, handClock, locationIds, postJson, snapshot, startSmall } from "./client.ts";
 
 let sim: Simulator;
@@ -64,6 +64,8 @@ describe("the control interface", () => {
 });
 
 describe("starting", () => {
+  afterEach(() => void vi.useRealTimers());
+
   test.each([
     [{ locations: -1 }, "locations must be"],
     [{ locations: 1.5 }, "locations must be"],
@@ -80,7 +82,10 @@ describe("starting", () => {
 
   test("on a port that is taken is refused, and leaves nothing behind", async () => {
     const port = Number(new URL(sim.baseUrl).port);
-    await expect(startSmall({ port })).rejects.toMatchObject({ code: "cannot_listen" });
+    const scenario = parseScenario("events: [{ at: 1h, location: L1, status: offline }]");
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    await expect(startSmall({ port, scenario })).rejects.toMatchObject({ code: "cannot_listen" });
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   test("takes the client's credentials where they are given", async () => {

@@ -56,6 +56,8 @@ describe("connections", () => {
     sendAll();
     expect((await heard)[0]).toMatchObject({ endpoint: "status/uptime", outcome: "ignored" });
     const later = await connect(sim);
+    later.ws.on("pong", () => silence.push("pong"));
+    later.ws.ping();
     const heardToo = once(sim.events, "request");
     later.send("status", "status/uptime", { entities: [], entityType: "location" });
     expect((await heardToo)[0]).toMatchObject({ outcome: "ignored" });
