@@ -29,7 +29,7 @@ export interface RecordingState {
   /** `last_seen_utc` of the last online or degraded reading. */
   readonly onlineSeenAt: Instant | undefined;
   readonly averageQuality: number | undefined;
-  /** When a row for it, readable or not, was last in a snapshot. */
+  /** When a row for it, readable or not, was last in a snapshot; moved on by time in which nobody looked. */
   readonly presentAt: Instant;
   /** By rule id. Undefined instead of empty: most recordings have none. */
   readonly alerts: AlertStates | undefined;
@@ -47,7 +47,10 @@ export interface AlertState {
   readonly state: "pending" | "firing";
   /** Since when the problem is there, for display and durations. */
   readonly startsAt: Instant;
-  /** pending: time the condition has held, ms. firing: time it has not held, ms (against `keep_firing_for`). */
+  /**
+   * pending: time the condition has held, ms. firing: 0 while it holds, else 1 more than the time it has not held,
+   * ms (against `keep_firing_for`).
+   */
   readonly heldMs: number;
   /** When there was last evidence for or against it: time is added up from here. */
   readonly evidenceAt: Instant;
