@@ -1,10 +1,12 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Redis } from "ioredis";
 import { afterAll, expect, test, vi } from "vitest";
+import { startApp } from "../../src/app.ts";
 import { demoCommand, type StartDaemon } from "../../src/commands/demo.ts";
 import type { Config } from "../../src/config/config.ts";
 import { toError } from "../../src/lib/errors.ts";
@@ -20,9 +22,16 @@ function demo(startDaemon: StartDaemon, args: string[] = []) {
   stderr.resume();
   const io = { stdout, stderr, env: process.env, signal: controller.signal, setExitCode: () => {} };
   const printed = text(stdout);
+  let soFar = "";
+  stdout.on("data", (chunk) => {
+    soFar += chunk;
+  });
+  const heard = async (words: RegExp) => {
+    while (!words.test(soFar)) await once(stdout, "data");
+  };
   const run = demoCommand(io, startDaemon).parseAsync(args, { from: "user" });
   const ended = run.finally(() => stdout.end()).then(() => printed);
-  return { ended, printed, interrupt: () => controller.abort() };
+  return { ended, printed, heard, interrupt: () => controller.abort() };
 }
 
 async function answers(url: string): Promise<boolean> {
@@ -103,6 +112,23 @@ describeWithRedis("the demo", () => {
     expect(failure).toMatchObject({ message: "no daemon today" });
     expect(await printed).toContain("Stopped.");
     await expectAllGone(config);
+  });
+
+  test("lets a camera go dark and come back, and people hear of both by Slack and by mail", {
+    timeout: 60_000,
+  }, async () => {
+    const day = join(temporary, "day.yaml");
+    writeFileSync(day, "events: [{ at: 2s, recording: L1/1, status: offline, for: 4s }]");
+    const { ended, heard, interrupt } = demo(startApp, ["--scenario", day]);
+    await heard(/Slack .*1 recording offline · Leeds Briggate/);
+    await heard(/e-mail .*1 recording offline · Leeds Briggate/);
+    await heard(/Slack .*Recovered: 1 recording · Leeds Briggate/);
+    await heard(/e-mail .*Recovered: 1 recording · Leeds Briggate/);
+    interrupt();
+    const lines = (await ended).split("\n").filter((line) => / {2}(?:Slack|e-mail) /.test(line));
+    expect(lines).toHaveLength(4);
+    rmSync(day);
+    expect(readdirSync(temporary)).toEqual([]);
   });
 
   test("refuses a scenario that is none before it starts anything", async () => {
