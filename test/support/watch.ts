@@ -8,18 +8,20 @@ import { startTestRedis, type TestRedis } from "./redis.ts";
 import { type SlackSink, startSlackSink } from "./slack-sink.ts";
 import { type SmtpSink, startSmtpSink } from "./smtp-sink.ts";
 
-export interface Watch {
+export interface Stage extends AsyncDisposable {
   readonly simulator: Simulator;
   readonly redis: TestRedis;
   readonly slack: SlackSink;
   readonly mail: SmtpSink;
-  app: App;
   /** The configuration's text, to be changed between a stop and a start. */
   config: string;
+}
+
+export interface Watch extends Stage {
+  app: App;
   /** Starts the daemon anew with the configuration as it is now. */
   start(): Promise<App>;
   close(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface WatchOptions {
@@ -46,26 +48,33 @@ const QUICK_RULES = `
     for: 1s
     labels: { severity: critical }`;
 
-/** Everything started and watching. Sweeps every second; nothing waits unless the story says so. */
-export async function startWatch(options: WatchOptions = {}): Promise<Watch> {
+/** Everything but the daemon. */
+export async function prepareWatch(options: WatchOptions = {}): Promise<Stage> {
   const [simulator, redis, slack, mail] = await Promise.all([
     startSimulator({ locations: 4, recordingsPerLocation: 2, seed: 1, ...options.simulator }),
     startTestRedis({ appendonly: true }),
     startSlackSink(),
     startSmtpSink(),
   ]);
-  const log =
-    options.log ??
-    (process.env.LENSWATCH_TEST_LOG
-      ? createLogger({ level: "debug", destination: process.stderr })
-      : silentLogger);
+  const parts = { simulator, redis, slack, mail };
+  return {
+    ...parts,
+    config: configText(options, parts),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([simulator.close(), slack.close(), mail.close()]);
+      await redis.stop();
+    },
+  };
+}
+
+/** Everything started and watching. Sweeps every second; nothing waits unless the story says so. */
+export async function startWatch(options: WatchOptions = {}): Promise<Watch> {
+  const stage = await prepareWatch(options);
+  const toStderr = () => createLogger({ level: "debug", destination: process.stderr });
+  const log = options.log ?? (process.env.LENSWATCH_TEST_LOG ? toStderr() : silentLogger);
   const watch: Watch = {
-    simulator,
-    redis,
-    slack,
-    mail,
+    ...stage,
     app: undefined as unknown as App,
-    config: configText(options, { simulator, redis, slack, mail }),
     async start() {
       const parsed = parseConfig(watch.config, { file: "story.yaml", env: {} });
       if ("problems" in parsed) throw new Error(JSON.stringify(parsed.problems, null, 1));
@@ -75,8 +84,7 @@ export async function startWatch(options: WatchOptions = {}): Promise<Watch> {
     },
     async close() {
       await watch.app.stop().catch(() => {});
-      await Promise.all([simulator.close(), slack.close(), mail.close()]);
-      await redis.stop();
+      await stage[Symbol.asyncDispose]();
     },
     [Symbol.asyncDispose]: () => watch.close(),
   };
@@ -86,7 +94,7 @@ export async function startWatch(options: WatchOptions = {}): Promise<Watch> {
 
 function configText(
   options: WatchOptions,
-  parts: Pick<Watch, "simulator" | "redis" | "slack" | "mail">,
+  parts: Pick<Stage, "simulator" | "redis" | "slack" | "mail">,
 ): string {
   const { simulator, redis, slack, mail } = parts;
   return `

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { type Daemon, startDaemon } from "../support/daemon.ts";
+import { seededRandom } from "../support/random.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+import { prepareWatch } from "../support/watch.ts";
+
+const ROUNDS = 3;
+const CAMERAS = 6;
+const KILLS_WITHIN_MS = 1_500;
+
+describeWithRedis("kill -9 at any moment", () => {
+  it("loses no transition and repeats at most the message in flight, e-mail and Slack each on its own", async () => {
+    await using stage = await prepareWatch({
+      simulator: { locations: CAMERAS, recordingsPerLocation: 1, seed: 3 },
+      route:
+        "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 4h }",
+      receivers: `
+  - name: ops
+    email_configs: [ { to: [ ops@example.com ] } ]`,
+    });
+    const { mail, simulator } = stage;
+    const random = seededRandom(20261120);
+    let daemon: Daemon = await startDaemon(stage.config);
+    await daemon.logged("watching");
+    let kills = 0;
+    const killSoon = async () => {
+      await sleep(random() * KILLS_WITHIN_MS);
+      await daemon.end("SIGKILL");
+      kills++;
+      daemon = await startDaemon(stage.config);
+    };
+    const told = (start: string, name: string) =>
+      mail.messages.filter(({ subject }) => subject.startsWith(start) && subject.includes(name)).length;
+
+    for (let round = 1; round <= ROUNDS; round++) {
+      for (const status of ["offline", "online"] as const) {
+        for (const { id } of simulator.world.recordings) simulator.world.setStatus(id, status);
+        await killSoon();
+        const start = status === "offline" ? "1 recording offline" : "Recovered";
+        await until(
+          `round ${round}: all told ${status}`,
+          () => simulator.world.recordings.every(({ location }) => told(start, location.name) >= round),
+          25_000,
+        );
+      }
+    }
+    expect(await daemon.end("SIGTERM")).toBe(0);
+    const most = 2 * ROUNDS * CAMERAS;
+    expect(mail.messages.length).toBeGreaterThanOrEqual(most);
+    expect(mail.messages.length).toBeLessThanOrEqual(most + kills);
+    for (const { location } of simulator.world.recordings) {
+      const order = mail.messages
+        .filter(({ subject }) => subject.includes(location.name))
+        .map(({ subject }) => subject.startsWith("Recovered"));
+      const turns = order.filter((ended, i) => ended !== order[i - 1]);
+      expect(turns).toEqual(Array.from({ length: 2 * ROUNDS }, (_, i) => i % 2 === 1));
+    }
+  }, 120_000);
+});
