@@ -12,7 +12,7 @@ export type Stretch = readonly [Instant, Instant];
 
 const DAY_MS = 24 * HOUR_MS;
 const SEGMENT_MS = 60_000;
-const SEGMENTS_PER_HOUR = HOUR_MS / SEGMENT_MS;
+export const SEGMENTS_PER_HOUR = HOUR_MS / SEGMENT_MS;
 const LONGEST_OUTAGE_MS = 6 * HOUR_MS;
 /** One outage in so many days. */
 const RECORDING_ODDS = 40;
@@ -111,5 +111,3 @@ export function segmentsTouched(startAt: Instant, segments: number, stretches: r
   }
   return touched;
 }
-
-export { SEGMENTS_PER_HOUR };

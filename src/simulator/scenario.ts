@@ -14,6 +14,7 @@
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { parseDuration } from "../lib/duration.ts";
+import { toError } from "../lib/errors.ts";
 import { changeKindOf, changeShapes, namesOneTarget } from "./change.ts";
 import { SimulatorError } from "./errors.ts";
 import { parseFault } from "./faults.ts";
@@ -70,7 +71,7 @@ export function parseScenario(text: string, file = "scenario"): Scenario {
   );
   if (problems.length > 0) throw unreadable(problems);
   const where = (path: readonly PropertyKey[]) => lineOf(document, path);
-  const parsed = File.safeParse(document.toJS());
+  const parsed = File.safeParse(plain(document));
   if (!parsed.success) {
     throw unreadable(parsed.error.issues.map((i) => describe(i.path, i.message, place(where(i.path)))));
   }
@@ -83,6 +84,15 @@ export function parseScenario(text: string, file = "scenario"): Scenario {
   });
   if (problems.length > 0) throw unreadable(problems);
   return { events };
+}
+
+/** The document as plain values. Aliases that would unfold without end are a problem of the file. */
+function plain(document: ReturnType<typeof parseDocument>): unknown {
+  try {
+    return document.toJS();
+  } catch (thrown) {
+    throw unreadable([toError(thrown).message]);
+  }
 }
 
 type Report = (path: readonly PropertyKey[], message: string) => void;

@@ -62,6 +62,13 @@ describe("entries", () => {
     },
   );
 
+  test("of several locations come in order of time", async () => {
+    const { segments } = await ask("entries", { facets: ["segments"] });
+    const days = segments.map(({ index }) => String(index));
+    expect(new Set(days).size).toBeGreaterThan(6);
+    expect(days).toEqual(days.toSorted());
+  });
+
   test("only the facets asked for are there", async () => {
     expect(Object.keys(await ask("entries", { facets: ["summary"] })).sort()).toEqual(["meta", "summary"]);
   });

@@ -69,6 +69,14 @@ events:
     expect(() => parseScenario("", "day.yaml")).toThrow(/day\.yaml:1:/);
   });
 
+  test("whose aliases unfold without end is refused", () => {
+    const many = Array(200).fill("*a").join(", ");
+    const text = `a: &a [1, 2]\nb: &b [${many}]\nc: [*b, *b, *b]\nevents: []\n`;
+    expect(() => parseScenario(text)).toThrow(
+      expect.objectContaining({ code: "bad_scenario", message: expect.stringMatching(/alias/i) }),
+    );
+  });
+
   test("that is no YAML is refused with the place", () => {
     expect(() => parseScenario("events: [", "day.yaml")).toThrow(/day\.yaml:1:\d+: /);
   });
