@@ -1,0 +1,143 @@
+/** `status`: the fleet now, as a running daemon sees it. */
+import { Command, Option } from "commander";
+import { z } from "zod";
+import { recordingStatuses } from "../health/recording.ts";
+import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
+import { humanDuration } from "../lib/duration.ts";
+import { renderCsv } from "./csv.ts";
+import { type Parameters, parseUrl, withDaemon } from "./daemon.ts";
+import type { CommandIo } from "./io.ts";
+import { type Column, renderTable, type TableTarget, tableTarget } from "./table.ts";
+
+const AlertRow = z.object({
+  alertname: z.string(),
+  severity: z.string().nullable(),
+  state: z.enum(["pending", "firing"]),
+  since: z.string(),
+});
+
+const RecordingRow = z.object({
+  recordingId: z.string(),
+  recording: z.string(),
+  locationId: z.string(),
+  location: z.string(),
+  status: z.enum(recordingStatuses),
+  since: z.string().nullable(),
+  lastSeen: z.string().nullable(),
+  averageQuality: z.number().nullable(),
+  overallUptime24h: z.number().nullable(),
+  alerts: z.array(AlertRow),
+});
+type RecordingRow = z.infer<typeof RecordingRow>;
+
+interface StatusOptions {
+  readonly url?: string;
+  readonly config?: string;
+  readonly location?: string;
+  readonly only?: string;
+  readonly output: "table" | "json" | "csv";
+}
+
+/** Exit code 0, also where something is offline; throws DaemonError or ConfigError when it cannot be told. */
+export function statusCommand(io: CommandIo, clock: Clock = systemClock): Command {
+  return new Command("status")
+    .description("The fleet now: what each recording does, since when, and what is said about it.")
+    .option("--location <id or name>", "only the recordings of this location")
+    .addOption(new Option("--only <status>", "only recordings of this status").choices(recordingStatuses))
+    .addOption(
+      new Option("--output <format>", "how to print it").choices(["table", "json", "csv"]).default("table"),
+    )
+    .option(
+      "--url <url>",
+      "the daemon (default: http.external_url or http.listen of the configuration)",
+      parseUrl,
+    )
+    .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
+    .action(async (options: StatusOptions) => {
+      const rows = await withDaemon(options, io, (daemon) =>
+        daemon.all("/api/v1/recordings", parametersOf(options), RecordingRow),
+      );
+      rows.sort(byName);
+      io.stdout.write(render(rows, options.output, clock.now(), tableTarget(io)));
+    });
+}
+
+function parametersOf({ location, only }: StatusOptions): Parameters {
+  return {
+    ...(location === undefined ? {} : { location }),
+    ...(only === undefined ? {} : { status: only }),
+  };
+}
+
+const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+
+function byName(a: RecordingRow, b: RecordingRow): number {
+  return collator.compare(a.location, b.location) || collator.compare(a.recording, b.recording);
+}
+
+function render(
+  rows: readonly RecordingRow[],
+  output: StatusOptions["output"],
+  now: Instant,
+  target: TableTarget,
+): string {
+  if (output === "json") return `${JSON.stringify(rows, null, 2)}\n`;
+  if (output === "csv") return asCsv(rows);
+  if (rows.length === 0) return "No recording is like that.\n";
+  return `${asTable(rows, now, target)}\n${summary(rows)}\n`;
+}
+
+function asCsv(rows: readonly RecordingRow[]): string {
+  const head = Object.keys(RecordingRow.shape);
+  return renderCsv(
+    head,
+    rows.map(({ alerts, ...row }) => [
+      ...Object.values(row).map((value) => String(value ?? "")),
+      alerts.map(({ alertname, state }) => `${alertname}:${state}`).join(" "),
+    ]),
+  );
+}
+
+const columns: readonly Column[] = [
+  { head: "LOCATION", canShrink: true },
+  { head: "RECORDING", canShrink: true },
+  { head: "STATUS" },
+  { head: "SINCE" },
+  { head: "QUALITY", align: "right" },
+  { head: "UPTIME 24 H", align: "right" },
+  { head: "ALERTS" },
+];
+
+/** An alert that does not fire yet stands in brackets. */
+function asTable(rows: readonly RecordingRow[], now: Instant, target: TableTarget): string {
+  const cells = rows.map((row) => [
+    row.location,
+    row.recording,
+    row.status,
+    sinceText(row.since, now),
+    percent(row.averageQuality),
+    percent(row.overallUptime24h),
+    row.alerts.map(({ alertname, state }) => (state === "firing" ? alertname : `(${alertname})`)).join(" "),
+  ]);
+  return renderTable(columns, cells, target);
+}
+
+/** `2026-01-31 11:00 UTC (1 h)`. */
+export function sinceText(since: string | null, now: Instant): string {
+  if (since === null) return "–";
+  const at = Date.parse(since);
+  return `${since.slice(0, 16).replace("T", " ")} UTC (${humanDuration(now - at)})`;
+}
+
+/** Cut, not rounded: 99.96 % is not all of it. */
+function percent(ratio: number | null): string {
+  return ratio === null ? "–" : `${(Math.floor(ratio * 1000 + 1e-9) / 10).toFixed(1)} %`;
+}
+
+function summary(rows: readonly RecordingRow[]): string {
+  const counts = recordingStatuses
+    .map((status) => ({ status, count: rows.filter((row) => row.status === status).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ status, count }) => `${count} ${status}`);
+  return `${rows.length} ${rows.length === 1 ? "recording" : "recordings"}: ${counts.join(", ")}`;
+}
