@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { WebSocket } from "ws";
+import { WebSocket } from "ws";
 import { type Asked, someStatus, startClient, startScripted, statusRow } from "./support.ts";
 
 const answer = (asked: Asked) => asked.reply([statusRow()]);
@@ -112,6 +112,7 @@ describe("a connection", () => {
     await once(recorder.events, "reconnect");
     await service.statusUptime(someStatus);
     expect(held).toHaveLength(1);
+    expect(held[0]?.socket.readyState).toBe(WebSocket.OPEN);
     const closed = once(scripted.events, "socketClosed");
     if (held[0]) answer(held[0]);
     expect((await early).readings).toHaveLength(1);
@@ -275,12 +276,10 @@ describe("closing", () => {
   });
 
   it("is bounded where the service neither answers nor hangs up", async () => {
-    const scripted = await startScripted({});
+    const scripted = await startScripted({ asked: ({ socket }) => socket.pause() });
     const { service } = startClient(scripted);
-    const opened = once(scripted.events, "socket");
     service.statusUptime(someStatus).catch(() => {});
-    const [socket] = (await opened) as [WebSocket];
-    socket.pause();
+    await once(scripted.events, "asked");
     const startedAt = performance.now();
     await service.close();
     expect(performance.now() - startedAt).toBeLessThan(1_500);

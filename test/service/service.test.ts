@@ -239,6 +239,15 @@ describe("a token", () => {
     expect(recorder.requests.filter((line) => line.startsWith("token"))).toHaveLength(3);
   });
 
+  it("that was refused is not shown again while the issuer gives no other", async () => {
+    const { simulator, service } = await startBoth({ random: () => 1 });
+    await service.locations();
+    simulator.faults.set("unauthorized", { times: 1 });
+    simulator.faults.set("token_refused");
+    await expect(service.locations()).rejects.toMatchObject({ code: "auth" });
+    await expect(service.locations()).rejects.toMatchObject({ code: "auth" });
+  });
+
   it("that the issuer refuses to give is an auth error, and the issuer is left alone for a moment", async () => {
     const { simulator, service, recorder } = await startBoth();
     simulator.faults.set("token_refused");
