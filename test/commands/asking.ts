@@ -1,0 +1,35 @@
+/** Runs a command line of `status` or `alerts` as `lenswatch` would, and gives what it said. */
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
+import { alertsCommand } from "../../src/commands/alerts.ts";
+import type { CommandIo, ExitCode } from "../../src/commands/io.ts";
+import { type CommandEntry, runCli } from "../../src/commands/program.ts";
+import { statusCommand } from "../../src/commands/status.ts";
+import { NOW } from "../metrics/fleets.ts";
+
+const clock = { now: () => NOW };
+const table: readonly CommandEntry[] = [
+  { name: "status", summary: "the fleet", load: async (io) => statusCommand(io, clock) },
+  { name: "alerts", summary: "the alerts", load: async (io) => alertsCommand(io, clock) },
+];
+
+export async function lenswatch(argv: readonly string[], env: Record<string, string> = {}) {
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  let exitCode: ExitCode = 0;
+  const io: CommandIo = {
+    stdout,
+    stderr,
+    env,
+    signal: new AbortController().signal,
+    setExitCode(code) {
+      exitCode = code;
+    },
+  };
+  const said = Promise.all([text(stdout), text(stderr)]);
+  await runCli(argv, io, table);
+  stdout.end();
+  stderr.end();
+  const [out, err] = await said;
+  return { stdout: out, stderr: err, exitCode };
+}

@@ -1,0 +1,195 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { serve } from "../http/serve.ts";
+import { alertState, fleetOf, largeFleet, NOW, recordingState } from "../metrics/fleets.ts";
+import { lenswatch } from "./asking.ts";
+
+const fleet = fleetOf({
+  recordings: [
+    recordingState("rec-10", { averageQuality: 0.9996 }),
+    recordingState("rec-2", {
+      status: "offline",
+      since: NOW - 90_000,
+      averageQuality: undefined,
+      alerts: {
+        a: alertState("RecordingOffline"),
+        b: alertState("LowUptime", { state: "pending", labels: { alertname: "LowUptime" } }),
+      },
+    }),
+    recordingState("rec-3", { status: undefined, readAt: 0, locationId: "loc-2" }),
+  ],
+  names: { "rec-10": "Till 10", "rec-2": "Till 2" },
+  uptimes: { "rec-10": 1, "rec-2": 0.5 },
+});
+
+/** A server that answers every request alike. */
+async function answering(status: number, body: string): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(status).end(body));
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function configuration(http: string): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "lenswatch-status-"));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const file = join(directory, "lenswatch.yaml");
+  await writeFile(
+    file,
+    `service:
+  base_url: https://core.example.com
+  ws_url: wss://metrics.example.com
+  auth_url: https://issuer.example.com
+  client_id: id
+  client_secret: secret
+  audience: https://core.example.com
+receivers:
+  - name: ops
+    slack_configs: [ { api_url: https://hooks.example.com/x } ]
+${http}`,
+  );
+  return file;
+}
+
+describe("lenswatch status", () => {
+  test("prints the fleet as a table, by location and name", async () => {
+    const { address } = await serve({ fleet: async () => fleet });
+    expect(await lenswatch(["status", "--url", address])).toEqual({
+      stdout: `\
+LOCATION  RECORDING  STATUS   SINCE                            QUALITY  UPTIME 24 H  ALERTS
+Leeds     Till 2     offline  2026-01-31 11:58 UTC (1 m 30 s)        –       50.0 %  RecordingOffline (LowUptime)
+Leeds     Till 10    online   2026-01-31 11:00 UTC (1 h)        99.9 %      100.0 %
+loc-2     rec-3      unknown  –                                      –            –
+
+3 recordings: 1 online, 1 offline, 1 unknown
+`,
+      stderr: "",
+      exitCode: 0,
+    });
+  });
+
+  test("--only and --location leave the others out", async () => {
+    const { address } = await serve({ fleet: async () => fleet });
+    const only = await lenswatch(["status", "--url", address, "--only", "offline", "--output", "json"]);
+    expect(JSON.parse(only.stdout)).toMatchObject([{ recording: "Till 2" }]);
+    const there = await lenswatch(["status", "--url", address, "--location", "leeds", "--output", "json"]);
+    expect(JSON.parse(there.stdout)).toMatchObject([{ recording: "Till 2" }, { recording: "Till 10" }]);
+    const none = await lenswatch(["status", "--url", address, "--location", "nowhere"]);
+    expect(none).toEqual({ stdout: "No recording is like that.\n", stderr: "", exitCode: 0 });
+  });
+
+  test("--output csv is safe to open in a spreadsheet", async () => {
+    const names = { a: '=HYPERLINK("http://x")', b: 'say "hi", you', c: "+1", d: " @x", e: "line\nbreak" };
+    const recordings = Object.keys(names).map((id) => recordingState(id));
+    const { address } = await serve({ fleet: async () => fleetOf({ recordings, names }) });
+    const { stdout } = await lenswatch(["status", "--url", address, "--output", "csv"]);
+    const rest = "loc-1,Leeds,online,2026-01-31T11:00:00.000Z,2026-01-31T11:59:47.500Z,0.92,,\n";
+    expect(stdout.startsWith("recordingId,recording,locationId,location,status,since,lastSeen,")).toBe(true);
+    expect(stdout).toContain(`a,"'=HYPERLINK(""http://x"")",${rest}`);
+    expect(stdout).toContain(`b,"say ""hi"", you",${rest}`);
+    expect(stdout).toContain(`c,"'+1",${rest}`);
+    expect(stdout).toContain(`d,"' @x",${rest}`);
+    expect(stdout).toContain(`e,"line\nbreak",${rest}`);
+  });
+
+  test("follows the pages to their end", async () => {
+    const large = largeFleet(2_345);
+    const { address } = await serve({ fleet: async () => large });
+    const { stdout } = await lenswatch(["status", "--url", address, "--output", "json"]);
+    expect(new Set(JSON.parse(stdout).map((row: { recordingId: string }) => row.recordingId)).size).toBe(
+      2_345,
+    );
+  });
+
+  test.each([
+    [["--only", "asleep"]],
+    [["--output", "xml"]],
+    [["--url", "lenswatch.example.com"]],
+    [["--url", "ftp://lenswatch.example.com"]],
+    [["--url", "http://dana:pw@lenswatch.example.com"]],
+    [["Leeds"]],
+  ])("%j is wrong usage", async (extra) => {
+    const { exitCode, stdout, stderr } = await lenswatch(["status", ...extra]);
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(stderr).not.toBe("");
+  });
+});
+
+describe("finding the daemon", () => {
+  test("by http.listen of the configuration, with its token", async () => {
+    const { address } = await serve({ fleet: async () => fleet, readToken: "read-me" });
+    const file = await configuration(`http:\n  listen: ${new URL(address).host}\n  read_token: read-me\n`);
+    expect(await lenswatch(["status", "--config", file])).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(await lenswatch(["status"], { LENSWATCH_CONFIG: file })).toMatchObject({ exitCode: 0 });
+  });
+
+  test("by http.external_url before http.listen", async () => {
+    const { address } = await serve({ fleet: async () => fleet });
+    const file = await configuration(`http:\n  listen: 127.0.0.1:1\n  external_url: ${address}/\n`);
+    expect(await lenswatch(["status", "--config", file])).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
+  test.each([
+    ["LENSWATCH_ADMIN_TOKEN", "boss"],
+    ["LENSWATCH_READ_TOKEN", "read-me"],
+  ])("with the token in %s", async (name, token) => {
+    const { address } = await serve({ fleet: async () => fleet, readToken: "read-me", adminToken: "boss" });
+    expect(await lenswatch(["status", "--url", address], { [name]: token })).toMatchObject({ exitCode: 0 });
+  });
+
+  test("a daemon that wants a token says which variable to set", async () => {
+    const { address } = await serve({ readToken: "read-me" });
+    expect(await lenswatch(["status", "--url", address], { LENSWATCH_READ_TOKEN: "hunter2" })).toEqual({
+      stdout: "",
+      stderr: `lenswatch: ${address} wants a token: set LENSWATCH_READ_TOKEN to the daemon's http.read_token\n`,
+      exitCode: 3,
+    });
+  });
+
+  test("without a configuration the next step is to name one", async () => {
+    const { exitCode, stderr } = await lenswatch(["status"], { LENSWATCH_CONFIG: "/nowhere/lenswatch.yaml" });
+    expect([exitCode, stderr]).toEqual([
+      3,
+      "lenswatch: /nowhere/lenswatch.yaml does not say where the daemon is: give --url or --config\n",
+    ]);
+  });
+});
+
+describe("a daemon that does not answer as it should", () => {
+  test("is not there: exit code 3 and one sentence", async () => {
+    const { address, server } = await serve();
+    await server.close();
+    expect(await lenswatch(["status", "--url", address])).toEqual({
+      stdout: "",
+      stderr: `lenswatch: nothing answers at ${address}: is the daemon running? --url names another\n`,
+      exitCode: 3,
+    });
+  });
+
+  test("is something else", async () => {
+    for (const [status, body] of [
+      [200, "<html>"],
+      [200, "{}"],
+      [404, "no"],
+    ] as const) {
+      const url = await answering(status, body);
+      const { exitCode, stdout, stderr } = await lenswatch(["status", "--url", url]);
+      expect([exitCode, stdout]).toEqual([3, ""]);
+      expect(stderr).toContain(`what answers at ${url} is not`);
+      expect(stderr.trim().split("\n")).toHaveLength(1);
+    }
+  });
+
+  test("says itself what is wrong", async () => {
+    const { address } = await serve({ fleet: () => Promise.reject(new Error("x")) });
+    const { exitCode, stderr } = await lenswatch(["status", "--url", address]);
+    expect(exitCode).toBe(3);
+    expect(stderr).toBe(
+      `lenswatch: ${address} answered 500: This is a fault of lenswatch; its log says more.\n`,
+    );
+  });
+});
