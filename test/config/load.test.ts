@@ -114,6 +114,17 @@ describe("rules", () => {
     ]);
   });
 
+  test("may clear exactly where they fire", () => {
+    const text = `${smallest}rules:
+  - { alert: A, when: { average_quality: { below: 70%, clear_above: 0.7 } } }
+  - { alert: B, when: { location_offline: { at_least: 50%, clear_below: 50% } } }
+`;
+    expect(configOf(text).rules.map(({ when }) => when)).toMatchObject([
+      { clearAbove: 0.7 },
+      { clearBelow: 0.5 },
+    ]);
+  });
+
   test("may be none at all, which is pointed out", () => {
     expect(configOf(`${smallest}rules: []\n`).rules).toEqual([]);
     expect(warningsOf(`${smallest}rules: []\n`)).toEqual([

@@ -13,6 +13,7 @@ const text = `service:
   client_id: an-id
   client_secret: "${canary}"
   audience: \${AUDIENCE}
+  request_timeout: \${TIMEOUT:-9s}
 redis: { url: "redis://:${canary}@127.0.0.1:6379/0", prefix: lenswatch }
 watch: { locations: all, status_interval: 30s }
 rules:
@@ -45,6 +46,8 @@ const env = {
   AUDIENCE: `https://${canary}/`,
   SLACK_URL: `https://hooks.slack.com/services/T0/B0/${canary}`,
   READ_TOKEN: canary,
+  /** At no secret's key anywhere: nothing but having come from the environment keeps it from being shown. */
+  PLAIN: "Xanary 1s",
 };
 
 function printed(mangled: string, variables: Record<string, string> = env): string {
@@ -88,15 +91,17 @@ describe("a secret is not shown when it is itself what is wrong", () => {
     ],
     ["a secret as a tag", text.replace('client_secret: "', "client_secret: !").replace('!"\n', "!\n")],
     ["a secret as a key", text.replace('client_secret: "', "? ").replace('!"\n', "!\n")],
-    ["a variable where a duration is due", text.replace("30s }", `\${READ_TOKEN} }`)],
-    ["a variable where a matcher is due", text.replace("['severity = \"warning\"']", `'\${READ_TOKEN}'`)],
-    ["a variable where a receiver is due", text.replace("receiver: ops", `receiver: \${READ_TOKEN}`)],
-    ["a variable where an address is due", text.replace("[ops@example.com]", `\${READ_TOKEN}`)],
-    ["a variable where a condition is due", text.replace("status: offline", `status: \${READ_TOKEN}`)],
+    ["a variable where a duration is due", text.replace("30s }", `"\${PLAIN}" }`)],
+    ["a variable where a matcher is due", text.replace("['severity = \"warning\"']", `'\${PLAIN}'`)],
+    ["a variable where a receiver is due", text.replace("receiver: ops", `receiver: \${PLAIN}`)],
+    ["a variable where an address is due", text.replace("[ops@example.com]", `\${PLAIN}`)],
+    ["a variable where a condition is due", text.replace("status: offline", `status: "\${PLAIN}"`)],
     ["a quote left open", text.replace('!"\n', "!\n")],
   ])("%s", (_name, mangled) => {
     const said = printed(mangled);
-    expect(said).toMatch(/found/);
+    expect(said).toMatch(
+      mangled.includes("PLAIN") ? /found a value that does not fit in \$\{PLAIN\}/ : /found/,
+    );
     expect(said).not.toContain("anary");
   });
 });
@@ -186,7 +191,7 @@ test("whatever slips, nothing crashes, every problem has a place, no secret and 
         expect(said).not.toMatch(/\p{Cc}/u);
       }
     }),
-    { numRuns: 1_000, seed: 20_261_120 },
+    { numRuns: 500, seed: 20_261_120 },
   );
 });
 
@@ -207,6 +212,6 @@ test("no text at all crashes it", () => {
       const parsed = parseConfig(words.join(""), { file: "lenswatch.yaml", env });
       expect("problems" in parsed).toBe(true);
     }),
-    { numRuns: 1_000, seed: 20_261_120 },
+    { numRuns: 500, seed: 20_261_120 },
   );
 });
