@@ -47,7 +47,7 @@ const env = {
   SLACK_URL: `https://hooks.slack.com/services/T0/B0/${canary}`,
   READ_TOKEN: canary,
   /** At no secret's key anywhere: nothing but having come from the environment keeps it from being shown. */
-  PLAIN: "Xanary 1s",
+  PLAIN: "x Xanary",
 };
 
 function printed(mangled: string, variables: Record<string, string> = env): string {
