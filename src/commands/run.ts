@@ -16,7 +16,10 @@ export function runCommand(io: CommandIo): Command {
     .addHelpText("after", "\nExample:\n  lenswatch run --config /etc/lenswatch/lenswatch.yaml")
     .action(async (options: { config?: string }) => {
       const { config, warnings } = await loadWithWarnings(configFile(options.config, io.env), io.env);
-      const log = createLogger({ level: config.log.level, pretty: process.stdout.isTTY === true });
+      const log = createLogger({
+        level: config.log.level,
+        pretty: "isTTY" in io.stdout && io.stdout.isTTY === true,
+      });
       for (const warning of warnings) log.warn({ warning }, "the configuration is taken, with a warning");
       const app = await startApp({ config, log });
       if (!io.signal.aborted) await once(io.signal, "abort");

@@ -4,12 +4,16 @@ import type { UptimeBucket } from "../health/recording.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { UptimeHistory } from "../store/uptime.ts";
 
-/** Buckets from `from` on, oldest first; a day of which an hour is kept is not also given as a day. */
+/**
+ * Buckets from `from` on, oldest first, with the day it falls into; a day of which an hour is kept is not also given
+ * as a day.
+ */
 export function dailyBuckets(history: UptimeHistory, zone: string, from: Instant): UptimeBucket[] {
   const firstHour = history.buckets[0]?.startAt ?? Number.POSITIVE_INFINITY;
   const days = Object.entries(history.days).flatMap(([day, { ratio, segmentsExpected }]) => {
     const start = DateTime.fromISO(day, { zone });
-    if (start.toMillis() < from || start.plus({ days: 1 }).toMillis() > firstHour) return [];
+    const end = start.plus({ days: 1 }).toMillis();
+    if (end <= from || end > firstHour) return [];
     return [dayBucket(start.toMillis(), ratio, segmentsExpected)];
   });
   return [...days, ...history.buckets.filter(({ startAt }) => startAt >= from)].sort(

@@ -126,7 +126,7 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
     try {
       await channel.send(notification, { signal });
     } catch (thrown) {
-      if (deps.toRefusal(thrown).scope !== "message") throw thrown;
+      if (deps.toRefusal(thrown).code !== "bad_request") throw thrown;
       await sleep(channel.integration.paceMs);
       await channel.send(notification, { signal, plain: true });
     }

@@ -4,13 +4,14 @@
  */
 import { createHash } from "node:crypto";
 import type { Config, DigestConfig } from "../config/config.ts";
-import { computeDigest, type DigestInput } from "../digest/compute.ts";
+import { type DigestInput, digestSteps } from "../digest/compute.ts";
 import { incidentOf } from "../digest/incident.ts";
 import { digestPeriod } from "../digest/period.ts";
 import { type RenderedDigest, renderDigest } from "../digest/render.ts";
-import { currentStatus } from "../health/fleet.ts";
+import { currentStatus, recordingsById } from "../health/fleet.ts";
 import type { UptimeBucket } from "../health/recording.ts";
-import type { FleetSnapshot } from "../health/state.ts";
+import type { FleetSnapshot, RecordingState } from "../health/state.ts";
+import { runBreathing } from "../lib/breathe.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
@@ -43,7 +44,8 @@ export async function makeDigest(
   const period = digestPeriod(digest.period, at, digest.timezone);
   const input = await gather(deps, digest, period);
   const frame = { name: digest.name, externalUrl: deps.config.http.externalUrl };
-  return { ...renderDigest(computeDigest(input), frame), periodEnd: period.end };
+  const computed = await runBreathing(digestSteps(input));
+  return { ...renderDigest(computed, frame), periodEnd: period.end };
 }
 
 async function gather(
@@ -61,7 +63,7 @@ async function gather(
   const incidents = [
     ...ended.map((row) => incidentOf({ ...row, labels: { alertname: row.alertname } }, rules)),
     ...firing.map((alert) => incidentOf(alert, rules)),
-  ].filter(({ startsAt }) => startsAt < period.end);
+  ];
   const unreachable = new Set(
     rules.flatMap(({ id, when }) => (when.kind === "service" && when.state === "unreachable" ? [id] : [])),
   );
@@ -72,7 +74,7 @@ async function gather(
     now: fleet.now,
     period,
     timezone: digest.timezone,
-    recordings: recordingsOf(fleet),
+    recordings: recordingsOf(fleet, await runBreathing(recordingsById(fleet))),
     uptime: await uptimeOf(deps, fleet, period.start),
     incidents,
     matchers: digest.matchers,
@@ -80,18 +82,16 @@ async function gather(
   };
 }
 
-function recordingsOf(fleet: FleetSnapshot): DigestInput["recordings"] {
-  return fleet.shards.flatMap(({ recordings }) =>
-    [...recordings.values()].map((state) => {
-      const { id, locationId, since } = state;
-      return {
-        recording: fleet.inventory.recording(id) ?? unnamed(id, locationId),
-        locationName: fleet.inventory.location(locationId)?.name ?? locationId,
-        status: currentStatus(state, fleet.now, fleet.statusIntervalMs),
-        since,
-      };
-    }),
-  );
+function recordingsOf(
+  fleet: FleetSnapshot,
+  states: ReadonlyMap<string, RecordingState>,
+): DigestInput["recordings"] {
+  return [...states.values()].map((state) => ({
+    recording: fleet.inventory.recording(state.id) ?? unnamed(state.id, state.locationId),
+    locationName: fleet.inventory.location(state.locationId)?.name ?? state.locationId,
+    status: currentStatus(state, fleet.now, fleet.statusIntervalMs),
+    since: state.since,
+  }));
 }
 
 function unnamed(id: string, locationId: string) {

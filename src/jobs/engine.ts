@@ -175,13 +175,13 @@ export function createEngine(deps: EngineDeps): Engine {
     uptime: ({ shard }) => refreshUptime(Number(shard)),
   };
 
-  function startWork(): void {
-    queues.work("sweep", SWEEPS_AT_ONCE, ({ data }) => sweep(Number(data.shard)));
-    queues.work("deliver", Math.max(4, integrations.length), ({ data }) =>
+  async function startWork(): Promise<void> {
+    await queues.work("sweep", SWEEPS_AT_ONCE, ({ data }) => sweep(Number(data.shard)));
+    await queues.work("deliver", Math.max(4, integrations.length), ({ data }) =>
       delivery.deliver(String(data.integration)),
     );
-    queues.work("upkeep", 4, async ({ data }) => void (await jobs[String(data.job)]?.(data)));
-    queues.work("digest", 1, async ({ data }) => {
+    await queues.work("upkeep", 4, async ({ data }) => void (await jobs[String(data.job)]?.(data)));
+    await queues.work("digest", 1, async ({ data }) => {
       const at = typeof data.at === "number" ? data.at : clock.now();
       const failures = Number(data.failures ?? 0);
       if (await sendDigest(String(data.digest), at)) return;
@@ -198,11 +198,12 @@ export function createEngine(deps: EngineDeps): Engine {
 
   return {
     async start() {
+      await queues.open();
       await store.inventory.load();
       const known = await store.assignments.read();
       if (known.size > 0) assigned.set(known);
       await sayWhatIsOwed(deps, integrations);
-      startWork();
+      await startWork();
       await upkeep.scheduleShards();
       await upkeep.scheduleRest();
       let busy = false;

@@ -82,7 +82,8 @@ async function gather(deps: JudgeServiceDeps): Promise<FleetEvidence> {
   };
 }
 
-/** The shard whose figures are oldest stands for all. */
+/** The shard whose figures are oldest stands for all; one that was not asked for yet says nothing. */
 function worst(attempts: readonly Attempt[]): Attempt {
-  return attempts.reduce((oldest, one) => (one.goodAt < oldest.goodAt ? one : oldest), attempts[0] ?? NEVER);
+  const asked = attempts.filter(({ attemptedAt }) => attemptedAt > 0);
+  return asked.reduce((oldest, one) => (one.goodAt < oldest.goodAt ? one : oldest), asked[0] ?? NEVER);
 }

@@ -21,8 +21,10 @@ const DONE = { removeOnComplete: true, removeOnFail: true } as const;
 export type Handler = (job: { name: string; data: Record<string, unknown> }) => Promise<void>;
 
 export interface Queues {
+  /** Connects; waits for Redis as long as it takes. Everything else comes after it. */
+  open(): Promise<void>;
   /** Starts working on a queue with at most `concurrency` jobs at once. */
-  work(name: QueueName, concurrency: number, handler: Handler): void;
+  work(name: QueueName, concurrency: number, handler: Handler): Promise<void>;
   /** Runs `job` every `everyMs`, the first time at once; the same id again changes the interval only. */
   every(name: QueueName, id: string, everyMs: number, data: Record<string, unknown>): Promise<void>;
   /** Runs `job` on a cron in an IANA time zone. */
@@ -48,7 +50,10 @@ export interface Queues {
   close(): Promise<void>;
 }
 
-/** `connect` gives a new connection per use; BullMQ's workers block on theirs. */
+/**
+ * `connect` gives a new connection per use; BullMQ's workers block on theirs. BullMQ gives up on a connection that
+ * fails at its first try, so it only ever gets connected ones.
+ */
 export function createQueues(deps: {
   connect: (name: string) => Redis;
   prefix: string;
@@ -56,22 +61,35 @@ export function createQueues(deps: {
   onFailed: (queue: QueueName, error: Error) => void;
 }): Queues {
   const { log } = deps;
-  const shared = deps.connect("lenswatch-queues");
-  const options = { connection: shared, prefix: deps.prefix, skipVersionCheck: true };
-  const queues = new Map(queueNames.map((name) => [name, new Queue(name, options)]));
+  const options = { prefix: deps.prefix, skipVersionCheck: true };
+  const queues = new Map<QueueName, Queue>();
   const workers: Worker[] = [];
-  const connections: Redis[] = [shared];
+  const connections: Redis[] = [];
+  const connected = async (name: string): Promise<Redis> => {
+    const connection = deps.connect(name);
+    connections.push(connection);
+    await ready(connection);
+    return connection;
+  };
   const queue = (name: QueueName): Queue => {
     const found = queues.get(name);
     if (!found) throw new Error(`no queue ${name}`);
     return found;
   };
-  for (const one of queues.values()) one.on("error", () => {});
 
   return {
-    work(name, concurrency, handler) {
-      const connection = deps.connect(`lenswatch-${name}`);
-      connections.push(connection);
+    async open() {
+      if (queues.size > 0) return;
+      const connection = await connected("lenswatch-queues");
+      for (const name of queueNames) {
+        const one = new Queue(name, { ...options, connection });
+        one.on("error", (error) => log.debug({ err: toError(error), queue: name }, "queue trouble"));
+        queues.set(name, one);
+      }
+    },
+
+    async work(name, concurrency, handler) {
+      const connection = await connected(`lenswatch-${name}`);
       const worker = new Worker(name, (job: Job) => handler({ name: job.name, data: job.data }), {
         ...options,
         connection,
@@ -123,6 +141,12 @@ export function createQueues(deps: {
       for (const connection of connections) connection.disconnect();
     },
   };
+}
+
+/** Resolves once the connection has answered; never rejects while it goes on trying. */
+async function ready(connection: Redis): Promise<void> {
+  await connection.connect().catch(() => {});
+  await connection.ping();
 }
 
 const DONE_WORKER = { removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } };

@@ -1,0 +1,97 @@
+import { expect, it } from "vitest";
+import { startDaemon } from "../support/daemon.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+import { prepareWatch, startWatch } from "../support/watch.ts";
+
+describeWithRedis("Redis that is not there", () => {
+  it.concurrent("at the start: says so in a sentence, goes on without a restart once it is there", async () => {
+    await using stage = await prepareWatch();
+    await stage.redis.kill();
+    const daemon = await startDaemon(stage.config);
+    const said = await daemon.logged(
+      "Redis cannot be reached; trying again until it can. Check redis.url and that it is running",
+    );
+    expect(said.level).toBe("warn");
+    const { address } = await daemon.logged("listening");
+    expect((await fetch(`${address}/healthz`)).status).toBe(200);
+    const ready = await fetch(`${address}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(await ready.text()).toContain("Redis cannot be reached");
+    await stage.redis.restart();
+    await daemon.logged("watching");
+    const [camera] = stage.simulator.world.recordings;
+    if (!camera) throw new Error("no camera");
+    stage.simulator.world.setStatus(camera.id, "offline");
+    expect((await stage.slack.next()).shown).toContain(camera.name);
+    expect(await daemon.end("SIGTERM")).toBe(0);
+  });
+
+  it.concurrent("at the start: a stop is obeyed within 10 s", async () => {
+    await using stage = await prepareWatch();
+    await stage.redis.kill();
+    const daemon = await startDaemon(stage.config);
+    await daemon.logged("listening");
+    const asked = performance.now();
+    expect(await daemon.end("SIGTERM")).toBe(0);
+    expect(performance.now() - asked).toBeLessThan(10_000);
+  });
+
+  it.concurrent("in the middle: what flips meanwhile is told when it is back, nothing twice", async () => {
+    await using watch = await startWatch();
+    const { simulator, redis, slack } = watch;
+    const [first, second] = simulator.world.locations.map(({ recordings }) => recordings[0]);
+    if (!first || !second) throw new Error("no cameras");
+    simulator.world.setStatus(first.id, "offline");
+    await slack.next();
+    await redis.kill();
+    await until("not ready", async () => (await fetch(`${watch.app.address}/readyz`)).status === 503);
+    expect((await fetch(`${watch.app.address}/metrics`)).status).toBe(200);
+    simulator.world.setStatus(first.id, "online");
+    simulator.world.setStatus(second.id, "offline");
+    await redis.restart();
+    expect((await slack.waitFor(({ shown }) => shown.includes(second.name), 20_000)).shown).toContain(
+      "offline since",
+    );
+    await slack.waitFor(({ text }) => text.startsWith("Recovered"), 20_000);
+    await until("ready", async () => (await fetch(`${watch.app.address}/readyz`)).status === 200);
+    expect(slack.messages).toHaveLength(3);
+  });
+
+  it.concurrent("in the middle: a stop is obeyed within 10 s, and the next start adopts what was there", async () => {
+    await using stage = await prepareWatch();
+    const daemon = await startDaemon(stage.config);
+    await daemon.logged("watching");
+    const [camera] = stage.simulator.world.recordings;
+    if (!camera) throw new Error("no camera");
+    stage.simulator.world.setStatus(camera.id, "offline");
+    await stage.slack.next();
+    const told = () => daemon.log.filter(({ msg }) => msg === "told").length;
+    await until("both integrations wrote it down", () => told() === 2);
+    await stage.redis.kill();
+    await daemon.logged(
+      "Redis cannot be reached; trying again until it can. Check redis.url and that it is running",
+    );
+    const asked = performance.now();
+    expect(await daemon.end("SIGTERM")).toBe(0);
+    expect(performance.now() - asked).toBeLessThan(10_000);
+    await stage.redis.restart();
+    stage.simulator.world.setStatus(camera.id, "online");
+    const next = await startDaemon(stage.config);
+    expect((await stage.slack.next()).text).toContain("Recovered");
+    expect(stage.slack.messages).toHaveLength(2);
+    await next.end("SIGTERM");
+  });
+
+  it.concurrent("emptied: the fleet is read anew by itself", async () => {
+    await using watch = await startWatch();
+    const { Redis } = await import("ioredis");
+    const redis = new Redis(watch.redis.url);
+    await redis.flushall();
+    redis.disconnect();
+    const [camera] = watch.simulator.world.recordings;
+    if (!camera) throw new Error("no camera");
+    watch.simulator.world.setStatus(camera.id, "offline");
+    expect((await watch.slack.next(20_000)).shown).toContain(camera.name);
+  });
+});
