@@ -28,7 +28,7 @@ import {
   serviceEndpoints,
   serviceErrorCodes,
 } from "./service/service.ts";
-import { createFleetStore } from "./store/fleet.ts";
+import { createFleetStore, type FleetStore } from "./store/fleet.ts";
 import { toIncident } from "./store/incidents.ts";
 import { openRedis } from "./store/open.ts";
 import { followRedisClock } from "./store/redis.ts";
@@ -98,13 +98,14 @@ async function build({ config, log, clock: source = systemClock }: AppDeps, clos
     onFailed: (queue, err) => log.error({ err, queue }, "a job failed; the next one tries again"),
   });
   closer.add("queues", () => queues.close(), 4_500);
+  const fleet = createFleetStore<FleetState>(redis, store.keys, {});
   const engine = createEngine({
     config,
     clock,
     log,
     service,
     store,
-    fleet: createFleetStore<FleetState>(redis, store.keys, {}),
+    fleet,
     queues,
     channels: channels.byId,
     metrics,
@@ -114,7 +115,7 @@ async function build({ config, log, clock: source = systemClock }: AppDeps, clos
   });
   closer.add("engine", () => engine.stop());
 
-  const parts = { config, log, clock, redis, store, engine, registry, up };
+  const parts = { config, log, clock, redis, store, fleet, engine, registry, up };
   const http = createHttpServer({ ...httpDeps(parts), version: readVersion(), clock, log });
   closer.add("HTTP", () => http.close(), 1_500);
   const { address } = await http.start();
@@ -129,6 +130,7 @@ interface Parts {
   readonly clock: ReturnType<typeof correctedClock>;
   readonly redis: Redis;
   readonly store: Store;
+  readonly fleet: FleetStore<FleetState>;
   readonly engine: Engine;
   readonly registry: Registry;
   readonly up: ReadonlyMap<string, boolean>;
@@ -227,14 +229,9 @@ function httpDeps(parts: Parts) {
   };
 }
 
-async function fleetView({ config, engine, store }: Parts): Promise<FleetView> {
-  const [snapshot, alerts] = await Promise.all([engine.fleet(), store.shards.alerts()]);
-  const otherAlerts = alerts
-    .filter(
-      ({ state, subject }) =>
-        state === "firing" && subject.kind !== "recording" && subject.kind !== "location",
-    )
-    .map(({ labels }) => ({ state: "firing" as const, labels }));
+async function fleetView({ config, engine, fleet }: Parts): Promise<FleetView> {
+  const [snapshot, { state }] = await Promise.all([engine.fleet(), fleet.read()]);
+  const otherAlerts = Object.values(state).flatMap((alerts) => Object.values(alerts));
   return { snapshot, rules: config.rules, otherAlerts };
 }
 

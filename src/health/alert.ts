@@ -11,10 +11,25 @@ export type EndReason = (typeof endReasons)[number];
 export const subjectKinds = ["recording", "location", "service", "integration"] as const;
 export type SubjectKind = (typeof subjectKinds)[number];
 
+/** What an alert says is wrong, whatever its rule is called. */
+export const problemKinds = [
+  "offline",
+  "degraded",
+  "low_quality",
+  "low_uptime",
+  "missing",
+  "location_offline",
+  "service_unreachable",
+  "service_partly_unreachable",
+  "notifications_failing",
+] as const;
+export type ProblemKind = (typeof problemKinds)[number];
+
 /** What was seen when the alert was last judged; for display, never for a decision. */
 export interface AlertFacts {
   /** IANA zone the times are shown in. */
   readonly timezone: string;
+  readonly problem?: ProblemKind | undefined;
   readonly averageQuality?: number | undefined;
   readonly overallUptime?: number | undefined;
   readonly lastSeenAt?: Instant | undefined;

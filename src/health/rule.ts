@@ -1,4 +1,5 @@
 /** Alerting rules as the configuration's `rules:` has them; ratios 0–1, durations in ms. */
+import type { ProblemKind } from "./alert.ts";
 
 export type Condition =
   | { readonly kind: "status"; readonly status: "offline" | "degraded" }
@@ -31,4 +32,22 @@ export interface Rule {
   readonly keepFiringForMs: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** What an alert of such a rule says is wrong. */
+export function problemOf(when: Condition): ProblemKind {
+  switch (when.kind) {
+    case "status":
+      return when.status;
+    case "average_quality":
+      return "low_quality";
+    case "overall_uptime":
+      return "low_uptime";
+    case "service":
+      return `service_${when.state}`;
+    case "notifications":
+      return "notifications_failing";
+    default:
+      return when.kind;
+  }
 }

@@ -3,7 +3,7 @@ import type { Instant } from "../lib/clock.ts";
 import { type Alert, type AlertFacts, alertKey, type EndReason, type Labels } from "./alert.ts";
 import { type Progress, type Step, step } from "./alert-machine.ts";
 import type { DecisionReason, Outcomes, Subject } from "./judgement.ts";
-import type { Rule } from "./rule.ts";
+import { problemOf, type Rule } from "./rule.ts";
 import type { AlertState, AlertStates } from "./state.ts";
 
 /** What is known of a subject now; asked only for what is needed. */
@@ -101,7 +101,7 @@ function applyRule(
   note(stepped, witness.subject, rule, moment.now, out);
   if ("progress" in stepped) return advance(stepped, witness, state, rule, moment, out);
   if (stepped.outcome === "resolved" && state) {
-    const alert = toAlert(witness.subject, rule.id, { ...state, facts: witness.facts(rule) }, moment.now);
+    const alert = toAlert(witness.subject, rule.id, { ...state, facts: factsOf(witness, rule) }, moment.now);
     const endsAt = moment.now - stepped.heldMs;
     out.transitions.push({
       kind: "resolved",
@@ -125,7 +125,7 @@ function advance(
   { now }: Moment,
   out: Outcomes,
 ): AlertState {
-  const facts = witness.facts(rule);
+  const facts = factsOf(witness, rule);
   const moved = state ? { ...state, ...progress, facts } : open(witness, rule, progress, facts);
   if (outcome === "firing") {
     out.transitions.push({ kind: "firing", alert: toAlert(witness.subject, rule.id, moved, now) });
@@ -133,6 +133,10 @@ function advance(
     out.transitions.push({ kind: "updated", alert: toAlert(witness.subject, rule.id, moved, now) });
   }
   return moved;
+}
+
+function factsOf(witness: Witness, rule: Rule): AlertFacts {
+  return { ...witness.facts(rule), problem: problemOf(rule.when) };
 }
 
 function open(witness: Witness, rule: Rule, progress: Progress, facts: AlertFacts): AlertState {

@@ -55,20 +55,32 @@ export function recordingAnnotations(
   seen: { readonly startsAt: Instant; readonly value: number | undefined },
 ): Labels {
   const who = `${labels.recording ?? ""} at ${labels.location ?? ""}`;
-  const [summary, description] = recordingWords(rule.when, who, seen.startsAt, seen.value);
+  const server = labels.camera_server;
+  const [summary, description] = recordingWords(rule.when, { who, server, ...seen });
   return annotationsOf(rule, summary, description);
 }
 
 function recordingWords(
   when: Condition,
-  who: string,
-  startsAt: Instant,
-  value: number | undefined,
+  {
+    who,
+    server,
+    startsAt,
+    value,
+  }: {
+    readonly who: string;
+    readonly server: string | undefined;
+    readonly startsAt: Instant;
+    readonly value: number | undefined;
+  },
 ): [string, string] {
   const since = isoMinute(startsAt);
   switch (when.kind) {
     case "status":
-      return [`${who} is ${when.status}`, `The service reports the recording ${when.status} since ${since}.`];
+      return [
+        `${who} is ${when.status}`,
+        server ? `Camera server ${server}.` : `The service reports the recording ${when.status}.`,
+      ];
     case "average_quality":
       return [
         `Quality of ${who} is below ${percent(when.below)}`,

@@ -1,6 +1,6 @@
 /** What an alert says is wrong, in words: alone, in a count, and in the past. */
 
-import type { Alert } from "../health/alert.ts";
+import type { Alert, ProblemKind } from "../health/alert.ts";
 import { clean, locationName, plainName } from "./name.ts";
 
 /** The words of one problem. */
@@ -19,11 +19,25 @@ export interface Problem {
   readonly meaning?: string;
 }
 
-/** The problem of an alert: by its name, or for a rule with a name of its own, that name in words. */
+/** The problem of an alert: what its rule watches; else by its name; else that name in words. */
 export function problemOf(alert: Alert): Problem {
   const name = alert.labels.alertname ?? alert.ruleId;
-  return PROBLEMS.get(name) ?? ownProblem(alert, name);
+  const watched = alert.facts.problem && WATCHED[alert.facts.problem];
+  return PROBLEMS.get(watched ?? name) ?? ownProblem(alert, name);
 }
+
+/** The default rule that watches the same. */
+const WATCHED: Readonly<Record<ProblemKind, string>> = {
+  offline: "RecordingOffline",
+  degraded: "RecordingDegraded",
+  low_quality: "LowQuality",
+  low_uptime: "LowUptime",
+  missing: "RecordingMissing",
+  location_offline: "LocationOffline",
+  service_unreachable: "ServiceUnreachable",
+  service_partly_unreachable: "ServicePartlyUnreachable",
+  notifications_failing: "NotificationsFailing",
+};
 
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
@@ -49,6 +63,7 @@ function recordings(
 /** `all 4 recordings offline`, or as many of them as are. */
 function locationExtent({ facts: { offline, of } }: Alert): string {
   if (offline === undefined || of === undefined) return "offline";
+  if (offline === 0) return `coming back, 0 of ${counted(of, "recording")} still offline, down`;
   if (offline < of) return `${offline} of ${counted(of, "recording")} offline`;
   return of === 1 ? "its only recording offline" : `all ${of} recordings offline`;
 }
@@ -75,6 +90,7 @@ const PROBLEMS: ReadonlyMap<string, Problem> = new Map([
       title(alerts, still) {
         const [only] = alerts;
         const again = still ? "still " : "";
+        if (alerts.length === 1 && only?.facts.offline === 0) return `${locationName(only, 60)}: coming back`;
         return alerts.length === 1 && only
           ? `${locationName(only, 60)}: ${again}${locationExtent(only)}`
           : `${counted(alerts.length, "location")} ${again}offline`;

@@ -295,7 +295,7 @@ describe("labels and annotations", () => {
     expect(said).toEqual({
       [KEY]: {
         summary: "Call Dana",
-        description: "The service reports the recording offline since 2026-03-02 08:00 UTC.",
+        description: "The service reports the recording offline.",
         runbook_url: "https://example.com/r",
       },
       "LowQuality/recording/b": {

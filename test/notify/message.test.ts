@@ -99,6 +99,10 @@ describe("a title", () => {
     ["Leeds Briggate: all 4 recordings offline", { firing: [location({ offline: 4, of: 4 })] }],
     ["Leeds Briggate: 7 of 8 recordings offline", { firing: [location({ offline: 7, of: 8 })] }],
     [
+      "Leeds Briggate: coming back — 2 recovered",
+      { reason: "resolved", firing: [{ ...location({ offline: 0, of: 4 }), ...told }], resolved: back },
+    ],
+    [
       "Recovered: 1 location · Leeds Briggate — after 9 m, 1 recording still offline",
       { resolved: [over(location({ offline: 1, of: 4 }))] },
     ],
@@ -114,6 +118,17 @@ describe("a title", () => {
     [
       "1 recording: camera down · Leeds Briggate · A",
       { firing: [alertOf("A", LABELS({ alertname: "CameraDown" }))] },
+    ],
+    [
+      "1 recording offline · Leeds Briggate · A",
+      {
+        firing: [
+          alertOf("A", {
+            ...LABELS({ alertname: "CameraDown" }),
+            facts: { timezone: "Europe/London", problem: "offline" },
+          }),
+        ],
+      },
     ],
     ["Test message from lenswatch · ops", { reason: "test", firing: tills }],
   ])("reads: %s", (title, changes) => {
