@@ -15,7 +15,9 @@ import type { Claimed, FailureScope, GroupStore } from "../store/groups.ts";
 
 /** No send takes longer; the lease of a claim is longer still, so that two never send at once. */
 export const SEND_DEADLINE_MS = 10_000;
-const LEASE_MS = 13_000;
+export const LEASE_MS = 13_000;
+/** A claim older than this has no time left for a send: Redis or this process was held up. */
+const LATEST_START_MS = 2_500;
 
 /** What passes by itself is tried again soon; what needs a person is tried seldom. */
 const PASSING: BackoffPolicy = { baseMs: 1_000, capMs: 120_000 };
@@ -31,6 +33,9 @@ const REST: Readonly<Record<NotifyErrorCode, BackoffPolicy>> = {
   bad_request: LASTING,
   recipient_refused: LASTING,
 };
+
+/** What was told is written down as soon as Redis takes it. */
+const WRITE_AGAIN: BackoffPolicy = { baseMs: 200, capMs: 5_000 };
 
 /** What a channel's error tells us; a folder of notify/ throws it. */
 export interface Refusal {
@@ -66,17 +71,19 @@ type Saying = Extract<GroupDecision, { say: NotifyReason }>;
 export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise<void>; stop(): void } {
   const underWay = new Map<string, { again: boolean }>();
   const failing = new Set<string>();
-  let stopped = false;
+  const stopping = new AbortController();
+  const stopped = () => stopping.signal.aborted;
 
   async function deliver(channel: Channel): Promise<void> {
-    while (!stopped && (await serveOne(channel)));
+    while (!stopped() && (await serveOne(channel)));
   }
 
   /** True when a group was served and there may be more. */
   async function serveOne(channel: Channel): Promise<boolean> {
     const { integration } = channel;
     const token = randomUUID();
-    const claim = await deps.groups.claim(integration, token, deps.clock.now(), LEASE_MS);
+    const claimedAt = deps.clock.now();
+    const claim = await deps.groups.claim(integration, token, claimedAt, LEASE_MS);
     if (claim.kind !== "group") {
       if (claim.until !== undefined) await deps.wake(new Map([[integration.id, claim.until]]));
       return false;
@@ -92,22 +99,31 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
     });
     if (decision.say === undefined) {
       deps.suppressed(integration, decision.why);
-      const settled = [...decision.settled, ...claim.lost];
-      const outcome = { now, said: false, told: [], settled, nextAt: decision.nextAt };
+      const outcome = { now, said: false, told: [], ...partings(claim, decision), nextAt: decision.nextAt };
       await arm(integration, await deps.groups.settle(integration, claim.group, token, outcome));
       return true;
     }
-    return say(channel, claim, token, decision);
+    return say(channel, claim, { token, claimedAt }, decision);
   }
 
-  async function say(channel: Channel, claim: Claimed, token: string, decision: Saying): Promise<boolean> {
+  async function say(
+    channel: Channel,
+    claim: Claimed,
+    { token, claimedAt }: { token: string; claimedAt: Instant },
+    decision: Saying,
+  ): Promise<boolean> {
     const { integration } = channel;
-    const now = deps.clock.now();
-    const wait = await deps.groups.pace(integration, now);
+    const asked = deps.clock.now();
+    const wait = await deps.groups.pace(integration, asked);
     if (wait > 0) {
-      await deps.groups.postpone(integration, claim.group, token, { now, at: now + wait });
-      await deps.wake(new Map([[integration.id, now + wait]]));
+      await deps.groups.postpone(integration, claim.group, token, { now: asked, at: asked + wait });
+      await deps.wake(new Map([[integration.id, asked + wait]]));
       return false;
+    }
+    const now = deps.clock.now();
+    if (now - claimedAt > LATEST_START_MS) {
+      await deps.groups.postpone(integration, claim.group, token, { now, at: now });
+      return true;
     }
     const notification = toNotification(integration, claim, decision, now, deps.externalUrl);
     try {
@@ -144,8 +160,8 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
       toldAt: now,
       groupId: claim.group,
     }));
-    const settled = [...decision.settled, ...claim.lost];
     const nextAt = told.length > 0 ? now + claim.repeatIntervalMs : undefined;
+    const outcome = { now, said: true, told, ...partings(claim, decision), nextAt };
     deps.told(integration, decision.say, latencySeconds(decision, now));
     deps.log.info(
       {
@@ -157,16 +173,25 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
       },
       "told",
     );
-    if (failing.delete(integration.id))
-      deps.log.info({ integration: integration.id }, "messages get through again");
-    const next = await deps.groups.settle(integration, claim.group, token, {
-      now,
-      said: true,
-      told,
-      settled,
-      nextAt,
-    });
-    await arm(integration, next);
+    const isBack = [integration.id, oneMessage(integration, claim)].map((what) => failing.delete(what));
+    if (isBack.includes(true)) deps.log.info({ integration: integration.id }, "messages get through again");
+    const settle = () => deps.groups.settle(integration, claim.group, token, outcome);
+    await arm(integration, await untilWritten(integration, settle));
+  }
+
+  /** A message is out: nothing else is claimed here before that is written down. */
+  async function untilWritten<T>(integration: Integration, write: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await write();
+      } catch (thrown) {
+        const facts = { err: toError(thrown), integration: integration.id };
+        if (stopped()) throw thrown;
+        if (attempt === 1)
+          deps.log.error(facts, "what was told could not be written down; tried until it can");
+        await sleep(backoffMs(WRITE_AGAIN, attempt), undefined, { signal: stopping.signal }).catch(() => {});
+      }
+    }
   }
 
   async function giveBack(
@@ -182,9 +207,10 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
     const at = now + Math.max(rest, refusal.retryAfterMs ?? 0);
     const { code, scope, message } = refusal;
     const facts = { integration: integration.id, code, detail: message, retryInMs: at - now };
-    if (failing.has(integration.id)) deps.log.debug(facts, "still not told");
+    const what = scope === "message" ? oneMessage(integration, claim) : integration.id;
+    if (failing.has(what)) deps.log.debug(facts, "still not told");
     else deps.log.warn(facts, "a message was not accepted; it is kept and tried again");
-    failing.add(integration.id);
+    failing.add(what);
     await deps.groups.postpone(integration, claim.group, token, {
       now,
       at,
@@ -209,7 +235,7 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
       const state = { again: true };
       underWay.set(id, state);
       try {
-        while (state.again && !stopped) {
+        while (state.again && !stopped()) {
           state.again = false;
           await deliver(channel);
         }
@@ -222,9 +248,21 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
         underWay.delete(id);
       }
     },
-    stop() {
-      stopped = true;
-    },
+    stop: () => stopping.abort(),
+  };
+}
+
+function oneMessage(integration: Integration, claim: Claimed): string {
+  return `${integration.id}\n${claim.group}`;
+}
+
+/** Who was told, or is told now, is done with in every group here; who was not may be owed by another group. */
+function partings(claim: Claimed, decision: GroupDecision): { over: string[]; untold: string[] } {
+  const said = new Set(decision.say === undefined ? [] : decision.resolved.map(({ id }) => id));
+  const isOver = (id: string) => claim.told.has(id) || said.has(id);
+  return {
+    over: [...decision.settled.filter(isOver), ...claim.lost],
+    untold: decision.settled.filter((id) => !isOver(id)),
   };
 }
 

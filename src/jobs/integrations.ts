@@ -3,7 +3,7 @@ import type { Integration, Route } from "../alerting/route.ts";
 import { groupOf, routesFor } from "../alerting/routing.ts";
 import type { Config } from "../config/config.ts";
 import type { Alert } from "../health/alert.ts";
-import type { Destination } from "../store/shards.ts";
+import type { Destination } from "../store/destination.ts";
 
 /** Slack allows one message a second per webhook (docs.slack.dev, rate limits). */
 const SLACK_PACE_MS = 1_000;

@@ -8,6 +8,7 @@ import type { Integration } from "../alerting/route.ts";
 import type { Told } from "../alerting/told.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
+import { type Destination, toPlace, toWake } from "./destination.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
 
@@ -29,10 +30,13 @@ export interface Claimed {
   readonly lost: readonly string[];
 }
 
-/** `busy`: another send is under way; `backoff`: the endpoint is resting; `idle`: nothing due before `until`. */
+/**
+ * `busy`: another send is under way; `backoff`: the endpoint is resting; `pace`: it had a message a moment ago;
+ * `idle`: nothing due before `until`.
+ */
 export type Claim =
   | Claimed
-  | { readonly kind: "busy" | "backoff"; readonly until: Instant }
+  | { readonly kind: "busy" | "backoff" | "pace"; readonly until: Instant }
   | { readonly kind: "idle"; readonly until: Instant | undefined };
 
 /** Where a failure counts: the endpoint, this integration (a refused recipient), or the one message. */
@@ -51,19 +55,22 @@ export function createGroupStore(redis: Redis, keys: Keys) {
     settle: loadScript(redis, "settle", { withGroups: true }),
     postpone: loadScript(redis, "postpone", { withGroups: true }),
     pace: loadScript(redis, "pace"),
+    reroute: loadScript(redis, "reroute", { withGroups: true }),
   };
   const claimKey = (integration: string) => `${keys.prefix}claim:${integration}`;
 
   return {
     /** Takes the integration's first due group; `leaseMs` must be longer than the deadline of any send. */
     async claim(integration: Integration, token: string, now: Instant, leaseMs: number): Promise<Claim> {
-      const { id, endpoint } = integration;
-      return toClaim(
-        (await scripts.claim(claimKey(id), keys.prefix, id, endpoint, token, now, leaseMs)) as ClaimReply,
-      );
+      const { id, endpoint, paceMs } = integration;
+      const args = [keys.prefix, id, endpoint, token, now, leaseMs, paceMs];
+      return toClaim((await scripts.claim(claimKey(id), ...args)) as ClaimReply);
     },
 
-    /** Writes down what was told and what is over; `said` means a message was accepted. Gives the next due time. */
+    /**
+     * Writes down what was told and what is over; `said` means a message was accepted. Gives the next due time;
+     * undefined too where the lease was over and somebody else has taken the group since.
+     */
     async settle(
       integration: Integration,
       group: string,
@@ -72,7 +79,10 @@ export function createGroupStore(redis: Redis, keys: Keys) {
         now: Instant;
         said: boolean;
         told: readonly Told[];
-        settled: readonly string[];
+        /** Episodes that leave the integration: their end was told, or none is owed. */
+        over: readonly string[];
+        /** Episodes that leave this group only: another may have waited shorter and owe it. */
+        untold: readonly string[];
         nextAt: Instant | undefined;
       },
     ): Promise<Instant | undefined> {
@@ -85,7 +95,8 @@ export function createGroupStore(redis: Redis, keys: Keys) {
         outcome.now,
         outcome.said ? "1" : "0",
         JSON.stringify(outcome.told.map((told) => [told.alert.id, JSON.stringify(told)])),
-        JSON.stringify(outcome.settled),
+        JSON.stringify(outcome.over),
+        JSON.stringify(outcome.untold),
         outcome.nextAt ?? "",
         integration.endpoint,
       )) as string;
@@ -155,6 +166,20 @@ export function createGroupStore(redis: Redis, keys: Keys) {
       return first ? (JSON.parse(first) as Trouble) : undefined;
     },
 
+    /**
+     * Gives remembered alerts the places where the configuration in force sends them (none for one that is over):
+     * new groups become due, what was never told and goes nowhere any more is left. Gives what is due and when.
+     */
+    async reroute(
+      alerts: readonly { readonly id: string; readonly to: readonly Destination[] }[],
+      integrations: readonly string[],
+      now: Instant,
+    ): Promise<Map<string, Instant>> {
+      const wire = JSON.stringify(alerts.map(({ id, to }) => [id, to.map(toPlace)]));
+      const args = [keys.prefix, now, JSON.stringify(integrations), wire];
+      return toWake((await scripts.reroute(keys.alerts, ...args)) as string[]);
+    },
+
     /** Every integration that was ever owed or told something. */
     knownIntegrations(): Promise<string[]> {
       return redis.smembers(keys.integrations);
@@ -170,7 +195,7 @@ export function createGroupStore(redis: Redis, keys: Keys) {
 export type GroupStore = ReturnType<typeof createGroupStore>;
 
 type ClaimReply =
-  | ["busy" | "backoff" | "idle", string]
+  | ["busy" | "backoff" | "pace" | "idle", string]
   | ["group", string, string, string, string, string, string, string[], string[], string[]];
 
 function toClaim(reply: ClaimReply): Claim {

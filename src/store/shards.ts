@@ -8,6 +8,7 @@ import type { Redis } from "ioredis";
 import type { Alert } from "../health/alert.ts";
 import type { ShardState } from "../health/state.ts";
 import type { Instant } from "../lib/clock.ts";
+import { type Destination, toPlace, toWake } from "./destination.ts";
 import { encodeIncident } from "./incidents.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
@@ -21,16 +22,6 @@ const INCIDENTS_KEPT = 50_000;
 export interface Versioned<State> {
   readonly nonce: string;
   readonly state: State;
-}
-
-/** Where a firing alert is to be told: one group at one integration, with the timers of its route. */
-export interface Destination {
-  readonly integration: string;
-  readonly group: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly groupWaitMs: number;
-  readonly groupIntervalMs: number;
-  readonly repeatIntervalMs: number;
 }
 
 export interface Change {
@@ -84,7 +75,7 @@ export function createShardStore(redis: Redis, keys: Keys) {
     return {
       outcome: "stored",
       nonce,
-      wake: reply[0] === "already" ? everyDestination(input) : toWake(reply),
+      wake: reply[0] === "already" ? everyDestination(input) : toWake(reply.slice(1)),
     };
   }
 
@@ -175,22 +166,9 @@ function toWire({ kind, alert, to }: Change) {
     op: kind,
     id: alert.id,
     alert: JSON.stringify(alert),
-    to: to.map((d) => [
-      d.integration,
-      d.group,
-      JSON.stringify(d.labels),
-      d.groupWaitMs,
-      d.groupIntervalMs,
-      d.repeatIntervalMs,
-    ]),
+    to: to.map(toPlace),
     ...(kind === "resolved" ? { endsAt: alert.endsAt, incident: encodeIncident(alert) } : {}),
   };
-}
-
-function toWake(reply: readonly string[]): Map<string, Instant> {
-  const wake = new Map<string, Instant>();
-  for (let i = 1; i < reply.length; i += 2) wake.set(reply[i] ?? "", Number(reply[i + 1]));
-  return wake;
 }
 
 function everyDestination({ changes, now }: RememberInput): Map<string, Instant> {

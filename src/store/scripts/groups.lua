@@ -1,6 +1,6 @@
 -- Shared by the scripts below it: groups, what is due, and who is a member where.
 -- Group hash  grp:<integration>:<group>  labels, wait, interval, repeat, sent, since (due and not served since), want
---             (became due while a send was under way), fails
+--             (became due while a send was under way), fails, claimed (token of the last claim not ended yet)
 -- Members     mem:<integration>:<group>  set of episode ids;  in:<episode>  set of "<integration>\n<group>"
 local p = ARGV[1]
 
@@ -28,18 +28,27 @@ local function make_due(integration, group, now)
   return tonumber(due)
 end
 
--- The episode leaves every group of the integration; once it is in none and over, it is forgotten.
-local function leave(integration, episode)
+-- The episode leaves one group; once it is in none and over, it is forgotten.
+local function leave_group(integration, group, episode)
   local key = p .. 'in:' .. episode
-  local prefix = integration .. '\n'
-  for _, place in ipairs(redis.call('SMEMBERS', key)) do
-    if string.sub(place, 1, #prefix) == prefix then
-      redis.call('SREM', members_key(integration, string.sub(place, #prefix + 1)), episode)
-      redis.call('SREM', key, place)
-    end
-  end
+  redis.call('SREM', members_key(integration, group), episode)
+  redis.call('SREM', key, integration .. '\n' .. group)
   if redis.call('SCARD', key) == 0 then
     local alert = redis.call('HGET', p .. 'alerts', episode)
     if alert and string.sub(alert, 1, 1) == 'R' then redis.call('HDEL', p .. 'alerts', episode) end
+  end
+end
+
+-- The integration and the group of a place in `in:<episode>`.
+local function split_place(place)
+  local at = string.find(place, '\n', 1, true)
+  return string.sub(place, 1, at - 1), string.sub(place, at + 1)
+end
+
+-- The episode leaves every group of the integration.
+local function leave(integration, episode)
+  for _, place in ipairs(redis.call('SMEMBERS', p .. 'in:' .. episode)) do
+    local where, group = split_place(place)
+    if where == integration then leave_group(integration, group, episode) end
   end
 end

@@ -1,21 +1,27 @@
 -- Ends a claim without a message: the group stays due, at `at`. With a code, the failure is written down where it
--- belongs: the endpoint, the integration, or this group alone.
+-- belongs: the endpoint, the integration, or this group alone. Nothing happens once the claim is not ours any more.
 -- KEYS[1] claim of the integration
 -- ARGV    prefix, integration, group, token, now, at, code ('' none: only waiting), detail, scope, failed backoff key
 -- Returns how often in a row it has failed there
 local integration, group, token = ARGV[2], ARGV[3], ARGV[4]
 local key = group_key(integration, group)
-if redis.call('HGET', key, 'claimed') == token then
-  redis.call('ZADD', p .. 'due:' .. integration, ARGV[6], group)
-  redis.call('HDEL', key, 'want', 'claimed')
-end
-if redis.call('GET', KEYS[1]) == token then redis.call('DEL', KEYS[1]) end
+-- Who fails is tried again within minutes: a failure this old belongs to what is configured no more.
+local KEPT_MS = 7 * 86400000
+if redis.call('HGET', key, 'claimed') ~= token then return 0 end
+redis.call('ZADD', p .. 'due:' .. integration, ARGV[6], group)
+redis.call('HDEL', key, 'want', 'claimed')
+if redis.call('GET', KEYS[1]) == token .. '\n' .. group then redis.call('DEL', KEYS[1]) end
 if ARGV[7] == '' then return 0 end
 if ARGV[9] == 'message' then
-  redis.call('HSET', p .. 'trouble:' .. integration, group, cjson.encode({since = tonumber(ARGV[5]), code = ARGV[7], detail = ARGV[8]}))
+  local trouble = p .. 'trouble:' .. integration
+  local known = redis.call('HGET', trouble, group)
+  local since = known and cjson.decode(known).since or tonumber(ARGV[5])
+  redis.call('HSET', trouble, group, cjson.encode({since = since, code = ARGV[7], detail = ARGV[8]}))
+  redis.call('PEXPIRE', trouble, KEPT_MS)
   return redis.call('HINCRBY', key, 'fails', 1)
 end
 local backoff = p .. 'backoff:' .. ARGV[10]
 redis.call('HSETNX', backoff, 'since', ARGV[5])
 redis.call('HSET', backoff, 'until', ARGV[6], 'code', ARGV[7], 'detail', ARGV[8])
+redis.call('PEXPIRE', backoff, KEPT_MS)
 return redis.call('HINCRBY', backoff, 'failures', 1)

@@ -35,8 +35,7 @@ for _, change in ipairs(cjson.decode(ARGV[8])) do
     else
       redis.call('HSET', p .. 'alerts', change.id, 'R' .. change.alert)
       for _, place in ipairs(places) do
-        local at = string.find(place, '\n', 1, true)
-        local integration, group = string.sub(place, 1, at - 1), string.sub(place, at + 1)
+        local integration, group = split_place(place)
         note(integration, make_due(integration, group, now))
       end
     end
