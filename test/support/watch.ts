@@ -1,12 +1,13 @@
 /** A whole lenswatch for a story: simulator, real Redis, real Slack and SMTP sinks, the daemon, each on its own port. */
 
 import { type App, startApp } from "../../src/app.ts";
+import type { Config } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { createLogger, type Logger, silentLogger } from "../../src/lib/log.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../../src/simulator/simulator.ts";
 import { startTestRedis, type TestRedis } from "./redis.ts";
 import { type SlackSink, startSlackSink } from "./slack-sink.ts";
-import { type SmtpSink, startSmtpSink } from "./smtp-sink.ts";
+import { type SmtpResponses, type SmtpSink, startSmtpSink } from "./smtp-sink.ts";
 
 export interface Stage extends AsyncDisposable {
   readonly simulator: Simulator;
@@ -31,7 +32,13 @@ export interface WatchOptions {
   readonly rules?: string;
   readonly route?: string;
   readonly receivers?: string;
+  /** More sections. */
+  readonly more?: string;
   readonly log?: Logger;
+  /** How the mail server answers from the beginning. */
+  readonly mail?: SmtpResponses;
+  /** For what a configuration file may not say, such as a cron with seconds. */
+  readonly adjust?: (config: Config) => Config;
 }
 
 const QUICK_RULES = `
@@ -56,6 +63,7 @@ export async function prepareWatch(options: WatchOptions = {}): Promise<Stage> {
     startSlackSink(),
     startSmtpSink(),
   ]);
+  if (options.mail) mail.respond(options.mail);
   const parts = { simulator, redis, slack, mail };
   return {
     ...parts,
@@ -78,7 +86,7 @@ export async function startWatch(options: WatchOptions = {}): Promise<Watch> {
     async start() {
       const parsed = parseConfig(watch.config, { file: "story.yaml", env: {} });
       if ("problems" in parsed) throw new Error(JSON.stringify(parsed.problems, null, 1));
-      watch.app = await startApp({ config: parsed.config, log });
+      watch.app = await startApp({ config: options.adjust?.(parsed.config) ?? parsed.config, log });
       await watch.app.working;
       return watch.app;
     },
@@ -121,5 +129,6 @@ receivers: ${
 smtp: { host: ${mail.host}, port: ${mail.port}, from: lenswatch@example.com, require_tls: false }
 http: { listen: "127.0.0.1:0" }
 log: { level: debug }
+${options.more ?? ""}
 `;
 }

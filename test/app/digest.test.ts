@@ -1,0 +1,99 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { expect, it } from "vitest";
+import type { CommandIo } from "../../src/commands/io.ts";
+import { runCli } from "../../src/commands/program.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+import { startWatch, type Watch } from "../support/watch.ts";
+
+const HOUR = 3_600_000;
+
+async function cli(argv: string[]): Promise<{ out: string; code: number }> {
+  const stdout = new PassThrough();
+  let out = "";
+  stdout.on("data", (chunk) => {
+    out += chunk;
+  });
+  let code = 0;
+  const setExitCode: CommandIo["setExitCode"] = (given) => {
+    code = given;
+  };
+  const io = { stdout, stderr: stdout, env: {}, signal: new AbortController().signal, setExitCode };
+  await runCli(argv, io);
+  return { out, code };
+}
+
+const digests = (cron: string) => `
+digests:
+  - name: daily-ops
+    cron: "${cron}"
+    timezone: Europe/London
+    period: 1d
+    to: [ boss@example.com, ops@example.com ]
+`;
+
+async function seenUptime(watch: Watch): Promise<void> {
+  await until("uptime figures are there", async () =>
+    (await (await fetch(`${watch.app.address}/metrics`)).text()).includes("overall_uptime_ratio{"),
+  );
+}
+
+describeWithRedis("a digest", () => {
+  it.concurrent("tells of yesterday's outage and of what is down now; preview to a file, send to its readers", async () => {
+    await using watch = await startWatch({
+      watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
+    });
+    const dir = await mkdtemp(join(tmpdir(), "lenswatch-digest-"));
+    const file = join(dir, "lenswatch.yaml");
+    await writeFile(file, watch.config + digests("0 8 * * *"));
+    const [dark] = watch.simulator.world.recordings;
+    const past = watch.simulator.world.recordings.at(-1);
+    if (!dark || !past) throw new Error("no cameras");
+    watch.simulator.world.setStatus(past.id, "offline", Date.now() - 30 * HOUR);
+    watch.simulator.world.setStatus(past.id, "online", Date.now() - 26 * HOUR);
+    watch.simulator.world.setStatus(dark.id, "offline");
+    await watch.slack.next();
+    await watch.mail.next();
+    await seenUptime(watch);
+
+    const out = join(dir, "digest.html");
+    const preview = await cli(["digest", "preview", "daily-ops", "--config", file, "--out", out]);
+    expect(preview).toMatchObject({ code: 0 });
+    const html = await readFile(out, "utf8");
+    expect(html).toContain(dark.name);
+    expect(html).toContain(past.name);
+
+    const sent = await cli(["digest", "send", "daily-ops", "--config", file]);
+    expect(sent).toEqual({ code: 0, out: "boss@example.com: accepted\nops@example.com: accepted\n" });
+    const boss = await watch.mail.waitFor(({ rcpts }) => rcpts.includes("boss@example.com"));
+    expect(boss.text).toContain(dark.name);
+    expect(boss.headers["auto-submitted"]).toBe("auto-generated");
+    expect(boss.headers["list-unsubscribe"]).toMatch(/^<mailto:/);
+    expect(await cli(["digest", "send", "weekly", "--config", file])).toMatchObject({ code: 2 });
+    await rm(dir, { recursive: true });
+  });
+
+  it.concurrent("is sent on its cron, once to each reader, and again to the one whose server refused for now", async () => {
+    await using watch = await startWatch({
+      more: digests("0 8 * * *"),
+      adjust: (config) => ({
+        ...config,
+        digests: config.digests.map((one) => ({ ...one, cron: "* * * * * *" })),
+      }),
+      mail: { rcpt: { "boss@example.com": { code: 451, message: "greylisted" } } },
+    });
+    await watch.mail.waitFor(({ rcpts }) => rcpts.includes("ops@example.com"));
+    watch.mail.respond({});
+    await watch.mail.waitFor(({ rcpts }) => rcpts.includes("boss@example.com"), 15_000);
+    const [camera] = watch.simulator.world.recordings;
+    for (const status of ["offline", "online", "offline"] as const) {
+      watch.simulator.world.setStatus(camera?.id ?? "", status);
+      await watch.slack.next();
+    }
+    const sent = watch.mail.messages.filter(({ headers }) => headers["list-unsubscribe"]);
+    expect(sent.map(({ rcpts }) => rcpts[0]).sort()).toEqual(["boss@example.com", "ops@example.com"]);
+  });
+});
