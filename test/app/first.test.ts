@@ -1,6 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { describeWithRedis } from "../support/redis.ts";
 import { startWatch } from "../support/watch.ts";
+
+const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
 
 describeWithRedis("the watch, end to end", () => {
   it.concurrent("tells of a camera going dark and of its return, once on Slack and once by e-mail each", async () => {
@@ -37,4 +40,21 @@ describeWithRedis("the watch, end to end", () => {
     expect(metrics).toMatch(/lenswatch_notifications_total\{receiver="ops",integration="slack"\} 1/);
     expect((await fetch(`${watch.app.address}/readyz`)).status).toBe(200);
   });
+
+  it.skipIf(!hasPromtool)(
+    `promtool finds nothing to say about /metrics${hasPromtool ? "" : " (skipped: promtool is not installed)"}`,
+    async () => {
+      await using watch = await startWatch();
+      const [camera] = watch.simulator.world.recordings;
+      watch.simulator.world.renameRecording(camera?.id ?? "", 'a "b"\\\nc <!channel>');
+      watch.simulator.world.setStatus(camera?.id ?? "", "offline");
+      await watch.slack.next();
+      const metrics = await (await fetch(`${watch.app.address}/metrics`)).text();
+      const { status, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], {
+        input: metrics,
+        encoding: "utf8",
+      });
+      expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "" });
+    },
+  );
 });
