@@ -1,0 +1,46 @@
+/** The daemon's configuration in a benchmark: what is not said here is the default. */
+import { stringify } from "yaml";
+import type { ServiceAddress } from "./stage.ts";
+
+export interface ConfigOptions {
+  readonly service: ServiceAddress;
+  readonly redisUrl: string;
+  readonly statusInterval: string;
+  /** Slack webhooks, 256 at most; each gets the locations whose id ends in one of its pairs of digits. */
+  readonly webhooks: readonly string[];
+  /** Tells at once, without `for`, `group_wait` or a pause between messages of a group. */
+  readonly atOnce?: boolean;
+}
+
+/** YAML of a complete configuration. */
+export function configText({ service, redisUrl, statusInterval, webhooks, atOnce }: ConfigOptions): string {
+  const { control_url: _, ...address } = service;
+  const timers = atOnce ? { group_wait: "0s", group_interval: "1s" } : {};
+  return stringify({
+    service: address,
+    redis: { url: redisUrl },
+    watch: { status_interval: statusInterval },
+    ...(atOnce ? { rules: [{ alert: "RecordingOffline", when: { status: "offline" }, for: "0s" }] } : {}),
+    route: {
+      receiver: "slack-0",
+      group_by: ["location_id"],
+      ...timers,
+      routes: webhooks.slice(1).map((_, i) => ({
+        receiver: `slack-${i + 1}`,
+        matchers: [`location_id =~ ".*(${endingsOf(i + 1, webhooks.length)})"`],
+      })),
+    },
+    receivers: webhooks.map((url, i) => ({ name: `slack-${i}`, slack_configs: [{ api_url: url }] })),
+    http: { listen: "127.0.0.1:0" },
+  });
+}
+
+function endingsOf(webhook: number, webhooks: number): string {
+  const endings = Array.from({ length: 256 }, (_, i) => i).filter((i) => i % webhooks === webhook);
+  return endings.map((ending) => ending.toString(16).padStart(2, "0")).join("|");
+}
+
+/** Which webhook a location's messages go to. */
+export function webhookOf(locationId: string, webhooks: number): number {
+  return Number.parseInt(locationId.slice(-2), 16) % webhooks;
+}

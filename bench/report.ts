@@ -1,0 +1,35 @@
+/** What a benchmark found, as a table for people and as records for scripts. */
+import { renderTable } from "../src/commands/table.ts";
+
+export type Row = Readonly<Record<string, string | number>>;
+
+export interface Report {
+  readonly title: string;
+  /** What it is measured against. */
+  readonly baseline: string;
+  /** Key of a row → the head of its column, with the unit. */
+  readonly columns: Readonly<Record<string, string>>;
+  readonly rows: readonly Row[];
+  readonly notes?: readonly string[];
+}
+
+/** A heading, the baseline, the table, the notes. */
+export function asText({ title, baseline, columns, rows, notes = [] }: Report): string {
+  const keys = Object.keys(columns);
+  const isNumber = (key: string) => rows.some((row) => typeof row[key] === "number");
+  const heads = keys.map((key) => ({
+    head: columns[key] ?? key,
+    align: isNumber(key) ? ("right" as const) : ("left" as const),
+  }));
+  const cells = rows.map((row) => keys.map((key) => shown(row[key])));
+  const said = notes.map((note) => `  ${note}\n`).join("");
+  return `\n${title}\n  against: ${baseline}\n\n${renderTable(heads, cells)}${said}`;
+}
+
+/** Three digits that count; large numbers whole, with commas. */
+function shown(value: string | number | undefined): string {
+  if (typeof value !== "number") return value ?? "";
+  if (Number.isNaN(value)) return "–";
+  if (Math.abs(value) >= 100 || Number.isInteger(value)) return Math.round(value).toLocaleString("en-GB");
+  return value.toPrecision(3);
+}

@@ -1,0 +1,160 @@
+/** The cost of one sweep of the whole fleet beside its floor. */
+import { Redis } from "ioredis";
+import { startChild } from "./child.ts";
+import { configText } from "./config-text.ts";
+import { type Cost, load, series } from "./measure.ts";
+import type { Report, Row } from "./report.ts";
+import { prepareStage, type Stage } from "./stage.ts";
+
+const WARM_UP = 4;
+const FLIPPING_SHARE = 0.01;
+
+interface Floor {
+  readonly parse: Cost;
+  readonly access: Cost;
+  readonly bytes: number;
+}
+
+/** Sweeps fleets of these sizes `times` times each, healthy and with 1 % flipping. */
+export async function benchSweep(sizes: readonly number[], times: number): Promise<Report> {
+  const rows: Row[] = [];
+  for (const recordings of sizes) {
+    await using stage = await prepareStage(recordings);
+    rows.push(...(await sweepFleet(stage, recordings, times)));
+  }
+  return {
+    title: "One sweep of the whole fleet",
+    baseline:
+      "floor = JSON.parse of the same frames, and GET and SET of the same documents, in the same process",
+    columns: {
+      recordings: "recordings",
+      fleet: "fleet",
+      cpuMs: "CPU ms",
+      cpuWorst: "worst",
+      floorCpuMs: "floor CPU ms",
+      cpuRatio: "× floor",
+      wallMs: "wall ms",
+      wallWorst: "worst",
+      floorWallMs: "floor wall ms",
+      wallRatio: "× floor",
+      redisCpuMs: "redis CPU ms",
+      commands: "commands",
+      replyMb: "reply MB",
+      storedMb: "stored MB",
+      load: "load",
+    },
+    rows,
+    notes: [
+      "CPU of the sweeping process alone; its ratio is the median sweep's over the median floor's.",
+      "Commands are those the server counted, what scripts call inside included.",
+    ],
+  };
+}
+
+async function sweepFleet(stage: Stage, recordings: number, times: number): Promise<Row[]> {
+  const config = configText({
+    service: stage.service,
+    redisUrl: stage.redis.url,
+    statusInterval: "5s",
+    webhooks: ["http://127.0.0.1:9/services/bench"],
+    atOnce: true,
+  });
+  const child = startChild("sweep-process.ts");
+  try {
+    await child.ask("open", { config });
+    for (let i = 0; i < WARM_UP; i++) await child.ask("sweep");
+    const replyBytes = await child.ask<number>("frames");
+    for (let i = 0; i < WARM_UP; i++) await child.ask("floor");
+    const ids = await child.ask<string[]>("ids");
+    const flipping = ids.filter((_, i) => i % (1 / FLIPPING_SHARE) === 0);
+    const rows: Row[] = [];
+    for (const fleet of ["healthy", "1 % flipping"]) {
+      const turn = fleet === "healthy" ? undefined : flipper(stage, flipping);
+      rows.push(
+        await measure(stage, { recordings, fleet, replyMb: replyBytes / 1e6 }, times, child.ask, turn),
+      );
+    }
+    return rows;
+  } finally {
+    await child.end();
+  }
+}
+
+/** Turns them off and on again, one or the other at each call. */
+function flipper(stage: Stage, ids: readonly string[]): () => Promise<unknown> {
+  let offline = false;
+  return () => {
+    offline = !offline;
+    return stage.setStatus(ids, offline ? "offline" : "online");
+  };
+}
+
+async function measure(
+  stage: Stage,
+  facts: Row,
+  times: number,
+  ask: <T>(name: string) => Promise<T>,
+  turn: (() => Promise<unknown>) | undefined,
+): Promise<Row> {
+  const sweeps: Cost[] = [];
+  const floors: Floor[] = [];
+  const server = await redisMeter(stage.redis.url);
+  for (let i = 0; i < times; i++) {
+    await turn?.();
+    await server.begin();
+    sweeps.push(await ask<Cost>("sweep"));
+    await server.end();
+    floors.push(await ask<Floor>("floor"));
+  }
+  const { cpuMs: redisCpuMs, commands } = server.median();
+  server.close();
+  const cpu = series(sweeps.map(({ cpuMs }) => cpuMs));
+  const wall = series(sweeps.map(({ wallMs }) => wallMs));
+  const floorCpuMs = series(floors.map(({ parse, access }) => parse.cpuMs + access.cpuMs)).median;
+  const floorWallMs = series(floors.map(({ parse, access }) => parse.wallMs + access.wallMs)).median;
+  return {
+    ...facts,
+    cpuMs: cpu.median,
+    cpuWorst: cpu.worst,
+    floorCpuMs,
+    cpuRatio: cpu.median / floorCpuMs,
+    wallMs: wall.median,
+    wallWorst: wall.worst,
+    floorWallMs,
+    wallRatio: wall.median / floorWallMs,
+    parseCpuMs: series(floors.map(({ parse }) => parse.cpuMs)).median,
+    redisCpuMs,
+    commands,
+    storedMb: (floors.at(-1)?.bytes ?? 0) / 1e6,
+    load: load(),
+  };
+}
+
+/** CPU and commands of the server between `begin` and `end`, its own two looks left out. */
+async function redisMeter(url: string) {
+  const redis = new Redis(url);
+  const look = async () => {
+    const text = await redis.info("cpu", "stats");
+    const field = (name: string) => Number(new RegExp(`^${name}:([\\d.]+)`, "m").exec(text)?.[1]);
+    return {
+      cpuMs: 1000 * (field("used_cpu_user") + field("used_cpu_sys")),
+      commands: field("total_commands_processed"),
+    };
+  };
+  let before = await look();
+  const spent: (typeof before)[] = [];
+  return {
+    async begin() {
+      before = await look();
+    },
+    async end() {
+      const after = await look();
+      spent.push({ cpuMs: after.cpuMs - before.cpuMs, commands: after.commands - before.commands - 1 });
+    },
+    median: () => ({
+      cpuMs: series(spent.map(({ cpuMs }) => cpuMs)).median,
+      commands: series(spent.map(({ commands }) => commands)).median,
+    }),
+    close: () => redis.disconnect(),
+  };
+}

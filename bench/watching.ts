@@ -1,0 +1,62 @@
+/** How far a daemon has come, seen from outside: what it noted in Redis of its attempts. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { Redis } from "ioredis";
+import { createQueues } from "../src/jobs/queues.ts";
+import { silentLogger } from "../src/lib/log.ts";
+import { connectRedis } from "../src/store/redis.ts";
+import { createStore } from "../src/store/store.ts";
+import { RECORDINGS_PER_LOCATION } from "./stage.ts";
+
+const LOCATIONS_PER_SHARD = 50;
+const PREFIX = "lenswatch";
+const LOOK_MS = 250;
+const PATIENCE_MS = 600_000;
+
+export interface Watching {
+  readonly shards: number;
+  /** Every shard had a good sweep after `since`. */
+  swept(since: number): Promise<void>;
+  /** The uptime figures of every shard were read after `since`. */
+  figured(since: number): Promise<void>;
+  /** Gives every shard's uptime job at once, as its interval does. */
+  refreshUptime(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Looks at the daemon that watches so many recordings through this Redis. */
+export function watchDaemon(redisUrl: string, recordings: number): Watching {
+  const redis = new Redis(redisUrl);
+  const store = createStore(redis, PREFIX);
+  const shards = Math.ceil(recordings / RECORDINGS_PER_LOCATION / LOCATIONS_PER_SHARD);
+  const isDone = async (subject: string, since: number) => {
+    const attempts = await store.shards.attempts();
+    const good = [...attempts].filter(([name, { goodAt }]) => name.startsWith(subject) && goodAt > since);
+    return good.length >= shards;
+  };
+  const until = async (subject: string, since: number) => {
+    const deadline = Date.now() + PATIENCE_MS;
+    while (!(await isDone(subject, since))) {
+      if (Date.now() > deadline) throw new Error(`not all of ${subject} within ${PATIENCE_MS / 1000} s`);
+      await sleep(LOOK_MS);
+    }
+  };
+  return {
+    shards,
+    swept: (since) => until("shard:", since),
+    figured: (since) => until("uptime:", since),
+    async refreshUptime() {
+      const queues = createQueues({
+        connect: (name) => connectRedis(redisUrl, silentLogger, name),
+        prefix: store.keys.queuePrefix,
+        log: silentLogger,
+        onFailed: () => {},
+      });
+      await queues.open();
+      for (let shard = 0; shard < shards; shard++) await queues.add("upkeep", { job: "uptime", shard });
+      await queues.close();
+    },
+    async close() {
+      redis.disconnect();
+    },
+  };
+}
