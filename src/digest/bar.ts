@@ -1,6 +1,7 @@
 /** Uptime as a row of coloured table cells, and what the colours mean. */
+
+import { html, type Markup, nothing } from "../lib/markup.ts";
 import type { Digest, TimelineRun } from "./digest.ts";
-import { html, type Markup, nothing } from "./markup.ts";
 import { MUTED, SLOT_COLOURS, SLOT_WORDS } from "./palette.ts";
 import type { PartView } from "./view.ts";
 import { barSpan } from "./words.ts";

@@ -3,10 +3,10 @@
  * and in the dark; the bars repeat what the words beside them say.
  */
 
+import { html, type Markup, nothing } from "../lib/markup.ts";
 import { bar, legend } from "./bar.ts";
 import type { Digest, DigestPart, RecordingDigest } from "./digest.ts";
 import type { Headline } from "./headline.ts";
-import { html, type Markup, nothing } from "./markup.ts";
 import { MUTED, PART_COLOURS, STYLE_SHEET, TEXT } from "./palette.ts";
 import type { GroupView, PartView } from "./view.ts";
 import * as words from "./words.ts";

@@ -3,11 +3,11 @@
 import type { NotifiedAlert } from "../alerting/notification.ts";
 import type { EndReason } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import { type Link, silenceLink, statusLink, webUrl } from "./link.ts";
+import { span, type Times } from "../lib/when.ts";
+import { type Link, statusLink, webUrl } from "./link.ts";
 import { clean, locationName, plainName } from "./name.ts";
 import { problemOf } from "./problem.ts";
 import { countPhrase } from "./title.ts";
-import { span, type Times } from "./when.ts";
 
 export interface Entry {
   readonly name: string;
@@ -160,7 +160,6 @@ function links(alert: NotifiedAlert, { externalUrl }: EntryContext): Link[] {
   const runbook = webUrl(alert.annotations.runbook_url);
   const all = [
     externalUrl === undefined ? undefined : statusLink(externalUrl, alert),
-    externalUrl === undefined ? undefined : silenceLink(externalUrl, alert),
     runbook === undefined ? undefined : { label: "Runbook", url: runbook },
   ];
   return all.filter((link) => link !== undefined).filter(({ url }) => url.length <= LINK_LENGTH);

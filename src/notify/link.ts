@@ -19,23 +19,6 @@ export function overviewLink(externalUrl: string): Link {
   return { label: "Open status page", url: safeUrl(`${externalUrl}/`) };
 }
 
-/** A new silence for this alert alone: matchers on its name and on what it speaks of. */
-export function silenceLink(externalUrl: string, { labels, subject }: Alert): Link {
-  const about = {
-    recording: ["recording_id"],
-    location: ["location_id"],
-    service: [],
-    integration: ["receiver"],
-  };
-  const matchers = ["alertname", ...about[subject.kind]].flatMap((name) => {
-    const value = labels[name];
-    return value === undefined || value === ""
-      ? []
-      : [`matcher=${encode(`${name}=${JSON.stringify(value)}`)}`];
-  });
-  return { label: "Silence", url: safeUrl(`${externalUrl}/silences/new?${matchers.join("&")}`) };
-}
-
 /** An http(s) URL from an annotation, made safe to print; undefined where it is none. */
 export function webUrl(text: string | undefined): string | undefined {
   if (text === undefined || text.length > 2_000 || !URL.canParse(text)) return undefined;

@@ -3,12 +3,12 @@
  * plain line, cleaned of control characters but not escaped; escaping is the channel's.
  */
 import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
+import { timesSeenAt } from "../lib/when.ts";
 import { type Entry, endedEntry, firingEntry, locationEntries } from "./entry.ts";
 import { type Link, overviewLink } from "./link.ts";
 import { clean, locationName } from "./name.ts";
 import { problemOf } from "./problem.ts";
 import { titleOf } from "./title.ts";
-import { timesSeenAt } from "./when.ts";
 
 /** What the colour says. Only what has recovered as a whole is `recovered`; what ended otherwise is `info`. */
 export type Tone = "critical" | "warning" | "info" | "recovered";

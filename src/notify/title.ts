@@ -3,9 +3,9 @@
 import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
 import type { EndReason } from "../health/alert.ts";
 import { cut } from "../lib/text.ts";
+import { span } from "../lib/when.ts";
 import { clean, locationName, plainName } from "./name.ts";
 import { type Problem, problemOf } from "./problem.ts";
-import { span } from "./when.ts";
 
 /** Slack's limit of a header, in characters; subjects of mails are no longer either. */
 const TITLE_LENGTH = 150;

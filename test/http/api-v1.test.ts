@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Incident } from "../../src/http/deps.ts";
-import type { Page } from "../../src/http/page.ts";
+import type { Page } from "../../src/http/paging.ts";
 import type { RecordingRow } from "../../src/http/v1/recordings.ts";
 import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "../metrics/fleets.ts";
 import { serve } from "./serve.ts";

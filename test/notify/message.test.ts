@@ -225,7 +225,6 @@ describe("the line of an alert", () => {
     ]);
     expect(entry?.links.map(({ label, url }) => [label, url.split("?")[0]])).toEqual([
       ["Status", "https://lenswatch.example.com/recordings/410000000000000000000000"],
-      ["Silence", "https://lenswatch.example.com/silences/new"],
       ["Runbook", "https://wiki.example.com/a%7Cb"],
     ]);
     const written = message({ firing: [alertOf("A", { annotations: { summary: "Call Bob" } })] });

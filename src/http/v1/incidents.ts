@@ -5,7 +5,7 @@ import { ROWS_PER_STEP } from "../../health/fleet.ts";
 import type { Inventory } from "../../health/state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import type { Incident } from "../deps.ts";
-import { type Page, PageCollector, pageParameters } from "../page.ts";
+import { type Page, PageCollector, pageParameters } from "../paging.ts";
 import { instant } from "../query.ts";
 import { iso } from "./rows.ts";
 

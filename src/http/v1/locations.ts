@@ -3,7 +3,7 @@ import { z } from "zod";
 import { currentStatus, ROWS_PER_STEP, recordingsById } from "../../health/fleet.ts";
 import { type RecordingStatus, recordingStatuses } from "../../health/recording.ts";
 import type { FleetSnapshot, LocationState } from "../../health/state.ts";
-import { type Page, PageCollector, pageParameters } from "../page.ts";
+import { type Page, PageCollector, pageParameters } from "../paging.ts";
 import { type AlertRow, alertRows } from "./rows.ts";
 
 export const LocationsQuery = z.strictObject(pageParameters);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { currentStatus, ROWS_PER_STEP, recordingsById } from "../../health/fleet.ts";
 import { type RecordingStatus, recordingStatuses } from "../../health/recording.ts";
 import type { FleetSnapshot, RecordingState } from "../../health/state.ts";
-import { type Page, PageCollector, pageParameters } from "../page.ts";
+import { type Page, PageCollector, pageParameters } from "../paging.ts";
 import { repeated } from "../query.ts";
 import { type AlertRow, alertRows, iso } from "./rows.ts";
 

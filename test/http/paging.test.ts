@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { PageCollector } from "../../src/http/page.ts";
+import { PageCollector } from "../../src/http/paging.ts";
 
 test("whatever the order of the rows, pages give each once, by key", () => {
   fc.assert(

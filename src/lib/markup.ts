@@ -1,5 +1,5 @@
 /** HTML that cannot be injected into: what a template is given is escaped unless it is markup itself. */
-import { escapeHtml, stripControls } from "../lib/text.ts";
+import { escapeHtml, stripControls } from "./text.ts";
 
 export interface Markup {
   readonly html: string;

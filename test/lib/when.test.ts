@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { span, timesSeenAt } from "../../src/notify/when.ts";
+import { span, timesSeenAt } from "../../src/lib/when.ts";
 
 const at = (iso: string) => Date.parse(iso);
 

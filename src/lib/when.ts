@@ -1,8 +1,8 @@
 /** Instants and spans as people read them, in the time zone of the place they speak of. */
 
 import { DateTime } from "luxon";
-import type { Instant } from "../lib/clock.ts";
-import { humanDuration } from "../lib/duration.ts";
+import type { Instant } from "./clock.ts";
+import { humanDuration } from "./duration.ts";
 
 /** Tells times as seen from one moment; remembers the names of the zones it has met, which are slow to find. */
 export interface Times {
