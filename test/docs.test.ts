@@ -1,0 +1,212 @@
+/** README.md against the code: what it says of names, codes, keys and files is so. */
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { notifyErrorCodes } from "../src/alerting/notification.ts";
+import { daemonErrorCodes } from "../src/commands/daemon.ts";
+import { commandTable } from "../src/commands/program.ts";
+import { formatProblem, parseConfig } from "../src/config/load.ts";
+import { notBuilt } from "../src/config/not-built.ts";
+import type { ConfigErrorCode } from "../src/config/problem.ts";
+import { defaultRules } from "../src/config/rule-schema.ts";
+import type { DigestErrorCode } from "../src/digest/errors.ts";
+import { httpErrorCodes } from "../src/http/errors.ts";
+import { fleetRows, processRows } from "../src/metrics/table.ts";
+import { serviceErrorCodes } from "../src/service/service.ts";
+import type { SimulatorErrorCode } from "../src/simulator/errors.ts";
+import { storeErrorCodes } from "../src/store/errors.ts";
+import { serve } from "./http/serve.ts";
+
+const root = new URL("../", import.meta.url);
+const readme = readFileSync(new URL("README.md", root), "utf8");
+
+/** A heading's own text, down to the next heading. Code blocks hold no headings. */
+const sections = new Map<string, string>();
+{
+  let title = "";
+  let inCode = false;
+  for (const line of readme.split("\n")) {
+    if (line.startsWith("```")) inCode = !inCode;
+    const heading = inCode ? null : /^#{1,6} (.+)$/.exec(line);
+    if (heading?.[1] !== undefined) title = heading[1];
+    else sections.set(title, `${sections.get(title) ?? ""}${line}\n`);
+  }
+}
+
+/** The rows of a section's tables, heads left out, each cell without its code marks. */
+function table(title: string): string[][] {
+  const lines = (sections.get(title) ?? "").split("\n").filter((line) => line.startsWith("|"));
+  return lines
+    .filter((line, i) => !/^\| ---/.test(line) && !/^\| ---/.test(lines[i + 1] ?? ""))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split("|")
+        .map((cell) => cell.trim().replaceAll("`", "")),
+    );
+}
+
+const firstCells = (title: string) => table(title).map(([first = ""]) => first);
+
+function blocks(language: string): string[] {
+  const found = readme.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm);
+  return [...found].flatMap(([, of, text = ""]) => (of === language ? [text] : []));
+}
+
+test("the table of metrics has every metric as it is, and no other", () => {
+  const rows = [...Object.values(fleetRows), ...Object.values(processRows)];
+  expect(table("Metrics")).toEqual(
+    rows.map(({ name, type, labels, help }) => [name, type, labels.join(", "), help]),
+  );
+});
+
+/** Unions that exist for the compiler alone: it refuses a list that lacks one or has one too many. */
+const configCodes = { not_found: 1, unreadable: 1, invalid: 1 } satisfies Record<ConfigErrorCode, 1>;
+const digestCodes = { invalid_cron: 1, invalid_timezone: 1 } satisfies Record<DigestErrorCode, 1>;
+const simulatorCodes = {
+  bad_option: 1,
+  bad_scenario: 1,
+  bad_fault: 1,
+  bad_change: 1,
+  not_found: 1,
+  cannot_read: 1,
+  cannot_listen: 1,
+} satisfies Record<SimulatorErrorCode, 1>;
+
+describe("the tables of errors", () => {
+  const unions: Record<string, readonly string[]> = {
+    ServiceError: serviceErrorCodes,
+    NotifyError: notifyErrorCodes,
+    StoreError: storeErrorCodes,
+    ConfigError: Object.keys(configCodes),
+    HttpError: httpErrorCodes,
+    DaemonError: daemonErrorCodes,
+    DigestError: Object.keys(digestCodes),
+    SimulatorError: Object.keys(simulatorCodes),
+  };
+
+  test.each(Object.entries(unions))("%s has every code, and no other", (name, codes) => {
+    expect(firstCells(name).sort()).toEqual([...codes].sort());
+  });
+
+  test("there is one for every class of errors", () => {
+    expect([...sections.keys()].filter((title) => /^[A-Z]\w+Error$/.test(title))).toEqual(
+      Object.keys(unions),
+    );
+  });
+});
+
+describe("commands", () => {
+  const names = commandTable.map(({ name }) => name);
+
+  test("the table has every command in the order of --help, and no other", () => {
+    expect(firstCells("Commands")).toEqual(names);
+  });
+
+  test("those shown to be typed exist", () => {
+    const typed = blocks("sh").flatMap((text) =>
+      [...text.matchAll(/^lenswatch ([\w-]+)/gm)].map(([, name]) => name),
+    );
+    expect(typed.length).toBeGreaterThan(4);
+    expect(typed.filter((name) => !names.includes(name ?? ""))).toEqual([]);
+  });
+
+  test("the scripts of npm shown to be typed exist", () => {
+    const { scripts } = readPackage();
+    const typed = [...readme.matchAll(/\bnpm run (?:--silent )?([\w-]+)/g)].map(([, name = ""]) => name);
+    expect(typed).toContain("demo");
+    expect(typed.filter((name) => !(name in scripts))).toEqual([]);
+  });
+});
+
+test("the table of dependencies has every package, and no other", () => {
+  const { dependencies, devDependencies } = readPackage();
+  expect(firstCells("Dependencies")).toEqual([...Object.keys(dependencies), ...Object.keys(devDependencies)]);
+  expect(table("Dependencies").filter(([, why = ""]) => why === "")).toEqual([]);
+});
+
+function readPackage(): Record<"dependencies" | "devDependencies" | "scripts", Record<string, string>> {
+  return JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
+}
+
+test("the list of what is not built is the one the configuration refuses by", () => {
+  expect(firstCells("What is not built yet").sort()).toEqual([...notBuilt].sort());
+});
+
+describe("links", () => {
+  const targets = [...readme.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
+  const files = targets.filter((target) => !/^(?:#|https?:)/.test(target));
+
+  test("every file linked to is there", () => {
+    expect(files.length).toBeGreaterThan(4);
+    expect(files.filter((file) => !existsSync(new URL(file, root)))).toEqual([]);
+  });
+
+  test("every heading linked to is there", () => {
+    const anchors = [...sections.keys()].map((title) => `#${title.toLowerCase().replaceAll(" ", "-")}`);
+    const linked = targets.filter((target) => target.startsWith("#"));
+    expect(linked.filter((target) => !anchors.includes(target))).toEqual([]);
+  });
+
+  test("pictures are small enough to load on a telephone", () => {
+    const pictures = files.filter((file) => file.endsWith(".png"));
+    expect(pictures).toHaveLength(2);
+    expect(pictures.filter((file) => statSync(new URL(file, root)).size > 300_000)).toEqual([]);
+  });
+
+  test("every folder and file of the layout is there", () => {
+    const missing = firstCells("Layout").filter((path) => !existsSync(new URL(path, root)));
+    expect(missing).toEqual([]);
+  });
+});
+
+describe("configurations", () => {
+  const env = {
+    ...Object.fromEntries(
+      ["CLIENT_ID", "CLIENT_SECRET", "AUDIENCE"].map((name) => [`LENSWATCH_${name}`, "x"]),
+    ),
+    ...Object.fromEntries(
+      ["BASE_URL", "AUTH_URL", "SLACK_URL"].map((name) => [`LENSWATCH_${name}`, "https://a.example"]),
+    ),
+    LENSWATCH_WS_URL: "wss://a.example",
+  };
+  const readSecret = (path: string) => (path.endsWith("_url") ? "https://hooks.example/x" : "secret");
+  const shown = blocks("yaml");
+
+  test.each(shown.map((text, i) => [i + 1, text] as const))(
+    "number %i loads without a warning",
+    (_, text) => {
+      const loaded = parseConfig(text, { file: "README.md", env, readSecret });
+      expect("problems" in loaded ? loaded.problems.map(formatProblem) : loaded.warnings).toEqual([]);
+    },
+  );
+
+  test("the first is config/lenswatch.yaml", () => {
+    const file = readFileSync(new URL("config/lenswatch.yaml", root), "utf8");
+    expect(parse(shown[0] ?? "")).toEqual(parse(file));
+  });
+
+  test("the default rules are those of the table", () => {
+    const text = (value: unknown) => (value === undefined ? "" : String(value));
+    const rules = table("How alerts are judged and told").map(([name, , holds, keeps, severity]) => [
+      name,
+      holds,
+      keeps,
+      severity,
+    ]);
+    expect(rules).toEqual(
+      defaultRules.map((rule) => {
+        const { severity } = (rule.labels ?? {}) as { severity?: string };
+        return [rule.alert, text(rule.for), text(rule.keep_firing_for), text(severity)];
+      }),
+    );
+  });
+});
+
+test("every path of the table of HTTP is answered", async () => {
+  const { get } = await serve();
+  const paths = firstCells("HTTP").map((cell) => cell.replace(/^GET /, ""));
+  expect(paths).toContain("/metrics");
+  const answers = await Promise.all(paths.map(async (path) => [path, (await get(path)).status]));
+  expect(answers.filter(([, status]) => status !== 200)).toEqual([]);
+});
