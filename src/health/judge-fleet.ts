@@ -136,20 +136,29 @@ function areUptimesStale({ uptimes }: FleetEvidence, { now, uptimeIntervalMs }: 
   return isOld && isFailing(uptimes, now, uptimeIntervalMs) === true;
 }
 
+/** A location list that cannot be read, or not believed, while the locations known so far are watched. */
+function isListDoubtful({ shards, inventory }: FleetEvidence, context: FleetContext): boolean {
+  const { now, inventoryIntervalMs = 3_600_000 } = context;
+  return shards.length > 0 && isFailing(inventory, now, inventoryIntervalMs) === true;
+}
+
 function serviceWitness(evidence: FleetEvidence, context: FleetContext): Witness {
   const sight = look(evidence, context);
   const stale = areUptimesStale(evidence, context);
+  const doubtful = isListDoubtful(evidence, context);
   const isUnreachable = (rule: Rule) => rule.when.kind === "service" && rule.when.state === "unreachable";
-  const causes = (rule: Rule) =>
-    isUnreachable(rule) || !stale ? sight.blind : [evidence.uptimes, ...sight.blind];
+  const besides = [...(stale ? [evidence.uptimes] : []), ...(doubtful ? [evidence.inventory] : [])];
+  const causes = (rule: Rule) => (isUnreachable(rule) ? sight.blind : [...besides, ...sight.blind]);
   const detail = (rule: Rule) => causes(rule).find(({ error }) => error)?.error;
   return {
     subject: SERVICE,
-    evidence: (rule) => (isUnreachable(rule) ? unreachable(sight) : partlyUnreachable(sight, stale)),
+    evidence: (rule) =>
+      isUnreachable(rule) ? unreachable(sight) : partlyUnreachable(sight, besides.length > 0),
     startsAt: (rule) => blindSince(causes(rule), context.now),
     facts: (rule) => ({ timezone: "UTC", detail: detail(rule) }),
     describe(rule) {
-      const [summary, description] = isUnreachable(rule) ? UNREACHABLE : stale ? STALE : PARTLY;
+      const partly = stale ? STALE : doubtful ? DOUBTFUL : PARTLY;
+      const [summary, description] = isUnreachable(rule) ? UNREACHABLE : partly;
       const because = detail(rule);
       return {
         labels: labelsOf(rule, {}),
@@ -171,6 +180,10 @@ const STALE = [
   "Uptime figures of the analytics service are stale",
   "The Core API does not answer: uptime figures stay as they were.",
 ] as const;
+const DOUBTFUL = [
+  "The location list of the analytics service is missing or not believed",
+  "The locations known so far are watched; new ones are not seen.",
+] as const;
 
 function unreachable({ blind, seeing }: Sight): boolean | undefined {
   if (seeing > 0) return false;
@@ -178,8 +191,8 @@ function unreachable({ blind, seeing }: Sight): boolean | undefined {
 }
 
 /** Where everything is dark, part of it has not recovered: then nobody can tell. */
-function partlyUnreachable({ blind, seeing }: Sight, stale: boolean): boolean | undefined {
-  if (stale || (blind.length > 0 && seeing > 0)) return true;
+function partlyUnreachable({ blind, seeing }: Sight, besides: boolean): boolean | undefined {
+  if (besides || (blind.length > 0 && seeing > 0)) return true;
   return seeing > 0 ? false : undefined;
 }
 

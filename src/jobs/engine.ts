@@ -28,6 +28,7 @@ import { createUpkeep, createWake } from "./upkeep.ts";
 
 const SWEEPS_AT_ONCE = 8;
 const HEAL_MS = 1_000;
+const LIST_RETRY_MOST_MS = 60_000;
 /** A digest that nobody can accept for about a day is out of date. */
 const DIGEST_RETRY = { baseMs: 10_000, capMs: 900_000 };
 const DIGEST_TRIES = 100;
@@ -169,8 +170,17 @@ export function createEngine(deps: EngineDeps): Engine {
     isPassing: deps.isPassing,
   });
 
+  /** A list that failed or is not believed is asked for again soon: an alert hangs on it. */
+  const askAgain = async () => {
+    const delayMs = Math.min(LIST_RETRY_MOST_MS, watch.statusIntervalMs);
+    const id = `inventory-${Math.ceil(clock.now() / delayMs)}`;
+    await queues.add("upkeep", { job: "inventory" }, { id, delayMs });
+  };
+
   const jobs: Record<string, (data: Record<string, unknown>) => Promise<unknown>> = {
-    inventory: () => inventory.refresh(),
+    async inventory() {
+      if (!(await inventory.refresh())) await askAgain();
+    },
     fleet: () => judgeService(),
     uptime: ({ shard }) => refreshUptime(Number(shard)),
   };

@@ -47,15 +47,16 @@ export function createInventoryJob(deps: InventoryDeps) {
   const { clock, log } = deps;
   const askedAt = new Map<string, Instant>();
   let failing = false;
+  let holding = false;
 
-  /** Reads the location list and follows it. Resolves to false where the service gave none. */
+  /** Reads the location list and follows it. Resolves to false where there was none, or none to believe. */
   async function refresh(): Promise<boolean> {
     try {
       const { locations, dropped } = await deps.service.locations();
-      await follow(locations, dropped === 0);
+      const held = await follow(locations, dropped === 0);
       if (failing) log.info("the location list can be read again");
       failing = false;
-      return true;
+      return !held;
     } catch (thrown) {
       const err = toError(thrown);
       if (!failing)
@@ -66,7 +67,7 @@ export function createInventoryJob(deps: InventoryDeps) {
     }
   }
 
-  async function follow(listed: readonly Location[], complete: boolean): Promise<void> {
+  async function follow(listed: readonly Location[], complete: boolean): Promise<boolean> {
     const now = clock.now();
     const plan = planLocations({
       now,
@@ -77,13 +78,16 @@ export function createInventoryJob(deps: InventoryDeps) {
       ...deps.watch,
     });
     await deps.inventory.saveLocations(listed);
-    if (plan.held) log.error({ detail: plan.held }, "the location list is held, not believed");
+    if (plan.held && !holding) log.error({ detail: plan.held }, "the location list is held, not believed");
+    holding = plan.held !== undefined;
+    if (plan.held) log.debug({ detail: plan.held }, "the location list is still held");
     else await deps.assignments.noteSeen(plan.seen, now);
     deps.assigned.set(
       await deps.assignments.update(plan.present, plan.removed, deps.watch.locationsPerRequest),
     );
     await deps.store.noteAttempt("inventory", now, plan.held);
     await deps.assignedChanged();
+    return plan.held !== undefined;
   }
 
   async function fetchNames(ids: readonly string[]): Promise<void> {

@@ -144,6 +144,27 @@ describeWithRedis("each rule, from the service to Slack", () => {
     expect(watch.slack.messages.some(({ text }) => text.includes("cannot see"))).toBe(false);
   });
 
+  it.concurrent("service: a location list that is suddenly empty is said, not believed", async () => {
+    await using watch = await startWatch({
+      watch: "{ status_interval: 1s, uptime_interval: 1h, inventory_interval: 1s }",
+      rules: `${offline()}
+  - alert: ServicePartlyUnreachable
+    when: { service: partly_unreachable }
+    for: 1s`,
+    });
+    const { world, faults } = watch.simulator;
+    await until("all are known", async () => (await known(watch)) === 8);
+    faults.set("empty_list", {});
+    const told = await watch.slack.next();
+    expect(told.text).toContain("only part of the service");
+    expect(told.shown).toContain("watch.exclude");
+    world.setStatus(camera(watch).id, "offline");
+    expect((await watch.slack.next()).text).toContain("1 recording offline");
+    faults.clearAll();
+    expect((await watch.slack.next()).text).toMatch(/^Recovered: lenswatch's view/);
+    expect(watch.slack.messages).toHaveLength(3);
+  });
+
   it.concurrent("for: a flip shorter than it is nobody's business", async () => {
     await using watch = await startWatch({ rules: offline().replace("for: 0s", "for: 3s") });
     const { world } = watch.simulator;
