@@ -192,7 +192,8 @@ function unreachable({ blind, seeing }: Sight): boolean | undefined {
 
 /** Where everything is dark, part of it has not recovered: then nobody can tell. */
 function partlyUnreachable({ blind, seeing }: Sight, besides: boolean): boolean | undefined {
-  if (besides || (blind.length > 0 && seeing > 0)) return true;
+  if (blind.length > 0 && seeing === 0) return undefined;
+  if (besides || blind.length > 0) return true;
   return seeing > 0 ? false : undefined;
 }
 

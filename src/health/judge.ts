@@ -8,7 +8,17 @@ import type { JudgeContext, Judgement } from "./judgement.ts";
 import { locationWitness } from "./location-witness.ts";
 import { afterPresence, afterReading, type GoodReading, isGood } from "./reading.ts";
 import type { Reading, StatusSnapshot } from "./recording.ts";
-import { beginRun, decide, isWatched, leave, type Run, remember, withAlerts } from "./run.ts";
+import {
+  beginRun,
+  decide,
+  isDealtWith,
+  isWatched,
+  leave,
+  previousOf,
+  type Run,
+  remember,
+  withAlerts,
+} from "./run.ts";
 import type { LocationState, RecordingState, ShardState } from "./state.ts";
 import { applyRules, endAlerts } from "./subject.ts";
 
@@ -36,11 +46,11 @@ function unreadable(recordingId: string): Reading {
 }
 
 function judgeReading(run: Run, reading: Reading): void {
-  const id = reading.recordingId;
-  if (run.next.has(id) || (run.left.size > 0 && run.left.has(id))) return;
-  const previous = run.previous.recordings.get(id);
-  const locationId =
-    reading.locationId ?? previous?.locationId ?? run.context.inventory.recording(id)?.locationId;
+  const previous = previousOf(run, reading.recordingId);
+  // The known string rather than an equal one: it is hashed already, and the new one need not be kept.
+  const id = previous?.id ?? reading.recordingId;
+  if (isDealtWith(run, id)) return;
+  const locationId = locationOf(run, previous, reading);
   if (locationId === undefined) {
     decide(run, id, "no_location");
   } else if (isWatched(run, id, locationId)) {
@@ -49,6 +59,15 @@ function judgeReading(run: Run, reading: Reading): void {
   } else if (previous) {
     leave(run, previous, "no_longer_watched");
   }
+}
+
+function locationOf(
+  { context }: Run,
+  previous: RecordingState | undefined,
+  { recordingId, locationId }: Reading,
+): string | undefined {
+  if (locationId === previous?.locationId) return previous?.locationId;
+  return locationId ?? previous?.locationId ?? context.inventory.recording(recordingId)?.locationId;
 }
 
 function judgePresent(
@@ -73,14 +92,14 @@ function judgePresent(
 function isHealthy(
   { book, context }: Run,
   previous: RecordingState | undefined,
-  { recordingId, status, averageQuality }: GoodReading,
+  { status, averageQuality }: GoodReading,
   locationId: string,
 ): boolean {
   if (status !== "online" || previous?.status !== "online" || previous.alerts) return false;
   if (previous.locationId !== locationId) return false;
   if (averageQuality !== undefined && averageQuality < book.qualityFloor) return false;
   for (const { below, overMs } of book.uptimes) {
-    const ratio = context.uptime(recordingId, overMs);
+    const ratio = context.uptime(previous.id, overMs);
     if (ratio !== undefined && ratio < below) return false;
   }
   return true;

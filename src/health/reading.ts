@@ -22,7 +22,7 @@ export function afterReading(
 ): RecordingState {
   const { status, lastSeenAt } = reading;
   return {
-    id: reading.recordingId,
+    id: previous?.id ?? reading.recordingId,
     locationId,
     status,
     readAt: now,

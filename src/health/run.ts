@@ -18,6 +18,14 @@ export interface Run {
   /** Undefined where no rule asks about locations. */
   readonly census: Census | undefined;
   readonly next: Map<string, RecordingState>;
+  /** The previous state in its order, which is the order rows mostly come in. */
+  readonly walk: Iterator<RecordingState, undefined>;
+  /** The one the next row is expected to be about. */
+  ahead: RecordingState | undefined;
+  /** Whether any row was about another. */
+  strayed: boolean;
+  /** The last location that was found to be watched. */
+  place: string | undefined;
   /** Recordings of the previous state that are not judged here any more. */
   readonly left: Set<string>;
   /** How many recordings of the previous state are dealt with. */
@@ -27,6 +35,7 @@ export interface Run {
 
 export function beginRun(previous: ShardState, context: JudgeContext): Run {
   const book = compileRules(context.rules);
+  const walk = previous.recordings.values();
   return {
     previous,
     context,
@@ -35,14 +44,37 @@ export function beginRun(previous: ShardState, context: JudgeContext): Run {
     watched: new Set(context.locationIds.filter((id) => !context.excluded.has(id))),
     census: book.location.length > 0 ? new Census() : undefined,
     next: new Map(),
+    walk,
+    ahead: walk.next().value,
+    strayed: false,
+    place: undefined,
     left: new Set(),
     carried: 0,
     out: { transitions: [], decisions: [] },
   };
 }
 
-export function isWatched({ watched, context }: Run, id: string, locationId: string): boolean {
-  return watched.has(locationId) && (context.excluded.size === 0 || !context.excluded.has(id));
+/** What was known of the recording of the next row. */
+export function previousOf(run: Run, id: string): RecordingState | undefined {
+  const { ahead } = run;
+  if (ahead?.id === id) {
+    run.ahead = run.walk.next().value;
+    return ahead;
+  }
+  run.strayed = true;
+  return run.previous.recordings.get(id);
+}
+
+/** Whether an earlier row was about it; that takes a row out of order. */
+export function isDealtWith({ strayed, next, left }: Run, id: string): boolean {
+  return strayed && (next.has(id) || left.has(id));
+}
+
+export function isWatched(run: Run, id: string, locationId: string): boolean {
+  const { watched, context } = run;
+  if (run.place !== locationId && !watched.has(locationId)) return false;
+  run.place = locationId;
+  return context.excluded.size === 0 || !context.excluded.has(id);
 }
 
 /** The recording with its alerts moved by what it showed. */

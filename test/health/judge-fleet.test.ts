@@ -177,6 +177,25 @@ describe("service: partly_unreachable", () => {
     ]);
   });
 
+  test("fires when the location list is missing or not believed, and says so", () => {
+    const story = new FleetStory(partly());
+    const inventory = () => ({ ...story.bad(), error: "the list went from 50 to 3" });
+    expect(story.tick(() => ({ shards: [story.good()], inventory: inventory() }))).toEqual([`firing ${KEY}`]);
+    expect(story.alert.annotations.summary).toContain("location list");
+    expect(story.alert.facts.detail).toBe("the list went from 50 to 3");
+    expect(story.tick(() => ({ shards: [story.good()], inventory: story.good() }))).toEqual([
+      `resolved ${KEY} recovered`,
+    ]);
+  });
+
+  test("a service that is wholly gone is not called partly gone for its list and its figures", () => {
+    const story = new FleetStory(partly());
+    const uptimes = () => story.bad(story.now - 31 * MINUTE);
+    expect(story.tick(() => ({ shards: [story.bad()], inventory: story.bad(), uptimes: uptimes() }))).toEqual(
+      [],
+    );
+  });
+
   test("figures that grew old while we were down are not stale yet", () => {
     const story = new FleetStory(partly());
     const old = { goodAt: START - 600 * MINUTE, attemptedAt: START - 600 * MINUTE };
