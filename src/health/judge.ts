@@ -66,7 +66,7 @@ function locationOf(
   previous: RecordingState | undefined,
   { recordingId, locationId }: Reading,
 ): string | undefined {
-  if (locationId === previous?.locationId) return previous?.locationId;
+  if (previous && locationId === previous.locationId) return previous.locationId;
   return locationId ?? previous?.locationId ?? context.inventory.recording(recordingId)?.locationId;
 }
 

@@ -4,15 +4,18 @@
  */
 import type { Integration, Route } from "../alerting/route.ts";
 import { type Judgement, judgeShard } from "../health/judge.ts";
-import type { StatusSnapshot } from "../health/recording.ts";
+import type { Reading, StatusSnapshot } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
-import type { Inventory } from "../health/state.ts";
+import type { Inventory, ShardState } from "../health/state.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Change, Remembered, ShardStore } from "../store/shards.ts";
 import type { Assigned } from "./assigned.ts";
 import { destinationsOf } from "./integrations.ts";
+
+/** Looking up the name of every recording costs as much as judging them: it is done this often. */
+const NAME_ALL_MS = 30_000;
 
 export interface SweepDeps {
   readonly clock: Clock;
@@ -44,6 +47,7 @@ export interface SweepDeps {
 export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
   const underWay = new Set<number>();
   const blind = new Set<number>();
+  const allNamedAt = new Map<number, Instant>();
 
   async function sweep(shard: number): Promise<void> {
     const began = performance.now();
@@ -55,7 +59,7 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
     const [before] = await Promise.all([deps.store.read(shard), deps.refreshFigures(shard)]);
     const snapshot = await look(shard);
     if (!snapshot) return "failed";
-    await deps.nameThem(snapshot.readings.map((reading) => reading.recordingId));
+    await nameThem(shard, before.state, snapshot);
     const now = deps.clock.now();
     const judgement = judgeShard(before.state, snapshot, context(shard, now));
     const remembered = await deps.store.rememberShard(shard, {
@@ -65,6 +69,15 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
       changes: toChanges(judgement, deps),
     });
     return finish(remembered, judgement);
+  }
+
+  /** Newcomers at once; all of them now and then, for those whose names could not be read before. */
+  async function nameThem(shard: number, before: ShardState, { readings }: StatusSnapshot): Promise<void> {
+    const now = deps.clock.now();
+    const all = now - (allNamedAt.get(shard) ?? 0) >= NAME_ALL_MS;
+    if (all) allNamedAt.set(shard, now);
+    const unnamed = all ? readings : newcomers(before, readings);
+    await deps.nameThem(unnamed.map((reading) => reading.recordingId));
   }
 
   async function look(shard: number): Promise<StatusSnapshot | undefined> {
@@ -117,6 +130,17 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
       underWay.delete(shard);
     }
   };
+}
+
+/** Readings of recordings not known before. Rows come in the order of last time, which saves most look-ups. */
+function newcomers({ recordings }: ShardState, readings: readonly Reading[]): Reading[] {
+  const walk = recordings.keys();
+  let next = walk.next().value;
+  return readings.filter(({ recordingId }) => {
+    if (recordingId !== next) return !recordings.has(recordingId);
+    next = walk.next().value;
+    return false;
+  });
 }
 
 /** A judgement's transitions with the places they are to be told at. */
