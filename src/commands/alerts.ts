@@ -46,6 +46,7 @@ export function alertsCommand(io: CommandIo, clock: Clock = systemClock): Comman
       parseUrl,
     )
     .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
+    .addHelpText("after", "\nExample:\n  lenswatch alerts --url http://127.0.0.1:9595")
     .action(async (options: AlertsOptions) => {
       const { silenced = false, inhibited = false } = options;
       const alerts = await withDaemon(options, io, (daemon) =>

@@ -14,6 +14,7 @@ export function checkConfigCommand(io: CommandIo): Command {
     .description("Check a configuration and print every problem with its place and what would be right.")
     .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
     .addOption(new Option("--output <format>", "how to print it").choices(["text", "json"]).default("text"))
+    .addHelpText("after", "\nExample:\n  lenswatch check-config --config /etc/lenswatch/lenswatch.yaml")
     .action(async (options: { config?: string; output: "text" | "json" }) => {
       const file = configFile(options.config, io.env);
       const checked = await check(file, io.env);

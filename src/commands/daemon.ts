@@ -132,13 +132,21 @@ async function readHttpConfig(
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown;
     if (options.url !== undefined && options.config === undefined) return undefined;
-    if (thrown.code === "invalid" || options.config !== undefined) throw thrown;
+    if (thrown.code === "invalid") throw unusable(file, options, thrown);
+    if (options.config !== undefined) throw thrown;
     throw new DaemonError(
       "no_url",
       `${file} does not say where the daemon is: give --url or --config`,
       thrown,
     );
   }
+}
+
+/** Whoever only asks may lack the variables that the daemon's configuration reads: `--url` needs none of them. */
+function unusable(file: string, { url }: DaemonOptions, error: ConfigError): ConfigError {
+  if (url !== undefined) return error;
+  const message = `${file} cannot be used to find the daemon: give --url, or correct what is listed`;
+  return new ConfigError("invalid", message, { problems: error.problems, cause: error });
 }
 
 /** Where to reach a daemon that listens there: "every address" is reached at this machine's own. */

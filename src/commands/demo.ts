@@ -137,7 +137,7 @@ function welcome(
     ["inbox", inbox.url, "what people receive, as it comes in"],
     ["metrics", `http://${listen}/metrics`, "for Prometheus"],
     ["alerts", `http://${listen}/api/v2/alerts`, "as Alertmanager serves them"],
-    ["fleet", `npm run lenswatch -- status --url http://${listen}`, ""],
+    ["fleet", `npm run --silent lenswatch -- status --url http://${listen}`, ""],
     ["faults", `${simulator.controlUrl}/faults`, "the simulated service, to break it further"],
   ].map(
     ([name = "", where = "", what = ""]) =>

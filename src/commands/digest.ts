@@ -18,11 +18,11 @@ type Rendered = Awaited<ReturnType<typeof makeDigest>>;
 
 /** Exit code 1 when a recipient's server refused it, 2 for a digest that is not there. Throws StoreError without Redis. */
 export function digestCommand(io: CommandIo): Command {
-  const command = new Command("digest").description("render a digest to a file, or send it now");
+  const command = new Command("digest").description("Render a digest to a file, or send it now.");
   const configOption = "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)";
   command
     .command("preview")
-    .description("render the last whole period's digest to an HTML file")
+    .description("Render the last whole period's digest to an HTML file.")
     .argument("<name>", "a digest's name in the configuration")
     .option("--config <file>", configOption)
     .option("--out <file>", "where to write it (default: digest-NAME.html)")
@@ -36,7 +36,7 @@ export function digestCommand(io: CommandIo): Command {
     );
   command
     .command("send")
-    .description("send the last whole period's digest to its readers now, whoever has it already")
+    .description("Send the last whole period's digest to its readers now, also to who has it already.")
     .argument("<name>", "a digest's name in the configuration")
     .option("--config <file>", configOption)
     .addHelpText("after", "\nExample:\n  lenswatch digest send daily-ops")

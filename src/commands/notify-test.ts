@@ -16,7 +16,7 @@ const DEADLINE_MS = 10_000;
 /** Exit code 0 when every integration accepted it, 1 when one refused, 2 for a receiver that is not there. */
 export function notifyTestCommand(io: CommandIo): Command {
   return new Command("notify-test")
-    .description("send one clearly marked test message to a receiver, through the real path")
+    .description("Send one clearly marked test message to a receiver, through the real path.")
     .argument("<receiver>", "a receiver's name in the configuration")
     .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
     .addHelpText("after", "\nExample:\n  lenswatch notify-test ops")

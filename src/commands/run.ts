@@ -10,7 +10,7 @@ import type { CommandIo } from "./io.ts";
 /** Resolves when everything has ended. Throws ConfigError, StoreError or HttpError where it cannot start. */
 export function runCommand(io: CommandIo): Command {
   return new Command("run")
-    .description("watch the fleet: poll, judge, alert, expose")
+    .description("Watch the fleet: poll, judge, alert, expose. Ctrl-C or SIGTERM ends it.")
     .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
     .addOption(new Option("--role <role>", "what this replica does").choices(["all"]).default("all"))
     .addHelpText("after", "\nExample:\n  lenswatch run --config /etc/lenswatch/lenswatch.yaml")

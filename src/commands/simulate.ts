@@ -29,6 +29,10 @@ export function simulateCommand(
     .option("--scenario <file>", "YAML timeline of what happens when")
     .option("--port <n>", "port on 127.0.0.1; 0 takes a free one", wholeNumber, 0)
     .addOption(new Option("--output <format>", "how to print it").choices(["text", "json"]).default("text"))
+    .addHelpText(
+      "after",
+      "\nExample:\n  lenswatch simulate --locations 3 --recordings-per-location 4 --seed 7 --port 9700",
+    )
     .action(async ({ scenario: file, output, ...options }: SimulateOptions) => {
       try {
         const scenario = file === undefined ? undefined : await readScenario(file);

@@ -53,6 +53,7 @@ export function statusCommand(io: CommandIo, clock: Clock = systemClock): Comman
       parseUrl,
     )
     .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
+    .addHelpText("after", "\nExample:\n  lenswatch status --only offline --url http://127.0.0.1:9595")
     .action(async (options: StatusOptions) => {
       const rows = await withDaemon(options, io, (daemon) =>
         daemon.all("/api/v1/recordings", parametersOf(options), RecordingRow),

@@ -3,7 +3,7 @@ import { styleText } from "node:util";
 import { stripControls } from "../lib/text.ts";
 import type { InboxMessage } from "./message.ts";
 import type { Span } from "./mrkdwn.ts";
-import { type Part, plain } from "./slack-message.ts";
+import { type Part, plain, type SlackMessage } from "./slack-message.ts";
 
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
@@ -24,15 +24,15 @@ export function printMessage(message: InboxMessage, paint: Paint): string {
     return `${time}  ${paint("bold", "e-mail")}  to ${stripControls(to)}: ${paint("bold", stripControls(subject))}\n`;
   }
   const { slack } = message;
-  const [first, ...rest] = slack.parts;
-  const hasHeader = first?.kind === "header";
-  const title = hasHeader ? plain(first) : slack.title;
+  const title = titleOf(slack);
   const style = severityStyle(slack.color);
   const bar = paint(style, "┃");
-  const body = (hasHeader ? rest : slack.parts)
-    .flatMap((part) => partLines(part, paint))
-    .filter((line) => line !== title)
-    .map((line) => `          ${bar} ${line}\n`);
+  const lines = slack.parts.flatMap((part) => linesOfPart(part));
+  const body = lines
+    .filter((line, index) => index > 0 || lineText(line) !== title)
+    .map(
+      ({ part, spans }) => `          ${bar} ${spans.map((span) => printSpan(span, part, paint)).join("")}\n`,
+    );
   return `${time}  ${paint("bold", "Slack ")}  ${paint(["bold", style], stripControls(title))}\n${body.join("")}`;
 }
 
@@ -41,11 +41,28 @@ export function clock(at: number): string {
   return new Date(at).toTimeString().slice(0, 8);
 }
 
+/** The first line of the message; what a lock screen shows where that begins otherwise. */
+function titleOf({ parts, title }: SlackMessage): string {
+  const [first] = parts;
+  const opening = plain(first).split("\n", 1)[0] ?? "";
+  const isTitle = first?.kind === "header" || (opening !== "" && title.startsWith(opening));
+  return isTitle ? opening : title;
+}
+
+interface Line {
+  readonly part: Part;
+  readonly spans: readonly Span[];
+}
+
 /** Lines of nothing but links are left out: they lead nowhere on a terminal. */
-function partLines(part: Part, paint: Paint): string[] {
+function linesOfPart(part: Part): Line[] {
   return linesOf(part.spans)
     .filter((line) => line.some(({ text, href }) => !href && /[^\s·|]/.test(text)))
-    .map((line) => line.map((span) => printSpan(span, part, paint)).join(""));
+    .map((spans) => ({ part, spans }));
+}
+
+function lineText({ spans }: Line): string {
+  return spans.map(({ text }) => text).join("");
 }
 
 function linesOf(spans: readonly Span[]): Span[][] {

@@ -150,6 +150,17 @@ describe("finding the daemon", () => {
     });
   });
 
+  test("a configuration that cannot be used here is no dead end", async () => {
+    const file = await configuration("http:\n  listen: nowhere\n");
+    const { exitCode, stderr } = await lenswatch(["status"], { LENSWATCH_CONFIG: file });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('http.listen: found "nowhere", expected');
+    expect(stderr).toContain(`lenswatch: ${file} cannot be used to find the daemon: give --url,`);
+    const { address } = await serve({ fleet: async () => fleet });
+    const asked = await lenswatch(["status", "--url", address], { LENSWATCH_CONFIG: file });
+    expect(asked).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
   test("without a configuration the next step is to name one", async () => {
     const { exitCode, stderr } = await lenswatch(["status"], { LENSWATCH_CONFIG: "/nowhere/lenswatch.yaml" });
     expect([exitCode, stderr]).toEqual([

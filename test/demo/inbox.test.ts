@@ -99,6 +99,23 @@ describe("the inbox as a Slack webhook", () => {
     expect(printed).toContain("Slack   2 recordings offline · Leeds Briggate\n");
   });
 
+  test("prints a title once, though lock screens are given the whole message", async () => {
+    await post({
+      text: "1 recording offline · Leeds\nTill 3: offline since 14:05",
+      blocks: [{ type: "section", text: { type: "mrkdwn", text: "*1 recording offline · Leeds*" } }],
+      attachments: [
+        { blocks: [{ type: "section", text: { type: "mrkdwn", text: "*Till 3* · offline since 14:05" } }] },
+      ],
+    });
+    const [message] = caught;
+    const printed = message ? printMessage(message, (_, text) => text) : "";
+    expect(printed.split("\n").map((line) => line.trim().replace(/^[\d:]+ +/, ""))).toEqual([
+      "Slack   1 recording offline · Leeds",
+      "┃ Till 3 · offline since 14:05",
+      "",
+    ]);
+  });
+
   test("prints no control characters of a hostile message", async () => {
     await post({ text: "a\u001b[2J\u001b]0;owned\u0007\r\nb" });
     const [message] = caught;
