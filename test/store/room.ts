@@ -1,0 +1,121 @@
+/** A store over a real Redis, under a prefix of its own for each test. */
+import { randomUUID } from "node:crypto";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import type { Integration } from "../../src/alerting/route.ts";
+import type { Alert } from "../../src/health/alert.ts";
+import type { Instant } from "../../src/lib/clock.ts";
+import type { Destination } from "../../src/store/destination.ts";
+import type { Change } from "../../src/store/shards.ts";
+import { createStore, type Store } from "../../src/store/store.ts";
+import { startTestRedis, type TestRedis } from "../support/redis.ts";
+
+export const SECOND = 1_000;
+export const MINUTE = 60_000;
+export const HOUR = 3_600_000;
+export const T0 = Date.UTC(2026, 2, 2, 8);
+
+export interface Room {
+  readonly redis: Redis;
+  readonly prefix: string;
+  readonly store: Store;
+  /** A second replica's store: its own memory, the same Redis. */
+  replica(): Store;
+  /** Every key left under the prefix, without it, sorted. */
+  keys(): Promise<string[]>;
+  /** Lets the lease of an integration run out. */
+  endLease(integration: string): Promise<void>;
+}
+
+/** Call in a `describeWithRedis`; gives the room of the test that is running. */
+export function useRoom(): () => Room {
+  let server: TestRedis;
+  let redis: Redis;
+  let room: Room;
+  beforeAll(async () => {
+    server = await startTestRedis();
+    redis = new Redis(server.url);
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+  beforeEach(() => {
+    room = openRoom(redis);
+  });
+  return () => room;
+}
+
+export function openRoom(redis: Redis, prefix = `t-${randomUUID()}`): Room {
+  const head = `{${prefix}}:`;
+  return {
+    redis,
+    prefix,
+    store: createStore(redis, prefix),
+    replica: () => createStore(redis, prefix),
+    keys: async () => (await redis.keys(`${head}*`)).map((key) => key.slice(head.length)).sort(),
+    endLease: async (integration) => void (await redis.del(`${head}claim:${integration}`)),
+  };
+}
+
+/** A firing episode of `name` that began at `firedAt`. */
+export function firing(name: string, firedAt: Instant = T0, labels: Record<string, string> = {}): Alert {
+  return {
+    id: `${name}@${firedAt}`,
+    key: name,
+    ruleId: "RecordingOffline",
+    subject: { kind: "recording", id: name },
+    labels: { alertname: "RecordingOffline", recording_id: name, ...labels },
+    annotations: {},
+    state: "firing",
+    startsAt: firedAt,
+    firedAt,
+    updatedAt: firedAt,
+    facts: { timezone: "UTC" },
+  };
+}
+
+/** The same episode, over. */
+export function over(alert: Alert, endsAt: Instant): Alert {
+  return { ...alert, state: "resolved", updatedAt: endsAt, endsAt, endReason: "recovered" };
+}
+
+export function integration(id: string, more: Partial<Integration> = {}): Integration {
+  const receiver = id.split("/")[0] ?? id;
+  return { id, receiver, type: "slack", sendResolved: true, endpoint: `hook-${id}`, paceMs: 0, ...more };
+}
+
+export function to(integration: string, group = "g", more: Partial<Destination> = {}): Destination {
+  return {
+    integration,
+    group,
+    labels: { location_id: group },
+    groupWaitMs: 30 * SECOND,
+    groupIntervalMs: 5 * MINUTE,
+    repeatIntervalMs: 4 * HOUR,
+    ...more,
+  };
+}
+
+export const fires = (alert: Alert, ...places: Destination[]): Change => ({
+  kind: "firing",
+  alert,
+  to: places,
+});
+export const ends = (alert: Alert, endsAt: Instant): Change => ({
+  kind: "resolved",
+  alert: over(alert, endsAt),
+  to: [],
+});
+
+/** Remembers changes as sweeps of one shard would, one after the other; gives what was woken. */
+export function rememberer({ store }: Pick<Room, "store">, shard = 0) {
+  let nonce = "";
+  return async (now: Instant, ...changes: Change[]): Promise<ReadonlyMap<string, Instant>> => {
+    const key = store.keys.shard(shard);
+    const remembered = await store.shards.remember({ key, expected: nonce, document: "{}", now, changes });
+    if (remembered.outcome === "lost") throw new Error("lost a race nobody ran");
+    nonce = remembered.nonce;
+    return remembered.wake;
+  };
+}
