@@ -23,6 +23,7 @@ import { createJudgeService } from "./judge-service.ts";
 import type { QueueName, Queues } from "./queues.ts";
 import { readFleet } from "./read-fleet.ts";
 import { createRefreshUptime } from "./refresh-uptime.ts";
+import { reroute } from "./reroute.ts";
 import { createSweep } from "./sweep.ts";
 import { createUpkeep, createWake } from "./upkeep.ts";
 
@@ -212,7 +213,7 @@ export function createEngine(deps: EngineDeps): Engine {
       await store.inventory.load();
       const known = await store.assignments.read();
       if (known.size > 0) assigned.set(known);
-      await sayWhatIsOwed(deps, integrations);
+      await reroute({ clock, log, store: store.shards, groups: store.groups, route, integrations, wake });
       await startWork();
       await upkeep.scheduleShards();
       await upkeep.scheduleRest();
@@ -249,23 +250,4 @@ const COUNTED = ["waiting", "active", "delayed", "failed"] as const;
 
 function countJobs(metrics: Metrics, queue: QueueName, counts: Record<string, number>): void {
   for (const state of COUNTED) metrics.queueJobs(queue, state, counts[state] ?? 0);
-}
-
-/** Ends owed at integrations that are no longer configured cannot be sent: they are said in the log instead. */
-async function sayWhatIsOwed(
-  { store, log }: EngineDeps,
-  integrations: readonly Integration[],
-): Promise<void> {
-  const here = new Set(integrations.map(({ id }) => id));
-  for (const id of await store.groups.knownIntegrations()) {
-    if (here.has(id)) continue;
-    const owed = await store.groups.told(id);
-    const alerts = owed.slice(0, 100).map(({ alert }) => alert.key);
-    if (owed.length > 0) {
-      log.warn(
-        { integration: id, owed: owed.length, alerts },
-        "an integration that is gone was told of problems and cannot be told of their end",
-      );
-    }
-  }
 }

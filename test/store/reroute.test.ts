@@ -1,0 +1,147 @@
+import { expect, it } from "vitest";
+import type { Told } from "../../src/alerting/told.ts";
+import type { Destination } from "../../src/store/destination.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import {
+  ends,
+  fires,
+  firing,
+  HOUR,
+  integration,
+  MINUTE,
+  type Room,
+  rememberer,
+  SECOND,
+  T0,
+  to,
+  useRoom,
+} from "./room.ts";
+
+const WAIT = 30 * SECOND;
+const LEASE = 13 * SECOND;
+const old = integration("ops/slack/0");
+const added = integration("new/slack/0");
+const camera = firing("cam");
+
+async function tell(room: Room, now: number, who = old, group = "g"): Promise<void> {
+  const { groups } = room.store;
+  const claim = await groups.claim(who, "t", now, LEASE);
+  if (claim.kind !== "group" || claim.group !== group) throw new Error(JSON.stringify(claim));
+  const told: Told[] = claim.alerts.map((alert) => ({ alert, toldAt: now, groupId: group }));
+  const outcome = { now, said: true, told, over: [], untold: [], nextAt: now + 4 * HOUR };
+  await groups.settle(who, group, "t", outcome);
+}
+
+const dueAt = async (room: Room, id: string) => (await room.store.groups.nextDue([id])).get(id);
+const places = async (room: Room, id = camera.id) =>
+  (await room.redis.smembers(`{${room.prefix}}:in:${id}`)).map((place) => place.replace("\n", " ")).sort();
+
+describeWithRedis("another configuration after a restart", () => {
+  const room = useRoom();
+
+  const reroute = (now: number, here: readonly { id: string }[], ...wanted: Destination[]) =>
+    room().store.groups.reroute(
+      [{ id: camera.id, to: wanted }],
+      here.map(({ id }) => id),
+      now,
+    );
+
+  it("an integration that is new hears of what fires already, after its group_wait; the others hear nothing again", async () => {
+    await rememberer(room())(T0, fires(camera, to(old.id)));
+    await tell(room(), T0 + WAIT);
+    const now = T0 + HOUR;
+    const wake = await reroute(now, [old, added], to(old.id), to(added.id));
+    expect(wake).toEqual(new Map([[added.id, now + WAIT]]));
+    expect(await dueAt(room(), old.id)).toBe(T0 + WAIT + 4 * HOUR);
+    const claim = await room().store.groups.claim(added, "t", now + WAIT, LEASE);
+    expect(claim).toMatchObject({ kind: "group", alerts: [camera], dueSince: now + WAIT });
+  });
+
+  it("is harmless when repeated", async () => {
+    await rememberer(room())(T0, fires(camera, to(old.id)));
+    await tell(room(), T0 + WAIT);
+    await reroute(T0 + HOUR, [old, added], to(old.id), to(added.id));
+    const keys = await room().keys();
+    expect(await reroute(T0 + HOUR + 1, [old, added], to(old.id), to(added.id))).toEqual(new Map());
+    expect(await dueAt(room(), added.id)).toBe(T0 + HOUR + WAIT);
+    expect(await room().keys()).toEqual(keys);
+  });
+
+  it("a place no route leads to any more is left where nothing was told", async () => {
+    await rememberer(room())(T0, fires(camera, to(old.id), to(added.id)));
+    await reroute(T0 + SECOND, [old, added], to(old.id));
+    expect(await places(room())).toEqual([`${old.id} g`]);
+  });
+
+  it("who was told keeps the place, and is told the end", async () => {
+    const remember = rememberer(room());
+    await remember(T0, fires(camera, to(old.id)));
+    await tell(room(), T0 + WAIT);
+    await reroute(T0 + HOUR, [old, added], to(added.id));
+    expect(await places(room())).toEqual([`${added.id} g`, `${old.id} g`]);
+    const wake = await remember(T0 + 2 * HOUR, ends(camera, T0 + 2 * HOUR));
+    expect(wake.get(old.id)).toBe(T0 + 2 * HOUR);
+  });
+
+  it("another group_by moves the alert to its new group and tells nothing again", async () => {
+    await rememberer(room())(T0, fires(camera, to(old.id)));
+    await tell(room(), T0 + WAIT);
+    await reroute(T0 + HOUR, [old], to(old.id, "other"));
+    expect(await places(room())).toEqual([`${old.id} other`]);
+    const { groups } = room().store;
+    const claim = await groups.claim(old, "t", T0 + HOUR + WAIT, LEASE);
+    if (claim.kind !== "group") throw new Error(claim.kind);
+    expect([claim.group, [...claim.told.keys()]]).toEqual(["other", [camera.id]]);
+  });
+
+  it("a shorter repeat_interval looks at once whether a reminder is due", async () => {
+    await rememberer(room())(T0, fires(camera, to(old.id)));
+    await tell(room(), T0 + WAIT);
+    const hourly = to(old.id, "g", { repeatIntervalMs: HOUR });
+    expect(await reroute(T0 + 2 * HOUR, [old], hourly)).toEqual(new Map([[old.id, T0 + 2 * HOUR]]));
+    const claim = await room().store.groups.claim(old, "t", T0 + 2 * HOUR, LEASE);
+    expect(claim).toMatchObject({ repeatIntervalMs: HOUR, dueSince: undefined });
+  });
+
+  it("a group that lost its due time gets one again", async () => {
+    await rememberer(room())(T0, fires(camera, to(old.id)));
+    await room().redis.del(`{${room().prefix}}:due:${old.id}`);
+    await reroute(T0 + MINUTE, [old], to(old.id));
+    expect(await dueAt(room(), old.id)).toBe(T0 + MINUTE + WAIT);
+  });
+
+  it("an alert that ended meanwhile goes nowhere new", async () => {
+    const remember = rememberer(room());
+    await remember(T0, fires(camera, to(old.id)));
+    await remember(T0 + MINUTE, ends(camera, T0 + MINUTE));
+    expect(await reroute(T0 + HOUR, [old, added], to(old.id), to(added.id))).toEqual(new Map());
+    expect(await places(room())).toEqual([`${old.id} g`]);
+  });
+
+  it("of an integration that is gone and was told nothing, nothing is kept", async () => {
+    const remember = rememberer(room());
+    await remember(T0, fires(camera, to(old.id)));
+    const { groups } = room().store;
+    const failure = { code: "not_found", detail: "Gone.", scope: "integration" } as const;
+    await groups.claim(old, "t", T0 + WAIT, LEASE);
+    await groups.postpone(old, "g", "t", { now: T0 + WAIT, at: T0 + HOUR, failure });
+    await reroute(T0 + HOUR, [added]);
+    expect(await room().keys()).toEqual(["alerts", "shard:0"]);
+    await remember(T0 + 2 * HOUR, ends(camera, T0 + 2 * HOUR));
+    expect(await room().keys()).toEqual(["incidents", "shard:0"]);
+  });
+
+  it("an end owed to an integration that is gone is kept for its return", async () => {
+    const remember = rememberer(room());
+    await remember(T0, fires(camera, to(old.id)));
+    await tell(room(), T0 + WAIT);
+    await reroute(T0 + HOUR, [added]);
+    await remember(T0 + 2 * HOUR, ends(camera, T0 + 2 * HOUR));
+    await reroute(T0 + 3 * HOUR, [added]);
+    const { groups } = room().store;
+    expect(await groups.knownIntegrations()).toEqual([old.id]);
+    expect(await groups.told(old.id)).toHaveLength(1);
+    const claim = await groups.claim(old, "t", T0 + 4 * HOUR, LEASE);
+    expect(claim).toMatchObject({ kind: "group", alerts: [{ state: "resolved" }] });
+  });
+});
