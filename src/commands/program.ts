@@ -7,7 +7,7 @@ import { ConfigError, formatProblem } from "../config/problem.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import { scrub } from "../lib/log.ts";
 import { readVersion } from "../lib/version.ts";
-import type { CommandIo } from "./io.ts";
+import type { CommandIo, ExitCode } from "./io.ts";
 
 /** A command of its own module; `load` gives it complete, `summary` stands for it in `lenswatch --help`. */
 export interface CommandEntry {
@@ -77,7 +77,7 @@ export async function runCli(
     // Stopped by a signal is what was asked for; whatever gave way to it is no news.
     if (io.signal.aborted && isAbort(thrown)) return;
     io.stderr.write(describeFailure(thrown, io.env));
-    io.setExitCode(isBadNews(thrown) ? 1 : 3);
+    io.setExitCode(exitCodeOf(thrown));
   }
 }
 
@@ -128,8 +128,10 @@ function inherit(command: Command, parent: Command): void {
 }
 
 /** A file that says something wrong is an answer; a file that is not there is none. */
-function isBadNews(thrown: unknown): boolean {
-  return thrown instanceof CodedError && (thrown.code === "invalid" || thrown.code === "bad_scenario");
+function exitCodeOf(thrown: unknown): ExitCode {
+  if (!(thrown instanceof CodedError)) return 3;
+  if (thrown.code === "invalid" || thrown.code === "bad_scenario") return 1;
+  return thrown.code === "bad_option" ? 2 : 3;
 }
 
 function isAbort(thrown: unknown): boolean {

@@ -88,6 +88,7 @@ describe("the command line", () => {
     [["status", "--onyl", "offline"], "Did you mean --only?"],
     [["status", "--only"], "argument missing"],
     [["status", "surplus"], "too many arguments"],
+    [["simulate", "--port", "99999"], "port must be a whole number from 0 to 65535"],
   ])("takes %j for wrong usage and says what would be right", async (argv, hint) => {
     expect(await run(argv)).toMatchObject({
       stdout: "",
