@@ -6,6 +6,7 @@ import type { CommandIo, ExitCode } from "../../src/commands/io.ts";
 import { type CommandEntry, commandTable, runCli } from "../../src/commands/program.ts";
 import { ConfigError } from "../../src/config/problem.ts";
 import { readVersion } from "../../src/lib/version.ts";
+import { SimulatorError } from "../../src/simulator/errors.ts";
 import { StoreError } from "../../src/store/errors.ts";
 
 /** A command that does what the test wants. */
@@ -88,7 +89,6 @@ describe("the command line", () => {
     [["status", "--onyl", "offline"], "Did you mean --only?"],
     [["status", "--only"], "argument missing"],
     [["status", "surplus"], "too many arguments"],
-    [["simulate", "--port", "99999"], "port must be a whole number from 0 to 65535"],
   ])("takes %j for wrong usage and says what would be right", async (argv, hint) => {
     expect(await run(argv)).toMatchObject({
       stdout: "",
@@ -112,6 +112,18 @@ describe("the command line", () => {
       stdout: "",
       stderr: "lenswatch: Redis does not answer; check redis.url.\n",
       exitCode: 3,
+    });
+  });
+
+  test("an option that a command itself refuses is wrong usage, exit code 2", async () => {
+    const table = [
+      entry("simulate", () => {
+        throw new SimulatorError("bad_option", "port must be a whole number from 0 to 65535.");
+      }),
+    ];
+    expect(await run(["simulate"], table)).toMatchObject({
+      stderr: "lenswatch: port must be a whole number from 0 to 65535.\n",
+      exitCode: 2,
     });
   });
 
