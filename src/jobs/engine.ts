@@ -183,7 +183,10 @@ export function createEngine(deps: EngineDeps): Engine {
       if (!(await inventory.refresh())) await askAgain();
     },
     fleet: () => judgeService(),
-    uptime: ({ shard }) => refreshUptime(Number(shard)),
+    async uptime({ shard }) {
+      const swept = await refreshUptime(Number(shard));
+      if (!swept) await queues.add("upkeep", { job: "uptime", shard }, { delayMs: watch.statusIntervalMs });
+    },
   };
 
   async function startWork(): Promise<void> {

@@ -6,6 +6,7 @@ import { DateTime } from "luxon";
 import type { RecordingUptime, UptimeBucket } from "../health/recording.ts";
 import type { Inventory } from "../health/state.ts";
 import { dayRatio, mergeBuckets, windowUptime } from "../health/uptime.ts";
+import { createBreather } from "../lib/breathe.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
@@ -14,7 +15,8 @@ import type { ShardStore } from "../store/shards.ts";
 import type { DayUptime, UptimeHistory, UptimeStore } from "../store/uptime.ts";
 import { dayOf } from "./days.ts";
 
-const IDS_PER_REQUEST = 200;
+/** Four days of a recording are 12 kB: a page is read in a few milliseconds. */
+const IDS_PER_REQUEST = 100;
 /** Local hour from which the service has finished the day before. */
 const FINISHED_BY_HOUR = 6;
 /** Days are kept as one ratio for this long: a month's digest and the month before it. */
@@ -39,14 +41,18 @@ export interface RefreshUptimeDeps {
   readonly indexTimezone: "recording" | "utc";
 }
 
-/** Gives `refresh(shard)`; a failure is noted and logged once, figures stay until they are too old. */
-export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) => Promise<void> {
+/**
+ * Gives `refresh(shard)`; a failure is noted and logged once, figures stay until they are too old. Resolves to false
+ * where the shard was not swept yet, so that nobody knows whose figures to ask for.
+ */
+export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) => Promise<boolean> {
   const failing = new Set<number>();
   const zoneOf = (id: string) =>
     deps.indexTimezone === "utc" ? "UTC" : (deps.inventory.recording(id)?.timezone ?? "UTC");
 
   return async (shard) => {
-    const { recordings } = (await deps.store.read(shard)).state;
+    const { recordings, sweptAt } = (await deps.store.read(shard)).state;
+    if (sweptAt === 0) return false;
     const ids = [...recordings.keys()];
     try {
       const ratios = new Map(deps.windowsMs.map((ms) => [ms, new Map<string, number>()]));
@@ -63,6 +69,7 @@ export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) =>
       failing.add(shard);
       await deps.store.noteAttempt(`uptime:${shard}`, deps.clock.now(), err.message);
     }
+    return true;
   };
 }
 
@@ -85,6 +92,7 @@ async function refreshPage(
   { zone, ids }: Page,
   ratios: ReadonlyMap<number, Map<string, number>>,
 ): Promise<void> {
+  const breather = createBreather();
   const known = await deps.uptime.histories(shard, ids);
   const now = deps.clock.now();
   const start = firstDay(
@@ -95,20 +103,18 @@ async function refreshPage(
   );
   const { results } = await deps.service.uptimes({ start, end: dayOf(now, zone), recids: ids });
   await deps.inventory.saveRecordings(results.map(({ recording }) => recording));
+  const calendar = calendarOf(now, zone, deps.retainMs);
   const histories = new Map<string, UptimeHistory>();
   for (const { recording, buckets } of results) {
-    histories.set(
-      recording.id,
-      advance(known.get(recording.id), buckets, { now, zone, retainMs: deps.retainMs }),
-    );
+    const history = advance(known.get(recording.id), buckets, calendar);
+    histories.set(recording.id, history);
+    for (const [overMs, figures] of ratios) {
+      const ratio = windowUptime(history.buckets, { now, overMs });
+      if (ratio !== undefined) figures.set(recording.id, ratio);
+    }
+    await breather.breathe();
   }
   await deps.uptime.saveHistories(shard, histories);
-  for (const [overMs, figures] of ratios) {
-    for (const [id, { buckets }] of histories) {
-      const ratio = windowUptime(buckets, { now, overMs });
-      if (ratio !== undefined) figures.set(id, ratio);
-    }
-  }
 }
 
 /** The first day that has to be asked for: the day after the one all of them have finished. */
@@ -124,34 +130,54 @@ export function firstDay(
   return [first, oldest].sort()[1] ?? oldest;
 }
 
+/** The days of a zone as they are at a moment, worked out once for thousands of recordings. */
+export interface Calendar {
+  readonly now: Instant;
+  readonly retainMs: number;
+  /** The days that are over and whose buckets are all kept, oldest first. */
+  readonly days: readonly { readonly day: string; readonly from: Instant; readonly to: Instant }[];
+  /** The last day the service has finished. */
+  readonly finishedDay: string;
+}
+
+export function calendarOf(now: Instant, zone: string, retainMs: number): Calendar {
+  const local = DateTime.fromMillis(now, { zone });
+  const yesterday = local.minus({ days: 1 }).toFormat("yyyy-MM-dd");
+  const before = local.minus({ days: 2 }).toFormat("yyyy-MM-dd");
+  const days: Calendar["days"][number][] = [];
+  for (let day = nextDay(dayOf(now - retainMs, zone)); day <= yesterday; day = nextDay(day)) {
+    const start = DateTime.fromISO(day, { zone }).startOf("day");
+    days.push({ day, from: start.toMillis(), to: start.plus({ days: 1 }).toMillis() });
+  }
+  return { now, retainMs, days, finishedDay: local.hour >= FINISHED_BY_HOUR ? yesterday : before };
+}
+
 /** The history with fresh buckets over it, finished days as one ratio each. Pure. */
 export function advance(
   history: UptimeHistory | undefined,
   fresh: readonly UptimeBucket[],
-  { now, zone, retainMs }: { now: Instant; zone: string; retainMs: number },
+  calendar: Calendar,
 ): UptimeHistory {
-  const buckets = mergeBuckets(history?.buckets ?? [], fresh, { now, retainMs });
-  const local = DateTime.fromMillis(now, { zone });
-  const yesterday = local.minus({ days: 1 }).toFormat("yyyy-MM-dd");
-  const before = local.minus({ days: 2 }).toFormat("yyyy-MM-dd");
+  const buckets = mergeBuckets(history?.buckets ?? [], fresh, calendar);
   const days: Record<string, DayUptime> = { ...history?.days };
-  const firstKept = dayOf(now - retainMs, zone);
-  for (let day = nextDay(firstKept); day <= yesterday; day = nextDay(day)) {
-    const one = dayUptime(buckets, day, zone);
+  for (const { day, from, to } of calendar.days) {
+    const one = dayUptime(buckets, from, to);
     if (one) days[day] = one;
   }
-  for (const day of Object.keys(days).sort().slice(0, -DAYS_KEPT)) delete days[day];
-  return { buckets, days, finishedDay: local.hour >= FINISHED_BY_HOUR ? yesterday : before };
+  const kept = Object.keys(days);
+  if (kept.length > DAYS_KEPT) for (const day of kept.sort().slice(0, -DAYS_KEPT)) delete days[day];
+  return { buckets, days, finishedDay: calendar.finishedDay };
 }
 
-function dayUptime(buckets: readonly UptimeBucket[], day: string, zone: string): DayUptime | undefined {
-  const start = DateTime.fromISO(day, { zone }).startOf("day");
-  const from = start.toMillis();
-  const to = start.plus({ days: 1 }).toMillis();
+function dayUptime(buckets: readonly UptimeBucket[], from: Instant, to: Instant): DayUptime | undefined {
   const ratio = dayRatio(buckets, { from, to });
   if (ratio === undefined) return undefined;
-  const counted = buckets.filter((b) => b.withinSchedule && b.startAt >= from && b.startAt < to);
-  return { ratio, segmentsExpected: counted.reduce((sum, b) => sum + (b.segmentsExpected ?? 0), 0) };
+  let segmentsExpected = 0;
+  for (const bucket of buckets) {
+    const counts = bucket.withinSchedule && bucket.startAt >= from && bucket.startAt < to;
+    if (counts) segmentsExpected += bucket.segmentsExpected ?? 0;
+  }
+  return { ratio, segmentsExpected };
 }
 
 function nextDay(day: string): string {
