@@ -8,23 +8,44 @@ export interface Assigned {
   /** True once assignments were read or made: before that, an empty list means nothing. */
   known(): boolean;
   set(assignments: Assignments): void;
+  /** Reads what another replica may have changed. `none` are stored at all: then what was known stays. */
+  follow(): Promise<"same" | "changed" | "none">;
 }
 
-export function createAssigned(): Assigned {
+/** `read` gives the assignments as stored; without it there is nobody to follow. */
+export function createAssigned(read: () => Promise<Assignments> = async () => new Map()): Assigned {
+  let current: Assignments = new Map();
   let byShard = new Map<number, string[]>();
   let known = false;
+
+  function set(assignments: Assignments): void {
+    known = true;
+    current = assignments;
+    byShard = new Map();
+    for (const [location, shard] of assignments) {
+      const there = byShard.get(shard);
+      if (there) there.push(location);
+      else byShard.set(shard, [location]);
+    }
+  }
+
   return {
     locations: (shard) => byShard.get(shard) ?? [],
     shards: () => [...byShard.keys()],
     known: () => known,
-    set(assignments) {
-      known = true;
-      byShard = new Map();
-      for (const [location, shard] of assignments) {
-        const there = byShard.get(shard);
-        if (there) there.push(location);
-        else byShard.set(shard, [location]);
-      }
+    set,
+    async follow() {
+      const stored = await read();
+      if (stored.size === 0) return "none";
+      if (known && isSame(stored, current)) return "same";
+      set(stored);
+      return "changed";
     },
   };
+}
+
+function isSame(a: Assignments, b: Assignments): boolean {
+  if (a.size !== b.size) return false;
+  for (const [location, shard] of a) if (b.get(location) !== shard) return false;
+  return true;
 }

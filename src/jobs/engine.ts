@@ -18,12 +18,14 @@ import type { Store } from "../store/store.ts";
 import { createAssigned } from "./assigned.ts";
 import { type Channel, createDeliver, type Refusal } from "./deliver.ts";
 import { createDigestJob, type DigestMail } from "./digest.ts";
+import { createDigestSchedule } from "./digest-schedule.ts";
 import { createInventoryJob } from "./inventory.ts";
 import { createJudgeService } from "./judge-service.ts";
 import type { QueueName, Queues } from "./queues.ts";
 import { readFleet } from "./read-fleet.ts";
 import { createRefreshUptime } from "./refresh-uptime.ts";
 import { reroute } from "./reroute.ts";
+import { createSchedules } from "./schedules.ts";
 import { createSweep } from "./sweep.ts";
 import { createUpkeep, createWake } from "./upkeep.ts";
 
@@ -67,7 +69,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const { config, clock, log, store, queues, service, metrics } = deps;
   const { watch, rules, route } = config;
   const integrations: Integration[] = [...deps.channels.values()].map(({ integration }) => integration);
-  const assigned = createAssigned();
+  const assigned = createAssigned(() => store.assignments.read());
   const wake = createWake(queues, clock);
   let lastAttemptAt: number | undefined;
   let healing: NodeJS.Timeout | undefined;
@@ -81,21 +83,26 @@ export function createEngine(deps: EngineDeps): Engine {
     inventory: store.inventory,
     store: store.shards,
     watch,
-    assignedChanged: () => upkeep.scheduleShards(),
+    assignedChanged: () => schedules.assert(),
   });
-  const upkeep = createUpkeep({
+  const schedules = createSchedules({ clock, queues, assigned, ...watch });
+  const heal = createUpkeep({
     clock,
     log,
-    queues,
     groups: store.groups,
     store: store.shards,
-    assignments: store.assignments,
     assigned,
+    inventory: store.inventory,
+    schedules,
     integrations: integrations.map(({ id }) => id),
     statusIntervalMs: watch.statusIntervalMs,
-    uptimeIntervalMs: watch.uptimeIntervalMs,
-    inventoryIntervalMs: watch.inventoryIntervalMs,
-    digests: config.digests,
+    lookAtDigests: createDigestSchedule({
+      clock,
+      log,
+      queues,
+      store: store.digests,
+      digests: config.digests,
+    }),
     refill: async () => void (await inventory.refresh()),
     wake,
   });
@@ -185,7 +192,8 @@ export function createEngine(deps: EngineDeps): Engine {
     fleet: () => judgeService(),
     async uptime({ shard }) {
       const swept = await refreshUptime(Number(shard));
-      if (!swept) await queues.add("upkeep", { job: "uptime", shard }, { delayMs: watch.statusIntervalMs });
+      if (!swept && assigned.shards().includes(Number(shard)))
+        await queues.add("upkeep", { job: "uptime", shard }, { delayMs: watch.statusIntervalMs });
     },
   };
 
@@ -198,7 +206,14 @@ export function createEngine(deps: EngineDeps): Engine {
     await queues.work("digest", 1, async ({ data }) => {
       const at = typeof data.at === "number" ? data.at : clock.now();
       const failures = Number(data.failures ?? 0);
-      if (await sendDigest(String(data.digest), at)) return;
+      const sent = await sendDigest(String(data.digest), at).catch((thrown: unknown) => {
+        log.error(
+          { err: toError(thrown), digest: data.digest },
+          "a digest could not be made; it is tried again",
+        );
+        return false;
+      });
+      if (sent) return;
       const again = { digest: data.digest, at, failures: failures + 1 };
       if (failures < DIGEST_TRIES)
         await queues.add("digest", again, { delayMs: backoffMs(DIGEST_RETRY, failures + 1) });
@@ -206,7 +221,7 @@ export function createEngine(deps: EngineDeps): Engine {
   }
 
   async function healAndCount(): Promise<void> {
-    await upkeep.heal();
+    await heal();
     for (const [queue, counts] of await queues.counts()) countJobs(metrics, queue, counts);
   }
 
@@ -214,12 +229,10 @@ export function createEngine(deps: EngineDeps): Engine {
     async start() {
       await queues.open();
       await store.inventory.load();
-      const known = await store.assignments.read();
-      if (known.size > 0) assigned.set(known);
+      await assigned.follow();
       await reroute({ clock, log, store: store.shards, groups: store.groups, route, integrations, wake });
+      await schedules.assert();
       await startWork();
-      await upkeep.scheduleShards();
-      await upkeep.scheduleRest();
       let busy = false;
       healing = setInterval(() => {
         if (busy) return;

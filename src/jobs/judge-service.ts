@@ -18,7 +18,7 @@ const NEVER: Attempt = { goodAt: 0, attemptedAt: 0 };
 export interface JudgeServiceDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly store: Pick<ShardStore, "attempts" | "remember">;
+  readonly store: Pick<ShardStore, "attempts" | "remember" | "noteAttempt">;
   readonly fleet: FleetStore<FleetState>;
   readonly groups: Pick<GroupStore, "trouble">;
   readonly assigned: Assigned;
@@ -50,6 +50,7 @@ export function createJudgeService(deps: JudgeServiceDeps): () => Promise<void> 
       now,
       changes,
     });
+    await deps.store.noteAttempt("fleet", now);
     if (remembered.outcome === "lost") return;
     for (const { kind, alert } of judgement.transitions) {
       deps.log.info({ alert: alert.key, reason: alert.endReason }, `alert ${kind}`);

@@ -23,18 +23,10 @@ export type Handler = (job: { name: string; data: Record<string, unknown> }) => 
 export interface Queues {
   /** Connects; waits for Redis as long as it takes. Everything else comes after it. */
   open(): Promise<void>;
-  /** Starts working on a queue with at most `concurrency` jobs at once. */
+  /** Starts working on a queue, once, with at most `concurrency` jobs at once. */
   work(name: QueueName, concurrency: number, handler: Handler): Promise<void>;
   /** Runs `job` every `everyMs`, the first time at once; the same id again changes the interval only. */
   every(name: QueueName, id: string, everyMs: number, data: Record<string, unknown>): Promise<void>;
-  /** Runs `job` on a cron in an IANA time zone. */
-  cron(
-    name: QueueName,
-    id: string,
-    pattern: string,
-    tz: string,
-    data: Record<string, unknown>,
-  ): Promise<void>;
   /** Takes a scheduler away. */
   stop(name: QueueName, id: string): Promise<void>;
   schedulers(name: QueueName): Promise<string[]>;
@@ -63,7 +55,7 @@ export function createQueues(deps: {
   const { log } = deps;
   const options = { prefix: deps.prefix, skipVersionCheck: true };
   const queues = new Map<QueueName, Queue>();
-  const workers: Worker[] = [];
+  const workers = new Map<QueueName, Worker>();
   const connections: Redis[] = [];
   const connected = async (name: string): Promise<Redis> => {
     const connection = deps.connect(name);
@@ -89,6 +81,7 @@ export function createQueues(deps: {
     },
 
     async work(name, concurrency, handler) {
+      if (workers.has(name)) return;
       const connection = await connected(`lenswatch-${name}`);
       const worker = new Worker(name, (job: Job) => handler({ name: job.name, data: job.data }), {
         ...options,
@@ -103,14 +96,11 @@ export function createQueues(deps: {
       });
       worker.on("failed", (_job, error) => deps.onFailed(name, error));
       worker.on("error", (error) => log.debug({ err: toError(error), queue: name }, "worker trouble"));
-      workers.push(worker);
+      workers.set(name, worker);
     },
 
     async every(name, id, everyMs, data) {
       await queue(name).upsertJobScheduler(id, { every: everyMs }, { name, data, opts: DONE });
-    },
-    async cron(name, id, pattern, tz, data) {
-      await queue(name).upsertJobScheduler(id, { pattern, tz }, { name, data, opts: DONE });
     },
     async stop(name, id) {
       await queue(name).removeJobScheduler(id);
@@ -131,9 +121,10 @@ export function createQueues(deps: {
     },
 
     async close() {
-      const ending = workers.map((worker) => worker.close());
+      const all = [...workers.values()];
+      const ending = all.map((worker) => worker.close());
       await withDeadline(Promise.allSettled(ending), GRACE_MS).catch(() =>
-        Promise.allSettled(workers.map((worker) => worker.close(true))),
+        Promise.allSettled(all.map((worker) => worker.close(true))),
       );
       await withDeadline(Promise.allSettled([...queues.values()].map((one) => one.close())), 1_000).catch(
         () => {},

@@ -3,13 +3,14 @@
  * but the note that it failed; a judgement that lost its race is thrown away.
  */
 import type { Integration, Route } from "../alerting/route.ts";
-import { type Judgement, judgeShard } from "../health/judge.ts";
+import { type DecisionReason, type Judgement, judgeShard } from "../health/judge.ts";
 import type { Reading, StatusSnapshot } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
 import type { Inventory, ShardState } from "../health/state.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
+import type { InventoryStore } from "../store/inventory.ts";
 import type { Change, Remembered, ShardStore } from "../store/shards.ts";
 import type { Assigned } from "./assigned.ts";
 import { destinationsOf } from "./integrations.ts";
@@ -23,9 +24,9 @@ export interface SweepDeps {
   readonly service: {
     statusUptime(query: { entities: readonly string[]; entityType: "location" }): Promise<StatusSnapshot>;
   };
-  readonly store: Pick<ShardStore, "read" | "rememberShard" | "noteAttempt">;
+  readonly store: Pick<ShardStore, "read" | "rememberShard" | "noteAttempt" | "forgetShard">;
   readonly assigned: Assigned;
-  readonly inventory: Inventory;
+  readonly inventory: Inventory & Pick<InventoryStore, "forget">;
   /** Makes sure names are known before they are frozen into labels; never throws, never waits long. */
   nameThem(recordingIds: readonly string[]): Promise<void>;
   uptime(recordingId: string, overMs: number): number | undefined;
@@ -57,18 +58,20 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
 
   async function sweepOnce(shard: number): Promise<"ok" | "failed" | "lost"> {
     const [before] = await Promise.all([deps.store.read(shard), deps.refreshFigures(shard)]);
-    const snapshot = await look(shard);
+    const locationIds = deps.assigned.locations(shard);
+    const snapshot = await look(shard, locationIds);
     if (!snapshot) return "failed";
     await nameThem(shard, before.state, snapshot);
     const now = deps.clock.now();
-    const judgement = judgeShard(before.state, snapshot, context(shard, now));
+    const judgement = judgeShard(before.state, snapshot, context(locationIds, now));
+    if (letsGo(judgement) && (await deps.assigned.follow()) === "changed") return "lost";
     const remembered = await deps.store.rememberShard(shard, {
       expected: before.nonce,
       state: judgement.next,
       now,
       changes: toChanges(judgement, deps),
     });
-    return finish(remembered, judgement);
+    return finish(shard, remembered, judgement);
   }
 
   /** Newcomers at once; all of them now and then, for those whose names could not be read before. */
@@ -80,8 +83,7 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
     await deps.nameThem(unnamed.map((reading) => reading.recordingId));
   }
 
-  async function look(shard: number): Promise<StatusSnapshot | undefined> {
-    const entities = deps.assigned.locations(shard);
+  async function look(shard: number, entities: readonly string[]): Promise<StatusSnapshot | undefined> {
     if (entities.length === 0) return { readings: [], unreadable: [], complete: false };
     try {
       const snapshot = await deps.service.statusUptime({ entities, entityType: "location" });
@@ -96,9 +98,8 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
     }
   }
 
-  function context(shard: number, now: Instant) {
+  function context(locationIds: readonly string[], now: Instant) {
     const { intervalMs, forgetAfterMs, rules, inventory, excluded, uptime } = deps;
-    const locationIds = deps.assigned.locations(shard);
     return {
       now,
       intervalMs,
@@ -112,8 +113,14 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
     };
   }
 
-  async function finish(remembered: Remembered, judgement: Judgement): Promise<"ok" | "lost"> {
+  async function finish(shard: number, remembered: Remembered, judgement: Judgement): Promise<"ok" | "lost"> {
     if (remembered.outcome === "lost") return "lost";
+    const { recordings, locations } = judgement.next;
+    if (recordings.size + locations.size === 0) await deps.store.forgetShard(shard, remembered.nonce);
+    const gone = judgement.decisions
+      .filter(({ reason }) => LEFT.has(reason))
+      .map(({ subject }) => subject.id);
+    await deps.inventory.forget(gone);
     for (const { kind, alert } of judgement.transitions) {
       if (kind !== "updated") deps.log.info({ alert: alert.key, reason: alert.endReason }, `alert ${kind}`);
     }
@@ -130,6 +137,13 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
       underWay.delete(shard);
     }
   };
+}
+
+const LEFT: ReadonlySet<DecisionReason> = new Set(["forgotten", "no_longer_watched"]);
+
+/** Another replica may have been told of locations that we do not know to be ours: then nothing has left. */
+function letsGo({ decisions }: Judgement): boolean {
+  return decisions.some(({ reason }) => reason === "no_longer_watched");
 }
 
 /** Readings of recordings not known before. Rows come in the order of last time, which saves most look-ups. */

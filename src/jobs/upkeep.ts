@@ -1,15 +1,16 @@
 /**
- * Self-healing and schedules: every replica asserts, again and again, that each shard is swept, that what is due
- * is claimed by somebody, and that an emptied Redis is filled anew.
+ * Self-healing: every replica asserts, again and again, that each shard is swept, that what is due is claimed by
+ * somebody, that digests are made, and that an emptied Redis is filled anew.
  */
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
-import type { AssignmentStore } from "../store/assignments.ts";
 import type { GroupStore } from "../store/groups.ts";
-import type { ShardStore } from "../store/shards.ts";
+import type { InventoryStore } from "../store/inventory.ts";
+import type { Attempt, ShardStore } from "../store/shards.ts";
 import type { Assigned } from "./assigned.ts";
 import type { Queues } from "./queues.ts";
+import type { createSchedules } from "./schedules.ts";
 
 /** A wake-up lost this long ago is given again. */
 const OVERDUE_MS = 300;
@@ -17,65 +18,51 @@ const OVERDUE_MS = 300;
 export interface UpkeepDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly queues: Queues;
   readonly groups: Pick<GroupStore, "nextDue">;
-  readonly store: Pick<ShardStore, "attempts" | "forgetAttempt">;
-  readonly assignments: Pick<AssignmentStore, "read">;
+  readonly store: Pick<ShardStore, "attempts">;
   readonly assigned: Assigned;
+  readonly inventory: Pick<InventoryStore, "loadLocations">;
+  readonly schedules: Pick<ReturnType<typeof createSchedules>, "revive">;
   readonly integrations: readonly string[];
   readonly statusIntervalMs: number;
-  readonly uptimeIntervalMs: number;
-  readonly inventoryIntervalMs: number;
-  readonly digests: readonly { name: string; cron: string; timezone: string }[];
+  /** Enqueues digests that are due. */
+  lookAtDigests(): Promise<void>;
   /** Runs the inventory now: there are no assignments although there should be. */
   refill(): Promise<void>;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
 }
 
-export function createUpkeep(deps: UpkeepDeps) {
-  const { queues, clock } = deps;
+/** Gives `heal()`: everything that may have gone wrong, looked after once. */
+export function createUpkeep(deps: UpkeepDeps): () => Promise<void> {
+  const { clock } = deps;
+  let refilling = false;
+  let namedAt: Instant | undefined;
 
-  /** One scheduler per shard and interval; shards that lost all their locations are swept a last time. */
-  async function scheduleShards(): Promise<void> {
-    if (!deps.assigned.known()) return;
-    const wanted = new Set(deps.assigned.shards().map((shard) => `shard-${shard}`));
-    for (const id of await queues.schedulers("sweep")) {
-      if (wanted.has(id)) continue;
-      const shard = Number(id.slice("shard-".length));
-      await queues.stop("sweep", id);
-      await queues.stop("upkeep", `uptime-${shard}`);
-      await queues.add("sweep", { shard });
-      await deps.store.forgetAttempt(`shard:${shard}`);
-      await deps.store.forgetAttempt(`uptime:${shard}`);
-    }
-    for (const shard of deps.assigned.shards()) {
-      await queues.every("sweep", `shard-${shard}`, deps.statusIntervalMs, { shard });
-      await queues.every("upkeep", `uptime-${shard}`, deps.uptimeIntervalMs, { job: "uptime", shard });
+  async function followAssignments(attempts: ReadonlyMap<string, Attempt>): Promise<void> {
+    const attempt = attempts.get("inventory");
+    if ((await deps.assigned.follow()) === "none" && isInventoryOwed(attempt)) void refill();
+    if (attempt && attempt.attemptedAt !== namedAt) {
+      await deps.inventory.loadLocations();
+      namedAt = attempt.attemptedAt;
     }
   }
 
-  /** Schedulers that do not depend on the fleet. */
-  async function scheduleRest(): Promise<void> {
-    await queues.every("upkeep", "inventory", deps.inventoryIntervalMs, { job: "inventory" });
-    await queues.every("upkeep", "fleet", deps.statusIntervalMs, { job: "fleet" });
-    const wanted = new Set(deps.digests.map(({ name }) => `digest-${name}`));
-    for (const id of await queues.schedulers("digest")) if (!wanted.has(id)) await queues.stop("digest", id);
-    for (const { name, cron, timezone } of deps.digests) {
-      await queues.cron("digest", `digest-${name}`, cron, timezone, { digest: name });
+  /** Not waited for: a service that hangs must not hold up the healing. */
+  async function refill(): Promise<void> {
+    if (refilling) return;
+    refilling = true;
+    try {
+      await deps.refill();
+    } catch (thrown) {
+      deps.log.debug({ err: toError(thrown) }, "filling an emptied Redis failed; it is tried again");
     }
+    refilling = false;
   }
 
-  /** A shard not swept for two intervals has lost its scheduler or its worker: begun anew. */
-  async function reviveShards(): Promise<void> {
-    const now = clock.now();
-    const attempts = await deps.store.attempts();
-    const patience = 2 * deps.statusIntervalMs + 1_000;
-    for (const shard of deps.assigned.shards()) {
-      const attempt = attempts.get(`shard:${shard}`);
-      if (attempt && now - attempt.attemptedAt <= patience) continue;
-      await queues.stop("sweep", `shard-${shard}`);
-      await queues.every("sweep", `shard-${shard}`, deps.statusIntervalMs, { shard });
-    }
+  /** Nothing to watch: Redis was emptied, or the first list is still to come. */
+  function isInventoryOwed(attempt: Attempt | undefined): boolean {
+    if (!attempt) return deps.assigned.known();
+    return clock.now() - attempt.attemptedAt >= deps.statusIntervalMs;
   }
 
   async function wakeOverdue(): Promise<void> {
@@ -85,24 +72,19 @@ export function createUpkeep(deps: UpkeepDeps) {
     if (overdue.length > 0) await deps.wake(new Map(overdue));
   }
 
-  async function followAssignments(): Promise<void> {
-    const assignments = await deps.assignments.read();
-    if (assignments.size > 0) deps.assigned.set(assignments);
-    else if (deps.assigned.known()) await deps.refill();
-  }
-
-  return {
-    scheduleShards,
-    scheduleRest,
-    wakeOverdue,
-    /** Everything that may have gone wrong, looked after once. */
-    async heal(): Promise<void> {
-      for (const step of [followAssignments, reviveShards, wakeOverdue]) {
-        await step().catch((thrown: unknown) => {
-          deps.log.debug({ err: toError(thrown) }, "a step of self-healing failed; it is tried again");
-        });
-      }
-    },
+  return async () => {
+    const attempts = await deps.store.attempts();
+    const steps = [
+      wakeOverdue,
+      () => followAssignments(attempts),
+      () => deps.schedules.revive(attempts),
+      deps.lookAtDigests,
+    ];
+    for (const step of steps) {
+      await step().catch((thrown: unknown) => {
+        deps.log.debug({ err: toError(thrown) }, "a step of self-healing failed; it is tried again");
+      });
+    }
   };
 }
 

@@ -1,10 +1,28 @@
-/** Which recipient has which digest already. */
+/** When each digest is due, and which recipient has which digest already. */
 import type { Redis } from "ioredis";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 
+/** When a digest is due next; `spec` is what that was worked out from. */
+export interface DigestDue {
+  readonly spec: string;
+  readonly dueAt: Instant;
+}
+
 export function createDigestStore(redis: Redis, keys: Keys) {
   return {
+    /** By name of the digest. */
+    async schedule(): Promise<Map<string, DigestDue>> {
+      const rows = Object.entries(await redis.hgetall(keys.digestsDue));
+      return new Map(rows.map(([name, text]) => [name, JSON.parse(text) as DigestDue]));
+    },
+    async reschedule(name: string, due: DigestDue): Promise<void> {
+      await redis.hset(keys.digestsDue, name, JSON.stringify(due));
+    },
+    async unschedule(name: string): Promise<void> {
+      await redis.hdel(keys.digestsDue, name);
+    },
+
     /** Recipients whose mail server has accepted the digest of the period that ended then. */
     async accepted(name: string, periodEnd: Instant): Promise<Set<string>> {
       return new Set(await redis.hkeys(keys.digest(name, periodEnd)));

@@ -12,6 +12,8 @@ const PAGE = 1_000;
 export interface InventoryStore extends Inventory {
   /** Reads everything anew. */
   load(): Promise<void>;
+  /** Reads locations anew: another replica may have listed them. */
+  loadLocations(): Promise<void>;
   /** Keeps what is new or changed. */
   saveRecordings(recordings: readonly Recording[]): Promise<void>;
   saveLocations(locations: readonly Location[]): Promise<void>;
@@ -50,6 +52,8 @@ export function createInventoryStore(redis: Redis, keys: Keys): InventoryStore {
     } while (cursor !== "0");
   }
 
+  const loadLocations = () => scan<Location>(keys.locations, (row) => locations.set(row.id, row));
+
   async function save<T extends { id: string }>(key: string, rows: readonly T[]): Promise<void> {
     for (let from = 0; from < rows.length; from += PAGE) {
       const page = rows.slice(from, from + PAGE);
@@ -64,8 +68,10 @@ export function createInventoryStore(redis: Redis, keys: Keys): InventoryStore {
 
     async load() {
       await scan<Recording>(keys.recordings, (row) => recordings.set(row.id, compact(row)));
-      await scan<Location>(keys.locations, (row) => locations.set(row.id, row));
+      await loadLocations();
     },
+
+    loadLocations,
 
     async saveRecordings(rows) {
       const changed = rows.filter((row) => !same(recordings.get(row.id), row)).map(compact);

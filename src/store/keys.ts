@@ -44,6 +44,8 @@ export function keysUnder(prefix: string) {
     backoff: (scope: string) => `${p}backoff:${scope}`,
     /** String: when the endpoint may be used next. */
     pace: (endpoint: string) => `${p}pace:${endpoint}`,
+    /** Hash: digest → JSON {spec, dueAt}. */
+    digestsDue: `${p}digests:due`,
     /** Hash: recipient → when this digest was accepted for them. */
     digest: (name: string, periodEnd: number) => `${p}digest:${name}:${periodEnd}`,
   } as const;

@@ -54,6 +54,7 @@ export interface RememberInput {
 
 export function createShardStore(redis: Redis, keys: Keys) {
   const script = loadScript(redis, "remember", { withGroups: true });
+  const forget = loadScript(redis, "forget_shard");
   const cache = new Map<number, Versioned<ShardState>>();
 
   async function remember(input: RememberInput): Promise<Remembered> {
@@ -144,8 +145,11 @@ export function createShardStore(redis: Redis, keys: Keys) {
       return attempts;
     },
 
-    async forgetAttempt(subject: string): Promise<void> {
-      await redis.hdel(keys.attempts, subject);
+    /** Forgets a shard whose last state, written under this nonce, is empty: document, history, figures, attempts. */
+    async forgetShard(shard: number, nonce: string): Promise<void> {
+      const beside = [keys.attempts, keys.uptime(shard), keys.figures(shard), shard];
+      await forget(keys.shard(shard), nonce, ...beside);
+      cache.delete(shard);
     },
 
     /** All alerts that fire, or ended and are still owed to somebody. */
