@@ -13,7 +13,7 @@ import { judgeReadiness, type Readiness } from "./http/readiness.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createEngine, type Engine } from "./jobs/engine.ts";
 import { createQueues, queueNames } from "./jobs/queues.ts";
-import { type Clock, correctedClock, systemClock } from "./lib/clock.ts";
+import { type Clock, correctedClock, steadyClock } from "./lib/clock.ts";
 import { Closer, withDeadline } from "./lib/closer.ts";
 import { toError } from "./lib/errors.ts";
 import type { Logger } from "./lib/log.ts";
@@ -69,7 +69,7 @@ export async function startApp(deps: AppDeps): Promise<App> {
 }
 
 /** Long because it is the list of all parts in the order they depend on each other. */
-async function build({ config, log, clock: source = systemClock }: AppDeps, closer: Closer): Promise<App> {
+async function build({ config, log, clock: source = steadyClock() }: AppDeps, closer: Closer): Promise<App> {
   const clock = correctedClock(source);
   const opened = await openRedis(config.redis.url, log.child({ component: "redis" }));
   closer.add("embedded Redis", () => opened.close(), 2_500);

@@ -9,9 +9,18 @@ export interface Clock {
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now() };
 
+/** The machine's clock as it is now, moved on by one that nobody sets: a step of the time changes nothing here. */
+export function steadyClock(): Clock {
+  const began = Date.now() - performance.now();
+  return { now: () => Math.round(began + performance.now()) };
+}
+
+/** A correction back by more than this is followed: standing still for so long would silence everything. */
+const STANDSTILL_MOST_MS = 60_000;
+
 /**
- * A clock corrected by an offset to another machine's (Redis `TIME`), which never goes backwards.
- * `correct` takes the other clock's reading at this moment.
+ * A clock corrected by an offset to another machine's (Redis `TIME`), in whole ms. It stands still rather than go
+ * backwards, but for a minute at most. `correct` takes the other clock's reading at this moment.
  */
 export function correctedClock(source: Clock): Clock & { correct(other: Instant): void } {
   let offset = 0;
@@ -22,7 +31,8 @@ export function correctedClock(source: Clock): Clock & { correct(other: Instant)
       return latest;
     },
     correct(other) {
-      offset = other - source.now();
+      offset = Math.round(other - source.now());
+      if (latest - other > STANDSTILL_MOST_MS) latest = Math.round(other);
     },
   };
 }
