@@ -1,0 +1,80 @@
+import { expect, it } from "vitest";
+import { describeWithRedis } from "../support/redis.ts";
+import { HOUR, T0, useRoom } from "./room.ts";
+
+const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => `loc-${from + i}`);
+
+/** Shard → its locations. */
+function byShard(assignments: ReadonlyMap<string, number>): Record<string, string[]> {
+  const shards: Record<string, string[]> = {};
+  for (const [location, shard] of assignments) {
+    const there = shards[shard] ?? [];
+    shards[shard] = there;
+    there.push(location);
+  }
+  for (const there of Object.values(shards)) there.sort();
+  return shards;
+}
+
+describeWithRedis("which shard asks for a location", () => {
+  const room = useRoom();
+
+  it("fills shards one after the other, each to its limit", async () => {
+    const assigned = await room().store.assignments.update(ids(1, 5), [], 2);
+    expect(byShard(assigned)).toEqual({ 0: ["loc-1", "loc-2"], 1: ["loc-3", "loc-4"], 2: ["loc-5"] });
+  });
+
+  it("keeps every place, whatever order the list comes in, and gives nobody two", async () => {
+    const { assignments } = room().store;
+    const before = await assignments.update(ids(1, 5), [], 2);
+    const after = await assignments.update([...ids(1, 5).reverse(), "loc-3", "loc-3"], [], 2);
+    expect(new Map([...after].sort())).toEqual(new Map([...before].sort()));
+    expect(await assignments.read()).toEqual(after);
+  });
+
+  it("puts new locations into gaps first", async () => {
+    const { assignments } = room().store;
+    await assignments.update(ids(1, 6), [], 2);
+    const after = await assignments.update(["new-1", "new-2", "new-3"], ["loc-1", "loc-4"], 2);
+    expect(after.get("new-1")).toBe(0);
+    expect(after.get("new-2")).toBe(1);
+    expect(after.get("new-3")).toBe(3);
+    expect([after.has("loc-1"), after.has("loc-4")]).toEqual([false, false]);
+  });
+
+  it("a lower limit moves nobody and fills nothing up that is over it", async () => {
+    const { assignments } = room().store;
+    await assignments.update(ids(1, 4), [], 4);
+    const after = await assignments.update(["new"], [], 2);
+    expect(byShard(after)).toEqual({ 0: ids(1, 4), 1: ["new"] });
+  });
+
+  it("two replicas that list the same fleet at once agree", async () => {
+    const stores = [room().store, room().replica()];
+    const [a, b] = await Promise.all(stores.map(({ assignments }) => assignments.update(ids(1, 9), [], 4)));
+    expect(a).toEqual(b);
+    expect(Object.values(byShard(a ?? new Map())).map(({ length }) => length)).toEqual([4, 4, 1]);
+  });
+
+  it("an update sent twice changes nothing more", async () => {
+    const { assignments } = room().store;
+    await assignments.update(ids(1, 3), [], 2);
+    const once = await assignments.update(["new"], ["loc-1"], 2);
+    expect(await assignments.update(["new"], ["loc-1"], 2)).toEqual(once);
+  });
+
+  it("when a location was last listed is forgotten with its place", async () => {
+    const { assignments } = room().store;
+    await assignments.noteSeen(["loc-1", "loc-2"], T0);
+    await assignments.noteSeen(["loc-2"], T0 + HOUR);
+    expect(await assignments.lastSeen()).toEqual(
+      new Map([
+        ["loc-1", T0],
+        ["loc-2", T0 + HOUR],
+      ]),
+    );
+    await assignments.update([], ["loc-1"], 2);
+    expect([...(await assignments.lastSeen()).keys()]).toEqual(["loc-2"]);
+    await assignments.noteSeen([], T0);
+  });
+});

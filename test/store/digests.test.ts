@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import { describeWithRedis } from "../support/redis.ts";
+import { HOUR, T0, useRoom } from "./room.ts";
+
+describeWithRedis("digests", () => {
+  const room = useRoom();
+
+  it("who has the digest of a period is known for as long as asked, for that period alone", async () => {
+    const { digests, keys } = room().store;
+    await digests.accept("daily", T0, "a@example.com", T0 + HOUR, 3_600);
+    expect(await digests.accepted("daily", T0)).toEqual(new Set(["a@example.com"]));
+    expect(await digests.accepted("daily", T0 + 24 * HOUR)).toEqual(new Set());
+    expect(await digests.accepted("weekly", T0)).toEqual(new Set());
+    expect(await room().redis.ttl(keys.digest("daily", T0))).toBeGreaterThan(3_590);
+  });
+
+  it("when each is due is kept until it is configured no more", async () => {
+    const { digests } = room().store;
+    await digests.reschedule("daily", { spec: "0 8 * * * UTC", dueAt: T0 });
+    await digests.reschedule("daily", { spec: "0 8 * * * UTC", dueAt: T0 + HOUR });
+    expect(await digests.schedule()).toEqual(
+      new Map([["daily", { spec: "0 8 * * * UTC", dueAt: T0 + HOUR }]]),
+    );
+    await digests.unschedule("daily");
+    expect(await room().keys()).toEqual([]);
+  });
+});

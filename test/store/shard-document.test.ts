@@ -1,0 +1,118 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { AlertState, RecordingState, ShardState } from "../../src/health/state.ts";
+import { decodeShard, encodeShard } from "../../src/store/shard-document.ts";
+
+const T0 = Date.UTC(2026, 2, 2, 8);
+const DAY = 86_400_000;
+
+const instant = fc.integer({ min: T0 - 400 * DAY, max: T0 + DAY });
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+const id = fc.stringMatching(/^[0-9a-f]{24}$/);
+/** Names come from the service: any text at all. */
+const text = fc.string({ unit: "binary", maxLength: 12 }).filter((name) => name !== "__proto__");
+
+const alertState: fc.Arbitrary<AlertState> = fc.record({
+  state: fc.constantFrom("pending" as const, "firing" as const),
+  startsAt: instant,
+  heldMs: fc.nat(),
+  evidenceAt: instant,
+  firedAt: fc.oneof(fc.constant(0), instant),
+  labels: fc.dictionary(text, text, { maxKeys: 3 }),
+  annotations: fc.dictionary(text, text, { maxKeys: 2 }),
+  facts: fc.record({ timezone: text, averageQuality: fc.double({ min: 0, max: 1, noNaN: true }) }),
+});
+const alerts = maybe(fc.dictionary(text, alertState, { minKeys: 1, maxKeys: 2 }));
+
+const recording: fc.Arbitrary<RecordingState> = fc.record({
+  id,
+  locationId: fc.constantFrom("north", "south", "nowhere"),
+  status: maybe(fc.constantFrom("online" as const, "offline" as const, "degraded" as const)),
+  readAt: fc.oneof(fc.constant(0), instant),
+  since: instant,
+  lastSeenAt: maybe(instant),
+  onlineSeenAt: maybe(instant),
+  averageQuality: maybe(fc.double({ min: 0, max: 1, noNaN: true }).map((ratio) => ratio + 0)),
+  presentAt: instant,
+  alerts,
+});
+
+const shard: fc.Arbitrary<ShardState> = fc
+  .record({
+    sweptAt: instant,
+    rows: fc.uniqueArray(recording, { selector: ({ id }) => id, maxLength: 12 }),
+    north: alerts,
+    south: alerts,
+  })
+  .map(({ sweptAt, rows, north, south }) => ({
+    sweptAt,
+    recordings: new Map(rows.map((row) => [row.id, row])),
+    locations: new Map([
+      ["north", { id: "north", alerts: north }],
+      ["south", { id: "south", alerts: south }],
+      ["nowhere", { id: "nowhere", alerts: undefined }],
+    ]),
+  }));
+
+const plain = ({ sweptAt, recordings, locations }: ShardState) => ({
+  sweptAt,
+  recordings: [...recordings],
+  locations: [...locations],
+});
+
+test("a shard comes back from its document as it was", () => {
+  fc.assert(
+    fc.property(shard, (state) => {
+      expect(plain(decodeShard(encodeShard(state)))).toEqual(plain(state));
+    }),
+    { seed: 20_261_120, numRuns: 200 },
+  );
+});
+
+test("a recording whose location has no state of its own keeps it", () => {
+  const state: ShardState = {
+    sweptAt: T0,
+    locations: new Map(),
+    recordings: new Map([
+      [
+        "cam",
+        {
+          id: "cam",
+          locationId: "elsewhere",
+          status: "online",
+          readAt: T0,
+          since: T0 - DAY,
+          lastSeenAt: undefined,
+          onlineSeenAt: undefined,
+          averageQuality: undefined,
+          presentAt: T0,
+          alerts: undefined,
+        },
+      ],
+    ]),
+  };
+  expect(decodeShard(encodeShard(state)).recordings.get("cam")?.locationId).toBe("elsewhere");
+});
+
+test("a healthy recording takes about 70 bytes", () => {
+  const rows = Array.from({ length: 1_000 }, (_, i): [string, RecordingState] => {
+    const id = i.toString(16).padStart(24, "0");
+    return [
+      id,
+      {
+        id,
+        locationId: "a".repeat(24),
+        status: "online",
+        readAt: T0,
+        since: T0 - 3 * DAY,
+        lastSeenAt: T0 - 1_234,
+        onlineSeenAt: T0 - 1_234,
+        averageQuality: 0.97,
+        presentAt: T0,
+        alerts: undefined,
+      },
+    ];
+  });
+  const document = encodeShard({ sweptAt: T0, recordings: new Map(rows), locations: new Map() });
+  expect(document.length / rows.length).toBeLessThan(75);
+});

@@ -1,0 +1,232 @@
+import { expect, it } from "vitest";
+import type { ShardState } from "../../src/health/state.ts";
+import { StoreError } from "../../src/store/errors.ts";
+import { toIncident } from "../../src/store/incidents.ts";
+import { emptyShard } from "../../src/store/shard-document.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { ends, fires, firing, HOUR, MINUTE, over, rememberer, T0, to, useRoom } from "./room.ts";
+
+const DAY = 24 * HOUR;
+const camera = firing("cam");
+
+const shardOf = (sweptAt: number): ShardState => ({ sweptAt, recordings: new Map(), locations: new Map() });
+
+describeWithRedis("the one atomic write", () => {
+  const room = useRoom();
+
+  const write = (expected: string, sweptAt = T0, shard = 3) =>
+    room().store.shards.rememberShard(shard, {
+      expected,
+      state: shardOf(sweptAt),
+      now: sweptAt,
+      changes: [],
+    });
+
+  it("stores on what was read, and is refused on anything else, changes and all", async () => {
+    const { shards } = room().store;
+    const first = await write("");
+    if (first.outcome !== "stored") throw new Error("lost");
+    const lost = await shards.rememberShard(3, {
+      expected: "",
+      state: shardOf(T0 + 1),
+      now: T0 + 1,
+      changes: [fires(camera, to("ops/slack/0"))],
+    });
+    expect(lost).toEqual({ outcome: "lost" });
+    expect(await shards.alerts()).toEqual([]);
+    expect(await room().keys()).toEqual(["attempts", "shard:3"]);
+    expect((await shards.read(3)).nonce).toBe(first.nonce);
+    expect((await write(first.nonce, T0 + 2)).outcome).toBe("stored");
+  });
+
+  it("of two replicas that sweep the same shard one wins", async () => {
+    const other = room().replica();
+    const [a, b] = await Promise.all([room().store.shards.read(0), other.shards.read(0)]);
+    const outcomes = await Promise.all(
+      [room().store, other].map(({ shards }, i) =>
+        shards.rememberShard(0, {
+          expected: [a, b][i]?.nonce ?? "",
+          state: shardOf(T0 + i),
+          now: T0 + i,
+          changes: [fires(firing(`cam-${i}`), to("ops/slack/0"))],
+        }),
+      ),
+    );
+    expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(["lost", "stored"]);
+    expect(await room().store.shards.alerts()).toHaveLength(1);
+  });
+
+  it("sent again because its reply was lost it answers `already`: nothing twice, and a message to wake for", async () => {
+    const { redis, prefix, store } = room();
+    const wire = JSON.stringify([
+      { op: "firing", id: "a@1", alert: "{}", to: [["ops/slack/0", "g", "{}", 0, 0, 0]] },
+    ]);
+    const send = (): Promise<string[]> =>
+      Reflect.get(redis, "lenswatch_remember").call(
+        redis,
+        store.keys.shard(0),
+        `{${prefix}}:`,
+        "",
+        "mine",
+        "{}",
+        T0,
+        "",
+        "",
+        wire,
+        0,
+        10,
+      );
+    expect(await send()).toEqual(["stored", "ops/slack/0", String(T0)]);
+    await redis.del(store.keys.due("ops/slack/0"));
+    expect(await send()).toEqual(["already"]);
+    expect(await store.groups.nextDue(["ops/slack/0"])).toEqual(new Map());
+  });
+
+  it("keeps its own last write in memory and sees another replica's", async () => {
+    const { shards } = room().store;
+    const first = await write("");
+    if (first.outcome !== "stored") throw new Error("lost");
+    const mine = await shards.read(3);
+    expect((await shards.read(3)).state).toBe(mine.state);
+    const other = room().replica().shards;
+    await other.rememberShard(3, { expected: first.nonce, state: shardOf(T0 + 9), now: T0 + 9, changes: [] });
+    expect((await shards.read(3)).state.sweptAt).toBe(T0 + 9);
+    expect((await shards.readAll([3, 4])).map(({ sweptAt }) => sweptAt)).toEqual([T0 + 9, 0]);
+  });
+
+  it("a document of another format is refused by name, never guessed at", async () => {
+    const { redis, store } = room();
+    await redis.hset(store.keys.shard(1), { n: "x", d: '{"v":99,"t":0,"l":[],"r":[]}' });
+    await expect(store.shards.read(1)).rejects.toThrow(StoreError);
+    await expect(store.shards.read(1)).rejects.toMatchObject({ code: "unreadable", retryable: false });
+  });
+
+  it("an emptied Redis is an empty shard, also for who had it in memory", async () => {
+    await write("");
+    await room().redis.del(room().store.keys.shard(3));
+    expect(await room().store.shards.read(3)).toEqual({ nonce: "", state: emptyShard });
+  });
+
+  it("forgets a shard only as it was left", async () => {
+    const { store } = room();
+    const first = await write("");
+    if (first.outcome !== "stored") throw new Error("lost");
+    await store.uptime.saveFigures(3, T0, new Map([[DAY, new Map([["cam", 1]])]]));
+    await store.shards.forgetShard(3, "another");
+    expect(await room().keys()).toEqual(["attempts", "figures:3", "shard:3"]);
+    await store.shards.forgetShard(3, first.nonce);
+    expect(await room().keys()).toEqual([]);
+    expect((await store.shards.read(3)).nonce).toBe("");
+  });
+});
+
+describeWithRedis("alerts and incidents", () => {
+  const room = useRoom();
+
+  it("an alert that goes nowhere is kept while it fires and forgotten when it is over", async () => {
+    const remember = rememberer(room());
+    await remember(T0, fires(camera));
+    expect(await room().store.shards.alerts()).toEqual([camera]);
+    await remember(T0 + MINUTE, ends(camera, T0 + MINUTE));
+    expect(await room().store.shards.alerts()).toEqual([]);
+  });
+
+  it("new facts of a firing alert are kept and make nothing due; those of one that is over are no news", async () => {
+    const remember = rememberer(room());
+    const { shards, groups } = room().store;
+    const more = { ...camera, facts: { timezone: "UTC", offline: 3, of: 4 } };
+    await remember(T0, { kind: "updated", alert: more, to: [] });
+    expect(await shards.alerts()).toEqual([]);
+    await remember(T0, fires(camera, to("ops/slack/0")));
+    const due = await groups.nextDue(["ops/slack/0"]);
+    const wake = await remember(T0 + 1, { kind: "updated", alert: more, to: [] });
+    expect(wake.size).toBe(0);
+    expect(await shards.alerts()).toEqual([more]);
+    expect(await groups.nextDue(["ops/slack/0"])).toEqual(due);
+  });
+
+  it("an end is told wherever its beginning went, whatever the routes say by then", async () => {
+    const remember = rememberer(room());
+    const places = [to("a/slack/0"), to("b/slack/0", "other")];
+    await remember(T0, fires(camera, ...places));
+    const wake = await remember(T0 + HOUR, ends(camera, T0 + HOUR));
+    expect([...wake.keys()].sort()).toEqual(["a/slack/0", "b/slack/0"]);
+  });
+
+  it("an ended incident is one row, found by its end", async () => {
+    const remember = rememberer(room());
+    const { incidents } = room().store;
+    await remember(T0, fires(camera), fires(firing("b")));
+    await remember(T0 + HOUR, ends(camera, T0 + HOUR));
+    await remember(T0 + 2 * HOUR, ends(firing("b"), T0 + 2 * HOUR));
+    const rows = await incidents.endedSince(T0);
+    expect(rows).toEqual([over(camera, T0 + HOUR), over(firing("b"), T0 + 2 * HOUR)].map(toIncident));
+    expect(await incidents.endedSince(T0 + HOUR + 1)).toHaveLength(1);
+  });
+
+  it("incidents are kept for 90 days", async () => {
+    const remember = rememberer(room());
+    await remember(T0, ends(camera, T0));
+    await remember(T0 + 90 * DAY, ends(firing("b"), T0 + 90 * DAY));
+    expect(await room().store.incidents.endedSince(0)).toHaveLength(2);
+    await remember(T0 + 90 * DAY + 1);
+    expect((await room().store.incidents.endedSince(0)).map(({ id }) => id)).toEqual([firing("b").id]);
+  });
+
+  it("no more than 50,000 incidents are kept, the newest", async () => {
+    const { redis, store } = room();
+    const rows = Array.from({ length: 50_000 }, (_, i) => [String(T0 + i), `{"id":"old-${i}"}`]).flat();
+    for (let from = 0; from < rows.length; from += 20_000) {
+      await redis.call("zadd", store.keys.incidents, ...rows.slice(from, from + 20_000));
+    }
+    await rememberer(room())(T0 + DAY, ends(camera, T0 + DAY));
+    expect(await redis.zcard(store.keys.incidents)).toBe(50_000);
+    expect(await redis.zrange(store.keys.incidents, 0, "0")).toEqual(['{"id":"old-1"}']);
+  });
+
+  it("a group of 10,000 alerts is remembered, claimed and settled without a limit in the way", async () => {
+    const many = Array.from({ length: 10_000 }, (_, i) => firing(`cam-${i}`));
+    const slack = to("ops/slack/0", "all", { groupWaitMs: 0 });
+    await rememberer(room())(T0, ...many.map((alert) => fires(alert, slack)));
+    const { groups } = room().store;
+    const who = {
+      id: "ops/slack/0",
+      receiver: "ops",
+      type: "slack",
+      sendResolved: true,
+      endpoint: "e",
+      paceMs: 0,
+    } as const;
+    const claim = await groups.claim(who, "t", T0, 13_000);
+    if (claim.kind !== "group") throw new Error(claim.kind);
+    expect(claim.alerts).toHaveLength(10_000);
+    const told = many.map((alert) => ({ alert, toldAt: T0, groupId: "all" }));
+    const outcome = { now: T0, said: true, told, over: [], untold: [], nextAt: T0 + HOUR };
+    expect(await groups.settle(who, "all", "t", outcome)).toBe(T0 + HOUR);
+    expect(await groups.told(who.id)).toHaveLength(10_000);
+  });
+});
+
+describeWithRedis("attempts", () => {
+  const room = useRoom();
+
+  it("a failure keeps when it last went well; a success forgets the failure", async () => {
+    const { shards } = room().store;
+    await shards.noteAttempt("inventory", T0, "No answer.");
+    await shards.noteAttempt("inventory", T0 + 1);
+    await shards.noteAttempt("inventory", T0 + 2, "No answer.");
+    expect((await shards.attempts()).get("inventory")).toEqual({
+      goodAt: T0 + 1,
+      attemptedAt: T0 + 2,
+      error: "No answer.",
+    });
+    await shards.noteAttempt("inventory", T0 + 3);
+    expect((await shards.attempts()).get("inventory")).toEqual({ goodAt: T0 + 3, attemptedAt: T0 + 3 });
+  });
+
+  it("a shard remembered is a good attempt, written in the same step", async () => {
+    const { shards } = room().store;
+    await shards.rememberShard(2, { expected: "", state: shardOf(T0), now: T0, changes: [] });
+    expect((await shards.attempts()).get("shard:2")).toEqual({ goodAt: T0, attemptedAt: T0 });
+  });
+});

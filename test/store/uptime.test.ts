@@ -1,0 +1,87 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { UptimeHistory } from "../../src/store/uptime.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { HOUR, T0, useRoom } from "./room.ts";
+
+const DAY = 24 * HOUR;
+const ratio = fc.option(
+  fc.double({ min: 0, max: 1, noNaN: true }).map((n) => n + 0),
+  { nil: undefined },
+);
+const count = fc.option(fc.nat(10_000), { nil: undefined });
+
+const history: fc.Arbitrary<UptimeHistory> = fc.record({
+  buckets: fc.array(
+    fc.record({
+      startAt: fc.nat(30_000_000).map((minutes) => minutes * 60_000),
+      withinSchedule: fc.boolean(),
+      segmentsExpected: count,
+      segmentsReceived: count,
+      avgUptimeOnSegment: fc.constant(undefined),
+      pcSegmentsReceived: fc.constant(undefined),
+      overallUptime: ratio,
+    }),
+    { maxLength: 5 },
+  ),
+  days: fc.dictionary(
+    fc.constantFrom("2026-03-01", "2026-03-02"),
+    fc.record({
+      ratio: fc.double({ min: 0, max: 1, noNaN: true }).map((n) => n + 0),
+      segmentsExpected: fc.nat(),
+    }),
+  ),
+  finishedDay: fc.option(fc.constant("2026-03-01"), { nil: undefined }),
+});
+
+describeWithRedis("uptime", () => {
+  const room = useRoom();
+
+  it("a history comes back as it was: no data stays no data, never 0", async () => {
+    const { uptime } = room().store;
+    await fc.assert(
+      fc.asyncProperty(history, async (saved) => {
+        await uptime.saveHistories(0, new Map([["cam", saved]]));
+        const read = (await uptime.histories(0, ["cam", "nobody"])).get("cam");
+        expect(read).toEqual({ ...saved, days: { ...saved.days } });
+      }),
+      { seed: 1, numRuns: 100 },
+    );
+  });
+
+  it("recordings that left the shard lose their history", async () => {
+    const { uptime } = room().store;
+    const empty: UptimeHistory = { buckets: [], days: {}, finishedDay: undefined };
+    await uptime.saveHistories(
+      0,
+      new Map([
+        ["stays", empty],
+        ["left", empty],
+      ]),
+    );
+    await uptime.forgetOthers(0, new Set(["stays"]));
+    expect([...(await uptime.histories(0, ["stays", "left"])).keys()]).toEqual(["stays"]);
+    await uptime.forgetOthers(0, new Set());
+    expect(await room().keys()).toEqual([]);
+  });
+
+  it("figures are looked up per window; new ones replace all of the shard's old ones and no other's", async () => {
+    const { uptime } = room().store;
+    const figures = (...rows: [string, number][]) => new Map([[DAY, new Map(rows)]]);
+    await uptime.saveFigures(0, T0, figures(["a", 0.5], ["b", 1]));
+    await uptime.saveFigures(1, T0, figures(["c", 0]));
+    await uptime.saveFigures(0, T0 + 1, figures(["a", 0.25]));
+    expect(["a", "b", "c"].map((id) => uptime.figure(id, DAY))).toEqual([0.25, undefined, 0]);
+    expect(uptime.figure("a", HOUR)).toBeUndefined();
+  });
+
+  it("another replica reads them, and drops those that are too old", async () => {
+    await room().store.uptime.saveFigures(0, T0, new Map([[DAY, new Map([["a", 0.5]])]]));
+    const { uptime } = room().replica();
+    await uptime.refreshFigures(0, T0);
+    expect(uptime.figure("a", DAY)).toBe(0.5);
+    await uptime.refreshFigures(0, T0 + 1);
+    expect(uptime.figure("a", DAY)).toBeUndefined();
+    await uptime.refreshFigures(7, T0);
+  });
+});
