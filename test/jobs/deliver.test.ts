@@ -1,0 +1,422 @@
+import { expect, it, vi } from "vitest";
+import type { Notification, NotifyErrorCode } from "../../src/alerting/notification.ts";
+import type { Told } from "../../src/alerting/told.ts";
+import type { Alert } from "../../src/health/alert.ts";
+import {
+  createDeliver,
+  LEASE_MS,
+  type Refusal,
+  SEND_DEADLINE_MS,
+  toNotification,
+} from "../../src/jobs/deliver.ts";
+import type { Logger } from "../../src/lib/log.ts";
+import type { Claim, Claimed, FailureScope, GroupStore } from "../../src/store/groups.ts";
+import { firing, HOUR, integration, MINUTE, over, SECOND, T0 } from "../store/room.ts";
+
+const slack = integration("ops/slack/0");
+const camera = firing("cam");
+
+const told = (alert: Alert, toldAt: number): Told => ({ alert, toldAt, groupId: "g" });
+
+function claimOf(more: Partial<Claimed> = {}): Claimed {
+  return {
+    kind: "group",
+    group: "g",
+    labels: {},
+    repeatIntervalMs: 4 * HOUR,
+    dueSince: T0,
+    groupFailures: 0,
+    failures: 0,
+    alerts: [camera],
+    told: new Map(),
+    lost: [],
+    ...more,
+  };
+}
+
+const idle: Claim = { kind: "idle", until: undefined };
+
+interface Script {
+  readonly claims: readonly Claim[];
+  readonly who?: typeof slack;
+  /** What each send in turn does; accepted where there is none. */
+  readonly sends?: readonly ((n: Notification, options: { plain?: boolean }) => void | Promise<void>)[];
+  readonly paceWait?: number;
+  /** How long Redis keeps a claim waiting. */
+  readonly claimTakesMs?: number;
+  readonly settle?: GroupStore["settle"];
+}
+
+/** A delivery with a scripted store: what it did, call by call. */
+function stage(script: Script) {
+  const { who = slack } = script;
+  let now = T0;
+  const claims = [...script.claims];
+  const sends = [...(script.sends ?? [])];
+  const calls: unknown[][] = [];
+  const sent: { notification: Notification; plain: boolean; signal: AbortSignal }[] = [];
+  const logged: { level: string; msg: string; fields: object }[] = [];
+  const line = (level: string) => (fields: object, msg: string) => void logged.push({ level, msg, fields });
+  const log = Object.assign(
+    {},
+    ...["debug", "info", "warn", "error"].map((level) => ({ [level]: line(level) })),
+  ) as Logger;
+  const groups = {
+    async claim() {
+      now += script.claimTakesMs ?? 0;
+      return claims.shift() ?? idle;
+    },
+    settle:
+      script.settle ??
+      (async (_who, group, _token, outcome) => {
+        calls.push(["settle", group, outcome]);
+        return outcome.nextAt;
+      }),
+    async postpone(_who, group, _token, input) {
+      calls.push(["postpone", group, input]);
+    },
+    pace: async () => script.paceWait ?? 0,
+  } satisfies Pick<GroupStore, "claim" | "settle" | "postpone" | "pace">;
+  const { deliver, stop } = createDeliver({
+    clock: { now: () => now },
+    log,
+    groups,
+    channels: new Map([
+      [
+        who.id,
+        {
+          integration: who,
+          async send(notification, { signal, plain = false }) {
+            sent.push({ notification, plain, signal });
+            await sends.shift()?.(notification, { plain });
+          },
+        },
+      ],
+    ]),
+    externalUrl: "https://watch.example.com",
+    toRefusal: (thrown) => thrown as Refusal,
+    wake: async (due) => void calls.push(["wake", Object.fromEntries(due)]),
+    told: (_who, reason, latency) => void calls.push(["told", reason, latency]),
+    failed: (_who, code) => void calls.push(["failed", code]),
+    suppressed: (_who, why) => void calls.push(["suppressed", why]),
+  });
+  return {
+    deliver: () => deliver(who.id),
+    deliverOther: () => deliver("nobody/slack/0"),
+    stop,
+    calls,
+    sent,
+    logged,
+    pass: (ms: number) => {
+      now += ms;
+    },
+  };
+}
+
+const refuse =
+  (code: NotifyErrorCode, more: Partial<Refusal> = {}) =>
+  (): never => {
+    throw {
+      code,
+      retryAfterMs: undefined,
+      scope: "endpoint" satisfies FailureScope,
+      message: "No.",
+      ...more,
+    } satisfies Refusal;
+  };
+
+const only = (calls: readonly unknown[][], name: string) =>
+  calls.filter(([called]) => called === name).map(([, ...rest]) => rest);
+
+/** How long the first group given back rests, ms. */
+function restOf(calls: readonly unknown[][]): number {
+  const [, input] = (only(calls, "postpone")[0] ?? []) as [string?, { at: number }?];
+  return (input?.at ?? Number.NaN) - T0;
+}
+
+it("says what is new, writes it down and arms the reminder", async () => {
+  const run = stage({ claims: [claimOf({ lost: ["gone@1"] })] });
+  run.pass(MINUTE);
+  await run.deliver();
+  expect(run.sent).toHaveLength(1);
+  expect(run.sent[0]?.notification).toMatchObject({
+    reason: "first",
+    receiver: "ops",
+    integrationId: slack.id,
+    externalUrl: "https://watch.example.com",
+    now: T0 + MINUTE,
+  });
+  const now = T0 + MINUTE;
+  expect(run.calls).toEqual([
+    ["told", "first", 60],
+    [
+      "settle",
+      "g",
+      {
+        now,
+        said: true,
+        told: [told(camera, now)],
+        over: ["gone@1"],
+        untold: [],
+        nextAt: now + 4 * HOUR,
+      },
+    ],
+    ["wake", { [slack.id]: now + 4 * HOUR }],
+  ]);
+});
+
+it("serves one group after the other until nothing is due", async () => {
+  const run = stage({ claims: [claimOf(), claimOf({ group: "h" }), { kind: "idle", until: T0 + HOUR }] });
+  await run.deliver();
+  expect(run.sent.map(({ notification }) => notification.group.id)).toEqual(["g", "h"]);
+  expect(run.calls.at(-1)).toEqual(["wake", { [slack.id]: T0 + HOUR }]);
+});
+
+it.for(["busy", "backoff", "pace"] as const)(
+  "is %s: looks again when that is over, and sends nothing",
+  async (kind) => {
+    const run = stage({ claims: [{ kind, until: T0 + 500 }] });
+    await run.deliver();
+    expect(run.calls).toEqual([["wake", { [slack.id]: T0 + 500 }]]);
+    expect(run.sent).toEqual([]);
+  },
+);
+
+it("nothing new: settles without a message, looks again for the reminder, and says why", async () => {
+  const known = claimOf({ told: new Map([[camera.id, told(camera, T0 - MINUTE)]]) });
+  const run = stage({ claims: [known] });
+  await run.deliver();
+  expect(run.sent).toEqual([]);
+  expect(run.calls).toEqual([
+    ["suppressed", "nothing_new"],
+    ["settle", "g", { now: T0, said: false, told: [], over: [], untold: [], nextAt: T0 - MINUTE + 4 * HOUR }],
+    ["wake", { [slack.id]: T0 - MINUTE + 4 * HOUR }],
+  ]);
+});
+
+it("over before it was due: leaves this group silently, and stays owed in others", async () => {
+  const brief = over(camera, T0 - SECOND);
+  const run = stage({ claims: [claimOf({ alerts: [brief] })] });
+  await run.deliver();
+  expect(run.sent).toEqual([]);
+  expect(only(run.calls, "suppressed")).toEqual([["resolved_before_told"]]);
+  expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({ said: false, over: [], untold: [camera.id] });
+});
+
+it("began and ended while only the receiver was in trouble: told once, late, and done with everywhere", async () => {
+  const run = stage({ claims: [claimOf({ alerts: [over(camera, T0 + MINUTE)], dueSince: T0 })] });
+  run.pass(10 * MINUTE);
+  await run.deliver();
+  expect(run.sent[0]?.notification.resolved).toMatchObject([{ id: camera.id, isNew: true }]);
+  expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({
+    said: true,
+    told: [],
+    over: [camera.id],
+    untold: [],
+  });
+});
+
+it("where ends are not to be told, they leave without a message", async () => {
+  const quiet = { ...slack, sendResolved: false };
+  const ended = claimOf({
+    alerts: [over(camera, T0)],
+    told: new Map([[camera.id, told(camera, T0 - HOUR)]]),
+  });
+  const run = stage({ who: quiet, claims: [ended] });
+  await run.deliver();
+  expect(run.sent).toEqual([]);
+  expect(only(run.calls, "suppressed")).toEqual([["send_resolved_off"]]);
+  expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({ over: [camera.id], untold: [] });
+});
+
+it("without a pace token the group waits for one and nothing else is tried", async () => {
+  const run = stage({ claims: [claimOf(), claimOf({ group: "h" })], paceWait: 700 });
+  await run.deliver();
+  expect(run.sent).toEqual([]);
+  expect(run.calls).toEqual([
+    ["postpone", "g", { now: T0, at: T0 + 700 }],
+    ["wake", { [slack.id]: T0 + 700 }],
+  ]);
+});
+
+it("a claim that grew old on its way is given back, not sent under a lease that may be over", async () => {
+  expect(SEND_DEADLINE_MS).toBeLessThan(LEASE_MS);
+  const run = stage({ claims: [claimOf()], claimTakesMs: 2_600 });
+  await run.deliver();
+  expect(run.sent).toEqual([]);
+  expect(run.calls).toEqual([["postpone", "g", { now: T0 + 2_600, at: T0 + 2_600 }]]);
+});
+
+const RESTS: readonly [NotifyErrorCode, least: number, most: number][] = [
+  ["network", 500, 1_000],
+  ["timeout", 500, 1_000],
+  ["server_error", 500, 1_000],
+  ["rate_limited", 500, 1_000],
+  ["other", 500, 1_000],
+  ["auth", 5_000, 10_000],
+  ["not_found", 5_000, 10_000],
+  ["recipient_refused", 5_000, 10_000],
+];
+
+it.for(RESTS)(
+  "%s: rests at first between %i and %i ms, is counted, and nothing is written down as told",
+  async ([code, least, most]) => {
+    const run = stage({ claims: [claimOf()], sends: [refuse(code)] });
+    await run.deliver();
+    expect(only(run.calls, "failed")).toEqual([[code]]);
+    expect(only(run.calls, "settle")).toEqual([]);
+    expect(restOf(run.calls)).toBeGreaterThanOrEqual(least);
+    expect(restOf(run.calls)).toBeLessThanOrEqual(most);
+    const failure = { code, detail: "No.", scope: "endpoint" };
+    expect(only(run.calls, "postpone")).toMatchObject([["g", { failure }]]);
+  },
+);
+
+it("Retry-After is the least it rests, however often it failed; the back-off has a cap of minutes", async () => {
+  const asked = stage({ claims: [claimOf()], sends: [refuse("rate_limited", { retryAfterMs: 30_000 })] });
+  await asked.deliver();
+  expect(only(asked.calls, "postpone")[0]?.[1]).toMatchObject({ at: T0 + 30_000 });
+  const often = stage({ claims: [claimOf({ failures: 50 })], sends: [refuse("not_found")] });
+  await often.deliver();
+  expect(restOf(often.calls)).toBeLessThanOrEqual(5 * MINUTE);
+  expect(restOf(often.calls)).toBeGreaterThanOrEqual(2.5 * MINUTE);
+});
+
+it("the failures of one message count by its group, those of the endpoint by the endpoint", async () => {
+  const claim = claimOf({ failures: 0, groupFailures: 8 });
+  const one = stage({ claims: [claim], sends: [refuse("server_error", { scope: "message" })] });
+  await one.deliver();
+  expect(restOf(one.calls)).toBeGreaterThan(30 * SECOND);
+  const all = stage({ claims: [claim], sends: [refuse("server_error")] });
+  await all.deliver();
+  expect(restOf(all.calls)).toBeLessThanOrEqual(SECOND);
+});
+
+it("an invalid message is sent once more as plain text within the same deadline", async () => {
+  const run = stage({ claims: [claimOf()], sends: [refuse("bad_request", { scope: "message" })] });
+  await run.deliver();
+  expect(run.sent.map(({ plain }) => plain)).toEqual([false, true]);
+  expect(run.sent[0]?.signal).toBe(run.sent[1]?.signal);
+  expect(run.sent[0]?.notification.messageId).toBe(run.sent[1]?.notification.messageId);
+  expect(only(run.calls, "told")).toHaveLength(1);
+  expect(only(run.calls, "failed")).toEqual([]);
+});
+
+it("invalid as plain text too: that group alone rests, the next one is served", async () => {
+  const bad = refuse("bad_request", { scope: "message" });
+  const run = stage({ claims: [claimOf(), claimOf({ group: "h" })], sends: [bad, bad] });
+  await run.deliver();
+  expect(only(run.calls, "postpone")).toMatchObject([["g", { failure: { scope: "message" } }]]);
+  expect(only(run.calls, "settle")).toMatchObject([["h", { said: true }]]);
+});
+
+it("what keeps failing is logged once, and once more when it gets through", async () => {
+  const down = refuse("network");
+  const run = stage({ claims: [claimOf(), claimOf(), claimOf()], sends: [down, down] });
+  await run.deliver();
+  const said = run.logged.map(({ level, msg }) => `${level}: ${msg}`);
+  expect(said).toEqual([
+    "warn: a message was not accepted; it is kept and tried again",
+    "debug: still not told",
+    "info: told",
+    "info: messages get through again",
+  ]);
+});
+
+it("one message refused for good is logged once, however many others get through", async () => {
+  const bad = refuse("bad_request", { scope: "message" });
+  const ok = () => {};
+  const run = stage({
+    claims: [claimOf(), claimOf({ group: "h" }), claimOf(), claimOf({ group: "h" })],
+    sends: [bad, bad, ok, bad, bad, ok],
+  });
+  await run.deliver();
+  expect(run.logged.filter(({ level }) => level === "warn")).toHaveLength(1);
+  expect(run.logged.filter(({ msg }) => msg === "messages get through again")).toEqual([]);
+});
+
+it("what was told is written down as soon as Redis takes it, before anything else is claimed", async () => {
+  const outcomes: unknown[] = [];
+  const settle = vi
+    .fn<GroupStore["settle"]>()
+    .mockRejectedValueOnce(new Error("READONLY You can't write against a read only replica."))
+    .mockImplementation(async (_who, group, _token, outcome) => {
+      outcomes.push([group, outcome.now]);
+      return undefined;
+    });
+  const run = stage({ claims: [claimOf(), claimOf({ group: "h" })], settle });
+  await run.deliver();
+  expect(outcomes).toEqual([
+    ["g", T0],
+    ["h", T0],
+  ]);
+  expect(run.sent).toHaveLength(2);
+  expect(run.logged.filter(({ level }) => level === "error")).toHaveLength(1);
+});
+
+it("a wake-up during a delivery makes it look once more; two at once never send twice", async () => {
+  const { promise: sending, resolve: begun } = Promise.withResolvers<void>();
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  const run = stage({
+    claims: [claimOf(), idle, claimOf({ group: "h" })],
+    sends: [
+      () => {
+        begun();
+        return gate;
+      },
+    ],
+  });
+  const first = run.deliver();
+  await sending;
+  await run.deliver();
+  expect(run.sent).toHaveLength(1);
+  open();
+  await first;
+  expect(run.sent.map(({ notification }) => notification.group.id)).toEqual(["g", "h"]);
+});
+
+it("stopped, it takes no new group; an integration that is not configured is nobody's", async () => {
+  const stopped = stage({ claims: [claimOf()] });
+  stopped.stop();
+  await stopped.deliver();
+  await stopped.deliverOther();
+  expect([stopped.sent, stopped.calls]).toEqual([[], []]);
+});
+
+it("a store that throws ends the run with one line; the lease brings the group back", async () => {
+  const run = stage({
+    claims: [claimOf({ told: new Map([[camera.id, told(camera, T0)]]) })],
+    settle: () => Promise.reject(new Error("OOM")),
+  });
+  await run.deliver();
+  expect(run.logged.map(({ level, msg }) => [level, msg])).toEqual([
+    ["error", "delivery stopped short; it is taken up again"],
+  ]);
+});
+
+it("a message's id stays while it is tried again and changes with anything new", () => {
+  const isNew = (alert: Alert) => ({ ...alert, fingerprint: "f", isNew: true });
+  const idOf = (
+    claim: Partial<Pick<Claimed, "group" | "told">>,
+    say: "first" | "reminder",
+    names: string[],
+    now: number,
+  ) =>
+    toNotification(
+      slack,
+      { group: "g", labels: {}, told: new Map(), ...claim },
+      { say, firing: names.map((name) => isNew(firing(name))), resolved: [], settled: [] },
+      now,
+      undefined,
+    ).messageId;
+  const first = idOf({}, "first", ["a", "b"], T0);
+  expect(first).toMatch(/^[0-9a-f]{32}$/);
+  expect(idOf({}, "first", ["b", "a"], T0 + HOUR)).toBe(first);
+  const others = [
+    idOf({}, "first", ["a"], T0),
+    idOf({ group: "h" }, "first", ["a", "b"], T0),
+    idOf({ told: new Map([["a", told(camera, T0)]]) }, "reminder", ["a", "b"], T0),
+    idOf({ told: new Map([["a", told(camera, T0 + HOUR)]]) }, "reminder", ["a", "b"], T0),
+  ];
+  expect(new Set([first, ...others]).size).toBe(5);
+});
