@@ -1,13 +1,22 @@
 /** What a request can be refused with, and how it is told. */
 import { CodedError } from "../lib/errors.ts";
 
-export const httpErrorCodes = ["bad_query", "unauthorized", "busy", "listen"] as const;
+export const httpErrorCodes = [
+  "bad_query",
+  "unauthorized",
+  "not_found",
+  "busy",
+  "unavailable",
+  "listen",
+] as const;
 export type HttpErrorCode = (typeof httpErrorCodes)[number];
 
 const STATUS: Readonly<Record<HttpErrorCode, number>> = {
   bad_query: 400,
   unauthorized: 401,
+  not_found: 404,
   busy: 503,
+  unavailable: 503,
   listen: 500,
 };
 
@@ -16,7 +25,7 @@ export class HttpError extends CodedError<HttpErrorCode> {
   readonly status: number;
 
   constructor(code: HttpErrorCode, message: string, cause?: unknown) {
-    super(code, message, { retryable: code === "busy", cause });
+    super(code, message, { retryable: STATUS[code] === 503, cause });
     this.status = STATUS[code];
   }
 }

@@ -8,6 +8,8 @@ import type { HttpDeps } from "./deps.ts";
 import { HttpError, type Refusal, refusalOf } from "./errors.ts";
 import { healthRoutes } from "./health-routes.ts";
 import { metricsRoute } from "./metrics-route.ts";
+import { problemPage } from "./page/problem-page.ts";
+import { pageRoutes, sendPage } from "./page/routes.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -57,6 +59,7 @@ export function createHttpServer(deps: HttpDeps): HttpServer {
   metricsRoute(app, deps.metrics);
   apiV1(app, deps);
   apiV2(app, deps);
+  pageRoutes(app, deps);
 
   return {
     async start() {
@@ -110,12 +113,15 @@ function hooks(app: FastifyInstance, deps: HttpDeps): void {
   );
 }
 
-/** Alertmanager's clients expect an error to be a JSON string, not an object. */
+/** People get a page; Alertmanager's clients expect an error to be a JSON string, all others an object. */
 function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
-  { status, code, message }: Refusal,
-): FastifyReply {
+  refusal: Refusal,
+): FastifyReply | Promise<FastifyReply> {
+  const { status, code, message } = refusal;
+  const root = request.is404 ? undefined : request.routeOptions.config.page;
+  if (root !== undefined) return sendPage(request, reply.code(status), problemPage(refusal, root));
   const body = request.url.startsWith(API_V2) ? message : { error: { code, message } };
   return reply.code(status).type("application/json; charset=utf-8").send(JSON.stringify(body));
 }

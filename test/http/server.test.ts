@@ -4,11 +4,15 @@ import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { createLogger } from "../../src/lib/log.ts";
 import { StoreError } from "../../src/store/errors.ts";
+import { fleetOf, recordingState } from "../metrics/fleets.ts";
 import { serve, textOf } from "./serve.ts";
 
 test("every answer forbids sniffing, storing, framing and scripts", async () => {
   const { get } = await serve();
   for (const path of [
+    "/",
+    "/?show=x",
+    "/recordings/nobody",
     "/healthz",
     "/api/v1/recordings",
     "/api/v1/recordings?limit=x",
@@ -27,8 +31,10 @@ test("every answer forbids sniffing, storing, framing and scripts", async () => 
 
 describe("unknown paths", () => {
   test.each([
-    "/",
     "/nowhere",
+    "/recordings",
+    "/recordings/rec-1/more",
+    "/index.html",
     "/api/v1/",
     "/alertmanager/api/v2/status",
     "/api/v2/silences",
@@ -53,6 +59,8 @@ describe("who may read", () => {
   const tokens = { readToken: "read-me", adminToken: "boss" };
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
   const guarded = [
+    "/",
+    "/recordings/rec-1",
     "/metrics",
     "/api/v1/recordings",
     "/api/v1/locations",
@@ -61,8 +69,10 @@ describe("who may read", () => {
     "/api/v2/status",
   ];
 
+  const fleet = fleetOf({ recordings: [recordingState("rec-1")] });
+
   test.each(guarded)("%s needs a token where a read token is configured", async (path) => {
-    const { get } = await serve(tokens);
+    const { get } = await serve({ ...tokens, fleet: async () => fleet });
     const refused = await get(path);
     expect(refused.status).toBe(401);
     expect(refused.headers.get("www-authenticate")).toBe("Bearer");

@@ -1,0 +1,16 @@
+/** The tab's icon: a sign of its own for each mood, so that it does not speak by colour alone. */
+import type { Mood } from "./frame.ts";
+
+const SHAPES: Readonly<Record<Mood, string>> = {
+  bad: '<path d="M2 2h12v12H2z" fill="#d13b2e"/><path d="M5 5l6 6M11 5l-6 6" stroke="#fff" stroke-width="2"/>',
+  unknown:
+    '<circle cx="8" cy="8" r="7" fill="#6b7684"/><text x="8" y="12" font-size="11" font-family="sans-serif" font-weight="700" text-anchor="middle" fill="#fff">?</text>',
+  warn: '<path d="M8 1l7 13H1z" fill="#d98a00"/>',
+  good: '<circle cx="8" cy="8" r="7" fill="#2c9a55"/><path d="M4.500 8l2.500 2.500 4.500-5" stroke="#fff" stroke-width="2" fill="none"/>',
+};
+
+/** A data URL. */
+export function iconOf(mood: Mood): string {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">${SHAPES[mood]}</svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
+}

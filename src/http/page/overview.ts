@@ -1,0 +1,179 @@
+/** `GET /`: how it is, what fires, and where the trouble is; also all locations and all alerts, page by page. */
+import type { Alert } from "../../health/alert.ts";
+import { ROWS_PER_STEP } from "../../health/fleet.ts";
+import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { count, counted } from "../../lib/words.ts";
+import { alertKey, alertTable } from "./alert-table.ts";
+import type { Page } from "./frame.ts";
+import { type Headline, headlineOf } from "./headline.ts";
+import { homeLink } from "./links.ts";
+import { type Listing, ListingCollector, pager } from "./listing.ts";
+import { isBlindness, type Look, refreshOf } from "./look.ts";
+import type { HomeQuery } from "./query.ts";
+import { type Place, placeKey, type Survey, standingOf, surveyOf } from "./survey.ts";
+import { tiles } from "./tiles.ts";
+
+const ALERTS_AT_FIRST = 20;
+const TILES_AT_FIRST = 60;
+const ALERTS_A_PAGE = 100;
+const TILES_A_PAGE = 200;
+
+const ROOT = "./";
+
+/** The first page: trouble in full, what is fine as a number. */
+export function* overviewPage(look: Look, query: HomeQuery): Generator<void, Page> {
+  const survey = yield* surveyOf(look.fleet, look.alerts);
+  const headline = headlineFrom(survey, look);
+  const folded = foldAlerts(look.alerts);
+  const alerts = yield* listAlerts(folded.alerts, { limit: ALERTS_AT_FIRST });
+  const troubled = yield* listPlaces(survey, { limit: TILES_AT_FIRST }, true);
+  return {
+    title: headline.title,
+    mood: headline.mood,
+    root: ROOT,
+    here: "overview",
+    madeAt: look.moment.now,
+    refresh: refreshOf(query),
+    body: html`${lead(headline)}${alertSection(alerts, folded, look)}${placeSection(survey, troubled)}`,
+  };
+}
+
+/** Every location, the worst first. */
+export function* locationsPage(look: Look, query: HomeQuery): Generator<void, Page> {
+  const survey = yield* surveyOf(look.fleet, look.alerts);
+  const headline = headlineFrom(survey, look);
+  const places = yield* listPlaces(survey, { limit: TILES_A_PAGE, cursor: query.cursor }, false);
+  const link = (cursor: string | undefined) => homeLink(ROOT, { show: "locations", cursor });
+  const more = pager(places, { noun: "locations", link });
+  return {
+    title: `${headline.title} · Locations`,
+    mood: headline.mood,
+    root: ROOT,
+    here: "locations",
+    parameters: { show: "locations" },
+    madeAt: look.moment.now,
+    refresh: refreshOf(query),
+    body: html`<h1>${counted(places.total, "location")}</h1>
+<p class="soft">${headline.sentence}.</p>${more}${tiles(places.items, ROOT)}${more}`,
+  };
+}
+
+/** Every alert that fires, the worst first. */
+export function* alertsPage(look: Look, query: HomeQuery): Generator<void, Page> {
+  const alerts = yield* listAlerts(look.alerts, { limit: ALERTS_A_PAGE, cursor: query.cursor });
+  const link = (cursor: string | undefined) => homeLink(ROOT, { show: "alerts", cursor });
+  const more = pager(alerts, { noun: "alerts", link });
+  const words = alerts.total === 1 ? "1 alert fires" : `${count(alerts.total)} alerts fire`;
+  const table = alertTable(alerts.items, { root: ROOT, moment: look.moment, caption: "Alerts that fire" });
+  return {
+    title: alerts.total === 0 ? "No alert" : counted(alerts.total, "alert"),
+    mood: alerts.total === 0 ? "good" : "warn",
+    root: ROOT,
+    here: "alerts",
+    parameters: { show: "alerts" },
+    madeAt: look.moment.now,
+    refresh: refreshOf(query),
+    body: html`<h1>${alerts.total === 0 ? "No alert fires" : words}</h1>
+${more}${alerts.total === 0 ? html`<p class="soft">An alert fires once its rule has held for its time.</p>` : table}${more}`,
+  };
+}
+
+function headlineFrom(survey: Survey, look: Look): Headline {
+  return headlineOf({
+    counts: survey.counts,
+    firing: survey.firing,
+    readAt: survey.readAt,
+    now: look.moment.now,
+    statusIntervalMs: look.fleet.statusIntervalMs,
+    blindness: look.alerts.filter(isBlindness),
+  });
+}
+
+function lead({ mood, sentence, asides }: Headline): Markup {
+  return html`<div class="lead ${mood}"><h1>${sentence}.</h1>${asides.map((aside) => html`<p>${aside}</p>`)}</div>
+`;
+}
+
+interface FoldedAlerts {
+  readonly alerts: readonly Alert[];
+  /** By location, how many alerts of its recordings are left out. */
+  readonly within: ReadonlyMap<string, number>;
+}
+
+/** Where a location as a whole is in trouble, the alerts of its recordings are counted beside that one. */
+function foldAlerts(alerts: readonly Alert[]): FoldedAlerts {
+  const places = new Set(
+    alerts.filter(({ subject }) => subject.kind === "location").map(({ subject }) => subject.id),
+  );
+  const within = new Map<string, number>();
+  const kept = alerts.filter(({ subject, labels: { location_id: place = "" } }) => {
+    if (subject.kind !== "recording" || !places.has(place)) return true;
+    within.set(place, (within.get(place) ?? 0) + 1);
+    return false;
+  });
+  return { alerts: kept, within };
+}
+
+function alertSection(alerts: Listing<Alert>, { within }: FoldedAlerts, look: Look): Markup {
+  const total = look.alerts.length;
+  if (total === 0) return nothing;
+  const table = { root: ROOT, moment: look.moment, caption: "Alerts that fire, the worst first" } as const;
+  const left = alerts.total - alerts.items.length;
+  const rest = left === 0 ? "" : `${count(left)} more fire. `;
+  const all = html`<p class="pager"><span>${rest}<a href="${homeLink(ROOT, { show: "alerts" })}">All ${counted(total, "alert")}</a></span></p>`;
+  return html`<section aria-labelledby="alerts"><h2 id="alerts">Alerts</h2>
+${alertTable(alerts.items, table, within)}${total === alerts.items.length ? nothing : all}</section>
+`;
+}
+
+/** Tiles where something is wrong; how many more there are of these, and of the others. */
+function placeSection(survey: Survey, troubled: Listing<Place>): Markup {
+  const total = survey.places.size;
+  if (total === 0) return nothing;
+  const left = troubled.total - troubled.items.length;
+  const more =
+    left === 0
+      ? nothing
+      : html`<p class="pager"><a href="${homeLink(ROOT, { show: "locations", cursor: troubled.nextCursor ?? undefined })}">${count(left)} more ${left === 1 ? "location" : "locations"} in trouble</a></p>`;
+  return html`<section aria-labelledby="locations"><h2 id="locations">Locations</h2>
+${tiles(troubled.items, ROOT)}${more}${fine(total - troubled.total, total)}</section>
+`;
+}
+
+function fine(without: number, total: number): Markup {
+  const all = html`<a href="${homeLink(ROOT, { show: "locations" })}">All ${counted(total, "location")}</a>`;
+  if (without === 0) return html`<p>${all}</p>`;
+  const who = without === total ? counted(total, "location") : `The other ${counted(without, "location")}`;
+  const verb = without === 1 ? "has" : "have";
+  return html`<p>${who} ${verb} nothing to report. ${all}</p>`;
+}
+
+interface Part {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+function* listAlerts(alerts: readonly Alert[], part: Part): Generator<void, Listing<Alert>> {
+  const collector = new ListingCollector<Alert>(part);
+  let seen = 0;
+  for (const alert of alerts) {
+    collector.offer(alertKey(alert), alert);
+    if (++seen % ROWS_PER_STEP === 0) yield;
+  }
+  return collector.listing();
+}
+
+function* listPlaces(survey: Survey, part: Part, onlyTroubled: boolean): Generator<void, Listing<Place>> {
+  const collector = new ListingCollector<Place>(part);
+  let seen = 0;
+  for (const place of survey.places.values()) {
+    if (!onlyTroubled || isTroubled(place)) collector.offer(placeKey(place), place);
+    if (++seen % ROWS_PER_STEP === 0) yield;
+  }
+  return collector.listing();
+}
+
+function isTroubled(place: Place): boolean {
+  const standing = standingOf(place);
+  return standing !== "online" && standing !== "empty";
+}

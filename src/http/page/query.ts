@@ -1,0 +1,27 @@
+/** The parameters of the pages. What is not known is passed over: links get parameters on their way to people. */
+import { z } from "zod";
+import { pageParameters } from "../paging.ts";
+
+const refresh = z.literal("off", { error: "expected off" }).optional();
+
+/** An empty one is none. */
+const text = (error: string) =>
+  z
+    .string({ error })
+    .max(256, error)
+    .transform((given) => given.trim() || undefined)
+    .optional();
+
+export const HomeQuery = z.object({
+  show: z
+    .enum(["locations", "alerts", "search"], { error: "expected locations, alerts or search" })
+    .optional(),
+  location: text("expected one id"),
+  q: text("expected one text of at most 256 characters"),
+  cursor: pageParameters.cursor,
+  refresh,
+});
+export type HomeQuery = z.infer<typeof HomeQuery>;
+
+export const RecordingQuery = z.object({ cursor: pageParameters.cursor, refresh });
+export type RecordingQuery = z.infer<typeof RecordingQuery>;

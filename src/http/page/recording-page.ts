@@ -1,0 +1,173 @@
+/** `GET /recordings/{id}`: one recording, its alerts, and what befell it in the last 30 days. */
+import type { EndReason } from "../../health/alert.ts";
+import type { RecordingStatus } from "../../health/recording.ts";
+import type { AlertStates, FleetSnapshot, RecordingState } from "../../health/state.ts";
+import type { Instant } from "../../lib/clock.ts";
+import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { span } from "../../lib/when.ts";
+import { nameOf, percent } from "../../lib/words.ts";
+import type { Incident } from "../deps.ts";
+import { HttpError } from "../errors.ts";
+import { type IncidentRow, incidentsPage } from "../v1/incidents.ts";
+import { alertTableHere } from "./alert-table.ts";
+import type { Mood, Page } from "./frame.ts";
+import { homeLink, sameLink } from "./links.ts";
+import { blindnessNotice, type Look, refreshOf } from "./look.ts";
+import type { RecordingQuery } from "./query.ts";
+import { locationNameOf, presentOf, recordingNameOf, sinceOf } from "./recording-table.ts";
+import { badge } from "./status.ts";
+import { type Column, tableOf } from "./table.ts";
+import { agoAt, timeAt } from "./when.ts";
+
+const INCIDENTS_A_PAGE = 50;
+const PERIOD_DAYS = 30;
+
+const ROOT = "../";
+
+/** From when on its incidents are shown. */
+export function incidentsSince(now: Instant): Instant {
+  return now - PERIOD_DAYS * 86_400_000;
+}
+
+/** The recording with this id. Throws HttpError `not_found` where none is watched. */
+export function recordingOf(fleet: FleetSnapshot, id: string): RecordingState {
+  const states = fleet.shards.flatMap(({ recordings }) => recordings.get(id) ?? []);
+  // While its location moves between shards it can stand in both.
+  const state = states.sort((a, b) => b.readAt - a.readAt)[0];
+  if (state) return state;
+  throw new HttpError(
+    "not_found",
+    "There is no watched recording with this id; it may have left the fleet, or the link may be cut off.",
+  );
+}
+
+export function* recordingPage(
+  look: Look,
+  query: RecordingQuery,
+  state: RecordingState,
+  incidents: readonly Incident[],
+): Generator<void, Page> {
+  const { fleet, moment } = look;
+  const present = presentOf(state, fleet);
+  const name = nameOf(recordingNameOf(state.id, fleet), state.id);
+  const page = yield* incidentsPage(
+    incidents,
+    { limit: INCIDENTS_A_PAGE, recording: state.id, cursor: query.cursor },
+    fleet.inventory,
+    moment.now,
+  );
+  return {
+    title: `${SAID[present.status]} · ${name}`,
+    mood: present.firing > 0 && present.status === "online" ? "warn" : MOODS[present.status],
+    root: ROOT,
+    madeAt: moment.now,
+    refresh: refreshOf(query),
+    body: html`<div class="lead ${MOODS[present.status]}"><h1><bdi>${name}</bdi></h1>
+<p>${badge(present.status)} ${sinceOf(state, present.status, present.timezone, moment)}</p></div>${blindnessNotice(look)}
+${facts(state, look)}${alertSection(state, look)}${incidentSection(page, look, present.timezone, query)}`,
+  };
+}
+
+const SAID: Readonly<Record<RecordingStatus, string>> = {
+  offline: "Offline",
+  unknown: "? Unknown",
+  degraded: "Degraded",
+  online: "Online",
+};
+
+const MOODS: Readonly<Record<RecordingStatus, Mood>> = {
+  offline: "bad",
+  unknown: "unknown",
+  degraded: "warn",
+  online: "good",
+};
+
+function facts(state: RecordingState, { fleet, moment }: Look): Markup {
+  const recording = fleet.inventory.recording(state.id);
+  const { quality, uptime24h, timezone } = presentOf(state, fleet);
+  const seen = state.lastSeenAt;
+  const place = nameOf(locationNameOf(state, fleet), state.locationId);
+  const rows: [string, Markup | string][] = [
+    ["Location", html`<a href="${homeLink(ROOT, { location: state.locationId })}"><bdi>${place}</bdi></a>`],
+    ["Last seen", seen === undefined ? "" : html`${timeAt(seen, timezone, moment)}, ${agoAt(seen, moment)}`],
+    ["Quality", percent(quality)],
+    ["Uptime 24 h", percent(uptime24h)],
+    ["Camera server", html`<bdi>${nameOf(recording?.cameraServer ?? "", "not known")}</bdi>`],
+    ["Organisation", html`<bdi>${nameOf(recording?.organisation ?? "", "not known")}</bdi>`],
+    ["Schedule", scheduleOf(recording?.useUploadingSchedule)],
+    ["Time zone", nameOf(timezone, "UTC")],
+    ["Id", html`<bdi>${nameOf(state.id, "", 256)}</bdi>`],
+  ];
+  return html`<dl>${rows.map(([term, value]) => html`<dt>${term}</dt><dd>${value === "" ? html`<span class="soft">not known</span>` : value}</dd>`)}</dl>`;
+}
+
+function scheduleOf(useUploadingSchedule: boolean | undefined): string {
+  if (useUploadingSchedule === undefined) return "";
+  return useUploadingSchedule ? "records by an uploading schedule" : "records all the time";
+}
+
+/** Its own alerts, and those of its location as a whole. */
+function alertSection(state: RecordingState, { fleet, moment }: Look): Markup {
+  const shard = fleet.shards.find(({ locations }) => locations.has(state.locationId));
+  const alerts = [
+    ...shown(state.alerts, "this recording"),
+    ...shown(shard?.locations.get(state.locationId)?.alerts, "its location"),
+  ];
+  const table = { moment, caption: "Alerts that fire or are pending" } as const;
+  const none = html`<p class="soft">None fires, none is pending.</p>`;
+  return html`<section aria-labelledby="alerts"><h2 id="alerts">Alerts</h2>${alerts.length === 0 ? none : alertTableHere(alerts, table)}</section>
+`;
+}
+
+/** Those that fire first. */
+function shown(alerts: AlertStates | undefined, at: string) {
+  return Object.values(alerts ?? {})
+    .map((alert) => ({ ...alert, at }))
+    .sort((a, b) => a.state.localeCompare(b.state) || a.startsAt - b.startsAt);
+}
+
+const INCIDENT_COLUMNS: readonly Column[] = [
+  { head: "What" },
+  { head: "Began", label: "began" },
+  { head: "Ended", label: "ended" },
+  { head: "Lasted", label: "lasted" },
+  { head: "How it ended" },
+];
+
+function incidentSection(
+  { items, nextCursor }: { readonly items: readonly IncidentRow[]; readonly nextCursor: string | null },
+  { moment }: Look,
+  timezone: string,
+  { cursor }: RecordingQuery,
+): Markup {
+  const rows = items.map(({ alertname, startsAt, endsAt, endReason }) => {
+    const [from, to] = [Date.parse(startsAt), endsAt === null ? undefined : Date.parse(endsAt)];
+    return [
+      html`${nameOf(alertname, "alert", 80)}`,
+      timeAt(from, timezone, moment),
+      to === undefined ? nothing : timeAt(to, timezone, moment),
+      html`${span(from, to ?? moment.now)}`,
+      html`${reasonOf(endReason)}`,
+    ];
+  });
+  const table = tableOf("Incidents, the newest first", INCIDENT_COLUMNS, rows);
+  const none = html`<p class="soft">None${cursor === undefined ? "" : " from here on"}.</p>`;
+  const first =
+    cursor === undefined ? nothing : html`<a href="${sameLink({})}" rel="first">Back to the newest</a>`;
+  const next =
+    nextCursor === null
+      ? nothing
+      : html`<a href="${sameLink({ cursor: nextCursor })}" rel="next">Older incidents</a>`;
+  return html`<section aria-labelledby="incidents"><h2 id="incidents">Incidents of the last ${PERIOD_DAYS} days</h2>${items.length === 0 ? none : table}<p class="pager">${first}${next}</p></section>`;
+}
+
+const REASONS: Readonly<Record<EndReason, string>> = {
+  recovered: "recovered",
+  no_longer_watched: "no longer watched",
+  rule_removed: "its rule was removed",
+  expired: "expired; whether it is back is not known",
+};
+
+function reasonOf(reason: EndReason | null): string {
+  return reason === null ? "not over" : REASONS[reason];
+}

@@ -1,0 +1,99 @@
+/** Recordings as a table. */
+import { currentStatus } from "../../health/fleet.ts";
+import type { FleetSnapshot, RecordingState } from "../../health/state.ts";
+import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { span } from "../../lib/when.ts";
+import { counted, nameOf, percent } from "../../lib/words.ts";
+import { homeLink, type Root, recordingLink } from "./links.ts";
+import { sortKey } from "./order.ts";
+import { badge, worstFirst } from "./status.ts";
+import { type Column, tableOf } from "./table.ts";
+import { agoAt, knownZone, type Moment, timeAt } from "./when.ts";
+
+const DAY_MS = 86_400_000;
+
+export interface RecordingTable {
+  readonly root: Root;
+  readonly moment: Moment;
+  /** Said to those who do not see the table. */
+  readonly caption: string;
+  readonly withLocation: boolean;
+}
+
+/** The worst first, then by location and name. */
+export function recordingKey(state: RecordingState, fleet: FleetSnapshot): string {
+  const rank = worstFirst.indexOf(currentStatus(state, fleet.now, fleet.statusIntervalMs));
+  const names = [locationNameOf(state, fleet), recordingNameOf(state.id, fleet)];
+  return sortKey(rank, names, state.id);
+}
+
+export function recordingNameOf(id: string, { inventory }: FleetSnapshot): string {
+  return inventory.recording(id)?.name || id;
+}
+
+export function locationNameOf({ locationId }: RecordingState, { inventory }: FleetSnapshot): string {
+  return inventory.location(locationId)?.name || locationId;
+}
+
+/** What of a recording is known now: an old figure says nothing about now, and what is offline has no quality. */
+export function presentOf(state: RecordingState, fleet: FleetSnapshot) {
+  const { inventory } = fleet;
+  const status = currentStatus(state, fleet.now, fleet.statusIntervalMs);
+  const recording = inventory.recording(state.id);
+  return {
+    status,
+    timezone: knownZone(recording?.timezone, inventory.location(state.locationId)?.timezone),
+    quality: status === "online" || status === "degraded" ? state.averageQuality : undefined,
+    uptime24h: fleet.overallUptime(state.id, DAY_MS),
+    firing: Object.values(state.alerts ?? {}).filter((alert) => alert.state === "firing").length,
+  };
+}
+
+const COLUMNS: readonly Column[] = [
+  { head: "Recording" },
+  { head: "Status" },
+  { head: "Last seen", label: "seen" },
+  { head: "Quality", label: "quality", numeric: true },
+  { head: "Uptime 24 h", label: "uptime", numeric: true },
+  { head: "Alerts", numeric: true },
+];
+
+export function recordingTable(
+  states: readonly RecordingState[],
+  fleet: FleetSnapshot,
+  table: RecordingTable,
+): Markup {
+  return tableOf(
+    table.caption,
+    COLUMNS,
+    states.map((state) => cells(state, fleet, table)),
+  );
+}
+
+function cells(
+  state: RecordingState,
+  fleet: FleetSnapshot,
+  { root, moment, withLocation }: RecordingTable,
+): Markup[] {
+  const { status, quality, uptime24h, firing, timezone } = presentOf(state, fleet);
+  const name = nameOf(recordingNameOf(state.id, fleet), state.id);
+  const place = nameOf(locationNameOf(state, fleet), state.locationId);
+  const link = html` <small><a href="${homeLink(root, { location: state.locationId })}"><bdi>${place}</bdi></a></small>`;
+  return [
+    html`<a href="${recordingLink(root, state.id)}"><bdi>${name}</bdi></a>${withLocation ? link : nothing}`,
+    html`${badge(status)} <small>${sinceOf(state, status, timezone, moment)}</small>`,
+    agoAt(state.lastSeenAt, moment),
+    html`${percent(quality)}`,
+    html`${percent(uptime24h)}`,
+    firing === 0 ? nothing : html`${counted(firing, "alert")}`,
+  ];
+}
+
+/** `since 14:05 GMT (12 m)`; of what is unknown, what it was when it was last known. */
+export function sinceOf(state: RecordingState, status: string, timezone: string, moment: Moment): Markup {
+  if (status === "unknown") {
+    if (state.status === undefined) return html`no good reading yet`;
+    return html`was ${state.status} at ${timeAt(state.readAt, timezone, moment)} (${agoAt(state.readAt, moment)})`;
+  }
+  return html`since ${timeAt(state.since, timezone, moment)} (${span(state.since, moment.now)})`;
+}

@@ -1,0 +1,42 @@
+/**
+ * Tables that stay tables to those who listen: on a narrow screen a row becomes a few lines, each cell with its
+ * column's word, and the roles keep what the layout would take away.
+ */
+import { html, type Markup, nothing } from "../../lib/markup.ts";
+
+export interface Column {
+  readonly head: string;
+  /** Said before the cell on a narrow screen, where its value alone would not do. */
+  readonly label?: string;
+  readonly numeric?: boolean;
+}
+
+/** `rows` have a cell per column; the first one names the row. `caption` is for those who do not see it. */
+export function tableOf(
+  caption: string,
+  columns: readonly Column[],
+  rows: readonly (readonly Markup[])[],
+): Markup {
+  const heads = columns.map(
+    (column) => html`<th scope="col" role="columnheader"${classOf(column)}>${column.head}</th>`,
+  );
+  return html`<table role="table"><caption class="hidden">${caption}</caption><thead role="rowgroup"><tr role="row">${heads}</tr></thead>
+<tbody role="rowgroup">${rows.map((cells) => rowOf(columns, cells))}</tbody></table>
+`;
+}
+
+function rowOf(columns: readonly Column[], cells: readonly Markup[]): Markup {
+  const written = cells.map((cell, i) => {
+    const column = columns[i];
+    if (i === 0 || !column) return html`<th scope="row" role="rowheader">${cell}</th>`;
+    if (cell.html === "") return html`<td role="cell"></td>`;
+    const label = column.label === undefined ? nothing : html`<i aria-hidden="true">${column.label} </i>`;
+    return html`<td role="cell"${classOf(column)}>${label}${cell}</td>`;
+  });
+  return html`<tr role="row">${written}</tr>
+`;
+}
+
+function classOf({ numeric }: Column): Markup {
+  return numeric ? html` class="n"` : nothing;
+}

@@ -1,0 +1,112 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chromiumPath, noChromium, openPage, startBrowser } from "../../support/browser.ts";
+import { serve } from "../serve.ts";
+import { active, alertOf, blindness, smallFleet } from "./fleet.ts";
+
+const title = chromiumPath === undefined ? `in a browser (skipped: ${noChromium})` : "in a browser";
+
+const phone = { width: 320, height: 640 };
+const wide = { width: 1280, height: 800 };
+
+const paths = ["/", "/?show=locations", "/?show=alerts", "/?q=e", "/?location=leeds", "/recordings/till-3"];
+
+/** Contrast of every piece of text with what is behind it, by WCAG's formula: those below 4.5. */
+const FAINT = `
+const channel = (c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+const luminance = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+const behind = (element) => {
+  for (let at = element; at; at = at.parentElement) {
+    const colour = numbers(getComputedStyle(at).backgroundColor);
+    if (colour[3] !== 0) return colour;
+  }
+  return [255, 255, 255];
+};
+const faint = [];
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (walker.nextNode()) {
+  const element = walker.currentNode.parentElement;
+  if (walker.currentNode.data.trim() === "" || element.getClientRects().length === 0) continue;
+  const [a, b] = [luminance(numbers(getComputedStyle(element).color)), luminance(behind(element))].sort((x, y) => y - x);
+  const contrast = (a + 0.05) / (b + 0.05);
+  if (contrast < 4.5) faint.push(walker.currentNode.data.trim() + " " + contrast.toFixed(2));
+}
+faint`;
+
+describe.skipIf(chromiumPath === undefined)(title, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  const long = "Wednesbury-Great-Western-Street-Extension".repeat(3);
+  const alerts = active(
+    blindness,
+    alertOf("RecordingOffline"),
+    alertOf("LowQuality", {
+      labels: { alertname: long, recording: long, location: long, location_id: "york" },
+    }),
+  );
+
+  test.each([
+    ["a phone", phone, "light"],
+    ["a phone at night", phone, "dark"],
+    ["a wide screen", wide, "light"],
+    ["a wide screen at night", wide, "dark"],
+  ] as const)("every page fits and can be read on %s", async (_, viewport, colorScheme) => {
+    const { address } = await serve({ fleet: async () => smallFleet, alerts });
+    const { page, complaints } = await openPage(browser, { viewport, colorScheme });
+    for (const path of paths) {
+      await page.goto(address + path);
+      const over = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+      expect(over, `${path} is too wide`).toBeLessThanOrEqual(0);
+      expect(await page.evaluate(FAINT), path).toEqual([]);
+    }
+    expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe(
+      colorScheme === "dark" ? "rgb(17, 22, 27)" : "rgb(243, 245, 248)",
+    );
+    expect(complaints).toEqual([]);
+  });
+
+  test("its tables are still tables to a screen reader on a phone", async () => {
+    const { address } = await serve({ fleet: async () => smallFleet, alerts });
+    const { page } = await openPage(browser, { viewport: phone });
+    await page.goto(`${address}/?location=leeds`);
+    const table = page.getByRole("table", { name: "Recordings, the worst first" });
+    expect(await table.getByRole("row").count()).toBe(3);
+    expect(await table.getByRole("columnheader").count()).toBe(6);
+    expect(await table.getByRole("rowheader", { name: "Till 3" }).count()).toBe(1);
+    expect(await page.getByRole("main").count()).toBe(1);
+    expect(await page.getByRole("navigation", { name: "Pages" }).count()).toBe(1);
+  });
+
+  test("everything is found with the keyboard alone", async () => {
+    const { address } = await serve({ fleet: async () => smallFleet, alerts });
+    const { page } = await openPage(browser, { viewport: wide });
+    await page.goto(address);
+    const focused = () => page.evaluate<string>("document.activeElement.textContent.trim()");
+    await page.keyboard.press("Tab");
+    expect(await focused()).toBe("To the content");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    while ((await focused()) !== "Till 3") await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${address}/recordings/till-3`);
+    expect(await page.title()).toBe("Offline · Till 3 · lenswatch");
+  });
+
+  test("a search begins with its first letter", async () => {
+    const { address } = await serve({ fleet: async () => smallFleet });
+    const { page, complaints } = await openPage(browser, { viewport: phone });
+    await page.goto(`${address}/?show=search`);
+    await page.keyboard.type("till");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${address}/?q=till`);
+    await page.getByRole("link", { name: "Till 3" }).click();
+    await page.getByRole("link", { name: "Leeds Briggate" }).click();
+    await page.waitForURL(`${address}/?location=leeds`);
+    expect(complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,94 @@
+/** A small fleet with some trouble, and its alerts. */
+import type { Alert } from "../../../src/health/alert.ts";
+import type { FleetSnapshot } from "../../../src/health/state.ts";
+import type { ActiveAlert } from "../../../src/http/deps.ts";
+import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
+
+const MINUTE = 60_000;
+
+/** An alert that fires at a recording of Leeds, unless it differs. */
+export function alertOf(alertname: string, differing: Partial<Alert> = {}): Alert {
+  const { id = "till-3" } = differing.subject ?? {};
+  return {
+    id: `${alertname}/${id}@${NOW - 10 * MINUTE}`,
+    key: `${alertname}/${id}`,
+    ruleId: alertname,
+    subject: { kind: "recording", id },
+    labels: {
+      alertname,
+      severity: "critical",
+      recording_id: "till-3",
+      recording: "Till 3",
+      location_id: "leeds",
+      location: "Leeds Briggate",
+    },
+    annotations: { summary: "Till 3 at Leeds Briggate is offline", description: "Camera server cs-1." },
+    state: "firing",
+    startsAt: NOW - 12 * MINUTE,
+    firedAt: NOW - 10 * MINUTE,
+    updatedAt: NOW,
+    facts: { timezone: "Europe/London", problem: "offline" },
+    ...differing,
+  };
+}
+
+/** The service is out of reach: lenswatch is blind. */
+export const blindness: Alert = alertOf("ServiceUnreachable", {
+  subject: { kind: "service", id: "analytics" },
+  labels: { alertname: "ServiceUnreachable", severity: "critical" },
+  annotations: {
+    summary: "The analytics service cannot be reached",
+    description: "No sweep succeeds: recordings keep their last known state.",
+  },
+  facts: { timezone: "UTC", problem: "service_unreachable", detail: "status/uptime timed out after 20 s." },
+});
+
+export function active(...alerts: readonly Alert[]): () => Promise<ActiveAlert[]> {
+  return async () => alerts.map((alert) => ({ alert, receivers: ["ops"] }));
+}
+
+const names = {
+  "till-3": "Till 3",
+  entrance: "Entrance",
+  stairs: "Stairs",
+  shoes: "Shoes",
+  café: "Café",
+  door: "Door",
+};
+
+/** Three locations: one with trouble, one of which part is not known, one where all is well. */
+export const smallFleet: FleetSnapshot = fleetOf({
+  recordings: [
+    recordingState("entrance", { locationId: "leeds" }),
+    recordingState("till-3", {
+      locationId: "leeds",
+      status: "offline",
+      since: NOW - 12 * MINUTE,
+      lastSeenAt: NOW - 12 * MINUTE,
+      averageQuality: 0,
+      alerts: {
+        RecordingOffline: alertState("RecordingOffline", {
+          startsAt: NOW - 12 * MINUTE,
+          annotations: { description: "Camera server cs-1." },
+          facts: { timezone: "Europe/London", problem: "offline" },
+        }),
+        LowUptime: alertState("LowUptime", {
+          state: "pending",
+          labels: { alertname: "LowUptime", severity: "warning" },
+          facts: { timezone: "Europe/London", problem: "low_uptime", overallUptime: 0.9312 },
+        }),
+      },
+    }),
+    recordingState("stairs", { locationId: "york", readAt: NOW - 4 * INTERVAL }),
+    recordingState("shoes", { locationId: "york", status: "degraded", averageQuality: 0.61 }),
+    recordingState("café", { locationId: "bath", status: "online" }),
+    recordingState("door", { locationId: "bath" }),
+  ],
+  names,
+  locations: [
+    { id: "leeds", name: "Leeds Briggate" },
+    { id: "york", name: "York" },
+    { id: "bath", name: "Bath" },
+  ],
+  uptimes: { "till-3": 0.9312, entrance: 1 },
+});

@@ -1,0 +1,257 @@
+import { describe, expect, test } from "vitest";
+import type { Alert } from "../../../src/health/alert.ts";
+import { fleetOf, largeFleet, NOW, recordingState } from "../../metrics/fleets.ts";
+import { serve } from "../serve.ts";
+import { active, alertOf, blindness, smallFleet } from "./fleet.ts";
+import { elementOf, linksOf, shownText } from "./read.ts";
+
+const MINUTE = 60_000;
+
+async function page(path: string, deps: Parameters<typeof serve>[0] = {}) {
+  const { get } = await serve(deps);
+  const response = await get(path);
+  return { response, html: await response.text() };
+}
+
+describe("GET /", () => {
+  test("says how it is, what fires, and where the trouble is", async () => {
+    const lowQuality = alertOf("LensDirty", {
+      subject: { kind: "recording", id: "shoes" },
+      labels: {
+        alertname: "LensDirty",
+        severity: "warning",
+        recording: "Shoes",
+        location_id: "york",
+        location: "York",
+      },
+      startsAt: NOW - 26 * 60 * MINUTE,
+      facts: { timezone: "Europe/London", problem: "low_quality", averageQuality: 0.6199 },
+    });
+    const alerts = active(lowQuality, alertOf("RecordingOffline"));
+    const { response, html } = await page("/", { fleet: async () => smallFleet, alerts });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(shownText(html)).toEqual([
+      "To the content",
+      "lenswatch Locations Alerts Search",
+      "1 of 6 recordings is offline, 1 unknown, 1 degraded, 2 alerts fire.",
+      "Unknown is not fine: nothing was heard of it for 1 m 30 s or longer.",
+      "Alerts",
+      "Alerts that fire, the worst first",
+      "What | Where | Since | For",
+      "Offline RecordingOffline · critical | Till 3 Leeds Briggate | since 11:48 GMT | for 12 m",
+      "Low quality, 61.9 % LensDirty · warning | Shoes York | since Fri 30 Jan 10:00 GMT | for 1 d 2 h",
+      "Locations",
+      "Leeds Briggate",
+      "✕ 1 offline ✓ 1 online",
+      "of 2 recordings · 1 alert",
+      "York",
+      "? 1 unknown ▲ 1 degraded",
+      "of 2 recordings · 1 alert",
+      "The other 1 location has nothing to report. All 3 locations",
+      "As it was at 2026-01-31 12:00:00 UTC. Refreshes every 30 s. Stop refreshing",
+    ]);
+    expect(elementOf(html, "title")).toBe("1 offline, 1 unknown, 1 degraded, 2 alerts · lenswatch");
+    expect(Object.fromEntries(linksOf(html))).toMatchObject({
+      "Till 3": "./recordings/till-3",
+      "Leeds Briggate": "./?location=leeds",
+      "All 3 locations": "./?show=locations",
+      "Stop refreshing": "?refresh=off",
+    });
+  });
+
+  test("says that all is well in a line", async () => {
+    const fleet = fleetOf({ recordings: [recordingState("a"), recordingState("b")] });
+    const { html } = await page("/", { fleet: async () => fleet });
+    expect(elementOf(html, "h1")).toBe("All 2 recordings are online, no alert fires.");
+    expect(elementOf(html, "title")).toBe("All online · lenswatch");
+    expect(shownText(html)).toContain("1 location has nothing to report. All 1 location");
+    expect(html).not.toContain("<table");
+  });
+
+  test("does not call it well when everything is online and something fires", async () => {
+    const fleet = fleetOf({ recordings: [recordingState("a")], locations: [{ id: "loc-1", name: "Leeds" }] });
+    const alerts = active(alertOf("LowUptime", { labels: { alertname: "LowUptime", location_id: "loc-1" } }));
+    const { html } = await page("/", { fleet: async () => fleet, alerts });
+    expect(elementOf(html, "h1")).toBe("The one recording is online, 1 alert fires.");
+    expect(elementOf(html, "title")).toBe("1 alert · lenswatch");
+    expect(html).toContain('<li class="alerts">');
+  });
+
+  test("says that it is blind, and since when, whatever was known before", async () => {
+    const recordings = ["a", "b"].map((id) => recordingState(id, { readAt: NOW - 12 * MINUTE }));
+    const fleet = fleetOf({ recordings });
+    const { html } = await page("/", { fleet: async () => fleet, alerts: active(blindness) });
+    expect(elementOf(html, "h1")).toBe(
+      "lenswatch is blind: the status of all 2 recordings is unknown, 1 alert fires.",
+    );
+    expect(elementOf(html, "title")).toBe("? Blind, 2 unknown · lenswatch");
+    expect(shownText(html)).toEqual(
+      expect.arrayContaining([
+        "The analytics service cannot be reached, since 11:48 UTC (12 m).",
+        "The last good reading was at 11:48 UTC, 12 m ago; since then nobody knows. Unknown is not fine.",
+        "Service out of reach ServiceUnreachable · critical | the service status/uptime timed out after 20 s. | since 11:48 UTC | for 12 m",
+        "? 2 unknown",
+      ]),
+    );
+    expect(html).not.toContain("online</span>");
+  });
+
+  test("says that the service is out of reach while the last readings are still fresh", async () => {
+    const fleet = fleetOf({ recordings: [recordingState("a")] });
+    const { html } = await page("/", { fleet: async () => fleet, alerts: active(blindness) });
+    expect(shownText(html)).toContain("The analytics service cannot be reached, since 11:48 UTC (12 m).");
+    expect(html).toContain('class="lead unknown"');
+  });
+
+  test("knows nothing before the first sweep, and does not call that fine", async () => {
+    const none = await page("/", { fleet: async () => fleetOf({ locations: [] }) });
+    expect(elementOf(none.html, "h1")).toBe("No recording is known yet.");
+    expect(elementOf(none.html, "title")).toBe("? No recording known · lenswatch");
+    const unread = recordingState("a", { status: undefined, readAt: 0 });
+    const never = await page("/", { fleet: async () => fleetOf({ recordings: [unread] }) });
+    expect(shownText(never.html)).toEqual(
+      expect.arrayContaining([
+        "lenswatch is blind: the status of the one recording is unknown.",
+        "Nothing has been seen of them yet: that is unknown, not fine.",
+      ]),
+    );
+  });
+
+  test("leaves out alerts that ended and are only owed to somebody", async () => {
+    const ended = alertOf("RecordingOffline", { state: "resolved", endsAt: NOW });
+    const { html } = await page("/", { fleet: async () => smallFleet, alerts: active(ended) });
+    expect(html).not.toContain("RecordingOffline");
+  });
+
+  test("counts a location's alerts beside the one of the location itself", async () => {
+    const location = alertOf("LocationOffline", {
+      subject: { kind: "location", id: "leeds" },
+      facts: { timezone: "Europe/London", problem: "location_offline", offline: 2, of: 2 },
+    });
+    const other = alertOf("RecordingDegraded", {
+      subject: { kind: "recording", id: "shoes" },
+      labels: { alertname: "RecordingDegraded", recording: "Shoes", location_id: "york", location: "York" },
+      facts: { timezone: "UTC", problem: "degraded" },
+    });
+    const own = ["a", "b"].map((id) => alertOf("RecordingOffline", { subject: { kind: "recording", id } }));
+    const deps = { fleet: async () => smallFleet, alerts: active(...own, other, location) };
+    const shown = shownText((await page("/", deps)).html);
+    const table = shown.slice(shown.indexOf("What | Where | Since | For") + 1, shown.indexOf("Locations"));
+    expect(table).toEqual([
+      "Location offline, 2 of 2 LocationOffline · critical | Leeds Briggate and 2 alerts of its recordings | since 11:48 GMT | for 12 m",
+      "Degraded RecordingDegraded · no severity | Shoes York | since 11:48 UTC | for 12 m",
+      "All 4 alerts",
+    ]);
+    const all = shownText((await page("/?show=alerts", deps)).html);
+    expect(all.filter((line) => line.startsWith("Offline RecordingOffline"))).toHaveLength(2);
+  });
+
+  test("says which messages do not get out, and why", async () => {
+    const failing = alertOf("NotificationsFailing", {
+      subject: { kind: "integration", id: "ops/slack/0" },
+      labels: { alertname: "NotificationsFailing", receiver: "ops", integration: "slack" },
+      facts: { timezone: "UTC", problem: "notifications_failing", detail: "Slack refused the webhook." },
+    });
+    const { html } = await page("/", { fleet: async () => smallFleet, alerts: active(failing) });
+    expect(shownText(html)).toContain(
+      "Messages do not get out NotificationsFailing · no severity | ops by slack Slack refused the webhook. | since 11:48 UTC | for 12 m",
+    );
+  });
+
+  test("refreshes itself unless it is asked not to, and keeps its place then", async () => {
+    const refreshes = (html: string) => html.includes('<meta http-equiv="refresh" content="30">');
+    const deps = { fleet: async () => smallFleet };
+    expect(refreshes((await page("/", deps)).html)).toBe(true);
+    expect(refreshes((await page("/?refresh=off", deps)).html)).toBe(false);
+    expect(refreshes((await page("/?q=till", deps)).html)).toBe(false);
+    expect(refreshes((await page("/?show=search", deps)).html)).toBe(false);
+    const location = await page("/?location=leeds", deps);
+    expect(refreshes(location.html)).toBe(true);
+    expect(linksOf(location.html).get("Stop refreshing")).toBe("?location=leeds&refresh=off");
+    const still = await page("/?location=leeds&refresh=off", deps);
+    expect(linksOf(still.html).get("Refresh every 30 s")).toBe("?location=leeds");
+  });
+
+  test("passes over what links pick up on their way", async () => {
+    const { response } = await page("/?utm_source=mail&location=&q=", { fleet: async () => smallFleet });
+    expect(response.status).toBe(200);
+  });
+});
+
+describe("10,000 recordings in trouble", () => {
+  const fleet = largeFleet(10_000);
+  const alerts: Alert[] = Array.from({ length: 5_000 }, (_, i) =>
+    alertOf("RecordingOffline", {
+      id: `a${i}`,
+      subject: { kind: "recording", id: `r${i}` },
+      startsAt: NOW - i,
+    }),
+  );
+  const deps = { fleet: async () => fleet, alerts: active(...alerts) };
+  const states = fleet.shards.flatMap(({ recordings }) => [...recordings.values()]);
+  const placesOf = (of: typeof states) => new Set(of.map(({ locationId }) => locationId)).size;
+  const places = placesOf(states);
+  const troubled = placesOf(states.filter(({ status }) => status === "offline"));
+  const grouped = (n: number) => n.toLocaleString("en-GB");
+
+  test.each([
+    ["/", 100_000],
+    ["/?show=locations", 150_000],
+    ["/?show=alerts", 100_000],
+    ["/?q=camera", 150_000],
+  ])("make %s no longer than %i characters, and few bytes on the way", async (path, most) => {
+    const { get } = await serve(deps);
+    const response = await get(path, { "accept-encoding": "gzip" });
+    expect(response.headers.get("content-encoding")).toBe("gzip");
+    expect(Number(response.headers.get("content-length"))).toBeLessThan(16_000);
+    const html = await response.text();
+    expect(html.length).toBeLessThan(most);
+    expect(html.length).toBeGreaterThan(10_000);
+  });
+
+  test("are counted, and how many are not shown is said", async () => {
+    const { html } = await page("/", deps);
+    const shown = shownText(html);
+    expect(elementOf(html, "h1")).toBe("200 of 10,000 recordings are offline, 5,000 alerts fire.");
+    expect(shown).toContain("4,980 more fire. All 5,000 alerts");
+    expect(troubled).toBeGreaterThan(100);
+    expect(shown).toContain(`${troubled - 60} more locations in trouble`);
+    expect(shown).toContain(
+      `The other ${grouped(places - troubled)} locations have nothing to report. All ${grouped(places)} locations`,
+    );
+  });
+
+  test.each([
+    ["/?show=locations", /<li class="\w+"><a href="\.\/\?location=(\w+)"/g, places],
+    ["/?show=alerts", /<th scope="row" role="rowheader">Offline.*?recordings\/(r\d+)"/gs, 5_000],
+    ["/?q=camera+1", /<th scope="row" role="rowheader"><a href="\.\/recordings\/(\w+)"/g, undefined],
+  ])("are all found by following the links of %s, each once", async (start, row, total) => {
+    const { get } = await serve(deps);
+    const seen: string[] = [];
+    let announced = "";
+    let link: string | undefined = start;
+    while (link !== undefined) {
+      const html: string = await (await get(`/${link.replace(/^\.?\//, "")}`)).text();
+      const before = seen.length;
+      seen.push(...[...html.matchAll(row)].map(([, id = ""]) => id));
+      const range = new RegExp(`>${grouped(before + 1)}–${grouped(seen.length)} of ([\\d,]+) `).exec(html);
+      announced = range?.[1] ?? "";
+      link = [...linksOf(html)].find(([words]) => /^[\d,]+ more/.test(words))?.[1];
+    }
+    expect(announced).toBe(grouped(seen.length));
+    expect(seen.length).toBe(total ?? seen.length);
+    expect(seen.length).toBeGreaterThan(500);
+    expect(new Set(seen).size).toBe(seen.length);
+  });
+
+  test("lead on from the locations of the first page to the next one", async () => {
+    const { get } = await serve(deps);
+    const first = await (await get("/")).text();
+    const link = linksOf(first).get(`${troubled - 60} more locations in trouble`) ?? "";
+    const next = shownText(await (await get(`/${link.slice(2)}`)).text());
+    expect(next).toContain(
+      `61–260 of ${grouped(places)} locations, the worst first. Back to the first ${grouped(places - 260)} more locations`,
+    );
+  });
+});

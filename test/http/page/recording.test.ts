@@ -1,0 +1,252 @@
+import { describe, expect, test } from "vitest";
+import type { FleetSnapshot } from "../../../src/health/state.ts";
+import type { Incident } from "../../../src/http/deps.ts";
+import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
+import { serve } from "../serve.ts";
+import { active, blindness, smallFleet } from "./fleet.ts";
+import { elementOf, linksOf, shownText } from "./read.ts";
+
+const HOUR = 3_600_000;
+
+function incident(hoursAgo: number, differing: Partial<Incident> = {}): Incident {
+  return {
+    id: `i${hoursAgo}`,
+    alertname: "RecordingOffline",
+    subject: { kind: "recording", id: "till-3" },
+    locationId: "leeds",
+    startsAt: NOW - hoursAgo * HOUR,
+    endsAt: NOW - hoursAgo * HOUR + 9 * 60_000,
+    endReason: "recovered",
+    ...differing,
+  };
+}
+
+async function page(path: string, deps: Parameters<typeof serve>[0] = {}) {
+  const { get } = await serve({ fleet: async () => smallFleet, ...deps });
+  const response = await get(path);
+  return { status: response.status, html: await response.text() };
+}
+
+/** The fleet with its recordings in Amsterdam. */
+function inAmsterdam(fleet: FleetSnapshot): FleetSnapshot {
+  const { recording, location } = fleet.inventory;
+  const moved = (id: string) => {
+    const known = recording(id);
+    return known && { ...known, timezone: "Europe/Amsterdam", useUploadingSchedule: true };
+  };
+  return { ...fleet, inventory: { recording: moved, location } };
+}
+
+describe("GET /recordings/{id}", () => {
+  test("tells all that is known of a recording", async () => {
+    const incidents = [
+      incident(50),
+      incident(0.2, { endsAt: undefined, endReason: undefined }),
+      incident(3, { subject: { kind: "recording", id: "entrance" } }),
+      incident(700, { alertname: "LowUptime", endReason: "expired" }),
+    ];
+    const { status, html } = await page("/recordings/till-3", { incidents: async () => incidents });
+    expect(status).toBe(200);
+    expect(shownText(html)).toEqual([
+      "To the content",
+      "lenswatch Locations Alerts Search",
+      "Till 3",
+      "✕ offline since 11:48 UTC (12 m)",
+      "Location",
+      "Leeds Briggate",
+      "Last seen",
+      "11:48 UTC, 12 m ago",
+      "Quality",
+      "not known",
+      "Uptime 24 h",
+      "93.1 %",
+      "Camera server",
+      "cs",
+      "Organisation",
+      "org",
+      "Schedule",
+      "records all the time",
+      "Time zone",
+      "UTC",
+      "Id",
+      "till-3",
+      "Alerts",
+      "Alerts that fire or are pending",
+      "What | State | Since | For",
+      "Offline RecordingOffline · critical Camera server cs-1. | firing, this recording | since 11:48 GMT | for 12 m",
+      "Low uptime, 93.1 % LowUptime · warning | pending, this recording | since 11:50 GMT | for 10 m",
+      "Incidents of the last 30 days",
+      "Incidents, the newest first",
+      "What | Began | Ended | Lasted | How it ended",
+      "RecordingOffline | began 11:48 UTC | | lasted 12 m | not over",
+      "RecordingOffline | began Thu 29 Jan 10:00 UTC | ended Thu 29 Jan 10:09 UTC | lasted 9 m | recovered",
+      "LowUptime | began Fri 2 Jan 08:00 UTC | ended Fri 2 Jan 08:09 UTC | lasted 9 m | expired; whether it is back is not known",
+      "As it was at 2026-01-31 12:00:00 UTC. Refreshes every 30 s. Stop refreshing",
+    ]);
+    expect(elementOf(html, "title")).toBe("Offline · Till 3 · lenswatch");
+    expect(linksOf(html).get("Leeds Briggate")).toBe("../?location=leeds");
+    expect(linksOf(html).get("lenswatch")).toBe("../");
+    expect(linksOf(html).get("Stop refreshing")).toBe("?refresh=off");
+  });
+
+  test("tells its times in the recording's own zone", async () => {
+    const { html } = await page("/recordings/till-3", { fleet: async () => inAmsterdam(smallFleet) });
+    expect(shownText(html)).toEqual(
+      expect.arrayContaining([
+        "✕ offline since 12:48 CET (12 m)",
+        "Europe/Amsterdam",
+        "records by an uploading schedule",
+        "None.",
+      ]),
+    );
+  });
+
+  test("says what it was when nothing is known of it now", async () => {
+    const recordings = [
+      recordingState("stale", { readAt: NOW - 4 * INTERVAL, status: "offline" }),
+      recordingState("never", { readAt: 0, status: undefined, lastSeenAt: undefined }),
+    ];
+    const fleet = async () => fleetOf({ recordings });
+    const stale = await page("/recordings/stale", { fleet, alerts: active(blindness) });
+    expect(elementOf(stale.html, "title")).toBe("? Unknown · stale · lenswatch");
+    const shown = shownText(stale.html);
+    expect(shown).toContain("? unknown was offline at 11:58 GMT (2 m ago)");
+    expect(shown).toContain("The analytics service cannot be reached, since 11:48 UTC (12 m).");
+    expect(shown[shown.indexOf("Quality") + 1]).toBe("not known");
+    const never = shownText((await page("/recordings/never", { fleet })).html);
+    expect(never).toContain("? unknown no good reading yet");
+    expect(never[never.indexOf("Last seen") + 1]).toBe("not known");
+  });
+
+  test("shows the alerts of its location beside its own", async () => {
+    const LocationOffline = alertState("LocationOffline", {
+      facts: { timezone: "UTC", problem: "location_offline", offline: 3, of: 4 },
+    });
+    const locations = [{ id: "loc-1", name: "Leeds", alerts: { LocationOffline } }];
+    const fleet = fleetOf({ recordings: [recordingState("a")], locations });
+    const { html } = await page("/recordings/a", { fleet: async () => fleet });
+    expect(shownText(html)).toContain(
+      "Location offline, 3 of 4 LocationOffline · critical | firing, its location | since 11:50 UTC | for 10 m",
+    );
+  });
+
+  test("asks for the incidents of 30 days, and pages them", async () => {
+    const asked: number[] = [];
+    const many = Array.from({ length: 120 }, (_, i) => incident(i + 1));
+    const incidents = async (since: number) => {
+      asked.push(since);
+      return many;
+    };
+    const { get } = await serve({ fleet: async () => smallFleet, incidents });
+    const lengths: number[] = [];
+    let link: string | undefined = "";
+    while (link !== undefined) {
+      const html: string = await (await get(`/recordings/till-3${link}`)).text();
+      lengths.push(html.match(/>RecordingOffline<\/th>/g)?.length ?? 0);
+      link = linksOf(html).get("Older incidents");
+      if (lengths.length > 1) expect(linksOf(html).get("Back to the newest")).toBe("?");
+    }
+    expect(lengths).toEqual([50, 50, 20]);
+    expect(asked[0]).toBe(NOW - 30 * 24 * HOUR);
+  });
+
+  test("takes the later reading of a recording that stands in two shards", async () => {
+    const shardOf = (status: "online" | "offline", readAt: number) => ({
+      sweptAt: NOW,
+      recordings: new Map([["a", recordingState("a", { status, readAt })]]),
+      locations: new Map(),
+    });
+    const shards = [shardOf("offline", NOW - 30_000), shardOf("online", NOW - 1_000)];
+    const { html } = await page("/recordings/a", { fleet: async () => fleetOf({ shards }) });
+    expect(elementOf(html, "title")).toBe("Online · a · lenswatch");
+  });
+
+  test.each(["/recordings/nobody", "/recordings/", "/recordings/%3Cb%3E", "/recordings/__proto__"])(
+    "%s is a page that says so, with a way back",
+    async (path) => {
+      const { status, html } = await page(path);
+      expect(status).toBe(404);
+      expect(elementOf(html, "h1")).toBe("Not found");
+      expect(linksOf(html).get("To the status page")).toBe("../");
+      expect(html).not.toContain("<b>");
+    },
+  );
+});
+
+describe("GET /?location=", () => {
+  test("lists the recordings of one location, the worst first", async () => {
+    const { html } = await page("/?location=leeds");
+    const shown = shownText(html);
+    expect(shown.slice(2, -1)).toEqual([
+      "Leeds Briggate",
+      "✕ 1 offline ✓ 1 online of 2 recordings",
+      "Recordings",
+      "Recordings, the worst first",
+      "Recording | Status | Last seen | Quality | Uptime 24 h | Alerts",
+      "Till 3 | ✕ offline since 11:48 UTC (12 m) | seen 12 m ago | | uptime 93.1 % | 1 alert",
+      "Entrance | ✓ online since 11:00 UTC (1 h) | seen 12 s ago | quality 92 % | uptime 100 % |",
+    ]);
+    expect(elementOf(html, "title")).toBe("1 offline · Leeds Briggate · lenswatch");
+  });
+
+  test("can be searched within", async () => {
+    const { html } = await page("/?location=leeds&q=entr");
+    expect(shownText(html)).toContain("1 recording found here: “entr”.");
+    expect(html).toContain("recordings/entrance");
+    expect(html).not.toContain("recordings/till-3");
+  });
+
+  test("says that a location is not known, with a way back", async () => {
+    const { status, html } = await page("/?location=nowhere");
+    expect(status).toBe(404);
+    expect(linksOf(html).get("To the status page")).toBe("./");
+  });
+
+  test("shows a location without recordings as it is", async () => {
+    const fleet = fleetOf({ locations: [{ id: "new", name: "New shop" }] });
+    const { html } = await page("/?location=new", { fleet: async () => fleet });
+    expect(elementOf(html, "title")).toBe("? No recording seen · New shop · lenswatch");
+    expect(shownText(html)).toContain("No recording.");
+  });
+});
+
+describe("GET /?q=", () => {
+  test.each([
+    ["till", ["till-3"], 0],
+    ["TILL 3", ["till-3"], 0],
+    ["leeds till", ["till-3"], 0],
+    ["leeds", ["till-3", "entrance"], 1],
+    ["cafe", ["café"], 0],
+    ["CAFÉ", ["café"], 0],
+    ["%", [], 0],
+    [".*", [], 0],
+  ])("%j finds %j", async (q, recordings, places) => {
+    const { html } = await page(`/?${new URLSearchParams({ q })}`);
+    const found = [...html.matchAll(/href="\.\/recordings\/([^"]*)"/g)];
+    expect(found.map(([, id = ""]) => decodeURIComponent(id))).toEqual(recordings);
+    expect(html.match(/<ul class="tiles">/g)?.length ?? 0).toBe(places);
+  });
+
+  test("keeps what was searched for in the field, and in the links to more", async () => {
+    const recordings = Array.from({ length: 150 }, (_, i) => recordingState(`cam "${i}"`));
+    const { html } = await page('/?q=CAM+"', { fleet: async () => fleetOf({ recordings }) });
+    expect(html).toContain('value="CAM &quot;"');
+    expect(elementOf(html, "title")).toBe("150 found · lenswatch");
+    const link = linksOf(html).get("50 more recordings") ?? "";
+    expect(new URLSearchParams(link.slice(2)).get("q")).toBe('CAM "');
+  });
+
+  test("sorts numbers as people do", async () => {
+    const recordings = ["Till 10", "till 9", "Till 1"].map((name) => recordingState(name));
+    const { html } = await page("/?q=till", { fleet: async () => fleetOf({ recordings }) });
+    const order = [...html.matchAll(/recordings\/(\w+)%20(\d+)"/g)].map(([, , n]) => n);
+    expect(order).toEqual(["1", "9", "10"]);
+  });
+
+  test("is a form before there is anything to search for", async () => {
+    const { status, html } = await page("/?show=search");
+    expect(status).toBe(200);
+    expect(html).toMatch(/<form role="search" action="\.\/" method="get">.*<input type="search" name="q"/s);
+    expect(html).not.toContain("<table");
+  });
+});
