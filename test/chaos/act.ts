@@ -1,0 +1,137 @@
+/** Plays a plan: does each thing at its time and writes down when it truly happened. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Instant } from "../../src/lib/clock.ts";
+import type { Faults } from "../../src/simulator/faults.ts";
+import type { Action, ServiceFault } from "./plan.ts";
+import type { Replicas } from "./replicas.ts";
+import type { Stage } from "./stage.ts";
+import type { Span } from "./truth.ts";
+
+/** What the run did to the daemon and around it. */
+export interface Diary {
+  /** When a replica or Redis was killed. */
+  readonly crashes: Instant[];
+  readonly redisDown: Span[];
+  /** The service did not do its part. */
+  readonly blind: Span[];
+  /** Any fault at all, until everything should have got over it. */
+  readonly disturbed: Span[];
+}
+
+/** After a fault of the service, of a receiver, of a process: until nothing of it is left to be felt. */
+const AFTER_MS = { service: 5_000, receiver: 12_000, process: 10_000 } as const;
+
+/** Plays everything; resolves when the last fault is over. `signal` leaves out what has not begun. */
+export async function play(
+  plan: readonly Action[],
+  { stage, replicas, diary }: { stage: Stage; replicas: Replicas; diary: Diary },
+  signal: AbortSignal,
+): Promise<void> {
+  const began = Date.now();
+  const underWay = new Set<Promise<void>>();
+  const acts = createActs(stage, replicas, diary);
+  for (const action of plan) {
+    await sleep(Math.max(0, began + action.at - Date.now()), undefined, { signal }).catch(() => {});
+    if (signal.aborted) break;
+    const act = acts(action);
+    underWay.add(act);
+    void act.finally(() => underWay.delete(act));
+  }
+  await Promise.all(underWay);
+}
+
+function createActs(stage: Stage, replicas: Replicas, diary: Diary): (action: Action) => Promise<void> {
+  const { simulator, redis, mail, watched } = stage;
+  const { world, faults } = simulator;
+  const slackTroubles = new Map<number, symbol>();
+  let mailTrouble: symbol | undefined;
+  let redisIsUp = true;
+
+  async function noted(
+    list: "blind" | "redisDown",
+    afterMs: number,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    const from = Date.now();
+    await work();
+    const to = Date.now();
+    diary[list].push({ from, to });
+    diary.disturbed.push({ from, to: to + afterMs });
+  }
+
+  async function killRedis(downMs: number): Promise<void> {
+    if (!redisIsUp) return;
+    redisIsUp = false;
+    diary.crashes.push(Date.now());
+    await noted("redisDown", AFTER_MS.process, async () => {
+      await redis.kill();
+      await sleep(downMs);
+      await redis.restart();
+    });
+    redisIsUp = true;
+  }
+
+  async function end(replica: number, how: "kill" | "stop", downMs: number): Promise<void> {
+    const from = Date.now();
+    await replicas.end(replica, how, downMs);
+    diary.disturbed.push({ from, to: Date.now() + AFTER_MS.process });
+  }
+
+  async function troubleSlack({
+    webhooks,
+    trouble,
+    lastsMs,
+  }: Extract<Action, { kind: "slack" }>): Promise<void> {
+    const mine = Symbol(trouble.answer);
+    const from = Date.now();
+    for (const webhook of webhooks) {
+      slackTroubles.set(webhook, mine);
+      stage.trouble(webhook, trouble);
+    }
+    await sleep(lastsMs);
+    for (const webhook of webhooks) {
+      if (slackTroubles.get(webhook) === mine) stage.trouble(webhook, undefined);
+    }
+    diary.disturbed.push({ from, to: Date.now() + AFTER_MS.receiver });
+  }
+
+  async function troubleMail({ responses, lastsMs }: Extract<Action, { kind: "mail" }>): Promise<void> {
+    const mine = Symbol("mail");
+    const from = Date.now();
+    mailTrouble = mine;
+    mail.respond(responses);
+    await sleep(lastsMs);
+    if (mailTrouble === mine) mail.respond({});
+    diary.disturbed.push({ from, to: Date.now() + AFTER_MS.receiver });
+  }
+
+  return async (action) => {
+    switch (action.kind) {
+      case "status":
+        for (const i of action.recordings) world.setStatus(watched[i]?.id ?? "", action.status);
+        return;
+      case "kill":
+      case "stop":
+        await Promise.all(action.replicas.map((replica) => end(replica, action.kind, action.downMs)));
+        return;
+      case "redis":
+        return killRedis(action.downMs);
+      case "service":
+        return noted("blind", AFTER_MS.service, () => troubleService(faults, action.faults, action.lastsMs));
+      case "slack":
+        return troubleSlack(action);
+      case "mail":
+        return troubleMail(action);
+    }
+  };
+}
+
+async function troubleService(
+  faults: Faults,
+  wanted: readonly ServiceFault[],
+  lastsMs: number,
+): Promise<void> {
+  for (const [name, params] of wanted) faults.setUntyped(name, params);
+  await sleep(lastsMs);
+  for (const [name] of wanted) faults.clear(name);
+}

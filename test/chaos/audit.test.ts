@@ -1,0 +1,232 @@
+import { describe, expect, it } from "vitest";
+import { type AuditInput, audit, type VerdictKind } from "./audit.ts";
+import type { Telling } from "./tellings.ts";
+
+const START = Date.UTC(2026, 10, 20, 14, 0);
+const second = (n: number) => START + 1_000 * n;
+
+/** Accepted at a second; `since`: the second it says the outage began. */
+type Line = readonly [at: number, says: Telling["says"], since: number, lasted?: number];
+
+interface Story {
+  /** Dark from second to second. */
+  readonly dark?: readonly (readonly [from: number, to: number])[];
+  readonly told?: readonly Line[];
+  readonly other?: readonly Line[];
+  readonly crashes?: readonly number[];
+  readonly redisDown?: readonly (readonly [from: number, to: number])[];
+  /** Seconds in which the service said nothing that counts. */
+  readonly blind?: readonly (readonly [from: number, to: number])[];
+  readonly unreadable?: readonly string[];
+}
+
+const tellings = (lines: readonly Line[], subject: string, from: number): Telling[] =>
+  lines.map(([at, says, since, lasted = at - since], i) => ({
+    at: second(at) + 40,
+    integration: "slack/0",
+    message: from + i,
+    subject,
+    says,
+    lastedMs: 1_000 * Math.floor(lasted),
+    beganMinute: new Date(second(since)).getUTCMinutes(),
+  }));
+
+function judged(story: Story) {
+  const spans = (pairs: Story["dark"] = []) =>
+    pairs.map(([from, to]) => ({ from: second(from), to: second(to) }));
+  const input: AuditInput = {
+    recordings: [{ id: "c1", name: "Till 3", locationId: "l1", integrations: ["slack/0"] }],
+    ledger: (story.dark ?? []).flatMap(([from, to]) => [
+      { at: second(from), recordingId: "c1", status: "offline" },
+      { at: second(to), recordingId: "c1", status: "online" },
+    ]),
+    tellings: [
+      ...tellings(story.told ?? [], "Till 3", 0),
+      ...tellings(story.other ?? [], "The service", 100),
+    ],
+    unreadable: story.unreadable ?? [],
+    answers: new Map([["l1", Array.from({ length: 300 }, (_, i) => second(i) + 500)]]),
+    crashes: (story.crashes ?? []).map(second),
+    blind: spans(story.blind),
+    redisDown: spans(story.redisDown),
+    disturbed: (story.crashes ?? []).map((at) => ({ from: second(at), to: second(at + 10) })),
+    rule: { intervalMs: 1_000, forMs: 2_000, keepFiringForMs: 2_000 },
+    end: second(300),
+  };
+  return audit(input);
+}
+
+const kinds = (story: Story): VerdictKind[] => judged(story).verdicts.map(({ kind }) => kind);
+const outage = [10, 30] as const;
+const begin: Line = [13, "firing", 10];
+const end: Line = [33, "recovered", 10, 20];
+
+describe("the audit of a chaos run", () => {
+  it("has nothing to say of an outage that was told and ended", () => {
+    const found = judged({ dark: [outage], told: [begin, end] });
+    expect(found.verdicts).toEqual([]);
+    expect(found).toMatchObject({ outages: 1, mustBeTold: 1, tellings: 2, doubled: { messages: 0 } });
+    expect(found.delays).toEqual([
+      { ms: 3_040, says: "firing", undisturbed: true },
+      { ms: 3_040, says: "recovered", undisturbed: true },
+    ]);
+  });
+
+  it.each<[string, VerdictKind[], Story]>([
+    ["an outage nobody heard of", ["lost"], { dark: [outage] }],
+    ["the second of two outages", ["lost"], { dark: [outage, [60, 80]], told: [begin, end] }],
+    [
+      "an outage whose news is of another one",
+      ["lost"],
+      {
+        dark: [outage, [60, 80]],
+        told: [
+          [63, "firing", 60],
+          [83, "recovered", 60, 20],
+        ],
+      },
+    ],
+    ["an end nobody heard of", ["unresolved"], { dark: [outage], told: [begin] }],
+    [
+      "an end that is owed before the next beginning",
+      ["unresolved"],
+      { dark: [outage, [60, 80]], told: [begin, [63, "firing", 60], [83, "recovered", 60, 20]] },
+    ],
+    [
+      "an outage there was not",
+      ["false", "false"],
+      {
+        told: [
+          [13, "firing", 10],
+          [20, "recovered", 10, 5],
+        ],
+      },
+    ],
+    [
+      "an outage said to have begun while it was online",
+      ["lost", "false", "false"],
+      {
+        dark: [outage],
+        told: [
+          [60, "firing", 57],
+          [63, "recovered", 57, 3],
+        ],
+      },
+    ],
+    [
+      "an outage told long after its end as if it went on",
+      ["false"],
+      {
+        dark: [outage],
+        told: [
+          [60, "firing", 10],
+          [61, "recovered", 10, 20],
+        ],
+      },
+    ],
+    [
+      "a recovery while it was dark",
+      ["false"],
+      { dark: [[10, 60]], told: [begin, [33, "recovered", 10, 20]] },
+    ],
+    ["a recovery of what was never told", ["lost", "false"], { dark: [outage], told: [end] }],
+    ["a late story while it was dark", ["false"], { dark: [[10, 60]], told: [[33, "late", 10, 20]] }],
+    ["a late story of nothing", ["false"], { told: [[33, "late", 10, 20]] }],
+    [
+      "an end for a reason nobody gave",
+      ["false", "unresolved"],
+      { dark: [outage], told: [begin, [33, "ended", 10, 20]] },
+    ],
+    ["what goes on and was never begun", ["lost", "false"], { dark: [outage], told: [[20, "still", 10]] }],
+    [
+      "what still goes on though it is over",
+      ["false"],
+      { dark: [outage], told: [begin, [60, "still", 10], [61, "recovered", 10, 20]] },
+    ],
+    ["a beginning told twice", ["doubled"], { dark: [outage], told: [begin, [20, "firing", 10], end] }],
+    ["an end told twice", ["doubled"], { dark: [outage], told: [begin, end, [50, "recovered", 10, 20]] }],
+    [
+      "a beginning told again after its end",
+      ["doubled"],
+      { dark: [outage], told: [begin, end, [34, "firing", 10], [36, "recovered", 10, 20]] },
+    ],
+    ["a late story of what was told", ["doubled"], { dark: [outage], told: [begin, [33, "late", 10, 20]] }],
+    [
+      "a late story told twice",
+      ["doubled"],
+      {
+        dark: [outage],
+        told: [
+          [33, "late", 10, 20],
+          [36, "late", 10, 20],
+        ],
+      },
+    ],
+    ["a message it cannot read", ["unreadable"], { unreadable: ["slack/0: what?"] }],
+    ["a blindness whose end nobody heard of", ["unresolved"], { other: [[13, "firing", 10]] }],
+    [
+      "a blindness told twice",
+      ["doubled"],
+      {
+        other: [
+          [13, "firing", 10],
+          [15, "firing", 10],
+          [20, "recovered", 10],
+        ],
+      },
+    ],
+    ["an end of blindness out of nothing", ["doubled"], { other: [[20, "recovered", 10]] }],
+  ])("sees %s", (_, expected, story) => {
+    expect(kinds(story).sort()).toEqual([...expected].sort());
+  });
+
+  it.each<[string, Story]>([
+    [
+      "a late story of an outage nobody could be told of in time",
+      { dark: [outage], told: [[60, "late", 10, 22]] },
+    ],
+    ["silence about an outage shorter than `for`", { dark: [[10, 12]] }],
+    ["silence about an outage that nobody could see", { dark: [outage], blind: [[9, 31]] }],
+    [
+      "one alert over two outages with an unseen moment between",
+      {
+        dark: [
+          [10, 30],
+          [31, 50],
+        ],
+        told: [begin, [53, "recovered", 10, 40]],
+      },
+    ],
+    [
+      "an end and a next beginning in one message",
+      { dark: [outage, [32, 50]], told: [begin, end, [35, "firing", 32], [53, "recovered", 32, 18]] },
+    ],
+    ["what still goes on beside something new", { dark: [outage], told: [begin, [20, "still", 10], end] }],
+  ])("accepts %s", (_, story) => {
+    expect(kinds(story)).toEqual([]);
+  });
+
+  it("excuses one repeated message for each kill, and only of the message in flight then", () => {
+    const twice: Story = { dark: [outage], told: [begin, [20, "firing", 10], end] };
+    expect(judged({ ...twice, crashes: [13.3] })).toMatchObject({
+      verdicts: [],
+      doubled: { messages: 1, excused: 1 },
+    });
+    expect(kinds({ ...twice, crashes: [19] })).toEqual(["doubled"]);
+    expect(kinds({ ...twice, crashes: [5] })).toEqual(["doubled"]);
+    const thrice: Story = { dark: [outage], told: [begin, [13.5, "firing", 10], [20, "firing", 10], end] };
+    expect(kinds({ ...thrice, crashes: [13.6] })).toEqual(["doubled"]);
+    expect(kinds({ ...thrice, crashes: [13.3, 13.6] })).toEqual([]);
+  });
+
+  it("excuses a message that could not be written down before Redis was back", () => {
+    const told: Line[] = [begin, [26, "firing", 10], end];
+    expect(kinds({ dark: [outage], told, redisDown: [[12, 22]], crashes: [12, 20] })).toEqual([]);
+    expect(kinds({ dark: [outage], told, crashes: [20] })).toEqual(["doubled"]);
+  });
+
+  it("counts what was late only where nothing failed", () => {
+    const { delays } = judged({ dark: [outage], told: [begin, end], crashes: [28] });
+    expect(delays.map(({ undisturbed }) => undisturbed)).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,83 @@
+/** The replicas of the daemon: started, killed, stopped and started again, each in its place. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Instant } from "../../src/lib/clock.ts";
+import { type Daemon, startDaemon } from "../support/daemon.ts";
+
+/** One replica that was ended, or ended by itself. */
+export interface Ended {
+  readonly at: Instant;
+  readonly replica: number;
+  readonly how: "kill" | "stop" | "by itself";
+}
+
+export interface Replicas {
+  readonly ended: readonly Ended[];
+  /** Ends a replica, or another where it is down already, and starts it again `downMs` later. */
+  end(replica: number, how: "kill" | "stop", downMs: number): Promise<void>;
+  /** Waits until every replica is there and has begun to watch. */
+  allWatching(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts so many; their logs are kept in `logDir`, where one is given. */
+export async function startReplicas(
+  count: number,
+  config: string,
+  logDir: string | undefined,
+): Promise<Replicas> {
+  const running = new Map<number, Daemon>();
+  const ended: Ended[] = [];
+  const ways = new Set<Promise<void>>();
+  let generation = 0;
+  let closing = false;
+
+  async function start(replica: number): Promise<void> {
+    running.set(replica, await startDaemon(config));
+  }
+
+  async function take(replica: number, how: "kill" | "stop"): Promise<boolean> {
+    const daemon = running.get(replica);
+    if (!daemon) return false;
+    running.delete(replica);
+    const at = Date.now();
+    const outcome = await daemon.end(how === "kill" ? "SIGKILL" : "SIGTERM");
+    const asAsked = how === "kill" ? outcome === "SIGKILL" : outcome === 0;
+    ended.push({ at, replica, how: asAsked ? how : "by itself" });
+    await keepLog(daemon, replica);
+    return true;
+  }
+
+  async function keepLog(daemon: Daemon, replica: number): Promise<void> {
+    if (logDir === undefined) return;
+    await mkdir(logDir, { recursive: true });
+    const lines = daemon.log.map((line) => JSON.stringify(line)).join("\n");
+    const number = String(++generation).padStart(4, "0");
+    await writeFile(join(logDir, `${number}-replica-${replica}-${daemon.pid}.log`), `${lines}\n`);
+  }
+
+  await Promise.all(Array.from({ length: count }, (_, replica) => start(replica)));
+  return {
+    ended,
+    async end(wanted, how, downMs) {
+      const replica = running.has(wanted) ? wanted : ([...running.keys()][0] ?? wanted);
+      const way = (async () => {
+        if (!(await take(replica, how))) return;
+        await sleep(downMs);
+        if (!closing) await start(replica);
+      })();
+      ways.add(way);
+      await way.finally(() => ways.delete(way));
+    },
+    async allWatching() {
+      await Promise.all(ways);
+      await Promise.all([...running.values()].map((daemon) => daemon.logged("watching")));
+    },
+    async close() {
+      closing = true;
+      await Promise.all(ways);
+      await Promise.all([...running.keys()].map((replica) => take(replica, "stop")));
+    },
+  };
+}

@@ -1,0 +1,215 @@
+/** Everything around the daemon: the simulated service, a real Redis that keeps its data, Slack and a mail server. */
+import { stringify } from "yaml";
+import type { Instant } from "../../src/lib/clock.ts";
+import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
+import { startTestRedis, type TestRedis } from "../support/redis.ts";
+import { limitsBroken, type SlackAnswer, type SlackSink, startSlackSink } from "../support/slack-sink.ts";
+import { type SmtpSink, startSmtpSink } from "../support/smtp-sink.ts";
+import type { Timing, Watched } from "./audit.ts";
+import type { SlackTrouble } from "./plan.ts";
+import { type Read, readMail, readSlack, type Telling } from "./tellings.ts";
+
+export const RULE: Timing = { intervalMs: 1_000, forMs: 2_000, keepFiringForMs: 2_000 };
+const LOCATIONS_PER_REQUEST = 25;
+
+export interface Fleet {
+  readonly locations: number;
+  readonly recordingsPerLocation: number;
+  readonly seed: number;
+  readonly webhooks: number;
+}
+
+export interface Stage {
+  readonly simulator: Simulator;
+  readonly redis: TestRedis;
+  readonly mail: SmtpSink;
+  readonly config: string;
+  readonly watched: readonly Watched[];
+  /** By location: when the service answered about it. */
+  readonly answers: ReadonlyMap<string, readonly Instant[]>;
+  /** What a webhook answers; undefined: as Slack does when it is well. */
+  trouble(webhook: number, trouble: SlackTrouble | undefined): void;
+  /** Everything that was accepted so far, read. */
+  told(): { tellings: Telling[]; unreadable: string[]; messages: number; lastAt: Instant };
+  close(): Promise<void>;
+}
+
+/** Starts all of it; `logLevel` is the daemon's. */
+export async function startStage(fleet: Fleet, logLevel: "info" | "debug"): Promise<Stage> {
+  const [simulator, redis, slack, mail] = await Promise.all([
+    startSimulator(fleet),
+    startTestRedis({ appendonly: true }),
+    startSlackSink(),
+    startSmtpSink(),
+  ]);
+  const accepted = acceptSlack(slack);
+  const webhooks = Array.from({ length: fleet.webhooks }, (_, i) => `${slack.url}-${i}`);
+  return {
+    simulator,
+    redis,
+    mail,
+    config: configText({ simulator, redis, mail, webhooks, logLevel }),
+    watched: watchedOf(simulator, fleet.webhooks),
+    answers: noteAnswers(simulator),
+    trouble: accepted.trouble,
+    told: () => toldSoFar(accepted.messages, mail),
+    async close() {
+      await Promise.all([simulator.close(), slack.close(), mail.close()]);
+      await redis.stop();
+    },
+  };
+}
+
+interface Accepted {
+  readonly at: Instant;
+  readonly integration: string;
+  readonly shown: string;
+}
+
+/** Answers by webhook as told, and keeps what was accepted. */
+function acceptSlack(slack: SlackSink) {
+  const messages: Accepted[] = [];
+  const troubles = new Map<string, SlackTrouble>();
+  slack.respond(({ path, shown, body, receivedAt }) => {
+    const integration = `slack/${path.split("-").at(-1)}`;
+    const trouble = troubles.get(integration);
+    if (trouble?.answer === "hang") return "hang";
+    if (trouble) return answerOf(trouble);
+    if (limitsBroken(body).length > 0) return { status: 400, body: "invalid_blocks" };
+    messages.push({ at: receivedAt, integration, shown });
+    return { status: 200, body: "ok" };
+  });
+  return {
+    messages,
+    trouble(webhook: number, trouble: SlackTrouble | undefined) {
+      if (trouble) troubles.set(`slack/${webhook}`, trouble);
+      else troubles.delete(`slack/${webhook}`);
+    },
+  };
+}
+
+function answerOf(trouble: Exclude<SlackTrouble, { readonly answer: "hang" }>): SlackAnswer {
+  if (trouble.answer === "server_error") return { status: 500, body: "oops" };
+  const { retryAfter } = trouble;
+  return {
+    status: 429,
+    headers: { "retry-after": String(retryAfter) },
+    body: JSON.stringify({ retry_after: retryAfter, ok: false, error: "rate_limited" }),
+  };
+}
+
+function noteAnswers({ events }: Simulator): ReadonlyMap<string, Instant[]> {
+  const answers = new Map<string, Instant[]>();
+  events.on("request", ({ endpoint, outcome, body, at }) => {
+    if (endpoint !== "status/uptime" || outcome !== "answered") return;
+    for (const id of (body as { entities: readonly string[] }).entities) {
+      const there = answers.get(id);
+      if (there) there.push(at);
+      else answers.set(id, [at]);
+    }
+  });
+  return answers;
+}
+
+function toldSoFar(slack: readonly Accepted[], mail: SmtpSink): ReturnType<Stage["told"]> {
+  const all = [
+    ...slack.map(({ at, integration, shown }) => ({ at, integration, read: readSlack(shown) })),
+    ...mail.messages.map(({ receivedAt, rcpts, text }) => ({
+      at: receivedAt,
+      integration: `email/${/\d+/.exec(rcpts[0] ?? "")?.[0]}`,
+      read: readMail(text),
+    })),
+  ].sort((a, b) => a.at - b.at);
+  const lines = ({ read, ...to }: { at: Instant; integration: string; read: Read }, message: number) =>
+    read.lines.map((line): Telling => ({ ...line, ...to, message }));
+  return {
+    tellings: all.flatMap(lines),
+    unreadable: all.flatMap(({ read, integration }) =>
+      read.unreadable.map((line) => `${integration}: ${line}`),
+    ),
+    messages: all.length,
+    lastAt: all.at(-1)?.at ?? 0,
+  };
+}
+
+/** The receiver of a location: by the last two digits of its id. */
+function receiverOf(locationId: string, webhooks: number): number {
+  return Number.parseInt(locationId.slice(-2), 16) % webhooks;
+}
+
+function watchedOf({ world }: Simulator, webhooks: number): Watched[] {
+  const watched = world.locations.flatMap(({ id: locationId, recordings }) => {
+    const receiver = receiverOf(locationId, webhooks);
+    const integrations = [`slack/${receiver}`, `email/${receiver}`];
+    return recordings.map(({ id, name }) => ({ id, name, locationId, integrations }));
+  });
+  if (new Set(watched.map(({ name }) => name)).size < watched.length)
+    throw new Error("two simulated recordings have the same name; an audit by name would mix them up");
+  return watched;
+}
+
+function endingsOf(receiver: number, webhooks: number): string {
+  const endings = Array.from({ length: 256 }, (_, i) => i).filter((i) => i % webhooks === receiver);
+  return endings.map((ending) => ending.toString(16).padStart(2, "0")).join("|");
+}
+
+function configText({
+  simulator,
+  redis,
+  mail,
+  webhooks,
+  logLevel,
+}: Pick<Stage, "simulator" | "redis" | "mail"> & {
+  webhooks: readonly string[];
+  logLevel: string;
+}): string {
+  const seconds = (ms: number) => `${ms / 1_000}s`;
+  return stringify({
+    service: {
+      base_url: simulator.baseUrl,
+      ws_url: simulator.wsUrl,
+      auth_url: simulator.authUrl,
+      client_id: simulator.clientId,
+      client_secret: simulator.clientSecret,
+      audience: simulator.audience,
+      request_timeout: "3s",
+    },
+    redis: { url: redis.url },
+    watch: {
+      status_interval: seconds(RULE.intervalMs),
+      uptime_interval: "1h",
+      inventory_interval: "1h",
+      locations_per_request: LOCATIONS_PER_REQUEST,
+    },
+    rules: [
+      {
+        alert: "RecordingOffline",
+        when: { status: "offline" },
+        for: seconds(RULE.forMs),
+        keep_firing_for: seconds(RULE.keepFiringForMs),
+        labels: { severity: "critical" },
+      },
+      { alert: "ServiceUnreachable", when: { service: "unreachable" }, for: "3s" },
+      { alert: "NotificationsFailing", when: { notifications: "failing" }, for: "5s" },
+    ],
+    route: {
+      receiver: "team-0",
+      group_by: ["location_id"],
+      group_wait: "1s",
+      group_interval: "1s",
+      repeat_interval: "4h",
+      routes: webhooks.map((_, i) => ({
+        receiver: `team-${i}`,
+        matchers: [`location_id =~ ".*(${endingsOf(i, webhooks.length)})"`],
+      })),
+    },
+    receivers: webhooks.map((url, i) => ({
+      name: `team-${i}`,
+      slack_configs: [{ api_url: url }],
+      email_configs: [{ to: [`team-${i}@example.com`] }],
+    })),
+    smtp: { host: mail.host, port: mail.port, from: "lenswatch@example.com", require_tls: false },
+    http: { listen: "127.0.0.1:0" },
+    log: { level: logLevel },
+  });
+}

@@ -1,0 +1,70 @@
+/** What truly happened to each recording, and how much of it the daemon can have seen. Pure. */
+import type { Instant } from "../../src/lib/clock.ts";
+
+export interface Span {
+  readonly from: Instant;
+  readonly to: Instant;
+}
+
+/** The part of the simulator's ledger that matters here. */
+export interface StatusChange {
+  readonly at: Instant;
+  readonly recordingId: string;
+  readonly status: string;
+}
+
+/** The dark times of every recording that had any, oldest first; one that is not over ends at `end`. */
+export function darkTimes(ledger: readonly StatusChange[], end: Instant): Map<string, Span[]> {
+  const dark = new Map<string, Span[]>();
+  const since = new Map<string, Instant>();
+  const close = (id: string, to: Instant) => {
+    const from = since.get(id);
+    if (from === undefined) return;
+    since.delete(id);
+    const spans = dark.get(id) ?? [];
+    spans.push({ from, to });
+    dark.set(id, spans);
+  };
+  for (const { at, recordingId, status } of ledger) {
+    if (status !== "offline") close(recordingId, at);
+    else if (!since.has(recordingId)) since.set(recordingId, at);
+  }
+  for (const id of [...since.keys()]) close(id, end);
+  return dark;
+}
+
+/** The time outside `spans` between two moments, ms. `spans` in order, none touching another. */
+export function timeOutside(spans: readonly Span[], from: Instant, to: Instant): number {
+  const inside = spans.reduce(
+    (sum, span) => sum + Math.max(0, Math.min(to, span.to) - Math.max(from, span.from)),
+    0,
+  );
+  return Math.max(0, to - from - inside);
+}
+
+/** Answers of the service about one place that must have counted: nothing failed around them, nobody was killed. */
+export function countedAnswers(
+  answers: readonly Instant[],
+  blind: readonly Span[],
+  crashes: readonly Instant[],
+): Instant[] {
+  const hit = (at: Instant) => crashes.some((crash) => crash >= at && crash - at < IN_FLIGHT_MS);
+  return answers.filter(
+    (at) => !blind.some(({ from, to }) => at >= from - IN_FLIGHT_MS && at <= to) && !hit(at),
+  );
+}
+
+/** From an answer of the service until what it means is written down. */
+const IN_FLIGHT_MS = 500;
+
+/** How long a state was surely seen to last: the gaps between answers in it, as far as they count for `for`. */
+export function seenMs(answers: readonly Instant[], { from, to }: Span, maxGapMs: number): number {
+  let sum = 0;
+  let last: Instant | undefined;
+  for (const at of answers) {
+    if (at < from || at > to) continue;
+    if (last !== undefined && at - last <= maxGapMs) sum += at - last;
+    last = at;
+  }
+  return sum;
+}
