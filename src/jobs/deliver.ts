@@ -162,6 +162,8 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
     }));
     const nextAt = told.length > 0 ? now + claim.repeatIntervalMs : undefined;
     const outcome = { now, said: true, told, ...partings(claim, decision), nextAt };
+    const settle = () => deps.groups.settle(integration, claim.group, token, outcome);
+    const next = await untilWritten(integration, settle);
     deps.told(integration, decision.say, latencySeconds(decision, now));
     deps.log.info(
       {
@@ -175,8 +177,7 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
     );
     const isBack = [integration.id, oneMessage(integration, claim)].map((what) => failing.delete(what));
     if (isBack.includes(true)) deps.log.info({ integration: integration.id }, "messages get through again");
-    const settle = () => deps.groups.settle(integration, claim.group, token, outcome);
-    await arm(integration, await untilWritten(integration, settle));
+    await arm(integration, next);
   }
 
   /** A message is out: nothing else is claimed here before that is written down. */
@@ -274,7 +275,8 @@ export function toNotification(
   now: Instant,
   externalUrl: string | undefined,
 ): Notification {
-  const lastToldAt = Math.max(0, ...[...claim.told.values()].map((told) => told.toldAt));
+  let lastToldAt = 0;
+  for (const { toldAt } of claim.told.values()) lastToldAt = Math.max(lastToldAt, toldAt);
   const facts = [
     integration.id,
     claim.group,
@@ -298,9 +300,8 @@ export function toNotification(
 
 /** Seconds since the oldest flip this message tells of; undefined where it tells of none. */
 function latencySeconds(decision: Saying, now: Instant): number | undefined {
-  const flips = [
-    ...decision.firing.filter((alert) => alert.isNew).map((alert) => alert.firedAt),
-    ...decision.resolved.map((alert) => alert.updatedAt),
-  ];
-  return flips.length === 0 ? undefined : (now - Math.min(...flips)) / 1000;
+  let oldest: Instant | undefined;
+  for (const { isNew, firedAt } of decision.firing) if (isNew) oldest = Math.min(oldest ?? firedAt, firedAt);
+  for (const { updatedAt } of decision.resolved) oldest = Math.min(oldest ?? updatedAt, updatedAt);
+  return oldest === undefined ? undefined : (now - oldest) / 1000;
 }

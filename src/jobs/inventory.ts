@@ -159,6 +159,8 @@ export function planLocations(input: {
       : undefined;
   const seen = input.complete ? present : [...new Set([...present, ...before])];
   const forgotten = (id: string) =>
-    held === undefined && !here.has(id) && input.now - (input.lastSeen.get(id) ?? 0) >= input.forgetAfterMs;
+    held === undefined &&
+    !here.has(id) &&
+    input.now - (input.lastSeen.get(id) ?? input.now) >= input.forgetAfterMs;
   return { present, seen, removed: input.assigned.filter((id) => !watched(id) || forgotten(id)), held };
 }

@@ -148,7 +148,6 @@ it("says what is new, writes it down and arms the reminder", async () => {
   });
   const now = T0 + MINUTE;
   expect(run.calls).toEqual([
-    ["told", "first", 60],
     [
       "settle",
       "g",
@@ -161,6 +160,7 @@ it("says what is new, writes it down and arms the reminder", async () => {
         nextAt: now + 4 * HOUR,
       },
     ],
+    ["told", "first", 60],
     ["wake", { [slack.id]: now + 4 * HOUR }],
   ]);
 });
@@ -352,6 +352,14 @@ it("what was told is written down as soon as Redis takes it, before anything els
   ]);
   expect(run.sent).toHaveLength(2);
   expect(run.logged.filter(({ level }) => level === "error")).toHaveLength(1);
+});
+
+it("a group of everything there is does not break what comes after its message", async () => {
+  const fleet = Array.from({ length: 150_000 }, (_, i) => firing(`cam-${i}`));
+  const run = stage({ claims: [claimOf({ alerts: fleet, told: new Map([["x@1", told(camera, T0)]]) })] });
+  await run.deliver();
+  expect(only(run.calls, "settle")).toHaveLength(1);
+  expect(run.logged.filter(({ level }) => level === "error")).toEqual([]);
 });
 
 it("a wake-up during a delivery makes it look once more; two at once never send twice", async () => {
