@@ -59,6 +59,6 @@ export interface HttpDeps {
   readonly closeGraceMs?: number;
   /** How long `ready` may take, shorter than a probe waits; default 800 ms. */
   readonly readyDeadlineMs?: number;
-  /** How long a page waits for what it shows before it says that it cannot be read; default 5 s. */
+  /** How long a page waits for what it shows before it says that it cannot be read; default 3 s. */
   readonly readDeadlineMs?: number;
 }

@@ -17,7 +17,7 @@ export interface Look {
 }
 
 /** Longer than any answer takes that comes at all: what is read waits for Redis while that is away. */
-const READ_DEADLINE_MS = 5_000;
+const READ_DEADLINE_MS = 3_000;
 
 type Deps = Pick<HttpDeps, "fleet" | "alerts" | "readDeadlineMs">;
 

@@ -60,21 +60,23 @@ export function* locationsPage(look: Look, query: HomeQuery): Generator<void, Pa
 
 /** Every alert that fires, the worst first. */
 export function* alertsPage(look: Look, query: HomeQuery): Generator<void, Page> {
+  const survey = yield* surveyOf(look.fleet, look.alerts);
+  const headline = headlineFrom(survey, look);
   const alerts = yield* listAlerts(look.alerts, { limit: ALERTS_A_PAGE, cursor: query.cursor });
   const link = (cursor: string | undefined) => homeLink(ROOT, { show: "alerts", cursor });
   const more = pager(alerts, { noun: "alerts", link });
   const words = alerts.total === 1 ? "1 alert fires" : `${count(alerts.total)} alerts fire`;
   const table = alertTable(alerts.items, { root: ROOT, moment: look.moment, caption: "Alerts that fire" });
   return {
-    title: alerts.total === 0 ? "No alert" : counted(alerts.total, "alert"),
-    mood: alerts.total === 0 ? "good" : "warn",
+    title: `${headline.title} · Alerts`,
+    mood: headline.mood,
     root: ROOT,
     here: "alerts",
     parameters: { show: "alerts" },
     madeAt: look.moment.now,
     refresh: refreshOf(query),
     body: html`<h1>${alerts.total === 0 ? "No alert fires" : words}</h1>
-${more}${alerts.total === 0 ? html`<p class="soft">An alert fires once its rule has held for its time.</p>` : table}${more}`,
+<p class="soft">${headline.sentence}.</p>${more}${alerts.total === 0 ? nothing : table}${more}`,
   };
 }
 

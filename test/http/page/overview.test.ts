@@ -147,6 +147,16 @@ describe("GET /", () => {
     expect(all.filter((line) => line.startsWith("Offline RecordingOffline"))).toHaveLength(2);
   });
 
+  test.each(["locations", "alerts"])(
+    "does not call it well on the list of %s while it is blind",
+    async (show) => {
+      const recordings = [recordingState("a", { readAt: NOW - 12 * MINUTE })];
+      const { html } = await page(`/?show=${show}`, { fleet: async () => fleetOf({ recordings }) });
+      expect(elementOf(html, "title")).toMatch(/^\? Blind, 1 unknown · /);
+      expect(shownText(html)).toContain("lenswatch is blind: the status of the one recording is unknown.");
+    },
+  );
+
   test("says which messages do not get out, and why", async () => {
     const failing = alertOf("NotificationsFailing", {
       subject: { kind: "integration", id: "ops/slack/0" },
@@ -225,7 +235,7 @@ describe("10,000 recordings in trouble", () => {
   test.each([
     ["/?show=locations", /<li class="\w+"><a href="\.\/\?location=(\w+)"/g, places],
     ["/?show=alerts", /<th scope="row" role="rowheader">Offline.*?recordings\/(r\d+)"/gs, 5_000],
-    ["/?q=camera+1", /<th scope="row" role="rowheader"><a href="\.\/recordings\/(\w+)"/g, undefined],
+    ["/?q=camera+12", /<th scope="row" role="rowheader"><a href="\.\/recordings\/(\w+)"/g, undefined],
   ])("are all found by following the links of %s, each once", async (start, row, total) => {
     const { get } = await serve(deps);
     const seen: string[] = [];
@@ -241,7 +251,7 @@ describe("10,000 recordings in trouble", () => {
     }
     expect(announced).toBe(grouped(seen.length));
     expect(seen.length).toBe(total ?? seen.length);
-    expect(seen.length).toBeGreaterThan(500);
+    expect(seen.length).toBeGreaterThan(250);
     expect(new Set(seen).size).toBe(seen.length);
   });
 
