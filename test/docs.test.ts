@@ -16,6 +16,7 @@ import { serviceErrorCodes } from "../src/service/service.ts";
 import type { SimulatorErrorCode } from "../src/simulator/errors.ts";
 import { storeErrorCodes } from "../src/store/errors.ts";
 import { serve } from "./http/serve.ts";
+import { fleetOf, recordingState } from "./metrics/fleets.ts";
 
 const root = new URL("../", import.meta.url);
 const readme = readFileSync(new URL("README.md", root), "utf8");
@@ -204,8 +205,8 @@ describe("configurations", () => {
 });
 
 test("every path of the table of HTTP is answered", async () => {
-  const { get } = await serve();
-  const paths = firstCells("HTTP").map((cell) => cell.replace(/^GET /, ""));
+  const { get } = await serve({ fleet: async () => fleetOf({ recordings: [recordingState("rec-1")] }) });
+  const paths = firstCells("HTTP").map((cell) => cell.replace(/^GET /, "").replace("{id}", "rec-1"));
   expect(paths).toContain("/metrics");
   const answers = await Promise.all(paths.map(async (path) => [path, (await get(path)).status]));
   expect(answers.filter(([, status]) => status !== 200)).toEqual([]);
