@@ -1,0 +1,100 @@
+import { expect, it } from "vitest";
+import { createMatcher } from "../../src/alerting/matcher.ts";
+import type { Route } from "../../src/alerting/route.ts";
+import { destinationsOf, planIntegrations } from "../../src/jobs/integrations.ts";
+import { firing, integration, MINUTE } from "../store/room.ts";
+
+const route = (more: Partial<Route>): Route => ({
+  key: "{}",
+  receiver: "ops",
+  matchers: [],
+  continue: false,
+  groupBy: ["location_id"],
+  groupWaitMs: 1,
+  groupIntervalMs: 2,
+  repeatIntervalMs: 3,
+  routes: [],
+  ...more,
+});
+
+const ops = integration("ops/slack/0");
+const opsMail = integration("ops/email/0/a@example.com");
+const quiet = integration("quiet/slack/0");
+const all = [ops, opsMail, quiet];
+const camera = firing("cam", 0, { location_id: "north", severity: "warning" });
+
+it("an alert goes to every integration of its route's receiver, with the route's timers and group", () => {
+  const to = destinationsOf(camera, route({}), all);
+  expect(to.map(({ integration }) => integration)).toEqual([ops.id, opsMail.id]);
+  expect(to[0]).toMatchObject({
+    labels: { location_id: "north" },
+    groupWaitMs: 1,
+    groupIntervalMs: 2,
+    repeatIntervalMs: 3,
+  });
+  expect(new Set(to.map(({ group }) => group)).size).toBe(1);
+});
+
+it("two routes to one receiver with their own groups are two places; to the same group, one, the first's timers", () => {
+  const warning = [createMatcher("severity", "=", "warning")];
+  const twice = route({
+    routes: [
+      route({ key: "{}/0", matchers: warning, continue: true }),
+      route({ key: "{}/1", matchers: warning, groupBy: [], continue: true }),
+      route({ key: "{}/0", matchers: warning, groupIntervalMs: MINUTE }),
+    ],
+  });
+  const to = destinationsOf(camera, twice, [ops]);
+  expect(to.map(({ integration, groupIntervalMs }) => [integration, groupIntervalMs])).toEqual([
+    [ops.id, 2],
+    [ops.id, 2],
+  ]);
+  expect(to[0]?.group).not.toBe(to[1]?.group);
+});
+
+it("a receiver without integrations is nobody", () => {
+  expect(destinationsOf(camera, route({ receiver: "nobody" }), all)).toEqual([]);
+});
+
+it("that an integration fails is told by every other one, never by itself, whichever route leads there", () => {
+  const failing = { ...firing("x"), subject: { kind: "integration", id: ops.id } as const };
+  const everywhere = route({
+    routes: [
+      route({ key: "{}/0", continue: true }),
+      route({ key: "{}/1", receiver: "quiet", continue: true }),
+      route({ key: "{}/2", groupBy: "..." }),
+    ],
+  });
+  const to = destinationsOf(failing, everywhere, all).map(({ integration }) => integration);
+  expect(new Set(to)).toEqual(new Set([opsMail.id, quiet.id]));
+  expect(destinationsOf(failing, route({}), [ops])).toEqual([]);
+});
+
+it("every webhook and every recipient is an integration of its own; what they share is the endpoint", () => {
+  const url = "https://hooks.slack.com/services/T/B/secret";
+  const plans = planIntegrations(
+    {
+      receivers: [
+        {
+          name: "ops",
+          slack: [{ apiUrl: url, sendResolved: true }],
+          email: [{ to: ["a@example.com", "b@example.com"], sendResolved: false }],
+        },
+        { name: "dev", slack: [{ apiUrl: url, sendResolved: true }], email: [] },
+      ],
+    },
+    { webhook: (webhook) => `hash of ${webhook.length}`, smtp: "smtp hash" },
+  );
+  const made = plans.map(({ integration }) => integration);
+  expect(made.map(({ id }) => id)).toEqual([
+    "ops/slack/0",
+    "ops/email/0/a@example.com",
+    "ops/email/0/b@example.com",
+    "dev/slack/0",
+  ]);
+  expect(made[0]?.endpoint).toBe(made[3]?.endpoint);
+  expect(made[1]?.endpoint).toBe(made[2]?.endpoint);
+  expect(made.map(({ paceMs }) => paceMs)).toEqual([1_000, 0, 0, 1_000]);
+  expect(made.map(({ sendResolved }) => sendResolved)).toEqual([true, false, false, true]);
+  expect(JSON.stringify(made)).not.toContain("secret");
+});
