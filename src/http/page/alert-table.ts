@@ -40,7 +40,7 @@ const COLUMNS: readonly Column[] = [
   { head: "What" },
   { head: "Where" },
   { head: "Since", label: "since" },
-  { head: "For", label: "for" },
+  { head: "For", label: "for", brief: true },
 ];
 
 /** Alerts of the whole fleet; `within` counts, by location, alerts that are not listed beside its own. */

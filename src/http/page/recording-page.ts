@@ -130,7 +130,7 @@ const INCIDENT_COLUMNS: readonly Column[] = [
   { head: "What" },
   { head: "Began", label: "began" },
   { head: "Ended", label: "ended" },
-  { head: "Lasted", label: "lasted" },
+  { head: "Lasted", label: "lasted", brief: true },
   { head: "How it ended" },
 ];
 

@@ -31,6 +31,7 @@ th,td{text-align:left;vertical-align:top;padding:.5rem .8rem;border-top:1px soli
 thead th{border-top:0;color:var(--soft);font-weight:600;font-size:.875rem}
 tbody th{font-weight:600}td small,th small{display:block;color:var(--soft);font-weight:400;font-size:.875rem}
 td i{display:none;font-style:normal;color:var(--soft)}
+.t,time{white-space:nowrap}
 .n{text-align:right;font-variant-numeric:tabular-nums}
 dl{display:grid;grid-template-columns:minmax(6.5rem,max-content) 1fr;gap:.4rem 1rem;margin:0;background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.9rem 1.1rem}
 dt{color:var(--soft)}dd{margin:0}

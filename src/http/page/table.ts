@@ -9,6 +9,8 @@ export interface Column {
   /** Said before the cell on a narrow screen, where its value alone would not do. */
   readonly label?: string;
   readonly numeric?: boolean;
+  /** Never broken into lines. */
+  readonly brief?: boolean;
 }
 
 /** `rows` have a cell per column; the first one names the row. `caption` is for those who do not see it. */
@@ -37,6 +39,7 @@ function rowOf(columns: readonly Column[], cells: readonly Markup[]): Markup {
 `;
 }
 
-function classOf({ numeric }: Column): Markup {
-  return numeric ? html` class="n"` : nothing;
+function classOf({ numeric, brief }: Column): Markup {
+  if (numeric) return html` class="n"`;
+  return brief ? html` class="t"` : nothing;
 }
