@@ -66,6 +66,7 @@ async function flipFleet(one: Case): Promise<Row> {
   });
   const daemon = await startDaemon(config);
   try {
+    await daemon.logged("watching");
     await watching.swept(0);
     await watching.figured(0);
     return { ...one, ...(await flipAndListen(stage, sink, one)), load: load() };
