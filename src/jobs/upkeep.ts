@@ -88,13 +88,14 @@ export function createUpkeep(deps: UpkeepDeps): () => Promise<void> {
   };
 }
 
-/** Gives `wake`: a job per integration that has something due, at its time. */
+/** Gives `wake`: a job per integration that has something due, at its time; what is far off is woken when overdue. */
 export function createWake(queues: Pick<Queues, "add">, clock: Clock) {
   return async (due: ReadonlyMap<string, Instant>): Promise<void> => {
     const now = clock.now();
     await Promise.all(
       [...due].map(([integration, at]) => {
         if (at <= now) return queues.add("deliver", { integration });
+        if (at - now > FAR_MS) return undefined;
         const slot = Math.ceil(at / SLOT_MS) * SLOT_MS;
         const id = `${Buffer.from(integration).toString("base64url")}-${slot}`;
         return queues.add("deliver", { integration }, { id, delayMs: slot - now });
@@ -105,3 +106,5 @@ export function createWake(queues: Pick<Queues, "add">, clock: Clock) {
 
 /** Wake-ups of one integration within this time are one job. */
 const SLOT_MS = 20;
+/** Reminders are hours off: a job kept for each would outlive its reason, one per message said. */
+const FAR_MS = 10 * 60_000;

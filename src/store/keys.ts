@@ -1,6 +1,9 @@
 /**
- * Every key lenswatch has in Redis, all under one hash tag so that scripts work on Redis Cluster. Scripts get
- * the prefix and build the same names (`scripts/*.lua`); BullMQ's queues live under the same tag.
+ * Every key lenswatch has in Redis, and when it goes; all under one hash tag so that scripts work on Redis Cluster.
+ * Scripts get the prefix and build the same names (`scripts/*.lua`); BullMQ's queues live under the same tag.
+ * Besides these, scripts keep per group and integration: `grp:` (its timers; goes two group_intervals after the group
+ * is empty), `mem:` (its episodes) and per episode `in:` (its groups; both go with the last one), and `claim:` (who
+ * sends there now; goes with the lease).
  */
 export function keysUnder(prefix: string) {
   const tag = `{${prefix}}`;
@@ -10,43 +13,43 @@ export function keysUnder(prefix: string) {
     queuePrefix: tag,
     /** What every key begins with; scripts take it as an argument. */
     prefix: p,
-    /** Hash: location id → shard number. */
+    /** Hash: location id → shard number; a field goes with `forget_after` or the configuration. */
     assignments: `${p}assign`,
-    /** Hash: location id → when the inventory last listed it. */
+    /** Hash: location id → when the inventory last listed it; goes with its assignment. */
     locationsSeen: `${p}locations:seen`,
-    /** Hash: location id → JSON of the location. */
+    /** Hash: location id → JSON of the location; stays: as many as there ever were. */
     locations: `${p}locations`,
-    /** Hash: recording id → JSON of the recording. */
+    /** Hash: recording id → JSON of the recording; a field goes when it leaves the fleet. */
     recordings: `${p}recordings`,
-    /** Hash `n` nonce, `d` document. */
+    /** Hash `n` nonce, `d` document; goes once the shard has no locations and nothing left to say. */
     shard: (shard: number) => `${p}shard:${shard}`,
-    /** Hash `n` nonce, `d` document: alerts about the service and the notifications. */
+    /** Hash `n` nonce, `d` document: alerts about the service and the notifications; one, stays. */
     fleet: `${p}fleet`,
-    /** Hash: subject → JSON {goodAt, attemptedAt, error}. */
+    /** Hash: subject → JSON {goodAt, attemptedAt, error}; a shard's fields go with it. */
     attempts: `${p}attempts`,
-    /** Hash: recording id → uptime history. */
+    /** Hash: recording id → uptime history; a field goes when it leaves the shard. */
     uptime: (shard: number) => `${p}uptime:${shard}`,
-    /** Hash `n` nonce, `d` document: uptime per window, for sweeps and the exposition. */
+    /** Hash `n` nonce, `d` document: uptime per window, for sweeps and the exposition; goes with the shard. */
     figures: (shard: number) => `${p}figures:${shard}`,
-    /** Hash: episode id → `F` or `R` and JSON of the alert. */
+    /** Hash: episode id → `F` or `R` and JSON of the alert; a field goes once it is over and owed to nobody. */
     alerts: `${p}alerts`,
-    /** Sorted set by end: ended incidents. */
+    /** Sorted set by end: ended incidents, for 90 days and 50,000 of them at most. */
     incidents: `${p}incidents`,
-    /** Set: every integration that was ever owed or told something. */
+    /** Set: every integration that is or was configured; one that is gone goes once nothing is owed there. */
     integrations: `${p}integrations`,
-    /** Sorted set: group id → due time. */
+    /** Sorted set: group id → due time; a member goes when the group is empty. */
     due: (integration: string) => `${p}due:${integration}`,
-    /** Hash: episode id → JSON of what was told. */
+    /** Hash: episode id → JSON of what was told; a field goes when its end was told, never before. */
     told: (integration: string) => `${p}told:${integration}`,
-    /** Hash: group id → what one message keeps failing with. */
+    /** Hash: group id → what one message keeps failing with; goes when it gets through, or a week after the last try. */
     trouble: (integration: string) => `${p}trouble:${integration}`,
-    /** Hash: failures, until, since, code, detail; of an endpoint or an integration. */
+    /** Hash: failures, until, since, code, detail; of an endpoint or an integration; goes like `trouble`. */
     backoff: (scope: string) => `${p}backoff:${scope}`,
-    /** String: when the endpoint may be used next. */
+    /** String: when the endpoint may be used next; goes by itself. */
     pace: (endpoint: string) => `${p}pace:${endpoint}`,
-    /** Hash: digest → JSON {spec, dueAt}. */
+    /** Hash: digest → JSON {spec, dueAt}; a field goes with its configuration. */
     digestsDue: `${p}digests:due`,
-    /** Hash: recipient → when this digest was accepted for them. */
+    /** Hash: recipient → when this digest was accepted for them; goes after 40 days. */
     digest: (name: string, periodEnd: number) => `${p}digest:${name}:${periodEnd}`,
   } as const;
 }

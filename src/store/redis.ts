@@ -23,6 +23,8 @@ export function connectRedis(url: string, log: Logger, name: string): Redis {
     maxRetriesPerRequest: null,
     retryStrategy: (times) => backoffMs(RECONNECT, times),
     connectTimeout: 5_000,
+    // After a failover the old master answers READONLY for ever: connect anew and send it again.
+    reconnectOnError: (error) => (error.message.startsWith("READONLY") ? 2 : false),
   });
   let failing = false;
   redis.on("error", (error) => {

@@ -39,11 +39,8 @@ local function leave_group(integration, group, episode)
   end
 end
 
--- The integration and the group of a place in `in:<episode>`.
-local function split_place(place)
-  local at = string.find(place, '\n', 1, true)
-  return string.sub(place, 1, at - 1), string.sub(place, at + 1)
-end
+-- The integration and the group of a place in `in:<episode>`; a group's id has no line break, a name might.
+local function split_place(place) return string.match(place, '^(.*)\n([^\n]*)$') end
 
 -- The episode leaves every group of the integration.
 local function leave(integration, episode)

@@ -1,0 +1,77 @@
+import { expect, it } from "vitest";
+import { destinationsOf } from "../../src/jobs/integrations.ts";
+import { reroute } from "../../src/jobs/reroute.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import { fires, firing, HOUR, integration, rememberer, T0, useRoom } from "../store/room.ts";
+import { describeWithRedis } from "../support/redis.ts";
+
+const old = integration("ops/slack/0");
+const added = integration("ops/slack/1");
+const route = {
+  key: "{}",
+  receiver: "ops",
+  matchers: [],
+  continue: false,
+  groupBy: ["location_id"],
+  groupWaitMs: 0,
+  groupIntervalMs: 0,
+  repeatIntervalMs: HOUR,
+  routes: [],
+};
+
+describeWithRedis("the alerts remembered at a start", () => {
+  const room = useRoom();
+
+  function start(integrations: readonly (typeof old)[]) {
+    const woken = new Map<string, number>();
+    const warned: object[] = [];
+    const { shards, groups } = room().store;
+    const done = reroute({
+      clock: { now: () => T0 + HOUR },
+      log: Object.assign(Object.create(silentLogger), { warn: (facts: object) => void warned.push(facts) }),
+      store: shards,
+      groups,
+      route,
+      integrations,
+      wake: async (due) => {
+        for (const [id, at] of due) woken.set(id, at);
+      },
+    });
+    return done.then(() => ({ woken, warned }));
+  }
+
+  it("all get their places, however many, and an alert about an integration never that one", async () => {
+    const many = Array.from({ length: 1_200 }, (_, i) => firing(`cam-${i}`));
+    const failing = { ...firing("failing"), subject: { kind: "integration" as const, id: added.id } };
+    const changes = [...many, failing].map((alert) => fires(alert, ...destinationsOf(alert, route, [old])));
+    await rememberer(room())(T0, ...changes);
+    const { woken } = await start([old, added]);
+    expect(woken).toEqual(new Map([[added.id, T0 + HOUR]]));
+    const claim = await room().store.groups.claim(added, "t", T0 + HOUR, 1_000);
+    expect(claim.kind === "group" && claim.alerts).toHaveLength(1_200);
+  });
+
+  it("what is owed to an integration that is gone is said by name; where nothing is, nothing is said", async () => {
+    const camera = firing("cam");
+    await rememberer(room())(T0, fires(camera, ...destinationsOf(camera, route, [old])));
+    const { groups } = room().store;
+    const claim = await groups.claim(old, "t", T0, 1_000);
+    if (claim.kind !== "group") throw new Error(claim.kind);
+    const told = [{ alert: camera, toldAt: T0, groupId: claim.group }];
+    await groups.settle(old, claim.group, "t", {
+      now: T0,
+      said: true,
+      told,
+      over: [],
+      untold: [],
+      nextAt: T0 + HOUR,
+    });
+    expect((await start([old])).warned).toEqual([]);
+    expect((await start([added])).warned).toEqual([{ integration: old.id, owed: 1, alerts: ["cam"] }]);
+  });
+
+  it("nothing remembered is nothing to do", async () => {
+    expect(await start([old])).toEqual({ woken: new Map(), warned: [] });
+    expect(await room().keys()).toEqual([]);
+  });
+});
