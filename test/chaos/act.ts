@@ -71,6 +71,21 @@ function createActs(stage: Stage, replicas: Replicas, diary: Diary): (action: Ac
     redisIsUp = true;
   }
 
+  async function freezeRedis(lastsMs: number): Promise<void> {
+    if (!redisIsUp) return;
+    redisIsUp = false;
+    await noted("blind", AFTER_MS.process, async () => {
+      process.kill(redis.pid, "SIGSTOP");
+      await sleep(lastsMs);
+      process.kill(redis.pid, "SIGCONT");
+    });
+    redisIsUp = true;
+  }
+
+  async function freeze(replica: number, lastsMs: number): Promise<void> {
+    await noted("blind", AFTER_MS.process, () => replicas.freeze(replica, lastsMs));
+  }
+
   async function end(replica: number, how: "kill" | "stop", downMs: number): Promise<void> {
     const from = Date.now();
     await replicas.end(replica, how, downMs);
@@ -114,8 +129,12 @@ function createActs(stage: Stage, replicas: Replicas, diary: Diary): (action: Ac
       case "stop":
         await Promise.all(action.replicas.map((replica) => end(replica, action.kind, action.downMs)));
         return;
+      case "freeze":
+        return freeze(action.replica, action.lastsMs);
       case "redis":
         return killRedis(action.downMs);
+      case "freeze_redis":
+        return freezeRedis(action.lastsMs);
       case "service":
         return noted("blind", AFTER_MS.service, () => troubleService(faults, action.faults, action.lastsMs));
       case "slack":

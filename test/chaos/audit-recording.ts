@@ -121,7 +121,11 @@ function createDesk(one: RecordingCase) {
   }
 
   function late(telling: Telling): void {
-    const fitting = dark.flatMap((span, i) => (fitsLate(span, telling) ? [i] : []));
+    const misfit = ({ from, to }: Span) => Math.abs(to - from - telling.lastedMs);
+    const fitting = [...dark.entries()]
+      .filter(([, span]) => fitsLate(span, telling))
+      .sort(([, a], [, b]) => misfit(a) - misfit(b))
+      .map(([i]) => i);
     const untold = fitting.find((i) => !begun.has(i) && !covered.has(i));
     const outage = untold ?? fitting.find((i) => begun.has(i)) ?? fitting[0];
     if (outage === undefined) {

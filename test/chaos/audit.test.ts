@@ -185,6 +185,16 @@ describe("the audit of a chaos run", () => {
       "a late story of an outage nobody could be told of in time",
       { dark: [outage], told: [[60, "late", 10, 22]] },
     ],
+    [
+      "a late story of the longer of two outages",
+      {
+        dark: [
+          [10, 12],
+          [20, 40],
+        ],
+        told: [[60, "late", 20, 21]],
+      },
+    ],
     ["silence about an outage shorter than `for`", { dark: [[10, 12]] }],
     ["silence about an outage that nobody could see", { dark: [outage], blind: [[9, 31]] }],
     [

@@ -96,8 +96,9 @@ async function calm(stage: Stage, replicas: Replicas, diary: Diary, signal: Abor
     const { lastAt } = stage.told();
     const now = Date.now();
     const found = judge(stage, replicas, diary);
-    const waiting = found.verdicts.some(({ kind }) => kind === "lost" || kind === "unresolved");
-    if (!waiting && now - Math.max(lastAt, began) > QUIET_MS) return found;
+    const waiting = found.verdicts.filter(({ kind }) => kind === "lost" || kind === "unresolved");
+    if (Math.floor((now - began) / 1_000) % 20 === 19) say(`still waiting for ${waiting.length}`);
+    if (waiting.length === 0 && now - Math.max(lastAt, began) > QUIET_MS) return found;
     if (now - began > CALM_MS || signal.aborted) return found;
   }
 }

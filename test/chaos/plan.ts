@@ -21,7 +21,9 @@ export interface PlanOptions {
 export type SlackTrouble =
   | { readonly answer: "rate_limited"; readonly retryAfter: number }
   | { readonly answer: "server_error" }
-  | { readonly answer: "hang" };
+  | { readonly answer: "hang" }
+  /** Accepted, and said so only after a while: who is killed meanwhile cannot know. */
+  | { readonly answer: "slow"; readonly afterMs: number };
 
 export type ServiceFault = { [N in FaultName]: readonly [N, FaultInput<N>?] }[FaultName];
 
@@ -30,7 +32,10 @@ export type Action = { readonly at: number } & (
   | { readonly kind: "status"; readonly status: "offline" | "online"; readonly recordings: readonly number[] }
   | { readonly kind: "kill"; readonly replicas: readonly number[]; readonly downMs: number }
   | { readonly kind: "stop"; readonly replicas: readonly number[]; readonly downMs: number }
+  /** Stopped in the middle of whatever it does, and then let go on. */
+  | { readonly kind: "freeze"; readonly replica: number; readonly lastsMs: number }
   | { readonly kind: "redis"; readonly downMs: number }
+  | { readonly kind: "freeze_redis"; readonly lastsMs: number }
   | { readonly kind: "service"; readonly faults: readonly ServiceFault[]; readonly lastsMs: number }
   | {
       readonly kind: "slack";
@@ -178,11 +183,19 @@ function faults({ lengthMs, webhooks, replicas }: PlanOptions, dice: Dice): Acti
   );
 }
 
+const FAULT_KINDS = [
+  ...(["service", "service", "service", "service"] as const),
+  ...(["slack", "slack", "slack", "mail", "stop", "freeze", "freeze_redis"] as const),
+] as const;
+
+/** Shorter than the lease of a claim less the deadline of a send: nobody else takes over meanwhile. */
+const LONGEST_FREEZE_MS = 2_500;
+
 function fault(
   { at, webhooks, replicas }: { at: number; webhooks: number; replicas: number },
   dice: Dice,
 ): Action {
-  const kind = dice.pick(["service", "service", "service", "slack", "slack", "mail", "stop"] as const);
+  const kind = dice.pick(FAULT_KINDS);
   switch (kind) {
     case "service":
       return { at, kind, ...serviceTrouble(dice) };
@@ -192,6 +205,10 @@ function fault(
     }
     case "mail":
       return { at, kind, responses: dice.pick(MAIL_TROUBLES), lastsMs: dice.between(300, 4_000) };
+    case "freeze":
+      return { at, kind, replica: dice.whole(replicas), lastsMs: dice.between(200, LONGEST_FREEZE_MS) };
+    case "freeze_redis":
+      return { at, kind, lastsMs: dice.between(200, LONGEST_FREEZE_MS) };
     case "stop":
       return { at, kind, replicas: [dice.whole(replicas)], downMs: dice.between(0, 1_000) };
   }
@@ -227,7 +244,8 @@ function someWebhooks(webhooks: number, dice: Dice): number[] {
 }
 
 function slackTrouble(dice: Dice): SlackTrouble {
-  const answer = dice.pick(["rate_limited", "server_error", "hang"] as const);
+  const answer = dice.pick(["rate_limited", "server_error", "hang", "slow", "slow"] as const);
+  if (answer === "slow") return { answer, afterMs: dice.between(50, 2_000) };
   return answer === "rate_limited" ? { answer, retryAfter: 1 + dice.whole(3) } : { answer };
 }
 

@@ -16,6 +16,8 @@ export interface Replicas {
   readonly ended: readonly Ended[];
   /** Ends a replica, or another where it is down already, and starts it again `downMs` later. */
   end(replica: number, how: "kill" | "stop", downMs: number): Promise<void>;
+  /** Stops a replica in the middle of whatever it does, for so long; nothing where it is down. */
+  freeze(replica: number, lastsMs: number): Promise<void>;
   /** Waits until every replica is there and has begun to watch. */
   allWatching(): Promise<void>;
   close(): Promise<void>;
@@ -42,8 +44,10 @@ export async function startReplicas(
     if (!daemon) return false;
     running.delete(replica);
     const at = Date.now();
+    if (how === "stop") signal(daemon.pid, "SIGCONT");
     const outcome = await daemon.end(how === "kill" ? "SIGKILL" : "SIGTERM");
-    const asAsked = how === "kill" ? outcome === "SIGKILL" : outcome === 0;
+    // Asked to stop before it could listen to signals, it dies of this one.
+    const asAsked = how === "kill" ? outcome === "SIGKILL" : outcome === 0 || outcome === "SIGTERM";
     ended.push({ at, replica, how: asAsked ? how : "by itself" });
     await keepLog(daemon, replica);
     return true;
@@ -70,6 +74,13 @@ export async function startReplicas(
       ways.add(way);
       await way.finally(() => ways.delete(way));
     },
+    async freeze(replica, lastsMs) {
+      const daemon = running.get(replica);
+      if (!daemon) return;
+      signal(daemon.pid, "SIGSTOP");
+      await sleep(lastsMs);
+      if (running.get(replica) === daemon) signal(daemon.pid, "SIGCONT");
+    },
     async allWatching() {
       await Promise.all(ways);
       await Promise.all([...running.values()].map((daemon) => daemon.logged("watching")));
@@ -80,4 +91,12 @@ export async function startReplicas(
       await Promise.all([...running.keys()].map((replica) => take(replica, "stop")));
     },
   };
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended by itself: that is found when it is ended.
+  }
 }

@@ -1,4 +1,5 @@
 /** Everything around the daemon: the simulated service, a real Redis that keeps its data, Slack and a mail server. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { stringify } from "yaml";
 import type { Instant } from "../../src/lib/clock.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
@@ -70,13 +71,14 @@ interface Accepted {
 function acceptSlack(slack: SlackSink) {
   const messages: Accepted[] = [];
   const troubles = new Map<string, SlackTrouble>();
-  slack.respond(({ path, shown, body, receivedAt }) => {
+  slack.respond(async ({ path, shown, body, receivedAt }) => {
     const integration = `slack/${path.split("-").at(-1)}`;
     const trouble = troubles.get(integration);
     if (trouble?.answer === "hang") return "hang";
-    if (trouble) return answerOf(trouble);
+    if (trouble && trouble.answer !== "slow") return answerOf(trouble);
     if (limitsBroken(body).length > 0) return { status: 400, body: "invalid_blocks" };
     messages.push({ at: receivedAt, integration, shown });
+    if (trouble) await sleep(trouble.afterMs);
     return { status: 200, body: "ok" };
   });
   return {
@@ -88,7 +90,7 @@ function acceptSlack(slack: SlackSink) {
   };
 }
 
-function answerOf(trouble: Exclude<SlackTrouble, { readonly answer: "hang" }>): SlackAnswer {
+function answerOf(trouble: Exclude<SlackTrouble, { readonly answer: "hang" | "slow" }>): SlackAnswer {
   if (trouble.answer === "server_error") return { status: 500, body: "oops" };
   const { retryAfter } = trouble;
   return {

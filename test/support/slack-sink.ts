@@ -50,7 +50,7 @@ export interface SlackAnswer {
 export type SlackResponder =
   | SlackAnswer
   | "hang"
-  | ((message: SlackMessage, position: number) => SlackAnswer | "hang");
+  | ((message: SlackMessage, position: number) => SlackAnswer | "hang" | Promise<SlackAnswer | "hang">);
 
 export interface SlackSink extends Inbox<SlackMessage> {
   /** The webhook's URL. */
@@ -78,8 +78,9 @@ export async function startSlackSink({ host = "127.0.0.1" }: { host?: string } =
       receivedAt: Date.now(),
     };
     const position = inbox.messages.length;
-    const told = typeof responder === "function" ? responder(message, position) : responder;
+    const answering = typeof responder === "function" ? responder(message, position) : responder;
     inbox.push(message);
+    const told = await answering;
     if (told === "hang") return;
     const problem = told === OK ? limitsBroken(body)[0] : undefined;
     const answer = problem === undefined ? told : { status: 400, body: "invalid_blocks" };
