@@ -2,7 +2,7 @@
  * Delivery: a wake-up makes an integration say what is due there, one group at a time, until nothing is. Claim,
  * decide on what is true now, take a pace token, send, write down what was told. Retries live in the due time.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { decideGroup, type GroupDecision } from "../alerting/decide.ts";
 import type { Notification, NotifyErrorCode, NotifyReason } from "../alerting/notification.ts";
@@ -12,27 +12,15 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Claimed, FailureScope, GroupStore } from "../store/groups.ts";
+import { latencySeconds, toNotification } from "./message.ts";
+import { REST } from "./rest.ts";
 
 /** No send takes longer; the lease of a claim is longer still, so that two never send at once. */
 export const SEND_DEADLINE_MS = 10_000;
 export const LEASE_MS = 13_000;
-/** A claim older than this has no time left for a send: Redis or this process was held up. */
-const LATEST_START_MS = 2_500;
-
-/** What passes by itself is tried again soon; what needs a person is tried seldom. */
-const PASSING: BackoffPolicy = { baseMs: 1_000, capMs: 120_000 };
-const LASTING: BackoffPolicy = { baseMs: 10_000, capMs: 300_000 };
-const REST: Readonly<Record<NotifyErrorCode, BackoffPolicy>> = {
-  network: PASSING,
-  timeout: PASSING,
-  rate_limited: PASSING,
-  server_error: PASSING,
-  other: PASSING,
-  auth: LASTING,
-  not_found: LASTING,
-  bad_request: LASTING,
-  recipient_refused: LASTING,
-};
+const LONGEST_LEASE_MS = 120_000;
+/** What a send needs of its lease; a claim that grew older on its way is made again, for longer. */
+const NEEDED_MS = SEND_DEADLINE_MS + 500;
 
 /** What was told is written down as soon as Redis takes it. */
 const WRITE_AGAIN: BackoffPolicy = { baseMs: 200, capMs: 5_000 };
@@ -65,6 +53,9 @@ export interface DeliverDeps {
   suppressed(integration: Integration, why: string): void;
 }
 
+/** `late`: the claim was too old to send under; `nothing`: nothing to do before the next wake-up. */
+type Served = "one" | "late" | "nothing";
+
 type Saying = Extract<GroupDecision, { say: NotifyReason }>;
 
 /** Gives `deliver(integration id)`; a call while one is under way makes that one look once more. */
@@ -75,18 +66,22 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
   const stopped = () => stopping.signal.aborted;
 
   async function deliver(channel: Channel): Promise<void> {
-    while (!stopped() && (await serveOne(channel)));
+    let leaseMs = LEASE_MS;
+    while (!stopped()) {
+      const served = await serveOne(channel, leaseMs);
+      if (served === "nothing") return;
+      leaseMs = served === "late" ? Math.min(LONGEST_LEASE_MS, 2 * leaseMs) : LEASE_MS;
+    }
   }
 
-  /** True when a group was served and there may be more. */
-  async function serveOne(channel: Channel): Promise<boolean> {
+  async function serveOne(channel: Channel, leaseMs: number): Promise<Served> {
     const { integration } = channel;
     const token = randomUUID();
     const claimedAt = deps.clock.now();
-    const claim = await deps.groups.claim(integration, token, claimedAt, LEASE_MS);
+    const claim = await deps.groups.claim(integration, token, claimedAt, leaseMs);
     if (claim.kind !== "group") {
       if (claim.until !== undefined) await deps.wake(new Map([[integration.id, claim.until]]));
-      return false;
+      return "nothing";
     }
     const now = deps.clock.now();
     const decision = decideGroup({
@@ -101,39 +96,39 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
       deps.suppressed(integration, decision.why);
       const outcome = { now, said: false, told: [], ...partings(claim, decision), nextAt: decision.nextAt };
       await arm(integration, await deps.groups.settle(integration, claim.group, token, outcome));
-      return true;
+      return "one";
     }
-    return say(channel, claim, { token, claimedAt }, decision);
+    return say(channel, claim, { token, startBy: claimedAt + leaseMs - NEEDED_MS }, decision);
   }
 
   async function say(
     channel: Channel,
     claim: Claimed,
-    { token, claimedAt }: { token: string; claimedAt: Instant },
+    { token, startBy }: { token: string; startBy: Instant },
     decision: Saying,
-  ): Promise<boolean> {
+  ): Promise<Served> {
     const { integration } = channel;
     const asked = deps.clock.now();
     const wait = await deps.groups.pace(integration, asked);
     if (wait > 0) {
       await deps.groups.postpone(integration, claim.group, token, { now: asked, at: asked + wait });
       await deps.wake(new Map([[integration.id, asked + wait]]));
-      return false;
+      return "nothing";
     }
     const now = deps.clock.now();
-    if (now - claimedAt > LATEST_START_MS) {
+    if (now > startBy) {
       await deps.groups.postpone(integration, claim.group, token, { now, at: now });
-      return true;
+      return "late";
     }
     const notification = toNotification(integration, claim, decision, now, deps.externalUrl);
     try {
       await send(channel, notification);
     } catch (thrown) {
       await giveBack(integration, claim, token, deps.toRefusal(thrown));
-      return true;
+      return "one";
     }
     await writeDown(integration, claim, token, decision);
-    return true;
+    return "one";
   }
 
   /** One message; a refusal of the message itself is answered once with plain text. */
@@ -265,43 +260,4 @@ function partings(claim: Claimed, decision: GroupDecision): { over: string[]; un
     over: [...decision.settled.filter(isOver), ...claim.lost],
     untold: decision.settled.filter((id) => !isOver(id)),
   };
-}
-
-/** The message, with an id that stays the same while it is tried again and nothing new happened. */
-export function toNotification(
-  integration: Integration,
-  claim: Pick<Claimed, "group" | "labels" | "told">,
-  decision: Saying,
-  now: Instant,
-  externalUrl: string | undefined,
-): Notification {
-  let lastToldAt = 0;
-  for (const { toldAt } of claim.told.values()) lastToldAt = Math.max(lastToldAt, toldAt);
-  const facts = [
-    integration.id,
-    claim.group,
-    decision.say,
-    lastToldAt,
-    ...decision.firing.map((alert) => `+${alert.id}`).sort(),
-    ...decision.resolved.map((alert) => `-${alert.id}`).sort(),
-  ];
-  return {
-    reason: decision.say,
-    receiver: integration.receiver,
-    integrationId: integration.id,
-    group: { id: claim.group, labels: claim.labels },
-    firing: decision.firing,
-    resolved: decision.resolved,
-    now,
-    externalUrl,
-    messageId: createHash("sha256").update(facts.join("\n")).digest("hex").slice(0, 32),
-  };
-}
-
-/** Seconds since the oldest flip this message tells of; undefined where it tells of none. */
-function latencySeconds(decision: Saying, now: Instant): number | undefined {
-  let oldest: Instant | undefined;
-  for (const { isNew, firedAt } of decision.firing) if (isNew) oldest = Math.min(oldest ?? firedAt, firedAt);
-  for (const { updatedAt } of decision.resolved) oldest = Math.min(oldest ?? updatedAt, updatedAt);
-  return oldest === undefined ? undefined : (now - oldest) / 1000;
 }

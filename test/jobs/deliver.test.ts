@@ -2,13 +2,8 @@ import { expect, it, vi } from "vitest";
 import type { Notification, NotifyErrorCode } from "../../src/alerting/notification.ts";
 import type { Told } from "../../src/alerting/told.ts";
 import type { Alert } from "../../src/health/alert.ts";
-import {
-  createDeliver,
-  LEASE_MS,
-  type Refusal,
-  SEND_DEADLINE_MS,
-  toNotification,
-} from "../../src/jobs/deliver.ts";
+import { createDeliver, LEASE_MS, type Refusal, SEND_DEADLINE_MS } from "../../src/jobs/deliver.ts";
+import { toNotification } from "../../src/jobs/message.ts";
 import type { Logger } from "../../src/lib/log.ts";
 import type { Claim, Claimed, FailureScope, GroupStore } from "../../src/store/groups.ts";
 import { firing, HOUR, integration, MINUTE, over, SECOND, T0 } from "../store/room.ts";
@@ -54,6 +49,7 @@ function stage(script: Script) {
   const claims = [...script.claims];
   const sends = [...(script.sends ?? [])];
   const calls: unknown[][] = [];
+  const leases: number[] = [];
   const sent: { notification: Notification; plain: boolean; signal: AbortSignal }[] = [];
   const logged: { level: string; msg: string; fields: object }[] = [];
   const line = (level: string) => (fields: object, msg: string) => void logged.push({ level, msg, fields });
@@ -62,7 +58,8 @@ function stage(script: Script) {
     ...["debug", "info", "warn", "error"].map((level) => ({ [level]: line(level) })),
   ) as Logger;
   const groups = {
-    async claim() {
+    async claim(_who, _token, _now, leaseMs) {
+      leases.push(leaseMs);
       now += script.claimTakesMs ?? 0;
       return claims.shift() ?? idle;
     },
@@ -105,6 +102,7 @@ function stage(script: Script) {
     deliverOther: () => deliver("nobody/slack/0"),
     stop,
     calls,
+    leases,
     sent,
     logged,
     pass: (ms: number) => {
@@ -239,12 +237,14 @@ it("without a pace token the group waits for one and nothing else is tried", asy
   ]);
 });
 
-it("a claim that grew old on its way is given back, not sent under a lease that may be over", async () => {
+it("a claim that grew old on its way is given back, not sent under a lease that may be over; the next one is longer", async () => {
   expect(SEND_DEADLINE_MS).toBeLessThan(LEASE_MS);
-  const run = stage({ claims: [claimOf()], claimTakesMs: 2_600 });
+  const run = stage({ claims: [claimOf(), claimOf(), idle], claimTakesMs: 2_600 });
   await run.deliver();
-  expect(run.sent).toEqual([]);
-  expect(run.calls).toEqual([["postpone", "g", { now: T0 + 2_600, at: T0 + 2_600 }]]);
+  expect(only(run.calls, "postpone")).toEqual([["g", { now: T0 + 2_600, at: T0 + 2_600 }]]);
+  expect(run.leases.slice(0, 2)).toEqual([LEASE_MS, 2 * LEASE_MS]);
+  expect(run.sent).toHaveLength(1);
+  expect(only(run.calls, "told")).toHaveLength(1);
 });
 
 const RESTS: readonly [NotifyErrorCode, least: number, most: number][] = [
