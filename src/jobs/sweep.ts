@@ -26,7 +26,7 @@ export interface SweepDeps {
   };
   readonly store: Pick<ShardStore, "read" | "rememberShard" | "noteAttempt" | "forgetShard">;
   readonly assigned: Assigned;
-  readonly inventory: Inventory & Pick<InventoryStore, "forget">;
+  readonly inventory: Inventory & Pick<InventoryStore, "forget" | "saveRecordings">;
   /** Makes sure names are known before they are frozen into labels; never throws, never waits long. */
   nameThem(recordingIds: readonly string[]): Promise<void>;
   uptime(recordingId: string, overMs: number): number | undefined;
@@ -79,8 +79,18 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
     const now = deps.clock.now();
     const all = now - (allNamedAt.get(shard) ?? 0) >= NAME_ALL_MS;
     if (all) allNamedAt.set(shard, now);
-    const unnamed = all ? readings : newcomers(before, readings);
-    await deps.nameThem(unnamed.map((reading) => reading.recordingId));
+    const fresh = newcomers(before, readings);
+    await noteMoves(fresh);
+    await deps.nameThem((all ? readings : fresh).map((reading) => reading.recordingId));
+  }
+
+  /** Who comes from another shard is not missing there: the inventory learns of the move at once. */
+  async function noteMoves(fresh: readonly Reading[]): Promise<void> {
+    const moved = fresh.flatMap(({ recordingId, locationId }) => {
+      const known = deps.inventory.recording(recordingId);
+      return known && locationId && known.locationId !== locationId ? [{ ...known, locationId }] : [];
+    });
+    if (moved.length > 0) await deps.inventory.saveRecordings(moved);
   }
 
   async function look(shard: number, entities: readonly string[]): Promise<StatusSnapshot | undefined> {

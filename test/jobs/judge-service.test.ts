@@ -9,6 +9,12 @@ import { fires, firing, HOUR, integration, rememberer, SECOND, T0, to, useRoom }
 import { describeWithRedis } from "../support/redis.ts";
 
 const STEP = 30 * SECOND;
+const INTERVALS = {
+  intervalMs: STEP,
+  uptimeIntervalMs: HOUR,
+  inventoryIntervalMs: HOUR,
+  requestTimeoutMs: 20 * SECOND,
+};
 const slack = integration("ops/slack/0");
 const mail = integration("ops/email/0/a@example.com", { type: "email" });
 const rule = (id: string, when: Rule["when"]): Rule => ({
@@ -42,9 +48,7 @@ describeWithRedis("judging the service and the notifications", () => {
       groups: store.groups,
       assigned,
       rules,
-      intervalMs: STEP,
-      uptimeIntervalMs: HOUR,
-      inventoryIntervalMs: HOUR,
+      ...INTERVALS,
       route: {
         key: "{}",
         receiver: "ops",

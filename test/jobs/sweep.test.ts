@@ -29,6 +29,16 @@ const row = (recordingId: string, status: Reading["status"], locationId = "north
 });
 const rows = (...readings: Reading[]): StatusSnapshot => ({ readings, unreadable: [], complete: true });
 
+const named = (id: string) => ({
+  id,
+  name: id,
+  organisation: "",
+  cameraServer: "",
+  locationId: "north",
+  useUploadingSchedule: false,
+  timezone: "UTC",
+});
+
 describeWithRedis("a sweep", () => {
   const room = useRoom();
 
@@ -164,18 +174,38 @@ describeWithRedis("a sweep", () => {
     expect(await firingNow()).toEqual(["RecordingOffline/recording/s firing"]);
   });
 
+  it("a camera that moved to a location of another shard is missing at neither", async () => {
+    const one = replica([
+      rows(row("a", "offline"), row("b", "online")),
+      rows(row("c", "online", "south")),
+      rows(row("a", "offline", "south"), row("c", "online", "south")),
+      rows(row("b", "online")),
+    ]);
+    one.assigned.set(
+      new Map([
+        ["north", 0],
+        ["south", 1],
+      ]),
+    );
+    await one.store.inventory.saveLocations(
+      ["north", "south"].map((id) => ({ id, name: id, timezone: undefined })),
+    );
+    await one.store.inventory.saveRecordings([named("a")]);
+    for (const shard of [0, 1, 1, 0]) {
+      one.clock.at += STEP;
+      await one.sweep(shard);
+    }
+    expect((await one.store.shards.read(0)).state.recordings.has("a")).toBe(false);
+    expect((await one.store.shards.read(1)).state.recordings.get("a")?.locationId).toBe("south");
+    expect(await firingNow()).toContain("RecordingOffline/recording/a firing");
+    expect((await one.store.incidents.endedSince(0)).map(({ endReason }) => endReason)).toEqual([
+      "no_longer_watched",
+    ]);
+  });
+
   it("who left the fleet loses the name that was kept", async () => {
     const one = replica([rows(row("a", "online"), row("b", "online"))]);
     one.assigned.set(north);
-    const named = (id: string) => ({
-      id,
-      name: id,
-      organisation: "",
-      cameraServer: "",
-      locationId: "north",
-      useUploadingSchedule: false,
-      timezone: "UTC",
-    });
     await one.store.inventory.saveRecordings([named("a"), named("b")]);
     for (let at = 0; at < 24 * HOUR; at += 2 * STEP) {
       one.clock.at = T0 + at;
