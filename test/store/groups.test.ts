@@ -249,6 +249,37 @@ describeWithRedis("groups that are due", () => {
   });
 });
 
+describeWithRedis("a receiver that is dead for good", () => {
+  const room = useRoom();
+  const WEEK = 7 * 24 * HOUR;
+
+  it("is kept a week of what began and ended untold, and for ever the ends it is owed", async () => {
+    const remember = rememberer(room());
+    const { groups, shards } = room().store;
+    await remember(T0, fires(firing("told"), to(slack.id, "g", { groupWaitMs: 0 })));
+    await claimed(room(), T0);
+    await groups.settle(slack, "g", "t1", said(T0, [firing("told")]));
+    const flap = async (at: Instant) => {
+      const brief = firing("brief", at);
+      await remember(at, fires(brief, to(slack.id)));
+      await remember(at + SECOND, ends(brief, at + SECOND));
+    };
+    const due = T0 + INTERVAL;
+    await flap(T0 + SECOND);
+    await flap(due + WEEK - 2 * SECOND);
+    expect(await shards.alerts()).toHaveLength(3);
+    await flap(due + WEEK + SECOND);
+    expect(await shards.alerts()).toHaveLength(3);
+    await remember(due + 2 * WEEK, ends(firing("told"), due + 2 * WEEK));
+    const { alerts } = await claimed(room(), due + 2 * WEEK, "t2");
+    expect(alerts.map(({ key, state }) => `${key} ${state}`).sort()).toEqual([
+      "brief resolved",
+      "brief resolved",
+      "told resolved",
+    ]);
+  });
+});
+
 describeWithRedis("an endpoint in trouble", () => {
   const room = useRoom();
   const shared = { endpoint: "hook" };

@@ -5,6 +5,8 @@
 --         changes: JSON [{op, id, alert, to: [[integration, group, labels, wait, interval, repeat]], incident}]
 -- Returns {'stored' | 'already' | 'lost', integration, due, integration, due, ...}
 local now = tonumber(ARGV[5])
+-- Where nobody could be told anything for this long, what begins and ends is not kept to be told late.
+local LATE_MOST_MS = 7 * 86400000
 local current = redis.call('HGET', KEYS[1], 'n') or ''
 if current == ARGV[3] then return {'already'} end
 if current ~= ARGV[2] then return {'lost'} end
@@ -36,7 +38,12 @@ for _, change in ipairs(cjson.decode(ARGV[8])) do
       redis.call('HSET', p .. 'alerts', change.id, 'R' .. change.alert)
       for _, place in ipairs(places) do
         local integration, group = split_place(place)
-        note(integration, make_due(integration, group, now))
+        local since = tonumber(redis.call('HGET', group_key(integration, group), 'since') or now)
+        if now - since > LATE_MOST_MS and redis.call('HEXISTS', p .. 'told:' .. integration, change.id) == 0 then
+          leave_group(integration, group, change.id)
+        else
+          note(integration, make_due(integration, group, now))
+        end
       end
     end
     redis.call('ZADD', p .. 'incidents', change.endsAt, change.incident)
