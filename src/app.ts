@@ -86,7 +86,7 @@ async function build({ config, log, clock: source = steadyClock() }: AppDeps, cl
   const service = createService({
     config: config.service,
     clock,
-    log: log.child({ component: "service" }),
+    log,
     observer: observe(metrics, up),
   });
   closer.add("service", () => service.close(), 1_500);

@@ -16,6 +16,7 @@ export function advise(
 ): Finding[] {
   const findings = [
     ...clearText(input),
+    ...slowQuestions(config),
     ...reminders(config.route, ["route"]),
     ...hideNames(strangeLabels(config), fromEnvironment),
   ];
@@ -37,6 +38,15 @@ function reminders(route: Route, path: Path): Finding[] {
   const found = `${formatDuration(route.repeatIntervalMs)}, less than group_interval`;
   const expected = `${formatDuration(route.groupIntervalMs)} or more: a group is looked at no more often`;
   return [{ kind: "value", path: [...path, "repeat_interval"], found, expected }, ...below];
+}
+
+/** While a question hangs nothing is known: that should not last longer than a few sweeps. */
+function slowQuestions({ service, watch }: Config): Finding[] {
+  const mostMs = 3 * Math.max(watch.statusIntervalMs, 5_000);
+  if (service.requestTimeoutMs <= mostMs) return [];
+  const found = `${formatDuration(service.requestTimeoutMs)}, more than three times watch.status_interval`;
+  const expected = `${formatDuration(mostMs)} or less: a service that hangs is noticed only after it`;
+  return [{ kind: "value", path: ["service", "request_timeout"], found, expected }];
 }
 
 const HERE = /^(?:localhost|127\.|\[::1\])/;

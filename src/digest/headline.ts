@@ -14,9 +14,10 @@ export interface Headline {
 /** Plain text. Unknown is not up, and blind time is said; where there is room, in the sentence itself. */
 export function headline(digest: Digest): Headline {
   if (digest.totals.recordings === 0) return { sentence: "There is no recording to report on", aside: "" };
-  const news = said(whatHappened(digest), worst(digest), stillDown(digest));
-  const doubts = said(low(digest), unknown(digest), blind(digest));
-  return news.length === 1
+  const news = said(whatHappened(digest), worst(digest));
+  news.push(...said(stillDown(digest, news.length === 0)));
+  const doubts = said(low(digest, news.length === 0), unknown(digest), blind(digest));
+  return news.length <= 1
     ? { sentence: sentence([...news, ...doubts]), aside: "" }
     : { sentence: sentence(news), aside: sentence(doubts) };
 }
@@ -34,7 +35,7 @@ function whatHappened(digest: Digest): string {
   const { recordings, affected, lostMs, up, unknown, closed, blindMs } = digest.totals;
   const noun = periodNoun(digest);
   const all = recordings === 1 ? "the one recording was" : `all ${count(recordings)} recordings were`;
-  const share = (n: number) => `${count(n)} of ${counted(recordings, "recording")}`;
+  const share = (n: number) => shareOf(n, recordings);
   const inAll = lostMs > digest.period.end - digest.period.start ? " in all" : "";
   if (affected > 0) return `${share(affected)} lost ${humanDuration(lostMs)}${inAll}`;
   if (unknown === recordings)
@@ -44,7 +45,12 @@ function whatHappened(digest: Digest): string {
   if (closed === recordings) return `${all} outside the uploading schedule all ${noun}`;
   if (digest.dark.length > 0) return "";
   if (up === recordings) return `${all} up ${blindMs > 0 ? `whenever lenswatch could see` : `all ${noun}`}`;
+  if (up === 0) return "";
   return `${share(up)} ${up === 1 ? "was" : "were"} up all ${noun}`;
+}
+
+function shareOf(some: number, recordings: number): string {
+  return `${count(some)} of ${counted(recordings, "recording")}`;
 }
 
 /** The darkest location, or else the longest outage. */
@@ -78,15 +84,15 @@ function times(what: string, { startsAt, endsAt }: Outage, digest: Digest): stri
   return `was ${what} from ${moment(startsAt, digest)} to ${moment(endsAt, digest)}`;
 }
 
-function stillDown({ totals }: Digest): string {
+function stillDown({ totals }: Digest, leads: boolean): string {
   if (totals.downNow === 0) return "";
-  return `${count(totals.downNow)} ${totals.downNow === 1 ? "is" : "are"} down now`;
+  return `${leads ? shareOf(totals.downNow, totals.recordings) : count(totals.downNow)} ${totals.downNow === 1 ? "is" : "are"} down now`;
 }
 
-function low({ totals }: Digest): string {
+function low({ totals }: Digest, leads: boolean): string {
   return totals.low === 0
     ? ""
-    : `${count(totals.low)} ran below ${percent(UP_ALL_THE_TIME)} with no outage seen`;
+    : `${leads ? shareOf(totals.low, totals.recordings) : count(totals.low)} ran below ${percent(UP_ALL_THE_TIME)} with no outage seen`;
 }
 
 function unknown({ totals }: Digest): string {

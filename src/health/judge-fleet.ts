@@ -44,6 +44,8 @@ export interface FleetContext {
   readonly uptimeIntervalMs: number;
   /** One hour unless given. */
   readonly inventoryIntervalMs?: number;
+  /** How long a question may be under way: an attempt is known only when it ends. 0 unless given. */
+  readonly requestTimeoutMs?: number;
 }
 
 /** Alerts by what they speak of: `service/analytics`, `integration/<id>`. Subjects without alerts are left out. */
@@ -105,10 +107,15 @@ function alertsOf(states: FleetState, key: string): AlertStates | undefined {
 }
 
 /** How the last attempt went; undefined when there was none lately. */
-function isFailing(attempts: Attempts, now: Instant, intervalMs: number): boolean | undefined {
+function isFailing(
+  attempts: Attempts,
+  { now, requestTimeoutMs = 0 }: FleetContext,
+  intervalMs: number,
+): boolean | undefined {
   const { attemptedAt, goodAt, error } = attempts;
   if (attemptedAt <= 0 && goodAt <= 0) return undefined;
-  if (now - Math.max(attemptedAt, goodAt) > RECENT_INTERVALS * intervalMs) return undefined;
+  const recentMs = RECENT_INTERVALS * intervalMs + requestTimeoutMs;
+  if (now - Math.max(attemptedAt, goodAt) > recentMs) return undefined;
   if (goodAt >= attemptedAt) return false;
   return error === undefined ? undefined : true;
 }
@@ -120,10 +127,10 @@ interface Sight {
 }
 
 function look(evidence: FleetEvidence, context: FleetContext): Sight {
-  const { now, inventoryIntervalMs = 3_600_000 } = context;
+  const { inventoryIntervalMs = 3_600_000 } = context;
   const asked = evidence.shards.length > 0 ? evidence.shards : [evidence.inventory];
   const intervalMs = evidence.shards.length > 0 ? context.intervalMs : inventoryIntervalMs;
-  const failing = asked.map((attempts) => isFailing(attempts, now, intervalMs));
+  const failing = asked.map((attempts) => isFailing(attempts, context, intervalMs));
   return {
     blind: asked.filter((_, i) => failing[i] === true),
     seeing: failing.filter((is) => is === false).length,
@@ -131,15 +138,16 @@ function look(evidence: FleetEvidence, context: FleetContext): Sight {
 }
 
 /** Uptime figures are stale when asking fails and the last good answer is more than 3 intervals old. */
-function areUptimesStale({ uptimes }: FleetEvidence, { now, uptimeIntervalMs }: FleetContext): boolean {
+function areUptimesStale({ uptimes }: FleetEvidence, context: FleetContext): boolean {
+  const { now, uptimeIntervalMs } = context;
   const isOld = now - uptimes.goodAt > RECENT_INTERVALS * uptimeIntervalMs;
-  return isOld && isFailing(uptimes, now, uptimeIntervalMs) === true;
+  return isOld && isFailing(uptimes, context, uptimeIntervalMs) === true;
 }
 
 /** A location list that cannot be read, or not believed, while the locations known so far are watched. */
 function isListDoubtful({ shards, inventory }: FleetEvidence, context: FleetContext): boolean {
-  const { now, inventoryIntervalMs = 3_600_000 } = context;
-  return shards.length > 0 && isFailing(inventory, now, inventoryIntervalMs) === true;
+  const { inventoryIntervalMs = 3_600_000 } = context;
+  return shards.length > 0 && isFailing(inventory, context, inventoryIntervalMs) === true;
 }
 
 function serviceWitness(evidence: FleetEvidence, context: FleetContext): Witness {

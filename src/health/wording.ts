@@ -108,7 +108,7 @@ export function locationAnnotations(
   return annotationsOf(
     rule,
     `${labels.location ?? ""} is offline`,
-    `${seen.offline} of ${seen.of} recordings were offline, since ${isoMinute(seen.startsAt)}.`,
+    `${seen.offline} of ${seen.of} recordings offline since ${isoMinute(seen.startsAt)}.`,
   );
 }
 

@@ -18,9 +18,8 @@ export function parseQuery<T>(schema: z.ZodType<T>, query: unknown): T {
 
 /** A parameter that may be repeated. */
 export function repeated<T>(each: z.ZodType<T>) {
-  return z
-    .union([z.array(each), each.transform((one) => [one])], { error: "expected text, once or repeated" })
-    .default([]);
+  const asList = (given: unknown) => (given === undefined ? [] : Array.isArray(given) ? given : [given]);
+  return z.preprocess(asList, z.array(each));
 }
 
 /** `true` or `false`, as Alertmanager's clients write them. */

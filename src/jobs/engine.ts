@@ -139,6 +139,7 @@ export function createEngine(deps: EngineDeps): Engine {
     intervalMs: watch.statusIntervalMs,
     uptimeIntervalMs: watch.uptimeIntervalMs,
     inventoryIntervalMs: watch.inventoryIntervalMs,
+    requestTimeoutMs: config.service.requestTimeoutMs,
     route,
     integrations,
     wake,
@@ -198,7 +199,10 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 
   async function startWork(): Promise<void> {
-    await queues.work("sweep", SWEEPS_AT_ONCE, ({ data }) => sweep(Number(data.shard)));
+    await queues.work("sweep", SWEEPS_AT_ONCE, ({ data }) => {
+      lastAttemptAt = clock.now();
+      return sweep(Number(data.shard));
+    });
     await queues.work("deliver", Math.max(4, integrations.length), ({ data }) =>
       delivery.deliver(String(data.integration)),
     );

@@ -26,6 +26,7 @@ export interface JudgeServiceDeps {
   readonly intervalMs: number;
   readonly uptimeIntervalMs: number;
   readonly inventoryIntervalMs: number;
+  readonly requestTimeoutMs: number;
   readonly route: Route;
   readonly integrations: readonly Integration[];
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;

@@ -25,7 +25,7 @@ function firingTitle({ reason, firing, resolved, now }: Notification): string {
   const still = reason === "reminder" || firing.every(({ isNew }) => !isNew);
   const reminder = reason === "reminder" ? "Reminder: " : "";
   const said = firing.filter((alert) => problemOf(alert).key === "LocationOffline").length === 1;
-  return `${reminder}${countPhrase(firing, still)}${where(firing, said)}${tail(change(reason, firing, resolved, now))}`;
+  return `${reminder}${countPhrase(withoutCounted(firing), still)}${where(firing, said)}${tail(change(reason, firing, resolved, now))}`;
 }
 
 /** What is different from last time. */
@@ -73,6 +73,20 @@ function endReasonOf({ endReason = "expired" }: NotifiedAlert): EndReason {
 
 function endCounts(alerts: readonly NotifiedAlert[]): string[] {
   return [...Map.groupBy(alerts, endReasonOf)].map(([reason, of]) => `${of.length} ${END_WORDS[reason]}`);
+}
+
+/** Without the recordings that a dark location in the same message stands for: they are told once. */
+function withoutCounted(firing: readonly NotifiedAlert[]): readonly NotifiedAlert[] {
+  const keyOf = (alert: NotifiedAlert) => problemOf(alert).key;
+  const dark = new Set(
+    firing
+      .filter((alert) => keyOf(alert) === "LocationOffline" && alert.facts.offline === alert.facts.of)
+      .map(({ subject }) => subject.id),
+  );
+  if (dark.size === 0) return firing;
+  return firing.filter(
+    (alert) => keyOf(alert) !== "RecordingOffline" || !dark.has(alert.labels.location_id ?? ""),
+  );
 }
 
 /** `2 recordings offline, 1 quality low`, the worst first; `still` as in `2 recordings still offline`. */
@@ -141,7 +155,8 @@ function where(alerts: readonly NotifiedAlert[], said = false): string {
   const place = places.size > 2 ? `${places.size} locations` : [...places].join(", ");
   const only =
     alerts.length === 1 && first?.subject.kind === "recording" ? plainName(first, NAME_IN_TITLE) : "";
-  return [place, only]
+  const named = only.toLowerCase().startsWith(place.toLowerCase()) ? [only || place] : [place, only];
+  return named
     .filter((part) => part !== "")
     .map((part) => ` · ${part}`)
     .join("");

@@ -127,6 +127,7 @@ describe("rules", () => {
 
   test("may be none at all, which is pointed out", () => {
     expect(configOf(`${smallest}rules: []\n`).rules).toEqual([]);
+    expect(warningsOf(`${smallest}watch: { status_interval: 5s }\n`)[0]).toMatch(/request_timeout.*20s/);
     expect(warningsOf(`${smallest}rules: []\n`)).toEqual([
       "lenswatch.yaml:12:8: rules: found an empty list, expected at least one rule: without any, nothing is ever told",
     ]);

@@ -13,6 +13,12 @@ const unseen = (id: string) => subject(id, { status: "unknown", since: 0 });
 test.each<[string, Partial<DigestInput>, string, string]>([
   ["a good day", { uptime: up }, "All 212 recordings were up all day", ""],
   [
+    "next to nothing known",
+    { recordings: [subject("r0", { status: "offline", since: NOW - 60_000 }), unseen("x"), unseen("y")] },
+    "1 of 3 recordings is down now; nothing is known about 2",
+    "",
+  ],
+  [
     "a dark location",
     {
       uptime: up,

@@ -38,6 +38,8 @@ class FleetStory {
   });
   never = (): Attempts => ({ goodAt: 0, attemptedAt: 0 });
 
+  requestTimeoutMs = 0;
+
   tick(evidence: () => Partial<FleetEvidence>, afterMs = INTERVAL): string[] {
     this.now += afterMs;
     const all: FleetEvidence = {
@@ -52,6 +54,7 @@ class FleetStory {
       rules: this.rules,
       intervalMs: INTERVAL,
       uptimeIntervalMs: 10 * MINUTE,
+      requestTimeoutMs: this.requestTimeoutMs,
     });
     this.state = JSON.parse(JSON.stringify(this.last.next)) as FleetState;
     return this.last.transitions.map(({ kind, alert }) =>
@@ -120,6 +123,17 @@ describe("service: unreachable", () => {
     const story = new FleetStory(unreachable());
     expect(story.tick(() => evidence(story))).toEqual([]);
     expect(story.last.decisions).toEqual([]);
+  });
+
+  test("a question that hangs for longer than three intervals is a failed attempt until the next one ends", () => {
+    const hanging = (requestTimeoutMs: number) => {
+      const story = new FleetStory(unreachable());
+      story.requestTimeoutMs = requestTimeoutMs;
+      const last = { goodAt: START - 1, attemptedAt: story.now, error: "The service did not answer." };
+      return story.tick(() => ({ shards: [last] }), 5 * INTERVAL);
+    };
+    expect(hanging(0)).toEqual([]);
+    expect(hanging(2 * INTERVAL)).toEqual([`firing ServiceUnreachable/${DOWN}`]);
   });
 
   test("a firing one waits while we ourselves are down", () => {

@@ -8,6 +8,8 @@ const LABELS = (labels: Record<string, string>) => ({ labels: labels as Notified
 const LOW_QUALITY = LABELS({ alertname: "LowQuality", severity: "warning" });
 const YORK = LABELS({ location: "York", location_id: "york" });
 
+const PLACE = { location: "Leeds Briggate", location_id: "leeds" };
+
 const told = { isNew: false };
 const over = (alert: NotifiedAlert, endReason: EndReason = "recovered", isNew = false): NotifiedAlert => ({
   ...alert,
@@ -97,6 +99,27 @@ describe("a title", () => {
       { reason: "reminder", firing: [alertOf("A", { ...told, startsAt: NOW - 4 * HOUR })] },
     ],
     ["Leeds Briggate: all 4 recordings offline", { firing: [location({ offline: 4, of: 4 })] }],
+    [
+      "Leeds Briggate: all 2 recordings offline, 1 recording with low quality",
+      {
+        firing: [
+          location({ offline: 2, of: 2 }),
+          ...["A", "B"].map((name) => alertOf(name, LABELS({ ...PLACE, alertname: "RecordingOffline" }))),
+          alertOf("Door", LABELS({ ...PLACE, alertname: "LowQuality" })),
+        ],
+      },
+    ],
+    [
+      "1 recording offline · Leeds Briggate Entrance",
+      {
+        firing: [
+          alertOf(
+            "x",
+            LABELS({ ...PLACE, alertname: "RecordingOffline", recording: "Leeds Briggate Entrance" }),
+          ),
+        ],
+      },
+    ],
     ["Leeds Briggate: 7 of 8 recordings offline", { firing: [location({ offline: 7, of: 8 })] }],
     [
       "Leeds Briggate: coming back — 2 recovered",
