@@ -56,6 +56,26 @@ describeWithRedis("being blind is not being offline", () => {
     expect(slack.messages).toHaveLength(5);
   });
 
+  it.concurrent("a service that hangs for longer than three intervals is noticed, and lenswatch stays ready", async () => {
+    await using watch = await startWatch({ requestTimeout: "5s" });
+    const { simulator, slack, app } = watch;
+    const ready = async () => (await fetch(`${app.address}/readyz`)).status;
+    await until("ready", async () => (await ready()) === 200);
+    simulator.faults.set("no_reply", {});
+    const answers = new Set<number>();
+    const told = slack.next(20_000);
+    let waiting = true;
+    void told.finally(() => {
+      waiting = false;
+    });
+    await until("told", async () => {
+      answers.add(await ready());
+      return !waiting;
+    });
+    expect((await told).text).toContain("cannot see the service");
+    expect([...answers]).toEqual([200]);
+  });
+
   it.concurrent("one bad row costs that recording's reading, and no other's", async () => {
     await using watch = await startWatch({ simulator: { locations: 1, recordingsPerLocation: 3 } });
     const { simulator, slack } = watch;

@@ -32,6 +32,7 @@ export interface WatchOptions {
   readonly rules?: string;
   readonly route?: string;
   readonly receivers?: string;
+  readonly requestTimeout?: string;
   /** More sections. */
   readonly more?: string;
   readonly log?: Logger;
@@ -113,7 +114,7 @@ service:
   client_id: ${simulator.clientId}
   client_secret: ${simulator.clientSecret}
   audience: ${simulator.audience}
-  request_timeout: 2s
+  request_timeout: ${options.requestTimeout ?? "2s"}
 redis:
   url: ${redis.url}
 watch: ${options.watch ?? "{ status_interval: 1s, uptime_interval: 1h, inventory_interval: 1h }"}
