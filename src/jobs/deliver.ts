@@ -158,8 +158,8 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
     const nextAt = told.length > 0 ? now + claim.repeatIntervalMs : undefined;
     const outcome = { now, said: true, told, ...partings(claim, decision), nextAt };
     const settle = () => deps.groups.settle(integration, claim.group, token, outcome);
-    const next = await untilWritten(integration, settle);
     deps.told(integration, decision.say, latencySeconds(decision, now));
+    const next = await untilWritten(integration, settle);
     deps.log.info(
       {
         integration: integration.id,

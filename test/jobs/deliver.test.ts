@@ -146,6 +146,7 @@ it("says what is new, writes it down and arms the reminder", async () => {
   });
   const now = T0 + MINUTE;
   expect(run.calls).toEqual([
+    ["told", "first", 60],
     [
       "settle",
       "g",
@@ -158,7 +159,6 @@ it("says what is new, writes it down and arms the reminder", async () => {
         nextAt: now + 4 * HOUR,
       },
     ],
-    ["told", "first", 60],
     ["wake", { [slack.id]: now + 4 * HOUR }],
   ]);
 });
