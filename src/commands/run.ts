@@ -4,6 +4,7 @@ import { Command, Option } from "commander";
 import { startApp } from "../app.ts";
 import { configFile, loadWithWarnings } from "../config/load.ts";
 import { toError } from "../lib/errors.ts";
+import { limitHeapGrowth } from "../lib/heap.ts";
 import { createLogger } from "../lib/log.ts";
 import type { CommandIo } from "./io.ts";
 
@@ -21,6 +22,7 @@ export function runCommand(io: CommandIo): Command {
         pretty: "isTTY" in io.stdout && io.stdout.isTTY === true,
       });
       for (const warning of warnings) log.warn({ warning }, "the configuration is taken, with a warning");
+      limitHeapGrowth();
       const app = await startApp({ config, log });
       if (!io.signal.aborted) await once(io.signal, "abort");
       log.info("stopping");

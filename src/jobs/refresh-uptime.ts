@@ -15,8 +15,8 @@ import type { ShardStore } from "../store/shards.ts";
 import type { DayUptime, UptimeHistory, UptimeStore } from "../store/uptime.ts";
 import { dayOf } from "./days.ts";
 
-/** Four days of a recording are 12 kB: a page is read in a few milliseconds. */
-const IDS_PER_REQUEST = 100;
+/** Four days of a recording are 12 kB: a page is read in a few milliseconds, and garbage before it grows old. */
+const IDS_PER_REQUEST = 50;
 /** Local hour from which the service has finished the day before. */
 const FINISHED_BY_HOUR = 6;
 /** Days are kept as one ratio for this long: a month's digest and the month before it. */
