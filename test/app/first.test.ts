@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { describeWithRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
 import { startWatch } from "../support/watch.ts";
 
 const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
@@ -37,7 +38,11 @@ describeWithRedis("the watch, end to end", () => {
     expect(metrics).toContain(
       'lenswatch_alerts{alertname="RecordingOffline",severity="critical",state="firing"} 1',
     );
-    expect(metrics).toMatch(/lenswatch_notifications_total\{receiver="ops",integration="slack"\} 1/);
+    await until("the message is counted", async () =>
+      (await (await fetch(`${watch.app.address}/metrics`)).text()).includes(
+        'lenswatch_notifications_total{receiver="ops",integration="slack"} 1',
+      ),
+    );
     expect((await fetch(`${watch.app.address}/readyz`)).status).toBe(200);
   });
 
