@@ -3,13 +3,13 @@
 export interface Inbox<Message> {
   /** Everything so far, oldest first. */
   readonly messages: readonly Message[];
-  /** The oldest message nobody has taken with `next` yet; waits for it, 10 s at most. */
+  /** The oldest message nobody has taken with `next` yet; waits for it, 20 s at most. */
   next(timeoutMs?: number): Promise<Message>;
-  /** The first message, old or new, for which `wanted` holds; waits for it, 10 s at most. */
+  /** The first message, old or new, for which `wanted` holds; waits for it, 20 s at most. */
   waitFor(wanted: (message: Message) => boolean, timeoutMs?: number): Promise<Message>;
 }
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 20_000;
 
 /** `what` names a message in the error of a wait that was in vain. */
 export function createInbox<Message>(

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  timeoutMs = 15_000,
+  timeoutMs = 25_000,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await holds())) {
