@@ -73,17 +73,24 @@ export function loadScript(redis: Redis, name: string, options: { withGroups?: b
 }
 
 /** Redis' own clock, ms: the one clock all replicas share. */
-export async function redisNow(redis: Redis): Promise<Instant> {
+export async function redisNow(redis: Pick<Redis, "time">): Promise<Instant> {
   const [seconds, microseconds] = await redis.time();
   return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
 }
 
-/** Corrects `clock` to Redis `TIME`, taking half of the round trip off. */
+/**
+ * Corrects `clock` by Redis `TIME`, no further than the answer proves: it was read after the question was sent and
+ * before it came back. One that was long on its way (Redis was gone, or stood still) says little and moves little.
+ */
 export async function followRedisClock(
-  redis: Redis,
+  redis: Pick<Redis, "time">,
   clock: Clock & { correct(other: Instant): void },
+  elapsed: () => number = () => performance.now(),
 ): Promise<void> {
-  const sent = performance.now();
-  const there = await redisNow(redis);
-  clock.correct(there + (performance.now() - sent) / 2);
+  const sent = elapsed();
+  const earliest = await redisNow(redis);
+  const latest = earliest + elapsed() - sent;
+  const here = clock.now();
+  if (here < earliest) clock.correct(earliest);
+  else if (here > latest) clock.correct(latest);
 }
