@@ -8,19 +8,30 @@ export interface ConfigOptions {
   readonly statusInterval: string;
   /** Slack webhooks, 256 at most; each gets the locations whose id ends in one of its pairs of digits. */
   readonly webhooks: readonly string[];
-  /** Tells at once, without `for`, `group_wait` or a pause between messages of a group. */
+  /** Without `group_wait` or a pause between messages of a group. */
   readonly atOnce?: boolean;
+  readonly rules?: readonly object[];
 }
 
+/** Tells of a dark recording at the first sweep that sees it. */
+export const offlineAtOnce = { alert: "RecordingOffline", when: { status: "offline" }, for: "0s" };
+
 /** YAML of a complete configuration. */
-export function configText({ service, redisUrl, statusInterval, webhooks, atOnce }: ConfigOptions): string {
+export function configText({
+  service,
+  redisUrl,
+  statusInterval,
+  webhooks,
+  atOnce,
+  rules,
+}: ConfigOptions): string {
   const { control_url: _, ...address } = service;
   const timers = atOnce ? { group_wait: "0s", group_interval: "1s" } : {};
   return stringify({
     service: address,
     redis: { url: redisUrl },
     watch: { status_interval: statusInterval },
-    ...(atOnce ? { rules: [{ alert: "RecordingOffline", when: { status: "offline" }, for: "0s" }] } : {}),
+    ...(rules ? { rules } : {}),
     route: {
       receiver: "slack-0",
       group_by: ["location_id"],

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startDaemon } from "../test/support/daemon.ts";
 import { type SlackSink, startSlackSink } from "../test/support/slack-sink.ts";
-import { configText, webhookOf } from "./config-text.ts";
+import { configText, offlineAtOnce, webhookOf } from "./config-text.ts";
 import { load, series } from "./measure.ts";
 import type { Report, Row } from "./report.ts";
 import { prepareStage, type SimulatedRecording, type Stage } from "./stage.ts";
@@ -63,6 +63,7 @@ async function flipFleet(one: Case): Promise<Row> {
     statusInterval: `${one.intervalSeconds}s`,
     webhooks,
     atOnce: true,
+    rules: [offlineAtOnce],
   });
   const daemon = await startDaemon(config);
   try {

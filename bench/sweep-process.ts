@@ -19,6 +19,7 @@ import { statusFrames } from "./status-frames.ts";
 /** As many shards at once as the engine sweeps. */
 const AT_ONCE = 8;
 const PREFIX = "lenswatch";
+const DAY_MS = 86_400_000;
 
 let swept: Promise<Sweeping> | undefined;
 
@@ -29,6 +30,7 @@ answerParent({
   },
   ids: async () => (await opened()).ids(),
   sweep: async () => (await opened()).sweep(),
+  figures: async () => (await opened()).figures(),
   floor: async () => (await opened()).floor(),
   frames: async () => (await opened()).frames(),
 });
@@ -70,6 +72,7 @@ async function open(text: string) {
     inventory: store.inventory,
     nameThem: inventory.nameThem,
     uptime: (id, overMs) => store.uptime.figure(id, overMs),
+    lowUptimes: store.uptime.below,
     refreshFigures: (shard) => store.uptime.refreshFigures(shard, 0),
     rules,
     excluded: new Set(),
@@ -98,6 +101,14 @@ async function open(text: string) {
       if (failures.length > 0) throw new Error(`${failures.length} sweeps failed: ${failures[0]}`);
       return cost;
     },
+    /** Uptime figures as a daemon has them, so that every sweep looks them up. */
+    async figures() {
+      for (const shard of shards) {
+        const { state } = await store.shards.read(shard);
+        const ratios = new Map([...state.recordings.keys()].map((id) => [id, 0.99]));
+        await store.uptime.saveFigures(shard, Date.now(), new Map([[DAY_MS, ratios]]));
+      }
+    },
     /** Fetches the frames anew; gives their bytes. */
     async frames(): Promise<number> {
       frames = await statusFrames(
@@ -108,6 +119,7 @@ async function open(text: string) {
     },
     async floor() {
       const documents = await Promise.all(shards.map((shard) => redis.hget(store.keys.shard(shard), "d")));
+      const receive = await costOf(() => this.frames());
       const parse = await costOf(() => frames.forEach(parseFrame));
       const access = await costOf(() =>
         each(shards, async (shard) => {
@@ -115,7 +127,7 @@ async function open(text: string) {
           await redis.set(`floor:${shard}`, documents[shard] ?? "");
         }),
       );
-      return { parse, access, bytes: documents.reduce((sum, text) => sum + (text?.length ?? 0), 0) };
+      return { receive, parse, access, bytes: documents.reduce((sum, text) => sum + (text?.length ?? 0), 0) };
     },
   };
 }

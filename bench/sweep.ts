@@ -1,7 +1,7 @@
 /** The cost of one sweep of the whole fleet beside its floor. */
 import { Redis } from "ioredis";
 import { startChild } from "./child.ts";
-import { configText } from "./config-text.ts";
+import { configText, offlineAtOnce } from "./config-text.ts";
 import { type Cost, load, series } from "./measure.ts";
 import type { Report, Row } from "./report.ts";
 import { prepareStage, type Stage } from "./stage.ts";
@@ -9,7 +9,20 @@ import { prepareStage, type Stage } from "./stage.ts";
 const WARM_UP = 4;
 const FLIPPING_SHARE = 0.01;
 
+/** One of each kind, dark recordings told at once. */
+const RULES = [
+  offlineAtOnce,
+  { alert: "LowQuality", when: { average_quality: { below: 0.7, clear_above: 0.8 } }, for: "15m" },
+  { alert: "LowUptime", when: { overall_uptime: { below: 0.95, clear_above: 0.97, over: "24h" } } },
+  { alert: "RecordingMissing", when: { missing: true }, for: "10m" },
+  {
+    alert: "LocationOffline",
+    when: { location_offline: { at_least: "100%", clear_below: "80%", min_recordings: 2 } },
+  },
+];
+
 interface Floor {
+  readonly receive: Cost;
   readonly parse: Cost;
   readonly access: Cost;
   readonly bytes: number;
@@ -33,6 +46,8 @@ export async function benchSweep(sizes: readonly number[], times: number): Promi
       cpuWorst: "worst",
       floorCpuMs: "floor CPU ms",
       cpuRatio: "× floor",
+      receiveCpuMs: "receiving ms",
+      receivedRatio: "× floor and receiving",
       wallMs: "wall ms",
       wallWorst: "worst",
       floorWallMs: "floor wall ms",
@@ -46,6 +61,7 @@ export async function benchSweep(sizes: readonly number[], times: number): Promi
     rows,
     notes: [
       "CPU of the sweeping process alone; its ratio is the median sweep's over the median floor's.",
+      "Receiving: the CPU of getting the same frames over a bare WebSocket, which the floor leaves out.",
       "Commands are those the server counted, what scripts call inside included.",
     ],
   };
@@ -57,11 +73,13 @@ async function sweepFleet(stage: Stage, recordings: number, times: number): Prom
     redisUrl: stage.redis.url,
     statusInterval: "5s",
     webhooks: ["http://127.0.0.1:9/services/bench"],
-    atOnce: true,
+    rules: RULES,
   });
   const child = startChild("sweep-process.ts");
   try {
     await child.ask("open", { config });
+    await child.ask("sweep");
+    await child.ask("figures");
     for (let i = 0; i < WARM_UP; i++) await child.ask("sweep");
     const replyBytes = await child.ask<number>("frames");
     for (let i = 0; i < WARM_UP; i++) await child.ask("floor");
@@ -111,6 +129,7 @@ async function measure(
   const cpu = series(sweeps.map(({ cpuMs }) => cpuMs));
   const wall = series(sweeps.map(({ wallMs }) => wallMs));
   const floorCpuMs = series(floors.map(({ parse, access }) => parse.cpuMs + access.cpuMs)).median;
+  const receiveCpuMs = series(floors.map(({ receive }) => receive.cpuMs)).median;
   const floorWallMs = series(floors.map(({ parse, access }) => parse.wallMs + access.wallMs)).median;
   return {
     ...facts,
@@ -118,6 +137,8 @@ async function measure(
     cpuWorst: cpu.worst,
     floorCpuMs,
     cpuRatio: cpu.median / floorCpuMs,
+    receiveCpuMs,
+    receivedRatio: cpu.median / (floorCpuMs + receiveCpuMs),
     wallMs: wall.median,
     wallWorst: wall.worst,
     floorWallMs,

@@ -11,6 +11,7 @@ import type { Reading, StatusSnapshot } from "./recording.ts";
 import {
   beginRun,
   decide,
+  hasLowUptime,
   isDealtWith,
   isWatched,
   leave,
@@ -90,19 +91,15 @@ function judgePresent(
 
 /** Online as before, no alert, nothing below a threshold: no rule can have anything to say. */
 function isHealthy(
-  { book, context }: Run,
+  run: Run,
   previous: RecordingState | undefined,
   { status, averageQuality }: GoodReading,
   locationId: string,
 ): boolean {
   if (status !== "online" || previous?.status !== "online" || previous.alerts) return false;
   if (previous.locationId !== locationId) return false;
-  if (averageQuality !== undefined && averageQuality < book.qualityFloor) return false;
-  for (const { below, overMs } of book.uptimes) {
-    const ratio = context.uptime(previous.id, overMs);
-    if (ratio !== undefined && ratio < below) return false;
-  }
-  return true;
+  if (averageQuality !== undefined && averageQuality < run.book.qualityFloor) return false;
+  return !hasLowUptime(run, previous.id);
 }
 
 function noteChange(run: Run, previous: RecordingState | undefined, state: RecordingState): void {

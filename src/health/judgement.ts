@@ -15,8 +15,10 @@ export interface JudgeContext {
   readonly locationIds: readonly string[];
   /** Recording or location ids never watched. */
   readonly excluded: ReadonlySet<string>;
-  /** Ratio 0–1 over the window; asked for every recording at every sweep, so it should be a lookup. */
+  /** Ratio 0–1 over the window. */
   uptime(recordingId: string, overMs: number): number | undefined;
+  /** Those of the shard whose ratio is below `below`; spares asking for each. */
+  lowUptimes?(overMs: number, below: number): ReadonlySet<string>;
   inSchedule(recordingId: string): boolean;
 }
 

@@ -9,12 +9,16 @@ import { applyRules, endAlerts, type Moment } from "./subject.ts";
 /** Two good readings further apart than this many intervals say nothing about the time between. */
 export const GAP_INTERVALS = 3;
 
+const NONE: ReadonlySet<string> = new Set();
+
 export interface Run {
   readonly previous: ShardState;
   readonly context: JudgeContext;
   readonly moment: Moment;
   readonly book: Rulebook;
   readonly watched: ReadonlySet<string>;
+  /** Recordings with a low uptime, a set for each rule about it; undefined where each has to be asked for. */
+  readonly low: readonly ReadonlySet<string>[] | undefined;
   /** Undefined where no rule asks about locations. */
   readonly census: Census | undefined;
   readonly next: Map<string, RecordingState>;
@@ -42,6 +46,9 @@ export function beginRun(previous: ShardState, context: JudgeContext): Run {
     moment: { now: context.now, maxGapMs: GAP_INTERVALS * context.intervalMs },
     book,
     watched: new Set(context.locationIds.filter((id) => !context.excluded.has(id))),
+    low:
+      context.lowUptimes &&
+      book.uptimes.map(({ overMs, below }) => context.lowUptimes?.(overMs, below) ?? NONE),
     census: book.location.length > 0 ? new Census() : undefined,
     next: new Map(),
     walk,
@@ -63,6 +70,11 @@ export function previousOf(run: Run, id: string): RecordingState | undefined {
   }
   run.strayed = true;
   return run.previous.recordings.get(id);
+}
+
+export function hasLowUptime({ low, book, context }: Run, id: string): boolean {
+  if (low) return low.some((ids) => ids.has(id));
+  return book.uptimes.some(({ below, overMs }) => (context.uptime(id, overMs) ?? below) < below);
 }
 
 /** Whether an earlier row was about it; that takes a row out of order. */

@@ -115,6 +115,7 @@ export function createEngine(deps: EngineDeps): Engine {
     inventory: store.inventory,
     nameThem: inventory.nameThem,
     uptime: (id, overMs) => store.uptime.figure(id, overMs),
+    lowUptimes: store.uptime.below,
     refreshFigures: (shard) => store.uptime.refreshFigures(shard, clock.now() - 3 * watch.uptimeIntervalMs),
     rules,
     excluded: new Set(watch.exclude),

@@ -30,6 +30,8 @@ export interface SweepDeps {
   /** Makes sure names are known before they are frozen into labels; never throws, never waits long. */
   nameThem(recordingIds: readonly string[]): Promise<void>;
   uptime(recordingId: string, overMs: number): number | undefined;
+  /** Those of a shard below a ratio. */
+  lowUptimes(shard: number, overMs: number, below: number): ReadonlySet<string>;
   /** Reads the shard's uptime figures anew if another replica wrote them. */
   refreshFigures(shard: number): Promise<void>;
   readonly rules: readonly Rule[];
@@ -63,7 +65,7 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
     if (!snapshot) return "failed";
     await nameThem(shard, before.state, snapshot);
     const now = deps.clock.now();
-    const judgement = judgeShard(before.state, snapshot, context(locationIds, now));
+    const judgement = judgeShard(before.state, snapshot, context(shard, locationIds, now));
     if (letsGo(judgement) && (await deps.assigned.follow()) === "changed") return "lost";
     const remembered = await deps.store.rememberShard(shard, {
       expected: before.nonce,
@@ -108,7 +110,7 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
     }
   }
 
-  function context(locationIds: readonly string[], now: Instant) {
+  function context(shard: number, locationIds: readonly string[], now: Instant) {
     const { intervalMs, forgetAfterMs, rules, inventory, excluded, uptime } = deps;
     return {
       now,
@@ -119,6 +121,7 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
       locationIds,
       excluded,
       uptime,
+      lowUptimes: (overMs: number, below: number) => deps.lowUptimes(shard, overMs, below),
       inSchedule: () => true,
     };
   }

@@ -33,7 +33,11 @@ interface ShardFigures {
   at: Instant;
   lookedAt: number;
   ids: string[];
+  /** By window and threshold, found when first asked for. */
+  low: Map<string, ReadonlySet<string>>;
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 export function createUptimeStore(redis: Redis, keys: Keys) {
   const shards = new Map<number, ShardFigures>();
@@ -55,7 +59,7 @@ export function createUptimeStore(redis: Redis, keys: Keys) {
         ids.add(id);
       }
     }
-    shards.set(shard, { nonce, at, lookedAt: performance.now(), ids: [...ids] });
+    shards.set(shard, { nonce, at, lookedAt: performance.now(), ids: [...ids], low: new Map() });
   }
 
   async function look(shard: number): Promise<void> {
@@ -104,7 +108,20 @@ export function createUptimeStore(redis: Redis, keys: Keys) {
       if (now && now.at < staleBefore && now.ids.length > 0) {
         drop(shard);
         now.ids = [];
+        now.low.clear();
       }
+    },
+
+    /** The recordings of a shard whose figure is below a threshold: few, so that a sweep need not look up each. */
+    below(shard: number, windowMs: number, threshold: number): ReadonlySet<string> {
+      const known = shards.get(shard);
+      const figures = byWindow.get(windowMs);
+      if (!known || !figures) return NONE;
+      const key = `${windowMs} ${threshold}`;
+      const found =
+        known.low.get(key) ?? new Set(known.ids.filter((id) => (figures.get(id) ?? threshold) < threshold));
+      known.low.set(key, found);
+      return found;
     },
 
     /** Ratio 0–1, undefined without a figure. */

@@ -65,6 +65,7 @@ describeWithRedis("a sweep", () => {
       inventory: store.inventory,
       nameThem: async () => {},
       uptime: () => undefined,
+      lowUptimes: () => new Set(),
       refreshFigures: async () => {},
       rules: [offline],
       excluded: new Set(),

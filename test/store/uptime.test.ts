@@ -49,6 +49,32 @@ describeWithRedis("uptime", () => {
     );
   });
 
+  it("tells who is below a threshold by the figures of now, and nobody once they are too old", async () => {
+    const { uptime } = room().store;
+    const figures = (b: number) =>
+      new Map([
+        [
+          DAY,
+          new Map([
+            ["a", 0.95],
+            ["b", b],
+          ]),
+        ],
+      ]);
+    const low = () => [...uptime.below(0, DAY, 0.95)];
+    expect(low()).toEqual([]);
+    await uptime.saveFigures(0, T0, figures(0.9));
+    expect(low()).toEqual(["b"]);
+    expect([...uptime.below(0, DAY, 0.9)]).toEqual([]);
+    expect([...uptime.below(0, 2 * DAY, 0.95)]).toEqual([]);
+    await uptime.saveFigures(0, T0, figures(0.99));
+    expect(low()).toEqual([]);
+    await uptime.saveFigures(0, T0, figures(0.5));
+    expect(low()).toEqual(["b"]);
+    await uptime.refreshFigures(0, T0 + 1);
+    expect(low()).toEqual([]);
+  });
+
   it("recordings that left the shard lose their history", async () => {
     const { uptime } = room().store;
     const empty: UptimeHistory = { buckets: [], days: {}, finishedDay: undefined };
