@@ -318,6 +318,23 @@ describeWithRedis("an endpoint in trouble", () => {
     expect((await claimed(room(), T0 + MINUTE, "t4", first)).failures).toBe(0);
   });
 
+  it("counts failures side by side as one, and rests as long as the longest of them asks for", async () => {
+    await due(first.id, second.id);
+    const { groups } = room().store;
+    const fail = (who: typeof first, group: string, token: string, now: Instant, at: Instant) =>
+      groups.postpone(who, group, token, { now, at, failure: failure("endpoint") });
+    const one = await claimed(room(), T0, "t1", first);
+    const other = await claimed(room(), T0 + 10, "t2", second);
+    await fail(first, one.group, "t1", T0 + 20, T0 + MINUTE);
+    await fail(second, other.group, "t2", T0 + 30, T0 + SECOND);
+    const resting = await groups.claim(first, "t3", T0 + 2 * SECOND, LEASE);
+    expect(resting).toEqual({ kind: "backoff", until: T0 + MINUTE });
+    const next = await claimed(room(), T0 + MINUTE, "t4", second);
+    expect(next.failures).toBe(1);
+    await fail(second, next.group, "t4", T0 + MINUTE + 1, T0 + 2 * MINUTE);
+    expect((await claimed(room(), T0 + 2 * MINUTE, "t5", first)).failures).toBe(2);
+  });
+
   it("one refused recipient rests alone", async () => {
     await due(first.id, second.id);
     const { groups } = room().store;

@@ -35,7 +35,7 @@ end
 local key = group_key(integration, group)
 redis.call('ZADD', p .. 'due:' .. integration, now + lease, group)
 redis.call('HDEL', key, 'want')
-redis.call('HSET', key, 'claimed', token)
+redis.call('HSET', key, 'claimed', token, 'began', now)
 -- Served from now on: what ends after this was not over before anybody could have heard of it.
 if tonumber(redis.call('HGET', key, 'since') or 0) > now then redis.call('HSET', key, 'since', now) end
 

@@ -1,6 +1,7 @@
 -- Shared by the scripts below it: groups, what is due, and who is a member where.
 -- Group hash  grp:<integration>:<group>  labels, wait, interval, repeat, sent, since (due and not served since), want
---             (became due while a send was under way), fails, claimed (token of the last claim not ended yet)
+--             (became due while a send was under way), fails, claimed (token of the last claim not ended yet), began
+--             (when that was)
 -- Members     mem:<integration>:<group>  set of episode ids;  in:<episode>  set of "<integration>\n<group>"
 local p = ARGV[1]
 

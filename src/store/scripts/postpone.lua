@@ -9,7 +9,8 @@ local key = group_key(integration, group)
 local KEPT_MS = 7 * 86400000
 if redis.call('HGET', key, 'claimed') ~= token then return 0 end
 redis.call('ZADD', p .. 'due:' .. integration, ARGV[6], group)
-redis.call('HDEL', key, 'want', 'claimed')
+local began = tonumber(redis.call('HGET', key, 'began') or 0)
+redis.call('HDEL', key, 'want', 'claimed', 'began')
 if redis.call('GET', KEYS[1]) == token .. '\n' .. group then redis.call('DEL', KEYS[1]) end
 if ARGV[7] == '' then return 0 end
 if ARGV[9] == 'message' then
@@ -21,7 +22,11 @@ if ARGV[9] == 'message' then
   return redis.call('HINCRBY', key, 'fails', 1)
 end
 local backoff = p .. 'backoff:' .. ARGV[10]
+local known = redis.call('HMGET', backoff, 'until', 'failedAt')
 redis.call('HSETNX', backoff, 'since', ARGV[5])
-redis.call('HSET', backoff, 'until', ARGV[6], 'code', ARGV[7], 'detail', ARGV[8])
+redis.call('HSET', backoff, 'until', math.max(tonumber(known[1] or 0), tonumber(ARGV[6])), 'code', ARGV[7], 'detail', ARGV[8])
 redis.call('PEXPIRE', backoff, KEPT_MS)
+-- Many may send there side by side: who began before the last failure met the same trouble, not another one.
+if known[2] and began < tonumber(known[2]) then return tonumber(redis.call('HGET', backoff, 'failures')) end
+redis.call('HSET', backoff, 'failedAt', ARGV[5])
 return redis.call('HINCRBY', backoff, 'failures', 1)

@@ -24,7 +24,7 @@ for _, episode in ipairs(cjson.decode(ARGV[9])) do leave_group(integration, grou
 if redis.call('HGET', key, 'claimed') ~= token then return '' end
 local interval = tonumber(redis.call('HGET', key, 'interval') or 0)
 local want = tonumber(redis.call('HGET', key, 'want') or '')
-redis.call('HDEL', key, 'since', 'fails', 'want', 'claimed')
+redis.call('HDEL', key, 'since', 'fails', 'want', 'claimed', 'began')
 redis.call('HDEL', p .. 'trouble:' .. integration, group)
 if redis.call('GET', KEYS[1]) == token .. '\n' .. group then redis.call('DEL', KEYS[1]) end
 if said then
