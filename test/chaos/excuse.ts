@@ -4,7 +4,7 @@ import type { Verdict } from "./audit.ts";
 import type { Span } from "./truth.ts";
 
 /** From the acceptance of a message until it is written down that it was told, on a busy machine. */
-const WRITING_MS = 2_500;
+const WRITING_MS = 3_500;
 /** The kill may be that of the client whose message is still being taken in. */
 const TAKING_MS = 500;
 
