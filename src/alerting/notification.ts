@@ -28,6 +28,16 @@ export interface NotifiedAlert extends Alert {
   readonly fingerprint: string;
   /** Not told as firing at this integration before this message. */
   readonly isNew: boolean;
+  /** Whose alerts this one holds back (`inhibit_rules`). */
+  readonly standsFor?: StandsFor | undefined;
+}
+
+/** What one alert is told in place of: each recording and location counted once, however many alerts it has. */
+export interface StandsFor {
+  readonly recordings: number;
+  readonly locations: number;
+  /** The first few in the order of their names: of recordings, else of locations. Not yet cleaned or escaped. */
+  readonly names: readonly string[];
 }
 
 /** Why a message did not get out; also the metric's `reason` label and the README's error table. */

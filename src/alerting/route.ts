@@ -1,4 +1,5 @@
 /** The routing tree as loaded: every option inherited and filled in. */
+import type { RouteTimes } from "./time-interval.ts";
 
 export type MatchOperator = "=" | "!=" | "=~" | "!~";
 
@@ -10,7 +11,7 @@ export interface Matcher {
   matches(value: string): boolean;
 }
 
-export interface Route {
+export interface Route extends RouteTimes {
   /** Where in the tree it stands: `{}` for the root, then its matchers and positions; part of a group's id. */
   readonly key: string;
   readonly receiver: string;

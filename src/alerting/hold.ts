@@ -1,0 +1,32 @@
+/**
+ * What holds a message back although something fires. Holds only ever delay a telling: what still fires when they end
+ * is told then, and who was told that something fires is told its end.
+ */
+import type { Instant } from "../lib/clock.ts";
+import type { StandsFor } from "./notification.ts";
+
+/** In the order they are named where several hold the same thing. */
+export const holdReasons = ["muted", "inhibited", "silenced", "acknowledged"] as const;
+export type HoldReason = (typeof holdReasons)[number];
+
+export interface Hold {
+  readonly reason: HoldReason;
+  /** The episode of the alert that inhibits, the silence's id, the time interval's name, or who acknowledged. */
+  readonly by: string;
+  /** When it ends by the clock; undefined where that is not known beforehand. */
+  readonly until?: Instant | undefined;
+}
+
+/** What holds the alerts of one group, as it is now. */
+export interface Holds {
+  /** Of the group's route: holds everything, ends as well. */
+  readonly muted: Hold | undefined;
+  /** By episode, whether it fires or is over. */
+  readonly held: ReadonlyMap<string, Hold>;
+  /** Episodes that were due, and held, when the group was last looked at. */
+  readonly heldBefore: ReadonlySet<string>;
+  /** A group with something held is looked at this often, ms: `group_interval`. */
+  readonly lookEveryMs: number;
+  /** By episode: whose alerts an alert holds back. */
+  readonly standsFor: ReadonlyMap<string, StandsFor>;
+}

@@ -1,0 +1,129 @@
+/**
+ * Inhibition, Alertmanager's: an alert is held while another fires that explains it. `equal` labels have to be equal,
+ * both missing included; an alert that matches both sides of a rule is not held by another that does too. One hop is
+ * enough: what is held stays true, and is judged again when its source ends.
+ */
+import type { Alert, Labels } from "../health/alert.ts";
+import { matchesAll } from "./matcher.ts";
+import type { StandsFor } from "./notification.ts";
+import type { Matcher } from "./route.ts";
+
+export interface InhibitRule {
+  readonly sourceMatchers: readonly Matcher[];
+  readonly targetMatchers: readonly Matcher[];
+  /** Label names. */
+  readonly equal: readonly string[];
+}
+
+/** Who holds whom among the alerts that fire. */
+export interface Inhibitions {
+  /** The alert that stands longest of those that hold this one; it need not fire itself. */
+  inhibitor(alert: Alert): Alert | undefined;
+  /** Whose alerts a firing alert holds; undefined for nobody's. */
+  standsFor(alert: Alert): StandsFor | undefined;
+}
+
+/** What an alert is to one rule: the values of its `equal` labels where it can be a source, and a target. */
+interface Sides {
+  readonly source: string | undefined;
+  readonly target: string | undefined;
+}
+
+/** The sources of a rule with the same `equal` labels: the one standing longest, and of those that are no targets. */
+interface Sources {
+  readonly first: Alert;
+  readonly oneSided: Alert | undefined;
+}
+
+/** How many are named of those an alert stands for. */
+const NAMED = 12;
+
+/** Gives `index(firing)`. What an alert is to the rules is found once: its labels are frozen. */
+export function createInhibitor(rules: readonly InhibitRule[]): (firing: readonly Alert[]) => Inhibitions {
+  const known = new WeakMap<Alert, readonly Sides[]>();
+  const sidesOf = (alert: Alert): readonly Sides[] => {
+    const sides = known.get(alert) ?? rules.map((rule) => sidesIn(rule, alert.labels));
+    known.set(alert, sides);
+    return sides;
+  };
+  return (firing) => index(rules, firing, sidesOf);
+}
+
+function index(
+  rules: readonly InhibitRule[],
+  firing: readonly Alert[],
+  sidesOf: (alert: Alert) => readonly Sides[],
+): Inhibitions {
+  const sources = rules.map(() => new Map<string, Sources>());
+  const targets = rules.map(() => new Map<string, Alert[]>());
+  for (const alert of firing) {
+    sidesOf(alert).forEach(({ source, target }, i) => {
+      if (source !== undefined) addSource(sources[i], source, alert, target !== undefined);
+      if (target !== undefined) addTarget(targets[i], target, alert);
+    });
+  }
+  return {
+    inhibitor(alert) {
+      const found = sidesOf(alert).flatMap(({ source, target }, i) => {
+        const here = target === undefined ? undefined : sources[i]?.get(target);
+        return (source === undefined ? here?.first : here?.oneSided) ?? [];
+      });
+      return found.reduce<Alert | undefined>((a, b) => (a && isLonger(a, b) ? a : b), undefined);
+    },
+    standsFor(alert) {
+      const held = new Set<Alert>();
+      sidesOf(alert).forEach(({ source, target }, i) => {
+        if (source === undefined) return;
+        for (const child of targets[i]?.get(source) ?? []) {
+          const twoSided = target !== undefined && sidesOf(child)[i]?.source !== undefined;
+          if (!twoSided && child.id !== alert.id) held.add(child);
+        }
+      });
+      return held.size === 0 ? undefined : summaryOf([...held]);
+    },
+  };
+}
+
+function sidesIn({ sourceMatchers, targetMatchers, equal }: InhibitRule, labels: Labels): Sides {
+  const isSource = matchesAll(sourceMatchers, labels);
+  const isTarget = matchesAll(targetMatchers, labels);
+  if (!isSource && !isTarget) return { source: undefined, target: undefined };
+  const key = JSON.stringify(equal.map((name) => (Object.hasOwn(labels, name) ? labels[name] : "")));
+  return { source: isSource ? key : undefined, target: isTarget ? key : undefined };
+}
+
+function addSource(
+  sources: Map<string, Sources> | undefined,
+  key: string,
+  alert: Alert,
+  isTwoSided: boolean,
+): void {
+  const here = sources?.get(key);
+  const longer = (a: Alert | undefined) => (a && isLonger(a, alert) ? a : alert);
+  sources?.set(key, {
+    first: longer(here?.first),
+    oneSided: isTwoSided ? here?.oneSided : longer(here?.oneSided),
+  });
+}
+
+function addTarget(targets: Map<string, Alert[]> | undefined, key: string, alert: Alert): void {
+  const here = targets?.get(key);
+  if (here) here.push(alert);
+  else targets?.set(key, [alert]);
+}
+
+function isLonger(a: Alert, b: Alert): boolean {
+  return a.startsAt < b.startsAt || (a.startsAt === b.startsAt && a.id < b.id);
+}
+
+function summaryOf(children: readonly Alert[]): StandsFor {
+  const of = (kind: "recording" | "location") =>
+    new Map(
+      children
+        .filter(({ subject }) => subject.kind === kind)
+        .map(({ subject, labels }) => [subject.id, labels[kind] || subject.id]),
+    );
+  const [recordings, locations] = [of("recording"), of("location")];
+  const names = [...(recordings.size > 0 ? recordings : locations).values()].sort();
+  return { recordings: recordings.size, locations: locations.size, names: names.slice(0, NAMED) };
+}

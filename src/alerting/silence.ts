@@ -1,0 +1,115 @@
+/**
+ * Silences as Alertmanager has them (silence/silence.go): matchers between two instants. One that changes in what it
+ * holds becomes another; one that is over is kept a while, so that it can be looked at and made again.
+ */
+import type { Labels } from "../health/alert.ts";
+import type { Instant } from "../lib/clock.ts";
+import { matchesAll } from "./matcher.ts";
+import type { Matcher } from "./route.ts";
+
+export const silenceStates = ["active", "pending", "expired"] as const;
+export type SilenceState = (typeof silenceStates)[number];
+
+export interface Silence {
+  /** A UUID. */
+  readonly id: string;
+  /** All have to match. */
+  readonly matchers: readonly Matcher[];
+  readonly startsAt: Instant;
+  /** Exclusive. */
+  readonly endsAt: Instant;
+  readonly updatedAt: Instant;
+  readonly createdBy: string;
+  readonly comment: string;
+  readonly annotations: Labels;
+}
+
+/** A silence as it is asked for; without an id, a new one. */
+export interface WantedSilence extends Omit<Silence, "id" | "updatedAt" | "startsAt"> {
+  readonly id: string | undefined;
+  /** Undefined: from now on. */
+  readonly startsAt: Instant | undefined;
+}
+
+/** How long one that is over can still be looked at: Alertmanager's retention. */
+export const SILENCE_KEPT_MS = 120 * 3_600_000;
+
+/** By the clock alone. */
+export function silenceState(
+  { startsAt, endsAt }: Pick<Silence, "startsAt" | "endsAt">,
+  now: Instant,
+): SilenceState {
+  if (now >= endsAt) return "expired";
+  return now < startsAt ? "pending" : "active";
+}
+
+/** The active silences that hold an alert with these labels, the one that lasts longest first. */
+export function silencesOf(silences: readonly Silence[], labels: Labels, now: Instant): Silence[] {
+  return silences
+    .filter((silence) => silenceState(silence, now) === "active" && matchesAll(silence.matchers, labels))
+    .sort((a, b) => b.endsAt - a.endsAt);
+}
+
+/** What is wrong with what is asked for, as a sentence; undefined where it can be had. */
+export function silenceProblem(wanted: WantedSilence, now: Instant): string | undefined {
+  const { matchers, startsAt = now, endsAt } = wanted;
+  if (matchers.length === 0) return "at least one matcher is needed";
+  if (matchers.every((matcher) => matcher.matches("")))
+    return "at least one matcher must not match the empty string: this silence would hold everything";
+  if (endsAt <= startsAt) return "the start must be before the end";
+  return endsAt <= now ? "the end is in the past" : undefined;
+}
+
+/** The silences to write: the one asked for, and what it takes the place of, over now. */
+export type SilenceChange = { readonly silence: Silence; readonly replaced: Silence | undefined };
+
+/**
+ * Changes `previous` in place where it may be (same matchers; an active one keeps its start, a pending one starts no
+ * earlier than now), else ends it and begins another under `newId`.
+ */
+export function changeSilence(
+  previous: Silence | undefined,
+  wanted: WantedSilence,
+  { now, newId }: { readonly now: Instant; readonly newId: string },
+): SilenceChange {
+  const { startsAt = now, ...rest } = wanted;
+  if (previous && canUpdate(previous, wanted, now)) {
+    const start = silenceState(previous, now) === "active" ? previous.startsAt : startsAt;
+    return { silence: { ...rest, id: previous.id, startsAt: start, updatedAt: now }, replaced: undefined };
+  }
+  const over = previous && silenceState(previous, now) !== "expired" ? endSilence(previous, now) : undefined;
+  return {
+    silence: { ...rest, id: newId, startsAt: Math.max(startsAt, now), updatedAt: now },
+    replaced: over,
+  };
+}
+
+/** The silence as over now; unchanged where it was already. */
+export function endSilence(silence: Silence, now: Instant): Silence {
+  if (silenceState(silence, now) === "expired") return silence;
+  return { ...silence, startsAt: Math.min(silence.startsAt, now), endsAt: now, updatedAt: now };
+}
+
+function canUpdate(previous: Silence, { startsAt, endsAt, matchers }: WantedSilence, now: Instant): boolean {
+  if (!sameMatchers(previous.matchers, matchers)) return false;
+  switch (silenceState(previous, now)) {
+    case "active":
+      return seconds(startsAt ?? now) === seconds(previous.startsAt) && endsAt > now;
+    case "pending":
+      return (startsAt ?? now) >= now;
+    case "expired":
+      return false;
+  }
+}
+
+/** Clients drop milliseconds, as Alertmanager forgives. */
+function seconds(at: Instant): number {
+  return Math.floor(at / 1000);
+}
+
+/** In any order. */
+function sameMatchers(a: readonly Matcher[], b: readonly Matcher[]): boolean {
+  const written = (matchers: readonly Matcher[]) =>
+    matchers.map(({ name, operator, value }) => JSON.stringify([name, operator, value])).sort();
+  return JSON.stringify(written(a)) === JSON.stringify(written(b));
+}

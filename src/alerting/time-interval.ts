@@ -1,0 +1,90 @@
+/**
+ * Time intervals as Alertmanager has them: a moment lies in one when every field that is given has a range for it, read
+ * on the clock and the calendar of the interval's time zone. Where clocks go back an hour counts twice, where they go
+ * forward it never comes.
+ */
+import { DateTime } from "luxon";
+import type { Instant } from "../lib/clock.ts";
+import type { Hold } from "./hold.ts";
+
+/** Both ends included. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A field that is absent holds at all times. */
+export interface TimeInterval {
+  /** Minutes of the day, the end exclusive: 1440 is midnight at the end of it. */
+  readonly times?: readonly Range[];
+  /** 0 is Sunday. */
+  readonly weekdays?: readonly Range[];
+  /** 1–31, or from the end: −1 is the last day. */
+  readonly daysOfMonth?: readonly Range[];
+  /** 1–12. */
+  readonly months?: readonly Range[];
+  readonly years?: readonly Range[];
+  /** IANA. */
+  readonly location: string;
+}
+
+export interface NamedInterval {
+  readonly name: string;
+  /** Any of them. */
+  readonly intervals: readonly TimeInterval[];
+}
+
+/** Whether the moment lies in any interval of that name. */
+export function isWithin({ intervals }: NamedInterval, at: Instant): boolean {
+  return intervals.some((interval) => contains(interval, at));
+}
+
+/** When a route speaks: never in its mute times, and where it has active times, in those alone. */
+export interface RouteTimes {
+  readonly muteTimes?: readonly NamedInterval[] | undefined;
+  readonly activeTimes?: readonly NamedInterval[] | undefined;
+}
+
+const MINUTE_MS = 60_000;
+/** How far ahead the end of a mute time is looked for; a group is looked at more often than this anyway. */
+const LOOKED_AHEAD_MS = 2 * 3_600_000;
+
+/** What mutes a route now; `until` where that is within the next two hours. */
+export function muteOf(times: RouteTimes, now: Instant): Hold | undefined {
+  const by = muter(times, now);
+  if (by === undefined) return undefined;
+  for (let at = now - (now % MINUTE_MS) + MINUTE_MS; at <= now + LOOKED_AHEAD_MS; at += MINUTE_MS) {
+    if (muter(times, at) === undefined) return { reason: "muted", by, until: at };
+  }
+  return { reason: "muted", by };
+}
+
+function muter({ muteTimes = [], activeTimes = [] }: RouteTimes, at: Instant): string | undefined {
+  const muting = muteTimes.find((interval) => isWithin(interval, at));
+  if (muting) return muting.name;
+  if (activeTimes.length === 0 || activeTimes.some((interval) => isWithin(interval, at))) return undefined;
+  return activeTimes[0]?.name;
+}
+
+function contains(interval: TimeInterval, at: Instant): boolean {
+  const time = DateTime.fromMillis(at, { zone: interval.location });
+  const { times, weekdays, daysOfMonth, months, years } = interval;
+  const minute = time.hour * 60 + time.minute;
+  return (
+    (times?.some(({ from, to }) => minute >= from && minute < to) ?? true) &&
+    isIn(weekdays, time.weekday % 7) &&
+    (daysOfMonth?.some((range) => isDayIn(range, time)) ?? true) &&
+    isIn(months, time.month) &&
+    isIn(years, time.year)
+  );
+}
+
+function isIn(ranges: readonly Range[] | undefined, value: number): boolean {
+  return ranges?.some(({ from, to }) => value >= from && value <= to) ?? true;
+}
+
+/** Days beyond the month's last are cut to it; a range that begins beyond it has no day in this month. */
+function isDayIn({ from, to }: Range, { day, daysInMonth = 31 }: DateTime): boolean {
+  const [first, last] = [from, to].map((end) => (end < 0 ? daysInMonth + end + 1 : end)) as [number, number];
+  return first <= daysInMonth && day >= Math.max(1, first) && day <= Math.min(last, daysInMonth);
+}

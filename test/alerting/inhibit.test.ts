@@ -1,0 +1,166 @@
+import { describe, expect, test } from "vitest";
+import { createInhibitor, type InhibitRule } from "../../src/alerting/inhibit.ts";
+import { parseMatchers } from "../../src/alerting/matcher.ts";
+import type { Labels } from "../../src/health/alert.ts";
+import { alertWith, NOW } from "./alerts.ts";
+
+const rule = (source: string, target: string, equal: string[] = []): InhibitRule => ({
+  sourceMatchers: parseMatchers(source),
+  targetMatchers: parseMatchers(target),
+  equal,
+});
+
+const ofShop = rule('alertname="LocationOffline"', 'alertname=~"Recording.*"', ["location_id"]);
+const shop = (id: string) =>
+  alertWith({ alertname: "LocationOffline", location_id: id, location: `Shop ${id}` });
+const camera = (id: string, location: string, alertname = "RecordingOffline") =>
+  alertWith({ alertname, recording_id: id, recording: `Camera ${id}`, location_id: location });
+
+function held(rules: InhibitRule[], target: Labels, ...sources: Labels[]): boolean {
+  const alert = alertWith(target);
+  return (
+    createInhibitor(rules)([alert, ...sources.map((labels) => alertWith(labels, NOW - 1))]).inhibitor(
+      alert,
+    ) !== undefined
+  );
+}
+
+describe("an alert is held", () => {
+  const rows: [string, boolean, InhibitRule[], Labels, ...Labels[]][] = [
+    [
+      "by a source with the same label",
+      true,
+      [ofShop],
+      { alertname: "RecordingOffline", location_id: "1" },
+      { alertname: "LocationOffline", location_id: "1" },
+    ],
+    [
+      "not by one with another",
+      false,
+      [ofShop],
+      { alertname: "RecordingOffline", location_id: "1" },
+      { alertname: "LocationOffline", location_id: "2" },
+    ],
+    [
+      "not by one that lacks it",
+      false,
+      [ofShop],
+      { alertname: "RecordingOffline", location_id: "1" },
+      { alertname: "LocationOffline" },
+    ],
+    [
+      "by one that lacks it as well",
+      true,
+      [ofShop],
+      { alertname: "RecordingOffline" },
+      { alertname: "LocationOffline" },
+    ],
+    [
+      "by one that has it empty where it is missing",
+      true,
+      [ofShop],
+      { alertname: "RecordingOffline" },
+      { alertname: "LocationOffline", location_id: "" },
+    ],
+    [
+      "not where it is no target",
+      false,
+      [ofShop],
+      { alertname: "LowUptime", location_id: "1" },
+      { alertname: "LocationOffline", location_id: "1" },
+    ],
+    ["not by itself", false, [rule('alertname="A"', 'alertname="A"')], { alertname: "A" }],
+    [
+      "not by another that matches both sides as it does",
+      false,
+      [rule('alertname=~"A|B"', 'alertname=~"A|B"')],
+      { alertname: "A" },
+      { alertname: "B" },
+    ],
+    [
+      "by one that matches the source alone, though it matches both",
+      true,
+      [rule('alertname=~"A|S"', 'alertname="A"')],
+      { alertname: "A" },
+      { alertname: "S" },
+    ],
+    [
+      "by one that matches both, where it is only a target",
+      true,
+      [rule('alertname="B"', 'alertname=~"A|B"')],
+      { alertname: "A" },
+      { alertname: "B" },
+    ],
+    [
+      "by any rule of several",
+      true,
+      [ofShop, rule('alertname="S"', 'location_id!=""')],
+      { alertname: "LowUptime", location_id: "1" },
+      { alertname: "S" },
+    ],
+    [
+      "by nobody without rules",
+      false,
+      [],
+      { alertname: "RecordingOffline" },
+      { alertname: "LocationOffline" },
+    ],
+    [
+      "not by a name that every object has",
+      false,
+      [rule('alertname="S"', 'alertname="T"', ["toString"])],
+      { alertname: "T", toString: "x" },
+      { alertname: "S" },
+    ],
+  ];
+  test.each(rows)("%s: %s", (_, expected, rules, target, ...sources) => {
+    expect(held(rules, target, ...sources)).toBe(expected);
+  });
+
+  test("by the one that stands longest, so that the reason given stays the same", () => {
+    const target = camera("1", "9");
+    const [young, old] = [NOW, NOW - 5].map((at) =>
+      alertWith({ alertname: "LocationOffline", location_id: "9" }, at),
+    );
+    if (!young || !old) throw new Error("no alerts");
+    expect(createInhibitor([ofShop])([young, old, target]).inhibitor(target)).toBe(old);
+    expect(createInhibitor([ofShop])([old, young]).inhibitor(target)).toBe(old);
+  });
+
+  test("no more once the source is gone from what fires", () => {
+    const index = createInhibitor([ofShop]);
+    const target = camera("1", "9");
+    expect(index([shop("9"), target]).inhibitor(target)).toBeDefined();
+    expect(index([target]).inhibitor(target)).toBeUndefined();
+  });
+});
+
+describe("an alert stands for", () => {
+  test("the recordings whose alerts it holds, each once, by name", () => {
+    const firing = [
+      shop("1"),
+      camera("b", "1"),
+      camera("a", "1"),
+      camera("a", "1", "RecordingDegraded"),
+      camera("c", "2"),
+    ];
+    const { standsFor } = createInhibitor([ofShop])(firing);
+    expect(standsFor(shop("1"))).toEqual({ recordings: 2, locations: 0, names: ["Camera a", "Camera b"] });
+    expect(standsFor(shop("3"))).toBeUndefined();
+    expect(standsFor(camera("c", "2"))).toBeUndefined();
+  });
+
+  test("not itself, nor another that matches both sides", () => {
+    const both = createInhibitor([rule('alertname=~"A|B"', 'alertname=~"A|B|C"')]);
+    const [a, b, c] = ["A", "B", "C"].map((alertname) => alertWith({ alertname, recording_id: alertname }));
+    if (!a || !b || !c) throw new Error("no alerts");
+    expect(both([a, b, c]).standsFor(a)).toMatchObject({ recordings: 1, names: ["C"] });
+  });
+
+  test("a thousand by their number, and the first dozen by name", () => {
+    const firing = Array.from({ length: 1_000 }, (_, i) => camera(String(i).padStart(4, "0"), "1"));
+    const found = createInhibitor([ofShop])(firing).standsFor(shop("1"));
+    expect(found).toMatchObject({ recordings: 1_000 });
+    expect(found?.names).toHaveLength(12);
+  });
+});
