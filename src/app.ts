@@ -4,6 +4,7 @@
  */
 import type { Redis } from "ioredis";
 import { Registry } from "prom-client";
+import { quietReasons } from "./alerting/decide.ts";
 import type { Integration } from "./alerting/route.ts";
 import { routesFor } from "./alerting/routing.ts";
 import { type Channels, createChannels } from "./channels.ts";
@@ -186,7 +187,7 @@ function knownLabels(channels: Channels) {
     endpoints: serviceEndpoints,
     outcomes: ["ok", ...serviceErrorCodes],
     protocolErrors: protocolErrorKinds,
-    suppressReasons: ["nothing_new", "empty", "resolved_before_told", "send_resolved_off"],
+    suppressReasons: quietReasons,
     queues: queueNames,
     integrations: channels.integrations.map(({ receiver, type }: Integration) => ({ receiver, type })),
   };

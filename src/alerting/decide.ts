@@ -46,6 +46,8 @@ export interface Kept {
   readonly by: readonly Hold[];
   /** Episodes that fire, were never told, and would be now. */
   readonly untold: readonly string[];
+  /** When the clock ends a hold on one of those: from then on they are late. */
+  readonly lateFrom: Instant | undefined;
 }
 
 /** Why nothing is said. */
@@ -130,7 +132,12 @@ function keptOf(held: readonly Alert[], view: GroupView): Kept {
     const hold = holdOf(alert, view);
     if (hold) by.set(`${hold.reason} ${hold.by}`, hold);
   }
-  return { by: [...by.values()], untold: held.map(({ id }) => id).filter((id) => !view.told.has(id)) };
+  const untold = held.filter(({ id }) => !view.told.has(id));
+  return {
+    by: [...by.values()],
+    untold: untold.map(({ id }) => id),
+    lateFrom: earliest(...untold.map((alert) => holdOf(alert, view)?.until)),
+  };
 }
 
 /** Every `lookEveryMs`, and when a hold ends by the clock. */

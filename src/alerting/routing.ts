@@ -25,6 +25,16 @@ export function routesFor(route: Route, labels: Labels): Route[] {
   return taken.length > 0 ? taken : [route];
 }
 
+/** The route a group belongs to; undefined where the configuration has it no more. */
+export function groupRoute(root: Route, group: Group): Route | undefined {
+  if (groupOf(root, group.labels).id === group.id) return root;
+  for (const child of root.routes) {
+    const found = groupRoute(child, group);
+    if (found) return found;
+  }
+  return undefined;
+}
+
 /** The group an alert falls into at a route. Labels it does not have are left out, as Alertmanager does. */
 export function groupOf(route: Pick<Route, "key" | "groupBy">, labels: Labels): Group {
   const names = (route.groupBy === "..." ? Object.keys(labels) : [...new Set(route.groupBy)]).sort();

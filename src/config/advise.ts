@@ -1,5 +1,6 @@
 /** What is allowed and probably not meant. */
 
+import type { InhibitRule } from "../alerting/inhibit.ts";
 import type { Route } from "../alerting/route.ts";
 import { formatDuration } from "../lib/duration.ts";
 import type { Config } from "./config.ts";
@@ -71,6 +72,7 @@ function strangeLabels(config: Config): Finding[] {
   const ofRecordings = reservedLabels.filter((label) => label !== "alertname");
   return [
     ...inRoutes(config.route, ["route"], ofAlerts),
+    ...config.inhibitRules.flatMap((rule, index) => inInhibitRule(rule, ["inhibit_rules", index], ofAlerts)),
     ...config.digests.flatMap(({ matchers }, index) => unknownIn(matchers, ["digests", index], ofRecordings)),
   ];
 }
@@ -88,11 +90,29 @@ function inRoutes(route: Route, path: Path, known: readonly string[]): Finding[]
   return [...unknownIn(route.matchers, path, known), ...below];
 }
 
-function unknownIn(matchers: Route["matchers"], path: Path, known: readonly string[]): Finding[] {
+function inInhibitRule(rule: InhibitRule, path: Path, known: readonly string[]): Finding[] {
+  return [
+    ...unknownIn(rule.sourceMatchers, path, known, "source_matchers"),
+    ...unknownIn(rule.targetMatchers, path, known, "target_matchers"),
+    ...unknownIn(
+      rule.equal.map((name) => ({ name })),
+      path,
+      known,
+      "equal",
+    ),
+  ];
+}
+
+function unknownIn(
+  matchers: readonly { readonly name: string }[],
+  path: Path,
+  known: readonly string[],
+  key = "matchers",
+): Finding[] {
   const strange = matchers.filter(({ name }) => !known.includes(name));
   return strange.slice(0, 1).map(({ name }) => ({
     kind: "value",
-    path: [...path, "matchers"],
+    path: [...path, key],
     found: `the label ${quoted(name)}, which nothing has`,
     expected: `one of ${[...new Set(known)].join(", ")}`,
     suggestion: nearest(name, known),

@@ -1,8 +1,12 @@
 /** The validated file as the rest of the house knows it: defaults inherited, identities given. */
+
+import type { InhibitRule } from "../alerting/inhibit.ts";
 import { formatMatcher } from "../alerting/matcher.ts";
 import type { Route } from "../alerting/route.ts";
+import type { NamedInterval } from "../alerting/time-interval.ts";
 import type { Condition, Rule } from "../health/rule.ts";
 import type { Config, Receiver } from "./config.ts";
+import type { InhibitRuleInput } from "./inhibit-schema.ts";
 import { type ReceiverInput, type RouteInput, routeDefaults } from "./route-schema.ts";
 import type { RuleInput } from "./rule-schema.ts";
 import type { ConfigInput } from "./schema.ts";
@@ -33,6 +37,7 @@ export function buildConfig(input: ConfigInput): Config {
     rules: buildRules(input.rules),
     route: buildRoot(input),
     receivers: input.receivers.map(buildReceiver),
+    inhibitRules: input.inhibit_rules.map(buildInhibitRule),
     smtp: smtp && {
       host: smtp.host,
       port: smtp.port,
@@ -104,10 +109,19 @@ function buildRoot(input: ConfigInput): Route {
     continue: false,
     ...routeDefaults,
   };
-  return route ? inherit(base, route, "{}") : { ...base, routes: [] };
+  const intervals = new Map(input.time_intervals.map((interval) => [interval.name, interval]));
+  return route ? inherit(base, route, "{}", intervals) : { ...base, routes: [] };
 }
 
-function inherit(parent: Omit<Route, "routes">, input: RouteInput, key: string): Route {
+/** Mute and active times hold for their own route alone, as Alertmanager has it. */
+function inherit(
+  parent: Omit<Route, "routes">,
+  input: RouteInput,
+  key: string,
+  intervals: ReadonlyMap<string, NamedInterval>,
+): Route {
+  const named = (names: readonly string[]) => names.flatMap((name) => intervals.get(name) ?? []);
+  const [muteTimes, activeTimes] = [named(input.mute_time_intervals), named(input.active_time_intervals)];
   const here: Omit<Route, "routes"> = {
     key,
     receiver: input.receiver ?? parent.receiver,
@@ -117,14 +131,26 @@ function inherit(parent: Omit<Route, "routes">, input: RouteInput, key: string):
     groupWaitMs: input.group_wait ?? parent.groupWaitMs,
     groupIntervalMs: input.group_interval ?? parent.groupIntervalMs,
     repeatIntervalMs: input.repeat_interval ?? parent.repeatIntervalMs,
+    ...(muteTimes.length > 0 ? { muteTimes } : {}),
+    ...(activeTimes.length > 0 ? { activeTimes } : {}),
   };
-  const routes = input.routes.map((child, index) => inherit(here, child, childKey(key, child, index)));
+  const routes = input.routes.map((child, index) =>
+    inherit(here, child, childKey(key, child, index), intervals),
+  );
   return { ...here, routes };
 }
 
 /** Alertmanager's route id: `{}/{severity="warning"}/0`. */
 function childKey(parent: string, child: RouteInput, index: number): string {
   return `${parent}/{${child.matchers.map(formatMatcher).join(",")}}/${index}`;
+}
+
+function buildInhibitRule(input: InhibitRuleInput): InhibitRule {
+  return {
+    sourceMatchers: input.source_matchers,
+    targetMatchers: input.target_matchers,
+    equal: input.equal,
+  };
 }
 
 function buildReceiver(input: ReceiverInput): Receiver {

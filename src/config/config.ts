@@ -1,4 +1,5 @@
 /** The configuration as loaded: defaults filled in, durations in ms, ratios 0–1, secrets resolved. */
+import type { InhibitRule } from "../alerting/inhibit.ts";
 import type { Route } from "../alerting/route.ts";
 import type { Rule } from "../health/rule.ts";
 import type { LogLevel } from "../lib/log.ts";
@@ -10,6 +11,7 @@ export interface Config {
   readonly rules: readonly Rule[];
   readonly route: Route;
   readonly receivers: readonly Receiver[];
+  readonly inhibitRules: readonly InhibitRule[];
   readonly smtp: SmtpConfig | undefined;
   readonly digests: readonly DigestConfig[];
   readonly http: HttpConfig;

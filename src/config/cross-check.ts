@@ -15,8 +15,10 @@ export function crossCheck(document: Document): Finding[] {
   return [
     ...duplicates(document, "receivers"),
     ...duplicates(document, "digests"),
+    ...duplicates(document, "time_intervals"),
     ...rootRoute(document, tree, receivers),
     ...undefinedReceivers(document, tree.route, ["route"], receivers),
+    ...undefinedIntervals(document, tree.route, ["route"], namesOf(tree.time_intervals)),
     ...mailWithoutServer(tree),
   ];
 }
@@ -63,6 +65,9 @@ function rootRoute(document: Document, tree: RawMap, receivers: readonly string[
   if (route.receiver === undefined)
     refuse("receiver", "nothing", "the receiver of all that no other route takes");
   if (!isEmpty(route.matchers)) refuse("matchers", "matchers", "none: the root takes every alert");
+  for (const key of INTERVALS) {
+    if (!isEmpty(route[key])) refuse(key, key, "none: the root is never muted, its routes may be");
+  }
   if (route.continue === "true") refuse("continue", "true", "false: nothing comes after the root");
   return findings;
 }
@@ -93,6 +98,37 @@ function undefinedReceivers(
     { kind, path: at, found: found(document, at, name), expected, suggestion: nearest(name, known) },
     ...below,
   ];
+}
+
+const INTERVALS = ["mute_time_intervals", "active_time_intervals"] as const;
+
+function undefinedIntervals(
+  document: Document,
+  route: Raw | undefined,
+  path: Path,
+  known: readonly string[],
+): Finding[] {
+  if (!isMapping(route)) return [];
+  const children = Array.isArray(route.routes) ? route.routes : [];
+  const here = INTERVALS.flatMap((key) => {
+    const value = route[key];
+    const names: [Raw, Path][] = Array.isArray(value)
+      ? value.map((name, index) => [name, [...path, key, index]])
+      : [[value ?? null, [...path, key]]];
+    return names.flatMap(([name, at]): Finding[] => {
+      if (typeof name !== "string" || name === "" || known.includes(name)) return [];
+      const expected =
+        known.length === 0
+          ? "a name from `time_intervals`, of which there are none"
+          : `one of the time_intervals there are: ${known.map((each) => quoted(each)).join(", ")}`;
+      const suggestion = nearest(name, known);
+      return [{ kind: "conflict", path: at, found: found(document, at, name), expected, suggestion }];
+    });
+  });
+  const below = children.flatMap((child, index) =>
+    undefinedIntervals(document, child, [...path, "routes", index], known),
+  );
+  return [...here, ...below];
 }
 
 function mailWithoutServer(tree: RawMap): Finding[] {

@@ -3,11 +3,7 @@
  * it works. Building one means deleting its row. Routes at any depth count as `route`.
  */
 export const notBuilt: readonly string[] = [
-  "inhibit_rules",
-  "time_intervals",
   "heartbeat",
-  "route.mute_time_intervals",
-  "route.active_time_intervals",
   "route.storm",
   "rules.respect_schedule",
   "rules.when.flapping",

@@ -47,6 +47,8 @@ export interface RouteInput {
   readonly group_wait: number | undefined;
   readonly group_interval: number | undefined;
   readonly repeat_interval: number | undefined;
+  readonly mute_time_intervals: readonly string[];
+  readonly active_time_intervals: readonly string[];
   readonly routes: readonly RouteInput[];
 }
 
@@ -58,6 +60,8 @@ export const routeDefaults: Pick<Route, "groupBy" | "groupWaitMs" | "groupInterv
     groupIntervalMs: 300_000,
     repeatIntervalMs: 14_400_000,
   };
+
+const intervalNames = z.preprocess(listed, z.array(name, { error: "a list of names of `time_intervals`" }));
 
 const nested: z.ZodType<RouteInput[]> = listOf(z.lazy((): z.ZodType<RouteInput> => route.schema));
 
@@ -84,6 +88,16 @@ const route: Section<RouteInput> = section({
     "After this long a group still firing is told again.",
     duration("1s", "365d"),
     formatDuration(routeDefaults.repeatIntervalMs),
+  ),
+  mute_time_intervals: withDefault(
+    "Names of `time_intervals` in which nothing is said here, ends included; not at the root.",
+    intervalNames,
+    [],
+  ),
+  active_time_intervals: withDefault(
+    "Names of `time_intervals` outside which nothing is said here; not at the root.",
+    intervalNames,
+    [],
   ),
   routes: withDefault("Routes below: the first that matches takes the alert.", nested, [], {
     section: () => route,

@@ -1,6 +1,7 @@
 /** The whole configuration, key by key: the one place that says what there is, what it is for and its default. */
 import { z } from "zod";
 import { logLevels } from "../lib/log.ts";
+import { defaultInhibitRules, inhibitRuleSection } from "./inhibit-schema.ts";
 import { listOf, optional, required, section, withDefault } from "./key.ts";
 import {
   cron,
@@ -21,6 +22,7 @@ import {
 } from "./leaf.ts";
 import { addresses, matchers, receiverSection, routeSection } from "./route-schema.ts";
 import { defaultRules, ruleSection } from "./rule-schema.ts";
+import { timeIntervalSection } from "./time-interval-schema.ts";
 
 const webUrl = url("an http:// or https:// URL without login, query or fragment", {
   schemes: ["http", "https"],
@@ -141,6 +143,18 @@ const root = section({
       .array(receiverSection.schema, { error: "a list of receivers" })
       .min(1, { error: "at least one receiver" }),
     { section: () => receiverSection, list: true },
+  ),
+  inhibit_rules: withDefault(
+    "What need not be told while something else explains it, as Alertmanager's.",
+    listOf(inhibitRuleSection.schema),
+    defaultInhibitRules,
+    { section: () => inhibitRuleSection, list: true },
+  ),
+  time_intervals: withDefault(
+    "Times of the day and the year, by name, for routes to keep to.",
+    listOf(timeIntervalSection.schema),
+    [],
+    { section: () => timeIntervalSection, list: true },
   ),
   smtp: optional("The mail server; e-mail and digests need it.", smtp.schema, { section: () => smtp }),
   digests: withDefault("Summaries by e-mail.", listOf(digest.schema), [], {

@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { decideGroup, type GroupDecision } from "../alerting/decide.ts";
+import type { Holds } from "../alerting/hold.ts";
 import type { Notification, NotifyErrorCode, NotifyReason } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
 import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
@@ -44,6 +45,8 @@ export interface DeliverDeps {
   readonly groups: Pick<GroupStore, "claim" | "settle" | "postpone" | "pace">;
   readonly channels: ReadonlyMap<string, Channel>;
   readonly externalUrl: string | undefined;
+  /** What holds a group's alerts back now; by default nothing does. */
+  holds?(claim: Claimed): Promise<Holds>;
   /** Reads what a channel threw; the only place that knows its class. */
   toRefusal(thrown: unknown): Refusal;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
@@ -83,6 +86,7 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
       if (claim.until !== undefined) await deps.wake(new Map([[integration.id, claim.until]]));
       return "nothing";
     }
+    const holds = await deps.holds?.(claim);
     const now = deps.clock.now();
     const decision = decideGroup({
       now,
@@ -91,10 +95,12 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
       dueSince: claim.dueSince,
       alerts: claim.alerts,
       told: claim.told,
+      holds,
     });
     if (decision.say === undefined) {
       deps.suppressed(integration, decision.why);
-      const outcome = { now, said: false, told: [], ...partings(claim, decision), nextAt: decision.nextAt };
+      const { nextAt, kept } = decision;
+      const outcome = { now, said: false, told: [], ...partings(claim, decision), nextAt, kept };
       await arm(integration, await deps.groups.settle(integration, claim.group, token, outcome));
       return "one";
     }
@@ -150,13 +156,13 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
     decision: Saying,
   ): Promise<void> {
     const now = deps.clock.now();
-    const told = decision.firing.map(({ fingerprint: _, isNew: __, ...alert }) => ({
+    const told = decision.firing.map(({ fingerprint: _, isNew: __, standsFor: ___, ...alert }) => ({
       alert,
       toldAt: now,
       groupId: claim.group,
     }));
-    const nextAt = told.length > 0 ? now + claim.repeatIntervalMs : undefined;
-    const outcome = { now, said: true, told, ...partings(claim, decision), nextAt };
+    const { nextAt, kept } = decision;
+    const outcome = { now, said: true, told, ...partings(claim, decision), nextAt, kept };
     const settle = () => deps.groups.settle(integration, claim.group, token, outcome);
     deps.told(integration, decision.say, latencySeconds(decision, now));
     const next = await untilWritten(integration, settle);

@@ -8,7 +8,7 @@ import type { FleetState } from "../health/judge-fleet.ts";
 import type { FleetSnapshot } from "../health/state.ts";
 import { uptimeRetentionMs } from "../health/uptime.ts";
 import { backoffMs } from "../lib/backoff.ts";
-import type { Clock } from "../lib/clock.ts";
+import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Metrics } from "../metrics/metrics.ts";
@@ -19,6 +19,7 @@ import { createAssigned } from "./assigned.ts";
 import { type Channel, createDeliver, type Refusal } from "./deliver.ts";
 import { createDigestJob, type DigestMail } from "./digest.ts";
 import { createDigestSchedule } from "./digest-schedule.ts";
+import { createHolds, type HeldAlert } from "./holds.ts";
 import { createInventoryJob } from "./inventory.ts";
 import { createJudgeService } from "./judge-service.ts";
 import type { QueueName, Queues } from "./queues.ts";
@@ -60,6 +61,10 @@ export interface Engine {
   /** Takes no new work; what is under way ends by itself. */
   stop(): void;
   fleet(): Promise<FleetSnapshot>;
+  /** Everything that fires, with what holds it back. */
+  held(): Promise<HeldAlert[]>;
+  /** Something is due earlier than was known: says so to who delivers. */
+  wake(due: ReadonlyMap<string, Instant>): Promise<void>;
   /** When this process last attempted a sweep; undefined before the first. */
   lastAttemptAt(): number | undefined;
 }
@@ -156,12 +161,14 @@ export function createEngine(deps: EngineDeps): Engine {
     retainMs: uptimeRetentionMs(rules),
     indexTimezone: config.service.uptimeIndexTimezone,
   });
+  const holds = createHolds({ clock, store, route, inhibitRules: config.inhibitRules });
   const delivery = createDeliver({
     clock,
     log,
     groups: store.groups,
     channels: deps.channels,
     externalUrl: config.http.externalUrl,
+    holds: (claim) => holds.ofGroup(claim),
     toRefusal: deps.toRefusal,
     wake,
     told: ({ receiver, type }, _reason, latency) => metrics.notified(receiver, type, latency),
@@ -256,6 +263,8 @@ export function createEngine(deps: EngineDeps): Engine {
     },
 
     fleet,
+    held: () => holds.ofAll(),
+    wake,
 
     lastAttemptAt: () => lastAttemptAt,
   };

@@ -7,6 +7,7 @@ import { span, type Times } from "../lib/when.ts";
 import { type Link, statusLink, webUrl } from "./link.ts";
 import { clean, locationName, plainName } from "./name.ts";
 import { problemOf } from "./problem.ts";
+import { standsForNote } from "./stands-for.ts";
 import { countPhrase } from "./title.ts";
 
 export interface Entry {
@@ -133,6 +134,7 @@ function notes(alert: NotifiedAlert): string[] {
   const { summary, description, zones, impact } = alert.annotations;
   const { detail } = alert.facts;
   const lines = [
+    standsForNote(alert),
     saysNothingNew(alert, summary) ? undefined : summary,
     description,
     detail && description?.includes(detail) ? undefined : detail,

@@ -3,6 +3,7 @@
  * postpone: each is one script, so that a crash between any two repeats at most the message in flight.
  */
 import type { Redis } from "ioredis";
+import type { Kept } from "../alerting/decide.ts";
 import type { NotifyErrorCode } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { Told } from "../alerting/told.ts";
@@ -18,6 +19,7 @@ export interface Claimed {
   readonly group: string;
   readonly labels: Labels;
   readonly repeatIntervalMs: number;
+  readonly groupIntervalMs: number;
   /** When it should have been served; undefined when it is only due for a reminder. */
   readonly dueSince: Instant | undefined;
   /** How often in a row this group alone was refused. */
@@ -28,6 +30,8 @@ export interface Claimed {
   readonly told: ReadonlyMap<string, Told>;
   /** Members of which nothing is stored any more. */
   readonly lost: readonly string[];
+  /** Members that were due and held back when the group was last served. */
+  readonly heldBefore: readonly string[];
 }
 
 /**
@@ -84,8 +88,12 @@ export function createGroupStore(redis: Redis, keys: Keys) {
         /** Episodes that leave this group only: another may have waited shorter and owe it. */
         untold: readonly string[];
         nextAt: Instant | undefined;
+        /** What is held back, and by whom; nothing by default. */
+        kept?: Kept;
       },
     ): Promise<Instant | undefined> {
+      const { by = [], untold = [], lateFrom } = outcome.kept ?? {};
+      const kept = { by: by.map((hold) => [hold.reason, hold.by]), untold, lateFrom };
       const reply = (await scripts.settle(
         claimKey(integration.id),
         keys.prefix,
@@ -99,6 +107,7 @@ export function createGroupStore(redis: Redis, keys: Keys) {
         JSON.stringify(outcome.untold),
         outcome.nextAt ?? "",
         integration.endpoint,
+        JSON.stringify(kept),
       )) as string;
       return reply === "" ? undefined : Number(reply);
     },
@@ -196,22 +205,24 @@ export type GroupStore = ReturnType<typeof createGroupStore>;
 
 type ClaimReply =
   | ["busy" | "backoff" | "pace" | "idle", string]
-  | ["group", string, string, string, string, string, string, string[], string[], string[]];
+  | ["group", string, string, string, string, string, string, string[], string[], string[], string, string];
 
 function toClaim(reply: ClaimReply): Claim {
   if (reply[0] === "idle") return { kind: "idle", until: reply[1] === "" ? undefined : Number(reply[1]) };
   if (reply[0] !== "group") return { kind: reply[0], until: Number(reply[1]) };
-  const [, group, labels, repeat, since, fails, failures, episodes, alerts, told] = reply;
+  const [, group, labels, repeat, since, fails, failures, episodes, alerts, told, interval, held] = reply;
   return {
     kind: "group",
     group,
     labels: JSON.parse(labels) as Labels,
     repeatIntervalMs: Number(repeat),
+    groupIntervalMs: Number(interval),
     dueSince: since === "" ? undefined : Number(since),
     groupFailures: Number(fails),
     failures: Number(failures),
     alerts: alerts.filter((text) => text !== "").map((text) => JSON.parse(text.slice(1)) as Alert),
     told: new Map(told.flatMap((text, i) => (text ? [[episodes[i] ?? "", JSON.parse(text) as Told]] : []))),
     lost: episodes.filter((_, i) => alerts[i] === "" && told[i] === ""),
+    heldBefore: JSON.parse(held) as string[],
   };
 }

@@ -33,6 +33,16 @@ export function keysUnder(prefix: string) {
     figures: (shard: number) => `${p}figures:${shard}`,
     /** Hash: episode id → `F` or `R` and JSON of the alert; a field goes once it is over and owed to nobody. */
     alerts: `${p}alerts`,
+    /** String: another one whenever an alert began, changed or ended; one, stays. */
+    revision: `${p}rev`,
+    /** Hash: id → JSON of the silence; a field goes five days after its end, when another one is written. */
+    silences: `${p}silences`,
+    /** Hash: episode id → JSON of who acknowledged it; a field goes with the end of its episode. */
+    acks: `${p}acks`,
+    /** Set: groups in which this episode or silence holds something back; goes with it, or by itself. */
+    held: (by: string) => `${p}held:${by}`,
+    /** String: this silence was ended before its time; goes by itself after a minute. */
+    ended: (silence: string) => `${p}ended:${silence}`,
     /** Sorted set by end: ended incidents, for 90 days and 50,000 of them at most. */
     incidents: `${p}incidents`,
     /** Set: every integration that is or was configured; one that is gone goes once nothing is owed there. */

@@ -1,12 +1,15 @@
 /** Everything remembered in one Redis under one prefix. */
 import type { Redis } from "ioredis";
+import { createAckStore } from "./acks.ts";
 import { createAssignmentStore } from "./assignments.ts";
 import { createDigestStore } from "./digests.ts";
+import { createFiringStore } from "./firing.ts";
 import { createGroupStore } from "./groups.ts";
 import { createIncidentStore } from "./incidents.ts";
 import { createInventoryStore } from "./inventory.ts";
 import { keysUnder } from "./keys.ts";
 import { createShardStore } from "./shards.ts";
+import { createSilenceStore } from "./silences.ts";
 import { createUptimeStore } from "./uptime.ts";
 
 export function createStore(redis: Redis, prefix: string) {
@@ -15,6 +18,10 @@ export function createStore(redis: Redis, prefix: string) {
     keys,
     shards: createShardStore(redis, keys),
     groups: createGroupStore(redis, keys),
+    /** All alerts that fire. */
+    firing: createFiringStore(redis, keys),
+    silences: createSilenceStore(redis, keys),
+    acks: createAckStore(redis, keys),
     assignments: createAssignmentStore(redis, keys),
     inventory: createInventoryStore(redis, keys),
     incidents: createIncidentStore(redis, keys),

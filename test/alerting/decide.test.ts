@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { decideGroup, type GroupDecision, type GroupView } from "../../src/alerting/decide.ts";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
+import type { HoldReason, Holds } from "../../src/alerting/hold.ts";
 import type { Told } from "../../src/alerting/told.ts";
 import type { Alert } from "../../src/health/alert.ts";
 
@@ -129,6 +130,122 @@ describe("whether there is something to say", () => {
   ];
   test.each(rows)("%s", (_, more, expected) => {
     expect(short(decideGroup(view(more)))).toBe(expected);
+  });
+});
+
+describe("what is held", () => {
+  const holds = (more: Partial<Holds> = {}): Holds => ({
+    muted: undefined,
+    held: new Map(),
+    heldBefore: new Set(),
+    lookEveryMs: 5 * MINUTE,
+    standsFor: new Map(),
+    ...more,
+  });
+  const held = (reason: HoldReason, ...alerts: Alert[]) =>
+    holds({ held: new Map(alerts.map(({ id }) => [id, { reason, by: "x" }])) });
+  const muted = holds({ muted: { reason: "muted", by: "night", until: NOW + MINUTE } });
+  const overlong = over("a", ago(MINUTE));
+
+  const rows: [string, Partial<GroupView>, string][] = [
+    ["is not told", { alerts: [a], holds: held("inhibited", a) }, "inhibited"],
+    [
+      "by the first reason of several",
+      {
+        alerts: [a, b],
+        holds: holds({
+          held: new Map([
+            [a.id, { reason: "silenced", by: "s" }],
+            [b.id, { reason: "inhibited", by: "i" }],
+          ]),
+        }),
+      },
+      "inhibited",
+    ],
+    ["while what is not held is told without it", { alerts: [a, b], holds: held("silenced", a) }, "first +b"],
+    [
+      "is not named again, though it was told",
+      { alerts: [a, b], told: told([a, ago(HOUR)]), holds: held("acknowledged", a) },
+      "more +b",
+    ],
+    [
+      "gets no reminder",
+      { alerts: [a], told: told([a, ago(4 * HOUR)]), holds: held("acknowledged", a) },
+      "acknowledged",
+    ],
+    [
+      "and holds nothing that is not due",
+      { alerts: [a], told: told([a, ago(HOUR)]), holds: held("acknowledged", a) },
+      "nothing_new",
+    ],
+    [
+      "is told its end where it was told before",
+      { alerts: [over("a", ago(1))], told: told([a, ago(HOUR)]), holds: held("silenced", a) },
+      "resolved -a",
+    ],
+    [
+      "is not told its end where it was not, though the group waited",
+      { alerts: [overlong], dueSince: ago(MINUTE), holds: held("silenced", overlong) },
+      "resolved_before_told (a)",
+    ],
+    [
+      "and let go in the moment it ended it is not told either",
+      { alerts: [overlong], dueSince: ago(MINUTE), holds: holds({ heldBefore: new Set([overlong.id]) }) },
+      "resolved_before_told (a)",
+    ],
+    [
+      "but told late when it was let go before it ended",
+      { alerts: [overlong], dueSince: ago(MINUTE + 1), holds: holds({ heldBefore: new Set([overlong.id]) }) },
+      "resolved -a",
+    ],
+    ["in a mute time is everything", { alerts: [a], holds: muted }, "muted"],
+    [
+      "in a mute time are ends too",
+      { alerts: [over("a", ago(1)), b], told: told([a, ago(HOUR)], [b, ago(HOUR)]), holds: muted },
+      "muted",
+    ],
+    ["and what has lost its record", { told: told([a, ago(HOUR)]), holds: muted }, "muted"],
+    [
+      "what came and went in a mute time is nobody's business",
+      { alerts: [over("a", ago(1))], dueSince: ago(MINUTE), holds: muted },
+      "resolved_before_told (a)",
+    ],
+    [
+      "a mute time with nothing to say is not the reason",
+      { alerts: [a], told: told([a, ago(HOUR)]), holds: muted },
+      "nothing_new",
+    ],
+  ];
+  test.each(rows)("%s", (_, more, expected) => {
+    expect(short(decideGroup(view(more)))).toBe(expected);
+  });
+
+  test("is looked at again after group_interval, or when the clock ends the hold", () => {
+    expect(decideGroup(view({ alerts: [a], holds: held("inhibited", a) })).nextAt).toBe(NOW + 5 * MINUTE);
+    expect(decideGroup(view({ alerts: [a], holds: muted })).nextAt).toBe(NOW + MINUTE);
+    expect(decideGroup(view({ alerts: [a, b], holds: held("inhibited", a) })).nextAt).toBe(NOW + 5 * MINUTE);
+    expect(decideGroup(view({ alerts: [over("a", ago(1))], told: told([a, 1]), holds: muted })).nextAt).toBe(
+      NOW + MINUTE,
+    );
+  });
+
+  test("is kept with whoever holds it, each once, and late from when the clock ends that", () => {
+    const until = NOW + 2 * MINUTE;
+    const by = { reason: "silenced", by: "s", until } as const;
+    const both = holds({ held: new Map([a, b].map(({ id }) => [id, by])) });
+    expect(decideGroup(view({ alerts: [a, b], told: told([b, ago(1)]), holds: both })).kept).toEqual({
+      by: [by],
+      untold: [a.id],
+      lateFrom: until,
+    });
+  });
+
+  test("is what the one that is told stands for", () => {
+    const standsFor = { recordings: 1, locations: 0, names: ["Till"] };
+    const decision = decideGroup(
+      view({ alerts: [a], holds: holds({ standsFor: new Map([[a.id, standsFor]]) }) }),
+    );
+    expect(decision).toMatchObject({ say: "first", firing: [{ standsFor }] });
   });
 });
 

@@ -62,7 +62,13 @@ describe("the full example", () => {
 
   test("shows every default it names, where it shows no example", () => {
     const shown = keys.filter(({ path, fallback }) => fallback !== undefined && !path.includes("[]"));
-    const examples = ["route.matchers", "route.routes", "digests"];
+    const examples = [
+      "route.mute_time_intervals",
+      "time_intervals",
+      "route.matchers",
+      "route.routes",
+      "digests",
+    ];
     const other = shown
       .filter(({ path, fallback }) => written.get(path) !== fallback)
       .map(({ path }) => path);
@@ -71,6 +77,11 @@ describe("the full example", () => {
 
   test("has the default rules", () => {
     expect(configOf(text, environmentFor(text)).rules).toEqual(configOf(service + receivers).rules);
+  });
+
+  test("has the default inhibit rules", () => {
+    const written = (text: string) => JSON.stringify(configOf(text, environmentFor(text)).inhibitRules);
+    expect(written(text)).toEqual(written(service + receivers));
   });
 
   test("names the file of every secret", () => {
@@ -119,8 +130,6 @@ test("what users are promised loads, apart from what is not built yet", () => {
     "route.storm",
     "receivers[1].webhook_configs",
     "receivers[1].alertmanager_configs",
-    "inhibit_rules",
-    "time_intervals",
     "heartbeat",
   ]);
 });

@@ -223,7 +223,91 @@ test("every text stays what it was written as, whatever YAML would make of it", 
 });
 
 test("a byte order mark and Windows line ends change nothing", () => {
-  expect(configOf(`\uFEFF${smallest.replaceAll("\n", "\r\n")}`)).toEqual(configOf(smallest));
+  const written = (text: string) => JSON.stringify(configOf(text));
+  expect(written(`\uFEFF${smallest.replaceAll("\n", "\r\n")}`)).toEqual(written(smallest));
+});
+
+describe("inhibit_rules", () => {
+  test("are three by default, and none where the list is empty", () => {
+    const short = configOf(smallest).inhibitRules.map(({ sourceMatchers, targetMatchers, equal }) =>
+      [...sourceMatchers, ...targetMatchers]
+        .map(({ value }) => value)
+        .concat(equal)
+        .join(" "),
+    );
+    expect(short).toEqual([
+      "LocationOffline Recording.*|LowQuality location_id",
+      "RecordingOffline LowUptime|LowQuality|RecordingMissing recording_id",
+      "ServiceUnreachable ",
+    ]);
+    expect(configOf(`${smallest}inhibit_rules: []\n`).inhibitRules).toEqual([]);
+  });
+
+  test("on labels that nothing has are warned of", () => {
+    const text = `${smallest}inhibit_rules: [{ source_matchers: sevrity=a, target_matchers: severity=b, equal: locaton_id }]\n`;
+    expect(warningsOf(text).map((line) => line.replace(/, expected.*; /, "; "))).toEqual([
+      expect.stringMatching(
+        /inhibit_rules\[0\]\.source_matchers: found the label "sevrity".*did you mean severity\?$/,
+      ),
+      expect.stringMatching(
+        /inhibit_rules\[0\]\.equal: found the label "locaton_id".*did you mean location_id\?$/,
+      ),
+    ]);
+  });
+});
+
+describe("time_intervals", () => {
+  const text = `${smallest}time_intervals:
+  - name: night
+    time_intervals:
+      - times: [{ start_time: "20:00", end_time: "24:00" }]
+        weekdays: [saturday, "monday:Friday"]
+        days_of_month: ["1:5", "-3:-1", "20:-1"]
+        months: "november:12"
+        years: ["2026:2027"]
+        location: Europe/London
+      - times: [{ start_time: "00:00", end_time: "06:00" }]
+  - { name: always, time_intervals: [{}] }
+route:
+  receiver: ops
+  routes:
+    - matchers: severity=warning
+      mute_time_intervals: [night]
+      routes: [{ matchers: a=b, active_time_intervals: always }]
+`;
+  const night = {
+    name: "night",
+    intervals: [
+      {
+        times: [{ from: 1200, to: 1440 }],
+        weekdays: [
+          { from: 6, to: 6 },
+          { from: 1, to: 5 },
+        ],
+        daysOfMonth: [
+          { from: 1, to: 5 },
+          { from: -3, to: -1 },
+          { from: 20, to: -1 },
+        ],
+        months: [{ from: 11, to: 12 }],
+        years: [{ from: 2026, to: 2027 }],
+        location: "Europe/London",
+      },
+      { times: [{ from: 0, to: 360 }], location: "UTC" },
+    ],
+  };
+
+  test("are read as Alertmanager writes them, and stand at the routes that name them", () => {
+    const [route] = configOf(text).route.routes;
+    expect(route?.muteTimes).toEqual([night]);
+    expect(route?.activeTimes).toBeUndefined();
+  });
+
+  test("hold for their own route alone, not for those below", () => {
+    const below = configOf(text).route.routes[0]?.routes[0];
+    expect(below?.muteTimes).toBeUndefined();
+    expect(below?.activeTimes).toEqual([{ name: "always", intervals: [{ location: "UTC" }] }]);
+  });
 });
 
 test("anchors and aliases work", () => {

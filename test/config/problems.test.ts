@@ -19,7 +19,7 @@ test.each([
   [
     "an unknown key at the top",
     "watches: {}",
-    "12:1: watches: found the unknown key `watches`, expected one of service, redis, watch, rules, route, receivers, smtp, digests, http, log; did you mean watch?",
+    "12:1: watches: found the unknown key `watches`, expected one of service, redis, watch, rules, route, receivers, inhibit_rules, time_intervals, smtp, digests, http, log; did you mean watch?",
   ],
   [
     "an unknown key below",
@@ -314,19 +314,13 @@ test.each([
 });
 
 test.each([
-  ["inhibit_rules: []", "inhibit_rules"],
-  ["time_intervals: []", "time_intervals"],
   ["heartbeat: {}", "heartbeat"],
   ["redis: { sentinels: [] }", "sentinels"],
   ["redis: { name: x }", "name"],
   ["redis: { cluster: [] }", "cluster"],
   ["redis: { tls: {} }", "tls"],
   ["route: { receiver: ops, storm: {} }", "storm"],
-  ["route: { receiver: ops, routes: [{ mute_time_intervals: [] }] }", "mute_time_intervals"],
-  [
-    "route: { receiver: ops, routes: [{ routes: [{ active_time_intervals: [] }] }] }",
-    "active_time_intervals",
-  ],
+  ["route: { receiver: ops, routes: [{ routes: [{ storm: {} }] }] }", "storm"],
   ["    webhook_configs: []", "webhook_configs"],
   ["    alertmanager_configs: []", "alertmanager_configs"],
   [rule("respect_schedule: true"), "respect_schedule"],
@@ -338,6 +332,72 @@ test.each([
   expect(problems.map(formatProblem)[0]).toMatch(
     new RegExp(`^lenswatch\\.yaml:\\d+:\\d+: \`${key}\` is not built yet in this version; remove it$`),
   );
+});
+
+const times = (start: string, end: string) =>
+  interval(`times: [{ start_time: "${start}", end_time: "${end}" }]`);
+const interval = (rest: string) => `time_intervals: [{ name: n, time_intervals: [{ ${rest} }] }]`;
+
+test.each([
+  [times("20:00", "06:00"), "end_time", /^a time after `start_time`; over midnight, write two ranges/],
+  [times("20:00", "20:00"), "end_time", /^a time after/],
+  [times("8:00", "09:00"), "start_time", /^a time of the day from 00:00 to 24:00$/],
+  [times("08:00", "24:01"), "end_time", /^a time of the day/],
+  [times("08:60", "09:00"), "start_time", /^a time of the day/],
+  [interval("weekdays: [friday:monday]"), "weekdays[0]", /^a weekday or a range/],
+  [interval("weekdays: [someday]"), "weekdays[0]", /^a weekday/],
+  [interval("weekdays: []"), "weekdays", /^at least one range/],
+  [interval('days_of_month: ["0"]'), "days_of_month[0]", /^a day from 1 to 31/],
+  [interval('days_of_month: ["32"]'), "days_of_month[0]", /^a day/],
+  [interval('days_of_month: ["5:1"]'), "days_of_month[0]", /^a day/],
+  [interval('days_of_month: ["-1:5"]'), "days_of_month[0]", /^a day/],
+  [interval('days_of_month: ["1:2:3"]'), "days_of_month[0]", /^a day/],
+  [interval("months: [13]"), "months[0]", /^a month by name or number/],
+  [interval('years: ["2027:2026"]'), "years[0]", /^a year/],
+  [interval("location: Mars"), "location", /^an IANA time zone/],
+  [interval("hours: 5"), "hours", /^one of times, weekdays/],
+  ["time_intervals: [{ name: n, time_intervals: [] }]", "time_intervals", /^at least one/],
+  ["inhibit_rules: [{ target_matchers: a=b }]", "source_matchers", /matcher/],
+  [
+    "inhibit_rules: [{ source_matchers: [], target_matchers: a=b }]",
+    "source_matchers",
+    /^at least one matcher/,
+  ],
+  [
+    "inhibit_rules: [{ source_matchers: a=b, target_matchers: a=b, equal: [a-b] }]",
+    "equal[0]",
+    /^a label name/,
+  ],
+])("what holds messages back is refused where it cannot be meant: %s", (more, key, expected) => {
+  const problems = listProblems(`${smallest}${more}\n`);
+  expect(problems).toMatchObject([{ expected: expect.stringMatching(expected) }]);
+  expect(problems[0]?.path.endsWith(key)).toBe(true);
+});
+
+test.each([
+  ["route: { receiver: ops, mute_time_intervals: [n] }", "none: the root is never muted, its routes may be"],
+  [
+    "route: { receiver: ops, routes: [{ mute_time_intervals: [m] }] }",
+    'one of the time_intervals there are: "n"',
+  ],
+  [
+    "route: { receiver: ops, routes: [{ routes: [{ active_time_intervals: m }] }] }",
+    'one of the time_intervals there are: "n"',
+  ],
+])("a time interval has to be one there is, and not at the root: %s", (more, expected) => {
+  const text = `${smallest}${more}\ntime_intervals: [{ name: n, time_intervals: [{}] }]\n`;
+  expect(listProblems(text)).toMatchObject([{ expected }]);
+});
+
+test("a time interval that is named twice is refused, as is one where there are none", () => {
+  const one = "{ name: n, time_intervals: [{}] }";
+  expect(listProblems(`${smallest}time_intervals: [${one}, ${one}]\n`)).toMatchObject([
+    { path: "time_intervals[1].name", expected: expect.stringContaining("a name of its own") },
+  ]);
+  const route = "route: { receiver: ops, routes: [{ mute_time_intervals: [m] }] }";
+  expect(listProblems(`${smallest}${route}\n`)).toMatchObject([
+    { expected: "a name from `time_intervals`, of which there are none" },
+  ]);
 });
 
 test("everything that is wrong is told at once, in the order of the file", () => {

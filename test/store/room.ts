@@ -21,7 +21,7 @@ export interface Room {
   readonly store: Store;
   /** A second replica's store: its own memory, the same Redis. */
   replica(): Store;
-  /** Every key left under the prefix, without it, sorted. */
+  /** Every key left under the prefix, without it, sorted; the revision of the alerts always is. */
   keys(): Promise<string[]>;
   /** Lets the lease of an integration run out. */
   endLease(integration: string): Promise<void>;
@@ -53,7 +53,11 @@ export function openRoom(redis: Redis, prefix = `t-${randomUUID()}`): Room {
     prefix,
     store: createStore(redis, prefix),
     replica: () => createStore(redis, prefix),
-    keys: async () => (await redis.keys(`${head}*`)).map((key) => key.slice(head.length)).sort(),
+    keys: async () =>
+      (await redis.keys(`${head}*`))
+        .map((key) => key.slice(head.length))
+        .filter((key) => key !== "rev")
+        .sort(),
     endLease: async (integration) => void (await redis.del(`${head}claim:${integration}`)),
   };
 }

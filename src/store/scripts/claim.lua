@@ -3,7 +3,7 @@
 -- KEYS[1] claim of the integration: "<token>\n<group>"
 -- ARGV    prefix, integration, endpoint, token, now, lease (ms), pace of the endpoint (ms, 0 none)
 -- Returns {'busy' | 'backoff' | 'pace', until} | {'idle', next due or ''} |
---         {'group', group, labels, repeat, since, fails, failures, episodes, alerts, told}
+--         {'group', group, labels, repeat, since, fails, failures, episodes, alerts, told, interval, held}
 local integration, endpoint, token = ARGV[2], ARGV[3], ARGV[4]
 local now, lease, step = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 
@@ -45,5 +45,6 @@ for _, episode in ipairs(episodes) do
   alerts[#alerts + 1] = redis.call('HGET', p .. 'alerts', episode) or ''
   told[#told + 1] = redis.call('HGET', p .. 'told:' .. integration, episode) or ''
 end
-local meta = redis.call('HMGET', key, 'labels', 'repeat', 'since', 'fails')
-return {'group', group, meta[1] or '{}', meta[2] or '0', meta[3] or '', meta[4] or '0', tostring(failures), episodes, alerts, told}
+local meta = redis.call('HMGET', key, 'labels', 'repeat', 'since', 'fails', 'interval', 'held')
+return {'group', group, meta[1] or '{}', meta[2] or '0', meta[3] or '', meta[4] or '0', tostring(failures), episodes, alerts, told,
+  meta[5] or '0', meta[6] or '[]'}

@@ -1,23 +1,21 @@
 -- Shared by the scripts below it: groups, what is due, and who is a member where.
 -- Group hash  grp:<integration>:<group>  labels, wait, interval, repeat, sent, since (due and not served since), want
 --             (became due while a send was under way), fails, claimed (token of the last claim not ended yet), began
---             (when that was)
+--             (when that was), held (JSON of the episodes that were due and held when it was last looked at)
+-- Held        held:<what>  set of "<integration>\n<group>" that an episode or a silence holds something back in
 -- Members     mem:<integration>:<group>  set of episode ids;  in:<episode>  set of "<integration>\n<group>"
 local p = ARGV[1]
 
 local function group_key(integration, group) return p .. 'grp:' .. integration .. ':' .. group end
 local function members_key(integration, group) return p .. 'mem:' .. integration .. ':' .. group end
 
--- Something in the group must be told: due after group_wait, or group_interval after the last message; a due
--- time is never pushed back. While a send is under way the wish is kept in `want` for its commit.
-local function make_due(integration, group, now)
+-- A due time is never pushed back. While a send is under way the wish is kept in `want` for its commit.
+local function due_at(integration, group, at)
   local key = group_key(integration, group)
-  local set = redis.call('HMGET', key, 'sent', 'wait', 'interval', 'claimed')
-  local sent, wait, interval = tonumber(set[1]), tonumber(set[2] or 0), tonumber(set[3] or 0)
-  local at = sent and math.max(now, sent + interval) or now + wait
   redis.call('PERSIST', key)
-  redis.call('HSETNX', key, 'since', at)
-  if set[4] then
+  local since = tonumber(redis.call('HGET', key, 'since') or '')
+  if not since or since > at then redis.call('HSET', key, 'since', at) end
+  if redis.call('HEXISTS', key, 'claimed') == 1 then
     local want = tonumber(redis.call('HGET', key, 'want') or at)
     redis.call('HSET', key, 'want', math.min(want, at))
   end
@@ -27,6 +25,24 @@ local function make_due(integration, group, now)
     return at
   end
   return tonumber(due)
+end
+
+-- Something in the group must be told: due after group_wait, or group_interval after the last message.
+local function make_due(integration, group, now)
+  local set = redis.call('HMGET', group_key(integration, group), 'sent', 'wait', 'interval')
+  local sent, wait, interval = tonumber(set[1]), tonumber(set[2] or 0), tonumber(set[3] or 0)
+  return due_at(integration, group, sent and math.max(now, sent + interval) or now + wait)
+end
+
+-- What held something back is over: where it did, it is looked at again at once. `note(integration, at)` for each.
+local function free(what, now, note)
+  for _, place in ipairs(redis.call('SMEMBERS', p .. 'held:' .. what)) do
+    local integration, group = string.match(place, '^([^\n]*)\n(.*)$')
+    if redis.call('EXISTS', group_key(integration, group)) == 1 then
+      note(integration, due_at(integration, group, now))
+    end
+  end
+  redis.call('DEL', p .. 'held:' .. what)
 end
 
 -- The episode leaves one group; once it is in none and over, it is forgotten.

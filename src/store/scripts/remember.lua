@@ -19,7 +19,9 @@ local function note(integration, at)
   if not wake[integration] or wake[integration] > at then wake[integration] = at end
 end
 
-for _, change in ipairs(cjson.decode(ARGV[8])) do
+local changes = cjson.decode(ARGV[8])
+if #changes > 0 then redis.call('SET', p .. 'rev', ARGV[3]) end
+for _, change in ipairs(changes) do
   if change.op == 'firing' then
     redis.call('HSET', p .. 'alerts', change.id, 'F' .. change.alert)
     for _, to in ipairs(change.to) do
@@ -46,6 +48,8 @@ for _, change in ipairs(cjson.decode(ARGV[8])) do
         end
       end
     end
+    free(change.id, now, note)
+    redis.call('HDEL', p .. 'acks', change.id)
     redis.call('ZADD', p .. 'incidents', change.endsAt, change.incident)
   elseif redis.call('HEXISTS', p .. 'alerts', change.id) == 1 then
     redis.call('HSET', p .. 'alerts', change.id, 'F' .. change.alert)

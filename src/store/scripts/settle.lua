@@ -4,7 +4,7 @@
 -- KEYS[1] claim of the integration
 -- ARGV    prefix, integration, group, token, now, said ('1' a message was accepted), told JSON [[episode, record]],
 --         over JSON [episode] (leave the integration), untold JSON [episode] (leave this group), next look ('' none),
---         endpoint
+--         endpoint, kept JSON {by: [[reason, episode or silence]], untold: [episode], lateFrom}: what is held back
 -- Returns the group's next due time, or ''
 local integration, group, token, now, said = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6] == '1'
 local key, due = group_key(integration, group), p .. 'due:' .. integration
@@ -36,12 +36,31 @@ if said then
   end
 end
 
+-- Whoever holds something back here says so when it is over; what was over before this was written is asked for now.
+local kept, place, freed = cjson.decode(ARGV[12]), integration .. '\n' .. group, false
+for _, by in ipairs(kept.by) do
+  redis.call('SADD', p .. 'held:' .. by[2], place)
+  redis.call('PEXPIRE', p .. 'held:' .. by[2], math.max(3600000, interval * 3))
+  if by[1] == 'inhibited' and string.sub(redis.call('HGET', p .. 'alerts', by[2]) or '', 1, 1) ~= 'F' then freed = true end
+  if by[1] == 'silenced' and redis.call('EXISTS', p .. 'ended:' .. by[2]) == 1 then freed = true end
+end
+if #kept.untold > 0 then
+  redis.call('HSET', key, 'held', cjson.encode(kept.untold))
+else
+  redis.call('HDEL', key, 'held')
+end
+
 local at
-if want then
+if freed then
+  at = now
+  redis.call('HSET', key, 'since', at)
+elseif want then
   at = said and math.max(want, now + interval) or want
   redis.call('HSET', key, 'since', at)
 elseif redis.call('SCARD', members) > 0 then
   at = ARGV[10] ~= '' and tonumber(ARGV[10]) or now + math.max(60000, interval)
+  -- What outlasts its hold is late from then on.
+  if kept.lateFrom then redis.call('HSET', key, 'since', kept.lateFrom) end
 end
 if at then redis.call('ZADD', due, at, group) else redis.call('ZREM', due, group) end
 if redis.call('SCARD', members) == 0 then redis.call('PEXPIRE', key, math.max(60000, interval * 2)) end

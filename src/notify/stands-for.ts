@@ -1,0 +1,39 @@
+/** Whom an alert speaks for: `Stands for 4 recordings: Entrance, Tills, Yard, Door`. */
+import type { NotifiedAlert, StandsFor } from "../alerting/notification.ts";
+import { counted } from "../lib/words.ts";
+import { clean } from "./name.ts";
+
+const NAME_LENGTH = 40;
+const NAMES_LENGTH = 300;
+
+/** One line, cleaned but not escaped; undefined for an alert that stands for itself alone. */
+export function standsForNote({ subject, standsFor }: NotifiedAlert): string | undefined {
+  if (!standsFor) return undefined;
+  const of = subjectsOf(standsFor);
+  if (subject.kind === "service")
+    return `Until this is over, alerts ${of === "" ? "that depend on it" : `of ${of}`} are held back.`;
+  if (of === "") return undefined;
+  const names = namesOf(standsFor);
+  return `Stands for ${of}${names === "" ? "" : `: ${names}`}`;
+}
+
+function subjectsOf({ recordings, locations }: StandsFor): string {
+  return [
+    ...(recordings > 0 ? [counted(recordings, "recording")] : []),
+    ...(locations > 0 ? [counted(locations, "location")] : []),
+  ].join(" and ");
+}
+
+/** The names there is room for, and how many more there are. */
+function namesOf({ recordings, locations, names }: StandsFor): string {
+  const shown: string[] = [];
+  let left = NAMES_LENGTH;
+  for (const name of names.map((text) => clean(text, NAME_LENGTH)).filter((text) => text !== "")) {
+    left -= name.length + 2;
+    if (left < 0) break;
+    shown.push(name);
+  }
+  const more = (recordings || locations) - shown.length;
+  if (shown.length === 0) return "";
+  return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
