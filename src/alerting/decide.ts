@@ -46,6 +46,8 @@ export interface Kept {
   readonly by: readonly Hold[];
   /** Episodes that fire, were never told, and would be now. */
   readonly untold: readonly string[];
+  /** Episodes, over or not, not known to be told, of which a message may have got out. */
+  readonly maybeTold: readonly string[];
   /** When the clock ends a hold on one of those: from then on they are late. */
   readonly lateFrom: Instant | undefined;
 }
@@ -67,7 +69,7 @@ export function decideGroup(view: GroupView): GroupDecision {
   const ends = sortEnds(view);
   const resolved = view.sendResolved ? ends.owed : [];
   const settled = [...ends.owed, ...ends.dropped].map(({ id }) => id);
-  const kept = keptOf(held, view);
+  const kept = keptOf(held, ends, view);
   const say = reasonToSay(view, firing, resolved);
   const lookAt = kept.by.length > 0 || ends.waiting.length > 0 ? lookAgainAt(kept.by, view) : undefined;
   if (say) {
@@ -116,7 +118,7 @@ function sortEnds(view: GroupView): Ends {
  */
 function isOwed(alert: Alert, view: GroupView): boolean {
   const { told, dueSince, holds } = view;
-  if (told.has(alert.id)) return true;
+  if (told.has(alert.id) || holds?.maybeTold.has(alert.id)) return true;
   if (dueSince === undefined || holdOf(alert, view)) return false;
   const over = Math.max(alert.endsAt ?? 0, alert.updatedAt);
   return holds?.heldBefore.has(alert.id) ? over > dueSince : over >= dueSince;
@@ -126,16 +128,18 @@ function expired(alert: Alert, now: Instant): Alert {
   return { ...alert, state: "resolved", updatedAt: now, endsAt: now, endReason: "expired" };
 }
 
-function keptOf(held: readonly Alert[], view: GroupView): Kept {
+function keptOf(held: readonly Alert[], { waiting }: Ends, view: GroupView): Kept {
   const by = new Map<string, Hold>();
   for (const alert of held) {
     const hold = holdOf(alert, view);
     if (hold) by.set(`${hold.reason} ${hold.by}`, hold);
   }
   const untold = held.filter(({ id }) => !view.told.has(id));
+  const isMaybeTold = ({ id }: Alert) => view.holds?.maybeTold.has(id);
   return {
     by: [...by.values()],
     untold: untold.map(({ id }) => id),
+    maybeTold: [...untold, ...waiting].filter(isMaybeTold).map(({ id }) => id),
     lateFrom: earliest(...untold.map((alert) => holdOf(alert, view)?.until)),
   };
 }

@@ -25,6 +25,8 @@ export interface Holds {
   readonly held: ReadonlyMap<string, Hold>;
   /** Episodes that were due, and held, when the group was last looked at. */
   readonly heldBefore: ReadonlySet<string>;
+  /** Episodes not known to be told, of which a message may have got out: their end is owed all the same. */
+  readonly maybeTold: ReadonlySet<string>;
   /** A group with something held is looked at this often, ms: `group_interval`. */
   readonly lookEveryMs: number;
   /** By episode: whose alerts an alert holds back. */

@@ -78,6 +78,7 @@ export function createHolds({ clock, store, route, inhibitRules }: HoldsDeps): H
         muted: here && muteOf(here, facts.now),
         held,
         heldBefore: new Set(claim.heldBefore),
+        maybeTold: new Set(claim.maybeTold),
         lookEveryMs: claim.groupIntervalMs,
         standsFor,
       };

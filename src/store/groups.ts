@@ -32,6 +32,8 @@ export interface Claimed {
   readonly lost: readonly string[];
   /** Members that were due and held back when the group was last served. */
   readonly heldBefore: readonly string[];
+  /** Members not known to be told, of which a message may have got out before whoever sent it died. */
+  readonly maybeTold: readonly string[];
 }
 
 /**
@@ -92,8 +94,8 @@ export function createGroupStore(redis: Redis, keys: Keys) {
         kept?: Kept;
       },
     ): Promise<Instant | undefined> {
-      const { by = [], untold = [], lateFrom } = outcome.kept ?? {};
-      const kept = { by: by.map((hold) => [hold.reason, hold.by]), untold, lateFrom };
+      const { by = [], untold = [], maybeTold = [], lateFrom } = outcome.kept ?? {};
+      const kept = { by: by.map((hold) => [hold.reason, hold.by]), untold, maybeTold, lateFrom };
       const reply = (await scripts.settle(
         claimKey(integration.id),
         keys.prefix,
@@ -205,12 +207,46 @@ export type GroupStore = ReturnType<typeof createGroupStore>;
 
 type ClaimReply =
   | ["busy" | "backoff" | "pace" | "idle", string]
-  | ["group", string, string, string, string, string, string, string[], string[], string[], string, string];
+  | [
+      "group",
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string[],
+      string[],
+      string[],
+      string,
+      string,
+      string,
+      string,
+    ];
 
 function toClaim(reply: ClaimReply): Claim {
   if (reply[0] === "idle") return { kind: "idle", until: reply[1] === "" ? undefined : Number(reply[1]) };
   if (reply[0] !== "group") return { kind: reply[0], until: Number(reply[1]) };
-  const [, group, labels, repeat, since, fails, failures, episodes, alerts, told, interval, held] = reply;
+  const [
+    ,
+    group,
+    labels,
+    repeat,
+    since,
+    fails,
+    failures,
+    episodes,
+    alerts,
+    told,
+    interval,
+    held,
+    maybe,
+    interrupted,
+  ] = reply;
+  const heldBefore = JSON.parse(held) as string[];
+  const inFlight = episodes.filter(
+    (id, i) => interrupted !== "" && told[i] === "" && !heldBefore.includes(id),
+  );
   return {
     kind: "group",
     group,
@@ -223,6 +259,7 @@ function toClaim(reply: ClaimReply): Claim {
     alerts: alerts.filter((text) => text !== "").map((text) => JSON.parse(text.slice(1)) as Alert),
     told: new Map(told.flatMap((text, i) => (text ? [[episodes[i] ?? "", JSON.parse(text) as Told]] : []))),
     lost: episodes.filter((_, i) => alerts[i] === "" && told[i] === ""),
-    heldBefore: JSON.parse(held) as string[],
+    heldBefore,
+    maybeTold: [...(JSON.parse(maybe) as string[]), ...inFlight],
   };
 }

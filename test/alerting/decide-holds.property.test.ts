@@ -60,15 +60,18 @@ class Integration {
   /** What a crash after the message may repeat. */
   repeats = 0;
   heldBefore = new Set<string>();
+  maybeTold = new Set<string>();
   dueSince: number | undefined;
 
   apply(event: Event): void {
     this.now += 1;
     switch (event.kind) {
       case "flip":
-        return this.flip(event.name);
+        this.flip(event.name);
+        return;
       case "hold":
-        return void this.holds.set(event.name, event.reason);
+        this.holds.set(event.name, event.reason);
+        return;
       case "release":
         if (this.holds.delete(event.name)) this.dueSince = Math.min(this.dueSince ?? this.now, this.now);
         return;
@@ -79,7 +82,8 @@ class Integration {
         this.now += event.minutes * MINUTE;
         return;
       case "deliver":
-        return this.deliver(event.how);
+        this.deliver(event.how);
+        return;
     }
   }
 
@@ -126,6 +130,7 @@ class Integration {
             .filter((row): row is [string, Hold] => row[1] !== undefined),
         ),
         heldBefore: this.heldBefore,
+        maybeTold: this.maybeTold,
         lookEveryMs: 5 * MINUTE,
         standsFor: new Map(),
       },
@@ -143,6 +148,10 @@ class Integration {
       for (const alert of decision.resolved) this.hear(alert, "resolved");
       if (how === "killed") {
         this.repeats += 1;
+        // The next claim sees that one died.
+        for (const id of this.members.keys()) {
+          if (!this.told.has(id) && !this.heldBefore.has(id)) this.maybeTold.add(id);
+        }
         return;
       }
       for (const { fingerprint: _, isNew: __, ...alert } of decision.firing) {
@@ -154,6 +163,7 @@ class Integration {
       this.members.delete(id);
     }
     this.heldBefore = new Set(decision.kept.untold);
+    this.maybeTold = new Set(decision.kept.maybeTold);
     this.dueSince = decision.kept.lateFrom;
   }
 

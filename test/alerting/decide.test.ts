@@ -138,6 +138,7 @@ describe("what is held", () => {
     muted: undefined,
     held: new Map(),
     heldBefore: new Set(),
+    maybeTold: new Set(),
     lookEveryMs: 5 * MINUTE,
     standsFor: new Map(),
     ...more,
@@ -177,6 +178,11 @@ describe("what is held", () => {
       "and holds nothing that is not due",
       { alerts: [a], told: told([a, ago(HOUR)]), holds: held("acknowledged", a) },
       "nothing_new",
+    ],
+    [
+      "is told its end where it may have been told by somebody who died",
+      { alerts: [overlong], holds: { ...held("silenced", overlong), maybeTold: new Set([overlong.id]) } },
+      "resolved -a",
     ],
     [
       "is told its end where it was told before",
@@ -236,6 +242,7 @@ describe("what is held", () => {
     expect(decideGroup(view({ alerts: [a, b], told: told([b, ago(1)]), holds: both })).kept).toEqual({
       by: [by],
       untold: [a.id],
+      maybeTold: [],
       lateFrom: until,
     });
   });

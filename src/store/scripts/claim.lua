@@ -3,7 +3,8 @@
 -- KEYS[1] claim of the integration: "<token>\n<group>"
 -- ARGV    prefix, integration, endpoint, token, now, lease (ms), pace of the endpoint (ms, 0 none)
 -- Returns {'busy' | 'backoff' | 'pace', until} | {'idle', next due or ''} |
---         {'group', group, labels, repeat, since, fails, failures, episodes, alerts, told, interval, held}
+--         {'group', group, labels, repeat, since, fails, failures, episodes, alerts, told, interval, held,
+--         maybe, interrupted}
 local integration, endpoint, token = ARGV[2], ARGV[3], ARGV[4]
 local now, lease, step = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 
@@ -35,6 +36,9 @@ end
 local key = group_key(integration, group)
 redis.call('ZADD', p .. 'due:' .. integration, now + lease, group)
 redis.call('HDEL', key, 'want')
+-- A claim that neither settled nor gave back may have got its message out before it died.
+local before = redis.call('HGET', key, 'claimed')
+if before and before ~= token then redis.call('HSET', key, 'interrupted', '1') end
 redis.call('HSET', key, 'claimed', token, 'began', now)
 -- Served from now on: what ends after this was not over before anybody could have heard of it.
 if tonumber(redis.call('HGET', key, 'since') or 0) > now then redis.call('HSET', key, 'since', now) end
@@ -45,6 +49,6 @@ for _, episode in ipairs(episodes) do
   alerts[#alerts + 1] = redis.call('HGET', p .. 'alerts', episode) or ''
   told[#told + 1] = redis.call('HGET', p .. 'told:' .. integration, episode) or ''
 end
-local meta = redis.call('HMGET', key, 'labels', 'repeat', 'since', 'fails', 'interval', 'held')
+local meta = redis.call('HMGET', key, 'labels', 'repeat', 'since', 'fails', 'interval', 'held', 'maybe', 'interrupted')
 return {'group', group, meta[1] or '{}', meta[2] or '0', meta[3] or '', meta[4] or '0', tostring(failures), episodes, alerts, told,
-  meta[5] or '0', meta[6] or '[]'}
+  meta[5] or '0', meta[6] or '[]', meta[7] or '[]', meta[8] or ''}

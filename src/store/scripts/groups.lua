@@ -1,7 +1,9 @@
 -- Shared by the scripts below it: groups, what is due, and who is a member where.
 -- Group hash  grp:<integration>:<group>  labels, wait, interval, repeat, sent, since (due and not served since), want
 --             (became due while a send was under way), fails, claimed (token of the last claim not ended yet), began
---             (when that was), held (JSON of the episodes that were due and held when it was last looked at)
+--             (when that was), held (JSON of the episodes that were due and held when it was last looked at), maybe
+--             (JSON of those of them that a claim which died may have told), interrupted ('1' a claim died since it
+--             was last served)
 -- Held        held:<what>  set of "<integration>\n<group>" that an episode or a silence holds something back in
 -- Members     mem:<integration>:<group>  set of episode ids;  in:<episode>  set of "<integration>\n<group>"
 local p = ARGV[1]

@@ -4,7 +4,8 @@
 -- KEYS[1] claim of the integration
 -- ARGV    prefix, integration, group, token, now, said ('1' a message was accepted), told JSON [[episode, record]],
 --         over JSON [episode] (leave the integration), untold JSON [episode] (leave this group), next look ('' none),
---         endpoint, kept JSON {by: [[reason, episode or silence]], untold: [episode], lateFrom}: what is held back
+--         endpoint, kept JSON {by: [[reason, episode or silence]], untold: [episode], maybeTold: [episode],
+--         lateFrom}: what is held back
 -- Returns the group's next due time, or ''
 local integration, group, token, now, said = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6] == '1'
 local key, due = group_key(integration, group), p .. 'due:' .. integration
@@ -24,7 +25,7 @@ for _, episode in ipairs(cjson.decode(ARGV[9])) do leave_group(integration, grou
 if redis.call('HGET', key, 'claimed') ~= token then return '' end
 local interval = tonumber(redis.call('HGET', key, 'interval') or 0)
 local want = tonumber(redis.call('HGET', key, 'want') or '')
-redis.call('HDEL', key, 'since', 'fails', 'want', 'claimed', 'began')
+redis.call('HDEL', key, 'since', 'fails', 'want', 'claimed', 'began', 'held', 'maybe', 'interrupted')
 redis.call('HDEL', p .. 'trouble:' .. integration, group)
 if redis.call('GET', KEYS[1]) == token .. '\n' .. group then redis.call('DEL', KEYS[1]) end
 if said then
@@ -44,11 +45,8 @@ for _, by in ipairs(kept.by) do
   if by[1] == 'inhibited' and string.sub(redis.call('HGET', p .. 'alerts', by[2]) or '', 1, 1) ~= 'F' then freed = true end
   if by[1] == 'silenced' and redis.call('EXISTS', p .. 'ended:' .. by[2]) == 1 then freed = true end
 end
-if #kept.untold > 0 then
-  redis.call('HSET', key, 'held', cjson.encode(kept.untold))
-else
-  redis.call('HDEL', key, 'held')
-end
+if #kept.untold > 0 then redis.call('HSET', key, 'held', cjson.encode(kept.untold)) end
+if #kept.maybeTold > 0 then redis.call('HSET', key, 'maybe', cjson.encode(kept.maybeTold)) end
 
 local at
 if freed then
