@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { decideGroup, type GroupDecision } from "../alerting/decide.ts";
+import { decideGroup, type GroupDecision, type Kept } from "../alerting/decide.ts";
 import type { Holds } from "../alerting/hold.ts";
 import type { Notification, NotifyErrorCode, NotifyReason } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
@@ -99,8 +99,8 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
     });
     if (decision.say === undefined) {
       deps.suppressed(integration, decision.why);
-      const { nextAt, kept } = decision;
-      const outcome = { now, said: false, told: [], ...partings(claim, decision), nextAt, kept };
+      const parting = partings(claim, decision);
+      const outcome = { now, said: false, told: [], ...parting, nextAt: decision.nextAt };
       await arm(integration, await deps.groups.settle(integration, claim.group, token, outcome));
       return "one";
     }
@@ -161,8 +161,7 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
       toldAt: now,
       groupId: claim.group,
     }));
-    const { nextAt, kept } = decision;
-    const outcome = { now, said: true, told, ...partings(claim, decision), nextAt, kept };
+    const outcome = { now, said: true, told, ...partings(claim, decision), nextAt: decision.nextAt };
     const settle = () => deps.groups.settle(integration, claim.group, token, outcome);
     deps.told(integration, decision.say, latencySeconds(decision, now));
     const next = await untilWritten(integration, settle);
@@ -259,11 +258,17 @@ function oneMessage(integration: Integration, claim: Claimed): string {
 }
 
 /** Who was told, or is told now, is done with in every group here; who was not may be owed by another group. */
-function partings(claim: Claimed, decision: GroupDecision): { over: string[]; untold: string[] } {
+function partings(
+  claim: Claimed,
+  decision: GroupDecision,
+): { over: string[]; untold: string[]; kept?: Kept } {
   const said = new Set(decision.say === undefined ? [] : decision.resolved.map(({ id }) => id));
   const isOver = (id: string) => claim.told.has(id) || said.has(id);
+  const { kept } = decision;
+  const isKept = kept.by.length + kept.maybeTold.length > 0;
   return {
     over: [...decision.settled.filter(isOver), ...claim.lost],
     untold: decision.settled.filter((id) => !isOver(id)),
+    ...(isKept ? { kept } : {}),
   };
 }

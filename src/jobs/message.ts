@@ -12,7 +12,7 @@ type Saying = Extract<GroupDecision, { say: NotifyReason }>;
 export function toNotification(
   integration: Integration,
   claim: Pick<Claimed, "group" | "labels" | "told">,
-  decision: Saying,
+  decision: Omit<Saying, "nextAt" | "kept">,
   now: Instant,
   externalUrl: string | undefined,
 ): Notification {

@@ -19,12 +19,15 @@ function claimOf(more: Partial<Claimed> = {}): Claimed {
     group: "g",
     labels: {},
     repeatIntervalMs: 4 * HOUR,
+    groupIntervalMs: 5 * MINUTE,
     dueSince: T0,
     groupFailures: 0,
     failures: 0,
     alerts: [camera],
     told: new Map(),
     lost: [],
+    heldBefore: [],
+    maybeTold: [],
     ...more,
   };
 }
