@@ -5,6 +5,7 @@
 import type { Redis } from "ioredis";
 import { Registry } from "prom-client";
 import { quietReasons } from "./alerting/decide.ts";
+import { fingerprint } from "./alerting/fingerprint.ts";
 import type { Integration } from "./alerting/route.ts";
 import { routesFor } from "./alerting/routing.ts";
 import { type Channels, createChannels } from "./channels.ts";
@@ -220,7 +221,12 @@ function httpDeps(parts: Parts) {
     ready: () => readiness(parts),
     fleet: () => engine.fleet(),
     alerts: async () =>
-      (await store.shards.alerts()).map((alert) => ({ alert, receivers: receiversOf(alert.labels) })),
+      (await engine.held()).map((held) => ({
+        ...held,
+        receivers: receiversOf(held.alert.labels),
+        inhibitedBy: held.inhibitedBy.map(({ labels }) => fingerprint(labels)),
+      })),
+    ...engine.changes,
     incidents: async (since: number) => [
       ...(await store.incidents.endedSince(since)),
       ...(await store.shards.alerts()).filter(({ state }) => state === "firing").map(toIncident),

@@ -1,15 +1,19 @@
-/** Alertmanager's API v2, as far as it reads: `amtool`, Karma and Grafana ask here. */
+/** Alertmanager's API v2: `amtool`, Karma and Grafana ask here. */
 import type { FastifyInstance } from "fastify";
 import { inChunks, runBreathing } from "../lib/breathe.ts";
 import type { HttpDeps } from "./deps.ts";
 import { parseQuery } from "./query.ts";
 import { bodyOf } from "./stream.ts";
 import { AlertsQuery, gettableAlerts, jsonList } from "./v2/alerts.ts";
+import { silenceRoutes } from "./v2/silence-routes.ts";
 import { alertmanagerStatus } from "./v2/status.ts";
 
 export const API_V2 = "/api/v2/";
 
-type Deps = Pick<HttpDeps, "alerts" | "routing" | "clock" | "version" | "externalUrl">;
+type Deps = Pick<
+  HttpDeps,
+  "alerts" | "silences" | "setSilence" | "endSilence" | "routing" | "clock" | "version" | "externalUrl"
+>;
 
 export function apiV2(app: FastifyInstance, deps: Deps): void {
   const startedAt = deps.clock.now();
@@ -21,6 +25,8 @@ export function apiV2(app: FastifyInstance, deps: Deps): void {
       startedAt,
     }),
   );
+
+  silenceRoutes(app, API_V2, deps);
 
   app.get(`${API_V2}alerts`, { exposeHeadRoute: false }, async ({ query }, reply) => {
     const parsed = parseQuery(AlertsQuery, query);

@@ -1,5 +1,6 @@
 /** What the HTTP server is handed: small interfaces, declared here where they are used. */
 import type { Route } from "../alerting/route.ts";
+import type { Silence, WantedSilence } from "../alerting/silence.ts";
 import type { Alert, EndReason, SubjectKind } from "../health/alert.ts";
 import type { FleetSnapshot } from "../health/state.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
@@ -17,7 +18,21 @@ export interface ActiveAlert {
   readonly inhibitedBy?: readonly string[];
   /** Names of time intervals. */
   readonly mutedBy?: readonly string[];
+  /** Who said that they know, and when; until it resolves. */
+  readonly acknowledgement?: Acknowledgement | undefined;
 }
+
+export interface Acknowledgement {
+  readonly author: string;
+  readonly comment: string;
+  readonly at: Instant;
+}
+
+/** What became of a silence that was asked for. */
+export type SilenceSet =
+  | { readonly outcome: "set"; readonly id: string }
+  | { readonly outcome: "unknown" }
+  | { readonly outcome: "refused"; readonly why: string };
 
 /** One episode of an alert, over (`endsAt`) or not. */
 export interface Incident {
@@ -50,6 +65,13 @@ export interface HttpDeps {
   ready(): Promise<Readiness>;
   fleet(): Promise<FleetSnapshot>;
   alerts(): Promise<readonly ActiveAlert[]>;
+  /** Every silence, also those that were over not long ago. */
+  silences(): Promise<readonly Silence[]>;
+  setSilence(wanted: WantedSilence): Promise<SilenceSet>;
+  /** False where there is none of that id. */
+  endSilence(id: string): Promise<boolean>;
+  /** Gives how many alerts that fire have the fingerprint. */
+  acknowledge(fingerprint: string, by: Pick<Acknowledgement, "author" | "comment">): Promise<number>;
   /** Incidents that are open, or ended at or after `since`; in any order. */
   incidents(since: Instant): Promise<readonly Incident[]>;
   /** The routing tree in force, and every receiver's name. */

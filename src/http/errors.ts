@@ -3,7 +3,9 @@ import { CodedError } from "../lib/errors.ts";
 
 export const httpErrorCodes = [
   "bad_query",
+  "bad_body",
   "unauthorized",
+  "forbidden",
   "not_found",
   "busy",
   "unavailable",
@@ -13,7 +15,9 @@ export type HttpErrorCode = (typeof httpErrorCodes)[number];
 
 const STATUS: Readonly<Record<HttpErrorCode, number>> = {
   bad_query: 400,
+  bad_body: 400,
   unauthorized: 401,
+  forbidden: 403,
   not_found: 404,
   busy: 503,
   unavailable: 503,

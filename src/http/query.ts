@@ -16,6 +16,15 @@ export function parseQuery<T>(schema: z.ZodType<T>, query: unknown): T {
   );
 }
 
+/** The parsed body of a request. Throws HttpError `bad_body` naming the first place that is wrong. */
+export function parseBody<T>(schema: z.ZodType<T>, body: unknown): T {
+  const result = schema.safeParse(body);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const place = issue?.path.length ? `${issue.path.map(String).join(".").slice(0, 100)}: ` : "";
+  throw new HttpError("bad_body", `${place}${issue?.message ?? "not understood"}.`);
+}
+
 /** A parameter that may be repeated. */
 export function repeated<T>(each: z.ZodType<T>) {
   const asList = (given: unknown) => (given === undefined ? [] : Array.isArray(given) ? given : [given]);

@@ -3,7 +3,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { toError } from "../lib/errors.ts";
 import { apiV1 } from "./api-v1.ts";
 import { API_V2, apiV2 } from "./api-v2.ts";
-import { mayRead } from "./auth.ts";
+import { mayChange, mayRead } from "./auth.ts";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError, type Refusal, refusalOf } from "./errors.ts";
 import { healthRoutes } from "./health-routes.ts";
@@ -15,6 +15,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Answered without a token. */
     open?: boolean;
+    /** Changes state: needs the admin token. */
+    admin?: boolean;
   }
 }
 
@@ -55,6 +57,7 @@ export function createHttpServer(deps: HttpDeps): HttpServer {
     if (closing) setImmediate(() => app.server.closeIdleConnections());
   });
   hooks(app, deps);
+  acceptEmptyJson(app);
   healthRoutes(app, deps);
   metricsRoute(app, deps.metrics);
   apiV1(app, deps);
@@ -86,6 +89,19 @@ function hooks(app: FastifyInstance, deps: HttpDeps): void {
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(HEADERS);
     if (request.is404 || request.routeOptions.config.open) return;
+    if (request.routeOptions.config.admin && !deps.adminToken) {
+      throw new HttpError(
+        "forbidden",
+        "Nothing can be changed here: no http.admin_token is configured. Set one and restart.",
+      );
+    }
+    if (request.routeOptions.config.admin && !mayChange(request.headers.authorization, deps)) {
+      reply.header("www-authenticate", "Bearer");
+      throw new HttpError(
+        "unauthorized",
+        "This needs the header Authorization: Bearer with the admin token.",
+      );
+    }
     if (mayRead(request.headers.authorization, deps)) return;
     reply.header("www-authenticate", "Bearer");
     throw new HttpError(
@@ -111,6 +127,16 @@ function hooks(app: FastifyInstance, deps: HttpDeps): void {
   app.setNotFoundHandler((request, reply) =>
     refuse(request, reply, { status: 404, code: "not_found", message: "There is nothing at this path." }),
   );
+}
+
+/** Clients name JSON as their content type where they send nothing, `amtool silence expire` among them. */
+function acceptEmptyJson(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.removeContentTypeParser("application/json");
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
+    if (body === "") done(null, undefined);
+    else parse(request, String(body), done);
+  });
 }
 
 /** People get a page; Alertmanager's clients expect an error to be a JSON string, all others an object. */

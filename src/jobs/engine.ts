@@ -8,7 +8,7 @@ import type { FleetState } from "../health/judge-fleet.ts";
 import type { FleetSnapshot } from "../health/state.ts";
 import { uptimeRetentionMs } from "../health/uptime.ts";
 import { backoffMs } from "../lib/backoff.ts";
-import type { Clock, Instant } from "../lib/clock.ts";
+import type { Clock } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Metrics } from "../metrics/metrics.ts";
@@ -19,6 +19,7 @@ import { createAssigned } from "./assigned.ts";
 import { type Channel, createDeliver, type Refusal } from "./deliver.ts";
 import { createDigestJob, type DigestMail } from "./digest.ts";
 import { createDigestSchedule } from "./digest-schedule.ts";
+import { createHoldChanges, type HoldChanges } from "./hold-changes.ts";
 import { createHolds, type HeldAlert } from "./holds.ts";
 import { createInventoryJob } from "./inventory.ts";
 import { createJudgeService } from "./judge-service.ts";
@@ -63,8 +64,8 @@ export interface Engine {
   fleet(): Promise<FleetSnapshot>;
   /** Everything that fires, with what holds it back. */
   held(): Promise<HeldAlert[]>;
-  /** Something is due earlier than was known: says so to who delivers. */
-  wake(due: ReadonlyMap<string, Instant>): Promise<void>;
+  /** Silences and acknowledgements, as people change them. */
+  readonly changes: HoldChanges;
   /** When this process last attempted a sweep; undefined before the first. */
   lastAttemptAt(): number | undefined;
 }
@@ -264,7 +265,7 @@ export function createEngine(deps: EngineDeps): Engine {
 
     fleet,
     held: () => holds.ofAll(),
-    wake,
+    changes: createHoldChanges({ clock, log, store, wake }),
 
     lastAttemptAt: () => lastAttemptAt,
   };

@@ -59,6 +59,8 @@ export interface GettableAlert {
     readonly silencedBy: readonly string[];
     readonly inhibitedBy: readonly string[];
     readonly mutedBy: readonly string[];
+    /** Beyond Alertmanager: who acknowledged it, and when. */
+    readonly acknowledgement?: { readonly author: string; readonly comment: string; readonly at: string };
   };
 }
 
@@ -92,12 +94,21 @@ function wanted(active: ActiveAlert, query: AlertsQuery): boolean {
   return matchesAll(query.filter, active.alert.labels);
 }
 
-function stateOf({ silencedBy, inhibitedBy, mutedBy }: ActiveAlert): "active" | "suppressed" {
-  return silencedBy?.length || inhibitedBy?.length || mutedBy?.length ? "suppressed" : "active";
+function stateOf({
+  silencedBy,
+  inhibitedBy,
+  mutedBy,
+  acknowledgement,
+}: ActiveAlert): "active" | "suppressed" {
+  const held = silencedBy?.length || inhibitedBy?.length || mutedBy?.length || acknowledgement;
+  return held ? "suppressed" : "active";
 }
 
 function gettable(active: ActiveAlert, { now, externalUrl }: AlertsContext): GettableAlert {
-  const { alert, receivers, silencedBy = [], inhibitedBy = [], mutedBy = [] } = active;
+  const { alert, receivers, silencedBy = [], inhibitedBy = [], mutedBy = [], acknowledgement } = active;
+  const acknowledged = acknowledgement && {
+    acknowledgement: { ...acknowledgement, at: new Date(acknowledgement.at).toISOString() },
+  };
   return {
     labels: alert.labels,
     annotations: alert.annotations,
@@ -107,7 +118,7 @@ function gettable(active: ActiveAlert, { now, externalUrl }: AlertsContext): Get
     updatedAt: new Date(alert.updatedAt).toISOString(),
     endsAt: new Date(now + RESOLVE_TIMEOUT_MS).toISOString(),
     ...(externalUrl === undefined ? {} : { generatorURL: externalUrl }),
-    status: { state: stateOf(active), silencedBy, inhibitedBy, mutedBy },
+    status: { state: stateOf(active), silencedBy, inhibitedBy, mutedBy, ...acknowledged },
   };
 }
 

@@ -1,0 +1,86 @@
+/** What people change about holds: silences made, changed and ended, alerts acknowledged. What is freed is due at once. */
+import { randomUUID } from "node:crypto";
+import { fingerprint } from "../alerting/fingerprint.ts";
+import {
+  changeSilence,
+  endSilence,
+  type Silence,
+  silenceProblem,
+  silenceState,
+  type WantedSilence,
+} from "../alerting/silence.ts";
+import type { Clock, Instant } from "../lib/clock.ts";
+import type { Logger } from "../lib/log.ts";
+import type { Store } from "../store/store.ts";
+
+/** More than this that are not over are a mistake of whoever makes them: each is held against every alert. */
+const MOST_SILENCES = 2_000;
+
+export interface HoldChangesDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly store: Pick<Store, "silences" | "acks" | "firing">;
+  wake(due: ReadonlyMap<string, Instant>): Promise<void>;
+}
+
+export type SilenceSet =
+  | { readonly outcome: "set"; readonly id: string }
+  | { readonly outcome: "unknown" }
+  | { readonly outcome: "refused"; readonly why: string };
+
+export function createHoldChanges({ clock, log, store, wake }: HoldChangesDeps) {
+  const find = async (id: string, now: Instant): Promise<Silence | undefined> =>
+    (await store.silences.read(now)).find((silence) => silence.id === id);
+
+  return {
+    /** Every silence that can still be looked at. */
+    silences: () => store.silences.read(clock.now()),
+
+    async setSilence(wanted: WantedSilence): Promise<SilenceSet> {
+      const now = clock.now();
+      const why = silenceProblem(wanted, now);
+      if (why !== undefined) return { outcome: "refused", why };
+      const all = await store.silences.read(now);
+      const previous = all.find(({ id }) => id === wanted.id);
+      if (wanted.id !== undefined && !previous) return { outcome: "unknown" };
+      if (all.filter((one) => silenceState(one, now) !== "expired").length >= MOST_SILENCES && !previous) {
+        return {
+          outcome: "refused",
+          why: `there are ${MOST_SILENCES} silences already: end some of them first`,
+        };
+      }
+      const { silence, replaced } = changeSilence(previous, wanted, { now, newId: randomUUID() });
+      const written = replaced ? [silence, replaced] : [silence];
+      await wake(await store.silences.write(written, now));
+      log.info({ silence: silence.id, by: silence.createdBy, replaced: replaced?.id }, "a silence was set");
+      return { outcome: "set", id: silence.id };
+    },
+
+    /** False where there is none of that id; one that is over already stays as it is. */
+    async endSilence(id: string): Promise<boolean> {
+      const now = clock.now();
+      const silence = await find(id, now);
+      if (!silence) return false;
+      if (silenceState(silence, now) !== "expired") {
+        await wake(await store.silences.write([endSilence(silence, now)], now));
+        log.info({ silence: id }, "a silence was ended");
+      }
+      return true;
+    },
+
+    /** Acknowledges what fires with this fingerprint until it resolves; gives how many alerts that are. */
+    async acknowledge(
+      print: string,
+      { author, comment }: { readonly author: string; readonly comment: string },
+    ): Promise<number> {
+      const episodes = (await store.firing())
+        .filter(({ labels }) => fingerprint(labels) === print)
+        .map(({ id }) => id);
+      const done = await store.acks.acknowledge(episodes, { author, comment, at: clock.now() });
+      if (done.length > 0) log.info({ alerts: done, by: author }, "acknowledged");
+      return done.length;
+    },
+  };
+}
+
+export type HoldChanges = ReturnType<typeof createHoldChanges>;

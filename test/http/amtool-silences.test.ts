@@ -1,0 +1,96 @@
+/** Alertmanager's own command line makes, changes, ends and imports silences here. */
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { serve } from "./serve.ts";
+import { holdsInMemory } from "./silences.ts";
+
+const hasAmtool = spawnSync("amtool", ["--version"]).status === 0;
+const testWithAmtool = test.skipIf(!hasAmtool);
+if (!hasAmtool) test.skip("skipped: amtool is not installed", () => undefined);
+
+async function open() {
+  const clock = { now: () => Date.now() };
+  const { address } = await serve({ ...holdsInMemory(clock).deps, adminToken: "s3cret", clock });
+  const directory = await mkdtemp(join(tmpdir(), "lenswatch-amtool-"));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const file = join(directory, "http.yaml");
+  await writeFile(file, "authorization: { type: Bearer, credentials: s3cret }\n");
+  const run = async (...args: string[]) => {
+    const { stdout } = await promisify(execFile)("amtool", [
+      `--alertmanager.url=${address}`,
+      `--http.config.file=${file}`,
+      ...args,
+    ]);
+    return stdout.trim();
+  };
+  const query = async (...args: string[]) =>
+    JSON.parse(await run("silence", "query", "-o", "json", ...args)) as {
+      id: string;
+      comment: string;
+      endsAt: string;
+    }[];
+  return { run, query, directory, address };
+}
+
+testWithAmtool("amtool adds, queries, updates and expires a silence", async () => {
+  const { run, query } = await open();
+  const id = await run(
+    "silence",
+    "add",
+    "alertname=RecordingOffline",
+    'location=~"Leeds.*"',
+    "--duration=2h",
+    "--comment=rewiring",
+    "--author=dana",
+  );
+  expect(id).toMatch(/^[0-9a-f-]{36}$/);
+  expect(await query("alertname=RecordingOffline")).toMatchObject([
+    {
+      id,
+      createdBy: "dana",
+      comment: "rewiring",
+      status: { state: "active" },
+      matchers: [{ name: "alertname" }, { name: "location", isRegex: true }],
+    },
+  ]);
+  const [before] = await query();
+  await run("silence", "update", "--duration=4h", "--comment=longer", id);
+  const [after] = await query();
+  expect(after).toMatchObject({ id, comment: "longer" });
+  expect(Date.parse(after?.endsAt ?? "")).toBeGreaterThan(Date.parse(before?.endsAt ?? ""));
+  await run("silence", "expire", id);
+  expect(await query()).toEqual([]);
+  expect(await query("--expired")).toMatchObject([{ id, status: { state: "expired" } }]);
+});
+
+testWithAmtool(
+  "amtool imports what it exported, over one that is there and anew where it is not",
+  async () => {
+    const { run, query, directory } = await open();
+    await run("silence", "add", "a=b", "--duration=1h", "--comment=first", "--author=dana");
+    const file = join(directory, "silences.json");
+    await writeFile(file, await run("silence", "query", "-o", "json"));
+    await run("silence", "import", file);
+    expect(await query()).toHaveLength(1);
+    const elsewhere = await open();
+    await elsewhere.run("silence", "import", file);
+    expect(await elsewhere.query()).toMatchObject([{ comment: "first" }]);
+  },
+);
+
+testWithAmtool("amtool is told why where it may not", async () => {
+  const { address } = await serve();
+  const run = promisify(execFile)("amtool", [
+    `--alertmanager.url=${address}`,
+    "silence",
+    "add",
+    "a=b",
+    "--comment=x",
+    "--author=y",
+  ]);
+  await expect(run).rejects.toMatchObject({ code: 1 });
+});

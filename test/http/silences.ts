@@ -1,0 +1,33 @@
+/** Silences and acknowledgements kept in memory, changed by the code that changes the real ones. */
+import type { Silence } from "../../src/alerting/silence.ts";
+import type { Alert } from "../../src/health/alert.ts";
+import { createHoldChanges } from "../../src/jobs/hold-changes.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+
+export function holdsInMemory(clock: { now(): number }, firing: readonly Alert[] = []) {
+  const silences = new Map<string, Silence>();
+  const acks = new Map<string, { author: string; comment: string; at: number }>();
+  const { silences: list, ...changes } = createHoldChanges({
+    clock,
+    log: silentLogger,
+    store: {
+      silences: {
+        read: async () => [...silences.values()],
+        async write(written) {
+          for (const one of written) silences.set(one.id, one);
+          return new Map();
+        },
+      },
+      acks: {
+        read: async () => acks,
+        async acknowledge(ids, acknowledgement) {
+          for (const id of ids) acks.set(id, acknowledgement);
+          return [...ids];
+        },
+      },
+      firing: async () => firing,
+    },
+    wake: async () => {},
+  });
+  return { deps: { silences: list, ...changes }, kept: silences, acks };
+}
