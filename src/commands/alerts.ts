@@ -19,6 +19,7 @@ const ActiveAlert = z.looseObject({
     silencedBy: z.array(z.string()),
     inhibitedBy: z.array(z.string()),
     mutedBy: z.array(z.string()),
+    acknowledgement: z.looseObject({ author: z.string() }).optional(),
   }),
 });
 type ActiveAlert = z.infer<typeof ActiveAlert>;
@@ -92,8 +93,10 @@ function asText(alerts: readonly ActiveAlert[], now: Instant, target: TableTarge
   return `${renderTable(columns, cells, target)}\n${count}\n`;
 }
 
-function stateText({ state, silencedBy, inhibitedBy, mutedBy }: ActiveAlert["status"]): string {
+function stateText(status: ActiveAlert["status"]): string {
+  const { state, silencedBy, inhibitedBy, mutedBy, acknowledgement } = status;
   if (silencedBy.length > 0) return "silenced";
   if (inhibitedBy.length > 0) return "inhibited";
+  if (acknowledgement) return "acknowledged";
   return mutedBy.length > 0 ? "muted" : state;
 }

@@ -1,5 +1,5 @@
 /** Asking a running daemon: where it is, with which token, page after page, and what to say when it does not answer. */
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { Agent, EnvHttpProxyAgent, fetch } from "undici";
 import { z } from "zod";
 import type { HttpConfig } from "../config/config.ts";
@@ -15,7 +15,14 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** Larger pages mean fewer walks over the fleet: the most the daemon gives at once. */
 const PAGE_LIMIT = "1000";
 
-export const daemonErrorCodes = ["no_url", "unreachable", "unauthorized", "refused", "unexpected"] as const;
+export const daemonErrorCodes = [
+  "no_url",
+  "unreachable",
+  "unauthorized",
+  "refused",
+  "rejected",
+  "unexpected",
+] as const;
 export type DaemonErrorCode = (typeof daemonErrorCodes)[number];
 
 /** The daemon could not be asked; the message is one sentence with the next step. */
@@ -36,6 +43,8 @@ export type Parameters = Readonly<Record<string, string>>;
 export interface Daemon {
   /** One answer, parsed. Throws DaemonError. */
   get<T>(path: string, parameters: Parameters, schema: z.ZodType<T>): Promise<T>;
+  /** Changes something. Throws DaemonError `rejected` where what is asked for cannot be had. */
+  send<T>(method: "POST" | "DELETE", path: string, body: unknown, schema: z.ZodType<T>): Promise<T>;
   /** Every item of a paged list. Throws DaemonError. */
   all<T>(path: string, parameters: Parameters, item: z.ZodType<T>): Promise<T[]>;
 }
@@ -52,6 +61,27 @@ export function parseUrl(text: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
+/** The options of every command that asks a daemon. */
+export function addDaemonOptions(command: Command): Command {
+  return command
+    .option(
+      "--url <url>",
+      "the daemon (default: http.external_url or http.listen of the configuration)",
+      parseUrl,
+    )
+    .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)");
+}
+
+/** What is asked: reading with parameters, or changing with a body. */
+interface Request {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly path: string;
+  readonly parameters?: Parameters;
+  readonly body?: unknown;
+}
+
+type Ask = (request: Request) => Promise<unknown>;
+
 /** Lets `work` ask the daemon that the options, the environment or the configuration name. */
 export async function withDaemon<T>(
   options: DaemonOptions,
@@ -60,14 +90,23 @@ export async function withDaemon<T>(
 ): Promise<T> {
   const { url, token } = await findDaemon(options, io.env);
   const dispatcher = createDispatcher(new URL(url), io.env);
-  const ask = async (path: string, parameters: Parameters): Promise<unknown> => {
+  const ask: Ask = async (request) => {
+    const { method, path, parameters, body } = request;
     const signal = AbortSignal.any([io.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
-    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const query = new URLSearchParams(parameters);
+    const headers = {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    };
+    const query = parameters ? `?${new URLSearchParams(parameters)}` : "";
+    const init = { method, headers, signal, dispatcher };
     try {
-      const response = await fetch(`${url}${path}?${query}`, { headers, signal, dispatcher });
-      if (!response.ok) throw refusal(url, response.status, await response.json().catch(() => undefined));
-      return await response.json();
+      const response = await fetch(
+        `${url}${path}${query}`,
+        body === undefined ? init : { ...init, body: JSON.stringify(body) },
+      );
+      const answer = method === "DELETE" && response.ok ? undefined : response.json();
+      if (!response.ok) throw refusal(url, method, response.status, await answer?.catch(() => undefined));
+      return await answer;
     } catch (thrown) {
       io.signal.throwIfAborted();
       throw thrown instanceof DaemonError ? thrown : unreachable(url, thrown);
@@ -80,9 +119,9 @@ export async function withDaemon<T>(
   }
 }
 
-function createDaemon(url: string, ask: (path: string, parameters: Parameters) => Promise<unknown>): Daemon {
-  const get: Daemon["get"] = async (path, parameters, schema) => {
-    const parsed = schema.safeParse(await ask(path, parameters));
+function createDaemon(url: string, ask: Ask): Daemon {
+  const read = async <T>(request: Request, schema: z.ZodType<T>): Promise<T> => {
+    const parsed = schema.safeParse(await ask(request));
     if (parsed.success) return parsed.data;
     throw new DaemonError(
       "unexpected",
@@ -90,8 +129,10 @@ function createDaemon(url: string, ask: (path: string, parameters: Parameters) =
       parsed.error,
     );
   };
+  const get: Daemon["get"] = (path, parameters, schema) => read({ method: "GET", path, parameters }, schema);
   return {
     get,
+    send: (method, path, body, schema) => read({ method, path, body }, schema),
     async all(path, parameters, item) {
       const page = z.object({ items: z.array(item), nextCursor: z.string().nullable() });
       const items: z.infer<typeof item>[] = [];
@@ -183,14 +224,16 @@ function unreachable(url: string, thrown: unknown): DaemonError {
 
 const ErrorBody = z.union([z.string(), z.object({ error: z.object({ message: z.string() }) })]);
 
-function refusal(url: string, status: number, body: unknown): DaemonError {
+function refusal(url: string, method: Request["method"], status: number, body: unknown): DaemonError {
+  const changes = method !== "GET";
   if (status === 401) {
+    const kind = changes ? "admin" : "read";
     return new DaemonError(
       "unauthorized",
-      `${url} wants a token: set LENSWATCH_READ_TOKEN to the daemon's http.read_token`,
+      `${url} wants a token: set LENSWATCH_${kind.toUpperCase()}_TOKEN to the daemon's http.${kind}_token`,
     );
   }
-  if (status === 404) {
+  if (status === 404 && !(changes && ErrorBody.safeParse(body).success)) {
     return new DaemonError("unexpected", `what answers at ${url} is not lenswatch: check --url`);
   }
   const parsed = ErrorBody.safeParse(body);
@@ -199,5 +242,7 @@ function refusal(url: string, status: number, body: unknown): DaemonError {
     : typeof parsed.data === "string"
       ? parsed.data
       : parsed.data.error.message;
+  if (changes && (status === 400 || status === 404) && said !== "")
+    return new DaemonError("rejected", said.replace(/\.$/, ""));
   return new DaemonError("refused", `${url} answered ${status}${said && `: ${said}`}`);
 }

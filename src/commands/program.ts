@@ -49,6 +49,16 @@ export const commandTable: readonly CommandEntry[] = [
     load: async (io) => (await import("./alerts.ts")).alertsCommand(io),
   },
   {
+    name: "silence",
+    summary: "keep quiet about some alerts for a while",
+    load: async (io) => (await import("./silence.ts")).silenceCommand(io),
+  },
+  {
+    name: "ack",
+    summary: "stop reminders of an alert until it resolves",
+    load: async (io) => (await import("./ack.ts")).ackCommand(io),
+  },
+  {
     name: "digest",
     summary: "render a digest to a file, or send it now",
     load: async (io) => (await import("./digest.ts")).digestCommand(io),
@@ -127,10 +137,12 @@ function inherit(command: Command, parent: Command): void {
   for (const child of command.commands) inherit(child, command);
 }
 
+const BAD_NEWS: ReadonlySet<string> = new Set(["invalid", "bad_scenario", "rejected"]);
+
 /** A file that says something wrong is an answer; a file that is not there is none. */
 function exitCodeOf(thrown: unknown): ExitCode {
   if (!(thrown instanceof CodedError)) return 3;
-  if (thrown.code === "invalid" || thrown.code === "bad_scenario") return 1;
+  if (BAD_NEWS.has(thrown.code)) return 1;
   return thrown.code === "bad_option" ? 2 : 3;
 }
 

@@ -1,15 +1,19 @@
 /** Runs a command line of `status` or `alerts` as `lenswatch` would, and gives what it said. */
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
+import { ackCommand } from "../../src/commands/ack.ts";
 import { alertsCommand } from "../../src/commands/alerts.ts";
 import type { CommandIo, ExitCode } from "../../src/commands/io.ts";
 import { type CommandEntry, runCli } from "../../src/commands/program.ts";
+import { silenceCommand } from "../../src/commands/silence.ts";
 import { statusCommand } from "../../src/commands/status.ts";
 import { NOW } from "../metrics/fleets.ts";
 
 const clock = { now: () => NOW };
 const table: readonly CommandEntry[] = [
   { name: "status", summary: "the fleet", load: async (io) => statusCommand(io, clock) },
+  { name: "silence", summary: "silences", load: async (io) => silenceCommand(io, clock) },
+  { name: "ack", summary: "acknowledgement", load: async (io) => ackCommand(io) },
   { name: "alerts", summary: "the alerts", load: async (io) => alertsCommand(io, clock) },
 ];
 

@@ -37,7 +37,7 @@ describe("unknown paths", () => {
     "/index.html",
     "/api/v1/",
     "/alertmanager/api/v2/status",
-    "/api/v2/silences",
+    "/api/v2/silence/",
     "/%2e%2e/etc",
     "/%ff",
   ])("%s is not found", async (path) => {

@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+import { fingerprint } from "../../src/alerting/fingerprint.ts";
+import { firingAlert, serve } from "../http/serve.ts";
+import { holdsInMemory } from "../http/silences.ts";
+import { NOW } from "../metrics/fleets.ts";
+import { lenswatch } from "./asking.ts";
+
+const token = { LENSWATCH_ADMIN_TOKEN: "s3cret", USER: "dana" };
+
+async function open() {
+  const alert = firingAlert("RecordingOffline");
+  const memory = holdsInMemory({ now: () => NOW }, [alert]);
+  const { address } = await serve({ ...memory.deps, adminToken: "s3cret" });
+  const run = (...argv: string[]) => lenswatch([...argv, "--url", address], token);
+  return { run, address, ...memory };
+}
+
+describe("lenswatch silence add", () => {
+  test("silences what all matchers match, for as long as asked, in plain words", async () => {
+    const { run, kept } = await open();
+    const args = [
+      "alertname=RecordingOffline",
+      "location=Leeds Briggate",
+      "severity!~info|none",
+      "--duration",
+      "2h",
+    ];
+    const said = await run("silence", "add", ...args, "--comment", "rewiring", "--author", "sam");
+    const [silence] = kept.values();
+    expect(said).toEqual({
+      stdout: `Silence ${silence?.id} holds alertname="RecordingOffline", location="Leeds Briggate", severity!~"info|none" for 2 h.\n`,
+      stderr: "",
+      exitCode: 0,
+    });
+    expect(silence).toMatchObject({
+      startsAt: NOW,
+      endsAt: NOW + 7_200_000,
+      createdBy: "sam",
+      comment: "rewiring",
+    });
+  });
+
+  test("takes quoted values, an hour and the user where nothing else is said; --output json gives the id", async () => {
+    const { run, kept } = await open();
+    const { stdout } = await run(
+      "silence",
+      "add",
+      'location="Leeds, \\"North\\""',
+      "--comment",
+      "x",
+      "--output",
+      "json",
+    );
+    const [silence] = kept.values();
+    expect(JSON.parse(stdout)).toEqual({ silenceID: silence?.id });
+    expect(silence).toMatchObject({
+      endsAt: NOW + 3_600_000,
+      createdBy: "dana",
+      matchers: [{ value: 'Leeds, "North"' }],
+    });
+  });
+
+  test.each([
+    ["no matcher", []],
+    ["something else than a matcher", ["location"]],
+    ["a pattern that is none", ["location=~("]],
+    ["a duration that is none", ["a=b", "--duration", "soon"]],
+  ])("%s is wrong usage", async (_, args) => {
+    const { run, kept } = await open();
+    expect(await run("silence", "add", ...args, "--comment", "x")).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(kept.size).toBe(0);
+  });
+
+  test("without a comment is wrong usage", async () => {
+    const { run } = await open();
+    expect((await run("silence", "add", "a=b")).exitCode).toBe(2);
+  });
+
+  test("what would hold everything is refused with the reason, exit code 1", async () => {
+    const { run } = await open();
+    const { exitCode, stderr } = await run("silence", "add", "a=~.*", "--comment", "x");
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^lenswatch: .*must not match the empty string/),
+    ]);
+  });
+
+  test("a daemon without admin token, and one with another, are exit code 3 with the next step", async () => {
+    const { address } = await serve();
+    const without = await lenswatch(["silence", "add", "a=b", "--comment", "x", "--url", address], token);
+    expect([without.exitCode, without.stderr]).toEqual([
+      3,
+      expect.stringContaining("no http.admin_token is configured"),
+    ]);
+    const { address: other } = await serve({ adminToken: "another" });
+    const wrong = await lenswatch(["silence", "add", "a=b", "--comment", "x", "--url", other], token);
+    expect([wrong.exitCode, wrong.stderr]).toEqual([3, expect.stringContaining("LENSWATCH_ADMIN_TOKEN")]);
+    expect(wrong.stderr).not.toContain("s3cret");
+  });
+});
+
+describe("lenswatch silence list and expire", () => {
+  test("list shows what is in force, and with --expired what was", async () => {
+    const { run, kept } = await open();
+    expect((await run("silence", "list")).stdout).toBe("No silences.\n");
+    await run("silence", "add", "location=Leeds", "--comment", "re\u001b[31mwiring", "--duration", "90m");
+    const [id = ""] = kept.keys();
+    expect((await run("silence", "list")).stdout).toMatch(
+      new RegExp(
+        `^ID .*COMMENT\n${id} +active +location="Leeds" +ends in 1 h 30 m +dana +re\\[31mwiring\n\n1 silence\n$`,
+      ),
+    );
+    expect(await run("silence", "expire", id)).toEqual({
+      stdout: `Silence ${id} is over.\n`,
+      stderr: "",
+      exitCode: 0,
+    });
+    expect((await run("silence", "list")).stdout).toBe("No silences.\n");
+    expect(JSON.parse((await run("silence", "list", "--expired", "--output", "json")).stdout)).toMatchObject([
+      { id, status: { state: "expired" } },
+    ]);
+  });
+
+  test("expire of one that nobody knows is exit code 1", async () => {
+    const { run } = await open();
+    expect(await run("silence", "expire", "no/such")).toMatchObject({
+      exitCode: 1,
+      stderr: 'lenswatch: There is no silence "no/such"\n',
+    });
+  });
+});
+
+describe("lenswatch ack", () => {
+  const print = fingerprint({ alertname: "RecordingOffline" });
+
+  test("acknowledges what fires, and says until when", async () => {
+    const { run, acks } = await open();
+    expect(await run("ack", print.toUpperCase(), "--comment", "on my way")).toEqual({
+      stdout: `Acknowledged ${print}: no reminders until it resolves.\n`,
+      stderr: "",
+      exitCode: 0,
+    });
+    expect([...acks.values()]).toEqual([{ author: "dana", comment: "on my way", at: NOW }]);
+  });
+
+  test("what does not fire is exit code 1, what is no fingerprint wrong usage", async () => {
+    const { run } = await open();
+    expect(await run("ack", "0000000000000000")).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("No alert"),
+    });
+    expect((await run("ack", "../silences")).exitCode).toBe(2);
+  });
+
+  test("is shown by alerts", async () => {
+    const acknowledgement = { author: "dana", comment: "", at: NOW };
+    const { address } = await serve({
+      alerts: async () => [{ alert: firingAlert("RecordingOffline"), receivers: ["ops"], acknowledgement }],
+    });
+    expect((await lenswatch(["alerts", "--url", address])).stdout).toMatch(
+      /^RecordingOffline .* acknowledged /m,
+    );
+  });
+});
