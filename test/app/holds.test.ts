@@ -34,8 +34,60 @@ async function suppressed(watch: Watch, reason: string): Promise<number> {
   return Number(line?.split(" ").at(-1) ?? 0);
 }
 
-describeWithRedis("an alert that explains others", () => {
-  it.concurrent("speaks for them: a dark shop is one message that names its cameras, and none for each", async () => {
+const ADMIN = 'http: { listen: "127.0.0.1:0", admin_token: s3cret }';
+const QUIET =
+  "{ receiver: ops, group_by: [recording_id], group_wait: 0s, group_interval: 1h, repeat_interval: 4h }";
+
+async function change(watch: Watch, method: string, path: string, body?: unknown): Promise<unknown> {
+  const headers = { authorization: "Bearer s3cret", "content-type": "application/json" };
+  const response = await fetch(watch.app.address + path, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  expect(response.status, await response.clone().text()).toBe(200);
+  return method === "DELETE" ? undefined : response.json();
+}
+
+async function silence(watch: Watch, name: string, value: string, ms: number): Promise<string> {
+  const now = Date.now();
+  const made = await change(watch, "POST", "/api/v2/silences", {
+    matchers: [{ name, value, isRegex: false, isEqual: true }],
+    startsAt: new Date(now).toISOString(),
+    endsAt: new Date(now + ms).toISOString(),
+    createdBy: "dana",
+    comment: "rewiring",
+  });
+  return (made as { silenceID: string }).silenceID;
+}
+
+async function alertsOf(watch: Watch) {
+  const response = await fetch(`${watch.app.address}/api/v2/alerts`);
+  return (await response.json()) as {
+    fingerprint: string;
+    status: { state: string; silencedBy: string[]; acknowledgement?: { author: string } };
+  }[];
+}
+
+function cameras(watch: Watch) {
+  const [first, second, third] = watch.simulator.world.recordings;
+  if (!first || !second || !third) throw new Error("no cameras");
+  return [first, second, third] as const;
+}
+
+/** A clock that runs as the real one does, from another moment on, and can be moved on. */
+function movable(from: string) {
+  let offset = Date.parse(from) - Date.now();
+  return {
+    now: () => Date.now() + offset,
+    moveTo(moment: string) {
+      offset = Date.parse(moment) - Date.now();
+    },
+  };
+}
+
+describeWithRedis("what holds a message back", () => {
+  it.concurrent("an alert that explains others speaks for them: a dark shop is one message that names its cameras, and none for each", async () => {
     await using watch = await startWatch({
       simulator: { locations: 2, recordingsPerLocation: 4 },
       rules: SITE_RULES,
@@ -59,7 +111,7 @@ describeWithRedis("an alert that explains others", () => {
     expect(watch.slack.messages).toHaveLength(3);
   });
 
-  it.concurrent("leaves a camera that is still dark when the shop is back to be told then", async () => {
+  it.concurrent("an alert that explains others leaves a camera that is still dark when the shop is back to be told then", async () => {
     await using watch = await startWatch({
       simulator: { locations: 2, recordingsPerLocation: 4 },
       rules: SITE_RULES,
@@ -89,7 +141,7 @@ describeWithRedis("an alert that explains others", () => {
     ).toBe(false);
   });
 
-  it.concurrent("takes no end away from what was told before it", async () => {
+  it.concurrent("an alert that explains others takes no end away from what was told before it", async () => {
     await using watch = await startWatch({
       simulator: { locations: 2, recordingsPerLocation: 2 },
       rules: SITE_RULES,
@@ -113,5 +165,132 @@ describeWithRedis("an alert that explains others", () => {
     await watch.slack.waitFor(
       ({ text, shown }) => text.includes("1 recording offline") && shown.includes(second.name),
     );
+  });
+
+  it.concurrent("a silence keeps quiet about what goes dark under it, and what is dark when it is ended is told at once", async () => {
+    await using watch = await startWatch({ http: ADMIN, route: QUIET });
+    const [camera, other] = cameras(watch);
+    const id = await silence(watch, "recording_id", camera.id, 3_600_000);
+    watch.simulator.world.setStatus(camera.id, "offline");
+    await until("held at both", async () => (await suppressed(watch, "silenced")) >= 2);
+    expect((await alertsOf(watch))[0]?.status).toMatchObject({ state: "suppressed", silencedBy: [id] });
+    watch.simulator.world.setStatus(other.id, "offline");
+    expect((await watch.slack.next()).shown).toContain(other.name);
+    await change(watch, "DELETE", `/api/v2/silence/${id}`);
+    expect((await watch.slack.next(2_000)).shown).toContain(camera.name);
+    expect((await watch.mail.waitFor(({ text }) => text.includes(camera.name), 2_000)).subject).toContain(
+      "offline",
+    );
+  });
+
+  it.concurrent("a silence that runs out tells then; what came and went under it is nobody's business", async () => {
+    await using watch = await startWatch({ http: ADMIN, route: QUIET });
+    const [camera, brief] = cameras(watch);
+    const { world } = watch.simulator;
+    const began = Date.now();
+    await silence(watch, "location_id", camera.location.id, 6_000);
+    world.setStatus(camera.id, "offline");
+    world.setStatus(brief.id, "offline");
+    await until("held at both", async () => (await suppressed(watch, "silenced")) >= 4);
+    world.setStatus(brief.id, "online");
+    await until("its end is dropped", async () => (await suppressed(watch, "resolved_before_told")) >= 2);
+    const told = await watch.slack.next();
+    expect(told.shown).toContain(camera.name);
+    expect(told.receivedAt - began).toBeGreaterThanOrEqual(5_900);
+    expect(watch.slack.messages.some(({ shown }) => shown.includes(brief.name))).toBe(false);
+  });
+
+  it.concurrent("a silence takes no end away from what was told before it", async () => {
+    await using watch = await startWatch({ http: ADMIN });
+    const [camera] = cameras(watch);
+    watch.simulator.world.setStatus(camera.id, "offline");
+    await watch.slack.next();
+    await silence(watch, "recording_id", camera.id, 3_600_000);
+    watch.simulator.world.setStatus(camera.id, "online");
+    expect((await watch.slack.next()).text).toMatch(/^Recovered/);
+  });
+
+  it.concurrent("an acknowledgement ends the reminders of one episode, not its end, and not the next one", async () => {
+    await using watch = await startWatch({
+      http: ADMIN,
+      route:
+        "{ receiver: ops, group_by: [recording_id], group_wait: 0s, group_interval: 1s, repeat_interval: 2s }",
+    });
+    const [camera] = cameras(watch);
+    const { world } = watch.simulator;
+    world.setStatus(camera.id, "offline");
+    await watch.slack.next();
+    expect((await watch.slack.next()).text).toMatch(/^Reminder/);
+    const [alert] = await alertsOf(watch);
+    await change(watch, "POST", `/api/v1/alerts/${alert?.fingerprint}/ack`, {
+      author: "dana",
+      comment: "on my way",
+    });
+    expect((await alertsOf(watch))[0]?.status).toMatchObject({
+      state: "suppressed",
+      acknowledgement: { author: "dana" },
+    });
+    await until("a reminder was held at both", async () => (await suppressed(watch, "acknowledged")) >= 4);
+    const before = watch.slack.messages.length;
+    world.setStatus(camera.id, "online");
+    await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    expect(watch.slack.messages).toHaveLength(before + 1);
+    world.setStatus(camera.id, "offline");
+    await watch.slack.waitFor(
+      ({ text }) => text.startsWith("1 recording offline") && watch.slack.messages.length > before + 1,
+    );
+    expect((await alertsOf(watch))[0]?.status.state).toBe("active");
+  });
+
+  it.concurrent("a mute time holds everything over midnight and the change of the clocks, ends as well, and tells it all when it is over", async () => {
+    // London's clocks went forward on 29 March 2026 at 01:00.
+    const clock = movable("2026-03-28T21:58:00Z");
+    await using watch = await startWatch({
+      clock,
+      rules: SITE_RULES.split("  - alert: LocationOffline")[0] ?? "",
+      route: `
+  receiver: ops
+  group_by: [recording_id]
+  group_wait: 0s
+  group_interval: 1s
+  routes: [ { matchers: [ severity = critical ], mute_time_intervals: [ night ] } ]`,
+      more: `
+time_intervals:
+  - name: night
+    time_intervals:
+      - { times: [ { start_time: "22:00", end_time: "24:00" } ], location: Europe/London }
+      - { times: [ { start_time: "00:00", end_time: "06:00" } ], location: Europe/London }`,
+    });
+    const [told, dark, brief] = cameras(watch);
+    const { world } = watch.simulator;
+    world.setStatus(told.id, "offline");
+    expect((await watch.slack.next()).shown).toContain(told.name);
+    clock.moveTo("2026-03-28T22:30:00Z");
+    world.setStatus(told.id, "online");
+    world.setStatus(dark.id, "offline");
+    world.setStatus(brief.id, "offline");
+    const metrics = async () => (await fetch(`${watch.app.address}/metrics`)).text();
+    await until("both were seen dark", async () =>
+      (await metrics()).includes('lenswatch_recordings{status="offline"} 2'),
+    );
+    await until("all three are held", async () => (await suppressed(watch, "muted")) >= 6);
+    world.setStatus(brief.id, "online");
+    await until("one was seen back", async () =>
+      (await metrics()).includes('lenswatch_recordings{status="offline"} 1'),
+    );
+    clock.moveTo("2026-03-29T04:59:50Z");
+    const held = await suppressed(watch, "muted");
+    await until(
+      "still held at ten to six, summer time",
+      async () => (await suppressed(watch, "muted")) > held + 2,
+    );
+    expect(watch.slack.messages).toHaveLength(1);
+    clock.moveTo("2026-03-29T05:00:01Z");
+    const first = await watch.slack.waitFor(({ shown }) => shown.includes(dark.name));
+    expect(first.shown).toMatch(/offline since (Sat 28 Mar )?22:30 GMT/);
+    const end = await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    expect(end.shown).toContain(told.name);
+    expect(end.shown).toMatch(/was offline .*21:58.*22:30 GMT/);
+    expect(watch.slack.messages.some(({ shown }) => shown.includes(brief.name))).toBe(false);
   });
 });

@@ -3,6 +3,7 @@
 import { type App, startApp } from "../../src/app.ts";
 import type { Config } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/load.ts";
+import type { Clock } from "../../src/lib/clock.ts";
 import { createLogger, type Logger, silentLogger } from "../../src/lib/log.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../../src/simulator/simulator.ts";
 import { startTestRedis, type TestRedis } from "./redis.ts";
@@ -33,9 +34,13 @@ export interface WatchOptions {
   readonly route?: string;
   readonly receivers?: string;
   readonly requestTimeout?: string;
+  /** The whole section `http`. */
+  readonly http?: string;
   /** More sections. */
   readonly more?: string;
   readonly log?: Logger;
+  /** The daemon's time; by default the real one. */
+  readonly clock?: Clock;
   /** How the mail server answers from the beginning. */
   readonly mail?: SmtpResponses;
   /** For what a configuration file may not say, such as a cron with seconds. */
@@ -87,7 +92,9 @@ export async function startWatch(options: WatchOptions = {}): Promise<Watch> {
     async start() {
       const parsed = parseConfig(watch.config, { file: "story.yaml", env: {} });
       if ("problems" in parsed) throw new Error(JSON.stringify(parsed.problems, null, 1));
-      watch.app = await startApp({ config: options.adjust?.(parsed.config) ?? parsed.config, log });
+      const { clock } = options;
+      const config = options.adjust?.(parsed.config) ?? parsed.config;
+      watch.app = await startApp({ config, log, ...(clock ? { clock } : {}) });
       await watch.app.working;
       return watch.app;
     },
@@ -128,7 +135,7 @@ receivers: ${
     email_configs: [ { to: [ ops@example.com ] } ]`
   }
 smtp: { host: ${mail.host}, port: ${mail.port}, from: lenswatch@example.com, require_tls: false }
-http: { listen: "127.0.0.1:0" }
+${options.http ?? 'http: { listen: "127.0.0.1:0" }'}
 log: { level: debug }
 ${options.more ?? ""}
 `;
