@@ -79,8 +79,23 @@ function predicate(operator: MatchOperator, value: string): (text: string) => bo
   if (operator === "=") return (text) => text === value;
   if (operator === "!=") return (text) => text !== value;
   const pattern = compile(value);
-  if (operator === "=~") return (text) => pattern.matches(text);
-  return (text) => !pattern.matches(text);
+  const matches = remembering((text) => pattern.matches(text));
+  return operator === "=~" ? matches : (text) => !matches(text);
+}
+
+/** Labels have few values, and a pattern costs a hundred times what looking one up does. */
+const REMEMBERED = 500;
+
+function remembering(ask: (text: string) => boolean): (text: string) => boolean {
+  const answers = new Map<string, boolean>();
+  return (text) => {
+    const known = answers.get(text);
+    if (known !== undefined) return known;
+    const answer = ask(text);
+    if (answers.size >= REMEMBERED) answers.clear();
+    answers.set(text, answer);
+    return answer;
+  };
 }
 
 function compile(pattern: string): RE2JS {
