@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Faults } from "../../src/simulator/faults.ts";
-import type { Action, ServiceFault } from "./plan.ts";
+import type { Action, ServiceFault } from "./action.ts";
 import type { Replicas } from "./replicas.ts";
 import type { Stage } from "./stage.ts";
 import type { Span } from "./truth.ts";
@@ -92,6 +92,12 @@ function createActs(stage: Stage, replicas: Replicas, diary: Diary): (action: Ac
     diary.disturbed.push({ from, to: Date.now() + AFTER_MS.process });
   }
 
+  async function ambush({ on, victim }: Extract<Action, { kind: "ambush" }>): Promise<void> {
+    await stage.nextAccepted(on);
+    if (victim === "redis") return killRedis(0);
+    await Promise.all(replicas.places.map((replica) => end(replica, "kill", 0)));
+  }
+
   async function troubleSlack({
     webhooks,
     trouble,
@@ -131,6 +137,8 @@ function createActs(stage: Stage, replicas: Replicas, diary: Diary): (action: Ac
         return;
       case "freeze":
         return freeze(action.replica, action.lastsMs);
+      case "ambush":
+        return ambush(action);
       case "redis":
         return killRedis(action.downMs);
       case "freeze_redis":

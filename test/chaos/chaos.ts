@@ -10,10 +10,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
 import { type Diary, play } from "./act.ts";
 import { type Audit, audit } from "./audit.ts";
+import { RULE } from "./config-text.ts";
 import { planChaos } from "./plan.ts";
 import { type Replicas, startReplicas } from "./replicas.ts";
 import { auditText, isClean } from "./report.ts";
-import { RULE, type Stage, startStage } from "./stage.ts";
+import { type Stage, startStage } from "./stage.ts";
 
 const RECORDINGS_PER_LOCATION = 5;
 const WEBHOOKS = 8;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseFault } from "../../src/simulator/faults.ts";
-import { type Action, type PlanOptions, planChaos } from "./plan.ts";
+import type { Action } from "./action.ts";
+import { type PlanOptions, planChaos } from "./plan.ts";
 
 const OPTIONS: PlanOptions = {
   seed: 7,

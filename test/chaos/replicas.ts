@@ -14,6 +14,8 @@ export interface Ended {
 
 export interface Replicas {
   readonly ended: readonly Ended[];
+  /** The number of each place. */
+  readonly places: readonly number[];
   /** Ends a replica, or another where it is down already, and starts it again `downMs` later. */
   end(replica: number, how: "kill" | "stop", downMs: number): Promise<void>;
   /** Stops a replica in the middle of whatever it does, for so long; nothing where it is down. */
@@ -61,9 +63,11 @@ export async function startReplicas(
     await writeFile(join(logDir, `${number}-replica-${replica}-${daemon.pid}.log`), `${lines}\n`);
   }
 
-  await Promise.all(Array.from({ length: count }, (_, replica) => start(replica)));
+  const places = Array.from({ length: count }, (_, replica) => replica);
+  await Promise.all(places.map(start));
   return {
     ended,
+    places,
     async end(wanted, how, downMs) {
       const replica = running.has(wanted) ? wanted : ([...running.keys()][0] ?? wanted);
       const way = (async () => {

@@ -1,17 +1,18 @@
 /** Everything around the daemon: the simulated service, a real Redis that keeps its data, Slack and a mail server. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { stringify } from "yaml";
 import type { Instant } from "../../src/lib/clock.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { limitsBroken, type SlackAnswer, type SlackSink, startSlackSink } from "../support/slack-sink.ts";
 import { type SmtpSink, startSmtpSink } from "../support/smtp-sink.ts";
-import type { Timing, Watched } from "./audit.ts";
-import type { SlackTrouble } from "./plan.ts";
+import type { SlackTrouble } from "./action.ts";
+import type { Watched } from "./audit.ts";
+import { configText, receiverOf } from "./config-text.ts";
 import { type Read, readMail, readSlack, type Telling } from "./tellings.ts";
 
-export const RULE: Timing = { intervalMs: 1_000, forMs: 2_000, keepFiringForMs: 2_000 };
-const LOCATIONS_PER_REQUEST = 25;
+/** How long Slack says nothing while somebody is killed. */
+const AMBUSH_MS = 300;
+const PATIENCE_MS = 15_000;
 
 export interface Fleet {
   readonly locations: number;
@@ -30,6 +31,8 @@ export interface Stage {
   readonly answers: ReadonlyMap<string, readonly Instant[]>;
   /** What a webhook answers; undefined: as Slack does when it is well. */
   trouble(webhook: number, trouble: SlackTrouble | undefined): void;
+  /** Resolves when Slack or the mail server has accepted its next message and not yet said so; after 15 s anyhow. */
+  nextAccepted(by: "slack" | "mail"): Promise<void>;
   /** Everything that was accepted so far, read. */
   told(): { tellings: Telling[]; unreadable: string[]; messages: number; lastAt: Instant };
   close(): Promise<void>;
@@ -53,6 +56,12 @@ export async function startStage(fleet: Fleet, logLevel: "info" | "debug"): Prom
     watched: watchedOf(simulator, fleet.webhooks),
     answers: noteAnswers(simulator),
     trouble: accepted.trouble,
+    async nextAccepted(by) {
+      const before = mail.messages.length;
+      const isNext = () => mail.messages.length > before;
+      if (by === "slack") await Promise.race([accepted.next(), sleep(PATIENCE_MS)]);
+      else await mail.waitFor(isNext, PATIENCE_MS).catch(() => {});
+    },
     told: () => toldSoFar(accepted.messages, mail),
     async close() {
       await Promise.all([simulator.close(), slack.close(), mail.close()]);
@@ -71,6 +80,7 @@ interface Accepted {
 function acceptSlack(slack: SlackSink) {
   const messages: Accepted[] = [];
   const troubles = new Map<string, SlackTrouble>();
+  const waiting = new Set<() => void>();
   slack.respond(async ({ path, shown, body, receivedAt }) => {
     const integration = `slack/${path.split("-").at(-1)}`;
     const trouble = troubles.get(integration);
@@ -78,11 +88,15 @@ function acceptSlack(slack: SlackSink) {
     if (trouble && trouble.answer !== "slow") return answerOf(trouble);
     if (limitsBroken(body).length > 0) return { status: 400, body: "invalid_blocks" };
     messages.push({ at: receivedAt, integration, shown });
-    if (trouble) await sleep(trouble.afterMs);
+    const watched = waiting.size > 0;
+    for (const tell of waiting) tell();
+    waiting.clear();
+    if (trouble || watched) await sleep(trouble?.afterMs ?? AMBUSH_MS);
     return { status: 200, body: "ok" };
   });
   return {
     messages,
+    next: () => new Promise<void>((resolve) => waiting.add(resolve)),
     trouble(webhook: number, trouble: SlackTrouble | undefined) {
       if (trouble) troubles.set(`slack/${webhook}`, trouble);
       else troubles.delete(`slack/${webhook}`);
@@ -134,11 +148,6 @@ function toldSoFar(slack: readonly Accepted[], mail: SmtpSink): ReturnType<Stage
   };
 }
 
-/** The receiver of a location: by the last two digits of its id. */
-function receiverOf(locationId: string, webhooks: number): number {
-  return Number.parseInt(locationId.slice(-2), 16) % webhooks;
-}
-
 function watchedOf({ world }: Simulator, webhooks: number): Watched[] {
   const watched = world.locations.flatMap(({ id: locationId, recordings }) => {
     const receiver = receiverOf(locationId, webhooks);
@@ -148,70 +157,4 @@ function watchedOf({ world }: Simulator, webhooks: number): Watched[] {
   if (new Set(watched.map(({ name }) => name)).size < watched.length)
     throw new Error("two simulated recordings have the same name; an audit by name would mix them up");
   return watched;
-}
-
-function endingsOf(receiver: number, webhooks: number): string {
-  const endings = Array.from({ length: 256 }, (_, i) => i).filter((i) => i % webhooks === receiver);
-  return endings.map((ending) => ending.toString(16).padStart(2, "0")).join("|");
-}
-
-function configText({
-  simulator,
-  redis,
-  mail,
-  webhooks,
-  logLevel,
-}: Pick<Stage, "simulator" | "redis" | "mail"> & {
-  webhooks: readonly string[];
-  logLevel: string;
-}): string {
-  const seconds = (ms: number) => `${ms / 1_000}s`;
-  return stringify({
-    service: {
-      base_url: simulator.baseUrl,
-      ws_url: simulator.wsUrl,
-      auth_url: simulator.authUrl,
-      client_id: simulator.clientId,
-      client_secret: simulator.clientSecret,
-      audience: simulator.audience,
-      request_timeout: "3s",
-    },
-    redis: { url: redis.url },
-    watch: {
-      status_interval: seconds(RULE.intervalMs),
-      uptime_interval: "1h",
-      inventory_interval: "1h",
-      locations_per_request: LOCATIONS_PER_REQUEST,
-    },
-    rules: [
-      {
-        alert: "RecordingOffline",
-        when: { status: "offline" },
-        for: seconds(RULE.forMs),
-        keep_firing_for: seconds(RULE.keepFiringForMs),
-        labels: { severity: "critical" },
-      },
-      { alert: "ServiceUnreachable", when: { service: "unreachable" }, for: "3s" },
-      { alert: "NotificationsFailing", when: { notifications: "failing" }, for: "5s" },
-    ],
-    route: {
-      receiver: "team-0",
-      group_by: ["location_id"],
-      group_wait: "1s",
-      group_interval: "1s",
-      repeat_interval: "4h",
-      routes: webhooks.map((_, i) => ({
-        receiver: `team-${i}`,
-        matchers: [`location_id =~ ".*(${endingsOf(i, webhooks.length)})"`],
-      })),
-    },
-    receivers: webhooks.map((url, i) => ({
-      name: `team-${i}`,
-      slack_configs: [{ api_url: url }],
-      email_configs: [{ to: [`team-${i}@example.com`] }],
-    })),
-    smtp: { host: mail.host, port: mail.port, from: "lenswatch@example.com", require_tls: false },
-    http: { listen: "127.0.0.1:0" },
-    log: { level: logLevel },
-  });
 }
