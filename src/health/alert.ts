@@ -36,6 +36,8 @@ export interface AlertFacts {
   /** location_offline: how many recordings are offline, of how many known. */
   readonly offline?: number | undefined;
   readonly of?: number | undefined;
+  /** location_offline: names of those that are, the first few; not cleaned. */
+  readonly offlineNames?: readonly string[] | undefined;
   /** One sentence about the cause, already free of secrets (service and notification alerts). */
   readonly detail?: string | undefined;
 }

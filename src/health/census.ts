@@ -5,6 +5,8 @@ export interface Count {
   /** In-schedule recordings whose last good reading is fresh. */
   fresh: number;
   readonly offlineSince: Instant[];
+  /** Of the same recordings, in the same order. */
+  readonly offlineIds: string[];
   /** One of its recordings, for what is known only through one. */
   readonly sampleId: string;
 }
@@ -27,13 +29,14 @@ export class Census {
     const count = this.#at(locationId, recordingId);
     count.fresh++;
     count.offlineSince.push(since);
+    count.offlineIds.push(recordingId);
   }
 
   #at(locationId: string, sampleId: string): Count {
     if (this.#last && this.#lastId === locationId) return this.#last;
     let count = this.#counts.get(locationId);
     if (!count) {
-      count = { fresh: 0, offlineSince: [], sampleId };
+      count = { fresh: 0, offlineSince: [], offlineIds: [], sampleId };
       this.#counts.set(locationId, count);
     }
     this.#lastId = locationId;

@@ -16,12 +16,26 @@ export function locationWitness(id: string, count: Count | undefined, inventory:
     subject: { kind: "location", id },
     evidence: (rule, firing) => evidenceOf(rule, firing, offline, of),
     startsAt: (rule) => darkSince(rule, count),
-    facts: (): AlertFacts => ({ timezone: timezone ?? "UTC", offline, of }),
+    facts: (): AlertFacts => ({
+      timezone: timezone ?? "UTC",
+      offline,
+      of,
+      ...offlineNames(count, inventory),
+    }),
     describe(rule, startsAt) {
       const labels = locationLabels(rule, id, inventory, timezone);
       return { labels, annotations: locationAnnotations(rule, labels, { startsAt, offline, of }) };
     },
   };
+}
+
+/** So many are named. */
+const NAMED = 12;
+
+function offlineNames(count: Count | undefined, inventory: Inventory): Pick<AlertFacts, "offlineNames"> {
+  if (!count || count.offlineIds.length === 0) return {};
+  const names = count.offlineIds.slice(0, NAMED).map((id) => inventory.recording(id)?.name || id);
+  return { offlineNames: names.sort() };
 }
 
 function evidenceOf({ when }: Rule, firing: boolean, offline: number, of: number): boolean | undefined {

@@ -6,9 +6,16 @@ import { clean } from "./name.ts";
 const NAME_LENGTH = 40;
 const NAMES_LENGTH = 300;
 
-/** One line, cleaned but not escaped; undefined for an alert that stands for itself alone. */
-export function standsForNote({ subject, standsFor }: NotifiedAlert): string | undefined {
-  if (!standsFor) return undefined;
+/**
+ * One line, cleaned but not escaped; undefined for an alert that stands for itself alone. A location whose recordings'
+ * own alerts are not there yet names those that are dark.
+ */
+export function standsForNote({ subject, facts, standsFor }: NotifiedAlert): string | undefined {
+  if (!standsFor) {
+    const { offline = 0, offlineNames: names = [] } = facts;
+    const dark = namesOf({ recordings: offline, locations: 0, names });
+    return dark === "" ? undefined : `Offline: ${dark}`;
+  }
   const of = subjectsOf(standsFor);
   if (subject.kind === "service")
     return `Until this is over, alerts ${of === "" ? "that depend on it" : `of ${of}`} are held back.`;

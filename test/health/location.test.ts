@@ -8,7 +8,13 @@ describe("a location", () => {
     const story = new Story(locationRule());
     expect(story.sweep({ a: "offline", b: "offline", c: "online" })).toEqual([]);
     expect(story.sweep({ a: "offline", b: "offline", c: "offline" })).toEqual([`firing ${KEY}`]);
-    expect(story.alert.facts).toEqual({ timezone: "UTC", offline: 3, of: 3, problem: "location_offline" });
+    expect(story.alert.facts).toEqual({
+      timezone: "UTC",
+      offline: 3,
+      of: 3,
+      offlineNames: ["a", "b", "c"],
+      problem: "location_offline",
+    });
     const five = { a: "offline", b: "offline", c: "offline", d: "offline" } as const;
     expect(story.sweep({ ...five, e: "online" }), "80 % is not below 80 %").toEqual([`updated ${KEY}`]);
     expect(story.alert.facts).toMatchObject({ offline: 4, of: 5 });

@@ -35,6 +35,11 @@ test("the service does not stand for recordings: it holds news of them back", ()
   expect(standsForNote(blind)).toBe("Until this is over, alerts of 4 recordings are held back.");
 });
 
+test("a location whose recordings' alerts still wait names those that are dark", () => {
+  const facts = { timezone: "UTC", offline: 3, of: 4, offlineNames: ["Door", "Tills"] };
+  expect(standsForNote(otherAlert("location", "x", {}, { facts }))).toBe("Offline: Door, Tills and 1 more");
+});
+
 test("an alert that holds nothing back says nothing of it", () => {
   expect(standsForNote(otherAlert("location", "x", {}))).toBeUndefined();
 });
