@@ -18,8 +18,6 @@ import { type Stage, startStage } from "./stage.ts";
 
 const RECORDINGS_PER_LOCATION = 5;
 const WEBHOOKS = 8;
-/** Back-offs may have grown to two minutes by then, and a claim may be out. */
-const CALM_MS = 240_000;
 /** Longer than the lease of any claim: what would be repeated has been by then. */
 const QUIET_MS = 15_000;
 
@@ -29,6 +27,8 @@ interface Options {
   readonly kills: number;
   readonly recordings: number;
   readonly replicas: number;
+  /** Back-offs may have grown to two minutes by then, and a claim may be out. */
+  readonly calm: number;
   readonly report?: string;
   readonly logs?: string;
 }
@@ -42,6 +42,7 @@ await new Command("chaos")
   .option("--kills <n>", "how many processes are killed", whole, 40)
   .option("--recordings <n>", "size of the fleet", whole, 600)
   .option("--replicas <n>", "daemons on one configuration", whole, 3)
+  .option("--calm <seconds>", "how long to wait at most until everything is told", positive, 240)
   .option("--report <file>", "where the JSON report goes; the temporary directory by default")
   .option("--logs <dir>", "keeps the log of every replica, at level debug")
   .action(run)
@@ -67,7 +68,7 @@ async function run(options: Options): Promise<void> {
     await replicas.allWatching();
     const progress = setInterval(() => say(progressOf(stage, replicas, diary)), 15_000);
     await play(plan, { stage, replicas, diary }, stopping.signal).finally(() => clearInterval(progress));
-    const found = await calm(stage, replicas, diary, stopping.signal);
+    const found = await calm(stage, replicas, diary, options.calm * 1_000, stopping.signal);
     await replicas.close();
     await report(found, { seed, options, diary, replicas, stage });
   } finally {
@@ -83,7 +84,13 @@ function progressOf(stage: Stage, replicas: Replicas | undefined, { crashes, red
 }
 
 /** Everything well and online, until all is told and nobody says any more. */
-async function calm(stage: Stage, replicas: Replicas, diary: Diary, signal: AbortSignal): Promise<Audit> {
+async function calm(
+  stage: Stage,
+  replicas: Replicas,
+  diary: Diary,
+  mostMs: number,
+  signal: AbortSignal,
+): Promise<Audit> {
   const { world, faults } = stage.simulator;
   faults.clearAll();
   stage.mail.respond({});
@@ -100,7 +107,7 @@ async function calm(stage: Stage, replicas: Replicas, diary: Diary, signal: Abor
     const waiting = found.verdicts.filter(({ kind }) => kind === "lost" || kind === "unresolved");
     if (Math.floor((now - began) / 1_000) % 20 === 19) say(`still waiting for ${waiting.length}`);
     if (waiting.length === 0 && now - Math.max(lastAt, began) > QUIET_MS) return found;
-    if (now - began > CALM_MS || signal.aborted) return found;
+    if (now - began > mostMs || signal.aborted) return found;
   }
 }
 

@@ -4,6 +4,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instant } from "../../src/lib/clock.ts";
 import { type Daemon, startDaemon } from "../support/daemon.ts";
+import { until } from "../support/until.ts";
+
+/** A start takes a second of CPU; the machine may have other things to do. */
+const PATIENCE_MS = 90_000;
 
 /** One replica that was ended, or ended by itself. */
 export interface Ended {
@@ -87,7 +91,8 @@ export async function startReplicas(
     },
     async allWatching() {
       await Promise.all(ways);
-      await Promise.all([...running.values()].map((daemon) => daemon.logged("watching")));
+      const watching = ({ log }: Daemon) => log.some(({ msg }) => msg === "watching");
+      await until("every replica watches", () => [...running.values()].every(watching), PATIENCE_MS);
     },
     async close() {
       closing = true;
