@@ -21,6 +21,8 @@ export interface Diary {
 /** After a fault of the service, of a receiver, of a process: until nothing of it is left to be felt. */
 const AFTER_MS = { service: 5_000, receiver: 12_000, process: 10_000 } as const;
 
+const RESTARTS = 100;
+
 /** Plays everything; resolves when the last fault is over. `signal` leaves out what has not begun. */
 export async function play(
   plan: readonly Action[],
@@ -28,16 +30,17 @@ export async function play(
   signal: AbortSignal,
 ): Promise<void> {
   const began = Date.now();
-  const underWay = new Set<Promise<void>>();
+  const failed = new AbortController();
+  const over = AbortSignal.any([signal, failed.signal]);
   const acts = createActs(stage, replicas, diary);
+  const underWay: Promise<void>[] = [];
   for (const action of plan) {
-    await sleep(Math.max(0, began + action.at - Date.now()), undefined, { signal }).catch(() => {});
-    if (signal.aborted) break;
-    const act = acts(action);
-    underWay.add(act);
-    void act.finally(() => underWay.delete(act));
+    await sleep(Math.max(0, began + action.at - Date.now()), undefined, { signal: over }).catch(() => {});
+    if (over.aborted) break;
+    underWay.push(acts(action).catch((thrown: unknown) => failed.abort(thrown)));
   }
   await Promise.all(underWay);
+  failed.signal.throwIfAborted();
 }
 
 function createActs(stage: Stage, replicas: Replicas, diary: Diary): (action: Action) => Promise<void> {
@@ -66,7 +69,7 @@ function createActs(stage: Stage, replicas: Replicas, diary: Diary): (action: Ac
     await noted("redisDown", AFTER_MS.process, async () => {
       await redis.kill();
       await sleep(downMs);
-      await redis.restart();
+      await startAgain(redis);
     });
     redisIsUp = true;
   }
@@ -161,4 +164,16 @@ async function troubleService(
   for (const [name, params] of wanted) faults.setUntyped(name, params);
   await sleep(lastsMs);
   for (const [name] of wanted) faults.clear(name);
+}
+
+/** What is left of the killed one may hold the port for a moment: a thread that still writes to the disk. */
+async function startAgain(redis: Stage["redis"]): Promise<void> {
+  for (let left = RESTARTS; ; left--) {
+    try {
+      return await redis.restart();
+    } catch (thrown) {
+      if (left === 0) throw thrown;
+      await sleep(200);
+    }
+  }
 }
