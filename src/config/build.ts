@@ -94,6 +94,7 @@ function buildCondition(when: RuleInput["when"]): Condition {
       minRecordings: min_recordings,
     };
   }
+  if (when.flapping) return { kind: "flapping", ...when.flapping };
   if (when.service) return { kind: "service", state: when.service };
   if (when.notifications) return { kind: "notifications", state: when.notifications };
   return { kind: "missing" };

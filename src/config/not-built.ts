@@ -6,7 +6,6 @@ export const notBuilt: readonly string[] = [
   "heartbeat",
   "route.storm",
   "rules.respect_schedule",
-  "rules.when.flapping",
   "receivers.webhook_configs",
   "receivers.alertmanager_configs",
   "redis.sentinels",

@@ -42,6 +42,17 @@ const locationOffline = section(
   },
 );
 
+const flapping = section(
+  {
+    high: withDefault("It begins once this share of the last 21 states changed.", ratio, "30%"),
+    low: withDefault("It ends once no more than this share did; less than `high`.", ratio, "20%"),
+  },
+  ({ high, low }, context) => {
+    if (low < high) return;
+    context.addIssue({ code: "custom", path: ["low"], message: "a share below `high`" });
+  },
+);
+
 const always = leaf("true", (text): { value: true } | object =>
   text === "true" ? { value: true } : {},
 ) as z.ZodType<true>;
@@ -59,6 +70,11 @@ const conditions = {
     section: () => overallUptime,
   }),
   missing: optional("A recording known before that complete snapshots leave out.", always),
+  flapping: optional(
+    "A recording that does not rest, as Nagios counts it: newer changes weigh more.",
+    flapping.schema,
+    { section: () => flapping },
+  ),
   location_offline: optional(
     "The share of a location's recordings that is offline.",
     locationOffline.schema,
@@ -156,6 +172,7 @@ export const defaultRules: RawMap[] = [
     labels: warning,
   },
   { alert: "RecordingMissing", when: { missing: "true" }, for: "10m" },
+  { alert: "RecordingFlapping", when: { flapping: { high: "30%", low: "20%" } } },
   {
     alert: "LocationOffline",
     when: { location_offline: { at_least: "100%", clear_below: "80%", min_recordings: "2" } },

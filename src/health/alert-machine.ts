@@ -11,6 +11,8 @@ export interface Timing {
   readonly maxGapMs: number;
   readonly forMs: number;
   readonly keepFiringForMs: number;
+  /** It does not end now, whatever the evidence; the time it has not held is counted all the same. */
+  readonly endHeld?: boolean;
 }
 
 /** The part of an AlertState the machine moves. */
@@ -56,7 +58,7 @@ function keep(previous: Progress, { now }: Timing): Step {
 function clear(previous: Progress, timing: Timing): Step {
   const clearing = previous.heldMs > 0;
   const heldMs = clearing ? previous.heldMs + countable(previous, timing) : 1;
-  if (timing.keepFiringForMs <= 0 || heldMs > timing.keepFiringForMs) {
+  if (!timing.endHeld && (timing.keepFiringForMs <= 0 || heldMs > timing.keepFiringForMs)) {
     return { outcome: "resolved", heldMs: heldMs - 1 };
   }
   const progress: Progress = { ...previous, heldMs, evidenceAt: timing.now };

@@ -1,5 +1,6 @@
 /** An alert as it is remembered and told. What is true lives here; what was told is another record. */
 import type { Instant } from "../lib/clock.ts";
+import type { RecordingStatus } from "./recording.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -18,6 +19,7 @@ export const problemKinds = [
   "low_quality",
   "low_uptime",
   "missing",
+  "flapping",
   "location_offline",
   "service_unreachable",
   "service_partly_unreachable",
@@ -33,6 +35,11 @@ export interface AlertFacts {
   readonly averageQuality?: number | undefined;
   readonly overallUptime?: number | undefined;
   readonly lastSeenAt?: Instant | undefined;
+  /** flapping: how often the status changed, since when, and what it is now, since when. */
+  readonly changes?: number | undefined;
+  readonly changesSince?: Instant | undefined;
+  readonly status?: Exclude<RecordingStatus, "unknown"> | undefined;
+  readonly statusSince?: Instant | undefined;
   /** location_offline: how many recordings are offline, of how many known. */
   readonly offline?: number | undefined;
   readonly of?: number | undefined;

@@ -4,6 +4,7 @@
  * the caller keeps the previous state after a failed sweep.
  */
 import { judgeAbsent } from "./absent.ts";
+import { recordStatus } from "./flapping.ts";
 import type { JudgeContext, Judgement } from "./judgement.ts";
 import { locationWitness } from "./location-witness.ts";
 import { afterPresence, afterReading, type GoodReading, isGood } from "./reading.ts";
@@ -83,20 +84,24 @@ function judgePresent(
     noteChange(run, previous, state);
     return withAlerts(run, { state, read: false, missing: false });
   }
-  const state = afterReading(previous, reading, locationId, now);
+  const history = run.book.watchesFlapping
+    ? recordStatus(previous, reading.status, now, run.context.intervalMs)
+    : undefined;
+  const state = afterReading(previous, reading, locationId, now, history);
   if (isHealthy(run, previous, reading, locationId)) return state;
   noteChange(run, previous, state);
   return withAlerts(run, { state, read: true, missing: false });
 }
 
-/** Online as before, no alert, nothing below a threshold: no rule can have anything to say. */
+/** Online as before, at rest, no alert, nothing below a threshold: no rule can have anything to say. */
 function isHealthy(
   run: Run,
   previous: RecordingState | undefined,
   { status, averageQuality }: GoodReading,
   locationId: string,
 ): boolean {
-  if (status !== "online" || previous?.status !== "online" || previous.alerts) return false;
+  if (status !== "online" || previous?.status !== "online") return false;
+  if (previous.alerts || previous.history) return false;
   if (previous.locationId !== locationId) return false;
   if (averageQuality !== undefined && averageQuality < run.book.qualityFloor) return false;
   return !hasLowUptime(run, previous.id);

@@ -1,7 +1,7 @@
 /** From one reading to what is remembered of a recording. */
 import type { Instant } from "../lib/clock.ts";
 import type { Reading } from "./recording.ts";
-import type { RecordingState } from "./state.ts";
+import type { RecordingState, StateHistory } from "./state.ts";
 
 /** How far ahead of ours the service's clock may be. */
 const CLOCK_TOLERANCE_MS = 60_000;
@@ -19,6 +19,7 @@ export function afterReading(
   reading: GoodReading,
   locationId: string,
   now: Instant,
+  history: StateHistory | undefined,
 ): RecordingState {
   const { status, lastSeenAt } = reading;
   return {
@@ -31,6 +32,7 @@ export function afterReading(
     onlineSeenAt: status === "offline" ? previous?.onlineSeenAt : (lastSeenAt ?? previous?.onlineSeenAt),
     averageQuality: reading.averageQuality,
     presentAt: now,
+    history,
     alerts: previous?.alerts,
   };
 }
@@ -53,6 +55,7 @@ export function afterPresence(
     onlineSeenAt: undefined,
     averageQuality: undefined,
     presentAt: now,
+    history: undefined,
     alerts: undefined,
   };
 }

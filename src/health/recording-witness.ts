@@ -1,6 +1,8 @@
 /** What one recording says about each rule. */
 
 import type { Instant } from "../lib/clock.ts";
+import type { AlertFacts } from "./alert.ts";
+import { changesOf, isFlapping, recentChanges } from "./flapping.ts";
 import type { Rule } from "./rule.ts";
 import type { Inventory, RecordingState } from "./state.ts";
 import type { Witness } from "./subject.ts";
@@ -17,6 +19,7 @@ export interface Showing {
 
 export interface RecordingContext {
   readonly now: Instant;
+  readonly intervalMs: number;
   readonly inventory: Inventory;
   uptime(recordingId: string, overMs: number): number | undefined;
   inSchedule(recordingId: string): boolean;
@@ -24,26 +27,38 @@ export interface RecordingContext {
 
 export function recordingWitness(showing: Showing, context: RecordingContext): Witness {
   const { state } = showing;
-  const { inventory, now } = context;
+  const { inventory } = context;
   const inSchedule = context.inSchedule(state.id);
-  const startsAt = (rule: Rule) => (rule.when.kind === "status" ? state.since : now);
   return {
     subject: { kind: "recording", id: state.id },
     evidence: (rule, firing) => (inSchedule ? evidenceOf(rule, firing, showing, context) : undefined),
-    startsAt,
+    startsAt: (rule) => startOf(rule, state, context),
     facts: (rule) => ({
       timezone:
         inventory.recording(state.id)?.timezone ?? inventory.location(state.locationId)?.timezone ?? "UTC",
       averageQuality: state.averageQuality,
       overallUptime: uptimeOf(rule, state.id, context),
       lastSeenAt: state.lastSeenAt,
+      ...(rule.when.kind === "flapping" ? flappingFacts(state) : {}),
     }),
     describe(rule, startsAt) {
       const labels = recordingLabels(rule, state.id, state.locationId, inventory);
       const value = uptimeOf(rule, state.id, context) ?? state.averageQuality;
-      return { labels, annotations: recordingAnnotations(rule, labels, { startsAt, value }) };
+      const changes = changesOf(state.history).count;
+      return { labels, annotations: recordingAnnotations(rule, labels, { startsAt, value, changes }) };
     },
   };
+}
+
+function startOf({ when }: Rule, state: RecordingState, context: RecordingContext): Instant {
+  if (when.kind === "status") return state.since;
+  const changedAt = when.kind === "flapping" ? recentChanges(state.history, context).since : undefined;
+  return changedAt ?? context.now;
+}
+
+function flappingFacts({ history, status, since }: RecordingState): Partial<AlertFacts> {
+  const changes = changesOf(history);
+  return { changes: changes.count, changesSince: changes.since, status, statusSince: since };
 }
 
 /** Missing is told apart first: what is not there is no evidence for anything else. */
@@ -63,6 +78,8 @@ function evidenceOf(
       return state.status === "offline" ? undefined : isLow(state.averageQuality, when, firing);
     case "overall_uptime":
       return isLow(uptimeOf(rule, state.id, context), when, firing);
+    case "flapping":
+      return isFlapping(state.history, when, firing, context);
     default:
       return undefined;
   }

@@ -11,6 +11,8 @@ export type Condition =
       readonly overMs: number;
     }
   | { readonly kind: "missing" }
+  /** Weighted shares of the last states that changed: begins at `high`, ends at `low`, which is less. */
+  | { readonly kind: "flapping"; readonly high: number; readonly low: number }
   | {
       readonly kind: "location_offline";
       readonly atLeast: number;

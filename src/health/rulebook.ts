@@ -1,7 +1,14 @@
 /** The rules by what they speak of, and what makes a recording worth a second look. */
 import type { Condition, ConditionKind, Rule } from "./rule.ts";
 
-const RECORDING_KINDS: readonly ConditionKind[] = ["status", "average_quality", "overall_uptime", "missing"];
+/** In the order they are judged in: whether it flaps decides what becomes of the others. */
+const RECORDING_KINDS: readonly ConditionKind[] = [
+  "flapping",
+  "status",
+  "average_quality",
+  "overall_uptime",
+  "missing",
+];
 
 export interface Rulebook {
   readonly recording: readonly Rule[];
@@ -10,12 +17,13 @@ export interface Rulebook {
   readonly qualityFloor: number;
   readonly uptimes: readonly { readonly below: number; readonly overMs: number }[];
   readonly watchesMissing: boolean;
+  readonly watchesFlapping: boolean;
 }
 
 export function compileRules(rules: readonly Rule[]): Rulebook {
   const conditions = rules.map(({ when }) => when);
   return {
-    recording: rules.filter(({ when }) => RECORDING_KINDS.includes(when.kind)),
+    recording: RECORDING_KINDS.flatMap((kind) => rules.filter(({ when }) => when.kind === kind)),
     location: rules.filter(({ when }) => when.kind === "location_offline"),
     qualityFloor: Math.max(
       ...conditions.map((when) => (when.kind === "average_quality" ? when.below : Number.NEGATIVE_INFINITY)),
@@ -23,6 +31,7 @@ export function compileRules(rules: readonly Rule[]): Rulebook {
     ),
     uptimes: conditions.filter(isUptime),
     watchesMissing: conditions.some(({ kind }) => kind === "missing"),
+    watchesFlapping: conditions.some(({ kind }) => kind === "flapping"),
   };
 }
 

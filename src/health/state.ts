@@ -31,8 +31,26 @@ export interface RecordingState {
   readonly averageQuality: number | undefined;
   /** When a row for it, readable or not, was last in a snapshot; moved on by time in which nobody looked. */
   readonly presentAt: Instant;
+  /** Its last states; undefined where they are all the same, as most recordings' are. */
+  readonly history: StateHistory | undefined;
   /** By rule id. Undefined instead of empty: most recordings have none. */
   readonly alerts: AlertStates | undefined;
+}
+
+/** The last states of a recording that does not rest, at most 21 in all. */
+export interface StateHistory {
+  /** When the newest was taken. */
+  readonly sampledAt: Instant;
+  /** Oldest first, neighbours differ. */
+  readonly stretches: readonly Stretch[];
+}
+
+/** The same state several times in a row. */
+export interface Stretch {
+  readonly status: NonNullable<RecordingState["status"]>;
+  /** When the first of them was taken. */
+  readonly from: Instant;
+  readonly count: number;
 }
 
 export interface LocationState {

@@ -23,7 +23,10 @@ export interface Moment {
   readonly maxGapMs: number;
 }
 
-/** The subject's alerts after this moment; undefined when it has none. Alerts of rules not given end. */
+/**
+ * The subject's alerts after this moment; undefined when it has none. Alerts of rules not given end. Rules on
+ * flapping come first.
+ */
 export function applyRules(
   witness: Witness,
   previous: AlertStates | undefined,
@@ -32,13 +35,26 @@ export function applyRules(
   out: Outcomes,
 ): AlertStates | undefined {
   const next: [string, AlertState][] = [];
+  let flappingSince = Number.POSITIVE_INFINITY;
   for (const rule of rules) {
     const state = alertState(previous, rule.id);
-    const moved = applyRule(witness, state, rule, moment, out);
-    if (moved) next.push([rule.id, moved]);
+    const endHeld = state !== undefined && isEndHeld(rule, state, flappingSince);
+    const moved = applyRule(witness, state, rule, { ...moment, endHeld }, out);
+    if (!moved) continue;
+    next.push([rule.id, moved]);
+    if (rule.when.kind === "flapping" && moved.state === "firing")
+      flappingSince = Math.min(flappingSince, moved.firedAt);
   }
   if (previous) endRemoved(witness.subject, previous, rules, moment.now, out);
   return next.length > 0 ? Object.fromEntries(next) : undefined;
+}
+
+/**
+ * What was offline before it began to flap, and may have been told, is not back because it is online for a moment:
+ * it ends with the flapping, in the same write, so that one message says both.
+ */
+function isEndHeld({ when }: Rule, { firedAt }: AlertState, flappingSince: Instant): boolean {
+  return when.kind === "status" && flappingSince < Number.POSITIVE_INFINITY && firedAt < flappingSince;
 }
 
 /** Ends every alert of a subject that is judged no more. */
@@ -90,7 +106,7 @@ function applyRule(
   witness: Witness,
   state: AlertState | undefined,
   rule: Rule,
-  moment: Moment,
+  moment: Moment & { readonly endHeld: boolean },
   out: Outcomes,
 ): AlertState | undefined {
   const evidence = witness.evidence(rule, state?.state === "firing");
@@ -145,9 +161,11 @@ function open(witness: Witness, rule: Rule, progress: Progress, facts: AlertFact
   return { ...progress, startsAt, labels, annotations, facts };
 }
 
-/** People count on how many are offline, and on the cause; a drifting quality is not worth a write. */
+/** People count on these; a drifting quality is not worth a write. */
+const NEWS: readonly (keyof AlertFacts)[] = ["offline", "of", "detail", "changes", "status"];
+
 function isNews(before: AlertFacts, after: AlertFacts): boolean {
-  return before.offline !== after.offline || before.of !== after.of || before.detail !== after.detail;
+  return NEWS.some((fact) => before[fact] !== after[fact]);
 }
 
 function toAlert(subject: Subject, ruleId: string, state: AlertState, now: Instant): Alert {

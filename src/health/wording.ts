@@ -52,7 +52,7 @@ export function annotationsOf(rule: Rule, summary: string, description: string):
 export function recordingAnnotations(
   rule: Rule,
   labels: Labels,
-  seen: { readonly startsAt: Instant; readonly value: number | undefined },
+  seen: { readonly startsAt: Instant; readonly value: number | undefined; readonly changes: number },
 ): Labels {
   const who = `${labels.recording ?? ""} at ${labels.location ?? ""}`;
   const server = labels.camera_server;
@@ -67,11 +67,13 @@ function recordingWords(
     server,
     startsAt,
     value,
+    changes,
   }: {
     readonly who: string;
     readonly server: string | undefined;
     readonly startsAt: Instant;
     readonly value: number | undefined;
+    readonly changes: number;
   },
 ): [string, string] {
   const since = isoMinute(startsAt);
@@ -90,6 +92,11 @@ function recordingWords(
       return [
         `Uptime of ${who} is below ${percent(when.below)}`,
         `Uptime over ${formatDuration(when.overMs)} was ${percent(value)} at ${since}; the alert ends at ${percent(when.clearAbove)}.`,
+      ];
+    case "flapping":
+      return [
+        `${who} is flapping`,
+        `Its status changed ${changes} times since ${since}; the alert ends once it is steady again, and says in which state.`,
       ];
     default:
       return [

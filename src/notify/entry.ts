@@ -4,11 +4,12 @@ import type { NotifiedAlert } from "../alerting/notification.ts";
 import type { EndReason } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { span, type Times } from "../lib/when.ts";
+import { isSteady, stateNow } from "./flapping.ts";
 import { type Link, statusLink, webUrl } from "./link.ts";
 import { clean, locationName, plainName } from "./name.ts";
 import { problemOf } from "./problem.ts";
 import { standsForNote } from "./stands-for.ts";
-import { countPhrase } from "./title.ts";
+import { countPhrase, endCounts } from "./title.ts";
 
 export interface Entry {
   readonly name: string;
@@ -44,18 +45,23 @@ export function firingEntry(alert: NotifiedAlert, context: EntryContext): Entry 
   };
 }
 
-/** `Till 3`: `recovered, was offline 14:05–14:14 GMT (9 m)`; what ended otherwise is never said to be back. */
+/** `Till 3`: `steady again: offline since 14:05 GMT (20 m) · was flapping 13:56–14:25 GMT (29 m)`. */
 export function endedEntry(alert: NotifiedAlert, context: EntryContext): Entry {
-  const { facts, startsAt, endsAt = context.now, endReason = "expired", isNew } = alert;
-  const range = `${context.times.between(startsAt, endsAt, facts.timezone)} (${span(startsAt, endsAt)})`;
-  const was = `${problemOf(alert).was} ${range}`;
-  const words = isNew ? `${was}, ${LATE_ENDS[endReason]}` : `${ENDS[endReason]}${was}`;
   return {
     name: plainName(alert),
-    facts: joined([words, stillOffline(alert), place(alert, context)]),
+    facts: joined([...endedFacts(alert, context), stillOffline(alert), place(alert, context)]),
     notes: [],
     links: links(alert, context).filter(({ label }) => label === "Status"),
   };
+}
+
+/** `recovered, was offline 14:05–14:14 GMT (9 m)`; what ended otherwise is never said to be back. */
+function endedFacts(alert: NotifiedAlert, context: EntryContext): string[] {
+  const { facts, startsAt, endsAt = context.now, endReason = "expired", isNew } = alert;
+  const range = `${context.times.between(startsAt, endsAt, facts.timezone)} (${span(startsAt, endsAt)})`;
+  const was = `${problemOf(alert).was} ${range}`;
+  if (isSteady(alert)) return [`steady again: ${stateNow(alert, context.times, context.now)}`, was];
+  return [isNew ? `${was}, ${LATE_ENDS[endReason]}` : `${ENDS[endReason]}${was}`];
 }
 
 const ENDS: Readonly<Record<EndReason, string>> = {
@@ -93,21 +99,16 @@ function firingCounts(alerts: readonly NotifiedAlert[], { now, times }: EntryCon
 }
 
 function endedCounts(alerts: readonly NotifiedAlert[]): string {
-  const words: Record<EndReason, string> = {
-    recovered: "recovered",
-    no_longer_watched: "no longer watched",
-    rule_removed: "rule removed",
-    expired: "expired",
-  };
-  const counts = Map.groupBy(alerts, ({ endReason = "expired" }) => endReason);
-  return [...counts].map(([reason, of]) => `${of.length} ${words[reason]}`).join(", ");
+  return endCounts(alerts).join(", ");
 }
+
+const WITHOUT_QUALITY = new Set(["RecordingOffline", "RecordingMissing", "RecordingFlapping"]);
 
 /** Figures that matter to the problem, and nothing else: an offline camera has no quality. */
 function figures(alert: NotifiedAlert): string[] {
   const { averageQuality, overallUptime } = alert.facts;
   const key = problemOf(alert).key;
-  const quality = key === "RecordingOffline" || key === "RecordingMissing" ? undefined : averageQuality;
+  const quality = WITHOUT_QUALITY.has(key) ? undefined : averageQuality;
   const uptime = key === "LowUptime" ? overallUptime : undefined;
   return [
     ...(quality === undefined ? [] : [`quality ${percent(quality)}`]),
@@ -155,6 +156,7 @@ const PLAIN_STATES: ReadonlyMap<string, string> = new Map([
   ["RecordingOffline", "offline"],
   ["RecordingDegraded", "degraded"],
   ["RecordingMissing", "missing"],
+  ["RecordingFlapping", "flapping"],
   ["LocationOffline", "offline"],
 ]);
 

@@ -5,6 +5,7 @@
 import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
 import { timesSeenAt } from "../lib/when.ts";
 import { type Entry, endedEntry, firingEntry, locationEntries } from "./entry.ts";
+import { isBack, isSteady } from "./flapping.ts";
 import { type Link, overviewLink } from "./link.ts";
 import { clean, locationName } from "./name.ts";
 import { problemOf } from "./problem.ts";
@@ -63,8 +64,7 @@ function toneOf({ reason, firing, resolved }: Notification): Tone {
       return "critical";
     return severities.has("warning") || severities.has("warn") ? "warning" : "info";
   }
-  const back = resolved.every(({ endReason, facts }) => endReason === "recovered" && !facts.offline);
-  return resolved.length > 0 && back ? "recovered" : "info";
+  return resolved.length > 0 && resolved.every(isBack) ? "recovered" : "info";
 }
 
 function leadOf({ reason, receiver, firing }: Notification): string[] {
@@ -95,7 +95,7 @@ function firingSections(notification: Notification, limit: number): Section[] {
 function endedSections(notification: Notification, limit: number): Section[] {
   const { reason, firing, resolved } = notification;
   if (reason === "test") return section("Example, not real", endedEntry, resolved, notification, limit);
-  const back = resolved.every(({ endReason }) => endReason === "recovered");
+  const back = resolved.every((alert) => alert.endReason === "recovered" && !isSteady(alert));
   const heading = firing.length === 0 ? undefined : back ? "Recovered" : "Over";
   return section(heading, endedEntry, resolved, notification, limit);
 }

@@ -1,6 +1,7 @@
 /** What an alert says is wrong, in words: alone, in a count, and in the past. */
 
 import type { Alert, ProblemKind } from "../health/alert.ts";
+import { changesPhrase } from "./flapping.ts";
 import { clean, locationName, plainName } from "./name.ts";
 
 /** The words of one problem. */
@@ -33,6 +34,7 @@ const WATCHED: Readonly<Record<ProblemKind, string>> = {
   low_quality: "LowQuality",
   low_uptime: "LowUptime",
   missing: "RecordingMissing",
+  flapping: "RecordingFlapping",
   location_offline: "LocationOffline",
   service_unreachable: "ServiceUnreachable",
   service_partly_unreachable: "ServicePartlyUnreachable",
@@ -45,16 +47,16 @@ function counted(count: number, noun: string): string {
 
 function recordings(
   key: string,
-  words: { adjective: string; short: string; was: string },
+  words: { adjective: string; short: string; was: string; is?: Problem["is"] },
 ): [string, Problem] {
-  const { adjective, short, was } = words;
+  const { adjective, short, was, is = () => short } = words;
   return [
     key,
     {
       key,
       title: (alerts, still) => `${counted(alerts.length, "recording")}${still ? " still" : ""} ${adjective}`,
       short: (count) => `${count} ${short}`,
-      is: () => short,
+      is,
       was,
     },
   ];
@@ -82,7 +84,12 @@ const PROBLEMS: ReadonlyMap<string, Problem> = new Map([
   recordings("LowQuality", { adjective: "with low quality", short: "quality low", was: "had low quality" }),
   recordings("LowUptime", { adjective: "with low uptime", short: "uptime low", was: "had low uptime" }),
   recordings("RecordingMissing", { adjective: "missing", short: "missing", was: "was missing" }),
-  recordings("RecordingFlapping", { adjective: "flapping", short: "flapping", was: "was flapping" }),
+  recordings("RecordingFlapping", {
+    adjective: "flapping",
+    short: "flapping",
+    is: changesPhrase,
+    was: "was flapping",
+  }),
   [
     "LocationOffline",
     {

@@ -4,6 +4,7 @@ import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
 import type { EndReason } from "../health/alert.ts";
 import { cut } from "../lib/text.ts";
 import { span } from "../lib/when.ts";
+import { isBack, isSteady, stateCounts } from "./flapping.ts";
 import { clean, locationName, plainName } from "./name.ts";
 import { type Problem, problemOf } from "./problem.ts";
 
@@ -55,9 +56,16 @@ function endedTitle(resolved: readonly NotifiedAlert[], now: number): string {
       : `${capital(END_WORDS[reason])}: ${subjects(resolved)}${place}`;
   }
   const after = duration(resolved, now);
+  if (resolved.every(isSteady)) return `Steady again: ${stateCounts(resolved)}${place} — after ${after}`;
   return untold
     ? `${wasPhrase(resolved)}${place} — recovered after ${after}`
-    : `Recovered: ${subjects(resolved)}${place} — after ${after}${stillOffline(resolved)}`;
+    : `Recovered: ${subjects(resolved)}${place} — after ${after}${stillOffline(resolved)}${notWell(resolved)}`;
+}
+
+/** Of recordings that have come to rest, those that have not come to rest online. */
+function notWell(alerts: readonly NotifiedAlert[]): string {
+  const counts = stateCounts(alerts.filter((alert) => isSteady(alert) && !isBack(alert)));
+  return counts && `, ${counts}`;
 }
 
 const END_WORDS: Readonly<Record<EndReason, string>> = {
@@ -71,8 +79,10 @@ function endReasonOf({ endReason = "expired" }: NotifiedAlert): EndReason {
   return endReason;
 }
 
-function endCounts(alerts: readonly NotifiedAlert[]): string[] {
-  return [...Map.groupBy(alerts, endReasonOf)].map(([reason, of]) => `${of.length} ${END_WORDS[reason]}`);
+/** `2 recovered`, `1 steady again`: each way to end, with how many did. */
+export function endCounts(alerts: readonly NotifiedAlert[]): string[] {
+  const wordOf = (alert: NotifiedAlert) => (isSteady(alert) ? "steady again" : END_WORDS[endReasonOf(alert)]);
+  return [...Map.groupBy(alerts, wordOf)].map(([word, of]) => `${of.length} ${word}`);
 }
 
 /** Without the recordings that a dark location in the same message stands for: they are told once. */
@@ -154,7 +164,9 @@ function where(alerts: readonly NotifiedAlert[], said = false): string {
   if (said && places.size === 1) return "";
   const place = places.size > 2 ? `${places.size} locations` : [...places].join(", ");
   const only =
-    alerts.length === 1 && first?.subject.kind === "recording" ? plainName(first, NAME_IN_TITLE) : "";
+    alerts.every(({ subject }) => subject.id === first?.subject.id) && first?.subject.kind === "recording"
+      ? plainName(first, NAME_IN_TITLE)
+      : "";
   const named = only.toLowerCase().startsWith(place.toLowerCase()) ? [only || place] : [place, only];
   return named
     .filter((part) => part !== "")

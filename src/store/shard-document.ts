@@ -2,13 +2,20 @@
  * A ShardState as text and back. Rows are arrays and times are offsets from the sweep, so that a healthy
  * recording takes about 70 bytes: at 100,000 recordings this is what a sweep writes.
  */
-import type { AlertStates, LocationState, RecordingState, ShardState } from "../health/state.ts";
+import type {
+  AlertStates,
+  LocationState,
+  RecordingState,
+  ShardState,
+  StateHistory,
+  Stretch,
+} from "../health/state.ts";
 import { StoreError } from "./errors.ts";
 
 const FORMAT = 1;
 const STATUSES = ["online", "offline", "degraded"] as const;
 
-/** id, location index, status (−1 none), readAt, since, lastSeenAt, onlineSeenAt, quality, presentAt, alerts. */
+/** id, location index, status (−1 none), readAt, since, lastSeenAt, onlineSeenAt, quality, presentAt, alerts, history. */
 type Row = [
   string,
   number,
@@ -19,8 +26,12 @@ type Row = [
   number | null,
   number | null,
   number,
-  AlertStates?,
+  (AlertStates | null)?,
+  HistoryRow?,
 ];
+/** When the newest state was taken; then status, from and count of each stretch. */
+type HistoryRow = readonly number[];
+
 type LocationRow = [string] | [string, AlertStates];
 
 interface Document {
@@ -53,7 +64,7 @@ export function encodeShard(state: ShardState): string {
 }
 
 function toRow(recording: RecordingState, location: number, t: number): Row {
-  const { status, lastSeenAt, onlineSeenAt, averageQuality, alerts } = recording;
+  const { status, lastSeenAt, onlineSeenAt, averageQuality, alerts, history } = recording;
   const row: Row = [
     recording.id,
     location,
@@ -65,8 +76,14 @@ function toRow(recording: RecordingState, location: number, t: number): Row {
     averageQuality ?? null,
     t - recording.presentAt,
   ];
-  if (alerts) row.push(alerts);
+  if (history) row.push(alerts ?? null, toHistoryRow(history, t));
+  else if (alerts) row.push(alerts);
   return row;
+}
+
+function toHistoryRow({ sampledAt, stretches }: StateHistory, t: number): HistoryRow {
+  const triples = stretches.flatMap(({ status, from, count }) => [STATUSES.indexOf(status), t - from, count]);
+  return [t - sampledAt, ...triples];
 }
 
 /** The state of a stored document. Throws StoreError `unreadable` for another format. */
@@ -96,6 +113,16 @@ function fromRow(row: Row, { t, l }: Document): RecordingState {
     onlineSeenAt: row[6] === null ? undefined : t - row[6],
     averageQuality: row[7] ?? undefined,
     presentAt: t - row[8],
-    alerts: row[9],
+    history: row[10] && fromHistoryRow(row[10], t),
+    alerts: row[9] ?? undefined,
   };
+}
+
+function fromHistoryRow([sampled = 0, ...triples]: HistoryRow, t: number): StateHistory {
+  const stretches: Stretch[] = [];
+  for (let i = 0; i < triples.length; i += 3) {
+    const [status = 0, from = 0, count = 0] = triples.slice(i, i + 3);
+    stretches.push({ status: STATUSES[status] ?? "online", from: t - from, count });
+  }
+  return { sampledAt: t - sampled, stretches };
 }

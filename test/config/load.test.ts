@@ -58,7 +58,7 @@ describe("the smallest configuration", () => {
     ]);
   });
 
-  test("has the default rules, all but the one on flapping", () => {
+  test("has the default rules", () => {
     const rules = configOf(smallest).rules.map(({ id, when, forMs, keepFiringForMs, labels }) => [
       id,
       when,
@@ -78,6 +78,7 @@ describe("the smallest configuration", () => {
         "warning",
       ],
       ["RecordingMissing", { kind: "missing" }, 10, 0, undefined],
+      ["RecordingFlapping", { kind: "flapping", high: 0.3, low: 0.2 }, 0, 0, undefined],
       [
         "LocationOffline",
         { kind: "location_offline", atLeast: 1, clearBelow: 0.8, minRecordings: 2 },
@@ -134,7 +135,7 @@ describe("rules", () => {
   });
 
   test("that are only a key with nothing below are the default ones", () => {
-    expect(configOf(`${smallest}rules:\n  # none of our own yet\n`).rules).toHaveLength(9);
+    expect(configOf(`${smallest}rules:\n  # none of our own yet\n`).rules).toHaveLength(10);
   });
 });
 

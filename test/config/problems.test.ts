@@ -74,9 +74,19 @@ test.each([
     '14:61: rules[0].when.location_offline.clear_below: found "80%", expected a share not above `at_least`',
   ],
   [
+    "flapping that ends where it begins",
+    when("flapping: { high: 20% }"),
+    "14:13: rules[0].when.flapping.low: found nothing, expected a share below `high`",
+  ],
+  [
+    "flapping that always is",
+    when("flapping: { high: 0%, low: 0 }"),
+    '14:40: rules[0].when.flapping.low: found "0", expected a share below `high`',
+  ],
+  [
     "two conditions",
     when("status: offline, missing: true"),
-    "14:11: rules[0].when: found status and missing, expected one condition: status, average_quality, overall_uptime, missing, location_offline, service or notifications",
+    "14:11: rules[0].when: found status and missing, expected one condition: status, average_quality, overall_uptime, missing, flapping, location_offline, service or notifications",
   ],
   [
     "a status that is none",
@@ -324,7 +334,6 @@ test.each([
   ["    webhook_configs: []", "webhook_configs"],
   ["    alertmanager_configs: []", "alertmanager_configs"],
   [rule("respect_schedule: true"), "respect_schedule"],
-  [when("flapping: {}"), "flapping"],
   [digest("unsubscribe_url: x"), "unsubscribe_url"],
 ])("what is not built yet is refused by name: %s", (more, key) => {
   const problems = listProblems(`${smallest}${more}\n`);

@@ -13,6 +13,7 @@ import {
   plain,
   qualityRule,
   reading,
+  rule,
   START,
   Story,
   uptimeRule,
@@ -25,6 +26,7 @@ const RULES = [
   qualityRule({ forMs: MINUTE }),
   uptimeRule(),
   missingRule({ forMs: MINUTE }),
+  rule("RecordingFlapping", { kind: "flapping", high: 0.15, low: 0.1 }),
   locationRule({ keepFiringForMs: MINUTE }),
 ];
 
@@ -153,7 +155,7 @@ test("after enough calm nothing fires and nothing is pending", () => {
       for (const one of events) apply(story, one);
       story.locationIds = ["L1"];
       for (const id of IDS) story.uptimes.set(id, 1);
-      calm(story, 4);
+      calm(story, 44);
       for (const { alerts } of [...story.state.recordings.values(), ...story.state.locations.values()]) {
         expect(alerts).toBeUndefined();
       }

@@ -17,6 +17,7 @@ export function recordingState(id: string, differing: Partial<RecordingState> = 
     onlineSeenAt: NOW - 12_500,
     averageQuality: 0.92,
     presentAt: NOW - 10_000,
+    history: undefined,
     alerts: undefined,
     ...differing,
   };

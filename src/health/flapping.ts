@@ -1,0 +1,114 @@
+/**
+ * Flapping as Nagios finds it (base/flapping.c): of the last 21 states the share that changed, newer changes
+ * weighing more. The states are online, degraded and offline, each its own as Nagios' OK, WARNING and CRITICAL are:
+ * a camera that never rests between two of them is told of once, whichever two they are. One state is taken per
+ * status interval, at most one a minute; where nobody saw anything there is no state.
+ */
+import type { Instant } from "../lib/clock.ts";
+import type { RecordingState, StateHistory, Stretch } from "./state.ts";
+
+/** States that are remembered: Nagios' MAX_STATE_HISTORY_ENTRIES. */
+const STATES = 21;
+const COMPARISONS = STATES - 1;
+const OLDEST_WEIGHT = 0.75;
+const NEWEST_WEIGHT = 1.25;
+const SAMPLE_MS = 60_000;
+/** Sums of weights are compared up to this. */
+const ROUNDING = 1e-9;
+
+/** Changes, their weighted share 0–1, and when the oldest of them was seen (undefined without any). */
+export interface Changes {
+  readonly count: number;
+  readonly share: number;
+  readonly since: Instant | undefined;
+}
+
+/** What is remembered of a recording's states after a good reading; undefined while it rests. */
+export function recordStatus(
+  previous: Pick<RecordingState, "status" | "readAt" | "history"> | undefined,
+  status: Stretch["status"],
+  now: Instant,
+  intervalMs: number,
+): StateHistory | undefined {
+  if (previous?.status === undefined) return undefined;
+  if (!previous.history && previous.status === status) return undefined;
+  const history = previous.history ?? firstState(previous.status, previous.readAt);
+  if (!isDue(history.sampledAt, now, intervalMs)) return history;
+  const stretches = trim(append(history.stretches, status, now));
+  return stretches.length > 1 ? { sampledAt: now, stretches } : undefined;
+}
+
+function firstState(status: Stretch["status"], at: Instant): StateHistory {
+  return { sampledAt: at, stretches: [{ status, from: at, count: 1 }] };
+}
+
+/** One state per clock minute; where sweeps are rarer, one per sweep, be it early or late. */
+function isDue(sampledAt: Instant, now: Instant, intervalMs: number): boolean {
+  if (intervalMs >= SAMPLE_MS) return now - sampledAt >= intervalMs / 2;
+  return Math.floor(now / SAMPLE_MS) > Math.floor(sampledAt / SAMPLE_MS);
+}
+
+function append(stretches: readonly Stretch[], status: Stretch["status"], now: Instant): Stretch[] {
+  const last = stretches.at(-1);
+  if (last?.status !== status) return [...stretches, { status, from: now, count: 1 }];
+  return [...stretches.slice(0, -1), { ...last, count: last.count + 1 }];
+}
+
+function trim(stretches: readonly Stretch[]): readonly Stretch[] {
+  let room = STATES;
+  const kept: Stretch[] = [];
+  for (const stretch of stretches.toReversed()) {
+    if (room <= 0) break;
+    kept.unshift(stretch.count <= room ? stretch : { ...stretch, count: room });
+    room -= stretch.count;
+  }
+  return kept;
+}
+
+/** The changes since `from`; what is older than the remembered states counts as having been the same. */
+export function changesOf(
+  history: StateHistory | undefined,
+  from: Instant = Number.NEGATIVE_INFINITY,
+): Changes {
+  const stretches = history?.stretches ?? [];
+  let newer = 0;
+  let weights = 0;
+  let count = 0;
+  let since: Instant | undefined;
+  for (let i = stretches.length - 1; i > 0; i--) {
+    const stretch = stretches[i] as Stretch;
+    if (stretch.from < from) break;
+    newer += stretch.count;
+    weights += weightOf(STATES - newer);
+    count++;
+    since = stretch.from;
+  }
+  return { count, share: weights / COMPARISONS, since };
+}
+
+/** Of the comparison of two neighbours, 1 the oldest, 20 the newest. */
+function weightOf(comparison: number): number {
+  return OLDEST_WEIGHT + ((comparison - 1) * (NEWEST_WEIGHT - OLDEST_WEIGHT)) / (COMPARISONS - 1);
+}
+
+/**
+ * Begins at `high`, ends at `low`. Time in which nobody saw anything neither ends it nor makes it begin: changes
+ * older than twice what the states should take count only against the end.
+ */
+export function isFlapping(
+  history: StateHistory | undefined,
+  { high, low }: { readonly high: number; readonly low: number },
+  firing: boolean,
+  { now, intervalMs }: { readonly now: Instant; readonly intervalMs: number },
+): boolean {
+  if (firing) return changesOf(history).share > low + ROUNDING;
+  return recentChanges(history, { now, intervalMs }).share >= high - ROUNDING;
+}
+
+/** The changes that count towards a beginning. */
+export function recentChanges(
+  history: StateHistory | undefined,
+  { now, intervalMs }: { readonly now: Instant; readonly intervalMs: number },
+): Changes {
+  return changesOf(history, now - 2 * STATES * Math.max(intervalMs, SAMPLE_MS));
+}

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import type { RecordingState } from "../../src/health/state.ts";
+import { decodeShard, encodeShard } from "../../src/store/shard-document.ts";
+
+const NOW = Date.UTC(2026, 10, 20, 14, 17);
+const recording = (more: Partial<RecordingState> = {}): RecordingState => ({
+  id: "a",
+  locationId: "L1",
+  status: "online",
+  readAt: NOW,
+  since: NOW - 1,
+  lastSeenAt: NOW - 2,
+  onlineSeenAt: NOW - 2,
+  averageQuality: 0.9,
+  presentAt: NOW,
+  history: undefined,
+  alerts: undefined,
+  ...more,
+});
+const document = (one: RecordingState) =>
+  encodeShard({ sweptAt: NOW, recordings: new Map([[one.id, one]]), locations: new Map() });
+
+const HISTORY = {
+  sampledAt: NOW - 5_000,
+  stretches: [
+    { status: "online", from: NOW - 900_000, count: 9 },
+    { status: "degraded", from: NOW - 300_000, count: 3 },
+    { status: "offline", from: NOW - 65_000, count: 2 },
+  ],
+} as const;
+
+test.each([
+  ["alone", undefined],
+  [
+    "beside alerts",
+    {
+      RecordingFlapping: {
+        state: "firing",
+        startsAt: NOW,
+        heldMs: 0,
+        evidenceAt: NOW,
+        firedAt: NOW,
+        labels: {},
+        annotations: {},
+        facts: { timezone: "UTC" },
+      },
+    },
+  ],
+] as const)("a recording's last states are stored and read again, %s", (_, alerts) => {
+  const one = recording({ history: HISTORY, alerts });
+  expect(decodeShard(document(one)).recordings.get("a")).toEqual(one);
+});
+
+test("a recording that always was the same takes no room for them", () => {
+  const row = JSON.parse(document(recording())).r[0];
+  expect(row).toHaveLength(9);
+  expect(decodeShard(document(recording())).recordings.get("a")).toEqual(recording());
+});
+
+test("a document from before there were any is read", () => {
+  const old = `{"v":1,"t":${NOW},"l":[["L1"]],"r":[["a",0,0,0,1,2,2,0.9,0]]}`;
+  expect(decodeShard(old).recordings.get("a")).toEqual(recording());
+});
