@@ -39,7 +39,7 @@ export interface WatchOptions {
   /** More sections. */
   readonly more?: string;
   readonly log?: Logger;
-  /** The daemon's time; by default the real one. */
+  /** The time of the simulator and the daemon; timers are real all the same. */
   readonly clock?: Clock;
   /** How the mail server answers from the beginning. */
   readonly mail?: SmtpResponses;
@@ -64,7 +64,13 @@ const QUICK_RULES = `
 /** Everything but the daemon. */
 export async function prepareWatch(options: WatchOptions = {}): Promise<Stage> {
   const [simulator, redis, slack, mail] = await Promise.all([
-    startSimulator({ locations: 4, recordingsPerLocation: 2, seed: 1, ...options.simulator }),
+    startSimulator({
+      locations: 4,
+      recordingsPerLocation: 2,
+      seed: 1,
+      ...(options.clock ? { clock: options.clock } : {}),
+      ...options.simulator,
+    }),
     startTestRedis({ appendonly: true }),
     startSlackSink(),
     startSmtpSink(),
@@ -92,9 +98,8 @@ export async function startWatch(options: WatchOptions = {}): Promise<Watch> {
     async start() {
       const parsed = parseConfig(watch.config, { file: "story.yaml", env: {} });
       if ("problems" in parsed) throw new Error(JSON.stringify(parsed.problems, null, 1));
-      const { clock } = options;
       const config = options.adjust?.(parsed.config) ?? parsed.config;
-      watch.app = await startApp({ config, log, ...(clock ? { clock } : {}) });
+      watch.app = await startApp({ config, log, ...(options.clock ? { clock: options.clock } : {}) });
       await watch.app.working;
       return watch.app;
     },
