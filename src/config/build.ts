@@ -69,6 +69,7 @@ function buildRules(rules: readonly RuleInput[]): Rule[] {
       when: buildCondition(rule.when),
       forMs: rule.for,
       keepFiringForMs: rule.keep_firing_for,
+      respectSchedule: rule.respect_schedule,
       labels: rule.labels,
       annotations: rule.annotations,
     };

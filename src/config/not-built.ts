@@ -5,7 +5,6 @@
 export const notBuilt: readonly string[] = [
   "heartbeat",
   "route.storm",
-  "rules.respect_schedule",
   "receivers.webhook_configs",
   "receivers.alertmanager_configs",
   "redis.sentinels",

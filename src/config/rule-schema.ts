@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { RawMap } from "./document.ts";
 import { optional, required, section, withDefault } from "./key.ts";
-import { duration, enumerate, integer, LABEL_NAME, leaf, line, oneOf, prose, ratio } from "./leaf.ts";
+import { duration, enumerate, flag, integer, LABEL_NAME, leaf, line, oneOf, prose, ratio } from "./leaf.ts";
 
 const averageQuality = section(
   {
@@ -135,6 +135,11 @@ const rule = section({
     "How long it has to be over before the alert ends.",
     duration("0s", "30d"),
     "0s",
+  ),
+  respect_schedule: withDefault(
+    "Outside its uploading schedule a recording is not reported: what fires waits.",
+    flag,
+    "true",
   ),
   labels: withDefault(
     "Labels added to the alert, for routes and silences.",

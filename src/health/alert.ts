@@ -40,6 +40,10 @@ export interface AlertFacts {
   readonly changesSince?: Instant | undefined;
   readonly status?: Exclude<RecordingStatus, "unknown"> | undefined;
   readonly statusSince?: Instant | undefined;
+  /** Of a recording with an uploading schedule: that it is outside of it now, or that this hour is not known. */
+  readonly schedule?: "outside" | "unknown" | undefined;
+  /** Outside the schedule, and the rule respects that: it does not end, and is not said again. */
+  readonly paused?: boolean | undefined;
   /** location_offline: how many recordings are offline, of how many known. */
   readonly offline?: number | undefined;
   readonly of?: number | undefined;

@@ -1,14 +1,19 @@
 /** Per location, how many recordings have a fresh reading and since when the offline ones are dark. */
 import type { Instant } from "../lib/clock.ts";
 
-export interface Count {
-  /** In-schedule recordings whose last good reading is fresh. */
+export interface Count extends Tally {
+  /** Those outside their uploading schedule; undefined where there are none. */
+  outside: Tally | undefined;
+  /** One of its recordings, for what is known only through one. */
+  readonly sampleId: string;
+}
+
+/** Recordings whose last good reading is fresh, and since when those are dark that are. */
+export interface Tally {
   fresh: number;
   readonly offlineSince: Instant[];
   /** Of the same recordings, in the same order. */
   readonly offlineIds: string[];
-  /** One of its recordings, for what is known only through one. */
-  readonly sampleId: string;
 }
 
 /** Rows come location by location, so the last one is kept at hand. */
@@ -21,26 +26,36 @@ export class Census {
     return this.#counts.get(locationId);
   }
 
-  online(locationId: string, recordingId: string): void {
-    this.#at(locationId, recordingId).fresh++;
+  online(locationId: string, recordingId: string, inSchedule: boolean): void {
+    tallyOf(this.#at(locationId, recordingId), inSchedule).fresh++;
   }
 
-  offline(locationId: string, recordingId: string, since: Instant): void {
-    const count = this.#at(locationId, recordingId);
-    count.fresh++;
-    count.offlineSince.push(since);
-    count.offlineIds.push(recordingId);
+  offline(locationId: string, recordingId: string, inSchedule: boolean, since: Instant): void {
+    const tally = tallyOf(this.#at(locationId, recordingId), inSchedule);
+    tally.fresh++;
+    tally.offlineSince.push(since);
+    tally.offlineIds.push(recordingId);
   }
 
   #at(locationId: string, sampleId: string): Count {
     if (this.#last && this.#lastId === locationId) return this.#last;
     let count = this.#counts.get(locationId);
     if (!count) {
-      count = { fresh: 0, offlineSince: [], offlineIds: [], sampleId };
+      count = { ...emptyTally(), outside: undefined, sampleId };
       this.#counts.set(locationId, count);
     }
     this.#lastId = locationId;
     this.#last = count;
     return count;
   }
+}
+
+export function emptyTally(): Tally {
+  return { fresh: 0, offlineSince: [], offlineIds: [] };
+}
+
+function tallyOf(count: Count, inSchedule: boolean): Tally {
+  if (inSchedule) return count;
+  count.outside ??= emptyTally();
+  return count.outside;
 }

@@ -21,7 +21,7 @@ import {
   remember,
   withAlerts,
 } from "./run.ts";
-import type { LocationState, RecordingState, ShardState } from "./state.ts";
+import type { LocationState, RecordingState, ShardState, StateHistory } from "./state.ts";
 import { applyRules, endAlerts } from "./subject.ts";
 
 export type { Decision, DecisionReason, JudgeContext, Judgement, Transition } from "./judgement.ts";
@@ -84,13 +84,21 @@ function judgePresent(
     noteChange(run, previous, state);
     return withAlerts(run, { state, read: false, missing: false });
   }
-  const history = run.book.watchesFlapping
-    ? recordStatus(previous, reading.status, now, run.context.intervalMs)
-    : undefined;
-  const state = afterReading(previous, reading, locationId, now, history);
+  const state = afterReading(previous, reading, locationId, now, historyAfter(run, previous, reading));
   if (isHealthy(run, previous, reading, locationId)) return state;
   noteChange(run, previous, state);
   return withAlerts(run, { state, read: true, missing: false });
+}
+
+/** Where all rules on flapping respect schedules, what is seen outside of one is as unseen. */
+function historyAfter(
+  { book, context }: Run,
+  previous: RecordingState | undefined,
+  { recordingId, status }: GoodReading,
+): StateHistory | undefined {
+  if (!book.watchesFlapping || (!previous?.history && previous?.status === status)) return undefined;
+  if (!book.flapsOutsideSchedule && !context.inSchedule(recordingId)) return previous?.history;
+  return recordStatus(previous, status, context.now, context.intervalMs);
 }
 
 /** Online as before, at rest, no alert, nothing below a threshold: no rule can have anything to say. */
@@ -112,6 +120,8 @@ function noteChange(run: Run, previous: RecordingState | undefined, state: Recor
   const isFirstAndFine = previous?.status === undefined && state.status === "online";
   if (state.status === undefined || state.status === previous?.status || isFirstAndFine) return;
   decide(run, state.id, `observed_${state.status}`);
+  if (state.status !== "online" && !run.context.inSchedule(state.id))
+    decide(run, state.id, "outside_schedule");
 }
 
 function judgeLocations(run: Run): Map<string, LocationState> {
@@ -127,7 +137,8 @@ function judgeLocations(run: Run): Map<string, LocationState> {
 function judgeLocation(run: Run, id: string): LocationState {
   const previous = run.previous.locations.get(id) ?? { id, alerts: undefined };
   const seen = run.census?.of(id);
-  if (!previous.alerts && !seen?.offlineSince.length) return previous;
+  const dark = seen && (seen.offlineSince.length > 0 || seen.outside);
+  if (!previous.alerts && !dark) return previous;
   const witness = locationWitness(id, seen, run.context.inventory);
   const alerts = applyRules(witness, previous.alerts, run.book.location, run.moment, run.out);
   return { id, alerts };

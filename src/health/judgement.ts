@@ -2,6 +2,7 @@
 import type { Instant } from "../lib/clock.ts";
 import type { Alert, SubjectKind } from "./alert.ts";
 import type { Rule } from "./rule.ts";
+import type { ScheduleState } from "./schedule.ts";
 import type { Inventory, ShardState } from "./state.ts";
 
 /** What a shard is judged with: pure data and lookups. */
@@ -19,7 +20,12 @@ export interface JudgeContext {
   uptime(recordingId: string, overMs: number): number | undefined;
   /** Those of the shard whose ratio is below `below`; spares asking for each. */
   lowUptimes?(overMs: number, below: number): ReadonlySet<string>;
+  /** False only outside a schedule that is known; asked for every recording at every sweep. */
   inSchedule(recordingId: string): boolean;
+  /** Of a recording with an uploading schedule. */
+  scheduleOf(recordingId: string): ScheduleState | undefined;
+  /** When the hours within its schedule began that it is in now, as far as that is known. */
+  scheduleBegan(recordingId: string): Instant | undefined;
 }
 
 /** The state to remember, and what is news. */
@@ -50,6 +56,10 @@ export const decisionReasons = [
   "no_longer_watched",
   /** Absent for `forget_after`: it left the fleet. */
   "forgotten",
+  /** Not online, outside its uploading schedule; or an alert of it waits for that reason. */
+  "outside_schedule",
+  /** An alert that waited goes on: its schedule has begun again, or its rule does not ask for it any more. */
+  "within_schedule",
   /** The condition holds; the rule's `for` runs. */
   "pending",
   /** It stopped holding before `for` was over. */

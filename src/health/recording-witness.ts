@@ -4,6 +4,7 @@ import type { Instant } from "../lib/clock.ts";
 import type { AlertFacts } from "./alert.ts";
 import { changesOf, isFlapping, recentChanges } from "./flapping.ts";
 import type { Rule } from "./rule.ts";
+import type { ScheduleState } from "./schedule.ts";
 import type { Inventory, RecordingState } from "./state.ts";
 import type { Witness } from "./subject.ts";
 import { recordingAnnotations, recordingLabels } from "./wording.ts";
@@ -23,15 +24,19 @@ export interface RecordingContext {
   readonly inventory: Inventory;
   uptime(recordingId: string, overMs: number): number | undefined;
   inSchedule(recordingId: string): boolean;
+  scheduleOf(recordingId: string): ScheduleState | undefined;
+  scheduleBegan(recordingId: string): Instant | undefined;
 }
 
 export function recordingWitness(showing: Showing, context: RecordingContext): Witness {
   const { state } = showing;
   const { inventory } = context;
   const inSchedule = context.inSchedule(state.id);
+  const isPaused = (rule: Rule) => !inSchedule && rule.respectSchedule;
   return {
     subject: { kind: "recording", id: state.id },
-    evidence: (rule, firing) => (inSchedule ? evidenceOf(rule, firing, showing, context) : undefined),
+    evidence: (rule, firing) => (isPaused(rule) ? undefined : evidenceOf(rule, firing, showing, context)),
+    isPaused,
     startsAt: (rule) => startOf(rule, state, context),
     facts: (rule) => ({
       timezone:
@@ -40,12 +45,16 @@ export function recordingWitness(showing: Showing, context: RecordingContext): W
       overallUptime: uptimeOf(rule, state.id, context),
       lastSeenAt: state.lastSeenAt,
       ...(rule.when.kind === "flapping" ? flappingFacts(state) : {}),
+      ...scheduleFacts(context.scheduleOf(state.id)),
     }),
     describe(rule, startsAt) {
       const labels = recordingLabels(rule, state.id, state.locationId, inventory);
       const value = uptimeOf(rule, state.id, context) ?? state.averageQuality;
       const changes = changesOf(state.history).count;
-      return { labels, annotations: recordingAnnotations(rule, labels, { startsAt, value, changes }) };
+      const began = rule.respectSchedule ? context.scheduleBegan(state.id) : undefined;
+      const expectedSince = began !== undefined && began > startsAt ? began : undefined;
+      const seen = { startsAt, value, changes, expectedSince };
+      return { labels, annotations: recordingAnnotations(rule, labels, seen) };
     },
   };
 }
@@ -59,6 +68,10 @@ function startOf({ when }: Rule, state: RecordingState, context: RecordingContex
 function flappingFacts({ history, status, since }: RecordingState): Partial<AlertFacts> {
   const changes = changesOf(history);
   return { changes: changes.count, changesSince: changes.since, status, statusSince: since };
+}
+
+function scheduleFacts(schedule: ScheduleState | undefined): Pick<AlertFacts, "schedule"> {
+  return schedule === "outside" || schedule === "unknown" ? { schedule } : {};
 }
 
 /** Missing is told apart first: what is not there is no evidence for anything else. */

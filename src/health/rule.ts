@@ -32,6 +32,8 @@ export interface Rule {
   readonly when: Condition;
   readonly forMs: number;
   readonly keepFiringForMs: number;
+  /** Nothing begins, goes on or ends outside a recording's uploading schedule. */
+  readonly respectSchedule: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
 }

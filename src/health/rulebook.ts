@@ -18,6 +18,8 @@ export interface Rulebook {
   readonly uptimes: readonly { readonly below: number; readonly overMs: number }[];
   readonly watchesMissing: boolean;
   readonly watchesFlapping: boolean;
+  /** Some rule on flapping does not respect schedules. */
+  readonly flapsOutsideSchedule: boolean;
 }
 
 export function compileRules(rules: readonly Rule[]): Rulebook {
@@ -32,6 +34,9 @@ export function compileRules(rules: readonly Rule[]): Rulebook {
     uptimes: conditions.filter(isUptime),
     watchesMissing: conditions.some(({ kind }) => kind === "missing"),
     watchesFlapping: conditions.some(({ kind }) => kind === "flapping"),
+    flapsOutsideSchedule: rules.some(
+      ({ when, respectSchedule }) => when.kind === "flapping" && !respectSchedule,
+    ),
   };
 }
 

@@ -101,9 +101,9 @@ export function withAlerts(run: Run, showing: Showing): RecordingState {
 export function remember({ next, census, context, moment }: Run, state: RecordingState): void {
   next.set(state.id, state);
   if (!census || state.status === undefined || moment.now - state.readAt > moment.maxGapMs) return;
-  if (!context.inSchedule(state.id)) return;
-  if (state.status === "offline") census.offline(state.locationId, state.id, state.since);
-  else census.online(state.locationId, state.id);
+  const within = context.inSchedule(state.id);
+  if (state.status === "offline") census.offline(state.locationId, state.id, within, state.since);
+  else census.online(state.locationId, state.id, within);
 }
 
 /** Lets go of a recording; alerts of it end as no longer watched. */

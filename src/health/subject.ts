@@ -14,6 +14,8 @@ export interface Witness {
   /** Since when the problem is there, asked when the condition begins to hold. */
   startsAt(rule: Rule): Instant;
   facts(rule: Rule): AlertFacts;
+  /** Whether the rule has nothing to say at this time: what is there waits. */
+  isPaused?(rule: Rule): boolean;
   describe(rule: Rule, startsAt: Instant): { readonly labels: Labels; readonly annotations: Labels };
 }
 
@@ -113,7 +115,8 @@ function applyRule(
   const { forMs, keepFiringForMs } = rule;
   const stepped = step(state, evidence, { ...moment, forMs, keepFiringForMs });
   if (stepped.outcome === "inactive") return undefined;
-  if (stepped.outcome === "unchanged") return state;
+  if (stepped.outcome === "unchanged") return state && paused(witness, state, rule, moment, out);
+  notePause(witness.subject, rule, state?.facts, undefined, moment.now, out);
   note(stepped, witness.subject, rule, moment.now, out);
   if ("progress" in stepped) return advance(stepped, witness, state, rule, moment, out);
   if (stepped.outcome === "resolved" && state) {
@@ -125,6 +128,29 @@ function applyRule(
     });
   }
   return undefined;
+}
+
+/** The alert as it waits, or as it was: nothing is known of what else became of it. */
+function paused(witness: Witness, state: AlertState, rule: Rule, { now }: Moment, out: Outcomes): AlertState {
+  if (!witness.isPaused?.(rule) || state.facts.paused) return state;
+  const moved: AlertState = { ...state, facts: { ...state.facts, schedule: "outside", paused: true } };
+  notePause(witness.subject, rule, state.facts, moved.facts, now, out);
+  if (state.state === "firing")
+    out.transitions.push({ kind: "updated", alert: toAlert(witness.subject, rule.id, moved, now) });
+  return moved;
+}
+
+function notePause(
+  subject: Subject,
+  rule: Rule,
+  before: AlertFacts | undefined,
+  after: AlertFacts | undefined,
+  at: Instant,
+  out: Outcomes,
+): void {
+  if (!before?.paused === !after?.paused) return;
+  const reason = after?.paused ? "outside_schedule" : "within_schedule";
+  out.decisions.push({ subject, ruleId: rule.id, reason, at });
 }
 
 function note(stepped: Step, subject: Subject, rule: Rule, at: Instant, out: Outcomes): void {
@@ -162,7 +188,7 @@ function open(witness: Witness, rule: Rule, progress: Progress, facts: AlertFact
 }
 
 /** People count on these; a drifting quality is not worth a write. */
-const NEWS: readonly (keyof AlertFacts)[] = ["offline", "of", "detail", "changes", "status"];
+const NEWS: readonly (keyof AlertFacts)[] = ["offline", "of", "detail", "changes", "status", "paused"];
 
 function isNews(before: AlertFacts, after: AlertFacts): boolean {
   return NEWS.some((fact) => before[fact] !== after[fact]);

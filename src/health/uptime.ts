@@ -75,8 +75,8 @@ function ratioBetween(buckets: readonly UptimeBucket[], from: Instant, to: Insta
   return count > 0 ? sum / count : undefined;
 }
 
-/** The service does not say how long a bucket is: the shortest step between two, at most an hour. */
-function bucketLengthMs(buckets: readonly UptimeBucket[]): number {
+/** The service does not say how long a bucket is: the shortest step between two, at most an hour, ms. */
+export function bucketLengthMs(buckets: readonly UptimeBucket[]): number {
   let shortest = HOUR_MS;
   for (let i = 1; i < buckets.length; i++) {
     const step = (buckets[i]?.startAt ?? 0) - (buckets[i - 1]?.startAt ?? 0);

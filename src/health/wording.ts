@@ -49,15 +49,24 @@ export function annotationsOf(rule: Rule, summary: string, description: string):
 }
 
 /** What is wrong with a recording, in a line and in a sentence. */
-export function recordingAnnotations(
-  rule: Rule,
-  labels: Labels,
-  seen: { readonly startsAt: Instant; readonly value: number | undefined; readonly changes: number },
-): Labels {
+export function recordingAnnotations(rule: Rule, labels: Labels, seen: RecordingSeen): Labels {
   const who = `${labels.recording ?? ""} at ${labels.location ?? ""}`;
   const server = labels.camera_server;
   const [summary, description] = recordingWords(rule.when, { who, server, ...seen });
-  return annotationsOf(rule, summary, description);
+  const expected =
+    seen.expectedSince === undefined
+      ? ""
+      : ` Its uploading schedule began at ${isoMinute(seen.expectedSince)}; before, nothing was expected of it.`;
+  return annotationsOf(rule, summary, description + expected);
+}
+
+/** What was seen of a recording when an alert of it began. */
+interface RecordingSeen {
+  readonly startsAt: Instant;
+  readonly value: number | undefined;
+  readonly changes: number;
+  /** When its uploading schedule began, where that was after `startsAt`. */
+  readonly expectedSince: Instant | undefined;
 }
 
 function recordingWords(
@@ -68,13 +77,7 @@ function recordingWords(
     startsAt,
     value,
     changes,
-  }: {
-    readonly who: string;
-    readonly server: string | undefined;
-    readonly startsAt: Instant;
-    readonly value: number | undefined;
-    readonly changes: number;
-  },
+  }: RecordingSeen & { readonly who: string; readonly server: string | undefined },
 ): [string, string] {
   const since = isoMinute(startsAt);
   switch (when.kind) {

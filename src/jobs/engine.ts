@@ -30,6 +30,7 @@ import { reroute } from "./reroute.ts";
 import { createSchedules } from "./schedules.ts";
 import { createSweep } from "./sweep.ts";
 import { createUpkeep, createWake } from "./upkeep.ts";
+import { createUploading } from "./uploading.ts";
 
 const SWEEPS_AT_ONCE = 8;
 const HEAL_MS = 1_000;
@@ -122,6 +123,7 @@ export function createEngine(deps: EngineDeps): Engine {
     nameThem: inventory.nameThem,
     uptime: (id, overMs) => store.uptime.figure(id, overMs),
     lowUptimes: store.uptime.below,
+    ...createUploading(store.uptime, store.inventory),
     refreshFigures: (shard) => store.uptime.refreshFigures(shard, clock.now() - 3 * watch.uptimeIntervalMs),
     rules,
     excluded: new Set(watch.exclude),

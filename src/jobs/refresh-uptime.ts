@@ -4,11 +4,13 @@
  */
 import { DateTime } from "luxon";
 import type { RecordingUptime, UptimeBucket } from "../health/recording.ts";
+import { type KnownSchedule, knownHours, type LearnedSchedule, learnSchedule } from "../health/schedule.ts";
 import type { Inventory } from "../health/state.ts";
-import { dayRatio, mergeBuckets, windowUptime } from "../health/uptime.ts";
+import { bucketLengthMs, dayRatio, mergeBuckets, windowUptime } from "../health/uptime.ts";
 import { createBreather } from "../lib/breathe.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
+import { createLocalHours, type LocalHours } from "../lib/local-hours.ts";
 import type { Logger } from "../lib/log.ts";
 import type { InventoryStore } from "../store/inventory.ts";
 import type { ShardStore } from "../store/shards.ts";
@@ -17,6 +19,9 @@ import { dayOf } from "./days.ts";
 
 /** Four days of a recording are 12 kB: a page is read in a few milliseconds, and garbage before it grows old. */
 const IDS_PER_REQUEST = 50;
+/** A schedule is learned from so many days at once; a page of them is as long as one of everybody's days. */
+const LEARN_FROM_MS = 21 * 86_400_000;
+const LEARNERS_PER_REQUEST = 10;
 /** Local hour from which the service has finished the day before. */
 const FINISHED_BY_HOUR = 6;
 /** Days are kept as one ratio for this long: a month's digest and the month before it. */
@@ -47,6 +52,7 @@ export interface RefreshUptimeDeps {
  */
 export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) => Promise<boolean> {
   const failing = new Set<number>();
+  const localHours = createLocalHours();
   const zoneOf = (id: string) =>
     deps.indexTimezone === "utc" ? "UTC" : (deps.inventory.recording(id)?.timezone ?? "UTC");
 
@@ -56,9 +62,11 @@ export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) =>
     const ids = [...recordings.keys()];
     try {
       const ratios = new Map(deps.windowsMs.map((ms) => [ms, new Map<string, number>()]));
-      for (const page of pagesByZone(ids, zoneOf)) await refreshPage(deps, shard, page, ratios);
+      const schedules = new Map<string, KnownSchedule>();
+      const gathered = { ratios, schedules, localHours };
+      for (const page of pagesByZone(ids, zoneOf)) await refreshPage(deps, shard, page, gathered);
       const now = deps.clock.now();
-      await deps.uptime.saveFigures(shard, now, ratios);
+      await deps.uptime.saveFigures(shard, now, ratios, schedules);
       await deps.uptime.forgetOthers(shard, new Set(ids));
       await deps.store.noteAttempt(`uptime:${shard}`, now);
       if (failing.delete(shard)) deps.log.info({ shard }, "uptime figures can be read again");
@@ -86,28 +94,37 @@ function* pagesByZone(ids: readonly string[], zoneOf: (id: string) => string): G
   }
 }
 
+interface Gathered {
+  readonly ratios: ReadonlyMap<number, Map<string, number>>;
+  readonly schedules: Map<string, KnownSchedule>;
+  readonly localHours: LocalHours;
+}
+
 async function refreshPage(
   deps: RefreshUptimeDeps,
   shard: number,
   { zone, ids }: Page,
-  ratios: ReadonlyMap<number, Map<string, number>>,
+  { ratios, schedules, localHours }: Gathered,
 ): Promise<void> {
   const breather = createBreather();
   const known = await deps.uptime.histories(shard, ids);
   const now = deps.clock.now();
-  const start = firstDay(
-    ids.map((id) => known.get(id)?.finishedDay),
-    now,
-    zone,
-    deps.retainMs,
-  );
-  const { results } = await deps.service.uptimes({ start, end: dayOf(now, zone), recids: ids });
+  const learners = learnersOf(deps, ids, known);
+  const results = await ask(deps, { zone, ids }, { learners, known, now });
   await deps.inventory.saveRecordings(results.map(({ recording }) => recording));
   const calendar = calendarOf(now, zone, deps.retainMs);
   const histories = new Map<string, UptimeHistory>();
   for (const { recording, buckets } of results) {
-    const history = advance(known.get(recording.id), buckets, calendar);
+    const before = known.get(recording.id);
+    const hourAt = (at: Instant) => localHours.at(at, recording.timezone);
+    const learns = before?.schedule !== undefined || learners.has(recording.id);
+    const schedule =
+      recording.useUploadingSchedule && learns
+        ? learnSchedule(before?.schedule, buckets, now, hourAt)
+        : undefined;
+    const history = { ...advance(before, buckets, calendar), schedule };
     histories.set(recording.id, history);
+    if (schedule) schedules.set(recording.id, toKnown(schedule, history.buckets, recording.timezone));
     for (const [overMs, figures] of ratios) {
       const ratio = windowUptime(history.buckets, { now, overMs });
       if (ratio !== undefined) figures.set(recording.id, ratio);
@@ -115,6 +132,78 @@ async function refreshPage(
     await breather.breathe();
   }
   await deps.uptime.saveHistories(shard, histories);
+}
+
+/** Who has an uploading schedule, as far as was told, of which nothing is known yet. */
+function learnersOf(
+  { inventory }: RefreshUptimeDeps,
+  ids: readonly string[],
+  known: ReadonlyMap<string, UptimeHistory>,
+): ReadonlySet<string> {
+  return new Set(
+    ids.filter((id) => inventory.recording(id)?.useUploadingSchedule && !known.get(id)?.schedule),
+  );
+}
+
+interface Asking {
+  readonly learners: ReadonlySet<string>;
+  readonly known: ReadonlyMap<string, UptimeHistory>;
+  readonly now: Instant;
+}
+
+/** What the page is missing; of those who learn a schedule the weeks before as well, where they can be had. */
+async function ask(
+  deps: RefreshUptimeDeps,
+  { zone, ids }: Page,
+  { learners, known, now }: Asking,
+): Promise<RecordingUptime[]> {
+  const end = dayOf(now, zone);
+  const results: RecordingUptime[] = [];
+  const learning = [...learners];
+  for (let from = 0; from < learning.length; from += LEARNERS_PER_REQUEST) {
+    const recids = learning.slice(from, from + LEARNERS_PER_REQUEST);
+    results.push(...(await askForWeeks(deps, { start: dayOf(now - LEARN_FROM_MS, zone), end, recids })));
+  }
+  const told = new Set(results.map(({ recording }) => recording.id));
+  const recids = ids.filter((id) => !told.has(id));
+  if (recids.length === 0) return results;
+  const finished = recids.map((id) => known.get(id)?.finishedDay);
+  const start = firstDay(finished, now, zone, deps.retainMs);
+  results.push(...(await deps.service.uptimes({ start, end, recids })).results);
+  return results;
+}
+
+/** How many days may be asked for is not documented: where so many are refused, a schedule is learned day by day. */
+async function askForWeeks(
+  { service, log }: RefreshUptimeDeps,
+  query: { start: string; end: string; recids: readonly string[] },
+): Promise<readonly RecordingUptime[]> {
+  try {
+    return (await service.uptimes(query)).results;
+  } catch (thrown) {
+    log.info(
+      { err: toError(thrown), start: query.start },
+      "weeks of uptime cannot be had; days are asked for",
+    );
+    return [];
+  }
+}
+
+function toKnown(
+  schedule: LearnedSchedule,
+  buckets: readonly UptimeBucket[],
+  timezone: string,
+): KnownSchedule {
+  const newest = buckets.at(-1);
+  return {
+    timezone,
+    hours: knownHours(schedule),
+    current: newest && {
+      from: newest.startAt,
+      to: newest.startAt + bucketLengthMs(buckets),
+      withinSchedule: newest.withinSchedule,
+    },
+  };
 }
 
 /** The first day that has to be asked for: the day after the one all of them have finished. */
@@ -157,7 +246,7 @@ export function advance(
   history: UptimeHistory | undefined,
   fresh: readonly UptimeBucket[],
   calendar: Calendar,
-): UptimeHistory {
+): Omit<UptimeHistory, "schedule"> {
   const buckets = mergeBuckets(history?.buckets ?? [], fresh, calendar);
   const days: Record<string, DayUptime> = { ...history?.days };
   for (const { day, from, to } of calendar.days) {

@@ -6,6 +6,7 @@ import type { Integration, Route } from "../alerting/route.ts";
 import { type DecisionReason, type Judgement, judgeShard } from "../health/judge.ts";
 import type { Reading, StatusSnapshot } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
+import type { ScheduleState } from "../health/schedule.ts";
 import type { Inventory, ShardState } from "../health/state.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
@@ -32,6 +33,10 @@ export interface SweepDeps {
   uptime(recordingId: string, overMs: number): number | undefined;
   /** Those of a shard below a ratio. */
   lowUptimes(shard: number, overMs: number, below: number): ReadonlySet<string>;
+  scheduleOf(recordingId: string, now: Instant): ScheduleState | undefined;
+  scheduleBegan(recordingId: string, now: Instant): Instant | undefined;
+  /** False only outside a schedule that is known. */
+  inSchedule(recordingId: string, now: Instant): boolean;
   /** Reads the shard's uptime figures anew if another replica wrote them. */
   refreshFigures(shard: number): Promise<void>;
   readonly rules: readonly Rule[];
@@ -122,7 +127,9 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
       excluded,
       uptime,
       lowUptimes: (overMs: number, below: number) => deps.lowUptimes(shard, overMs, below),
-      inSchedule: () => true,
+      inSchedule: (id: string) => deps.inSchedule(id, now),
+      scheduleOf: (id: string) => deps.scheduleOf(id, now),
+      scheduleBegan: (id: string) => deps.scheduleBegan(id, now),
     };
   }
 

@@ -141,8 +141,17 @@ function notes(alert: NotifiedAlert): string[] {
     detail && description?.includes(detail) ? undefined : detail,
     zones && `Zones: ${zones}`,
     impact && `Impact: ${impact}`,
+    scheduleNote(alert),
   ];
   return [...new Set(lines.map((line) => clean(line, NOTE_LENGTH)).filter((line) => line !== ""))];
+}
+
+function scheduleNote({ facts: { schedule, paused } }: NotifiedAlert): string | undefined {
+  if (schedule === "unknown") return "It has an uploading schedule of which this hour is not known yet.";
+  if (paused) return "Outside the uploading schedule now: it is judged again once that begins.";
+  return schedule === "outside"
+    ? "Outside its uploading schedule, which this rule does not ask for."
+    : undefined;
 }
 
 /** A summary that only repeats the line above it: `Till 3 at Leeds Briggate is offline`. */

@@ -5,11 +5,14 @@
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { UptimeBucket } from "../health/recording.ts";
+import type { KnownSchedule, LearnedSchedule } from "../health/schedule.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 
 /** How often another replica's figures are looked for, ms. */
 const LOOK_AGAIN_MS = 15_000;
+/** Texts of schedules that are looked for among those known. */
+const SCHEDULES_SHARED = 1_000;
 
 /** A day that is over: its ratio 0–1 and the segments that were expected, for weighing. */
 export interface DayUptime {
@@ -23,10 +26,15 @@ export interface UptimeHistory {
   readonly days: Readonly<Record<string, DayUptime>>;
   /** The last day that was read after the service had finished it; undefined before the first. */
   readonly finishedDay: string | undefined;
+  /** Of a recording with an uploading schedule. */
+  readonly schedule: LearnedSchedule | undefined;
 }
 
 /** Window in ms → recording id → ratio 0–1. */
 export type Figures = ReadonlyMap<number, ReadonlyMap<string, number>>;
+
+/** Recording id → when it is meant to upload; those without a schedule are left out. */
+export type Schedules = ReadonlyMap<string, KnownSchedule>;
 
 interface ShardFigures {
   nonce: string;
@@ -35,6 +43,7 @@ interface ShardFigures {
   ids: string[];
   /** By window and threshold, found when first asked for. */
   low: Map<string, ReadonlySet<string>>;
+  readonly scheduled: readonly string[];
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -42,14 +51,27 @@ const NONE: ReadonlySet<string> = new Set();
 export function createUptimeStore(redis: Redis, keys: Keys) {
   const shards = new Map<number, ShardFigures>();
   const byWindow = new Map<number, Map<string, number>>();
+  const schedules = new Map<string, KnownSchedule>();
+  const hours = new Map<string, string>();
 
   function drop(shard: number): void {
     for (const id of shards.get(shard)?.ids ?? [])
       for (const figures of byWindow.values()) figures.delete(id);
   }
 
-  function keep(shard: number, nonce: string, at: Instant, figures: Figures): void {
+  /** Most recordings have one of a few schedules: equal ones are kept once. */
+  function keepSchedules(shard: number, known: Schedules): void {
+    for (const id of shards.get(shard)?.scheduled ?? []) schedules.delete(id);
+    for (const [id, schedule] of known) {
+      const shared = hours.get(schedule.hours) ?? schedule.hours;
+      if (hours.size < SCHEDULES_SHARED) hours.set(shared, shared);
+      schedules.set(id, { ...schedule, hours: shared });
+    }
+  }
+
+  function keep(shard: number, nonce: string, at: Instant, figures: Figures, known: Schedules): void {
     drop(shard);
+    keepSchedules(shard, known);
     const ids = new Set<string>();
     for (const [windowMs, ratios] of figures) {
       const known = byWindow.get(windowMs) ?? new Map<string, number>();
@@ -59,7 +81,8 @@ export function createUptimeStore(redis: Redis, keys: Keys) {
         ids.add(id);
       }
     }
-    shards.set(shard, { nonce, at, lookedAt: performance.now(), ids: [...ids], low: new Map() });
+    const [looked, low, scheduled] = [performance.now(), new Map(), [...known.keys()]];
+    shards.set(shard, { nonce, at, lookedAt: looked, ids: [...ids], low, scheduled });
   }
 
   async function look(shard: number): Promise<void> {
@@ -69,8 +92,9 @@ export function createUptimeStore(redis: Redis, keys: Keys) {
     if (nonce === null || nonce === known?.nonce) return;
     const document = await redis.hget(keys.figures(shard), "d");
     if (document === null) return;
-    const { at, windows } = JSON.parse(document) as FiguresDocument;
-    keep(shard, nonce, at, new Map(windows.map(([ms, ratios]) => [ms, new Map(Object.entries(ratios))])));
+    const { at, windows, schedules: rows = {} } = JSON.parse(document) as FiguresDocument;
+    const figures = new Map(windows.map(([ms, ratios]) => [ms, new Map(Object.entries(ratios))]));
+    keep(shard, nonce, at, figures, new Map(Object.entries(rows).map(([id, row]) => [id, fromRow(row)])));
   }
 
   return {
@@ -92,15 +116,24 @@ export function createUptimeStore(redis: Redis, keys: Keys) {
       if (gone.length > 0) await redis.hdel(keys.uptime(shard), ...gone);
     },
 
-    async saveFigures(shard: number, at: Instant, figures: Figures): Promise<void> {
+    async saveFigures(
+      shard: number,
+      at: Instant,
+      figures: Figures,
+      known: Schedules = new Map(),
+    ): Promise<void> {
       const nonce = randomUUID();
       const windows = [...figures].map(([ms, ratios]) => [ms, Object.fromEntries(ratios)] as const);
-      const document = JSON.stringify({ at, windows } satisfies FiguresDocument);
+      const rows = Object.fromEntries([...known].map(([id, schedule]) => [id, toRow(schedule)]));
+      const document = JSON.stringify({ at, windows, schedules: rows } satisfies FiguresDocument);
       await redis.hset(keys.figures(shard), { n: nonce, d: document });
-      keep(shard, nonce, at, figures);
+      keep(shard, nonce, at, figures, known);
     },
 
-    /** Reads the shard's figures if another replica wrote them; those older than `staleBefore` are no figures. */
+    /**
+     * Reads the shard's figures if another replica wrote them; those older than `staleBefore` are no figures. What
+     * was learned of schedules stays: it is as true as it was.
+     */
     async refreshFigures(shard: number, staleBefore: Instant): Promise<void> {
       const known = shards.get(shard);
       if (!known || performance.now() - known.lookedAt >= LOOK_AGAIN_MS) await look(shard);
@@ -127,6 +160,9 @@ export function createUptimeStore(redis: Redis, keys: Keys) {
     /** Ratio 0–1, undefined without a figure. */
     figure: (recordingId: string, windowMs: number): number | undefined =>
       byWindow.get(windowMs)?.get(recordingId),
+
+    /** When it is meant to upload; undefined without a schedule, and where nothing is known of it. */
+    schedule: (recordingId: string): KnownSchedule | undefined => schedules.get(recordingId),
   };
 }
 
@@ -135,6 +171,21 @@ export type UptimeStore = ReturnType<typeof createUptimeStore>;
 interface FiguresDocument {
   at: Instant;
   windows: readonly (readonly [number, Readonly<Record<string, number>>])[];
+  schedules?: Readonly<Record<string, ScheduleRow>>;
+}
+
+/** Zone, hours of the week, and the newest bucket: from, to, within. */
+type ScheduleRow = readonly [string, string] | readonly [string, string, number, number, 0 | 1];
+
+function toRow({ timezone, hours, current }: KnownSchedule): ScheduleRow {
+  if (!current) return [timezone, hours];
+  return [timezone, hours, current.from, current.to, current.withinSchedule ? 1 : 0];
+}
+
+function fromRow([timezone, hours, from, to, within]: ScheduleRow): KnownSchedule {
+  const current =
+    from === undefined || to === undefined ? undefined : { from, to, withinSchedule: within === 1 };
+  return { timezone, hours, current };
 }
 
 /** Start in minutes, within schedule, expected, received, overall; null is no data. */
@@ -143,9 +194,11 @@ interface HistoryDocument {
   b: BucketRow[];
   d: Record<string, [number, number]>;
   f?: string;
+  /** Hours of the week as learned, and in minutes until when. */
+  s?: [string, number];
 }
 
-function encode({ buckets, days, finishedDay }: UptimeHistory): string {
+function encode({ buckets, days, finishedDay, schedule }: UptimeHistory): string {
   const document: HistoryDocument = {
     b: buckets.map((bucket) => [
       bucket.startAt / 60_000,
@@ -156,12 +209,13 @@ function encode({ buckets, days, finishedDay }: UptimeHistory): string {
     ]),
     d: Object.fromEntries(Object.entries(days).map(([day, one]) => [day, [one.ratio, one.segmentsExpected]])),
     ...(finishedDay === undefined ? {} : { f: finishedDay }),
+    ...(schedule === undefined ? {} : { s: [schedule.hours, schedule.until / 60_000] as [string, number] }),
   };
   return JSON.stringify(document);
 }
 
 function decode(text: string): UptimeHistory {
-  const { b, d, f } = JSON.parse(text) as HistoryDocument;
+  const { b, d, f, s } = JSON.parse(text) as HistoryDocument;
   return {
     buckets: b.map(([minutes, within, expected, received, overall]) => ({
       startAt: minutes * 60_000,
@@ -176,5 +230,6 @@ function decode(text: string): UptimeHistory {
       Object.entries(d).map(([day, [ratio, segmentsExpected]]) => [day, { ratio, segmentsExpected }]),
     ),
     finishedDay: f,
+    schedule: s && { hours: s[0], until: s[1] * 60_000 },
   };
 }

@@ -125,7 +125,6 @@ test("what users are promised loads, apart from what is not built yet", () => {
   const problems = listProblems(text, env);
   expect(problems.filter(({ kind }) => kind !== "not_built")).toEqual([]);
   expect(problems.map(({ path }) => path)).toEqual([
-    "rules[0].respect_schedule",
     "route.storm",
     "receivers[1].webhook_configs",
     "receivers[1].alertmanager_configs",

@@ -333,7 +333,6 @@ test.each([
   ["route: { receiver: ops, routes: [{ routes: [{ storm: {} }] }] }", "storm"],
   ["    webhook_configs: []", "webhook_configs"],
   ["    alertmanager_configs: []", "alertmanager_configs"],
-  [rule("respect_schedule: true"), "respect_schedule"],
   [digest("unsubscribe_url: x"), "unsubscribe_url"],
 ])("what is not built yet is refused by name: %s", (more, key) => {
   const problems = listProblems(`${smallest}${more}\n`);

@@ -8,6 +8,7 @@ const rule = (id: string, when: Condition): Rule => ({
   when,
   forMs: 0,
   keepFiringForMs: 0,
+  respectSchedule: true,
   labels: {},
   annotations: {},
 });

@@ -230,7 +230,10 @@ describe("outside the schedule", () => {
     story.inSchedule = true;
     expect(story.sweep({ a: "offline" })).toEqual([`firing ${KEY}`]);
     story.inSchedule = false;
-    expect(story.sweep({ a: "online" })).toEqual([]);
+    expect(story.sweep({ a: "online" })).toEqual([`updated ${KEY}`]);
+    expect(story.alert.facts).toMatchObject({ paused: true, schedule: "outside" });
+    expect(story.reasons()).toEqual(["observed_online", "RecordingOffline:outside_schedule"]);
+    expect(story.sweep({ a: "online" }), "said once").toEqual([]);
     story.inSchedule = true;
     expect(story.sweep({ a: "online" })).toEqual([`resolved ${KEY} recovered`]);
   });

@@ -4,6 +4,7 @@ import { judgeShard } from "../../src/health/judge.ts";
 import type { JudgeContext, Judgement } from "../../src/health/judgement.ts";
 import type { Location, Reading, Recording, StatusSnapshot } from "../../src/health/recording.ts";
 import type { Condition, Rule } from "../../src/health/rule.ts";
+import type { ScheduleState } from "../../src/health/schedule.ts";
 import type { ShardState } from "../../src/health/state.ts";
 
 export const SECOND = 1_000;
@@ -16,7 +17,17 @@ export const INTERVAL = 30 * SECOND;
 export const emptyShard: ShardState = { sweptAt: 0, recordings: new Map(), locations: new Map() };
 
 export function rule(alert: string, when: Condition, more: Partial<Rule> = {}): Rule {
-  return { id: alert, alert, when, forMs: 0, keepFiringForMs: 0, labels: {}, annotations: {}, ...more };
+  return {
+    id: alert,
+    alert,
+    when,
+    forMs: 0,
+    keepFiringForMs: 0,
+    respectSchedule: true,
+    labels: {},
+    annotations: {},
+    ...more,
+  };
 }
 
 export const offlineRule = (more: Partial<Rule> = {}) =>
@@ -76,6 +87,8 @@ export class Story {
   excluded = new Set<string>();
   forgetAfterMs = 24 * HOUR;
   inSchedule = true;
+  scheduleBegan: number | undefined;
+  readonly schedules = new Map<string, ScheduleState>();
   readonly uptimes = new Map<string, number>();
   readonly recordings = new Map<string, Recording>();
   readonly locations = new Map<string, Location>();
@@ -98,6 +111,8 @@ export class Story {
       excluded: this.excluded,
       uptime: (id) => this.uptimes.get(id),
       inSchedule: () => this.inSchedule,
+      scheduleOf: (id) => (this.inSchedule ? this.schedules.get(id) : "outside"),
+      scheduleBegan: () => this.scheduleBegan,
     };
   }
 

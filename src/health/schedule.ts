@@ -1,0 +1,118 @@
+/**
+ * When a recording is meant to upload. The service says it only of the past, bucket by bucket: the hours of the week
+ * are learned from it, in the recording's own zone. What is not known counts as within the schedule: nothing is
+ * kept quiet on a guess.
+ */
+import type { Instant } from "../lib/clock.ts";
+import type { LocalHour } from "../lib/local-hours.ts";
+import type { UptimeBucket } from "./recording.ts";
+
+const HOURS = 168;
+/** Weeks that are remembered of an hour, the newest weighing four times the oldest. */
+const WEEKS = 4;
+const NOTHING = 1;
+/** An hour is learned once the service has had the time to tell of it. */
+const SETTLING_MS = 15 * 60_000;
+/** With this weighted share of weeks within it, an hour is. Low: a wrong alert is seen, a missing one is not. */
+const SHARE_WITHIN = 0.4;
+
+/** `unknown`: there is a schedule, and nobody knows this hour of it. */
+export type ScheduleState = "within" | "outside" | "unknown";
+
+/** What the weeks so far have shown. */
+export interface LearnedSchedule {
+  /**
+   * A digit to the base of 32 for each hour from Monday 00:00 on: a 1, and behind it a bit for each week that was
+   * seen, the newest last.
+   */
+  readonly hours: string;
+  /** When the last bucket began that was learned from. */
+  readonly until: Instant;
+}
+
+/** What a sweep looks up. */
+export interface KnownSchedule {
+  /** IANA zone of the hours. */
+  readonly timezone: string;
+  /** `1` within, `0` outside, `?` unknown, for each hour from Monday 00:00 on. */
+  readonly hours: string;
+  /** The newest bucket the service told of: what it says of now goes before what was learned. */
+  readonly current:
+    | { readonly from: Instant; readonly to: Instant; readonly withinSchedule: boolean }
+    | undefined;
+}
+
+type HourAt = (at: Instant) => LocalHour;
+
+/** Learns from buckets, oldest first; each hour that is over counts once. */
+export function learnSchedule(
+  known: LearnedSchedule | undefined,
+  buckets: readonly UptimeBucket[],
+  now: Instant,
+  hourAt: HourAt,
+): LearnedSchedule | undefined {
+  const unfinished = hourAt(now - SETTLING_MS).label;
+  let last = known ? hourAt(known.until).label : 0;
+  let until = known?.until ?? 0;
+  const seen = new Map<number, { ofWeek: number; within: boolean }>();
+  for (const { startAt, withinSchedule } of buckets) {
+    const { ofWeek, label } = hourAt(startAt);
+    if (startAt <= until || label >= unfinished) continue;
+    until = startAt;
+    if (label <= last && !seen.has(label)) continue;
+    last = Math.max(last, label);
+    seen.set(label, { ofWeek, within: withinSchedule || (seen.get(label)?.within ?? false) });
+  }
+  if (seen.size === 0) return known;
+  const hours = [...(known?.hours ?? NOTHING.toString(32).repeat(HOURS))];
+  for (const { ofWeek, within } of seen.values()) hours[ofWeek] = push(hours[ofWeek], within);
+  return { hours: hours.join(""), until };
+}
+
+function push(digit: string | undefined, within: boolean): string {
+  const weeks = Number.parseInt(digit ?? "1", 32) * 2 + (within ? 1 : 0);
+  const most = 1 << WEEKS;
+  return (weeks >= 2 * most ? (weeks % most) + most : weeks).toString(32);
+}
+
+/** What can be said of each hour by now. */
+export function knownHours({ hours }: LearnedSchedule): string {
+  return [...hours].map(saysOf).join("");
+}
+
+function saysOf(digit: string): string {
+  const bits = Number.parseInt(digit, 32).toString(2).slice(1);
+  if (bits === "") return "?";
+  let weight = 0;
+  let within = 0;
+  for (let i = 0; i < bits.length; i++) {
+    const own = WEEKS - (bits.length - 1 - i);
+    weight += own;
+    if (bits[i] === "1") within += own;
+  }
+  return within / weight >= SHARE_WITHIN ? "1" : "0";
+}
+
+/** Whether it is meant to upload at `now`. */
+export function scheduleState(
+  { hours, current }: KnownSchedule,
+  now: Instant,
+  hourAt: HourAt,
+): ScheduleState {
+  if (current && now >= current.from && now < current.to) {
+    return current.withinSchedule ? "within" : "outside";
+  }
+  return STATES[hours[hourAt(now).ofWeek] ?? ""] ?? "unknown";
+}
+
+const STATES: Readonly<Record<string, ScheduleState>> = { 1: "within", 0: "outside" };
+
+/** When the hours within the schedule that hold `now` began; undefined where they have no beginning in a week. */
+export function scheduleBegan({ hours }: KnownSchedule, now: Instant, hourAt: HourAt): Instant | undefined {
+  const quarterMs = 900_000;
+  const last = now - (now % quarterMs);
+  for (let at = last; at > last - HOURS * 4 * quarterMs; at -= quarterMs) {
+    if (hours[hourAt(at - quarterMs).ofWeek] === "0") return at;
+  }
+  return undefined;
+}
