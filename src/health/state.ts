@@ -32,7 +32,7 @@ export interface RecordingState {
   /** When a row for it, readable or not, was last in a snapshot; moved on by time in which nobody looked. */
   readonly presentAt: Instant;
   /** Its last states; undefined where they are all the same, as most recordings' are. */
-  readonly history: StateHistory | undefined;
+  readonly history?: StateHistory | undefined;
   /** By rule id. Undefined instead of empty: most recordings have none. */
   readonly alerts: AlertStates | undefined;
 }

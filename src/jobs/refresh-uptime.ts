@@ -246,7 +246,7 @@ export function advance(
   history: UptimeHistory | undefined,
   fresh: readonly UptimeBucket[],
   calendar: Calendar,
-): Omit<UptimeHistory, "schedule"> {
+): UptimeHistory {
   const buckets = mergeBuckets(history?.buckets ?? [], fresh, calendar);
   const days: Record<string, DayUptime> = { ...history?.days };
   for (const { day, from, to } of calendar.days) {

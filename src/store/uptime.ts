@@ -27,7 +27,7 @@ export interface UptimeHistory {
   /** The last day that was read after the service had finished it; undefined before the first. */
   readonly finishedDay: string | undefined;
   /** Of a recording with an uploading schedule. */
-  readonly schedule: LearnedSchedule | undefined;
+  readonly schedule?: LearnedSchedule | undefined;
 }
 
 /** Window in ms → recording id → ratio 0–1. */

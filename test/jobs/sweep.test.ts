@@ -16,6 +16,7 @@ const offline: Rule = {
   when: { kind: "status", status: "offline" },
   forMs: 0,
   keepFiringForMs: 0,
+  respectSchedule: true,
   labels: {},
   annotations: {},
 };
@@ -66,6 +67,9 @@ describeWithRedis("a sweep", () => {
       nameThem: async () => {},
       uptime: () => undefined,
       lowUptimes: () => new Set(),
+      scheduleOf: () => undefined,
+      scheduleBegan: () => undefined,
+      inSchedule: () => true,
       refreshFigures: async () => {},
       rules: [offline],
       excluded: new Set(),

@@ -24,16 +24,22 @@ const alertState: fc.Arbitrary<AlertState> = fc.record({
 });
 const alerts = maybe(fc.dictionary(text, alertState, { minKeys: 1, maxKeys: 2 }));
 
+const status = fc.constantFrom("online" as const, "offline" as const, "degraded" as const);
+const stretch = fc.record({ status, from: instant, count: fc.integer({ min: 1, max: 21 }) });
+
 const recording: fc.Arbitrary<RecordingState> = fc.record({
   id,
   locationId: fc.constantFrom("north", "south", "nowhere"),
-  status: maybe(fc.constantFrom("online" as const, "offline" as const, "degraded" as const)),
+  status: maybe(status),
   readAt: fc.oneof(fc.constant(0), instant),
   since: instant,
   lastSeenAt: maybe(instant),
   onlineSeenAt: maybe(instant),
   averageQuality: maybe(fc.double({ min: 0, max: 1, noNaN: true }).map((ratio) => ratio + 0)),
   presentAt: instant,
+  history: maybe(
+    fc.record({ sampledAt: instant, stretches: fc.array(stretch, { minLength: 1, maxLength: 21 }) }),
+  ),
   alerts,
 });
 

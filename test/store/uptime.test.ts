@@ -32,6 +32,13 @@ const history: fc.Arbitrary<UptimeHistory> = fc.record({
     }),
   ),
   finishedDay: fc.option(fc.constant("2026-03-01"), { nil: undefined }),
+  schedule: fc.option(
+    fc.record({
+      hours: fc.stringMatching(/^[1-9a-v]{168}$/),
+      until: fc.nat(30_000_000).map((minutes) => minutes * 60_000),
+    }),
+    { nil: undefined },
+  ),
 });
 
 describeWithRedis("uptime", () => {

@@ -78,6 +78,7 @@ const PROBLEMS: Readonly<Record<ProblemKind, string>> = {
   low_quality: "Low quality",
   low_uptime: "Low uptime",
   missing: "Missing",
+  flapping: "Flapping",
   location_offline: "Location offline",
   service_unreachable: "Service out of reach",
   service_partly_unreachable: "Service partly out of reach",
