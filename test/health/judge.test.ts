@@ -9,6 +9,7 @@ import {
   offlineRule,
   qualityRule,
   recording,
+  rule,
   START,
   Story,
   uptimeRule,
@@ -236,6 +237,86 @@ describe("outside the schedule", () => {
     expect(story.sweep({ a: "online" }), "said once").toEqual([]);
     story.inSchedule = true;
     expect(story.sweep({ a: "online" })).toEqual([`resolved ${KEY} recovered`]);
+  });
+});
+
+describe("outside the schedule, more closely", () => {
+  test("a pending alert waits, and counts only time within", () => {
+    const story = new Story(offlineRule({ forMs: 2 * MINUTE }));
+    story.sweepFor(90_000, { a: "offline" });
+    story.inSchedule = false;
+    expect(story.sweepFor(12 * HOUR, { a: "offline" })).toEqual([]);
+    story.inSchedule = true;
+    expect(story.sweep({ a: "offline" }), "the night does not count").toEqual([]);
+    expect(story.reasons()).toEqual(["RecordingOffline:within_schedule"]);
+    expect(story.sweepFor(90_000, { a: "offline" })).toEqual([`firing ${KEY}`]);
+  });
+
+  test("what fires goes on when the schedule begins anew", () => {
+    const story = new Story(offlineRule());
+    story.sweep({ a: "offline" });
+    const { id } = story.alert;
+    story.inSchedule = false;
+    expect(story.sweepFor(12 * HOUR, { a: "offline" })).toEqual([`updated ${KEY}`]);
+    story.inSchedule = true;
+    expect(story.sweep({ a: "offline" })).toEqual([`updated ${KEY}`]);
+    expect(story.alert).toMatchObject({ id, state: "firing" });
+    expect(story.alert.facts.paused).toBeUndefined();
+  });
+
+  test("a rule that does not respect it judges all the same, and says where it stands", () => {
+    const story = new Story(offlineRule({ respectSchedule: false }));
+    story.inSchedule = false;
+    expect(story.sweep({ a: "offline" })).toEqual([`firing ${KEY}`]);
+    expect(story.alert.facts).toMatchObject({ schedule: "outside" });
+    expect(story.alert.facts.paused).toBeUndefined();
+    expect(story.sweep({ a: "online" })).toEqual([`resolved ${KEY} recovered`]);
+  });
+
+  test("what is seen is noted with the reason why nothing comes of it", () => {
+    const story = new Story(offlineRule());
+    story.sweep({ a: "online" });
+    story.inSchedule = false;
+    story.sweep({ a: "offline" });
+    expect(story.reasons()).toEqual(["observed_offline", "outside_schedule"]);
+  });
+
+  test("where the schedule is not known it is reported, and the alert says so", () => {
+    const story = new Story(offlineRule());
+    story.schedules.set("a", "unknown");
+    expect(story.sweep({ a: "offline" })).toEqual([`firing ${KEY}`]);
+    expect(story.alert.facts.schedule).toBe("unknown");
+  });
+
+  test("an outage from before the schedule began says when it began", () => {
+    const story = new Story(offlineRule());
+    story.inSchedule = false;
+    story.sweep({ a: "offline" });
+    story.pass(12 * HOUR);
+    story.inSchedule = true;
+    story.scheduleBegan = story.now;
+    story.sweep({ a: "offline" });
+    expect(story.alert.annotations.description).toMatch(
+      / Its uploading schedule began at 2026-03-02 20:00 UTC; before, nothing was expected of it\.$/,
+    );
+  });
+
+  test("states outside of it are not counted as flapping, unless the rule does not ask", () => {
+    for (const [respectSchedule, told] of [
+      [true, 0],
+      [false, 1],
+    ] as const) {
+      const story = new Story(
+        rule("RecordingFlapping", { kind: "flapping", high: 0.3, low: 0.2 }, { respectSchedule }),
+      );
+      story.inSchedule = false;
+      let fired = 0;
+      for (let minute = 0; minute < 10; minute++) {
+        const said = story.sweepFor(MINUTE, { a: minute % 2 === 0 ? "online" : "offline" });
+        fired += said.filter((one) => one.startsWith("firing")).length;
+      }
+      expect(fired).toBe(told);
+    }
   });
 });
 

@@ -55,6 +55,23 @@ describe("a location", () => {
     expect(story.sweep({ a: "offline", b: "offline" })).toEqual([]);
   });
 
+  test("counts all of them for a rule that does not respect schedules", () => {
+    const story = new Story(locationRule({ respectSchedule: false }));
+    story.inSchedule = false;
+    expect(story.sweep({ a: "offline", b: "offline" })).toEqual([`firing ${KEY}`]);
+    expect(story.alert.facts).toMatchObject({ offline: 2, of: 2 });
+  });
+
+  test("waits while all of it is outside its schedule, and neither ends nor forgets how much was dark", () => {
+    const story = new Story(locationRule());
+    story.sweep({ a: "offline", b: "offline" });
+    story.inSchedule = false;
+    expect(story.sweep({ a: "offline", b: "online" })).toEqual([`updated ${KEY}`]);
+    expect(story.alert.facts).toMatchObject({ offline: 2, of: 2, paused: true });
+    story.inSchedule = true;
+    expect(story.sweep({ a: "online", b: "online" })).toEqual([`resolved ${KEY} recovered`]);
+  });
+
   test("never seen and only unknown says nothing", () => {
     const story = new Story(locationRule());
     expect(story.sweep({ a: "unknown", b: "unknown" })).toEqual([]);

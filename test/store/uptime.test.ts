@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import type { KnownSchedule } from "../../src/health/schedule.ts";
 import type { UptimeHistory } from "../../src/store/uptime.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { HOUR, T0, useRoom } from "./room.ts";
@@ -116,5 +117,38 @@ describeWithRedis("uptime", () => {
     await uptime.refreshFigures(0, T0 + 1);
     expect(uptime.figure("a", DAY)).toBeUndefined();
     await uptime.refreshFigures(7, T0);
+  });
+
+  it("schedules are read by every replica, and stay when figures grow old", async () => {
+    const shop: KnownSchedule = { timezone: "Europe/London", hours: "10?".repeat(56), current: undefined };
+    const current = { from: T0, to: T0 + HOUR, withinSchedule: false };
+    const schedules = new Map([
+      ["a", shop],
+      ["b", { ...shop, current }],
+    ]);
+    const { uptime } = room().store;
+    await uptime.saveFigures(0, T0, new Map(), schedules);
+    const replica = room().replica().uptime;
+    await replica.refreshFigures(0, T0);
+    await replica.refreshFigures(0, T0 + DAY);
+    for (const store of [uptime, replica]) {
+      expect(["a", "b", "c"].map((id) => store.schedule(id))).toEqual([
+        shop,
+        { ...shop, current },
+        undefined,
+      ]);
+    }
+    await uptime.saveFigures(0, T0 + 1, new Map(), new Map([["b", shop]]));
+    expect(["a", "b"].map((id) => uptime.schedule(id))).toEqual([undefined, shop]);
+  });
+
+  it("figures from before there were schedules are read", async () => {
+    await room().redis.hset(`{${room().prefix}}:figures:0`, {
+      n: "1",
+      d: `{"at":${T0},"windows":[[${DAY},{"a":0.5}]]}`,
+    });
+    const { uptime } = room().store;
+    await uptime.refreshFigures(0, T0);
+    expect([uptime.figure("a", DAY), uptime.schedule("a")]).toEqual([0.5, undefined]);
   });
 });

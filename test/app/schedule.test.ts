@@ -1,0 +1,94 @@
+import { Redis } from "ioredis";
+import { DateTime } from "luxon";
+import { expect, it } from "vitest";
+import { keysUnder } from "../../src/store/keys.ts";
+import { leapingClock, sweepsOf } from "../support/leaps.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+import { startWatch } from "../support/watch.ts";
+
+const DAY = 86_400_000;
+
+const offline = (more = "") => `
+  - alert: RecordingOffline
+    when: { status: offline }${more}`;
+
+/** A daemon that has learned what schedules there are, started anew with these rules. */
+async function stage(rules: string) {
+  const clock = leapingClock();
+  const watch = await startWatch({
+    clock,
+    rules: "[]",
+    simulator: { offlineOutsideSchedule: true, tokenLifetimeMs: 30 * DAY },
+    watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
+  });
+  const sweeps = await sweepsOf(watch);
+  const { recordings } = watch.simulator.world;
+  const scheduled = recordings.find(({ useUploadingSchedule }) => useUploadingSchedule);
+  const other = recordings.find(({ useUploadingSchedule }) => !useUploadingSchedule);
+  if (!scheduled || !other) throw new Error("no such recordings");
+  const zone = scheduled.location.timezone;
+  const redis = new Redis(watch.redis.url);
+  const figures = () => redis.hget(keysUnder("lenswatch").figures(0), "d");
+  await until("the schedule is learned", async () => ((await figures()) ?? "").includes(zone));
+  redis.disconnect();
+  await watch.app.stop();
+  watch.config = watch.config.replace("rules: []", `rules: ${rules}`);
+  await watch.start();
+  await sweeps.now();
+  return {
+    watch,
+    scheduled,
+    other,
+    /** Leaps to the next time a clock in the shop shows this hour; the fleet is read anew there. */
+    async untilHour(hour: number) {
+      const now = DateTime.fromMillis(clock.now(), { zone });
+      const next = now.set({ hour, minute: 1, second: 0 });
+      clock.leap((next > now ? next : next.plus({ days: 1 })).toMillis() - now.toMillis());
+      await sweeps.now();
+    },
+    sweep: () => sweeps.now(),
+    async [Symbol.asyncDispose]() {
+      await sweeps[Symbol.asyncDispose]();
+      await watch.close();
+    },
+  };
+}
+
+describeWithRedis("a camera with an uploading schedule", () => {
+  it("is not told of when it rests at night, while others are; in its hours it is, and the night does not end that", async () => {
+    await using story = await stage(offline());
+    const { watch, scheduled, other, untilHour, sweep } = story;
+    await untilHour(21);
+    const { world } = watch.simulator;
+    world.setStatus(other.id, "offline");
+    expect((await watch.slack.next()).shown).toContain(other.name);
+    world.setStatus(other.id, "online");
+    expect((await watch.slack.next()).text).toMatch(/^Recovered/);
+    await untilHour(9);
+    world.setStatus(scheduled.id, "offline");
+    await sweep();
+    const told = await watch.slack.next();
+    expect(told.shown).toContain(scheduled.name);
+    await untilHour(21);
+    world.setStatus(scheduled.id, "online");
+    await sweep();
+    await untilHour(23);
+    expect(watch.slack.messages).toHaveLength(3);
+    await untilHour(9);
+    const ended = await watch.slack.next();
+    expect(ended.text).toMatch(/^Recovered: 1 recording · /);
+    expect(ended.shown).toContain(scheduled.name);
+    await untilHour(22);
+    await untilHour(9);
+    expect(watch.slack.messages).toHaveLength(4);
+  });
+
+  it("is told of at night by a rule that does not respect schedules", async () => {
+    await using story = await stage(offline("\n    respect_schedule: false"));
+    await story.untilHour(21);
+    const told = await story.watch.slack.next();
+    expect(told.shown).toContain(story.scheduled.name);
+    expect(told.shown).toContain("Outside its uploading schedule, which this rule does not ask for.");
+  });
+});
