@@ -23,6 +23,7 @@ const rule = (id: string, when: Rule["when"]): Rule => ({
   when,
   forMs: 0,
   keepFiringForMs: 0,
+  respectSchedule: true,
   labels: {},
   annotations: {},
 });
