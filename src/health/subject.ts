@@ -37,15 +37,19 @@ export function applyRules(
   out: Outcomes,
 ): AlertStates | undefined {
   const next: [string, AlertState][] = [];
-  let flappingSince = Number.POSITIVE_INFINITY;
+  const flapped: (AlertState | undefined)[] = [];
+  const flaps: (AlertState | undefined)[] = [];
   for (const rule of rules) {
     const state = alertState(previous, rule.id);
-    const endHeld = state !== undefined && isEndHeld(rule, state, flappingSince);
-    const moved = applyRule(witness, state, rule, { ...moment, endHeld }, out);
-    if (!moved) continue;
-    next.push([rule.id, moved]);
-    if (rule.when.kind === "flapping" && moved.state === "firing")
-      flappingSince = Math.min(flappingSince, moved.firedAt);
+    const { firedAt } = state ?? { firedAt: 0 };
+    const endHeld = isSingleOutage(rule) && isAmong(flaps, firedAt);
+    const isSteady = isSingleOutage(rule) && !endHeld && isAmong(flapped, firedAt);
+    const settled = isSteady ? { ...rule, keepFiringForMs: 0 } : rule;
+    const moved = applyRule(witness, state, settled, { ...moment, endHeld }, out);
+    if (moved) next.push([rule.id, moved]);
+    if (rule.when.kind !== "flapping") continue;
+    flapped.push(state);
+    flaps.push(moved);
   }
   if (previous) endRemoved(witness.subject, previous, rules, moment.now, out);
   return next.length > 0 ? Object.fromEntries(next) : undefined;
@@ -55,8 +59,13 @@ export function applyRules(
  * What was offline before it began to flap, and may have been told, is not back because it is online for a moment:
  * it ends with the flapping, in the same write, so that one message says both.
  */
-function isEndHeld({ when }: Rule, { firedAt }: AlertState, flappingSince: Instant): boolean {
-  return when.kind === "status" && flappingSince < Number.POSITIVE_INFINITY && firedAt < flappingSince;
+function isSingleOutage({ when }: Rule): boolean {
+  return when.kind === "status";
+}
+
+/** Whether one of these fires, or fired, on what was there before. */
+function isAmong(flapping: readonly (AlertState | undefined)[], firedAt: Instant): boolean {
+  return flapping.some((one) => one?.state === "firing" && firedAt > 0 && firedAt < one.firedAt);
 }
 
 /** Ends every alert of a subject that is judged no more. */

@@ -244,6 +244,23 @@ describe("a recording that flaps, judged", () => {
     );
   });
 
+  test("lets go of it whatever its keep_firing_for: to be steady is to have been well for longer", () => {
+    const story = new Story(flappingRule(), offlineRule({ keepFiringForMs: 60 * MINUTE }));
+    play(story, "ooxxxoxoxoxo");
+    expect(story.alertState("a", "RecordingFlapping")?.state).toBe("firing");
+    const said = play(story, "o".repeat(30)).filter((one) => one.startsWith("resolved"));
+    expect(said).toEqual([`resolved ${KEY} recovered`, "resolved RecordingOffline/recording/a recovered"]);
+  });
+
+  test("keeps what is offline firing when it is steady at that", () => {
+    const story = new Story(flappingRule(), offlineRule({ keepFiringForMs: 5 * MINUTE }));
+    play(story, "ooxxxoxoxoxo");
+    expect(story.alertState("a", "RecordingOffline")?.state).toBe("firing");
+    const said = play(story, "x".repeat(30)).filter((one) => !one.startsWith("updated"));
+    expect(said).toEqual([`resolved ${KEY} recovered`]);
+    expect(story.alertState("a", "RecordingOffline")?.state).toBe("firing");
+  });
+
   test("lets an outage that began meanwhile end by itself", () => {
     const story = new Story(flappingRule(), offlineRule());
     play(story, "oooxoxoxo");
