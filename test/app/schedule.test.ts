@@ -20,6 +20,8 @@ async function stage(rules: string) {
     clock,
     rules: "[]",
     simulator: { offlineOutsideSchedule: true, tokenLifetimeMs: 30 * DAY },
+    route:
+      "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 20d }",
     watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
   });
   const sweeps = await sweepsOf(watch);

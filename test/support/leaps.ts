@@ -1,4 +1,5 @@
 /** A clock that goes on as the machine's and can leap ahead, so that hours of a story pass in seconds. */
+import { randomUUID } from "node:crypto";
 import { Queue, QueueEvents } from "bullmq";
 import { Redis } from "ioredis";
 import type { Clock } from "../../src/lib/clock.ts";
@@ -33,6 +34,13 @@ export async function sweepsOf({ simulator, redis }: Pick<Stage, "simulator" | "
   const queue = new Queue("sweep", { prefix, connection });
   const events = new QueueEvents("sweep", { prefix, connection: listening });
   await events.waitUntilReady();
+  const waiting = new Map<string, () => void>();
+  const finish = ({ jobId }: { jobId: string }) => {
+    waiting.get(jobId)?.();
+    waiting.delete(jobId);
+  };
+  events.on("completed", finish);
+  events.on("failed", finish);
   let asked = 0;
   const count = ({ endpoint }: { endpoint: string }) => {
     if (endpoint === "status/uptime") asked++;
@@ -45,8 +53,10 @@ export async function sweepsOf({ simulator, redis }: Pick<Stage, "simulator" | "
       const shard = Number(scheduler?.key.replace("shard-", ""));
       // One shard is swept by one at a time: the second question comes after the first answer is remembered.
       while (asked < before + 2) {
-        const job = await queue.add("sweep", { shard });
-        await job.waitUntilFinished(events);
+        const jobId = randomUUID();
+        const over = new Promise<void>((resolve) => waiting.set(jobId, resolve));
+        await queue.add("sweep", { shard }, { jobId });
+        await over;
       }
     },
     async [Symbol.asyncDispose]() {
