@@ -81,8 +81,8 @@ export function createUptimeStore(redis: Redis, keys: Keys) {
         ids.add(id);
       }
     }
-    const [looked, low, scheduled] = [performance.now(), new Map(), [...known.keys()]];
-    shards.set(shard, { nonce, at, lookedAt: looked, ids: [...ids], low, scheduled });
+    const scheduled = [...known.keys()];
+    shards.set(shard, { nonce, at, lookedAt: performance.now(), ids: [...ids], low: new Map(), scheduled });
   }
 
   async function look(shard: number): Promise<void> {

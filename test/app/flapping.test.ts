@@ -20,9 +20,10 @@ async function stage(rules: string) {
     watch,
     clock,
     recording,
-    /** A minute later it is so. */
+    /** It is so, and a minute later it is seen. What was read before and is not judged yet has to be out of the way. */
     async minute(status: "online" | "offline" | "degraded") {
       watch.simulator.world.setStatus(recording.id, status);
+      await sweeps.now();
       clock.leap(MINUTE);
       await sweeps.now();
     },

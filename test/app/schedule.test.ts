@@ -9,9 +9,11 @@ import { startWatch } from "../support/watch.ts";
 
 const DAY = 86_400_000;
 
+/** What was read before a leap and is judged behind it is seen once: `for` takes no notice of it. */
 const offline = (more = "") => `
   - alert: RecordingOffline
-    when: { status: offline }${more}`;
+    when: { status: offline }
+    for: 1s${more}`;
 
 /** A daemon that has learned what schedules there are, started anew with these rules. */
 async function stage(rules: string) {
