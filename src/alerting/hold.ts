@@ -6,12 +6,15 @@ import type { Instant } from "../lib/clock.ts";
 import type { StandsFor } from "./notification.ts";
 
 /** In the order they are named where several hold the same thing. */
-export const holdReasons = ["muted", "inhibited", "silenced", "acknowledged"] as const;
+export const holdReasons = ["muted", "inhibited", "silenced", "acknowledged", "paused"] as const;
 export type HoldReason = (typeof holdReasons)[number];
 
 export interface Hold {
   readonly reason: HoldReason;
-  /** The episode of the alert that inhibits, the silence's id, the time interval's name, or who acknowledged. */
+  /**
+   * The episode of the alert that inhibits, the silence's id, the time interval's name, who acknowledged, or the
+   * episode itself that waits for its recording's schedule.
+   */
   readonly by: string;
   /** When it ends by the clock; undefined where that is not known beforehand. */
   readonly until?: Instant | undefined;

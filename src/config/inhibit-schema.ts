@@ -37,6 +37,11 @@ export const defaultInhibitRules: RawMap[] = [
     equal: ["recording_id"],
   },
   {
+    source_matchers: ['alertname = "RecordingFlapping"'],
+    target_matchers: ['alertname =~ "RecordingOffline|RecordingDegraded"'],
+    equal: ["recording_id"],
+  },
+  {
     source_matchers: ['alertname = "ServiceUnreachable"'],
     target_matchers: ['location_id != ""'],
   },

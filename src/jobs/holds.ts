@@ -98,7 +98,8 @@ function holdOf(alert: Alert, { now, inhibitions, silences, acks }: Facts): Hold
   const [silence] = silencesOf(silences, alert.labels, now);
   if (silence) return { reason: "silenced", by: silence.id, until: silence.endsAt };
   const ack = acks.get(alert.id);
-  return ack && { reason: "acknowledged", by: ack.author };
+  if (ack) return { reason: "acknowledged", by: ack.author };
+  return alert.state === "firing" && alert.facts.paused ? { reason: "paused", by: alert.id } : undefined;
 }
 
 function heldAlert(alert: Alert, root: Route, { now, inhibitions, silences, acks }: Facts): HeldAlert {

@@ -8,7 +8,8 @@ const NAMES_LENGTH = 300;
 
 /**
  * One line, cleaned but not escaped; undefined for an alert that stands for itself alone. A location whose recordings'
- * own alerts are not there yet names those that are dark.
+ * own alerts are not there yet names those that are dark. That a recording's alert stands for what else is wrong with
+ * that recording is no news.
  */
 export function standsForNote({ subject, facts, standsFor }: NotifiedAlert): string | undefined {
   if (!standsFor) {
@@ -16,6 +17,7 @@ export function standsForNote({ subject, facts, standsFor }: NotifiedAlert): str
     const dark = namesOf({ recordings: offline, locations: 0, names });
     return dark === "" ? undefined : `Offline: ${dark}`;
   }
+  if (subject.kind === "recording") return undefined;
   const of = subjectsOf(standsFor);
   if (subject.kind === "service")
     return `Until this is over, alerts ${of === "" ? "that depend on it" : `of ${of}`} are held back.`;

@@ -9,6 +9,11 @@ const FLAPPING = `
   - alert: RecordingFlapping
     when: { flapping: { high: 30%, low: 20% } }`;
 
+const OFFLINE = `
+  - alert: RecordingOffline
+    when: { status: offline }
+    keep_firing_for: 1m`;
+
 async function stage(rules: string) {
   const clock = leapingClock();
   const watch = await startWatch({ clock, rules });
@@ -58,6 +63,52 @@ describeWithRedis("a camera that comes and goes", () => {
     expect(steady.text).toMatch(/^Steady again: 1 recording offline · /);
     expect(steady.shown).toMatch(/steady again: offline since \d\d:\d\d/);
     expect(steady.shown).not.toMatch(/recovered/i);
+    expect(watch.slack.messages).toHaveLength(2);
+  });
+
+  it("says nothing of single outages in between, and the end of the one before with its own", async () => {
+    await using story = await stage(`${OFFLINE}${FLAPPING}`);
+    const { watch, recording, minute } = story;
+    await minute("offline");
+    expect((await watch.slack.next()).text).toMatch(/^1 recording offline · /);
+    for (let i = 0; i < 3; i++) {
+      await minute("online");
+      await minute("offline");
+    }
+    const begun = await watch.slack.next();
+    expect(begun.text).toMatch(/^1 recording flapping · /);
+    expect(begun.shown).not.toContain("offline since");
+    for (let i = 0; i < 4; i++) {
+      await minute("online");
+      await minute("offline");
+    }
+    const onlineAt = story.clock.now();
+    while (watch.slack.messages.length < 3 && story.clock.now() < onlineAt + 30 * MINUTE)
+      await minute("online");
+    const ended = await watch.slack.next();
+    expect(ended.text).toMatch(/^Recovered: 1 recording · /);
+    expect(ended.shown).toContain("steady again: online since");
+    expect(ended.shown).toContain("recovered, was offline");
+    for (let i = 0; i < 3; i++) await minute("online");
+    expect(watch.slack.messages.map(({ text }) => text)).toHaveLength(3);
+    expect(watch.slack.messages.every(({ shown }) => shown.includes(recording.name))).toBe(true);
+  });
+
+  it("is offline at the end: the outage that began meanwhile is told then, and not as recovered", async () => {
+    await using story = await stage(`${OFFLINE}${FLAPPING}`);
+    const { watch, minute } = story;
+    await minute("degraded");
+    for (let i = 0; i < 3; i++) {
+      await minute("online");
+      await minute("degraded");
+    }
+    expect((await watch.slack.next()).text).toMatch(/^1 recording flapping · /);
+    const darkAt = story.clock.now();
+    while (watch.slack.messages.length < 2 && story.clock.now() < darkAt + 30 * MINUTE)
+      await minute("offline");
+    const ended = await watch.slack.next();
+    expect(ended.text).toMatch(/^1 recording offline · .* — 1 steady again$/m);
+    expect(ended.shown).toMatch(/steady again: offline since \d\d:\d\d/);
     expect(watch.slack.messages).toHaveLength(2);
   });
 });

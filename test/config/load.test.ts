@@ -229,7 +229,7 @@ test("a byte order mark and Windows line ends change nothing", () => {
 });
 
 describe("inhibit_rules", () => {
-  test("are three by default, and none where the list is empty", () => {
+  test("are four by default, and none where the list is empty", () => {
     const short = configOf(smallest).inhibitRules.map(({ sourceMatchers, targetMatchers, equal }) =>
       [...sourceMatchers, ...targetMatchers]
         .map(({ value }) => value)
@@ -239,6 +239,7 @@ describe("inhibit_rules", () => {
     expect(short).toEqual([
       "LocationOffline Recording.*|LowQuality location_id",
       "RecordingOffline LowUptime|LowQuality|RecordingMissing recording_id",
+      "RecordingFlapping RecordingOffline|RecordingDegraded recording_id",
       "ServiceUnreachable ",
     ]);
     expect(configOf(`${smallest}inhibit_rules: []\n`).inhibitRules).toEqual([]);
