@@ -42,7 +42,7 @@ test("a valid file is said to be fine, with its rules, receivers and routes", as
   const { code, out, err } = await run(["--config", file]);
   expect([code, err]).toEqual([0, ""]);
   expect(out.split("\n")).toEqual([
-    `${file}: fine, with 9 rules, 1 receiver, 0 digests`,
+    `${file}: fine, with 10 rules, 1 receiver, 0 digests`,
     expect.stringMatching(/^rules: RecordingOffline, RecordingDegraded, /),
     "receiver ops: 1 Slack webhook",
     "route: all → ops (by location_id, again after 4h)",
