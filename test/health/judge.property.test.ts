@@ -60,6 +60,10 @@ const event = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant("blind" as const), intervals: fc.integer({ min: 0, max: 9 }) }),
   },
   { weight: 2, arbitrary: fc.constant({ kind: "restart" as const }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("schedule" as const), within: fc.boolean() }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("rules" as const), rules: fc.subarray(RULES) }) },
   {
     weight: 1,
@@ -77,6 +81,7 @@ function roundTrip(state: ShardState): ShardState {
 function apply(story: Story, one: Event): Alert[] {
   if (one.kind === "blind") story.pass(one.intervals * INTERVAL);
   if (one.kind === "restart") story.state = roundTrip(story.state);
+  if (one.kind === "schedule") story.inSchedule = one.within;
   if (one.kind === "rules") story.rules = one.rules;
   if (one.kind === "locations") story.locationIds = one.ids;
   if (one.kind === "calm") return calm(story, one.sweeps);
@@ -154,6 +159,7 @@ test("after enough calm nothing fires and nothing is pending", () => {
       const story = new Story(...RULES);
       for (const one of events) apply(story, one);
       story.locationIds = ["L1"];
+      story.inSchedule = true;
       for (const id of IDS) story.uptimes.set(id, 1);
       calm(story, 44);
       for (const { alerts } of [...story.state.recordings.values(), ...story.state.locations.values()]) {
@@ -179,7 +185,7 @@ test("a restart changes nothing", () => {
   );
 });
 
-test("sweeps that say nothing move nothing but the ends of what is watched no more", () => {
+test("sweeps that say nothing move nothing but what is watched no more, and what waits for its schedule", () => {
   fc.assert(
     fc.property(stories, fc.integer({ min: 1, max: 5 }), (events, count) => {
       const story = new Story(...RULES);
@@ -187,9 +193,10 @@ test("sweeps that say nothing move nothing but the ends of what is watched no mo
       for (let i = 0; i < count; i++) {
         story.pass(INTERVAL);
         story.judge({ readings: [], unreadable: [], complete: false });
-        for (const { alert } of story.last.transitions) {
-          if (alert.subject.kind === "recording") expect(alert.endReason).not.toBe("recovered");
-          expect(alert.state === "firing" && alert.subject.kind === "recording").toBe(false);
+        for (const { kind, alert } of story.last.transitions) {
+          if (alert.subject.kind !== "recording") continue;
+          expect(alert.endReason).not.toBe("recovered");
+          if (alert.state === "firing") expect([kind, alert.facts.paused]).toEqual(["updated", true]);
         }
       }
     }),
