@@ -49,13 +49,15 @@ export function auditRecording(tellings: readonly Telling[], one: RecordingCase)
   };
 }
 
-/** Of one message, what is over comes before what begins. */
+/** Of one message, what is over comes before what begins, and what was told before comes first. */
 function messagesOf(tellings: readonly Telling[]): Telling[][] {
-  const rank = ({ says }: Telling) => (says === "firing" || says === "still" ? 1 : 0);
+  const rank = ({ says }: Telling) => ORDER.indexOf(says);
   return [...Map.groupBy(tellings, ({ message }) => message).values()].map((lines) =>
     lines.sort((a, b) => rank(a) - rank(b)),
   );
 }
+
+const ORDER: readonly Telling["says"][] = ["recovered", "ended", "late", "still", "firing"];
 
 function mustBeTold(span: Span, { answers, rule }: RecordingCase): boolean {
   return seenMs(answers, span, GAP_INTERVALS * rule.intervalMs) >= rule.forMs + MARGIN_MS;
@@ -126,8 +128,9 @@ function createDesk(one: RecordingCase) {
       .filter(([, span]) => fitsLate(span, telling))
       .sort(([, a], [, b]) => misfit(a) - misfit(b))
       .map(([i]) => i);
+    const awaited = fitting.find((i) => open.some(({ outage }) => outage === i));
     const untold = fitting.find((i) => !begun.has(i) && !covered.has(i));
-    const outage = untold ?? fitting.find((i) => begun.has(i)) ?? fitting[0];
+    const outage = awaited ?? untold ?? fitting[0];
     if (outage === undefined) {
       judge("false", telling, "told of an outage there was not");
       return;

@@ -152,6 +152,17 @@ describe("the audit of a chaos run", () => {
     ],
     ["a late story of what was told", ["doubled"], { dark: [outage], told: [begin, [33, "late", 10, 20]] }],
     [
+      "a late story of what was told, not of a flip beside it",
+      ["doubled"],
+      {
+        dark: [
+          [8, 9],
+          [10, 30],
+        ],
+        told: [begin, [40, "late", 10, 20]],
+      },
+    ],
+    [
       "a late story told twice",
       ["doubled"],
       {

@@ -138,7 +138,7 @@ async function report(
   const { tellings } = stage.told();
   await writeFile(
     file,
-    `${JSON.stringify({ seed, options, audit: found, ended: replicas.ended, diary, tellings, ledger: stage.simulator.world.ledger }, null, 1)}\n`,
+    `${JSON.stringify({ seed, options, audit: found, ended: replicas.ended, diary, watched: stage.watched, tellings, ledger: stage.simulator.world.ledger }, null, 1)}\n`,
   );
   const byItself = ended("by itself");
   process.stdout.write(
