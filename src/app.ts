@@ -77,7 +77,7 @@ async function build({ config, log, clock: own }: AppDeps, closer: Closer): Prom
   closer.add("embedded Redis", () => opened.close(), 2_500);
   const redis = opened.connect("lenswatch");
   closer.add("Redis", () => redis.disconnect());
-  const store = createStore(redis, config.redis.prefix);
+  const store = createStore(redis, config.redis.prefix, { historyMs: config.watch.historyMs });
 
   const channels = createChannels(config, log.child({ component: "notify" }));
   closer.add("channels", () => channels.close(), 1_000);
@@ -227,6 +227,7 @@ function httpDeps(parts: Parts) {
         inhibitedBy: held.inhibitedBy.map(({ labels }) => fingerprint(labels)),
       })),
     ...engine.changes,
+    timeline: store.log.read,
     incidents: async (since: number) => [
       ...(await store.incidents.endedSince(since)),
       ...(await store.shards.alerts()).filter(({ state }) => state === "firing").map(toIncident),

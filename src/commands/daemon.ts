@@ -19,6 +19,7 @@ export const daemonErrorCodes = [
   "no_url",
   "unreachable",
   "unauthorized",
+  "not_found",
   "refused",
   "rejected",
   "unexpected",
@@ -222,7 +223,8 @@ function unreachable(url: string, thrown: unknown): DaemonError {
   );
 }
 
-const ErrorBody = z.union([z.string(), z.object({ error: z.object({ message: z.string() }) })]);
+const ErrorObject = z.object({ error: z.object({ message: z.string() }) });
+const ErrorBody = z.union([z.string(), ErrorObject]);
 
 function refusal(url: string, method: Request["method"], status: number, body: unknown): DaemonError {
   const changes = method !== "GET";
@@ -231,6 +233,12 @@ function refusal(url: string, method: Request["method"], status: number, body: u
     return new DaemonError(
       "unauthorized",
       `${url} wants a token: set LENSWATCH_${kind.toUpperCase()}_TOKEN to the daemon's http.${kind}_token`,
+    );
+  }
+  if (status === 404 && !changes && ErrorObject.safeParse(body).success) {
+    return new DaemonError(
+      "not_found",
+      `the lenswatch at ${url} has no such thing; check what was asked for`,
     );
   }
   if (status === 404 && !(changes && ErrorBody.safeParse(body).success)) {

@@ -59,6 +59,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async (io) => (await import("./ack.ts")).ackCommand(io),
   },
   {
+    name: "why",
+    summary: "what was decided about a recording, when and why",
+    load: async (io) => (await import("./why.ts")).whyCommand(io),
+  },
+  {
     name: "digest",
     summary: "render a digest to a file, or send it now",
     load: async (io) => (await import("./digest.ts")).digestCommand(io),

@@ -33,6 +33,7 @@ export function buildConfig(input: ConfigInput): Config {
       uptimeIntervalMs: watch.uptime_interval,
       inventoryIntervalMs: watch.inventory_interval,
       locationsPerRequest: watch.locations_per_request,
+      historyMs: watch.history,
     },
     rules: buildRules(input.rules),
     route: buildRoot(input),

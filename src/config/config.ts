@@ -45,6 +45,8 @@ export interface WatchConfig {
   readonly uptimeIntervalMs: number;
   readonly inventoryIntervalMs: number;
   readonly locationsPerRequest: number;
+  /** How long the incident log keeps a line. */
+  readonly historyMs: number;
 }
 
 export interface Receiver {

@@ -81,6 +81,11 @@ const watch = section({
   uptime_interval: withDefault("How often today's uptime is read.", duration("1s", "1d"), "10m"),
   inventory_interval: withDefault("How often locations are listed anew.", duration("1s", "7d"), "1h"),
   locations_per_request: withDefault("Locations asked for in one request.", integer(1, 1000), "50"),
+  history: withDefault(
+    "How long what was decided about a recording is kept, for `lenswatch why`.",
+    duration("1h", "2y"),
+    "90d",
+  ),
 });
 
 const smtp = section(

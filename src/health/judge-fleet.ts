@@ -59,7 +59,8 @@ export interface FleetJudgement {
 
 const RECENT_INTERVALS = 3;
 
-const SERVICE: Subject = { kind: "service", id: "analytics" };
+/** The analytics service, as alerts and decisions speak of it. */
+export const serviceSubject: Subject = { kind: "service", id: "analytics" };
 
 /** Judges the service and the integrations. `previous` is never changed; integrations no longer given end. */
 export function judgeFleet(
@@ -159,7 +160,7 @@ function serviceWitness(evidence: FleetEvidence, context: FleetContext): Witness
   const causes = (rule: Rule) => (isUnreachable(rule) ? sight.blind : [...besides, ...sight.blind]);
   const detail = (rule: Rule) => causes(rule).find(({ error }) => error)?.error;
   return {
-    subject: SERVICE,
+    subject: serviceSubject,
     evidence: (rule) =>
       isUnreachable(rule) ? unreachable(sight) : partlyUnreachable(sight, besides.length > 0),
     startsAt: (rule) => blindSince(causes(rule), context.now),

@@ -2,13 +2,15 @@
 import type { FastifyInstance } from "fastify";
 import { runBreathing } from "../lib/breathe.ts";
 import type { HttpDeps } from "./deps.ts";
+import { HttpError } from "./errors.ts";
 import { parseQuery } from "./query.ts";
 import { acknowledgeRoute } from "./v1/acknowledge.ts";
 import { IncidentsQuery, incidentsPage, sinceOf } from "./v1/incidents.ts";
 import { LocationsQuery, locationsPage } from "./v1/locations.ts";
 import { RecordingsQuery, recordingsPage } from "./v1/recordings.ts";
+import { storyOf, TimelineQuery, timelinePage, sinceOf as toldSince } from "./v1/timeline.ts";
 
-type Deps = Pick<HttpDeps, "fleet" | "incidents" | "acknowledge" | "clock">;
+type Deps = Pick<HttpDeps, "fleet" | "incidents" | "timeline" | "acknowledge" | "clock">;
 
 export function apiV1(app: FastifyInstance, deps: Deps): void {
   acknowledgeRoute(app, deps);
@@ -16,6 +18,16 @@ export function apiV1(app: FastifyInstance, deps: Deps): void {
   app.get("/api/v1/recordings", async ({ query }) => {
     const parsed = parseQuery(RecordingsQuery, query);
     return runBreathing(recordingsPage(await deps.fleet(), parsed));
+  });
+
+  app.get<{ Params: { id: string } }>("/api/v1/recordings/:id/timeline", async ({ params, query }) => {
+    const parsed = parseQuery(TimelineQuery, query);
+    const fleet = await deps.fleet();
+    const story = storyOf(params.id, fleet);
+    const lines = await deps.timeline(story.subjects, toldSince(parsed, deps.clock.now()));
+    const told = lines.some(({ subject }) => subject.kind === "recording");
+    if (!story.known && !told) throw new HttpError("not_found", "There is no recording with this id.");
+    return timelinePage(story, lines, parsed, fleet);
   });
 
   app.get("/api/v1/locations", async ({ query }) => {

@@ -1,7 +1,9 @@
 /** What the HTTP server is handed: small interfaces, declared here where they are used. */
 import type { Route } from "../alerting/route.ts";
 import type { Silence, WantedSilence } from "../alerting/silence.ts";
+import type { LogLine } from "../alerting/timeline.ts";
 import type { Alert, EndReason, SubjectKind } from "../health/alert.ts";
+import type { Subject } from "../health/judgement.ts";
 import type { FleetSnapshot } from "../health/state.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
@@ -74,6 +76,8 @@ export interface HttpDeps {
   acknowledge(fingerprint: string, by: Pick<Acknowledgement, "author" | "comment">): Promise<number>;
   /** Incidents that are open, or ended at or after `since`; in any order. */
   incidents(since: Instant): Promise<readonly Incident[]>;
+  /** What was decided about these subjects at or after `since`, oldest first. */
+  timeline(subjects: readonly Subject[], since: Instant): Promise<readonly LogLine[]>;
   /** The routing tree in force, and every receiver's name. */
   routing(): { readonly route: Route; readonly receivers: readonly string[] };
   readonly metrics: MetricsSource;

@@ -13,6 +13,7 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Claimed, FailureScope, GroupStore } from "../store/groups.ts";
+import { failedLines, toldLines, untoldEndLines } from "./delivery-lines.ts";
 import { latencySeconds, toNotification } from "./message.ts";
 import { REST } from "./rest.ts";
 
@@ -100,7 +101,8 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
     if (decision.say === undefined) {
       deps.suppressed(integration, decision.why);
       const parting = partings(claim, decision);
-      const outcome = { now, said: false, told: [], ...parting, nextAt: decision.nextAt };
+      const lines = untoldEndLines(decision, { integration: integration.id, claim, at: now });
+      const outcome = { now, said: false, told: [], ...parting, nextAt: decision.nextAt, lines };
       await arm(integration, await deps.groups.settle(integration, claim.group, token, outcome));
       return "one";
     }
@@ -130,7 +132,7 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
     try {
       await send(channel, notification);
     } catch (thrown) {
-      await giveBack(integration, claim, token, deps.toRefusal(thrown));
+      await giveBack(integration, claim, token, decision, deps.toRefusal(thrown));
       return "one";
     }
     await writeDown(integration, claim, token, decision);
@@ -161,7 +163,9 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
       toldAt: now,
       groupId: claim.group,
     }));
-    const outcome = { now, said: true, told, ...partings(claim, decision), nextAt: decision.nextAt };
+    const lines = toldLines(decision, { integration: integration.id, claim, at: now });
+    const { nextAt } = decision;
+    const outcome = { now, said: true, told, ...partings(claim, decision), nextAt, lines };
     const settle = () => deps.groups.settle(integration, claim.group, token, outcome);
     deps.told(integration, decision.say, latencySeconds(decision, now));
     const next = await untilWritten(integration, settle);
@@ -199,6 +203,7 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
     integration: Integration,
     claim: Claimed,
     token: string,
+    decision: Saying,
     refusal: Refusal,
   ): Promise<void> {
     deps.failed(integration, refusal.code);
@@ -216,6 +221,7 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
       now,
       at,
       failure: { code, detail: message, scope },
+      lines: failedLines(decision, { integration: integration.id, claim, at: now }, code),
     });
     await arm(integration, at);
   }

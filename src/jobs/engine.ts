@@ -245,7 +245,17 @@ export function createEngine(deps: EngineDeps): Engine {
       await queues.open();
       await store.inventory.load();
       await assigned.follow();
-      await reroute({ clock, log, store: store.shards, groups: store.groups, route, integrations, wake });
+      await reroute({
+        clock,
+        log,
+        store: store.shards,
+        groups: store.groups,
+        incidentLog: store.log,
+        route,
+        integrations,
+        wake,
+        owed: metrics.endsOwed,
+      });
       await schedules.assert();
       await startWork();
       let busy = false;

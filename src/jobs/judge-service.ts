@@ -50,6 +50,7 @@ export function createJudgeService(deps: JudgeServiceDeps): () => Promise<void> 
       document: JSON.stringify(judgement.next),
       now,
       changes,
+      lines: judgement.decisions,
     });
     await deps.store.noteAttempt("fleet", now);
     if (remembered.outcome === "lost") return;

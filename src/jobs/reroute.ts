@@ -6,6 +6,7 @@ import type { Integration, Route } from "../alerting/route.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { GroupStore } from "../store/groups.ts";
+import type { IncidentLog } from "../store/incident-log.ts";
 import type { ShardStore } from "../store/shards.ts";
 import { destinationsOf } from "./integrations.ts";
 
@@ -18,9 +19,12 @@ export interface RerouteDeps {
   readonly log: Logger;
   readonly store: Pick<ShardStore, "alerts">;
   readonly groups: Pick<GroupStore, "reroute" | "knownIntegrations" | "told">;
+  readonly incidentLog: Pick<IncidentLog, "write">;
   readonly route: Route;
   readonly integrations: readonly Integration[];
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
+  /** How many ends are owed at integrations of this receiver and type that are gone. */
+  owed(receiver: string, type: string, count: number): void;
 }
 
 /** Harmless when repeated, or done by several replicas at once. */
@@ -38,8 +42,10 @@ export async function reroute(deps: RerouteDeps): Promise<void> {
   await sayWhatIsOwed(deps, new Set(ids));
 }
 
-/** Ends owed at integrations that are no longer configured cannot be sent: they are said in the log instead. */
-async function sayWhatIsOwed({ groups, log }: RerouteDeps, here: ReadonlySet<string>): Promise<void> {
+/** Ends owed at integrations that are no longer configured cannot be sent: they are written down and counted. */
+async function sayWhatIsOwed(deps: RerouteDeps, here: ReadonlySet<string>): Promise<void> {
+  const { groups, log } = deps;
+  const counts = new Map<string, number>();
   for (const id of await groups.knownIntegrations()) {
     if (here.has(id)) continue;
     const owed = await groups.told(id);
@@ -48,5 +54,17 @@ async function sayWhatIsOwed({ groups, log }: RerouteDeps, here: ReadonlySet<str
       { integration: id, owed: owed.length, alerts: owed.slice(0, NAMED).map(({ alert }) => alert.key) },
       "an integration that is gone was told of problems and cannot be told of their end",
     );
+    const [receiver = "", type = ""] = id.split("/");
+    counts.set(`${receiver}/${type}`, (counts.get(`${receiver}/${type}`) ?? 0) + owed.length);
+    deps.owed(receiver, type, counts.get(`${receiver}/${type}`) ?? 0);
+    const at = deps.clock.now();
+    const lines = owed.map(({ alert: { subject, ruleId } }) => ({
+      subject,
+      at,
+      ruleId,
+      integration: id,
+      reason: "owed_nowhere",
+    }));
+    await deps.incidentLog.write(lines, at);
   }
 }

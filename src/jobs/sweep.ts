@@ -77,6 +77,7 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
       state: judgement.next,
       now,
       changes: toChanges(judgement, deps),
+      lines: judgement.decisions,
     });
     return finish(shard, remembered, judgement);
   }

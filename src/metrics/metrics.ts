@@ -48,6 +48,8 @@ export interface Metrics {
   notified(receiver: string, integration: string, latencySeconds: number | undefined): void;
   notifyFailed(receiver: string, integration: string, reason: NotifyErrorCode): void;
   suppressed(receiver: string, reason: string): void;
+  /** Ends that cannot be told, because the integrations they are owed at are gone. */
+  endsOwed(receiver: string, integration: string, count: number): void;
   queueJobs(queue: string, state: QueueJobState, count: number): void;
   configReloaded(successful: boolean): void;
   /** After a reload: the series of integrations not seen before start at 0. */
@@ -88,6 +90,7 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
   const notificationsFailed = counter(processRows.notificationsFailed);
   const notificationLatency = histogram(processRows.notificationLatency);
   const suppressed = counter(processRows.notificationsSuppressed);
+  const notificationsOwed = gauge(processRows.notificationsOwed);
   const queueJobs = gauge(processRows.queueJobs);
   const configReload = gauge(processRows.configReload);
   gauge(processRows.build).set({ version: options.version, node: process.versions.node }, 1);
@@ -123,6 +126,7 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
     notifyFailed: (receiver, integration, reason) =>
       notificationsFailed.inc({ receiver, integration, reason }),
     suppressed: (receiver, reason) => suppressed.inc({ receiver, reason }),
+    endsOwed: (receiver, integration, count) => notificationsOwed.set({ receiver, integration }, count),
     queueJobs: (queue, state, count) => queueJobs.set({ queue, state }, count),
     configReloaded: (successful) => configReload.set(successful ? 1 : 0),
     knowIntegrations(integrations) {

@@ -105,6 +105,11 @@ export const processRows = {
     "Times an alert was due at a receiver and was held back.",
     ["receiver", "reason"],
   ),
+  notificationsOwed: gauge(
+    "lenswatch_notifications_owed",
+    "Ends owed at integrations that are configured no more, counted at the start.",
+    ["receiver", "integration"],
+  ),
   queueJobs: gauge("lenswatch_queue_jobs", "Jobs in a queue by state.", ["queue", "state"]),
   configReload: gauge(
     "lenswatch_config_last_reload_successful",

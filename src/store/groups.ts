@@ -6,10 +6,12 @@ import type { Redis } from "ioredis";
 import type { Kept } from "../alerting/decide.ts";
 import type { NotifyErrorCode } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
+import type { LogLine } from "../alerting/timeline.ts";
 import type { Told } from "../alerting/told.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { type Destination, toPlace, toWake } from "./destination.ts";
+import { encodeLog } from "./incident-log.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
 
@@ -55,11 +57,11 @@ export interface Trouble {
   readonly detail: string;
 }
 
-export function createGroupStore(redis: Redis, keys: Keys) {
+export function createGroupStore(redis: Redis, keys: Keys, historyMs: number) {
   const scripts = {
     claim: loadScript(redis, "claim", { withGroups: true }),
-    settle: loadScript(redis, "settle", { withGroups: true }),
-    postpone: loadScript(redis, "postpone", { withGroups: true }),
+    settle: loadScript(redis, "settle", { withGroups: true, withLog: true }),
+    postpone: loadScript(redis, "postpone", { withGroups: true, withLog: true }),
     pace: loadScript(redis, "pace"),
     reroute: loadScript(redis, "reroute", { withGroups: true }),
   };
@@ -92,6 +94,8 @@ export function createGroupStore(redis: Redis, keys: Keys) {
         nextAt: Instant | undefined;
         /** What is held back, and by whom; nothing by default. */
         kept?: Kept;
+        /** For the incident log: who was told, and who was not. */
+        lines?: readonly LogLine[];
       },
     ): Promise<Instant | undefined> {
       const { by = [], untold = [], maybeTold = [], lateFrom } = outcome.kept ?? {};
@@ -110,6 +114,7 @@ export function createGroupStore(redis: Redis, keys: Keys) {
         outcome.nextAt ?? "",
         integration.endpoint,
         JSON.stringify(kept),
+        encodeLog(outcome.lines ?? [], outcome.now - historyMs),
       )) as string;
       return reply === "" ? undefined : Number(reply);
     },
@@ -123,6 +128,7 @@ export function createGroupStore(redis: Redis, keys: Keys) {
         now: Instant;
         at: Instant;
         failure?: { code: NotifyErrorCode; detail: string; scope: FailureScope };
+        lines?: readonly LogLine[];
       },
     ): Promise<void> {
       const { failure } = input;
@@ -138,6 +144,7 @@ export function createGroupStore(redis: Redis, keys: Keys) {
         failure?.detail ?? "",
         failure?.scope ?? "",
         failure?.scope === "endpoint" ? integration.endpoint : integration.id,
+        encodeLog(input.lines ?? [], input.now - historyMs),
       );
     },
 

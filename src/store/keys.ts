@@ -45,6 +45,10 @@ export function keysUnder(prefix: string) {
     ended: (silence: string) => `${p}ended:${silence}`,
     /** Sorted set by end: ended incidents, for 90 days and 50,000 of them at most. */
     incidents: `${p}incidents`,
+    /** List, newest first: what was decided about a subject (`kind/id`); goes with `watch.history`, at most 1.5 million lines. */
+    log: (subject: string) => `${p}log:${subject}`,
+    /** Sorted set: subject → when its newest line was written; a member goes with its list. */
+    logs: `${p}logs`,
     /** Set: every integration that is or was configured; one that is gone goes once nothing is owed there. */
     integrations: `${p}integrations`,
     /** Sorted set: group id → due time; a member goes when the group is empty. */

@@ -61,11 +61,16 @@ export type Script = (key: string, ...args: (string | number)[]) => Promise<unkn
 
 /**
  * A script of `scripts/`, sent by hash once Redis knows it. `withGroups` puts the shared part of groups.lua before
- * it, whose first argument is the key prefix.
+ * it, whose first argument is the key prefix; `withLog`, after that, the one of log.lua.
  */
-export function loadScript(redis: Redis, name: string, options: { withGroups?: boolean } = {}): Script {
+export function loadScript(
+  redis: Redis,
+  name: string,
+  options: { withGroups?: boolean; withLog?: boolean } = {},
+): Script {
   const read = (file: string) => readFileSync(new URL(`./scripts/${file}.lua`, import.meta.url), "utf8");
-  const lua = options.withGroups ? `${read("groups")}\n${read(name)}` : read(name);
+  const parts = [...(options.withGroups ? ["groups"] : []), ...(options.withLog ? ["log"] : []), name];
+  const lua = parts.map(read).join("\n");
   const command = `lenswatch_${name}`;
   redis.defineCommand(command, { numberOfKeys: 1, lua });
   const run = Reflect.get(redis, command) as (...args: (string | number)[]) => Promise<unknown>;

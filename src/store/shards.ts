@@ -5,10 +5,12 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
+import type { LogLine } from "../alerting/timeline.ts";
 import type { Alert } from "../health/alert.ts";
 import type { ShardState } from "../health/state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { type Destination, toPlace, toWake } from "./destination.ts";
+import { encodeLog } from "./incident-log.ts";
 import { encodeIncident } from "./incidents.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
@@ -50,10 +52,12 @@ export interface RememberInput {
   readonly now: Instant;
   readonly attempt?: { readonly subject: string; readonly value: Attempt } | undefined;
   readonly changes: readonly Change[];
+  /** For the incident log: what was decided. */
+  readonly lines?: readonly LogLine[] | undefined;
 }
 
-export function createShardStore(redis: Redis, keys: Keys) {
-  const script = loadScript(redis, "remember", { withGroups: true });
+export function createShardStore(redis: Redis, keys: Keys, historyMs: number) {
+  const script = loadScript(redis, "remember", { withGroups: true, withLog: true });
   const forget = loadScript(redis, "forget_shard");
   const cache = new Map<number, Versioned<ShardState>>();
 
@@ -71,6 +75,7 @@ export function createShardStore(redis: Redis, keys: Keys) {
       JSON.stringify(input.changes.map(toWire)),
       input.now - INCIDENTS_KEPT_MS,
       INCIDENTS_KEPT,
+      encodeLog(input.lines ?? [], input.now - historyMs),
     )) as string[];
     if (reply[0] === "lost") return { outcome: "lost" };
     return {
@@ -113,7 +118,7 @@ export function createShardStore(redis: Redis, keys: Keys) {
     /** Stores a judged shard. `lost` means somebody else swept it meanwhile: throw the judgement away. */
     async rememberShard(
       shard: number,
-      input: { expected: string; state: ShardState; now: Instant; changes: readonly Change[] },
+      input: Pick<RememberInput, "expected" | "now" | "changes" | "lines"> & { state: ShardState },
     ): Promise<Remembered> {
       const { state, now } = input;
       const remembered = await remember({
@@ -123,6 +128,7 @@ export function createShardStore(redis: Redis, keys: Keys) {
         now,
         attempt: { subject: `shard:${shard}`, value: { goodAt: now, attemptedAt: now } },
         changes: input.changes,
+        lines: input.lines,
       });
       if (remembered.outcome === "stored") cache.set(shard, { nonce: remembered.nonce, state });
       return remembered;

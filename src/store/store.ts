@@ -5,6 +5,7 @@ import { createAssignmentStore } from "./assignments.ts";
 import { createDigestStore } from "./digests.ts";
 import { createFiringStore } from "./firing.ts";
 import { createGroupStore } from "./groups.ts";
+import { createIncidentLog, HISTORY_MS } from "./incident-log.ts";
 import { createIncidentStore } from "./incidents.ts";
 import { createInventoryStore } from "./inventory.ts";
 import { keysUnder } from "./keys.ts";
@@ -12,12 +13,13 @@ import { createShardStore } from "./shards.ts";
 import { createSilenceStore } from "./silences.ts";
 import { createUptimeStore } from "./uptime.ts";
 
-export function createStore(redis: Redis, prefix: string) {
+/** `historyMs`: how long the incident log keeps a line. */
+export function createStore(redis: Redis, prefix: string, { historyMs = HISTORY_MS } = {}) {
   const keys = keysUnder(prefix);
   return {
     keys,
-    shards: createShardStore(redis, keys),
-    groups: createGroupStore(redis, keys),
+    shards: createShardStore(redis, keys, historyMs),
+    groups: createGroupStore(redis, keys, historyMs),
     /** All alerts that fire. */
     firing: createFiringStore(redis, keys),
     silences: createSilenceStore(redis, keys),
@@ -25,6 +27,7 @@ export function createStore(redis: Redis, prefix: string) {
     assignments: createAssignmentStore(redis, keys),
     inventory: createInventoryStore(redis, keys),
     incidents: createIncidentStore(redis, keys),
+    log: createIncidentLog(redis, keys, historyMs),
     uptime: createUptimeStore(redis, keys),
     digests: createDigestStore(redis, keys),
   };

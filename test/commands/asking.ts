@@ -7,6 +7,7 @@ import type { CommandIo, ExitCode } from "../../src/commands/io.ts";
 import { type CommandEntry, runCli } from "../../src/commands/program.ts";
 import { silenceCommand } from "../../src/commands/silence.ts";
 import { statusCommand } from "../../src/commands/status.ts";
+import { whyCommand } from "../../src/commands/why.ts";
 import { NOW } from "../metrics/fleets.ts";
 
 const clock = { now: () => NOW };
@@ -15,6 +16,7 @@ const table: readonly CommandEntry[] = [
   { name: "silence", summary: "silences", load: async (io) => silenceCommand(io, clock) },
   { name: "ack", summary: "acknowledgement", load: async (io) => ackCommand(io) },
   { name: "alerts", summary: "the alerts", load: async (io) => alertsCommand(io, clock) },
+  { name: "why", summary: "one recording", load: async (io) => whyCommand(io, clock) },
 ];
 
 export async function lenswatch(argv: readonly string[], env: Record<string, string> = {}) {

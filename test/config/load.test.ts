@@ -21,6 +21,7 @@ describe("the smallest configuration", () => {
       uptimeIntervalMs: 600_000,
       inventoryIntervalMs: 3_600_000,
       locationsPerRequest: 50,
+      historyMs: 7_776_000_000,
     });
     expect(config.smtp).toBeUndefined();
     expect(config.digests).toEqual([]);

@@ -57,6 +57,7 @@ export async function serve(differing: Partial<HttpDeps> = {}): Promise<Served> 
     setSilence: async () => ({ outcome: "unknown" }),
     endSilence: async () => false,
     acknowledge: async () => 0,
+    timeline: async () => [],
     routing: () => ({ route: rootRoute, receivers: ["ops"] }),
     metrics: { expose: () => ({ contentType: "text/plain", body: textOf("up 1\n") }) },
     closeGraceMs: 200,

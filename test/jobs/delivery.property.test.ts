@@ -326,7 +326,7 @@ describeWithRedis("delivery over the real Redis", () => {
         await world.settle();
         for (const { id } of integrations) expect(await world.room.store.groups.told(id)).toEqual([]);
         expect(await world.room.store.shards.alerts()).toEqual([]);
-        const left = (await world.room.keys()).filter((key) => !key.startsWith("grp:"));
+        const left = (await world.room.keys()).filter((key) => !/^(?:grp:|logs?\b)/.test(key));
         expect(left.filter((key) => !["incidents", "integrations", "shard:0"].includes(key))).toEqual([]);
       }),
       { seed: 7, numRuns: 150 },

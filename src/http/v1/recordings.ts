@@ -9,10 +9,11 @@ import { type AlertRow, alertRows, iso } from "./rows.ts";
 
 const DAY_MS = 86_400_000;
 
-/** `location` is an id or a name in full, upper or lower case alike; both filters may be repeated. */
+/** `location` and `recording` are ids or names in full, upper or lower case alike; filters may be repeated. */
 export const RecordingsQuery = z.strictObject({
   ...pageParameters,
   location: repeated(z.string()),
+  recording: repeated(z.string()),
   status: repeated(z.enum(recordingStatuses, { error: `expected one of ${recordingStatuses.join(", ")}` })),
 });
 export type RecordingsQuery = z.infer<typeof RecordingsQuery>;
@@ -52,8 +53,14 @@ export function* recordingsPage(
 
 function filterOf(fleet: FleetSnapshot, query: RecordingsQuery): (state: RecordingState) => boolean {
   const locations = new Set(query.location.map((text) => text.toLowerCase()));
+  const recordings = new Set(query.recording.map((text) => text.toLowerCase()));
   const statuses = new Set(query.status);
+  const isNamed = ({ id }: RecordingState) =>
+    recordings.size === 0 ||
+    recordings.has(id.toLowerCase()) ||
+    recordings.has(fleet.inventory.recording(id)?.name.toLowerCase() ?? "");
   return (state) => {
+    if (!isNamed(state)) return false;
     if (statuses.size > 0 && !statuses.has(currentStatus(state, fleet.now, fleet.statusIntervalMs))) {
       return false;
     }

@@ -1,13 +1,15 @@
 -- Ends a claim without a message: the group stays due, at `at`. With a code, the failure is written down where it
 -- belongs: the endpoint, the integration, or this group alone. Nothing happens once the claim is not ours any more.
 -- KEYS[1] claim of the integration
--- ARGV    prefix, integration, group, token, now, at, code ('' none: only waiting), detail, scope, failed backoff key
+-- ARGV    prefix, integration, group, token, now, at, code ('' none: only waiting), detail, scope, failed backoff key,
+--         lines of the incident log
 -- Returns how often in a row it has failed there
 local integration, group, token = ARGV[2], ARGV[3], ARGV[4]
 local key = group_key(integration, group)
 -- Who fails is tried again within minutes: a failure this old belongs to what is configured no more.
 local KEPT_MS = 7 * 86400000
 if redis.call('HGET', key, 'claimed') ~= token then return 0 end
+write_log(ARGV[11])
 redis.call('ZADD', p .. 'due:' .. integration, ARGV[6], group)
 local began = tonumber(redis.call('HGET', key, 'began') or 0)
 redis.call('HDEL', key, 'want', 'claimed', 'began')

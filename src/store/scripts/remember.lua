@@ -1,7 +1,7 @@
 -- The one atomic write: the document, the changed alerts, and the groups now due, or nothing at all.
 -- KEYS[1] document hash (n nonce, d document)
 -- ARGV    prefix, expected nonce ('' none), new nonce, document, now, attempts field, attempts value, changes,
---         oldest incident to keep, most incidents to keep
+--         oldest incident to keep, most incidents to keep, lines of the incident log
 --         changes: JSON [{op, id, alert, to: [[integration, group, labels, wait, interval, repeat]], incident}]
 -- Returns {'stored' | 'already' | 'lost', integration, due, integration, due, ...}
 local now = tonumber(ARGV[5])
@@ -57,6 +57,7 @@ for _, change in ipairs(changes) do
 end
 redis.call('ZREMRANGEBYSCORE', p .. 'incidents', '-inf', '(' .. ARGV[9])
 redis.call('ZREMRANGEBYRANK', p .. 'incidents', 0, -(tonumber(ARGV[10]) + 1))
+write_log(ARGV[11])
 
 local result = {'stored'}
 for integration, at in pairs(wake) do

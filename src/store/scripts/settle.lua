@@ -5,12 +5,13 @@
 -- ARGV    prefix, integration, group, token, now, said ('1' a message was accepted), told JSON [[episode, record]],
 --         over JSON [episode] (leave the integration), untold JSON [episode] (leave this group), next look ('' none),
 --         endpoint, kept JSON {by: [[reason, episode or silence]], untold: [episode], maybeTold: [episode],
---         lateFrom}: what is held back
+--         lateFrom}: what is held back, lines of the incident log
 -- Returns the group's next due time, or ''
 local integration, group, token, now, said = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6] == '1'
 local key, due = group_key(integration, group), p .. 'due:' .. integration
 local members = members_key(integration, group)
 
+write_log(ARGV[13])
 for _, told in ipairs(cjson.decode(ARGV[7])) do
   if redis.call('SISMEMBER', members, told[1]) == 1 then
     redis.call('HSET', p .. 'told:' .. integration, told[1], told[2])

@@ -1,0 +1,170 @@
+/** `why RECORDING`: what was decided about one recording, when and why, as a running daemon remembers it. */
+import { Command, InvalidArgumentError, Option } from "commander";
+import { distance } from "fastest-levenshtein";
+import { DateTime } from "luxon";
+import { z } from "zod";
+import { recordingStatuses } from "../health/recording.ts";
+import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
+import { parseDuration } from "../lib/duration.ts";
+import { stripControls } from "../lib/text.ts";
+import { type Daemon, DaemonError, parseUrl, withDaemon } from "./daemon.ts";
+import type { CommandIo } from "./io.ts";
+import { sinceText } from "./status.ts";
+
+const RecordingRow = z.object({
+  recordingId: z.string(),
+  recording: z.string(),
+  location: z.string(),
+  status: z.enum(recordingStatuses),
+  since: z.string().nullable(),
+});
+type RecordingRow = z.infer<typeof RecordingRow>;
+
+const Line = z.object({
+  at: z.iso.datetime(),
+  about: z.object({ kind: z.string(), id: z.string() }),
+  rule: z.string().nullable(),
+  integration: z.string().nullable(),
+  reason: z.string(),
+  detail: z.string().nullable(),
+  text: z.string(),
+});
+type Line = z.infer<typeof Line>;
+
+const Timeline = z.object({
+  recordingId: z.string(),
+  recording: z.string(),
+  locationId: z.string().nullable(),
+  location: z.string().nullable(),
+  timezone: z.string(),
+  items: z.array(Line),
+  nextCursor: z.string().nullable(),
+});
+type Timeline = z.infer<typeof Timeline>;
+
+interface WhyOptions {
+  readonly url?: string;
+  readonly config?: string;
+  readonly since: number;
+  readonly output: "text" | "json";
+}
+
+/** Exit code 1 for a recording nobody knows, 2 where several have the name. Throws DaemonError or ConfigError. */
+export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
+  return new Command("why")
+    .description("What was decided about a recording, when and why, in its own time zone.")
+    .argument("<recording>", "its id, or its name in full")
+    .option("--since <duration>", "how far back", parseSince, 86_400_000)
+    .addOption(new Option("--output <format>", "how to print it").choices(["text", "json"]).default("text"))
+    .option(
+      "--url <url>",
+      "the daemon (default: http.external_url or http.listen of the configuration)",
+      parseUrl,
+    )
+    .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
+    .addHelpText("after", '\nExample:\n  lenswatch why "Leeds Briggate Entrance" --since 2d')
+    .action((recording: string, options: WhyOptions) =>
+      withDaemon(options, io, (daemon) => explain(daemon, recording, options, io, clock.now())),
+    );
+}
+
+/** Throws InvalidArgumentError, which is wrong usage. */
+function parseSince(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined || ms <= 0) throw new InvalidArgumentError("It should look like 24h or 7d.");
+  return ms;
+}
+
+async function explain(
+  daemon: Daemon,
+  wanted: string,
+  { since, output }: WhyOptions,
+  io: CommandIo,
+  now: Instant,
+): Promise<void> {
+  const named = await daemon.all("/api/v1/recordings", { recording: wanted }, RecordingRow);
+  const matching = named.some(({ recordingId }) => recordingId === wanted)
+    ? named.filter(({ recordingId }) => recordingId === wanted)
+    : named;
+  if (matching.length > 1) {
+    io.stderr.write(
+      `lenswatch: ${matching.length} recordings are called that; give an id:\n${list(matching)}`,
+    );
+    return io.setExitCode(2);
+  }
+  const [found] = matching;
+  const timeline = await read(daemon, found?.recordingId ?? wanted, new Date(now - since).toISOString());
+  if (!timeline) {
+    const near = nearest(wanted, await daemon.all("/api/v1/recordings", {}, RecordingRow));
+    const hint = near.length === 0 ? "" : `; near it are:\n${list(near)}`;
+    io.stderr.write(`lenswatch: no recording has the id or name "${stripControls(wanted)}"${hint || "\n"}`);
+    return io.setExitCode(1);
+  }
+  io.stdout.write(
+    output === "json" ? `${JSON.stringify(timeline, null, 2)}\n` : asText(timeline, found, now),
+  );
+}
+
+/** All of it; undefined where the daemon knows no such recording. */
+async function read(daemon: Daemon, id: string, since: string): Promise<Timeline | undefined> {
+  const path = `/api/v1/recordings/${encodeURIComponent(id)}/timeline`;
+  const items: Line[] = [];
+  try {
+    for (let cursor = {}; ; ) {
+      const page = await daemon.get(path, { since, limit: "1000", ...cursor }, Timeline);
+      items.push(...page.items);
+      if (page.nextCursor === null) return { ...page, items };
+      cursor = { cursor: page.nextCursor };
+    }
+  } catch (thrown) {
+    if (thrown instanceof DaemonError && thrown.code === "not_found") return undefined;
+    throw thrown;
+  }
+}
+
+function list(rows: readonly RecordingRow[]): string {
+  return rows
+    .slice(0, MOST_LISTED)
+    .map(({ recordingId, recording, location }) =>
+      stripControls(`  ${recordingId}  ${recording} · ${location}`).concat("\n"),
+    )
+    .join("");
+}
+
+const MOST_LISTED = 20;
+const MOST_NEAR = 3;
+
+function nearest(wanted: string, rows: readonly RecordingRow[]): RecordingRow[] {
+  const text = wanted.toLowerCase();
+  const far = ({ recordingId, recording }: RecordingRow) =>
+    recording.toLowerCase().includes(text)
+      ? 0
+      : Math.min(distance(text, recording.toLowerCase()), distance(text, recordingId.toLowerCase()));
+  return rows
+    .map((row) => ({ row, off: far(row) }))
+    .filter(({ off }) => off <= Math.ceil(text.length / 2))
+    .sort((a, b) => a.off - b.off)
+    .slice(0, MOST_NEAR)
+    .map(({ row }) => row);
+}
+
+function asText(timeline: Timeline, row: RecordingRow | undefined, now: Instant): string {
+  const { recording, recordingId, location, timezone, items } = timeline;
+  const state = row ? `${row.status} since ${sinceText(row.since, now)}` : "not in the fleet now";
+  const head = [recording, location, recordingId].filter((part) => part !== null).join(" · ");
+  const lines = items.flatMap((line, i) => {
+    const at = DateTime.fromISO(line.at, { zone: timezone, locale: "en-GB" });
+    const day = at.toFormat("ccc d LLL yyyy");
+    const before = items[i - 1];
+    const isNewDay =
+      !before || DateTime.fromISO(before.at, { zone: timezone }).toISODate() !== at.toISODate();
+    const said = `  ${at.toFormat("HH:mm:ss")}  ${aboutText(line)}${line.text}`;
+    return isNewDay ? ["", `${day}, ${timezone}`, said] : [said];
+  });
+  const body = items.length === 0 ? ["", "Nothing was decided about it in that time."] : lines;
+  return `${[head, state, ...body].map(stripControls).join("\n")}\n`;
+}
+
+function aboutText({ about }: Line): string {
+  return about.kind === "recording" ? "" : `(${about.kind}) `;
+}

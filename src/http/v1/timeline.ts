@@ -1,0 +1,102 @@
+/** `GET /api/v1/recordings/{id}/timeline`: what was decided about one recording, and why, oldest first. */
+import { z } from "zod";
+import { type LogLine, sentenceOf } from "../../alerting/timeline.ts";
+import { serviceSubject } from "../../health/judge-fleet.ts";
+import type { Subject } from "../../health/judgement.ts";
+import type { FleetSnapshot } from "../../health/state.ts";
+import type { Instant } from "../../lib/clock.ts";
+import { type Page, PageCollector, pageParameters } from "../paging.ts";
+import { instant } from "../query.ts";
+
+const DEFAULT_PERIOD_MS = 86_400_000;
+
+/** Without `since`, the last 24 hours. */
+export const TimelineQuery = z.strictObject({ ...pageParameters, since: instant.optional() });
+export type TimelineQuery = z.infer<typeof TimelineQuery>;
+
+export interface TimelineRow {
+  readonly at: string;
+  /** The recording, its location or the service: what the line is about. */
+  readonly about: Subject;
+  readonly rule: string | null;
+  readonly integration: string | null;
+  /** By name, for scripts; new ones may come. */
+  readonly reason: string;
+  readonly detail: string | null;
+  /** The same in words. */
+  readonly text: string;
+}
+
+export interface Timeline extends Page<TimelineRow> {
+  readonly recordingId: string;
+  readonly recording: string;
+  readonly locationId: string | null;
+  readonly location: string | null;
+  /** IANA name. */
+  readonly timezone: string;
+}
+
+/** Whose lines tell the recording's story, and whether it is known at all. */
+export interface Story {
+  readonly known: boolean;
+  readonly id: string;
+  readonly locationId: string | undefined;
+  readonly subjects: readonly Subject[];
+}
+
+/** The recording, the location it is at, and the service. */
+export function storyOf(id: string, { shards, inventory }: FleetSnapshot): Story {
+  const state = shards.find(({ recordings }) => recordings.has(id))?.recordings.get(id);
+  const recording = inventory.recording(id);
+  const locationId = state?.locationId ?? recording?.locationId;
+  const location: Subject[] = locationId === undefined ? [] : [{ kind: "location", id: locationId }];
+  const known = state !== undefined || recording !== undefined;
+  return { known, id, locationId, subjects: [{ kind: "recording", id }, ...location, serviceSubject] };
+}
+
+/** From when on the story is told. */
+export function sinceOf({ since }: TimelineQuery, now: Instant): Instant {
+  return since ?? now - DEFAULT_PERIOD_MS;
+}
+
+/** One page. */
+export function timelinePage(
+  { id, locationId }: Story,
+  lines: readonly LogLine[],
+  query: TimelineQuery,
+  { inventory }: Pick<FleetSnapshot, "inventory">,
+): Timeline {
+  const collector = new PageCollector<LogLine>(query);
+  const beside = new Map<string, number>();
+  for (const line of lines) {
+    const key = `${String(line.at).padStart(16, "0")} ${line.subject.kind}`;
+    const position = beside.get(key) ?? 0;
+    beside.set(key, position + 1);
+    collector.offer(`${key} ${String(position).padStart(4, "0")}`, line);
+  }
+  const { items, nextCursor } = collector.page();
+  const recording = inventory.recording(id);
+  const location = locationId === undefined ? undefined : inventory.location(locationId);
+  return {
+    recordingId: id,
+    recording: recording?.name || id,
+    locationId: locationId ?? null,
+    location: location?.name || locationId || null,
+    timezone: recording?.timezone ?? location?.timezone ?? "UTC",
+    items: items.map(rowOf),
+    nextCursor,
+  };
+}
+
+function rowOf(line: LogLine): TimelineRow {
+  const { subject, at, ruleId, integration, reason, detail } = line;
+  return {
+    at: new Date(at).toISOString(),
+    about: subject,
+    rule: ruleId ?? null,
+    integration: integration ?? null,
+    reason,
+    detail: detail ?? null,
+    text: sentenceOf(line),
+  };
+}

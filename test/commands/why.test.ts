@@ -1,0 +1,155 @@
+import { describe, expect, test } from "vitest";
+import type { LogLine } from "../../src/alerting/timeline.ts";
+import { serve } from "../http/serve.ts";
+import { fleetOf, NOW, recordingState } from "../metrics/fleets.ts";
+import { lenswatch } from "./asking.ts";
+
+const HOUR = 3_600_000;
+const env = { LENSWATCH_READ_TOKEN: "any" };
+const fleet = fleetOf({
+  recordings: [
+    recordingState("rec-1", { status: "offline", since: NOW - 2 * HOUR }),
+    recordingState("rec-2"),
+    recordingState("rec-3", { locationId: "loc-2" }),
+  ],
+  names: { "rec-1": "Till 1", "rec-2": "Entrance", "rec-3": "entrance", gone: "Old door" },
+  locations: [
+    { id: "loc-1", name: "Leeds" },
+    { id: "loc-2", name: "York" },
+  ],
+});
+
+const recording = (id: string, at: number, reason: string, more: Partial<LogLine> = {}): LogLine => ({
+  subject: { kind: "recording", id },
+  at,
+  ruleId: undefined,
+  reason,
+  ...more,
+});
+const story: readonly LogLine[] = [
+  recording("rec-1", NOW - 30 * HOUR, "observed_degraded"),
+  recording("rec-1", NOW - 13 * HOUR, "observed_offline"),
+  recording("rec-1", NOW - 2 * HOUR, "firing", { ruleId: "RecordingOffline" }),
+  {
+    ...recording("", NOW - 2 * HOUR, "firing", { ruleId: "LocationOffline" }),
+    subject: { kind: "location", id: "loc-1" },
+  },
+  recording("rec-1", NOW - HOUR, "told", { ruleId: "RecordingOffline", integration: "ops/slack/0" }),
+  recording("left", NOW - HOUR, "forgotten"),
+];
+
+async function why(...argv: string[]) {
+  const { address } = await serve({
+    fleet: async () => fleet,
+    timeline: async (subjects, since) =>
+      story.filter(
+        ({ subject, at }) =>
+          at >= since && subjects.some(({ kind, id }) => kind === subject.kind && id === subject.id),
+      ),
+  });
+  return lenswatch(["why", ...argv, "--url", address], env);
+}
+
+describe("lenswatch why", () => {
+  test("tells the last day of a recording and its location in its own time zone, a heading for each day", async () => {
+    const { stdout, stderr, exitCode } = await why("till 1");
+    expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+    expect(stdout).toBe(`Till 1 · Leeds · rec-1
+offline since 2026-01-31 10:00 UTC (2 h)
+
+Fri 30 Jan 2026, UTC
+  23:00:00  seen offline
+
+Sat 31 Jan 2026, UTC
+  10:00:00  (location) LocationOffline: fires
+  10:00:00  RecordingOffline: fires
+  11:00:00  RecordingOffline: told to ops/slack/0
+`);
+  });
+
+  test("goes as far back as it is asked to", async () => {
+    expect((await why("rec-1", "--since", "1w")).stdout).toContain("seen degraded");
+    expect((await why("rec-1", "--since", "30m")).stdout).toContain(
+      "Nothing was decided about it in that time.",
+    );
+  });
+
+  test("gives scripts the same as JSON, words and names", async () => {
+    const { stdout } = await why("rec-1", "--output", "json");
+    const told = JSON.parse(stdout);
+    expect(told).toMatchObject({
+      recordingId: "rec-1",
+      recording: "Till 1",
+      location: "Leeds",
+      timezone: "UTC",
+    });
+    expect(told.items.at(-1)).toEqual({
+      at: "2026-01-31T11:00:00.000Z",
+      about: { kind: "recording", id: "rec-1" },
+      rule: "RecordingOffline",
+      integration: "ops/slack/0",
+      reason: "told",
+      detail: null,
+      text: "RecordingOffline: told to ops/slack/0",
+    });
+  });
+
+  test("lists recordings that share a name, and is wrong usage then", async () => {
+    const { stdout, stderr, exitCode } = await why("Entrance");
+    expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
+    expect(stderr).toBe(`lenswatch: 2 recordings are called that; give an id:
+  rec-2  Entrance · Leeds
+  rec-3  entrance · York
+`);
+  });
+
+  test("tells the story of a recording that left the fleet", async () => {
+    expect((await why("left")).stdout).toContain("left the fleet: absent for watch.forget_after");
+    expect((await why("gone")).stdout).toContain("Old door · Leeds · gone\nnot in the fleet now\n");
+  });
+
+  test("names what is near a recording nobody knows, as bad news", async () => {
+    const { stderr, exitCode } = await why("Til 1");
+    expect({ stderr, exitCode }).toEqual({
+      stderr: 'lenswatch: no recording has the id or name "Til 1"; near it are:\n  rec-1  Till 1 · Leeds\n',
+      exitCode: 1,
+    });
+    expect((await why("zzzzzzzz")).stderr).toBe('lenswatch: no recording has the id or name "zzzzzzzz"\n');
+  });
+
+  test("finds what an id with a slash or a question mark in it would hide", async () => {
+    expect((await why("../locations?x=")).exitCode).toBe(1);
+  });
+
+  test("refuses a duration that is none", async () => {
+    expect((await why("rec-1", "--since", "yesterday")).exitCode).toBe(2);
+  });
+});
+
+describe("GET /api/v1/recordings/{id}/timeline", () => {
+  test("pages a story whose lines share a moment without losing or doubling any", async () => {
+    const lines = Array.from({ length: 7 }, (_, i) => recording("rec-1", NOW - HOUR, `reason_${i}`));
+    const { json } = await serve({ fleet: async () => fleet, timeline: async () => lines });
+    const reasons: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const { body } = await json(
+        `/api/v1/recordings/rec-1/timeline?limit=3${cursor && `&cursor=${cursor}`}`,
+      );
+      const page = body as { items: { reason: string }[]; nextCursor: string | null };
+      reasons.push(...page.items.map(({ reason }) => reason));
+      cursor = page.nextCursor;
+    }
+    expect(reasons).toEqual(lines.map(({ reason }) => reason));
+  });
+
+  test("is 404 for a recording nobody knows, 400 for a time that is none, 401 without the token", async () => {
+    const { json } = await serve({ fleet: async () => fleet });
+    expect(await json("/api/v1/recordings/nobody/timeline")).toEqual({
+      status: 404,
+      body: { error: { code: "not_found", message: "There is no recording with this id." } },
+    });
+    expect((await json("/api/v1/recordings/rec-1/timeline?since=noon")).status).toBe(400);
+    const closed = await serve({ fleet: async () => fleet, readToken: "secret" });
+    expect((await closed.json("/api/v1/recordings/rec-1/timeline")).status).toBe(401);
+  });
+});
