@@ -14,6 +14,7 @@ import type { FleetState } from "./health/judge-fleet.ts";
 import { judgeReadiness, type Readiness } from "./http/readiness.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createEngine, type Engine } from "./jobs/engine.ts";
+import { heartbeatOutcomes } from "./jobs/heartbeat.ts";
 import { createQueues, queueNames } from "./jobs/queues.ts";
 import { type Clock, correctedClock, steadyClock } from "./lib/clock.ts";
 import { Closer, withDeadline } from "./lib/closer.ts";
@@ -23,6 +24,7 @@ import { readVersion } from "./lib/version.ts";
 import { createExposition } from "./metrics/exposition.ts";
 import type { FleetView } from "./metrics/fleet.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
+import { createHeartbeatCall } from "./notify/heartbeat.ts";
 import {
   createService,
   protocolErrorKinds,
@@ -82,7 +84,7 @@ async function build({ config, log, clock: own }: AppDeps, closer: Closer): Prom
   const channels = createChannels(config, log.child({ component: "notify" }));
   closer.add("channels", () => channels.close(), 1_000);
   const registry = new Registry();
-  const metrics = createMetrics(registry, { version: readVersion(), known: knownLabels(channels) });
+  const metrics = createMetrics(registry, { version: readVersion(), known: knownLabels(config, channels) });
   metrics.configReloaded(true);
   const up = new Map<string, boolean>();
   const service = createService({
@@ -100,6 +102,8 @@ async function build({ config, log, clock: own }: AppDeps, closer: Closer): Prom
     onFailed: (queue, err) => log.error({ err, queue }, "a job failed; the next one tries again"),
   });
   closer.add("queues", () => queues.close(), 4_500);
+  const heartbeat = config.heartbeat && createHeartbeatCall(config.heartbeat);
+  if (heartbeat) closer.add("heartbeat", () => heartbeat.close(), 1_000);
   const fleet = createFleetStore<FleetState>(redis, store.keys, {});
   const engine = createEngine({
     config,
@@ -111,6 +115,7 @@ async function build({ config, log, clock: own }: AppDeps, closer: Closer): Prom
     queues,
     channels: channels.byId,
     metrics,
+    callHeartbeat: heartbeat && ((signal) => heartbeat.call(signal)),
     toRefusal: channels.toRefusal,
     digestMail: channels.digestMail,
     isPassing: channels.isPassing,
@@ -183,13 +188,14 @@ async function warnOfSettings(redis: Redis, log: Logger): Promise<void> {
   }
 }
 
-function knownLabels(channels: Channels) {
+function knownLabels({ heartbeat }: Config, channels: Channels) {
   return {
     endpoints: serviceEndpoints,
     outcomes: ["ok", ...serviceErrorCodes],
     protocolErrors: protocolErrorKinds,
     suppressReasons: quietReasons,
     queues: queueNames,
+    heartbeats: heartbeat ? heartbeatOutcomes : [],
     integrations: channels.integrations.map(({ receiver, type }: Integration) => ({ receiver, type })),
   };
 }

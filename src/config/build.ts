@@ -12,7 +12,7 @@ import type { RuleInput } from "./rule-schema.ts";
 import type { ConfigInput } from "./schema.ts";
 
 export function buildConfig(input: ConfigInput): Config {
-  const { service, redis, watch, smtp, http } = input;
+  const { service, redis, watch, smtp, http, heartbeat } = input;
   return {
     service: {
       baseUrl: service.base_url,
@@ -54,6 +54,7 @@ export function buildConfig(input: ConfigInput): Config {
       adminToken: http.admin_token,
       readToken: http.read_token,
     },
+    heartbeat: heartbeat && { url: heartbeat.url, intervalMs: heartbeat.interval },
     log: input.log,
   };
 }

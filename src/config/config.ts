@@ -15,6 +15,7 @@ export interface Config {
   readonly smtp: SmtpConfig | undefined;
   readonly digests: readonly DigestConfig[];
   readonly http: HttpConfig;
+  readonly heartbeat: HeartbeatConfig | undefined;
   readonly log: { readonly level: LogLevel };
 }
 
@@ -81,6 +82,12 @@ export interface DigestConfig {
   readonly period: "1d" | "1w" | "1mo";
   readonly matchers: Route["matchers"];
   readonly to: readonly string[];
+}
+
+/** A dead man's switch. */
+export interface HeartbeatConfig {
+  readonly url: string;
+  readonly intervalMs: number;
 }
 
 export interface HttpConfig {

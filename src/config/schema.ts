@@ -120,6 +120,19 @@ const http = section({
   read_token: optional("What reading takes; absent, reading is open.", token, { secret: true }),
 });
 
+const heartbeat = section({
+  url: required(
+    "What is called with GET: a check of a service that tells somebody when the calls stop.",
+    url("an http:// or https:// URL without a fragment", {
+      schemes: ["http", "https"],
+      login: false,
+      query: true,
+    }),
+    { secret: true },
+  ),
+  interval: withDefault("How often it is called.", duration("1s", "1d"), "1m"),
+});
+
 const log = section({ level: withDefault("The least level that is written.", oneOf(...logLevels), "info") });
 
 const root = section({
@@ -167,6 +180,11 @@ const root = section({
     list: true,
   }),
   http: withDefault("The status page, the API and the metrics.", http.schema, {}, { section: () => http }),
+  heartbeat: optional(
+    "A dead man's switch, called only after a sweep, Redis and the queue of messages all worked.",
+    heartbeat.schema,
+    { section: () => heartbeat },
+  ),
   log: withDefault("The log on stdout.", log.schema, {}, { section: () => log }),
 });
 

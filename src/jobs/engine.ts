@@ -19,8 +19,11 @@ import { createAssigned } from "./assigned.ts";
 import { type Channel, createDeliver, type Refusal } from "./deliver.ts";
 import { createDigestJob, type DigestMail } from "./digest.ts";
 import { createDigestSchedule } from "./digest-schedule.ts";
+
+import { createHeartbeat } from "./heartbeat.ts";
 import { createHoldChanges, type HoldChanges } from "./hold-changes.ts";
 import { createHolds, type HeldAlert } from "./holds.ts";
+
 import { createInventoryJob } from "./inventory.ts";
 import { createJudgeService } from "./judge-service.ts";
 import type { QueueName, Queues } from "./queues.ts";
@@ -51,6 +54,8 @@ export interface EngineDeps {
   readonly queues: Queues;
   readonly channels: ReadonlyMap<string, Channel>;
   readonly metrics: Metrics;
+  /** Calls the dead man's switch; undefined where none is configured. */
+  readonly callHeartbeat: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
   toRefusal(thrown: unknown): Refusal;
   readonly digestMail: DigestMail | undefined;
   /** Whether what sending a mail threw may pass. */
@@ -179,6 +184,21 @@ export function createEngine(deps: EngineDeps): Engine {
     suppressed: ({ receiver }, why) => metrics.suppressed(receiver, why),
   });
 
+  const heartbeat =
+    config.heartbeat &&
+    deps.callHeartbeat &&
+    createHeartbeat({
+      clock,
+      log,
+      queues,
+      store: store.shards,
+      intervalMs: config.heartbeat.intervalMs,
+      statusIntervalMs: watch.statusIntervalMs,
+      takeTurn: store.heartbeatTurn,
+      call: deps.callHeartbeat,
+      beat: metrics.heartbeat,
+    });
+
   const fleet = () => readFleet({ config, store, clock, shardNumbers: assigned.shards() });
   const sendDigest = createDigestJob({
     config,
@@ -214,9 +234,10 @@ export function createEngine(deps: EngineDeps): Engine {
       lastAttemptAt = clock.now();
       return sweep(Number(data.shard));
     });
-    await queues.work("deliver", Math.max(4, integrations.length), ({ data }) =>
-      delivery.deliver(String(data.integration)),
-    );
+    await queues.work("deliver", Math.max(4, integrations.length) + 1, async ({ data }) => {
+      if (data.heartbeat) await heartbeat?.round();
+      else await delivery.deliver(String(data.integration));
+    });
     await queues.work("upkeep", 4, async ({ data }) => void (await jobs[String(data.job)]?.(data)));
     await queues.work("digest", 1, async ({ data }) => {
       const at = typeof data.at === "number" ? data.at : clock.now();
@@ -237,6 +258,7 @@ export function createEngine(deps: EngineDeps): Engine {
 
   async function healAndCount(): Promise<void> {
     await heal();
+    await heartbeat?.look();
     for (const [queue, counts] of await queues.counts()) countJobs(metrics, queue, counts);
   }
 
@@ -273,6 +295,7 @@ export function createEngine(deps: EngineDeps): Engine {
     stop() {
       clearInterval(healing);
       delivery.stop();
+      heartbeat?.stop();
     },
 
     fleet,

@@ -17,6 +17,8 @@ export interface KnownLabels {
   /** Reasons for holding a message back. */
   readonly suppressReasons: readonly string[];
   readonly queues: readonly string[];
+  /** Outcomes of the heartbeat; none where there is no heartbeat. */
+  readonly heartbeats: readonly string[];
   readonly integrations: readonly KnownIntegration[];
 }
 export type KnownIntegration = Pick<Integration, "receiver" | "type">;
@@ -50,6 +52,8 @@ export interface Metrics {
   suppressed(receiver: string, reason: string): void;
   /** Ends that cannot be told, because the integrations they are owed at are gone. */
   endsOwed(receiver: string, integration: string, count: number): void;
+  /** A round of the heartbeat: called, refused, or not called. */
+  heartbeat(outcome: string): void;
   queueJobs(queue: string, state: QueueJobState, count: number): void;
   configReloaded(successful: boolean): void;
   /** After a reload: the series of integrations not seen before start at 0. */
@@ -91,6 +95,7 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
   const notificationLatency = histogram(processRows.notificationLatency);
   const suppressed = counter(processRows.notificationsSuppressed);
   const notificationsOwed = gauge(processRows.notificationsOwed);
+  const heartbeats = counter(processRows.heartbeats);
   const queueJobs = gauge(processRows.queueJobs);
   const configReload = gauge(processRows.configReload);
   gauge(processRows.build).set({ version: options.version, node: process.versions.node }, 1);
@@ -101,6 +106,7 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
   for (const endpoint of known.endpoints) {
     for (const outcome of known.outcomes) requestDuration.zero({ endpoint, outcome });
   }
+  for (const outcome of known.heartbeats) heartbeats.inc({ outcome }, 0);
   for (const kind of known.protocolErrors) protocolErrors.inc({ kind }, 0);
   for (const queue of known.queues) {
     for (const state of queueJobStates) queueJobs.set({ queue, state }, 0);
@@ -127,6 +133,7 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
       notificationsFailed.inc({ receiver, integration, reason }),
     suppressed: (receiver, reason) => suppressed.inc({ receiver, reason }),
     endsOwed: (receiver, integration, count) => notificationsOwed.set({ receiver, integration }, count),
+    heartbeat: (outcome) => heartbeats.inc({ outcome }),
     queueJobs: (queue, state, count) => queueJobs.set({ queue, state }, count),
     configReloaded: (successful) => configReload.set(successful ? 1 : 0),
     knowIntegrations(integrations) {

@@ -110,6 +110,11 @@ export const processRows = {
     "Ends owed at integrations that are configured no more, counted at the start.",
     ["receiver", "integration"],
   ),
+  heartbeats: counter(
+    "lenswatch_heartbeat_total",
+    "Rounds of the heartbeat: ok, failed, or held because a part of lenswatch did not work.",
+    ["outcome"],
+  ),
   queueJobs: gauge("lenswatch_queue_jobs", "Jobs in a queue by state.", ["queue", "state"]),
   configReload: gauge(
     "lenswatch_config_last_reload_successful",

@@ -49,6 +49,8 @@ export function keysUnder(prefix: string) {
     log: (subject: string) => `${p}log:${subject}`,
     /** Sorted set: subject → when its newest line was written; a member goes with its list. */
     logs: `${p}logs`,
+    /** String: whose turn it is to call the heartbeat; goes within `heartbeat.interval`. */
+    heartbeat: `${p}heartbeat`,
     /** Set: every integration that is or was configured; one that is gone goes once nothing is owed there. */
     integrations: `${p}integrations`,
     /** Sorted set: group id → due time; a member goes when the group is empty. */

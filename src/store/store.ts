@@ -10,7 +10,10 @@ import { createIncidentStore } from "./incidents.ts";
 import { createInventoryStore } from "./inventory.ts";
 import { keysUnder } from "./keys.ts";
 import { createShardStore } from "./shards.ts";
+
 import { createSilenceStore } from "./silences.ts";
+import { createTurn } from "./turn.ts";
+
 import { createUptimeStore } from "./uptime.ts";
 
 /** `historyMs`: how long the incident log keeps a line. */
@@ -30,6 +33,7 @@ export function createStore(redis: Redis, prefix: string, { historyMs = HISTORY_
     log: createIncidentLog(redis, keys, historyMs),
     uptime: createUptimeStore(redis, keys),
     digests: createDigestStore(redis, keys),
+    heartbeatTurn: createTurn(redis, keys.heartbeat),
   };
 }
 

@@ -86,7 +86,7 @@ describe("the full example", () => {
 
   test("names the file of every secret", () => {
     const secrets = keys.filter(({ secret }) => secret).map(({ path }) => `${path.split(".").at(-1)}_file`);
-    expect(secrets).toHaveLength(6);
+    expect(secrets).toHaveLength(7);
     expect(secrets.filter((name) => !text.includes(name))).toEqual([]);
   });
 });
@@ -128,7 +128,6 @@ test("what users are promised loads, apart from what is not built yet", () => {
     "route.storm",
     "receivers[1].webhook_configs",
     "receivers[1].alertmanager_configs",
-    "heartbeat",
   ]);
 });
 

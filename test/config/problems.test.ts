@@ -19,7 +19,7 @@ test.each([
   [
     "an unknown key at the top",
     "watches: {}",
-    "12:1: watches: found the unknown key `watches`, expected one of service, redis, watch, rules, route, receivers, inhibit_rules, time_intervals, smtp, digests, http, log; did you mean watch?",
+    "12:1: watches: found the unknown key `watches`, expected one of service, redis, watch, rules, route, receivers, inhibit_rules, time_intervals, smtp, digests, http, heartbeat, log; did you mean watch?",
   ],
   [
     "an unknown key below",
@@ -324,7 +324,6 @@ test.each([
 });
 
 test.each([
-  ["heartbeat: {}", "heartbeat"],
   ["redis: { sentinels: [] }", "sentinels"],
   ["redis: { name: x }", "name"],
   ["redis: { cluster: [] }", "cluster"],

@@ -129,6 +129,15 @@ const refuse =
 const only = (calls: readonly unknown[][], name: string) =>
   calls.filter(([called]) => called === name).map(([, ...rest]) => rest);
 
+const lineOf = ({ subject, ruleId }: Alert, at: number, reason: string, detail: string) => ({
+  subject,
+  at,
+  ruleId,
+  integration: slack.id,
+  reason,
+  detail,
+});
+
 /** How long the first group given back rests, ms. */
 function restOf(calls: readonly unknown[][]): number {
   const [, input] = (only(calls, "postpone")[0] ?? []) as [string?, { at: number }?];
@@ -160,6 +169,7 @@ it("says what is new, writes it down and arms the reminder", async () => {
         over: ["gone@1"],
         untold: [],
         nextAt: now + 4 * HOUR,
+        lines: [lineOf(camera, now, "told", "first")],
       },
     ],
     ["wake", { [slack.id]: now + 4 * HOUR }],
@@ -190,7 +200,11 @@ it("nothing new: settles without a message, looks again for the reminder, and sa
   expect(run.sent).toEqual([]);
   expect(run.calls).toEqual([
     ["suppressed", "nothing_new"],
-    ["settle", "g", { now: T0, said: false, told: [], over: [], untold: [], nextAt: T0 - MINUTE + 4 * HOUR }],
+    [
+      "settle",
+      "g",
+      { now: T0, said: false, told: [], over: [], untold: [], nextAt: T0 - MINUTE + 4 * HOUR, lines: [] },
+    ],
     ["wake", { [slack.id]: T0 - MINUTE + 4 * HOUR }],
   ]);
 });

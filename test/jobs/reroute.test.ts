@@ -25,19 +25,22 @@ describeWithRedis("the alerts remembered at a start", () => {
   function start(integrations: readonly (typeof old)[]) {
     const woken = new Map<string, number>();
     const warned: object[] = [];
-    const { shards, groups } = room().store;
+    const { shards, groups, log: incidentLog } = room().store;
+    const counted: unknown[][] = [];
     const done = reroute({
       clock: { now: () => T0 + HOUR },
       log: Object.assign(Object.create(silentLogger), { warn: (facts: object) => void warned.push(facts) }),
       store: shards,
       groups,
+      incidentLog,
+      owed: (...count) => void counted.push(count),
       route,
       integrations,
       wake: async (due) => {
         for (const [id, at] of due) woken.set(id, at);
       },
     });
-    return done.then(() => ({ woken, warned }));
+    return done.then(() => ({ woken, warned, counted }));
   }
 
   it("all get their places, however many, and an alert about an integration never that one", async () => {
@@ -67,11 +70,15 @@ describeWithRedis("the alerts remembered at a start", () => {
       nextAt: T0 + HOUR,
     });
     expect((await start([old])).warned).toEqual([]);
-    expect((await start([added])).warned).toEqual([{ integration: old.id, owed: 1, alerts: ["cam"] }]);
+    const { warned, counted } = await start([added]);
+    expect(warned).toEqual([{ integration: old.id, owed: 1, alerts: ["cam"] }]);
+    expect(counted).toEqual([["ops", "slack", 1]]);
+    const story = await room().store.log.read([camera.subject], 0);
+    expect(story).toMatchObject([{ reason: "owed_nowhere", integration: old.id, ruleId: camera.ruleId }]);
   });
 
   it("nothing remembered is nothing to do", async () => {
-    expect(await start([old])).toEqual({ woken: new Map(), warned: [] });
+    expect(await start([old])).toEqual({ woken: new Map(), warned: [], counted: [] });
     expect(await room().keys()).toEqual([]);
   });
 });

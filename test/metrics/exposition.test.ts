@@ -14,6 +14,7 @@ function setUp(deps: Partial<ExpositionDeps> = {}) {
     protocolErrors: [],
     suppressReasons: [],
     queues: [],
+    heartbeats: [],
     integrations: [],
   };
   createMetrics(registry, { version: "1.2.3", known });

@@ -12,6 +12,7 @@ const NOTHING_KNOWN: KnownLabels = {
   protocolErrors: [],
   suppressReasons: [],
   queues: [],
+  heartbeats: [],
   integrations: [],
 };
 
@@ -47,6 +48,8 @@ test("what happened is written like this", async () => {
   metrics.notified("ops", "slack", undefined);
   metrics.notifyFailed("ops", "email", "timeout");
   metrics.suppressed("ops", "nothing_new");
+  metrics.endsOwed("ops", "slack", 2);
+  metrics.heartbeat("held");
   metrics.queueJobs("sweep", "waiting", 3);
   metrics.configReloaded(true);
   const text = await renderRegistry(registry, "prometheus");
@@ -66,6 +69,8 @@ test("what happened is written like this", async () => {
     "lenswatch_notification_latency_seconds_sum 31",
     "lenswatch_notification_latency_seconds_count 1",
     'lenswatch_notifications_suppressed_total{receiver="ops",reason="nothing_new"} 1',
+    'lenswatch_notifications_owed{receiver="ops",integration="slack"} 2',
+    'lenswatch_heartbeat_total{outcome="held"} 1',
     'lenswatch_queue_jobs{queue="sweep",state="waiting"} 3',
     "lenswatch_config_last_reload_successful 1",
     "",

@@ -51,6 +51,7 @@ async function scrape(snapshot: FleetSnapshot, accept: string): Promise<string> 
       protocolErrors: ["bad_row"],
       suppressReasons: ["nothing_new"],
       queues: ["sweep"],
+      heartbeats: [],
       integrations: [{ receiver: "ops", type: "slack" }],
     },
   });

@@ -64,10 +64,10 @@ local function forget_quiet(oldest, rows)
   if rows <= 0 then redis.call('DEL', p .. 'log:rows') end
 end
 
--- Writes lines down. `text`: '' or JSON {oldest to keep, lines: [[subject, at, rule and integration, reason, detail,
+-- Writes lines down. `text`: nil or '' for none, or JSON {oldest to keep, lines: [[subject, at, rule and integration, reason, detail,
 -- '' | 'same' | 'spell' | 'count']]}, the middle ones being the pieces of the line's JSON. All but '' may be repeated.
 local function write_log(text)
-  if text == '' then return end
+  if not text or text == '' then return end
   local log = cjson.decode(text)
   local each = math.floor(MOST / math.max(1, redis.call('ZCARD', p .. 'logs')))
   each = math.max(LEAST_EACH, math.min(MOST_EACH, each))

@@ -1,0 +1,132 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Writable } from "node:stream";
+import { Queue } from "bullmq";
+import { Redis } from "ioredis";
+import { expect, it } from "vitest";
+import { createLogger } from "../../src/lib/log.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+import { startWatch } from "../support/watch.ts";
+
+const SECRET = "ping/2f1c8e6a-secret";
+
+/** A dead man's switch: counts the calls and answers as it is told to. */
+async function startSwitch() {
+  let status = 200;
+  const calls: string[] = [];
+  const server = createServer((request, response) => {
+    calls.push(`${request.method} ${request.url}`);
+    response.writeHead(status, { location: "/elsewhere" }).end("OK");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${SECRET}`;
+  const quietMs = 2_500;
+  return {
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+    calls,
+    heartbeat: `heartbeat: { url: "${url}", interval: 1s }`,
+    answer: (next: number) => {
+      status = next;
+    },
+    more: (count = 1) => {
+      const before = calls.length;
+      return until(`${count} more calls`, () => calls.length >= before + count);
+    },
+    /** Waits until there was no call for longer than two intervals; fails where they never stop. */
+    async quiet() {
+      let seen = calls.length;
+      let since = performance.now();
+      await until("no more calls", () => {
+        if (calls.length !== seen) [seen, since] = [calls.length, performance.now()];
+        return performance.now() - since > quietMs;
+      });
+    },
+  };
+}
+
+const outcome = async (address: string, name: string): Promise<number> => {
+  const text = await (await fetch(`${address}/metrics`)).text();
+  return Number(new RegExp(`^lenswatch_heartbeat_total\\{outcome="${name}"\\} (\\d+)$`, "m").exec(text)?.[1]);
+};
+
+describeWithRedis("the heartbeat", () => {
+  it.concurrent("is called while all is well, not while the service is blind, and again after", async () => {
+    await using deadMan = await startSwitch();
+    await using watch = await startWatch({ more: deadMan.heartbeat });
+    await deadMan.more(2);
+    expect(new Set(deadMan.calls)).toEqual(new Set([`GET /${SECRET}`]));
+    watch.simulator.faults.set("error_payload", { endpoint: "status/uptime" });
+    await deadMan.quiet();
+    expect(await outcome(watch.app.address, "held")).toBeGreaterThan(0);
+    watch.simulator.faults.clearAll();
+    await deadMan.more();
+  });
+
+  it.concurrent("is not called while Redis is down, and again after", async () => {
+    await using deadMan = await startSwitch();
+    await using watch = await startWatch({ more: deadMan.heartbeat });
+    await deadMan.more();
+    await watch.redis.kill();
+    await deadMan.quiet();
+    await watch.redis.restart();
+    await deadMan.more();
+  });
+
+  it.concurrent("is not called while nobody works on deliveries, and again after", async () => {
+    await using deadMan = await startSwitch();
+    await using watch = await startWatch({ more: deadMan.heartbeat });
+    await deadMan.more();
+    const connection = new Redis(watch.redis.url, { maxRetriesPerRequest: null });
+    const deliveries = new Queue("deliver", { connection, prefix: "{lenswatch}" });
+    await deliveries.pause();
+    await deadMan.quiet();
+    expect((await fetch(`${watch.app.address}/readyz`)).status).toBe(200);
+    await deliveries.resume();
+    await deadMan.more();
+    await deliveries.close();
+    connection.disconnect();
+  });
+
+  it.concurrent("is called once an interval by two replicas", async () => {
+    await using deadMan = await startSwitch();
+    await using watch = await startWatch({ more: deadMan.heartbeat.replace("1s", "2s") });
+    const first = watch.app;
+    await watch.start();
+    await deadMan.more();
+    const [began, before] = [performance.now(), deadMan.calls.length];
+    await deadMan.more(3);
+    const intervals = (performance.now() - began) / 2_000;
+    expect(deadMan.calls.length - before).toBeLessThanOrEqual(Math.ceil(intervals) + 1);
+    await first.stop();
+  });
+
+  it.concurrent("a switch that refuses is told of once, counted, never by its URL, and followed nowhere", async () => {
+    await using deadMan = await startSwitch();
+    deadMan.answer(302);
+    let logged = "";
+    const destination = new Writable({
+      write(chunk, _, done) {
+        logged += String(chunk);
+        done();
+      },
+    });
+    await using watch = await startWatch({
+      more: deadMan.heartbeat,
+      log: createLogger({ level: "trace", destination }),
+    });
+    await deadMan.more(3);
+    await until("counted", async () => (await outcome(watch.app.address, "failed")) >= 2);
+    expect(logged.match(/the heartbeat was not accepted/g)).toHaveLength(1);
+    expect(logged).toContain("it answered 302, and redirects are not followed");
+    expect(deadMan.calls).not.toContain("GET /elsewhere");
+    deadMan.answer(200);
+    await until("said to be back", () => logged.includes("the heartbeat is called again"));
+    expect(await outcome(watch.app.address, "ok")).toBeGreaterThan(0);
+    const shown = logged + (await (await fetch(`${watch.app.address}/metrics`)).text());
+    expect(shown).not.toContain("2f1c8e6a");
+  });
+});
