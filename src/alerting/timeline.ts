@@ -52,6 +52,10 @@ const ofDelivery: Readonly<Record<string, Words>> = {
     `not told to ${to} yet, tried again: ${FAILURES[detail ?? ""] ?? "not accepted"}`,
   resolved_before_told: ({ to }) => `not told to ${to}: it was over before anybody was to hear of it`,
   send_resolved_off: ({ to }) => `its end not told to ${to}: send_resolved is false there`,
+  muted: ({ to, detail }) => `held back from ${to} by the time interval ${detail}`,
+  inhibited: ({ to, detail }) => `held back from ${to} while another alert explains it: ${keyOf(detail)}`,
+  silenced: ({ to, detail }) => `held back from ${to} by the silence ${detail}`,
+  acknowledged: ({ to, detail }) => `no reminder to ${to}: acknowledged by ${detail}`,
   owed_nowhere: ({ to }) => `its end cannot be told to ${to}, which is configured no more`,
 };
 
@@ -93,6 +97,11 @@ function wordsOf(line: Parameters<Words>[0], reason: string): string {
 
 function inWords(reason: string): string {
   return reason.replaceAll("_", " ");
+}
+
+/** An episode's alert, without when it began. */
+function keyOf(episode: string | undefined): string {
+  return (episode ?? "").replace(/@\d+$/, "");
 }
 
 function times(count: string | undefined): string {

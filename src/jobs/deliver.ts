@@ -13,7 +13,7 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Claimed, FailureScope, GroupStore } from "../store/groups.ts";
-import { failedLines, toldLines, untoldEndLines } from "./delivery-lines.ts";
+import { failedLines, heldLines, toldLines, untoldEndLines } from "./delivery-lines.ts";
 import { latencySeconds, toNotification } from "./message.ts";
 import { REST } from "./rest.ts";
 
@@ -101,7 +101,8 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
     if (decision.say === undefined) {
       deps.suppressed(integration, decision.why);
       const parting = partings(claim, decision);
-      const lines = untoldEndLines(decision, { integration: integration.id, claim, at: now });
+      const here = { integration: integration.id, claim, at: now };
+      const lines = [...untoldEndLines(decision, here), ...heldLines(holds, here)];
       const outcome = { now, said: false, told: [], ...parting, nextAt: decision.nextAt, lines };
       await arm(integration, await deps.groups.settle(integration, claim.group, token, outcome));
       return "one";

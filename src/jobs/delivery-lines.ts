@@ -1,5 +1,6 @@
 /** What delivery writes into the incident log: of each alert a message speaks of, who was told, or why not. Pure. */
 import type { GroupDecision } from "../alerting/decide.ts";
+import type { Hold, Holds } from "../alerting/hold.ts";
 import type { NotifyErrorCode } from "../alerting/notification.ts";
 import type { LogLine } from "../alerting/timeline.ts";
 import type { Alert } from "../health/alert.ts";
@@ -38,6 +39,15 @@ export function untoldEndLines(decision: GroupDecision, told: Told): LogLine[] {
     const alert = known.get(id) ?? claim.told.get(id)?.alert;
     if (said.has(id) || !alert) return [];
     return [line(alert, claim.told.has(id) ? "send_resolved_off" : "resolved_before_told")];
+  });
+}
+
+/** What fires and is held back, and by what. */
+export function heldLines(holds: Holds | undefined, told: Told): LogLine[] {
+  const line = lineAt(told);
+  return told.claim.alerts.flatMap((alert) => {
+    const hold: Hold | undefined = holds?.muted ?? holds?.held.get(alert.id);
+    return hold && alert.state === "firing" ? [line(alert, hold.reason, hold.by)] : [];
   });
 }
 

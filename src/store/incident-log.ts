@@ -22,6 +22,10 @@ const REPEATS: Readonly<Record<string, "spell" | "count">> = {
   no_location: "spell",
   failed: "spell",
   owed_nowhere: "spell",
+  muted: "spell",
+  inhibited: "spell",
+  silenced: "spell",
+  acknowledged: "spell",
   reminded: "count",
 };
 

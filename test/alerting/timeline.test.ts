@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { holdReasons } from "../../src/alerting/hold.ts";
 import { notifyErrorCodes } from "../../src/alerting/notification.ts";
 import { sentenceOf } from "../../src/alerting/timeline.ts";
 import { decisionReasons } from "../../src/health/judgement.ts";
@@ -31,6 +32,14 @@ test.each([
     "RecordingOffline: not told to ops/slack/0 yet, tried again: it did not answer in time",
   ],
   [
+    { ...at, reason: "inhibited", detail: "LocationOffline/location/shop@1772438400000" },
+    "RecordingOffline: held back from ops/slack/0 while another alert explains it: LocationOffline/location/shop",
+  ],
+  [
+    { ...at, reason: "acknowledged", detail: "dana" },
+    "RecordingOffline: no reminder to ops/slack/0: acknowledged by dana",
+  ],
+  [
     { ...at, reason: "held_by_the_moon", detail: "full" },
     "RecordingOffline: held by the moon at ops/slack/0 (full)",
   ],
@@ -46,6 +55,11 @@ test("every decision has words of its own", () => {
     return said.every((words) => words === spelled || words === `R: ${spelled}`);
   });
   expect(plain).toEqual([]);
+});
+
+test("every hold has words of its own", () => {
+  const said = holdReasons.map((reason) => sentenceOf({ ...at, reason, detail: "x" }));
+  expect(said.filter((words) => words.endsWith("(x)"))).toEqual([]);
 });
 
 test("every way of failing has words of its own", () => {

@@ -3,7 +3,7 @@ import { lenswatch } from "../commands/asking.ts";
 import { type Daemon, startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { prepareWatch } from "../support/watch.ts";
+import { prepareWatch, startWatch } from "../support/watch.ts";
 
 interface Timeline {
   readonly items: readonly {
@@ -87,6 +87,34 @@ describeWithRedis("why", () => {
       expect(said.stdout).toContain(words);
     }
     await daemon.end("SIGTERM");
+  });
+
+  it.concurrent("says what held a message back, once, and that it was told when that was over", async () => {
+    await using watch = await startWatch({
+      simulator: { locations: 1, recordingsPerLocation: 2 },
+      rules: `
+  - alert: RecordingOffline
+    when: { status: offline }
+    for: 0s
+  - alert: LocationOffline
+    when: { location_offline: { at_least: 100%, clear_below: 80%, min_recordings: 2 } }
+    for: 0s`,
+      route:
+        "{ receiver: ops, group_by: [alertname, recording_id], group_wait: 0s, group_interval: 1s, repeat_interval: 4h }",
+    });
+    const [first, second] = watch.simulator.world.recordings;
+    if (!first || !second) throw new Error("no cameras");
+    for (const { id } of [first, second]) watch.simulator.world.setStatus(id, "offline");
+    const told = () => timeline(watch.app.address, first.id);
+    await until("held", async () => along(await told(), "RecordingOffline", SLACK).length > 0);
+    watch.simulator.world.setStatus(second.id, "online");
+    await until("told", async () => along(await told(), "RecordingOffline", SLACK).length > 1);
+    const items = await told();
+    expect(along(items, "RecordingOffline", SLACK)).toEqual([
+      expect.stringMatching(/^inhibited LocationOffline\/location\//),
+      "told first",
+    ]);
+    expect(along(items, "LocationOffline", SLACK)[0]).toBe("told first");
   });
 
   it.concurrent("says when the service itself could not be seen, and what is owed where nobody is told any more", async () => {
