@@ -28,6 +28,8 @@ const ofRules: Readonly<Record<string, string>> = {
   clearing: "the condition is over; it ends once `keep_firing_for` has passed",
   clearing_ended: "the condition holds again before `keep_firing_for` had passed: it goes on firing",
   resolved: "recovered",
+  outside_schedule: "waits: outside the recording's uploading schedule",
+  within_schedule: "goes on: the uploading schedule has begun again, or does not count any more",
   rule_removed: "ended, its rule was removed",
   no_longer_watched: "ended, what it spoke of is not watched any more",
 };
@@ -40,6 +42,8 @@ const ofSubjects: Readonly<Record<string, string>> = {
   no_location: "ignored: its row names no location, and none is known",
   moved: "moved to another location",
   no_longer_watched: "not watched any more",
+  outside_schedule: "not online outside its uploading schedule, which is no incident",
+  within_schedule: "inside its uploading schedule again",
   forgotten: "left the fleet: absent for watch.forget_after",
 };
 
@@ -56,6 +60,7 @@ const ofDelivery: Readonly<Record<string, Words>> = {
   inhibited: ({ to, detail }) => `held back from ${to} while another alert explains it: ${keyOf(detail)}`,
   silenced: ({ to, detail }) => `held back from ${to} by the silence ${detail}`,
   acknowledged: ({ to, detail }) => `no reminder to ${to}: acknowledged by ${detail}`,
+  paused: ({ to }) => `held back from ${to}: outside the recording's uploading schedule`,
   owed_nowhere: ({ to }) => `its end cannot be told to ${to}, which is configured no more`,
 };
 

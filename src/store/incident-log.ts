@@ -3,6 +3,7 @@
  * memory. Lines are written by the scripts that do what they speak of (`scripts/log.lua`), and read here.
  */
 import type { Redis } from "ioredis";
+import { holdReasons } from "../alerting/hold.ts";
 import type { LogLine } from "../alerting/timeline.ts";
 import type { Subject } from "../health/judgement.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -22,10 +23,7 @@ const REPEATS: Readonly<Record<string, "spell" | "count">> = {
   no_location: "spell",
   failed: "spell",
   owed_nowhere: "spell",
-  muted: "spell",
-  inhibited: "spell",
-  silenced: "spell",
-  acknowledged: "spell",
+  ...Object.fromEntries(holdReasons.map((reason) => [reason, "spell"] as const)),
   reminded: "count",
 };
 
