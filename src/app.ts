@@ -6,40 +6,33 @@ import type { Redis } from "ioredis";
 import { Registry } from "prom-client";
 import { quietReasons } from "./alerting/decide.ts";
 import { fingerprint } from "./alerting/fingerprint.ts";
-import type { Integration } from "./alerting/route.ts";
 import { routesFor } from "./alerting/routing.ts";
-import { type Channels, createChannels } from "./channels.ts";
 import type { Config } from "./config/config.ts";
 import type { FleetState } from "./health/judge-fleet.ts";
+import type { HttpDeps } from "./http/deps.ts";
 import { judgeReadiness, type Readiness } from "./http/readiness.ts";
 import { createHttpServer } from "./http/server.ts";
-import { createEngine, type Engine } from "./jobs/engine.ts";
 import { heartbeatOutcomes } from "./jobs/heartbeat.ts";
 import { createQueues, queueNames } from "./jobs/queues.ts";
-import { type Clock, correctedClock, steadyClock } from "./lib/clock.ts";
+import { type Clock, correctedClock, type Instant, steadyClock } from "./lib/clock.ts";
 import { Closer, withDeadline } from "./lib/closer.ts";
 import { toError } from "./lib/errors.ts";
 import type { Logger } from "./lib/log.ts";
 import { readVersion } from "./lib/version.ts";
 import { createExposition } from "./metrics/exposition.ts";
 import type { FleetView } from "./metrics/fleet.ts";
-import { createMetrics, type Metrics } from "./metrics/metrics.ts";
-import { createHeartbeatCall } from "./notify/heartbeat.ts";
-import {
-  createService,
-  protocolErrorKinds,
-  type Service,
-  serviceEndpoints,
-  serviceErrorCodes,
-} from "./service/service.ts";
-import { createFleetStore, type FleetStore } from "./store/fleet.ts";
+import { createMetrics } from "./metrics/metrics.ts";
+import { protocolErrorKinds, serviceEndpoints, serviceErrorCodes } from "./service/service.ts";
+import { createShifts, type House, isSame, type Shifts } from "./shift.ts";
+import { createFleetStore } from "./store/fleet.ts";
 import { toIncident } from "./store/incidents.ts";
 import { openRedis } from "./store/open.ts";
 import { followRedisClock } from "./store/redis.ts";
-import { createStore, type Store } from "./store/store.ts";
+import { createStore } from "./store/store.ts";
 
 const PING_DEADLINE_MS = 1_000;
 const CLOCK_MS = 60_000;
+const ASK_REDIS_AGAIN_MS = 1_000;
 const WATCHED_ENDPOINTS = ["status_uptime", "uptimes", "locations"] as const;
 
 export interface AppDeps {
@@ -54,6 +47,14 @@ export interface App {
   readonly address: string;
   /** Resolves once Redis answered and the work has begun; it waits for Redis as long as it takes. */
   readonly working: Promise<void>;
+  /**
+   * Puts another configuration in force and resolves once it is; timers are kept and nothing is told again. What
+   * needs a restart (`redis`, `watch.history`, `http.listen`) stays as it was and is said in the log. Throws where it cannot be built:
+   * then everything stays as it was.
+   */
+  reload(config: Config): Promise<void>;
+  /** The configuration could not be loaded: the one in force stays, and the metric says so. */
+  refused(): void;
   /** Ends everything within 10 s, even without Redis; the second call returns the first one's promise. */
   stop(): Promise<void>;
 }
@@ -81,100 +82,124 @@ async function build({ config, log, clock: own }: AppDeps, closer: Closer): Prom
   closer.add("Redis", () => redis.disconnect());
   const store = createStore(redis, config.redis.prefix, { historyMs: config.watch.historyMs });
 
-  const channels = createChannels(config, log.child({ component: "notify" }));
-  closer.add("channels", () => channels.close(), 1_000);
   const registry = new Registry();
-  const metrics = createMetrics(registry, { version: readVersion(), known: knownLabels(config, channels) });
+  const metrics = createMetrics(registry, { version: readVersion(), known: knownLabels(config) });
   metrics.configReloaded(true);
   const up = new Map<string, boolean>();
-  const service = createService({
-    config: config.service,
-    clock,
-    log,
-    observer: observe(metrics, up),
-  });
-  closer.add("service", () => service.close(), 1_500);
-
   const queues = createQueues({
     connect: opened.connect,
     prefix: store.keys.queuePrefix,
     log: log.child({ component: "queues" }),
     onFailed: (queue, err) => log.error({ err, queue }, "a job failed; the next one tries again"),
   });
-  closer.add("queues", () => queues.close(), 4_500);
-  const heartbeat = config.heartbeat && createHeartbeatCall(config.heartbeat);
-  if (heartbeat) closer.add("heartbeat", () => heartbeat.close(), 1_000);
   const fleet = createFleetStore<FleetState>(redis, store.keys, {});
-  const engine = createEngine({
-    config,
-    clock,
+  let lastAttemptAt: Instant | undefined;
+  const house: House = {
     log,
-    service,
+    clock,
     store,
     fleet,
     queues,
-    channels: channels.byId,
+    registry,
     metrics,
-    callHeartbeat: heartbeat && ((signal) => heartbeat.call(signal)),
-    toRefusal: channels.toRefusal,
-    digestMail: channels.digestMail,
-    isPassing: channels.isPassing,
-  });
-  closer.add("engine", () => engine.stop());
+    up,
+    attempted(at) {
+      lastAttemptAt = at;
+    },
+  };
+  const shifts = createShifts(house, config);
+  metrics.knowIntegrations(shifts.current().channels.integrations);
+  closer.add("channels and service", () => shifts.close(), 2_000);
+  closer.add("queues", () => queues.close(), 4_500);
+  closer.add("engine", () => shifts.stop());
 
-  const parts = { config, log, clock, redis, store, fleet, engine, registry, up };
-  const http = createHttpServer({ ...httpDeps(parts), version: readVersion(), clock, log });
+  const parts = { house, redis, clock, shifts, lastAttemptAt: () => lastAttemptAt };
+  const http = createHttpServer(httpDeps(parts));
   closer.add("HTTP", () => http.close(), 1_500);
   const { address } = await http.start();
   log.info({ address }, "listening");
-  const working = begin(parts, closer, service);
-  return { address, working, stop: () => closer.close() };
+  const working = begin(parts, closer);
+  return {
+    address,
+    working,
+    reload: (next) => reload(parts, next),
+    refused: () => metrics.configReloaded(false),
+    stop: () => closer.close(),
+  };
 }
 
 interface Parts {
-  readonly config: Config;
-  readonly log: Logger;
-  readonly clock: ReturnType<typeof correctedClock>;
+  readonly house: House;
   readonly redis: Redis;
-  readonly store: Store;
-  readonly fleet: FleetStore<FleetState>;
-  readonly engine: Engine;
-  readonly registry: Registry;
-  readonly up: ReadonlyMap<string, boolean>;
+  readonly clock: ReturnType<typeof correctedClock>;
+  readonly shifts: Shifts;
+  lastAttemptAt(): Instant | undefined;
 }
 
 /** Waits for Redis, then begins the work; never rejects: what fails here is logged and tried again. */
-async function begin(
-  { config, log, clock, redis, engine }: Parts,
-  closer: Closer,
-  service: Service,
-): Promise<void> {
+async function begin({ house: { log }, redis, clock, shifts }: Parts, closer: Closer): Promise<void> {
   let stopped = false;
   closer.add("start", () => {
     stopped = true;
   });
-  void service.checkStatus().catch((thrown: unknown) => {
+  const first = shifts.current();
+  void first.service.checkStatus().catch((thrown: unknown) => {
     log.warn(
       { err: toError(thrown) },
       "the service does not say that it is healthy; watching begins all the same",
     );
   });
-  for (let attempt = 1; !stopped; attempt++) {
+  while (!stopped) {
     try {
       if (redis.status === "wait") await redis.connect().catch(() => {});
       await followRedisClock(redis, clock);
       await warnOfSettings(redis, log);
-      await engine.start();
-      log.info({ statusIntervalMs: config.watch.statusIntervalMs }, "watching");
       break;
     } catch (thrown) {
       if (stopped) return;
-      log.error({ err: toError(thrown), attempt }, "the start failed; it is tried again");
-      await new Promise((resolve) => setTimeout(resolve, Math.min(30_000, 500 * attempt)).unref());
+      log.error({ err: toError(thrown) }, "Redis could not be asked; it is tried again");
+      await new Promise((resolve) => setTimeout(resolve, ASK_REDIS_AGAIN_MS).unref());
     }
   }
+  await shifts.begin();
+  if (stopped) return;
+  log.info({ statusIntervalMs: shifts.current().config.watch.statusIntervalMs }, "watching");
   const following = setInterval(() => void followRedisClock(redis, clock).catch(() => {}), CLOCK_MS);
   closer.add("clock", () => clearInterval(following));
+}
+
+/** What the house was built with stays until the next start. */
+async function reload({ house: { log, metrics }, shifts }: Parts, asked: Config): Promise<void> {
+  const before = shifts.current().config;
+  const { host, port } = before.http;
+  const { historyMs } = before.watch;
+  const next: Config = {
+    ...asked,
+    redis: before.redis,
+    watch: { ...asked.watch, historyMs },
+    http: { ...asked.http, host, port },
+  };
+  const later = [
+    ...(isSame(asked.redis, before.redis) ? [] : ["redis"]),
+    ...(asked.watch.historyMs === historyMs ? [] : ["watch.history"]),
+    ...(isSame(asked.http, next.http) ? [] : ["http.listen"]),
+  ];
+  if (later.length > 0) {
+    log.warn({ keys: later }, "these keys changed too: they take effect at the next start");
+  }
+  if (isSame(before, next)) {
+    log.info("the configuration was read again and says the same");
+  } else {
+    try {
+      await shifts.change(next);
+    } catch (thrown) {
+      metrics.configReloaded(false);
+      throw thrown;
+    }
+    if (next.log.level !== before.log.level) log.level = next.log.level;
+    log.info("the configuration was loaded anew and is in force");
+  }
+  metrics.configReloaded(true);
 }
 
 /** What is promised holds for a Redis that keeps what it was given. */
@@ -188,7 +213,7 @@ async function warnOfSettings(redis: Redis, log: Logger): Promise<void> {
   }
 }
 
-function knownLabels({ heartbeat }: Config, channels: Channels) {
+function knownLabels({ heartbeat }: Config) {
   return {
     endpoints: serviceEndpoints,
     outcomes: ["ok", ...serviceErrorCodes],
@@ -196,72 +221,72 @@ function knownLabels({ heartbeat }: Config, channels: Channels) {
     suppressReasons: quietReasons,
     queues: queueNames,
     heartbeats: heartbeat ? heartbeatOutcomes : [],
-    integrations: channels.integrations.map(({ receiver, type }: Integration) => ({ receiver, type })),
+    integrations: [],
   };
 }
 
-/** The metrics as the service's observer; which endpoints answer is kept beside them for readiness. */
-function observe(metrics: Metrics, up: Map<string, boolean>) {
-  return {
-    ...metrics,
-    request(endpoint: string, outcome: string, seconds: number) {
-      metrics.request(endpoint, outcome, seconds);
-      const answers = outcome === "ok" || outcome === "bad_request";
-      if (outcome === "closed") return;
-      up.set(endpoint, answers);
-      metrics.serviceUp(endpoint, answers);
-    },
-  };
-}
-
-function httpDeps(parts: Parts) {
-  const { config, log, store, engine, registry } = parts;
+/** Everything is asked of the shift in force at each request. */
+function httpDeps(parts: Parts): HttpDeps {
+  const { shifts } = parts;
+  const { log, clock, store, registry } = parts.house;
+  const config = () => shifts.current().config;
   const receiversOf = (labels: Readonly<Record<string, string>>) => [
-    ...new Set(routesFor(config.route, labels).map(({ receiver }) => receiver)),
+    ...new Set(routesFor(config().route, labels).map(({ receiver }) => receiver)),
   ];
   return {
-    listen: config.http,
-    readToken: config.http.readToken,
-    adminToken: config.http.adminToken,
-    externalUrl: config.http.externalUrl,
+    log,
+    clock,
+    version: readVersion(),
+    listen: config().http,
+    get readToken() {
+      return config().http.readToken;
+    },
+    get adminToken() {
+      return config().http.adminToken;
+    },
+    get externalUrl() {
+      return config().http.externalUrl;
+    },
     ready: () => readiness(parts),
-    fleet: () => engine.fleet(),
+    fleet: () => shifts.current().engine.fleet(),
     alerts: async () =>
-      (await engine.held()).map((held) => ({
+      (await shifts.current().engine.held()).map((held) => ({
         ...held,
         receivers: receiversOf(held.alert.labels),
         inhibitedBy: held.inhibitedBy.map(({ labels }) => fingerprint(labels)),
       })),
-    ...engine.changes,
+    ...shifts.current().engine.changes,
     timeline: store.log.read,
     incidents: async (since: number) => [
       ...(await store.incidents.endedSince(since)),
       ...(await store.shards.alerts()).filter(({ state }) => state === "firing").map(toIncident),
     ],
-    routing: () => ({ route: config.route, receivers: config.receivers.map(({ name }) => name) }),
+    routing: () => ({ route: config().route, receivers: config().receivers.map(({ name }) => name) }),
     metrics: createExposition({ registry, log, fleet: () => fleetView(parts) }),
   };
 }
 
-async function fleetView({ config, engine, fleet }: Parts): Promise<FleetView> {
-  const [snapshot, { state }] = await Promise.all([engine.fleet(), fleet.read()]);
+async function fleetView({ house, shifts }: Parts): Promise<FleetView> {
+  const { engine, config } = shifts.current();
+  const [snapshot, { state }] = await Promise.all([engine.fleet(), house.fleet.read()]);
   const otherAlerts = Object.values(state).flatMap((alerts) => Object.values(alerts));
   return { snapshot, rules: config.rules, otherAlerts };
 }
 
-async function readiness({ config, clock, redis, engine, up }: Parts): Promise<Readiness> {
+async function readiness({ house, clock, redis, shifts, lastAttemptAt }: Parts): Promise<Readiness> {
   const redisReachable =
     redis.status === "ready" &&
     (await withDeadline(redis.ping(), PING_DEADLINE_MS).then(
       () => true,
       () => false,
     ));
+  const { statusIntervalMs } = shifts.current().config.watch;
   return judgeReadiness(
     {
       configLoaded: true,
       redisReachable,
-      sweeps: { lastAttemptAt: engine.lastAttemptAt(), statusIntervalMs: config.watch.statusIntervalMs },
-      endpointsDown: WATCHED_ENDPOINTS.filter((endpoint) => up.get(endpoint) === false),
+      sweeps: { lastAttemptAt: lastAttemptAt(), statusIntervalMs },
+      endpointsDown: WATCHED_ENDPOINTS.filter((endpoint) => house.up.get(endpoint) === false),
     },
     clock.now(),
   );

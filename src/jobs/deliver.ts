@@ -48,6 +48,8 @@ export interface DeliverDeps {
   readonly externalUrl: string | undefined;
   /** What holds a group's alerts back now; by default nothing does. */
   holds?(claim: Claimed): Promise<Holds>;
+  /** What is to be said to a group; `decideGroup` unless given. */
+  readonly decide?: typeof decideGroup;
   /** Reads what a channel threw; the only place that knows its class. */
   toRefusal(thrown: unknown): Refusal;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
@@ -62,16 +64,26 @@ type Served = "one" | "late" | "nothing";
 
 type Saying = Extract<GroupDecision, { say: NotifyReason }>;
 
+export interface Delivery {
+  deliver(integrationId: string): Promise<void>;
+  /** Claims nothing more; a message under way is sent and written down. */
+  rest(): void;
+  /** As `rest`, and gives up what Redis does not take. */
+  stop(): void;
+}
+
 /** Gives `deliver(integration id)`; a call while one is under way makes that one look once more. */
-export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise<void>; stop(): void } {
+export function createDeliver(deps: DeliverDeps): Delivery {
   const underWay = new Map<string, { again: boolean }>();
   const failing = new Set<string>();
   const stopping = new AbortController();
   const stopped = () => stopping.signal.aborted;
+  let resting = false;
+  const claimsMore = () => !resting && !stopped();
 
   async function deliver(channel: Channel): Promise<void> {
     let leaseMs = LEASE_MS;
-    while (!stopped()) {
+    while (claimsMore()) {
       const served = await serveOne(channel, leaseMs);
       if (served === "nothing") return;
       leaseMs = served === "late" ? Math.min(LONGEST_LEASE_MS, 2 * leaseMs) : LEASE_MS;
@@ -89,7 +101,7 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
     }
     const holds = await deps.holds?.(claim);
     const now = deps.clock.now();
-    const decision = decideGroup({
+    const decision = (deps.decide ?? decideGroup)({
       now,
       repeatIntervalMs: claim.repeatIntervalMs,
       sendResolved: integration.sendResolved,
@@ -243,7 +255,7 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
       const state = { again: true };
       underWay.set(id, state);
       try {
-        while (state.again && !stopped()) {
+        while (state.again && claimsMore()) {
           state.again = false;
           await deliver(channel);
         }
@@ -255,6 +267,9 @@ export function createDeliver(deps: DeliverDeps): { deliver(id: string): Promise
       } finally {
         underWay.delete(id);
       }
+    },
+    rest() {
+      resting = true;
     },
     stop: () => stopping.abort(),
   };

@@ -8,7 +8,7 @@ import type { FleetState } from "../health/judge-fleet.ts";
 import type { FleetSnapshot } from "../health/state.ts";
 import { uptimeRetentionMs } from "../health/uptime.ts";
 import { backoffMs } from "../lib/backoff.ts";
-import type { Clock } from "../lib/clock.ts";
+import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Metrics } from "../metrics/metrics.ts";
@@ -26,7 +26,7 @@ import { createHolds, type HeldAlert } from "./holds.ts";
 
 import { createInventoryJob } from "./inventory.ts";
 import { createJudgeService } from "./judge-service.ts";
-import type { QueueName, Queues } from "./queues.ts";
+import { type QueueName, type Queues, queueNames } from "./queues.ts";
 import { readFleet } from "./read-fleet.ts";
 import { createRefreshUptime } from "./refresh-uptime.ts";
 import { reroute } from "./reroute.ts";
@@ -60,20 +60,28 @@ export interface EngineDeps {
   readonly digestMail: DigestMail | undefined;
   /** Whether what sending a mail threw may pass. */
   isPassing(thrown: unknown): boolean;
+  /** A sweep was attempted here. */
+  attempted(at: Instant): void;
 }
 
 export interface Engine {
-  /** Reads what is remembered, then starts workers and schedules. Waits for Redis as long as it takes. */
-  start(): Promise<void>;
-  /** Takes no new work; what is under way ends by itself. */
+  /**
+   * Reads what is remembered, then starts workers and schedules. Waits for Redis as long as it takes. `leaving` are
+   * integrations that are gone and about to tell what they owe.
+   */
+  start(leaving: ReadonlySet<string>): Promise<void>;
+  /**
+   * Takes no new work and judges no more: what a sweep under way has found is thrown away, a message under way is
+   * sent and written down. Resolves when all of it has ended; `start` again is not possible.
+   */
+  retire(): Promise<void>;
+  /** As `retire`, and gives up what Redis does not take. */
   stop(): void;
   fleet(): Promise<FleetSnapshot>;
   /** Everything that fires, with what holds it back. */
   held(): Promise<HeldAlert[]>;
   /** Silences and acknowledgements, as people change them. */
   readonly changes: HoldChanges;
-  /** When this process last attempted a sweep; undefined before the first. */
-  lastAttemptAt(): number | undefined;
 }
 
 /** Builds the engine; nothing runs before `start`. */
@@ -83,8 +91,17 @@ export function createEngine(deps: EngineDeps): Engine {
   const integrations: Integration[] = [...deps.channels.values()].map(({ integration }) => integration);
   const assigned = createAssigned(() => store.assignments.read());
   const wake = createWake(queues, clock);
-  let lastAttemptAt: number | undefined;
+  let retired = false;
   let healing: NodeJS.Timeout | undefined;
+  let healed: Promise<void> | undefined;
+
+  /** Two configurations never judge at the same time: who has retired writes no judgement. */
+  const shards: Store["shards"] = {
+    ...store.shards,
+    remember: async (input) => (retired ? { outcome: "lost" } : store.shards.remember(input)),
+    rememberShard: async (shard, input) =>
+      retired ? { outcome: "lost" } : store.shards.rememberShard(shard, input),
+  };
 
   const inventory = createInventoryJob({
     clock,
@@ -122,7 +139,7 @@ export function createEngine(deps: EngineDeps): Engine {
     clock,
     log,
     service,
-    store: store.shards,
+    store: shards,
     assigned,
     inventory: store.inventory,
     nameThem: inventory.nameThem,
@@ -138,14 +155,14 @@ export function createEngine(deps: EngineDeps): Engine {
     integrations,
     wake,
     swept(outcome, seconds, now) {
-      lastAttemptAt = now;
+      deps.attempted(now);
       if (outcome === "ok") metrics.sweepFinished(seconds, now);
     },
   });
   const judgeService = createJudgeService({
     clock,
     log,
-    store: store.shards,
+    store: shards,
     fleet: deps.fleet,
     groups: store.groups,
     assigned,
@@ -262,34 +279,52 @@ export function createEngine(deps: EngineDeps): Engine {
     for (const [queue, counts] of await queues.counts()) countJobs(metrics, queue, counts);
   }
 
+  async function begin(leaving: ReadonlySet<string>): Promise<void> {
+    await queues.open();
+    await store.inventory.load();
+    const remembered = (await assigned.follow()) !== "none";
+    await reroute({
+      clock,
+      log,
+      store: store.shards,
+      groups: store.groups,
+      incidentLog: store.log,
+      route,
+      integrations,
+      leaving,
+      wake,
+      owed: metrics.endsOwed,
+    });
+    await schedules.assert();
+    // What is watched may be another now: the schedule goes on as it was.
+    if (remembered) await queues.add("upkeep", { job: "inventory" });
+    await startWork();
+  }
+
+  function keepHealing(): void {
+    let busy = false;
+    healing = setInterval(() => {
+      if (busy) return;
+      busy = true;
+      healed = healAndCount()
+        .catch((thrown: unknown) => log.debug({ err: toError(thrown) }, "self-healing failed; tried again"))
+        .finally(() => {
+          busy = false;
+        });
+    }, HEAL_MS);
+  }
+
   return {
-    async start() {
-      await queues.open();
-      await store.inventory.load();
-      await assigned.follow();
-      await reroute({
-        clock,
-        log,
-        store: store.shards,
-        groups: store.groups,
-        incidentLog: store.log,
-        route,
-        integrations,
-        wake,
-        owed: metrics.endsOwed,
-      });
-      await schedules.assert();
-      await startWork();
-      let busy = false;
-      healing = setInterval(() => {
-        if (busy) return;
-        busy = true;
-        healAndCount()
-          .catch((thrown: unknown) => log.debug({ err: toError(thrown) }, "self-healing failed; tried again"))
-          .finally(() => {
-            busy = false;
-          });
-      }, HEAL_MS);
+    async start(leaving) {
+      await begin(leaving);
+      if (!retired) keepHealing();
+    },
+
+    async retire() {
+      retired = true;
+      clearInterval(healing);
+      delivery.rest();
+      await Promise.all([healed, ...queueNames.map((name) => queues.rest(name))]);
     },
 
     stop() {
@@ -301,8 +336,6 @@ export function createEngine(deps: EngineDeps): Engine {
     fleet,
     held: () => holds.ofAll(),
     changes: createHoldChanges({ clock, log, store, wake }),
-
-    lastAttemptAt: () => lastAttemptAt,
   };
 }
 

@@ -23,8 +23,10 @@ export type Handler = (job: { name: string; data: Record<string, unknown> }) => 
 export interface Queues {
   /** Connects; waits for Redis as long as it takes. Everything else comes after it. */
   open(): Promise<void>;
-  /** Starts working on a queue, once, with at most `concurrency` jobs at once. */
+  /** Starts working on a queue, once until `rest`, with at most `concurrency` jobs at once. */
   work(name: QueueName, concurrency: number, handler: Handler): Promise<void>;
+  /** Takes no new jobs of a queue from now on; resolves when those under way have ended. */
+  rest(name: QueueName): Promise<void>;
   /** Runs `job` every `everyMs`, the first time at once; the same id again changes the interval only. */
   every(name: QueueName, id: string, everyMs: number, data: Record<string, unknown>): Promise<void>;
   /** Takes a scheduler away. */
@@ -56,10 +58,12 @@ export function createQueues(deps: {
   const options = { prefix: deps.prefix, skipVersionCheck: true };
   const queues = new Map<QueueName, Queue>();
   const workers = new Map<QueueName, Worker>();
-  const connections: Redis[] = [];
+  /** Those at work, and those that still end what they had begun, with their connections. */
+  const unclosed = new Map<Worker, Redis>();
+  const connections = new Set<Redis>();
   const connected = async (name: string): Promise<Redis> => {
     const connection = deps.connect(name);
-    connections.push(connection);
+    connections.add(connection);
     await ready(connection);
     return connection;
   };
@@ -97,6 +101,19 @@ export function createQueues(deps: {
       worker.on("failed", (_job, error) => deps.onFailed(name, error));
       worker.on("error", (error) => log.debug({ err: toError(error), queue: name }, "worker trouble"));
       workers.set(name, worker);
+      unclosed.set(worker, connection);
+    },
+
+    async rest(name) {
+      const worker = workers.get(name);
+      if (!worker) return;
+      workers.delete(name);
+      await worker.close();
+      const connection = unclosed.get(worker);
+      unclosed.delete(worker);
+      if (!connection) return;
+      connections.delete(connection);
+      connection.disconnect();
     },
 
     async every(name, id, everyMs, data) {
@@ -121,7 +138,7 @@ export function createQueues(deps: {
     },
 
     async close() {
-      const all = [...workers.values()];
+      const all = [...unclosed.keys()];
       const ending = all.map((worker) => worker.close());
       await withDeadline(Promise.allSettled(ending), GRACE_MS).catch(() =>
         Promise.allSettled(all.map((worker) => worker.close(true))),

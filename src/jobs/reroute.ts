@@ -22,6 +22,8 @@ export interface RerouteDeps {
   readonly incidentLog: Pick<IncidentLog, "write">;
   readonly route: Route;
   readonly integrations: readonly Integration[];
+  /** Integrations that are gone and about to tell the ends they owe. */
+  readonly leaving?: ReadonlySet<string>;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
   /** How many ends are owed at integrations of this receiver and type that are gone. */
   owed(receiver: string, type: string, count: number): void;
@@ -39,15 +41,23 @@ export async function reroute(deps: RerouteDeps): Promise<void> {
     const page = alerts.slice(from, from + ALERTS_PER_CALL);
     await deps.wake(await groups.reroute(page, ids, deps.clock.now()));
   }
-  await sayWhatIsOwed(deps, new Set(ids));
+  const gone = (await groups.knownIntegrations()).filter((id) => !ids.includes(id));
+  await sayWhatIsOwed(
+    deps,
+    gone.filter((id) => !deps.leaving?.has(id)),
+  );
 }
 
+/** What it takes to say what nobody will be told. */
+export type OwedDeps = Pick<RerouteDeps, "clock" | "log" | "incidentLog" | "owed"> & {
+  readonly groups: Pick<GroupStore, "told">;
+};
+
 /** Ends owed at integrations that are no longer configured cannot be sent: they are written down and counted. */
-async function sayWhatIsOwed(deps: RerouteDeps, here: ReadonlySet<string>): Promise<void> {
+export async function sayWhatIsOwed(deps: OwedDeps, gone: readonly string[]): Promise<void> {
   const { groups, log } = deps;
   const counts = new Map<string, number>();
-  for (const id of await groups.knownIntegrations()) {
-    if (here.has(id)) continue;
+  for (const id of gone) {
     const owed = await groups.told(id);
     if (owed.length === 0) continue;
     log.warn(

@@ -167,6 +167,13 @@ export function createGroupStore(redis: Redis, keys: Keys, historyMs: number) {
       return next;
     },
 
+    /** Makes every group of the integration due, whatever its timers say. */
+    async hasten(integration: string, now: Instant): Promise<void> {
+      const groups = await redis.zrange(keys.due(integration), 0, "-1");
+      if (groups.length === 0) return;
+      await redis.zadd(keys.due(integration), "XX", ...groups.flatMap((group) => [now, group]));
+    },
+
     /** What the integration keeps failing with, if anything. */
     async trouble(integration: Integration): Promise<Trouble | undefined> {
       const pipeline = redis.pipeline();

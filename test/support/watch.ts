@@ -23,6 +23,8 @@ export interface Watch extends Stage {
   app: App;
   /** Starts the daemon anew with the configuration as it is now. */
   start(): Promise<App>;
+  /** Changes the configuration's text and puts it in force without a stop. */
+  reload(change: (config: string) => string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -96,12 +98,17 @@ export async function startWatch(options: WatchOptions = {}): Promise<Watch> {
     ...stage,
     app: undefined as unknown as App,
     async start() {
-      const parsed = parseConfig(watch.config, { file: "story.yaml", env: {} });
-      if ("problems" in parsed) throw new Error(JSON.stringify(parsed.problems, null, 1));
-      const config = options.adjust?.(parsed.config) ?? parsed.config;
-      watch.app = await startApp({ config, log, ...(options.clock ? { clock: options.clock } : {}) });
+      const { clock } = options;
+      const config = load(watch.config, options);
+      watch.app = await startApp({ config, log, ...(clock ? { clock } : {}) });
       await watch.app.working;
       return watch.app;
+    },
+    async reload(change) {
+      const changed = change(watch.config);
+      if (changed === watch.config) throw new Error("the change changes nothing");
+      watch.config = changed;
+      await watch.app.reload(load(changed, options));
     },
     async close() {
       await watch.app.stop().catch(() => {});
@@ -111,6 +118,12 @@ export async function startWatch(options: WatchOptions = {}): Promise<Watch> {
   };
   await watch.start();
   return watch;
+}
+
+function load(text: string, options: WatchOptions): Config {
+  const parsed = parseConfig(text, { file: "story.yaml", env: {} });
+  if ("problems" in parsed) throw new Error(JSON.stringify(parsed.problems, null, 1));
+  return options.adjust?.(parsed.config) ?? parsed.config;
 }
 
 function configText(

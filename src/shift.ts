@@ -1,0 +1,227 @@
+/**
+ * What the configuration decides, from one load of it to the next: the service's client, the channels and the
+ * engine. The house (Redis, queues, HTTP, metrics) outlives every shift; timers and what was told are in Redis, so
+ * that a change of shifts tells nothing again.
+ */
+import type { Registry } from "prom-client";
+import type { Integration } from "./alerting/route.ts";
+import { type Channels, createChannels } from "./channels.ts";
+import type { Config } from "./config/config.ts";
+import type { FleetState } from "./health/judge-fleet.ts";
+import { createEngine, type Engine } from "./jobs/engine.ts";
+import { sayFarewell } from "./jobs/farewell.ts";
+import type { Queues } from "./jobs/queues.ts";
+import type { Clock, Instant } from "./lib/clock.ts";
+import { withDeadline } from "./lib/closer.ts";
+import { toError } from "./lib/errors.ts";
+import type { Logger } from "./lib/log.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import { createService, type Service } from "./service/service.ts";
+import type { FleetStore } from "./store/fleet.ts";
+import type { Store } from "./store/store.ts";
+
+/** The next shift waits this long for the last one's jobs, then begins beside them. */
+const HANDOVER_MS = 2_000;
+/** Longer than any send: then channels and the service's client are closed whatever is under way. */
+const DRAIN_MS = 15_000;
+const START_REST_MS = 500;
+const START_REST_MOST_MS = 30_000;
+
+/** What outlives every shift. */
+export interface House {
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly fleet: FleetStore<FleetState>;
+  readonly queues: Queues;
+  readonly registry: Registry;
+  readonly metrics: Metrics;
+  /** Which endpoints of the service answer. */
+  readonly up: Map<string, boolean>;
+  attempted(at: Instant): void;
+}
+
+export interface Shift {
+  readonly config: Config;
+  readonly channels: Channels;
+  readonly service: Service;
+  readonly engine: Engine;
+}
+
+/** Builds a shift; nothing runs before its engine is started. A service whose section did not change is taken over. */
+export function createShift(house: House, config: Config, before?: Shift): Shift {
+  const channels = createChannels(config, house.log.child({ component: "notify" }));
+  const kept = before && isSame(before.config.service, config.service) ? before.service : undefined;
+  const service = kept ?? openService(house, config);
+  const { clock, log, store, fleet, queues, metrics, attempted } = house;
+  const { byId, toRefusal, digestMail, isPassing } = channels;
+  const engine = createEngine({
+    config,
+    clock,
+    log,
+    service,
+    store,
+    fleet,
+    queues,
+    channels: byId,
+    metrics,
+    toRefusal,
+    digestMail,
+    isPassing,
+    attempted,
+  });
+  return { config, channels, service, engine };
+}
+
+function openService({ clock, log, metrics, up }: House, config: Config): Service {
+  return createService({
+    config: config.service,
+    clock,
+    log,
+    observer: observe(metrics, up),
+  });
+}
+
+/** The metrics as the service's observer; which endpoints answer is kept beside them for readiness. */
+function observe(metrics: Metrics, up: Map<string, boolean>) {
+  return {
+    ...metrics,
+    request(endpoint: string, outcome: string, seconds: number) {
+      metrics.request(endpoint, outcome, seconds);
+      const answers = outcome === "ok" || outcome === "bad_request";
+      if (outcome === "closed") return;
+      up.set(endpoint, answers);
+      metrics.serviceUp(endpoint, answers);
+    },
+  };
+}
+
+/** Two parts of configurations that say the same; what a matcher does follows from what it says. */
+export function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** The shift in force, and its change for the next one. */
+export interface Shifts {
+  current(): Shift;
+  /** Starts the work; tries until it works, unless stopped. */
+  begin(): Promise<void>;
+  /**
+   * Puts a configuration in force: the last shift takes no new work, the next one begins, integrations that are gone
+   * tell the ends they owe. One change at a time. Throws, with everything as it was, where it cannot be built.
+   */
+  change(config: Config): Promise<void>;
+  /** Ends the work; bounded by the queues' own deadline. */
+  stop(): void;
+  /** Closes what the shifts opened. */
+  close(): Promise<void>;
+}
+
+export function createShifts(house: House, config: Config): Shifts {
+  const { log } = house;
+  let current = createShift(house, config);
+  let turn: Promise<void> = Promise.resolve();
+  const leaving = new Map<string, AbortController>();
+  const stopping = new AbortController();
+  const unclosed = new Set<() => Promise<unknown>>();
+  /** The one at work, and those that still end what they had begun. */
+  const engines = new Set<Engine>([current.engine]);
+
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    turn = turn.then(work, work);
+    return turn;
+  }
+
+  async function start(shift: Shift): Promise<void> {
+    for (let attempt = 1; !stopping.signal.aborted; attempt++) {
+      try {
+        await shift.engine.start(new Set(leaving.keys()));
+        return;
+      } catch (thrown) {
+        if (stopping.signal.aborted) return;
+        log.error({ err: toError(thrown), attempt }, "the start failed; it is tried again");
+        const restMs = Math.min(START_REST_MOST_MS, START_REST_MS * attempt);
+        await new Promise((resolve) => setTimeout(resolve, restMs).unref());
+      }
+    }
+  }
+
+  async function change(next: Config): Promise<void> {
+    const before = current;
+    const after = createShift(house, next, before);
+    house.metrics.knowIntegrations(after.channels.integrations);
+    for (const id of after.channels.byId.keys()) leaving.get(id)?.abort();
+    const gone = [...before.channels.byId.keys()].filter((id) => !after.channels.byId.has(id));
+    for (const id of gone) leaving.set(id, new AbortController());
+    current = after;
+    engines.add(after.engine);
+    const ended = before.engine.retire();
+    await withDeadline(ended, HANDOVER_MS).catch(() => {});
+    await start(after);
+    void seeOff(before, after, { ended, gone });
+  }
+
+  /** The last shift's messages under way end, then those that are gone say what they owe, then it is closed. */
+  async function seeOff(
+    before: Shift,
+    after: Shift,
+    { ended, gone }: { ended: Promise<void>; gone: readonly string[] },
+  ): Promise<void> {
+    const close = async () => {
+      unclosed.delete(close);
+      await before.channels.close();
+      if (before.service !== after.service) await before.service.close();
+    };
+    unclosed.add(close);
+    await withDeadline(ended, DRAIN_MS).catch(() => {});
+    engines.delete(before.engine);
+    await Promise.all(gone.map((id) => partWith(before, id)));
+    await close().catch((thrown: unknown) => log.debug({ err: toError(thrown) }, "closing was not clean"));
+  }
+
+  async function partWith({ channels, config: { http } }: Shift, id: string): Promise<void> {
+    const { clock, store, metrics } = house;
+    const ending = leaving.get(id);
+    if (!ending) return;
+    const deps = {
+      clock,
+      log,
+      groups: store.groups,
+      channels: channels.byId,
+      externalUrl: http.externalUrl,
+      toRefusal: channels.toRefusal,
+      ...deliveryMetrics(metrics),
+    };
+    const signal = AbortSignal.any([ending.signal, stopping.signal]);
+    await sayFarewell(deps, id, signal).catch((thrown: unknown) => {
+      if (!signal.aborted)
+        log.error({ err: toError(thrown), integration: id }, "the ends owed were not told");
+    });
+    if (leaving.get(id) === ending) leaving.delete(id);
+  }
+
+  return {
+    current: () => current,
+    begin: () => inTurn(() => start(current)),
+    change: (next) => inTurn(() => change(next)),
+    stop() {
+      stopping.abort();
+      for (const engine of engines) engine.stop();
+    },
+    async close() {
+      await Promise.all([...unclosed].map((close) => close()));
+      await current.channels.close();
+      await current.service.close();
+    },
+  };
+}
+
+function deliveryMetrics(metrics: Metrics) {
+  return {
+    told: ({ receiver, type }: Integration, _reason: string, latency: number | undefined) =>
+      metrics.notified(receiver, type, latency),
+    failed: ({ receiver, type }: Integration, code: Parameters<Metrics["notifyFailed"]>[2]) =>
+      metrics.notifyFailed(receiver, type, code),
+    suppressed: ({ receiver }: Integration, why: string) => metrics.suppressed(receiver, why),
+  };
+}
