@@ -41,8 +41,9 @@ function onOutputError(error: NodeJS.ErrnoException): void {
 
 process.on("SIGINT", onSignal);
 process.on("SIGTERM", onSignal);
-// A closed terminal ends every command but the daemon, which outlives it.
-process.on("SIGHUP", process.argv[2] === "run" ? () => {} : onSignal);
+// A closed terminal ends every command but the daemon, which outlives it and reads its configuration again.
+const onHangup: (() => void)[] = [];
+process.on("SIGHUP", process.argv[2] === "run" ? () => onHangup.forEach((act) => void act()) : onSignal);
 process.on("uncaughtException", onBug);
 process.on("unhandledRejection", onBug);
 process.stdout.on("error", onOutputError);
@@ -55,6 +56,9 @@ const io: CommandIo = {
   signal: controller.signal,
   setExitCode(code) {
     process.exitCode = code;
+  },
+  onHangup(act) {
+    onHangup.push(act);
   },
   atExit(act) {
     process.once("exit", act);

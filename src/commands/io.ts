@@ -10,6 +10,8 @@ export interface CommandIo {
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
   setExitCode(code: ExitCode): void;
+  /** Has `act` called at each SIGHUP; without it, nobody can send one. */
+  onHangup?(act: () => void): void;
   /** For what must not outlive the process even when its end is forced; synchronous, and only that. */
   atExit?(act: () => void): void;
 }

@@ -2,21 +2,26 @@
 import { once } from "node:events";
 import { Command, Option } from "commander";
 import { startApp } from "../app.ts";
-import { configFile, loadWithWarnings } from "../config/load.ts";
+import { configFile } from "../config/load.ts";
+import { createConfigSource } from "../config/source.ts";
 import { toError } from "../lib/errors.ts";
 import { limitHeapGrowth } from "../lib/heap.ts";
 import { createLogger } from "../lib/log.ts";
+import { followConfig } from "./follow-config.ts";
 import type { CommandIo } from "./io.ts";
 
 /** Resolves when everything has ended. Throws ConfigError, StoreError or HttpError where it cannot start. */
 export function runCommand(io: CommandIo): Command {
   return new Command("run")
-    .description("Watch the fleet: poll, judge, alert, expose. Ctrl-C or SIGTERM ends it.")
+    .description(
+      "Watch the fleet: poll, judge, alert, expose. Ctrl-C or SIGTERM ends it; SIGHUP, or a change of the configuration, loads it anew.",
+    )
     .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
     .addOption(new Option("--role <role>", "what this replica does").choices(["all"]).default("all"))
     .addHelpText("after", "\nExample:\n  lenswatch run --config /etc/lenswatch/lenswatch.yaml")
     .action(async (options: { config?: string }) => {
-      const { config, warnings } = await loadWithWarnings(configFile(options.config, io.env), io.env);
+      const source = createConfigSource(configFile(options.config, io.env), io.env);
+      const { config, warnings } = await source.load();
       const log = createLogger({
         level: config.log.level,
         pretty: "isTTY" in io.stdout && io.stdout.isTTY === true,
@@ -24,8 +29,11 @@ export function runCommand(io: CommandIo): Command {
       for (const warning of warnings) log.warn({ warning }, "the configuration is taken, with a warning");
       limitHeapGrowth();
       const app = await startApp({ config, log });
+      const following = followConfig({ source, app, log });
+      io.onHangup?.(following.reload);
       if (!io.signal.aborted) await once(io.signal, "abort");
       log.info("stopping");
+      following.stop();
       await app.stop().catch((thrown: unknown) => {
         log.warn({ err: toError(thrown) }, "not everything ended in time");
       });

@@ -80,10 +80,21 @@ export async function loadConfig(file: string, env: Environment): Promise<Config
   return (await loadWithWarnings(file, env)).config;
 }
 
-/** As `loadConfig`, with what is probably not meant. Throws ConfigError. */
-export async function loadWithWarnings(file: string, env: Environment): Promise<Loaded> {
+/**
+ * As `loadConfig`, with what is probably not meant. `onSecretFile` is told the path of every secret file before it is
+ * read, also where the configuration turns out to be wrong. Throws ConfigError.
+ */
+export async function loadWithWarnings(
+  file: string,
+  env: Environment,
+  onSecretFile: (path: string) => void = () => {},
+): Promise<Loaded> {
   const text = await readText(file);
-  const readSecret = (path: string) => readSecretFile(resolve(dirname(file), path));
+  const readSecret = (path: string) => {
+    const found = resolve(dirname(file), path);
+    onSecretFile(found);
+    return readSecretFile(found);
+  };
   const parsed = parseConfig(text, { file, env, readSecret });
   if ("config" in parsed) return parsed;
   throw new ConfigError("invalid", summary(file, parsed.problems), { problems: parsed.problems });

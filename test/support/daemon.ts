@@ -17,9 +17,13 @@ export interface LogLine {
 
 export interface Daemon {
   readonly pid: number;
+  /** Its configuration's path. */
+  readonly file: string;
   readonly log: readonly LogLine[];
   /** Resolves with the first line, old or new, that has this message. */
   logged(msg: string): Promise<LogLine>;
+  /** Sends a signal that does not end it. */
+  signal(signal: NodeJS.Signals): void;
   /** Ends it and waits until it is gone; gives its exit code, or the signal it died of. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
@@ -44,7 +48,9 @@ export async function startDaemon(config: string): Promise<Daemon> {
   const ended = exitOf(child);
   return {
     pid: child.pid ?? 0,
+    file,
     log,
+    signal: (signal) => void child.kill(signal),
     logged(msg) {
       const { promise, resolve, reject } = Promise.withResolvers<LogLine>();
       const late = () => reject(new Error(`not logged: ${msg}; but ${JSON.stringify(log.slice(-5))}`));

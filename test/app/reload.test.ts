@@ -1,0 +1,183 @@
+import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { expect, it } from "vitest";
+import { startDaemon } from "../support/daemon.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+import { prepareWatch, startWatch, type Watch } from "../support/watch.ts";
+
+function cameras(watch: Pick<Watch, "simulator">) {
+  const [first, second] = watch.simulator.world.locations.map(({ recordings }) => recordings[0]);
+  if (!first || !second) throw new Error("no cameras");
+  return [first, second] as const;
+}
+
+/** Another camera's story, told by everybody: what was to be said before it has been said. */
+async function tellsAnother(watch: Watch): Promise<void> {
+  const [, other] = cameras(watch);
+  watch.simulator.world.setStatus(other.id, "offline");
+  await watch.slack.waitFor(({ shown }) => shown.includes(other.name));
+}
+
+const quiet = (slack: string) => `
+  - name: ops
+    slack_configs: [ { api_url: "${slack}" } ]`;
+
+describeWithRedis("a configuration loaded anew", () => {
+  it.concurrent("with another label on a rule tells nothing again, and the end once", async () => {
+    await using watch = await startWatch();
+    const [camera] = cameras(watch);
+    watch.simulator.world.setStatus(camera.id, "offline");
+    await watch.slack.next();
+    await watch.reload((config) => config.replace("severity: critical", "severity: page, team: cameras"));
+    await tellsAnother(watch);
+    expect(watch.slack.messages).toHaveLength(2);
+    watch.simulator.world.setStatus(camera.id, "online");
+    await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    expect(watch.slack.messages).toHaveLength(3);
+  });
+
+  it.concurrent("with another group_by tells nothing again, and the end once", async () => {
+    await using watch = await startWatch();
+    const [camera] = cameras(watch);
+    watch.simulator.world.setStatus(camera.id, "offline");
+    await watch.slack.next();
+    await watch.reload((config) =>
+      config.replace("group_by: [location_id]", "group_by: [alertname, recording_id]"),
+    );
+    await tellsAnother(watch);
+    watch.simulator.world.setStatus(camera.id, "online");
+    await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    expect(watch.slack.messages.filter(({ shown }) => shown.includes(camera.name))).toHaveLength(2);
+    expect(watch.slack.messages).toHaveLength(3);
+  });
+
+  it.concurrent("keeps the timers: a reminder comes when it would have come", async () => {
+    await using watch = await startWatch({
+      route:
+        "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 4s }",
+    });
+    const [camera] = cameras(watch);
+    watch.simulator.world.setStatus(camera.id, "offline");
+    const first = await watch.slack.next();
+    await watch.reload((config) =>
+      config.replace("status_interval: 1s", "status_interval: 1s, forget_after: 12h"),
+    );
+    const reminder = await watch.slack.next();
+    expect(reminder.shown).toContain(camera.name);
+    const after = reminder.receivedAt - first.receivedAt;
+    expect(after).toBeGreaterThan(3_500);
+    expect(after).toBeLessThan(6_500);
+  });
+
+  it.concurrent("without a rule tells the end of what it said, with the reason", async () => {
+    await using watch = await startWatch();
+    const [camera] = cameras(watch);
+    watch.simulator.world.setStatus(camera.id, "offline");
+    await watch.slack.next();
+    await watch.reload((config) =>
+      config.replace(/ {2}- alert: RecordingOffline[\s\S]*?(?= {2}- alert: ServiceUnreachable)/, ""),
+    );
+    const end = await watch.slack.next();
+    expect(end.shown).toContain(camera.name);
+    expect(end.shown).toContain("its rule was removed");
+    expect(end.text).not.toContain("Recovered");
+  });
+
+  it.concurrent("without an integration: it tells the ends it owes first, and as no longer watched", async () => {
+    await using watch = await startWatch();
+    const [camera] = cameras(watch);
+    watch.simulator.world.setStatus(camera.id, "offline");
+    await Promise.all([watch.slack.next(), watch.mail.next()]);
+    await until("both were written down", async () => {
+      const metrics = await (await fetch(`${watch.app.address}/metrics`)).text();
+      return /notifications_total\{receiver="ops",integration="email"\} 1/.test(metrics);
+    });
+    await watch.reload((config) =>
+      config.replace(/\nreceivers:[\s\S]*?\nsmtp:/, `\nreceivers: ${quiet(watch.slack.url)}\nsmtp:`),
+    );
+    const end = await watch.mail.next();
+    expect(end.text).toContain(camera.name);
+    expect(end.text).toContain("no longer watched");
+    expect(end.subject).not.toContain("Recovered");
+    watch.simulator.world.setStatus(camera.id, "online");
+    await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    expect(watch.slack.messages).toHaveLength(2);
+    expect(watch.mail.messages).toHaveLength(2);
+  });
+
+  it.concurrent("in the middle of a send: that message is said once, by the old channel, and its end by the new", async () => {
+    await using watch = await startWatch();
+    const [camera] = cameras(watch);
+    const held = Promise.withResolvers<{ status: number; body: string }>();
+    watch.slack.respond((_, position) => (position === 0 ? held.promise : { status: 200, body: "ok" }));
+    watch.simulator.world.setStatus(camera.id, "offline");
+    await watch.slack.next();
+    await watch.reload((config) => config.replace("group_interval: 1s", "group_interval: 2s"));
+    held.resolve({ status: 200, body: "ok" });
+    await tellsAnother(watch);
+    watch.simulator.world.setStatus(camera.id, "online");
+    await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    expect(watch.slack.messages.filter(({ shown }) => shown.includes(camera.name))).toHaveLength(2);
+  });
+
+  it.concurrent("with locations left out: what is said of them ends, and they are watched no more", async () => {
+    await using watch = await startWatch();
+    const [camera] = cameras(watch);
+    watch.simulator.world.setStatus(camera.id, "offline");
+    await watch.slack.next();
+    await watch.reload((config) =>
+      config.replace("status_interval: 1s", `status_interval: 1s, exclude: [ ${camera.location.id} ]`),
+    );
+    expect((await watch.slack.next()).shown).toContain("no longer watched");
+  });
+
+  it.concurrent("at a signal or by itself; a bad one is refused, said with its problems, and changes nothing", async () => {
+    await using stage = await prepareWatch();
+    const daemon = await startDaemon(stage.config);
+    const { address } = await daemon.logged("listening");
+    await daemon.logged("watching");
+    const successful = async () => {
+      const metrics = await (await fetch(`${address}/metrics`)).text();
+      return /^lenswatch_config_last_reload_successful (\d)$/m.exec(metrics)?.[1];
+    };
+    expect(await successful()).toBe("1");
+    await writeFile(daemon.file, stage.config.replace("for: 0s", "for: 2x"));
+    daemon.signal("SIGHUP");
+    const refused = await daemon.logged("the configuration was refused; the one before stays in force");
+    expect(String(refused.problems)).toContain('rules[0].for: found "2x", expected a duration');
+    expect(await successful()).toBe("0");
+    const [camera] = cameras(stage);
+    stage.simulator.world.setStatus(camera.id, "offline");
+    expect((await stage.slack.next()).shown).toContain(camera.name);
+
+    // As a Kubernetes ConfigMap changes: a link to a folder is swapped, the file's own name stays.
+    const dir = dirname(daemon.file);
+    await mkdir(join(dir, "second"));
+    const changed = stage.config
+      .replace('listen: "127.0.0.1:0"', 'listen: "127.0.0.1:1"')
+      .replace("severity: critical", "severity: page");
+    await writeFile(join(dir, "second", "lenswatch.yaml"), changed);
+    await symlink("second", join(dir, "..data"));
+    await symlink(join("..data", "lenswatch.yaml"), join(dir, "next"));
+    await rename(join(dir, "next"), daemon.file);
+    expect((await daemon.logged("the configuration was loaded anew and is in force")).level).toBe("info");
+    const later = await daemon.logged("these keys changed too: they take effect at the next start");
+    expect(later.keys).toEqual(["http.listen"]);
+    expect(await successful()).toBe("1");
+    expect(stage.slack.messages).toHaveLength(1);
+
+    await mkdir(join(dir, "third"));
+    await writeFile(
+      join(dir, "third", "lenswatch.yaml"),
+      changed.replace("severity: page", "severity: info"),
+    );
+    await symlink("third", join(dir, "..next"));
+    await rename(join(dir, "..next"), join(dir, "..data"));
+    const inForce = () =>
+      daemon.log.filter(({ msg }) => msg === "the configuration was loaded anew and is in force").length;
+    await until("the swapped link was followed", () => inForce() === 2);
+    expect(await daemon.end("SIGTERM")).toBe(0);
+    await rm(dir, { recursive: true, force: true });
+  }, 40_000);
+});
