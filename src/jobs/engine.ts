@@ -248,7 +248,7 @@ export function createEngine(deps: EngineDeps): Engine {
 
   async function startWork(): Promise<void> {
     await queues.work("sweep", SWEEPS_AT_ONCE, ({ data }) => {
-      lastAttemptAt = clock.now();
+      deps.attempted(clock.now());
       return sweep(Number(data.shard));
     });
     await queues.work("deliver", Math.max(4, integrations.length) + 1, async ({ data }) => {
