@@ -276,6 +276,7 @@ export function createEngine(deps: EngineDeps): Engine {
   async function healAndCount(): Promise<void> {
     await heal();
     await heartbeat?.look();
+    await store.inventory.follow();
     for (const [queue, counts] of await queues.counts()) countJobs(metrics, queue, counts);
   }
 

@@ -105,6 +105,7 @@ export function createInventoryJob(deps: InventoryDeps) {
     /** Makes sure names are known before labels are frozen; goes on without them after a short while. */
     async nameThem(ids: readonly string[]): Promise<void> {
       const now = clock.now();
+      await deps.inventory.follow();
       const unknown = ids.filter(
         (id) => !deps.inventory.recording(id) && now - (askedAt.get(id) ?? 0) > ASK_AGAIN_MS,
       );

@@ -1,17 +1,27 @@
 /**
- * Names and zones of recordings and locations: read from Redis once, then kept in memory beside it. A replica
- * that did not write them itself reads them again when the inventory job says so.
+ * Names and zones of recordings and locations: read from Redis once, then kept in memory beside it. Every write is
+ * counted and logged, so that the other replicas read again what changed, and only that.
  */
-import type { Redis } from "ioredis";
+import type { ChainableCommander, Redis } from "ioredis";
 import type { Location, Recording } from "../health/recording.ts";
 import type { Inventory } from "../health/state.ts";
 import type { Keys } from "./keys.ts";
 
 const PAGE = 1_000;
+/** Who is further behind than this many writes reads everything anew. */
+const WRITES_LOGGED = 100;
+
+/** A write of names: which rows of which hash. */
+interface Written {
+  readonly of: "recordings" | "locations";
+  readonly ids: readonly string[];
+}
 
 export interface InventoryStore extends Inventory {
   /** Reads everything anew. */
   load(): Promise<void>;
+  /** Reads what other replicas wrote since the last time: one look where there is nothing. */
+  follow(): Promise<void>;
   /** Reads locations anew: another replica may have listed them. */
   loadLocations(): Promise<void>;
   /** Keeps what is new or changed. */
@@ -52,12 +62,58 @@ export function createInventoryStore(redis: Redis, keys: Keys): InventoryStore {
     } while (cursor !== "0");
   }
 
+  let revision = 0;
+  let following: Promise<void> | undefined;
+
+  const stored = async () => Number((await redis.get(keys.namesRevision)) ?? 0);
+
+  async function load(): Promise<void> {
+    const now = await stored();
+    await scan<Recording>(keys.recordings, (row) => recordings.set(row.id, compact(row)));
+    await loadLocations();
+    revision = now;
+  }
+
+  async function follow(): Promise<void> {
+    const now = await stored();
+    const behind = now - revision;
+    if (behind === 0) return;
+    if (behind < 0 || behind > WRITES_LOGGED) return load();
+    const writes = await redis.lrange(keys.namesLog, 0, behind - 1);
+    for (const { of, ids } of writes.map((text) => JSON.parse(text) as Written)) {
+      const rows = await redis.hmget(keys[of], ...ids);
+      ids.forEach((id, i) => {
+        keep(of, id, rows[i] ?? null);
+      });
+    }
+    revision = now;
+  }
+
+  function keep(of: Written["of"], id: string, row: string | null): void {
+    if (of === "locations") {
+      if (row !== null) locations.set(id, JSON.parse(row) as Location);
+    } else if (row === null) recordings.delete(id);
+    else recordings.set(id, compact(JSON.parse(row) as Recording));
+  }
+
+  /** Writes as one; nobody sees the new names without the new revision. */
+  async function write(written: Written, add: (batch: ChainableCommander) => ChainableCommander) {
+    const replies = await add(redis.multi())
+      .lpush(keys.namesLog, JSON.stringify(written))
+      .ltrim(keys.namesLog, 0, WRITES_LOGGED - 1)
+      .incr(keys.namesRevision)
+      .exec();
+    const now = Number(replies?.at(-1)?.[1]);
+    if (now === revision + 1) revision = now;
+  }
+
   const loadLocations = () => scan<Location>(keys.locations, (row) => locations.set(row.id, row));
 
-  async function save<T extends { id: string }>(key: string, rows: readonly T[]): Promise<void> {
+  async function save<T extends { id: string }>(of: Written["of"], rows: readonly T[]): Promise<void> {
     for (let from = 0; from < rows.length; from += PAGE) {
       const page = rows.slice(from, from + PAGE);
-      await redis.hset(key, Object.fromEntries(page.map((row) => [row.id, JSON.stringify(row)])));
+      const fields = Object.fromEntries(page.map((row) => [row.id, JSON.stringify(row)]));
+      await write({ of, ids: page.map(({ id }) => id) }, (batch) => batch.hset(keys[of], fields));
     }
   }
 
@@ -66,9 +122,13 @@ export function createInventoryStore(redis: Redis, keys: Keys): InventoryStore {
     location: (id) => locations.get(id),
     locationIds: () => locations.keys(),
 
-    async load() {
-      await scan<Recording>(keys.recordings, (row) => recordings.set(row.id, compact(row)));
-      await loadLocations();
+    load,
+
+    follow() {
+      following ??= follow().finally(() => {
+        following = undefined;
+      });
+      return following;
     },
 
     loadLocations,
@@ -76,18 +136,19 @@ export function createInventoryStore(redis: Redis, keys: Keys): InventoryStore {
     async saveRecordings(rows) {
       const changed = rows.filter((row) => !same(recordings.get(row.id), row)).map(compact);
       for (const row of changed) recordings.set(row.id, row);
-      await save(keys.recordings, changed);
+      await save("recordings", changed);
     },
 
     async saveLocations(rows) {
       const changed = rows.filter((row) => !sameLocation(locations.get(row.id), row));
       for (const row of changed) locations.set(row.id, row);
-      await save(keys.locations, changed);
+      await save("locations", changed);
     },
 
     async forget(ids) {
       for (const id of ids) recordings.delete(id);
-      if (ids.length > 0) await redis.hdel(keys.recordings, ...ids);
+      if (ids.length > 0)
+        await write({ of: "recordings", ids }, (batch) => batch.hdel(keys.recordings, ...ids));
     },
   };
 }

@@ -21,6 +21,9 @@ export function keysUnder(prefix: string) {
     locations: `${p}locations`,
     /** Hash: recording id → JSON of the recording; a field goes when it leaves the fleet. */
     recordings: `${p}recordings`,
+    /** How often names were written, and the last of those writes, newest first: what other replicas read again. */
+    namesRevision: `${p}names:rev`,
+    namesLog: `${p}names:log`,
     /** Hash `n` nonce, `d` document; goes once the shard has no locations and nothing left to say. */
     shard: (shard: number) => `${p}shard:${shard}`,
     /** Hash `n` nonce, `d` document: alerts about the service and the notifications; one, stays. */
@@ -63,6 +66,8 @@ export function keysUnder(prefix: string) {
     backoff: (scope: string) => `${p}backoff:${scope}`,
     /** String: when the endpoint may be used next; goes by itself. */
     pace: (endpoint: string) => `${p}pace:${endpoint}`,
+    /** Hash: replica → JSON {hash, generation, duties, at}; a field goes with its replica, or half a minute after. */
+    replicas: `${p}replicas`,
     /** Hash: digest → JSON {spec, dueAt}; a field goes with its configuration. */
     digestsDue: `${p}digests:due`,
     /** Hash: recipient → when this digest was accepted for them; goes after 40 days. */

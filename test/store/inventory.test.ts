@@ -44,6 +44,39 @@ describeWithRedis("names", () => {
     expect(room().store.inventory.location("loc")?.name).toBe("Leeds");
   });
 
+  it("what another replica wrote is read when asked to, and nothing where nobody wrote", async () => {
+    const { inventory } = room().store;
+    const other = room().replica().inventory;
+    await other.load();
+    await inventory.saveRecordings([recording("a"), recording("b")]);
+    await inventory.saveLocations([location("loc", "Leeds")]);
+    await inventory.saveRecordings([recording("a", "renamed")]);
+    expect(other.recording("a")).toBeUndefined();
+    await other.follow();
+    expect([other.recording("a")?.name, other.recording("b")?.name]).toEqual(["renamed", "b"]);
+    expect(other.location("loc")?.name).toBe("Leeds");
+    await inventory.forget(["b"]);
+    await other.follow();
+    expect(other.recording("b")).toBeUndefined();
+    await room().redis.hset(room().store.keys.recordings, "a", JSON.stringify(recording("a", "unseen")));
+    await other.follow();
+    expect(other.recording("a")?.name).toBe("renamed");
+  });
+
+  it("who is far behind, or met another Redis, reads everything", async () => {
+    const { inventory, keys } = room().store;
+    const other = room().replica().inventory;
+    await other.load();
+    for (let i = 0; i < 120; i++) await inventory.saveRecordings([recording("a", `${i}`)]);
+    await other.follow();
+    expect(other.recording("a")?.name).toBe("119");
+    expect(await room().redis.llen(keys.namesLog)).toBe(100);
+    await room().redis.del(keys.namesRevision, keys.namesLog);
+    await room().redis.hset(keys.recordings, "c", JSON.stringify(recording("c")));
+    await other.follow();
+    expect(other.recording("c")?.name).toBe("c");
+  });
+
   it("who left the fleet is forgotten, here and in Redis", async () => {
     const { inventory, keys } = room().store;
     await inventory.saveRecordings([recording("a"), recording("b")]);
