@@ -14,6 +14,7 @@ import { judgeReadiness, type Readiness } from "./http/readiness.ts";
 import { createHttpServer } from "./http/server.ts";
 import { heartbeatOutcomes } from "./jobs/heartbeat.ts";
 import { createQueues, queueNames } from "./jobs/queues.ts";
+import { createRoll, dutiesOf, type Role } from "./jobs/roll.ts";
 import { type Clock, correctedClock, type Instant, steadyClock } from "./lib/clock.ts";
 import { Closer, withDeadline } from "./lib/closer.ts";
 import { toError } from "./lib/errors.ts";
@@ -38,6 +39,8 @@ const WATCHED_ENDPOINTS = ["status_uptime", "uptimes", "locations"] as const;
 export interface AppDeps {
   readonly config: Config;
   readonly log: Logger;
+  /** What this replica does; `all` unless given. */
+  readonly role?: Role;
   /** Where a test owns the time: taken as it is, whatever Redis says. */
   readonly clock?: Clock;
 }
@@ -74,7 +77,8 @@ export async function startApp(deps: AppDeps): Promise<App> {
 }
 
 /** Long because it is the list of all parts in the order they depend on each other. */
-async function build({ config, log, clock: own }: AppDeps, closer: Closer): Promise<App> {
+async function build(deps: AppDeps, closer: Closer): Promise<App> {
+  const { config, log, clock: own, role = "all" } = deps;
   const clock = own ? { now: () => own.now(), correct: () => {} } : correctedClock(steadyClock());
   const opened = await openRedis(config.redis.url, log.child({ component: "redis" }));
   closer.add("embedded Redis", () => opened.close(), 2_500);
@@ -93,6 +97,8 @@ async function build({ config, log, clock: own }: AppDeps, closer: Closer): Prom
     onFailed: (queue, err) => log.error({ err, queue }, "a job failed; the next one tries again"),
   });
   const fleet = createFleetStore<FleetState>(redis, store.keys, {});
+  const roll = createRoll({ store: store.replicas, clock, log, role });
+  closer.add("roll", () => roll.leave(), 500);
   let lastAttemptAt: Instant | undefined;
   const house: House = {
     log,
@@ -103,8 +109,9 @@ async function build({ config, log, clock: own }: AppDeps, closer: Closer): Prom
     registry,
     metrics,
     up,
+    roll,
     attempted(at) {
-      lastAttemptAt = at;
+      lastAttemptAt = Math.max(lastAttemptAt ?? at, at);
     },
   };
   const shifts = createShifts(house, config);
@@ -137,7 +144,7 @@ interface Parts {
 }
 
 /** Waits for Redis, then begins the work; never rejects: what fails here is logged and tried again. */
-async function begin({ house: { log }, redis, clock, shifts }: Parts, closer: Closer): Promise<void> {
+async function begin({ house: { log, roll }, redis, clock, shifts }: Parts, closer: Closer): Promise<void> {
   let stopped = false;
   closer.add("start", () => {
     stopped = true;
@@ -161,9 +168,14 @@ async function begin({ house: { log }, redis, clock, shifts }: Parts, closer: Cl
       await new Promise((resolve) => setTimeout(resolve, ASK_REDIS_AGAIN_MS).unref());
     }
   }
+  closer.add(
+    "roll call",
+    roll.follow(() => void shifts.assign()),
+  );
   await shifts.begin();
   if (stopped) return;
-  log.info({ statusIntervalMs: shifts.current().config.watch.statusIntervalMs }, "watching");
+  const { statusIntervalMs } = shifts.current().config.watch;
+  log.info({ statusIntervalMs, role: roll.role, duties: [...roll.active()] }, "watching");
   const following = setInterval(() => void followRedisClock(redis, clock).catch(() => {}), CLOCK_MS);
   closer.add("clock", () => clearInterval(following));
 }
@@ -266,7 +278,9 @@ function httpDeps(parts: Parts): HttpDeps {
   };
 }
 
-async function fleetView({ house, shifts }: Parts): Promise<FleetView> {
+/** One replica at a time exposes the fleet; the others only themselves. */
+async function fleetView({ house, shifts }: Parts): Promise<FleetView | undefined> {
+  if (!house.roll.exposes()) return undefined;
   const { engine, config } = shifts.current();
   const [snapshot, { state }] = await Promise.all([engine.fleet(), house.fleet.read()]);
   const otherAlerts = Object.values(state).flatMap((alerts) => Object.values(alerts));
@@ -285,7 +299,10 @@ async function readiness({ house, clock, redis, shifts, lastAttemptAt }: Parts):
     {
       configLoaded: true,
       redisReachable,
-      sweeps: { lastAttemptAt: lastAttemptAt(), statusIntervalMs },
+      sweeps: dutiesOf(house.roll.role).includes("poll")
+        ? { lastAttemptAt: lastAttemptAt(), statusIntervalMs }
+        : undefined,
+      resting: house.roll.resting(),
       endpointsDown: WATCHED_ENDPOINTS.filter((endpoint) => house.up.get(endpoint) === false),
     },
     clock.now(),

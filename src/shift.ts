@@ -7,10 +7,12 @@ import type { Registry } from "prom-client";
 import type { Integration } from "./alerting/route.ts";
 import { type Channels, createChannels } from "./channels.ts";
 import type { Config } from "./config/config.ts";
+import { fingerprint } from "./config/fingerprint.ts";
 import type { FleetState } from "./health/judge-fleet.ts";
 import { createEngine, type Engine } from "./jobs/engine.ts";
 import { sayFarewell } from "./jobs/farewell.ts";
 import type { Queues } from "./jobs/queues.ts";
+import { type Duty, dutiesOf, type Roll } from "./jobs/roll.ts";
 import type { Clock, Instant } from "./lib/clock.ts";
 import { withDeadline } from "./lib/closer.ts";
 import { toError } from "./lib/errors.ts";
@@ -38,6 +40,7 @@ export interface House {
   readonly metrics: Metrics;
   /** Which endpoints of the service answer. */
   readonly up: Map<string, boolean>;
+  readonly roll: Roll;
   attempted(at: Instant): void;
 }
 
@@ -52,8 +55,12 @@ export interface Shift {
 export function createShift(house: House, config: Config, before?: Shift): Shift {
   const channels = createChannels(config, house.log.child({ component: "notify" }));
   const kept = before && isSame(before.config.service, config.service) ? before.service : undefined;
-  const service = kept ?? openService(house, config);
-  const { clock, log, store, fleet, queues, metrics, attempted } = house;
+  return staff(house, { config, channels, service: kept ?? openService(house, config) });
+}
+
+/** The shift with an engine of its own. */
+function staff(house: House, { config, channels, service }: Omit<Shift, "engine">): Shift {
+  const { clock, log, store, fleet, queues, metrics, attempted, roll } = house;
   const { byId, toRefusal, digestMail, isPassing } = channels;
   const engine = createEngine({
     config,
@@ -69,6 +76,7 @@ export function createShift(house: House, config: Config, before?: Shift): Shift
     digestMail,
     isPassing,
     attempted,
+    holds: (duty) => roll.holds(duty),
   });
   return { config, channels, service, engine };
 }
@@ -111,6 +119,8 @@ export interface Shifts {
    * tell the ends they owe. One change at a time. Throws, with everything as it was, where it cannot be built.
    */
   change(config: Config): Promise<void>;
+  /** Follows the roll: takes new work for the duties whose configuration this is, and for no other. */
+  assign(): Promise<void>;
   /** Ends the work; bounded by the queues' own deadline. */
   stop(): void;
   /** Closes what the shifts opened. */
@@ -121,6 +131,7 @@ export function createShifts(house: House, config: Config): Shifts {
   const { log } = house;
   let current = createShift(house, config);
   let turn: Promise<void> = Promise.resolve();
+  let duties: ReadonlySet<Duty> = new Set();
   const leaving = new Map<string, AbortController>();
   const stopping = new AbortController();
   const unclosed = new Set<() => Promise<unknown>>();
@@ -132,10 +143,15 @@ export function createShifts(house: House, config: Config): Shifts {
     return turn;
   }
 
-  async function start(shift: Shift): Promise<void> {
+  /** `anew`: its configuration has been loaded just now, and is in force before any other. */
+  async function start(shift: Shift, anew: boolean): Promise<void> {
+    let announced = !anew;
     for (let attempt = 1; !stopping.signal.aborted; attempt++) {
       try {
-        await shift.engine.start(new Set(leaving.keys()));
+        if (!announced) await house.roll.announce(fingerprint(shift.config));
+        announced = true;
+        duties = house.roll.active();
+        await shift.engine.start({ duties, leaving: new Set(leaving.keys()) });
         return;
       } catch (thrown) {
         if (stopping.signal.aborted) return;
@@ -151,14 +167,32 @@ export function createShifts(house: House, config: Config): Shifts {
     const after = createShift(house, next, before);
     house.metrics.knowIntegrations(after.channels.integrations);
     for (const id of after.channels.byId.keys()) leaving.get(id)?.abort();
-    const gone = [...before.channels.byId.keys()].filter((id) => !after.channels.byId.has(id));
+    const tells = dutiesOf(house.roll.role).includes("notify");
+    const gone = !tells ? [] : [...before.channels.byId.keys()].filter((id) => !after.channels.byId.has(id));
     for (const id of gone) leaving.set(id, new AbortController());
+    const { ended } = await relieve(before, after);
+    await start(after, true);
+    void seeOff(before, after, { ended, gone });
+  }
+
+  async function assign(): Promise<void> {
+    if (isSame([...duties], [...house.roll.active()])) return;
+    const before = current;
+    const after = staff(house, before);
+    const { ended } = await relieve(before, after);
+    void ended.then(() => engines.delete(before.engine));
+    await start(after, false);
+  }
+
+  /** The shift in force takes no new work any more; gives the promise that it has ended what it had. */
+  async function relieve(before: Shift, after: Shift): Promise<{ ended: Promise<void> }> {
     current = after;
     engines.add(after.engine);
-    const ended = before.engine.retire();
+    const ended = before.engine.retire().catch((thrown: unknown) => {
+      log.debug({ err: toError(thrown) }, "the end of a shift was not clean");
+    });
     await withDeadline(ended, HANDOVER_MS).catch(() => {});
-    await start(after);
-    void seeOff(before, after, { ended, gone });
+    return { ended };
   }
 
   /** The last shift's messages under way end, then those that are gone say what they owe, then it is closed. */
@@ -202,8 +236,9 @@ export function createShifts(house: House, config: Config): Shifts {
 
   return {
     current: () => current,
-    begin: () => inTurn(() => start(current)),
+    begin: () => inTurn(() => start(current, true)),
     change: (next) => inTurn(() => change(next)),
+    assign: () => inTurn(assign),
     stop() {
       stopping.abort();
       for (const engine of engines) engine.stop();

@@ -1,6 +1,7 @@
 /**
  * The last message to an integration that is configured no more: who was told of a problem there would wait for its
- * end for ever, since nobody can send it later. So it is told as over now, and never as back.
+ * end for ever, since nobody can send it later: not even a mute time holds it. So it is told as over now, and never
+ * as back.
  */
 import { decideGroup, type GroupDecision, type GroupView } from "./decide.ts";
 

@@ -4,6 +4,7 @@ import { Command, Option } from "commander";
 import { startApp } from "../app.ts";
 import { configFile } from "../config/load.ts";
 import { createConfigSource } from "../config/source.ts";
+import { type Role, roles } from "../jobs/roll.ts";
 import { toError } from "../lib/errors.ts";
 import { limitHeapGrowth } from "../lib/heap.ts";
 import { createLogger } from "../lib/log.ts";
@@ -17,9 +18,9 @@ export function runCommand(io: CommandIo): Command {
       "Watch the fleet: poll, judge, alert, expose. Ctrl-C or SIGTERM ends it; SIGHUP, or a change of the configuration, loads it anew.",
     )
     .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
-    .addOption(new Option("--role <role>", "what this replica does").choices(["all"]).default("all"))
+    .addOption(new Option("--role <role>", "what this replica does").choices(roles).default("all"))
     .addHelpText("after", "\nExample:\n  lenswatch run --config /etc/lenswatch/lenswatch.yaml")
-    .action(async (options: { config?: string }) => {
+    .action(async (options: { config?: string; role: Role }) => {
       const source = createConfigSource(configFile(options.config, io.env), io.env);
       const { config, warnings } = await source.load();
       const log = createLogger({
@@ -28,7 +29,7 @@ export function runCommand(io: CommandIo): Command {
       });
       for (const warning of warnings) log.warn({ warning }, "the configuration is taken, with a warning");
       limitHeapGrowth();
-      const app = await startApp({ config, log });
+      const app = await startApp({ config, log, role: options.role });
       const following = followConfig({ source, app, log });
       io.onHangup?.(following.reload);
       if (!io.signal.aborted) await once(io.signal, "abort");

@@ -20,6 +20,8 @@ export interface ReadinessFacts {
     | undefined;
   /** Endpoints of the service that do not answer. */
   readonly endpointsDown: readonly string[];
+  /** What another replica's later configuration keeps this one from doing. */
+  readonly resting?: readonly string[];
 }
 
 /** Ready = configuration loaded, Redis reachable and, where it polls, a sweep attempted within 3 intervals. */
@@ -29,9 +31,12 @@ export function judgeReadiness(facts: ReadinessFacts, now: Instant): Readiness {
     facts.redisReachable ? undefined : "Redis cannot be reached.",
     facts.sweeps && lateSweep(facts.sweeps, now),
   ].filter((reason) => reason !== undefined);
-  const notes = facts.endpointsDown.map(
-    (endpoint) => `The analytics service does not answer at ${endpoint}.`,
-  );
+  const notes = [
+    ...facts.endpointsDown.map((endpoint) => `The analytics service does not answer at ${endpoint}.`),
+    ...(facts.resting ?? []).map(
+      (duty) => `A later configuration is in force at another replica: this one takes no new work (${duty}).`,
+    ),
+  ];
   return { ready: reasons.length === 0, reasons, notes };
 }
 

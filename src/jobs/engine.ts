@@ -30,6 +30,7 @@ import { type QueueName, type Queues, queueNames } from "./queues.ts";
 import { readFleet } from "./read-fleet.ts";
 import { createRefreshUptime } from "./refresh-uptime.ts";
 import { reroute } from "./reroute.ts";
+import type { Duty } from "./roll.ts";
 import { createSchedules } from "./schedules.ts";
 import { createSweep } from "./sweep.ts";
 import { createUpkeep, createWake } from "./upkeep.ts";
@@ -60,16 +61,19 @@ export interface EngineDeps {
   readonly digestMail: DigestMail | undefined;
   /** Whether what sending a mail threw may pass. */
   isPassing(thrown: unknown): boolean;
-  /** A sweep was attempted here. */
+  /** A sweep was attempted, here or by another replica. */
   attempted(at: Instant): void;
+  /** Whether the configuration is still in force for the duty. */
+  holds(duty: Duty): Promise<boolean>;
 }
 
 export interface Engine {
   /**
-   * Reads what is remembered, then starts workers and schedules. Waits for Redis as long as it takes. `leaving` are
-   * integrations that are gone and about to tell what they owe.
+   * Reads what is remembered, then starts the workers and schedules of its duties; without any it only follows what
+   * the others do. Waits for Redis as long as it takes. `leaving` are integrations that are gone and about to tell
+   * what they owe.
    */
-  start(leaving: ReadonlySet<string>): Promise<void>;
+  start(options: { duties: ReadonlySet<Duty>; leaving: ReadonlySet<string> }): Promise<void>;
   /**
    * Takes no new work and judges no more: what a sweep under way has found is thrown away, a message under way is
    * sent and written down. Resolves when all of it has ended; `start` again is not possible.
@@ -92,15 +96,17 @@ export function createEngine(deps: EngineDeps): Engine {
   const assigned = createAssigned(() => store.assignments.read());
   const wake = createWake(queues, clock);
   let retired = false;
+  let duties: ReadonlySet<Duty> = new Set();
   let healing: NodeJS.Timeout | undefined;
   let healed: Promise<void> | undefined;
 
-  /** Two configurations never judge at the same time: who has retired writes no judgement. */
+  /** Two configurations never judge at the same time: who is not in force writes no judgement. */
+  const mayJudge = async () => !retired && (await deps.holds("poll"));
   const shards: Store["shards"] = {
     ...store.shards,
-    remember: async (input) => (retired ? { outcome: "lost" } : store.shards.remember(input)),
+    remember: async (input) => ((await mayJudge()) ? store.shards.remember(input) : { outcome: "lost" }),
     rememberShard: async (shard, input) =>
-      retired ? { outcome: "lost" } : store.shards.rememberShard(shard, input),
+      (await mayJudge()) ? store.shards.rememberShard(shard, input) : { outcome: "lost" },
   };
 
   const inventory = createInventoryJob({
@@ -125,6 +131,8 @@ export function createEngine(deps: EngineDeps): Engine {
     schedules,
     integrations: integrations.map(({ id }) => id),
     statusIntervalMs: watch.statusIntervalMs,
+    duties: () => duties,
+    sweptAnywhere: deps.attempted,
     lookAtDigests: createDigestSchedule({
       clock,
       log,
@@ -246,16 +254,34 @@ export function createEngine(deps: EngineDeps): Engine {
     },
   };
 
-  async function startWork(): Promise<void> {
+  async function startPolling(leaving: ReadonlySet<string>, remembered: boolean): Promise<void> {
+    await reroute({
+      clock,
+      log,
+      store: store.shards,
+      groups: store.groups,
+      incidentLog: store.log,
+      route,
+      integrations,
+      leaving,
+      wake,
+      owed: metrics.endsOwed,
+    });
+    await schedules.assert();
+    // What is watched may be another now: the schedule goes on as it was.
+    if (remembered) await queues.add("upkeep", { job: "inventory" });
     await queues.work("sweep", SWEEPS_AT_ONCE, ({ data }) => {
       deps.attempted(clock.now());
       return sweep(Number(data.shard));
     });
+    await queues.work("upkeep", 4, async ({ data }) => void (await jobs[String(data.job)]?.(data)));
+  }
+
+  async function startNotifying(): Promise<void> {
     await queues.work("deliver", Math.max(4, integrations.length) + 1, async ({ data }) => {
       if (data.heartbeat) await heartbeat?.round();
       else await delivery.deliver(String(data.integration));
     });
-    await queues.work("upkeep", 4, async ({ data }) => void (await jobs[String(data.job)]?.(data)));
     await queues.work("digest", 1, async ({ data }) => {
       const at = typeof data.at === "number" ? data.at : clock.now();
       const failures = Number(data.failures ?? 0);
@@ -275,7 +301,7 @@ export function createEngine(deps: EngineDeps): Engine {
 
   async function healAndCount(): Promise<void> {
     await heal();
-    await heartbeat?.look();
+    if (duties.has("notify")) await heartbeat?.look();
     await store.inventory.follow();
     for (const [queue, counts] of await queues.counts()) countJobs(metrics, queue, counts);
   }
@@ -284,22 +310,8 @@ export function createEngine(deps: EngineDeps): Engine {
     await queues.open();
     await store.inventory.load();
     const remembered = (await assigned.follow()) !== "none";
-    await reroute({
-      clock,
-      log,
-      store: store.shards,
-      groups: store.groups,
-      incidentLog: store.log,
-      route,
-      integrations,
-      leaving,
-      wake,
-      owed: metrics.endsOwed,
-    });
-    await schedules.assert();
-    // What is watched may be another now: the schedule goes on as it was.
-    if (remembered) await queues.add("upkeep", { job: "inventory" });
-    await startWork();
+    if (duties.has("poll")) await startPolling(leaving, remembered);
+    if (duties.has("notify")) await startNotifying();
   }
 
   function keepHealing(): void {
@@ -316,8 +328,9 @@ export function createEngine(deps: EngineDeps): Engine {
   }
 
   return {
-    async start(leaving) {
-      await begin(leaving);
+    async start(options) {
+      duties = options.duties;
+      await begin(options.leaving);
       if (!retired) keepHealing();
     },
 

@@ -10,6 +10,7 @@ import type { InventoryStore } from "../store/inventory.ts";
 import type { Attempt, ShardStore } from "../store/shards.ts";
 import type { Assigned } from "./assigned.ts";
 import type { Queues } from "./queues.ts";
+import type { Duty } from "./roll.ts";
 import type { createSchedules } from "./schedules.ts";
 
 /** A wake-up lost this long ago is given again. */
@@ -25,6 +26,10 @@ export interface UpkeepDeps {
   readonly schedules: Pick<ReturnType<typeof createSchedules>, "revive">;
   readonly integrations: readonly string[];
   readonly statusIntervalMs: number;
+  /** What this replica does; everything unless given. */
+  duties?(): ReadonlySet<Duty>;
+  /** Told when the newest sweep of any shard, by any replica, was attempted. */
+  sweptAnywhere?(at: Instant): void;
   /** Enqueues digests that are due. */
   lookAtDigests(): Promise<void>;
   /** Runs the inventory now: there are no assignments although there should be. */
@@ -37,10 +42,12 @@ export function createUpkeep(deps: UpkeepDeps): () => Promise<void> {
   const { clock } = deps;
   let refilling = false;
   let namedAt: Instant | undefined;
+  const does = (duty: Duty) => deps.duties?.().has(duty) ?? true;
 
   async function followAssignments(attempts: ReadonlyMap<string, Attempt>): Promise<void> {
     const attempt = attempts.get("inventory");
-    if ((await deps.assigned.follow()) === "none" && isInventoryOwed(attempt)) void refill();
+    const owed = (await deps.assigned.follow()) === "none" && isInventoryOwed(attempt);
+    if (owed && does("poll")) void refill();
     if (attempt && attempt.attemptedAt !== namedAt) {
       await deps.inventory.loadLocations();
       namedAt = attempt.attemptedAt;
@@ -72,13 +79,22 @@ export function createUpkeep(deps: UpkeepDeps): () => Promise<void> {
     if (overdue.length > 0) await deps.wake(new Map(overdue));
   }
 
+  function noteSweeps(attempts: ReadonlyMap<string, Attempt>): void {
+    let newest = 0;
+    for (const [subject, { attemptedAt }] of attempts) {
+      if (subject.startsWith("shard:")) newest = Math.max(newest, attemptedAt);
+    }
+    if (newest > 0) deps.sweptAnywhere?.(newest);
+  }
+
   return async () => {
     const attempts = await deps.store.attempts();
+    noteSweeps(attempts);
     const steps = [
-      wakeOverdue,
+      ...(does("notify") ? [wakeOverdue] : []),
       () => followAssignments(attempts),
-      () => deps.schedules.revive(attempts),
-      deps.lookAtDigests,
+      ...(does("poll") ? [() => deps.schedules.revive(attempts)] : []),
+      ...(does("notify") ? [deps.lookAtDigests] : []),
     ];
     for (const step of steps) {
       await step().catch((thrown: unknown) => {

@@ -68,6 +68,8 @@ export function keysUnder(prefix: string) {
     pace: (endpoint: string) => `${p}pace:${endpoint}`,
     /** Hash: replica → JSON {hash, generation, duties, at}; a field goes with its replica, or half a minute after. */
     replicas: `${p}replicas`,
+    /** String: the replica that exposes the fleet; goes within 3 s unless renewed. */
+    exposes: `${p}exposes`,
     /** Hash: digest → JSON {spec, dueAt}; a field goes with its configuration. */
     digestsDue: `${p}digests:due`,
     /** Hash: recipient → when this digest was accepted for them; goes after 40 days. */

@@ -9,6 +9,7 @@ import { createIncidentLog, HISTORY_MS } from "./incident-log.ts";
 import { createIncidentStore } from "./incidents.ts";
 import { createInventoryStore } from "./inventory.ts";
 import { keysUnder } from "./keys.ts";
+import { createReplicaStore } from "./replicas.ts";
 import { createShardStore } from "./shards.ts";
 
 import { createSilenceStore } from "./silences.ts";
@@ -34,6 +35,7 @@ export function createStore(redis: Redis, prefix: string, { historyMs = HISTORY_
     uptime: createUptimeStore(redis, keys),
     digests: createDigestStore(redis, keys),
     heartbeatTurn: createTurn(redis, keys.heartbeat),
+    replicas: createReplicaStore(redis, keys),
   };
 }
 

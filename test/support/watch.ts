@@ -3,6 +3,7 @@
 import { type App, startApp } from "../../src/app.ts";
 import type { Config } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/load.ts";
+import type { Role } from "../../src/jobs/roll.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { createLogger, type Logger, silentLogger } from "../../src/lib/log.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../../src/simulator/simulator.ts";
@@ -23,6 +24,8 @@ export interface Watch extends Stage {
   app: App;
   /** Starts the daemon anew with the configuration as it is now. */
   start(): Promise<App>;
+  /** Starts another replica on the same Redis, with the configuration as it is now; `close` stops it too. */
+  join(role?: Role): Promise<App>;
   /** Changes the configuration's text and puts it in force without a stop. */
   reload(change: (config: string) => string): Promise<void>;
   close(): Promise<void>;
@@ -38,6 +41,8 @@ export interface WatchOptions {
   readonly requestTimeout?: string;
   /** The whole section `http`. */
   readonly http?: string;
+  /** What the first replica does. */
+  readonly role?: Role;
   /** More sections. */
   readonly more?: string;
   readonly log?: Logger;
@@ -94,15 +99,21 @@ export async function startWatch(options: WatchOptions = {}): Promise<Watch> {
   const stage = await prepareWatch(options);
   const toStderr = () => createLogger({ level: "debug", destination: process.stderr });
   const log = options.log ?? (process.env.LENSWATCH_TEST_LOG ? toStderr() : silentLogger);
+  const apps: App[] = [];
   const watch: Watch = {
     ...stage,
     app: undefined as unknown as App,
     async start() {
+      watch.app = await watch.join(options.role);
+      return watch.app;
+    },
+    async join(role) {
       const { clock } = options;
       const config = load(watch.config, options);
-      watch.app = await startApp({ config, log, ...(clock ? { clock } : {}) });
-      await watch.app.working;
-      return watch.app;
+      const app = await startApp({ config, log, ...(clock && { clock }), ...(role && { role }) });
+      apps.push(app);
+      await app.working;
+      return app;
     },
     async reload(change) {
       const changed = change(watch.config);
@@ -111,7 +122,7 @@ export async function startWatch(options: WatchOptions = {}): Promise<Watch> {
       await watch.app.reload(load(changed, options));
     },
     async close() {
-      await watch.app.stop().catch(() => {});
+      await Promise.all(apps.map((app) => app.stop().catch(() => {})));
       await stage[Symbol.asyncDispose]();
     },
     [Symbol.asyncDispose]: () => watch.close(),

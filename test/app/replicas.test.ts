@@ -1,0 +1,148 @@
+import { expect, it } from "vitest";
+import type { App } from "../../src/app.ts";
+import { startDaemon } from "../support/daemon.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+import { prepareWatch, startWatch, type Watch } from "../support/watch.ts";
+
+async function metricsOf({ address }: Pick<App, "address">): Promise<string> {
+  return (await fetch(`${address}/metrics`)).text();
+}
+
+const exposesFleet = async (app: Pick<App, "address">) =>
+  (await metricsOf(app)).includes("\nlenswatch_recording_online{");
+
+const sampleOf = (metrics: string, series: string) =>
+  Number(
+    metrics
+      .split("\n")
+      .find((line) => line.startsWith(`${series} `))
+      ?.slice(series.length) ?? 0,
+  );
+
+const sweepsOf = async (app: App) => sampleOf(await metricsOf(app), "lenswatch_sweep_duration_seconds_count");
+
+const readyOf = async (app: App) => {
+  const answer = await fetch(`${app.address}/readyz`);
+  return { status: answer.status, ...((await answer.json()) as { notes: string[] }) };
+};
+
+const restsAt = async (app: App) => (await readyOf(app)).notes.some((note) => note.includes("takes no new"));
+
+function cameras(watch: Pick<Watch, "simulator">) {
+  const [first, second, third] = watch.simulator.world.locations.map(({ recordings }) => recordings[0]);
+  if (!first || !second || !third) throw new Error("no cameras");
+  return [first, second, third] as const;
+}
+
+/** Changes the status and waits until Slack was told of it. */
+async function flips(watch: Pick<Watch, "simulator" | "slack">, camera: { id: string; name: string }) {
+  const heard = watch.slack.messages.length;
+  watch.simulator.world.setStatus(camera.id, "offline");
+  await until(`${camera.name} was told`, () =>
+    watch.slack.messages.slice(heard).some(({ shown }) => shown.includes(camera.name)),
+  );
+}
+
+describeWithRedis("several replicas on one Redis", () => {
+  it.concurrent("sweep once an interval and say everything once; one of them exposes the fleet", async () => {
+    await using watch = await startWatch();
+    const apps = [watch.app, await watch.join(), await watch.join()];
+    const began = performance.now();
+    const before = await Promise.all(apps.map(sweepsOf));
+    for (const camera of cameras(watch)) await flips(watch, camera);
+    for (const { id } of cameras(watch)) watch.simulator.world.setStatus(id, "online");
+    await until(
+      "all ends were told",
+      () => watch.slack.messages.filter(({ text }) => text.startsWith("Recovered")).length === 3,
+    );
+    const seconds = (performance.now() - began) / 1_000;
+    const sweeps = await Promise.all(apps.map(sweepsOf));
+    const swept = sweeps.reduce((sum, count, i) => sum + count - (before[i] ?? 0), 0);
+    expect(swept).toBeGreaterThan(seconds / 2);
+    expect(swept).toBeLessThanOrEqual(seconds + 2);
+    expect(watch.slack.messages).toHaveLength(6);
+    expect((await Promise.all(apps.map(exposesFleet))).filter(Boolean)).toHaveLength(1);
+    expect((await Promise.all(apps.map(readyOf))).map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
+  it.concurrent("one that is killed is followed within seconds by another that exposes the fleet", async () => {
+    await using watch = await startWatch();
+    await watch.app.stop();
+    const first = await startDaemon(watch.config);
+    const { address } = await first.logged("listening");
+    await first.logged("watching");
+    await until("the first exposes", () => exposesFleet({ address: String(address) }));
+    const second = await watch.join();
+    expect(await exposesFleet(second)).toBe(false);
+    await first.end("SIGKILL");
+    await until("the second exposes", () => exposesFleet(second), 4_500);
+  });
+
+  it.concurrent("work under the configuration loaded last; who has an older one rests, and takes over when it is gone", async () => {
+    await using watch = await startWatch();
+    const [first, second, third] = cameras(watch);
+    watch.config = watch.config.replace("severity: critical", "severity: page");
+    const newer = await watch.join();
+    await until("the older rests", () => restsAt(watch.app), 3_000);
+    expect((await readyOf(watch.app)).status).toBe(200);
+    expect((await readyOf(newer)).notes).toEqual([]);
+    const swept = await sweepsOf(watch.app);
+    await flips(watch, first);
+    const severity = async (app: App) =>
+      /lenswatch_alerts\{alertname="RecordingOffline",severity="(\w+)",state="firing"\} 1/.exec(
+        await metricsOf(app),
+      )?.[1];
+    await until("the newer exposes the fleet", async () => (await severity(newer)) === "page", 5_000);
+    expect(await sweepsOf(watch.app)).toBe(swept);
+    await newer.stop();
+    await until("the older works again", async () => !(await restsAt(watch.app)), 3_000);
+    await flips(watch, second);
+    expect(await sweepsOf(watch.app)).toBeGreaterThan(swept);
+    await watch.reload((config) => config.replace("group_interval: 1s", "group_interval: 2s"));
+    await flips(watch, third);
+    expect(watch.slack.messages).toHaveLength(3);
+  });
+
+  it.concurrent("share the work by role: one polls, one tells, one shows", async () => {
+    await using watch = await startWatch({ role: "poll" });
+    const [first, second] = cameras(watch);
+    const web = await watch.join("web");
+    watch.simulator.world.setStatus(first.id, "offline");
+    await until("it fires", async () =>
+      (await (await fetch(`${web.address}/api/v2/alerts`)).text()).includes(first.id),
+    );
+    expect(watch.slack.messages).toEqual([]);
+    const notify = await watch.join("notify");
+    expect((await watch.slack.next()).shown).toContain(first.name);
+    await flips(watch, second);
+    expect(await Promise.all([web, notify].map(sweepsOf))).toEqual([0, 0]);
+    expect(await sweepsOf(watch.app)).toBeGreaterThan(0);
+    const told = 'lenswatch_notifications_total{receiver="ops",integration="slack"}';
+    expect(sampleOf(await metricsOf(notify), told)).toBeGreaterThan(0);
+    for (const app of [watch.app, web]) expect(sampleOf(await metricsOf(app), told)).toBe(0);
+    for (const app of [watch.app, web, notify]) expect(await readyOf(app)).toMatchObject({ status: 200 });
+    expect(await (await fetch(`${web.address}/`)).text()).toContain(first.name);
+    const exposing = await Promise.all([watch.app, web, notify].map(exposesFleet));
+    expect(exposing.filter(Boolean)).toHaveLength(1);
+  });
+
+  it.concurrent("as processes: a rolling update loses nothing, says nothing twice, and owes nothing", async () => {
+    await using stage = await prepareWatch();
+    const [first, second] = cameras(stage);
+    const old = await startDaemon(stage.config);
+    await old.logged("watching");
+    await flips(stage, first);
+    const next = await startDaemon(
+      stage.config.replace("group_by: [location_id]", "group_by: [recording_id]"),
+    );
+    await next.logged("watching");
+    stage.simulator.world.setStatus(second.id, "offline");
+    expect(await old.end("SIGTERM")).toBe(0);
+    await stage.slack.waitFor(({ shown }) => shown.includes(second.name));
+    stage.simulator.world.setStatus(first.id, "online");
+    await stage.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    expect(await next.end("SIGTERM")).toBe(0);
+    expect(stage.slack.messages).toHaveLength(3);
+  });
+});
