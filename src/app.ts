@@ -98,7 +98,7 @@ async function build(deps: AppDeps, closer: Closer): Promise<App> {
   });
   const fleet = createFleetStore<FleetState>(redis, store.keys, {});
   const roll = createRoll({ store: store.replicas, clock, log, role });
-  closer.add("roll", () => roll.leave(), 500);
+  closer.add("roll", () => (redis.status === "ready" ? roll.leave() : undefined), 1_000);
   let lastAttemptAt: Instant | undefined;
   const house: House = {
     log,

@@ -138,15 +138,15 @@ export function createQueues(deps: {
     },
 
     async close() {
-      const all = [...unclosed.keys()];
-      const ending = all.map((worker) => worker.close());
-      await withDeadline(Promise.allSettled(ending), GRACE_MS).catch(() =>
-        Promise.allSettled(all.map((worker) => worker.close(true))),
-      );
-      await withDeadline(Promise.allSettled([...queues.values()].map((one) => one.close())), 1_000).catch(
-        () => {},
-      );
-      for (const connection of connections) connection.disconnect();
+      const ending = [...unclosed.keys()].map((worker) => worker.close());
+      const cut = () => {
+        for (const connection of connections) connection.disconnect();
+      };
+      // A worker is closed once only: what hangs in Redis ends when its connection does.
+      await withDeadline(Promise.allSettled(ending), GRACE_MS).catch(cut);
+      const rest = [...ending, ...[...queues.values()].map((one) => one.close())];
+      await withDeadline(Promise.allSettled(rest), 1_000).catch(() => {});
+      cut();
     },
   };
 }
