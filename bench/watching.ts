@@ -46,7 +46,7 @@ export function watchDaemon(redisUrl: string, recordings: number): Watching {
     figured: (since) => until("uptime:", since),
     async refreshUptime() {
       const queues = createQueues({
-        connect: (name) => connectRedis(redisUrl, silentLogger, name),
+        connect: (name) => connectRedis({ url: redisUrl }, silentLogger, name),
         prefix: store.keys.queuePrefix,
         log: silentLogger,
         onFailed: () => {},

@@ -25,11 +25,13 @@ import type { FleetView } from "./metrics/fleet.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { protocolErrorKinds, serviceEndpoints, serviceErrorCodes } from "./service/service.ts";
 import { createShifts, type House, isSame, type Shifts } from "./shift.ts";
+import { createConfirm } from "./store/confirm.ts";
 import { createFleetStore } from "./store/fleet.ts";
 import { toIncident } from "./store/incidents.ts";
 import { openRedis } from "./store/open.ts";
 import { followRedisClock } from "./store/redis.ts";
-import { createStore } from "./store/store.ts";
+import { createStore, type Store } from "./store/store.ts";
+import { confirmWrites } from "./store/topology.ts";
 
 const PING_DEADLINE_MS = 1_000;
 const CLOCK_MS = 60_000;
@@ -80,11 +82,15 @@ export async function startApp(deps: AppDeps): Promise<App> {
 async function build(deps: AppDeps, closer: Closer): Promise<App> {
   const { config, log, clock: own, role = "all" } = deps;
   const clock = own ? { now: () => own.now(), correct: () => {} } : correctedClock(steadyClock());
-  const opened = await openRedis(config.redis.url, log.child({ component: "redis" }));
+  const opened = await openRedis(config.redis, log.child({ component: "redis" }));
   closer.add("embedded Redis", () => opened.close(), 2_500);
   const redis = opened.connect("lenswatch");
   closer.add("Redis", () => redis.disconnect());
-  const store = createStore(redis, config.redis.prefix, { historyMs: config.watch.historyMs });
+  const confirm = opened.canFailOver
+    ? createConfirm(() => confirmWrites(redis, store.keys.replicas), log)
+    : undefined;
+  const { historyMs } = config.watch;
+  const store: Store = createStore(redis, config.redis.prefix, { confirm, historyMs });
 
   const registry = new Registry();
   const metrics = createMetrics(registry, { version: readVersion(), known: knownLabels(config) });

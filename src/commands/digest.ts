@@ -61,7 +61,7 @@ async function withDigest(
     io.stderr.write(`lenswatch: there is no digest "${name}"; the configuration has ${names}\n`);
     return io.setExitCode(2);
   }
-  const opened = await openRedis(config.redis.url, silentLogger);
+  const opened = await openRedis(config.redis, silentLogger);
   const redis = opened.connect("lenswatch-digest");
   try {
     await connected(redis);

@@ -24,7 +24,17 @@ export function buildConfig(input: ConfigInput): Config {
       requestTimeoutMs: service.request_timeout,
       uptimeIndexTimezone: service.uptime_index_timezone,
     },
-    redis: { url: redis.url, prefix: redis.prefix },
+    redis: {
+      url: redis.url,
+      sentinels: redis.sentinels,
+      name: redis.name,
+      cluster: redis.cluster,
+      username: redis.username,
+      password: redis.password,
+      sentinelPassword: redis.sentinel_password,
+      tls: redis.tls,
+      prefix: redis.prefix,
+    },
     watch: {
       locations: watch.locations,
       exclude: watch.exclude,

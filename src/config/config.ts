@@ -31,10 +31,28 @@ export interface ServiceConfig {
   readonly uptimeIndexTimezone: "recording" | "utc";
 }
 
+/** One of `url`, `sentinels` and `cluster`; none: an embedded redis-server is started (or adopted), its data in `./data`. */
 export interface RedisConfig {
-  /** Undefined: an embedded redis-server is started (or adopted), its data in `./data`. */
   readonly url: string | undefined;
+  readonly sentinels: readonly Address[] | undefined;
+  /** What Sentinels call the master. */
+  readonly name: string | undefined;
+  /** Nodes by which the others are found. */
+  readonly cluster: readonly Address[] | undefined;
+  /** The login for `sentinels` and `cluster`; a URL has its own. */
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly sentinelPassword: string | undefined;
+  /** PEM. Undefined: no TLS unless the URL says so. */
+  readonly tls:
+    | { readonly ca: string | undefined; readonly cert: string | undefined; readonly key: string | undefined }
+    | undefined;
   readonly prefix: string;
+}
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
 }
 
 export interface WatchConfig {

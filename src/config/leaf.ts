@@ -161,6 +161,24 @@ export const listen: z.ZodType<{ host: string; port: number }> = leaf(
   },
 );
 
+/** A server elsewhere: `host:port` or `[::1]:26379`. */
+export const address: z.ZodType<{ host: string; port: number }> = leaf(
+  "host:port such as redis-1:26379 or [::1]:26379",
+  (text) => {
+    const [, six, name = "", digits] =
+      /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9][A-Za-z0-9._-]{0,252})):(\d{1,5})$/.exec(text) ?? [];
+    const port = Number(digits);
+    if (digits === undefined || port < 1 || port > 65_535) return {};
+    if (six !== undefined ? isIP(six) !== 6 : /^[\d.]+$/.test(name) && isIP(name) !== 4) return {};
+    return { value: { host: six ?? name, port } };
+  },
+);
+
+/** Certificates or a key as PEM has them. */
+export const pem: z.ZodType<string> = leaf("text that begins with -----BEGIN", (text) =>
+  fits(text, text.length <= 1_000_000 && text.includes("-----BEGIN ") && text.includes("-----END ")),
+);
+
 /** The name of a host or its address. */
 export const host: z.ZodType<string> = leaf("a host name or address", (text) =>
   fits(text, isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/.test(text)),

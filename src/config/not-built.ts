@@ -6,10 +6,6 @@ export const notBuilt: readonly string[] = [
   "route.storm",
   "receivers.webhook_configs",
   "receivers.alertmanager_configs",
-  "redis.sentinels",
-  "redis.name",
-  "redis.cluster",
-  "redis.tls",
   "digests.unsubscribe_url",
 ];
 

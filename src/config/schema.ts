@@ -15,11 +15,11 @@ import {
   listen,
   name,
   oneOf,
-  prefix,
   token,
   url,
   zone,
 } from "./leaf.ts";
+import { redisSection } from "./redis-schema.ts";
 import { addresses, matchers, receiverSection, routeSection } from "./route-schema.ts";
 import { defaultRules, ruleSection } from "./rule-schema.ts";
 import { timeIntervalSection } from "./time-interval-schema.ts";
@@ -45,15 +45,6 @@ const service = section({
     oneOf("recording", "utc"),
     "recording",
   ),
-});
-
-const redis = section({
-  url: optional(
-    "The server; absent, an embedded redis-server is started, its data in ./data.",
-    url("a redis:// or rediss:// URL", { schemes: ["redis", "rediss"], login: true, query: true }),
-    { secret: true },
-  ),
-  prefix: withDefault("What every key in Redis begins with.", prefix, "lenswatch"),
 });
 
 const ids = z.preprocess(
@@ -137,7 +128,7 @@ const log = section({ level: withDefault("The least level that is written.", one
 
 const root = section({
   service: required("The analytics service.", service.schema, { section: () => service }),
-  redis: withDefault("Where state is kept.", redis.schema, {}, { section: () => redis }),
+  redis: withDefault("Where state is kept.", redisSection.schema, {}, { section: () => redisSection }),
   watch: withDefault("What is watched, and how often.", watch.schema, {}, { section: () => watch }),
   rules: withDefault(
     "What is worth telling, as Prometheus alerting rules.",

@@ -3,29 +3,16 @@
  * sentence in the log when it goes and one when it is back.
  */
 import { readFileSync } from "node:fs";
-import { Redis } from "ioredis";
-import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
+import type { Redis } from "ioredis";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { type Logger, scrub } from "../lib/log.ts";
 import { StoreError } from "./errors.ts";
+import { createClient, type RedisPlace } from "./topology.ts";
 
-const RECONNECT: BackoffPolicy = { baseMs: 100, capMs: 5_000 };
-
-/**
- * Connects lazily and never gives up. `name` shows in `CLIENT LIST`. Workers of BullMQ need
- * `maxRetriesPerRequest: null`, and so do we: a command waits for Redis instead of failing.
- */
-export function connectRedis(url: string, log: Logger, name: string): Redis {
-  const redis = new Redis(url, {
-    connectionName: name,
-    lazyConnect: true,
-    maxRetriesPerRequest: null,
-    retryStrategy: (times) => backoffMs(RECONNECT, times),
-    connectTimeout: 5_000,
-    // After a failover the old master answers READONLY for ever: connect anew and send it again.
-    reconnectOnError: (error) => (error.message.startsWith("READONLY") ? 2 : false),
-  });
+/** A connection of that name, not connected yet; says in the log when Redis goes and when it is back. */
+export function connectRedis(place: RedisPlace, log: Logger, name: string): Redis {
+  const redis = createClient(place, name);
   let failing = false;
   redis.on("error", (error) => {
     if (failing) return;

@@ -2,13 +2,14 @@
 import type { Redis } from "ioredis";
 import { createAckStore } from "./acks.ts";
 import { createAssignmentStore } from "./assignments.ts";
+import { type Confirm, confirmed } from "./confirm.ts";
 import { createDigestStore } from "./digests.ts";
 import { createFiringStore } from "./firing.ts";
 import { createGroupStore } from "./groups.ts";
 import { createIncidentLog, HISTORY_MS } from "./incident-log.ts";
 import { createIncidentStore } from "./incidents.ts";
 import { createInventoryStore } from "./inventory.ts";
-import { keysUnder } from "./keys.ts";
+import { type Keys, keysUnder } from "./keys.ts";
 import { createReplicaStore } from "./replicas.ts";
 import { createShardStore } from "./shards.ts";
 
@@ -17,9 +18,28 @@ import { createTurn } from "./turn.ts";
 
 import { createUptimeStore } from "./uptime.ts";
 
-/** `historyMs`: how long the incident log keeps a line. */
-export function createStore(redis: Redis, prefix: string, { historyMs = HISTORY_MS } = {}) {
+export interface StoreOptions {
+  /** Where a failover could lose what was written: waits until a replica of Redis has it too, bounded. */
+  readonly confirm?: Confirm | undefined;
+  /** How long the incident log keeps a line. */
+  readonly historyMs?: number;
+}
+
+export function createStore(redis: Redis, prefix: string, options: StoreOptions = {}) {
+  const { confirm, historyMs = HISTORY_MS } = options;
   const keys = keysUnder(prefix);
+  const store = createParts(redis, keys, historyMs);
+  if (!confirm) return store;
+  const { groups, silences, acks } = store;
+  return {
+    ...store,
+    groups: { ...groups, settle: confirmed(groups.settle, confirm, ([, , , { said }]) => said) },
+    silences: { ...silences, write: confirmed(silences.write.bind(silences), confirm) },
+    acks: { ...acks, acknowledge: confirmed(acks.acknowledge, confirm) },
+  };
+}
+
+function createParts(redis: Redis, keys: Keys, historyMs: number) {
   return {
     keys,
     shards: createShardStore(redis, keys, historyMs),

@@ -474,3 +474,25 @@ describe("from a file", () => {
     expect(configFile(undefined, { LENSWATCH_CONFIG: "" })).toBe("config/lenswatch.yaml");
   });
 });
+
+test("Redis is found through Sentinels, or in a cluster, with certificates from files", () => {
+  const pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+  const redis = (text: string) => configOf(`${service}${receivers}redis: ${text}\n`, {}, () => pem).redis;
+  expect(
+    redis("{ sentinels: [ 'a:26379', '[::1]:26380' ], name: main, sentinel_password: x }"),
+  ).toMatchObject({
+    sentinels: [
+      { host: "a", port: 26_379 },
+      { host: "::1", port: 26_380 },
+    ],
+    name: "main",
+    sentinelPassword: "x",
+  });
+  const cluster = redis("{ cluster: [ 'a:1' ], username: u, password: p, tls: { ca_file: ca } }");
+  expect(cluster).toMatchObject({
+    cluster: [{ host: "a", port: 1 }],
+    username: "u",
+    password: "p",
+    tls: { ca: pem.trimEnd() },
+  });
+});

@@ -24,7 +24,7 @@ test.each([
   [
     "an unknown key below",
     "redis: { urll: x }",
-    "12:10: redis.urll: found the unknown key `urll`, expected one of url, url_file, prefix; did you mean url?",
+    "12:10: redis.urll: found the unknown key `urll`, expected one of url, url_file, sentinels, name, cluster, username, password, password_file, sentinel_password, sentinel_password_file, tls, prefix; did you mean url?",
   ],
   [
     "a key twice",
@@ -313,6 +313,23 @@ test.each([
 });
 
 test.each([
+  ["{ url: 'redis://a', cluster: [ 'a:1' ] }", "cluster", "only one of url, sentinels and cluster"],
+  ["{ sentinels: [ 'a:1' ] }", "name", "the master's name beside the sentinels"],
+  ["{ sentinels: [], name: x }", "sentinels", "at least one of Sentinels as host:port"],
+  ["{ sentinels: [ a ], name: x }", "sentinels[0]", "host:port such as redis-1:26379"],
+  ["{ url: 'redis://a', name: x }", "name", "sentinels beside it"],
+  ["{ url: 'redis://a', password: x }", "password", "a url has its login inside"],
+  ["{ cluster: [ 'a:1' ], username: x }", "password", "a password beside the username"],
+  ["{ url: 'redis://a', tls: {} }", "tls", "a rediss:// URL beside it"],
+  ["{ tls: {} }", "tls", "a url, sentinels or a cluster beside it"],
+  ["{ url: 'rediss://a', tls: { ca: x } }", "tls.ca", "text that begins with -----BEGIN"],
+])("Redis cannot be at %s", (where, path, expected) => {
+  expect(listProblems(`${smallest}redis: ${where}\n`)).toMatchObject([
+    { path: `redis.${path}`, expected: expect.stringContaining(expected) },
+  ]);
+});
+
+test.each([
   ["base_url", "ftp://core.example.com", "an http:// or https:// URL without login, query or fragment"],
   ["base_url", "https://u:p@core.example.com", "an http:// or https:// URL without login, query or fragment"],
   ["auth_url", "https:issuer.example.com", "an http:// or https:// URL without login, query or fragment"],
@@ -324,10 +341,6 @@ test.each([
 });
 
 test.each([
-  ["redis: { sentinels: [] }", "sentinels"],
-  ["redis: { name: x }", "name"],
-  ["redis: { cluster: [] }", "cluster"],
-  ["redis: { tls: {} }", "tls"],
   ["route: { receiver: ops, storm: {} }", "storm"],
   ["route: { receiver: ops, routes: [{ routes: [{ storm: {} }] }] }", "storm"],
   ["    webhook_configs: []", "webhook_configs"],

@@ -1,5 +1,6 @@
 /** A whole lenswatch for a story: simulator, real Redis, real Slack and SMTP sinks, the daemon, each on its own port. */
 
+import { readFileSync } from "node:fs";
 import { type App, startApp } from "../../src/app.ts";
 import type { Config } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/load.ts";
@@ -43,6 +44,8 @@ export interface WatchOptions {
   readonly http?: string;
   /** What the first replica does. */
   readonly role?: Role;
+  /** Another Redis than the stage's own. */
+  readonly redis?: string;
   /** More sections. */
   readonly more?: string;
   readonly log?: Logger;
@@ -132,7 +135,8 @@ export async function startWatch(options: WatchOptions = {}): Promise<Watch> {
 }
 
 function load(text: string, options: WatchOptions): Config {
-  const parsed = parseConfig(text, { file: "story.yaml", env: {} });
+  const readSecret = (path: string) => readFileSync(path, "utf8");
+  const parsed = parseConfig(text, { file: "story.yaml", env: {}, readSecret });
   if ("problems" in parsed) throw new Error(JSON.stringify(parsed.problems, null, 1));
   return options.adjust?.(parsed.config) ?? parsed.config;
 }
@@ -151,8 +155,7 @@ service:
   client_secret: ${simulator.clientSecret}
   audience: ${simulator.audience}
   request_timeout: ${options.requestTimeout ?? "2s"}
-redis:
-  url: ${redis.url}
+redis: ${options.redis ?? `{ url: "${redis.url}" }`}
 watch: ${options.watch ?? "{ status_interval: 1s, uptime_interval: 1h, inventory_interval: 1h }"}
 rules: ${options.rules ?? QUICK_RULES}
 route: ${options.route ?? "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 4h }"}

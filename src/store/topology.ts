@@ -1,0 +1,100 @@
+/**
+ * A connection to Redis wherever it is: one server, a master that Sentinels know, or a cluster. All keys are under
+ * one hash tag, so a cluster's one node has them all, and what asks Redis need not know which it is.
+ */
+import { Cluster, Redis, type RedisOptions } from "ioredis";
+import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
+
+const RECONNECT: BackoffPolicy = { baseMs: 100, capMs: 5_000 };
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A replica that is asked answers within milliseconds; one that does not holds up everything behind it. */
+const CONFIRM_MS = 250;
+
+export interface RedisAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Certificates as PEM; a server's is verified always. */
+export interface RedisTls {
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+/** Where Redis is: one of `url`, `sentinels` and `cluster`. */
+export interface RedisPlace {
+  readonly url?: string | undefined;
+  readonly sentinels?: readonly RedisAddress[] | undefined;
+  /** What Sentinels call the master. */
+  readonly name?: string | undefined;
+  readonly cluster?: readonly RedisAddress[] | undefined;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  readonly sentinelPassword?: string | undefined;
+  readonly tls?: RedisTls | undefined;
+}
+
+/**
+ * A client that connects lazily and never gives up. Workers of BullMQ need `maxRetriesPerRequest: null`, and so do
+ * we: a command waits for Redis instead of failing. `name` shows in `CLIENT LIST`.
+ */
+export function createClient(place: RedisPlace, name: string): Redis {
+  const { url, sentinels, cluster, username, password } = place;
+  const retry = (times: number) => backoffMs(RECONNECT, times);
+  const common = {
+    connectionName: name,
+    lazyConnect: true,
+    maxRetriesPerRequest: null,
+    retryStrategy: retry,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    // After a failover the old master answers READONLY for ever: connect anew and send it again.
+    reconnectOnError: (error: Error) => (error.message.startsWith("READONLY") ? 2 : false),
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+  } satisfies RedisOptions;
+  const tls = tlsOf(place);
+  if (sentinels) {
+    return new Redis({
+      ...common,
+      sentinels: [...sentinels],
+      name: place.name ?? "",
+      ...(place.sentinelPassword === undefined ? {} : { sentinelPassword: place.sentinelPassword }),
+      sentinelRetryStrategy: retry,
+      failoverDetector: true,
+      ...(tls ? { tls, sentinelTLS: tls, enableTLSForSentinelMode: true } : {}),
+    });
+  }
+  if (cluster) {
+    const { lazyConnect, retryStrategy: _, ...redisOptions } = common;
+    const client = new Cluster([...cluster], {
+      lazyConnect,
+      clusterRetryStrategy: retry,
+      redisOptions: { ...redisOptions, ...(tls ? { tls } : {}) },
+      // A certificate names hosts; without this a node would be asked for by its address.
+      ...(tls ? { dnsLookup: (address, callback) => callback(null, address) } : {}),
+    });
+    // A cluster's client has the same commands; what it lacks (`select`, say) is used nowhere.
+    return client as unknown as Redis;
+  }
+  return new Redis((url ?? "").replace(/^rediss:/i, "redis:"), { ...common, ...(tls ? { tls } : {}) });
+}
+
+function tlsOf({ url, tls }: RedisPlace): { ca?: string; cert?: string; key?: string } | undefined {
+  if (!tls && !/^rediss:/i.test(url ?? "")) return undefined;
+  return Object.fromEntries(Object.entries(tls ?? {}).filter(([, pem]) => pem !== undefined));
+}
+
+/** Whether a master may be followed by a replica of it: then what was written may be lost unless that has it too. */
+export function canFailOver({ sentinels, cluster }: RedisPlace): boolean {
+  return sentinels !== undefined || cluster !== undefined;
+}
+
+/**
+ * Resolves once a replica has everything written so far on this connection (true), or was waited for in vain (false).
+ * `key` is any key: in a cluster it says which node is meant.
+ */
+export async function confirmWrites(redis: Redis, key: string): Promise<boolean> {
+  const replies = await redis.pipeline().exists(key).wait(1, CONFIRM_MS).exec();
+  return Number(replies?.at(-1)?.[1] ?? 0) >= 1;
+}
