@@ -109,6 +109,12 @@ export function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
+/** An integration that is gone, while it tells what it owes. */
+interface Leaving {
+  readonly stop: AbortController;
+  done: Promise<void>;
+}
+
 /** The shift in force, and its change for the next one. */
 export interface Shifts {
   current(): Shift;
@@ -132,7 +138,7 @@ export function createShifts(house: House, config: Config): Shifts {
   let current = createShift(house, config);
   let turn: Promise<void> = Promise.resolve();
   let duties: ReadonlySet<Duty> = new Set();
-  const leaving = new Map<string, AbortController>();
+  const leaving = new Map<string, Leaving>();
   const stopping = new AbortController();
   const unclosed = new Set<() => Promise<unknown>>();
   /** The one at work, and those that still end what they had begun. */
@@ -148,6 +154,7 @@ export function createShifts(house: House, config: Config): Shifts {
     let announced = !anew;
     for (let attempt = 1; !stopping.signal.aborted; attempt++) {
       try {
+        await shift.engine.prepare();
         if (!announced) await house.roll.announce(fingerprint(shift.config));
         announced = true;
         duties = house.roll.active();
@@ -166,13 +173,24 @@ export function createShifts(house: House, config: Config): Shifts {
     const before = current;
     const after = createShift(house, next, before);
     house.metrics.knowIntegrations(after.channels.integrations);
-    for (const id of after.channels.byId.keys()) leaving.get(id)?.abort();
+    await callBack(after);
     const tells = dutiesOf(house.roll.role).includes("notify");
     const gone = !tells ? [] : [...before.channels.byId.keys()].filter((id) => !after.channels.byId.has(id));
-    for (const id of gone) leaving.set(id, new AbortController());
+    for (const id of gone) leaving.set(id, { stop: new AbortController(), done: Promise.resolve() });
     const { ended } = await relieve(before, after);
     await start(after, true);
     void seeOff(before, after, { ended, gone });
+  }
+
+  /** Integrations that are configured again say no farewell; one that is saying it ends that first. */
+  async function callBack({ channels }: Shift): Promise<void> {
+    for (const id of channels.byId.keys()) {
+      const parting = leaving.get(id);
+      if (!parting) continue;
+      parting.stop.abort();
+      await withDeadline(parting.done, DRAIN_MS).catch(() => {});
+      leaving.delete(id);
+    }
   }
 
   async function assign(): Promise<void> {
@@ -209,29 +227,35 @@ export function createShifts(house: House, config: Config): Shifts {
     unclosed.add(close);
     await withDeadline(ended, DRAIN_MS).catch(() => {});
     engines.delete(before.engine);
-    await Promise.all(gone.map((id) => partWith(before, id)));
+    await Promise.all(
+      gone.map((id) => {
+        const parting = leaving.get(id);
+        if (!parting) return undefined;
+        parting.done = partWith(before, id, parting);
+        return parting.done;
+      }),
+    );
     await close().catch((thrown: unknown) => log.debug({ err: toError(thrown) }, "closing was not clean"));
   }
 
-  async function partWith({ channels, config: { http } }: Shift, id: string): Promise<void> {
+  async function partWith(shift: Shift, id: string, parting: Leaving): Promise<void> {
     const { clock, store, metrics } = house;
-    const ending = leaving.get(id);
-    if (!ending) return;
+    const { channels, config } = shift;
     const deps = {
       clock,
       log,
       groups: store.groups,
       channels: channels.byId,
-      externalUrl: http.externalUrl,
+      externalUrl: config.http.externalUrl,
       toRefusal: channels.toRefusal,
       ...deliveryMetrics(metrics),
     };
-    const signal = AbortSignal.any([ending.signal, stopping.signal]);
+    const signal = AbortSignal.any([parting.stop.signal, stopping.signal]);
     await sayFarewell(deps, id, signal).catch((thrown: unknown) => {
       if (!signal.aborted)
         log.error({ err: toError(thrown), integration: id }, "the ends owed were not told");
     });
-    if (leaving.get(id) === ending) leaving.delete(id);
+    if (leaving.get(id) === parting) leaving.delete(id);
   }
 
   return {

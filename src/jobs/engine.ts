@@ -68,10 +68,11 @@ export interface EngineDeps {
 }
 
 export interface Engine {
+  /** Reads what is remembered, once: only then is the work asked of this replica. Waits for Redis. */
+  prepare(): Promise<void>;
   /**
-   * Reads what is remembered, then starts the workers and schedules of its duties; without any it only follows what
-   * the others do. Waits for Redis as long as it takes. `leaving` are integrations that are gone and about to tell
-   * what they owe.
+   * After `prepare`: starts the workers and schedules of its duties; without any it only follows what the others do.
+   * `leaving` are integrations that are gone and about to tell what they owe.
    */
   start(options: { duties: ReadonlySet<Duty>; leaving: ReadonlySet<string> }): Promise<void>;
   /**
@@ -96,6 +97,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const assigned = createAssigned(() => store.assignments.read());
   const wake = createWake(queues, clock);
   let retired = false;
+  let prepared: { readonly remembered: boolean } | undefined;
   let duties: ReadonlySet<Duty> = new Set();
   let healing: NodeJS.Timeout | undefined;
   let healed: Promise<void> | undefined;
@@ -306,12 +308,12 @@ export function createEngine(deps: EngineDeps): Engine {
     for (const [queue, counts] of await queues.counts()) countJobs(metrics, queue, counts);
   }
 
-  async function begin(leaving: ReadonlySet<string>): Promise<void> {
+  async function prepare(): Promise<void> {
+    if (prepared) return;
     await queues.open();
     await store.inventory.load();
     const remembered = (await assigned.follow()) !== "none";
-    if (duties.has("poll")) await startPolling(leaving, remembered);
-    if (duties.has("notify")) await startNotifying();
+    prepared = { remembered };
   }
 
   function keepHealing(): void {
@@ -328,9 +330,13 @@ export function createEngine(deps: EngineDeps): Engine {
   }
 
   return {
+    prepare,
+
     async start(options) {
+      await prepare();
       duties = options.duties;
-      await begin(options.leaving);
+      if (duties.has("poll")) await startPolling(options.leaving, prepared?.remembered === true);
+      if (duties.has("notify")) await startNotifying();
       if (!retired) keepHealing();
     },
 

@@ -34,7 +34,7 @@ export async function sayFarewell(
     },
   });
   signal.addEventListener("abort", () => delivery.rest(), { once: true });
-  if ((await groups.told(integration)).length === 0) return;
+  if (signal.aborted || (await groups.told(integration)).length === 0) return;
   await groups.hasten(integration, clock.now());
   while (!signal.aborted) {
     next = undefined;
