@@ -12,12 +12,14 @@ import type { FleetState } from "./health/judge-fleet.ts";
 import { createEngine, type Engine } from "./jobs/engine.ts";
 import { sayFarewell } from "./jobs/farewell.ts";
 import type { Queues } from "./jobs/queues.ts";
+import { sayWhatIsOwed } from "./jobs/reroute.ts";
 import { type Duty, dutiesOf, type Roll } from "./jobs/roll.ts";
 import type { Clock, Instant } from "./lib/clock.ts";
 import { withDeadline } from "./lib/closer.ts";
 import { toError } from "./lib/errors.ts";
 import type { Logger } from "./lib/log.ts";
 import type { Metrics } from "./metrics/metrics.ts";
+import { createHeartbeatCall, type HeartbeatCall } from "./notify/heartbeat.ts";
 import { createService, type Service } from "./service/service.ts";
 import type { FleetStore } from "./store/fleet.ts";
 import type { Store } from "./store/store.ts";
@@ -48,6 +50,8 @@ export interface Shift {
   readonly config: Config;
   readonly channels: Channels;
   readonly service: Service;
+  /** Undefined without `heartbeat`. */
+  readonly heartbeat: HeartbeatCall | undefined;
   readonly engine: Engine;
 }
 
@@ -55,11 +59,13 @@ export interface Shift {
 export function createShift(house: House, config: Config, before?: Shift): Shift {
   const channels = createChannels(config, house.log.child({ component: "notify" }));
   const kept = before && isSame(before.config.service, config.service) ? before.service : undefined;
-  return staff(house, { config, channels, service: kept ?? openService(house, config) });
+  const heartbeat = config.heartbeat && createHeartbeatCall(config.heartbeat);
+  return staff(house, { config, channels, heartbeat, service: kept ?? openService(house, config) });
 }
 
 /** The shift with an engine of its own. */
-function staff(house: House, { config, channels, service }: Omit<Shift, "engine">): Shift {
+function staff(house: House, shift: Omit<Shift, "engine">): Shift {
+  const { config, channels, service, heartbeat } = shift;
   const { clock, log, store, fleet, queues, metrics, attempted, roll } = house;
   const { byId, toRefusal, digestMail, isPassing } = channels;
   const engine = createEngine({
@@ -72,13 +78,14 @@ function staff(house: House, { config, channels, service }: Omit<Shift, "engine"
     queues,
     channels: byId,
     metrics,
+    callHeartbeat: heartbeat && ((signal) => heartbeat.call(signal)),
     toRefusal,
     digestMail,
     isPassing,
     attempted,
     holds: (duty) => roll.holds(duty),
   });
-  return { config, channels, service, engine };
+  return { config, channels, service, heartbeat, engine };
 }
 
 function openService({ clock, log, metrics, up }: House, config: Config): Service {
@@ -173,6 +180,10 @@ export function createShifts(house: House, config: Config): Shifts {
     const before = current;
     const after = createShift(house, next, before);
     house.metrics.knowIntegrations(after.channels.integrations);
+    // What a newcomer was owed while it was gone it is told now; what is still owed elsewhere is counted at the start.
+    for (const { id, receiver, type } of after.channels.integrations) {
+      if (!before.channels.byId.has(id)) house.metrics.endsOwed(receiver, type, 0);
+    }
     await callBack(after);
     const tells = dutiesOf(house.roll.role).includes("notify");
     const gone = !tells ? [] : [...before.channels.byId.keys()].filter((id) => !after.channels.byId.has(id));
@@ -222,6 +233,7 @@ export function createShifts(house: House, config: Config): Shifts {
     const close = async () => {
       unclosed.delete(close);
       await before.channels.close();
+      await before.heartbeat?.close();
       if (before.service !== after.service) await before.service.close();
     };
     unclosed.add(close);
@@ -235,7 +247,19 @@ export function createShifts(house: House, config: Config): Shifts {
         return parting.done;
       }),
     );
+    await sayWhoIsOwed(gone);
     await close().catch((thrown: unknown) => log.debug({ err: toError(thrown) }, "closing was not clean"));
+  }
+
+  /** Of integrations that are still gone. */
+  async function sayWhoIsOwed(gone: readonly string[]): Promise<void> {
+    const { clock, store, metrics } = house;
+    const owing = gone.filter((id) => !current.channels.byId.has(id));
+    if (owing.length === 0 || stopping.signal.aborted) return;
+    const deps = { clock, log, groups: store.groups, incidentLog: store.log, owed: metrics.endsOwed };
+    await sayWhatIsOwed(deps, owing).catch((thrown: unknown) => {
+      if (!stopping.signal.aborted) log.error({ err: toError(thrown) }, "what is owed could not be read");
+    });
   }
 
   async function partWith(shift: Shift, id: string, parting: Leaving): Promise<void> {
@@ -270,6 +294,7 @@ export function createShifts(house: House, config: Config): Shifts {
     async close() {
       await Promise.all([...unclosed].map((close) => close()));
       await current.channels.close();
+      await current.heartbeat?.close();
       await current.service.close();
     },
   };

@@ -7,9 +7,8 @@ import { decideFarewell } from "../alerting/farewell.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { GroupStore } from "../store/groups.ts";
 import { createDeliver, type DeliverDeps } from "./deliver.ts";
-import { sayWhatIsOwed } from "./reroute.ts";
 
-/** Who cannot be told by then will not be: what is owed is said in the log. */
+/** Who cannot be told by then will not be. */
 const PATIENCE_MS = 60_000;
 const LOOK_AGAIN_MS = 500;
 
@@ -17,12 +16,12 @@ export interface FarewellDeps extends Omit<DeliverDeps, "decide" | "wake" | "gro
   readonly groups: DeliverDeps["groups"] & Pick<GroupStore, "hasten" | "told">;
 }
 
-/** Resolves when everything owed there was told, or given up and logged, or `signal` was aborted. */
+/** True once everything owed there was told; false where that was given up, or `signal` was aborted. */
 export async function sayFarewell(
   deps: FarewellDeps,
   integration: string,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { groups, clock } = deps;
   const giveUpAt = clock.now() + PATIENCE_MS;
   let next: Instant | undefined;
@@ -34,16 +33,18 @@ export async function sayFarewell(
     },
   });
   signal.addEventListener("abort", () => delivery.rest(), { once: true });
-  if (signal.aborted || (await groups.told(integration)).length === 0) return;
+  if (signal.aborted) return false;
+  if ((await groups.told(integration)).length === 0) return true;
   await groups.hasten(integration, clock.now());
   while (!signal.aborted) {
     next = undefined;
     await delivery.deliver(integration);
     if ((await groups.told(integration)).length === 0) {
       deps.log.info({ integration }, "an integration that is gone has told the ends it owed");
-      return;
+      return true;
     }
-    if (Math.max(next ?? 0, clock.now()) > giveUpAt) return sayWhatIsOwed(deps, integration);
+    if (Math.max(next ?? 0, clock.now()) > giveUpAt) return false;
     await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
   }
+  return false;
 }
