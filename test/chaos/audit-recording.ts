@@ -1,6 +1,7 @@
 /** One recording at one integration: its dark times held against what was told of it. Pure. */
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Delay, Timing, Verdict, VerdictKind } from "./audit.ts";
+import { beganBetween, messagesOf, outagesBegun, outagesOver, SENDING_MS, TOLERANCE_MS } from "./match.ts";
 import type { Telling } from "./tellings.ts";
 import { type Span, seenMs, timeOutside } from "./truth.ts";
 
@@ -22,13 +23,10 @@ export interface RecordingAudit {
   readonly delays: Delay[];
 }
 
-/** From rendering a message to its acceptance; a shown span is rounded down to the second. */
-const SENDING_MS = 3_000;
 /** Answers surely seen for this much longer than needed leave no doubt. */
 const MARGIN_MS = 2_000;
-/** A dark time that is shown later than it began was seen late; told no more than this after its end. */
-const TOLERANCE_MS = 500;
 const GAP_INTERVALS = 3;
+const NO_TIME: Span = { from: 0, to: 0 };
 
 /** A dark time that was told as such and whose end is awaited. */
 interface Open {
@@ -49,16 +47,6 @@ export function auditRecording(tellings: readonly Telling[], one: RecordingCase)
   };
 }
 
-/** Of one message, what is over comes before what begins, and what was told before comes first. */
-function messagesOf(tellings: readonly Telling[]): Telling[][] {
-  const rank = ({ says }: Telling) => ORDER.indexOf(says);
-  return [...Map.groupBy(tellings, ({ message }) => message).values()].map((lines) =>
-    lines.sort((a, b) => rank(a) - rank(b)),
-  );
-}
-
-const ORDER: readonly Telling["says"][] = ["recovered", "ended", "late", "still", "firing"];
-
 function mustBeTold(span: Span, { answers, rule }: RecordingCase): boolean {
   return seenMs(answers, span, GAP_INTERVALS * rule.intervalMs) >= rule.forMs + MARGIN_MS;
 }
@@ -77,9 +65,15 @@ function createDesk(one: RecordingCase) {
     verdicts.push({ kind, integration, subject, at, why, message, ...(first ? { firstAt: first.at } : {}) });
   };
 
+  /** Of those a line may speak of: one that is still to be told, before all one that has to be. */
+  function likeliest(possible: readonly number[]): number | undefined {
+    const untold = possible.filter((i) => !begun.has(i));
+    return untold.find((i) => mustBeTold(dark[i] ?? NO_TIME, one)) ?? untold[0] ?? possible[0];
+  }
+
   function firing(telling: Telling): void {
-    const possible = overlapping(dark, beganBetween(telling));
-    const outage = possible.find((i) => !begun.has(i)) ?? possible[0];
+    const possible = outagesBegun(dark, telling);
+    const outage = likeliest(possible);
     if (outage === undefined) {
       judge("false", telling, "told offline though it was online");
       return;
@@ -123,14 +117,9 @@ function createDesk(one: RecordingCase) {
   }
 
   function late(telling: Telling): void {
-    const misfit = ({ from, to }: Span) => Math.abs(to - from - telling.lastedMs);
-    const fitting = [...dark.entries()]
-      .filter(([, span]) => fitsLate(span, telling))
-      .sort(([, a], [, b]) => misfit(a) - misfit(b))
-      .map(([i]) => i);
-    const awaited = fitting.find((i) => open.some(({ outage }) => outage === i));
-    const untold = fitting.find((i) => !begun.has(i) && !covered.has(i));
-    const outage = awaited ?? untold ?? fitting[0];
+    const possible = outagesOver(dark, telling);
+    const awaited = possible.find((i) => open.some(({ outage }) => outage === i));
+    const outage = awaited ?? likeliest(possible.filter((i) => !covered.has(i))) ?? possible[0];
     if (outage === undefined) {
       judge("false", telling, "told of an outage there was not");
       return;
@@ -191,28 +180,6 @@ function createDesk(one: RecordingCase) {
       for (const { telling } of open) judge("unresolved", telling, "told offline, never told back");
     },
   };
-}
-
-/** When the outage began that a line speaks of. */
-function beganBetween({ at, lastedMs }: Telling): Span {
-  const rounding = lastedMs >= 600_000 ? 60_000 : 1_000;
-  return { from: at - lastedMs - rounding - SENDING_MS, to: at - lastedMs + TOLERANCE_MS };
-}
-
-function overlapping(dark: readonly Span[], { from, to }: Span): number[] {
-  return dark.flatMap((span, i) => (span.from <= to && span.to >= from ? [i] : []));
-}
-
-/** Zones differ by whole and half hours. */
-const HALF_HOUR = 30;
-
-function fitsLate({ from, to }: Span, { at, lastedMs, beganMinute }: Telling): boolean {
-  if (from + lastedMs > at + 1_000) return false;
-  const latest = Math.min(to, at - lastedMs);
-  for (let began = from; ; began = Math.min(began + 30_000, latest)) {
-    if (Math.floor(began / 60_000) % HALF_HOUR === beganMinute % HALF_HOUR) return true;
-    if (began >= latest) return false;
-  }
 }
 
 function iso(at: Instant): string {

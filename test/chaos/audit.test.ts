@@ -197,6 +197,29 @@ describe("the audit of a chaos run", () => {
       { dark: [outage], told: [[60, "late", 10, 22]] },
     ],
     [
+      "news that may be of either of two outages, of which one has to be told",
+      {
+        dark: [
+          [10, 11],
+          [13, 30],
+        ],
+        told: [
+          [16, "firing", 13],
+          [33, "recovered", 13, 17],
+        ],
+      },
+    ],
+    [
+      "a late story that may be of either of two outages, of which one has to be told",
+      {
+        dark: [
+          [10, 13.8],
+          [20, 25],
+        ],
+        told: [[60, "late", 20, 4.4]],
+      },
+    ],
+    [
       "a late story of the longer of two outages",
       {
         dark: [

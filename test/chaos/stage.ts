@@ -46,6 +46,8 @@ export async function startStage(fleet: Fleet, logLevel: "info" | "debug"): Prom
     startSlackSink(),
     startSmtpSink(),
   ]);
+  // A schedule would hold what an audit by status alone waits for.
+  for (const { id } of simulator.world.recordings) simulator.world.setSchedule(id, false);
   const accepted = acceptSlack(slack);
   const webhooks = Array.from({ length: fleet.webhooks }, (_, i) => `${slack.url}-${i}`);
   return {
