@@ -52,7 +52,7 @@ export function watchDaemon(redisUrl: string, recordings: number): Watching {
         onFailed: () => {},
       });
       await queues.open();
-      for (let shard = 0; shard < shards; shard++) await queues.add("upkeep", { job: "uptime", shard });
+      for (let shard = 0; shard < shards; shard++) await queues.add("uptime", { shard });
       await queues.close();
     },
     async close() {

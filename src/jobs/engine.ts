@@ -37,6 +37,8 @@ import { createUpkeep, createWake } from "./upkeep.ts";
 import { createUploading } from "./uploading.ts";
 
 const SWEEPS_AT_ONCE = 8;
+/** In a queue of their own: a Core API that hangs must not hold up the judging of blindness. */
+const UPTIMES_AT_ONCE = 3;
 const HEAL_MS = 1_000;
 const LIST_RETRY_MOST_MS = 60_000;
 /** A digest that nobody can accept for about a day is out of date. */
@@ -249,11 +251,6 @@ export function createEngine(deps: EngineDeps): Engine {
       if (!(await inventory.refresh())) await askAgain();
     },
     fleet: () => judgeService(),
-    async uptime({ shard }) {
-      const swept = await refreshUptime(Number(shard));
-      if (!swept && assigned.shards().includes(Number(shard)))
-        await queues.add("upkeep", { job: "uptime", shard }, { delayMs: watch.statusIntervalMs });
-    },
   };
 
   async function startPolling(leaving: ReadonlySet<string>, remembered: boolean): Promise<void> {
@@ -276,7 +273,12 @@ export function createEngine(deps: EngineDeps): Engine {
       deps.attempted(clock.now());
       return sweep(Number(data.shard));
     });
-    await queues.work("upkeep", 4, async ({ data }) => void (await jobs[String(data.job)]?.(data)));
+    await queues.work("upkeep", 2, async ({ data }) => void (await jobs[String(data.job)]?.(data)));
+    await queues.work("uptime", UPTIMES_AT_ONCE, async ({ data: { shard } }) => {
+      const swept = await refreshUptime(Number(shard));
+      if (!swept && assigned.shards().includes(Number(shard)))
+        await queues.add("uptime", { shard }, { delayMs: watch.statusIntervalMs });
+    });
   }
 
   async function startNotifying(): Promise<void> {

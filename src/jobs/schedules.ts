@@ -36,8 +36,8 @@ export function createSchedules(deps: SchedulesDeps) {
   function wanted(): Schedule[] {
     const { statusIntervalMs: status, uptimeIntervalMs: uptime, inventoryIntervalMs } = deps;
     const fixed: Schedule[] = [
-      upkeep("inventory", inventoryIntervalMs, { job: "inventory" }, "inventory"),
-      upkeep("fleet", status, { job: "fleet" }, "fleet"),
+      { ...upkeep("inventory", inventoryIntervalMs), subject: "inventory" },
+      { ...upkeep("fleet", status), subject: "fleet" },
     ];
     const shards = deps.assigned.shards().flatMap((shard): Schedule[] => [
       {
@@ -47,7 +47,13 @@ export function createSchedules(deps: SchedulesDeps) {
         data: { shard },
         subject: `shard:${shard}`,
       },
-      upkeep(`uptime-${shard}`, uptime, { job: "uptime", shard }, `uptime:${shard}`),
+      {
+        queue: "uptime",
+        id: `uptime-${shard}`,
+        everyMs: uptime,
+        data: { shard },
+        subject: `uptime:${shard}`,
+      },
     ]);
     return [...fixed, ...shards];
   }
@@ -58,11 +64,11 @@ export function createSchedules(deps: SchedulesDeps) {
   }
 
   /** Shards that lost all their locations are swept a last time, to end what is said of them. */
-  async function stopOthers(ids: ReadonlySet<string>): Promise<void> {
+  async function stopOthers(wantedIds: ReadonlySet<string>): Promise<void> {
     if (!deps.assigned.known()) return;
-    for (const queue of ["sweep", "upkeep"] as const) {
+    for (const queue of ["sweep", "upkeep", "uptime"] as const) {
       for (const id of await queues.schedulers(queue)) {
-        if (ids.has(id)) continue;
+        if (wantedIds.has(`${queue}/${id}`)) continue;
         await queues.stop(queue, id);
         if (queue === "sweep") await queues.add("sweep", { shard: Number(id.slice(SHARD.length)) });
       }
@@ -73,7 +79,7 @@ export function createSchedules(deps: SchedulesDeps) {
     /** One scheduler for each; the others go. */
     async assert(): Promise<void> {
       const schedules = wanted();
-      await stopOthers(new Set(schedules.map(({ id }) => id)));
+      await stopOthers(new Set(schedules.map(({ queue, id }) => `${queue}/${id}`)));
       for (const schedule of schedules) await begin(schedule);
     },
 
@@ -104,6 +110,6 @@ export function createSchedules(deps: SchedulesDeps) {
   };
 }
 
-function upkeep(id: string, everyMs: number, data: Record<string, unknown>, subject: string): Schedule {
-  return { queue: "upkeep", id, everyMs, data, subject };
+function upkeep(job: "inventory" | "fleet", everyMs: number): Omit<Schedule, "subject"> {
+  return { queue: "upkeep", id: job, everyMs, data: { job } };
 }

@@ -53,19 +53,20 @@ it("there is a scheduler for the inventory, for the service, and two for each sh
     ["every", "upkeep", "inventory", HOUR],
     ["every", "upkeep", "fleet", STATUS],
     ["every", "sweep", "shard-0", STATUS],
-    ["every", "upkeep", "uptime-0", 10 * MINUTE],
+    ["every", "uptime", "uptime-0", 10 * MINUTE],
   ]);
 });
 
 it("a shard that lost all its locations is stopped and swept a last time; before they are known none is", async () => {
   const known = schedulesOf([["north", 0]]);
   known.schedulers.sweep = ["shard-0", "shard-7"];
-  known.schedulers.upkeep = ["inventory", "fleet", "uptime-0", "uptime-7"];
+  known.schedulers.upkeep = ["inventory", "fleet"];
+  known.schedulers.uptime = ["uptime-0", "uptime-7"];
   await known.assert();
   expect(known.took().filter(([what]) => what !== "every")).toEqual([
     ["stop", "sweep", "shard-7"],
     ["add", "sweep", { shard: 7 }, {}],
-    ["stop", "upkeep", "uptime-7"],
+    ["stop", "uptime", "uptime-7"],
   ]);
   const unknown = schedulesOf(undefined);
   unknown.schedulers.sweep = ["shard-0"];
