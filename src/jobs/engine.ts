@@ -7,7 +7,6 @@ import type { Config } from "../config/config.ts";
 import type { FleetState } from "../health/judge-fleet.ts";
 import type { FleetSnapshot } from "../health/state.ts";
 import { uptimeRetentionMs } from "../health/uptime.ts";
-import { backoffMs } from "../lib/backoff.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
@@ -19,6 +18,7 @@ import { createAssigned } from "./assigned.ts";
 import { type Channel, createDeliver, type Refusal } from "./deliver.ts";
 import { createDigestJob, type DigestMail } from "./digest.ts";
 import { createDigestSchedule } from "./digest-schedule.ts";
+import { createDigestWork } from "./digest-work.ts";
 
 import { createHeartbeat } from "./heartbeat.ts";
 import { createHoldChanges, type HoldChanges } from "./hold-changes.ts";
@@ -28,7 +28,7 @@ import { createInventoryJob } from "./inventory.ts";
 import { createJudgeService } from "./judge-service.ts";
 import { type QueueName, type Queues, queueNames } from "./queues.ts";
 import { readFleet } from "./read-fleet.ts";
-import { createRefreshUptime } from "./refresh-uptime.ts";
+import { createRefreshUptime, windowsOf } from "./refresh-uptime.ts";
 import { reroute } from "./reroute.ts";
 import type { Duty } from "./roll.ts";
 import { createSchedules } from "./schedules.ts";
@@ -41,12 +41,6 @@ const SWEEPS_AT_ONCE = 8;
 const UPTIMES_AT_ONCE = 3;
 const HEAL_MS = 1_000;
 const LIST_RETRY_MOST_MS = 60_000;
-/** A digest that nobody can accept for about a day is out of date. */
-const DIGEST_RETRY = { baseMs: 10_000, capMs: 900_000 };
-const DIGEST_TRIES = 100;
-/** The window shown by the exposition and the status table, whatever the rules ask for. */
-const SHOWN_WINDOW_MS = 86_400_000;
-
 export interface EngineDeps {
   readonly config: Config;
   readonly clock: Clock;
@@ -194,7 +188,7 @@ export function createEngine(deps: EngineDeps): Engine {
     store: store.shards,
     uptime: store.uptime,
     inventory: store.inventory,
-    windowsMs: windowsOf(config),
+    windowsMs: windowsOf(rules),
     retainMs: uptimeRetentionMs(rules),
     indexTimezone: config.service.uptimeIndexTimezone,
   });
@@ -286,21 +280,7 @@ export function createEngine(deps: EngineDeps): Engine {
       if (data.heartbeat) await heartbeat?.round();
       else await delivery.deliver(String(data.integration));
     });
-    await queues.work("digest", 1, async ({ data }) => {
-      const at = typeof data.at === "number" ? data.at : clock.now();
-      const failures = Number(data.failures ?? 0);
-      const sent = await sendDigest(String(data.digest), at).catch((thrown: unknown) => {
-        log.error(
-          { err: toError(thrown), digest: data.digest },
-          "a digest could not be made; it is tried again",
-        );
-        return false;
-      });
-      if (sent) return;
-      const again = { digest: data.digest, at, failures: failures + 1 };
-      if (failures < DIGEST_TRIES)
-        await queues.add("digest", again, { delayMs: backoffMs(DIGEST_RETRY, failures + 1) });
-    });
+    await queues.work("digest", 1, createDigestWork({ clock, log, queues, send: sendDigest }));
   }
 
   async function healAndCount(): Promise<void> {
@@ -359,12 +339,6 @@ export function createEngine(deps: EngineDeps): Engine {
     held: () => holds.ofAll(),
     changes: createHoldChanges({ clock, log, store, wake }),
   };
-}
-
-/** Every window a figure is kept for: those of the rules, and the one shown. */
-function windowsOf(config: Config): number[] {
-  const asked = config.rules.flatMap(({ when }) => (when.kind === "overall_uptime" ? [when.overMs] : []));
-  return [...new Set([SHOWN_WINDOW_MS, ...asked])];
 }
 
 const COUNTED = ["waiting", "active", "delayed", "failed"] as const;

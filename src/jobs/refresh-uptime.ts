@@ -4,6 +4,7 @@
  */
 import { DateTime } from "luxon";
 import type { RecordingUptime, UptimeBucket } from "../health/recording.ts";
+import type { Rule } from "../health/rule.ts";
 import { type KnownSchedule, knownHours, type LearnedSchedule, learnSchedule } from "../health/schedule.ts";
 import type { Inventory } from "../health/state.ts";
 import { bucketLengthMs, dayRatio, mergeBuckets, windowUptime } from "../health/uptime.ts";
@@ -26,6 +27,15 @@ const LEARNERS_PER_REQUEST = 10;
 const FINISHED_BY_HOUR = 6;
 /** Days are kept as one ratio for this long: a month's digest and the month before it. */
 const DAYS_KEPT = 62;
+
+/** The window shown by the exposition and the status table, whatever the rules ask for. */
+const SHOWN_WINDOW_MS = 86_400_000;
+
+/** Every window a figure is kept for, ms: those of the rules, and the one shown. */
+export function windowsOf(rules: readonly Rule[]): number[] {
+  const asked = rules.flatMap(({ when }) => (when.kind === "overall_uptime" ? [when.overMs] : []));
+  return [...new Set([SHOWN_WINDOW_MS, ...asked])];
+}
 
 export interface RefreshUptimeDeps {
   readonly clock: Clock;

@@ -85,13 +85,13 @@ test("as JSON a valid file is summed up, without any secret", async () => {
 });
 
 test("as JSON every problem has its fields", async () => {
-  const file = await fileWith(`${service}${receivers}redis: { cluster: [] }\n`);
+  const file = await fileWith(`${service}${receivers}route: { receiver: ops, storm: {} }\n`);
   const { code, out } = await run(["--output", "json"], { LENSWATCH_CONFIG: file });
   expect(code).toBe(1);
   expect(JSON.parse(out)).toMatchObject({
     file,
     valid: false,
-    problems: [{ kind: "not_built", file, line: 12, column: 10, path: "redis.cluster" }],
+    problems: [{ kind: "not_built", file, line: 12, column: 25, path: "route.storm" }],
   });
 });
 
