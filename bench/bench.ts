@@ -6,6 +6,7 @@ import { load } from "./measure.ts";
 import { asText, type Report } from "./report.ts";
 import { benchScrape } from "./scrape.ts";
 import { benchSteady } from "./steady.ts";
+import { benchStorm } from "./storm.ts";
 import { benchSweep } from "./sweep.ts";
 
 interface Options {
@@ -19,6 +20,7 @@ interface Options {
 const parts = {
   sweep: async ({ recordings, times }: Options) => [await benchSweep(recordings, times)],
   flip: async ({ recordings }: Options) => [await benchFlip(recordings)],
+  storm: async ({ recordings }: Options) => [await benchStorm(recordings)],
   scrape: ({ recordings, times }: Options) => benchScrape(recordings, times),
   steady: async ({ recordings, seconds }: Options) => [await benchSteady(recordings, seconds)],
 } satisfies Record<string, (options: Options) => Promise<Report[]>>;
@@ -32,6 +34,7 @@ await new Command("bench")
       "else it does (the load of the last minute is printed); nothing is asserted.\n\n" +
       "  sweep   one sweep of the whole fleet, beside the least it could take\n" +
       "  flip    from a recording's flip in the service to the message at the receiver\n" +
+      "  storm   the whole fleet dark at once, and back: how many messages\n" +
       "  scrape  /metrics, beside copying the same bytes; how long the event loop stands still\n" +
       "  steady  the daemon's CPU and memory at a 5 s interval, from outside",
   )

@@ -14,7 +14,12 @@ export interface ConfigOptions {
 }
 
 /** Tells of a dark recording at the first sweep that sees it. */
-export const offlineAtOnce = { alert: "RecordingOffline", when: { status: "offline" }, for: "0s" };
+export const offlineAtOnce = {
+  alert: "RecordingOffline",
+  when: { status: "offline" },
+  for: "0s",
+  respect_schedule: false,
+};
 
 /** YAML of a complete configuration. */
 export function configText({

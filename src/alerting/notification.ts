@@ -12,6 +12,8 @@ export interface Notification {
   readonly integrationId: string;
   /** `id` is stable for the group at this integration: threads hang on it. */
   readonly group: { readonly id: string; readonly labels: Labels };
+  /** How many groups it sums up; undefined: it is about `group` alone. */
+  readonly groups?: number | undefined;
   /** Firing now, longest first. */
   readonly firing: readonly NotifiedAlert[];
   /** Ended since last told. An alert that came and went untold has `untold: true`: "was offline 14:05–14:17". */

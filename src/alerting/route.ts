@@ -22,6 +22,8 @@ export interface Route extends RouteTimes {
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
   readonly repeatIntervalMs: number;
+  /** More groups than this due at once at one integration are told as one; undefined: never. */
+  readonly stormGroups?: number | undefined;
   readonly routes: readonly Route[];
 }
 

@@ -145,6 +145,7 @@ function inherit(
     groupWaitMs: input.group_wait ?? parent.groupWaitMs,
     groupIntervalMs: input.group_interval ?? parent.groupIntervalMs,
     repeatIntervalMs: input.repeat_interval ?? parent.repeatIntervalMs,
+    stormGroups: input.storm?.groups ?? parent.stormGroups,
     ...(muteTimes.length > 0 ? { muteTimes } : {}),
     ...(activeTimes.length > 0 ? { activeTimes } : {}),
   };

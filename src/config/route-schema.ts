@@ -4,7 +4,7 @@ import { formatMatcher, parseMatchers } from "../alerting/matcher.ts";
 import type { Matcher, Route } from "../alerting/route.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { inherited, listOf, optional, required, type Section, section, withDefault } from "./key.ts";
-import { duration, email, flag, LABEL_NAME, leaf, name, url } from "./leaf.ts";
+import { duration, email, flag, integer, LABEL_NAME, leaf, name, url } from "./leaf.ts";
 
 /** A single text stands for a list of one. */
 const listed = (value: unknown): unknown => (typeof value === "string" ? [value] : value);
@@ -47,23 +47,32 @@ export interface RouteInput {
   readonly group_wait: number | undefined;
   readonly group_interval: number | undefined;
   readonly repeat_interval: number | undefined;
+  readonly storm: { readonly groups: number | undefined } | undefined;
   readonly mute_time_intervals: readonly string[];
   readonly active_time_intervals: readonly string[];
   readonly routes: readonly RouteInput[];
 }
 
 /** What the root has where it says nothing. */
-export const routeDefaults: Pick<Route, "groupBy" | "groupWaitMs" | "groupIntervalMs" | "repeatIntervalMs"> =
-  {
-    groupBy: ["location_id"],
-    groupWaitMs: 30_000,
-    groupIntervalMs: 300_000,
-    repeatIntervalMs: 14_400_000,
-  };
+export const routeDefaults = {
+  groupBy: ["location_id"],
+  groupWaitMs: 30_000,
+  groupIntervalMs: 300_000,
+  repeatIntervalMs: 14_400_000,
+  stormGroups: 10,
+} satisfies Partial<Route>;
 
 const intervalNames = z.preprocess(listed, z.array(name, { error: "a list of names of `time_intervals`" }));
 
 const nested: z.ZodType<RouteInput[]> = listOf(z.lazy((): z.ZodType<RouteInput> => route.schema));
+
+const storm = section({
+  groups: inherited(
+    "More groups than this due at one integration at once are told in one summary.",
+    integer(1, 1_000_000),
+    String(routeDefaults.stormGroups),
+  ),
+});
 
 const route: Section<RouteInput> = section({
   receiver: optional("Who is told; required at the root, inherited below.", name),
@@ -89,6 +98,7 @@ const route: Section<RouteInput> = section({
     duration("1s", "365d"),
     formatDuration(routeDefaults.repeatIntervalMs),
   ),
+  storm: optional("When a great many things are wrong at once.", storm.schema, { section: () => storm }),
   mute_time_intervals: withDefault(
     "Names of `time_intervals` in which nothing is said here, ends included; not at the root.",
     intervalNames,

@@ -1,21 +1,24 @@
 /**
- * Delivery: a wake-up makes an integration say what is due there, one group at a time, until nothing is. Claim,
+ * Delivery: a wake-up makes an integration say what is due there, one group (or one storm) at a time, until nothing is. Claim,
  * decide on what is true now, take a pace token, send, write down what was told. Retries live in the due time.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { decideGroup, type GroupDecision, type Kept } from "../alerting/decide.ts";
+import { decideGroup, type GroupDecision } from "../alerting/decide.ts";
 import type { Holds } from "../alerting/hold.ts";
 import type { Notification, NotifyErrorCode, NotifyReason } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
+import { decideStorm, joinSayings } from "../alerting/storm.ts";
 import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
+import { createBreather } from "../lib/breathe.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
-import type { Claimed, FailureScope, GroupStore } from "../store/groups.ts";
-import { failedLines, heldLines, toldLines, untoldEndLines } from "./delivery-lines.ts";
+import type { Claimed, Ending, FailureScope, GroupStore, Postponement } from "../store/groups.ts";
+import { failedLines } from "./delivery-lines.ts";
 import { latencySeconds, toNotification } from "./message.ts";
 import { REST } from "./rest.ts";
+import { settlementOf, type Taken } from "./settlement.ts";
 
 /** No send takes longer; the lease of a claim is longer still, so that two never send at once. */
 export const SEND_DEADLINE_MS = 10_000;
@@ -43,11 +46,13 @@ export interface Channel {
 export interface DeliverDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly groups: Pick<GroupStore, "claim" | "settle" | "postpone" | "pace">;
+  readonly groups: Pick<GroupStore, "claim" | "settle" | "postpone" | "end" | "pace">;
   readonly channels: ReadonlyMap<string, Channel>;
   readonly externalUrl: string | undefined;
-  /** What holds a group's alerts back now; by default nothing does. */
-  holds?(claim: Claimed): Promise<Holds>;
+  /** After a storm was told, how long more of it is gathered; who is due this soon joins it. */
+  readonly stormMs: number;
+  /** What holds the alerts of each of these groups back now; by default nothing does. */
+  holds?(claims: readonly Claimed[]): Promise<readonly Holds[]>;
   /** What is to be said to a group; `decideGroup` unless given. */
   readonly decide?: typeof decideGroup;
   /** Reads what a channel threw; the only place that knows its class. */
@@ -62,7 +67,16 @@ export interface DeliverDeps {
 /** `late`: the claim was too old to send under; `nothing`: nothing to do before the next wake-up. */
 type Served = "one" | "late" | "nothing";
 
-type Saying = Extract<GroupDecision, { say: NotifyReason }>;
+/** What is done with everything one claim took. */
+type Turn = ReturnType<typeof decideStorm<Taken>>;
+
+interface Lease {
+  readonly token: string;
+  /** A send that began later might outlast it. */
+  readonly startBy: Instant;
+  /** How long another storm is gathered once this one is told; 0 where there is none. */
+  readonly gatherMs: number;
+}
 
 export interface Delivery {
   deliver(integrationId: string): Promise<void>;
@@ -84,71 +98,86 @@ export function createDeliver(deps: DeliverDeps): Delivery {
   async function deliver(channel: Channel): Promise<void> {
     let leaseMs = LEASE_MS;
     while (claimsMore()) {
-      const served = await serveOne(channel, leaseMs);
+      const served = await serve(channel, leaseMs);
       if (served === "nothing") return;
       leaseMs = served === "late" ? Math.min(LONGEST_LEASE_MS, 2 * leaseMs) : LEASE_MS;
     }
   }
 
-  async function serveOne(channel: Channel, leaseMs: number): Promise<Served> {
+  /** One due group, or a storm of them, in one message at most. */
+  async function serve(channel: Channel, leaseMs: number): Promise<Served> {
     const { integration } = channel;
     const token = randomUUID();
     const claimedAt = deps.clock.now();
-    const claim = await deps.groups.claim(integration, token, claimedAt, leaseMs);
-    if (claim.kind !== "group") {
+    const claim = await deps.groups.claim(integration, token, claimedAt, leaseMs, deps.stormMs);
+    if (claim.kind === "pace") return pause(claim.until - claimedAt);
+    if (claim.kind !== "group" && claim.kind !== "storm") {
       if (claim.until !== undefined) await deps.wake(new Map([[integration.id, claim.until]]));
       return "nothing";
     }
-    const holds = await deps.holds?.(claim);
-    const now = deps.clock.now();
-    const decision = (deps.decide ?? decideGroup)({
-      now,
-      repeatIntervalMs: claim.repeatIntervalMs,
-      sendResolved: integration.sendResolved,
-      dueSince: claim.dueSince,
-      alerts: claim.alerts,
-      told: claim.told,
-      holds,
-    });
-    if (decision.say === undefined) {
-      deps.suppressed(integration, decision.why);
-      const parting = partings(claim, decision);
-      const here = { integration: integration.id, claim, at: now };
-      const lines = [...untoldEndLines(decision, here), ...heldLines(holds, here)];
-      const outcome = { now, said: false, told: [], ...parting, nextAt: decision.nextAt, lines };
-      await arm(integration, await deps.groups.settle(integration, claim.group, token, outcome));
-      return "one";
-    }
-    return say(channel, claim, { token, startBy: claimedAt + leaseMs - NEEDED_MS }, decision);
+    const isStorm = claim.kind === "storm";
+    const { now, decided } = await decide(integration, isStorm ? claim.groups : [claim]);
+    const turn = decideStorm(decided, isStorm ? claim.due : 1);
+    const lease: Lease = {
+      token,
+      startBy: claimedAt + (isStorm ? claim.leaseMs : leaseMs) - NEEDED_MS,
+      gatherMs: isStorm && claim.isAll ? deps.stormMs : 0,
+    };
+    for (const { decision } of turn.quiet) deps.suppressed(integration, decision.why);
+    if (turn.now.length > 0) return say(channel, turn, lease);
+    await end(integration, lease, now, settled(integration, turn.quiet, now));
+    return "one";
   }
 
-  async function say(
-    channel: Channel,
-    claim: Claimed,
-    { token, startBy }: { token: string; startBy: Instant },
-    decision: Saying,
-  ): Promise<Served> {
+  /** For the next pace token: too short to go by a job, which may be a second late. */
+  async function pause(ms: number): Promise<Served> {
+    await sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
+    return "one";
+  }
+
+  async function decide(integration: Integration, claims: readonly Claimed[]) {
+    const holds = await deps.holds?.(claims);
+    const now = deps.clock.now();
+    const decideOne = deps.decide ?? decideGroup;
+    const breather = createBreather();
+    const decided: { claim: Taken; decision: GroupDecision }[] = [];
+    for (const [i, group] of claims.entries()) {
+      const claim = { ...group, holds: holds?.[i] };
+      decided.push({
+        claim,
+        decision: decideOne({ ...claim, now, sendResolved: integration.sendResolved }),
+      });
+      await breather.breathe();
+    }
+    return { now, decided };
+  }
+
+  async function say(channel: Channel, turn: Turn, lease: Lease): Promise<Served> {
     const { integration } = channel;
     const asked = deps.clock.now();
     const wait = await deps.groups.pace(integration, asked);
     if (wait > 0) {
-      await deps.groups.postpone(integration, claim.group, token, { now: asked, at: asked + wait });
-      await deps.wake(new Map([[integration.id, asked + wait]]));
-      return "nothing";
+      await end(integration, lease, asked, [
+        ...settled(integration, turn.quiet, asked),
+        ...postponed([...turn.now, ...turn.later], { now: asked, at: asked + wait }),
+      ]);
+      return pause(wait);
     }
     const now = deps.clock.now();
-    if (now > startBy) {
-      await deps.groups.postpone(integration, claim.group, token, { now, at: now });
+    if (now > lease.startBy) {
+      const again = postponed([...turn.now, ...turn.later], { now, at: now });
+      await end(integration, lease, now, [...settled(integration, turn.quiet, now), ...again]);
       return "late";
     }
-    const notification = toNotification(integration, claim, decision, now, deps.externalUrl);
+    const words = joinSayings(turn.now.map(({ decision }) => decision));
+    const notification = toNotification(integration, turn.now, words, now, deps.externalUrl);
     try {
       await send(channel, notification);
     } catch (thrown) {
-      await giveBack(integration, claim, token, decision, deps.toRefusal(thrown));
+      await giveBack(integration, turn, lease, deps.toRefusal(thrown));
       return "one";
     }
-    await writeDown(integration, claim, token, decision);
+    await writeDown(integration, turn, lease, words);
     return "one";
   }
 
@@ -166,35 +195,24 @@ export function createDeliver(deps: DeliverDeps): Delivery {
 
   async function writeDown(
     integration: Integration,
-    claim: Claimed,
-    token: string,
-    decision: Saying,
+    turn: Turn,
+    lease: Lease,
+    words: ReturnType<typeof joinSayings>,
   ): Promise<void> {
     const now = deps.clock.now();
-    const told = decision.firing.map(({ fingerprint: _, isNew: __, standsFor: ___, ...alert }) => ({
-      alert,
-      toldAt: now,
-      groupId: claim.group,
-    }));
-    const lines = toldLines(decision, { integration: integration.id, claim, at: now });
-    const { nextAt } = decision;
-    const outcome = { now, said: true, told, ...partings(claim, decision), nextAt, lines };
-    const settle = () => deps.groups.settle(integration, claim.group, token, outcome);
-    deps.told(integration, decision.say, latencySeconds(decision, now));
-    const next = await untilWritten(integration, settle);
-    deps.log.info(
-      {
-        integration: integration.id,
-        reason: decision.say,
-        group: claim.group,
-        firing: told.length,
-        resolved: decision.resolved.length,
-      },
-      "told",
+    const isStorm = turn.now.length > 1;
+    const endings = [
+      ...settled(integration, [...turn.quiet, ...turn.now], now),
+      ...postponed(turn.later, { now, at: now }),
+    ];
+    deps.told(integration, words.say, latencySeconds(words, now));
+    await untilWritten(integration, () =>
+      end(integration, isStorm ? lease : { ...lease, gatherMs: 0 }, now, endings),
     );
-    const isBack = [integration.id, oneMessage(integration, claim)].map((what) => failing.delete(what));
+    const facts = { integration: integration.id, reason: words.say, ...whichOf(turn) };
+    deps.log.info({ ...facts, firing: words.firing.length, resolved: words.resolved.length }, "told");
+    const isBack = [integration.id, oneMessage(integration, turn)].map((what) => failing.delete(what));
     if (isBack.includes(true)) deps.log.info({ integration: integration.id }, "messages get through again");
-    await arm(integration, next);
   }
 
   /** A message is out: nothing else is claimed here before that is written down. */
@@ -214,33 +232,56 @@ export function createDeliver(deps: DeliverDeps): Delivery {
 
   async function giveBack(
     integration: Integration,
-    claim: Claimed,
-    token: string,
-    decision: Saying,
+    turn: Turn,
+    lease: Lease,
     refusal: Refusal,
   ): Promise<void> {
     deps.failed(integration, refusal.code);
-    const before = refusal.scope === "message" ? claim.groupFailures : claim.failures;
-    const now = deps.clock.now();
-    const rest = backoffMs(REST[refusal.code], before + 1);
-    const at = now + Math.max(rest, refusal.retryAfterMs ?? 0);
     const { code, scope, message } = refusal;
+    const counts = turn.now.map(({ claim }) => (scope === "message" ? claim.groupFailures : claim.failures));
+    const now = deps.clock.now();
+    const rest = backoffMs(REST[code], Math.max(...counts) + 1);
+    const at = now + Math.max(rest, refusal.retryAfterMs ?? 0);
     const facts = { integration: integration.id, code, detail: message, retryInMs: at - now };
-    const what = scope === "message" ? oneMessage(integration, claim) : integration.id;
+    const what = scope === "message" ? oneMessage(integration, turn) : integration.id;
     if (failing.has(what)) deps.log.debug(facts, "still not told");
     else deps.log.warn(facts, "a message was not accepted; it is kept and tried again");
     failing.add(what);
-    await deps.groups.postpone(integration, claim.group, token, {
-      now,
-      at,
-      failure: { code, detail: message, scope },
-      lines: failedLines(decision, { integration: integration.id, claim, at: now }, code),
-    });
-    await arm(integration, at);
+    const failure = { code, detail: message, scope };
+    await end(integration, { ...lease, gatherMs: 0 }, now, [
+      ...turn.now.map(({ claim, decision }, i): Ending => {
+        const lines = failedLines(decision, { integration: integration.id, claim, at: now }, code);
+        // One failure of the endpoint counts once, however many groups it was about.
+        const counts = scope === "message" || i === 0;
+        return { group: claim.group, postpone: { now, at, lines, ...(counts ? { failure } : {}) } };
+      }),
+      ...postponed(turn.later, { now, at: now }),
+      ...settled(integration, turn.quiet, now),
+    ]);
   }
 
-  async function arm(integration: Integration, at: Instant | undefined): Promise<void> {
-    if (at !== undefined) await deps.wake(new Map([[integration.id, at]]));
+  /** Ends the claim, all of it or nothing, and sees to it that somebody comes when there is more to do. */
+  async function end(
+    integration: Integration,
+    { token, gatherMs }: Lease,
+    now: Instant,
+    endings: readonly Ending[],
+  ): Promise<void> {
+    const next = await written(integration, token, endings, { now, gatherMs });
+    if (next !== undefined) await deps.wake(new Map([[integration.id, next]]));
+  }
+
+  async function written(
+    integration: Integration,
+    token: string,
+    endings: readonly Ending[],
+    after: { readonly now: Instant; readonly gatherMs: number },
+  ): Promise<Instant | undefined> {
+    const [only] = endings;
+    if (!only || endings.length > 1) return deps.groups.end(integration, token, endings, after);
+    if ("settle" in only) return deps.groups.settle(integration, only.group, token, only.settle);
+    await deps.groups.postpone(integration, only.group, token, only.postpone);
+    return only.postpone.at;
   }
 
   return {
@@ -275,22 +316,25 @@ export function createDeliver(deps: DeliverDeps): Delivery {
   };
 }
 
-function oneMessage(integration: Integration, claim: Claimed): string {
-  return `${integration.id}\n${claim.group}`;
+function oneMessage(integration: Integration, turn: Turn): string {
+  return `${integration.id}\n${turn.now.length > 1 ? "storm" : turn.now[0]?.claim.group}`;
 }
 
-/** Who was told, or is told now, is done with in every group here; who was not may be owed by another group. */
-function partings(
-  claim: Claimed,
-  decision: GroupDecision,
-): { over: string[]; untold: string[]; kept?: Kept } {
-  const said = new Set(decision.say === undefined ? [] : decision.resolved.map(({ id }) => id));
-  const isOver = (id: string) => claim.told.has(id) || said.has(id);
-  const { kept } = decision;
-  const isKept = kept.by.length + kept.maybeTold.length > 0;
-  return {
-    over: [...decision.settled.filter(isOver), ...claim.lost],
-    untold: decision.settled.filter((id) => !isOver(id)),
-    ...(isKept ? { kept } : {}),
-  };
+function whichOf({ now }: Turn): { group: string | undefined } | { groups: number } {
+  return now.length > 1 ? { groups: now.length } : { group: now[0]?.claim.group };
+}
+
+function settled(
+  { id }: Integration,
+  shares: readonly { claim: Taken; decision: GroupDecision }[],
+  now: Instant,
+): Ending[] {
+  return shares.map(({ claim, decision }) => ({
+    group: claim.group,
+    settle: settlementOf(claim, decision, { integration: id, now }),
+  }));
+}
+
+function postponed(shares: readonly { claim: Claimed }[], postpone: Postponement): Ending[] {
+  return shares.map(({ claim }) => ({ group: claim.group, postpone }));
 }

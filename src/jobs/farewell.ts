@@ -12,7 +12,7 @@ import { createDeliver, type DeliverDeps } from "./deliver.ts";
 const PATIENCE_MS = 60_000;
 const LOOK_AGAIN_MS = 500;
 
-export interface FarewellDeps extends Omit<DeliverDeps, "decide" | "wake" | "groups"> {
+export interface FarewellDeps extends Omit<DeliverDeps, "decide" | "wake" | "groups" | "stormMs"> {
   readonly groups: DeliverDeps["groups"] & Pick<GroupStore, "hasten" | "told">;
 }
 
@@ -28,6 +28,8 @@ export async function sayFarewell(
   const delivery = createDeliver({
     ...deps,
     decide: decideFarewell,
+    // Nothing more is to come: there is nothing to gather.
+    stormMs: 0,
     wake: async (due) => {
       next = due.get(integration);
     },

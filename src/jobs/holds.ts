@@ -10,6 +10,7 @@ import { groupRoute, routesFor } from "../alerting/routing.ts";
 import { type Silence, silencesOf } from "../alerting/silence.ts";
 import { muteOf } from "../alerting/time-interval.ts";
 import type { Alert } from "../health/alert.ts";
+import { createBreather } from "../lib/breathe.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Acknowledgement } from "../store/acks.ts";
 import type { Claimed } from "../store/groups.ts";
@@ -34,8 +35,8 @@ export interface HeldAlert {
 }
 
 export interface HoldsNow {
-  /** For a group under our lease. */
-  ofGroup(claim: Claimed): Promise<Holds>;
+  /** For groups under our lease, in their order. */
+  ofGroups(claims: readonly Claimed[]): Promise<Holds[]>;
   /** For everything that fires. */
   ofAll(): Promise<HeldAlert[]>;
 }
@@ -63,31 +64,41 @@ export function createHolds({ clock, store, route, inhibitRules }: HoldsDeps): H
   }
 
   return {
-    async ofGroup(claim) {
+    async ofGroups(claims) {
       const facts = await read();
-      const held = new Map<string, Hold>();
-      const standsFor = new Map<string, StandsFor>();
-      for (const alert of claim.alerts) {
-        const hold = holdOf(alert, facts);
-        if (hold) held.set(alert.id, hold);
-        const children = alert.state === "firing" ? facts.inhibitions.standsFor(alert) : undefined;
-        if (children) standsFor.set(alert.id, children);
+      const breather = createBreather();
+      const found: Holds[] = [];
+      for (const claim of claims) {
+        found.push(holdsOf(claim, route, facts));
+        await breather.breathe();
       }
-      const here = groupRoute(route, { id: claim.group, labels: claim.labels });
-      return {
-        muted: here && muteOf(here, facts.now),
-        held,
-        heldBefore: new Set(claim.heldBefore),
-        maybeTold: new Set(claim.maybeTold),
-        lookEveryMs: claim.groupIntervalMs,
-        standsFor,
-      };
+      return found;
     },
 
     async ofAll() {
       const facts = await read();
       return facts.firing.map((alert) => heldAlert(alert, route, facts));
     },
+  };
+}
+
+function holdsOf(claim: Claimed, root: Route, facts: Facts): Holds {
+  const held = new Map<string, Hold>();
+  const standsFor = new Map<string, StandsFor>();
+  for (const alert of claim.alerts) {
+    const hold = holdOf(alert, facts);
+    if (hold) held.set(alert.id, hold);
+    const children = alert.state === "firing" ? facts.inhibitions.standsFor(alert) : undefined;
+    if (children) standsFor.set(alert.id, children);
+  }
+  const here = groupRoute(root, { id: claim.group, labels: claim.labels });
+  return {
+    muted: here && muteOf(here, facts.now),
+    held,
+    heldBefore: new Set(claim.heldBefore),
+    maybeTold: new Set(claim.maybeTold),
+    lookEveryMs: claim.groupIntervalMs,
+    standsFor,
   };
 }
 

@@ -7,6 +7,8 @@ import type { Destination } from "../store/destination.ts";
 
 /** Slack allows one message a second per webhook (docs.slack.dev, rate limits). */
 const SLACK_PACE_MS = 1_000;
+/** Mail servers slow down or turn away who sends many messages at once. */
+const EMAIL_PACE_MS = 200;
 
 /** An integration and what it takes to build its channel. */
 export type IntegrationPlan =
@@ -41,7 +43,7 @@ export function planIntegrations(
           type: "email",
           to,
           recipient,
-          integration: { id, receiver: name, type: "email", sendResolved, endpoint, paceMs: 0 },
+          integration: { id, receiver: name, type: "email", sendResolved, endpoint, paceMs: EMAIL_PACE_MS },
         };
       }),
     ),
@@ -82,5 +84,6 @@ function toDestination(
     groupWaitMs: route.groupWaitMs,
     groupIntervalMs: route.groupIntervalMs,
     repeatIntervalMs: route.repeatIntervalMs,
+    stormGroups: route.stormGroups,
   };
 }

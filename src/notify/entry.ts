@@ -79,23 +79,54 @@ const LATE_ENDS: Readonly<Record<EndReason, string>> = {
   expired: "then expired; whether it is back is not known",
 };
 
-/** Many alerts by location, most of them first: `Leeds Briggate`: `12 recordings offline since 14:05 GMT (12 m)`. */
-export function locationEntries(alerts: readonly NotifiedAlert[], context: EntryContext): Entry[] {
+/** Alerts by location, the worst hit first. */
+export function byLocation(alerts: readonly NotifiedAlert[]): NotifiedAlert[][] {
   const places = Map.groupBy(alerts, (alert) => alert.labels.location_id ?? locationName(alert));
-  return [...places.values()]
-    .sort((a, b) => b.length - a.length)
-    .map((here) => ({
-      name: locationName(here[0] as NotifiedAlert) || "Elsewhere",
-      facts: here[0]?.state === "resolved" ? endedCounts(here) : firingCounts(here, context),
-      notes: [],
-      links: [],
-    }));
+  return [...places.values()].sort((a, b) => hit(b) - hit(a));
 }
 
-function firingCounts(alerts: readonly NotifiedAlert[], { now, times }: EntryContext): string {
+/** How many recordings are meant: a dark location stands for its own. */
+function hit(here: readonly NotifiedAlert[]): number {
+  return here.reduce((most, { facts }) => Math.max(most, facts.offline ?? 0), here.length);
+}
+
+/** All of one location in a line: `Leeds Briggate`: `12 recordings offline since 14:05 GMT (12 m)`. */
+export function locationEntry(here: readonly NotifiedAlert[], context: EntryContext): Entry {
+  const [first] = here;
+  const isOver = first?.state === "resolved";
+  return {
+    name: (first && locationName(first)) || "Elsewhere",
+    facts: isOver ? endedHere(here, context) : firingFacts(here, context),
+    notes: [],
+    links: [],
+  };
+}
+
+function firingFacts(alerts: readonly NotifiedAlert[], { now, times }: EntryContext): string {
   const first = alerts.reduce((a, b) => (b.startsAt < a.startsAt ? b : a));
   const since = `since ${times.at(first.startsAt, first.facts.timezone)} (${span(first.startsAt, now)})`;
-  return `${countPhrase(alerts, false)} ${since}`;
+  return `${wrongHere(alerts)} ${since}`;
+}
+
+/** A dark location speaks for its recordings; a recording alone is named. */
+function wrongHere(alerts: readonly NotifiedAlert[]): string {
+  const keyOf = (alert: NotifiedAlert) => problemOf(alert).key;
+  const site = alerts.find((alert) => keyOf(alert) === "LocationOffline");
+  const others = alerts.filter((alert) => alert !== site && !(site && keyOf(alert) === "RecordingOffline"));
+  const [only] = alerts;
+  if (only?.subject.kind === "recording" && alerts.length === 1)
+    return `${plainName(only)} ${problemOf(only).is(only)}`;
+  return [
+    ...(site ? [problemOf(site).is(site)] : []),
+    ...(others.length > 0 ? [countPhrase(others, false)] : []),
+  ].join(", ");
+}
+
+function endedHere(alerts: readonly NotifiedAlert[], context: EntryContext): string {
+  const [only] = alerts;
+  if (!only || alerts.length > 1) return endedCounts(alerts);
+  const name = only.subject.kind === "recording" ? `${plainName(only)} ` : "";
+  return `${name}${endedEntry(only, { ...context, withLocation: false }).facts}`;
 }
 
 function endedCounts(alerts: readonly NotifiedAlert[]): string {

@@ -4,7 +4,8 @@
  */
 import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
 import { timesSeenAt } from "../lib/when.ts";
-import { type Entry, endedEntry, firingEntry, locationEntries } from "./entry.ts";
+import { count } from "../lib/words.ts";
+import { byLocation, type Entry, endedEntry, firingEntry, locationEntry } from "./entry.ts";
 import { isBack, isSteady } from "./flapping.ts";
 import { type Link, overviewLink } from "./link.ts";
 import { clean, locationName } from "./name.ts";
@@ -111,8 +112,9 @@ function section(
   if (alerts.length === 0) return [];
   const places = new Set(alerts.map((alert) => locationName(alert)));
   if (alerts.length > BY_LOCATION_ABOVE && places.size > 1) {
-    const entries = locationEntries(alerts, context);
-    return [{ heading, entries: entries.slice(0, limit), total: entries.length, unit: "location" }];
+    const locations = byLocation(alerts);
+    const entries = locations.slice(0, limit).map((here) => locationEntry(here, context));
+    return [{ heading, entries, total: locations.length, unit: "location" }];
   }
   const inContext = { ...context, withLocation: places.size > 1 };
   const entries = alerts.slice(0, limit).map((alert) => toEntry(alert, inContext));
@@ -121,7 +123,7 @@ function section(
 
 /** `and 37 more`, of which `shown` are not. */
 export function restOf({ total, unit }: Section, shown: number): string {
-  const left = total - shown;
-  const noun = unit === "location" ? (left === 1 ? " location" : " locations") : "";
+  const left = count(total - shown);
+  const noun = unit === "location" ? (total - shown === 1 ? " location" : " locations") : "";
   return shown === 0 ? `${left}${noun}, too many to list here` : `and ${left} more${noun}`;
 }

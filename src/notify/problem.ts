@@ -1,6 +1,7 @@
 /** What an alert says is wrong, in words: alone, in a count, and in the past. */
 
 import type { Alert, ProblemKind } from "../health/alert.ts";
+import { counted, count as figure } from "../lib/words.ts";
 import { changesPhrase } from "./flapping.ts";
 import { clean, locationName, plainName } from "./name.ts";
 
@@ -41,10 +42,6 @@ const WATCHED: Readonly<Record<ProblemKind, string>> = {
   notifications_failing: "NotificationsFailing",
 };
 
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
 function recordings(
   key: string,
   words: { adjective: string; short: string; was: string; is?: Problem["is"] },
@@ -55,7 +52,7 @@ function recordings(
     {
       key,
       title: (alerts, still) => `${counted(alerts.length, "recording")}${still ? " still" : ""} ${adjective}`,
-      short: (count) => `${count} ${short}`,
+      short: (count) => `${figure(count)} ${short}`,
       is,
       was,
     },
@@ -66,8 +63,8 @@ function recordings(
 function locationExtent({ facts: { offline, of } }: Alert): string {
   if (offline === undefined || of === undefined) return "offline";
   if (offline === 0) return `coming back, 0 of ${counted(of, "recording")} still offline, down`;
-  if (offline < of) return `${offline} of ${counted(of, "recording")} offline`;
-  return of === 1 ? "its only recording offline" : `all ${of} recordings offline`;
+  if (offline < of) return `${figure(offline)} of ${counted(of, "recording")} offline`;
+  return of === 1 ? "its only recording offline" : `all ${figure(of)} recordings offline`;
 }
 
 function whole(
@@ -146,7 +143,7 @@ function ownProblem(alert: Alert, name: string): Problem {
   return {
     key: `${alert.subject.kind}/${name}`,
     title: (alerts, still) => `${counted(alerts.length, noun)}${still ? " still" : ""}: ${words}`,
-    short: (count) => `${count} ${words}`,
+    short: (count) => `${figure(count)} ${words}`,
     is: () => words,
     was: `was reported: ${words}`,
   };

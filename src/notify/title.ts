@@ -4,6 +4,7 @@ import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
 import type { EndReason } from "../health/alert.ts";
 import { cut } from "../lib/text.ts";
 import { span } from "../lib/when.ts";
+import { count, counted } from "../lib/words.ts";
 import { isBack, isSteady, stateCounts } from "./flapping.ts";
 import { clean, locationName, plainName } from "./name.ts";
 import { type Problem, problemOf } from "./problem.ts";
@@ -17,16 +18,58 @@ export function titleOf(notification: Notification): string {
   const { reason, receiver, firing, resolved } = notification;
   if (reason === "test") return `Test message from lenswatch · ${clean(receiver, NAME_IN_TITLE)}`;
   if (firing.length > 0) return cut(firingTitle(notification), TITLE_LENGTH);
-  return resolved.length > 0
-    ? cut(endedTitle(resolved, notification.now), TITLE_LENGTH)
-    : "Nothing is wrong any more";
+  return resolved.length > 0 ? cut(endedTitle(notification), TITLE_LENGTH) : "Nothing is wrong any more";
 }
 
-function firingTitle({ reason, firing, resolved, now }: Notification): string {
+function firingTitle({ reason, firing, resolved, now, groups }: Notification): string {
   const still = reason === "reminder" || firing.every(({ isNew }) => !isNew);
   const reminder = reason === "reminder" ? "Reminder: " : "";
+  if (groups !== undefined)
+    return `${reminder}${stormPhrase(firing, still)}${atLocations(firing)}${tail(stormChange(change(reason, firing, resolved, now), resolved))}`;
   const said = firing.filter((alert) => problemOf(alert).key === "LocationOffline").length === 1;
   return `${reminder}${countPhrase(withoutCounted(firing), still)}${where(firing, said)}${tail(change(reason, firing, resolved, now))}`;
+}
+
+/** `1,000 recordings offline`: a dark location counts with its recordings; then whatever else is wrong. */
+function stormPhrase(firing: readonly NotifiedAlert[], still: boolean): string {
+  const byKind = Map.groupBy(firing, (alert) => {
+    const { key } = problemOf(alert);
+    if (key === "LocationOffline" && alert.facts.offline) return "site";
+    return key === "RecordingOffline" ? "camera" : "other";
+  });
+  const [sites = [], cameras = [], others = []] = ["site", "camera", "other"].map((kind) =>
+    byKind.get(kind as "site"),
+  );
+  const places = new Set(sites.map(placeOf));
+  const dark =
+    sites.reduce((sum, { facts }) => sum + (facts.offline ?? 0), 0) +
+    cameras.filter((alert) => !places.has(placeOf(alert))).length;
+  return [
+    ...(dark > 0 ? [`${counted(dark, "recording")}${still ? " still" : ""} offline`] : []),
+    ...(others.length > 0 ? [countPhrase(others, still && dark === 0)] : []),
+  ].join(", ");
+}
+
+/** ` at 50 locations`; nothing where nothing is anywhere. */
+function atLocations(alerts: readonly NotifiedAlert[]): string {
+  const places = new Set(alerts.map(placeOf).filter((place) => place !== ""));
+  return places.size === 0 ? "" : ` at ${counted(places.size, "location")}`;
+}
+
+/** Locations that are themselves spoken of are counted already. */
+function stormWhere(alerts: readonly NotifiedAlert[]): string {
+  return alerts.some(({ subject }) => subject.kind === "location") ? "" : atLocations(alerts);
+}
+
+function placeOf(alert: NotifiedAlert): string {
+  return alert.labels.location_id ?? locationName(alert);
+}
+
+/** Where the ends are, after the last part, which counts them. */
+function stormChange(parts: readonly string[], resolved: readonly NotifiedAlert[]): string[] {
+  return parts.map((part, i) =>
+    resolved.length > 0 && i === parts.length - 1 ? `${part}${atLocations(resolved)}` : part,
+  );
 }
 
 /** What is different from last time. */
@@ -39,14 +82,14 @@ function change(
   const added = firing.filter(({ isNew }) => isNew).length;
   return [
     ...(reason === "reminder" ? [`for ${duration(firing, now)}`] : []),
-    ...(added > 0 && added < firing.length ? [`${added} new`] : []),
+    ...(added > 0 && added < firing.length ? [`${count(added)} new`] : []),
     ...endCounts(resolved),
   ];
 }
 
-function endedTitle(resolved: readonly NotifiedAlert[], now: number): string {
+function endedTitle({ resolved, now, groups }: Notification): string {
   const reasons = new Set(resolved.map(endReasonOf));
-  const place = where(resolved);
+  const place = groups === undefined ? where(resolved) : stormWhere(resolved);
   if (reasons.size > 1) return `Over: ${endCounts(resolved).join(", ")}${place}`;
   const [reason = "expired"] = reasons;
   const untold = resolved.every(({ isNew }) => isNew);
@@ -82,7 +125,7 @@ function endReasonOf({ endReason = "expired" }: NotifiedAlert): EndReason {
 /** `2 recovered`, `1 steady again`: each way to end, with how many did. */
 export function endCounts(alerts: readonly NotifiedAlert[]): string[] {
   const wordOf = (alert: NotifiedAlert) => (isSteady(alert) ? "steady again" : END_WORDS[endReasonOf(alert)]);
-  return [...Map.groupBy(alerts, wordOf)].map(([word, of]) => `${of.length} ${word}`);
+  return [...Map.groupBy(alerts, wordOf)].map(([word, of]) => `${count(of.length)} ${word}`);
 }
 
 /** Without the recordings that a dark location in the same message stands for: they are told once. */
@@ -144,13 +187,12 @@ function subjects(alerts: readonly NotifiedAlert[]): string {
   const kinds = Map.groupBy(alerts, ({ subject }) => subject.kind);
   return [...kinds]
     .map(([kind, of]) => {
-      const count = new Set(of.map(({ subject }) => subject.id)).size;
-      const noun = count === 1 ? kind : `${kind}s`;
+      const size = new Set(of.map(({ subject }) => subject.id)).size;
       const [only] = of;
       if (kind === "service") return "lenswatch's view of the service";
-      if (kind === "integration" && count === 1 && only)
+      if (kind === "integration" && size === 1 && only)
         return `notifications to ${plainName(only, NAME_IN_TITLE)}`;
-      return `${count} ${noun}`;
+      return counted(size, kind);
     })
     .join(", ");
 }
@@ -177,8 +219,8 @@ function where(alerts: readonly NotifiedAlert[], said = false): string {
 /** A location that is no longer offline as a whole may have recordings that are. */
 function stillOffline(alerts: readonly NotifiedAlert[]): string {
   const locations = alerts.filter(({ subject }) => subject.kind === "location");
-  const count = locations.reduce((sum, { facts }) => sum + (facts.offline ?? 0), 0);
-  return count === 0 ? "" : `, ${count} ${count === 1 ? "recording" : "recordings"} still offline`;
+  const dark = locations.reduce((sum, { facts }) => sum + (facts.offline ?? 0), 0);
+  return dark === 0 ? "" : `, ${counted(dark, "recording")} still offline`;
 }
 
 /** `9 m`, or `up to 9 m` where they differ. */

@@ -9,12 +9,15 @@ export interface Destination {
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
   readonly repeatIntervalMs: number;
+  /** More groups than this due at once are told as one; undefined: never. */
+  readonly stormGroups?: number | undefined;
 }
 
 /** A destination in the order scripts read it. */
 export function toPlace(to: Destination): readonly (string | number)[] {
   const labels = JSON.stringify(to.labels);
-  return [to.integration, to.group, labels, to.groupWaitMs, to.groupIntervalMs, to.repeatIntervalMs];
+  const timers = [to.groupWaitMs, to.groupIntervalMs, to.repeatIntervalMs];
+  return [to.integration, to.group, labels, ...timers, to.stormGroups ?? ""];
 }
 
 /** `integration, due, integration, due, …` as a map. */

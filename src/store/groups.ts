@@ -8,44 +8,14 @@ import type { NotifyErrorCode } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { LogLine } from "../alerting/timeline.ts";
 import type { Told } from "../alerting/told.ts";
-import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
+import { type Claim, type ClaimReply, toClaim, toInstant } from "./claim.ts";
 import { type Destination, toPlace, toWake } from "./destination.ts";
 import { encodeLog } from "./incident-log.ts";
 import type { Keys } from "./keys.ts";
-import { loadScript } from "./redis.ts";
+import { loadScript, type Script } from "./redis.ts";
 
-/** A due group under our lease, with its episodes as they are now. */
-export interface Claimed {
-  readonly kind: "group";
-  readonly group: string;
-  readonly labels: Labels;
-  readonly repeatIntervalMs: number;
-  readonly groupIntervalMs: number;
-  /** When it should have been served; undefined when it is only due for a reminder. */
-  readonly dueSince: Instant | undefined;
-  /** How often in a row this group alone was refused. */
-  readonly groupFailures: number;
-  /** How often in a row the endpoint or the integration failed. */
-  readonly failures: number;
-  readonly alerts: readonly Alert[];
-  readonly told: ReadonlyMap<string, Told>;
-  /** Members of which nothing is stored any more. */
-  readonly lost: readonly string[];
-  /** Members that were due and held back when the group was last served. */
-  readonly heldBefore: readonly string[];
-  /** Members not known to be told, of which a message may have got out before whoever sent it died. */
-  readonly maybeTold: readonly string[];
-}
-
-/**
- * `busy`: another send is under way; `backoff`: the endpoint is resting; `pace`: it had a message a moment ago;
- * `idle`: nothing due before `until`.
- */
-export type Claim =
-  | Claimed
-  | { readonly kind: "busy" | "backoff" | "pace"; readonly until: Instant }
-  | { readonly kind: "idle"; readonly until: Instant | undefined };
+export type { Claim, Claimed, ClaimedStorm } from "./claim.ts";
 
 /** Where a failure counts: the endpoint, this integration (a refused recipient), or the one message. */
 export type FailureScope = "endpoint" | "integration" | "message";
@@ -57,6 +27,47 @@ export interface Trouble {
   readonly detail: string;
 }
 
+/** What one summary is made of at most: Redis stands still while it is claimed and settled. */
+const STORM_GROUPS = 2_000;
+const STORM_ALERTS = 20_000;
+/** A storm takes longer to prepare than one group. */
+const STORM_LEASE_MS = 20_000;
+
+/** What is written down of a group after the decision. */
+export interface Settlement {
+  readonly now: Instant;
+  /** A message was accepted. */
+  readonly said: boolean;
+  readonly told: readonly Told[];
+  /** Episodes that leave the integration: their end was told, or none is owed. */
+  readonly over: readonly string[];
+  /** Episodes that leave this group only: another may have waited shorter and owe it. */
+  readonly untold: readonly string[];
+  readonly nextAt: Instant | undefined;
+  /** What is held back, and by whom; nothing by default. */
+  readonly kept?: Kept;
+  /** For the incident log: who was told, and who was not. */
+  readonly lines?: readonly LogLine[];
+}
+
+/** When a group is given back to be tried again, and after which failure. */
+export interface Postponement {
+  readonly now: Instant;
+  readonly at: Instant;
+  readonly failure?: {
+    readonly code: NotifyErrorCode;
+    readonly detail: string;
+    readonly scope: FailureScope;
+  };
+  /** For the incident log. */
+  readonly lines?: readonly LogLine[];
+}
+
+export type Ending = { readonly group: string } & (
+  | { readonly settle: Settlement }
+  | { readonly postpone: Postponement }
+);
+
 export function createGroupStore(redis: Redis, keys: Keys, historyMs: number) {
   const scripts = {
     claim: loadScript(redis, "claim", { withGroups: true }),
@@ -65,58 +76,53 @@ export function createGroupStore(redis: Redis, keys: Keys, historyMs: number) {
     pace: loadScript(redis, "pace"),
     reroute: loadScript(redis, "reroute", { withGroups: true }),
   };
+  const logOf = ({ lines = [], now }: Pick<Settlement, "lines" | "now">) => encodeLog(lines, now - historyMs);
   const claimKey = (integration: string) => `${keys.prefix}claim:${integration}`;
 
+  /** When each integration has something due next; those with nothing are left out. */
+  async function nextDue(integrations: readonly string[]): Promise<Map<string, Instant>> {
+    const pipeline = redis.pipeline();
+    for (const id of integrations) pipeline.zrange(keys.due(id), 0, "0", "WITHSCORES");
+    const replies = (await pipeline.exec()) ?? [];
+    const next = new Map<string, Instant>();
+    integrations.forEach((id, i) => {
+      const score = (replies[i]?.[1] as string[] | undefined)?.[1];
+      if (score !== undefined) next.set(id, Number(score));
+    });
+    return next;
+  }
+
   return {
-    /** Takes the integration's first due group; `leaseMs` must be longer than the deadline of any send. */
-    async claim(integration: Integration, token: string, now: Instant, leaseMs: number): Promise<Claim> {
+    /**
+     * Takes the integration's first due group, or a storm of them; `leaseMs` must be longer than the deadline of any
+     * send. A storm takes along who is due for the first time within `aheadMs`.
+     */
+    async claim(
+      integration: Integration,
+      token: string,
+      now: Instant,
+      leaseMs: number,
+      aheadMs = 0,
+    ): Promise<Claim> {
       const { id, endpoint, paceMs } = integration;
-      const args = [keys.prefix, id, endpoint, token, now, leaseMs, paceMs];
-      return toClaim((await scripts.claim(claimKey(id), ...args)) as ClaimReply);
+      const args = [keys.prefix, id, endpoint, token, now, leaseMs, paceMs, aheadMs];
+      const most = [STORM_GROUPS, STORM_ALERTS, STORM_LEASE_MS];
+      const reply = await scripts.claim(claimKey(id), ...args, ...most);
+      return toClaim(reply as ClaimReply);
     },
 
     /**
-     * Writes down what was told and what is over; `said` means a message was accepted. Gives the next due time;
-     * undefined too where the lease was over and somebody else has taken the group since.
+     * Writes down what was told and what is over. Gives the next due time; undefined too where the lease was over
+     * and somebody else has taken the group since.
      */
     async settle(
       integration: Integration,
       group: string,
       token: string,
-      outcome: {
-        now: Instant;
-        said: boolean;
-        told: readonly Told[];
-        /** Episodes that leave the integration: their end was told, or none is owed. */
-        over: readonly string[];
-        /** Episodes that leave this group only: another may have waited shorter and owe it. */
-        untold: readonly string[];
-        nextAt: Instant | undefined;
-        /** What is held back, and by whom; nothing by default. */
-        kept?: Kept;
-        /** For the incident log: who was told, and who was not. */
-        lines?: readonly LogLine[];
-      },
+      settlement: Settlement,
     ): Promise<Instant | undefined> {
-      const { by = [], untold = [], maybeTold = [], lateFrom } = outcome.kept ?? {};
-      const kept = { by: by.map((hold) => [hold.reason, hold.by]), untold, maybeTold, lateFrom };
-      const reply = (await scripts.settle(
-        claimKey(integration.id),
-        keys.prefix,
-        integration.id,
-        group,
-        token,
-        outcome.now,
-        outcome.said ? "1" : "0",
-        JSON.stringify(outcome.told.map((told) => [told.alert.id, JSON.stringify(told)])),
-        JSON.stringify(outcome.over),
-        JSON.stringify(outcome.untold),
-        outcome.nextAt ?? "",
-        integration.endpoint,
-        JSON.stringify(kept),
-        encodeLog(outcome.lines ?? [], outcome.now - historyMs),
-      )) as string;
-      return reply === "" ? undefined : Number(reply);
+      const args = [...settleArgs(integration, group, token, settlement), logOf(settlement)];
+      return toInstant(await scripts.settle(claimKey(integration.id), keys.prefix, ...args));
     },
 
     /** Gives the group back, due again at `at`; with a failure, counts it where it belongs. */
@@ -124,28 +130,39 @@ export function createGroupStore(redis: Redis, keys: Keys, historyMs: number) {
       integration: Integration,
       group: string,
       token: string,
-      input: {
-        now: Instant;
-        at: Instant;
-        failure?: { code: NotifyErrorCode; detail: string; scope: FailureScope };
-        lines?: readonly LogLine[];
-      },
+      postponement: Postponement,
     ): Promise<void> {
-      const { failure } = input;
-      await scripts.postpone(
-        claimKey(integration.id),
-        keys.prefix,
-        integration.id,
-        group,
-        token,
-        input.now,
-        input.at,
-        failure?.code ?? "",
-        failure?.detail ?? "",
-        failure?.scope ?? "",
-        failure?.scope === "endpoint" ? integration.endpoint : integration.id,
-        encodeLog(input.lines ?? [], input.now - historyMs),
-      );
+      const args = [...postponeArgs(integration, group, token, postponement), logOf(postponement)];
+      await scripts.postpone(claimKey(integration.id), keys.prefix, ...args);
+    },
+
+    /**
+     * Ends a storm: all of it or nothing, so that a crash never leaves some of it to be told again. With `gatherMs`,
+     * the next one at this integration waits that long for what belongs to it. Gives the next due time.
+     */
+    async end(
+      integration: Integration,
+      token: string,
+      endings: readonly Ending[],
+      { now, gatherMs }: { readonly now: Instant; readonly gatherMs: number },
+    ): Promise<Instant | undefined> {
+      const key = claimKey(integration.id);
+      const calls = endings.map((ending): [Script, (string | number)[]] => {
+        if ("settle" in ending) {
+          const args = settleArgs(integration, ending.group, token, ending.settle);
+          return [scripts.settle, [...args, logOf(ending.settle)]];
+        }
+        const args = postponeArgs(integration, ending.group, token, ending.postpone);
+        return [scripts.postpone, [...args, logOf(ending.postpone)]];
+      });
+      const transaction = redis.multi();
+      if (gatherMs > 0) transaction.set(keys.storm(integration.id), now + gatherMs, "PX", gatherMs);
+      for (const [script, args] of calls) script.queue(transaction, key, keys.prefix, ...args);
+      const replies = (await transaction.exec()) ?? [];
+      // A Redis that forgot its scripts refuses them in a transaction; called one by one each brings its own text.
+      if (replies.some(([error]) => error))
+        for (const [script, args] of calls) await script(key, keys.prefix, ...args);
+      return (await nextDue([integration.id])).get(integration.id);
     },
 
     /** Takes a pace token (0), or says how many ms to wait for one. */
@@ -154,18 +171,7 @@ export function createGroupStore(redis: Redis, keys: Keys, historyMs: number) {
       return Number(await scripts.pace(keys.pace(integration.endpoint), now, integration.paceMs));
     },
 
-    /** When each integration has something due next; those with nothing are left out. */
-    async nextDue(integrations: readonly string[]): Promise<Map<string, Instant>> {
-      const pipeline = redis.pipeline();
-      for (const id of integrations) pipeline.zrange(keys.due(id), 0, "0", "WITHSCORES");
-      const replies = (await pipeline.exec()) ?? [];
-      const next = new Map<string, Instant>();
-      integrations.forEach((id, i) => {
-        const score = (replies[i]?.[1] as string[] | undefined)?.[1];
-        if (score !== undefined) next.set(id, Number(score));
-      });
-      return next;
-    },
+    nextDue,
 
     /** Makes every group of the integration due, whatever its timers say. */
     async hasten(integration: string, now: Instant): Promise<void> {
@@ -219,61 +225,35 @@ export function createGroupStore(redis: Redis, keys: Keys, historyMs: number) {
 
 export type GroupStore = ReturnType<typeof createGroupStore>;
 
-type ClaimReply =
-  | ["busy" | "backoff" | "pace" | "idle", string]
-  | [
-      "group",
-      string,
-      string,
-      string,
-      string,
-      string,
-      string,
-      string[],
-      string[],
-      string[],
-      string,
-      string,
-      string,
-      string,
-    ];
+function settleArgs(
+  { id, endpoint }: Integration,
+  group: string,
+  token: string,
+  settlement: Settlement,
+): (string | number)[] {
+  const { by = [], untold = [], maybeTold = [], lateFrom } = settlement.kept ?? {};
+  return [
+    id,
+    group,
+    token,
+    settlement.now,
+    settlement.said ? "1" : "0",
+    JSON.stringify(settlement.told.map((told) => [told.alert.id, JSON.stringify(told)])),
+    JSON.stringify(settlement.over),
+    JSON.stringify(settlement.untold),
+    settlement.nextAt ?? "",
+    endpoint,
+    JSON.stringify({ by: by.map((hold) => [hold.reason, hold.by]), untold, maybeTold, lateFrom }),
+  ];
+}
 
-function toClaim(reply: ClaimReply): Claim {
-  if (reply[0] === "idle") return { kind: "idle", until: reply[1] === "" ? undefined : Number(reply[1]) };
-  if (reply[0] !== "group") return { kind: reply[0], until: Number(reply[1]) };
-  const [
-    ,
-    group,
-    labels,
-    repeat,
-    since,
-    fails,
-    failures,
-    episodes,
-    alerts,
-    told,
-    interval,
-    held,
-    maybe,
-    interrupted,
-  ] = reply;
-  const heldBefore = JSON.parse(held) as string[];
-  const inFlight = episodes.filter(
-    (id, i) => interrupted !== "" && told[i] === "" && !heldBefore.includes(id),
-  );
-  return {
-    kind: "group",
-    group,
-    labels: JSON.parse(labels) as Labels,
-    repeatIntervalMs: Number(repeat),
-    groupIntervalMs: Number(interval),
-    dueSince: since === "" ? undefined : Number(since),
-    groupFailures: Number(fails),
-    failures: Number(failures),
-    alerts: alerts.filter((text) => text !== "").map((text) => JSON.parse(text.slice(1)) as Alert),
-    told: new Map(told.flatMap((text, i) => (text ? [[episodes[i] ?? "", JSON.parse(text) as Told]] : []))),
-    lost: episodes.filter((_, i) => alerts[i] === "" && told[i] === ""),
-    heldBefore,
-    maybeTold: [...(JSON.parse(maybe) as string[]), ...inFlight],
-  };
+function postponeArgs(
+  { id, endpoint }: Integration,
+  group: string,
+  token: string,
+  { now, at, failure }: Postponement,
+): (string | number)[] {
+  const scope = failure?.scope ?? "";
+  const failed = [failure?.code ?? "", failure?.detail ?? "", scope, scope === "endpoint" ? endpoint : id];
+  return [id, group, token, now, at, ...failed];
 }

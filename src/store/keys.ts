@@ -70,6 +70,8 @@ export function keysUnder(prefix: string) {
     replicas: `${p}replicas`,
     /** String: the replica that exposes the fleet; goes within 3 s unless renewed. */
     exposes: `${p}exposes`,
+    /** String: until then another storm there is gathered; goes by itself. */
+    storm: (integration: string) => `${p}storm:${integration}`,
     /** Hash: digest → JSON {spec, dueAt}; a field goes with its configuration. */
     digestsDue: `${p}digests:due`,
     /** Hash: recipient → when this digest was accepted for them; goes after 40 days. */

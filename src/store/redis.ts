@@ -3,7 +3,7 @@
  * sentence in the log when it goes and one when it is back.
  */
 import { readFileSync } from "node:fs";
-import type { Redis } from "ioredis";
+import type { ChainableCommander, Redis } from "ioredis";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { type Logger, scrub } from "../lib/log.ts";
@@ -44,7 +44,11 @@ export async function connected(redis: Redis): Promise<void> {
 }
 
 /** Runs a Lua script: one key, then arguments. The reply is what the script's head says. */
-export type Script = (key: string, ...args: (string | number)[]) => Promise<unknown>;
+export interface Script {
+  (key: string, ...args: (string | number)[]): Promise<unknown>;
+  /** Puts the call into a transaction instead. */
+  queue(transaction: ChainableCommander, key: string, ...args: (string | number)[]): void;
+}
 
 /**
  * A script of `scripts/`, sent by hash once Redis knows it. `withGroups` puts the shared part of groups.lua before
@@ -60,8 +64,13 @@ export function loadScript(
   const lua = parts.map(read).join("\n");
   const command = `lenswatch_${name}`;
   redis.defineCommand(command, { numberOfKeys: 1, lua });
-  const run = Reflect.get(redis, command) as (...args: (string | number)[]) => Promise<unknown>;
-  return (key, ...args) => run.call(redis, key, ...args);
+  type Run = (...args: (string | number)[]) => Promise<unknown>;
+  const on = (target: object) => (Reflect.get(target, command) as Run).bind(target);
+  const run = on(redis);
+  return Object.assign((key: string, ...args: (string | number)[]) => run(key, ...args), {
+    queue: (transaction: object, key: string, ...args: (string | number)[]) =>
+      void on(transaction)(key, ...args),
+  });
 }
 
 /** Redis' own clock, ms: the one clock all replicas share. */

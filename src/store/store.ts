@@ -33,7 +33,13 @@ export function createStore(redis: Redis, prefix: string, options: StoreOptions 
   const { groups, silences, acks } = store;
   return {
     ...store,
-    groups: { ...groups, settle: confirmed(groups.settle, confirm, ([, , , { said }]) => said) },
+    groups: {
+      ...groups,
+      settle: confirmed(groups.settle, confirm, ([, , , { said }]) => said),
+      end: confirmed(groups.end, confirm, ([, , endings]) =>
+        endings.some((ending) => "settle" in ending && ending.settle.said),
+      ),
+    },
     silences: { ...silences, write: confirmed(silences.write.bind(silences), confirm) },
     acks: { ...acks, acknowledge: confirmed(acks.acknowledge, confirm) },
   };

@@ -128,7 +128,6 @@ test("what users are promised loads, apart from what is not built yet", () => {
   const problems = listProblems(text, env);
   expect(problems.filter(({ kind }) => kind !== "not_built")).toEqual([]);
   expect(problems.map(({ path }) => path)).toEqual([
-    "route.storm",
     "receivers[1].webhook_configs",
     "receivers[1].alertmanager_configs",
   ]);

@@ -45,6 +45,7 @@ describe("the smallest configuration", () => {
       groupWaitMs: 30_000,
       groupIntervalMs: 300_000,
       repeatIntervalMs: 14_400_000,
+      stormGroups: 10,
       routes: [],
     });
   });

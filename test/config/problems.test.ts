@@ -341,8 +341,6 @@ test.each([
 });
 
 test.each([
-  ["route: { receiver: ops, storm: {} }", "storm"],
-  ["route: { receiver: ops, routes: [{ routes: [{ storm: {} }] }] }", "storm"],
   ["    webhook_configs: []", "webhook_configs"],
   ["    alertmanager_configs: []", "alertmanager_configs"],
   [digest("unsubscribe_url: x"), "unsubscribe_url"],

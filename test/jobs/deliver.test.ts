@@ -1,11 +1,18 @@
-import { expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Notification, NotifyErrorCode } from "../../src/alerting/notification.ts";
 import type { Told } from "../../src/alerting/told.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { createDeliver, LEASE_MS, type Refusal, SEND_DEADLINE_MS } from "../../src/jobs/deliver.ts";
 import { toNotification } from "../../src/jobs/message.ts";
 import type { Logger } from "../../src/lib/log.ts";
-import type { Claim, Claimed, FailureScope, GroupStore } from "../../src/store/groups.ts";
+import type {
+  Claim,
+  Claimed,
+  ClaimedStorm,
+  Ending,
+  FailureScope,
+  GroupStore,
+} from "../../src/store/groups.ts";
 import { firing, HOUR, integration, MINUTE, over, SECOND, T0 } from "../store/room.ts";
 
 const slack = integration("ops/slack/0");
@@ -28,6 +35,7 @@ function claimOf(more: Partial<Claimed> = {}): Claimed {
     lost: [],
     heldBefore: [],
     maybeTold: [],
+    stormGroups: undefined,
     ...more,
   };
 }
@@ -39,6 +47,7 @@ interface Script {
   readonly who?: typeof slack;
   /** What each send in turn does; accepted where there is none. */
   readonly sends?: readonly ((n: Notification, options: { plain?: boolean }) => void | Promise<void>)[];
+  /** Of the first message, ms. */
   readonly paceWait?: number;
   /** How long Redis keeps a claim waiting. */
   readonly claimTakesMs?: number;
@@ -51,6 +60,7 @@ function stage(script: Script) {
   let now = T0;
   const claims = [...script.claims];
   const sends = [...(script.sends ?? [])];
+  const paceWaits = [script.paceWait ?? 0];
   const calls: unknown[][] = [];
   const leases: number[] = [];
   const sent: { notification: Notification; plain: boolean; signal: AbortSignal }[] = [];
@@ -75,8 +85,12 @@ function stage(script: Script) {
     async postpone(_who, group, _token, input) {
       calls.push(["postpone", group, input]);
     },
-    pace: async () => script.paceWait ?? 0,
-  } satisfies Pick<GroupStore, "claim" | "settle" | "postpone" | "pace">;
+    async end(_who, _token, endings, after) {
+      calls.push(["end", endings, after]);
+      return undefined;
+    },
+    pace: async () => paceWaits.shift() ?? 0,
+  } satisfies Pick<GroupStore, "claim" | "settle" | "postpone" | "end" | "pace">;
   const { deliver, stop } = createDeliver({
     clock: { now: () => now },
     log,
@@ -94,6 +108,7 @@ function stage(script: Script) {
       ],
     ]),
     externalUrl: "https://watch.example.com",
+    stormMs: 30 * SECOND,
     toRefusal: (thrown) => thrown as Refusal,
     wake: async (due) => void calls.push(["wake", Object.fromEntries(due)]),
     told: (_who, reason, latency) => void calls.push(["told", reason, latency]),
@@ -183,7 +198,7 @@ it("serves one group after the other until nothing is due", async () => {
   expect(run.calls.at(-1)).toEqual(["wake", { [slack.id]: T0 + HOUR }]);
 });
 
-it.for(["busy", "backoff", "pace"] as const)(
+it.for(["busy", "backoff", "gather"] as const)(
   "is %s: looks again when that is over, and sends nothing",
   async (kind) => {
     const run = stage({ claims: [{ kind, until: T0 + 500 }] });
@@ -244,14 +259,103 @@ it("where ends are not to be told, they leave without a message", async () => {
   expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({ over: [camera.id], untold: [] });
 });
 
-it("without a pace token the group waits for one and nothing else is tried", async () => {
-  const run = stage({ claims: [claimOf(), claimOf({ group: "h" })], paceWait: 700 });
+it("without a pace token the group is given back until there is one, and decided anew then", async () => {
+  const late = claimOf({ alerts: [camera, firing("other")] });
+  const run = stage({ claims: [claimOf(), { kind: "pace", until: T0 + 20 }, late], paceWait: 20 });
+  const began = performance.now();
   await run.deliver();
+  expect(performance.now() - began).toBeGreaterThanOrEqual(35);
+  expect(only(run.calls, "postpone")).toEqual([["g", { now: T0, at: T0 + 20 }]]);
+  expect(run.sent.map(({ notification }) => notification.firing.length)).toEqual([2]);
+});
+
+it("waits no longer for a pace token once it is stopped", async () => {
+  const run = stage({ claims: [{ kind: "pace", until: T0 + HOUR }] });
+  const delivered = run.deliver();
+  run.stop();
+  await delivered;
   expect(run.sent).toEqual([]);
-  expect(run.calls).toEqual([
-    ["postpone", "g", { now: T0, at: T0 + 700 }],
-    ["wake", { [slack.id]: T0 + 700 }],
-  ]);
+});
+
+describe("a storm", () => {
+  const shops = (count: number, more: Partial<Claimed> = {}) =>
+    Array.from({ length: count }, (_, i) =>
+      claimOf({ group: `g${i}`, alerts: [firing(`cam${i}`)], stormGroups: 10, ...more }),
+    );
+  const storm = (groups: readonly Claimed[], more: Partial<ClaimedStorm> = {}): ClaimedStorm => ({
+    kind: "storm",
+    groups,
+    due: groups.length,
+    isAll: true,
+    leaseMs: 20_000,
+    ...more,
+  });
+  const endings = (calls: readonly unknown[][]) => (only(calls, "end")[0] ?? []) as [Ending[], object];
+
+  it("is one message; every group of it is settled on its own, all in one call", async () => {
+    const run = stage({ claims: [storm(shops(11))] });
+    await run.deliver();
+    expect(run.sent).toHaveLength(1);
+    expect(run.sent[0]?.notification).toMatchObject({ reason: "first", groups: 11, group: { labels: {} } });
+    expect(run.sent[0]?.notification.firing).toHaveLength(11);
+    const [ended, after] = endings(run.calls);
+    expect(after).toEqual({ now: T0, gatherMs: 30 * SECOND });
+    expect(ended).toHaveLength(11);
+    expect(ended[3]).toMatchObject({
+      group: "g3",
+      settle: { said: true, told: [{ alert: { id: firing("cam3").id }, toldAt: T0, groupId: "g3" }] },
+    });
+    expect(only(run.calls, "told")).toEqual([["first", 0]]);
+  });
+
+  it("whose groups have next to nothing to say is none: the quiet ones are settled, the first speaks alone", async () => {
+    const quiet = shops(10).map((claim) => ({ ...claim, alerts: [] }));
+    const speaking = shops(12).slice(10);
+    const run = stage({ claims: [storm([...quiet, ...speaking])] });
+    await run.deliver();
+    expect(run.sent.map(({ notification }) => notification.group.id)).toEqual(["g10"]);
+    expect(run.sent[0]?.notification.groups).toBeUndefined();
+    const [ended, after] = endings(run.calls);
+    expect(after).toMatchObject({ gatherMs: 0 });
+    expect(ended.filter((one) => "settle" in one && !one.settle.said)).toHaveLength(10);
+    expect(ended.filter((one) => "postpone" in one)).toEqual([
+      { group: "g11", postpone: { now: T0, at: T0 } },
+    ]);
+  });
+
+  it("that is refused is given back whole, and counts as one failure of the endpoint", async () => {
+    const run = stage({ claims: [storm(shops(11))], sends: [refuse("server_error")] });
+    await run.deliver();
+    const [ended, after] = endings(run.calls);
+    expect(after).toMatchObject({ gatherMs: 0 });
+    const postponed = ended.flatMap((one) => ("postpone" in one ? [one.postpone] : []));
+    expect(postponed).toHaveLength(11);
+    expect(postponed.filter(({ failure }) => failure !== undefined)).toHaveLength(1);
+    expect(new Set(postponed.map(({ at }) => at)).size).toBe(1);
+  });
+
+  it("of which more is left to claim is followed by that at once", async () => {
+    const run = stage({ claims: [storm(shops(11), { isAll: false })] });
+    await run.deliver();
+    expect(endings(run.calls)[1]).toMatchObject({ gatherMs: 0 });
+  });
+
+  it("and its end are one thread, whatever the receiver heard between", () => {
+    const groupAt = (alerts: Alert[], resolved: Alert[]) =>
+      toNotification(
+        slack,
+        shops(2).map((claim) => ({ claim })),
+        {
+          say: "first",
+          firing: alerts.map((alert) => ({ ...alert, fingerprint: "f", isNew: true })),
+          resolved: resolved.map((alert) => ({ ...alert, fingerprint: "f", isNew: false })),
+        },
+        T0,
+        undefined,
+      ).group.id;
+    expect(groupAt([camera, firing("b", T0 + HOUR)], [])).toBe(groupAt([], [over(camera, T0 + HOUR)]));
+    expect(groupAt([camera], [])).not.toBe(groupAt([firing("a", T0 + 48 * HOUR)], []));
+  });
 });
 
 it("a claim that grew old on its way is given back, not sent under a lease that may be over; the next one is longer", async () => {
@@ -429,8 +533,8 @@ it("a message's id stays while it is tried again and changes with anything new",
   ) =>
     toNotification(
       slack,
-      { group: "g", labels: {}, told: new Map(), ...claim },
-      { say, firing: names.map((name) => isNew(firing(name))), resolved: [], settled: [] },
+      [{ claim: { group: "g", labels: {}, told: new Map(), ...claim } }],
+      { say, firing: names.map((name) => isNew(firing(name))), resolved: [] },
       now,
       undefined,
     ).messageId;

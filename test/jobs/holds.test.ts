@@ -50,7 +50,7 @@ function holds(
   more: { silences?: Silence[]; acks?: string[]; route?: Route } = {},
 ) {
   const ack = { author: "dana", comment: "", at: T0 };
-  return createHolds({
+  const { ofGroups, ofAll } = createHolds({
     clock: { now: () => now },
     store: {
       firing: async () => alerts,
@@ -63,6 +63,14 @@ function holds(
     route: more.route ?? rootRoute,
     inhibitRules,
   });
+  return {
+    ofAll,
+    async ofGroup(claim: Claimed) {
+      const [found] = await ofGroups([claim]);
+      if (!found) throw new Error("a group without an answer");
+      return found;
+    },
+  };
 }
 
 const claimOf = (alerts: readonly Alert[], of: Route = rootRoute): Claimed => {
@@ -81,6 +89,7 @@ const claimOf = (alerts: readonly Alert[], of: Route = rootRoute): Claimed => {
     lost: [],
     heldBefore: ["before"],
     maybeTold: ["maybe"],
+    stormGroups: undefined,
   };
 };
 

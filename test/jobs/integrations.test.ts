@@ -94,7 +94,7 @@ it("every webhook and every recipient is an integration of its own; what they sh
   ]);
   expect(made[0]?.endpoint).toBe(made[3]?.endpoint);
   expect(made[1]?.endpoint).toBe(made[2]?.endpoint);
-  expect(made.map(({ paceMs }) => paceMs)).toEqual([1_000, 0, 0, 1_000]);
+  expect(made.map(({ paceMs }) => paceMs)).toEqual([1_000, 200, 200, 1_000]);
   expect(made.map(({ sendResolved }) => sendResolved)).toEqual([true, false, false, true]);
   expect(JSON.stringify(made)).not.toContain("secret");
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Notification } from "../../src/alerting/notification.ts";
+import { count as figure } from "../../src/lib/words.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import type { Mail } from "../../src/notify/email/transport.ts";
 import { alertOf, endedOf, notificationOf, otherAlert } from "./fixtures.ts";
@@ -93,11 +94,11 @@ Roof
       const firing = Array.from({ length: count }, (_, i) => alertOf(`Camera ${i}`, { annotations }));
       const { html = "", text, subject } = mail({ firing });
       const named = [...text.matchAll(/^Camera \d+$/gm)].length;
-      expect(subject).toBe(`${count} recordings offline · Leeds Briggate`);
+      expect(subject).toBe(`${figure(count)} recordings offline · Leeds Briggate`);
       expect(Buffer.byteLength(html)).toBeLessThan(102_000);
       expect(named).toBeGreaterThanOrEqual(20);
-      expect(text).toContain(`and ${count - named} more`);
-      expect(words(html)).toContain(`and ${count - named} more`);
+      expect(text).toContain(`and ${figure(count - named)} more`);
+      expect(words(html)).toContain(`and ${figure(count - named)} more`);
     },
   );
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Notification } from "../../src/alerting/notification.ts";
+import { count as figure } from "../../src/lib/words.ts";
 import { mrkdwn } from "../../src/notify/slack/mrkdwn.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";
 import { assertWithinSlackLimits, limitsBroken, type SlackBody } from "../support/slack-sink.ts";
@@ -14,10 +15,15 @@ function rendered(changes: Partial<Notification>): { body: SlackBody; lines: str
 
 const many = (count: number, of = alertOf) => Array.from({ length: count }, (_, i) => of(`Camera ${i + 1}`));
 
+const numberOf = (text: string) => Number(text.replaceAll(",", ""));
+
 /** How many alerts of a list are named, and how many the line that cuts it counts. */
 function tally(lines: readonly string[]): { named: number; counted: number } {
   const named = lines.filter((line) => line.startsWith("• ")).length;
-  const counted = lines.reduce((sum, line) => sum + Number(/^(?:and )?(\d+) more/.exec(line)?.[1] ?? 0), 0);
+  const counted = lines.reduce(
+    (sum, line) => sum + numberOf(/^(?:and )?([\d,]+) more/.exec(line)?.[1] ?? "0"),
+    0,
+  );
   return { named, counted };
 }
 
@@ -47,8 +53,10 @@ describe("a Slack message", () => {
     const { named, counted } = tally(lines);
     expect(named + counted).toBe(count);
     expect(named).toBeGreaterThan(30);
-    expect(lines[0]).toBe(`*${count} recordings offline · Leeds Briggate*`);
-    expect(lines.at(-1)).toMatch(/^and \d+ more · <https:\/\/lenswatch\.example\.com\/\|Open status page>$/);
+    expect(lines[0]).toBe(`*${figure(count)} recordings offline · Leeds Briggate*`);
+    expect(lines.at(-1)).toMatch(
+      /^and [\d,]+ more · <https:\/\/lenswatch\.example\.com\/\|Open status page>$/,
+    );
     expect(body.text?.length).toBeLessThanOrEqual(3_500);
   });
 

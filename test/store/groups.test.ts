@@ -29,7 +29,7 @@ const camera = firing("cam");
 
 async function claimed(room: Room, now: Instant, token = "t1", who = slack): Promise<Claimed> {
   const claim = await room.store.groups.claim(who, token, now, LEASE);
-  if (claim.kind !== "group") throw new Error(`not claimed: ${claim.kind} until ${claim.until}`);
+  if (claim.kind !== "group") throw new Error(`not claimed: ${JSON.stringify(claim)}`);
   return claim;
 }
 

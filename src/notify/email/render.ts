@@ -7,7 +7,7 @@ import { renderHtml } from "./html.ts";
 import type { Mail } from "./transport.ts";
 
 /** How many alerts a list may hold, tried in turn until the mail is short enough not to be clipped. */
-const LIST_LENGTHS = [80, 40, 20, 10, 5, 2];
+const LIST_LENGTHS = [130, 80, 40, 20, 10, 5, 2];
 
 /** Gmail clips at 102 KB. */
 const HTML_BYTES = 95_000;
@@ -50,8 +50,11 @@ function fitting(notification: Notification): { message: Message; html: string }
     const message = messageOf(notification, limit);
     return { message, html: renderHtml(message, { receiver: notification.receiver }) };
   };
-  const fits = LIST_LENGTHS.find((limit) => Buffer.byteLength(formOf(limit).html) <= HTML_BYTES);
-  return formOf(fits ?? 1);
+  for (const limit of LIST_LENGTHS) {
+    const form = formOf(limit);
+    if (Buffer.byteLength(form.html) <= HTML_BYTES) return form;
+  }
+  return formOf(1);
 }
 
 /** The words alone. */

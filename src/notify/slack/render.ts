@@ -23,6 +23,8 @@ const TEXT_LENGTH = 3_500;
 /** Left for the title and for the lines that count what was left out. */
 const LIST_LENGTH = 10_000;
 const MOST_ENTRIES = 60;
+/** A location is a short line: a storm names as many as there is room for. */
+const MOST_LOCATIONS = 250;
 /** Up to this many alerts each is told with all that is known about it; beyond, one line each. */
 const DETAILED_ENTRIES = 5;
 
@@ -31,7 +33,7 @@ export function renderSlack(
   notification: Notification,
   { plain = false }: { readonly plain?: boolean } = {},
 ): IncomingWebhookSendArguments {
-  const message = messageOf(notification, MOST_ENTRIES);
+  const message = messageOf(notification, notification.groups === undefined ? MOST_ENTRIES : MOST_LOCATIONS);
   const text = textOf(message, plain ? oneLine : bareLine);
   const quiet = { link_names: false, unfurl_links: false, unfurl_media: false };
   if (plain) return { text, ...quiet };
@@ -54,8 +56,12 @@ function sectionBlock(text: string): {
 
 /** A section of its own for each alert where there are few, else as many lines as a section holds. */
 function listBlocks(message: Message): string[] {
-  if (!isDetailed(message)) return packed(listed(message, LIST_LENGTH, oneLine));
   const { overview } = message;
+  if (!isDetailed(message)) {
+    const lines = listed(message, LIST_LENGTH, oneLine);
+    const isLinked = overview === undefined || lines.some((line) => line.endsWith(link(overview)));
+    return packed(isLinked ? lines : [...lines, link(overview)]);
+  }
   return [...listed(message, LIST_LENGTH, detailed), ...(overview ? [link(overview)] : [])];
 }
 

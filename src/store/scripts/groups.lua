@@ -3,7 +3,7 @@
 --             (became due while a send was under way), fails, claimed (token of the last claim not ended yet), began
 --             (when that was), held (JSON of the episodes that were due and held when it was last looked at), maybe
 --             (JSON of those of them that a claim which died may have told), interrupted ('1' a claim died since it
---             was last served)
+--             was last served), storm (told alone unless more groups than this are due)
 -- Held        held:<what>  set of "<integration>\n<group>" that an episode or a silence holds something back in
 -- Members     mem:<integration>:<group>  set of episode ids;  in:<episode>  set of "<integration>\n<group>"
 local p = ARGV[1]
@@ -56,6 +56,12 @@ local function leave_group(integration, group, episode)
     local alert = redis.call('HGET', p .. 'alerts', episode)
     if alert and string.sub(alert, 1, 1) == 'R' then redis.call('HDEL', p .. 'alerts', episode) end
   end
+end
+
+-- The claim KEYS[1] is over, if it is still ours.
+local function release(token)
+  local holder = redis.call('GET', KEYS[1])
+  if holder and string.sub(holder, 1, #token + 1) == token .. '\n' then redis.call('DEL', KEYS[1]) end
 end
 
 -- The integration and the group of a place in `in:<episode>`; a group's id has no line break, a name might.

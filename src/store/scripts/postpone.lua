@@ -15,7 +15,7 @@ local began = tonumber(redis.call('HGET', key, 'began') or 0)
 redis.call('HDEL', key, 'want', 'claimed', 'began')
 -- There was something to say: from now on it is late.
 redis.call('HSETNX', key, 'since', ARGV[5])
-if redis.call('GET', KEYS[1]) == token .. '\n' .. group then redis.call('DEL', KEYS[1]) end
+release(token)
 if ARGV[7] == '' then return 0 end
 if ARGV[9] == 'message' then
   local trouble = p .. 'trouble:' .. integration

@@ -2,7 +2,7 @@
 -- KEYS[1] document hash (n nonce, d document)
 -- ARGV    prefix, expected nonce ('' none), new nonce, document, now, attempts field, attempts value, changes,
 --         oldest incident to keep, most incidents to keep, lines of the incident log
---         changes: JSON [{op, id, alert, to: [[integration, group, labels, wait, interval, repeat]], incident}]
+--         changes: JSON [{op, id, alert, to: [[integration, group, labels, wait, interval, repeat, storm]], incident}]
 -- Returns {'stored' | 'already' | 'lost', integration, due, integration, due, ...}
 local now = tonumber(ARGV[5])
 -- Where nobody could be told anything for this long, what begins and ends is not kept to be told late.
@@ -26,7 +26,7 @@ for _, change in ipairs(changes) do
     redis.call('HSET', p .. 'alerts', change.id, 'F' .. change.alert)
     for _, to in ipairs(change.to) do
       local integration, group = to[1], to[2]
-      redis.call('HSET', group_key(integration, group), 'labels', to[3], 'wait', to[4], 'interval', to[5], 'repeat', to[6])
+      redis.call('HSET', group_key(integration, group), 'labels', to[3], 'wait', to[4], 'interval', to[5], 'repeat', to[6], 'storm', to[7] or '')
       redis.call('SADD', members_key(integration, group), change.id)
       redis.call('SADD', p .. 'in:' .. change.id, integration .. '\n' .. group)
       redis.call('SADD', p .. 'integrations', integration)

@@ -2,7 +2,7 @@
 -- more. A place that is not theirs any more is left, unless the problem was told there: then its end is owed there.
 -- KEYS[1] alerts
 -- ARGV    prefix, now, integrations JSON [id], alerts JSON [[episode, [[integration, group, labels, wait, interval,
---         repeat]]]]; an episode that is over has no places to go to
+--         repeat, storm]]]]; an episode that is over has no places to go to
 -- Returns {integration, due, integration, due, ...}
 local now = tonumber(ARGV[2])
 local here = {}
@@ -34,7 +34,7 @@ local function join(episode, place, to)
   local integration, group = to[1], to[2]
   local key, due = group_key(integration, group), p .. 'due:' .. integration
   local before = tonumber(redis.call('HGET', key, 'repeat') or '')
-  redis.call('HSET', key, 'labels', to[3], 'wait', to[4], 'interval', to[5], 'repeat', to[6])
+  redis.call('HSET', key, 'labels', to[3], 'wait', to[4], 'interval', to[5], 'repeat', to[6], 'storm', to[7] or '')
   local known = redis.call('SADD', p .. 'in:' .. episode, place) == 0
   local at = tonumber(redis.call('ZSCORE', due, group) or '')
   if not known or not at then

@@ -28,7 +28,7 @@ local interval = tonumber(redis.call('HGET', key, 'interval') or 0)
 local want = tonumber(redis.call('HGET', key, 'want') or '')
 redis.call('HDEL', key, 'since', 'fails', 'want', 'claimed', 'began', 'held', 'maybe', 'interrupted')
 redis.call('HDEL', p .. 'trouble:' .. integration, group)
-if redis.call('GET', KEYS[1]) == token .. '\n' .. group then redis.call('DEL', KEYS[1]) end
+release(token)
 if said then
   redis.call('HSET', key, 'sent', now)
   for _, scope in ipairs({ARGV[11], integration}) do

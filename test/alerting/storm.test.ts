@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import type { NotifyReason } from "../../src/alerting/notification.ts";
+import { decideStorm, joinSayings, type Quiet, type Saying } from "../../src/alerting/storm.ts";
+import { firing, over, T0 } from "../store/room.ts";
+
+const rest = {
+  settled: [],
+  nextAt: undefined,
+  kept: { by: [], untold: [], maybeTold: [], lateFrom: undefined },
+};
+
+const says = (say: NotifyReason, ...names: string[]): Saying => ({
+  ...rest,
+  say,
+  firing: names.map((name) => ({ ...firing(name), fingerprint: name, isNew: say !== "reminder" })),
+  resolved: [],
+});
+const quiet: Quiet = { ...rest, say: undefined, why: "nothing_new" };
+
+const groups = (count: number, stormGroups: number | undefined, decision: Saying | Quiet = says("first")) =>
+  Array.from({ length: count }, (_, i) => ({
+    claim: { stormGroups, name: `${stormGroups}-${i}` },
+    decision,
+  }));
+
+function turn(decided: ReturnType<typeof groups>, due = decided.length) {
+  const { quiet: hushed, now, later } = decideStorm(decided, due);
+  return [hushed.length, now.length, later.length];
+}
+
+describe("more groups that say something than their route wants told one by one", () => {
+  it.each([
+    ["ten of ten are none", groups(10, 10), [0, 1, 9]],
+    ["eleven are one", groups(11, 10), [0, 11, 0]],
+    ["those with nothing to say do not count", [...groups(10, 10), ...groups(5, 10, quiet)], [5, 1, 9]],
+    ["each joins by its own route's number", [...groups(8, 10), ...groups(8, 100)], [0, 8, 8]],
+    ["a route without a number is told one by one", groups(50, undefined), [0, 1, 49]],
+    ["nobody has anything to say", groups(30, 10, quiet), [30, 0, 0]],
+    ["one alone is told as it is", groups(1, 1), [0, 1, 0]],
+  ])("%s", (_, decided, expected) => {
+    expect(turn(decided)).toEqual(expected);
+  });
+
+  it("counts those that are due and were not claimed with these", () => {
+    expect(turn(groups(5, 10), 35)).toEqual([0, 5, 0]);
+  });
+});
+
+describe("what a summary says", () => {
+  it("is what its only group says", () => {
+    const only = says("reminder", "a");
+    expect(joinSayings([only])).toBe(only);
+  });
+
+  it("names an alert that came by two routes once, the longest first", () => {
+    const late = says("first", "b");
+    const joined = joinSayings([
+      { ...late, firing: late.firing.map((alert) => ({ ...alert, startsAt: T0 + 1 })) },
+      says("first", "a", "c"),
+      says("first", "a"),
+    ]);
+    expect(joined.firing.map(({ key }) => key)).toEqual(["a", "c", "b"]);
+  });
+
+  it("keeps what is over", () => {
+    const gone = { ...over(firing("a"), T0 + 1), fingerprint: "a", isNew: false };
+    const ended: Saying = { ...says("resolved"), resolved: [gone] };
+    expect(joinSayings([ended, says("reminder", "b")])).toMatchObject({ say: "resolved", resolved: [gone] });
+  });
+
+  it.each<[NotifyReason, NotifyReason[]]>([
+    ["first", ["first", "first"]],
+    ["more", ["first", "reminder"]],
+    ["more", ["resolved", "more"]],
+    ["resolved", ["resolved", "reminder"]],
+    ["reminder", ["reminder", "reminder"]],
+  ])("its reason is %s for %j", (reason, reasons) => {
+    expect(joinSayings(reasons.map((say) => says(say))).say).toBe(reason);
+  });
+});

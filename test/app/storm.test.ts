@@ -1,0 +1,135 @@
+import { expect, it } from "vitest";
+import { startDaemon } from "../support/daemon.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+import { prepareWatch, type Stage, startWatch } from "../support/watch.ts";
+
+/** All of them are counted, whatever the hour. */
+const RULES = `
+  - alert: RecordingOffline
+    when: { status: offline }
+    for: 0s
+    respect_schedule: false
+    labels: { severity: critical }`;
+
+/** All go dark or come back in the same moment. */
+function turn({ simulator: { world } }: Stage, status: "offline" | "online"): void {
+  for (const { id } of world.locations) world.setStatus({ locationId: id }, status);
+}
+
+/** `1,000 recordings offline at 50 locations`: how many recordings the titles of these speak of in all. */
+function counted(titles: readonly string[], pattern: RegExp): number {
+  return titles.reduce((sum, title) => sum + Number(pattern.exec(title)?.[1]?.replaceAll(",", "") ?? 0), 0);
+}
+
+const DARK = /^([\d,]+) recordings? offline/;
+const BACK = /^Recovered: ([\d,]+) recordings?/;
+
+const slackTitles = ({ slack }: Stage) => slack.messages.map(({ text }) => text.split("\n")[0] ?? "");
+const mailTitles = ({ mail }: Stage) => mail.messages.map(({ subject }) => subject);
+
+async function toldAll(stage: Stage, pattern: RegExp, recordings: number, timeoutMs = 30_000): Promise<void> {
+  for (const titles of [slackTitles, mailTitles])
+    await until(
+      `${recordings} told: ${pattern}`,
+      () => counted(titles(stage), pattern) >= recordings,
+      timeoutMs,
+    );
+}
+
+describeWithRedis("a storm", () => {
+  it.concurrent("of 1,000 recordings at 50 locations is a handful of messages, and so is its end", async () => {
+    await using watch = await startWatch({
+      rules: RULES,
+      simulator: { locations: 50, recordingsPerLocation: 20 },
+    });
+    turn(watch, "offline");
+    await toldAll(watch, DARK, 1_000);
+    turn(watch, "online");
+    await toldAll(watch, BACK, 1_000);
+    for (const titles of [slackTitles(watch), mailTitles(watch)]) {
+      expect(titles.length).toBeLessThanOrEqual(5);
+      expect(counted(titles, DARK)).toBe(1_000);
+      expect(counted(titles, BACK)).toBe(1_000);
+    }
+    const said = watch.slack.messages.map(({ shown }) => shown).join("\n");
+    for (const { name } of watch.simulator.world.locations) expect(said).toContain(name);
+  });
+
+  it.concurrent("is none where ten locations go dark: each has its own message", async () => {
+    await using watch = await startWatch({
+      rules: RULES,
+      simulator: { locations: 10, recordingsPerLocation: 2 },
+      receivers: `
+  - name: ops
+    email_configs: [ { to: [ ops@example.com ] } ]`,
+    });
+    turn(watch, "offline");
+    await until("ten mails", () => watch.mail.messages.length === 10);
+    for (const { name } of watch.simulator.world.locations)
+      expect(mailTitles(watch)).toContain(`2 recordings offline · ${name}`);
+  });
+
+  it.concurrent("says what is true when the receiver is back, not what was", async () => {
+    await using watch = await startWatch({
+      rules: RULES,
+      simulator: { locations: 30, recordingsPerLocation: 2 },
+    });
+    watch.slack.respond({ status: 503, body: "down" });
+    turn(watch, "offline");
+    await until("told by mail", () => counted(mailTitles(watch), DARK) === 60);
+    await until("tried at Slack", () => watch.slack.messages.length > 0);
+    for (const { id } of watch.simulator.world.locations.slice(0, 10))
+      watch.simulator.world.setStatus({ locationId: id }, "online");
+    await until("ends told by mail", () => counted(mailTitles(watch), BACK) === 20);
+    const refused = watch.slack.messages.length;
+    watch.slack.respond(({ text }) => ({ status: text === "" ? 400 : 200, body: "ok" }));
+    await watch.slack.waitFor((message) => watch.slack.messages.indexOf(message) >= refused);
+    const [title = ""] = slackTitles(watch).slice(refused);
+    expect(title).toBe("40 recordings offline at 20 locations — 20 recovered at 10 locations");
+    expect(watch.slack.messages[refused]?.shown).toContain("2 recordings offline since");
+  });
+
+  it.concurrent("cut short by kill -9 is told once more at most, as one message, and its end is owed", async () => {
+    await using stage = await prepareWatch({
+      rules: RULES,
+      simulator: { locations: 40, recordingsPerLocation: 5 },
+    });
+    stage.slack.respond("hang");
+    const doomed = await startDaemon(stage.config);
+    await doomed.logged("watching");
+    turn(stage, "offline");
+    await stage.slack.next();
+    await doomed.end("SIGKILL");
+    stage.slack.respond({ status: 200, body: "ok" });
+    const daemon = await startDaemon(stage.config);
+    await toldAll(stage, DARK, 200);
+    await stage.slack.waitFor((message) => message !== stage.slack.messages[0]);
+    turn(stage, "online");
+    await toldAll(stage, BACK, 200);
+    expect(await daemon.end("SIGTERM")).toBe(0);
+    expect(slackTitles(stage).filter((title) => DARK.test(title))).toHaveLength(2);
+    for (const titles of [slackTitles(stage), mailTitles(stage)]) {
+      expect(titles.filter((title) => DARK.test(title)).length).toBeLessThanOrEqual(2);
+      expect(titles.filter((title) => BACK.test(title))).toHaveLength(1);
+    }
+  }, 60_000);
+
+  it.concurrent("that comes in share by share, shard after shard, is gathered", async () => {
+    await using watch = await startWatch({
+      rules: RULES,
+      simulator: { locations: 240, recordingsPerLocation: 2 },
+      watch:
+        "{ status_interval: 3s, uptime_interval: 1h, inventory_interval: 1h, locations_per_request: 12 }",
+    });
+    turn(watch, "offline");
+    await toldAll(watch, DARK, 480);
+    turn(watch, "online");
+    await toldAll(watch, BACK, 480);
+    for (const titles of [slackTitles(watch), mailTitles(watch)]) {
+      expect(titles.length).toBeLessThanOrEqual(8);
+      expect(counted(titles, DARK)).toBe(480);
+      expect(counted(titles, BACK)).toBe(480);
+    }
+  });
+});

@@ -1,0 +1,159 @@
+import { expect, it } from "vitest";
+import type { Claimed, ClaimedStorm, Ending } from "../../src/store/groups.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import {
+  ends,
+  fires,
+  firing,
+  HOUR,
+  integration,
+  MINUTE,
+  type Room,
+  rememberer,
+  SECOND,
+  T0,
+  to,
+  useRoom,
+} from "./room.ts";
+
+const LEASE = 13 * SECOND;
+const AHEAD = 30 * SECOND;
+const slack = integration("ops/slack/0");
+const stormy = { stormGroups: 10, groupWaitMs: 0 };
+
+describeWithRedis("many groups that are due at once", () => {
+  const room = useRoom();
+
+  /** `count` groups of one alert each, from `g00` on. */
+  async function wind(count: number, now = T0, more: Parameters<typeof to>[2] = stormy, from = 0) {
+    const names = Array.from({ length: count }, (_, i) => `g${String(i + from).padStart(2, "0")}`);
+    await rememberer(room(), from + 1)(
+      now,
+      ...names.map((name) => fires(firing(name, now), to(slack.id, name, more))),
+    );
+  }
+
+  const claim = (now = T0, token = "t", aheadMs = AHEAD, at: Room = room()) =>
+    at.store.groups.claim(slack, token, now, LEASE, aheadMs);
+
+  async function storm(now = T0, token = "t"): Promise<ClaimedStorm> {
+    const claimed = await claim(now, token);
+    if (claimed.kind !== "storm") throw new Error(`no storm: ${JSON.stringify(claimed)}`);
+    return claimed;
+  }
+
+  const tell = (groups: readonly Claimed[], now: number): Ending[] =>
+    groups.map(({ group, alerts }) => ({
+      group,
+      settle: {
+        now,
+        said: true,
+        told: alerts.map((alert) => ({ alert, toldAt: now, groupId: group })),
+        over: [],
+        untold: [],
+        nextAt: now + 4 * HOUR,
+      },
+    }));
+
+  it("ten are claimed one by one, eleven together, each with what it holds", async () => {
+    await wind(10);
+    expect(await claim()).toMatchObject({ kind: "group", group: "g00", stormGroups: 10 });
+    await room().endLease(slack.id);
+    await room().store.groups.postpone(slack, "g00", "t", { now: T0, at: T0 });
+    await wind(1, T0, stormy, 10);
+    const { groups, due, isAll, leaseMs } = await storm();
+    expect([groups.length, due, isAll, leaseMs]).toEqual([11, 11, true, 20 * SECOND]);
+    expect(groups[4]).toMatchObject({ group: "g04", alerts: [{ key: "g04" }], told: new Map() });
+  });
+
+  it("one lease covers them all, and the claim asked again gives them all again", async () => {
+    await wind(12);
+    const first = await storm();
+    expect(await claim(T0, "other")).toMatchObject({ kind: "busy" });
+    expect((await storm()).groups).toEqual(first.groups);
+  });
+
+  it("who is due for the first time a little later comes along, by its own group_wait at most", async () => {
+    await wind(6);
+    await wind(6, T0, { stormGroups: 10, groupWaitMs: 20 * SECOND }, 6);
+    await wind(6, T0, { stormGroups: 10, groupWaitMs: MINUTE }, 12);
+    const { groups } = await storm();
+    expect(groups.map(({ group }) => group)).toEqual(
+      Array.from({ length: 12 }, (_, i) => `g${String(i).padStart(2, "0")}`),
+    );
+    expect(groups.every(({ dueSince }) => dueSince === T0)).toBe(true);
+  });
+
+  it("a group that rests after it was refused, or spoke a moment ago, is not hurried", async () => {
+    await wind(12);
+    const { groups } = room().store;
+    const { groups: claimed } = await storm();
+    const [refused, spoken, ...others] = tell(claimed, T0);
+    if (!refused || !spoken) throw new Error("no groups");
+    const failure = { code: "bad_request", detail: "No.", scope: "message" } as const;
+    const again = others.map(({ group }) => ({ group, postpone: { now: T0, at: T0 + SECOND } }));
+    const rests = { group: refused.group, postpone: { now: T0, at: T0 + 10 * SECOND, failure } };
+    await groups.end(slack, "t", [rests, spoken, ...again], { now: T0, gatherMs: 0 });
+    await rememberer(room(), 50)(T0 + SECOND, ends(firing("g01"), T0 + SECOND));
+    await wind(2, T0 + SECOND, stormy, 20);
+    const names = (await storm(T0 + SECOND, "t2")).groups.map(({ group }) => group);
+    expect(names).toHaveLength(12);
+    expect(names).not.toContain("g00");
+    expect(names).not.toContain("g01");
+  });
+
+  it("all of it is settled or none: told, armed and released at once, and the same again changes nothing", async () => {
+    await wind(12);
+    const { groups: claimed } = await storm();
+    const { groups } = room().store;
+    const endings = tell(claimed, T0);
+    expect(await groups.end(slack, "t", endings, { now: T0, gatherMs: AHEAD })).toBe(T0 + 4 * HOUR);
+    expect(await groups.told(slack.id)).toHaveLength(12);
+    await groups.end(slack, "t", endings, { now: T0, gatherMs: AHEAD });
+    expect(await groups.told(slack.id)).toHaveLength(12);
+    expect(await claim(T0 + SECOND, "t2")).toEqual({ kind: "idle", until: T0 + 4 * HOUR });
+  });
+
+  it("is settled also where Redis has forgotten its scripts", async () => {
+    await wind(12);
+    const { groups: claimed } = await storm();
+    const { groups } = room().store;
+    await groups.end(slack, "nobody", tell(claimed, T0).slice(0, 1), { now: T0, gatherMs: 0 });
+    await room().redis.script("FLUSH");
+    await groups.end(slack, "t", tell(claimed, T0), { now: T0, gatherMs: 0 });
+    expect(await groups.told(slack.id)).toHaveLength(12);
+  });
+
+  it("what follows a storm is gathered, and a single alert is claimed at once meanwhile", async () => {
+    await wind(12);
+    const { groups: claimed } = await storm();
+    const { groups } = room().store;
+    await groups.end(slack, "t", tell(claimed, T0), { now: T0, gatherMs: AHEAD });
+    await wind(1, T0 + SECOND, stormy, 20);
+    expect(await claim(T0 + SECOND, "t2")).toMatchObject({ kind: "group", group: "g20" });
+    await groups.postpone(slack, "g20", "t2", { now: T0 + SECOND, at: T0 + SECOND });
+    await wind(12, T0 + 2 * SECOND, stormy, 30);
+    expect(await claim(T0 + 2 * SECOND, "t3")).toEqual({ kind: "gather", until: T0 + AHEAD });
+    expect((await storm(T0 + AHEAD, "t4")).groups).toHaveLength(13);
+  });
+
+  it("a storm that was told when the clock was far ahead holds nothing back", async () => {
+    await wind(12);
+    const { groups: claimed } = await storm();
+    const { groups } = room().store;
+    await groups.end(slack, "t", tell(claimed, T0), { now: T0 + HOUR, gatherMs: AHEAD });
+    await wind(12, T0 + SECOND, stormy, 20);
+    expect((await storm(T0 + SECOND, "t2")).groups).toHaveLength(12);
+  });
+
+  it("killed under its claim it is due again whole, and knows what may have been said", async () => {
+    await wind(12);
+    await storm(T0, "dead");
+    await room().endLease(slack.id);
+    const again = await storm(T0 + 20 * SECOND, "t2");
+    expect(again.groups).toHaveLength(12);
+    expect(again.groups.every(({ maybeTold, dueSince }) => maybeTold.length === 1 && dueSince === T0)).toBe(
+      true,
+    );
+  });
+});
