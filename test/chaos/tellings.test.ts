@@ -80,7 +80,7 @@ describe("reading what was told", () => {
   });
 
   it("says that it cannot read a list that was cut, or a message without lines", async () => {
-    const firing = Array.from({ length: 90 }, (_, i) => alertOf(`Camera ${i}`));
+    const firing = Array.from({ length: 900 }, (_, i) => alertOf(`Camera ${i}`));
     for (const { unreadable } of await readings({ firing })) expect(unreadable).toHaveLength(1);
     expect(readSlack("*What?*").unreadable).toEqual(["What?"]);
     expect(readMail("What?\n").unreadable).toEqual(["What?"]);

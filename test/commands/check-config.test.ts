@@ -85,13 +85,13 @@ test("as JSON a valid file is summed up, without any secret", async () => {
 });
 
 test("as JSON every problem has its fields", async () => {
-  const file = await fileWith(`${service}${receivers}route: { receiver: ops, storm: {} }\n`);
+  const file = await fileWith(`${service}receivers: [ { name: ops, webhook_configs: [] } ]\n`);
   const { code, out } = await run(["--output", "json"], { LENSWATCH_CONFIG: file });
   expect(code).toBe(1);
   expect(JSON.parse(out)).toMatchObject({
     file,
     valid: false,
-    problems: [{ kind: "not_built", file, line: 12, column: 25, path: "route.storm" }],
+    problems: [{ kind: "not_built", file, path: "receivers[0].webhook_configs" }],
   });
 });
 
