@@ -1,7 +1,7 @@
 /** A whole fleet that goes dark in one moment, and comes back in one: how many messages that makes, how soon. */
 import { startDaemon } from "../test/support/daemon.ts";
 import { type SlackSink, startSlackSink } from "../test/support/slack-sink.ts";
-import { configText } from "./config-text.ts";
+import { configText, offlineAtOnce } from "./config-text.ts";
 import { load } from "./measure.ts";
 import type { Report, Row } from "./report.ts";
 import { prepareStage, RECORDINGS_PER_LOCATION, type Stage } from "./stage.ts";
@@ -45,6 +45,7 @@ async function stormFleet(recordings: number): Promise<Row> {
     statusInterval: `${INTERVAL_SECONDS}s`,
     webhooks: [sink.url],
     atOnce: true,
+    rules: [offlineAtOnce],
   });
   const daemon = await startDaemon(config);
   try {

@@ -69,7 +69,7 @@ const nested: z.ZodType<RouteInput[]> = listOf(z.lazy((): z.ZodType<RouteInput> 
 const storm = section({
   groups: inherited(
     "More groups than this due at one integration at once are told in one summary.",
-    integer(1, 1_000_000),
+    integer(1, 1_000),
     String(routeDefaults.stormGroups),
   ),
 });

@@ -67,8 +67,6 @@ export function configText({
       group_wait: "1s",
       group_interval: "1s",
       repeat_interval: "4h",
-      // A summary names places; an audit goes by recordings.
-      storm: { groups: 1_000_000 },
       // The audit reads of each recording what was said of it; a summary names locations.
       storm: { groups: 1_000 },
       routes: webhooks.map((_, i) => ({

@@ -170,6 +170,22 @@ describe("routes", () => {
     expect(second).toMatchObject({ matchers: [], groupBy: ["location_id"], groupWaitMs: 0 });
   });
 
+  test("inherit what makes a storm, and say otherwise where they mean to", () => {
+    const text = `${smallest}route:
+  receiver: ops
+  storm: { groups: 40 }
+  routes:
+    - matchers: [severity="warning"]
+      routes: [{ matchers: [location_id!=""], storm: { groups: 5 } }]
+    - matchers: [severity="critical"]
+      storm: {}
+`;
+    const { route } = configOf(text);
+    const [first, second] = route.routes;
+    const all = [route, first, first?.routes[0], second];
+    expect(all.map((one) => one?.stormGroups)).toEqual([40, 40, 5, 40]);
+  });
+
   test("have Alertmanager's keys, whatever order their matchers are written in", () => {
     const [first, second] = configOf(tree).route.routes;
     expect(first?.key).toBe('{}/{alertname=~"Low.*",severity="warning"}/0');

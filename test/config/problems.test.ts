@@ -254,6 +254,11 @@ test.each([
     '12:18: redis.prefix: found "{x}", expected a short name of letters, digits, . _ : or -',
   ],
   [
+    "a storm of nothing",
+    "route: { receiver: ops, storm: { groups: 0 } }",
+    '12:42: route.storm.groups: found "0", expected a whole number from 1 to 1000',
+  ],
+  [
     "nothing to watch",
     "watch: { locations: [] }",
     "12:21: watch.locations: found an empty list, expected all, or at least one location id",
