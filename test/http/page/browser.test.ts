@@ -101,6 +101,8 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     const { address } = await serve({ fleet: async () => smallFleet });
     const { page, complaints } = await openPage(browser, { viewport: phone });
     await page.goto(`${address}/?show=search`);
+    // The browser gives the field its focus some time after the page has loaded.
+    await page.locator("input[name=q]:focus").waitFor();
     await page.keyboard.type("till");
     await page.keyboard.press("Enter");
     await page.waitForURL(`${address}/?q=till`);
