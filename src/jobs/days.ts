@@ -6,8 +6,3 @@ import type { Instant } from "../lib/clock.ts";
 export function dayOf(at: Instant, zone: string): string {
   return DateTime.fromMillis(at, { zone }).toFormat("yyyy-MM-dd");
 }
-
-/** The last day that begins anywhere on earth by then, and the first that has not ended anywhere. */
-export function daysAround(from: Instant, to: Instant): { start: string; end: string } {
-  return { start: dayOf(from, "Etc/GMT+12"), end: dayOf(to, "Pacific/Kiritimati") };
-}

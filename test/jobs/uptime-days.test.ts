@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { UptimeBucket } from "../../src/health/recording.ts";
 import { dailyBuckets } from "../../src/jobs/daily-buckets.ts";
-import { dayOf, daysAround } from "../../src/jobs/days.ts";
+import { dayOf } from "../../src/jobs/days.ts";
 import { advance, calendarOf, firstDay } from "../../src/jobs/refresh-uptime.ts";
 import type { UptimeHistory } from "../../src/store/uptime.ts";
 
@@ -44,7 +44,6 @@ it("days are those of the recording's zone", () => {
   const at = Date.parse("2026-03-10T23:30:00Z");
   expect([dayOf(at, "Asia/Tokyo"), dayOf(at, "America/Los_Angeles")]).toEqual(["2026-03-11", "2026-03-10"]);
   expect(firstDay(["2026-03-09"], at, "Asia/Tokyo", RETAIN)).toBe("2026-03-10");
-  expect(daysAround(at, at)).toEqual({ start: "2026-03-10", end: "2026-03-11" });
 });
 
 it("yesterday is finished from six o'clock local time on", () => {
