@@ -192,8 +192,12 @@ function unusable(file: string, { url }: DaemonOptions, error: ConfigError): Con
 }
 
 /** Where to reach a daemon that listens there: "every address" is reached at this machine's own. */
-function urlOf({ externalUrl, host, port }: HttpConfig): string {
-  if (externalUrl !== undefined) return externalUrl.replace(/\/+$/, "");
+function urlOf(http: HttpConfig): string {
+  return http.externalUrl?.replace(/\/+$/, "") ?? addressOf(http);
+}
+
+/** The daemon's own address on this machine, whatever stands in front of it; a URL without a trailing slash. */
+export function addressOf({ host, port }: Pick<HttpConfig, "host" | "port">): string {
   const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
 }

@@ -69,6 +69,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async (io) => (await import("./digest.ts")).digestCommand(io),
   },
   {
+    name: "healthz",
+    summary: "ask the daemon on this machine whether it is alive, for health checks of containers",
+    load: async (io) => (await import("./healthz.ts")).healthzCommand(io),
+  },
+  {
     name: "notify-test",
     summary: "send one marked test message to a receiver, through the real path",
     load: async (io) => (await import("./notify-test.ts")).notifyTestCommand(io),

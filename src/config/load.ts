@@ -10,7 +10,7 @@ import { advise } from "./advise.ts";
 import { buildConfig } from "./build.ts";
 import type { Config } from "./config.ts";
 import { crossCheck } from "./cross-check.ts";
-import { type ConfigDocument, readDocument } from "./document.ts";
+import { type ConfigDocument, type Raw, readDocument } from "./document.ts";
 import type { Environment } from "./environment.ts";
 import { type Path, pathKey } from "./finding.ts";
 import { ConfigError, type Problem } from "./problem.ts";
@@ -47,7 +47,7 @@ export function parseConfig(
     return { problems: report(document.findings, []) };
   const secrets = resolveSecrets(document, configSection, options.readSecret ?? refuseFiles);
   const conflicts = crossCheck(document);
-  const checked = validate(document, configSection);
+  const checked = validate({ ...document, tree: listening(document.tree, options.env) }, configSection);
   const wrong = "findings" in checked ? checked.findings : [];
   const findings = [
     ...document.findings,
@@ -59,6 +59,17 @@ export function parseConfig(
   const config = buildConfig(checked.value);
   const fromEnvironment = (path: Path) => readsEnvironment(document, path);
   return { config, warnings: report(advise(config, checked.value, fromEnvironment), secrets.values) };
+}
+
+/** Where the file does not say it, LENSWATCH_LISTEN does: inside a container loopback reaches nobody. */
+function listening(tree: Raw, env: Environment): Raw {
+  if (!env.LENSWATCH_LISTEN || !isMapping(tree)) return tree;
+  const { http = {} } = tree;
+  return isMapping(http) ? { ...tree, http: { listen: env.LENSWATCH_LISTEN, ...http } } : tree;
+}
+
+function isMapping(raw: Raw): raw is { readonly [key: string]: Raw } {
+  return typeof raw === "object" && raw !== null && !Array.isArray(raw);
 }
 
 function readsEnvironment({ places }: ConfigDocument, path: Path): boolean {

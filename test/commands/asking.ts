@@ -3,6 +3,7 @@ import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { ackCommand } from "../../src/commands/ack.ts";
 import { alertsCommand } from "../../src/commands/alerts.ts";
+import { healthzCommand } from "../../src/commands/healthz.ts";
 import type { CommandIo, ExitCode } from "../../src/commands/io.ts";
 import { type CommandEntry, runCli } from "../../src/commands/program.ts";
 import { silenceCommand } from "../../src/commands/silence.ts";
@@ -16,6 +17,7 @@ const table: readonly CommandEntry[] = [
   { name: "silence", summary: "silences", load: async (io) => silenceCommand(io, clock) },
   { name: "ack", summary: "acknowledgement", load: async (io) => ackCommand(io) },
   { name: "alerts", summary: "the alerts", load: async (io) => alertsCommand(io, clock) },
+  { name: "healthz", summary: "alive", load: async (io) => healthzCommand(io) },
   { name: "why", summary: "one recording", load: async (io) => whyCommand(io, clock) },
 ];
 

@@ -3,9 +3,28 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ConfigError, configFile, loadConfig, loadWithWarnings } from "../../src/config/load.ts";
-import { configOf, receivers, service, warningsOf } from "./text.ts";
+import { configOf, problemsOf, receivers, service, warningsOf } from "./text.ts";
 
 const smallest = service + receivers;
+
+describe("LENSWATCH_LISTEN", () => {
+  const env = { LENSWATCH_LISTEN: "0.0.0.0:8080" };
+
+  test("says where to listen as long as the file does not", () => {
+    expect(configOf(smallest, env).http).toMatchObject({ host: "0.0.0.0", port: 8080 });
+    expect(configOf(`${smallest}http: { read_token: a-long-token }\n`, env).http).toMatchObject({
+      host: "0.0.0.0",
+      readToken: "a-long-token",
+    });
+    expect(configOf(`${smallest}http: { listen: 127.0.0.1:1 }\n`, env).http).toMatchObject({ port: 1 });
+  });
+
+  test("is refused by its key where it is no address", () => {
+    expect(problemsOf(smallest, { LENSWATCH_LISTEN: "everywhere" })).toEqual([
+      expect.stringMatching(/http\.listen.*host:port/),
+    ]);
+  });
+});
 
 describe("the smallest configuration", () => {
   test("has the defaults the documentation promises", () => {
