@@ -1,0 +1,181 @@
+/** The dashboard shipped for Grafana: sound in form, and every query of it gives data from a real Prometheus. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { hasPrometheus, noPrometheus, type Prometheus, startPrometheus } from "../support/prometheus.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+import { startWatch, type Watch } from "../support/watch.ts";
+import { dashboard, fillIn, panels, queries, type Target } from "./dashboard-file.ts";
+import { metricsIn, recordedIn, scraped } from "./metric-names.ts";
+import { shipped } from "./promtool.ts";
+
+const RULES = `
+  - alert: RecordingOffline
+    when: { status: offline }
+    for: 0s
+    labels: { severity: critical }
+  - alert: LowQuality
+    when: { average_quality: { below: 0.7, clear_above: 0.8 } }
+    for: 1h
+    labels: { severity: warning }`;
+
+describe("the dashboard", () => {
+  test("has panels with ids of their own that fit the grid and do not cover each other", () => {
+    expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
+    const taken = new Map<string, string>();
+    for (const { title, gridPos } of dashboard.panels) {
+      expect(gridPos.x + gridPos.w, title).toBeLessThanOrEqual(24);
+      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
+        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+          expect(taken.get(`${x},${y}`), `${title} at ${x},${y}`).toBeUndefined();
+          taken.set(`${x},${y}`, title);
+        }
+      }
+    }
+  });
+
+  test.each(panels.map((panel) => [panel.title, panel] as const))(
+    "%s says what it shows, and whether and why it may be empty",
+    (_, { description = "", fieldConfig, targets = [] }) => {
+      expect(description).toMatch(/\.$/);
+      expect(/\bEmpty\b/.test(description)).toBe(fieldConfig?.defaults.noValue !== undefined);
+      expect(targets.length).toBeGreaterThan(0);
+    },
+  );
+
+  test("asks the data source the reader chooses, for the installation the reader chooses", () => {
+    for (const { name, target } of queries) {
+      expect(target.datasource, name).toEqual({ type: "prometheus", uid: "$" + "{datasource}" });
+      expect(target.expr, name).toContain("$job");
+      expect(target.instant, name).toBe(!target.range);
+    }
+    const given = dashboard.templating.list.map(({ name }) => name);
+    const used = queries.flatMap(({ target }) => [...target.expr.matchAll(/\$\{?([a-z]\w+)/g)]);
+    expect(new Set(used.map(([, name]) => name)).difference(new Set(given))).toEqual(new Set());
+  });
+
+  test("names only metrics that lenswatch exposes, and needs no recorded series", () => {
+    const expressions = queries.map(({ target }) => target.expr);
+    expect(expressions.flatMap(metricsIn).filter((name) => !scraped.has(name))).toEqual([]);
+    expect(expressions.flatMap(recordedIn)).toEqual([]);
+  });
+
+  test("says which kinds of panels it needs, as Grafana's export does", () => {
+    const required = dashboard.__requires.filter(({ type }) => type === "panel").map(({ id }) => id);
+    expect(required).toEqual([...new Set(panels.map(({ type }) => type))].sort());
+  });
+});
+
+const everything = { job: "shops", location: ".*", recording: ".*", __range: "1m", __rate_interval: "10s" };
+
+/** Whether the query gives a number at least once: now, or in the last minute where it is drawn over time. */
+async function hasData(prometheus: Prometheus, { expr, instant }: Target, values = everything) {
+  const expression = fillIn(expr, values);
+  const series = await (instant ? prometheus.instant(expression) : prometheus.range(expression, 60));
+  return series.some(({ values }) => values.some((value) => !Number.isNaN(value)));
+}
+
+/** Names of the queries that give nothing. */
+async function empty(prometheus: Prometheus, of = queries): Promise<string[]> {
+  const answers = await Promise.all(
+    of.map(async ({ name, target }) => ((await hasData(prometheus, target)) ? [] : [name])),
+  );
+  return answers.flat();
+}
+
+/** Waits until all of them give data; fails with the names of those that do not. */
+async function untilFull(prometheus: Prometheus, of = queries): Promise<void> {
+  let missing: string[] = [];
+  await until("data", async () => {
+    missing = await empty(prometheus, of);
+    return missing.length === 0;
+  }).catch(() => expect(missing).toEqual([]));
+}
+
+async function startSwitch(): Promise<AsyncDisposable & { url: string }> {
+  const server = createServer((_, response) => response.end("OK"));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+async function silence({ app }: Watch, recordingId: string): Promise<void> {
+  const response = await fetch(`${app.address}/api/v2/silences`, {
+    method: "POST",
+    headers: { authorization: "Bearer s3cret", "content-type": "application/json" },
+    body: JSON.stringify({
+      matchers: [{ name: "recording_id", value: recordingId, isRegex: false, isEqual: true }],
+      startsAt: new Date().toISOString(),
+      endsAt: new Date(Date.now() + 3_600_000).toISOString(),
+      createdBy: "dana",
+      comment: "rewiring",
+    }),
+  });
+  expect(response.status).toBe(200);
+}
+
+describe.skipIf(!hasPrometheus)(`the dashboard, asked${hasPrometheus ? "" : ` (${noPrometheus})`}`, () => {
+  describeWithRedis("of a lenswatch on the simulator", () => {
+    test("every query gives data: on a healthy fleet unless it says otherwise, and all of them in trouble", async () => {
+      await using deadMan = await startSwitch();
+      await using watch = await startWatch({
+        watch: "{ status_interval: 1s, uptime_interval: 2s, inventory_interval: 1h }",
+        rules: RULES,
+        http: 'http: { listen: "127.0.0.1:0", admin_token: s3cret }',
+        more: `heartbeat: { url: "${deadMan.url}", interval: 1s }`,
+      });
+      const { simulator, slack, app } = watch;
+      await using prometheus = await startPrometheus({
+        targets: [app.address],
+        job: everything.job,
+        ruleFiles: [join(shipped, "lenswatch.rules.yml")],
+      });
+      await untilFull(
+        prometheus,
+        queries.filter(({ panel }) => panel.fieldConfig?.defaults.noValue === undefined),
+      );
+      expect(await empty(prometheus)).toContain("Offline now A");
+
+      const [dark, silenced, dim, garbled] = simulator.world.recordings;
+      if (!dark || !silenced || !dim || !garbled) throw new Error("no cameras");
+      await silence(watch, silenced.id);
+      slack.respond({ status: 503 });
+      simulator.faults.set("wrong_types", { recordings: [garbled.id], field: "row", times: 3 });
+      simulator.faults.set("drop_sockets", { times: 1 });
+      for (const { id } of [dark, silenced]) simulator.world.setStatus(id, "offline");
+      simulator.world.setQuality(dim.id, 0.4);
+      app.refused();
+      await slack.next();
+      slack.respond({ status: 200 });
+      await untilFull(prometheus);
+
+      await narrowed(prometheus, dark);
+    });
+  });
+});
+
+/** What the variables offer, and that a panel keeps to what is chosen. */
+async function narrowed(
+  prometheus: Prometheus,
+  { name, location }: { name: string; location: { name: string } },
+): Promise<void> {
+  const chosen = { ...everything };
+  const expected: Record<string, string> = { job: chosen.job, location: location.name, recording: name };
+  for (const { name: variable, definition } of dashboard.templating.list) {
+    if (definition === undefined) continue;
+    const [, match = "", label = ""] = /^label_values\((.*), (\w+)\)$/.exec(definition) ?? [];
+    const values = await prometheus.labelValues(label, fillIn(match, chosen));
+    expect(values, variable).toContain(expected[variable]);
+    Object.assign(chosen, { [variable]: expected[variable] });
+  }
+  const [table] = queries.filter(({ name: query }) => query === "Offline now A");
+  const rows = await prometheus.instant(fillIn(table?.target.expr ?? "", chosen));
+  expect(rows.map(({ metric }) => metric.recording)).toEqual([name]);
+}
