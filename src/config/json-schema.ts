@@ -1,0 +1,77 @@
+/**
+ * The configuration's keys as a JSON Schema (draft 7), for what checks a configuration before lenswatch sees it: Helm,
+ * editors. Names, nesting, what is required and secrets are held; whether a value fits is `check-config`'s to say.
+ */
+import type { Key, Section } from "./key.ts";
+
+export interface JsonSchema {
+  readonly [keyword: string]: unknown;
+}
+
+/** A whole reference to the environment, or text around one. A default beside it would be the secret itself. */
+const REFERENCE = "\\$\\{[A-Za-z_][A-Za-z0-9_]*(:-)?\\}";
+const NO_LOGIN = "^[a-z]+://[^@/?#]*(/[^@?#]*)?$";
+const REFERENCE_OR_NO_LOGIN = "^\\$\\{[A-Za-z_][A-Za-z0-9_]*:-[^@]*\\}$";
+/** A secret only where there is a login in it. */
+const PUBLIC = new Set(["redis.url"]);
+
+/** The schema of a section; `at` is what refers to it, such as `#/properties/config`. */
+export function toJsonSchema(root: Section, at: string): JsonSchema {
+  return mapping(root, []);
+
+  function mapping(here: Section, path: readonly string[], above: Above[] = []): JsonSchema {
+    const within = [...above, { section: here, ref: pointer(at, path) }];
+    const properties = Object.entries(here.keys).flatMap(([name, key]) =>
+      property(name, key, [...path, name], within),
+    );
+    const required = Object.entries(here.keys).filter(([, { required }]) => required);
+    const [plain, secret] = [
+      required.filter(([, { secret }]) => !secret),
+      required.filter(([, { secret }]) => secret),
+    ];
+    return {
+      type: "object",
+      additionalProperties: false,
+      ...(plain.length > 0 ? { required: plain.map(([name]) => name) } : {}),
+      ...(secret.length > 0 ? { allOf: secret.map(([name]) => oneOfBoth(name)) } : {}),
+      properties: Object.fromEntries(properties),
+    };
+  }
+
+  function property(name: string, key: Key, path: readonly string[], above: Above[]): [string, JsonSchema][] {
+    if (key.secret) {
+      const file = { description: `A file that holds \`${name}\`.`, type: "string" };
+      return [
+        [name, { description: key.doc, ...byReference(path) }],
+        [`${name}_file`, file],
+      ];
+    }
+    const below = key.section?.();
+    if (!below) return [[name, { description: key.doc }]];
+    const known = above.find(({ section }) => section === below);
+    const inner = key.list ? [...path, "items"] : path;
+    const schema = known ? { $ref: known.ref } : mapping(below, inner, above);
+    if (key.list) return [[name, { description: key.doc, type: "array", items: schema }]];
+    return [[name, known ? schema : { description: key.doc, ...schema }]];
+  }
+}
+
+interface Above {
+  readonly section: Section;
+  readonly ref: string;
+}
+
+function oneOfBoth(name: string): JsonSchema {
+  return { oneOf: [{ required: [name] }, { required: [`${name}_file`] }] };
+}
+
+function byReference(path: readonly string[]): JsonSchema {
+  const reference = { type: "string", pattern: REFERENCE };
+  const open = [NO_LOGIN, REFERENCE_OR_NO_LOGIN].map((pattern) => ({ type: "string", pattern }));
+  return PUBLIC.has(path.join(".")) ? { anyOf: [reference, ...open] } : reference;
+}
+
+/** `items` stands for a list's, every other step for a property. */
+function pointer(at: string, path: readonly string[]): string {
+  return path.reduce((here, step) => `${here}/${step === "items" ? step : `properties/${step}`}`, at);
+}

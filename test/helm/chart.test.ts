@@ -1,0 +1,279 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parseConfig } from "../../src/config/load.ts";
+import { chart } from "./config-schema.ts";
+import { at, decodeStrictly, find, lacks, lint, type Manifest, render, template } from "./render.ts";
+
+const missing = lacks("helm", "version");
+const valueFiles = ["small", "full", "own-configmap"] as const;
+const pod = "spec.template.spec";
+
+describe.skipIf(missing)(`the chart${missing ? ` (${missing})` : ""}`, () => {
+  test.each(valueFiles)("passes helm's strict lint with the %s values", async (values) => {
+    expect(await lint(values)).toContain("1 chart(s) linted, 0 chart(s) failed");
+  });
+
+  test.each(["small", "full"] as const)(
+    "mounts a configuration lenswatch takes, with the %s values",
+    async (values) => {
+      const config = configIn(await render(values));
+      const env = Object.fromEntries(
+        [...config.matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => [
+          name,
+          `https://hooks.example.com/${name}`,
+        ]),
+      );
+      const readSecret = (path: string) =>
+        path.endsWith("url") ? "https://hooks.example.com/x" : "a-secret-text";
+      const parsed = parseConfig(config, { file: "lenswatch.yaml", env, readSecret });
+      expect(parsed).not.toHaveProperty("problems");
+    },
+  );
+
+  test("points at the chart's own Redis where the configuration names none", async () => {
+    expect(configIn(await render("small"))).toContain("url: redis://watch-lenswatch-redis:6379/0");
+    const guarded = await render("small", "redis.existingSecret=lenswatch-redis");
+    expect(configIn(guarded)).toContain(
+      `url: redis://:\${LENSWATCH_REDIS_PASSWORD}@watch-lenswatch-redis:6379/0`,
+    );
+  });
+
+  test("refuses to install without any Redis", async () => {
+    await expect(template("small", "redis.enabled=false")).rejects.toThrow(/config\.redis names no Redis/);
+  });
+
+  test.each([
+    ["a literal secret", "config.service.client_secret=hunter2", /client_secret/],
+    ["a key lenswatch does not know", "config.servise.base_url=x", /servise/],
+    ["a value the chart does not know", "replicas=3", /replicas/],
+    ["a budget below the shutdown's", "terminationGracePeriodSeconds=5", /terminationGracePeriodSeconds/],
+    ["scaling of a role that is not apart", "autoscaling.enabled=true", /roles\.split/],
+    ["a login in Redis' URL", "config.redis.url=redis://:hunter2@redis:6379/0", /redis/],
+  ])("refuses %s", async (_, set, said) => {
+    await expect(template("small", set)).rejects.toThrow(said);
+  });
+
+  test.each(valueFiles)("runs every container as nobody, with the %s values", async (values) => {
+    const pods = podsOf(await render(values));
+    expect(pods.length).toBeGreaterThan(1);
+    for (const { spec, containers } of pods) {
+      expect(spec).toMatchObject({
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
+      });
+      for (const container of containers) {
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ["ALL"] },
+        });
+      }
+    }
+  });
+
+  test.each(valueFiles)("has secrets by reference alone, with the %s values", async (values) => {
+    const manifests = await render(values);
+    expect(manifests.map(({ kind }) => kind)).not.toContain("Secret");
+    for (const { containers } of podsOf(manifests)) {
+      for (const { args = [], command = [] } of containers) {
+        expect([...args, ...command].join(" ")).not.toMatch(/\$\(|secret|password|token/i);
+      }
+    }
+  });
+
+  test("takes secrets from variables and files", async () => {
+    const deployment = find(await render("small"), "Deployment", "watch-lenswatch");
+    const container = at(deployment, `${pod}.containers.0`);
+    expect(at(container, "env")).toContainEqual({
+      name: "LENSWATCH_CLIENT_SECRET",
+      valueFrom: { secretKeyRef: { name: "lenswatch", key: "client-secret" } },
+    });
+    expect(at(container, "volumeMounts")).toContainEqual({
+      name: "secret-slack",
+      mountPath: "/etc/lenswatch-secrets/slack",
+      readOnly: true,
+    });
+    expect(at(deployment, `${pod}.volumes`)).toContainEqual({
+      name: "secret-slack",
+      secret: { secretName: "slack", defaultMode: 0o440 },
+    });
+  });
+
+  test("replaces its pods without a gap, and gives them longer than they need to end", async () => {
+    const deployment = find(await render("small"), "Deployment", "watch-lenswatch");
+    expect(at(deployment, "spec.strategy.rollingUpdate")).toEqual({ maxSurge: 1, maxUnavailable: 0 });
+    const grace = Number(at(deployment, `${pod}.terminationGracePeriodSeconds`));
+    const sleep = Number(at(deployment, `${pod}.containers.0.lifecycle.preStop.sleep.seconds`));
+    expect(grace).toBeGreaterThan(10 + sleep);
+  });
+
+  test("rolls the pods when the configuration changes, and not for anything else", async () => {
+    const sum = async (...set: string[]) =>
+      at(
+        find(await render("small", ...set), "Deployment", "watch-lenswatch"),
+        "spec.template.metadata.annotations",
+      );
+    const before = await sum();
+    expect(await sum("replicaCount=5")).toEqual(before);
+    expect(await sum("config.watch.status_interval=15s")).not.toEqual(before);
+  });
+
+  test("probes what the daemon serves, on the port it listens on", async () => {
+    const container = at(
+      find(await render("full"), "Deployment", "watch-lenswatch-web"),
+      `${pod}.containers.0`,
+    );
+    expect(at(container, "ports.0")).toEqual({ name: "http", containerPort: 8080, protocol: "TCP" });
+    expect(at(container, "livenessProbe.httpGet")).toEqual({ path: "/healthz", port: "http" });
+    expect(at(container, "readinessProbe.httpGet")).toEqual({ path: "/readyz", port: "http" });
+  });
+
+  test("splits the roles, each with its own replicas, and scales the notifying one", async () => {
+    const manifests = await render("full");
+    const roles = ["poll", "notify", "web"].map((role) => {
+      const deployment = find(manifests, "Deployment", `watch-lenswatch-${role}`);
+      return [at(deployment, `${pod}.containers.0.args`), at(deployment, "spec.replicas")];
+    });
+    expect(roles).toEqual([
+      [["run", "--role", "poll"], 3],
+      [["run", "--role", "notify"], undefined],
+      [["run", "--role", "web"], 2],
+    ]);
+    const scaler = find(manifests, "HorizontalPodAutoscaler", "watch-lenswatch-notify");
+    expect(at(scaler, "spec.scaleTargetRef.name")).toBe("watch-lenswatch-notify");
+  });
+
+  test.each(valueFiles)(
+    "selects with every selector just what is there, with the %s values",
+    async (values) => {
+      const manifests = await render(values);
+      const labels = podsOf(manifests).map(({ labels }) => labels);
+      const selectors = manifests.flatMap(selectorsOf);
+      expect(selectors.length).toBeGreaterThan(2);
+      for (const { who, selector } of selectors) {
+        const chosen = labels.filter((pod) =>
+          Object.entries(selector).every(([key, value]) => pod[key] === value),
+        );
+        expect(chosen.length, `${who} selects nothing`).toBeGreaterThan(0);
+        const redis = chosen.filter((pod) => pod["app.kubernetes.io/component"] === "redis");
+        expect(redis.length === 0 || redis.length === chosen.length, `${who} selects both`).toBe(true);
+      }
+    },
+  );
+
+  test("scrapes every replica with the token, once", async () => {
+    const manifests = await render("full");
+    const monitor = find(manifests, "ServiceMonitor", "watch-lenswatch");
+    expect(at(monitor, "spec.endpoints.0.authorization.credentials")).toEqual({
+      name: "lenswatch",
+      key: "LENSWATCH_READ_TOKEN",
+    });
+    const wanted = at(monitor, "spec.selector.matchLabels") as Record<string, string>;
+    const chosen = manifests.filter(
+      ({ kind, metadata }) =>
+        kind === "Service" && Object.entries(wanted).every(([key, value]) => metadata.labels[key] === value),
+    );
+    expect(chosen.map(({ metadata }) => metadata.name)).toEqual(["watch-lenswatch-metrics"]);
+  });
+
+  test("keeps what Redis holds: on disk, and never evicted", async () => {
+    const manifests = await render("own-configmap");
+    const conf = String(
+      Object.values(at(find(manifests, "ConfigMap", "watch-lenswatch-redis"), "data") ?? {}),
+    );
+    expect(conf).toMatch(/^appendonly yes$/m);
+    expect(conf).toMatch(/^maxmemory-policy noeviction$/m);
+    expect(conf).toMatch(/^aclfile \/etc\/redis-auth\/users\.acl$/m);
+    const set = find(manifests, "StatefulSet", "watch-lenswatch-redis");
+    expect(at(set, "spec.volumeClaimTemplates.0.spec")).toEqual({
+      accessModes: ["ReadWriteOnce"],
+      storageClassName: "fast",
+      resources: { requests: { storage: "8Gi" } },
+    });
+  });
+
+  test("leaves out what is not asked for", async () => {
+    const kinds = (await render("small")).map(({ kind }) => kind);
+    for (const kind of [
+      "Ingress",
+      "NetworkPolicy",
+      "ServiceMonitor",
+      "PrometheusRule",
+      "HorizontalPodAutoscaler",
+    ])
+      expect(kinds).not.toContain(kind);
+    expect((await render("own-configmap")).map(({ kind }) => kind)).not.toContain("PodDisruptionBudget");
+  });
+});
+
+const undecoded = missing ?? lacks("strict");
+
+describe.skipIf(undecoded)(
+  `the manifests${undecoded ? ` (${undecoded}: .ci/go-tools builds it)` : ""}`,
+  () => {
+    test.each(valueFiles)(
+      "fit the types of Kubernetes to the last field, with the %s values",
+      async (values) => {
+        const kinds = (await render(values)).map(({ kind }) => kind);
+        expect(await decodeStrictly(await template(values))).toEqual(kinds);
+      },
+    );
+
+    test("would be found out otherwise", async () => {
+      const wrong = (await template("small")).replace("enableServiceLinks", "enableServiceLink");
+      await expect(decodeStrictly(wrong)).rejects.toThrow(
+        /unknown field "spec\.template\.spec\.enableServiceLink"/,
+      );
+    });
+  },
+);
+
+describe("what the chart ships", () => {
+  test.each([
+    ["lenswatch.rules.yml", "prometheus/lenswatch.rules.yml"],
+    ["lenswatch.json", "grafana/lenswatch.json"],
+  ])("%s is the one in config/", (shipped, original) => {
+    const config = resolve(chart, "../../config");
+    expect(readFileSync(resolve(chart, "files", shipped), "utf8")).toBe(
+      readFileSync(resolve(config, original), "utf8"),
+    );
+  });
+});
+
+function configIn(manifests: readonly Manifest[]): string {
+  return String(Object.values(at(find(manifests, "ConfigMap", "watch-lenswatch"), "data") ?? {})[0]);
+}
+
+interface Container {
+  readonly args?: string[];
+  readonly command?: string[];
+  readonly securityContext: unknown;
+}
+
+function podsOf(manifests: readonly Manifest[]) {
+  return manifests.flatMap((manifest) => {
+    const template = manifest.kind === "Pod" ? manifest : at(manifest, "spec.template");
+    const spec = at(template, "spec");
+    const containers = at(spec, "containers") as Container[] | undefined;
+    if (!containers || !template) return [];
+    return [{ spec, containers, labels: (at(template, "metadata.labels") ?? {}) as Record<string, string> }];
+  });
+}
+
+function selectorsOf(manifest: Manifest): { who: string; selector: Record<string, string> }[] {
+  const path = {
+    Service: "spec.selector",
+    Deployment: "spec.selector.matchLabels",
+    StatefulSet: "spec.selector.matchLabels",
+    PodDisruptionBudget: "spec.selector.matchLabels",
+    NetworkPolicy: "spec.podSelector.matchLabels",
+  }[manifest.kind];
+  if (!path) return [];
+  return [
+    {
+      who: `${manifest.kind} ${manifest.metadata.name}`,
+      selector: at(manifest, path) as Record<string, string>,
+    },
+  ];
+}

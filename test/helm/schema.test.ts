@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { Ajv } from "ajv";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { documentKeys } from "../../src/config/key.ts";
+import { configSection } from "../../src/config/schema.ts";
+import { chart, configSchema, schemaFile } from "./config-schema.ts";
+
+const schema = JSON.parse(readFileSync(schemaFile, "utf8"));
+const check = new Ajv({ strict: false, allErrors: true }).compile(schema);
+const configs = resolve(chart, "../../config");
+
+describe("the chart's schema", () => {
+  test("says of the configuration what lenswatch says (else: node test/helm/write-schema.ts)", () => {
+    expect(schema.properties.config).toEqual(configSchema());
+  });
+
+  test("takes the values the chart has by itself, once there is a configuration", () => {
+    const values = parse(readFileSync(`${chart}/values.yaml`, "utf8"));
+    expect(check({ ...values, config: shipped("lenswatch.yaml") }), said()).toBe(true);
+  });
+
+  test.each(["lenswatch.yaml", "lenswatch.full.yaml", "demo.yaml"])("takes config/%s", (file) => {
+    expect(check({ existingConfigMap: "", config: shipped(file) }), said()).toBe(true);
+  });
+
+  test("takes the values the README shows", () => {
+    const readme = readFileSync(resolve(chart, "../../README.md"), "utf8");
+    const shown = /```yaml\n(# values\.yaml\n[\s\S]*?)```/.exec(readme)?.[1] ?? "";
+    expect(check(parse(shown)), said()).toBe(true);
+  });
+
+  test("takes a secret from the environment or a file, and never as it is", () => {
+    for (const { path } of documentKeys(configSection).filter(({ secret }) => secret)) {
+      const own = (name: string, value: string) =>
+        check({ existingConfigMap: "x", config: nest(name, value) });
+      own(path, "hunter2-hunter2");
+      expect(said(), path).toMatch(/pattern|anyOf/);
+      own(path, `\${A_VARIABLE}`);
+      expect(said(), path).not.toMatch(/pattern|anyOf/);
+      own(`${path}_file`, "/etc/lenswatch-secrets/x");
+      expect(said(), path).not.toMatch(/additional|pattern/);
+    }
+  });
+
+  test("names every key of the chart's values, and no other", () => {
+    const values = parse(readFileSync(`${chart}/values.yaml`, "utf8"));
+    expect(
+      Object.keys(schema.properties)
+        .filter((name) => name !== "global")
+        .sort(),
+    ).toEqual(Object.keys(values).sort());
+  });
+});
+
+function shipped(file: string): unknown {
+  return parse(readFileSync(resolve(configs, file), "utf8"));
+}
+
+const said = () =>
+  JSON.stringify(
+    check.errors?.map(({ instancePath, keyword, params }) => [instancePath, keyword, params]) ?? [],
+  );
+
+/** `rules[].for` = x as `{ rules: [{ for: x }] }`. */
+function nest(path: string, value: string): unknown {
+  return path.split(".").reduceRight<unknown>((inner, step) => {
+    const list = step.endsWith("[]");
+    return { [step.replace("[]", "")]: list ? [inner] : inner };
+  }, value);
+}
