@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 export interface Target {
   readonly refId: string;
   readonly expr: string;
+  readonly legendFormat: string;
   readonly instant: boolean;
   readonly range: boolean;
   readonly datasource: { readonly type: string; readonly uid: string };

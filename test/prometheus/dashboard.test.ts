@@ -70,11 +70,18 @@ describe("the dashboard", () => {
 
 const everything = { job: "shops", location: ".*", recording: ".*", __range: "1m", __rate_interval: "10s" };
 
-/** Whether the query gives a number at least once: now, or in the last minute where it is drawn over time. */
-async function hasData(prometheus: Prometheus, { expr, instant }: Target, values = everything) {
-  const expression = fillIn(expr, values);
+/**
+ * Whether the query gives a number at least once, now or, where it is drawn over time, in the last minute, in a
+ * series that has every label its legend names.
+ */
+async function hasData(prometheus: Prometheus, { expr, legendFormat, instant }: Target): Promise<boolean> {
+  const expression = fillIn(expr, everything);
   const series = await (instant ? prometheus.instant(expression) : prometheus.range(expression, 60));
-  return series.some(({ values }) => values.some((value) => !Number.isNaN(value)));
+  const labels = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = ""]) => label);
+  return series.some(
+    ({ metric, values }) =>
+      labels.every((label) => metric[label]) && values.some((value) => !Number.isNaN(value)),
+  );
 }
 
 /** Names of the queries that give nothing. */
