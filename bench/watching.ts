@@ -33,16 +33,23 @@ export function watchDaemon(redisUrl: string, recordings: number): Watching {
     const good = [...attempts].filter(([name, { goodAt }]) => name.startsWith(subject) && goodAt > since);
     return good.length >= shards;
   };
-  const until = async (subject: string, since: number) => {
+  const waitFor = async (what: string, isThere: () => Promise<boolean>) => {
     const deadline = Date.now() + PATIENCE_MS;
-    while (!(await isDone(subject, since))) {
-      if (Date.now() > deadline) throw new Error(`not all of ${subject} within ${PATIENCE_MS / 1000} s`);
+    while (!(await isThere())) {
+      if (Date.now() > deadline) throw new Error(`${what}: not within ${PATIENCE_MS / 1000} s`);
       await sleep(LOOK_MS);
     }
   };
+  const until = (subject: string, since: number) =>
+    waitFor(`all of ${subject}`, () => isDone(subject, since));
+  const isSummed = async () => (await redis.hget(store.keys.started, "state")) === "summed";
   return {
     shards,
-    swept: (since) => until("shard:", since),
+    async swept(since) {
+      await until("shard:", since);
+      // What flips before the summary of the start is part of it, and no message of its own.
+      await waitFor("the summary of the start", isSummed);
+    },
     figured: (since) => until("uptime:", since),
     async refreshUptime() {
       const queues = createQueues({

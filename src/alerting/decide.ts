@@ -7,7 +7,7 @@ import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { type Hold, type Holds, holdReasons } from "./hold.ts";
-import type { NotifiedAlert, NotifyReason } from "./notification.ts";
+import type { NotifiedAlert, NotifyReason, StartFacts } from "./notification.ts";
 import type { Told } from "./told.ts";
 
 export interface GroupView {
@@ -30,6 +30,8 @@ export type GroupDecision = (
       /** Longest first. */
       readonly firing: NotifiedAlert[];
       readonly resolved: NotifiedAlert[];
+      /** Of `started` alone. */
+      readonly start?: StartFacts;
     }
   | { readonly say: undefined; readonly why: QuietReason }
 ) & {
@@ -189,7 +191,8 @@ function reasonNotTo(firing: readonly Alert[], { owed, dropped }: Ends): QuietRe
   return firing.length > 0 ? "nothing_new" : "empty";
 }
 
-function notified(alert: Alert, { told, holds }: GroupView): NotifiedAlert {
+/** An alert as a message has it. */
+export function notified(alert: Alert, { told, holds }: Pick<GroupView, "told" | "holds">): NotifiedAlert {
   const standsFor = alert.state === "firing" ? holds?.standsFor.get(alert.id) : undefined;
   return {
     ...alert,
@@ -210,6 +213,7 @@ function earliest(...instants: (Instant | undefined)[]): Instant | undefined {
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-function byStart(a: Alert, b: Alert): number {
+/** Longest first. */
+export function byStart(a: Alert, b: Alert): number {
   return a.startsAt - b.startsAt || a.firedAt - b.firedAt || (a.id < b.id ? -1 : 1);
 }

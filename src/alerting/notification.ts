@@ -3,8 +3,8 @@
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 
-/** Why something is said (Alertmanager's notify reasons). */
-export type NotifyReason = "first" | "more" | "resolved" | "reminder" | "test";
+/** Why something is said (Alertmanager's notify reasons); `started`: all that is wrong, after a start without memory. */
+export type NotifyReason = "first" | "more" | "resolved" | "reminder" | "started" | "test";
 
 export interface Notification {
   readonly reason: NotifyReason;
@@ -14,6 +14,8 @@ export interface Notification {
   readonly group: { readonly id: string; readonly labels: Labels };
   /** How many groups it sums up; undefined: it is about `group` alone. */
   readonly groups?: number | undefined;
+  /** Of the summary of a start without memory. */
+  readonly start?: StartFacts | undefined;
   /** Firing now, longest first. */
   readonly firing: readonly NotifiedAlert[];
   /** Ended since last told. An alert that came and went untold has `untold: true`: "was offline 14:05–14:17". */
@@ -23,6 +25,16 @@ export interface Notification {
   readonly externalUrl: string | undefined;
   /** Unique to this message and the same when it is tried again: Message-ID is made of it. */
   readonly messageId: string;
+}
+
+/** What the summary of a start without memory leaves open. */
+export interface StartFacts {
+  /** Whether everything had been read when it was made. */
+  readonly complete: boolean;
+  /** Recordings with trouble that had not lasted as long as its rule asks. */
+  readonly unsettled: number;
+  /** Alerts that fire and are held back here by a silence, an acknowledgement, a mute time and so on. */
+  readonly held: number;
 }
 
 export interface NotifiedAlert extends Alert {

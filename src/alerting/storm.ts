@@ -43,7 +43,9 @@ export function decideStorm<C extends Decided["claim"]>(
 }
 
 /** What one message about all of them says: every alert once, though several routes may have brought it here. */
-export function joinSayings(sayings: readonly Saying[]): Pick<Saying, "say" | "firing" | "resolved"> {
+export function joinSayings(
+  sayings: readonly Saying[],
+): Pick<Saying, "say" | "firing" | "resolved" | "start"> {
   const [only] = sayings;
   if (only && sayings.length === 1) return only;
   const firing = distinct(sayings.flatMap((one) => one.firing));

@@ -64,7 +64,10 @@ const ofDelivery: Readonly<Record<string, Words>> = {
   owed_nowhere: ({ to }) => `its end cannot be told to ${to}, which is configured no more`,
 };
 
-const BESIDES: Readonly<Record<string, string>> = { more: ", as news of its group" };
+const BESIDES: Readonly<Record<string, string>> = {
+  more: ", as news of its group",
+  started: ", in the summary of a start without memory",
+};
 
 /** By NotifyErrorCode. */
 const FAILURES: Readonly<Record<string, string>> = {

@@ -4,10 +4,11 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { decideGroup, type GroupDecision } from "../alerting/decide.ts";
+import { decideGroup, type GroupDecision, type GroupView } from "../alerting/decide.ts";
 import type { Holds } from "../alerting/hold.ts";
 import type { Notification, NotifyErrorCode, NotifyReason } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
+import { decideStart, pictureOf, startGroup } from "../alerting/start.ts";
 import { decideStorm, joinSayings } from "../alerting/storm.ts";
 import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
 import { createBreather } from "../lib/breathe.ts";
@@ -53,8 +54,8 @@ export interface DeliverDeps {
   readonly stormMs: number;
   /** What holds the alerts of each of these groups back now; by default nothing does. */
   holds?(claims: readonly Claimed[]): Promise<readonly Holds[]>;
-  /** What is to be said to a group; `decideGroup` unless given. */
-  readonly decide?: typeof decideGroup;
+  /** What is to be said to a group; unless given, `decideGroup`, and `decideStart` of the summary of a start. */
+  readonly decide?: (view: GroupView & Claimed) => GroupDecision;
   /** Reads what a channel threw; the only place that knows its class. */
   toRefusal(thrown: unknown): Refusal;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
@@ -138,7 +139,7 @@ export function createDeliver(deps: DeliverDeps): Delivery {
   async function decide(integration: Integration, claims: readonly Claimed[]) {
     const holds = await deps.holds?.(claims);
     const now = deps.clock.now();
-    const decideOne = deps.decide ?? decideGroup;
+    const decideOne = deps.decide ?? decideHere;
     const breather = createBreather();
     const decided: { claim: Taken; decision: GroupDecision }[] = [];
     for (const [i, group] of claims.entries()) {
@@ -314,6 +315,10 @@ export function createDeliver(deps: DeliverDeps): Delivery {
     },
     stop: () => stopping.abort(),
   };
+}
+
+function decideHere(view: GroupView & Claimed): GroupDecision {
+  return view.group === startGroup ? decideStart(view, pictureOf(view.labels)) : decideGroup(view);
 }
 
 function oneMessage(integration: Integration, turn: Turn): string {

@@ -25,7 +25,7 @@ export function toldLines(decision: Saying, told: Told): LogLine[] {
     ...decision.resolved.map((alert) =>
       line(alert, alert.isNew ? "told_late" : "told_end", alert.endReason ?? "expired"),
     ),
-    ...untoldEndLines(decision, told),
+    ...(decision.say === "started" ? [] : untoldEndLines(decision, told)),
   ];
 }
 

@@ -32,6 +32,7 @@ import { createRefreshUptime, windowsOf } from "./refresh-uptime.ts";
 import { reroute } from "./reroute.ts";
 import type { Duty } from "./roll.ts";
 import { createSchedules } from "./schedules.ts";
+import { createStart } from "./start.ts";
 import { createSweep } from "./sweep.ts";
 import { createUpkeep, createWake } from "./upkeep.ts";
 import { createUploading } from "./uploading.ts";
@@ -139,6 +140,7 @@ export function createEngine(deps: EngineDeps): Engine {
       digests: config.digests,
     }),
     refill: async () => void (await inventory.refresh()),
+    lookAtMemory: () => (duties.has("notify") ? start.look() : start.begin()),
     wake,
   });
   const sweep = createSweep({
@@ -222,6 +224,20 @@ export function createEngine(deps: EngineDeps): Engine {
       call: deps.callHeartbeat,
       beat: metrics.heartbeat,
     });
+
+  const start = createStart({
+    clock,
+    log,
+    start: store.start,
+    store: store.shards,
+    groups: store.groups,
+    assigned,
+    integrations: integrations.map(({ id }) => id),
+    rules,
+    statusIntervalMs: watch.statusIntervalMs,
+    held: () => holds.ofAll(),
+    wake,
+  });
 
   const fleet = () => readFleet({ config, store, clock, shardNumbers: assigned.shards() });
   const sendDigest = createDigestJob({
@@ -318,6 +334,7 @@ export function createEngine(deps: EngineDeps): Engine {
     async start(options) {
       await prepare();
       duties = options.duties;
+      if (duties.size > 0) await start.begin();
       if (duties.has("poll")) await startPolling(options.leaving, prepared?.remembered === true);
       if (duties.has("notify")) await startNotifying();
       if (!retired) keepHealing();

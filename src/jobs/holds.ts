@@ -8,6 +8,7 @@ import type { StandsFor } from "../alerting/notification.ts";
 import type { Route } from "../alerting/route.ts";
 import { groupRoute, routesFor } from "../alerting/routing.ts";
 import { type Silence, silencesOf } from "../alerting/silence.ts";
+import { startGroup } from "../alerting/start.ts";
 import { muteOf } from "../alerting/time-interval.ts";
 import type { Alert } from "../health/alert.ts";
 import { createBreather } from "../lib/breathe.ts";
@@ -86,7 +87,8 @@ function holdsOf(claim: Claimed, root: Route, facts: Facts): Holds {
   const held = new Map<string, Hold>();
   const standsFor = new Map<string, StandsFor>();
   for (const alert of claim.alerts) {
-    const hold = holdOf(alert, facts);
+    const muted = claim.group === startGroup ? muteOfAll(alert, root, facts.now) : undefined;
+    const hold = muted ?? holdOf(alert, facts);
     if (hold) held.set(alert.id, hold);
     const children = alert.state === "firing" ? facts.inhibitions.standsFor(alert) : undefined;
     if (children) standsFor.set(alert.id, children);
@@ -111,6 +113,12 @@ function holdOf(alert: Alert, { now, inhibitions, silences, acks }: Facts): Hold
   const ack = acks.get(alert.id);
   if (ack) return { reason: "acknowledged", by: ack.author };
   return alert.state === "firing" && alert.facts.paused ? { reason: "paused", by: alert.id } : undefined;
+}
+
+/** The summary of a start is of no route: an alert is muted there where every route that takes it is. */
+function muteOfAll({ labels }: Alert, root: Route, now: Instant): Hold | undefined {
+  const mutes = routesFor(root, labels).map((route) => muteOf(route, now));
+  return mutes.includes(undefined) ? undefined : mutes[0];
 }
 
 function heldAlert(alert: Alert, root: Route, { now, inhibitions, silences, acks }: Facts): HeldAlert {

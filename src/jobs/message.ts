@@ -7,7 +7,7 @@ import type { Instant } from "../lib/clock.ts";
 import type { Claimed } from "../store/groups.ts";
 
 type Words = ReturnType<typeof joinSayings>;
-type Shares = readonly { readonly claim: Pick<Claimed, "group" | "labels" | "told"> }[];
+type Shares = readonly { readonly claim: Pick<Claimed, "group" | "labels" | "told" | "dueSince"> }[];
 
 /** The message, with an id that stays the same while it is tried again and nothing new happened. */
 export function toNotification(
@@ -25,7 +25,7 @@ export function toNotification(
     integration.id,
     group.id,
     words.say,
-    lastToldAt,
+    words.say === "started" ? shares[0]?.claim.dueSince : lastToldAt,
     ...words.firing.map((alert) => `+${alert.id}`).sort(),
     ...words.resolved.map((alert) => `-${alert.id}`).sort(),
   ];
@@ -35,6 +35,7 @@ export function toNotification(
     integrationId: integration.id,
     group,
     ...(shares.length > 1 ? { groups: shares.length } : {}),
+    ...(words.start ? { start: words.start } : {}),
     firing: words.firing,
     resolved: words.resolved,
     now,

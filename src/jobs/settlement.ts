@@ -45,6 +45,8 @@ function partings(
   claim: Claimed,
   decision: GroupDecision,
 ): Pick<Settlement, "over" | "untold"> & Partial<Pick<Settlement, "kept">> {
+  // The members of a start's summary go on in their own groups, which tell their ends.
+  if (decision.say === "started") return { over: [...claim.lost], untold: decision.settled };
   const said = new Set(decision.say === undefined ? [] : decision.resolved.map(({ id }) => id));
   const isOver = (id: string) => claim.told.has(id) || said.has(id);
   const { kept } = decision;

@@ -34,6 +34,8 @@ export interface UpkeepDeps {
   lookAtDigests(): Promise<void>;
   /** Runs the inventory now: there are no assignments although there should be. */
   refill(): Promise<void>;
+  /** Notices a Redis that remembers nothing, and sees to it that this is told. */
+  lookAtMemory(): Promise<unknown>;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
 }
 
@@ -91,6 +93,7 @@ export function createUpkeep(deps: UpkeepDeps): () => Promise<void> {
     const attempts = await deps.store.attempts();
     noteSweeps(attempts);
     const steps = [
+      ...(does("poll") || does("notify") ? [deps.lookAtMemory] : []),
       ...(does("notify") ? [wakeOverdue] : []),
       () => followAssignments(attempts),
       ...(does("poll") ? [() => deps.schedules.revive(attempts)] : []),

@@ -2,9 +2,9 @@
  * A notification in words, before any channel's markup: what all channels say, and say alike. Every text here is one
  * plain line, cleaned of control characters but not escaped; escaping is the channel's.
  */
-import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
+import type { Notification, NotifiedAlert, StartFacts } from "../alerting/notification.ts";
 import { timesSeenAt } from "../lib/when.ts";
-import { count } from "../lib/words.ts";
+import { count, counted } from "../lib/words.ts";
 import { byLocation, type Entry, endedEntry, firingEntry, locationEntry } from "./entry.ts";
 import { isBack, isSteady } from "./flapping.ts";
 import { type Link, overviewLink } from "./link.ts";
@@ -68,13 +68,31 @@ function toneOf({ reason, firing, resolved }: Notification): Tone {
   return resolved.length > 0 && resolved.every(isBack) ? "recovered" : "info";
 }
 
-function leadOf({ reason, receiver, firing }: Notification): string[] {
+function leadOf({ reason, receiver, firing, start }: Notification): string[] {
   if (reason === "test")
     return [`This is a test of the receiver ${clean(receiver)}. Nothing is wrong, and nothing needs doing.`];
   const meanings = new Set(firing.flatMap((alert) => problemOf(alert).meaning ?? []));
   return [
+    ...startLead(start),
     ...(reason === "reminder" ? ["This is a reminder: it was told before and is not over."] : []),
     ...meanings,
+  ];
+}
+
+/** What the summary of a start means for what was told before it. */
+function startLead(start: StartFacts | undefined): string[] {
+  if (!start) return [];
+  const { complete, unsettled, held } = start;
+  return [
+    complete
+      ? "What was told before and is not listed here is over, or is told anew once it has been seen for as long as its rule asks."
+      : "Not everything can be seen yet. What was told before and is not listed here may still go on: then it is told anew once it is seen. What is not told anew is over.",
+    ...(unsettled > 0
+      ? [
+          `${counted(unsettled, "recording")} had trouble too new to be told: it follows if it lasts as long as its rule asks.`,
+        ]
+      : []),
+    ...(held > 0 ? [`${counted(held, "alert")} held back here: told when that is over.`] : []),
   ];
 }
 

@@ -1,6 +1,6 @@
 /** The first line: what and where, readable on a locked telephone at night. */
 
-import type { Notification, NotifiedAlert } from "../alerting/notification.ts";
+import type { Notification, NotifiedAlert, StartFacts } from "../alerting/notification.ts";
 import type { EndReason } from "../health/alert.ts";
 import { cut } from "../lib/text.ts";
 import { span } from "../lib/when.ts";
@@ -17,8 +17,27 @@ const NAME_IN_TITLE = 40;
 export function titleOf(notification: Notification): string {
   const { reason, receiver, firing, resolved } = notification;
   if (reason === "test") return `Test message from lenswatch · ${clean(receiver, NAME_IN_TITLE)}`;
+  if (reason === "started") return cut(startTitle(notification), TITLE_LENGTH);
   if (firing.length > 0) return cut(firingTitle(notification), TITLE_LENGTH);
   return resolved.length > 0 ? cut(endedTitle(notification), TITLE_LENGTH) : "Nothing is wrong any more";
+}
+
+function startTitle({ firing, start }: Notification): string {
+  const what = firing.length > 0 ? allThatFires(firing) : nothingFires(start);
+  return `lenswatch starts without memory: ${what}`;
+}
+
+function allThatFires(firing: readonly NotifiedAlert[]): string {
+  if (new Set(firing.map(placeOf)).size > 2) return `${stormPhrase(firing, false)}${atLocations(firing)}`;
+  const said = firing.filter((alert) => problemOf(alert).key === "LocationOffline").length === 1;
+  return `${countPhrase(withoutCounted(firing), false)}${where(firing, said)}`;
+}
+
+/** Only who has seen everything says that nothing is down. */
+function nothingFires({ complete = false, unsettled = 0, held = 0 }: Partial<StartFacts> = {}): string {
+  if (!complete) return "what is down is not known yet";
+  if (unsettled > 0) return `trouble at ${counted(unsettled, "recording")} is too new to be told`;
+  return held > 0 ? "nothing is down but what is held back" : "nothing is down";
 }
 
 function firingTitle({ reason, firing, resolved, now, groups }: Notification): string {

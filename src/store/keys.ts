@@ -52,6 +52,8 @@ export function keysUnder(prefix: string) {
     log: (subject: string) => `${p}log:${subject}`,
     /** Sorted set: subject → when its newest line was written; a member goes with its list. */
     logs: `${p}logs`,
+    /** Hash `state`, `since`: that there is a memory, or that the first picture is gathered; one, stays. */
+    started: `${p}started`,
     /** String: whose turn it is to call the heartbeat; goes within `heartbeat.interval`. */
     heartbeat: `${p}heartbeat`,
     /** Set: every integration that is or was configured; one that is gone goes once nothing is owed there. */

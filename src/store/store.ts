@@ -12,8 +12,8 @@ import { createInventoryStore } from "./inventory.ts";
 import { type Keys, keysUnder } from "./keys.ts";
 import { createReplicaStore } from "./replicas.ts";
 import { createShardStore } from "./shards.ts";
-
 import { createSilenceStore } from "./silences.ts";
+import { createStartStore } from "./start.ts";
 import { createTurn } from "./turn.ts";
 
 import { createUptimeStore } from "./uptime.ts";
@@ -60,6 +60,7 @@ function createParts(redis: Redis, keys: Keys, historyMs: number) {
     log: createIncidentLog(redis, keys, historyMs),
     uptime: createUptimeStore(redis, keys),
     digests: createDigestStore(redis, keys),
+    start: createStartStore(redis, keys),
     heartbeatTurn: createTurn(redis, keys.heartbeat),
     replicas: createReplicaStore(redis, keys),
   };

@@ -38,9 +38,9 @@ describeWithRedis("the watch, end to end", () => {
     expect(metrics).toContain(
       'lenswatch_alerts{alertname="RecordingOffline",severity="critical",state="firing"} 1',
     );
-    await until("the message is counted", async () =>
+    await until("the summary of the start and the message are counted", async () =>
       (await (await fetch(`${watch.app.address}/metrics`)).text()).includes(
-        'lenswatch_notifications_total{receiver="ops",integration="slack"} 1',
+        'lenswatch_notifications_total{receiver="ops",integration="slack"} 2',
       ),
     );
     expect((await fetch(`${watch.app.address}/readyz`)).status).toBe(200);

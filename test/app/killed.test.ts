@@ -4,7 +4,7 @@ import { type Daemon, startDaemon } from "../support/daemon.ts";
 import { seededRandom } from "../support/random.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { prepareWatch } from "../support/watch.ts";
+import { pictured, prepareWatch } from "../support/watch.ts";
 
 const ROUNDS = 3;
 const CAMERAS = 6;
@@ -23,7 +23,7 @@ describeWithRedis("kill -9 at any moment", () => {
     const { mail, simulator } = stage;
     const random = seededRandom(20261120);
     let daemon: Daemon = await startDaemon(stage.config);
-    await daemon.logged("watching");
+    await pictured(stage);
     let kills = 0;
     const killSoon = async () => {
       await sleep(random() * KILLS_WITHIN_MS);

@@ -177,7 +177,7 @@ describeWithRedis("a receiver in trouble", () => {
     });
     const [camera] = cameras(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
-    expect((await healthy.sink.next(3_000)).shown).toContain(camera.name);
+    await healthy.sink.waitFor(({ shown }) => shown.includes(camera.name), 3_000);
     const notice = await healthy.sink.waitFor(({ shown }) => shown.includes("ops / slack"));
     expect(notice.shown).not.toContain("services/dead");
   });

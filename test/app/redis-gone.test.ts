@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { prepareWatch, startWatch } from "../support/watch.ts";
+import { pictured, prepareWatch, startWatch } from "../support/watch.ts";
 
 describeWithRedis("Redis that is not there", () => {
   it.concurrent("at the start: says so in a sentence, goes on without a restart once it is there", async () => {
@@ -19,7 +19,7 @@ describeWithRedis("Redis that is not there", () => {
     expect(ready.status).toBe(503);
     expect(await ready.text()).toContain("Redis cannot be reached");
     await stage.redis.restart();
-    await daemon.logged("watching");
+    await pictured(stage);
     const [camera] = stage.simulator.world.recordings;
     if (!camera) throw new Error("no camera");
     stage.simulator.world.setStatus(camera.id, "offline");
@@ -61,12 +61,12 @@ describeWithRedis("Redis that is not there", () => {
   it.concurrent("in the middle: a stop is obeyed within 10 s, and the next start adopts what was there", async () => {
     await using stage = await prepareWatch();
     const daemon = await startDaemon(stage.config);
-    await daemon.logged("watching");
+    await pictured(stage);
     const [camera] = stage.simulator.world.recordings;
     if (!camera) throw new Error("no camera");
     stage.simulator.world.setStatus(camera.id, "offline");
     await stage.slack.next();
-    const told = () => daemon.log.filter(({ msg }) => msg === "told").length;
+    const told = () => daemon.log.filter(({ msg, reason }) => msg === "told" && reason === "first").length;
     await until("both integrations wrote it down", () => told() === 2);
     await stage.redis.kill();
     await daemon.logged(
@@ -92,6 +92,7 @@ describeWithRedis("Redis that is not there", () => {
     const [camera] = watch.simulator.world.recordings;
     if (!camera) throw new Error("no camera");
     watch.simulator.world.setStatus(camera.id, "offline");
-    expect((await watch.slack.next(20_000)).shown).toContain(camera.name);
+    await watch.slack.starts.waitFor(({ shown }) => shown.includes(camera.name), 20_000);
+    await watch.mail.starts.waitFor(({ text }) => text.includes(camera.name), 20_000);
   });
 });

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { prepareWatch, startWatch, type Watch } from "../support/watch.ts";
+import { pictured, prepareWatch, startWatch, type Watch } from "../support/watch.ts";
 
 function cameras(watch: Pick<Watch, "simulator">) {
   const [first, second] = watch.simulator.world.locations.map(({ recordings }) => recordings[0]);
@@ -89,9 +89,9 @@ describeWithRedis("a configuration loaded anew", () => {
     const [camera] = cameras(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
     await Promise.all([watch.slack.next(), watch.mail.next()]);
-    await until("both were written down", async () => {
+    await until("both were written down, after the summary of the start", async () => {
       const metrics = await (await fetch(`${watch.app.address}/metrics`)).text();
-      return /notifications_total\{receiver="ops",integration="email"\} 1/.test(metrics);
+      return /notifications_total\{receiver="ops",integration="email"\} 2/.test(metrics);
     });
     await watch.reload((config) =>
       config.replace(/\nreceivers:[\s\S]*?\nsmtp:/, `\nreceivers: ${quiet(watch.slack.url)}\nsmtp:`),
@@ -111,9 +111,9 @@ describeWithRedis("a configuration loaded anew", () => {
     const [camera] = cameras(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
     await Promise.all([watch.slack.next(), watch.mail.next()]);
-    await until("both were written down", async () => {
+    await until("both were written down, after the summary of the start", async () => {
       const metrics = await (await fetch(`${watch.app.address}/metrics`)).text();
-      return /notifications_total\{receiver="ops",integration="email"\} 1/.test(metrics);
+      return /notifications_total\{receiver="ops",integration="email"\} 2/.test(metrics);
     });
     watch.mail.respond({ data: { code: 451, message: "later" } });
     const { config } = watch;
@@ -161,7 +161,7 @@ describeWithRedis("a configuration loaded anew", () => {
     await using stage = await prepareWatch();
     const daemon = await startDaemon(stage.config);
     const { address } = await daemon.logged("listening");
-    await daemon.logged("watching");
+    await pictured(stage);
     const successful = async () => {
       const metrics = await (await fetch(`${address}/metrics`)).text();
       return /^lenswatch_config_last_reload_successful (\d)$/m.exec(metrics)?.[1];

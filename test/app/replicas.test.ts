@@ -3,7 +3,7 @@ import type { App } from "../../src/app.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { prepareWatch, startWatch, type Watch } from "../support/watch.ts";
+import { pictured, prepareWatch, startWatch, type Watch } from "../support/watch.ts";
 
 async function metricsOf({ address }: Pick<App, "address">): Promise<string> {
   return (await fetch(`${address}/metrics`)).text();
@@ -113,8 +113,9 @@ describeWithRedis("several replicas on one Redis", () => {
       (await (await fetch(`${web.address}/api/v2/alerts`)).text()).includes(first.id),
     );
     expect(watch.slack.messages).toEqual([]);
+    expect(watch.slack.starts.messages).toEqual([]);
     const notify = await watch.join("notify");
-    expect((await watch.slack.next()).shown).toContain(first.name);
+    expect((await watch.slack.starts.next()).shown).toContain(first.name);
     await flips(watch, second);
     expect(await Promise.all([web, notify].map(sweepsOf))).toEqual([0, 0]);
     expect(await sweepsOf(watch.app)).toBeGreaterThan(0);
@@ -131,7 +132,7 @@ describeWithRedis("several replicas on one Redis", () => {
     await using stage = await prepareWatch();
     const [first, second] = cameras(stage);
     const old = await startDaemon(stage.config);
-    await old.logged("watching");
+    await pictured(stage);
     await flips(stage, first);
     const next = await startDaemon(
       stage.config.replace("group_by: [location_id]", "group_by: [recording_id]"),

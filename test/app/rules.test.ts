@@ -68,13 +68,17 @@ describeWithRedis("each rule, from the service to Slack", () => {
       rules: `
   - alert: LowUptime
     when: { overall_uptime: { below: 0.9, clear_above: 0.95, over: 24h } }`,
+      before(world) {
+        const id = world.recordings[0]?.id ?? "";
+        const now = Date.now();
+        world.setStatus(id, "offline", now - 12 * 3_600_000);
+        world.setStatus(id, "online", now - 6 * 3_600_000);
+      },
     });
-    const { world } = watch.simulator;
     const { id, name } = camera(watch);
-    const now = Date.now();
-    world.setStatus(id, "offline", now - 12 * 3_600_000);
-    world.setStatus(id, "online", now - 6 * 3_600_000);
-    const told = await watch.slack.next();
+    const isLow = ({ text }: { text: string }) => text.includes("low uptime");
+    const { slack } = watch;
+    const told = await Promise.any([slack.waitFor(isLow, 20_000), slack.starts.waitFor(isLow, 20_000)]);
     expect(told.text).toContain("1 recording with low uptime");
     expect(told.shown).toContain(name);
     const metrics = await (await fetch(`${watch.app.address}/metrics`)).text();

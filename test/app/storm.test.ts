@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { prepareWatch, type Stage, startWatch } from "../support/watch.ts";
+import { pictured, prepareWatch, type Stage, startWatch } from "../support/watch.ts";
 
 /** All of them are counted, whatever the hour. */
 const RULES = `
@@ -97,7 +97,7 @@ describeWithRedis("a storm", () => {
     });
     stage.slack.respond("hang");
     const doomed = await startDaemon(stage.config);
-    await doomed.logged("watching");
+    await pictured(stage);
     turn(stage, "offline");
     await stage.slack.next();
     await doomed.end("SIGKILL");

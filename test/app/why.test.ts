@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { lenswatch } from "../commands/asking.ts";
-import { type Daemon, startDaemon } from "../support/daemon.ts";
+import { type Daemon, type LogLine, startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { prepareWatch, startWatch } from "../support/watch.ts";
+import { pictured, prepareWatch, startWatch } from "../support/watch.ts";
 
 interface Timeline {
   readonly items: readonly {
@@ -25,6 +25,8 @@ const RULES = `
   - alert: ServiceUnreachable
     when: { service: unreachable }
     for: 1s`;
+
+const isFirst = ({ msg, reason }: LogLine) => msg === "told" && reason === "first";
 
 const addressOf = async (daemon: Daemon) => String((await daemon.logged("listening")).address);
 
@@ -49,9 +51,9 @@ describeWithRedis("why", () => {
     slack.respond(() => (left-- > 0 ? { status: 503, body: "no" } : { status: 200, body: "ok" }));
     let daemon = await startDaemon(stage.config);
     let address = await addressOf(daemon);
-    await daemon.logged("watching");
+    await pictured(stage);
     simulator.world.setStatus(camera.id, "offline");
-    await until("both were told", () => daemon.log.filter(({ msg }) => msg === "told").length === 2);
+    await until("both were told", () => daemon.log.filter(isFirst).length === 2);
     await daemon.end("SIGKILL");
     daemon = await startDaemon(stage.config);
     address = await addressOf(daemon);
@@ -123,9 +125,9 @@ describeWithRedis("why", () => {
     const [camera] = simulator.world.recordings;
     if (!camera) throw new Error("no camera");
     let daemon = await startDaemon(stage.config);
-    await daemon.logged("watching");
+    await pictured(stage);
     simulator.world.setStatus(camera.id, "offline");
-    await until("both were told", () => daemon.log.filter(({ msg }) => msg === "told").length === 2);
+    await until("both were told", () => daemon.log.filter(isFirst).length === 2);
     await daemon.end("SIGTERM");
     stage.config = stage.config.replace(/\n {4}slack_configs.*/, "");
     daemon = await startDaemon(stage.config);

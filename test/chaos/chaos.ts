@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
+import { pictured } from "../support/watch.ts";
 import { type Diary, play } from "./act.ts";
 import { type Audit, audit } from "./audit.ts";
 import { RULE } from "./config-text.ts";
@@ -66,6 +67,7 @@ async function run(options: Options): Promise<void> {
   try {
     replicas = await startReplicas(options.replicas, stage.config, options.logs);
     await replicas.allWatching();
+    await pictured(stage);
     const progress = setInterval(() => say(progressOf(stage, replicas, diary)), 15_000);
     await play(plan, { stage, replicas, diary }, stopping.signal).finally(() => clearInterval(progress));
     const found = await calm(stage, replicas, diary, options.calm * 1_000, stopping.signal);

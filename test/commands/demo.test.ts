@@ -118,15 +118,16 @@ describeWithRedis("the demo", () => {
     timeout: 60_000,
   }, async () => {
     const day = join(temporary, "day.yaml");
-    writeFileSync(day, "events: [{ at: 2s, recording: L1/1, status: offline, for: 4s }]");
+    writeFileSync(day, "events: [{ at: 5s, recording: L1/1, status: offline, for: 4s }]");
     const { ended, heard, interrupt } = demo(startApp, ["--scenario", day]);
+    await heard(/Slack .*lenswatch starts without memory: nothing is down/);
     await heard(/Slack .*1 recording offline · Leeds Briggate/);
     await heard(/e-mail .*1 recording offline · Leeds Briggate/);
     await heard(/Slack .*Recovered: 1 recording · Leeds Briggate/);
     await heard(/e-mail .*Recovered: 1 recording · Leeds Briggate/);
     interrupt();
     const lines = (await ended).split("\n").filter((line) => / {2}(?:Slack|e-mail) /.test(line));
-    expect(lines).toHaveLength(4);
+    expect(lines).toHaveLength(6);
     rmSync(day);
     expect(readdirSync(temporary)).toEqual([]);
   });

@@ -533,7 +533,7 @@ it("a message's id stays while it is tried again and changes with anything new",
   ) =>
     toNotification(
       slack,
-      [{ claim: { group: "g", labels: {}, told: new Map(), ...claim } }],
+      [{ claim: { group: "g", labels: {}, told: new Map(), dueSince: undefined, ...claim } }],
       { say, firing: names.map((name) => isNew(firing(name))), resolved: [] },
       now,
       undefined,

@@ -20,6 +20,7 @@ import {
   openRoom,
   type Room,
   rememberer,
+  remembers,
   SECOND,
   T0,
   to,
@@ -43,6 +44,8 @@ type How = (typeof HOW)[number];
 type Event =
   | { readonly kind: "flip"; readonly name: (typeof NAMES)[number] }
   | { readonly kind: "pass"; readonly seconds: number }
+  /** The summary of a start without memory is made, where it was not made before. */
+  | { readonly kind: "sum" }
   | {
       readonly kind: "deliver";
       readonly who: 0 | 1;
@@ -65,6 +68,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
       seconds: fc.constantFrom(1, 13, 30, 60, 300, 18_000),
     }),
   },
+  { weight: 1, arbitrary: fc.constant({ kind: "sum" } as const) },
   {
     weight: 6,
     arbitrary: fc.record({
@@ -227,14 +231,22 @@ class World {
   async apply(event: Event): Promise<void> {
     if (event.kind === "flip") return this.flip(event.name);
     if (event.kind === "pass") return this.pass(event.seconds * SECOND);
+    if (event.kind === "sum") return this.sum();
     const { twice, nth } = event;
     if (twice !== undefined) this.#lost = { after: nth, flips: twice };
     await this.deliver(event.who, event.how, event.during);
     this.#lost = undefined;
   }
 
+  async sum(): Promise<void> {
+    const ids = [...this.current.values()].map((alert) => alert.id);
+    const picture = { complete: true, unsettled: 0 };
+    await this.room.store.start.sum([slack.id, mail.id], ids, picture, this.now);
+  }
+
   /** Lets everything due be told until only reminders are left. */
   async settle(): Promise<void> {
+    await this.sum();
     await this.pass(LEASE_MS);
     for (let round = 0; round < 40; round++) {
       const due = await this.room.store.groups.nextDue(integrations.map(({ id }) => id));
@@ -251,6 +263,13 @@ class World {
 function openRoomLike(room: Room, redis: Redis): Pick<Room, "store"> {
   const { store } = openRoom(redis, room.prefix);
   return { store };
+}
+
+async function startOf(redis: Redis, memory: "remembers" | "remembers nothing"): Promise<World> {
+  const world = new World(redis);
+  if (memory === "remembers") await remembers(world.room);
+  else await world.room.store.start.begin(world.now);
+  return world;
 }
 
 const heardOf = (world: World, who: string) => world.heard.filter((heard) => heard.who === who);
@@ -299,11 +318,12 @@ describeWithRedis("delivery over the real Redis", () => {
   });
 
   const stories = fc.array(event, { minLength: 5, maxLength: 45 });
+  const memories = fc.constantFrom("remembers" as const, "remembers nothing" as const);
 
   it("tells beginnings and ends in turn, misses nothing, and repeats at most one message per crash", async () => {
     await fc.assert(
-      fc.asyncProperty(stories, async (events) => {
-        const world = new World(redis);
+      fc.asyncProperty(stories, memories, async (events, memory) => {
+        const world = await startOf(redis, memory);
         for (const one of events) await world.apply(one);
         await world.settle();
         for (const { id } of integrations) {
@@ -322,8 +342,8 @@ describeWithRedis("delivery over the real Redis", () => {
 
   it("forgets everything but the groups' timers once all is over and told", async () => {
     await fc.assert(
-      fc.asyncProperty(stories, async (events) => {
-        const world = new World(redis);
+      fc.asyncProperty(stories, memories, async (events, memory) => {
+        const world = await startOf(redis, memory);
         for (const one of events) await world.apply(one);
         await world.settle();
         for (const { key } of [...world.current.values()]) await world.flip(key as (typeof NAMES)[number]);

@@ -136,6 +136,7 @@ function upkeepOf(stored: [string, number][], attempt: Attempt | undefined, know
     statusIntervalMs: STATUS,
     lookAtDigests: async () => void calls.push("digests"),
     refill: async () => void calls.push("refill"),
+    lookAtMemory: async () => {},
     wake: async (due) => void woken.push(...due),
   });
   return { heal, calls, woken, assigned };

@@ -21,7 +21,7 @@ export interface Room {
   readonly store: Store;
   /** A second replica's store: its own memory, the same Redis. */
   replica(): Store;
-  /** Every key left under the prefix, without it, sorted; the revision of the alerts always is. */
+  /** Every key left under the prefix, without it, sorted; the revision of the alerts and the memory's marker always are. */
   keys(): Promise<string[]>;
   /** Lets the lease of an integration run out. */
   endLease(integration: string): Promise<void>;
@@ -40,8 +40,9 @@ export function useRoom(): () => Room {
     redis.disconnect();
     await server.stop();
   });
-  beforeEach(() => {
+  beforeEach(async () => {
     room = openRoom(redis);
+    await remembers(room);
   });
   return () => room;
 }
@@ -56,10 +57,15 @@ export function openRoom(redis: Redis, prefix = `t-${randomUUID()}`): Room {
     keys: async () =>
       (await redis.keys(`${head}*`))
         .map((key) => key.slice(head.length))
-        .filter((key) => key !== "rev")
+        .filter((key) => key !== "rev" && key !== "started")
         .sort(),
     endLease: async (integration) => void (await redis.del(`${head}claim:${integration}`)),
   };
+}
+
+/** Nothing is said before the summary of a start without memory: here it was made long ago. */
+export async function remembers({ redis, store }: Pick<Room, "redis" | "store">): Promise<void> {
+  await redis.hset(store.keys.started, { state: "summed", since: 0 });
 }
 
 /** A firing episode of `name` that began at `firedAt`. */

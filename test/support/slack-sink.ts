@@ -55,17 +55,24 @@ export type SlackResponder =
 export interface SlackSink extends Inbox<SlackMessage> {
   /** The webhook's URL. */
   readonly url: string;
+  /** Summaries of starts without memory, kept apart so that stories begin after them; answered on their own, 200 `ok`. */
+  readonly starts: Inbox<SlackMessage> & { respond(responder: SlackResponder): void };
   /** From now on; default: 200 `ok`, or what Slack answers where a limit is broken. */
   respond(responder: SlackResponder): void;
   close(): Promise<void>;
 }
+
+/** What the title of a summary of a start begins with. */
+export const START_TITLE = "lenswatch starts without memory";
 
 const OK: SlackAnswer = { status: 200, body: "ok" };
 
 /** Starts on a free port of `host` (127.0.0.1). */
 export async function startSlackSink({ host = "127.0.0.1" }: { host?: string } = {}): Promise<SlackSink> {
   const inbox = createInbox<SlackMessage>("Slack message");
+  const starts = createInbox<SlackMessage>("summary on Slack");
   let responder: SlackResponder = OK;
+  let startResponder: SlackResponder = OK;
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = JSON.parse(await read(request)) as SlackBody;
@@ -77,9 +84,11 @@ export async function startSlackSink({ host = "127.0.0.1" }: { host?: string } =
       path: request.url ?? "",
       receivedAt: Date.now(),
     };
-    const position = inbox.messages.length;
-    const answering = typeof responder === "function" ? responder(message, position) : responder;
-    inbox.push(message);
+    const isStart = message.text.startsWith(START_TITLE);
+    const box = isStart ? starts : inbox;
+    const respond = isStart ? startResponder : responder;
+    const answering = typeof respond === "function" ? respond(message, box.messages.length) : respond;
+    box.push(message);
     const told = await answering;
     if (told === "hang") return;
     const problem = told === OK ? limitsBroken(body)[0] : undefined;
@@ -101,12 +110,19 @@ export async function startSlackSink({ host = "127.0.0.1" }: { host?: string } =
 
   return {
     ...inbox,
+    starts: {
+      ...starts,
+      respond(next) {
+        startResponder = next;
+      },
+    },
     url: `http://${host}:${port}/services/T00000000/B00000000/secretsecretsecret`,
     respond(next) {
       responder = next;
     },
     async close() {
       inbox.end();
+      starts.end();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
       await closed;

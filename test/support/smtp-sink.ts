@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerError } from "smtp-server";
 import { createInbox, type Inbox } from "./inbox.ts";
+import { START_TITLE } from "./slack-sink.ts";
 
 export interface MailMessage {
   /** The envelope's sender. */
@@ -40,6 +41,8 @@ export interface SmtpResponses {
 export interface SmtpSink extends Inbox<MailMessage> {
   readonly host: string;
   readonly port: number;
+  /** Summaries of starts without memory, kept apart from the rest. */
+  readonly starts: Inbox<MailMessage>;
   /** Connections opened so far. */
   readonly connections: number;
   /** Replaces all earlier responses; `{}` accepts everything. */
@@ -60,6 +63,7 @@ export async function startSmtpSink(
 ): Promise<SmtpSink> {
   const { host = "127.0.0.1", tls, login } = options;
   const inbox = createInbox<MailMessage>("mail");
+  const starts = createInbox<MailMessage>("summary by mail");
   let responses: SmtpResponses = {};
   let connections = 0;
 
@@ -91,7 +95,8 @@ export async function startSmtpSink(
           if (responses.data) return reply(responses.data, callback);
           const { mailFrom, rcptTo } = session.envelope;
           const rcpts = rcptTo.map(({ address }) => address);
-          inbox.push(await parse(raw, { from: mailFrom ? mailFrom.address : "", rcpts }));
+          const message = await parse(raw, { from: mailFrom ? mailFrom.address : "", rcpts });
+          (message.subject.startsWith(START_TITLE) ? starts : inbox).push(message);
           callback(null);
         })
         .catch(callback);
@@ -107,6 +112,7 @@ export async function startSmtpSink(
 
   return {
     ...inbox,
+    starts,
     host,
     port: (listening.address() as AddressInfo).port,
     get connections() {
@@ -117,6 +123,7 @@ export async function startSmtpSink(
     },
     async close() {
       inbox.end();
+      starts.end();
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };

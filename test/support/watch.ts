@@ -1,6 +1,7 @@
 /** A whole lenswatch for a story: simulator, real Redis, real Slack and SMTP sinks, the daemon, each on its own port. */
 
 import { readFileSync } from "node:fs";
+import { Redis } from "ioredis";
 import { type App, startApp } from "../../src/app.ts";
 import type { Config } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/load.ts";
@@ -11,6 +12,7 @@ import { type Simulator, type SimulatorOptions, startSimulator } from "../../src
 import { startTestRedis, type TestRedis } from "./redis.ts";
 import { type SlackSink, startSlackSink } from "./slack-sink.ts";
 import { type SmtpResponses, type SmtpSink, startSmtpSink } from "./smtp-sink.ts";
+import { until } from "./until.ts";
 
 export interface Stage extends AsyncDisposable {
   readonly simulator: Simulator;
@@ -49,6 +51,8 @@ export interface WatchOptions {
   /** More sections. */
   readonly more?: string;
   readonly log?: Logger;
+  /** What has happened before the daemon begins to look. */
+  readonly before?: (world: Simulator["world"]) => void;
   /** The time of the simulator and the daemon; timers are real all the same. */
   readonly clock?: Clock;
   /** How the mail server answers from the beginning. */
@@ -86,6 +90,7 @@ export async function prepareWatch(options: WatchOptions = {}): Promise<Stage> {
     startSmtpSink(),
   ]);
   if (options.mail) mail.respond(options.mail);
+  options.before?.(simulator.world);
   const parts = { simulator, redis, slack, mail };
   return {
     ...parts,
@@ -131,6 +136,10 @@ export async function startWatch(options: WatchOptions = {}): Promise<Watch> {
     [Symbol.asyncDispose]: () => watch.close(),
   };
   await watch.start();
+  const tells = options.role === undefined || options.role === "all";
+  // Of another Redis only the sinks are known here.
+  if (tells && options.redis) await Promise.all([stage.slack.starts.next(), stage.mail.starts.next()]);
+  else if (tells) await pictured(stage);
   return watch;
 }
 
@@ -140,6 +149,33 @@ function load(text: string, options: WatchOptions): Config {
   if ("problems" in parsed) throw new Error(JSON.stringify(parsed.problems, null, 1));
   return options.adjust?.(parsed.config) ?? parsed.config;
 }
+
+/** Resolves once the summary of a start was told, or is refused, and nobody waits for its pace: news is news now. */
+export async function pictured({ redis: { url } }: Pick<Stage, "redis">): Promise<void> {
+  const redis = new Redis(url);
+  const isSummed = async () => (await redis.hget(`${PREFIX}started`, "state")) === "summed";
+  const isTold = async () => {
+    if ((await redis.keys(`${PREFIX}backoff:*`)).length > 0) return true;
+    const dues = await redis.keys(`${PREFIX}due:*`);
+    const scores = await Promise.all(dues.map((due) => redis.zscore(due, "started")));
+    return scores.every((score) => score === null);
+  };
+  const isPaced = async () => {
+    const paces = await redis.keys(`${PREFIX}pace:*`);
+    const free = await Promise.all(paces.map((pace) => redis.get(pace)));
+    return free.every((at) => Number(at) <= Date.now());
+  };
+  try {
+    await until(
+      "there is a first picture",
+      async () => (await isSummed()) && (await isTold()) && (await isPaced()),
+    );
+  } finally {
+    redis.disconnect();
+  }
+}
+
+const PREFIX = "{lenswatch}:";
 
 function configText(
   options: WatchOptions,

@@ -33,7 +33,9 @@ export function renderSlack(
   notification: Notification,
   { plain = false }: { readonly plain?: boolean } = {},
 ): IncomingWebhookSendArguments {
-  const message = messageOf(notification, notification.groups === undefined ? MOST_ENTRIES : MOST_LOCATIONS);
+  const { groups, start } = notification;
+  const isSummary = groups !== undefined || start !== undefined;
+  const message = messageOf(notification, isSummary ? MOST_LOCATIONS : MOST_ENTRIES);
   const text = textOf(message, plain ? oneLine : bareLine);
   const quiet = { link_names: false, unfurl_links: false, unfurl_media: false };
   if (plain) return { text, ...quiet };

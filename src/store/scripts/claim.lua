@@ -55,7 +55,12 @@ if holder then
   for group in string.gmatch(held, '[^\n]+') do groups[#groups + 1] = group end
   due = #groups
 else
+  -- Where nothing is remembered nothing is said before the summary of this start is made (start_sum.lua wakes).
+  if redis.call('HGET', p .. 'started', 'state') ~= 'summed' then return {'idle', ''} end
   local first = redis.call('ZRANGE', due_key, 0, 0, 'WITHSCORES')
+  -- It goes before anything else, unless it is refused as a message.
+  local start = redis.call('ZSCORE', due_key, 'started')
+  if start and not redis.call('HGET', group_key(integration, 'started'), 'fails') then first = {'started', start} end
   if #first == 0 then return {'idle', ''} end
   if tonumber(first[2]) > now then return {'idle', first[2]} end
   if wait > now then return {'backoff', tostring(wait)} end

@@ -41,9 +41,11 @@ for _, change in ipairs(changes) do
       for _, place in ipairs(places) do
         local integration, group = split_place(place)
         local since = tonumber(redis.call('HGET', group_key(integration, group), 'since') or now)
-        if now - since > LATE_MOST_MS and redis.call('HEXISTS', p .. 'told:' .. integration, change.id) == 0 then
+        local late = now - since > LATE_MOST_MS
+        if late and redis.call('HEXISTS', p .. 'told:' .. integration, change.id) == 0 then
           leave_group(integration, group, change.id)
-        else
+        elseif group ~= 'started' then
+          -- The summary of a start is said once, whatever its members do.
           note(integration, make_due(integration, group, now))
         end
       end

@@ -18,8 +18,8 @@ local function leave_what_is_gone(episode, firing, wanted, wants)
     if not wanted[place] then
       local integration, group = split_place(place)
       local told = redis.call('HEXISTS', p .. 'told:' .. integration, episode) == 1
-      local regrouped = firing and wants[integration]
-      if regrouped or (not told and (firing or not here[integration])) then
+      local regrouped = firing and wants[integration] and group ~= 'started'
+      if regrouped or (not told and (firing and not wants[integration] or not here[integration])) then
         leave_group(integration, group, episode)
         if not here[integration] and redis.call('SCARD', members_key(integration, group)) == 0 then
           redis.call('ZREM', p .. 'due:' .. integration, group)
@@ -63,6 +63,10 @@ for _, alert in ipairs(cjson.decode(ARGV[4])) do
 end
 
 for _, integration in ipairs(redis.call('SMEMBERS', p .. 'integrations')) do
+  -- A summary of a start that was not told before its integration went would be an old story if that came back.
+  if not here[integration] and redis.call('ZREM', p .. 'due:' .. integration, 'started') == 1 then
+    redis.call('DEL', group_key(integration, 'started'))
+  end
   if not here[integration] and redis.call('EXISTS', p .. 'told:' .. integration, p .. 'due:' .. integration) == 0 then
     redis.call('SREM', p .. 'integrations', integration)
     redis.call('DEL', p .. 'backoff:' .. integration, p .. 'trouble:' .. integration)
