@@ -8,7 +8,6 @@ import type { FleetState } from "../health/judge-fleet.ts";
 import type { FleetSnapshot } from "../health/state.ts";
 import { uptimeRetentionMs } from "../health/uptime.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
-import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Service } from "../service/service.ts";
@@ -20,6 +19,7 @@ import { createDigestJob, type DigestMail } from "./digest.ts";
 import { createDigestSchedule } from "./digest-schedule.ts";
 import { createDigestWork } from "./digest-work.ts";
 
+import { createHealing } from "./healing.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { createHoldChanges, type HoldChanges } from "./hold-changes.ts";
 import { createHolds, type HeldAlert } from "./holds.ts";
@@ -40,7 +40,6 @@ import { createUploading } from "./uploading.ts";
 const SWEEPS_AT_ONCE = 8;
 /** In a queue of their own: a Core API that hangs must not hold up the judging of blindness. */
 const UPTIMES_AT_ONCE = 3;
-const HEAL_MS = 1_000;
 const LIST_RETRY_MOST_MS = 60_000;
 export interface EngineDeps {
   readonly config: Config;
@@ -91,13 +90,12 @@ export function createEngine(deps: EngineDeps): Engine {
   const { config, clock, log, store, queues, service, metrics } = deps;
   const { watch, rules, route } = config;
   const integrations: Integration[] = [...deps.channels.values()].map(({ integration }) => integration);
+  const integrationIds = integrations.map(({ id }) => id);
   const assigned = createAssigned(() => store.assignments.read());
   const wake = createWake(queues, clock);
   let retired = false;
   let prepared: { readonly remembered: boolean } | undefined;
   let duties: ReadonlySet<Duty> = new Set();
-  let healing: NodeJS.Timeout | undefined;
-  let healed: Promise<void> | undefined;
 
   /** Two configurations never judge at the same time: who is not in force writes no judgement. */
   const mayJudge = async () => !retired && (await deps.holds("poll"));
@@ -128,7 +126,7 @@ export function createEngine(deps: EngineDeps): Engine {
     assigned,
     inventory: store.inventory,
     schedules,
-    integrations: integrations.map(({ id }) => id),
+    integrations: integrationIds,
     statusIntervalMs: watch.statusIntervalMs,
     duties: () => duties,
     sweptAnywhere: deps.attempted,
@@ -232,7 +230,7 @@ export function createEngine(deps: EngineDeps): Engine {
     store: store.shards,
     groups: store.groups,
     assigned,
-    integrations: integrations.map(({ id }) => id),
+    integrations: integrationIds,
     rules,
     statusIntervalMs: watch.statusIntervalMs,
     held: () => holds.ofAll(),
@@ -307,25 +305,14 @@ export function createEngine(deps: EngineDeps): Engine {
     for (const [queue, counts] of await queues.counts()) countJobs(metrics, queue, counts);
   }
 
+  const healing = createHealing(healAndCount, log);
+
   async function prepare(): Promise<void> {
     if (prepared) return;
     await queues.open();
     await store.inventory.load();
     const remembered = (await assigned.follow()) !== "none";
     prepared = { remembered };
-  }
-
-  function keepHealing(): void {
-    let busy = false;
-    healing = setInterval(() => {
-      if (busy) return;
-      busy = true;
-      healed = healAndCount()
-        .catch((thrown: unknown) => log.debug({ err: toError(thrown) }, "self-healing failed; tried again"))
-        .finally(() => {
-          busy = false;
-        });
-    }, HEAL_MS);
   }
 
   return {
@@ -337,18 +324,17 @@ export function createEngine(deps: EngineDeps): Engine {
       if (duties.size > 0) await start.begin();
       if (duties.has("poll")) await startPolling(options.leaving, prepared?.remembered === true);
       if (duties.has("notify")) await startNotifying();
-      if (!retired) keepHealing();
+      if (!retired) healing.start();
     },
 
     async retire() {
       retired = true;
-      clearInterval(healing);
       delivery.rest();
-      await Promise.all([healed, ...queueNames.map((name) => queues.rest(name))]);
+      await Promise.all([healing.stop(), ...queueNames.map((name) => queues.rest(name))]);
     },
 
     stop() {
-      clearInterval(healing);
+      void healing.stop();
       delivery.stop();
       heartbeat?.stop();
     },
