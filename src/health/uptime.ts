@@ -20,7 +20,10 @@ export function uptimeRetentionMs(rules: readonly Rule[]): number {
   return Math.max(DAY_MS, ...windows) + RETENTION_MARGIN_MS;
 }
 
-/** History with fresh buckets over it (same start: the fresh one counts), oldest first, none past retention. */
+/**
+ * History with fresh buckets over it (same start: the fresh one counts), oldest first, none past retention and none
+ * that begins more than a day from now, which no time zone explains.
+ */
 export function mergeBuckets(
   history: readonly UptimeBucket[],
   fresh: readonly UptimeBucket[],
@@ -30,7 +33,7 @@ export function mergeBuckets(
   for (const bucket of history) byStart.set(bucket.startAt, bucket);
   for (const bucket of fresh) byStart.set(bucket.startAt, bucket);
   return [...byStart.values()]
-    .filter(({ startAt }) => startAt >= now - retainMs)
+    .filter(({ startAt }) => startAt >= now - retainMs && startAt <= now + DAY_MS)
     .sort((a, b) => a.startAt - b.startAt);
 }
 

@@ -31,7 +31,7 @@ export function scrub(text: string): string {
     .replace(/([?&](?:token|access_token|client_secret|password)=)[^&\s"']+/gi, "$1[redacted]")
     .replace(/(Bearer\s+)[\w.~+/=-]+/gi, "$1[redacted]")
     .replace(/(hooks\.slack\.com\/(?:services|workflows|triggers)\/)[^\s"')]+/gi, "$1[redacted]")
-    .replace(/(\w+:\/\/[^:/\s@]*:)[^@/\s]+@/g, "$1[redacted]@");
+    .replace(/(\w{1,32}:\/\/[^:/\s@]*:)[^@/\s]+@/g, "$1[redacted]@");
 }
 
 interface LoggedError {

@@ -72,7 +72,7 @@ function parseJson(what: string, text: string, report: Report): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    report("bad_json", () => text.slice(0, 256));
+    report("bad_json", () => text);
     throw new ServiceError("bad_payload", `${what} was not answered with JSON: check service.base_url.`);
   }
 }

@@ -5,6 +5,8 @@ import { ServiceError } from "./errors.ts";
 import type { Report } from "./reporter.ts";
 
 const Id = z.string().min(1).max(256);
+/** A longer name is cut: it is kept in every alert of the location. */
+const MAX_NAME = 1_000;
 const Row = z.union([
   Id.transform((id) => ({ id, name: undefined, timezone: undefined })),
   z
@@ -16,7 +18,7 @@ const Row = z.union([
     })
     .transform(({ id, _id, name, timezone }) => ({
       id: id ?? _id,
-      name: name || undefined,
+      name: name?.slice(0, MAX_NAME).toWellFormed() || undefined,
       timezone: timezone || undefined,
     })),
 ]);

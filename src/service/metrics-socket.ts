@@ -17,7 +17,7 @@ import type { ProtocolErrorKind } from "./observer.ts";
 import type { OutageLog } from "./outage-log.ts";
 import { type Open as OpenOn, type Question, Questions, read } from "./questions.ts";
 import { errorPayload } from "./refusal.ts";
-import type { Report } from "./reporter.ts";
+import { LOOKED_AT, type Report } from "./reporter.ts";
 import type { Token, TokenSource } from "./token.ts";
 
 export interface MetricsSocketDeps extends ConnectionDeps {
@@ -317,5 +317,5 @@ async function hangUp(lane: Lane): Promise<void> {
 
 /** Enough of a message for the log. */
 function beginning(data: Buffer): string {
-  return data.toString("utf8", 0, 256);
+  return data.toString("utf8", 0, LOOKED_AT);
 }

@@ -41,7 +41,12 @@ function present(error: unknown): unknown {
 
 function statusOf(error: unknown): number | undefined {
   if (!isObject(error)) return undefined;
-  return [error.status, error.statusCode, error.code].map(Number).find((n) => n >= 400 && n < 600);
+  return [error.status, error.statusCode, error.code].map(numberOf).find((n) => n >= 400 && n < 600);
+}
+
+/** Only of what is a number or the digits of one: an object may refuse to be converted. */
+function numberOf(value: unknown): number {
+  return typeof value === "number" || typeof value === "string" ? Number(value) : Number.NaN;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -9,6 +9,12 @@ export type Report = (kind: ProtocolErrorKind, detail?: () => unknown) => void;
 
 const LOG_INTERVAL_MS = 5 * 60_000;
 const MAX_DETAIL = 200;
+/**
+ * How much of a detail is looked at, characters: longer than any secret and what is shown together, so that no secret
+ * is cut before it is blanked.
+ */
+export const LOOKED_AT = 20_000;
+const MAX_DEPTH = 32;
 
 export function createReport(deps: {
   log: Logger;
@@ -27,15 +33,34 @@ export function createReport(deps: {
     }
     logged.set(kind, { at: now, unlogged: 0 });
     deps.log.warn(
-      { kind, unloggedBefore: last?.unlogged ?? 0, detail: deps.secrets.blank(excerpt(detail?.())) },
+      { kind, unloggedBefore: last?.unlogged ?? 0, detail: shown(deps.secrets.blank(excerpt(detail?.()))) },
       "the service sent something it should not have",
     );
   };
 }
 
-/** At most 200 characters of any value, on one line. */
+/** The text of any value, as far as it is looked at. */
 function excerpt(value: unknown): string {
   if (value === undefined) return "";
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+  return (typeof value === "string" ? value : beginning(value, LOOKED_AT)).slice(0, LOOKED_AT);
+}
+
+function shown(text: string): string {
   return text.length > MAX_DETAIL ? `${text.slice(0, MAX_DETAIL)}…` : text;
+}
+
+/** JSON of the value, left off where `room` is used up: a reply may be of any size and depth. */
+function beginning(value: unknown, room: number, depth = 0): string {
+  if (typeof value === "string") return JSON.stringify(value.slice(0, Math.max(1, room)));
+  if (typeof value !== "object" || value === null) return String(value);
+  if (depth === MAX_DEPTH) return "…";
+  const isList = Array.isArray(value);
+  let text = isList ? "[" : "{";
+  for (const key in value) {
+    if (text.length > room) return text;
+    const name = isList ? "" : `${JSON.stringify(key.slice(0, LOOKED_AT))}:`;
+    const left = room - text.length - name.length;
+    text += `${text.length > 1 ? "," : ""}${name}${beginning(value[key as keyof typeof value], left, depth + 1)}`;
+  }
+  return text + (isList ? "]" : "}");
 }

@@ -40,8 +40,8 @@ export function createSecrets(...known: readonly string[]): Secrets {
   };
 }
 
+/** Also as it stands in a URL or in JSON. */
 function blankOne(text: string, secret: string): string {
-  const encoded = encodeURIComponent(secret);
-  const clean = text.replaceAll(secret, "[redacted]");
-  return encoded === secret ? clean : clean.replaceAll(encoded, "[redacted]");
+  const forms = new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]);
+  return [...forms].reduce((clean, form) => clean.replaceAll(form, "[redacted]"), text);
 }

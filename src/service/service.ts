@@ -216,7 +216,7 @@ export function createService(deps: ServiceDeps): Service {
       ),
     uptimes: (query, caller) =>
       call("uptimes", caller, async (signal) =>
-        uptimeReader.many(await core.ask(uptimesRequest(query), signal)),
+        uptimeReader.many(await core.ask(uptimesRequest(query), signal), query.recids),
       ),
     statusUptime: (query, caller) =>
       call("status_uptime", caller, async (signal) =>

@@ -48,6 +48,8 @@ export interface TokenSourceDeps {
 }
 
 const LIFE_LEFT = 0.25;
+/** A token is renewed by then, whatever it says of itself. */
+const LONGEST_LIFE_MS = 365 * 86_400_000;
 const BACKOFF = { baseMs: 500, capMs: 10_000 };
 
 export function createTokenSource(deps: TokenSourceDeps): TokenSource {
@@ -151,8 +153,9 @@ function refusedCredentials(status: number): ServiceError | undefined {
 }
 
 function withExpiry(value: string, expiresIn: number | undefined, now: Instant, report: Report): Token {
-  const expiresAt = expiresIn === undefined ? jwtExpiry(value) : now + expiresIn * 1000;
-  if (expiresAt === undefined) return { value, expiresAt: undefined, renewAt: undefined };
+  const said = expiresIn === undefined ? jwtExpiry(value) : now + expiresIn * 1000;
+  if (said === undefined) return { value, expiresAt: undefined, renewAt: undefined };
+  const expiresAt = Math.min(said, now + LONGEST_LIFE_MS);
   if (expiresAt <= now) {
     // A clock is wrong, theirs or ours: believing it would fetch a token per request.
     report("bad_token_expiry");

@@ -7,8 +7,11 @@ import type { Report } from "./reporter.ts";
 import type { WallClock, WallTime } from "./zoned-time.ts";
 
 export interface UptimeReader {
-  /** Throws ServiceError `bad_payload` where the reply is no array. */
-  many(payload: unknown): { results: RecordingUptime[]; dropped: number };
+  /**
+   * One result per recording asked for (every one there is, without `recids`): what nobody asked for is dropped, and
+   * so is a second result. Throws ServiceError `bad_payload` where the reply is no array.
+   */
+  many(payload: unknown, recids?: readonly string[]): { results: RecordingUptime[]; dropped: number };
   /** Throws ServiceError `bad_payload` where the reply is no result. */
   one(payload: unknown): RecordingUptime;
 }
@@ -19,10 +22,14 @@ const Embedded = z.object({ id: Id.optional(), _id: Id.optional() });
 const Reference = z.union([Id, Embedded.transform(({ id, _id }) => id ?? _id)]);
 const OptionalReference = Reference.nullish().catch(undefined);
 
+/** A longer one is cut: names are kept in every alert. */
+const MAX_NAME = 1_000;
+const Name = z.string().transform((name) => name.slice(0, MAX_NAME).toWellFormed());
+
 const WireRecording = z.object({
   id: Id.nullish(),
   _id: Id.nullish(),
-  name: z.string().nullish().catch(undefined),
+  name: Name.nullish().catch(undefined),
   organisation: OptionalReference,
   cameraServer: OptionalReference,
   location: Reference,
@@ -31,7 +38,8 @@ const WireRecording = z.object({
 });
 const Result = z.object({ recording: WireRecording, uptime: z.array(z.unknown()).nullish() });
 
-const Count = z.number().nonnegative().nullish();
+/** Sums of them stay numbers. */
+const Count = z.number().nonnegative().max(Number.MAX_SAFE_INTEGER).nullish();
 /** Kept as served even where the three do not multiply (field notes: "uptime arithmetic"). */
 const Ratio = z.number().min(0).max(1).nullish();
 const Entry = z.object({
@@ -64,10 +72,19 @@ export function createUptimeReader(deps: {
   }
 
   return {
-    many(payload) {
+    many(payload, recids) {
       if (!Array.isArray(payload)) throw notDocumented("POST /v1/recording/uptimes", payload, report);
-      const results = payload.map(read).filter((result) => result !== undefined);
-      return { results, dropped: payload.length - results.length };
+      const asked = recids && new Set(recids);
+      const results = new Map<string, RecordingUptime>();
+      for (const row of payload) {
+        const result = read(row);
+        if (!result) continue;
+        const { id } = result.recording;
+        if (results.has(id)) report("duplicate_row", () => row);
+        else if (asked && !asked.has(id)) report("bad_row", () => row);
+        else results.set(id, result);
+      }
+      return { results: [...results.values()], dropped: payload.length - results.size };
     },
     one(payload) {
       const result = read(payload);
@@ -134,8 +151,8 @@ function isPlain(row: unknown): row is Entry {
   return (
     typeof entry.index === "string" &&
     typeof entry.withinSchedule === "boolean" &&
-    isBetween(entry.segmentsExpected, 0, Number.MAX_VALUE) &&
-    isBetween(entry.segmentsReceived, 0, Number.MAX_VALUE) &&
+    isBetween(entry.segmentsExpected, 0, Number.MAX_SAFE_INTEGER) &&
+    isBetween(entry.segmentsReceived, 0, Number.MAX_SAFE_INTEGER) &&
     isBetween(entry.avgUptimeOnSegment, 0, 1) &&
     isBetween(entry.pcSegmentsRecieved, 0, 1) &&
     isBetween(entry.overallUptime, 0, 1)

@@ -24,24 +24,35 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const MAX_ZONES = 700;
 const MAX_TIMES = 5_000;
+/** No zone's name and no time is longer: what is, is not even remembered as unknown. */
+const MAX_ZONE_LENGTH = 64;
+const MAX_INDEX_LENGTH = 30;
+
+interface KnownZone {
+  /** Undefined: there is no such zone. Luxon keeps every zone it has made, so it makes none of these. */
+  readonly zone: IANAZone | undefined;
+  readonly times: Map<string, WallTime | undefined>;
+}
 
 export function createWallClock(): WallClock {
-  const zones = new Map<string, { zone: IANAZone; times: Map<string, WallTime | undefined> }>();
+  const zones = new Map<string, KnownZone>();
 
-  function known(name: string) {
+  function known(name: string): KnownZone | undefined {
+    if (name.length > MAX_ZONE_LENGTH) return undefined;
     let entry = zones.get(name);
     if (!entry) {
       if (zones.size >= MAX_ZONES) zones.clear();
-      entry = { zone: IANAZone.create(name.slice(0, 100)), times: new Map() };
+      entry = { zone: IANAZone.isValidZone(name) ? IANAZone.create(name) : undefined, times: new Map() };
       zones.set(name, entry);
     }
     return entry;
   }
 
   return {
-    isZone: (name) => known(name).zone.isValid,
+    isZone: (name) => known(name)?.zone !== undefined,
     read(index, name) {
-      const { zone, times } = known(name);
+      const { zone, times } = known(name) ?? {};
+      if (!zone || !times || index.length > MAX_INDEX_LENGTH) return undefined;
       if (times.has(index)) return times.get(index);
       if (times.size >= MAX_TIMES) times.clear();
       const time = onTheWall(index, zone);
@@ -63,7 +74,7 @@ function onTheWall(index: string, zone: IANAZone): WallTime | undefined {
 }
 
 function parseIndex(index: string): Instant | undefined {
-  const match = index.length > 30 ? null : INDEX.exec(index);
+  const match = INDEX.exec(index);
   if (!match) return undefined;
   const [year, month, day, hour, minute] = match.slice(1).map(Number) as [
     number,

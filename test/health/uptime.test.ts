@@ -26,6 +26,12 @@ function bucket(
 const hourly = (...ratios: (number | undefined)[]) =>
   ratios.map((ratio, i) => bucket(START + i * HOUR, ratio));
 
+test("a history keeps no bucket of a future that no time zone explains", () => {
+  const fresh = [bucket(START, 1), bucket(START + 14 * HOUR, 1), bucket(START + 25 * HOUR, 1)];
+  const kept = mergeBuckets([bucket(START + 1_000 * DAY, 1)], fresh, { now: START, retainMs: 2 * DAY });
+  expect(kept.map(({ startAt }) => startAt - START)).toEqual([0, 14 * HOUR]);
+});
+
 describe("uptime over a window", () => {
   const at = (now: number, overMs = DAY) => ({ now, overMs });
 

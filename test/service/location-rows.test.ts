@@ -46,3 +46,8 @@ it.each([null, "a1", {}, { shops: [] }, { data: {} }, { data: [], items: [] }])(
     expect(() => read(payload)).toThrow(expect.objectContaining({ code: "bad_payload" }));
   },
 );
+
+it("keeps no more of a name than anybody would read", () => {
+  const { locations } = read([{ ...leeds, name: "x".repeat(10_000) }]);
+  expect(locations.map(({ name }) => name?.length)).toEqual([1_000]);
+});

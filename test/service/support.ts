@@ -127,7 +127,12 @@ export interface Scripted extends Addresses {
 
 export interface Script {
   /** What the issuer answers; `expires_in: 3600` and a token of its own each time by default. */
-  readonly token?: (count: number) => { status?: number; body: unknown; headers?: Record<string, string> };
+  readonly token?: (count: number) => {
+    status?: number;
+    /** Sent as JSON; a Buffer as it is. */
+    body: unknown;
+    headers?: Record<string, string>;
+  };
   readonly http?: (request: IncomingMessage, response: ServerResponse) => void;
   /** A status other than 101 refuses the handshake. */
   readonly handshake?: (token: string, count: number) => number;
@@ -159,7 +164,7 @@ export async function startScripted(script: Script): Promise<Scripted> {
     tokens.push(token);
     const answer = script.token?.(count) ?? { body: { access_token: token, expires_in: 3600 } };
     response.writeHead(answer.status ?? 200, { "content-type": "application/json", ...answer.headers });
-    response.end(JSON.stringify(answer.body));
+    response.end(Buffer.isBuffer(answer.body) ? answer.body : JSON.stringify(answer.body));
     events.emit("token", count);
   }
 

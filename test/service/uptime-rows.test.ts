@@ -195,3 +195,35 @@ describe("an uptime result", () => {
     );
   });
 });
+
+describe("results in bulk", () => {
+  const of = (id: string, name = id) => ({ recording: { ...camera, id, name }, uptime: [] });
+
+  it("are those asked for, each once", () => {
+    const reader = readerOf();
+    const { results, dropped } = reader.many([of("a"), of("b"), of("a", "again"), of("c")], ["a", "c", "d"]);
+    expect(results.map(({ recording }) => recording.name)).toEqual(["a", "c"]);
+    expect(dropped).toBe(2);
+    expect(reader.kinds).toEqual(["bad_row", "duplicate_row"]);
+  });
+
+  it("are all there are where none is named", () => {
+    expect(readerOf().many([of("a"), of("b"), of("b")]).results).toHaveLength(2);
+  });
+});
+
+it("keeps no more of a name than anybody would read, and no half of a character", () => {
+  const { recording } = readerOf().one({
+    recording: { ...camera, name: `x${"😀".repeat(5_000)}` },
+    uptime: [],
+  });
+  expect(recording.name).toHaveLength(1_000);
+  expect(recording.name.isWellFormed()).toBe(true);
+});
+
+it("counts no segments of which a sum would be beyond all numbers", () => {
+  const reader = readerOf();
+  const endless = entry("2026-07-10 09:00", { segmentsExpected: 1e308 });
+  expect(reader.one({ recording: camera, uptime: [endless] }).buckets).toEqual([]);
+  expect(reader.kinds).toEqual(["bad_bucket"]);
+});

@@ -3,6 +3,8 @@ import { DateTime } from "luxon";
 import { describe, expect, it } from "vitest";
 import { createWallClock } from "../../src/service/zoned-time.ts";
 
+import { heapMeter } from "../support/heap.ts";
+
 const wall = createWallClock();
 
 describe("a wall time in a zone", () => {
@@ -74,4 +76,15 @@ it.each([
   ["x".repeat(100_000), false],
 ])("%s is a zone: %s", (name, is) => {
   expect(wall.isZone(name)).toBe(is);
+});
+
+it("keeps nothing of zones and times that do not exist", () => {
+  const fresh = createWallClock();
+  const heapUsed = heapMeter();
+  const before = heapUsed();
+  for (let i = 0; i < 20_000; i++) {
+    expect(fresh.isZone(`Europe/${i}${"x".repeat(50)}`)).toBe(false);
+    expect(fresh.read(`${"x".repeat(10_000)}${i}`, "Europe/London")).toBeUndefined();
+  }
+  expect(heapUsed() - before).toBeLessThan(3_000_000);
 });
