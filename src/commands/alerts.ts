@@ -1,9 +1,10 @@
 /** `alerts`: what fires now, as a running daemon sees it; held-back alerts when asked for, as amtool does. */
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { z } from "zod";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { parseUrl, withDaemon } from "./daemon.ts";
 import type { CommandIo } from "./io.ts";
+import { asJson, outputOption } from "./output.ts";
 import { sinceText } from "./status.ts";
 import { type Column, renderTable, type TableTarget, tableTarget } from "./table.ts";
 
@@ -38,9 +39,7 @@ export function alertsCommand(io: CommandIo, clock: Clock = systemClock): Comman
     .description("Active alerts, those that stand longest first.")
     .option("--silenced", "also those a silence holds back")
     .option("--inhibited", "also those another alert holds back")
-    .addOption(
-      new Option("--output <format>", "how to print them").choices(["table", "json"]).default("table"),
-    )
+    .addOption(outputOption("table"))
     .option(
       "--url <url>",
       "the daemon (default: http.external_url or http.listen of the configuration)",
@@ -59,9 +58,7 @@ export function alertsCommand(io: CommandIo, clock: Clock = systemClock): Comman
       );
       alerts.sort((a, b) => Date.parse(a.startsAt) - Date.parse(b.startsAt));
       io.stdout.write(
-        options.output === "json"
-          ? `${JSON.stringify(alerts, null, 2)}\n`
-          : asText(alerts, clock.now(), tableTarget(io)),
+        options.output === "json" ? asJson(alerts) : asText(alerts, clock.now(), tableTarget(io)),
       );
     });
 }

@@ -1,5 +1,5 @@
 /** `check-config`: whether a configuration would be taken, and what it says. Every problem at once. */
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { formatMatcher } from "../alerting/matcher.ts";
 import type { Route } from "../alerting/route.ts";
 import type { Config, Receiver } from "../config/config.ts";
@@ -7,13 +7,14 @@ import { configFile, formatProblem, type Loaded, loadWithWarnings, type Problem 
 import { ConfigError } from "../config/problem.ts";
 import { formatDuration } from "../lib/duration.ts";
 import type { CommandIo } from "./io.ts";
+import { outputOption } from "./output.ts";
 
 /** Exit code 0 fine, 1 any problem; a file that cannot be read throws ConfigError. */
 export function checkConfigCommand(io: CommandIo): Command {
   return new Command("check-config")
     .description("Check a configuration and print every problem with its place and what would be right.")
     .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
-    .addOption(new Option("--output <format>", "how to print it").choices(["text", "json"]).default("text"))
+    .addOption(outputOption("text"))
     .addHelpText("after", "\nExample:\n  lenswatch check-config --config /etc/lenswatch/lenswatch.yaml")
     .action(async (options: { config?: string; output: "text" | "json" }) => {
       const file = configFile(options.config, io.env);

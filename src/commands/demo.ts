@@ -52,6 +52,7 @@ export function demoCommand(io: CommandIo, startDaemon: StartDaemon): Command {
         "the daemon, and an inbox that catches its messages. Ctrl-C ends all of it.",
     )
     .option("--scenario <file>", "another day than the scripted one")
+    .addHelpText("after", "\nExample:\n  npm run demo")
     .action(async (options: { scenario?: string }) => {
       const scenario = await readScenario(options.scenario ?? SCENARIO);
       const stage: Stage = {

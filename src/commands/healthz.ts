@@ -5,6 +5,7 @@ import { configFile, loadConfig } from "../config/load.ts";
 import { toError } from "../lib/errors.ts";
 import { addressOf } from "./daemon.ts";
 import type { CommandIo } from "./io.ts";
+import { asJson, outputOption } from "./output.ts";
 
 const TIMEOUT_MS = 4_000;
 
@@ -15,13 +16,17 @@ export function healthzCommand(io: CommandIo): Command {
       "Ask the daemon on this machine whether it is alive, where http.listen says it listens: for health checks of containers.",
     )
     .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
+    .addOption(outputOption("text"))
     .addHelpText("after", "\nExample:\n  lenswatch healthz && echo alive")
-    .action(async (options: { config?: string }) => {
+    .action(async (options: { config?: string; output: "text" | "json" }) => {
       const { http } = await loadConfig(configFile(options.config, io.env), io.env);
       const url = `${addressOf(http)}/healthz`;
       const signal = AbortSignal.any([io.signal, AbortSignal.timeout(TIMEOUT_MS)]);
       const status = await ask(url, signal);
-      if (typeof status === "number" && status < 300) return void io.stdout.write("alive\n");
+      const alive = typeof status === "number" && status < 300;
+      if (options.output === "json") io.stdout.write(asJson({ url, alive }));
+      else if (alive) io.stdout.write("alive\n");
+      if (alive) return;
       io.setExitCode(typeof status === "number" ? 1 : 3);
       const said = typeof status === "number" ? `answers ${status}` : `does not answer (${status.message})`;
       io.stderr.write(`lenswatch: ${url} ${said}; see the daemon's log\n`);

@@ -10,6 +10,7 @@ import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { silentLogger } from "../lib/log.ts";
 import type { CommandIo } from "./io.ts";
+import { asJson, outputOption } from "./output.ts";
 
 const DEADLINE_MS = 10_000;
 
@@ -19,8 +20,9 @@ export function notifyTestCommand(io: CommandIo): Command {
     .description("Send one clearly marked test message to a receiver, through the real path.")
     .argument("<receiver>", "a receiver's name in the configuration")
     .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
+    .addOption(outputOption("text"))
     .addHelpText("after", "\nExample:\n  lenswatch notify-test ops")
-    .action(async (name: string, options: { config?: string }) => {
+    .action(async (name: string, options: { config?: string; output: "text" | "json" }) => {
       const config = await loadConfig(configFile(options.config, io.env), io.env);
       if (!config.receivers.some((one) => one.name === name)) {
         const names = config.receivers.map((one) => one.name).join(", ");
@@ -30,26 +32,36 @@ export function notifyTestCommand(io: CommandIo): Command {
       const channels = createChannels(config, silentLogger);
       try {
         const mine = [...channels.byId.values()].filter(({ integration }) => integration.receiver === name);
-        if (mine.length === 0)
-          io.stdout.write(`${name} has no integrations: nobody would be told anything\n`);
-        for (const channel of mine)
-          if (!(await tell(channel, config.http.externalUrl, io))) io.setExitCode(1);
+        const told: Told[] = [];
+        const print = (line: string) => options.output === "text" && io.stdout.write(line);
+        if (mine.length === 0) print(`${name} has no integrations: nobody would be told anything\n`);
+        for (const channel of mine) {
+          const one = await tell(channel, config.http.externalUrl, io);
+          print(`${one.integration}: ${one.accepted ? "accepted" : `not accepted: ${one.problem}`}\n`);
+          told.push(one);
+        }
+        if (options.output === "json") io.stdout.write(asJson(told));
+        if (told.some(({ accepted }) => !accepted)) io.setExitCode(1);
       } finally {
         await channels.close();
       }
     });
 }
 
-async function tell(channel: Channel, externalUrl: string | undefined, io: CommandIo): Promise<boolean> {
-  const { id } = channel.integration;
+interface Told {
+  readonly integration: string;
+  readonly accepted: boolean;
+  readonly problem: string | null;
+}
+
+async function tell(channel: Channel, externalUrl: string | undefined, io: CommandIo): Promise<Told> {
+  const { id: integration } = channel.integration;
   try {
     const signal = AbortSignal.any([io.signal, AbortSignal.timeout(DEADLINE_MS)]);
     await channel.send(testNotification(channel, Date.now(), externalUrl), { signal });
-    io.stdout.write(`${id}: accepted\n`);
-    return true;
+    return { integration, accepted: true, problem: null };
   } catch (thrown) {
-    io.stdout.write(`${id}: not accepted: ${toError(thrown).message}\n`);
-    return false;
+    return { integration, accepted: false, problem: toError(thrown).message };
   }
 }
 

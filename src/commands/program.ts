@@ -13,7 +13,7 @@ import type { CommandIo, ExitCode } from "./io.ts";
 export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
-  load(io: CommandIo): Promise<Command>;
+  load(io: CommandIo, argv: readonly string[]): Promise<Command>;
 }
 
 /** In the order of `lenswatch --help`. */
@@ -78,6 +78,11 @@ export const commandTable: readonly CommandEntry[] = [
     summary: "send one marked test message to a receiver, through the real path",
     load: async (io) => (await import("./notify-test.ts")).notifyTestCommand(io),
   },
+  {
+    name: "complete",
+    summary: "print a script that teaches a shell to complete commands, options and names",
+    load: async (io, argv) => (await import("./complete.ts")).completeCommand(io, argv, commandTable),
+  },
 ];
 
 /** Runs one command line to its end. Never throws: failures are told on stderr and in the exit code. */
@@ -134,7 +139,7 @@ async function createProgram(
     .exitOverride();
   for (const entry of table) {
     const named = argv.slice(0, 2).includes(entry.name);
-    const command = named ? await entry.load(io) : new Command(entry.name);
+    const command = named ? await entry.load(io, argv) : new Command(entry.name);
     inherit(command, program);
     program.addCommand(command.summary(entry.summary));
   }

@@ -8,6 +8,7 @@ import { humanDuration, parseDuration } from "../lib/duration.ts";
 import { toError } from "../lib/errors.ts";
 import { addDaemonOptions, type DaemonOptions, withDaemon } from "./daemon.ts";
 import type { CommandIo } from "./io.ts";
+import { asJson, outputOption } from "./output.ts";
 import { type Column, renderTable, type TableTarget, tableTarget } from "./table.ts";
 
 interface OutputOptions extends DaemonOptions {
@@ -58,7 +59,11 @@ function addCommand(io: CommandIo, clock: Clock): Command {
         .default(3_600_000, "1h"),
     )
     .requiredOption("--comment <text>", "why")
-    .option("--author <name>", "who (default: $USER)");
+    .option("--author <name>", "who (default: $USER)")
+    .addHelpText(
+      "after",
+      '\nExample:\n  lenswatch silence add alertname=RecordingOffline location="Leeds" --duration 2h --comment rewiring',
+    );
   return withOutput(add).action(async (matchers: readonly Matcher[], options: AddOptions) => {
     const now = clock.now();
     const endsAt = now + options.duration;
@@ -79,7 +84,7 @@ function addCommand(io: CommandIo, clock: Clock): Command {
     );
     io.stdout.write(
       options.output === "json"
-        ? `${JSON.stringify(made, null, 2)}\n`
+        ? asJson(made)
         : `Silence ${made.silenceID} holds ${matchers.map(formatMatcher).join(", ")} for ${humanDuration(options.duration)}.\n`,
     );
   });
@@ -88,15 +93,14 @@ function addCommand(io: CommandIo, clock: Clock): Command {
 function listCommand(io: CommandIo, clock: Clock): Command {
   const list = new Command("list")
     .description("Silences that hold something, or will.")
-    .option("--expired", "also those that are over");
+    .option("--expired", "also those that are over")
+    .addHelpText("after", "\nExample:\n  lenswatch silence list --expired --output json");
   return withOutput(list).action(async (options: ListOptions) => {
     const silences = await withDaemon(options, io, (daemon) =>
       daemon.get("/api/v2/silences", { expired: String(options.expired ?? false) }, z.array(Silence)),
     );
     io.stdout.write(
-      options.output === "json"
-        ? `${JSON.stringify(silences, null, 2)}\n`
-        : asText(silences, clock.now(), tableTarget(io)),
+      options.output === "json" ? asJson(silences) : asText(silences, clock.now(), tableTarget(io)),
     );
   });
 }
@@ -104,23 +108,21 @@ function listCommand(io: CommandIo, clock: Clock): Command {
 function expireCommand(io: CommandIo): Command {
   const expire = new Command("expire")
     .description("Ends silences now; what they held and still fires is told at once.")
-    .argument("<id...>", "as `silence list` prints them");
-  return addDaemonOptions(expire).action(async (ids: readonly string[], options: DaemonOptions) => {
+    .argument("<id...>", "as `silence list` prints them")
+    .addHelpText("after", "\nExample:\n  lenswatch silence expire 3f1c9a52-6a0e-4d7a-9c5b-1a2b3c4d5e6f");
+  return withOutput(expire).action(async (ids: readonly string[], options: ListOptions) => {
     await withDaemon(options, io, async (daemon) => {
       for (const id of ids) {
         await daemon.send("DELETE", `/api/v2/silence/${encodeURIComponent(id)}`, undefined, z.unknown());
-        io.stdout.write(`Silence ${id} is over.\n`);
+        if (options.output === "table") io.stdout.write(`Silence ${id} is over.\n`);
       }
     });
+    if (options.output === "json") io.stdout.write(asJson({ expired: ids }));
   });
 }
 
 function withOutput(command: Command): Command {
-  return addDaemonOptions(
-    command.addOption(
-      new Option("--output <format>", "how to print it").choices(["table", "json"]).default("table"),
-    ),
-  );
+  return addDaemonOptions(command.addOption(outputOption("table")));
 }
 
 const columns: readonly Column[] = [

@@ -1,12 +1,13 @@
 /** `simulate`: the analytics service itself, to build and rehearse against without an account. */
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { stringify } from "yaml";
 import { toError } from "../lib/errors.ts";
 import { SimulatorError } from "../simulator/errors.ts";
 import { parseScenario, type Scenario, type Simulator, startSimulator } from "../simulator/simulator.ts";
 import type { CommandIo } from "./io.ts";
+import { outputOption } from "./output.ts";
 
 interface SimulateOptions {
   locations: number;
@@ -28,7 +29,7 @@ export function simulateCommand(
     .option("--seed <n>", "the same seed gives the same world", wholeNumber, 1)
     .option("--scenario <file>", "YAML timeline of what happens when")
     .option("--port <n>", "port on 127.0.0.1; 0 takes a free one", wholeNumber, 0)
-    .addOption(new Option("--output <format>", "how to print it").choices(["text", "json"]).default("text"))
+    .addOption(outputOption("text"))
     .addHelpText(
       "after",
       "\nExample:\n  lenswatch simulate --locations 3 --recordings-per-location 4 --seed 7 --port 9700",

@@ -7,6 +7,7 @@ import { humanDuration } from "../lib/duration.ts";
 import { renderCsv } from "./csv.ts";
 import { type Parameters, parseUrl, withDaemon } from "./daemon.ts";
 import type { CommandIo } from "./io.ts";
+import { asJson, outputOption } from "./output.ts";
 import { type Column, renderTable, type TableTarget, tableTarget } from "./table.ts";
 
 const AlertRow = z.object({
@@ -44,9 +45,7 @@ export function statusCommand(io: CommandIo, clock: Clock = systemClock): Comman
     .description("The fleet now: what each recording does, since when, and what is said about it.")
     .option("--location <id or name>", "only the recordings of this location")
     .addOption(new Option("--only <status>", "only recordings of this status").choices(recordingStatuses))
-    .addOption(
-      new Option("--output <format>", "how to print it").choices(["table", "json", "csv"]).default("table"),
-    )
+    .addOption(outputOption("table", "csv"))
     .option(
       "--url <url>",
       "the daemon (default: http.external_url or http.listen of the configuration)",
@@ -82,7 +81,7 @@ function render(
   now: Instant,
   target: TableTarget,
 ): string {
-  if (output === "json") return `${JSON.stringify(rows, null, 2)}\n`;
+  if (output === "json") return asJson(rows);
   if (output === "csv") return asCsv(rows);
   if (rows.length === 0) return "No recording is like that.\n";
   return `${asTable(rows, now, target)}\n${summary(rows)}\n`;

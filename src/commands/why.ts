@@ -1,5 +1,5 @@
 /** `why RECORDING`: what was decided about one recording, when and why, as a running daemon remembers it. */
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { distance } from "fastest-levenshtein";
 import { DateTime } from "luxon";
 import { z } from "zod";
@@ -9,6 +9,7 @@ import { parseDuration } from "../lib/duration.ts";
 import { stripControls } from "../lib/text.ts";
 import { type Daemon, DaemonError, parseUrl, withDaemon } from "./daemon.ts";
 import type { CommandIo } from "./io.ts";
+import { asJson, outputOption } from "./output.ts";
 import { sinceText } from "./status.ts";
 
 const RecordingRow = z.object({
@@ -55,7 +56,7 @@ export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
     .description("What was decided about a recording, when and why, in its own time zone.")
     .argument("<recording>", "its id, or its name in full")
     .option("--since <duration>", "how far back", parseSince, 86_400_000)
-    .addOption(new Option("--output <format>", "how to print it").choices(["text", "json"]).default("text"))
+    .addOption(outputOption("text"))
     .option(
       "--url <url>",
       "the daemon (default: http.external_url or http.listen of the configuration)",
@@ -100,9 +101,7 @@ async function explain(
     io.stderr.write(`lenswatch: no recording has the id or name "${stripControls(wanted)}"${hint || "\n"}`);
     return io.setExitCode(1);
   }
-  io.stdout.write(
-    output === "json" ? `${JSON.stringify(timeline, null, 2)}\n` : asText(timeline, found, now),
-  );
+  io.stdout.write(output === "json" ? asJson(timeline) : asText(timeline, found, now));
 }
 
 /** All of it; undefined where the daemon knows no such recording. */

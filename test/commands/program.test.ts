@@ -172,3 +172,31 @@ describe("every command of the table", () => {
     }
   });
 });
+
+describe("every command's help", () => {
+  const io: CommandIo = {
+    stdout: new PassThrough(),
+    stderr: new PassThrough(),
+    env: {},
+    signal: new AbortController().signal,
+    setExitCode() {},
+  };
+
+  test.each(commandTable.map(({ name }) => name))("of %s shows an example", async (name) => {
+    const command = await commandTable.find((one) => one.name === name)?.load(io, [name]);
+    const leaves = command && command.commands.length > 0 ? command.commands : [command];
+    for (const leaf of leaves) {
+      let help = "";
+      leaf?.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+      expect(help).toMatch(/\nExample:\n {2}(lenswatch|npm run|source)/);
+    }
+  });
+
+  test.each(["check-config", "status", "alerts", "ack", "why", "healthz", "notify-test", "simulate"])(
+    "of %s offers JSON",
+    async (name) => {
+      const command = await commandTable.find((one) => one.name === name)?.load(io, [name]);
+      expect(command?.options.find(({ long }) => long === "--output")?.argChoices).toContain("json");
+    },
+  );
+});
