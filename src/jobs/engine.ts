@@ -18,12 +18,10 @@ import { type Channel, createDeliver, type Refusal } from "./deliver.ts";
 import { createDigestJob, type DigestMail } from "./digest.ts";
 import { createDigestSchedule } from "./digest-schedule.ts";
 import { createDigestWork } from "./digest-work.ts";
-
 import { createHealing } from "./healing.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { createHoldChanges, type HoldChanges } from "./hold-changes.ts";
 import { createHolds, type HeldAlert } from "./holds.ts";
-
 import { createInventoryJob } from "./inventory.ts";
 import { createJudgeService } from "./judge-service.ts";
 import { type QueueName, type Queues, queueNames } from "./queues.ts";
