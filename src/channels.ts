@@ -2,7 +2,7 @@
 import type { Integration } from "./alerting/route.ts";
 import type { Config } from "./config/config.ts";
 import type { Channel, Refusal } from "./jobs/deliver.ts";
-import type { DigestMail } from "./jobs/digest.ts";
+import type { DigestMail } from "./jobs/digest-mail.ts";
 import { type IntegrationPlan, planIntegrations } from "./jobs/integrations.ts";
 import { toError } from "./lib/errors.ts";
 import type { Logger } from "./lib/log.ts";
@@ -81,11 +81,20 @@ function toRefusal(thrown: unknown): Refusal {
   return { code: "other", retryAfterMs: undefined, scope: "message", message };
 }
 
+/**
+ * With a URL of one's own one click ends it (RFC 8058: the program posts to it, so the header holds nothing else it
+ * might take instead); without one a mail to the sender asks for it.
+ */
+function unsubscribeHeaders(sender: string, url: string | undefined): Record<string, string> {
+  if (url === undefined) return { "List-Unsubscribe": `<mailto:${sender}?subject=unsubscribe>` };
+  return { "List-Unsubscribe": `<${url}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
+}
+
 function digestMailOf(transport: MailTransport, from: string): DigestMail {
   const sender = addressOf(from);
   const domain = sender.split("@")[1] ?? "localhost";
   return {
-    send: ({ to, subject, html, text, messageId }) =>
+    send: ({ to, subject, html, text, messageId, unsubscribeUrl, attachments }) =>
       transport.sendMail(
         {
           from,
@@ -95,10 +104,8 @@ function digestMailOf(transport: MailTransport, from: string): DigestMail {
           html,
           text,
           messageId: `<${messageId}@${domain}>`,
-          headers: {
-            "Auto-Submitted": "auto-generated",
-            "List-Unsubscribe": `<mailto:${sender}?subject=unsubscribe>`,
-          },
+          headers: { "Auto-Submitted": "auto-generated", ...unsubscribeHeaders(sender, unsubscribeUrl) },
+          attachments,
         },
         AbortSignal.timeout(DIGEST_TIMEOUT_MS),
       ),

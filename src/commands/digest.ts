@@ -1,10 +1,13 @@
 /** `lenswatch digest preview|send NAME`: a digest from what is remembered, to a file or to its readers, now. */
 import { writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { Command } from "commander";
 import { createChannels } from "../channels.ts";
 import type { Config, DigestConfig } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";
+import { forReader } from "../digest/render.ts";
 import { makeDigest } from "../jobs/digest.ts";
+import { letterFor, type MadeDigest } from "../jobs/digest-mail.ts";
 import { readFleet } from "../jobs/read-fleet.ts";
 import { systemClock } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
@@ -13,8 +16,7 @@ import { openRedis } from "../store/open.ts";
 import { connected } from "../store/redis.ts";
 import { createStore } from "../store/store.ts";
 import type { CommandIo } from "./io.ts";
-
-type Rendered = Awaited<ReturnType<typeof makeDigest>>;
+import { openInBrowser } from "./open-in-browser.ts";
 
 /** Exit code 1 when a recipient's server refused it, 2 for a digest that is not there. Throws StoreError without Redis. */
 export function digestCommand(io: CommandIo): Command {
@@ -26,13 +28,11 @@ export function digestCommand(io: CommandIo): Command {
     .argument("<name>", "a digest's name in the configuration")
     .option("--config <file>", configOption)
     .option("--out <file>", "where to write it (default: digest-NAME.html)")
-    .addHelpText("after", "\nExample:\n  lenswatch digest preview daily-ops --out today.html")
-    .action((name: string, options: { config?: string; out?: string }) =>
-      withDigest(io, name, options.config, async (_config, _digest, rendered) => {
-        const file = options.out ?? `digest-${name}.html`;
-        await writeFile(file, rendered.html);
-        io.stdout.write(`${rendered.subject}\nwritten to ${file}\n`);
-      }),
+    .option("--csv", "write its CSV files beside it")
+    .option("--open", "open it in a browser")
+    .addHelpText("after", "\nExample:\n  lenswatch digest preview daily-ops --open")
+    .action((name: string, options: PreviewOptions) =>
+      withDigest(io, name, options.config, (_config, _digest, made) => preview(io, name, made, options)),
     );
   command
     .command("send")
@@ -48,11 +48,38 @@ export function digestCommand(io: CommandIo): Command {
   return command;
 }
 
+interface PreviewOptions {
+  readonly config?: string;
+  readonly out?: string;
+  readonly csv?: true;
+  readonly open?: true;
+}
+
+async function preview(
+  io: CommandIo,
+  name: string,
+  made: MadeDigest,
+  { out, csv, open }: PreviewOptions,
+): Promise<void> {
+  const file = out ?? `digest-${name}.html`;
+  // Whoever looks at it must not end it for a reader by a click.
+  const { html } = forReader(made, made.unsubscribeUrl && "#");
+  await writeFile(file, html);
+  io.stdout.write(`${made.subject}\nwritten to ${file}\n`);
+  for (const { filename, content } of csv ? made.attachments : []) {
+    const beside = join(dirname(file), filename);
+    await writeFile(beside, content);
+    io.stdout.write(`written to ${beside}\n`);
+  }
+  if (open && !(await openInBrowser(resolve(file), io.env)))
+    io.stderr.write("lenswatch: no browser could be started here; open the file yourself\n");
+}
+
 async function withDigest(
   io: CommandIo,
   name: string,
   file: string | undefined,
-  use: (config: Config, digest: DigestConfig, rendered: Rendered) => Promise<void>,
+  use: (config: Config, digest: DigestConfig, rendered: MadeDigest) => Promise<void>,
 ): Promise<void> {
   const config = await loadConfig(configFile(file, io.env), io.env);
   const digest = config.digests.find((one) => one.name === name);
@@ -84,13 +111,13 @@ async function sendNow(
   io: CommandIo,
   config: Config,
   digest: DigestConfig,
-  rendered: Rendered,
+  rendered: MadeDigest,
 ): Promise<void> {
   const channels = createChannels(config, silentLogger);
   try {
     for (const to of digest.to) {
       try {
-        await channels.digestMail?.send({ to, ...rendered, messageId: crypto.randomUUID() });
+        await channels.digestMail?.send(letterFor(rendered, to, crypto.randomUUID()));
         io.stdout.write(`${to}: accepted\n`);
       } catch (thrown) {
         io.stdout.write(`${to}: not accepted: ${toError(thrown).message}\n`);

@@ -3,8 +3,9 @@ import { Command, Option } from "commander";
 import { z } from "zod";
 import { recordingStatuses } from "../health/recording.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
+import { renderCsv } from "../lib/csv.ts";
 import { humanDuration } from "../lib/duration.ts";
-import { renderCsv } from "./csv.ts";
+
 import { type Parameters, parseUrl, withDaemon } from "./daemon.ts";
 import type { CommandIo } from "./io.ts";
 import { asJson, outputOption } from "./output.ts";

@@ -5,7 +5,7 @@ import { formatMatcher } from "../alerting/matcher.ts";
 import type { Route } from "../alerting/route.ts";
 import type { NamedInterval } from "../alerting/time-interval.ts";
 import type { Condition, Rule } from "../health/rule.ts";
-import type { Config, Receiver } from "./config.ts";
+import type { Config, DigestConfig, Receiver } from "./config.ts";
 import type { InhibitRuleInput } from "./inhibit-schema.ts";
 import { type ReceiverInput, type RouteInput, routeDefaults } from "./route-schema.ts";
 import type { RuleInput } from "./rule-schema.ts";
@@ -57,7 +57,7 @@ export function buildConfig(input: ConfigInput): Config {
       password: smtp.password,
       requireTls: smtp.require_tls,
     },
-    digests: input.digests,
+    digests: input.digests.map(buildDigest),
     http: {
       ...http.listen,
       externalUrl: http.external_url,
@@ -67,6 +67,11 @@ export function buildConfig(input: ConfigInput): Config {
     heartbeat: heartbeat && { url: heartbeat.url, intervalMs: heartbeat.interval },
     log: input.log,
   };
+}
+
+function buildDigest(input: ConfigInput["digests"][number]): DigestConfig {
+  const { unsubscribe_url, ...same } = input;
+  return { ...same, unsubscribeUrl: unsubscribe_url };
 }
 
 /** Ids stay what they are when a rule of another name is added or removed. */

@@ -100,6 +100,8 @@ export interface DigestConfig {
   readonly period: "1d" | "1w" | "1mo";
   readonly matchers: Route["matchers"];
   readonly to: readonly string[];
+  /** https; `{recipient}` stands for the reader's address, percent-encoded. */
+  readonly unsubscribeUrl: string | undefined;
 }
 
 /** A dead man's switch. */

@@ -2,11 +2,7 @@
  * What the configuration will have and this version does not build yet: refused by name, so that nobody believes
  * it works. Building one means deleting its row. Routes at any depth count as `route`.
  */
-export const notBuilt: readonly string[] = [
-  "receivers.webhook_configs",
-  "receivers.alertmanager_configs",
-  "digests.unsubscribe_url",
-];
+export const notBuilt: readonly string[] = ["receivers.webhook_configs", "receivers.alertmanager_configs"];
 
 /** Whether the key at this path is one of them. */
 export function isNotBuilt(path: readonly (string | number)[]): boolean {

@@ -95,6 +95,14 @@ const smtp = section(
   },
 );
 
+/** Mail programs call it by themselves, so it is https (RFC 8058, section 3.1). */
+const oneClick = "an https:// URL without login or fragment; {recipient} stands for the address";
+const unsubscribeUrl = url(oneClick, { schemes: ["https"], query: true }).refine(
+  (text) =>
+    !/[<>"]/.test(text) && new URL(text.replaceAll("{recipient}", "x")).origin === new URL(text).origin,
+  { error: oneClick },
+);
+
 const digest = section({
   name: required("What `digest send` calls it.", name),
   cron: withDefault("When it is sent.", cron, "0 8 * * *"),
@@ -102,6 +110,10 @@ const digest = section({
   period: withDefault("The time it covers: a day, a week or a month.", oneOf("1d", "1w", "1mo"), "1d"),
   matchers: withDefault("Which recordings it covers, by their labels; without any, all.", matchers, []),
   to: required("Who gets it.", addresses),
+  unsubscribe_url: optional(
+    "What ends it for a reader with one click; {recipient} stands for the address.",
+    unsubscribeUrl,
+  ),
 });
 
 const http = section({

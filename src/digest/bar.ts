@@ -2,7 +2,7 @@
 
 import { html, type Markup, nothing } from "../lib/markup.ts";
 import type { Digest, TimelineRun } from "./digest.ts";
-import { MUTED, SLOT_COLOURS, SLOT_WORDS } from "./palette.ts";
+import { SLOT_COLOURS, SLOT_WORDS } from "./palette.ts";
 import type { PartView } from "./view.ts";
 import { barSpan } from "./words.ts";
 
@@ -14,7 +14,7 @@ export function bar(runs: readonly TimelineRun[], description: string): Markup {
     (run) =>
       html`<td width="${((run.slots / slots) * 100).toFixed(2)}%" height="8" class="${run.state}" bgcolor="${SLOT_COLOURS[run.state]}" title="${SLOT_WORDS[run.state]}"></td>`,
   );
-  return html`<table role="img" aria-label="${description}" width="100%" cellpadding="0" cellspacing="0" border="0" style="table-layout:fixed;font-size:1px;line-height:8px"><tr>${cells}</tr></table>`;
+  return html`<table role="img" aria-label="${description}" width="100%" cellpadding="0" cellspacing="0" border="0" class="bar"><tr>${cells}</tr></table>`;
 }
 
 /** What the bars span and the colours that occur in them. */
@@ -28,7 +28,7 @@ export function legend(view: readonly PartView[], digest: Digest): Markup {
     .filter((state) => states.has(state))
     .map(
       (state) =>
-        html`<span style="white-space:nowrap"><span class="${state}" style="background:${SLOT_COLOURS[state]}">&nbsp;&nbsp;</span> ${SLOT_WORDS[state]}</span> &nbsp; `,
+        html`<span class="nw"><span class="${state}">&nbsp;&nbsp;</span> ${SLOT_WORDS[state]}</span> &nbsp; `,
     );
-  return html`<tr><td class="pad m" style="padding:14px 28px 0;font-size:12px;${MUTED}">Bars: ${barSpan(digest)} &nbsp; ${keys}</td></tr>`;
+  return html`<tr><td class="pad legend m xs">Bars: ${barSpan(digest)} &nbsp; ${keys}</td></tr>`;
 }

@@ -27,13 +27,4 @@ export const PART_COLOURS: Readonly<Record<DigestPart, string>> = {
   unknown: "#8d99a6",
 };
 
-export const TEXT = "color:#1f2933";
-export const MUTED = "color:#5f6b7a";
-
-/** What inline styles cannot say; clients that drop it show the light digest at full width. */
-export const STYLE_SHEET = `:root{color-scheme:light dark;supported-color-schemes:light dark}
-@media (max-width:480px){.pad{padding-left:16px!important;padding-right:16px!important}.page{padding:0!important}
-.kpi{display:inline-block!important;width:50%!important;box-sizing:border-box;padding-bottom:14px!important}}
-@media (prefers-color-scheme:dark){body,.page{background:#14181d!important}.card{background:#1e242b!important}
-.t{color:#e6eaef!important}.m{color:#a4afbb!important}.line{border-color:#38414b!important}
-.closed{background:#56616d!important}.none{background:#313941!important}a{color:#7db3f0!important}}`;
+export const LINK_COLOUR = "#1a66b8";

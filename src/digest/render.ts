@@ -1,9 +1,12 @@
 /** A digest as a mail: subject, HTML and text with the same figures. */
+import { html } from "../lib/markup.ts";
 import { cut } from "../lib/text.ts";
 import type { Digest } from "./digest.ts";
 import { headline } from "./headline.ts";
-import { renderHtml } from "./render-html.ts";
+import { LINK_COLOUR } from "./palette.ts";
+import { renderHtml, UNSUBSCRIBE_HERE } from "./render-html.ts";
 import { renderText } from "./render-text.ts";
+import { STYLES } from "./style-sheet.ts";
 import { viewOf } from "./view.ts";
 import { nameOf } from "./words.ts";
 
@@ -29,28 +32,40 @@ export const MAX_SUBJECT = 180;
 const MOST_SHOWN = 60;
 
 /** Renders as many recordings as fit: all are counted, those with most downtime are named. */
-export function renderDigest(digest: Digest, frame: DigestFrame): RenderedDigest {
+export async function renderDigest(digest: Digest, frame: DigestFrame): Promise<RenderedDigest> {
+  const { inlineStyles } = await import("./inline.ts");
   const head = headline(digest);
   const safe = { name: nameOf(frame.name, "digest"), externalUrl: httpUrl(frame.externalUrl) };
   const render = (limit: number) => {
     const view = viewOf(digest, limit);
     return {
-      html: renderHtml(digest, view, head, safe),
+      html: inlineStyles(renderHtml(digest, view, head, safe), STYLES),
       text: renderText(digest, view, head, safe),
     };
   };
   let limit = MOST_SHOWN;
   let body = render(limit);
-  while (limit > 1 && Math.max(bytes(body.html), bytes(body.text)) > MAX_BYTES) {
-    limit = Math.floor(limit * 0.8);
+  for (let size = sizeOf(body); limit > 1 && size > MAX_BYTES; size = sizeOf(body)) {
+    limit = Math.max(1, Math.min(limit - 1, Math.floor((limit * MAX_BYTES) / size)));
     body = render(limit);
   }
   const label = ` · ${digest.period.label}`;
   return { subject: cut(head.sentence, MAX_SUBJECT - label.length) + label, ...body };
 }
 
-function bytes(text: string): number {
-  return Buffer.byteLength(text, "utf8");
+/** The mail as one reader gets it: with the link that ends it for them, where there is one. */
+export function forReader<T extends RenderedDigest>(mail: T, unsubscribeUrl: string | undefined): T {
+  if (unsubscribeUrl === undefined) return { ...mail, html: mail.html.replace(UNSUBSCRIBE_HERE, "") };
+  const link = html` &nbsp; <a href="${unsubscribeUrl}" style="color: ${LINK_COLOUR};">Unsubscribe</a>`;
+  return {
+    ...mail,
+    html: mail.html.replace(UNSUBSCRIBE_HERE, () => link.html),
+    text: `${mail.text}Unsubscribe: ${unsubscribeUrl}\n`,
+  };
+}
+
+function sizeOf({ html, text }: { html: string; text: string }): number {
+  return Math.max(Buffer.byteLength(html, "utf8"), Buffer.byteLength(text, "utf8"));
 }
 
 function httpUrl(url: string | undefined): string | undefined {

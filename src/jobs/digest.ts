@@ -7,7 +7,7 @@ import type { Config, DigestConfig } from "../config/config.ts";
 import { type DigestInput, digestSteps } from "../digest/compute.ts";
 import { incidentOf } from "../digest/incident.ts";
 import { digestPeriod } from "../digest/period.ts";
-import { type RenderedDigest, renderDigest } from "../digest/render.ts";
+import { renderDigest } from "../digest/render.ts";
 import { currentStatus, recordingsById } from "../health/fleet.ts";
 import type { UptimeBucket } from "../health/recording.ts";
 import type { FleetSnapshot, RecordingState } from "../health/state.ts";
@@ -17,11 +17,8 @@ import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
 import { dailyBuckets } from "./daily-buckets.ts";
-
-/** Mail of digests goes through here; the transport of notify/email. */
-export interface DigestMail {
-  send(mail: { to: string; subject: string; html: string; text: string; messageId: string }): Promise<void>;
-}
+import { attachmentsOf } from "./digest-attachments.ts";
+import { type DigestMail, letterFor, type MadeDigest } from "./digest-mail.ts";
 
 export interface DigestDeps {
   readonly config: Pick<Config, "rules" | "http" | "digests" | "service">;
@@ -36,16 +33,14 @@ const IDS_PER_READ = 1_000;
 const DIGESTS_KEPT_S = 40 * 86_400;
 
 /** Renders the digest for the last whole period before `at`. */
-export async function makeDigest(
-  deps: DigestDeps,
-  digest: DigestConfig,
-  at: Instant,
-): Promise<RenderedDigest & { periodEnd: Instant }> {
+export async function makeDigest(deps: DigestDeps, digest: DigestConfig, at: Instant): Promise<MadeDigest> {
   const period = digestPeriod(digest.period, at, digest.timezone);
   const input = await gather(deps, digest, period);
   const frame = { name: digest.name, externalUrl: deps.config.http.externalUrl };
   const computed = await runBreathing(digestSteps(input));
-  return { ...renderDigest(computed, frame), periodEnd: period.end };
+  const { unsubscribeUrl } = digest;
+  const attachments = await attachmentsOf(digest.name, computed);
+  return { ...(await renderDigest(computed, frame)), attachments, unsubscribeUrl, periodEnd: period.end };
 }
 
 async function gather(
@@ -128,28 +123,45 @@ async function uptimeOf(
   return uptime;
 }
 
+/** Longer than a mail server may take. */
+const CLAIM_MS = 60_000;
+
 /** Gives `send(name, at)`: true once every recipient has it or was given up; false: try again. */
 export function createDigestJob(
   deps: DigestDeps & { mail: DigestMail | undefined; isPassing(error: unknown): boolean },
 ) {
+  const { digests } = deps.store;
+
+  /** True once the recipient has it or was given up. */
+  async function sendTo(mail: DigestMail, made: MadeDigest, name: string, to: string): Promise<boolean> {
+    const { periodEnd } = made;
+    if (!(await digests.claim(name, periodEnd, to, CLAIM_MS))) return false;
+    try {
+      if ((await digests.accepted(name, periodEnd)).has(to)) return true;
+      await mail.send(letterFor(made, to, messageIdOf(name, periodEnd, to)));
+      await digests.accept(name, periodEnd, to, deps.clock.now(), DIGESTS_KEPT_S);
+      deps.log.info({ digest: name }, "digest sent");
+      return true;
+    } catch (thrown) {
+      const passing = deps.isPassing(thrown);
+      const next = passing ? "it is tried again" : "it is given up for this recipient";
+      deps.log.warn({ err: toError(thrown), digest: name, next }, "a digest was not accepted");
+      return !passing;
+    } finally {
+      await digests.release(name, periodEnd, to);
+    }
+  }
+
   return async (name: string, at: Instant): Promise<boolean> => {
     const digest = deps.config.digests.find((one) => one.name === name);
     if (!digest || !deps.mail) return true;
-    const { periodEnd, ...rendered } = await makeDigest(deps, digest, at);
-    const done = await deps.store.digests.accepted(name, periodEnd);
+    const { end } = digestPeriod(digest.period, at, digest.timezone);
+    const done = await digests.accepted(name, end);
+    const waiting = digest.to.filter((recipient) => !done.has(recipient));
+    if (waiting.length === 0) return true;
+    const made = await makeDigest(deps, digest, at);
     let complete = true;
-    for (const to of digest.to.filter((recipient) => !done.has(recipient))) {
-      try {
-        await deps.mail.send({ to, ...rendered, messageId: messageIdOf(name, periodEnd, to) });
-        await deps.store.digests.accept(name, periodEnd, to, deps.clock.now(), DIGESTS_KEPT_S);
-        deps.log.info({ digest: name }, "digest sent");
-      } catch (thrown) {
-        const passing = deps.isPassing(thrown);
-        const next = passing ? "it is tried again" : "it is given up for this recipient";
-        deps.log.warn({ err: toError(thrown), digest: name, next }, "a digest was not accepted");
-        complete &&= !passing;
-      }
-    }
+    for (const to of waiting) complete = (await sendTo(deps.mail, made, name, to)) && complete;
     return complete;
   };
 }

@@ -23,6 +23,17 @@ export function createDigestStore(redis: Redis, keys: Keys) {
       await redis.hdel(keys.digestsDue, name);
     },
 
+    /**
+     * Takes the sending of a digest to one recipient, for so long: a replica that was frozen meanwhile must not send
+     * beside the one that took its job. False where another one has it.
+     */
+    async claim(name: string, periodEnd: Instant, recipient: string, ms: number): Promise<boolean> {
+      return (await redis.set(keys.digestClaim(name, periodEnd, recipient), 1, "PX", ms, "NX")) === "OK";
+    },
+    async release(name: string, periodEnd: Instant, recipient: string): Promise<void> {
+      await redis.del(keys.digestClaim(name, periodEnd, recipient));
+    },
+
     /** Recipients whose mail server has accepted the digest of the period that ended then. */
     async accepted(name: string, periodEnd: Instant): Promise<Set<string>> {
       return new Set(await redis.hkeys(keys.digest(name, periodEnd)));

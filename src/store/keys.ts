@@ -78,6 +78,9 @@ export function keysUnder(prefix: string) {
     digestsDue: `${p}digests:due`,
     /** Hash: recipient → when this digest was accepted for them; goes after 40 days. */
     digest: (name: string, periodEnd: number) => `${p}digest:${name}:${periodEnd}`,
+    /** String: somebody sends this digest to them just now; goes with the end of it, or by itself. */
+    digestClaim: (name: string, periodEnd: number, recipient: string) =>
+      `${p}digest:${name}:${periodEnd}:claim:${recipient}`,
   } as const;
 }
 

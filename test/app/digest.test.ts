@@ -2,9 +2,12 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { QueueEvents } from "bullmq";
+import { Redis } from "ioredis";
 import { expect, it } from "vitest";
 import type { CommandIo } from "../../src/commands/io.ts";
 import { runCli } from "../../src/commands/program.ts";
+import { keysUnder } from "../../src/store/keys.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 import { startWatch, type Watch } from "../support/watch.ts";
@@ -95,5 +98,50 @@ describeWithRedis("a digest", () => {
     }
     const sent = watch.mail.messages.filter(({ headers }) => headers["list-unsubscribe"]);
     expect(sent.map(({ rcpts }) => rcpts[0]).sort()).toEqual(["boss@example.com", "ops@example.com"]);
+  });
+
+  it.concurrent("of a week is sent once by two replicas, with its CSV and a link that ends it with one click", async () => {
+    const weekly = digests("0 8 * * 1").replace("1d", "1w").replace("daily-ops", "weekly ops");
+    await using watch = await startWatch({
+      more: `${weekly}    unsubscribe_url: https://lists.example.com/u?who={recipient}\n`,
+      adjust: (config) => ({
+        ...config,
+        digests: config.digests.map((one) => ({ ...one, cron: "* * * * * *" })),
+      }),
+      mail: { connect: { code: 421, message: "not yet" } },
+    });
+    const connection = new Redis(watch.redis.url, { maxRetriesPerRequest: null });
+    const runs = new QueueEvents("digest", { prefix: keysUnder("lenswatch").queuePrefix, connection });
+    let ended = 0;
+    runs.on("completed", () => {
+      ended += 1;
+    });
+    await runs.waitUntilReady();
+    await watch.join();
+    watch.mail.respond({});
+    const boss = await watch.mail.waitFor(({ rcpts }) => rcpts.includes("boss@example.com"));
+    await watch.mail.waitFor(({ rcpts }) => rcpts.includes("ops@example.com"));
+    const before = ended;
+    await until("the digest was due again and again", () => ended >= before + 3);
+    await runs.close();
+    connection.disconnect();
+    const sent = watch.mail.messages.filter(({ headers }) => headers["list-unsubscribe"]);
+    expect(sent.map(({ rcpts }) => rcpts[0]).sort()).toEqual(["boss@example.com", "ops@example.com"]);
+
+    expect(boss.headers["list-unsubscribe"]).toBe("<https://lists.example.com/u?who=boss%40example.com>");
+    expect(boss.headers["list-unsubscribe-post"]).toBe("List-Unsubscribe=One-Click");
+    expect(boss.raw).toMatch(/^List-Unsubscribe: <https:\S+>\r$/m);
+    expect(boss.html).toContain('href="https://lists.example.com/u?who=boss%40example.com"');
+    expect(boss.text).toContain("Unsubscribe: https://lists.example.com/u?who=boss%40example.com");
+    const [csv] = boss.attachments;
+    expect(csv).toMatchObject({ mimeType: "text/csv", disposition: "attachment" });
+    expect(csv?.filename).toMatch(/^weekly-ops-\d{4}-\d\d-\d\d-recordings\.csv$/);
+    const [head = "", ...rows] = new TextDecoder()
+      .decode(csv?.content as ArrayBuffer)
+      .trim()
+      .split("\n");
+    expect(head).toMatch(/^location,location_id,recording,recording_id,part,uptime_ratio,/);
+    const names = watch.simulator.world.recordings.map(({ id }) => id);
+    expect(rows.map((row) => row.split(",")[3]).sort()).toEqual(names.sort());
   });
 });

@@ -346,9 +346,21 @@ test.each([
 });
 
 test.each([
+  "http://lists.example.com/u",
+  "mailto:ops@example.com",
+  "https://dana:x@lists.example.com/u",
+  "https://lists.example.com/u#x",
+  "https://lists.example.com/u?list=<ops>",
+  "https://lists{recipient}.example.com/u",
+])("no reader is sent to %s to unsubscribe", (text) => {
+  const problems = listProblems(`${smallest}${digest(`unsubscribe_url: "${text}"`)}`);
+  const expected = "an https:// URL without login or fragment; {recipient} stands for the address";
+  expect(problems).toMatchObject([{ path: "digests[0].unsubscribe_url", expected }]);
+});
+
+test.each([
   ["    webhook_configs: []", "webhook_configs"],
   ["    alertmanager_configs: []", "alertmanager_configs"],
-  [digest("unsubscribe_url: x"), "unsubscribe_url"],
 ])("what is not built yet is refused by name: %s", (more, key) => {
   const problems = listProblems(`${smallest}${more}\n`);
   expect(problems).toMatchObject([{ kind: "not_built" }]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { computeDigest } from "../../src/digest/compute.ts";
 import type { DigestInput } from "../../src/digest/digest.ts";
-import { MAX_BYTES, MAX_SUBJECT, renderDigest } from "../../src/digest/render.ts";
+import { forReader, MAX_BYTES, MAX_SUBJECT, renderDigest } from "../../src/digest/render.ts";
 import { at, dark, day, HOUR, hours, input, MINUTE, offline, subject } from "./fixtures.ts";
 
 function render(
@@ -15,7 +15,7 @@ function render(
 function visible(html: string): string {
   return html
     .replace(/<head>.*<\/head>/s, "")
-    .replace(/<div style="display:none.*?<\/div>/s, "")
+    .replace(/<div class="preview".*?<\/div>/s, "")
     .replace(/<[^>]*>/g, " ")
     .replace(/&nbsp;|&#9632;/g, " ")
     .replaceAll("\u00a0", " ")
@@ -45,9 +45,9 @@ const badDay: Partial<DigestInput> = {
   blind: [{ from: at("10:00"), to: at("10:40") }],
 };
 
-describe("the bad day", () => {
-  const mail = render(badDay);
+const mail = await render(badDay);
 
+describe("the bad day", () => {
   test("puts what happened into the subject", () => {
     expect(mail.subject).toBe(
       "4 of 6 recordings lost 8 h 42 m; Leeds Briggate was dark from 14:05 to 17:40; 1 is down now · Thu 19 Nov 2026",
@@ -127,43 +127,54 @@ See how it is now: https://lenswatch.example.com
     }
     expect(mail.html).not.toMatch(/<(script|img|svg|link|iframe)|url\(|@import|src=/i);
   });
+
+  test("has its styles in the elements, and in the head only what cannot be there", () => {
+    const [head = "", body = ""] = mail.html.split("</head>");
+    expect(head.match(/<style>/g)).toHaveLength(1);
+    expect(head.replace(/@media[^{]*\{(?:[^{}]*\{[^{}]*\})*\s*\}/g, "")).toMatch(
+      /<style>:root\{[^{}]*\}\s*<\/style>/,
+    );
+    const classed = [...body.matchAll(/<(?!\/)[^>]* class="([^"]*)"[^>]*>/g)];
+    expect(classed.length).toBeGreaterThan(40);
+    expect(classed.filter(([tag, name]) => name !== "plain" && !/ style="[^"]+"/.test(tag))).toEqual([]);
+  });
 });
 
-test("nothing known is a blank, never 0 % and never 100 %", () => {
+test("nothing known is a blank, never 0 % and never 100 %", async () => {
   const recordings = ["a", "b"].map((id) => subject(id, { status: "unknown", since: 0 }));
-  const { html, text, subject: line } = render({ recordings });
+  const { html, text, subject: line } = await render({ recordings });
   expect(line).toBe("Nothing is known about any of 2 recordings · Thu 19 Nov 2026");
   expect(text).toContain("Uptime:      –\nLost in all: –\nOutages:     –\nDown now:    –\n");
   expect(text).not.toContain("%");
   expect(visible(html)).not.toContain("%");
 });
 
-describe("hostile names", () => {
-  const evil = [
-    `<script>alert(1)</script>`,
-    `"><img src=x onerror='alert(1)'>`,
-    "\u202egpj.exe\u2066\u200f\u0000\u001b[31m",
-    "Till\r\nBcc: everybody@example.com\r\n\r\n<b>",
-    "x".repeat(10_000),
-    "&lt;b&gt;",
-    "\ud83d",
-    "",
-  ];
-  const {
-    subject: line,
-    html,
-    text,
-  } = render({
-    recordings: evil.map((name, i) =>
-      subject(`<i>${i}`, { name, locationName: evil[(i + 1) % evil.length] ?? "", locationId: `<l>${i}` }),
-    ),
-    timezone: "Europe/London",
-    incidents: [
-      ...evil.map((_, i) => offline(`<i>${i}`, at("10:00"), at("11:00") + i * MINUTE)),
-      { alertname: "<u>Low", kind: "other", startsAt: at("10:00"), endsAt: at("11:00") },
-    ],
-  });
+const evil = [
+  `<script>alert(1)</script>`,
+  `"><img src=x onerror='alert(1)'>`,
+  "\u202egpj.exe\u2066\u200f\u0000\u001b[31m",
+  "Till\r\nBcc: everybody@example.com\r\n\r\n<b>",
+  "x".repeat(10_000),
+  "&lt;b&gt;",
+  "\ud83d",
+  "",
+];
+const {
+  subject: line,
+  html,
+  text,
+} = await render({
+  recordings: evil.map((name, i) =>
+    subject(`<i>${i}`, { name, locationName: evil[(i + 1) % evil.length] ?? "", locationId: `<l>${i}` }),
+  ),
+  timezone: "Europe/London",
+  incidents: [
+    ...evil.map((_, i) => offline(`<i>${i}`, at("10:00"), at("11:00") + i * MINUTE)),
+    { alertname: "<u>Low", kind: "other", startsAt: at("10:00"), endsAt: at("11:00") },
+  ],
+});
 
+describe("hostile names", () => {
   test("add no tag and no attribute", () => {
     const known = new Set("html head meta title style body div table tr td h1 h2 p span a br".split(" "));
     const tags = [...html.matchAll(/<\/?([a-z][a-z0-9]*)/gi)].map(([, tag]) => tag ?? "");
@@ -190,11 +201,17 @@ describe("hostile names", () => {
   });
 });
 
-test.each([["javascript:alert(1)"], ["data:text/html,x"], [undefined]])("there is no link to %s", (url) => {
-  const { html, text } = renderDigest(computeDigest(input(badDay)), { name: "daily-ops", externalUrl: url });
-  expect(html).not.toContain("<a ");
-  expect(text).not.toContain("See how it is now");
-});
+test.each([["javascript:alert(1)"], ["data:text/html,x"], [undefined]])(
+  "there is no link to %s",
+  async (url) => {
+    const { html, text } = await renderDigest(computeDigest(input(badDay)), {
+      name: "daily-ops",
+      externalUrl: url,
+    });
+    expect(html).not.toContain("<a ");
+    expect(text).not.toContain("See how it is now");
+  },
+);
 
 describe("10,000 recordings", () => {
   const name = `😀<&'"`.repeat(40);
@@ -206,8 +223,8 @@ describe("10,000 recordings", () => {
       offline(id, at("00:35") + hour * HOUR, at("00:50") + hour * HOUR),
     );
 
-  test("all in trouble at once give a mail that Gmail does not clip, and all are counted", () => {
-    const { html, text } = render({
+  test("all in trouble at once give a mail that Gmail does not clip, and all are counted", async () => {
+    const { html, text } = await render({
       recordings,
       incidents: recordings.flatMap(({ recording }) => flaps(recording.id)),
     });
@@ -217,10 +234,36 @@ describe("10,000 recordings", () => {
     expect(visible(html)).toMatch(/and 9,\d{3} more in 2,\d{3} locations/);
   });
 
-  test("that were all up are named until the room is used up", () => {
-    const { html, subject: line } = render({ recordings });
+  test("that were all up are named until the room is used up", async () => {
+    const { html, subject: line } = await render({ recordings });
     expect(line).toBe("All 10,000 recordings were up all day · Thu 19 Nov 2026");
     expect(Buffer.byteLength(html)).toBeLessThanOrEqual(MAX_BYTES);
     expect(visible(html)).toMatch(/and 9,\d{3} more in 2,\d{3} locations/);
+  });
+});
+
+describe("the link that ends it", () => {
+  const url = "https://lists.example.com/u?who=a%2Bb%40example.com&list=x'>";
+
+  test("stands at the end of HTML and text, for this reader alone", () => {
+    const own = forReader(mail, url);
+    expect(own.html).toContain(
+      'href="https://lists.example.com/u?who=a%2Bb%40example.com&amp;list=x&#39;&gt;"',
+    );
+    expect(own.html.indexOf("Unsubscribe")).toBeGreaterThan(own.html.indexOf("See how it is now"));
+    expect(own.text.endsWith(`Unsubscribe: ${url}\n`)).toBe(true);
+    expect(forReader(mail, undefined).html).not.toMatch(/unsubscribe/i);
+    expect(forReader(mail, undefined).text).toBe(mail.text);
+  });
+
+  test("cannot be moved by a name", async () => {
+    const name = `<!--unsubscribe-->`;
+    const evil = await render({
+      recordings: [subject("a", { name })],
+      incidents: [offline("a", at("10:00"))],
+    });
+    const own = forReader(evil, url);
+    expect(own.html.match(/Unsubscribe<\/a>/g)).toHaveLength(1);
+    expect(own.html).toContain("&lt;!--unsubscribe--&gt;");
   });
 });

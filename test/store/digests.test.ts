@@ -14,6 +14,18 @@ describeWithRedis("digests", () => {
     expect(await room().redis.ttl(keys.digest("daily", T0))).toBeGreaterThan(3_590);
   });
 
+  it("is being sent to one reader by one replica at a time, and by another when that one is gone", async () => {
+    const { digests, keys } = room().store;
+    const claim = (to: string) => digests.claim("daily", T0, to, 60_000);
+    const both = await Promise.all([claim("a@example.com"), claim("a@example.com")]);
+    expect(both.sort()).toEqual([false, true]);
+    expect(await claim("b@example.com")).toBe(true);
+    expect(await digests.claim("daily", T0 + HOUR, "a@example.com", 60_000)).toBe(true);
+    expect(await room().redis.pttl(keys.digestClaim("daily", T0, "a@example.com"))).toBeGreaterThan(50_000);
+    await digests.release("daily", T0, "a@example.com");
+    expect(await claim("a@example.com")).toBe(true);
+  });
+
   it("when each is due is kept until it is configured no more", async () => {
     const { digests } = room().store;
     await digests.reschedule("daily", { spec: "0 8 * * * UTC", dueAt: T0 });
