@@ -1,75 +1,148 @@
 /**
  * The digest's figures. Downtime comes from incidents, uptime from the service's own figures: neither is made up
- * from the other, and where there is nothing there is no figure.
+ * from the other, and where there is nothing there is no figure. Recordings are added one by one, and of each only
+ * what is said of it is kept: a large fleet's buckets never have to be there together.
  */
 import type { Matcher } from "../alerting/route.ts";
+import { createLocalHours } from "../lib/local-hours.ts";
+import { createCalendar } from "./calendar.ts";
 import {
   type Digest,
   type DigestInput,
   type DigestPart,
   type DigestRecording,
+  type DigestScope,
   type DigestTotals,
   digestParts,
   type LocationGroup,
+  type RecordingFigures,
   type Span,
+  type TotalsBefore,
 } from "./digest.ts";
-import { groups, type LocationRecords, sum, uptimeOf } from "./groups.ts";
+import { groups, type LocationRecords, sum } from "./groups.ts";
 import { darkLocations, otherAlerts } from "./incident.ts";
-import { judgeRecording } from "./recording.ts";
-import { clip, total } from "./spans.ts";
+import { addDays, emptyDays } from "./location-days.ts";
+import { locationDigests } from "./locations.ts";
+import { flappersOf, longestOutages } from "./rankings.ts";
+import { type JudgedRecording, judgeRecording } from "./recording.ts";
+import { addOutages, emptyRecovery, meanRecovery } from "./recovery.ts";
+import { createScheduleTimes } from "./schedule-times.ts";
+import { clip, subtract, total, union } from "./spans.ts";
+import { addTally, emptyTally, meanUptime } from "./uptime.ts";
 
 export type { Digest, DigestInput, DigestPeriod, DigestRecording, Incident, Span } from "./digest.ts";
 
 /** Judges every recording the matchers let through and sorts them: parts, locations, most downtime first. */
 export function computeDigest(input: DigestInput): Digest {
-  const steps = digestSteps(input);
+  const digester = createDigester(input);
+  for (const subject of input.recordings)
+    digester.add(subject, { buckets: input.uptime.get(subject.recording.id) ?? [] });
+  const steps = digester.finish();
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
   }
 }
 
-/** Recordings between two yields. */
-const ROWS_PER_STEP = 64;
+export interface Digester {
+  /** Whether the digest speaks of it at all. */
+  wants(subject: DigestRecording): boolean;
+  /** Judges a recording, each once. */
+  add(subject: DigestRecording, figures: RecordingFigures): void;
+  /** The whole, in steps between which the event loop can be let through (`runBreathing`). */
+  finish(): Generator<void, Digest>;
+}
 
-/** The same for a large fleet, in steps between which the event loop can be let through (`runBreathing`). */
-export function* digestSteps(input: DigestInput): Generator<void, Digest> {
-  const ofRecording = Map.groupBy(input.incidents, ({ recordingId }) => recordingId);
+/** A digest to which recordings are added; `finish` is its end. */
+export function createDigester(scope: DigestScope): Digester {
+  const localHours = createLocalHours();
+  const calendar = createCalendar(scope, localHours);
+  const schedules = createScheduleTimes(localHours);
+  const bounds = { from: scope.period.start, to: scope.period.end };
+  const ofRecording = Map.groupBy(scope.incidents, ({ recordingId }) => recordingId);
   const locations = new Map<string, LocationRecords>();
   const chosen = new Set<string>();
-  for (const [row, subject] of input.recordings.entries()) {
-    if (row % ROWS_PER_STEP === 0) yield;
-    if (!isChosen(input.matchers, subject)) continue;
-    const { id, locationId } = subject.recording;
-    const location = locations.get(locationId) ?? { id: locationId, name: subject.locationName, judged: [] };
-    location.judged.push(judgeRecording(input, subject, ofRecording.get(id) ?? []));
-    locations.set(locationId, location);
-    chosen.add(id);
+
+  function locationOf({ recording, locationName }: DigestRecording): LocationRecords {
+    const { locationId: id, timezone } = recording;
+    const known = locations.get(id);
+    if (known) return known;
+    const made: LocationRecords = {
+      id,
+      name: locationName,
+      timezone,
+      recordings: [],
+      tally: emptyTally(),
+      outages: emptyRecovery(),
+      compared: { recordings: 0, before: emptyTally(), outages: emptyRecovery() },
+      open: [],
+      days: emptyDays(calendar),
+    };
+    locations.set(id, made);
+    return made;
   }
-  const all = [...locations.values()];
-  const bounds = { from: input.period.start, to: input.period.end };
-  const blind = clip(input.blind, bounds);
-  const parts: Record<DigestPart, LocationGroup[]> = {
-    down_now: [],
-    down_some: [],
-    up: [],
-    closed: [],
-    unknown: [],
-  };
-  for (const part of digestParts) {
-    parts[part] = groups(all, part);
-    yield;
+
+  function keep(location: LocationRecords, judged: JudgedRecording): void {
+    location.recordings.push(judged.digest);
+    addTally(location.tally, judged.tally);
+    addOutages(location.outages, judged.outages);
+    if (!isWhole(location.open, bounds))
+      location.open = union([...location.open, ...subtract([bounds], judged.closed)]);
+    if (!judged.before) return;
+    location.compared.recordings += 1;
+    addTally(location.compared.before, judged.before.tally);
+    addOutages(location.compared.outages, judged.before.outages);
   }
+
   return {
-    now: input.now,
-    period: input.period,
-    timezone: input.timezone,
-    totals: totals(all, blind),
-    parts,
-    dark: darkLocations(input, locations),
-    other: otherAlerts(input, chosen, locations),
-    blind,
+    wants: (subject) => isChosen(scope.matchers, subject),
+
+    add(subject, figures) {
+      if (!isChosen(scope.matchers, subject)) return;
+      const { id, timezone } = subject.recording;
+      const location = locationOf(subject);
+      keep(location, judgeRecording(scope, subject, figures, ofRecording.get(id) ?? [], schedules));
+      addDays(location.days, figures, scope.dayZone ?? timezone, calendar, schedules);
+      chosen.add(id);
+    },
+
+    *finish() {
+      const all = [...locations.values()];
+      const blind = clip(scope.blind, bounds);
+      const parts: Record<DigestPart, LocationGroup[]> = {
+        down_now: [],
+        down_some: [],
+        up: [],
+        closed: [],
+        unknown: [],
+      };
+      for (const part of digestParts) {
+        parts[part] = groups(all, part);
+        yield;
+      }
+      const dark = darkLocations(scope, locations);
+      yield;
+      return {
+        now: scope.now,
+        period: scope.period,
+        timezone: scope.timezone,
+        totals: totals(all, blind),
+        before: scope.before && totalsBefore(all, scope),
+        parts,
+        days: calendar.dates.slice(calendar.shownFrom),
+        locations: locationDigests(all, calendar),
+        longest: longestOutages(parts, dark),
+        flappers: flappersOf(parts),
+        dark,
+        other: otherAlerts(scope, chosen, locations),
+        blind,
+      };
+    },
   };
+}
+
+function isWhole([first, ...more]: readonly Span[], { from, to }: Span): boolean {
+  return more.length === 0 && first !== undefined && first.from <= from && first.to >= to;
 }
 
 /** Matchers see the labels an alert of the recording would carry; a label it has not is the empty string. */
@@ -88,9 +161,9 @@ function isChosen(matchers: readonly Matcher[], { recording, locationName }: Dig
 }
 
 function totals(locations: readonly LocationRecords[], blind: readonly Span[]): DigestTotals {
-  const judged = locations.flatMap((location) => location.judged);
-  const digests = judged.map(({ digest }) => digest);
+  const digests = locations.flatMap(({ recordings }) => recordings);
   const count = (part: DigestPart) => digests.filter((digest) => digest.part === part).length;
+  const outages = locations.reduce((all, one) => addOutages(all, one.outages), emptyRecovery());
   return {
     recordings: digests.length,
     locations: locations.length,
@@ -101,9 +174,28 @@ function totals(locations: readonly LocationRecords[], blind: readonly Span[]): 
     unknown: count("unknown"),
     affected: digests.filter(({ lostMs }) => lostMs > 0).length,
     low: digests.filter(({ part, outages }) => part === "down_some" && outages.length === 0).length,
-    outages: sum(digests, ({ outages }) => outages.length),
+    outages: outages.outages,
     lostMs: sum(digests, ({ lostMs }) => lostMs),
     blindMs: total(blind),
-    uptime: uptimeOf(judged),
+    uptime: meanUptime(locations.reduce((all, one) => addTally(all, one.tally), emptyTally())),
+    recoveryMs: meanRecovery(outages),
+  };
+}
+
+/** Fewer of today's recordings than this share in the figures of the period before: it was another fleet. */
+const COMPARABLE_SHARE = 0.9;
+
+function totalsBefore(locations: readonly LocationRecords[], { before }: DigestScope): TotalsBefore {
+  const size = sum(locations, ({ recordings }) => recordings.length);
+  const compared = sum(locations, (one) => one.compared.recordings);
+  const isComparable = compared > 0 && compared >= size * COMPARABLE_SHARE;
+  const uptime = locations.reduce((all, one) => addTally(all, one.compared.before), emptyTally());
+  const outages = locations.reduce((all, one) => addOutages(all, one.compared.outages), emptyRecovery());
+  const isWatched = isComparable && before?.isWatched === true;
+  return {
+    uptime: isComparable ? meanUptime(uptime) : undefined,
+    lostMs: isWatched ? outages.lostMs : undefined,
+    outages: isWatched ? outages.outages : undefined,
+    recoveryMs: isWatched ? meanRecovery(outages) : undefined,
   };
 }

@@ -1,6 +1,7 @@
 /** The digest's figures for spreadsheets: everything, also what the mail had no room for. */
 import { type CsvRow, csvLines } from "../lib/csv.ts";
-import { type Digest, digestParts, type LocationGroup, type RecordingDigest } from "./digest.ts";
+import { type Digest, digestParts, type LocationGroup, type RecordingDigest, type Span } from "./digest.ts";
+import { countOutages, emptyRecovery, meanRecovery } from "./recovery.ts";
 
 const ROWS_PER_STEP = 500;
 
@@ -11,19 +12,23 @@ const HEAD = [
   "recording_id",
   "part",
   "uptime_ratio",
+  "uptime_before_ratio",
   "lost_seconds",
   "outages",
   "longest_outage_seconds",
+  "mean_recovery_seconds",
+  "flapping_seconds",
   "down_since",
 ];
 
 /** A line per recording, in pieces; ratios 0–1, times in seconds, instants in UTC, an empty cell where there is no figure. */
 export function* recordingsCsv(digest: Digest): Generator<string, void> {
+  const bounds = { from: digest.period.start, to: digest.period.end };
   let rows: CsvRow[] = [HEAD];
   for (const part of digestParts) {
     for (const group of digest.parts[part]) {
       for (const recording of group.recordings) {
-        rows.push(recordingRow(group, recording));
+        rows.push(recordingRow(group, recording, bounds));
         if (rows.length < ROWS_PER_STEP) continue;
         yield csvLines(rows);
         rows = [];
@@ -33,24 +38,35 @@ export function* recordingsCsv(digest: Digest): Generator<string, void> {
   if (rows.length > 0) yield csvLines(rows);
 }
 
-function recordingRow(group: LocationGroup, recording: RecordingDigest): CsvRow {
-  const { name, id, part, uptime, lostMs, outages, downSince } = recording;
+function recordingRow(
+  { locationName, locationId }: LocationGroup,
+  recording: RecordingDigest,
+  bounds: Span,
+): CsvRow {
+  const { name, id, part, uptime, uptimeBefore, lostMs, outages, flapping, downSince } = recording;
   const known = part !== "unknown";
-  const longest = Math.max(...outages.map((outage) => outage.lostMs));
+  const longest = outages.length > 0 ? Math.max(...outages.map((outage) => outage.lostMs)) : undefined;
   return [
-    group.locationName,
-    group.locationId,
+    locationName,
+    locationId,
     name,
     id,
     part,
-    uptime === undefined ? undefined : Number(uptime.toFixed(6)),
+    ratio(uptime),
+    ratio(uptimeBefore),
     known ? seconds(lostMs) : undefined,
     known ? outages.length : undefined,
-    outages.length > 0 ? seconds(longest) : undefined,
+    seconds(longest),
+    seconds(meanRecovery(countOutages(emptyRecovery(), outages, bounds))),
+    seconds(flapping?.lengthMs),
     downSince === undefined ? undefined : new Date(downSince).toISOString(),
   ];
 }
 
-function seconds(ms: number): number {
-  return Math.round(ms / 1000);
+function ratio(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : Number(value.toFixed(6));
+}
+
+function seconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.round(ms / 1000);
 }

@@ -25,7 +25,7 @@ export interface DigestPeriod {
  * What an incident says of its subject: `offline` and `missing` are downtime of a recording,
  * `location_offline` of a whole location; everything else is counted, not added to downtime.
  */
-export const incidentKinds = ["offline", "missing", "location_offline", "other"] as const;
+export const incidentKinds = ["offline", "missing", "location_offline", "flapping", "other"] as const;
 export type IncidentKind = (typeof incidentKinds)[number];
 
 /** One episode of an alert, as far as a digest cares. Without an `endsAt` it goes on. */
@@ -49,19 +49,45 @@ export interface DigestRecording {
   readonly since: Instant;
 }
 
-export interface DigestInput {
+/** What the service's figures say of one recording. */
+export interface RecordingFigures {
+  /**
+   * Hourly or daily, oldest first, as far back as they are kept: those before the period are compared with, and say
+   * since when there are figures at all.
+   */
+  readonly buckets: readonly UptimeBucket[];
+  /** `1` meant to upload, `0` not, `?` unknown, for each hour from Monday 00:00 on; undefined: nothing is known. */
+  readonly scheduleHours?: string | undefined;
+}
+
+/** The period before the digest's own, to compare with. */
+export interface PeriodBefore {
+  readonly period: DigestPeriod;
+  /** Whether lenswatch watched throughout: an outage nobody looked for is no good day. */
+  readonly isWatched: boolean;
+}
+
+/** What a digest is about. */
+export interface DigestScope {
   readonly now: Instant;
   readonly period: DigestPeriod;
+  readonly before?: PeriodBefore | undefined;
   /** IANA zone in which every time is shown. */
   readonly timezone: string;
-  readonly recordings: readonly DigestRecording[];
-  /** By recording id: hourly or daily buckets; those that start outside the period are ignored. */
-  readonly uptime: ReadonlyMap<string, readonly UptimeBucket[]>;
+  /** The zone of the days that figures are given by, where it is not each recording's own. */
+  readonly dayZone?: string | undefined;
   readonly incidents: readonly Incident[];
   /** Which recordings are spoken of, by the labels an alert of theirs would carry; all must match. */
   readonly matchers: readonly Matcher[];
   /** Time lenswatch could not see the service: unknown, neither up nor down. */
   readonly blind: readonly Span[];
+}
+
+/** A scope with everything in it at once; a large fleet is added recording by recording instead. */
+export interface DigestInput extends DigestScope {
+  readonly recordings: readonly DigestRecording[];
+  /** By recording id. */
+  readonly uptime: ReadonlyMap<string, readonly UptimeBucket[]>;
 }
 
 /**
@@ -78,6 +104,8 @@ export interface Outage {
   readonly startsAt: Instant;
   readonly endsAt: Instant | undefined;
   readonly lostMs: number;
+  /** It came back, and not only out of sight. */
+  readonly recovered: boolean;
 }
 
 /** State of a piece of the period, worst first; `closed` is outside the uploading schedule. */
@@ -97,10 +125,14 @@ export interface RecordingDigest {
   /** Of a recording that is down now: since when. */
   readonly downSince: Instant | undefined;
   readonly uptime: number | undefined;
+  /** Of the period before; undefined where figures do not go back so far. */
+  readonly uptimeBefore: number | undefined;
   /** Downtime inside the period, without blind time and time outside the uploading schedule. */
   readonly lostMs: number;
   /** In order of time. */
   readonly outages: readonly Outage[];
+  /** Told as flapping inside the period, so many times and so long. */
+  readonly flapping: { readonly count: number; readonly lengthMs: number } | undefined;
   /** Empty for recordings that were up or unknown. */
   readonly timeline: readonly TimelineRun[];
 }
@@ -116,6 +148,42 @@ export interface LocationGroup {
   /** Downtime of the recordings in this group, added up. */
   readonly lostMs: number;
   readonly recordings: readonly RecordingDigest[];
+}
+
+/** A location as a whole, in the figures of its recordings. */
+export interface LocationDigest {
+  readonly locationId: string;
+  readonly locationName: string;
+  readonly recordings: number;
+  readonly uptime: number | undefined;
+  /** Of the period before; undefined where figures do not go back so far. */
+  readonly uptimeBefore: number | undefined;
+  /** Uptime by day, in the order of `Digest.days`; undefined: no figure, or outside the schedule. */
+  readonly days: readonly (number | undefined)[];
+}
+
+/** One of the longest outages: of a recording, or of all of a location. */
+export interface LongOutage {
+  readonly locationId: string;
+  readonly locationName: string;
+  /** Undefined: the location as a whole. */
+  readonly recording: { readonly id: string; readonly name: string } | undefined;
+  readonly outage: Outage;
+}
+
+/** A recording that went down again and again. */
+export interface Flapper {
+  readonly locationId: string;
+  readonly locationName: string;
+  readonly recording: RecordingDigest;
+}
+
+/** What the period before was like; undefined: there is nothing to compare with. */
+export interface TotalsBefore {
+  readonly uptime: number | undefined;
+  readonly lostMs: number | undefined;
+  readonly outages: number | undefined;
+  readonly recoveryMs: number | undefined;
 }
 
 /** A location that was dark as a whole. */
@@ -148,6 +216,8 @@ export interface DigestTotals {
   readonly lostMs: number;
   readonly blindMs: number;
   readonly uptime: number | undefined;
+  /** Mean time to recovery: from going down to being back, of those that came back inside the period. */
+  readonly recoveryMs: number | undefined;
 }
 
 export interface Digest {
@@ -155,7 +225,17 @@ export interface Digest {
   readonly period: DigestPeriod;
   readonly timezone: string;
   readonly totals: DigestTotals;
+  /** Undefined without a period to compare with. */
+  readonly before: TotalsBefore | undefined;
   readonly parts: Readonly<Record<DigestPart, readonly LocationGroup[]>>;
+  /** `YYYY-MM-DD` of the days shown by location: those of the period, or the week that ends with its day. */
+  readonly days: readonly string[];
+  /** Lowest uptime first, those without a figure last. */
+  readonly locations: readonly LocationDigest[];
+  /** Longest first; a few. */
+  readonly longest: readonly LongOutage[];
+  /** Most outages first. */
+  readonly flappers: readonly Flapper[];
   /** Longest first. */
   readonly dark: readonly DarkLocation[];
   readonly other: readonly OtherAlerts[];

@@ -1,24 +1,35 @@
 /** Recordings by location, and the order in which they are told: most downtime first. */
-import type { DigestPart, LocationGroup, RecordingDigest } from "./digest.ts";
-import type { JudgedRecording } from "./recording.ts";
-import { addTally, emptyTally, meanUptime } from "./uptime.ts";
+import type { DigestPart, LocationGroup, RecordingDigest, Span } from "./digest.ts";
+import type { LocationDays } from "./location-days.ts";
+import type { OutageTally } from "./recovery.ts";
+import { meanUptime, type UptimeTally } from "./uptime.ts";
 
+/** What is kept of a location while its recordings are added. */
 export interface LocationRecords {
   readonly id: string;
   readonly name: string;
-  readonly judged: JudgedRecording[];
+  /** Of its first recording. */
+  readonly timezone: string;
+  readonly recordings: RecordingDigest[];
+  readonly tally: UptimeTally;
+  readonly outages: OutageTally;
+  /** The period before, of those recordings whose figures go back so far. */
+  readonly compared: { recordings: number; readonly before: UptimeTally; readonly outages: OutageTally };
+  /** When at least one of its recordings was meant to upload. */
+  open: readonly Span[];
+  readonly days: LocationDays;
 }
 
 /** The locations that have recordings in this part. */
 export function groups(locations: readonly LocationRecords[], part: DigestPart): LocationGroup[] {
   return locations
-    .map(({ id, name, judged }) => {
-      const recordings = judged.map(({ digest }) => digest).filter((digest) => digest.part === part);
+    .map(({ id, name, recordings: all, tally }) => {
+      const recordings = all.filter((digest) => digest.part === part);
       return {
         locationId: id,
         locationName: name,
-        uptime: uptimeOf(judged),
-        size: judged.length,
+        uptime: meanUptime(tally),
+        size: all.length,
         lostMs: sum(recordings, ({ lostMs }) => lostMs),
         recordings: recordings.sort(worstFirst),
       };
@@ -54,9 +65,4 @@ export function compare(a: string, b: string): number {
 
 export function sum<T>(items: readonly T[], of: (item: T) => number): number {
   return items.reduce((result, item) => result + of(item), 0);
-}
-
-/** Uptime of recordings taken together. */
-export function uptimeOf(judged: readonly JudgedRecording[]): number | undefined {
-  return meanUptime(judged.reduce((tally, one) => addTally(tally, one.tally), emptyTally()));
 }

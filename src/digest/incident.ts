@@ -1,6 +1,6 @@
 import type { Alert } from "../health/alert.ts";
 import type { Rule } from "../health/rule.ts";
-import type { DarkLocation, DigestInput, Incident, IncidentKind, OtherAlerts } from "./digest.ts";
+import type { DarkLocation, DigestScope, Incident, IncidentKind, OtherAlerts } from "./digest.ts";
 import { compare, type LocationRecords, sum } from "./groups.ts";
 import { clip, subtract, total } from "./spans.ts";
 
@@ -9,6 +9,7 @@ const DEFAULT_KINDS: ReadonlyMap<string, IncidentKind> = new Map([
   ["RecordingOffline", "offline"],
   ["RecordingMissing", "missing"],
   ["LocationOffline", "location_offline"],
+  ["RecordingFlapping", "flapping"],
 ]);
 
 /** What of an alert is told, be it firing or remembered as an incident. */
@@ -35,24 +36,25 @@ export function incidentOf(alert: RecordedAlert, rules: readonly Rule[]): Incide
 
 function kindOf({ when }: Rule): IncidentKind {
   if (when.kind === "status") return when.status === "offline" ? "offline" : "other";
-  return when.kind === "missing" || when.kind === "location_offline" ? when.kind : "other";
+  const { kind } = when;
+  return kind === "missing" || kind === "location_offline" || kind === "flapping" ? kind : "other";
 }
 
 /** Location incidents inside the period, without the time at which none of its recordings was meant to record. */
 export function darkLocations(
-  input: DigestInput,
+  input: DigestScope,
   locations: ReadonlyMap<string, LocationRecords>,
 ): DarkLocation[] {
   const bounds = { from: input.period.start, to: input.period.end };
   const dark = input.incidents.flatMap((incident): DarkLocation[] => {
     const location = incident.kind === "location_offline" && locations.get(incident.locationId ?? "");
     if (!location) return [];
-    const open = location.judged.flatMap(({ closed }) => subtract([bounds], closed));
     const span = { from: incident.startsAt, to: incident.endsAt ?? input.now };
-    const lost = subtract(clip([span], bounds), [...subtract([bounds], open), ...input.blind]);
+    const lost = subtract(clip([span], bounds), [...subtract([bounds], location.open), ...input.blind]);
     if (lost.length === 0) return [];
-    const { startsAt, endsAt } = incident;
-    const outage = { kind: "location_offline" as const, startsAt, endsAt, lostMs: total(lost) };
+    const { startsAt, endsAt, endReason } = incident;
+    const recovered = endsAt !== undefined && (endReason ?? "recovered") === "recovered";
+    const outage = { kind: "location_offline" as const, startsAt, endsAt, lostMs: total(lost), recovered };
     return [{ locationId: location.id, locationName: location.name, outage }];
   });
   return dark.sort((a, b) => b.outage.lostMs - a.outage.lostMs);
@@ -60,7 +62,7 @@ export function darkLocations(
 
 /** Alerts that are not downtime, of what the digest speaks of or of the service itself. */
 export function otherAlerts(
-  input: DigestInput,
+  input: DigestScope,
   recordings: ReadonlySet<string>,
   locations: ReadonlyMap<string, LocationRecords>,
 ): OtherAlerts[] {

@@ -1,21 +1,25 @@
-/** What the period was like for one recording. */
+/** What the period was like for one recording, and the one before it. */
 import type { Instant } from "../lib/clock.ts";
 import {
-  type DigestInput,
   type DigestPart,
   type DigestRecording,
+  type DigestScope,
   type Incident,
   type Outage,
   type RecordingDigest,
+  type RecordingFigures,
   type Span,
   UP_ALL_THE_TIME,
 } from "./digest.ts";
+import { countOutages, emptyRecovery, type OutageTally } from "./recovery.ts";
+import type { ScheduleTimes } from "./schedule-times.ts";
 import { clip, subtract, total, union } from "./spans.ts";
 import { timeline } from "./timeline.ts";
 import {
   addBuckets,
   closedTime,
   emptyTally,
+  hourlyTime,
   meanUptime,
   type TimedBucket,
   timedBuckets,
@@ -27,45 +31,85 @@ export interface JudgedRecording {
   readonly tally: UptimeTally;
   /** Outside its uploading schedule. */
   readonly closed: readonly Span[];
+  readonly before: { readonly tally: UptimeTally; readonly outages: OutageTally } | undefined;
+  readonly outages: OutageTally;
 }
 
 interface Downtime extends Span {
   readonly kind: "offline" | "missing";
   readonly endsAt: Instant | undefined;
+  readonly recovered: boolean;
 }
 
-/** Judges one recording by its figures and by its own incidents (kinds `offline` and `missing`). */
+/** Judges one recording by its figures and by its own incidents (kinds `offline`, `missing` and `flapping`). */
 export function judgeRecording(
-  input: DigestInput,
+  scope: DigestScope,
   subject: DigestRecording,
+  figures: RecordingFigures,
   incidents: readonly Incident[],
+  schedules: ScheduleTimes,
 ): JudgedRecording {
-  const bounds = { from: input.period.start, to: input.period.end };
-  const buckets = timedBuckets(input.uptime.get(subject.recording.id) ?? [], bounds, input.now);
-  const closed = closedTime(buckets);
-  const downtimes = downtimesOf(subject, incidents, input.now);
-  const inPeriod = downtimes.filter((span) => total(subtract(clip([span], bounds), closed)) > 0);
-  const lost = subtract(clip(inPeriod, bounds), [...closed, ...input.blind]);
-  const tally = addBuckets(emptyTally(), buckets);
+  const bounds = { from: scope.period.start, to: scope.period.end };
+  const downtimes = downtimesOf(subject, incidents, scope.now);
+  const facts = { scope, subject, figures, downtimes, schedules };
+  const { buckets, closed, inPeriod, lost, tally, outages } = within(bounds, facts);
   const uptime = meanUptime(tally);
   const downSince = downtimes.find(({ endsAt }) => endsAt === undefined)?.from;
   const upSince = isUp(subject) ? subject.since : undefined;
-  const part = partOf({ downSince, inPeriod, uptime, buckets, seenUp: seenUp(upSince, bounds, input.blind) });
+  const part = partOf({ downSince, inPeriod, uptime, buckets, seenUp: seenUp(upSince, bounds, scope.blind) });
   const troubled = part === "down_now" || part === "down_some";
+  const before = beforeOf(facts);
   return {
     tally,
     closed,
+    before,
+    outages: countOutages(emptyRecovery(), outages, bounds),
     digest: {
       id: subject.recording.id,
       name: subject.recording.name,
       part,
       downSince,
       uptime,
+      uptimeBefore: before && meanUptime(before.tally),
       lostMs: total(lost),
-      outages: inPeriod.map((span) => outageOf(span, bounds, [...closed, ...input.blind])),
-      timeline: troubled ? timeline({ bounds, down: lost, blind: input.blind, buckets, upSince }) : [],
+      outages,
+      flapping: flappingOf(incidents, bounds, scope.now),
+      timeline: troubled ? timeline({ bounds, down: lost, blind: scope.blind, buckets, upSince }) : [],
     },
   };
+}
+
+interface Facts {
+  readonly scope: DigestScope;
+  readonly subject: DigestRecording;
+  readonly figures: RecordingFigures;
+  readonly downtimes: readonly Downtime[];
+  readonly schedules: ScheduleTimes;
+}
+
+function within(bounds: Span, { scope, subject, figures, downtimes, schedules }: Facts) {
+  const buckets = timedBuckets(figures.buckets, bounds, scope.now);
+  const learned = schedules.closed(figures.scheduleHours, subject.recording.timezone, bounds);
+  const unsaid = learned.length === 0 ? [] : subtract(learned, hourlyTime(buckets));
+  const closed = union([...closedTime(buckets), ...unsaid]);
+  const inPeriod = downtimes.filter((span) => total(subtract(clip([span], bounds), closed)) > 0);
+  const excepted = [...closed, ...scope.blind];
+  const outages = inPeriod.map((span) => outageOf(span, bounds, excepted));
+  const lost = subtract(clip(inPeriod, bounds), excepted);
+  return { buckets, closed, inPeriod, lost, outages, tally: addBuckets(emptyTally(), buckets) };
+}
+
+/** Figures of the first day may begin in the middle of it, or in another zone. */
+const BEGINS_WITHIN_MS = 12 * 3_600_000;
+
+/** Undefined where its figures do not go back to the beginning: part of a period is not compared with a whole one. */
+function beforeOf(facts: Facts): JudgedRecording["before"] {
+  const { before } = facts.scope;
+  const [first] = facts.figures.buckets;
+  if (!before || !first || first.startAt > before.period.start + BEGINS_WITHIN_MS) return undefined;
+  const bounds = { from: before.period.start, to: before.period.end };
+  const { tally, outages } = within(bounds, facts);
+  return { tally, outages: countOutages(emptyRecovery(), outages, bounds) };
 }
 
 function isUp({ status }: DigestRecording): boolean {
@@ -80,13 +124,15 @@ function downtimesOf(subject: DigestRecording, incidents: readonly Incident[], n
   const known = incidents.flatMap((incident): Downtime[] => {
     if (incident.kind !== "offline" && incident.kind !== "missing") return [];
     const endsAt = incident.endsAt ?? (isUp(subject) ? now : undefined);
-    return [{ kind: incident.kind, from: incident.startsAt, to: endsAt ?? now, endsAt }];
+    const recovered = endsAt !== undefined && (incident.endReason ?? "recovered") === "recovered";
+    return [{ kind: incident.kind, from: incident.startsAt, to: endsAt ?? now, endsAt, recovered }];
   });
   const unexplained =
     subject.status === "offline" &&
     !subject.recording.useUploadingSchedule &&
     !known.some(({ endsAt }) => endsAt === undefined);
-  if (unexplained) known.push({ kind: "offline", from: subject.since, to: now, endsAt: undefined });
+  if (unexplained)
+    known.push({ kind: "offline", from: subject.since, to: now, endsAt: undefined, recovered: false });
   return joined(known.sort((a, b) => a.from - b.from));
 }
 
@@ -95,8 +141,13 @@ function joined(downtimes: readonly Downtime[]): Downtime[] {
   const result: Downtime[] = [];
   for (const next of downtimes) {
     const last = result.at(-1);
-    if (!last || next.from > last.to) result.push(next);
-    else result[result.length - 1] = { ...last, to: Math.max(last.to, next.to), endsAt: later(last, next) };
+    if (!last || next.from > last.to) {
+      result.push(next);
+      continue;
+    }
+    const endsAt = later(last, next);
+    const recovered = endsAt !== undefined && (next.endsAt === endsAt ? next : last).recovered;
+    result[result.length - 1] = { ...last, to: Math.max(last.to, next.to), endsAt, recovered };
   }
   return result;
 }
@@ -126,6 +177,15 @@ function partOf(facts: {
 }
 
 function outageOf(span: Downtime, bounds: Span, excepted: readonly Span[]): Outage {
+  const { kind, from, endsAt, recovered } = span;
   const lostMs = total(subtract(clip([span], bounds), union(excepted)));
-  return { kind: span.kind, startsAt: span.from, endsAt: span.endsAt, lostMs };
+  return { kind, startsAt: from, endsAt, lostMs, recovered };
+}
+
+function flappingOf(incidents: readonly Incident[], bounds: Span, now: Instant): RecordingDigest["flapping"] {
+  const times = incidents
+    .filter(({ kind }) => kind === "flapping")
+    .map(({ startsAt, endsAt }) => ({ from: startsAt, to: endsAt ?? now }))
+    .filter((span) => clip([span], bounds).length > 0);
+  return times.length === 0 ? undefined : { count: times.length, lengthMs: total(clip(times, bounds)) };
 }

@@ -7,11 +7,12 @@ import { html, type Markup, nothing } from "../lib/markup.ts";
 import { bar, legend } from "./bar.ts";
 import type { Digest, DigestPart, RecordingDigest } from "./digest.ts";
 import type { Headline } from "./headline.ts";
+import { locationDays, rankings } from "./render-standings.ts";
 import { EMBEDDED } from "./style-sheet.ts";
-import type { GroupView, PartView } from "./view.ts";
+import { TABLE } from "./table.ts";
+import type { DigestView, GroupView, PartView } from "./view.ts";
 import * as words from "./words.ts";
 
-const TABLE = html` role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"`;
 /** Outlook for Windows knows no `max-width`. */
 const OUTLOOK_BEGIN = {
   html: `<!--[if mso]><table role="presentation" width="640" align="center" cellpadding="0" cellspacing="0" border="0"><tr><td><![endif]-->`,
@@ -24,11 +25,11 @@ export const UNSUBSCRIBE_HERE = "<!--unsubscribe-->";
 /** A whole HTML document, its styles not yet in the elements. */
 export function renderHtml(
   digest: Digest,
-  view: readonly PartView[],
+  { parts, standings }: DigestView,
   head: Headline,
   frame: { readonly name: string; readonly externalUrl: string | undefined },
 ): string {
-  const [troubled, quiet] = [view.filter(isTroubled), view.filter((part) => !isTroubled(part))];
+  const [troubled, quiet] = [parts.filter(isTroubled), parts.filter((part) => !isTroubled(part))];
   const page = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">
@@ -41,7 +42,7 @@ export function renderHtml(
 <div class="m s">${frame.name} &nbsp;·&nbsp; ${digest.period.label}</div>
 <h1 class="t">${head.sentence}.</h1>${head.aside === "" ? nothing : html`<p class="m aside">${head.aside}.</p>`}
 <table${TABLE}><tr>${words.keyFigures(digest).map(keyFigure)}</tr></table></td></tr>
-${troubled.map((part) => section(part, digest))}${legend(troubled, digest)}${quiet.map((part) => section(part, digest))}${otherAlerts(digest)}
+${troubled.map((part) => section(part, digest))}${legend(troubled, digest)}${rankings(standings, digest)}${locationDays(standings, digest)}${quiet.map((part) => section(part, digest))}${otherAlerts(digest)}
 <tr><td class="pad foot">
 <div class="m line xs fine">${footer(digest, frame.externalUrl)}</div>
 </td></tr></table>${OUTLOOK_END}</td></tr></table></body></html>
@@ -60,10 +61,10 @@ function mood({ totals, dark }: Digest): DigestPart {
   return totals.up > 0 ? "up" : "unknown";
 }
 
-function keyFigure({ name, value }: words.Figure): Markup {
+function keyFigure({ name, value, was = "" }: words.Figure): Markup {
   return html`<td class="kpi" width="25%" valign="top">
 <div class="m xs">${name}</div>
-<div class="t figure">${value === "" ? html`&ndash;` : value}</div></td>`;
+<div class="t figure">${value === "" ? html`&ndash;` : value}</div>${was === "" ? nothing : html`<div class="m was">${was}</div>`}</td>`;
 }
 
 function section(part: PartView, digest: Digest): Markup {
@@ -109,7 +110,7 @@ function recordingRows(recording: RecordingDigest, digest: Digest): Markup {
   return html`<tr><td class="t name"><span dir="auto">${name}</span></td>
 <td class="t said nw" align="right" valign="top">${said}</td></tr>
 <tr><td class="m s note">${times}</td>
-<td class="m s note nw" align="right" valign="top">${uptime}</td></tr>
+<td class="m s under nw" align="right" valign="top">${uptime}</td></tr>
 <tr><td colspan="2" class="end">${bar(recording.timeline, `${name}: ${times}`)}</td></tr>
 `;
 }
@@ -134,7 +135,7 @@ function otherAlerts(digest: Digest): Markup {
       ({ name, value }) =>
         html`<tr><td class="t line row">${name}</td><td class="m s line cell" align="right">${value}</td></tr>`,
     );
-  return html`<tr><td class="pad part"><h2 class="t">Other alerts</h2>
+  return html`<tr><td class="pad part"><h2 class="t below">Other alerts</h2>
 <table${TABLE}>${rows}</table></td></tr>
 `;
 }

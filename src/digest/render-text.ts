@@ -1,16 +1,18 @@
 /** The digest in plain text, for those who read mail that way: the same words and figures as the HTML. */
-import type { Digest, RecordingDigest } from "./digest.ts";
+import { type Digest, type RecordingDigest, UP_ALL_THE_TIME } from "./digest.ts";
 import type { Headline } from "./headline.ts";
-import type { GroupView, PartView } from "./view.ts";
+import * as standing from "./standing-words.ts";
+import type { DigestView, GroupView, PartView, Standings } from "./view.ts";
 import * as words from "./words.ts";
 
 /** Lines end in `\n`. */
 export function renderText(
   digest: Digest,
-  view: readonly PartView[],
+  { parts, standings }: DigestView,
   head: Headline,
   frame: { readonly name: string; readonly externalUrl: string | undefined },
 ): string {
+  const [troubled, quiet] = [parts.filter(isTroubled), parts.filter((part) => !isTroubled(part))];
   const blocks = [
     [
       `${head.sentence}.`,
@@ -19,8 +21,14 @@ export function renderText(
     ],
     words
       .keyFigures(digest)
-      .map(({ name, value }) => `${`${name}:`.padEnd(13)}${value === "" ? "–" : value}`),
-    ...view.map((part) => partLines(part, digest)),
+      .map(
+        ({ name, value, was = "" }) =>
+          `${`${name}:`.padEnd(15)}${value === "" ? "–" : value}${was === "" ? "" : `, ${was}`}`,
+      ),
+    ...troubled.map((part) => partLines(part, digest)),
+    ...rankings(standings, digest),
+    locationDays(standings, digest),
+    ...quiet.map((part) => partLines(part, digest)),
     otherAlerts(digest),
     words.notes(digest),
     frame.externalUrl === undefined ? [] : [`See how it is now: ${frame.externalUrl}`],
@@ -29,15 +37,46 @@ export function renderText(
   return `${filled.map((lines) => lines.join("\n")).join("\n\n")}\n`.replaceAll("\u00a0", " ");
 }
 
+function isTroubled({ part }: PartView): boolean {
+  return part === "down_now" || part === "down_some";
+}
+
+function titled(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [title, "-".repeat(title.length), ...lines];
+}
+
+function rankings({ longest, flappers, moreFlappers }: Standings, digest: Digest): string[][] {
+  const line = ({ name, value, note }: standing.Ranked) => `${name}: ${listed([value, note])}`;
+  const more = moreFlappers > 0 ? [`and ${words.counted(moreFlappers, "more recording")}`] : [];
+  return [
+    titled(
+      "Longest outages",
+      longest.map((one) => line(standing.longOutage(one, digest))),
+    ),
+    titled("Down again and again", [...flappers.map((one) => line(standing.flapper(one))), ...more]),
+  ];
+}
+
+function locationDays({ locations, moreLocations }: Standings, digest: Digest): string[] {
+  const low = locations.filter(standing.hasLowDay);
+  const lines = low.map((location) => {
+    const name = words.nameOf(location.locationName, location.locationId);
+    return `${name}: ${listed([standing.uptimeNow(location), standing.lowDays(location, digest)])}`;
+  });
+  const up = locations.length - low.length;
+  const rest = [
+    ...(up > 0
+      ? [`${words.counted(up, "location")} with no day below ${words.percent(UP_ALL_THE_TIME)}`]
+      : []),
+    ...(moreLocations > 0 ? [`and ${words.counted(moreLocations, "more location")}`] : []),
+  ];
+  return titled(standing.daysTitle(digest), [...lines, ...rest]);
+}
+
 function partLines(part: PartView, digest: Digest): string[] {
   const title = `${part.title}: ${words.counted(part.total, "recording")}`;
   const more = part.moreRecordings > 0 ? [words.moreLocations(part)] : [];
-  return [
-    title,
-    "-".repeat(title.length),
-    ...part.groups.flatMap((group) => groupLines(part, group, digest)),
-    ...more,
-  ];
+  return titled(title, [...part.groups.flatMap((group) => groupLines(part, group, digest)), ...more]);
 }
 
 function groupLines({ part }: PartView, view: GroupView, digest: Digest): string[] {
@@ -74,9 +113,8 @@ function recordingLine(recording: RecordingDigest, digest: Digest): string {
 function otherAlerts(digest: Digest): string[] {
   if (digest.other.length === 0) return [];
   const rows = words.otherAlerts(digest);
-  return [
+  return titled(
     "Other alerts",
-    "------------",
-    ...rows.map(({ name, value }) => (value ? `${name}: ${value}` : name)),
-  ];
+    rows.map(({ name, value }) => (value ? `${name}: ${value}` : name)),
+  );
 }

@@ -2,6 +2,7 @@
 import type { UptimeBucket } from "../health/recording.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Span } from "./digest.ts";
+import { union } from "./spans.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -57,7 +58,12 @@ function bucketLength(
 
 /** Time outside the uploading schedule, as the service tells it bucket by bucket. */
 export function closedTime(buckets: readonly TimedBucket[]): Span[] {
-  return buckets.filter(({ bucket }) => !bucket.withinSchedule);
+  return union(buckets.filter(({ bucket }) => !bucket.withinSchedule));
+}
+
+/** The time of which the service's word is kept hour by hour. */
+export function hourlyTime(buckets: readonly TimedBucket[]): Span[] {
+  return union(buckets.filter(({ from, to }) => to - from <= HOUR));
 }
 
 /**

@@ -3,10 +3,14 @@ import {
   type Digest,
   type DigestPart,
   digestParts,
+  type Flapper,
+  type LocationDigest,
   type LocationGroup,
+  type LongOutage,
   type Outage,
   type RecordingDigest,
 } from "./digest.ts";
+import { wentWith } from "./rankings.ts";
 
 export interface GroupView {
   readonly group: LocationGroup;
@@ -54,6 +58,40 @@ export function viewOf(digest: Digest, limit: number): PartView[] {
     .map((part) => partView(part, digest, Math.max(1, limit * SHARE[part])));
 }
 
+/** What stands out, and locations as a whole. */
+export interface Standings {
+  readonly locations: readonly LocationDigest[];
+  readonly moreLocations: number;
+  /** None where the parts above say as much. */
+  readonly longest: readonly LongOutage[];
+  readonly flappers: readonly Flapper[];
+  readonly moreFlappers: number;
+}
+
+/** As much of a digest as there is room for. */
+export interface DigestView {
+  readonly parts: readonly PartView[];
+  readonly standings: Standings;
+}
+
+const FEW_OUTAGES = 3;
+const MOST_FLAPPERS = 5;
+/** A location's days take as much room as so many recordings. */
+const RECORDINGS_PER_LOCATION = 4;
+
+export function standingsOf(digest: Digest, limit: number): Standings {
+  const known = digest.locations.filter(({ days }) => days.some((day) => day !== undefined));
+  const locations = known.slice(0, Math.max(1, Math.floor(limit / RECORDINGS_PER_LOCATION)));
+  const flappers = digest.flappers.slice(0, MOST_FLAPPERS);
+  return {
+    locations,
+    moreLocations: known.length - locations.length,
+    longest: digest.totals.outages > FEW_OUTAGES ? digest.longest : [],
+    flappers,
+    moreFlappers: digest.flappers.length - flappers.length,
+  };
+}
+
 function partView(part: DigestPart, digest: Digest, limit: number): PartView {
   const groups = digest.parts[part];
   const views: GroupView[] = [];
@@ -81,7 +119,7 @@ function groupView(group: LocationGroup, digest: Digest, limit: number): GroupVi
   const dark = digest.dark
     .filter(({ locationId }) => locationId === group.locationId)
     .map(({ outage }) => outage);
-  const [together, apart] = split(group.recordings, (recording) => wentWith(recording, dark));
+  const [together, apart] = split(group.recordings, (recording) => alwaysWith(recording, dark));
   const shown = apart.slice(0, limit);
   return { group, together, shown, more: apart.length - shown.length };
 }
@@ -90,15 +128,6 @@ function split<T>(items: readonly T[], first: (item: T) => boolean): [T[], T[]] 
   return [items.filter(first), items.filter((item) => !first(item))];
 }
 
-/** Cameras of one location never go dark in the same second. */
-const TOGETHER_WITHIN = 5 * 60_000;
-
-function wentWith({ outages }: RecordingDigest, dark: readonly Outage[]): boolean {
-  const close = (a = 0, b = 0) => Math.abs(a - b) <= TOGETHER_WITHIN;
-  return (
-    outages.length > 0 &&
-    outages.every((outage) =>
-      dark.some(({ startsAt, endsAt }) => close(outage.startsAt, startsAt) && close(outage.endsAt, endsAt)),
-    )
-  );
+function alwaysWith({ outages }: RecordingDigest, dark: readonly Outage[]): boolean {
+  return outages.length > 0 && outages.every((outage) => wentWith(outage, dark));
 }

@@ -124,16 +124,25 @@ export interface Figure {
   readonly name: string;
   /** Empty where there is no figure. */
   readonly value: string;
+  /** Of the period before, as a sentence part; empty where there is nothing to compare with. */
+  readonly was?: string;
 }
 
 /** The four figures at the top. Nothing known has no downtime either. */
-export function keyFigures({ totals }: Digest): Figure[] {
+export function keyFigures({ totals, before }: Digest): Figure[] {
   const known = totals.unknown < totals.recordings;
+  const length = (ms: number | undefined) => (ms === undefined ? "" : humanDuration(ms));
+  const number = (n: number | undefined) => (n === undefined ? "" : count(n));
+  const figure = (name: string, value: string, was: string): Figure => ({
+    name,
+    value,
+    was: was === "" || value === "" ? "" : `was ${was}`,
+  });
   return [
-    { name: "Uptime", value: percent(totals.uptime) },
-    { name: "Lost in all", value: known ? humanDuration(totals.lostMs) : "" },
-    { name: "Outages", value: known ? count(totals.outages) : "" },
-    { name: "Down now", value: known ? count(totals.downNow) : "" },
+    figure("Uptime", percent(totals.uptime), percent(before?.uptime)),
+    figure("Lost in all", known ? humanDuration(totals.lostMs) : "", length(before?.lostMs)),
+    figure("Outages", known ? count(totals.outages) : "", number(before?.outages)),
+    figure("Mean recovery", length(totals.recoveryMs), length(before?.recoveryMs)),
   ];
 }
 
@@ -190,6 +199,17 @@ export function notes(digest: Digest): string[] {
       ? [`lenswatch could not see the service ${when}: counted neither as up nor as down.`]
       : []),
     "Uptime and lost time are those of the period, inside the uploading schedule; a blank means no figure.",
+    ...comparison(digest),
     `Times in ${nameOf(digest.timezone, "UTC")}. Made ${fullMoment(digest.now, digest)}.`,
   ];
+}
+
+/** What "was" means, or why there is none. */
+function comparison(digest: Digest): string[] {
+  const { before } = digest;
+  if (!before) return [];
+  const noun = periodNoun(digest);
+  if (before.uptime === undefined && before.outages === undefined)
+    return [`Nothing is said of the ${noun} before: it was not watched in full.`];
+  return [`"Was" is the ${noun} before${before.outages === undefined ? ", as far as it was watched" : ""}.`];
 }

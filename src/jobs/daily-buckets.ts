@@ -1,24 +1,46 @@
-/** A history as buckets: the hours it still has, and one bucket for each older day. Pure. */
+/** A history as buckets: the hours it still has, and one bucket for each older day. Pure but for what it has cached. */
 import { DateTime } from "luxon";
 import type { UptimeBucket } from "../health/recording.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { UptimeHistory } from "../store/uptime.ts";
 
+/** Days and zones are few and recordings many: when a day begins is worked out once. */
+const DAYS_KEPT = 10_000;
+
 /**
- * Buckets from `from` on, oldest first, with the day it falls into; a day of which an hour is kept is not also given
- * as a day.
+ * Gives `bucketsOf(history, zone, from)`: buckets from `from` on, oldest first, with the day it falls into. A day of
+ * which every hour is kept is given by its hours, an older one as a day.
  */
-export function dailyBuckets(history: UptimeHistory, zone: string, from: Instant): UptimeBucket[] {
-  const firstHour = history.buckets[0]?.startAt ?? Number.POSITIVE_INFINITY;
-  const days = Object.entries(history.days).flatMap(([day, { ratio, segmentsExpected }]) => {
-    const start = DateTime.fromISO(day, { zone });
-    const end = start.plus({ days: 1 }).toMillis();
-    if (end <= from || end > firstHour) return [];
-    return [dayBucket(start.toMillis(), ratio, segmentsExpected)];
-  });
-  return [...days, ...history.buckets.filter(({ startAt }) => startAt >= from)].sort(
-    (a, b) => a.startAt - b.startAt,
-  );
+export function createDailyBuckets(): (
+  history: UptimeHistory,
+  zone: string,
+  from: Instant,
+) => UptimeBucket[] {
+  const days = new Map<string, { readonly from: Instant; readonly to: Instant }>();
+
+  function dayAt(day: string, zone: string) {
+    const key = `${day} ${zone}`;
+    const known = days.get(key);
+    if (known) return known;
+    const start = DateTime.fromISO(day, { zone }).startOf("day");
+    const made = { from: start.toMillis(), to: start.plus({ days: 1 }).toMillis() };
+    if (days.size >= DAYS_KEPT) days.clear();
+    days.set(key, made);
+    return made;
+  }
+
+  return (history, zone, from) => {
+    const firstHour = history.buckets[0]?.startAt ?? Number.POSITIVE_INFINITY;
+    let hoursFrom = from;
+    const older = Object.entries(history.days).flatMap(([date, { ratio, segmentsExpected }]) => {
+      const day = dayAt(date, zone);
+      if (day.to <= from || day.from >= firstHour) return [];
+      hoursFrom = Math.max(hoursFrom, day.to);
+      return [dayBucket(day.from, ratio, segmentsExpected)];
+    });
+    older.sort((a, b) => a.startAt - b.startAt);
+    return [...older, ...history.buckets.filter(({ startAt }) => startAt >= hoursFrom)];
+  };
 }
 
 function dayBucket(startAt: Instant, ratio: number, segmentsExpected: number): UptimeBucket {

@@ -4,20 +4,14 @@
  */
 import { createHash } from "node:crypto";
 import type { Config, DigestConfig } from "../config/config.ts";
-import { type DigestInput, digestSteps } from "../digest/compute.ts";
-import { incidentOf } from "../digest/incident.ts";
 import { digestPeriod } from "../digest/period.ts";
 import { renderDigest } from "../digest/render.ts";
-import { currentStatus, recordingsById } from "../health/fleet.ts";
-import type { UptimeBucket } from "../health/recording.ts";
-import type { FleetSnapshot, RecordingState } from "../health/state.ts";
-import { runBreathing } from "../lib/breathe.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
-import { dailyBuckets } from "./daily-buckets.ts";
 import { attachmentsOf } from "./digest-attachments.ts";
+import { computeFleet, type Fleet } from "./digest-figures.ts";
 import { type DigestMail, letterFor, type MadeDigest } from "./digest-mail.ts";
 
 export interface DigestDeps {
@@ -25,102 +19,19 @@ export interface DigestDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The fleet now, and which shard each recording's history is in. */
-  fleet(): Promise<FleetSnapshot & { readonly shardNumbers: readonly number[] }>;
+  fleet(): Promise<Fleet>;
 }
 
-const IDS_PER_READ = 1_000;
 const DIGESTS_KEPT_S = 40 * 86_400;
 
 /** Renders the digest for the last whole period before `at`. */
 export async function makeDigest(deps: DigestDeps, digest: DigestConfig, at: Instant): Promise<MadeDigest> {
   const period = digestPeriod(digest.period, at, digest.timezone);
-  const input = await gather(deps, digest, period);
+  const computed = await computeFleet(deps, digest, period);
   const frame = { name: digest.name, externalUrl: deps.config.http.externalUrl };
-  const computed = await runBreathing(digestSteps(input));
   const { unsubscribeUrl } = digest;
   const attachments = await attachmentsOf(digest.name, computed);
   return { ...(await renderDigest(computed, frame)), attachments, unsubscribeUrl, periodEnd: period.end };
-}
-
-async function gather(
-  deps: DigestDeps,
-  digest: DigestConfig,
-  period: DigestInput["period"],
-): Promise<DigestInput> {
-  const { rules } = deps.config;
-  const fleet = await deps.fleet();
-  const [ended, alerts] = await Promise.all([
-    deps.store.incidents.endedSince(period.start),
-    deps.store.shards.alerts(),
-  ]);
-  const firing = alerts.filter((alert) => alert.state === "firing");
-  const incidents = [
-    ...ended.map((row) => incidentOf({ ...row, labels: { alertname: row.alertname } }, rules)),
-    ...firing.map((alert) => incidentOf(alert, rules)),
-  ];
-  const unreachable = new Set(
-    rules.flatMap(({ id, when }) => (when.kind === "service" && when.state === "unreachable" ? [id] : [])),
-  );
-  const blind = [...ended, ...firing]
-    .filter(({ ruleId, startsAt }) => unreachable.has(ruleId) && startsAt < period.end)
-    .map(({ startsAt, endsAt }) => ({ from: startsAt, to: endsAt ?? fleet.now }));
-  return {
-    now: fleet.now,
-    period,
-    timezone: digest.timezone,
-    recordings: recordingsOf(fleet, await runBreathing(recordingsById(fleet))),
-    uptime: await uptimeOf(deps, fleet, period.start),
-    incidents,
-    matchers: digest.matchers,
-    blind,
-  };
-}
-
-function recordingsOf(
-  fleet: FleetSnapshot,
-  states: ReadonlyMap<string, RecordingState>,
-): DigestInput["recordings"] {
-  return [...states.values()].map((state) => ({
-    recording: fleet.inventory.recording(state.id) ?? unnamed(state.id, state.locationId),
-    locationName: fleet.inventory.location(state.locationId)?.name ?? state.locationId,
-    status: currentStatus(state, fleet.now, fleet.statusIntervalMs),
-    since: state.since,
-  }));
-}
-
-function unnamed(id: string, locationId: string) {
-  return {
-    id,
-    name: id,
-    organisation: "",
-    cameraServer: "",
-    locationId,
-    useUploadingSchedule: false,
-    timezone: "UTC",
-  };
-}
-
-/** Hourly buckets as far back as they are kept, one bucket a day before that. */
-async function uptimeOf(
-  { store, config }: DigestDeps,
-  fleet: FleetSnapshot & { readonly shardNumbers: readonly number[] },
-  from: Instant,
-): Promise<Map<string, readonly UptimeBucket[]>> {
-  const uptime = new Map<string, readonly UptimeBucket[]>();
-  for (const [i, { recordings }] of fleet.shards.entries()) {
-    const ids = [...recordings.keys()];
-    for (let at = 0; at < ids.length; at += IDS_PER_READ) {
-      const page = ids.slice(at, at + IDS_PER_READ);
-      const histories = await store.uptime.histories(fleet.shardNumbers[i] ?? 0, page);
-      for (const [id, history] of histories) {
-        const zone =
-          config.service.uptimeIndexTimezone === "utc" ? "UTC" : fleet.inventory.recording(id)?.timezone;
-        uptime.set(id, dailyBuckets(history, zone ?? "UTC", from));
-      }
-    }
-  }
-  return uptime;
 }
 
 /** Longer than a mail server may take. */

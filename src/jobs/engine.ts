@@ -25,6 +25,7 @@ import { createHoldChanges, type HoldChanges } from "./hold-changes.ts";
 import { createHolds, type HeldAlert } from "./holds.ts";
 import { createInventoryJob } from "./inventory.ts";
 import { createJudgeService } from "./judge-service.ts";
+import { createNoteWatched } from "./note-watched.ts";
 import { type QueueName, type Queues, queueNames } from "./queues.ts";
 import { readFleet } from "./read-fleet.ts";
 import { createRefreshUptime, windowsOf } from "./refresh-uptime.ts";
@@ -140,6 +141,7 @@ export function createEngine(deps: EngineDeps): Engine {
     lookAtMemory: () => (duties.has("notify") ? start.look() : start.begin()),
     wake,
   });
+  const noteWatched = createNoteWatched({ log, store: store.watched, ...watch });
   const sweep = createSweep({
     clock,
     log,
@@ -161,7 +163,9 @@ export function createEngine(deps: EngineDeps): Engine {
     wake,
     swept(outcome, seconds, now) {
       deps.attempted(now);
-      if (outcome === "ok") metrics.sweepFinished(seconds, now);
+      if (outcome !== "ok") return;
+      metrics.sweepFinished(seconds, now);
+      noteWatched(now);
     },
   });
   const judgeService = createJudgeService({
@@ -237,15 +241,7 @@ export function createEngine(deps: EngineDeps): Engine {
   });
 
   const fleet = () => readFleet({ config, store, clock, shardNumbers: assigned.shards() });
-  const sendDigest = createDigestJob({
-    config,
-    store,
-    clock,
-    log,
-    fleet,
-    mail: deps.digestMail,
-    isPassing: deps.isPassing,
-  });
+  const sendDigest = createDigestJob({ ...deps, fleet, mail: deps.digestMail });
 
   /** A list that failed or is not believed is asked for again soon: an alert hangs on it. */
   const askAgain = async () => {

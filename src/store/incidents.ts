@@ -34,12 +34,22 @@ export function encodeIncident(alert: Alert): string {
   return JSON.stringify(toIncident(alert));
 }
 
+/** The oldest go when there are more. */
+export const INCIDENTS_KEPT = 50_000;
+
 export function createIncidentStore(redis: Redis, keys: Keys) {
   return {
     /** Incidents that ended at or after `from`, oldest end first. Those still open are among the alerts. */
     async endedSince(from: Instant): Promise<Incident[]> {
       const rows = await redis.zrangebyscore(keys.incidents, from, "+inf");
       return rows.map((row) => JSON.parse(row) as Incident);
+    },
+
+    /** From when on none was dropped to make room; 0 while all there were are kept, for as long as they are. */
+    async completeSince(): Promise<Instant> {
+      if ((await redis.zcard(keys.incidents)) < INCIDENTS_KEPT) return 0;
+      const [, end] = await redis.zrangebyscore(keys.incidents, "-inf", "+inf", "WITHSCORES", "LIMIT", 0, 1);
+      return Number(end ?? 0);
     },
   };
 }

@@ -74,6 +74,8 @@ export function keysUnder(prefix: string) {
     exposes: `${p}exposes`,
     /** String: until then another storm there is gathered; goes by itself. */
     storm: (integration: string) => `${p}storm:${integration}`,
+    /** Sorted set by end: when a stretch of sweeps began; one goes 70 days after its end, at most 2,000. */
+    watched: `${p}watched`,
     /** Hash: digest → JSON {spec, dueAt}; a field goes with its configuration. */
     digestsDue: `${p}digests:due`,
     /** Hash: recipient → when this digest was accepted for them; goes after 40 days. */

@@ -11,14 +11,13 @@ import type { ShardState } from "../health/state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { type Destination, toPlace, toWake } from "./destination.ts";
 import { encodeLog } from "./incident-log.ts";
-import { encodeIncident } from "./incidents.ts";
+import { encodeIncident, INCIDENTS_KEPT } from "./incidents.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
 import { decodeShard, emptyShard, encodeShard } from "./shard-document.ts";
 
 /** Incidents are kept 90 days, and no more than this many: about 15 MB. */
 const INCIDENTS_KEPT_MS = 90 * 86_400_000;
-const INCIDENTS_KEPT = 50_000;
 
 /** A document and the nonce it had when it was read; "" means there was none. */
 export interface Versioned<State> {

@@ -17,6 +17,7 @@ import { createStartStore } from "./start.ts";
 import { createTurn } from "./turn.ts";
 
 import { createUptimeStore } from "./uptime.ts";
+import { createWatchedStore } from "./watched.ts";
 
 export interface StoreOptions {
   /** Where a failover could lose what was written: waits until a replica of Redis has it too, bounded. */
@@ -61,6 +62,7 @@ function createParts(redis: Redis, keys: Keys, historyMs: number) {
     uptime: createUptimeStore(redis, keys),
     digests: createDigestStore(redis, keys),
     start: createStartStore(redis, keys),
+    watched: createWatchedStore(redis, keys),
     heartbeatTurn: createTurn(redis, keys.heartbeat),
     replicas: createReplicaStore(redis, keys),
   };

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { UptimeBucket } from "../../src/health/recording.ts";
-import { dailyBuckets } from "../../src/jobs/daily-buckets.ts";
+import { createDailyBuckets } from "../../src/jobs/daily-buckets.ts";
 import { dayOf } from "../../src/jobs/days.ts";
 import { advance, calendarOf, firstDay } from "../../src/jobs/refresh-uptime.ts";
 import type { UptimeHistory } from "../../src/store/uptime.ts";
@@ -103,6 +103,7 @@ it("older days stand in where hours are not kept any more, never beside them", (
     },
     finishedDay: "2026-03-29",
   };
+  const dailyBuckets = createDailyBuckets();
   const all = dailyBuckets(history, LONDON, midnight);
   expect(all.map(({ startAt, overallUptime }) => [startAt, overallUptime])).toEqual([
     [midnight, 0.5],
@@ -110,6 +111,20 @@ it("older days stand in where hours are not kept any more, never beside them", (
   ]);
   expect(all[0]).toMatchObject({ withinSchedule: true, segmentsExpected: 200 });
   expect(dailyBuckets(history, LONDON, midnight + 26 * HOUR)).toHaveLength(3);
+});
+
+it("a day of which only the last hours are kept is given as a day", () => {
+  const midnight = Date.parse("2026-03-27T00:00:00Z");
+  const history: UptimeHistory = {
+    buckets: hours(midnight + 20 * HOUR, 28),
+    days: {
+      "2026-03-27": { ratio: 0.25, segmentsExpected: 100 },
+      "2026-03-28": { ratio: 0.5, segmentsExpected: 200 },
+    },
+    finishedDay: "2026-03-28",
+  };
+  const starts = createDailyBuckets()(history, LONDON, 0).map(({ startAt }) => (startAt - midnight) / HOUR);
+  expect(starts).toEqual([0, ...Array.from({ length: 24 }, (_, i) => 24 + i)]);
 });
 
 it("a day's bucket begins at its local midnight, also after a clock change", () => {
@@ -121,6 +136,8 @@ it("a day's bucket begins at its local midnight, also after a clock change", () 
     },
     finishedDay: undefined,
   };
-  const starts = dailyBuckets(history, LONDON, 0).map(({ startAt }) => new Date(startAt).toISOString());
+  const starts = createDailyBuckets()(history, LONDON, 0).map(({ startAt }) =>
+    new Date(startAt).toISOString(),
+  );
   expect(starts).toEqual(["2026-03-29T00:00:00.000Z", "2026-03-29T23:00:00.000Z"]);
 });

@@ -1,0 +1,45 @@
+/** When lenswatch watched at all: stretches of time in which sweeps followed one another. */
+import type { Redis } from "ioredis";
+import type { Instant } from "../lib/clock.ts";
+import type { Keys } from "./keys.ts";
+
+export interface WatchedSpan {
+  readonly from: Instant;
+  readonly to: Instant;
+}
+
+/** The two longest periods of digests, and a week. */
+const KEPT_MS = 70 * 86_400_000;
+const MOST_SPANS = 2_000;
+
+export function createWatchedStore(redis: Redis, keys: Keys) {
+  return {
+    /**
+     * Somebody sweeps at this moment. Goes on with the newest stretch where that is at most `gapMs` ago. Replicas may
+     * do it at once: two stretches that overlap are the same time.
+     */
+    async note(at: Instant, gapMs: number): Promise<void> {
+      const [start, seen] = await redis.zrevrange(keys.watched, 0, 0, "WITHSCORES");
+      if (start !== undefined && at - Number(seen) <= gapMs) {
+        await redis.zadd(keys.watched, "GT", at, start);
+        return;
+      }
+      await redis
+        .multi()
+        .zadd(keys.watched, at, String(Math.floor(at)))
+        .zremrangebyscore(keys.watched, "-inf", at - KEPT_MS)
+        .zremrangebyrank(keys.watched, 0, -MOST_SPANS - 1)
+        .exec();
+    },
+
+    /** The stretches that reach beyond `since`, oldest end first. */
+    async since(since: Instant): Promise<WatchedSpan[]> {
+      const flat = await redis.zrangebyscore(keys.watched, since, "+inf", "WITHSCORES");
+      return flat.flatMap((start, i) =>
+        i % 2 === 0 ? [{ from: Number(start), to: Number(flat[i + 1]) }] : [],
+      );
+    },
+  };
+}
+
+export type WatchedStore = ReturnType<typeof createWatchedStore>;

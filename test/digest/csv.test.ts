@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { computeDigest } from "../../src/digest/compute.ts";
+import { recordingsCsv } from "../../src/digest/csv.ts";
+import { at, day, input, offline, subject } from "./fixtures.ts";
+import { sampleDigest } from "./sample.ts";
+
+const linesOf = (pieces: Iterable<string>) => [...pieces].join("").trimEnd().split("\n");
+
+test("a line per recording, worst first, blank where there is no figure", () => {
+  const digest = computeDigest(
+    input({
+      recordings: [
+        subject("a", { name: '=cmd|"x"!A1' }),
+        subject("b", { locationName: "York, Coney Street", status: "offline", since: at("22:40") }),
+        subject("c", { locationName: "Bath", status: "unknown", since: 0 }),
+      ],
+      uptime: new Map([["a", day(0.987654321)]]),
+      incidents: [
+        offline("a", at("10:00"), at("10:30")),
+        offline("a", at("12:00"), at("13:00")),
+        offline("b", at("22:40")),
+      ],
+    }),
+  );
+  expect(linesOf(recordingsCsv(digest))).toEqual([
+    "location,location_id,recording,recording_id,part,uptime_ratio,uptime_before_ratio,lost_seconds,outages,longest_outage_seconds,mean_recovery_seconds,flapping_seconds,down_since",
+    '"York, Coney Street","york,-coney-street",Camera b,b,down_now,,,4800,1,4800,,,2026-11-19T22:40:00.000Z',
+    `Leeds Briggate,leeds-briggate,"'=cmd|""x""!A1",a,down_some,0.987654,,5400,2,3600,2700,,`,
+    "Bath,bath,Camera c,c,unknown,,,,,,,,",
+  ]);
+});
+
+test("a large fleet comes in pieces, each recording once", () => {
+  const recordings = Array.from({ length: 1_234 }, (_, i) => subject(`${i}`));
+  const pieces = [...recordingsCsv(computeDigest(input({ recordings })))];
+  expect(pieces.length).toBeGreaterThan(2);
+  const ids = linesOf(pieces).map((line) => line.split(",")[3]);
+  expect(new Set(ids).size).toBe(1_235);
+});
+
+test("the week's sample has what the period before was like, and who flapped", () => {
+  const lines = linesOf(recordingsCsv(sampleDigest("1w")));
+  expect(lines.find((line) => line.includes(",Tills,22,"))).toBe(
+    "Bath Southgate,bath-southgate,Tills,22,down_some,0.977571,0.999,12960,6,2160,2160,24000,",
+  );
+});

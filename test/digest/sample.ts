@@ -1,0 +1,86 @@
+/** A week as a digest might tell it, for pictures and for what only a whole one can show. */
+import { createDigester } from "../../src/digest/compute.ts";
+import type { Digest, DigestRecording, Incident } from "../../src/digest/digest.ts";
+import { digestPeriod, type PeriodName } from "../../src/digest/period.ts";
+import type { UptimeBucket } from "../../src/health/recording.ts";
+import { dark, HOUR, MINUTE, offline, subject } from "./fixtures.ts";
+
+const DAY = 24 * HOUR;
+const PLACES = ["Leeds Briggate", "Manchester Market Street", "Bath Southgate", "York Coney Street"];
+const VIEWS = ["Entrance", "Shoes", "Tills"];
+
+const monday = (text: string) => Date.parse(`2026-11-${text}`);
+
+const recordings: DigestRecording[] = PLACES.flatMap((locationName, place) =>
+  VIEWS.map((name, view) =>
+    subject(`${place}${view}`, {
+      name,
+      locationName,
+      ...(place === 0 && view === 1 ? { status: "offline", since: monday("22T21:40:00Z") } : {}),
+    }),
+  ),
+);
+
+/** What happened: who was down, from when to when. */
+const outages: Incident[] = [
+  offline("01", monday("22T21:40:00Z")),
+  ...[0, 1, 2].map((view) => offline(`1${view}`, monday("17T11:12:00Z"), monday("17T17:33:00Z"))),
+  dark("manchester-market-street", monday("17T11:12:00Z"), monday("17T17:33:00Z")),
+  ...[0, 1, 2, 3, 4, 5].map((i) =>
+    offline("22", monday("19T09:20:00Z") + i * 70 * MINUTE, monday("19T09:20:00Z") + (i * 70 + 36) * MINUTE),
+  ),
+  offline("20", monday("20T14:00:00Z"), monday("20T18:40:00Z")),
+  offline("31", monday("11T14:00:00Z"), monday("11T16:00:00Z")),
+  {
+    alertname: "RecordingFlapping",
+    kind: "flapping",
+    recordingId: "22",
+    startsAt: monday("19T10:30:00Z"),
+    endsAt: monday("19T17:10:00Z"),
+  },
+  {
+    alertname: "LowQuality",
+    kind: "other",
+    recordingId: "30",
+    startsAt: monday("18T08:00:00Z"),
+    endsAt: monday("18T12:30:00Z"),
+  },
+];
+
+/** The service's figures as they would be: days, from nine weeks ago on. */
+function days(recordingId: string, now: number): UptimeBucket[] {
+  const own = outages.filter((one) => one.recordingId === recordingId && one.kind === "offline");
+  const first = Date.parse("2026-09-20T00:00:00Z");
+  return Array.from({ length: Math.floor((now - first) / DAY) }, (_, i) => {
+    const from = first + i * DAY;
+    const lost = own.map(({ startsAt, endsAt = now }) =>
+      Math.max(0, Math.min(endsAt, from + DAY) - Math.max(startsAt, from)),
+    );
+    const ratio = 0.999 - lost.reduce((sum, ms) => sum + ms, 0) / DAY;
+    return {
+      startAt: from,
+      withinSchedule: true,
+      segmentsExpected: 1440,
+      segmentsReceived: undefined,
+      avgUptimeOnSegment: undefined,
+      pcSegmentsReceived: undefined,
+      overallUptime: Math.max(0, ratio),
+    };
+  });
+}
+
+/** As made on Monday, 23 November 2026; the month's on 1 December. */
+export function sampleDigest(name: PeriodName = "1w"): Digest {
+  const now = Date.parse(name === "1mo" ? "2026-12-01T08:00:00Z" : "2026-11-23T08:00:00Z");
+  const timezone = "Europe/London";
+  const period = digestPeriod(name, now, timezone);
+  const before = { period: digestPeriod(name, period.start, timezone), isWatched: true };
+  const blind = [{ from: monday("18T03:00:00Z"), to: monday("18T03:25:00Z") }];
+  const digester = createDigester({ now, period, before, timezone, incidents: outages, matchers: [], blind });
+  for (const one of recordings) digester.add(one, { buckets: days(one.recording.id, now) });
+  const steps = digester.finish();
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
