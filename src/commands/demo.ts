@@ -136,7 +136,7 @@ function welcome(
   const cameras = FLEET.locations * FLEET.recordingsPerLocation;
   const rows = [
     ["inbox", inbox.url, "what people receive, as it comes in"],
-    ["page", `http://${listen}/`, "the fleet now, and the alerts that fire"],
+    ["page", `http://${listen}/`, "the fleet now; sign in with the token demo to acknowledge and silence"],
     ["metrics", `http://${listen}/metrics`, "for Prometheus"],
     ["alerts", `http://${listen}/api/v2/alerts`, "as Alertmanager serves them"],
     ["fleet", `npm run --silent lenswatch -- status --url http://${listen}`, ""],

@@ -9,9 +9,18 @@ type Facts = Readonly<Record<string, string | undefined>>;
 
 /** Labels of a recording's alert: names are ids until known, what is unknown is left out. */
 export function recordingLabels(rule: Rule, id: string, locationId: string, inventory: Inventory): Labels {
+  return labelsOf(rule, recordingSubject(id, locationId, inventory));
+}
+
+/** What every alert of a recording says of it, whatever its rule. */
+export function recordingSubject(
+  id: string,
+  locationId: string,
+  inventory: Inventory,
+): Readonly<Record<string, string | undefined>> {
   const recording = inventory.recording(id);
   const location = inventory.location(locationId);
-  return labelsOf(rule, {
+  return {
     recording_id: id,
     recording: recording?.name || id,
     location_id: locationId,
@@ -19,7 +28,7 @@ export function recordingLabels(rule: Rule, id: string, locationId: string, inve
     organisation: recording?.organisation,
     camera_server: recording?.cameraServer,
     timezone: recording?.timezone ?? location?.timezone,
-  });
+  };
 }
 
 /** Labels of a location's alert; `timezone` where the location's own is not known. */

@@ -1,6 +1,6 @@
 /**
- * Who may read: whoever has one of the tokens, or everybody where no read token is configured. Who may change state:
- * whoever has the admin token, and nobody where there is none.
+ * Who may read: whoever has one of the tokens, or a session made from it, or everybody where no read token is
+ * configured. Who may change state: whoever has the admin token, and nobody where there is none.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 
@@ -9,20 +9,25 @@ export interface Tokens {
   readonly adminToken?: string | undefined;
 }
 
+/** What a token opens; `admin` reads as well. */
+export type Scope = "read" | "admin";
+
 /** Whether an Authorization header may change state; never where no admin token is configured. */
 export function mayChange(authorization: string | undefined, { adminToken }: Tokens): boolean {
-  if (!adminToken) return false;
-  return timingSafeEqual(digest(bearerOf(authorization) ?? ""), digest(adminToken));
+  return isSameText(bearerOf(authorization) ?? "", adminToken);
 }
 
 /** Whether an Authorization header may read. The time it takes tells nothing of the tokens. */
-export function mayRead(authorization: string | undefined, tokens: Tokens): boolean {
-  if (tokens.readToken === undefined) return true;
-  const given = digest(bearerOf(authorization) ?? "");
-  const accepted = [tokens.readToken, tokens.adminToken].map(
-    (token) => token !== undefined && token !== "" && timingSafeEqual(given, digest(token)),
-  );
-  return accepted.includes(true);
+export function mayRead(authorization: string | undefined, { readToken, adminToken }: Tokens): boolean {
+  if (readToken === undefined) return true;
+  const given = bearerOf(authorization) ?? "";
+  return [readToken, adminToken].map((token) => isSameText(given, token)).includes(true);
+}
+
+/** Whether what was given is the token, in a time that tells nothing of it; never where there is no token. */
+export function isSameText(given: string, token: string | undefined): boolean {
+  const same = timingSafeEqual(digest(given), digest(token ?? ""));
+  return same && token !== undefined && token !== "";
 }
 
 function bearerOf(authorization: string | undefined): string | undefined {

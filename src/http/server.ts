@@ -3,22 +3,14 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { toError } from "../lib/errors.ts";
 import { apiV1 } from "./api-v1.ts";
 import { API_V2, apiV2 } from "./api-v2.ts";
-import { mayChange, mayRead } from "./auth.ts";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError, type Refusal, refusalOf } from "./errors.ts";
+import { gate } from "./gate.ts";
 import { healthRoutes } from "./health-routes.ts";
 import { metricsRoute } from "./metrics-route.ts";
+import { createFrame, type Frame } from "./page/frame.ts";
 import { problemPage } from "./page/problem-page.ts";
-import { pageRoutes, sendPage } from "./page/routes.ts";
-
-declare module "fastify" {
-  interface FastifyContextConfig {
-    /** Answered without a token. */
-    open?: boolean;
-    /** Changes state: needs the admin token. */
-    admin?: boolean;
-  }
-}
+import { pageRoutes } from "./page/routes.ts";
 
 /** What is in flight may end; then its connection is cut. */
 const CLOSE_GRACE_MS = 1_000;
@@ -56,13 +48,14 @@ export function createHttpServer(deps: HttpDeps): HttpServer {
     // A connection kept alive after its last answer would hold the closing server up.
     if (closing) setImmediate(() => app.server.closeIdleConnections());
   });
-  hooks(app, deps);
+  const frame = createFrame(deps);
+  hooks(app, deps, frame);
   acceptEmptyJson(app);
   healthRoutes(app, deps);
   metricsRoute(app, deps.metrics);
   apiV1(app, deps);
   apiV2(app, deps);
-  pageRoutes(app, deps);
+  pageRoutes(app, deps, frame);
 
   return {
     async start() {
@@ -85,30 +78,11 @@ export function createHttpServer(deps: HttpDeps): HttpServer {
   };
 }
 
-function hooks(app: FastifyInstance, deps: HttpDeps): void {
-  app.addHook("onRequest", async (request, reply) => {
+function hooks(app: FastifyInstance, deps: HttpDeps, frame: Frame): void {
+  app.addHook("onRequest", async (_request, reply) => {
     reply.headers(HEADERS);
-    if (request.is404 || request.routeOptions.config.open) return;
-    if (request.routeOptions.config.admin && !deps.adminToken) {
-      throw new HttpError(
-        "forbidden",
-        "Nothing can be changed here: no http.admin_token is configured. Set one and restart.",
-      );
-    }
-    if (request.routeOptions.config.admin && !mayChange(request.headers.authorization, deps)) {
-      reply.header("www-authenticate", "Bearer");
-      throw new HttpError(
-        "unauthorized",
-        "This needs the header Authorization: Bearer with the admin token.",
-      );
-    }
-    if (mayRead(request.headers.authorization, deps)) return;
-    reply.header("www-authenticate", "Bearer");
-    throw new HttpError(
-      "unauthorized",
-      "This needs the header Authorization: Bearer with the read or admin token.",
-    );
   });
+  gate(app, deps);
   app.addHook("onResponse", async (request, reply) => {
     const { method, routeOptions } = request;
     deps.log.debug(
@@ -122,7 +96,12 @@ function hooks(app: FastifyInstance, deps: HttpDeps): void {
       const route = request.routeOptions.url;
       deps.log.warn({ err: toError(thrown), route }, "a request could not be answered");
     }
-    return refuse(request, reply, refusal);
+    if (refusal.status === 401) reply.header("www-authenticate", "Bearer");
+    const root = request.is404 ? undefined : request.routeOptions.config.page;
+    if (root === undefined) return refuse(request, reply, refusal);
+    const path = request.method === "GET" ? request.url.slice(1) : "";
+    const page = problemPage(refusal, { root, path, isReadOnly: !deps.adminToken });
+    return frame.send(request, reply.code(refusal.status), page);
   });
   app.setNotFoundHandler((request, reply) =>
     refuse(request, reply, { status: 404, code: "not_found", message: "There is nothing at this path." }),
@@ -139,15 +118,9 @@ function acceptEmptyJson(app: FastifyInstance): void {
   });
 }
 
-/** People get a page; Alertmanager's clients expect an error to be a JSON string, all others an object. */
-function refuse(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  refusal: Refusal,
-): FastifyReply | Promise<FastifyReply> {
+/** Alertmanager's clients expect an error to be a JSON string, all others an object. */
+function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
   const { status, code, message } = refusal;
-  const root = request.is404 ? undefined : request.routeOptions.config.page;
-  if (root !== undefined) return sendPage(request, reply.code(status), problemPage(refusal, root));
   const body = request.url.startsWith(API_V2) ? message : { error: { code, message } };
   return reply.code(status).type("application/json; charset=utf-8").send(JSON.stringify(body));
 }

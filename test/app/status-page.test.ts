@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { signedIn } from "../http/page/visit.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 import { startWatch } from "../support/watch.ts";
@@ -18,7 +19,7 @@ describeWithRedis("the status page of a running lenswatch", () => {
       (await read("/")).includes("<h1>1 of 8 recordings is offline"),
     );
     for (const path of paths) expect(await read(path), path).toContain(camera.name);
-    expect(await read(`/recordings/${camera.id}`)).toContain("firing, this recording");
+    expect(await read(`/recordings/${camera.id}`)).toContain("RecordingOffline · critical · fires");
 
     simulator.world.setStatus(camera.id, "online");
     await slack.next();
@@ -38,6 +39,41 @@ describeWithRedis("the status page of a running lenswatch", () => {
       (await read("/")).includes("lenswatch is blind: the status of all 8"),
     );
     expect(await read(`/recordings/${simulator.world.recordings[0]?.id}`)).toContain("was online at");
+  });
+
+  it.concurrent("acknowledges and silences at its buttons, as the API would", async () => {
+    const http = 'http: { listen: "127.0.0.1:0", admin_token: boss-token }';
+    await using watch = await startWatch({ http });
+    const { simulator, slack, app } = watch;
+    const [camera] = simulator.world.recordings;
+    if (!camera) throw new Error("no camera");
+    simulator.world.setStatus(camera.id, "offline");
+    await slack.next();
+    const keeper = await signedIn(app.address, "boss-token", "dana");
+    const own = `/recordings/${camera.id}`;
+    await until("its page has the button", async () =>
+      (await keeper.get(own)).html.includes(">Acknowledge<"),
+    );
+
+    const { html } = await keeper.get(own);
+    const action = /action="\.\.(\/alerts\/\w+\/ack)"/.exec(html)?.[1] ?? "";
+    const back = `recordings/${camera.id}`;
+    const acknowledged = await keeper.post(action, { back }, { from: own });
+    expect(acknowledged.headers.get("location")).toBe(`../../${back}`);
+    expect((await keeper.get(own)).html).toContain("Acknowledged by <bdi>dana</bdi>");
+
+    const silence = { matchers: `recording_id="${camera.id}"`, lasting: "4h", comment: "rewiring" };
+    const set = await keeper.post("/silences/new", silence, { from: "/silences/new" });
+    expect(set.status).toBe(303);
+    const listed = await (await fetch(`${app.address}/api/v2/silences`)).json();
+    expect(listed).toMatchObject([{ createdBy: "dana", comment: "rewiring", status: { state: "active" } }]);
+    const list = await keeper.get("/?show=silences");
+    expect(list.html).toContain("holds 1 alert");
+
+    const end = /action="\.(\/silences\/[\w-]+\/end)"/.exec(list.html)?.[1] ?? "";
+    expect((await keeper.post(end, {}, { from: "/?show=silences" })).status).toBe(303);
+    expect((await keeper.get("/?show=silences")).html).toContain("<h1>No silence is active</h1>");
+    expect((await keeper.get(own)).html).not.toContain("Silenced until");
   });
 
   it.concurrent("says that nothing is known while Redis is gone", async () => {

@@ -44,7 +44,7 @@ export interface Served {
 }
 
 export async function serve(differing: Partial<HttpDeps> = {}): Promise<Served> {
-  const server = createHttpServer({
+  const usual: HttpDeps = {
     listen: { host: "127.0.0.1", port: 0 },
     log: silentLogger,
     clock: { now: () => NOW },
@@ -62,8 +62,10 @@ export async function serve(differing: Partial<HttpDeps> = {}): Promise<Served> 
     metrics: { expose: () => ({ contentType: "text/plain", body: textOf("up 1\n") }) },
     closeGraceMs: 200,
     readyDeadlineMs: 50,
-    ...differing,
-  });
+  };
+  // Not spread: what differs may be a getter, asked anew at each request.
+  const deps = Object.defineProperties(usual, Object.getOwnPropertyDescriptors(differing));
+  const server = createHttpServer(deps);
   onTestFinished(() => server.close());
   const { address } = await server.start();
   const get = (path: string, headers: Record<string, string> = {}) => fetch(address + path, { headers });

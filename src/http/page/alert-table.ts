@@ -1,23 +1,25 @@
-/** Alerts as a table: what, where, since when, for how long. */
-import type { Alert, AlertFacts, ProblemKind, SubjectKind } from "../../health/alert.ts";
-import type { AlertState } from "../../health/state.ts";
+/** Alerts as a table: what, where, since when, for how long, and whether somebody sees to it. */
+import { fingerprint } from "../../alerting/fingerprint.ts";
+import type { Alert, SubjectKind } from "../../health/alert.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
-import { count, counted, nameOf, percent } from "../../lib/words.ts";
-import { homeLink, type Root, recordingLink } from "./links.ts";
+import { counted, nameOf } from "../../lib/words.ts";
+import type { ActiveAlert } from "../deps.ts";
+import { problemOf, type ShownAlert, whatOf } from "./alert-words.ts";
+import { handledInWords } from "./handled.ts";
+import { alertLink, homeLink, type Root, recordingLink } from "./links.ts";
 import { sortKey } from "./order.ts";
 import { type Column, tableOf } from "./table.ts";
 import { type Moment, timeAt } from "./when.ts";
-
-/** Of an alert that fires or is pending, what is shown. */
-export type ShownAlert = Pick<AlertState, "labels" | "annotations" | "startsAt" | "facts">;
 
 export interface AlertTable {
   readonly root: Root;
   readonly moment: Moment;
   /** Said to those who do not see the table. */
   readonly caption: string;
+  /** By key, what holds an alert back. */
+  readonly held: ReadonlyMap<string, ActiveAlert>;
 }
 
 /** The worst first: by severity, what speaks of much before what speaks of little, the newest first. */
@@ -41,69 +43,29 @@ const COLUMNS: readonly Column[] = [
   { head: "Where" },
   { head: "Since", label: "since" },
   { head: "For", label: "for", brief: true },
+  { head: "Handled" },
 ];
 
 /** Alerts of the whole fleet; `within` counts, by location, alerts that are not listed beside its own. */
 export function alertTable(
   alerts: readonly Alert[],
-  { root, moment, caption }: AlertTable,
+  { root, moment, caption, held }: AlertTable,
   within: ReadonlyMap<string, number> = new Map(),
 ): Markup {
   const rows = alerts.map((alert) => [
-    whatOf(alert),
+    whatOf(alert, html`<a href="${alertLink(root, fingerprint(alert.labels))}">${problemOf(alert)}</a>`),
     whereOf(alert, root, within),
     ...sinceCells(alert, moment),
+    html`${handledInWords(alert, held.get(alert.key))}`,
   ]);
   return tableOf(caption, COLUMNS, rows);
 }
 
-const COLUMNS_HERE = COLUMNS.with(1, { head: "State" });
-
-/** Alerts at one recording, pending ones too; `at` says of which of its location they speak. */
-export function alertTableHere(
-  alerts: readonly (ShownAlert & { readonly state: string; readonly at: string })[],
-  { moment, caption }: Omit<AlertTable, "root">,
-): Markup {
-  const rows = alerts.map((alert) => {
-    const note = cut(alert.annotations.description ?? "", 300);
-    const said = note === "" ? nothing : html` <small>${note}</small>`;
-    return [html`${whatOf(alert)}${said}`, html`${alert.state}, ${alert.at}`, ...sinceCells(alert, moment)];
-  });
-  return tableOf(caption, COLUMNS_HERE, rows);
-}
-
-const PROBLEMS: Readonly<Record<ProblemKind, string>> = {
-  offline: "Offline",
-  degraded: "Degraded",
-  low_quality: "Low quality",
-  low_uptime: "Low uptime",
-  missing: "Missing",
-  flapping: "Flapping",
-  location_offline: "Location offline",
-  service_unreachable: "Service out of reach",
-  service_partly_unreachable: "Service partly out of reach",
-  notifications_failing: "Messages do not get out",
-};
-
-function whatOf({ labels, facts }: ShownAlert): Markup {
-  const name = nameOf(labels.alertname ?? "", "alert", 80);
-  const words = facts.problem && PROBLEMS[facts.problem];
-  const also = [...(words === undefined ? [] : [name]), nameOf(labels.severity ?? "", "no severity", 30)];
-  return html`${words ?? name}${figure(facts)} <small>${also.join(" · ")}</small>`;
-}
-
-/** The figure that the alert is about. */
-function figure({ problem, averageQuality, overallUptime, offline, of }: AlertFacts): string {
-  if (problem === "low_quality" && averageQuality !== undefined) return `, ${percent(averageQuality)}`;
-  if (problem === "low_uptime" && overallUptime !== undefined) return `, ${percent(overallUptime)}`;
-  if (problem !== "location_offline" || offline === undefined || of === undefined) return "";
-  return `, ${count(offline)} of ${count(of)}`;
-}
-
-function whereOf(
+/** What the alert speaks of, with the way there. */
+export function whereOf(
   { subject: { kind, id }, labels, annotations, facts }: Alert,
   root: Root,
-  within: ReadonlyMap<string, number>,
+  within: ReadonlyMap<string, number> = new Map(),
 ): Markup {
   const place = labels.location_id;
   const location =

@@ -1,10 +1,16 @@
-/** What every page has: the document, its policy, the way about, and when it was made. */
+/** What every page has: the document, its policy, the way about, who looks at it, and when it was made. */
 import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { gzip as gzipOf } from "node:zlib";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Instant } from "../../lib/clock.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
+import type { HttpDeps } from "../deps.ts";
+import { acceptsGzip } from "../stream.ts";
 import { iconOf } from "./icon.ts";
-import { homeLink, type Parameters, type Root, sameLink } from "./links.ts";
+import { homeLink, type Parameters, type Root, sameLink, signInLink } from "./links.ts";
 import { STYLE_SHEET } from "./style.ts";
+import { type Visitor, visitorOf } from "./visitor.ts";
 
 /** How it stands; `unknown` is no kind of good. */
 export type Mood = "bad" | "unknown" | "warn" | "good";
@@ -17,7 +23,7 @@ export interface Page {
   readonly mood: Mood;
   readonly root: Root;
   /** Which link of the header it is. */
-  readonly here?: "overview" | "locations" | "alerts" | "search";
+  readonly here?: "overview" | "locations" | "alerts" | "silences" | "search" | "session";
   readonly body: Markup;
   /** Undefined for a page that tells no state. */
   readonly madeAt?: Instant;
@@ -28,19 +34,43 @@ export interface Page {
   readonly refresh?: "on" | "off" | "never";
   /** What its address asks for, kept where only the refreshing changes. */
   readonly parameters?: Parameters;
+  /** Its address from `/` on: where signing in leads back to. */
+  readonly path?: string;
+}
+
+/** Sends pages, framed for who asked. */
+export interface Frame {
+  send(request: FastifyRequest, reply: FastifyReply, page: Page): Promise<FastifyReply>;
+}
+
+const gzip = promisify(gzipOf);
+
+export function createFrame(deps: Pick<HttpDeps, "adminToken" | "readToken">): Frame {
+  const policy = pagePolicy();
+  return {
+    async send(request, reply, page) {
+      const document = documentOf(page, visitorOf(request, deps));
+      reply.header("content-security-policy", policy).header("vary", "accept-encoding, cookie");
+      // A form says where it was sent from: its receiver asks for that.
+      reply.header("referrer-policy", "same-origin");
+      reply.type("text/html; charset=utf-8");
+      if (!acceptsGzip(request.headers["accept-encoding"])) return reply.send(document);
+      return reply.header("content-encoding", "gzip").send(await gzip(document));
+    },
+  };
 }
 
 /**
  * The policy of every page: nothing is loaded, nothing runs; the one style sheet is allowed by its hash, the
- * tab's icon comes with the page, and a search goes nowhere but here.
+ * tab's icon comes with the page, and a form goes nowhere but here.
  */
-export function pagePolicy(): string {
+function pagePolicy(): string {
   const hash = createHash("sha256").update(STYLE_SHEET).digest("base64");
   return `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
 }
 
 /** A whole HTML document. */
-export function documentOf(page: Page): string {
+function documentOf(page: Page, visitor: Visitor): string {
   const refresh =
     page.refresh === "on" ? html`<meta http-equiv="refresh" content="${REFRESH_SECONDS}">` : nothing;
   const written = html`<!doctype html>
@@ -48,9 +78,9 @@ export function documentOf(page: Page): string {
 <meta name="color-scheme" content="light dark"><meta name="robots" content="noindex">${refresh}
 <title>${page.title} · lenswatch</title><link rel="icon" href="${iconOf(page.mood)}"><style>${{ html: STYLE_SHEET }}</style></head>
 <body><a class="skip" href="#main">To the content</a>
-<header><nav aria-label="Pages">${links(page)}</nav></header>
+<header><nav aria-label="Pages">${links(page)}</nav>${who(page, visitor)}</header>
 <main id="main" tabindex="-1">${page.body}</main>
-<footer>${made(page)}</footer></body></html>
+<footer>${made(page)}${readOnly(visitor)}</footer></body></html>
 `;
   return written.html;
 }
@@ -60,6 +90,7 @@ function links({ root, here }: Page): Markup[] {
     ["overview", "lenswatch", {}],
     ["locations", "Locations", { show: "locations" }],
     ["alerts", "Alerts", { show: "alerts" }],
+    ["silences", "Silences", { show: "silences" }],
     ["search", "Search", { show: "search" }],
   ] as const;
   return all.map(([name, words, parameters]) => {
@@ -67,6 +98,20 @@ function links({ root, here }: Page): Markup[] {
     const brand = name === "overview" ? html` class="brand" aria-label="lenswatch, overview"` : nothing;
     return html` <a href="${homeLink(root, parameters)}"${brand}${current}>${words}</a>`;
   });
+}
+
+/** Who has signed in, with the way out, or the way in; nothing where there is nothing to sign in with. */
+function who({ root, here, path }: Page, { name, canSignIn }: Visitor): Markup {
+  if (name !== undefined) {
+    return html`<form class="who" method="post" action="${root}session/end"><bdi>${name}</bdi> <button class="plain">Sign out</button></form>`;
+  }
+  if (!canSignIn || here === "session") return nothing;
+  return html`<p class="who"><a href="${signInLink(root, path ?? "")}">Sign in</a></p>`;
+}
+
+function readOnly({ isReadOnly }: Visitor): Markup {
+  if (!isReadOnly) return nothing;
+  return html`<p>Read-only: no <code>http.admin_token</code> is configured, so nothing can be acknowledged or silenced here.</p>`;
 }
 
 function made(page: Page): Markup {

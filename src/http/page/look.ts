@@ -1,9 +1,10 @@
 /** What a page is made of: the fleet and its alerts at one moment. */
+import type { Silence } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { FleetSnapshot } from "../../health/state.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { timesSeenAt } from "../../lib/when.ts";
-import type { HttpDeps } from "../deps.ts";
+import type { ActiveAlert, HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import type { Page } from "./frame.ts";
 import { blindnessOf } from "./headline.ts";
@@ -13,20 +14,28 @@ export interface Look {
   readonly fleet: FleetSnapshot;
   /** Those that fire. */
   readonly alerts: readonly Alert[];
+  /** The same by `key`, each with what holds it back. */
+  readonly held: ReadonlyMap<string, ActiveAlert>;
+  /** By id, also those that were over not long ago. */
+  readonly silences: ReadonlyMap<string, Silence>;
   readonly moment: Moment;
 }
 
 /** Longer than any answer takes that comes at all: what is read waits for Redis while that is away. */
 const READ_DEADLINE_MS = 3_000;
 
-type Deps = Pick<HttpDeps, "fleet" | "alerts" | "readDeadlineMs">;
+export type LookDeps = Pick<HttpDeps, "fleet" | "alerts" | "silences" | "readDeadlineMs">;
 
 /** Throws HttpError `unavailable` where it cannot be read in time. */
-export async function lookAt(deps: Deps): Promise<Look> {
-  const [fleet, alerts] = await inTime(Promise.all([deps.fleet(), deps.alerts()]), deps);
+export async function lookAt(deps: LookDeps): Promise<Look> {
+  const reading = Promise.all([deps.fleet(), deps.alerts(), deps.silences()]);
+  const [fleet, alerts, silences] = await inTime(reading, deps);
+  const firing = alerts.filter(({ alert }) => alert.state === "firing");
   return {
     fleet,
-    alerts: alerts.map(({ alert }) => alert).filter(({ state }) => state === "firing"),
+    alerts: firing.map(({ alert }) => alert),
+    held: new Map(firing.map((active) => [active.alert.key, active])),
+    silences: new Map(silences.map((silence) => [silence.id, silence])),
     moment: { now: fleet.now, times: timesSeenAt(fleet.now) },
   };
 }

@@ -51,6 +51,7 @@ export function* locationsPage(look: Look, query: HomeQuery): Generator<void, Pa
     root: ROOT,
     here: "locations",
     parameters: { show: "locations" },
+    path: "?show=locations",
     madeAt: look.moment.now,
     refresh: refreshOf(query),
     body: html`<h1>${counted(places.total, "location")}</h1>
@@ -66,13 +67,15 @@ export function* alertsPage(look: Look, query: HomeQuery): Generator<void, Page>
   const link = (cursor: string | undefined) => homeLink(ROOT, { show: "alerts", cursor });
   const more = pager(alerts, { noun: "alerts", link });
   const words = alerts.total === 1 ? "1 alert fires" : `${count(alerts.total)} alerts fire`;
-  const table = alertTable(alerts.items, { root: ROOT, moment: look.moment, caption: "Alerts that fire" });
+  const { moment, held } = look;
+  const table = alertTable(alerts.items, { root: ROOT, moment, caption: "Alerts that fire", held });
   return {
     title: `${headline.title} · Alerts`,
     mood: headline.mood,
     root: ROOT,
     here: "alerts",
     parameters: { show: "alerts" },
+    path: "?show=alerts",
     madeAt: look.moment.now,
     refresh: refreshOf(query),
     body: html`<h1>${alerts.total === 0 ? "No alert fires" : words}</h1>
@@ -119,7 +122,8 @@ function foldAlerts(alerts: readonly Alert[]): FoldedAlerts {
 function alertSection(alerts: Listing<Alert>, { within }: FoldedAlerts, look: Look): Markup {
   const total = look.alerts.length;
   if (total === 0) return nothing;
-  const table = { root: ROOT, moment: look.moment, caption: "Alerts that fire, the worst first" } as const;
+  const { moment, held } = look;
+  const table = { root: ROOT, moment, caption: "Alerts that fire, the worst first", held } as const;
   const left = alerts.total - alerts.items.length;
   const rest = left === 0 ? "" : `${count(left)} more fire. `;
   const all = html`<p class="pager"><span>${rest}<a href="${homeLink(ROOT, { show: "alerts" })}">All ${counted(total, "alert")}</a></span></p>`;

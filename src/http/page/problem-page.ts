@@ -1,31 +1,47 @@
 /** A refusal for people: what happened, what to do, and a way back. */
-import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { html, type Markup } from "../../lib/markup.ts";
 import type { Refusal } from "../errors.ts";
-import { documentOf } from "./frame.ts";
+import type { Page } from "./frame.ts";
 import { homeLink, type Root } from "./links.ts";
+import { signInForm } from "./sign-in.ts";
 
-/** A whole HTML document. It tells nothing of the fleet. */
-export function problemPage({ status, message }: Refusal, root: Root): string {
+export interface Refused {
+  readonly root: Root;
+  /** What was asked for, from `/` on: where signing in leads. */
+  readonly path: string;
+  readonly isReadOnly: boolean;
+}
+
+/** Tells nothing of the fleet. */
+export function problemPage({ status, message }: Refusal, refused: Refused): Page {
+  const { root } = refused;
+  if (status === 401) return signInFirst(message, refused);
   const title = TITLES[status] ?? (status >= 500 ? "Cannot be shown now" : "Not understood");
-  const back = html`<p><a href="${homeLink(root)}">To the status page</a></p>`;
-  return documentOf({
+  return {
     title,
     mood: "unknown",
     root,
     // What is away comes back: whoever has the page open should see it.
     ...(status === 503 ? { refresh: "on" } : {}),
-    body: html`<div class="lead unknown"><h1>${title}</h1><p>${message}</p></div>${status === 401 ? howToRead : nothing}${status === 401 ? nothing : back}`,
-  });
+    body: html`<div class="lead unknown"><h1>${title}</h1><p>${message}</p></div><p><a href="${homeLink(root)}">To the status page</a></p>`,
+  };
 }
 
 const TITLES: Readonly<Record<number, string>> = {
-  401: "Reading needs a token",
+  403: "Not allowed",
   404: "Not found",
+  429: "Too often",
   500: "A fault of lenswatch",
   503: "How it is cannot be told now",
 };
 
-const howToRead: Markup = html`<p>A browser cannot send that header by itself, and lenswatch has no sign-in page yet. Until it has:</p>
-<ul><li>put a proxy in front that lets in who may see this, and adds the header <code>Authorization: Bearer …</code> with <code>http.read_token</code>;</li>
-<li>or leave <code>http.read_token</code> out, where only those who may see this reach the port;</li>
-<li>or ask from a terminal: <code>lenswatch status</code> and <code>lenswatch alerts</code> send the token in <code>LENSWATCH_READ_TOKEN</code>.</li></ul>`;
+function signInFirst(message: string, { root, path, isReadOnly }: Refused): Page {
+  const elsewhere: Markup = html`<p class="soft">From a terminal, <code>lenswatch status</code> and <code>lenswatch alerts</code> send the token in <code>LENSWATCH_READ_TOKEN</code>.</p>`;
+  return {
+    title: "Sign in",
+    mood: "unknown",
+    root,
+    here: "session",
+    body: html`<h1>Sign in</h1><p>${message}</p>${signInForm({ root, to: path, isReadOnly })}${elsewhere}`,
+  };
+}

@@ -14,7 +14,9 @@ const text = (error: string) =>
 
 export const HomeQuery = z.object({
   show: z
-    .enum(["locations", "alerts", "search"], { error: "expected locations, alerts or search" })
+    .enum(["locations", "alerts", "silences", "search"], {
+      error: "expected locations, alerts, silences or search",
+    })
     .optional(),
   location: text("expected one id"),
   q: text("expected one text of at most 256 characters"),
@@ -25,3 +27,6 @@ export type HomeQuery = z.infer<typeof HomeQuery>;
 
 export const RecordingQuery = z.object({ cursor: pageParameters.cursor, refresh });
 export type RecordingQuery = z.infer<typeof RecordingQuery>;
+
+/** An alert's page is asked for by its path alone. */
+export const AlertQuery = z.object({ refresh });

@@ -1,5 +1,6 @@
 /** `GET /recordings/{id}`: one recording, its alerts, and what befell it in the last 30 days. */
-import type { EndReason } from "../../health/alert.ts";
+import type { LogLine } from "../../alerting/timeline.ts";
+import { alertKey, type EndReason, type SubjectKind } from "../../health/alert.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
 import type { AlertStates, FleetSnapshot, RecordingState } from "../../health/state.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -9,18 +10,21 @@ import { nameOf, percent } from "../../lib/words.ts";
 import type { Incident } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { type IncidentRow, incidentsPage } from "../v1/incidents.ts";
-import { alertTableHere } from "./alert-table.ts";
+import { alertCard, type CardPlace, plainCard } from "./alert-card.ts";
 import type { Mood, Page } from "./frame.ts";
-import { homeLink, sameLink } from "./links.ts";
+import { homeLink, recordingLink, sameLink } from "./links.ts";
 import { blindnessNotice, type Look, refreshOf } from "./look.ts";
 import type { RecordingQuery } from "./query.ts";
 import { locationNameOf, presentOf, recordingNameOf, sinceOf } from "./recording-table.ts";
 import { badge } from "./status.ts";
+import { storySection } from "./story.ts";
 import { type Column, tableOf } from "./table.ts";
+import type { Visitor } from "./visitor.ts";
 import { agoAt, timeAt } from "./when.ts";
 
 const INCIDENTS_A_PAGE = 50;
 const PERIOD_DAYS = 30;
+const STORY_DAYS = 7;
 
 const ROOT = "../";
 
@@ -41,11 +45,24 @@ export function recordingOf(fleet: FleetSnapshot, id: string): RecordingState {
   );
 }
 
+/** From when on its story is told. */
+export function storySince(now: Instant): Instant {
+  return now - STORY_DAYS * 86_400_000;
+}
+
+/** What was read beside the fleet. */
+export interface Seen {
+  readonly incidents: readonly Incident[];
+  /** What was decided about it and its location, oldest first. */
+  readonly lines: readonly LogLine[];
+  readonly visitor: Visitor;
+}
+
 export function* recordingPage(
   look: Look,
   query: RecordingQuery,
   state: RecordingState,
-  incidents: readonly Incident[],
+  { incidents, lines, visitor }: Seen,
 ): Generator<void, Page> {
   const { fleet, moment } = look;
   const present = presentOf(state, fleet);
@@ -56,15 +73,22 @@ export function* recordingPage(
     fleet.inventory,
     moment.now,
   );
+  const story = storySection(lines, {
+    moment,
+    timezone: present.timezone,
+    title: `What was decided in ${STORY_DAYS} days, and why`,
+    of: "recording",
+  });
   return {
     title: `${SAID[present.status]} · ${name}`,
     mood: present.firing > 0 && present.status === "online" ? "warn" : MOODS[present.status],
     root: ROOT,
+    path: recordingLink("./", state.id).slice(2),
     madeAt: moment.now,
     refresh: refreshOf(query),
     body: html`<div class="lead ${MOODS[present.status]}"><h1><bdi>${name}</bdi></h1>
 <p>${badge(present.status)} ${sinceOf(state, present.status, present.timezone, moment)}</p></div>${blindnessNotice(look)}
-${facts(state, look)}${alertSection(state, look)}${incidentSection(page, look, present.timezone, query)}`,
+${alertSection(state, look, visitor)}${facts(state, look)}${incidentSection(page, look, present.timezone, query)}${story}`,
   };
 }
 
@@ -107,23 +131,36 @@ function scheduleOf(useUploadingSchedule: boolean | undefined): string {
 }
 
 /** Its own alerts, and those of its location as a whole. */
-function alertSection(state: RecordingState, { fleet, moment }: Look): Markup {
-  const shard = fleet.shards.find(({ locations }) => locations.has(state.locationId));
-  const alerts = [
-    ...shown(state.alerts, "this recording"),
-    ...shown(shard?.locations.get(state.locationId)?.alerts, "its location"),
+function alertSection(state: RecordingState, look: Look, visitor: Visitor): Markup {
+  const { fleet } = look;
+  const shard = fleet.shards.find(({ recordings }) => recordings.get(state.id) === state);
+  const path = recordingLink("./", state.id).slice(2);
+  const place = { look, root: ROOT, visitor, path } as const;
+  const cards = [
+    ...cardsOf({ kind: "recording", id: state.id }, state.alerts, place),
+    ...cardsOf({ kind: "location", id: state.locationId }, shard?.locations.get(state.locationId)?.alerts, {
+      ...place,
+      of: "its location",
+    }),
   ];
-  const table = { moment, caption: "Alerts that fire or are pending" } as const;
   const none = html`<p class="soft">None fires, none is pending.</p>`;
-  return html`<section aria-labelledby="alerts"><h2 id="alerts">Alerts</h2>${alerts.length === 0 ? none : alertTableHere(alerts, table)}</section>
+  return html`<section aria-labelledby="alerts"><h2 id="alerts">Alerts</h2>${cards.length === 0 ? none : html`<ul class="cards">${cards}</ul>`}</section>
 `;
 }
 
-/** Those that fire first. */
-function shown(alerts: AlertStates | undefined, at: string) {
-  return Object.values(alerts ?? {})
-    .map((alert) => ({ ...alert, at }))
-    .sort((a, b) => a.state.localeCompare(b.state) || a.startsAt - b.startsAt);
+/** Those that fire first. What fires and is not remembered as an alert yet is shown by what is known of it. */
+function cardsOf(
+  { kind, id }: { readonly kind: SubjectKind; readonly id: string },
+  alerts: AlertStates | undefined,
+  place: CardPlace,
+): Markup[] {
+  return Object.entries(alerts ?? {})
+    .sort(([, a], [, b]) => a.state.localeCompare(b.state) || a.startsAt - b.startsAt)
+    .map(([ruleId, alert]) => {
+      const active = place.look.held.get(alertKey(ruleId, kind, id));
+      if (alert.state === "firing" && active) return alertCard(active, place);
+      return plainCard(alert, place.look.moment, place.of);
+    });
 }
 
 const INCIDENT_COLUMNS: readonly Column[] = [

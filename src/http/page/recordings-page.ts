@@ -4,7 +4,7 @@ import type { RecordingState } from "../../health/state.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { count, counted, nameOf } from "../../lib/words.ts";
 import { HttpError } from "../errors.ts";
-import { alertTable } from "./alert-table.ts";
+import { alertCard } from "./alert-card.ts";
 import type { Mood, Page } from "./frame.ts";
 import { homeLink } from "./links.ts";
 import { type Listing, ListingCollector, pager } from "./listing.ts";
@@ -15,6 +15,7 @@ import { textMatcher } from "./search.ts";
 import { countBadges, totalOf } from "./status.ts";
 import { type Place, placeKey, type Standing, type Survey, standingOf, surveyOf } from "./survey.ts";
 import { tiles } from "./tiles.ts";
+import type { Visitor } from "./visitor.ts";
 
 const RECORDINGS_A_PAGE = 100;
 const PLACES_FOUND = 12;
@@ -23,7 +24,12 @@ const ALERTS_OF_PLACE = 20;
 const ROOT = "./";
 
 /** One location. Throws HttpError `not_found` where there is none with this id. */
-export function* locationPage(look: Look, query: HomeQuery, id: string): Generator<void, Page> {
+export function* locationPage(
+  look: Look,
+  query: HomeQuery,
+  id: string,
+  visitor: Visitor,
+): Generator<void, Page> {
   const survey = yield* surveyOf(look.fleet, look.alerts);
   const place = survey.places.get(id);
   if (!place) {
@@ -48,11 +54,12 @@ export function* locationPage(look: Look, query: HomeQuery, id: string): Generat
     mood: MOODS[standing],
     root: ROOT,
     parameters: { location: id },
+    path: pathOf(id),
     madeAt: look.moment.now,
     refresh: refreshOf(query),
     body: html`<div class="lead ${MOODS[standing]}"><h1><bdi>${name}</bdi></h1>
 <p>${countBadges(place.counts)}<span class="soft">of ${counted(totalOf(place.counts), "recording")}</span></p></div>${blindnessNotice(look)}
-${placeAlerts(look, id)}<section aria-labelledby="recordings"><h2 id="recordings">Recordings</h2>${found}${recordings(listing, look, query, false)}</section>`,
+${placeAlerts(look, id, visitor)}<section aria-labelledby="recordings"><h2 id="recordings">Recordings</h2>${found}${recordings(listing, look, query, false)}</section>`,
   };
 }
 
@@ -105,16 +112,24 @@ const MOODS: Readonly<Record<Standing, Mood>> = {
 };
 
 function searchForm(q: string | undefined): Markup {
-  return html`<form role="search" action="${ROOT}" method="get"><label>Part of a name, of a recording or a location
+  return html`<form class="search" role="search" action="${ROOT}" method="get"><label>Part of a name, of a recording or a location
 <input type="search" name="q" value="${q ?? ""}" maxlength="256" autofocus autocomplete="off" required></label><button>Search</button></form>`;
 }
 
-/** The alerts of a location's own, and of its recordings. */
-function placeAlerts({ alerts, moment }: Look, id: string): Markup {
-  const own = alerts.filter(({ subject }) => subject.kind === "location" && subject.id === id);
+function pathOf(id: string): string {
+  return `?${new URLSearchParams({ location: id })}`;
+}
+
+/** Alerts about the location as a whole; those of its recordings stand beside these. */
+function placeAlerts(look: Look, id: string, visitor: Visitor): Markup {
+  const own = look.alerts.filter(({ subject }) => subject.kind === "location" && subject.id === id);
   if (own.length === 0) return nothing;
-  const table = { root: ROOT, moment, caption: "Alerts about the location" } as const;
-  return html`<section aria-labelledby="alerts"><h2 id="alerts">Alerts about the location as a whole</h2>${alertTable(own.slice(0, ALERTS_OF_PLACE), table)}</section>`;
+  const place = { look, root: ROOT, visitor, path: pathOf(id) } as const;
+  const cards = own.slice(0, ALERTS_OF_PLACE).flatMap(({ key }) => {
+    const active = look.held.get(key);
+    return active ? [alertCard(active, place)] : [];
+  });
+  return html`<section aria-labelledby="alerts"><h2 id="alerts">Alerts about the location as a whole</h2><ul class="cards">${cards}</ul></section>`;
 }
 
 function matches(listing: Listing<unknown>): string {

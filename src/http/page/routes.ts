@@ -1,18 +1,19 @@
-/** The status page for people: `/` and `/recordings/{id}`, whole on the server, without a script. */
-import { promisify } from "node:util";
-import { gzip as gzipOf } from "node:zlib";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+/** The status page for people: whole on the server, so that it works without a script. */
+import type { FastifyInstance } from "fastify";
 import { runBreathing } from "../../lib/breathe.ts";
 import type { HttpDeps } from "../deps.ts";
 import { parseQuery } from "../query.ts";
-import { acceptsGzip } from "../stream.ts";
-import { documentOf, type Page, pagePolicy } from "./frame.ts";
+import { alertPage, alertsOf } from "./alert-page.ts";
+import { changeRoutes } from "./change-routes.ts";
+import type { Frame, Page } from "./frame.ts";
 import type { Root } from "./links.ts";
 import { inTime, type Look, lookAt } from "./look.ts";
 import { alertsPage, locationsPage, overviewPage } from "./overview.ts";
-import { HomeQuery, RecordingQuery } from "./query.ts";
-import { incidentsSince, recordingOf, recordingPage } from "./recording-page.ts";
+import { AlertQuery, HomeQuery, RecordingQuery } from "./query.ts";
+import { incidentsSince, recordingOf, recordingPage, storySince } from "./recording-page.ts";
 import { locationPage, searchPage } from "./recordings-page.ts";
+import { silencesPage } from "./silence-list.ts";
+import { type Visitor, visitorOf } from "./visitor.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -21,15 +22,12 @@ declare module "fastify" {
   }
 }
 
-const gzip = promisify(gzipOf);
-
-type Deps = Pick<HttpDeps, "fleet" | "alerts" | "incidents" | "readDeadlineMs">;
-
-export function pageRoutes(app: FastifyInstance, deps: Deps): void {
+export function pageRoutes(app: FastifyInstance, deps: HttpDeps, frame: Frame): void {
   app.get("/", { config: { page: "./" } }, async (request, reply) => {
     const query = parseQuery(HomeQuery, request.query);
     const look = await lookAt(deps);
-    return sendPage(request, reply, documentOf(await runBreathing(homePage(look, query))));
+    const page = await runBreathing(homePage(look, query, visitorOf(request, deps)));
+    return frame.send(request, reply, page);
   });
 
   app.get<{ Params: { id: string } }>(
@@ -39,28 +37,43 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
       const query = parseQuery(RecordingQuery, request.query);
       const look = await lookAt(deps);
       const state = recordingOf(look.fleet, request.params.id);
-      const incidents = await inTime(deps.incidents(incidentsSince(look.moment.now)), deps);
-      const page = await runBreathing(recordingPage(look, query, state, incidents));
-      return sendPage(request, reply, documentOf(page));
+      const { now } = look.moment;
+      const subjects = [
+        { kind: "recording", id: state.id },
+        { kind: "location", id: state.locationId },
+      ] as const;
+      const reading = Promise.all([
+        deps.incidents(incidentsSince(now)),
+        deps.timeline(subjects, storySince(now)),
+      ]);
+      const [incidents, lines] = await inTime(reading, deps);
+      const seen = { incidents, lines, visitor: visitorOf(request, deps) };
+      const page = await runBreathing(recordingPage(look, query, state, seen));
+      return frame.send(request, reply, page);
     },
   );
+
+  app.get<{ Params: { fingerprint: string } }>(
+    "/alerts/:fingerprint",
+    { config: { page: "../" } },
+    async (request, reply) => {
+      parseQuery(AlertQuery, request.query);
+      const look = await lookAt(deps);
+      const active = alertsOf(request.params.fingerprint, look);
+      const subjects = active.map(({ alert }) => alert.subject);
+      const begun = Math.min(...active.map(({ alert }) => Math.min(alert.startsAt, alert.firedAt)));
+      const lines = await inTime(deps.timeline(subjects, begun), deps);
+      return frame.send(request, reply, alertPage(active, look, visitorOf(request, deps), lines));
+    },
+  );
+
+  changeRoutes(app, deps, frame);
 }
 
-function homePage(look: Look, query: HomeQuery): Generator<void, Page> {
-  if (query.location !== undefined) return locationPage(look, query, query.location);
+function homePage(look: Look, query: HomeQuery, visitor: Visitor): Generator<void, Page> {
+  if (query.location !== undefined) return locationPage(look, query, query.location, visitor);
   if (query.q !== undefined || query.show === "search") return searchPage(look, query);
   if (query.show === "locations") return locationsPage(look, query);
+  if (query.show === "silences") return silencesPage(look, query, visitor);
   return query.show === "alerts" ? alertsPage(look, query) : overviewPage(look, query);
-}
-
-/** Sends a whole document, with the policy that its style sheet needs. */
-export async function sendPage(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  document: string,
-): Promise<FastifyReply> {
-  reply.header("content-security-policy", pagePolicy()).header("vary", "accept-encoding");
-  reply.type("text/html; charset=utf-8");
-  if (!acceptsGzip(request.headers["accept-encoding"])) return reply.send(document);
-  return reply.header("content-encoding", "gzip").send(await gzip(document));
 }

@@ -1,15 +1,30 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fingerprint } from "../../../src/alerting/fingerprint.ts";
+import type { WantedSilence } from "../../../src/alerting/silence.ts";
 import { chromiumPath, noChromium, openPage, startBrowser } from "../../support/browser.ts";
 import { serve } from "../serve.ts";
 import { active, alertOf, blindness, smallFleet } from "./fleet.ts";
+import { signedIn } from "./visit.ts";
 
 const title = chromiumPath === undefined ? `in a browser (skipped: ${noChromium})` : "in a browser";
 
 const phone = { width: 320, height: 640 };
 const wide = { width: 1280, height: 800 };
 
-const paths = ["/", "/?show=locations", "/?show=alerts", "/?q=e", "/?location=leeds", "/recordings/till-3"];
+const paths = [
+  "/",
+  "/?show=locations",
+  "/?show=alerts",
+  "/?show=silences",
+  "/?q=e",
+  "/?location=leeds",
+  "/recordings/till-3",
+  `/alerts/${fingerprint(alertOf("RecordingOffline").labels)}`,
+  '/silences/new?matchers=alertname="RecordingOffline",recording_id="till-3"',
+  "/silences/new?matchers=wrong",
+  "/session",
+];
 
 /** Contrast of every piece of text with what is behind it, by WCAG's formula: those below 4.5. */
 const FAINT = `
@@ -56,10 +71,15 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     ["a wide screen", wide, "light"],
     ["a wide screen at night", wide, "dark"],
   ] as const)("every page fits and can be read on %s", async (_, viewport, colorScheme) => {
-    const { address } = await serve({ fleet: async () => smallFleet, alerts });
+    const { address } = await serve({ fleet: async () => smallFleet, alerts, adminToken: "boss-token" });
     const { page, complaints } = await openPage(browser, { viewport, colorScheme });
+    const { cookie } = await signedIn(address, "boss-token", "W".repeat(80));
+    const [name = "", value = ""] = cookie.split(/=(.*)/s);
+    await page.context().addCookies([{ name, value, url: address }]);
     for (const path of paths) {
-      await page.goto(address + path);
+      const answer = await page.goto(address + path);
+      if (path.endsWith("wrong")) complaints.splice(0);
+      else expect(answer?.status(), path).toBe(200);
       const over = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
       expect(over, `${path} is too wide`).toBeLessThanOrEqual(0);
       expect(await page.evaluate(FAINT), path).toEqual([]);
@@ -95,6 +115,67 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     await page.keyboard.press("Enter");
     await page.waitForURL(`${address}/recordings/till-3`);
     expect(await page.title()).toBe("Offline · Till 3 · lenswatch");
+  });
+
+  test("an alert is acknowledged and silenced with the keyboard alone, from signing in on", async () => {
+    const changes: unknown[] = [];
+    const dark = { ...alertOf("RecordingOffline"), key: "RecordingOffline/recording/till-3" };
+    let acknowledgement: { author: string; comment: string; at: number } | undefined;
+    const { address } = await serve({
+      adminToken: "boss-token",
+      fleet: async () => smallFleet,
+      alerts: async () => [{ alert: dark, receivers: ["ops"], acknowledgement }],
+      acknowledge: async (_, by) => {
+        acknowledgement = { ...by, at: smallFleet.now };
+        return 1;
+      },
+      setSilence: async (wanted) => {
+        changes.push(wanted);
+        return { outcome: "set", id: "s1" };
+      },
+    });
+    const { page, complaints } = await openPage(browser, { viewport: phone });
+    const focused = () =>
+      page.evaluate<string>("document.activeElement.textContent.trim() || document.activeElement.id");
+    const tabTo = async (words: string) => {
+      for (let i = 0; i < 60 && (await focused()) !== words; i++) await page.keyboard.press("Tab");
+      expect(await focused()).toBe(words);
+    };
+    const press = async (words: string) => {
+      await tabTo(words);
+      await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")]);
+    };
+    await page.goto(`${address}/recordings/till-3`);
+    await press("Sign in to acknowledge");
+    await page.locator("input[name=name]:focus").waitFor();
+    await page.keyboard.type("dana");
+    await tabTo("token");
+    await page.keyboard.type("boss-token");
+    await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")]);
+    expect(page.url()).toBe(`${address}/recordings/till-3`);
+    await press("Acknowledge");
+    expect(page.url()).toBe(`${address}/recordings/till-3`);
+    await page.getByText("Acknowledged by dana at 12:00 GMT.").waitFor();
+    await press("Silence…");
+    await page.getByText("1 alert of 1 that fires; its matchers cover 1 of 6 recordings.").waitFor();
+    await tabTo("comment");
+    await page.keyboard.type("rewiring");
+    // Enter in a field only previews.
+    await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")]);
+    expect(changes).toEqual([]);
+    expect(await page.locator("input[name=comment]").inputValue()).toBe("rewiring");
+    await press("for 4 hours");
+    expect(page.url()).toBe(`${address}/?show=silences`);
+    expect(changes).toMatchObject([
+      {
+        createdBy: "dana",
+        comment: "rewiring",
+        endsAt: smallFleet.now + 4 * 3_600_000,
+      } satisfies Partial<WantedSilence>,
+    ]);
+    await press("Sign out");
+    await page.getByRole("link", { name: "Sign in" }).waitFor();
+    expect(complaints).toEqual([]);
   });
 
   test("a search begins with its first letter", async () => {

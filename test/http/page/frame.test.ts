@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { fingerprint } from "../../../src/alerting/fingerprint.ts";
 import { StoreError } from "../../../src/store/errors.ts";
 import { fleetOf, recordingState } from "../../metrics/fleets.ts";
 import { serve } from "../serve.ts";
@@ -11,10 +12,15 @@ const paths = [
   "/?show=locations",
   "/?show=alerts",
   "/?show=search",
+  "/?show=silences",
   "/?q=e",
   "/?location=leeds",
   "/recordings/till-3",
   "/recordings/nobody",
+  `/alerts/${fingerprint(alertOf("RecordingOffline").labels)}`,
+  "/alerts/nobody",
+  "/silences/new?matchers=a%3D%22b%22",
+  "/session",
 ];
 
 describe("every page", () => {
@@ -73,7 +79,7 @@ describe("every page", () => {
     const plain = await get("/", { "accept-encoding": "identity" });
     expect(plain.headers.get("content-encoding")).toBeNull();
     expect(Number(plain.headers.get("content-length"))).toBeGreaterThan(1_000);
-    expect(plain.headers.get("vary")).toBe("accept-encoding");
+    expect(plain.headers.get("vary")).toBe("accept-encoding, cookie");
   });
 });
 
@@ -158,15 +164,16 @@ describe("hostile names", () => {
 });
 
 describe("what is refused", () => {
-  test("says on a page how to read where a token is needed, and nothing of the fleet", async () => {
+  test("asks to sign in where reading needs a token, and tells nothing of the fleet", async () => {
     const { get } = await serve({ readToken: "secret-1", fleet: async () => smallFleet });
-    for (const path of ["/", "/recordings/till-3", "/recordings/nobody"]) {
+    const paths = ["/", "/recordings/till-3", "/recordings/nobody", "/alerts/nobody", "/silences/new"];
+    for (const path of paths) {
       const response = await get(path);
       const html = await response.text();
       expect(response.status).toBe(401);
       expect(response.headers.get("www-authenticate")).toBe("Bearer");
-      expect(elementOf(html, "h1")).toBe("Reading needs a token");
-      expect(html).toContain("http.read_token");
+      expect(elementOf(html, "h1")).toBe("Sign in");
+      expect(html).toContain('type="password"');
       expect(/Till|Leeds|secret-1/.exec(html)).toBeNull();
     }
     expect((await get("/", { authorization: "Bearer secret-1" })).status).toBe(200);

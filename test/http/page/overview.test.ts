@@ -7,6 +7,9 @@ import { elementOf, linksOf, shownText } from "./read.ts";
 
 const MINUTE = 60_000;
 
+const READ_ONLY =
+  "Read-only: no http.admin_token is configured, so nothing can be acknowledged or silenced here.";
+
 async function page(path: string, deps: Parameters<typeof serve>[0] = {}) {
   const { get } = await serve(deps);
   const response = await get(path);
@@ -33,14 +36,14 @@ describe("GET /", () => {
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(shownText(html)).toEqual([
       "To the content",
-      "lenswatch Locations Alerts Search",
+      "lenswatch Locations Alerts Silences Search",
       "1 of 6 recordings is offline, 1 unknown, 1 degraded, 2 alerts fire.",
       "Unknown is not fine: nothing was heard of it for 1 m 30 s or longer.",
       "Alerts",
       "Alerts that fire, the worst first",
-      "What | Where | Since | For",
-      "Offline RecordingOffline · critical | Till 3 Leeds Briggate | since 11:48 GMT | for 12 m",
-      "Low quality, 61.9 % LensDirty · warning | Shoes York | since Fri 30 Jan 10:00 GMT | for 1 d 2 h",
+      "What | Where | Since | For | Handled",
+      "Offline RecordingOffline · critical | Till 3 Leeds Briggate | since 11:48 GMT | for 12 m |",
+      "Low quality, 61.9 % LensDirty · warning | Shoes York | since Fri 30 Jan 10:00 GMT | for 1 d 2 h |",
       "Locations",
       "Leeds Briggate",
       "✕ 1 offline ✓ 1 online",
@@ -50,6 +53,7 @@ describe("GET /", () => {
       "of 2 recordings · 1 alert",
       "The other 1 location has nothing to report. All 3 locations",
       "As it was at 2026-01-31 12:00:00 UTC. Refreshes every 30 s. Stop refreshing",
+      READ_ONLY,
     ]);
     expect(elementOf(html, "title")).toBe("1 offline, 1 unknown, 1 degraded, 2 alerts · lenswatch");
     expect(Object.fromEntries(linksOf(html))).toMatchObject({
@@ -90,7 +94,7 @@ describe("GET /", () => {
       expect.arrayContaining([
         "The analytics service cannot be reached, since 11:48 UTC (12 m).",
         "The last good reading was at 11:48 UTC, 12 m ago; since then nobody knows. Unknown is not fine.",
-        "Service out of reach ServiceUnreachable · critical | the service status/uptime timed out after 20 s. | since 11:48 UTC | for 12 m",
+        "Service out of reach ServiceUnreachable · critical | the service status/uptime timed out after 20 s. | since 11:48 UTC | for 12 m |",
         "? 2 unknown",
       ]),
     );
@@ -137,10 +141,13 @@ describe("GET /", () => {
     const own = ["a", "b"].map((id) => alertOf("RecordingOffline", { subject: { kind: "recording", id } }));
     const deps = { fleet: async () => smallFleet, alerts: active(...own, other, location) };
     const shown = shownText((await page("/", deps)).html);
-    const table = shown.slice(shown.indexOf("What | Where | Since | For") + 1, shown.indexOf("Locations"));
+    const table = shown.slice(
+      shown.indexOf("What | Where | Since | For | Handled") + 1,
+      shown.indexOf("Locations"),
+    );
     expect(table).toEqual([
-      "Location offline, 2 of 2 LocationOffline · critical | Leeds Briggate and 2 alerts of its recordings | since 11:48 GMT | for 12 m",
-      "Degraded RecordingDegraded · no severity | Shoes York | since 11:48 UTC | for 12 m",
+      "Location offline, 2 of 2 LocationOffline · critical | Leeds Briggate and 2 alerts of its recordings | since 11:48 GMT | for 12 m |",
+      "Degraded RecordingDegraded · no severity | Shoes York | since 11:48 UTC | for 12 m |",
       "All 4 alerts",
     ]);
     const all = shownText((await page("/?show=alerts", deps)).html);
@@ -165,7 +172,7 @@ describe("GET /", () => {
     });
     const { html } = await page("/", { fleet: async () => smallFleet, alerts: active(failing) });
     expect(shownText(html)).toContain(
-      "Messages do not get out NotificationsFailing · no severity | ops by slack Slack refused the webhook. | since 11:48 UTC | for 12 m",
+      "Messages do not get out NotificationsFailing · no severity | ops by slack Slack refused the webhook. | since 11:48 UTC | for 12 m |",
     );
   });
 
@@ -234,7 +241,11 @@ describe("10,000 recordings in trouble", () => {
 
   test.each([
     ["/?show=locations", /<li class="\w+"><a href="\.\/\?location=(\w+)"/g, places],
-    ["/?show=alerts", /<th scope="row" role="rowheader">Offline.*?recordings\/(r\d+)"/gs, 5_000],
+    [
+      "/?show=alerts",
+      /<th scope="row" role="rowheader"><a href="[^"]*">Offline.*?recordings\/(r\d+)"/gs,
+      5_000,
+    ],
     ["/?q=camera+12", /<th scope="row" role="rowheader"><a href="\.\/recordings\/(\w+)"/g, undefined],
   ])("are all found by following the links of %s, each once", async (start, row, total) => {
     const { get } = await serve(deps);

@@ -6,7 +6,7 @@ export function shownText(document: string): string[] {
   return body
     .replace(/\s+/g, " ")
     .replace(
-      /<(?:\/?(?:p|h1|h2|li|tr|dt|dd|dl|ul|nav|main|header|footer|section|div|table|form|label))\b[^>]*>/g,
+      /<(?:\/?(?:p|h1|h2|h3|li|ol|summary|details|fieldset|legend|tr|dt|dd|dl|ul|nav|main|header|footer|section|div|table|form|label))\b[^>]*>/g,
       "\n",
     )
     .replace(/<(?:td|th)\b[^>]*>/g, " | ")

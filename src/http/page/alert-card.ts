@@ -1,0 +1,76 @@
+/** One alert with all there is to know of it, and what can be done about it. */
+import { fingerprint } from "../../alerting/fingerprint.ts";
+import type { Alert } from "../../health/alert.ts";
+import type { AlertState } from "../../health/state.ts";
+import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { cut } from "../../lib/text.ts";
+import { span } from "../../lib/when.ts";
+import type { ActiveAlert } from "../deps.ts";
+import { classOf, problemOf, type ShownAlert } from "./alert-words.ts";
+import { handledLines } from "./handled.ts";
+import { alertLink, type Root, signInLink, silenceFormLink } from "./links.ts";
+import type { Look } from "./look.ts";
+import { matchersOf } from "./silence-form.ts";
+import { formToken, type Visitor } from "./visitor.ts";
+import { type Moment, timeAt } from "./when.ts";
+
+export interface CardPlace {
+  readonly look: Look;
+  readonly root: Root;
+  readonly visitor: Visitor;
+  /** The page it stands on, from `/` on: where its buttons lead back to. */
+  readonly path: string;
+  /** Where among the alerts of its page: `its location`, say. */
+  readonly of?: string;
+  /** Whether the page is about this alert, and has its name as its heading. */
+  readonly isPage?: boolean;
+}
+
+/** An alert that fires. */
+export function alertCard(active: ActiveAlert, place: CardPlace): Markup {
+  const { alert } = active;
+  const { look, root, of, isPage } = place;
+  const print = fingerprint(alert.labels);
+  const title = html`<h3><a href="${alertLink(root, print)}">${problemOf(alert)}</a>${ofWhat(of)}</h3>`;
+  return html`<li class="card firing ${severityOf(alert)}">${isPage ? nothing : title}${sinceLine(alert, "fires", look.moment)}${note(alert)}
+<ul class="handled">${handledLines(active, look, root).map((line) => html`<li>${line}</li>`)}</ul>${actions(active, print, place)}</li>
+`;
+}
+
+/** An alert that waits for its `for` to pass, or of which no more is known: nothing is to be done about it. */
+export function plainCard(alert: AlertState, moment: Moment, of?: string): Markup {
+  const state = alert.state === "pending" ? "pending, not told yet" : "fires";
+  return html`<li class="card ${alert.state}"><h3>${problemOf(alert)}${ofWhat(of)}</h3>${sinceLine(alert, state, moment)}${note(alert)}</li>
+`;
+}
+
+function ofWhat(of: string | undefined): Markup {
+  return of === undefined ? nothing : html` <small>${of}</small>`;
+}
+
+function sinceLine(alert: ShownAlert, state: string, moment: Moment): Markup {
+  const { startsAt, facts } = alert;
+  return html`<p>since ${timeAt(startsAt, facts.timezone, moment)} (${span(startsAt, moment.now)}) <small>${classOf(alert)} · ${state}</small></p>`;
+}
+
+function note({ annotations, facts }: ShownAlert): Markup {
+  const said = cut(facts.detail ?? annotations.description ?? "", 400);
+  return said === "" ? nothing : html`<p class="soft">${said}</p>`;
+}
+
+function severityOf({ labels }: Pick<Alert, "labels">): string {
+  return labels.severity === "critical" || labels.severity === "error" ? "severe" : "mild";
+}
+
+function actions({ alert, acknowledgement }: ActiveAlert, print: string, place: CardPlace): Markup {
+  const { root, visitor, path } = place;
+  const silence = silenceFormLink(root, { matchers: matchersOf(alert.labels) });
+  if (visitor.formToken === undefined) {
+    if (visitor.isReadOnly || !visitor.canSignIn) return nothing;
+    return html`<p class="actions"><a class="button" href="${signInLink(root, path)}">Sign in to acknowledge</a> <a class="button" href="${silence}">Silence…</a></p>`;
+  }
+  const acknowledge = acknowledgement
+    ? nothing
+    : html`<form method="post" action="${root}alerts/${print}/ack">${formToken(visitor)}<input type="hidden" name="back" value="${path}"><button class="main">Acknowledge</button></form>`;
+  return html`<div class="actions">${acknowledge}<a class="button" href="${silence}">Silence…</a></div>`;
+}

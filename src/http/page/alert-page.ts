@@ -1,0 +1,78 @@
+/** `GET /alerts/{fingerprint}`: one alert, who was told of it, and its labels. */
+import { fingerprint } from "../../alerting/fingerprint.ts";
+import type { LogLine } from "../../alerting/timeline.ts";
+import type { Alert } from "../../health/alert.ts";
+import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { cut } from "../../lib/text.ts";
+import { nameOf } from "../../lib/words.ts";
+import type { ActiveAlert } from "../deps.ts";
+import { HttpError } from "../errors.ts";
+import { alertCard } from "./alert-card.ts";
+import { whereOf } from "./alert-table.ts";
+import { problemOf } from "./alert-words.ts";
+import type { Page } from "./frame.ts";
+import { blindnessNotice, type Look } from "./look.ts";
+import { storySection } from "./story.ts";
+import type { Visitor } from "./visitor.ts";
+
+const ROOT = "../";
+
+/** Those that fire with this fingerprint: as a rule, one. Throws HttpError `not_found` where none does. */
+export function alertsOf(print: string, { alerts, held }: Look): ActiveAlert[] {
+  const found = alerts.filter(({ labels }) => fingerprint(labels) === print);
+  const active = found.flatMap(({ key }) => held.get(key) ?? []);
+  if (active.length > 0) return active;
+  throw new HttpError(
+    "not_found",
+    "No alert that fires has this fingerprint: it may be over by now, or the link may be cut off.",
+  );
+}
+
+/** `lines` are what was decided about its subject. */
+export function alertPage(
+  active: readonly ActiveAlert[],
+  look: Look,
+  visitor: Visitor,
+  lines: readonly LogLine[],
+): Page {
+  const [first] = active;
+  if (!first) throw new Error("an alert's page without an alert");
+  const { alert } = first;
+  const path = `alerts/${fingerprint(alert.labels)}`;
+  const own = lines.filter(({ ruleId }) => ruleId === undefined || ruleId === alert.ruleId);
+  const cards = active.map((one) => alertCard(one, { look, root: ROOT, visitor, path, isPage: true }));
+  const title = problemOf(alert);
+  const story = storySection(own, {
+    moment: look.moment,
+    timezone: alert.facts.timezone,
+    title: "Who was told, and why",
+    of: alert.subject.kind,
+  });
+  return {
+    title: `${title} · ${nameOf(alert.labels.recording ?? alert.labels.location ?? "", alert.subject.id)}`,
+    mood: "bad",
+    root: ROOT,
+    path,
+    madeAt: look.moment.now,
+    refresh: "on",
+    body: html`<div class="lead bad"><h1>${title}</h1><p>${whereOf(alert, ROOT)}</p></div>${blindnessNotice(look)}
+<ul class="cards">${cards}</ul>${runbook(alert)}
+${story}${labels(alert)}`,
+  };
+}
+
+/** An annotation of the rule's own; only a link that leads somewhere on the web is one. */
+function runbook({ annotations }: Alert): Markup {
+  const url = annotations.runbook_url ?? "";
+  if (url.length > 2_000 || !URL.canParse(url)) return nothing;
+  const { protocol, href } = new URL(url);
+  if (protocol !== "https:" && protocol !== "http:") return nothing;
+  return html`<p><a href="${href}" rel="noreferrer noopener">Runbook</a></p>`;
+}
+
+function labels({ labels: all }: Alert): Markup {
+  const rows = Object.entries(all).map(
+    ([name, value]) => html`<dt><bdi>${cut(name, 80)}</bdi></dt><dd><bdi>${cut(value, 300)}</bdi></dd>`,
+  );
+  return html`<details id="labels"><summary>Labels</summary><dl>${rows}</dl></details>`;
+}

@@ -1,0 +1,136 @@
+/** What people change from the page: silences set and ended, alerts acknowledged, and who they are. */
+import formbody from "@fastify/formbody";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { z } from "zod";
+import { parseMatchers } from "../../alerting/matcher.ts";
+import { silenceProblem, type WantedSilence } from "../../alerting/silence.ts";
+import { runBreathing } from "../../lib/breathe.ts";
+import { stripControls } from "../../lib/text.ts";
+import type { HttpDeps } from "../deps.ts";
+import { HttpError } from "../errors.ts";
+import { parseQuery } from "../query.ts";
+import { type FieldProblem, readFields } from "./field.ts";
+import type { Frame } from "./frame.ts";
+import { type Look, lookAt } from "./look.ts";
+import { sessionRoutes } from "./session-routes.ts";
+import { pathWithin } from "./sign-in.ts";
+import { type SilenceForm, silenceFormPage } from "./silence-form.ts";
+import { previewOf } from "./silence-preview.ts";
+import { endOf, MatchersField, PreviewQuery, SilenceFields } from "./silence-request.ts";
+import { visitorOf } from "./visitor.ts";
+
+/** Where a button leads back to, from `/` on. */
+const Back = z.object({ back: z.string().max(2_048).catch("").default("") });
+
+export function changeRoutes(root: FastifyInstance, deps: HttpDeps, frame: Frame): void {
+  // Forms are read here and nowhere else: the API takes none.
+  root.register(async (app) => {
+    await app.register(formbody);
+    await sessionRoutes(app, deps, frame);
+
+    app.get("/silences/new", { config: { page: "../" } }, async (request, reply) => {
+      const given = parseQuery(PreviewQuery, request.query);
+      const look = await lookAt(deps);
+      const form = await formOf(given, undefined, look);
+      const status = form.problem ? 400 : 200;
+      return frame.send(request, reply.code(status), silenceFormPage(form, look, visitorOf(request, deps)));
+    });
+
+    app.post("/silences/new", { config: { page: "../", form: true } }, async (request, reply) => {
+      const read = readFields(SilenceFields, request.body);
+      const asked = "fields" in read && read.fields.lasting !== "preview" ? read.fields : undefined;
+      const wanted = asked && wantedOf(asked, request.session?.name, deps);
+      const problem = "problem" in read ? read.problem : problemOf(wanted, deps);
+      if (problem || !wanted) {
+        const look = await lookAt(deps);
+        const form = await formOf(asTyped(request.body), problem, look);
+        const page = silenceFormPage(form, look, visitorOf(request, deps));
+        return frame.send(request, reply.code(form.problem ? 400 : 200), page);
+      }
+      const set = await deps.setSilence(wanted);
+      if (set.outcome !== "set") {
+        const why = set.outcome === "refused" ? set.why : "it is not known any more";
+        throw new HttpError("bad_body", `The silence cannot be had: ${why}.`);
+      }
+      return back(reply, "../", "?show=silences");
+    });
+
+    app.post<{ Params: { id: string } }>(
+      "/silences/:id/end",
+      { config: { page: "../../", form: true } },
+      async ({ params, body }, reply) => {
+        if (!(await deps.endSilence(params.id))) {
+          throw new HttpError("not_found", "There is no silence with this id any more.");
+        }
+        return back(reply, "../../", Back.parse(body).back || "?show=silences");
+      },
+    );
+
+    app.post<{ Params: { fingerprint: string } }>(
+      "/alerts/:fingerprint/ack",
+      { config: { page: "../../", form: true } },
+      async ({ params: { fingerprint }, body, session }, reply) => {
+        const author = session?.name ?? "";
+        if ((await deps.acknowledge(fingerprint, { author, comment: "" })) === 0) {
+          throw new HttpError("not_found", "The alert is over: there is nothing left to acknowledge.");
+        }
+        return back(reply, "../../", Back.parse(body).back);
+      },
+    );
+  });
+}
+
+function back(reply: FastifyReply, root: string, path: string): FastifyReply {
+  return reply.redirect(`${root}${pathWithin(path)}`, 303);
+}
+
+function wantedOf(
+  fields: SilenceFields,
+  name: string | undefined,
+  { clock }: Pick<HttpDeps, "clock">,
+): WantedSilence {
+  return {
+    id: undefined,
+    matchers: fields.matchers,
+    startsAt: undefined,
+    endsAt: endOf(fields, clock.now()),
+    createdBy: name ?? "",
+    comment: stripControls(fields.comment).trim(),
+    annotations: {},
+  };
+}
+
+function problemOf(
+  wanted: WantedSilence | undefined,
+  { clock }: Pick<HttpDeps, "clock">,
+): FieldProblem | undefined {
+  const now = clock.now();
+  if (!wanted) return undefined;
+  if (wanted.endsAt <= now) return { field: "lasting", message: "that time has passed, choose another" };
+  const message = silenceProblem(wanted, now);
+  return message === undefined ? undefined : { field: "matchers", message };
+}
+
+type Typed = Pick<SilenceForm, "matchers" | "comment" | "custom">;
+
+const text = z.string().max(8_000).catch("").default("");
+const Typed = z
+  .object({ matchers: text, comment: text, custom: text })
+  .catch({ matchers: "", comment: "", custom: "" });
+
+/** A form's fields as they came, to be shown again. */
+function asTyped(body: unknown): Typed {
+  return Typed.parse(body);
+}
+
+/** The form with what its matchers would hold; what is wrong with them is its problem unless it has another. */
+async function formOf(typed: Typed, problem: FieldProblem | undefined, look: Look): Promise<SilenceForm> {
+  const { matchers, comment, custom } = typed;
+  const form = { matchers, comment, custom };
+  if (matchers.trim() === "") return { ...form, problem, preview: undefined };
+  const read = readFields(MatchersField, { matchers });
+  if ("problem" in read) return { ...form, problem: problem ?? read.problem, preview: undefined };
+  const parsed = parseMatchers(matchers);
+  const held = await runBreathing(previewOf(parsed, look));
+  return { ...form, problem, preview: { parsed, held } };
+}

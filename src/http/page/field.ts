@@ -1,0 +1,44 @@
+/** Fields of forms, each with what is wrong with it beside it. */
+import type { z } from "zod";
+import { html, type Markup, nothing } from "../../lib/markup.ts";
+
+/** What is wrong with a form: one field, and what it should hold. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly message: string;
+}
+
+/** What a form's fields hold, or the first that is wrong. */
+export function readFields<T>(
+  schema: z.ZodType<T>,
+  body: unknown,
+): { readonly fields: T } | { readonly problem: FieldProblem } {
+  const result = schema.safeParse(body ?? {});
+  if (result.success) return { fields: result.data };
+  const issue = result.error.issues[0];
+  return {
+    problem: { field: String(issue?.path[0] ?? "form"), message: issue?.message ?? "not understood" },
+  };
+}
+
+export interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly value?: string;
+  readonly hint?: string;
+  /** Further attributes of the input. */
+  readonly attributes?: Markup;
+}
+
+/** A labelled input; the one with the problem says so and has the focus. */
+export function fieldOf(field: Field, problem: FieldProblem | undefined): Markup {
+  const { name, label, value = "", hint, attributes = nothing } = field;
+  const wrong = problem?.field === name ? problem.message : undefined;
+  const told = [hint === undefined ? "" : `${name}-hint`, wrong === undefined ? "" : `${name}-wrong`];
+  const described = told.filter((id) => id !== "").join(" ");
+  const aria = described === "" ? nothing : html` aria-describedby="${described}"`;
+  const invalid = wrong === undefined ? nothing : html` aria-invalid="true" autofocus`;
+  return html`<div class="field"><label for="${name}">${label}</label>
+<input id="${name}" name="${name}" value="${value}"${attributes}${aria}${invalid}>
+${hint === undefined ? nothing : html`<p class="soft" id="${name}-hint">${hint}</p>`}${wrong === undefined ? nothing : html`<p class="wrong" id="${name}-wrong">${name}: ${wrong}.</p>`}</div>`;
+}

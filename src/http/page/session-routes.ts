@@ -1,0 +1,97 @@
+/** `GET /session` to sign in, `POST /session` with a token, `POST /session/end` to sign out. */
+import rateLimit from "@fastify/rate-limit";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { z } from "zod";
+import type { HttpDeps } from "../deps.ts";
+import { HttpError } from "../errors.ts";
+import { isHttps, sessionCookie } from "../gate.ts";
+import { parseQuery } from "../query.ts";
+import { isFromOurselves, isPlainAndFar } from "../same-origin.ts";
+import { openSession } from "../session.ts";
+import { readFields } from "./field.ts";
+import type { Frame } from "./frame.ts";
+import { pathWithin, SignIn, signInPage } from "./sign-in.ts";
+
+/** Wrong tokens from one address within a minute; more are not even looked at. */
+const MOST_FAILURES = 10;
+const FAILURES_MS = 60_000;
+/** Addresses that are remembered. */
+const MOST_ADDRESSES = 5_000;
+
+const Where = z.object({ to: z.string().max(2_048, "expected a path").optional() });
+
+const ROOT = "./";
+
+type Deps = Pick<HttpDeps, "adminToken" | "readToken" | "externalUrl" | "clock" | "log">;
+
+export async function sessionRoutes(app: FastifyInstance, deps: Deps, frame: Frame): Promise<void> {
+  await app.register(rateLimit, { global: false, cache: MOST_ADDRESSES });
+  const failures = app.createRateLimit({ max: MOST_FAILURES, timeWindow: FAILURES_MS });
+  const isReadOnly = () => !deps.adminToken;
+
+  app.get("/session", { config: { page: ROOT, open: true } }, async (request, reply) => {
+    const { to = "" } = parseQuery(Where, request.query);
+    refuseWithoutTokens(deps);
+    return frame.send(
+      request,
+      reply,
+      signInPage({ root: ROOT, to: pathWithin(to), isReadOnly: isReadOnly() }),
+    );
+  });
+
+  app.post("/session", { config: { page: ROOT, open: true } }, async (request, reply) => {
+    refuseWithoutTokens(deps);
+    checkSender(request, deps);
+    const read = readFields(SignIn, request.body);
+    const again = (status: number, problem: { field: string; message: string }) => {
+      const { name = "", to = "" } = "fields" in read ? read.fields : {};
+      const form = { root: ROOT, to: pathWithin(to), name, problem, isReadOnly: isReadOnly() } as const;
+      return frame.send(request, reply.code(status), signInPage(form));
+    };
+    if ("problem" in read) return again(400, read.problem);
+    const before = await failures(request, { increment: false });
+    if (!before.isAllowed && before.remaining === 0) {
+      reply.header("retry-after", before.ttlInSeconds);
+      throw new HttpError(
+        "too_many_failures",
+        `Too many wrong tokens came from your address; try again in ${before.ttlInSeconds} s.`,
+      );
+    }
+    const opened = openSession(read.fields, deps, deps.clock.now());
+    if (!opened) {
+      await failures(request);
+      deps.log.warn({ address: request.ip }, "somebody tried to sign in with a wrong token");
+      return again(401, { field: "token", message: "this token opens nothing here" });
+    }
+    const { scope, name } = opened.session;
+    deps.log.info({ name, scope, address: request.ip }, "signed in");
+    reply.header("set-cookie", sessionCookie(app, opened.cookie, deps));
+    return reply.redirect(`${ROOT}${pathWithin(read.fields.to)}`, 303);
+  });
+
+  app.post("/session/end", { config: { page: "../", open: true } }, async (request, reply) => {
+    checkSender(request, deps);
+    reply.header("set-cookie", sessionCookie(app, undefined, deps));
+    return reply.redirect("../", 303);
+  });
+}
+
+function refuseWithoutTokens({ adminToken, readToken }: Deps): void {
+  if (adminToken || readToken) return;
+  throw new HttpError(
+    "forbidden",
+    "There is nothing to sign in with: neither http.admin_token nor http.read_token is configured.",
+  );
+}
+
+/** Another site must not sign anybody in or out either. */
+function checkSender({ headers }: FastifyRequest, { externalUrl }: Deps): void {
+  if (!isFromOurselves(headers, externalUrl)) {
+    throw new HttpError("forbidden", "Another site sent this form. Open the status page and do it there.");
+  }
+  if (!isHttps(externalUrl) || !isPlainAndFar(headers)) return;
+  throw new HttpError(
+    "forbidden",
+    `The session would not come back over plain HTTP: sign in at ${externalUrl}, as http.external_url says.`,
+  );
+}

@@ -1,0 +1,183 @@
+/** `GET /silences/new`: a silence before it is set, with what it would hold. Three taps from an alert. */
+import { formatMatcher } from "../../alerting/matcher.ts";
+import type { Matcher } from "../../alerting/route.ts";
+import type { Labels } from "../../health/alert.ts";
+import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { count, counted, nameOf } from "../../lib/words.ts";
+import { alertTable } from "./alert-table.ts";
+import { type FieldProblem, fieldOf } from "./field.ts";
+import type { Page } from "./frame.ts";
+import { signInLink, silenceFormLink } from "./links.ts";
+import { blindnessNotice, type Look } from "./look.ts";
+import { type Preview, warningsOf } from "./silence-preview.ts";
+import { matchesAnything, nextMorning, zoneOf } from "./silence-request.ts";
+import { formToken, type Visitor } from "./visitor.ts";
+
+const ROOT = "../";
+
+export interface SilenceForm {
+  /** As they were typed. */
+  readonly matchers: string;
+  readonly comment: string;
+  readonly custom: string;
+  readonly problem: FieldProblem | undefined;
+  /** Of matchers that can be read. */
+  readonly preview: { readonly parsed: readonly Matcher[]; readonly held: Preview } | undefined;
+}
+
+/** The matchers of one alert as text: what it is, and where. */
+export function matchersOf({
+  alertname = "",
+  recording_id,
+  location_id,
+  receiver,
+  integration,
+}: Labels): string {
+  const where: [string, string | undefined][] = recording_id
+    ? [["recording_id", recording_id]]
+    : [
+        ["location_id", location_id],
+        ["receiver", receiver],
+        ["integration", integration],
+      ];
+  return written([["alertname", alertname], ...where]);
+}
+
+function written(labels: readonly (readonly [string, string | undefined])[]): string {
+  return labels
+    .flatMap(([name, value]) => (value ? [formatMatcher({ name, operator: "=", value })] : []))
+    .join(", ");
+}
+
+export function silenceFormPage(form: SilenceForm, look: Look, visitor: Visitor): Page {
+  const { preview, matchers } = form;
+  return {
+    title: "Silence",
+    mood: "unknown",
+    root: ROOT,
+    here: "silences",
+    path: `silences/new?${new URLSearchParams({ matchers })}`,
+    body: html`<h1>Silence</h1>${blindnessNotice(look)}${scopes(form, look)}${preview ? previewSection(preview, look) : nothing}${entry(form, look, visitor)}`,
+  };
+}
+
+/** The same trouble, wider and wider: what was asked for is marked. */
+function scopes({ preview, comment, custom }: SilenceForm, { fleet }: Look): Markup {
+  const named = new Map(
+    (preview?.parsed ?? [])
+      .filter(({ operator }) => operator === "=")
+      .map(({ name, value }) => [name, value]),
+  );
+  const { alertname, recording_id, location_id } = Object.fromEntries(named);
+  const recording = recording_id === undefined ? undefined : fleet.inventory.recording(recording_id);
+  const place = location_id ?? recording?.locationId;
+  const choices: [string, string][] = [];
+  if (alertname && (recording_id ?? place)) {
+    const where = recording_id
+      ? ([["recording_id", recording_id]] as const)
+      : ([["location_id", place]] as const);
+    choices.push([nameOf(alertname, "", 40), written([["alertname", alertname], ...where])]);
+  }
+  if (recording_id) {
+    choices.push([
+      `All of ${nameOf(recording?.name ?? "", recording_id, 40)}`,
+      written([["recording_id", recording_id]]),
+    ]);
+  }
+  if (place) {
+    const name = nameOf(fleet.inventory.location(place)?.name ?? "", place, 40);
+    choices.push([`All of ${name}`, written([["location_id", place]])]);
+  }
+  if (choices.length < 2) return nothing;
+  const now = written([...named]);
+  const items = choices.map(([words, text]) => {
+    const current = text === now ? html` aria-current="true"` : nothing;
+    return html`<li><a href="${silenceFormLink(ROOT, { matchers: text, comment, custom })}"${current}><bdi>${words}</bdi></a></li>`;
+  });
+  return html`<nav aria-label="What to silence"><ul class="choices">${items}</ul></nav>`;
+}
+
+function previewSection({ parsed, held }: NonNullable<SilenceForm["preview"]>, look: Look): Markup {
+  const { alerts, covered, recordings } = held;
+  const left = alerts.total - alerts.items.length;
+  const warnings = matchesAnything(parsed)
+    ? ["Without a matcher that needs something, it would hold everything: it cannot be set."]
+    : warningsOf(held);
+  const table = {
+    root: ROOT,
+    moment: look.moment,
+    caption: "Alerts it would hold",
+    held: look.held,
+  } as const;
+  return html`<section aria-labelledby="preview"><h2 id="preview">What it would hold now</h2>
+${warnings.map((warning) => html`<p class="warning" role="alert">${warning}</p>`)}<p><strong>${counted(alerts.total, "alert")}</strong> of ${count(held.firing)} that ${held.firing === 1 ? "fires" : "fire"}; its matchers cover <strong>${count(covered)} of ${counted(recordings, "recording")}</strong>.</p>
+${alerts.total === 0 ? nothing : alertTable(alerts.items, table)}${left === 0 ? nothing : html`<p class="soft">and ${counted(left, "more alert")}.</p>`}</section>
+`;
+}
+
+function entry(form: SilenceForm, look: Look, visitor: Visitor): Markup {
+  const { comment, problem, preview } = form;
+  const locked = visitor.formToken === undefined;
+  const commentField = fieldOf(
+    {
+      name: "comment",
+      label: "Comment",
+      value: comment,
+      attributes: html` maxlength="1000" autocomplete="off" placeholder="why, or a ticket"`,
+    },
+    problem,
+  );
+  const buttons = locked ? lockedNote(form, visitor) : lasting(problem, look, preview?.parsed ?? []);
+  const rest = html`${commentField}${buttons}${others(form, locked)}</form>`;
+  if (locked) return html`<form class="sheet" method="get" action="${ROOT}silences/new">${rest}`;
+  // The first button is the one that Enter presses: it changes nothing.
+  return html`<form class="sheet" method="post" action="${ROOT}silences/new">${formToken(visitor)}
+<button class="hidden" tabindex="-1" aria-hidden="true" name="lasting" value="preview" formnovalidate>Preview</button>${rest}`;
+}
+
+/** What is seldom changed; open where there is nothing yet, or something is wrong with it. */
+function others({ matchers, custom, problem, preview }: SilenceForm, locked: boolean): Markup {
+  const isOpen = !preview || problem?.field === "matchers" || problem?.field === "custom";
+  const matchersField = fieldOf(
+    {
+      name: "matchers",
+      label: "Matchers",
+      value: matchers,
+      hint: 'As Alertmanager writes them, all have to match: alertname="LowUptime", location=~"Leeds.*"',
+      attributes: html` required maxlength="4000" autocapitalize="off" autocomplete="off" spellcheck="false"`,
+    },
+    problem,
+  );
+  const customField = fieldOf(
+    {
+      name: "custom",
+      label: "For how long",
+      value: custom,
+      attributes: html` maxlength="40" placeholder="2d12h" size="8" autocomplete="off" autocapitalize="off"`,
+    },
+    problem,
+  );
+  const longer = html`<div class="beside">${customField}<button name="lasting" value="custom">Silence for that long</button></div>`;
+  return html`<details id="others"${isOpen ? html` open` : nothing}><summary>Other matchers, another time</summary>${matchersField}
+<p><button name="lasting" value="preview" formnovalidate>Preview</button></p>${locked ? nothing : longer}</details>`;
+}
+
+function lasting(problem: FieldProblem | undefined, look: Look, parsed: readonly Matcher[]): Markup {
+  const { now, times } = look.moment;
+  const zone = zoneOf(parsed, look.fleet.inventory);
+  const morning = nextMorning(now, zone);
+  const wrong =
+    problem?.field === "lasting"
+      ? html`<p class="wrong" role="alert">lasting: ${problem.message}.</p>`
+      : nothing;
+  return html`<fieldset><legend>Silence it</legend>${wrong}<p class="actions"><button class="main" name="lasting" value="1h">for 1 hour</button>
+<button name="lasting" value="4h">for 4 hours</button>
+<button name="lasting" value="${new Date(morning).toISOString()}">until ${times.at(morning, zone)}</button></p></fieldset>`;
+}
+
+function lockedNote({ matchers }: SilenceForm, { isReadOnly, canSignIn }: Visitor): Markup {
+  if (isReadOnly || !canSignIn)
+    return html`<p class="soft">Nothing can be silenced here: no <code>http.admin_token</code> is configured.</p>`;
+  const back = `silences/new?${new URLSearchParams({ matchers })}`;
+  return html`<p>To set it, <a href="${signInLink(ROOT, back)}">sign in with the admin token</a>.</p>`;
+}

@@ -1,0 +1,61 @@
+/** What a silence would hold: the alerts that fire now, and the recordings whose later ones it could hold. */
+import { matchesAll } from "../../alerting/matcher.ts";
+import type { Matcher } from "../../alerting/route.ts";
+import type { Alert } from "../../health/alert.ts";
+import { ROWS_PER_STEP, recordingsById } from "../../health/fleet.ts";
+import { recordingSubject } from "../../health/wording.ts";
+import { alertKey } from "./alert-table.ts";
+import { type Listing, ListingCollector } from "./listing.ts";
+import type { Look } from "./look.ts";
+
+/** Alerts that are shown; all are counted. */
+const ALERTS_SHOWN = 10;
+
+export interface Preview {
+  readonly alerts: Listing<Alert>;
+  /** Alerts that fire, matched or not. */
+  readonly firing: number;
+  readonly covered: number;
+  readonly recordings: number;
+}
+
+/** Walks the fleet once; yields every so many rows. */
+export function* previewOf(matchers: readonly Matcher[], look: Look): Generator<void, Preview> {
+  const { fleet } = look;
+  const collector = new ListingCollector<Alert>({ limit: ALERTS_SHOWN });
+  let seen = 0;
+  for (const alert of look.alerts) {
+    if (matchesAll(matchers, alert.labels)) collector.offer(alertKey(alert), alert);
+    if (++seen % ROWS_PER_STEP === 0) yield;
+  }
+  const recordings = yield* recordingsById(fleet);
+  const telling = matchers.filter(({ name }) => OF_RECORDINGS.has(name));
+  let covered = 0;
+  for (const { id, locationId } of recordings.values()) {
+    const subject = recordingSubject(id, locationId, fleet.inventory);
+    if (telling.every((matcher) => matcher.matches(subject[matcher.name] ?? ""))) covered += 1;
+    if (++seen % ROWS_PER_STEP === 0) yield;
+  }
+  return { alerts: collector.listing(), firing: look.alerts.length, covered, recordings: recordings.size };
+}
+
+/** Which label says what of a recording; the others are its rules', and any alert may have them. */
+const OF_RECORDINGS: ReadonlySet<string> = new Set([
+  "recording_id",
+  "recording",
+  "location_id",
+  "location",
+  "organisation",
+  "camera_server",
+  "timezone",
+]);
+
+/** What has to be said before such a silence is set; empty where it is a usual one. */
+export function warningsOf({ alerts, firing, covered, recordings }: Preview): string[] {
+  const all = recordings > 1 && covered === recordings;
+  const everything = firing > 1 && alerts.total === firing;
+  return [
+    ...(all ? ["It covers every recording: of no outage would anybody hear."] : []),
+    ...(everything ? ["It holds every alert that fires now."] : []),
+  ];
+}

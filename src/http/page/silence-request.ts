@@ -1,0 +1,101 @@
+/** What the form for a silence asks for: which alerts, how long, why. */
+import { DateTime } from "luxon";
+import { z } from "zod";
+import { matchesAll, parseMatchers } from "../../alerting/matcher.ts";
+import type { Matcher } from "../../alerting/route.ts";
+import type { Inventory } from "../../health/state.ts";
+import type { Instant } from "../../lib/clock.ts";
+import { parseDuration } from "../../lib/duration.ts";
+import { knownZone } from "./when.ts";
+
+const LONGEST_MATCHERS = 4_000;
+const MOST_MATCHERS = 100;
+const LONGEST_COMMENT = 1_000;
+const LONGEST_MS = 365 * 86_400_000;
+
+/** Whoever is at the location in the morning can look. */
+const MORNING_HOUR = 8;
+/** A morning nearer than this is not worth a silence. */
+const SOON_MS = 3_600_000;
+
+const matchers = z
+  .string({ error: "expected matchers" })
+  .max(LONGEST_MATCHERS, `expected at most ${LONGEST_MATCHERS} characters`)
+  .transform((text, context): readonly Matcher[] => {
+    try {
+      const parsed = parseMatchers(text);
+      if (parsed.length <= MOST_MATCHERS) return parsed;
+      context.addIssue({ code: "custom", message: `expected at most ${MOST_MATCHERS} matchers` });
+    } catch (thrown) {
+      context.addIssue({ code: "custom", message: (thrown as Error).message });
+    }
+    return z.NEVER;
+  });
+
+/** What is previewed. Nothing is asked for yet where there are no matchers. */
+export const PreviewQuery = z.object({
+  matchers: z.string({ error: "expected one text" }).default(""),
+  comment: z.string().max(LONGEST_COMMENT).catch("").default(""),
+  custom: z.string().max(40).catch("").default(""),
+});
+
+export const MatchersField = z.object({ matchers });
+
+const PRESS = "expected how long: press one of the buttons";
+
+/** A silence as the form sends it. `lasting` is the button that was pressed; `preview` asks for none yet. */
+export const SilenceFields = z
+  .object({
+    matchers,
+    comment: z.string().max(LONGEST_COMMENT, `expected at most ${LONGEST_COMMENT} characters`).default(""),
+    lasting: z.union([z.literal(["1h", "4h", "custom", "preview"]), z.iso.datetime({ error: PRESS })], {
+      error: PRESS,
+    }),
+    custom: z.string().max(40, "expected a duration such as 30m, 2h or 1d12h").default(""),
+  })
+  .superRefine(({ lasting, custom }, context) => {
+    if (lasting !== "custom") return;
+    const ms = parseDuration(custom.trim());
+    if (ms !== undefined && ms > 0 && ms <= LONGEST_MS) return;
+    const message = "expected a duration such as 30m, 2h or 1d12h, of a year at most";
+    context.addIssue({ code: "custom", path: ["custom"], message });
+  });
+export type SilenceFields = z.infer<typeof SilenceFields>;
+
+/** When a silence ends that is set now. */
+export function endOf({ lasting, custom }: SilenceFields, now: Instant): Instant {
+  const text = lasting === "custom" ? custom.trim() : lasting;
+  const ms = parseDuration(text);
+  return ms === undefined ? Date.parse(lasting) : now + ms;
+}
+
+/** The next 08:00 in the zone that is not upon us already. */
+export function nextMorning(now: Instant, timezone: string): Instant {
+  const local = DateTime.fromMillis(now + SOON_MS, { zone: timezone });
+  const here = local.isValid ? local : local.setZone("utc");
+  const today = here.set({ hour: MORNING_HOUR, minute: 0, second: 0, millisecond: 0 });
+  return (today >= here ? today : today.plus({ days: 1 })).toMillis();
+}
+
+/** The zone of the recording or location that the matchers name, else UTC. */
+export function zoneOf(all: readonly Matcher[], inventory: Inventory): string {
+  const named = (label: string) =>
+    all.find(({ name, operator }) => name === label && operator === "=")?.value;
+  const recording = named("recording_id");
+  const location = named("location_id");
+  return knownZone(
+    recording === undefined ? undefined : inventory.recording(recording)?.timezone,
+    location === undefined ? undefined : inventory.location(location)?.timezone,
+    recording === undefined ? undefined : zoneOfPlace(recording, inventory),
+  );
+}
+
+function zoneOfPlace(recordingId: string, inventory: Inventory): string | undefined {
+  const known = inventory.recording(recordingId);
+  return known && inventory.location(known.locationId)?.timezone;
+}
+
+/** Whether the matchers hold everything, whatever its labels. */
+export function matchesAnything(all: readonly Matcher[]): boolean {
+  return matchesAll(all, {});
+}

@@ -1,0 +1,367 @@
+import { describe, expect, test } from "vitest";
+import { fingerprint } from "../../../src/alerting/fingerprint.ts";
+import { createMatcher, formatMatcher } from "../../../src/alerting/matcher.ts";
+import type { Silence, WantedSilence } from "../../../src/alerting/silence.ts";
+import { largeFleet, NOW } from "../../metrics/fleets.ts";
+import { serve } from "../serve.ts";
+import { active, alertOf, smallFleet } from "./fleet.ts";
+import { elementOf, linksOf, shownText } from "./read.ts";
+import { formToken, signedIn, visit } from "./visit.ts";
+
+const HOUR = 3_600_000;
+const fleet = async () => smallFleet;
+const dark = alertOf("RecordingOffline");
+const print = fingerprint(dark.labels);
+const low = alertOf("LowUptime", {
+  subject: { kind: "recording", id: "shoes" },
+  labels: {
+    alertname: "LowUptime",
+    recording_id: "shoes",
+    recording: "Shoes",
+    location_id: "york",
+    location: "York",
+  },
+});
+const tokens = { adminToken: "boss-token", readToken: "read-token" };
+
+/** A server that writes down what it was asked to change. */
+async function stage(differing: Parameters<typeof serve>[0] = {}) {
+  const changes: unknown[] = [];
+  const { address } = await serve({
+    ...tokens,
+    fleet,
+    alerts: active(dark, low),
+    setSilence: async (wanted) => {
+      changes.push(wanted);
+      return { outcome: "set", id: "s1" };
+    },
+    endSilence: async (id) => changes.push(id) > 0,
+    acknowledge: async (fingerprint, by) => (fingerprint === print ? changes.push([fingerprint, by]) : 0),
+    ...differing,
+  });
+  return { address, changes };
+}
+
+const form = "/silences/new?matchers=alertname%3D%22RecordingOffline%22%2C+recording_id%3D%22till-3%22";
+const wanted = { matchers: 'alertname="RecordingOffline", recording_id="till-3"', comment: "rewiring" };
+
+describe("the form for a silence", () => {
+  test("says what it would hold before it is set", async () => {
+    const { address } = await stage();
+    const { html } = await (await signedIn(address, "boss-token")).get(form);
+    expect(shownText(html)).toEqual(
+      expect.arrayContaining([
+        "What it would hold now",
+        "1 alert of 2 that fire; its matchers cover 1 of 6 recordings.",
+        "Offline RecordingOffline · critical | Till 3 Leeds Briggate | since 11:48 GMT | for 12 m |",
+      ]),
+    );
+    expect(html).not.toContain('class="warning"');
+    expect(html).toContain(
+      '<button name="lasting" value="2026-02-01T08:00:00.000Z">until Sun 1 Feb 08:00 UTC</button>',
+    );
+  });
+
+  test("offers the same wider: the recording, and the whole location", async () => {
+    const { address } = await stage();
+    const { html } = await visitAs(address, form);
+    const links = linksOf(html);
+    const matchers = (words: string) =>
+      new URL(links.get(words) ?? "", "http://x/silences/").searchParams.get("matchers");
+    expect(matchers("All of Till 3")).toBe('recording_id="till-3"');
+    expect(matchers("All of loc-1")).toBe('location_id="loc-1"');
+    expect(html).toContain('aria-current="true"><bdi>RecordingOffline</bdi>');
+  });
+
+  test.each([
+    ['location_id=~".+"', "It covers every recording: of no outage would anybody hear."],
+    ['alertname=~".+"', "It covers every recording: of no outage would anybody hear."],
+    ['location_id=~"leeds|york"', "It holds every alert that fires now."],
+    [
+      'alertname=~".*"',
+      "Without a matcher that needs something, it would hold everything: it cannot be set.",
+    ],
+  ])("warns of %s", async (matchers, warning) => {
+    const { address } = await stage();
+    const { html } = await visitAs(address, `/silences/new?matchers=${encodeURIComponent(matchers)}`);
+    expect(shownText(html)).toContain(warning);
+    expect(html).toContain('class="warning" role="alert"');
+  });
+
+  test.each([
+    ["alertname", "matchers: column 10: expected one of = != =~ !~, found the end."],
+    ['alertname=~"("', 'matchers: column 12: "(" is not a regular expression RE2 understands'],
+    ['a="b" c="d"', "matchers: column 7: expected the end"],
+    ['alertname=~"(?=x)"', "is not a regular expression RE2 understands"],
+  ])("names what is wrong with %s, and keeps it to be corrected", async (matchers, message) => {
+    const { address } = await stage();
+    const page = await visitAs(address, `/silences/new?matchers=${encodeURIComponent(matchers)}`);
+    expect(page.status).toBe(400);
+    expect(shownText(page.html).join("\n")).toContain(message);
+    expect(page.html).toContain('aria-invalid="true"');
+    expect(page.html).toContain(`value="${matchers.replaceAll('"', "&quot;")}"`);
+  });
+
+  test("previews for who may change nothing, and offers to sign in", async () => {
+    const { address } = await stage({ readToken: undefined });
+    const { html, status } = await visit(address).get(form);
+    expect(status).toBe(200);
+    expect(shownText(html).join("\n")).toContain("cover 1 of 6 recordings");
+    expect(linksOf(html).get("sign in with the admin token")).toMatch(/^\.\.\/session\?to=silences%2Fnew/);
+    expect(html).not.toMatch(/name="lasting" value="1h"|method="post" action="\.\.\/silences/);
+  });
+
+  test("counts 10,000 recordings", async () => {
+    const { address } = await stage({ fleet: async () => largeFleet(10_000) });
+    const { html } = await visitAs(address, "/silences/new?matchers=recording%3D~%22Camera+1.*%22");
+    expect(shownText(html).join("\n")).toContain("its matchers cover 1,111 of 10,000 recordings.");
+  });
+});
+
+async function visitAs(address: string, path: string) {
+  return (await signedIn(address, "boss-token")).get(path);
+}
+
+describe("a silence", () => {
+  test.each([
+    ["1h", NOW + HOUR],
+    ["4h", NOW + 4 * HOUR],
+    ["2026-02-01T08:00:00.000Z", Date.parse("2026-02-01T08:00:00Z")],
+    ["custom", NOW + 36 * HOUR],
+  ])("is set for %s by who signed in", async (lasting, endsAt) => {
+    const { address, changes } = await stage();
+    const keeper = await signedIn(address, "boss-token", "Dana <3");
+    const response = await keeper.post(
+      "/silences/new",
+      { ...wanted, lasting, custom: "1d12h" },
+      { from: form },
+    );
+    expect(response.status).toBe(303);
+    expect(response.headers.get("location")).toBe("../?show=silences");
+    const [{ matchers, ...rest }] = changes as [WantedSilence];
+    expect(matchers.map(formatMatcher)).toEqual(['alertname="RecordingOffline"', 'recording_id="till-3"']);
+    expect(rest).toEqual({
+      id: undefined,
+      startsAt: undefined,
+      endsAt,
+      createdBy: "Dana <3",
+      comment: "rewiring",
+      annotations: {},
+    });
+  });
+
+  test("is only previewed by the button for that", async () => {
+    const { address, changes } = await stage();
+    const keeper = await signedIn(address, "boss-token");
+    const response = await keeper.post("/silences/new", { ...wanted, lasting: "preview" }, { from: form });
+    expect(response.status).toBe(200);
+    expect(shownText(await response.text()).join("\n")).toContain("cover 1 of 6 recordings");
+    expect(changes).toEqual([]);
+  });
+
+  test.each([
+    [{ lasting: "forever" }, "lasting: expected how long: press one of the buttons."],
+    [{}, "lasting: expected how long: press one of the buttons."],
+    [{ lasting: "2026-01-31T11:59:00.000Z" }, "lasting: that time has passed, choose another."],
+    [
+      { lasting: "custom", custom: "soon" },
+      "custom: expected a duration such as 30m, 2h or 1d12h, of a year at most.",
+    ],
+    [
+      { lasting: "custom", custom: "0s" },
+      "custom: expected a duration such as 30m, 2h or 1d12h, of a year at most.",
+    ],
+    [
+      { lasting: "custom", custom: "2y" },
+      "custom: expected a duration such as 30m, 2h or 1d12h, of a year at most.",
+    ],
+    [{ lasting: "1h", matchers: "" }, "matchers: at least one matcher is needed."],
+    [
+      { lasting: "1h", matchers: 'a=~".*"' },
+      "matchers: at least one matcher must not match the empty string: this silence would hold everything.",
+    ],
+    [{ lasting: "1h", matchers: "a={" }, "matchers: column 3: expected"],
+    [{ lasting: "1h", comment: "x".repeat(1_001) }, "comment: expected at most 1000 characters."],
+  ])("is refused with %j, and nothing is changed", async (fields, message) => {
+    const { address, changes } = await stage();
+    const keeper = await signedIn(address, "boss-token");
+    const response = await keeper.post("/silences/new", { ...wanted, ...fields }, { from: form });
+    expect(response.status).toBe(400);
+    expect(shownText(await response.text()).join("\n")).toContain(message);
+    expect(changes).toEqual([]);
+  });
+
+  test("that cannot be had says why", async () => {
+    const { address } = await stage({
+      setSilence: async () => ({ outcome: "refused", why: "there are too many" }),
+    });
+    const keeper = await signedIn(address, "boss-token");
+    const response = await keeper.post("/silences/new", { ...wanted, lasting: "1h" }, { from: form });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain("The silence cannot be had: there are too many.");
+  });
+});
+
+describe("GET /?show=silences", () => {
+  const silence = (id: string, from: number, to: number): Silence => ({
+    id,
+    matchers: [createMatcher("location_id", "=", "leeds")],
+    startsAt: NOW + from * HOUR,
+    endsAt: NOW + to * HOUR,
+    updatedAt: NOW - 2 * HOUR,
+    createdBy: "dana",
+    comment: `why ${id}`,
+    annotations: {},
+  });
+  const silences = async () => [silence("over", -3, -1), silence("later", 1, 2), silence("now", -1, 1)];
+  const alerts = async () => [{ alert: dark, receivers: ["ops"], silencedBy: ["now"] }];
+
+  test("lists what holds first, what will, and what is over, with who, until when and why", async () => {
+    const { address } = await stage({ silences, alerts });
+    const { html } = await visitAs(address, "/?show=silences");
+    const shown = shownText(html);
+    expect(elementOf(html, "h1")).toBe("1 silence is active");
+    expect(shown.filter((line) => /^(?:Active|Not begun|Over)/.test(line))).toEqual([
+      "Active until 13:00 GMT (1 h left) · holds 1 alert",
+      "Not begun from 13:00 GMT until 14:00 GMT",
+      "Over since 11:00 GMT",
+    ]);
+    expect(shown).toContain("why now");
+    expect(shown).toContain("by dana, set 10:00 GMT");
+    expect(html.match(/>End it now</g)).toHaveLength(2);
+  });
+
+  test("ends one at a button, for who may", async () => {
+    const { address, changes } = await stage({ silences, readToken: undefined });
+    expect((await visit(address).get("/?show=silences")).html).not.toContain("End it now");
+    const keeper = await signedIn(address, "boss-token");
+    const response = await keeper.post("/silences/now/end", {}, { from: "/?show=silences" });
+    expect([response.status, response.headers.get("location")]).toEqual([303, "../../?show=silences"]);
+    expect(changes).toEqual(["now"]);
+  });
+
+  test("says that one is not there any more", async () => {
+    const { address } = await stage({ silences, endSilence: async () => false });
+    const keeper = await signedIn(address, "boss-token");
+    const response = await keeper.post("/silences/gone/end", {}, { from: "/?show=silences" });
+    expect(response.status).toBe(404);
+  });
+});
+
+describe("an acknowledgement", () => {
+  test.each([
+    [`/alerts/${print}`, `../../alerts/${print}`],
+    ["/recordings/till-3", "../../recordings/till-3"],
+  ])("is a button of %s, which leads back there", async (from, location) => {
+    const fleetWithAlert = { ...smallFleet };
+    const { address, changes } = await stage({
+      fleet: async () => fleetWithAlert,
+      alerts: active(atTill3()),
+    });
+    const keeper = await signedIn(address, "boss-token");
+    const { html } = await keeper.get(from);
+    const back = /name="back" value="([^"]*)"/.exec(html)?.[1] ?? "";
+    const response = await keeper.post(`/alerts/${print}/ack`, { form: formToken(html), back });
+    expect([response.status, response.headers.get("location")]).toEqual([303, location]);
+    expect(changes).toEqual([[print, { author: "dana", comment: "" }]]);
+  });
+
+  test("is said with who and when, and asked for no more", async () => {
+    const acknowledgement = { author: "sam", comment: "on my way", at: NOW - 5 * 60_000 };
+    const alerts = async () => [{ alert: dark, receivers: ["ops"], acknowledgement }];
+    const { address } = await stage({ alerts });
+    const { html } = await visitAs(address, `/alerts/${print}`);
+    expect(shownText(html)).toContain("Acknowledged by sam at 11:55 GMT: on my way");
+    expect(html).not.toContain(">Acknowledge<");
+    expect(shownText((await visitAs(address, "/")).html).join("\n")).toContain("| acknowledged by sam");
+  });
+
+  test("of an alert that is over says so", async () => {
+    const { address, changes } = await stage();
+    const keeper = await signedIn(address, "boss-token");
+    const response = await keeper.post("/alerts/0011223344556677/ack", {
+      form: formToken((await keeper.get(form)).html),
+    });
+    expect(response.status).toBe(404);
+    expect(await response.text()).toContain("The alert is over: there is nothing left to acknowledge.");
+    expect(changes).toEqual([]);
+  });
+
+  /** The alert under the key that the recording's own state gives it. */
+  function atTill3() {
+    return { ...dark, key: "RecordingOffline/recording/till-3" };
+  }
+});
+
+describe("what changes something", () => {
+  const paths = ["/silences/new", "/silences/now/end", `/alerts/${print}/ack`];
+  const fields = { ...wanted, lasting: "1h" };
+
+  test.each(paths)("%s needs a session made from the admin token", async (path) => {
+    const { address, changes } = await stage();
+    const stranger = await visit(address).post(path, fields);
+    expect(stranger.status).toBe(401);
+    expect(await stranger.text()).toContain("You are not signed in any more, so nothing was changed.");
+    const reader = await signedIn(address, "read-token");
+    const refused = await reader.post(path, fields);
+    expect(refused.status).toBe(403);
+    expect(await refused.text()).toContain("You signed in with the read token, which changes nothing.");
+    expect(changes).toEqual([]);
+  });
+
+  test.each(paths)("%s needs a form made for the session", async (path) => {
+    const { address, changes } = await stage();
+    const keeper = await signedIn(address, "boss-token");
+    const another = formToken((await (await signedIn(address, "boss-token")).get(form)).html);
+    expect(another).not.toBe("");
+    for (const token of [undefined, "", "x", another]) {
+      const response = await keeper.post(path, {
+        ...fields,
+        ...(token === undefined ? {} : { form: token }),
+      });
+      expect(response.status).toBe(403);
+      expect(await response.text()).toContain("The field form is not of your session");
+    }
+    expect(changes).toEqual([]);
+  });
+
+  test.each(paths)("%s takes nothing from another site", async (path) => {
+    const { address, changes } = await stage();
+    const keeper = await signedIn(address, "boss-token");
+    for (const headers of [
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site" },
+      { origin: "https://evil.example" },
+      { origin: "null" },
+    ]) {
+      const response = await keeper.post(path, fields, {
+        from: form,
+        headers: headers as Record<string, string>,
+      });
+      expect(response.status).toBe(403);
+    }
+    expect(changes).toEqual([]);
+  });
+
+  test.each(paths)("%s says that nothing can be changed where no admin token is configured", async (path) => {
+    const { address, changes } = await stage({ adminToken: undefined });
+    const response = await visit(address).post(path, fields);
+    expect(response.status).toBe(403);
+    expect(await response.text()).toContain("no http.admin_token is configured");
+    expect(changes).toEqual([]);
+  });
+
+  test.each(paths)("%s takes no JSON, and no bearer token instead of a form", async (path) => {
+    const { address, changes } = await stage();
+    const { cookie } = await signedIn(address, "boss-token");
+    for (const headers of [{ cookie }, { authorization: "Bearer boss-token" }]) {
+      const response = await fetch(address + path, {
+        method: "POST",
+        headers: { ...(headers as Record<string, string>), "content-type": "application/json" },
+        body: JSON.stringify(fields),
+      });
+      expect([401, 403]).toContain(response.status);
+    }
+    expect(changes).toEqual([]);
+  });
+});
