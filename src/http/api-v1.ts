@@ -7,13 +7,17 @@ import { parseQuery } from "./query.ts";
 import { acknowledgeRoute } from "./v1/acknowledge.ts";
 import { IncidentsQuery, incidentsPage, sinceOf } from "./v1/incidents.ts";
 import { LocationsQuery, locationsPage } from "./v1/locations.ts";
+import { openApiDocument } from "./v1/openapi.ts";
 import { RecordingsQuery, recordingsPage } from "./v1/recordings.ts";
 import { storyOf, TimelineQuery, timelinePage, sinceOf as toldSince } from "./v1/timeline.ts";
 
-type Deps = Pick<HttpDeps, "fleet" | "incidents" | "timeline" | "acknowledge" | "clock">;
+type Deps = Pick<HttpDeps, "version" | "fleet" | "incidents" | "timeline" | "acknowledge" | "clock">;
 
 export function apiV1(app: FastifyInstance, deps: Deps): void {
   acknowledgeRoute(app, deps);
+
+  const description = openApiDocument(deps.version);
+  app.get("/api/v1/openapi.json", () => description);
 
   app.get("/api/v1/recordings", async ({ query }) => {
     const parsed = parseQuery(RecordingsQuery, query);

@@ -11,6 +11,7 @@ export interface Page<T> {
 }
 
 const MAX_LIMIT = 1000;
+const DEFAULT_LIMIT = 100;
 const PREFIX = "k1:";
 
 /** The parameters every paged list has. */
@@ -20,15 +21,33 @@ export const pageParameters = {
     .regex(/^\d{1,4}$/, `expected a whole number from 1 to ${MAX_LIMIT}`)
     .transform(Number)
     .refine((n) => n >= 1 && n <= MAX_LIMIT, `expected a whole number from 1 to ${MAX_LIMIT}`)
-    .default(100),
+    .default(DEFAULT_LIMIT)
+    .meta({
+      type: "integer",
+      minimum: 1,
+      maximum: MAX_LIMIT,
+      description: `How many items a page has at most; ${DEFAULT_LIMIT} by default.`,
+    }),
   cursor: z
     .string()
     .max(2048, "expected the nextCursor of the page before")
     .transform((text) => Buffer.from(text, "base64url").toString())
     .refine((text) => text.startsWith(PREFIX), "expected the nextCursor of the page before")
     .transform((text) => text.slice(PREFIX.length))
-    .optional(),
+    .optional()
+    .meta({ type: "string", description: "The nextCursor of the page before." }),
 };
+
+/** A page of such rows, with what else an answer says, as it is described and as it is typed. */
+export function pageOf<R extends z.ZodType, M extends z.ZodRawShape>(row: R, more: M) {
+  return z
+    .strictObject({
+      ...more,
+      items: z.array(row).readonly(),
+      nextCursor: z.string().nullable().describe("For `cursor` of the next request; null on the last page."),
+    })
+    .readonly();
+}
 
 export interface PageQuery {
   readonly limit: number;

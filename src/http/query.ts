@@ -28,7 +28,8 @@ export function parseBody<T>(schema: z.ZodType<T>, body: unknown): T {
 /** A parameter that may be repeated. */
 export function repeated<T>(each: z.ZodType<T>) {
   const asList = (given: unknown) => (given === undefined ? [] : Array.isArray(given) ? given : [given]);
-  return z.preprocess(asList, z.array(each));
+  const { $schema, ...items } = z.toJSONSchema(each, { io: "input", unrepresentable: "any" });
+  return z.preprocess(asList, z.array(each)).meta({ type: "array", items });
 }
 
 /** `true` or `false`, as Alertmanager's clients write them. */
@@ -39,4 +40,5 @@ export const flag = z
 /** An instant: ISO 8601 with a time zone. */
 export const instant = z.iso
   .datetime({ offset: true, error: "expected a time such as 2026-01-31T08:00:00Z" })
-  .transform((text) => Date.parse(text));
+  .transform((text) => Date.parse(text))
+  .meta({ type: "string", format: "date-time" });

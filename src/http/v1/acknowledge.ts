@@ -6,7 +6,7 @@ import { HttpError } from "../errors.ts";
 import { parseBody } from "../query.ts";
 
 /** All of it may be left out, the body as well. */
-const Acknowledgement = z
+export const Acknowledgement = z
   .strictObject({
     author: z.string({ error: "expected a text" }).max(200, "expected at most 200 characters").default("api"),
     comment: z
@@ -15,6 +15,14 @@ const Acknowledgement = z
       .default(""),
   })
   .prefault({});
+
+/** What was acknowledged: how many alerts have the fingerprint. */
+export const Acknowledged = z.strictObject({
+  fingerprint: z.string(),
+  alerts: z.int().min(1),
+  author: z.string(),
+  comment: z.string(),
+});
 
 export function acknowledgeRoute(app: FastifyInstance, deps: Pick<HttpDeps, "acknowledge">): void {
   app.post<{ Params: { fingerprint: string } }>(

@@ -1,13 +1,13 @@
 /** `GET /api/v1/incidents`: what was wrong, newest first. */
 import { z } from "zod";
-import type { EndReason, SubjectKind } from "../../health/alert.ts";
+import { endReasons, subjectKinds } from "../../health/alert.ts";
 import { ROWS_PER_STEP } from "../../health/fleet.ts";
 import type { Inventory } from "../../health/state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import type { Incident } from "../deps.ts";
 import { type Page, PageCollector, pageParameters } from "../paging.ts";
 import { instant } from "../query.ts";
-import { iso } from "./rows.ts";
+import { iso, time } from "./rows.ts";
 
 const DEFAULT_PERIOD_MS = 7 * 86_400_000;
 
@@ -21,20 +21,21 @@ export const IncidentsQuery = z.strictObject({
 });
 export type IncidentsQuery = z.infer<typeof IncidentsQuery>;
 
-export interface IncidentRow {
-  readonly id: string;
-  readonly alertname: string;
-  readonly subject: { readonly kind: SubjectKind; readonly id: string };
-  readonly recording: string | null;
-  readonly locationId: string | null;
-  readonly location: string | null;
-  readonly startsAt: string;
-  /** Null while it lasts. */
-  readonly endsAt: string | null;
-  readonly endReason: EndReason | null;
-  /** Up to now while it lasts. */
-  readonly durationSeconds: number;
-}
+export const IncidentRow = z
+  .strictObject({
+    id: z.string(),
+    alertname: z.string(),
+    subject: z.strictObject({ kind: z.enum(subjectKinds), id: z.string() }).readonly(),
+    recording: z.string().nullable(),
+    locationId: z.string().nullable(),
+    location: z.string().nullable(),
+    startsAt: time,
+    endsAt: time.nullable().describe("Null while it lasts."),
+    endReason: z.enum(endReasons).nullable(),
+    durationSeconds: z.number().min(0).describe("Up to now while it lasts."),
+  })
+  .readonly();
+export type IncidentRow = z.infer<typeof IncidentRow>;
 
 /** From when on incidents are asked for. */
 export function sinceOf(query: IncidentsQuery, now: Instant): Instant {

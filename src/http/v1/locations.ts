@@ -4,21 +4,26 @@ import { currentStatus, ROWS_PER_STEP, recordingsById } from "../../health/fleet
 import { type RecordingStatus, recordingStatuses } from "../../health/recording.ts";
 import type { FleetSnapshot, LocationState } from "../../health/state.ts";
 import { type Page, PageCollector, pageParameters } from "../paging.ts";
-import { type AlertRow, alertRows } from "./rows.ts";
+import { repeated } from "../query.ts";
+import { AlertRow, alertRows } from "./rows.ts";
 
-export const LocationsQuery = z.strictObject(pageParameters);
+/** `location` is an id or a name in full, upper or lower case alike; it may be repeated. */
+export const LocationsQuery = z.strictObject({ ...pageParameters, location: repeated(z.string()) });
 export type LocationsQuery = z.infer<typeof LocationsQuery>;
 
-export interface LocationRow {
-  readonly locationId: string;
-  readonly location: string;
-  /** IANA name; null where the service does not say. */
-  readonly timezone: string | null;
-  /** How many recordings have each status. */
-  readonly recordings: Readonly<Record<RecordingStatus, number>>;
-  /** Of the location itself, not of its recordings. */
-  readonly alerts: readonly AlertRow[];
-}
+export const LocationRow = z
+  .strictObject({
+    locationId: z.string(),
+    location: z.string().describe("Its name; the id where the service gives none."),
+    timezone: z.string().nullable().describe("IANA name; null where the service does not say."),
+    recordings: z
+      .record(z.enum(recordingStatuses), z.int().min(0))
+      .readonly()
+      .describe("How many have each status."),
+    alerts: z.array(AlertRow).readonly().describe("Of the location itself, not of its recordings."),
+  })
+  .readonly();
+export type LocationRow = z.infer<typeof LocationRow>;
 
 interface Found {
   readonly counts: Record<RecordingStatus, number>;
@@ -49,9 +54,15 @@ export function* locationsPage(
     if (++seen % ROWS_PER_STEP === 0) yield;
   }
   const collector = new PageCollector<[string, Found]>(query);
-  for (const entry of found) collector.offer(entry[0], entry);
+  const wanted = new Set(query.location.map((text) => text.toLowerCase()));
+  for (const entry of found) if (isWanted(entry[0], wanted, fleet)) collector.offer(entry[0], entry);
   const { items, nextCursor } = collector.page();
   return { items: items.map(([id, location]) => rowOf(id, location, fleet)), nextCursor };
+}
+
+function isWanted(id: string, wanted: ReadonlySet<string>, { inventory }: FleetSnapshot): boolean {
+  if (wanted.size === 0 || wanted.has(id.toLowerCase())) return true;
+  return wanted.has(inventory.location(id)?.name?.toLowerCase() ?? "");
 }
 
 function noCounts(): Record<RecordingStatus, number> {

@@ -1,11 +1,11 @@
 /** `GET /api/v1/recordings`: the fleet now, a row per recording. */
 import { z } from "zod";
 import { currentStatus, ROWS_PER_STEP, recordingsById } from "../../health/fleet.ts";
-import { type RecordingStatus, recordingStatuses } from "../../health/recording.ts";
+import { recordingStatuses } from "../../health/recording.ts";
 import type { FleetSnapshot, RecordingState } from "../../health/state.ts";
 import { type Page, PageCollector, pageParameters } from "../paging.ts";
 import { repeated } from "../query.ts";
-import { type AlertRow, alertRows, iso } from "./rows.ts";
+import { AlertRow, alertRows, iso, share, time } from "./rows.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -19,20 +19,23 @@ export const RecordingsQuery = z.strictObject({
 export type RecordingsQuery = z.infer<typeof RecordingsQuery>;
 
 /** Times in ISO 8601 UTC, ratios 0–1, null for what is not known. */
-export interface RecordingRow {
-  readonly recordingId: string;
-  readonly recording: string;
-  readonly locationId: string;
-  readonly location: string;
-  readonly status: RecordingStatus;
-  /** Since when it has that status; for `unknown`, the last good reading. */
-  readonly since: string | null;
-  readonly lastSeen: string | null;
-  /** Null while the status is unknown: an old figure says nothing about now. */
-  readonly averageQuality: number | null;
-  readonly overallUptime24h: number | null;
-  readonly alerts: readonly AlertRow[];
-}
+export const RecordingRow = z
+  .strictObject({
+    recordingId: z.string(),
+    recording: z.string().describe("Its name; the id where the service gives none."),
+    locationId: z.string(),
+    location: z.string().describe("The location's name; the id where the service gives none."),
+    status: z.enum(recordingStatuses),
+    since: time.nullable().describe("Since when it has that status; for `unknown`, the last good reading."),
+    lastSeen: time.nullable(),
+    averageQuality: share
+      .nullable()
+      .describe("Null while the status is unknown: an old figure says nothing about now."),
+    overallUptime24h: share.nullable(),
+    alerts: z.array(AlertRow).readonly().describe("Pending and firing, those that fire first."),
+  })
+  .readonly();
+export type RecordingRow = z.infer<typeof RecordingRow>;
 
 /** One page, by recording id; yields every so many rows. */
 export function* recordingsPage(

@@ -1,13 +1,23 @@
 /** What rows of several lists have in common. */
+import { z } from "zod";
 import type { AlertStates } from "../../health/state.ts";
 import type { Instant } from "../../lib/clock.ts";
 
-export interface AlertRow {
-  readonly alertname: string;
-  readonly severity: string | null;
-  readonly state: "pending" | "firing";
-  readonly since: string;
-}
+/** An instant as answers have it: ISO 8601 in UTC with milliseconds. */
+export const time = z.iso.datetime({ precision: 3 });
+
+/** A share, 0–1. */
+export const share = z.number().min(0).max(1);
+
+export const AlertRow = z
+  .strictObject({
+    alertname: z.string(),
+    severity: z.string().nullable(),
+    state: z.enum(["pending", "firing"]),
+    since: time,
+  })
+  .readonly();
+export type AlertRow = z.infer<typeof AlertRow>;
 
 /** Pending and firing alerts of one recording or location, those that fire first. */
 export function alertRows(alerts: AlertStates | undefined): AlertRow[] {

@@ -1,12 +1,14 @@
 /** `GET /api/v1/recordings/{id}/timeline`: what was decided about one recording, and why, oldest first. */
 import { z } from "zod";
 import { type LogLine, sentenceOf } from "../../alerting/timeline.ts";
+import { subjectKinds } from "../../health/alert.ts";
 import { serviceSubject } from "../../health/judge-fleet.ts";
 import type { Subject } from "../../health/judgement.ts";
 import type { FleetSnapshot } from "../../health/state.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { type Page, PageCollector, pageParameters } from "../paging.ts";
+import { PageCollector, pageOf, pageParameters } from "../paging.ts";
 import { instant } from "../query.ts";
+import { time } from "./rows.ts";
 
 const DEFAULT_PERIOD_MS = 86_400_000;
 
@@ -14,27 +16,30 @@ const DEFAULT_PERIOD_MS = 86_400_000;
 export const TimelineQuery = z.strictObject({ ...pageParameters, since: instant.optional() });
 export type TimelineQuery = z.infer<typeof TimelineQuery>;
 
-export interface TimelineRow {
-  readonly at: string;
-  /** The recording, its location or the service: what the line is about. */
-  readonly about: Subject;
-  readonly rule: string | null;
-  readonly integration: string | null;
-  /** By name, for scripts; new ones may come. */
-  readonly reason: string;
-  readonly detail: string | null;
-  /** The same in words. */
-  readonly text: string;
-}
+export const TimelineRow = z
+  .strictObject({
+    at: time,
+    about: z
+      .strictObject({ kind: z.enum(subjectKinds), id: z.string() })
+      .readonly()
+      .describe("The recording, its location or the service: what the line is about."),
+    rule: z.string().nullable(),
+    integration: z.string().nullable(),
+    reason: z.string().describe("By name, for scripts; new ones may come."),
+    detail: z.string().nullable(),
+    text: z.string().describe("The same in words."),
+  })
+  .readonly();
+export type TimelineRow = z.infer<typeof TimelineRow>;
 
-export interface Timeline extends Page<TimelineRow> {
-  readonly recordingId: string;
-  readonly recording: string;
-  readonly locationId: string | null;
-  readonly location: string | null;
-  /** IANA name. */
-  readonly timezone: string;
-}
+export const Timeline = pageOf(TimelineRow, {
+  recordingId: z.string(),
+  recording: z.string(),
+  locationId: z.string().nullable(),
+  location: z.string().nullable(),
+  timezone: z.string().describe("IANA name."),
+});
+export type Timeline = z.infer<typeof Timeline>;
 
 /** Whose lines tell the recording's story, and whether it is known at all. */
 export interface Story {

@@ -1,0 +1,164 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, test } from "vitest";
+import type { Incident } from "../../src/http/deps.ts";
+import { openApiDocument } from "../../src/http/v1/openapi.ts";
+import { StoreError } from "../../src/store/errors.ts";
+import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../metrics/fleets.ts";
+import { serve } from "./serve.ts";
+
+const incident: Incident = {
+  id: "RecordingOffline/recording/rec-1@1",
+  alertname: "RecordingOffline",
+  subject: { kind: "recording", id: "rec-1" },
+  locationId: "loc-1",
+  startsAt: NOW - 90_000,
+  endsAt: NOW - 30_000,
+  endReason: "recovered",
+} as Incident;
+
+const lasting: Incident = {
+  ...incident,
+  id: "2",
+  locationId: undefined,
+  endsAt: undefined,
+  endReason: undefined,
+};
+
+const fleet = fleetOf({
+  recordings: [
+    recordingState("rec-1", { alerts: { RecordingOffline: alertState("RecordingOffline") } }),
+    recordingState("rec-2", { readAt: NOW - 4 * INTERVAL, locationId: "loc-2" }),
+    recordingState("rec-3", { status: undefined, readAt: 0, lastSeenAt: undefined }),
+  ],
+  locations: [{ id: "loc-1", name: "Leeds", alerts: { LocationOffline: alertState("LocationOffline") } }],
+  uptimes: { "rec-1": 0.99 },
+});
+
+const line = {
+  subject: incident.subject,
+  at: NOW - 1_000,
+  ruleId: "RecordingOffline",
+  reason: "fired",
+} as const;
+const admin = { authorization: "Bearer admin-token-of-the-test" };
+
+const document = openApiDocument("1.2.3");
+const ajv = new Ajv2020({
+  strict: false,
+  allErrors: true,
+  formats: { "date-time": /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ },
+});
+ajv.addSchema(document, "api");
+
+const start = () =>
+  serve({
+    adminToken: "admin-token-of-the-test",
+    fleet: async () => fleet,
+    incidents: async () => [incident, lasting],
+    timeline: async () => [line],
+    acknowledge: async (fingerprint) => (fingerprint === "0".repeat(16) ? 0 : 1),
+  });
+
+test("the document is served, and is OpenAPI", async () => {
+  const { body } = await (await start()).json("/api/v1/openapi.json");
+  expect(body).toEqual(JSON.parse(JSON.stringify(document)));
+  expect(await new Validator().validate(JSON.parse(JSON.stringify(body)))).toMatchObject({ valid: true });
+});
+
+const print = "a".repeat(16);
+/** A request for every answer the document promises: method, path in it, path asked, status. */
+const asked = [
+  ["get", "/api/v1/recordings", "/api/v1/recordings?limit=2", 200],
+  ["get", "/api/v1/recordings", "/api/v1/recordings?status=down", 400],
+  ["get", "/api/v1/recordings/{id}/timeline", "/api/v1/recordings/rec-1/timeline", 200],
+  ["get", "/api/v1/recordings/{id}/timeline", "/api/v1/recordings/rec-1/timeline?since=today", 400],
+  ["get", "/api/v1/locations", "/api/v1/locations?location=leeds", 200],
+  ["get", "/api/v1/locations", "/api/v1/locations?colour=red", 400],
+  ["get", "/api/v1/incidents", "/api/v1/incidents", 200],
+  ["get", "/api/v1/incidents", "/api/v1/incidents?since=1", 400],
+  ["post", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${print}/ack`, 200],
+  ["post", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${"0".repeat(16)}/ack`, 404],
+] as const;
+
+describe("what is answered", () => {
+  test.each(asked)("%s %s is as described: %s gives %i", async (method, path, url, status) => {
+    const response = await fetch((await start()).address + url, { method, headers: admin });
+    expect(response.status).toBe(status);
+    const body = (await response.json()) as { items?: unknown[] };
+    expect(problemsOf(method, path, status, body)).toEqual([]);
+    if (status === 200 && body.items) expect(body.items.length).toBeGreaterThan(0);
+  });
+
+  test("without a token, and without Redis, too", async () => {
+    const closed = await serve({
+      readToken: "read-token-of-the-test",
+      adminToken: "admin-token-of-the-test",
+      fleet: async () => {
+        throw new StoreError("unavailable", "Redis is gone");
+      },
+    });
+    const [refused, gone] = await Promise.all([
+      closed.json("/api/v1/recordings"),
+      closed.json("/api/v1/recordings", admin),
+    ]);
+    expect([refused.status, gone.status]).toEqual([401, 503]);
+    expect(problemsOf("get", "/api/v1/recordings", 401, refused.body)).toEqual([]);
+    expect(problemsOf("get", "/api/v1/recordings", 503, gone.body)).toEqual([]);
+  });
+
+  test("every path there is, is described, and every described one is asked above", () => {
+    const room = resolve(import.meta.dirname, "../../src/http");
+    const files = [
+      resolve(room, "api-v1.ts"),
+      ...readdirSync(resolve(room, "v1")).map((name) => resolve(room, "v1", name)),
+    ];
+    const routes = files.flatMap((file) => [
+      ...readFileSync(file, "utf8").matchAll(/app\.(get|post|delete)\b[^(]*\(\s*"(\/api\/v1\/[^"]*)"/g),
+    ]);
+    const served = routes
+      .map(([, method, path = ""]) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`)
+      .filter((one) => !one.endsWith("/openapi.json"));
+    const described = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method} ${path}`),
+    );
+    expect(served.sort()).toEqual(described.sort());
+    expect([...new Set(asked.map(([method, path]) => `${method} ${path}`))].sort()).toEqual(described);
+  });
+
+  test("a parameter that is described is taken", async () => {
+    const served = await start();
+    for (const [path, { get }] of Object.entries(document.paths)) {
+      for (const { name, in: place } of get?.parameters ?? []) {
+        if (place !== "query") continue;
+        const url = `${path.replace("{id}", "rec-1")}?${name}=%00`;
+        const { body } = await served.json(url);
+        expect(JSON.stringify(body), url).not.toContain("no such parameter");
+      }
+    }
+  });
+
+  test("would be found out if it were otherwise", () => {
+    expect(problemsOf("get", "/api/v1/recordings", 200, { items: [{}], nextCursor: 3 })).not.toEqual([]);
+    expect(problemsOf("get", "/api/v1/recordings", 400, { error: "no" })).not.toEqual([]);
+  });
+});
+
+function problemsOf(method: string, path: string, status: number, body: unknown): unknown[] {
+  const pointer = [
+    "paths",
+    path,
+    method,
+    "responses",
+    String(status),
+    "content",
+    "application/json",
+    "schema",
+  ];
+  const escaped = pointer.map((step) => encodeURIComponent(step.replaceAll("~", "~0").replaceAll("/", "~1")));
+  const validate = ajv.getSchema(`api#/${escaped.join("/")}`);
+  if (!validate) throw new Error(`${method} ${path} promises no ${status}`);
+  return validate(body) ? [] : (validate.errors ?? ["invalid"]);
+}
