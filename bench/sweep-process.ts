@@ -61,6 +61,7 @@ async function open(text: string) {
     inventory: store.inventory,
     store: store.shards,
     watch,
+    places: [],
     assignedChanged: async () => {},
   });
   const failures: string[] = [];

@@ -275,6 +275,7 @@ function httpDeps(parts: Parts): HttpDeps {
       })),
     ...shifts.current().engine.changes,
     timeline: store.log.read,
+    zones: store.zones.read,
     incidents: async (since: number) => [
       ...(await store.incidents.endedSince(since)),
       ...(await store.shards.alerts()).filter(({ state }) => state === "firing").map(toIncident),

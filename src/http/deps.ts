@@ -4,6 +4,7 @@ import type { Silence, WantedSilence } from "../alerting/silence.ts";
 import type { LogLine } from "../alerting/timeline.ts";
 import type { Alert, EndReason, SubjectKind } from "../health/alert.ts";
 import type { Subject } from "../health/judgement.ts";
+import type { LocationZones } from "../health/place.ts";
 import type { FleetSnapshot } from "../health/state.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
@@ -78,6 +79,8 @@ export interface HttpDeps {
   incidents(since: Instant): Promise<readonly Incident[]>;
   /** What was decided about these subjects at or after `since`, oldest first. */
   timeline(subjects: readonly Subject[], since: Instant): Promise<readonly LogLine[]>;
+  /** Zones that recordings of these locations cover, by location and recording id; what is not known is left out. */
+  zones(locationIds: readonly string[]): Promise<ReadonlyMap<string, LocationZones>>;
   /** The routing tree in force, and every receiver's name. */
   routing(): { readonly route: Route; readonly receivers: readonly string[] };
   readonly metrics: MetricsSource;

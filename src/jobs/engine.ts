@@ -14,7 +14,9 @@ import type { Service } from "../service/service.ts";
 import type { FleetStore } from "../store/fleet.ts";
 import type { Store } from "../store/store.ts";
 import { createAssigned } from "./assigned.ts";
+import { countJobs } from "./count-jobs.ts";
 import { type Channel, createDeliver, type Refusal } from "./deliver.ts";
+import { createDetailsWork } from "./details-work.ts";
 import { createDigestJob } from "./digest.ts";
 import type { DigestMail } from "./digest-mail.ts";
 import { createDigestSchedule } from "./digest-schedule.ts";
@@ -26,7 +28,7 @@ import { createHolds, type HeldAlert } from "./holds.ts";
 import { createInventoryJob } from "./inventory.ts";
 import { createJudgeService } from "./judge-service.ts";
 import { createNoteWatched } from "./note-watched.ts";
-import { type QueueName, type Queues, queueNames } from "./queues.ts";
+import { type Queues, queueNames } from "./queues.ts";
 import { readFleet } from "./read-fleet.ts";
 import { createRefreshUptime, windowsOf } from "./refresh-uptime.ts";
 import { reroute } from "./reroute.ts";
@@ -115,6 +117,7 @@ export function createEngine(deps: EngineDeps): Engine {
     inventory: store.inventory,
     store: store.shards,
     watch,
+    places: [store.zones, store.usualEntries],
     assignedChanged: () => schedules.assert(),
   });
   const schedules = createSchedules({ clock, queues, assigned, ...watch });
@@ -195,6 +198,7 @@ export function createEngine(deps: EngineDeps): Engine {
     retainMs: uptimeRetentionMs(rules),
     indexTimezone: config.service.uptimeIndexTimezone,
   });
+  const details = createDetailsWork({ clock, log, queues, service, store, assigned, ...watch });
   const holds = createHolds({ clock, store, route, inhibitRules: config.inhibitRules });
   const delivery = createDeliver({
     clock,
@@ -278,6 +282,7 @@ export function createEngine(deps: EngineDeps): Engine {
       return sweep(Number(data.shard));
     });
     await queues.work("upkeep", 2, async ({ data }) => void (await jobs[String(data.job)]?.(data)));
+    await details.start();
     await queues.work("uptime", UPTIMES_AT_ONCE, async ({ data: { shard } }) => {
       const swept = await refreshUptime(Number(shard));
       if (!swept && assigned.shards().includes(Number(shard)))
@@ -297,7 +302,7 @@ export function createEngine(deps: EngineDeps): Engine {
     await heal();
     if (duties.has("notify")) await heartbeat?.look();
     await store.inventory.follow();
-    for (const [queue, counts] of await queues.counts()) countJobs(metrics, queue, counts);
+    await countJobs(queues, metrics);
   }
 
   const healing = createHealing(healAndCount, log);
@@ -325,12 +330,14 @@ export function createEngine(deps: EngineDeps): Engine {
     async retire() {
       retired = true;
       delivery.rest();
+      details.stop();
       await Promise.all([healing.stop(), ...queueNames.map((name) => queues.rest(name))]);
     },
 
     stop() {
       void healing.stop();
       delivery.stop();
+      details.stop();
       heartbeat?.stop();
     },
 
@@ -338,10 +345,4 @@ export function createEngine(deps: EngineDeps): Engine {
     held: () => holds.ofAll(),
     changes: createHoldChanges({ clock, log, store, wake }),
   };
-}
-
-const COUNTED = ["waiting", "active", "delayed", "failed"] as const;
-
-function countJobs(metrics: Metrics, queue: QueueName, counts: Record<string, number>): void {
-  for (const state of COUNTED) metrics.queueJobs(queue, state, counts[state] ?? 0);
 }

@@ -33,6 +33,8 @@ export interface InventoryDeps {
   readonly assigned: Assigned;
   readonly inventory: InventoryStore;
   readonly store: Pick<ShardStore, "noteAttempt">;
+  /** What else is known of locations; it goes when they are watched no more. */
+  readonly places: readonly { forget(locationIds: readonly string[]): Promise<void> }[];
   readonly watch: {
     readonly locations: "all" | readonly string[];
     readonly exclude: readonly string[];
@@ -85,6 +87,7 @@ export function createInventoryJob(deps: InventoryDeps) {
     deps.assigned.set(
       await deps.assignments.update(plan.present, plan.removed, deps.watch.locationsPerRequest),
     );
+    for (const place of deps.places) await place.forget(plan.removed);
     await deps.store.noteAttempt("inventory", now, plan.held);
     await deps.assignedChanged();
     return plan.held !== undefined;

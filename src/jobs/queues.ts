@@ -1,5 +1,5 @@
 /**
- * BullMQ: five queues under our hash tag, their workers, and the schedulers that drive them. Lock and stall times
+ * BullMQ: six queues under our hash tag, their workers, and the schedulers that drive them. Lock and stall times
  * are short: with BullMQ's own, a kill between two of its calls leaves a 1 s scheduler silent for a minute.
  */
 import { randomUUID } from "node:crypto";
@@ -9,7 +9,7 @@ import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 
-export const queueNames = ["sweep", "upkeep", "uptime", "deliver", "digest"] as const;
+export const queueNames = ["sweep", "upkeep", "uptime", "details", "deliver", "digest"] as const;
 export type QueueName = (typeof queueNames)[number];
 
 const LOCK_MS = 5_000;

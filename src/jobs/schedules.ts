@@ -54,6 +54,13 @@ export function createSchedules(deps: SchedulesDeps) {
         data: { shard },
         subject: `uptime:${shard}`,
       },
+      {
+        queue: "details",
+        id: `details-${shard}`,
+        everyMs: inventoryIntervalMs,
+        data: { shard },
+        subject: `details:${shard}`,
+      },
     ]);
     return [...fixed, ...shards];
   }
@@ -66,7 +73,7 @@ export function createSchedules(deps: SchedulesDeps) {
   /** Shards that lost all their locations are swept a last time, to end what is said of them. */
   async function stopOthers(wantedIds: ReadonlySet<string>): Promise<void> {
     if (!deps.assigned.known()) return;
-    for (const queue of ["sweep", "upkeep", "uptime"] as const) {
+    for (const queue of ["sweep", "upkeep", "uptime", "details"] as const) {
       for (const id of await queues.schedulers(queue)) {
         if (wantedIds.has(`${queue}/${id}`)) continue;
         await queues.stop(queue, id);

@@ -21,6 +21,10 @@ export function keysUnder(prefix: string) {
     locations: `${p}locations`,
     /** Hash: recording id → JSON of the recording; a field goes when it leaves the fleet. */
     recordings: `${p}recordings`,
+    /** Hash: location id → JSON of the zones its recordings cover; a field goes with its assignment. */
+    zones: `${p}zones`,
+    /** Hash: location id → JSON {at, weekdays}: what it usually counts; a field goes with its assignment. */
+    usualEntries: `${p}entries:usual`,
     /** How often names were written, and the last of those writes, newest first: what other replicas read again. */
     namesRevision: `${p}names:rev`,
     namesLog: `${p}names:log`,

@@ -17,7 +17,9 @@ import { createStartStore } from "./start.ts";
 import { createTurn } from "./turn.ts";
 
 import { createUptimeStore } from "./uptime.ts";
+import { createUsualEntriesStore } from "./usual-entries.ts";
 import { createWatchedStore } from "./watched.ts";
+import { createZoneStore } from "./zones.ts";
 
 export interface StoreOptions {
   /** Where a failover could lose what was written: waits until a replica of Redis has it too, bounded. */
@@ -57,6 +59,8 @@ function createParts(redis: Redis, keys: Keys, historyMs: number) {
     acks: createAckStore(redis, keys),
     assignments: createAssignmentStore(redis, keys),
     inventory: createInventoryStore(redis, keys),
+    zones: createZoneStore(redis, keys),
+    usualEntries: createUsualEntriesStore(redis, keys),
     incidents: createIncidentStore(redis, keys),
     log: createIncidentLog(redis, keys, historyMs),
     uptime: createUptimeStore(redis, keys),

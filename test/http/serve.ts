@@ -58,6 +58,7 @@ export async function serve(differing: Partial<HttpDeps> = {}): Promise<Served> 
     endSilence: async () => false,
     acknowledge: async () => 0,
     timeline: async () => [],
+    zones: async () => new Map(),
     routing: () => ({ route: rootRoute, receivers: ["ops"] }),
     metrics: { expose: () => ({ contentType: "text/plain", body: textOf("up 1\n") }) },
     closeGraceMs: 200,

@@ -143,6 +143,7 @@ describeWithRedis("the inventory job", () => {
       assigned,
       inventory: store.inventory,
       store: store.shards,
+      places: [store.zones, store.usualEntries],
       watch: { locations: "all", exclude: [], forgetAfterMs: DAY, locationsPerRequest: 2 },
       assignedChanged: async () => {},
     });

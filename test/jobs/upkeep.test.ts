@@ -46,7 +46,7 @@ function schedulesOf(assignments: [string, number][] | undefined) {
   return { ...book, ...schedules, clock, assigned };
 }
 
-it("there is a scheduler for the inventory, for the service, and two for each shard", async () => {
+it("there is a scheduler for the inventory, for the service, and three for each shard", async () => {
   const { assert, took } = schedulesOf([["north", 0]]);
   await assert();
   expect(took()).toEqual([
@@ -54,6 +54,7 @@ it("there is a scheduler for the inventory, for the service, and two for each sh
     ["every", "upkeep", "fleet", STATUS],
     ["every", "sweep", "shard-0", STATUS],
     ["every", "uptime", "uptime-0", 10 * MINUTE],
+    ["every", "details", "details-0", HOUR],
   ]);
 });
 

@@ -3,5 +3,5 @@
 -- Returns 1 when it was forgotten
 if redis.call('HGET', KEYS[1], 'n') ~= ARGV[1] then return 0 end
 redis.call('DEL', KEYS[1], ARGV[3], ARGV[4])
-redis.call('HDEL', ARGV[2], 'shard:' .. ARGV[5], 'uptime:' .. ARGV[5])
+redis.call('HDEL', ARGV[2], 'shard:' .. ARGV[5], 'uptime:' .. ARGV[5], 'details:' .. ARGV[5])
 return 1

@@ -1,0 +1,75 @@
+/**
+ * What an alert means for those who count people: the zones that are affected and what the location usually counts on
+ * this weekday, as annotations. What is not known is left out, and a rule's own annotations go first.
+ */
+import type { Alert, Labels } from "../health/alert.ts";
+import type { LocationZones, UsualEntries } from "../health/place.ts";
+import type { Instant } from "../lib/clock.ts";
+import type { LocalHours } from "../lib/local-hours.ts";
+import { count } from "../lib/words.ts";
+
+/** What is known of locations, by id. */
+export interface Places {
+  readonly zones: ReadonlyMap<string, LocationZones>;
+  readonly usual: ReadonlyMap<string, UsualEntries>;
+}
+
+const ZONES_NAMED = 8;
+const ZONES_LENGTH = 300;
+const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const HOURS_OF_DAY = 24;
+
+/** The location an alert on a recording or a location speaks of; undefined for any other. */
+export function placeOf({ subject, labels }: Pick<Alert, "subject" | "labels">): string | undefined {
+  if (subject.kind === "location") return subject.id;
+  return subject.kind === "recording" ? labels.location_id : undefined;
+}
+
+/** The alert with `zones` and `impact` where they are known; itself where neither is. */
+export function withImpact<A extends Alert>(alert: A, places: Places, now: Instant, hours: LocalHours): A {
+  const place = placeOf(alert);
+  if (place === undefined) return alert;
+  const zones = zonesText(zonesOf(alert, places.zones.get(place)));
+  const impact = impactText(places.usual.get(place), now, alert.facts.timezone, hours);
+  const known: Labels = { ...(zones && { zones }), ...(impact && { impact }) };
+  if (Object.keys(known).length === 0) return alert;
+  return { ...alert, annotations: { ...known, ...alert.annotations } };
+}
+
+function zonesOf({ subject }: Alert, zones: LocationZones | undefined): readonly string[] {
+  if (subject.kind === "recording") return zones?.get(subject.id) ?? [];
+  return [...new Set([...(zones?.values() ?? [])].flat())];
+}
+
+/** `Ground:Service:Tills, Ground:Fashion:Shoes and 3 more`. */
+function zonesText(zones: readonly string[]): string {
+  const named: string[] = [];
+  let left = ZONES_LENGTH;
+  for (const zone of zones.slice(0, ZONES_NAMED)) {
+    left -= zone.length + 2;
+    if (left < 0 && named.length > 0) break;
+    named.push(zone);
+  }
+  const more = zones.length - named.length;
+  return named.join(", ") + (more > 0 ? ` and ${count(more)} more` : "");
+}
+
+function impactText(
+  usual: UsualEntries | undefined,
+  now: Instant,
+  timezone: string,
+  hours: LocalHours,
+): string | undefined {
+  if (!usual) return undefined;
+  const weekday = Math.floor(hours.at(now, timezone).ofWeek / HOURS_OF_DAY);
+  const entries = usual[weekday];
+  if (entries === undefined) return undefined;
+  const many =
+    entries === 0 ? "no entries" : entries === 1 ? "1 entry" : `${count(rounded(entries))} entries`;
+  return `the location usually counts ${many} on a ${WEEKDAYS[weekday]}`;
+}
+
+/** A habit is no exact figure: tens from a hundred on. */
+function rounded(entries: number): number {
+  return entries < 100 ? entries : Math.round(entries / 10) * 10;
+}

@@ -1,0 +1,57 @@
+/** The worker of zones and usual entries: one shard at a time, and again soon where a shard could not be read. */
+import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../lib/log.ts";
+import type { Service } from "../service/service.ts";
+import type { Store } from "../store/store.ts";
+import type { Assigned } from "./assigned.ts";
+import type { Queues } from "./queues.ts";
+import { createRefreshDetails } from "./refresh-details.ts";
+
+/** What failed is asked for again after this long. */
+const AGAIN_MS = 60_000;
+
+export interface DetailsWorkDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly queues: Pick<Queues, "work" | "add">;
+  readonly service: Pick<Service, "areaContexts" | "entries">;
+  readonly store: Pick<Store, "shards" | "inventory" | "zones" | "usualEntries">;
+  readonly assigned: Pick<Assigned, "locations" | "shards">;
+  /** A shard that was not swept yet is asked for again after this long. */
+  readonly statusIntervalMs: number;
+}
+
+export interface DetailsWork {
+  start(): Promise<void>;
+  /** Breaks off what is under way before its next question; whoever works next takes it up. */
+  stop(): void;
+}
+
+export function createDetailsWork(deps: DetailsWorkDeps): DetailsWork {
+  const { clock, queues, store, assigned, statusIntervalMs } = deps;
+  const stopping = new AbortController();
+  const refresh = createRefreshDetails({
+    ...deps,
+    store: store.shards,
+    inventory: store.inventory,
+    zones: store.zones,
+    usualEntries: store.usualEntries,
+    signal: stopping.signal,
+  });
+
+  async function again(shard: number, delayMs: number): Promise<void> {
+    if (!assigned.shards().includes(shard)) return;
+    const id = `details-${shard}-${Math.ceil((clock.now() + delayMs) / delayMs)}`;
+    await queues.add("details", { shard }, { id, delayMs });
+  }
+
+  return {
+    start: () =>
+      queues.work("details", 1, async ({ data }) => {
+        const shard = Number(data.shard);
+        const outcome = await refresh(shard);
+        if (outcome !== "done") await again(shard, outcome === "failed" ? AGAIN_MS : statusIntervalMs);
+      }),
+    stop: () => stopping.abort(),
+  };
+}
