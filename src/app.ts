@@ -12,6 +12,7 @@ import type { FleetState } from "./health/judge-fleet.ts";
 import type { HttpDeps } from "./http/deps.ts";
 import { judgeReadiness, type Readiness } from "./http/readiness.ts";
 import { createHttpServer } from "./http/server.ts";
+import { createAnnotate } from "./jobs/annotate.ts";
 import { heartbeatOutcomes } from "./jobs/heartbeat.ts";
 import { createQueues, queueNames } from "./jobs/queues.ts";
 import { createRoll, dutiesOf, type Role } from "./jobs/roll.ts";
@@ -247,6 +248,7 @@ function knownLabels({ heartbeat }: Config) {
 function httpDeps(parts: Parts): HttpDeps {
   const { shifts } = parts;
   const { log, clock, store, registry } = parts.house;
+  const annotate = createAnnotate({ ...store, log });
   const config = () => shifts.current().config;
   const receiversOf = (labels: Readonly<Record<string, string>>) => [
     ...new Set(routesFor(config().route, labels).map(({ receiver }) => receiver)),
@@ -267,12 +269,19 @@ function httpDeps(parts: Parts): HttpDeps {
     },
     ready: () => readiness(parts),
     fleet: () => shifts.current().engine.fleet(),
-    alerts: async () =>
-      (await shifts.current().engine.held()).map((held) => ({
-        ...held,
-        receivers: receiversOf(held.alert.labels),
-        inhibitedBy: held.inhibitedBy.map(({ labels }) => fingerprint(labels)),
-      })),
+    alerts: async () => {
+      const held = await shifts.current().engine.held();
+      const alerts = await annotate(
+        held.map(({ alert }) => alert),
+        clock.now(),
+      );
+      return held.map((one, i) => ({
+        ...one,
+        alert: alerts[i] ?? one.alert,
+        receivers: receiversOf(one.alert.labels),
+        inhibitedBy: one.inhibitedBy.map(({ labels }) => fingerprint(labels)),
+      }));
+    },
     ...shifts.current().engine.changes,
     timeline: store.log.read,
     zones: store.zones.read,

@@ -6,10 +6,12 @@ import type { DigestMail } from "./jobs/digest-mail.ts";
 import { type IntegrationPlan, planIntegrations } from "./jobs/integrations.ts";
 import { toError } from "./lib/errors.ts";
 import type { Logger } from "./lib/log.ts";
+import { createAlertmanagerNotifier } from "./notify/alertmanager/send.ts";
 import { addressOf, createEmailNotifier } from "./notify/email/send.ts";
 import { createMailTransport, type MailTransport } from "./notify/email/transport.ts";
 import { endpointOf, type Notifier, NotifyError, smtpUrl } from "./notify/notifier.ts";
 import { createSlackNotifier } from "./notify/slack/send.ts";
+import { createWebhookNotifier } from "./notify/webhook/send.ts";
 
 const SEND_TIMEOUT_MS = 10_000;
 const DIGEST_TIMEOUT_MS = 30_000;
@@ -60,6 +62,9 @@ function notifierOf(
 ): Notifier {
   const timeoutMs = SEND_TIMEOUT_MS;
   if (plan.type === "slack") return createSlackNotifier({ apiUrl: plan.apiUrl, timeoutMs, log });
+  if (plan.type === "webhook") return createWebhookNotifier({ ...plan.webhook, timeoutMs, log });
+  if (plan.type === "alertmanager")
+    return createAlertmanagerNotifier({ ...plan.alertmanager, timeoutMs, log });
   if (!transport || !config.smtp)
     throw new Error("email_configs without smtp passed the configuration's checks");
   const { to, recipient } = plan;

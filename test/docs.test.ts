@@ -6,7 +6,6 @@ import { notifyErrorCodes } from "../src/alerting/notification.ts";
 import { daemonErrorCodes } from "../src/commands/daemon.ts";
 import { commandTable } from "../src/commands/program.ts";
 import { formatProblem, parseConfig } from "../src/config/load.ts";
-import { notBuilt } from "../src/config/not-built.ts";
 import type { ConfigErrorCode } from "../src/config/problem.ts";
 import { defaultRules } from "../src/config/rule-schema.ts";
 import type { DigestErrorCode } from "../src/digest/errors.ts";
@@ -129,10 +128,6 @@ test("the table of dependencies has every package, and no other", () => {
 function readPackage(): Record<"dependencies" | "devDependencies" | "scripts", Record<string, string>> {
   return JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
 }
-
-test("the list of what is not built is the one the configuration refuses by", () => {
-  expect(firstCells("What is not built yet").sort()).toEqual([...notBuilt].sort());
-});
 
 describe("links", () => {
   const targets = [...readme.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);

@@ -3,8 +3,11 @@
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 
-/** Why something is said (Alertmanager's notify reasons); `started`: all that is wrong, after a start without memory. */
-export type NotifyReason = "first" | "more" | "resolved" | "reminder" | "started" | "test";
+/**
+ * Why something is said (Alertmanager's notify reasons). `started`: all that is wrong, after a start without memory;
+ * `resend`: for programs that forget, and no news.
+ */
+export type NotifyReason = "first" | "more" | "resolved" | "reminder" | "resend" | "started" | "test";
 
 export interface Notification {
   readonly reason: NotifyReason;
@@ -42,6 +45,8 @@ export interface NotifiedAlert extends Alert {
   readonly fingerprint: string;
   /** Not told as firing at this integration before this message. */
   readonly isNew: boolean;
+  /** Its end was told before, and is only sent again. */
+  readonly isAgain?: true;
   /** Whose alerts this one holds back (`inhibit_rules`). */
   readonly standsFor?: StandsFor | undefined;
 }

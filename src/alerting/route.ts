@@ -28,7 +28,7 @@ export interface Route extends RouteTimes {
 }
 
 /**
- * The unit of delivery: one `slack_configs` entry, or one recipient of one `email_configs` entry. What was
+ * The unit of delivery: one entry of a receiver's `…_configs`, or one recipient of one `email_configs` entry. What was
  * told, what is due, pace and back-off are each its own.
  */
 export interface Integration {
@@ -41,7 +41,19 @@ export interface Integration {
   readonly endpoint: string;
   /** At most one message per this many ms at the endpoint. */
   readonly paceMs: number;
+  /** A program reads it: every group is told by itself, never in a summary. */
+  readonly everyGroup?: true;
+  /**
+   * What fires is sent again this often, ms, and its end for a while: whoever listens forgets, and takes what is not
+   * said again for over. The timers of routes do not count there.
+   */
+  readonly resendMs?: number | undefined;
 }
 
-export const integrationTypes = ["slack", "email"] as const;
+/** Whether a program reads what is told there: it gets every alert as it is, and no summaries. */
+export function isProgram({ everyGroup, resendMs }: Integration): boolean {
+  return everyGroup === true || resendMs !== undefined;
+}
+
+export const integrationTypes = ["slack", "email", "webhook", "alertmanager"] as const;
 export type IntegrationType = (typeof integrationTypes)[number];

@@ -62,5 +62,7 @@ function distinct(alerts: readonly NotifiedAlert[]): NotifiedAlert[] {
 function reasonOf(sayings: readonly Saying[]): NotifyReason {
   const reasons = new Set(sayings.map(({ say }) => say));
   if (reasons.has("more") || (reasons.has("first") && reasons.size > 1)) return "more";
-  return (["first", "resolved", "reminder"] as const).find((reason) => reasons.has(reason)) ?? "more";
+  return (
+    (["first", "resolved", "reminder", "resend"] as const).find((reason) => reasons.has(reason)) ?? "more"
+  );
 }

@@ -11,6 +11,8 @@ export interface Told {
   readonly alert: Alert;
   /** When the integration last accepted a message that said it fires. */
   readonly toldAt: Instant;
+  /** When its end was first accepted, where it is sent again for a while (`Integration.resendMs`). */
+  readonly endToldAt?: Instant | undefined;
   /** The group it was told in. */
   readonly groupId: string;
 }

@@ -46,10 +46,12 @@ function asJson(file: string, checked: Checked): string {
 function summarise(config: Config) {
   return {
     rules: config.rules.map(({ id }) => id),
-    receivers: config.receivers.map(({ name, slack, email }) => ({
+    receivers: config.receivers.map(({ name, slack, email, webhook, alertmanager }) => ({
       name,
       slack: slack.length,
       email: email.flatMap(({ to }) => to),
+      webhook: webhook.length,
+      alertmanager: alertmanager.length,
     })),
     digests: config.digests.map(({ name }) => name),
     route: summariseRoute(config.route),
@@ -94,10 +96,12 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-function describeReceiver({ slack, email }: Receiver): string {
+function describeReceiver({ slack, email, webhook, alertmanager }: Receiver): string {
   const parts = [
     ...(slack.length > 0 ? [count(slack.length, "Slack webhook")] : []),
     ...email.map(({ to }) => `e-mail to ${to.join(", ")}`),
+    ...(webhook.length > 0 ? [count(webhook.length, "webhook")] : []),
+    ...(alertmanager.length > 0 ? [count(alertmanager.length, "Alertmanager")] : []),
   ];
   return parts.join("; ") || "nobody";
 }

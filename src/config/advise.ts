@@ -26,9 +26,11 @@ export function advise(
     findings.push({ kind: "value", path: ["rules"], found: "an empty list", expected });
   }
   config.receivers.forEach((receiver, index) => {
-    if (receiver.slack.length + receiver.email.length > 0) return;
-    const expected = "slack_configs or email_configs: nobody is told what is routed here";
-    findings.push({ kind: "value", path: ["receivers", index], found: "a receiver with neither", expected });
+    const { slack, email, webhook, alertmanager } = receiver;
+    if ([slack, email, webhook, alertmanager].some((entries) => entries.length > 0)) return;
+    const expected =
+      "slack_configs, email_configs, webhook_configs or alertmanager_configs: nobody is told what is routed here";
+    findings.push({ kind: "value", path: ["receivers", index], found: "a receiver with none", expected });
   });
   return findings;
 }

@@ -5,9 +5,11 @@ import { formatMatcher } from "../alerting/matcher.ts";
 import type { Route } from "../alerting/route.ts";
 import type { NamedInterval } from "../alerting/time-interval.ts";
 import type { Condition, Rule } from "../health/rule.ts";
-import type { Config, DigestConfig, Receiver } from "./config.ts";
+import type { Config, DigestConfig, HttpClientConfig, Receiver } from "./config.ts";
+import type { HttpClientInput } from "./http-client-schema.ts";
 import type { InhibitRuleInput } from "./inhibit-schema.ts";
-import { type ReceiverInput, type RouteInput, routeDefaults } from "./route-schema.ts";
+import type { ReceiverInput } from "./receiver-schema.ts";
+import { type RouteInput, routeDefaults } from "./route-schema.ts";
 import type { RuleInput } from "./rule-schema.ts";
 import type { ConfigInput } from "./schema.ts";
 
@@ -178,5 +180,26 @@ function buildReceiver(input: ReceiverInput): Receiver {
     name: input.name,
     slack: input.slack_configs.map((slack) => ({ apiUrl: slack.api_url, sendResolved: slack.send_resolved })),
     email: input.email_configs.map((mail) => ({ to: mail.to, sendResolved: mail.send_resolved })),
+    webhook: input.webhook_configs.map((webhook) => ({
+      url: webhook.url,
+      secret: webhook.secret,
+      maxAlerts: webhook.max_alerts,
+      http: buildHttpClient(webhook.http_config),
+      sendResolved: webhook.send_resolved,
+    })),
+    alertmanager: input.alertmanager_configs.map((alertmanager) => ({
+      url: alertmanager.url,
+      resendMs: alertmanager.resend_interval,
+      http: buildHttpClient(alertmanager.http_config),
+    })),
+  };
+}
+
+function buildHttpClient(input: HttpClientInput | undefined): HttpClientConfig {
+  const { authorization, basic_auth: basicAuth, tls_config: tls } = input ?? {};
+  return {
+    authorization,
+    basicAuth,
+    tls: tls && { ca: tls.ca, cert: tls.cert, key: tls.key, servername: tls.server_name },
   };
 }

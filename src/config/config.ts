@@ -72,6 +72,8 @@ export interface Receiver {
   readonly name: string;
   readonly slack: readonly SlackConfig[];
   readonly email: readonly EmailConfig[];
+  readonly webhook: readonly WebhookConfig[];
+  readonly alertmanager: readonly AlertmanagerConfig[];
 }
 
 export interface SlackConfig {
@@ -82,6 +84,38 @@ export interface SlackConfig {
 export interface EmailConfig {
   readonly to: readonly string[];
   readonly sendResolved: boolean;
+}
+
+export interface WebhookConfig {
+  readonly url: string;
+  /** Signs every message; undefined: none is. */
+  readonly secret: string | undefined;
+  /** 0: all. */
+  readonly maxAlerts: number;
+  readonly http: HttpClientConfig;
+  readonly sendResolved: boolean;
+}
+
+export interface AlertmanagerConfig {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly resendMs: number;
+  readonly http: HttpClientConfig;
+}
+
+/** How an endpoint is asked; one of `authorization` and `basicAuth` at most. */
+export interface HttpClientConfig {
+  readonly authorization: { readonly type: string; readonly credentials: string } | undefined;
+  readonly basicAuth: { readonly username: string; readonly password: string } | undefined;
+  /** PEM. */
+  readonly tls:
+    | {
+        readonly ca: string | undefined;
+        readonly cert: string | undefined;
+        readonly key: string | undefined;
+        readonly servername: string | undefined;
+      }
+    | undefined;
 }
 
 export interface SmtpConfig {

@@ -1,14 +1,7 @@
 /** What is wrong with a configuration, as a colleague would say it: where, what was found, what would be right. */
 import { CodedError } from "../lib/errors.ts";
 
-export type ProblemKind =
-  | "syntax"
-  | "unknown_key"
-  | "not_built"
-  | "environment"
-  | "secret"
-  | "value"
-  | "conflict";
+export type ProblemKind = "syntax" | "unknown_key" | "environment" | "secret" | "value" | "conflict";
 
 /** One problem. No text in it ever holds the value of a secret or of an environment variable. */
 export interface Problem {
@@ -28,8 +21,6 @@ export interface Problem {
 /** `lenswatch.yaml:12:5: rules[2].for: found "2x", expected a duration such as 30s or 1h30m; did you mean 2s?` */
 export function formatProblem(problem: Problem): string {
   const where = `${problem.file}:${problem.line}:${problem.column}: `;
-  if (problem.kind === "not_built")
-    return `${where}${problem.found} is not built yet in this version; remove it`;
   const path = problem.path === "" ? "" : `${problem.path}: `;
   const hint = problem.suggestion === undefined ? "" : `; did you mean ${problem.suggestion}?`;
   return `${where}${path}found ${problem.found}, expected ${problem.expected}${hint}`;

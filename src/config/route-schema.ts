@@ -1,10 +1,10 @@
-/** `route` and `receivers`: who is told, about what, how often. Alertmanager's tree and its words. */
+/** `route`: who is told, about what, how often. Alertmanager's tree and its words. */
 import { z } from "zod";
 import { formatMatcher, parseMatchers } from "../alerting/matcher.ts";
 import type { Matcher, Route } from "../alerting/route.ts";
 import { formatDuration } from "../lib/duration.ts";
-import { inherited, listOf, optional, required, type Section, section, withDefault } from "./key.ts";
-import { duration, email, flag, integer, LABEL_NAME, leaf, name, url } from "./leaf.ts";
+import { inherited, listOf, optional, type Section, section, withDefault } from "./key.ts";
+import { duration, flag, integer, LABEL_NAME, leaf, name } from "./leaf.ts";
 
 /** A single text stands for a list of one. */
 const listed = (value: unknown): unknown => (typeof value === "string" ? [value] : value);
@@ -116,46 +116,3 @@ const route: Section<RouteInput> = section({
 });
 
 export const routeSection: Section<RouteInput> = route;
-
-const recipients = z
-  .preprocess(
-    (value) => (typeof value === "string" ? value.split(",").map((part) => part.trim()) : value),
-    z.array(email, { error: "a list of e-mail addresses" }).min(1, { error: "at least one e-mail address" }),
-  )
-  .refine((all) => new Set(all.map((one) => one.toLowerCase())).size === all.length, {
-    error: "every address once",
-  });
-
-/** The addresses a message goes to, each once. */
-export const addresses: z.ZodType<string[]> = recipients;
-
-const sendResolved = withDefault("Whether the end of what was told is told too.", flag, "true");
-
-const slack = section({
-  api_url: required(
-    "The incoming webhook's URL.",
-    url("an http:// or https:// URL", { schemes: ["http", "https"], query: true }),
-    { secret: true },
-  ),
-  send_resolved: sendResolved,
-});
-
-const mail = section({
-  to: required("Who gets it: one message for each address.", addresses),
-  send_resolved: sendResolved,
-});
-
-const receiver = section({
-  name: required("What routes call it.", name),
-  slack_configs: withDefault("Slack channels, each by its incoming webhook.", listOf(slack.schema), [], {
-    section: () => slack,
-    list: true,
-  }),
-  email_configs: withDefault("E-mail, sent through `smtp`.", listOf(mail.schema), [], {
-    section: () => mail,
-    list: true,
-  }),
-});
-
-export const receiverSection: typeof receiver = receiver;
-export type ReceiverInput = z.output<typeof receiver.schema>;

@@ -19,8 +19,9 @@ import {
   url,
   zone,
 } from "./leaf.ts";
+import { addresses, receiverSection } from "./receiver-schema.ts";
 import { redisSection } from "./redis-schema.ts";
-import { addresses, matchers, receiverSection, routeSection } from "./route-schema.ts";
+import { matchers, routeSection } from "./route-schema.ts";
 import { defaultRules, ruleSection } from "./rule-schema.ts";
 import { timeIntervalSection } from "./time-interval-schema.ts";
 

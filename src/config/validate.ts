@@ -4,7 +4,6 @@ import type { ConfigDocument, Raw } from "./document.ts";
 import { type Finding, type Path, pathKey, quotedText, showable, showableKey } from "./finding.ts";
 import { keyAt, knownKeys, type Section } from "./key.ts";
 import { nearest } from "./leaf.ts";
-import { isNotBuilt } from "./not-built.ts";
 
 type Tree = Pick<ConfigDocument, "tree" | "places">;
 
@@ -34,8 +33,6 @@ const pathOf = (path: readonly PropertyKey[]): string =>
 
 function unknownKey(root: Section, parent: Path, key: string): Finding {
   const path = [...parent, key];
-  if (isNotBuilt(path))
-    return { kind: "not_built", path, atKey: true, found: `\`${key}\``, expected: "no such key" };
   const known = knownKeys(root, parent);
   const name = showableKey(key) ? `the unknown key \`${key}\`` : "an unknown key";
   const expected = `one of ${known.join(", ")}`;

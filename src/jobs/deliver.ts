@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { decideGroup, type GroupDecision, type GroupView } from "../alerting/decide.ts";
+import { decideForward } from "../alerting/forward.ts";
 import type { Holds } from "../alerting/hold.ts";
 import type { Notification, NotifyErrorCode, NotifyReason } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
@@ -15,11 +16,12 @@ import { createBreather } from "../lib/breathe.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
-import type { Claimed, Ending, FailureScope, GroupStore, Postponement } from "../store/groups.ts";
-import { failedLines } from "./delivery-lines.ts";
+import type { Claimed, Ending, FailureScope, GroupStore } from "../store/groups.ts";
+import type { Annotate } from "./annotate.ts";
+import { postponed, refused, settled } from "./endings.ts";
 import { latencySeconds, toNotification } from "./message.ts";
 import { REST } from "./rest.ts";
-import { settlementOf, type Taken } from "./settlement.ts";
+import type { Taken } from "./settlement.ts";
 
 /** No send takes longer; the lease of a claim is longer still, so that two never send at once. */
 export const SEND_DEADLINE_MS = 10_000;
@@ -54,7 +56,9 @@ export interface DeliverDeps {
   readonly stormMs: number;
   /** What holds the alerts of each of these groups back now; by default nothing does. */
   holds?(claims: readonly Claimed[]): Promise<readonly Holds[]>;
-  /** What is to be said to a group; unless given, `decideGroup`, and `decideStart` of the summary of a start. */
+  /** Adds what is known of places; by default nothing is. */
+  readonly annotate?: Annotate;
+  /** What is to be said to a group; unless given, what its integration wants, and `decideStart` of a start's summary. */
   readonly decide?: (view: GroupView & Claimed) => GroupDecision;
   /** Reads what a channel threw; the only place that knows its class. */
   toRefusal(thrown: unknown): Refusal;
@@ -70,6 +74,7 @@ type Served = "one" | "late" | "nothing";
 
 /** What is done with everything one claim took. */
 type Turn = ReturnType<typeof decideStorm<Taken>>;
+type Words = ReturnType<typeof joinSayings>;
 
 interface Lease {
   readonly token: string;
@@ -122,7 +127,7 @@ export function createDeliver(deps: DeliverDeps): Delivery {
     const lease: Lease = {
       token,
       startBy: claimedAt + (isStorm ? claim.leaseMs : leaseMs) - NEEDED_MS,
-      gatherMs: isStorm && claim.isAll ? deps.stormMs : 0,
+      gatherMs: isStorm && claim.isAll && !integration.resendMs ? deps.stormMs : 0,
     };
     for (const { decision } of turn.quiet) deps.suppressed(integration, decision.why);
     if (turn.now.length > 0) return say(channel, turn, lease);
@@ -139,7 +144,7 @@ export function createDeliver(deps: DeliverDeps): Delivery {
   async function decide(integration: Integration, claims: readonly Claimed[]) {
     const holds = await deps.holds?.(claims);
     const now = deps.clock.now();
-    const decideOne = deps.decide ?? decideHere;
+    const decideOne = deps.decide ?? (integration.resendMs === undefined ? decideMessage : decideForward);
     const breather = createBreather();
     const decided: { claim: Taken; decision: GroupDecision }[] = [];
     for (const [i, group] of claims.entries()) {
@@ -164,13 +169,13 @@ export function createDeliver(deps: DeliverDeps): Delivery {
       ]);
       return pause(wait);
     }
+    const words = await wordsOf(integration, turn, asked);
     const now = deps.clock.now();
     if (now > lease.startBy) {
       const again = postponed([...turn.now, ...turn.later], { now, at: now });
       await end(integration, lease, now, [...settled(integration, turn.quiet, now), ...again]);
       return "late";
     }
-    const words = joinSayings(turn.now.map(({ decision }) => decision));
     const notification = toNotification(integration, turn.now, words, now, deps.externalUrl);
     try {
       await send(channel, notification);
@@ -180,6 +185,16 @@ export function createDeliver(deps: DeliverDeps): Delivery {
     }
     await writeDown(integration, turn, lease, words);
     return "one";
+  }
+
+  /** What a message is to say. A summary has no room for what is known of each place. */
+  async function wordsOf(integration: Integration, { now: shares }: Turn, at: Instant): Promise<Words> {
+    const words = joinSayings(shares.map(({ decision }) => decision));
+    const isSummary = shares.length > 1 && integration.resendMs === undefined;
+    if (!deps.annotate || isSummary) return words;
+    const alerts = await deps.annotate([...words.firing, ...words.resolved], at);
+    const { length } = words.firing;
+    return { ...words, firing: alerts.slice(0, length), resolved: alerts.slice(length) };
   }
 
   /** One message; a refusal of the message itself is answered once with plain text. */
@@ -194,12 +209,7 @@ export function createDeliver(deps: DeliverDeps): Delivery {
     }
   }
 
-  async function writeDown(
-    integration: Integration,
-    turn: Turn,
-    lease: Lease,
-    words: ReturnType<typeof joinSayings>,
-  ): Promise<void> {
+  async function writeDown(integration: Integration, turn: Turn, lease: Lease, words: Words): Promise<void> {
     const now = deps.clock.now();
     const isStorm = turn.now.length > 1;
     const endings = [
@@ -211,7 +221,8 @@ export function createDeliver(deps: DeliverDeps): Delivery {
       end(integration, isStorm ? lease : { ...lease, gatherMs: 0 }, now, endings),
     );
     const facts = { integration: integration.id, reason: words.say, ...whichOf(turn) };
-    deps.log.info({ ...facts, firing: words.firing.length, resolved: words.resolved.length }, "told");
+    const level = words.say === "resend" ? "debug" : "info";
+    deps.log[level]({ ...facts, firing: words.firing.length, resolved: words.resolved.length }, "told");
     const isBack = [integration.id, oneMessage(integration, turn)].map((what) => failing.delete(what));
     if (isBack.includes(true)) deps.log.info({ integration: integration.id }, "messages get through again");
   }
@@ -241,7 +252,8 @@ export function createDeliver(deps: DeliverDeps): Delivery {
     const { code, scope, message } = refusal;
     const counts = turn.now.map(({ claim }) => (scope === "message" ? claim.groupFailures : claim.failures));
     const now = deps.clock.now();
-    const rest = backoffMs(REST[code], Math.max(...counts) + 1);
+    const { resendMs = Number.POSITIVE_INFINITY } = integration;
+    const rest = Math.min(resendMs, backoffMs(REST[code], Math.max(...counts) + 1));
     const at = now + Math.max(rest, refusal.retryAfterMs ?? 0);
     const facts = { integration: integration.id, code, detail: message, retryInMs: at - now };
     const what = scope === "message" ? oneMessage(integration, turn) : integration.id;
@@ -250,12 +262,7 @@ export function createDeliver(deps: DeliverDeps): Delivery {
     failing.add(what);
     const failure = { code, detail: message, scope };
     await end(integration, { ...lease, gatherMs: 0 }, now, [
-      ...turn.now.map(({ claim, decision }, i): Ending => {
-        const lines = failedLines(decision, { integration: integration.id, claim, at: now }, code);
-        // One failure of the endpoint counts once, however many groups it was about.
-        const counts = scope === "message" || i === 0;
-        return { group: claim.group, postpone: { now, at, lines, ...(counts ? { failure } : {}) } };
-      }),
+      ...refused(integration, turn.now, { now, at, failure }),
       ...postponed(turn.later, { now, at: now }),
       ...settled(integration, turn.quiet, now),
     ]);
@@ -317,7 +324,7 @@ export function createDeliver(deps: DeliverDeps): Delivery {
   };
 }
 
-function decideHere(view: GroupView & Claimed): GroupDecision {
+function decideMessage(view: GroupView & Claimed): GroupDecision {
   return view.group === startGroup ? decideStart(view, pictureOf(view.labels)) : decideGroup(view);
 }
 
@@ -327,19 +334,4 @@ function oneMessage(integration: Integration, turn: Turn): string {
 
 function whichOf({ now }: Turn): { group: string | undefined } | { groups: number } {
   return now.length > 1 ? { groups: now.length } : { group: now[0]?.claim.group };
-}
-
-function settled(
-  { id }: Integration,
-  shares: readonly { claim: Taken; decision: GroupDecision }[],
-  now: Instant,
-): Ending[] {
-  return shares.map(({ claim, decision }) => ({
-    group: claim.group,
-    settle: settlementOf(claim, decision, { integration: id, now }),
-  }));
-}
-
-function postponed(shares: readonly { claim: Claimed }[], postpone: Postponement): Ending[] {
-  return shares.map(({ claim }) => ({ group: claim.group, postpone }));
 }

@@ -22,7 +22,7 @@ export function toldLines(decision: Saying, told: Told): LogLine[] {
     ...newsOf(decision).map((alert) =>
       decision.say === "reminder" ? line(alert, "reminded") : line(alert, "told", decision.say),
     ),
-    ...decision.resolved.map((alert) =>
+    ...endsOf(decision).map((alert) =>
       line(alert, alert.isNew ? "told_late" : "told_end", alert.endReason ?? "expired"),
     ),
     ...(decision.say === "started" ? [] : untoldEndLines(decision, told)),
@@ -54,11 +54,15 @@ export function heldLines(holds: Holds | undefined, told: Told): LogLine[] {
 /** After a message was not accepted; it is kept and tried again. */
 export function failedLines(decision: Saying, told: Told, code: NotifyErrorCode): LogLine[] {
   const line = lineAt(told);
-  return [...newsOf(decision), ...decision.resolved].map((alert) => line(alert, "failed", code));
+  return [...newsOf(decision), ...endsOf(decision)].map((alert) => line(alert, "failed", code));
 }
 
 function newsOf({ say, firing }: Saying): Saying["firing"] {
   return say === "reminder" ? firing : firing.filter(({ isNew }) => isNew);
+}
+
+function endsOf({ resolved }: Saying): Saying["resolved"] {
+  return resolved.filter(({ isAgain }) => !isAgain);
 }
 
 function lineAt({ integration, at }: Told) {

@@ -2,7 +2,7 @@
  * The jobs of a running lenswatch, wired: who sweeps, who delivers, what is scheduled, and the fleet as it is now
  * for those who show it. Everything that does I/O is handed in.
  */
-import type { Integration } from "../alerting/route.ts";
+import { type Integration, isProgram } from "../alerting/route.ts";
 import type { Config } from "../config/config.ts";
 import type { FleetState } from "../health/judge-fleet.ts";
 import type { FleetSnapshot } from "../health/state.ts";
@@ -13,6 +13,7 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { Service } from "../service/service.ts";
 import type { FleetStore } from "../store/fleet.ts";
 import type { Store } from "../store/store.ts";
+import { createAnnotate } from "./annotate.ts";
 import { createAssigned } from "./assigned.ts";
 import { countJobs } from "./count-jobs.ts";
 import { type Channel, createDeliver, type Refusal } from "./deliver.ts";
@@ -38,10 +39,9 @@ import { createStart } from "./start.ts";
 import { createSweep } from "./sweep.ts";
 import { createUpkeep, createWake } from "./upkeep.ts";
 import { createUploading } from "./uploading.ts";
+import { startUptimeWork } from "./uptime-work.ts";
 
 const SWEEPS_AT_ONCE = 8;
-/** In a queue of their own: a Core API that hangs must not hold up the judging of blindness. */
-const UPTIMES_AT_ONCE = 3;
 const LIST_RETRY_MOST_MS = 60_000;
 export interface EngineDeps {
   readonly config: Config;
@@ -208,6 +208,7 @@ export function createEngine(deps: EngineDeps): Engine {
     externalUrl: config.http.externalUrl,
     stormMs: watch.statusIntervalMs,
     holds: (claims) => holds.ofGroups(claims),
+    annotate: createAnnotate({ ...store, log }),
     toRefusal: deps.toRefusal,
     wake,
     told: ({ receiver, type }, _reason, latency) => metrics.notified(receiver, type, latency),
@@ -237,7 +238,7 @@ export function createEngine(deps: EngineDeps): Engine {
     store: store.shards,
     groups: store.groups,
     assigned,
-    integrations: integrationIds,
+    integrations: integrations.filter((one) => !isProgram(one)).map(({ id }) => id),
     rules,
     statusIntervalMs: watch.statusIntervalMs,
     held: () => holds.ofAll(),
@@ -283,11 +284,7 @@ export function createEngine(deps: EngineDeps): Engine {
     });
     await queues.work("upkeep", 2, async ({ data }) => void (await jobs[String(data.job)]?.(data)));
     await details.start();
-    await queues.work("uptime", UPTIMES_AT_ONCE, async ({ data: { shard } }) => {
-      const swept = await refreshUptime(Number(shard));
-      if (!swept && assigned.shards().includes(Number(shard)))
-        await queues.add("uptime", { shard }, { delayMs: watch.statusIntervalMs });
-    });
+    await startUptimeWork({ queues, assigned, ...watch, refresh: refreshUptime });
   }
 
   async function startNotifying(): Promise<void> {

@@ -53,10 +53,11 @@ function groupOf(shares: Shares, { firing, resolved }: Words): Notification["gro
   return { id: `storm/${new Date(began).toISOString().slice(0, 10)}`, labels: {} };
 }
 
-/** Seconds since the oldest flip this message tells of; undefined where it tells of none. */
+/** Seconds since the oldest flip this message tells of for the first time; undefined where it tells of none. */
 export function latencySeconds(words: Words, now: Instant): number | undefined {
   let oldest: Instant | undefined;
   for (const { isNew, firedAt } of words.firing) if (isNew) oldest = Math.min(oldest ?? firedAt, firedAt);
-  for (const { updatedAt } of words.resolved) oldest = Math.min(oldest ?? updatedAt, updatedAt);
+  for (const { isAgain, updatedAt } of words.resolved)
+    if (!isAgain) oldest = Math.min(oldest ?? updatedAt, updatedAt);
   return oldest === undefined ? undefined : (now - oldest) / 1000;
 }

@@ -58,7 +58,7 @@ export async function sayWhatIsOwed(deps: OwedDeps, gone: readonly string[]): Pr
   const { groups, log } = deps;
   const counts = new Map<string, number>();
   for (const id of gone) {
-    const owed = await groups.told(id);
+    const owed = (await groups.told(id)).filter(({ endToldAt }) => endToldAt === undefined);
     if (owed.length === 0) continue;
     log.warn(
       { integration: id, owed: owed.length, alerts: owed.slice(0, NAMED).map(({ alert }) => alert.key) },

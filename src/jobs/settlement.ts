@@ -1,6 +1,7 @@
 /** A decision about a group as what is to be written down of it. Pure. */
 import type { GroupDecision } from "../alerting/decide.ts";
 import type { Holds } from "../alerting/hold.ts";
+import type { Saying } from "../alerting/storm.ts";
 import type { Told } from "../alerting/told.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Claimed, Settlement } from "../store/groups.ts";
@@ -33,11 +34,24 @@ export function settlementOf(
 
 function toldBy(claim: Claimed, decision: GroupDecision, now: Instant): Told[] {
   if (decision.say === undefined) return [];
-  return decision.firing.map(({ fingerprint: _, isNew: __, standsFor: ___, ...alert }) => ({
-    alert,
-    toldAt: now,
-    groupId: claim.group,
-  }));
+  // When a group was last sent again is known by any of its members.
+  const firing = decision.say === "resend" ? decision.firing.slice(0, 1) : decision.firing;
+  return [
+    ...firing.map(({ fingerprint: _, isNew: __, standsFor: ___, isAgain: ____, ...alert }) => ({
+      alert,
+      toldAt: now,
+      groupId: claim.group,
+    })),
+    ...endsToSendAgain(claim, decision, now),
+  ];
+}
+
+/** Ends that are told for the first time and stay. */
+function endsToSendAgain(claim: Claimed, { resolved, settled }: Saying, now: Instant): Told[] {
+  return resolved.flatMap(({ id, isAgain }) => {
+    const known = claim.told.get(id);
+    return known && !isAgain && !settled.includes(id) ? [{ ...known, endToldAt: now }] : [];
+  });
 }
 
 /** Who was told, or is told now, is done with in every group here; who was not may be owed by another group. */

@@ -31,10 +31,14 @@ export function safeText(text: string, secrets: readonly string[]): string {
 export function abortedError(signal: AbortSignal, where: string): NotifyError {
   const late = (signal.reason as Error | undefined)?.name === "TimeoutError";
   return late
-    ? new NotifyError("timeout", `${where} did not answer in time; check that it is up and reachable.`, {
-        retryable: true,
-        scope: "endpoint",
-      })
+    ? new NotifyError(
+        "timeout",
+        `${where.charAt(0).toUpperCase()}${where.slice(1)} did not answer in time; check that it is up and reachable.`,
+        {
+          retryable: true,
+          scope: "endpoint",
+        },
+      )
     : new NotifyError(
         "other",
         `The message to ${where} was cancelled before it was accepted; it is sent again.`,

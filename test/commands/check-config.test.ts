@@ -77,7 +77,7 @@ test("as JSON a valid file is summed up, without any secret", async () => {
     file,
     valid: true,
     warnings: [],
-    receivers: [{ name: "ops", slack: 1, email: [] }],
+    receivers: [{ name: "ops", slack: 1, email: [], webhook: 0, alertmanager: 0 }],
     route: { key: "{}", receiver: "ops", routes: [{ key: '{}/{severity="warning"}/0', receiver: "ops" }] },
   });
   expect(out).not.toContain("a-secret");
@@ -85,13 +85,13 @@ test("as JSON a valid file is summed up, without any secret", async () => {
 });
 
 test("as JSON every problem has its fields", async () => {
-  const file = await fileWith(`${service}receivers: [ { name: ops, webhook_configs: [] } ]\n`);
+  const file = await fileWith(`${service}receivers: [ { name: ops, pager_configs: [] } ]\n`);
   const { code, out } = await run(["--output", "json"], { LENSWATCH_CONFIG: file });
   expect(code).toBe(1);
   expect(JSON.parse(out)).toMatchObject({
     file,
     valid: false,
-    problems: [{ kind: "not_built", file, path: "receivers[0].webhook_configs" }],
+    problems: [{ kind: "unknown_key", file, path: "receivers[0].pager_configs" }],
   });
 });
 

@@ -75,6 +75,8 @@ describe("the smallest configuration", () => {
         name: "ops",
         slack: [{ apiUrl: "https://hooks.example.com/services/T0/B0/x", sendResolved: true }],
         email: [],
+        webhook: [],
+        alertmanager: [],
       },
     ]);
   });
@@ -249,7 +251,7 @@ test("credentials in the clear are pointed out, unless they stay on this machine
 
 test("a receiver that tells nobody is allowed, and pointed out", () => {
   expect(warningsOf(`${smallest}  - name: nobody\nroute: { receiver: ops }\n`)).toEqual([
-    "lenswatch.yaml:12:5: receivers[1]: found a receiver with neither, expected slack_configs or email_configs: nobody is told what is routed here",
+    "lenswatch.yaml:12:5: receivers[1]: found a receiver with none, expected slack_configs, email_configs, webhook_configs or alertmanager_configs: nobody is told what is routed here",
   ]);
 });
 

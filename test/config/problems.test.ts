@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { formatProblem } from "../../src/config/load.ts";
 import { listProblems, problemsOf, receivers, service } from "./text.ts";
 
 const smallest = service + receivers;
@@ -356,17 +355,6 @@ test.each([
   const problems = listProblems(`${smallest}${digest(`unsubscribe_url: "${text}"`)}`);
   const expected = "an https:// URL without login or fragment; {recipient} stands for the address";
   expect(problems).toMatchObject([{ path: "digests[0].unsubscribe_url", expected }]);
-});
-
-test.each([
-  ["    webhook_configs: []", "webhook_configs"],
-  ["    alertmanager_configs: []", "alertmanager_configs"],
-])("what is not built yet is refused by name: %s", (more, key) => {
-  const problems = listProblems(`${smallest}${more}\n`);
-  expect(problems).toMatchObject([{ kind: "not_built" }]);
-  expect(problems.map(formatProblem)[0]).toMatch(
-    new RegExp(`^lenswatch\\.yaml:\\d+:\\d+: \`${key}\` is not built yet in this version; remove it$`),
-  );
 });
 
 const times = (start: string, end: string) =>

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createMatcher } from "../../src/alerting/matcher.ts";
 import type { Route } from "../../src/alerting/route.ts";
 import { destinationsOf, planIntegrations } from "../../src/jobs/integrations.ts";
@@ -72,15 +72,17 @@ it("that an integration fails is told by every other one, never by itself, which
 
 it("every webhook and every recipient is an integration of its own; what they share is the endpoint", () => {
   const url = "https://hooks.slack.com/services/T/B/secret";
+  const none = { slack: [], email: [], webhook: [], alertmanager: [] };
   const plans = planIntegrations(
     {
       receivers: [
         {
+          ...none,
           name: "ops",
           slack: [{ apiUrl: url, sendResolved: true }],
           email: [{ to: ["a@example.com", "b@example.com"], sendResolved: false }],
         },
-        { name: "dev", slack: [{ apiUrl: url, sendResolved: true }], email: [] },
+        { ...none, name: "dev", slack: [{ apiUrl: url, sendResolved: true }] },
       ],
     },
     { webhook: (webhook) => `hash of ${webhook.length}`, smtp: "smtp hash" },
@@ -97,4 +99,49 @@ it("every webhook and every recipient is an integration of its own; what they sh
   expect(made.map(({ paceMs }) => paceMs)).toEqual([1_000, 200, 200, 1_000]);
   expect(made.map(({ sendResolved }) => sendResolved)).toEqual([true, false, false, true]);
   expect(JSON.stringify(made)).not.toContain("secret");
+});
+
+describe("programs", () => {
+  const http = { authorization: undefined, basicAuth: undefined, tls: undefined };
+  const plans = planIntegrations(
+    {
+      receivers: [
+        {
+          name: "ops",
+          slack: [],
+          email: [],
+          webhook: [
+            { url: "https://a.example/secret", secret: "secret", maxAlerts: 0, http, sendResolved: false },
+          ],
+          alertmanager: [{ url: "https://am.example", resendMs: MINUTE, http }],
+        },
+      ],
+    },
+    { webhook: (url) => `hash of ${url.length}`, smtp: "" },
+  );
+  const made = plans.map(({ integration }) => integration);
+  const to = destinationsOf(camera, route({ stormGroups: 10 }), made);
+
+  it("are integrations like any other, that wait for nobody", () => {
+    expect(made).toMatchObject([
+      { id: "ops/webhook/0", type: "webhook", sendResolved: false, paceMs: 0, everyGroup: true },
+      { id: "ops/alertmanager/0", type: "alertmanager", sendResolved: true, paceMs: 0, resendMs: MINUTE },
+    ]);
+    expect(JSON.stringify(made)).not.toContain("secret");
+  });
+
+  it("get every group by itself at the times of its route, where they are webhooks", () => {
+    expect(to[0]).toMatchObject({ groupWaitMs: 1, groupIntervalMs: 2, repeatIntervalMs: 3 });
+    expect(to[0]?.stormGroups).toBeUndefined();
+  });
+
+  it("get all there is at once and again and again, where they are Alertmanagers", () => {
+    expect(to[1]).toMatchObject({
+      group: to[0]?.group,
+      groupWaitMs: 0,
+      groupIntervalMs: 1_000,
+      repeatIntervalMs: MINUTE,
+      stormGroups: 1,
+    });
+  });
 });

@@ -3,8 +3,8 @@ import { type AddressInfo, connect } from "node:net";
 import { inspect } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { silentLogger } from "../../src/lib/log.ts";
+import { parseRetryAfter } from "../../src/notify/answer.ts";
 import type { Notifier } from "../../src/notify/notifier.ts";
-import { parseRetryAfter } from "../../src/notify/slack/error.ts";
 import { createSlackNotifier } from "../../src/notify/slack/send.ts";
 import {
   assertWithinSlackLimits,

@@ -52,7 +52,7 @@ export interface WatchOptions {
   readonly more?: string;
   readonly log?: Logger;
   /** What has happened before the daemon begins to look. */
-  readonly before?: (world: Simulator["world"]) => void;
+  readonly before?: (world: Simulator["world"], faults: Simulator["faults"]) => void;
   /** The time of the simulator and the daemon; timers are real all the same. */
   readonly clock?: Clock;
   /** How the mail server answers from the beginning. */
@@ -90,7 +90,7 @@ export async function prepareWatch(options: WatchOptions = {}): Promise<Stage> {
     startSmtpSink(),
   ]);
   if (options.mail) mail.respond(options.mail);
-  options.before?.(simulator.world);
+  options.before?.(simulator.world, simulator.faults);
   const parts = { simulator, redis, slack, mail };
   return {
     ...parts,

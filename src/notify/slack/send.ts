@@ -3,18 +3,16 @@
 import { type FetchFunction, IncomingWebhook, type IncomingWebhookSendArguments } from "@slack/webhook";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/log.ts";
+import { type Answer, answerOf } from "../answer.ts";
 import { abortedError, untilAborted, withTimeout } from "../failure.ts";
-import { createFetch, type Fetch, type FetchAnswer, type FetchInit } from "../fetch.ts";
+import { createFetch, type Fetch, type FetchInit } from "../fetch.ts";
 import type { Notifier } from "../notifier.ts";
-import { type Answer, refusal, unreachable } from "./error.ts";
+import { refusal, unreachable } from "./error.ts";
 import { renderSlack } from "./render.ts";
 
 type FetchRequestInit = Parameters<FetchFunction>[1];
 type FetchResponse = Awaited<ReturnType<FetchFunction>>;
 type SlackMessage = IncomingWebhookSendArguments;
-
-/** More of an answer than this is never read: Slack answers `ok` or one word. */
-const MAX_ANSWER_BYTES = 4_096;
 
 /** A channel that posts to one incoming webhook. `apiUrl` is a secret and never leaves in an error or a log. */
 export function createSlackNotifier(deps: {
@@ -55,26 +53,6 @@ export function createSlackNotifier(deps: {
     },
     close,
   };
-}
-
-async function answerOf(response: FetchAnswer): Promise<Answer> {
-  // A refusal is a refusal even when its body breaks off; an `ok` that nobody saw is none.
-  const text = await readSome(response.body).catch((thrown: unknown) => {
-    if (response.status < 300) throw thrown;
-    return "";
-  });
-  return { status: response.status, text, retryAfter: response.headers.get("retry-after") };
-}
-
-async function readSome(body: AsyncIterable<Uint8Array> | null): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body ?? []) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length >= MAX_ANSWER_BYTES) break;
-  }
-  return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString("utf8");
 }
 
 /** Redirects are not followed: a message goes to the configured host or nowhere. */

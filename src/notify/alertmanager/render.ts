@@ -1,0 +1,46 @@
+/**
+ * Alerts as a client of Alertmanager posts them (its api/v2/openapi.yaml, `postableAlerts`): its own are known by
+ * their labels alone, and one that is not posted again before its `endsAt` counts as over.
+ */
+import type { Notification, NotifiedAlert } from "../../alerting/notification.ts";
+import type { Labels } from "../../health/alert.ts";
+import { generatorUrl, timestamp, wellFormed, wireAnnotations } from "../wire-alert.ts";
+
+export interface PostableAlert {
+  readonly labels: Labels;
+  readonly annotations: Labels;
+  readonly startsAt: string;
+  readonly endsAt: string;
+  readonly generatorURL?: string;
+}
+
+/** A test message is over by itself. */
+const TEST_MS = 60_000;
+
+/**
+ * Every alert once; of two with the same labels the one that fires, else the one that ended last. `expireMs`: how long
+ * what fires is believed without hearing of it again.
+ */
+export function renderAlertmanager(
+  { reason, firing, resolved, now, externalUrl }: Notification,
+  { expireMs, plain = false }: { readonly expireMs: number; readonly plain?: boolean },
+): PostableAlert[] {
+  const expiresAt = now + (reason === "test" ? TEST_MS : expireMs);
+  const ended = [...resolved].sort((a, b) => endOf(a) - endOf(b));
+  const byLabels = new Map([...ended, ...[...firing].reverse()].map((alert) => [alert.fingerprint, alert]));
+  return [...byLabels.values()].map((alert) => {
+    const generatorURL = generatorUrl(alert, externalUrl);
+    const endsAt = alert.state === "firing" ? expiresAt : endOf(alert);
+    return {
+      labels: wellFormed(alert.labels),
+      annotations: plain ? {} : wireAnnotations(alert),
+      startsAt: timestamp(alert.startsAt),
+      endsAt: timestamp(Math.max(alert.startsAt, endsAt)),
+      ...(generatorURL === undefined ? {} : { generatorURL }),
+    };
+  });
+}
+
+function endOf({ endsAt, updatedAt }: NotifiedAlert): number {
+  return endsAt ?? updatedAt;
+}

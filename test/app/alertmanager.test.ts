@@ -1,0 +1,179 @@
+import { expect, it } from "vitest";
+import {
+  describeWithAlertmanager,
+  startAlertmanager,
+  type TestAlertmanager,
+} from "../support/alertmanager.ts";
+import { until } from "../support/until.ts";
+import { startWatch, type Watch } from "../support/watch.ts";
+
+const RULES = `
+  - alert: RecordingOffline
+    when: { status: offline }
+    for: 0s
+    labels: { severity: critical }
+  - alert: NotificationsFailing
+    when: { notifications: failing }
+    for: 1s
+    labels: { severity: critical }`;
+
+const forwarding = (watched: TestAlertmanager, more: { slack?: string; resend?: string } = {}) => ({
+  rules: RULES,
+  // Waits that a story would not outlive: what is forwarded does not wait.
+  route:
+    "{ receiver: ops, group_by: [location_id], group_wait: 1h, group_interval: 1h, repeat_interval: 4h }",
+  receivers: `
+  - name: ops
+    alertmanager_configs: [ { url: "${watched.url}", resend_interval: ${more.resend ?? "1s"} } ]
+    ${more.slack ?? ""}`,
+});
+
+function camera(watch: Watch, position = 0) {
+  const found = watch.simulator.world.locations[position]?.recordings[0];
+  if (!found) throw new Error("no camera");
+  return found;
+}
+
+const isKnown = async (alertmanager: TestAlertmanager, ...ids: string[]) =>
+  (await alertmanager.active().catch(() => [])).filter(({ labels }) =>
+    ids.includes(labels.recording_id ?? ""),
+  ).length === ids.length;
+
+const statusesOf = (alertmanager: TestAlertmanager, id: string) =>
+  alertmanager
+    .told()
+    .filter(({ alerts }) => alerts.some(({ labels }) => labels.recording_id === id))
+    .map(({ status }) => status);
+
+describeWithAlertmanager("an Alertmanager that alerts are forwarded to", () => {
+  it("knows what fires and hears its end, exactly and once", async () => {
+    await using alertmanager = await startAlertmanager();
+    await using watch = await startWatch(forwarding(alertmanager));
+    const { id, name } = camera(watch);
+    watch.simulator.world.setStatus(id, "offline");
+    await until("it is active there", () => isKnown(alertmanager, id));
+    const [alert] = await alertmanager.active();
+    expect(alert?.labels).toMatchObject({
+      alertname: "RecordingOffline",
+      recording: name,
+      severity: "critical",
+    });
+    const expiresIn = Date.parse(alert?.endsAt ?? "") - Date.now();
+    expect(expiresIn).toBeGreaterThan(14 * 60_000);
+    await until("it was sent again", async () => (await alertmanager.active())[0]?.endsAt !== alert?.endsAt);
+    const wentBack = Date.now();
+    watch.simulator.world.setStatus(id, "online");
+    await until("it was told as over", () => statusesOf(alertmanager, id).includes("resolved"));
+    expect(statusesOf(alertmanager, id)).toEqual(["firing", "resolved"]);
+    const ended = alertmanager.told().at(-1)?.alerts[0];
+    expect(ended).toMatchObject({ status: "resolved", annotations: { end_reason: "recovered" } });
+    expect(ended?.startsAt).toBe(alert?.startsAt);
+    expect(Date.parse(ended?.endsAt ?? "")).toBeGreaterThanOrEqual(wentBack);
+    expect(Date.parse(ended?.endsAt ?? "")).toBeLessThanOrEqual(Date.now());
+    expect(await alertmanager.active()).toEqual([]);
+  });
+
+  it("killed and started again, knows what fires within a resend, and is never told that it is over", async () => {
+    await using alertmanager = await startAlertmanager();
+    await using watch = await startWatch(forwarding(alertmanager));
+    const [first, second] = [camera(watch).id, camera(watch, 1).id];
+    for (const id of [first, second]) watch.simulator.world.setStatus(id, "offline");
+    await until("both are active there", () => isKnown(alertmanager, first, second));
+    await until("it told that one fires", () => statusesOf(alertmanager, first).includes("firing"));
+    for (let kill = 0; kill < 2; kill++) {
+      await alertmanager.end("SIGKILL");
+      if (kill === 1) watch.simulator.world.setStatus(second, "online");
+      await alertmanager.start();
+      await until("the one that fires is active again", () => isKnown(alertmanager, first));
+    }
+    await until("the other is known to be over", async () => !(await isKnown(alertmanager, second)));
+    expect(statusesOf(alertmanager, first)).not.toContain("resolved");
+    watch.simulator.world.setStatus(first, "online");
+    await until("it was told as over", () => statusesOf(alertmanager, first).includes("resolved"));
+  });
+
+  it("stopped between an end and telling it, tells it when it is back", async () => {
+    await using alertmanager = await startAlertmanager({ groupInterval: "30s" });
+    await using watch = await startWatch(forwarding(alertmanager));
+    const { id } = camera(watch);
+    watch.simulator.world.setStatus(id, "offline");
+    await until("it told that it fires", () => statusesOf(alertmanager, id).includes("firing"));
+    watch.simulator.world.setStatus(id, "online");
+    await until("it has heard of the end", async () => !(await isKnown(alertmanager, id)));
+    await alertmanager.end("SIGTERM");
+    expect(statusesOf(alertmanager, id)).toEqual(["firing"]);
+    await alertmanager.start();
+    await until("it told the end", () => statusesOf(alertmanager, id).includes("resolved"));
+    expect(statusesOf(alertmanager, id)).toEqual(["firing", "resolved"]);
+  });
+
+  it("is kept posted over a restart of ours, and over holds of what it knows", async () => {
+    await using alertmanager = await startAlertmanager();
+    await using watch = await startWatch({
+      ...forwarding(alertmanager),
+      http: 'http: { listen: "127.0.0.1:0", admin_token: secret }',
+    });
+    const [first, second] = [camera(watch).id, camera(watch, 1).id];
+    watch.simulator.world.setStatus(first, "offline");
+    await until("it is active there", () => isKnown(alertmanager, first));
+    await watch.app.stop();
+    await watch.start();
+    const silence = {
+      matchers: [{ name: "alertname", value: "RecordingOffline", isRegex: false, isEqual: true }],
+      startsAt: new Date().toISOString(),
+      endsAt: new Date(Date.now() + 3_600_000).toISOString(),
+      createdBy: "dana",
+      comment: "rewiring",
+    };
+    const made = await fetch(`${watch.app.address}/api/v2/silences`, {
+      method: "POST",
+      headers: { authorization: "Bearer secret", "content-type": "application/json" },
+      body: JSON.stringify(silence),
+    });
+    expect(made.status).toBe(200);
+    const before = (await alertmanager.active())[0]?.endsAt;
+    watch.simulator.world.setStatus(second, "offline");
+    await until("it was sent again", async () => (await alertmanager.active())[0]?.endsAt !== before);
+    expect(await isKnown(alertmanager, second)).toBe(false);
+    watch.simulator.world.setStatus(first, "online");
+    await until("it was told as over", () => statusesOf(alertmanager, first).includes("resolved"));
+    const { silenceID } = (await made.json()) as { silenceID: string };
+    await fetch(`${watch.app.address}/api/v2/silence/${silenceID}`, {
+      method: "DELETE",
+      headers: { authorization: "Bearer secret" },
+    });
+    await until("what was silenced is active there", () => isKnown(alertmanager, second));
+  });
+
+  it("that does not answer is a failing receiver like any other, told elsewhere", async () => {
+    await using alertmanager = await startAlertmanager();
+    await alertmanager.end("SIGKILL");
+    await using watch = await startWatch({ rules: RULES });
+    await watch.reload((config) =>
+      config.replace(
+        /email_configs:.*/,
+        `alertmanager_configs: [ { url: "${alertmanager.url}", resend_interval: 1s } ]`,
+      ),
+    );
+    const { id, name } = camera(watch);
+    watch.simulator.world.setStatus(id, "offline");
+    expect((await watch.slack.waitFor(({ shown }) => shown.includes(name))).shown).toContain("offline");
+    const notice = await watch.slack.waitFor(({ shown }) => shown.includes("ops / alertmanager"));
+    expect(notice.shown).toContain("Alertmanager could not be reached");
+    await alertmanager.start();
+    await until("it is active there", () => isKnown(alertmanager, id));
+  });
+
+  it("that is configured no more hears the ends it is owed", async () => {
+    await using alertmanager = await startAlertmanager();
+    await using watch = await startWatch({ rules: RULES });
+    const both = `alertmanager_configs: [ { url: "${alertmanager.url}", resend_interval: 1s } ]`;
+    const { id } = camera(watch);
+    watch.simulator.world.setStatus(id, "offline");
+    await watch.reload((config) => config.replace(/(email_configs:.*)/, `$1\n    ${both}`));
+    await until("it told that it fires", () => statusesOf(alertmanager, id).includes("firing"));
+    await watch.reload((config) => config.replace(both, ""));
+    await until("it was told as over", () => statusesOf(alertmanager, id).includes("resolved"));
+    expect(alertmanager.told().at(-1)?.alerts[0]?.annotations.end_reason).toBe("no_longer_watched");
+  });
+});

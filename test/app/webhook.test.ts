@@ -1,0 +1,124 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { expect, it } from "vitest";
+import type { WebhookPayload } from "../../src/notify/webhook/render.ts";
+import { type HttpPost, type HttpSink, startHttpSink } from "../support/http-sink.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+import { startWatch, type Watch } from "../support/watch.ts";
+
+const SECRET = "a shared secret";
+
+/** What README tells a receiver to do. */
+function isOurs({ headers, text }: HttpPost, now: number): boolean {
+  const at = String(headers["x-lenswatch-timestamp"]);
+  const expected = `sha256=${createHmac("sha256", SECRET).update(`${at}.${text}`).digest("hex")}`;
+  const given = String(headers["x-lenswatch-signature"]);
+  const isSigned =
+    given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected));
+  return isSigned && Math.abs(now / 1_000 - Number(at)) < 300;
+}
+
+async function startHook(): Promise<HttpSink & AsyncDisposable> {
+  const sink = await startHttpSink();
+  return { ...sink, [Symbol.asyncDispose]: () => sink.close() };
+}
+
+const payload = ({ text }: HttpPost) => JSON.parse(text) as WebhookPayload;
+const receivers = (hook: HttpSink, more = "") => `
+  - name: ops
+    webhook_configs: [ { url: "${hook.url}/hook?key=k3y", secret: "${SECRET}"${more} } ]`;
+
+function cameras({ simulator }: Watch) {
+  return simulator.world.locations.flatMap(({ recordings: [first] }) => (first ? [first] : []));
+}
+
+describeWithRedis("a webhook", () => {
+  it.concurrent("is told what fires and what is over, signed, in Alertmanager's shape", async () => {
+    await using hook = await startHook();
+    await using watch = await startWatch({ receivers: receivers(hook) });
+    const [camera] = cameras(watch);
+    if (!camera) throw new Error("no camera");
+    watch.simulator.world.setStatus(camera.id, "offline");
+    const first = await hook.next();
+    expect(isOurs(first, Date.now())).toBe(true);
+    expect(isOurs({ ...first, text: first.text.replace("firing", "FIRING") }, Date.now())).toBe(false);
+    expect(isOurs(first, Date.now() + 600_000)).toBe(false);
+    expect(first.path).toBe("/hook?key=k3y");
+    expect(payload(first)).toMatchObject({
+      version: "4",
+      receiver: "ops",
+      status: "firing",
+      groupLabels: { location_id: camera.location.id },
+      alerts: [{ status: "firing", labels: { alertname: "RecordingOffline", recording_id: camera.id } }],
+    });
+    watch.simulator.world.setStatus(camera.id, "online");
+    const last = await hook.waitFor((post) => payload(post).status === "resolved");
+    const [alert] = payload(last).alerts;
+    expect(alert).toMatchObject({
+      annotations: { end_reason: "recovered" },
+      startsAt: payload(first).alerts[0]?.startsAt,
+    });
+    expect(Date.parse(alert?.endsAt ?? "")).toBeLessThanOrEqual(Date.now());
+    expect(payload(last).groupKey).toBe(payload(first).groupKey);
+    expect(hook.messages).toHaveLength(2);
+  });
+
+  it.concurrent("gets every group by itself, however many there are, and no summary of a start", async () => {
+    await using hook = await startHook();
+    await using watch = await startWatch({
+      receivers: receivers(hook),
+      route: "{ receiver: ops, group_wait: 0s, group_interval: 1s, storm: { groups: 1 } }",
+      simulator: { locations: 12, recordingsPerLocation: 1 },
+      before: (world) => {
+        for (const { id } of world.recordings) world.setStatus(id, "offline");
+      },
+    });
+    await until("every group was told", () => hook.messages.length >= 12);
+    const told = hook.messages.map(payload);
+    expect(told.map(({ alerts }) => alerts.length)).toEqual(Array(12).fill(1));
+    const places = new Set(told.map(({ groupLabels }) => groupLabels.location_id));
+    expect(places).toEqual(new Set(watch.simulator.world.locations.map(({ id }) => id)));
+  });
+
+  it.concurrent("in trouble hears it once it can, and that it was refused is told elsewhere", async () => {
+    await using hook = await startHook();
+    let isBroken = true;
+    hook.respond(() => ({ status: isBroken ? 503 : 204 }));
+    await using watch = await startWatch();
+    await watch.reload((config) =>
+      config.replace(/email_configs:.*/, `webhook_configs: [ { url: "${hook.url}/s3cr3ts3cr3t" } ]`),
+    );
+    const [camera] = cameras(watch);
+    if (!camera) throw new Error("no camera");
+    watch.simulator.world.setStatus(camera.id, "offline");
+    expect((await watch.slack.waitFor(({ shown }) => shown.includes(camera.name))).shown).toContain(
+      "offline",
+    );
+    const notice = await watch.slack.waitFor(({ shown }) => shown.includes("ops / webhook"));
+    expect(notice.shown).toContain("The webhook is in trouble (503)");
+    expect(notice.shown).not.toContain("s3cr3t");
+    const refused = hook.messages.length;
+    isBroken = false;
+    await until("it was told", () => hook.messages.length > refused);
+    const [accepted] = hook.messages.slice(refused).map(payload);
+    expect(accepted?.alerts.map(({ labels }) => labels.recording_id)).toEqual([camera.id]);
+    const ids = hook.messages.map(({ headers }) => headers["x-lenswatch-message-id"]);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it.concurrent("with send_resolved: false hears of no end", async () => {
+    await using hook = await startHook();
+    await using watch = await startWatch({ receivers: receivers(hook, ", send_resolved: false") });
+    const [camera, other] = cameras(watch);
+    if (!camera || !other) throw new Error("no camera");
+    watch.simulator.world.setStatus(camera.id, "offline");
+    await hook.next();
+    watch.simulator.world.setStatus(camera.id, "online");
+    await until("the end is known", async () => {
+      const alerts = await fetch(`${watch.app.address}/api/v2/alerts`);
+      return ((await alerts.json()) as unknown[]).length === 0;
+    });
+    watch.simulator.world.setStatus(other.id, "offline");
+    expect(payload(await hook.next()).alerts.map(({ labels }) => labels.recording_id)).toEqual([other.id]);
+  });
+});

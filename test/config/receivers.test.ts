@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import { configOf, problemsOf, service } from "./text.ts";
+
+const PEM = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+const canary = "c4nary";
+
+/** A receiver with one entry of a kind, in flow style. */
+const entry = (kind: string, rest: string) => `${service}receivers: [{ name: ops, ${kind}: [${rest}] }]\n`;
+const webhook = (rest: string) => entry("webhook_configs", rest);
+const alertmanager = (rest: string) => entry("alertmanager_configs", rest);
+const place = "lenswatch.yaml:8:";
+const problems = (text: string) =>
+  problemsOf(text).map((one) => one.slice(place.length).replace(/^\d+: /, ""));
+
+describe("a webhook", () => {
+  test("needs its address alone", () => {
+    expect(configOf(webhook("{ url: 'https://a.example/x?y=z' }")).receivers[0]?.webhook).toEqual([
+      {
+        url: "https://a.example/x?y=z",
+        secret: undefined,
+        maxAlerts: 0,
+        http: { authorization: undefined, basicAuth: undefined, tls: undefined },
+        sendResolved: true,
+      },
+    ]);
+  });
+
+  test("takes its secrets from files, and Alertmanager's words for the rest", () => {
+    const files: Record<string, string> = {
+      url: "https://a.example/\n",
+      secret: "s3cret\n",
+      token: "t0ken",
+      ca: PEM,
+    };
+    const tls = "tls_config: { ca_file: ca, server_name: b.example }";
+    const http = `http_config: { authorization: { type: Token, credentials_file: token }, ${tls} }`;
+    const text = webhook(
+      `{ url_file: url, secret_file: secret, max_alerts: 20, send_resolved: false, ${http} }`,
+    );
+    expect(configOf(text, {}, (path) => files[path] ?? "").receivers[0]?.webhook).toEqual([
+      {
+        url: "https://a.example/",
+        secret: "s3cret",
+        maxAlerts: 20,
+        http: {
+          authorization: { type: "Token", credentials: "t0ken" },
+          basicAuth: undefined,
+          tls: { ca: PEM.trimEnd(), cert: undefined, key: undefined, servername: "b.example" },
+        },
+        sendResolved: false,
+      },
+    ]);
+  });
+
+  test.each([
+    [
+      "{}",
+      "receivers[0].webhook_configs[0].url: found nothing, expected an http:// or https:// URL without a login",
+    ],
+    [
+      `{ url: "https://me:${canary}@a.example" }`,
+      "receivers[0].webhook_configs[0].url: found a secret that does not fit, expected an http:// or https:// URL without a login",
+    ],
+    [
+      "{ url: 'https://a.example', max_alerts: -1 }",
+      'receivers[0].webhook_configs[0].max_alerts: found "-1", expected a whole number from 0 to 100000',
+    ],
+    [
+      `{ url: 'https://a.example', http_config: { authorization: { credentials: ${canary} }, basic_auth: { username: a, password: ${canary} } } }`,
+      "receivers[0].webhook_configs[0].http_config.basic_auth: found a mapping, expected only one of authorization and basic_auth",
+    ],
+    [
+      `{ url: 'https://a.example', http_config: { authorization: { credentials: "${canary} ${canary}" } } }`,
+      "receivers[0].webhook_configs[0].http_config.authorization.credentials: found a secret that does not fit, expected a text without spaces or control characters",
+    ],
+    [
+      "{ url: 'https://a.example', http_config: { proxy_url: x } }",
+      "receivers[0].webhook_configs[0].http_config.proxy_url: found the unknown key `proxy_url`, expected one of authorization, basic_auth, tls_config",
+    ],
+  ])("%s is refused, without a secret", (rest, expected) => {
+    const said = problems(webhook(rest));
+    expect(said).toEqual([expected]);
+    expect(said.join()).not.toContain(canary);
+  });
+
+  test("a certificate without its key is refused at the key that is missing", () => {
+    const text = webhook("{ url: 'https://a.example', http_config: { tls_config: { cert_file: c } } }");
+    const [problem] = problemsOf(text, {}, () => PEM);
+    expect(problem).toContain("tls_config.key: found nothing, expected a key beside the cert");
+  });
+});
+
+describe("an Alertmanager", () => {
+  test("needs its address alone", () => {
+    expect(configOf(alertmanager("{ url: 'http://am:9093/prefix/' }")).receivers[0]?.alertmanager).toEqual([
+      {
+        url: "http://am:9093/prefix",
+        resendMs: 60_000,
+        http: { authorization: undefined, basicAuth: undefined, tls: undefined },
+      },
+    ]);
+  });
+
+  test.each([
+    [
+      "{ url: 'http://am:9093?x=y' }",
+      "receivers[0].alertmanager_configs[0].url: found a text of 18 characters, expected an http:// or https:// URL without login, query or fragment",
+    ],
+    [
+      "{ url: 'http://am:9093', resend_interval: 1h }",
+      'receivers[0].alertmanager_configs[0].resend_interval: found "1h", expected a duration such as 30s or 1h30m, from 1s to 5m',
+    ],
+    [
+      "{ url: 'http://am:9093', send_resolved: false }",
+      "receivers[0].alertmanager_configs[0].send_resolved: found the unknown key `send_resolved`, expected one of url, resend_interval, http_config",
+    ],
+  ])("%s is refused", (rest, expected) => {
+    expect(problems(alertmanager(rest))).toEqual([expected]);
+  });
+});
