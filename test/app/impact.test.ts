@@ -1,0 +1,54 @@
+import { Redis } from "ioredis";
+import { expect, it } from "vitest";
+import { keysUnder } from "../../src/store/keys.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+import { startWatch, type Watch } from "../support/watch.ts";
+
+const IMPACT = /the location usually counts [\d,]+ entries on a (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day/;
+
+/** How many places have their habits known. */
+async function known({ redis: { url } }: Watch): Promise<number> {
+  const redis = new Redis(url);
+  try {
+    return await redis.hlen(keysUnder("lenswatch").usualEntries);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+describeWithRedis("what an alert means", () => {
+  it.concurrent("is told wherever it is told: the zones affected, and what the place usually counts", async () => {
+    await using watch = await startWatch();
+    const camera = watch.simulator.world.locations[0]?.recordings[0];
+    if (!camera) throw new Error("no camera");
+    await until("all places are known", async () => (await known(watch)) === 4);
+    watch.simulator.world.setStatus(camera.id, "offline");
+    const [said, mailed] = await Promise.all([watch.slack.next(), watch.mail.next()]);
+    for (const text of [said.shown, mailed.text, mailed.html ?? ""]) {
+      // What keeps `:Entrance:` from being a picture is not seen.
+      expect(text.replaceAll("\u200b", "")).toContain(`Zones: ${camera.taxonomy}`);
+      expect(text).toMatch(IMPACT);
+    }
+    const [alert] = (await (await fetch(`${watch.app.address}/api/v2/alerts`)).json()) as {
+      annotations: Record<string, string>;
+    }[];
+    expect(alert?.annotations).toMatchObject({
+      zones: camera.taxonomy,
+      impact: expect.stringMatching(IMPACT),
+    });
+  });
+
+  it.concurrent("is left out where nobody knows, and nothing waits for it", async () => {
+    await using watch = await startWatch({
+      before: (_, faults) => faults.set("no_reply", { route: "detail/list" }),
+    });
+    const camera = watch.simulator.world.locations[0]?.recordings[0];
+    if (!camera) throw new Error("no camera");
+    watch.simulator.world.setStatus(camera.id, "offline");
+    const { shown } = await watch.slack.next(5_000);
+    expect(shown).toContain(camera.name);
+    expect(shown).not.toContain("Zones:");
+    expect(shown).not.toContain("Impact:");
+  });
+});
