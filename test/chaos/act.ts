@@ -3,6 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Faults } from "../../src/simulator/faults.ts";
 import type { Action, ServiceFault } from "./action.ts";
+import type { Held } from "./held.ts";
+import { createPeople } from "./people.ts";
 import type { Replicas } from "./replicas.ts";
 import type { Stage } from "./stage.ts";
 import type { Span } from "./truth.ts";
@@ -16,6 +18,8 @@ export interface Diary {
   readonly blind: Span[];
   /** Any fault at all, until everything should have got over it. */
   readonly disturbed: Span[];
+  /** Silences and acknowledgements that were asked for. */
+  readonly held: Held[];
 }
 
 /** After a fault of the service, of a receiver, of a process: until nothing of it is left to be felt. */
@@ -45,6 +49,7 @@ export async function play(
 
 function createActs(stage: Stage, replicas: Replicas, diary: Diary): (action: Action) => Promise<void> {
   const { simulator, redis, mail, watched } = stage;
+  const people = createPeople(() => replicas.urls());
   const { world, faults } = simulator;
   const slackTroubles = new Map<number, symbol>();
   let mailTrouble: symbol | undefined;
@@ -75,12 +80,13 @@ function createActs(stage: Stage, replicas: Replicas, diary: Diary): (action: Ac
   }
 
   async function freezeRedis(lastsMs: number): Promise<void> {
-    if (!redisIsUp) return;
+    const { pid } = redis;
+    if (!redisIsUp || pid === undefined) return;
     redisIsUp = false;
     await noted("blind", AFTER_MS.process, async () => {
-      process.kill(redis.pid, "SIGSTOP");
+      process.kill(pid, "SIGSTOP");
       await sleep(lastsMs);
-      process.kill(redis.pid, "SIGCONT");
+      process.kill(pid, "SIGCONT");
     });
     redisIsUp = true;
   }
@@ -129,11 +135,32 @@ function createActs(stage: Stage, replicas: Replicas, diary: Diary): (action: Ac
     diary.disturbed.push({ from, to: Date.now() + AFTER_MS.receiver });
   }
 
+  async function silence({ recordings, lastsMs, endAfterMs }: Extract<Action, { kind: "silence" }>) {
+    const all = recordings.flatMap((i) => watched[i] ?? []);
+    const [first] = all;
+    if (!first) return;
+    const by =
+      all.length > 1
+        ? ({ label: "location_id", id: first.locationId } as const)
+        : ({ label: "recording_id", id: first.id } as const);
+    const ids = all.map(({ id }) => id);
+    diary.held.push(await people.silence(by, ids, { lastsMs, endAfterMs }));
+  }
+
+  async function acknowledge(recording: number): Promise<void> {
+    const held = await people.acknowledge(watched[recording]?.id ?? "");
+    if (held) diary.held.push(held);
+  }
+
   return async (action) => {
     switch (action.kind) {
       case "status":
         for (const i of action.recordings) world.setStatus(watched[i]?.id ?? "", action.status);
         return;
+      case "silence":
+        return silence(action);
+      case "ack":
+        return acknowledge(action.recording);
       case "kill":
       case "stop":
         await Promise.all(action.replicas.map((replica) => end(replica, action.kind, action.downMs)));

@@ -13,7 +13,20 @@ export type ServiceFault = { [N in FaultName]: readonly [N, FaultInput<N>?] }[Fa
 
 /** One thing that happens; recordings by their place in the fleet, location by location. */
 export type Action = { readonly at: number } & (
-  | { readonly kind: "status"; readonly status: "offline" | "online"; readonly recordings: readonly number[] }
+  | {
+      readonly kind: "status";
+      readonly status: "offline" | "online" | "degraded";
+      readonly recordings: readonly number[];
+    }
+  /** Silences one recording, or the whole location of the first where there are more; `endAfterMs`: ended by hand. */
+  | {
+      readonly kind: "silence";
+      readonly recordings: readonly number[];
+      readonly lastsMs: number;
+      readonly endAfterMs: number | undefined;
+    }
+  /** Acknowledges what fires about a recording; where nothing does, nothing happens. */
+  | { readonly kind: "ack"; readonly recording: number }
   | { readonly kind: "kill"; readonly replicas: readonly number[]; readonly downMs: number }
   | { readonly kind: "stop"; readonly replicas: readonly number[]; readonly downMs: number }
   /** Stopped in the middle of whatever it does, and then let go on. */

@@ -1,65 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type AuditInput, audit, type VerdictKind } from "./audit.ts";
-import type { Telling } from "./tellings.ts";
-
-const START = Date.UTC(2026, 10, 20, 14, 0);
-const second = (n: number) => START + 1_000 * n;
-
-/** Accepted at a second; `since`: the second it says the outage began. */
-type Line = readonly [at: number, says: Telling["says"], since: number, lasted?: number];
-
-interface Story {
-  /** Dark from second to second. */
-  readonly dark?: readonly (readonly [from: number, to: number])[];
-  readonly told?: readonly Line[];
-  readonly other?: readonly Line[];
-  readonly crashes?: readonly number[];
-  readonly redisDown?: readonly (readonly [from: number, to: number])[];
-  /** Seconds in which the service said nothing that counts. */
-  readonly blind?: readonly (readonly [from: number, to: number])[];
-  readonly unreadable?: readonly string[];
-}
-
-const tellings = (lines: readonly Line[], subject: string, from: number): Telling[] =>
-  lines.map(([at, says, since, lasted = at - since], i) => ({
-    at: second(at) + 40,
-    integration: "slack/0",
-    message: from + i,
-    subject,
-    says,
-    lastedMs: 1_000 * Math.floor(lasted),
-    beganMinute: new Date(second(since)).getUTCMinutes(),
-  }));
-
-function judged(story: Story) {
-  const spans = (pairs: Story["dark"] = []) =>
-    pairs.map(([from, to]) => ({ from: second(from), to: second(to) }));
-  const input: AuditInput = {
-    recordings: [{ id: "c1", name: "Till 3", locationId: "l1", integrations: ["slack/0"] }],
-    ledger: (story.dark ?? []).flatMap(([from, to]) => [
-      { at: second(from), recordingId: "c1", status: "offline" },
-      { at: second(to), recordingId: "c1", status: "online" },
-    ]),
-    tellings: [
-      ...tellings(story.told ?? [], "Till 3", 0),
-      ...tellings(story.other ?? [], "The service", 100),
-    ],
-    unreadable: story.unreadable ?? [],
-    answers: new Map([["l1", Array.from({ length: 300 }, (_, i) => second(i) + 500)]]),
-    crashes: (story.crashes ?? []).map(second),
-    blind: spans(story.blind),
-    redisDown: spans(story.redisDown),
-    disturbed: (story.crashes ?? []).map((at) => ({ from: second(at), to: second(at + 10) })),
-    rule: { intervalMs: 1_000, forMs: 2_000, keepFiringForMs: 2_000 },
-    end: second(300),
-  };
-  return audit(input);
-}
-
-const kinds = (story: Story): VerdictKind[] => judged(story).verdicts.map(({ kind }) => kind);
-const outage = [10, 30] as const;
-const begin: Line = [13, "firing", 10];
-const end: Line = [33, "recovered", 10, 20];
+import type { VerdictKind } from "./audit.ts";
+import { begin, end, judged, kinds, type Line, outage, type Story } from "./story.ts";
 
 describe("the audit of a chaos run", () => {
   it("has nothing to say of an outage that was told and ended", () => {
@@ -67,8 +8,8 @@ describe("the audit of a chaos run", () => {
     expect(found.verdicts).toEqual([]);
     expect(found).toMatchObject({ outages: 1, mustBeTold: 1, tellings: 2, doubled: { messages: 0 } });
     expect(found.delays).toEqual([
-      { ms: 3_040, says: "firing", undisturbed: true },
-      { ms: 3_040, says: "recovered", undisturbed: true },
+      expect.objectContaining({ ms: 3_040, says: "firing", undisturbed: true }),
+      expect.objectContaining({ ms: 3_040, says: "recovered", undisturbed: true }),
     ]);
   });
 

@@ -4,18 +4,25 @@
  * Pure: the same logs give the same verdicts.
  */
 import type { Instant } from "../../src/lib/clock.ts";
+import { auditFlapping, type FlapRule } from "./audit-flapping.ts";
 import { auditOther } from "./audit-other.ts";
-import { auditRecording } from "./audit-recording.ts";
+import { auditRecording, type RecordingAudit } from "./audit-recording.ts";
+import type { Excuse } from "./duty.ts";
 import { excuse } from "./excuse.ts";
-import type { Telling } from "./tellings.ts";
+import type { Held } from "./held.ts";
+import { FLAPPING, type Telling } from "./tellings.ts";
 import { countedAnswers, darkTimes, type Span, type StatusChange } from "./truth.ts";
 
 export interface Watched {
   readonly id: string;
   readonly name: string;
   readonly locationId: string;
+  /** The location's name. */
+  readonly place: string;
   /** Who is to be told of it. */
   readonly integrations: readonly string[];
+  /** The times of its uploading schedule; undefined: always. */
+  readonly within?: readonly Span[] | undefined;
 }
 
 export interface AuditInput {
@@ -35,7 +42,10 @@ export interface AuditInput {
   readonly redisDown: readonly Span[];
   /** Any fault at all, for what counts as late. */
   readonly disturbed: readonly Span[];
+  /** Silences and acknowledgements. */
+  readonly held: readonly Held[];
   readonly rule: Timing;
+  readonly flapping: FlapRule;
   readonly end: Instant;
 }
 
@@ -43,9 +53,11 @@ export interface Timing {
   readonly intervalMs: number;
   readonly forMs: number;
   readonly keepFiringForMs: number;
+  /** What nothing held up is late after this, ms. */
+  readonly lateMs: number;
 }
 
-export type VerdictKind = "lost" | "false" | "doubled" | "unresolved" | "unreadable";
+export type VerdictKind = "lost" | "false" | "doubled" | "unresolved" | "late" | "unreadable";
 
 export interface Verdict {
   readonly kind: VerdictKind;
@@ -64,6 +76,9 @@ export interface Delay {
   readonly says: "firing" | "recovered";
   /** Nothing failed from shortly before the flip until the acceptance. */
   readonly undisturbed: boolean;
+  readonly integration: string;
+  readonly subject: string;
+  readonly at: Instant;
 }
 
 export interface Audit {
@@ -71,6 +86,10 @@ export interface Audit {
   readonly outages: number;
   /** Of those, how many were surely seen for long enough. */
   readonly mustBeTold: number;
+  /** Outages seen for long enough that were rightly not told, by the reason. */
+  readonly excused: Readonly<Partial<Record<Excuse, number>>>;
+  /** Times a recording was told to flap. */
+  readonly flaps: number;
   readonly tellings: number;
   /** All verdicts but the doubled ones that are excused. */
   readonly verdicts: readonly Verdict[];
@@ -81,36 +100,33 @@ export interface Audit {
 
 /** Judges a whole run. */
 export function audit(input: AuditInput): Audit {
-  const dark = darkTimes(input.ledger, input.end);
-  const byPlace = new Map(
-    [...input.answers].map(([id, answers]) => [id, countedAnswers(answers, input.blind, input.crashes)]),
-  );
   const bySubject = Map.groupBy(input.tellings, ({ subject, integration }) => `${integration}\n${subject}`);
+  const auditOne = createAuditOne(input);
   const parts = input.recordings.flatMap((recording) =>
     recording.integrations.map((integration) => {
       const key = `${integration}\n${recording.name}`;
       const tellings = bySubject.get(key) ?? [];
       bySubject.delete(key);
-      return auditRecording(tellings, {
-        integration,
-        subject: recording.name,
-        dark: dark.get(recording.id) ?? [],
-        answers: byPlace.get(recording.locationId) ?? [],
-        disturbed: input.disturbed,
-        rule: input.rule,
-        end: input.end,
-      });
+      return auditOne(recording, integration, tellings);
     }),
   );
   const others = [...bySubject.values()].flatMap((tellings) => auditOther(tellings, input));
-  const found = [...parts.flatMap(({ verdicts }) => verdicts), ...others];
+  const delays = parts.flatMap((part) => part.delays);
+  const found = [...parts.flatMap(({ verdicts }) => verdicts), ...others, ...lateOf(delays, input.rule)];
   const doubled = excuse(
     found.filter(({ kind }) => kind === "doubled"),
     input,
   );
+  const sum = (of: (part: OneAudit) => number) => parts.reduce((all, part) => all + of(part), 0);
+  const excused = Map.groupBy(
+    parts.flatMap((part) => part.excused),
+    (reason) => reason,
+  );
   return {
-    outages: parts.reduce((sum, part) => sum + part.outages, 0),
-    mustBeTold: parts.reduce((sum, part) => sum + part.mustBeTold, 0),
+    outages: sum((part) => part.outages),
+    mustBeTold: sum((part) => part.mustBeTold),
+    excused: Object.fromEntries([...excused].map(([reason, all]) => [reason, all.length])),
+    flaps: sum((part) => part.flaps),
     tellings: input.tellings.length,
     verdicts: [
       ...found.filter(({ kind }) => kind !== "doubled"),
@@ -120,6 +136,64 @@ export function audit(input: AuditInput): Audit {
       ),
     ],
     doubled: { messages: doubled.messages, excused: doubled.excused },
-    delays: parts.flatMap(({ delays }) => delays),
+    delays,
   };
+}
+
+interface OneAudit extends RecordingAudit {
+  readonly flaps: number;
+}
+
+/** Judges one recording at one integration; what was told of its flapping first, since that excuses and condemns. */
+function createAuditOne(input: AuditInput) {
+  const dark = darkTimes(input.ledger, input.end);
+  const changes = Map.groupBy(input.ledger, ({ recordingId }) => recordingId);
+  const held = new Map<string, Held[]>();
+  for (const one of input.held)
+    for (const id of one.recordingIds) held.set(id, [...(held.get(id) ?? []), one]);
+  const byPlace = new Map(
+    [...input.answers].map(([id, answers]) => [id, countedAnswers(answers, input.blind, input.crashes)]),
+  );
+
+  return (recording: Watched, integration: string, tellings: readonly Telling[]): OneAudit => {
+    const { id, name: subject, locationId, within } = recording;
+    const common = { integration, subject, end: input.end };
+    const counted = byPlace.get(locationId) ?? [];
+    const [ofFlapping, ofOutages] = [true, false].map((is) =>
+      tellings.filter(({ says }) => FLAPPING.has(says) === is),
+    ) as [Telling[], Telling[]];
+    const flapping = auditFlapping(ofFlapping, {
+      ...common,
+      changes: changes.get(id) ?? [],
+      answers: input.answers.get(locationId) ?? [],
+      counted,
+      rule: input.flapping,
+    });
+    const { rule, disturbed } = input;
+    const outages = auditRecording(ofOutages, {
+      ...common,
+      dark: dark.get(id) ?? [],
+      answers: counted,
+      disturbed,
+      within,
+      held: held.get(id) ?? [],
+      flaps: flapping.flaps,
+      rule,
+    });
+    return {
+      ...outages,
+      flaps: flapping.flaps.length,
+      verdicts: [...flapping.verdicts, ...outages.verdicts],
+    };
+  };
+}
+
+/** What took too long although nothing failed. */
+function lateOf(delays: readonly Delay[], { lateMs }: Timing): Verdict[] {
+  return delays
+    .filter(({ ms, undisturbed }) => undisturbed && ms > lateMs)
+    .map(({ integration, subject, at, ms, says }) => {
+      const why = `told ${says} ${(ms / 1_000).toFixed(1)} s after the flip, with nothing failing`;
+      return { kind: "late", integration, subject, at, why };
+    });
 }

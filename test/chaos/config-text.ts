@@ -1,12 +1,13 @@
 /** The configuration of the replicas in a chaos run: quick timers, and a receiver of its own for each share of places. */
 import { stringify } from "yaml";
 import type { Simulator } from "../../src/simulator/simulator.ts";
-import type { TestRedis } from "../support/redis.ts";
 import type { SmtpSink } from "../support/smtp-sink.ts";
 import type { Timing } from "./audit.ts";
+import { FLAPPING } from "./flappers.ts";
 
-export const RULE: Timing = { intervalMs: 1_000, forMs: 2_000, keepFiringForMs: 2_000 };
-const LOCATIONS_PER_REQUEST = 25;
+export const RULE: Timing = { intervalMs: 1_000, forMs: 2_000, keepFiringForMs: 2_000, lateMs: 30_000 };
+export const ADMIN_TOKEN = "chaos-admin-token";
+const LOCATIONS_PER_REQUEST = 50;
 
 /** The receiver of a location: by the last two digits of its id. */
 export function receiverOf(locationId: string, webhooks: number): number {
@@ -24,12 +25,16 @@ export function configText({
   redis,
   mail,
   webhooks,
+  opsWebhook,
   logLevel,
 }: {
   readonly simulator: Simulator;
-  readonly redis: TestRedis;
+  /** The section `redis`. */
+  readonly redis: object;
   readonly mail: SmtpSink;
   readonly webhooks: readonly string[];
+  /** Where alerts about no recording go. */
+  readonly opsWebhook: string;
   readonly logLevel: string;
 }): string {
   const seconds = (ms: number) => `${ms / 1_000}s`;
@@ -43,7 +48,7 @@ export function configText({
       audience: simulator.audience,
       request_timeout: "3s",
     },
-    redis: { url: redis.url },
+    redis,
     watch: {
       status_interval: seconds(RULE.intervalMs),
       uptime_interval: "1h",
@@ -58,29 +63,31 @@ export function configText({
         keep_firing_for: seconds(RULE.keepFiringForMs),
         labels: { severity: "critical" },
       },
+      { alert: "RecordingFlapping", when: { flapping: FLAPPING } },
       { alert: "ServiceUnreachable", when: { service: "unreachable" }, for: "3s" },
       { alert: "NotificationsFailing", when: { notifications: "failing" }, for: "5s" },
     ],
     route: {
-      receiver: "team-0",
+      receiver: "ops",
       group_by: ["location_id"],
       group_wait: "1s",
       group_interval: "1s",
-      repeat_interval: "4h",
-      // The audit reads of each recording what was said of it; a summary names locations.
-      storm: { groups: 1_000 },
+      repeat_interval: "20s",
       routes: webhooks.map((_, i) => ({
         receiver: `team-${i}`,
         matchers: [`location_id =~ ".*(${endingsOf(i, webhooks.length)})"`],
       })),
     },
-    receivers: webhooks.map((url, i) => ({
-      name: `team-${i}`,
-      slack_configs: [{ api_url: url }],
-      email_configs: [{ to: [`team-${i}@example.com`] }],
-    })),
+    receivers: [
+      { name: "ops", slack_configs: [{ api_url: opsWebhook }] },
+      ...webhooks.map((url, i) => ({
+        name: `team-${i}`,
+        slack_configs: [{ api_url: url }],
+        email_configs: [{ to: [`team-${i}@example.com`] }],
+      })),
+    ],
     smtp: { host: mail.host, port: mail.port, from: "lenswatch@example.com", require_tls: false },
-    http: { listen: "127.0.0.1:0" },
+    http: { listen: "127.0.0.1:0", admin_token: ADMIN_TOKEN },
     log: { level: logLevel },
   });
 }

@@ -31,8 +31,8 @@ export function outagesBegun(dark: readonly Span[], telling: Telling): number[] 
   return dark.flatMap((span, i) => (span.from <= to && span.to >= from ? [i] : []));
 }
 
-/** Zones differ by whole and half hours. */
-const HALF_HOUR = 30;
+/** Zones differ by whole quarters of an hour. */
+const QUARTER = 15;
 
 /** The dark times a late story may be about, the one most like it first. */
 export function outagesOver(dark: readonly Span[], telling: Telling): number[] {
@@ -48,7 +48,7 @@ function fitsLate({ from, to }: Span, { at, lastedMs, beganMinute }: Telling): b
   if (from + lastedMs > at + 1_000) return false;
   const latest = Math.min(to, at - lastedMs);
   for (let began = from; ; began = Math.min(began + 30_000, latest)) {
-    if (Math.floor(began / 60_000) % HALF_HOUR === beganMinute % HALF_HOUR) return true;
+    if (Math.floor(began / 60_000) % QUARTER === beganMinute % QUARTER) return true;
     if (began >= latest) return false;
   }
 }

@@ -10,17 +10,21 @@ const OPTIONS: PlanOptions = {
   locations: 40,
   recordingsPerLocation: 5,
   replicas: 3,
-  webhooks: 8,
+  webhooks: 2,
+  failover: false,
+  receiverOf: (location) => location % 2,
+  scheduled: { night: [40, 41], ends: [42], begins: [43], crossingAt: 150_000 },
 };
-const plan = planChaos(OPTIONS);
+const NOBODY = { night: [], ends: [], begins: [], crossingAt: undefined };
+const { actions: plan, leftDark } = planChaos(OPTIONS);
 type Of<K extends Action["kind"]> = Extract<Action, { readonly kind: K }>;
 const of = <K extends Action["kind"]>(...kinds: K[]) =>
   plan.filter((action): action is Of<K> => kinds.some((kind) => kind === action.kind));
 
 describe("the plan of a chaos run", () => {
   it("is the same for the same seed, another for another", () => {
-    expect(planChaos(OPTIONS)).toEqual(plan);
-    expect(planChaos({ ...OPTIONS, seed: 8 })).not.toEqual(plan);
+    expect(planChaos(OPTIONS).actions).toEqual(plan);
+    expect(planChaos({ ...OPTIONS, seed: 8 }).actions).not.toEqual(plan);
   });
 
   it("kills as many processes as asked for, within its time", () => {
@@ -40,7 +44,59 @@ describe("the plan of a chaos run", () => {
       }
     }
     expect(status.size).toBeGreaterThan(60);
-    expect(Math.max(...status.keys())).toBeLessThan(200);
+    expect(Math.max(...status.keys())).toBeLessThan(220);
+  });
+
+  it("has a region go dark at once, more sites of one webhook than are told one by one", () => {
+    const dark = of("status").filter(({ status }) => status === "offline");
+    const regions = dark.map(({ at }) => {
+      const sites = dark.filter((one) => one.at >= at && one.at <= at + 1_200);
+      return new Set(sites.map(({ recordings: [first = 0] }) => Math.floor(first / 5))).size;
+    });
+    expect(Math.max(...regions)).toBeGreaterThan(11);
+  });
+
+  it("silences and acknowledges some of what goes dark", () => {
+    expect(of("silence").length).toBeGreaterThan(3);
+    expect(of("silence").some(({ endAfterMs }) => endAfterMs !== undefined)).toBe(true);
+    expect(of("ack").length).toBeGreaterThan(0);
+  });
+
+  it("lets nobody change so often that it flaps but those that are to, which need a longer run", () => {
+    const changes = (actions: readonly Action[]) => {
+      const all = actions.flatMap((one) =>
+        one.kind === "status" ? one.recordings.map((r) => ({ r, at: one.at })) : [],
+      );
+      const minutes = Map.groupBy(all, ({ r }) => r);
+      return [...minutes].map(
+        ([r, some]) => [r, new Set(some.map(({ at }) => Math.floor(at / 60_000))).size] as const,
+      );
+    };
+    expect(changes(plan).filter(([, minutes]) => minutes >= 4)).toEqual([]);
+    expect(leftDark.size).toBe(0);
+    const long = planChaos({ ...OPTIONS, locations: 200, lengthMs: 480_000, scheduled: NOBODY });
+    expect(changes(long.actions).filter(([, minutes]) => minutes >= 4)).toHaveLength(10);
+    expect(long.leftDark.size).toBeGreaterThan(0);
+  });
+
+  it("has cameras dark when their schedule ends, and when it begins", () => {
+    const darkAt = (location: number, time: number) => {
+      const own = of("status").filter(({ recordings: [first = 0] }) => Math.floor(first / 5) === location);
+      const before = Map.groupBy(own, ({ recordings: [first = 0] }) => first);
+      return [...before.values()].filter((all) => all.findLast(({ at }) => at <= time)?.status === "offline")
+        .length;
+    };
+    expect(darkAt(42, 150_000)).toBeGreaterThan(0);
+    expect(darkAt(43, 150_000)).toBeGreaterThan(0);
+    expect(darkAt(40, 290_000) + darkAt(41, 290_000)).toBeGreaterThan(0);
+  });
+
+  it("kills Redis twice a minute and no more where its replica takes over", () => {
+    const { actions } = planChaos({ ...OPTIONS, failover: true });
+    const killed = actions.filter(
+      (one) => one.kind === "redis" || (one.kind === "ambush" && one.victim === "redis"),
+    );
+    expect(killed).toHaveLength(10);
   });
 
   it("knows only faults that there are", () => {

@@ -20,6 +20,8 @@ export interface Replicas {
   readonly ended: readonly Ended[];
   /** The number of each place. */
   readonly places: readonly number[];
+  /** Where those that listen now are reached. */
+  urls(): string[];
   /** Ends a replica, or another where it is down already, and starts it again `downMs` later. */
   end(replica: number, how: "kill" | "stop", downMs: number): Promise<void>;
   /** Stops a replica in the middle of whatever it does, for so long; nothing where it is down. */
@@ -72,6 +74,11 @@ export async function startReplicas(
   return {
     ended,
     places,
+    urls: () =>
+      [...running.values()].flatMap(({ log }) => {
+        const address = log.find(({ msg }) => msg === "listening")?.address;
+        return typeof address === "string" ? [address] : [];
+      }),
     async end(wanted, how, downMs) {
       const replica = running.has(wanted) ? wanted : ([...running.keys()][0] ?? wanted);
       const way = (async () => {

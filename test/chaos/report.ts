@@ -2,7 +2,7 @@
 import { renderTable } from "../../src/commands/table.ts";
 import type { Audit, Delay, Verdict } from "./audit.ts";
 
-const COUNTED = ["lost", "false", "unresolved", "unreadable"] as const;
+const COUNTED = ["lost", "false", "unresolved", "late", "unreadable"] as const;
 
 /** Whether the promises held: nothing lost, false or left without its end, and no repetition without a kill. */
 export function isClean({ verdicts }: Audit): boolean {
@@ -22,7 +22,8 @@ export function auditText(audit: Audit): string {
   const { messages, excused } = audit.doubled;
   return [
     renderTable(["", ...COUNTED, "doubled without a kill"], rows),
-    `${audit.outages} outages to tell (each integration's counted), ${audit.mustBeTold} of them long enough to have to be; ` +
+    `${audit.outages} outages (each integration's counted), ${audit.mustBeTold} of them to be told; ` +
+      `rightly not told: ${excusesOf(audit)}; told to flap: ${audit.flaps}\n` +
       `${audit.tellings} lines told; ${messages} messages repeated, ${excused} of them in flight at a kill\n`,
     renderTable(["from flip to acceptance", "n", "p50 s", "p99 s", "max s"], delayRows(audit.delays)),
     ...audit.verdicts.map(
@@ -30,6 +31,18 @@ export function auditText(audit: Audit): string {
         `${kind}: ${integration} ${subject} ${new Date(at).toISOString()} ${why}\n`,
     ),
   ].join("\n");
+}
+
+const EXCUSES = {
+  held: "silenced or acknowledged",
+  outside_schedule: "outside the schedule",
+  flapping: "flapping",
+};
+
+function excusesOf({ excused }: Audit): string {
+  return Object.entries(EXCUSES)
+    .map(([excuse, words]) => `${excused[excuse as keyof typeof EXCUSES] ?? 0} ${words}`)
+    .join(", ");
 }
 
 function delayRows(delays: readonly Delay[]): string[][] {

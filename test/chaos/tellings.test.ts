@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Notification } from "../../src/alerting/notification.ts";
+import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";
 import { alertOf, endedOf, MINUTE, NOW, notificationOf, otherAlert } from "../notify/fixtures.ts";
@@ -79,9 +79,81 @@ describe("reading what was told", () => {
     }
   });
 
-  it("says that it cannot read a list that was cut, or a message without lines", async () => {
+  it("knows what flaps, and in which state it came to rest", async () => {
+    const flapping = (name: string, changes: Partial<NotifiedAlert>) =>
+      alertOf(name, { labels: { alertname: "RecordingFlapping" }, ...changes });
+    const facts = {
+      timezone: "Europe/London",
+      problem: "flapping",
+      changes: 4,
+      changesSince: NOW - 4 * MINUTE,
+    } as const;
+    const ended = { state: "resolved", endsAt: NOW, endReason: "recovered", isNew: false } as const;
+    const changes = {
+      reason: "more",
+      firing: [flapping("Till 3", { facts }), flapping("Roof", { facts, isNew: false })],
+      resolved: [
+        flapping("Yard", { ...ended, facts: { ...facts, status: "offline", statusSince: NOW - 2 * MINUTE } }),
+      ],
+    } as const;
+    for (const { lines, unreadable } of await readings(changes)) {
+      expect(unreadable).toEqual([]);
+      expect(lines.map(({ subject, says, state }) => [subject, says, state])).toEqual([
+        ["Till 3", "flapping", undefined],
+        ["Roof", "still_flapping", undefined],
+        ["Yard", "steady", "offline"],
+      ]);
+    }
+  });
+
+  it("reads a summary: locations that are counted, and the recording that is alone at its location", async () => {
+    const at = (place: number, name: string, of = alertOf) =>
+      of(name, { labels: { location: `Shop ${place}`, location_id: `5f${place}` } });
+    const many = Array.from({ length: 30 }, (_, i) => i);
+    const firing = [...many.map((i) => at(i % 6, `Camera ${i}`)), at(9, "Shop 9 Back door")];
+    const resolved = [
+      ...many.map((i) => at(20 + (i % 6), `Other ${i}`, endedOf)),
+      at(29, "Shop 29 Roof", endedOf),
+    ];
+    for (const read of await readings({ reason: "more", groups: 14, firing, resolved })) {
+      expect(read.unreadable).toEqual([]);
+      expect(read.total).toEqual({ offline: 31 });
+      expect(read.lines.map(({ subject, says }) => [subject, says])).toEqual([
+        ["Shop 9 Back door", "firing"],
+        ["Shop 29 Roof", "recovered"],
+      ]);
+      expect(read.counted).toHaveLength(12);
+      expect(read.counted).toContainEqual({ place: "Shop 3", says: "firing", count: 5 });
+      expect(read.counted).toContainEqual({ place: "Shop 23", says: "recovered", count: 5 });
+    }
+    const isOver = await readings({ reason: "resolved", groups: 14, resolved });
+    expect(isOver.map(({ total }) => total)).toEqual([{ back: 31 }, { back: 31 }]);
+  });
+
+  it("reads two problems of one location, each with its count", async () => {
+    const far = Array.from({ length: 20 }, (_, i) =>
+      alertOf(`Far ${i}`, { labels: { location: "Far", location_id: "5f2" } }),
+    );
+    const firing = [
+      ...far,
+      alertOf("Till 3"),
+      alertOf("Till 4"),
+      alertOf("Roof", { labels: { alertname: "RecordingFlapping", severity: "warning" } }),
+    ];
+    for (const { counted } of await readings({ groups: 12, firing }))
+      expect(counted).toEqual([
+        { place: "Far", says: "firing", count: 20 },
+        { place: "Leeds Briggate", says: "firing", count: 2 },
+        { place: "Leeds Briggate", says: "flapping", count: 1 },
+      ]);
+  });
+
+  it("says of a list that was cut what it was about, and cannot read a message without lines", async () => {
     const firing = Array.from({ length: 900 }, (_, i) => alertOf(`Camera ${i}`));
-    for (const { unreadable } of await readings({ firing })) expect(unreadable).toHaveLength(1);
+    for (const { cut, total } of await readings({ firing })) {
+      expect(cut).toEqual(["firing"]);
+      expect(total).toEqual({ offline: 900 });
+    }
     expect(readSlack("*What?*").unreadable).toEqual(["What?"]);
     expect(readMail("What?\n").unreadable).toEqual(["What?"]);
     expect(readSlack("*What?*\n*Till 3* · is on fire").unreadable).toEqual(["Till 3: is on fire"]);

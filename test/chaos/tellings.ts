@@ -3,9 +3,19 @@ import type { Instant } from "../../src/lib/clock.ts";
 
 /**
  * `firing`: told for the first time; `still`: named again as going on; `recovered`: it is back; `late`: was offline
- * and is back already; `ended`: over for another reason.
+ * and is back already; `ended`: over for another reason. `flapping`, `still_flapping` and `steady` tell of flapping.
  */
-export type Says = "firing" | "still" | "recovered" | "late" | "ended";
+export type Says =
+  | "firing"
+  | "still"
+  | "recovered"
+  | "late"
+  | "ended"
+  | "flapping"
+  | "still_flapping"
+  | "steady";
+
+export const FLAPPING: ReadonlySet<Says> = new Set(["flapping", "still_flapping", "steady"]);
 
 /** One line of an accepted message about one subject. */
 export interface Telling {
@@ -21,17 +31,31 @@ export interface Telling {
   readonly lastedMs: number;
   /** Minute of the hour it began in, as shown. */
   readonly beganMinute: number;
+  /** `steady`: the status it is said to be in now. */
+  readonly state?: string;
+}
+
+/** So many recordings of a location, not named. */
+export interface Counted {
+  readonly place: string;
+  readonly says: Says;
+  readonly count: number;
 }
 
 /** A message by its lines, before it is said who it went to. */
 export interface Read {
-  readonly lines: readonly Pick<Telling, "subject" | "says" | "lastedMs" | "beganMinute">[];
-  /** Lines that could not be read, and lists that were cut. */
+  readonly lines: readonly Pick<Telling, "subject" | "says" | "lastedMs" | "beganMinute" | "state">[];
+  readonly counted: readonly Counted[];
+  /** Of the lists that were cut: what they were about. */
+  readonly cut: readonly Says[];
+  /** How many recordings the title says are offline, and how many to be back. */
+  readonly total: { readonly offline?: number; readonly back?: number };
+  /** Lines that could not be read. */
   readonly unreadable: readonly string[];
 }
 
 const HEADING = /^(New|Still going on|Recovered|Over) \((\d+)\)$/;
-const CUT = /^and \d+ more|too many to list here/;
+const CUT = /^and [\d,]+ more|too many to list here/;
 
 /** The lines of a Slack message, as its blocks show them. */
 export function readSlack(shown: string): Read {
@@ -43,7 +67,7 @@ export function readSlack(shown: string): Read {
     const entry = /^(?:• )?\*((?:\u200b\*\u200b|[^*])+)\*(?: ·)? (.+)$/.exec(line);
     if (head) heading = head[1];
     else if (entry) entries.push({ heading, name: plain(entry[1]), facts: plain(entry[2]) });
-    else if (CUT.test(line)) entries.push({ heading, name: line, facts: "" });
+    else if (CUT.test(line)) entries.push({ heading, name: "", facts: "" });
   }
   return readEntries(plain(title).replace(/^\*|\*$/g, ""), entries);
 }
@@ -57,42 +81,98 @@ export function readMail(text: string): Read {
     const [name = "", facts] = block.split("\n");
     const head = HEADING.exec(name);
     if (head) heading = head[1];
+    else if (CUT.test(name)) entries.push({ heading, name: "", facts: "" });
     else if (facts !== undefined) entries.push({ heading, name, facts: facts.trim() });
-    else if (CUT.test(name)) entries.push({ heading, name, facts: "" });
   }
   return readEntries(title, entries);
 }
 
 interface Entry {
   readonly heading: string | undefined;
+  /** Empty where the list was cut. */
   readonly name: string;
   readonly facts: string;
 }
 
+type Line = Read["lines"][number];
+
 function readEntries(title: string, entries: readonly Entry[]): Read {
-  const read = entries.map((entry) => ({ entry, line: readEntry(title, entry) }));
-  const unreadable = read.flatMap(({ entry, line }) => (line ? [] : [`${entry.name}: ${entry.facts}`]));
+  const lines: Line[] = [];
+  const counted: Counted[] = [];
+  const cut: Says[] = [];
+  const unreadable: string[] = [];
+  for (const entry of entries) {
+    const ongoing = ongoingIn(title, entry.heading);
+    const line = entry.name === "" ? undefined : readEntry(ongoing, entry);
+    const counts = line || entry.name === "" ? [] : readCounts(ongoing, entry);
+    if (entry.name === "") cut.push(ongoing);
+    else if (line) lines.push(line);
+    else if (counts.length > 0) counted.push(...counts);
+    else unreadable.push(`${entry.name}: ${entry.facts}`);
+  }
   if (entries.length === 0) unreadable.push(title);
-  return { lines: read.flatMap(({ line }) => line ?? []), unreadable };
+  return { lines, counted, cut, unreadable, total: totalOf(title) };
 }
 
-function readEntry(title: string, { heading, name, facts }: Entry): Read["lines"][number] | undefined {
-  const says = saysOf(title, heading, facts);
+/** What the entries under a heading are about, as far as it says so. */
+function ongoingIn(title: string, heading: string | undefined): "firing" | "still" | "recovered" {
+  const isOver =
+    /^(Recovered|Over|Steady again|No longer watched|Expired|Rule removed)|— (?:recovered after|then) /.test(
+      title,
+    );
+  if (heading === "Recovered" || heading === "Over" || (heading === undefined && isOver)) return "recovered";
+  return heading === "Still going on" || title.startsWith("Reminder") ? "still" : "firing";
+}
+
+/** A line about one subject: its own, or that of a location where it is the only one. */
+const ONE =
+  /^(?:(?<name>.+?) )??(?:(?<recovered>recovered, was )|steady again: (?<state>\w+)|(?<flapping>flapping\b)|(?<late>was \w.*, recovered since\b)|(?<ended>no longer watched; |its rule was removed; |expired, |was .*, then (?:no longer|its rule|expired))|(?<firing>(?:offline|out of reach|messages do not get out) since\b))/;
+
+function readEntry(ongoing: Says, { name, facts }: Entry): Line | undefined {
+  if (COUNT.test(facts)) return undefined;
+  const found = ONE.exec(facts)?.groups;
   const began = /\b\d\d:(\d\d)\b/.exec(facts);
   const lastedMs = spanOf(/\(([^()]+)\)/.exec(facts)?.[1] ?? "");
-  if (!says || !began || lastedMs === undefined) return undefined;
-  return { subject: name, says, lastedMs, beganMinute: Number(began[1]) };
+  if (!found || !began || lastedMs === undefined) return undefined;
+  const about = { subject: found.name ?? name, lastedMs, beganMinute: Number(began[1]) };
+  if (found.state !== undefined) return { ...about, says: "steady", state: found.state };
+  if (found.flapping !== undefined)
+    return { ...about, says: ongoing === "still" ? "still_flapping" : "flapping" };
+  if (found.firing !== undefined) return { ...about, says: ongoing };
+  return { ...about, says: found.recovered ? "recovered" : found.late ? "late" : "ended" };
 }
 
-function saysOf(title: string, heading: string | undefined, facts: string): Says | undefined {
-  if (facts.startsWith("recovered, ")) return "recovered";
-  if (/, recovered since\b/.test(facts)) return "late";
-  if (
-    /^(?:no longer watched|its rule was removed|expired)\b|, then (?:no longer|its rule|expired)/.test(facts)
-  )
-    return "ended";
-  if (!/ since .*\d\d:\d\d/.test(facts)) return undefined;
-  return heading === "Still going on" || title.startsWith("Reminder") ? "still" : "firing";
+const COUNT = /^[\d,]+ (?:recordings? |recovered\b|steady again\b|no longer|rule removed|expired)/;
+
+/** A line that counts: `5 recordings offline, 1 flapping since 14:05 GMT (3 s)`, `4 recovered, 1 steady again`. */
+function readCounts(ongoing: Says, { name: place, facts }: Entry): Counted[] {
+  if (!COUNT.test(facts)) return [];
+  const isStill = ongoing === "still";
+  const says: Readonly<Record<string, Says>> = {
+    offline: isStill ? "still" : "firing",
+    flapping: isStill ? "still_flapping" : "flapping",
+    recovered: "recovered",
+    "steady again": "steady",
+  };
+  const parts = facts
+    .replace(/ since .*/, "")
+    .matchAll(/([\d,]+) (?:recordings? )?(?:still )?(offline|flapping|recovered|steady again|[a-z ]+)/g);
+  return [...parts].map(([, count = "", what = ""]) => ({
+    place,
+    says: says[what] ?? "ended",
+    count: numberOf(count),
+  }));
+}
+
+function totalOf(title: string): Read["total"] {
+  const offline = /([\d,]+) (?:recordings? )?(?:still )?offline/.exec(title);
+  const back = /^Recovered: (?:[\d,]+ locations?, )?([\d,]+) recordings?/.exec(title);
+  if (back) return { back: numberOf(back[1]) };
+  return offline && !/^(Steady|Over)/.test(title) ? { offline: numberOf(offline[1]) } : {};
+}
+
+function numberOf(text = ""): number {
+  return Number(text.replaceAll(",", ""));
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -10,14 +10,16 @@ const LULL_MS = 15_000;
 /** Nothing fails before everything has started. */
 const QUIET_START_MS = 3_000;
 const FAULTS_PER_SECOND = 0.35;
+const FAILOVER_EVERY_MS = 30_000;
 
 /** Kills of one replica, of all at once, and of Redis, spread over the storms. */
-export function planKills({ kills: wanted, replicas, lengthMs }: PlanOptions, dice: Dice): Action[] {
-  const actions: Action[] = [];
+export function planKills(options: PlanOptions, dice: Dice): Action[] {
+  const { kills: wanted, replicas, lengthMs } = options;
+  const actions: Action[] = options.failover ? planFailovers(lengthMs) : [];
   for (let left = wanted; left > 0; ) {
     const at = inStorm(lengthMs, dice);
     const downMs = dice.chance(0.5) ? 0 : dice.between(0, 4_000);
-    if (dice.chance(0.12)) {
+    if (dice.chance(0.12) && !options.failover) {
       actions.push({ at, kind: "redis", downMs: dice.between(0, 4_000) });
       left -= 1;
     } else if (left >= replicas && dice.chance(0.06)) {
@@ -31,6 +33,16 @@ export function planKills({ kills: wanted, replicas, lengthMs }: PlanOptions, di
   return actions;
 }
 
+/** Far enough apart that the one that was killed follows again, and Sentinels may promote it. */
+function planFailovers(lengthMs: number): Action[] {
+  const count = Math.max(1, Math.floor(lengthMs / FAILOVER_EVERY_MS));
+  return Array.from({ length: count }, (_, i) => ({
+    at: ((i + 0.5) * lengthMs) / count,
+    kind: "redis",
+    downMs: 0,
+  }));
+}
+
 function inStorm(lengthMs: number, dice: Dice): number {
   const storms = Math.max(1, Math.ceil(lengthMs / (STORM_MS + LULL_MS)));
   const from = dice.whole(storms) * (STORM_MS + LULL_MS) + QUIET_START_MS;
@@ -39,11 +51,12 @@ function inStorm(lengthMs: number, dice: Dice): number {
 }
 
 /** Everything that fails but is not killed; an ambush kills as well. */
-export function planFaults({ lengthMs, webhooks, replicas }: PlanOptions, dice: Dice): Action[] {
+export function planFaults(options: PlanOptions, dice: Dice): Action[] {
+  const { lengthMs, webhooks, replicas } = options;
   const count = Math.round((((FAULTS_PER_SECOND * lengthMs) / 1_000) * STORM_MS) / (STORM_MS + LULL_MS));
   return Array.from({ length: count }, () =>
     fault({ at: inStorm(lengthMs, dice), webhooks, replicas }, dice),
-  );
+  ).filter((action) => !(options.failover && action.kind === "ambush" && action.victim === "redis"));
 }
 
 const FAULT_KINDS = [

@@ -35,11 +35,32 @@ export function darkTimes(ledger: readonly StatusChange[], end: Instant): Map<st
 
 /** The time outside `spans` between two moments, ms. `spans` in order, none touching another. */
 export function timeOutside(spans: readonly Span[], from: Instant, to: Instant): number {
-  const inside = spans.reduce(
-    (sum, span) => sum + Math.max(0, Math.min(to, span.to) - Math.max(from, span.from)),
-    0,
+  return Math.max(0, to - from - timeInside(spans, from, to));
+}
+
+/** The time inside `spans` between two moments, ms. */
+export function timeInside(spans: readonly Span[], from: Instant, to: Instant): number {
+  return spans.reduce((sum, span) => sum + lengthOf(both(span, { from, to })), 0);
+}
+
+function lengthOf({ from, to }: Span): number {
+  return Math.max(0, to - from);
+}
+
+function both(a: Span, b: Span): Span {
+  return { from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) };
+}
+
+/** What of `spans` lies inside others, in order. */
+export function inside(spans: readonly Span[], others: readonly Span[]): Span[] {
+  return spans.flatMap((span) =>
+    others.map((other) => both(span, other)).filter((common) => lengthOf(common) > 0),
   );
-  return Math.max(0, to - from - inside);
+}
+
+/** Whether one of them holds this moment. */
+export function isInside(spans: readonly Span[], at: Instant): boolean {
+  return spans.some(({ from, to }) => at >= from && at < to);
 }
 
 /** Answers of the service about one place that must have counted: nothing failed around them, nobody was killed. */

@@ -15,6 +15,8 @@ interface Server {
   readonly port: number;
   /** As `kill -9` does. */
   kill(): Promise<void>;
+  /** Starts it again after `kill`, on the same port, with more arguments. */
+  restart(args: readonly string[]): Promise<void>;
 }
 
 interface Family extends AsyncDisposable {
@@ -34,7 +36,9 @@ async function startFamily(): Promise<Family> {
       const file = join(dir, `${port}.conf`);
       const base = ["bind 127.0.0.1", `dir ${dir}`, `logfile ${dir}/${port}.log`];
       await writeFile(file, [...base, ...lines(port), ""].join("\n"));
-      const server = toServer(port, spawn(binary, [file, ...(mode ? [mode] : [])], { stdio: "ignore" }));
+      const server = toServer(port, (...args) =>
+        spawn(binary, [file, ...(mode ? [mode] : []), ...args], { stdio: "ignore" }),
+      );
       servers.push(server);
       return server;
     },
@@ -45,13 +49,18 @@ async function startFamily(): Promise<Family> {
   };
 }
 
-function toServer(port: number, child: ChildProcess): Server {
-  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+function toServer(port: number, launch: (...args: string[]) => ChildProcess): Server {
+  let child = launch();
   return {
     port,
     async kill() {
+      const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+      if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill("SIGKILL");
       await ended;
+    },
+    async restart(args) {
+      child = launch(...args);
     },
   };
 }

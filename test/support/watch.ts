@@ -151,8 +151,12 @@ function load(text: string, options: WatchOptions): Config {
 }
 
 /** Resolves once the summary of a start was told, or is refused, and nobody waits for its pace: news is news now. */
-export async function pictured({ redis: { url } }: Pick<Stage, "redis">): Promise<void> {
-  const redis = new Redis(url);
+export function pictured({ redis: { url } }: Pick<Stage, "redis">): Promise<void> {
+  return picturedIn(new Redis(url));
+}
+
+/** The same of any Redis; closes the connection. */
+export async function picturedIn(redis: Redis): Promise<void> {
   const isSummed = async () => (await redis.hget(`${PREFIX}started`, "state")) === "summed";
   const isTold = async () => {
     if ((await redis.keys(`${PREFIX}backoff:*`)).length > 0) return true;

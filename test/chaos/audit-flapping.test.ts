@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import type { VerdictKind } from "./audit.ts";
+import { auditFlapping, shareOf } from "./audit-flapping.ts";
+import type { Says, Telling } from "./tellings.ts";
+
+const MINUTE = 60_000;
+const START = Date.UTC(2026, 10, 20, 14, 0);
+const minute = (n: number) => START + n * MINUTE;
+
+/** At a minute, in a status. */
+type Turn = readonly [at: number, status: string];
+type Line = readonly [at: number, says: Says, state?: string];
+
+interface Story {
+  readonly turns: readonly Turn[];
+  readonly told?: readonly Line[];
+  readonly until?: number;
+  /** Minutes of which no answer is sure to have counted. */
+  readonly unsure?: readonly number[];
+}
+
+function judged({ turns, told = [], until = 30, unsure = [] }: Story) {
+  const answers = Array.from({ length: until * 60 }, (_, second) => START + second * 1_000 + 400);
+  const tellings = told.map(
+    ([at, says, state], i): Telling => ({
+      at: minute(at),
+      integration: "slack/0",
+      message: 10 * (i + 1),
+      subject: "Till 3",
+      says,
+      lastedMs: 0,
+      beganMinute: 0,
+      ...(state === undefined ? {} : { state }),
+    }),
+  );
+  return auditFlapping(tellings, {
+    integration: "slack/0",
+    subject: "Till 3",
+    changes: turns.map(([at, status]) => ({ at: minute(at), recordingId: "c1", status })),
+    answers,
+    counted: answers.filter((at) => !unsure.includes(Math.floor((at - START) / MINUTE))),
+    rule: { high: 0.235, low: 0.23 },
+    end: minute(until),
+  });
+}
+
+const kinds = (story: Story): VerdictKind[] => judged(story).verdicts.map(({ kind }) => kind);
+
+const turns: Turn[] = [
+  [0.5, "offline"],
+  [1.5, "online"],
+  [2.5, "offline"],
+  [3.5, "online"],
+];
+const begin: Line = [4.1, "flapping"];
+const end: Line = [7.1, "steady", "online"];
+
+describe("the audit of flapping", () => {
+  it("counts shares as Nagios does", () => {
+    expect(shareOf([0, 1, 2]) * 100).toBeCloseTo(18.4, 1);
+    expect(shareOf([0, 1, 2, 3, 4, 5]) * 100).toBeCloseTo(35.5, 1);
+    expect(shareOf([25])).toBe(0);
+  });
+
+  it("has nothing to say of flapping that was told once, and once when it was steady", () => {
+    const { verdicts, flaps } = judged({ turns, told: [begin, end] });
+    expect(verdicts).toEqual([]);
+    expect(flaps).toEqual([{ from: minute(3.5), to: minute(7.1), message: 10, steadyMessage: 20 }]);
+  });
+
+  it.each<[string, VerdictKind[], Story]>([
+    ["flapping nobody heard of", ["lost"], { turns }],
+    ["flapping told twice", ["doubled"], { turns, told: [begin, [5, "flapping"], end] }],
+    [
+      "flapping that was no more than two outages",
+      ["false"],
+      { turns: turns.slice(0, 2), told: [begin, end] },
+    ],
+    ["an end that was told twice", ["doubled"], { turns, told: [begin, end, [8, "steady", "online"]] }],
+    ["an end nobody heard of", ["unresolved"], { turns, told: [begin] }],
+    ["steadiness in a status it was not in", ["false"], { turns, told: [begin, [7.1, "steady", "offline"]] }],
+    ["steadiness of what never flapped", ["false"], { turns: turns.slice(0, 2), told: [end] }],
+    ["flapping that goes on and never began", ["false"], { turns, told: [[5, "still_flapping"]] }],
+  ])("sees %s", (_, expected, story) => {
+    expect(kinds(story)).toEqual(expected);
+  });
+
+  it("does not ask for what may not have been seen", () => {
+    expect(kinds({ turns, unsure: [2] })).toEqual([]);
+    const faster: Turn[] = turns.map(([at, status]) => [0.9 + at / 100, status]);
+    expect(kinds({ turns: faster })).toEqual([]);
+  });
+
+  it("does not ask for an end before the states can have been forgotten", () => {
+    expect(kinds({ turns, told: [begin], until: 6 })).toEqual([]);
+    const more: Turn[] = [...turns, [4.5, "offline"], [5.5, "online"]];
+    expect(kinds({ turns: more, told: [begin], until: 12 })).toEqual([]);
+  });
+
+  it("asks for an end all the same where it turned between two looks", () => {
+    const dips: Turn[] = [...turns, [4.4, "offline"], [4.6, "online"], [5.3, "offline"], [5.5, "online"]];
+    expect(kinds({ turns: dips, told: [begin], until: 12 })).toEqual(["unresolved"]);
+  });
+});

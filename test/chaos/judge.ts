@@ -1,0 +1,78 @@
+/** A run so far, put before the audit: what truly happened, what was done to the daemon, and what it said. */
+import type { Diary } from "./act.ts";
+import { type Audit, audit } from "./audit.ts";
+import { RULE } from "./config-text.ts";
+import { FLAPPING } from "./flappers.ts";
+import { askLog } from "./logs.ts";
+import type { Replicas } from "./replicas.ts";
+import type { Stage } from "./stage.ts";
+import { type Logged, type Message, spellOut } from "./summary.ts";
+import type { Telling } from "./tellings.ts";
+import { darkTimes } from "./truth.ts";
+
+export interface Judged {
+  readonly audit: Audit;
+  readonly tellings: readonly Telling[];
+  readonly messages: number;
+  readonly summaries: number;
+}
+
+const ASKED_AT_ONCE = 8;
+
+/** Gives `judge()`; with `withLog`, the daemon is asked whom its summaries stood for. */
+export function createJudge(stage: Stage, replicas: Replicas, diary: Diary) {
+  const began = Date.now();
+  let logged = new Map<string, Logged[]>();
+
+  async function askLogs(messages: readonly Message[]): Promise<void> {
+    const places = new Set(messages.flatMap(({ read }) => read.counted.map(({ place }) => place)));
+    const isCut = messages.some(({ read }) => read.cut.length > 0);
+    const went = new Set(stage.simulator.world.ledger.map(({ recordingId }) => recordingId));
+    const left = stage.watched.filter(({ place, id }) => went.has(id) && (isCut || places.has(place)));
+    const [url] = replicas.urls();
+    if (url === undefined) return;
+    const found = new Map<string, Logged[]>();
+    const ask = async () => {
+      for (let next = left.pop(); next; next = left.pop())
+        found.set(next.id, await askLog(url, next.id, began));
+    };
+    await Promise.all(Array.from({ length: ASKED_AT_ONCE }, ask));
+    logged = found;
+  }
+
+  return async ({ withLog }: { readonly withLog: boolean }): Promise<Judged> => {
+    const messages = stage.told();
+    if (withLog) await askLogs(messages);
+    const end = Date.now();
+    const ledger = stage.simulator.world.ledger.filter(({ change }) => change === "status");
+    const dark = darkTimes(ledger, end);
+    const meant = stage.watched.map(({ id, name, place, integrations }) => ({
+      name,
+      place,
+      integrations,
+      dark: dark.get(id) ?? [],
+      logged: logged.get(id) ?? [],
+    }));
+    const { tellings, unreadable, summaries } = spellOut(messages, meant, RULE);
+    const kills = replicas.ended.filter(({ how }) => how === "kill").map(({ at }) => at);
+    const found = audit({
+      ...diary,
+      recordings: stage.watched,
+      ledger,
+      tellings,
+      unreadable: [
+        ...unreadable,
+        ...stage.toldToForget().map((to) => `${to}: told again to start without memory`),
+      ],
+      answers: stage.answers,
+      crashes: [...diary.crashes, ...kills].sort((a, b) => a - b),
+      blind: [...diary.blind, ...diary.redisDown],
+      rule: RULE,
+      flapping: FLAPPING,
+      end,
+    });
+    return { audit: found, tellings, messages: messages.length, summaries };
+  };
+}
+
+export type Judge = ReturnType<typeof createJudge>;
