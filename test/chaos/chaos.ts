@@ -11,20 +11,14 @@ import { Command, InvalidArgumentError } from "commander";
 import type { Instant } from "../../src/lib/clock.ts";
 import { picturedIn } from "../support/watch.ts";
 import { type Diary, play } from "./act.ts";
-import { receiverOf } from "./config-text.ts";
+import { dayOf, placesOf, untilCrossing } from "./day.ts";
+import { FLAPPING_MS } from "./flappers.ts";
 import { createJudge, type Judge, type Judged } from "./judge.ts";
 import { type Plan, planChaos } from "./plan.ts";
 import { type Replicas, startReplicas } from "./replicas.ts";
 import { auditText, isClean } from "./report.ts";
-import { type Fleet, type Stage, startStage } from "./stage.ts";
-import { QUARTER_MS, type Zone, zoneBeginning, zoneEnding, zoneWhere } from "./zones.ts";
+import { type Stage, startStage } from "./stage.ts";
 
-const RECORDINGS_PER_LOCATION = 5;
-/** Fewer are told through two webhooks, so that there can be a storm at one of them. */
-const FEW_LOCATIONS = 160;
-/** From now on, and before the end of the run, how far away schedules end and begin. */
-const CROSS_AFTER_MS = 150_000;
-const CROSS_BEFORE_MS = 30_000;
 const JUDGE_MS = 2_000;
 /** Longer than the lease of any claim: what would be repeated has been by then. */
 const QUIET_MS = 15_000;
@@ -48,11 +42,11 @@ await new Command("chaos")
     "Kills, cuts and refuses at random moments, then audits what was told against what truly happened.",
   )
   .option("--seed <n>", "the same seed plans the same run; any by default", whole)
-  .option("--minutes <n>", "how long faults last, fractions allowed", positive, 3)
-  .option("--kills <n>", "how many processes are killed", whole, 40)
-  .option("--recordings <n>", "size of the fleet", whole, 600)
+  .option("--minutes <n>", "how long faults last, fractions allowed", positive, 8)
+  .option("--kills <n>", "how many processes are killed", whole, 400)
+  .option("--recordings <n>", "size of the fleet", whole, 2_000)
   .option("--replicas <n>", "daemons on one configuration", whole, 3)
-  .option("--calm <seconds>", "how long to wait at most until everything is told", positive, 240)
+  .option("--calm <seconds>", "how long to wait at most until everything is told", positive, 300)
   .option("--cross", "waits until uploading schedules end and begin within the run, 15 minutes at most")
   .option(
     "--failover",
@@ -68,8 +62,12 @@ async function run(options: Options): Promise<void> {
   const lengthMs = options.minutes * 60_000;
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
-  if (options.cross) await waitForQuarter(lengthMs, stopping.signal);
-  const day = dayOf(options, lengthMs);
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
+  const waitMs = options.cross ? untilCrossing(Date.now(), lengthMs) : 0;
+  if (waitMs > 0)
+    say(`waiting ${Math.round(waitMs / 1_000)} s for schedules that end and begin within the run`);
+  await pause(waitMs);
+  const day = dayOf(options, Date.now(), lengthMs);
   const diary: Diary = { crashes: [], redisDown: [], blind: [], disturbed: [], held: [] };
   const stage = await startStage({ ...day.fleet, seed }, options.logs === undefined ? "info" : "debug");
   let replicas: Replicas | undefined;
@@ -78,9 +76,11 @@ async function run(options: Options): Promise<void> {
     await replicas.allWatching();
     await picturedIn(stage.redis.look());
     await stage.schedulesLearned();
-    await untilMinute(lengthMs, stopping.signal);
-    const plan = planChaos({ ...options, ...planOptions(day, stage), seed, lengthMs });
-    say(`seed ${seed}: ${plan.actions.length} things to happen in ${options.minutes} min${day.says}`);
+    if (lengthMs >= FLAPPING_MS) await pause(60_000 - (Date.now() % 60_000));
+    const ids = stage.simulator.world.locations.map(({ id }) => id);
+    const plan = planChaos({ ...options, ...placesOf(day, ids, Date.now()), seed, lengthMs });
+    const crossing = day.crossing === undefined ? "" : `; schedules end and begin at ${iso(day.crossing)}`;
+    say(`seed ${seed}: ${plan.actions.length} things to happen in ${options.minutes} min${crossing}`);
     const judge = createJudge(stage, replicas, diary);
     const progress = setInterval(() => say(progressOf(stage, replicas, diary)), 15_000);
     const played = play(plan.actions, { stage, replicas, diary }, stopping.signal);
@@ -94,79 +94,6 @@ async function run(options: Options): Promise<void> {
     await replicas?.close();
     await stage.close();
   }
-}
-
-/** Where the sun stands, and who is watched. */
-interface Day {
-  readonly fleet: Omit<Fleet, "seed">;
-  readonly night: number;
-  readonly twilight: number;
-  /** When schedules end and begin; undefined: not in this run. */
-  readonly crossing: Instant | undefined;
-  readonly says: string;
-}
-
-function dayOf({ recordings, failover }: Options, lengthMs: number): Day {
-  const now = Date.now();
-  const span = { from: now - 3_600_000, to: now + lengthMs + 3_600_000 };
-  const quarter = Math.ceil((now + CROSS_AFTER_MS) / QUARTER_MS) * QUARTER_MS;
-  const crossing = quarter < now + lengthMs - CROSS_BEFORE_MS ? quarter : undefined;
-  const all = Math.max(4, Math.ceil(recordings / RECORDINGS_PER_LOCATION));
-  const some = Math.max(1, Math.floor(all / 40));
-  const repeat = (zone: Zone, count: number) => Array.from({ length: count }, () => zone);
-  const night = [...repeat(zoneWhere(23, now), some), ...repeat(zoneWhere(2, now), some)];
-  const ends = crossing === undefined ? [] : repeat(zoneEnding(crossing), 2 * some);
-  const begins = crossing === undefined ? [] : repeat(zoneBeginning(crossing), 2 * some);
-  const scheduled = [...night, ...ends, ...begins];
-  return {
-    fleet: {
-      locations: Math.max(1, all - scheduled.length),
-      recordingsPerLocation: RECORDINGS_PER_LOCATION,
-      webhooks: all < FEW_LOCATIONS ? 2 : 8,
-      scheduled,
-      span,
-      failover: failover === true,
-    },
-    night: night.length,
-    twilight: ends.length,
-    crossing,
-    says: crossing === undefined ? "" : `; schedules end and begin at ${iso(crossing)}`,
-  };
-}
-
-function planOptions({ fleet, night, twilight, crossing }: Day, stage: Stage) {
-  const { locations, recordingsPerLocation, webhooks, failover } = fleet;
-  const from = (first: number, count: number) => Array.from({ length: count }, (_, i) => first + i);
-  const ids = stage.simulator.world.locations.map(({ id }) => id);
-  return {
-    locations,
-    recordingsPerLocation,
-    webhooks,
-    failover,
-    receiverOf: (location: number) => receiverOf(ids[location] ?? "00", webhooks),
-    scheduled: {
-      night: from(locations, night),
-      ends: from(locations + night, twilight),
-      begins: from(locations + night + twilight, twilight),
-      crossingAt: crossing === undefined ? undefined : crossing - Date.now(),
-    },
-  };
-}
-
-/** Until a full quarter of an hour falls into the run. */
-async function waitForQuarter(lengthMs: number, signal: AbortSignal): Promise<void> {
-  const left = QUARTER_MS - (Date.now() % QUARTER_MS);
-  const most = lengthMs - 2 * CROSS_BEFORE_MS;
-  if (left >= CROSS_AFTER_MS && left <= most) return;
-  const wait = (left - most + QUARTER_MS) % QUARTER_MS;
-  say(`waiting ${Math.round(wait / 1_000)} s so that uploading schedules end and begin within the run`);
-  await sleep(wait, undefined, { signal }).catch(() => {});
-}
-
-/** A run with cameras that flap begins with a minute. */
-async function untilMinute(lengthMs: number, signal: AbortSignal): Promise<void> {
-  if (lengthMs < 7.5 * 60_000) return;
-  await sleep(60_000 - (Date.now() % 60_000), undefined, { signal }).catch(() => {});
 }
 
 function progressOf(stage: Stage, replicas: Replicas | undefined, { crashes, redisDown }: Diary): string {

@@ -13,6 +13,8 @@ export const FLAPPING = { high: 0.235, low: 0.23 };
 const MINUTE_MS = 60_000;
 /** From the first turn until it is steady again, and was told. */
 const STORY_MINUTES = 7.5;
+/** A run as long as this has cameras that flap, and has to begin with a minute. */
+export const FLAPPING_MS = STORY_MINUTES * MINUTE_MS;
 const MOST = 16;
 
 export interface Flappers {
