@@ -135,7 +135,7 @@ export function createDeliver(deps: DeliverDeps): Delivery {
     return "one";
   }
 
-  /** For the next pace token: too short to go by a job, which may be a second late. */
+  /** For the next pace token: too short to go by a job, which may be a tenth of a second late. */
   async function pause(ms: number): Promise<Served> {
     await sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
     return "one";

@@ -61,6 +61,7 @@ export function createQueues(deps: {
   /** Those at work, and those that still end what they had begun, with their connections. */
   const unclosed = new Map<Worker, Redis>();
   const connections = new Set<Redis>();
+  let wakesInTime = false;
   const connected = async (name: string): Promise<Redis> => {
     const connection = deps.connect(name);
     connections.add(connection);
@@ -77,6 +78,7 @@ export function createQueues(deps: {
     async open() {
       if (queues.size > 0) return;
       const connection = await connected("lenswatch-queues");
+      wakesInTime = await takesFractions(connection);
       for (const name of queueNames) {
         const one = new Queue(name, { ...options, connection });
         one.on("error", (error) => log.debug({ err: toError(error), queue: name }, "queue trouble"));
@@ -100,6 +102,7 @@ export function createQueues(deps: {
       });
       worker.on("failed", (_job, error) => deps.onFailed(name, error));
       worker.on("error", (error) => log.debug({ err: toError(error), queue: name }, "worker trouble"));
+      if (wakesInTime) void letWakeInTime(worker);
       workers.set(name, worker);
       unclosed.set(worker, connection);
     },
@@ -155,6 +158,26 @@ export function createQueues(deps: {
 async function ready(connection: Redis): Promise<void> {
   await connection.connect().catch(() => {});
   await connection.ping();
+}
+
+/**
+ * Whether Redis blocks for fractions of a second (`BZPOPMIN` since 6.0). Who may not ask (INFO can be forbidden) takes
+ * it not to.
+ */
+async function takesFractions(connection: Redis): Promise<boolean> {
+  const info = await connection.info("server").catch(() => "");
+  return Number(/^redis_version:(\d+)\./m.exec(info)?.[1] ?? 0) >= 6;
+}
+
+/**
+ * BullMQ asks for the version itself, unless that is skipped: then it rounds each wait for a delayed job up to whole
+ * seconds, as Redis 5 wants it. It is skipped because it writes to the console, and fails where INFO is forbidden.
+ */
+async function letWakeInTime(worker: Worker): Promise<void> {
+  await worker.waitUntilReady().catch(() => {});
+  const { blockingConnection } = worker.getBackend();
+  if (blockingConnection)
+    blockingConnection.capabilities = { ...blockingConnection.capabilities, canDoubleTimeout: true };
 }
 
 const DONE_WORKER = { removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } };
