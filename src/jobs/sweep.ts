@@ -66,10 +66,11 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
   async function sweepOnce(shard: number): Promise<"ok" | "failed" | "lost"> {
     const [before] = await Promise.all([deps.store.read(shard), deps.refreshFigures(shard)]);
     const locationIds = deps.assigned.locations(shard);
-    const snapshot = await look(shard, locationIds);
+    // What an answer says was true at some time since the question: it counts as no newer than that, however slow it is.
+    const now = deps.clock.now();
+    const snapshot = await look(shard, locationIds, now);
     if (!snapshot) return "failed";
     await nameThem(shard, before.state, snapshot);
-    const now = deps.clock.now();
     const judgement = judgeShard(before.state, snapshot, context(shard, locationIds, now));
     if (letsGo(judgement) && (await deps.assigned.follow()) === "changed") return "lost";
     const remembered = await deps.store.rememberShard(shard, {
@@ -101,7 +102,11 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
     if (moved.length > 0) await deps.inventory.saveRecordings(moved);
   }
 
-  async function look(shard: number, entities: readonly string[]): Promise<StatusSnapshot | undefined> {
+  async function look(
+    shard: number,
+    entities: readonly string[],
+    askedAt: Instant,
+  ): Promise<StatusSnapshot | undefined> {
     if (entities.length === 0) return { readings: [], unreadable: [], complete: false };
     try {
       const snapshot = await deps.service.statusUptime({ entities, entityType: "location" });
@@ -111,7 +116,7 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
       const err = toError(thrown);
       if (!blind.has(shard)) deps.log.warn({ err, shard }, "a sweep failed; what was known stays as it was");
       blind.add(shard);
-      await deps.store.noteAttempt(`shard:${shard}`, deps.clock.now(), err.message);
+      await deps.store.noteAttempt(`shard:${shard}`, deps.clock.now(), err.message, askedAt);
       return undefined;
     }
   }

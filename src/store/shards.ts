@@ -133,9 +133,13 @@ export function createShardStore(redis: Redis, keys: Keys, historyMs: number) {
       return remembered;
     },
 
-    /** Notes how asking the service went, good or bad, without touching any document. */
-    async noteAttempt(subject: string, now: Instant, error?: string): Promise<void> {
+    /**
+     * Notes how asking the service went, good or bad, without touching any document. That a question failed is no
+     * news where a later one was answered well meanwhile.
+     */
+    async noteAttempt(subject: string, now: Instant, error?: string, askedAt = now): Promise<void> {
       const known = parseAttempt(await redis.hget(keys.attempts, subject));
+      if (error !== undefined && known && known.goodAt > askedAt) return;
       const goodAt = error === undefined ? now : (known?.goodAt ?? 0);
       await redis.hset(keys.attempts, subject, JSON.stringify({ goodAt, attemptedAt: now, error }));
     },

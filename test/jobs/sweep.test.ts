@@ -43,7 +43,10 @@ const named = (id: string) => ({
 describeWithRedis("a sweep", () => {
   const room = useRoom();
 
-  function replica(answers: (StatusSnapshot | Error | (() => Promise<StatusSnapshot>))[]) {
+  function replica(
+    answers: (StatusSnapshot | Error | (() => Promise<StatusSnapshot>))[],
+    rules: readonly Rule[] = [offline],
+  ) {
     const store = room().replica();
     const assigned = createAssigned(() => store.assignments.read());
     const asked: (readonly string[])[] = [];
@@ -71,7 +74,7 @@ describeWithRedis("a sweep", () => {
       scheduleBegan: () => undefined,
       inSchedule: () => true,
       refreshFigures: async () => {},
-      rules: [offline],
+      rules,
       excluded: new Set(),
       intervalMs: STEP,
       forgetAfterMs: 24 * HOUR,
@@ -136,6 +139,57 @@ describeWithRedis("a sweep", () => {
     await slow.sweep(0);
     expect([quick.outcomes, slow.outcomes, slow.woken]).toEqual([["ok"], ["lost"], []]);
     expect(await firingNow()).toEqual([]);
+  });
+
+  it("a slow answer counts from when it was asked for, not from when it came", async () => {
+    const one = replica([
+      async () => {
+        one.clock.at += 20 * SECOND;
+        return rows(row("a", "offline"));
+      },
+    ]);
+    one.assigned.set(north);
+    await one.sweep(0);
+    const { sweptAt, recordings } = (await one.store.shards.read(0)).state;
+    expect([sweptAt, recordings.get("a")?.readAt, recordings.get("a")?.since]).toEqual([T0, T0, T0]);
+    expect((await one.store.shards.attempts()).get("shard:0")).toEqual({ goodAt: T0, attemptedAt: T0 });
+    const [alert] = await one.store.shards.alerts();
+    expect([alert?.startsAt, alert?.firedAt]).toEqual([T0, T0]);
+  });
+
+  it("slow answers add up for a rule by the time between their questions", async () => {
+    const slowly = (ms: number) => async () => {
+      one.clock.at += ms;
+      return rows(row("a", "offline"));
+    };
+    const one = replica([slowly(0), slowly(20 * SECOND), slowly(0)], [{ ...offline, forMs: 40 * SECOND }]);
+    one.assigned.set(north);
+    await one.sweep(0);
+    one.clock.at = T0 + STEP;
+    await one.sweep(0);
+    expect(one.clock.at).toBe(T0 + STEP + 20 * SECOND);
+    expect(await firingNow()).toEqual([]);
+    one.clock.at = T0 + 2 * STEP;
+    await one.sweep(0);
+    expect(await firingNow()).toEqual(["RecordingOffline/recording/a firing"]);
+  });
+
+  it("an older question that fails late says nothing against a newer one that was answered", async () => {
+    const quick = replica([rows(row("a", "online"))]);
+    quick.assigned.set(north);
+    const slow = replica([
+      async () => {
+        quick.clock.at = T0 + 5 * SECOND;
+        await quick.sweep(0);
+        slow.clock.at = T0 + 20 * SECOND;
+        throw new Error("No answer.");
+      },
+    ]);
+    slow.assigned.set(north);
+    await slow.sweep(0);
+    expect([quick.outcomes, slow.outcomes]).toEqual([["ok"], ["failed"]]);
+    const at = T0 + 5 * SECOND;
+    expect((await quick.store.shards.attempts()).get("shard:0")).toEqual({ goodAt: at, attemptedAt: at });
   });
 
   it("before assignments are known nothing is swept; one under way is not begun again", async () => {
