@@ -25,7 +25,6 @@ import type { LocationState, RecordingState, ShardState, StateHistory } from "./
 import { applyRules, endAlerts } from "./subject.ts";
 
 export type { Decision, DecisionReason, JudgeContext, Judgement, Transition } from "./judgement.ts";
-export { reassign, removeLocations, removeRules } from "./shard.ts";
 
 /** Judges one snapshot. `previous` is never changed; of two rows of one recording the first counts. */
 export function judgeShard(previous: ShardState, snapshot: StatusSnapshot, context: JudgeContext): Judgement {

@@ -82,7 +82,7 @@ export function endAlerts(
 }
 
 /** Ends the alerts whose rule is gone. */
-export function endRemoved(
+function endRemoved(
   subject: Subject,
   alerts: AlertStates,
   rules: readonly Rule[],
