@@ -9,7 +9,7 @@ import { fingerprint } from "./alerting/fingerprint.ts";
 import { routesFor } from "./alerting/routing.ts";
 import type { Config } from "./config/config.ts";
 import type { FleetState } from "./health/judge-fleet.ts";
-import type { HttpDeps } from "./http/deps.ts";
+import type { HttpDeps, LoadedAnew } from "./http/deps.ts";
 import { judgeReadiness, type Readiness } from "./http/readiness.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createAnnotate } from "./jobs/annotate.ts";
@@ -44,6 +44,8 @@ export interface AppDeps {
   readonly log: Logger;
   /** What this replica does; `all` unless given. */
   readonly role?: Role;
+  /** Reads the configuration's file again and puts it in force; undefined where there is none. */
+  readonly loadAnew?: (() => Promise<LoadedAnew>) | undefined;
   /** Where a test owns the time: taken as it is, whatever Redis says. */
   readonly clock?: Clock;
 }
@@ -127,7 +129,8 @@ async function build(deps: AppDeps, closer: Closer): Promise<App> {
   closer.add("queues", () => queues.close(), 4_500);
   closer.add("engine", () => shifts.stop());
 
-  const parts = { house, redis, clock, shifts, lastAttemptAt: () => lastAttemptAt };
+  const { loadAnew } = deps;
+  const parts = { house, redis, clock, shifts, loadAnew, lastAttemptAt: () => lastAttemptAt };
   const http = createHttpServer(httpDeps(parts));
   closer.add("HTTP", () => http.close(), 1_500);
   const { address } = await http.start();
@@ -147,6 +150,7 @@ interface Parts {
   readonly redis: Redis;
   readonly clock: ReturnType<typeof correctedClock>;
   readonly shifts: Shifts;
+  readonly loadAnew: (() => Promise<LoadedAnew>) | undefined;
   lastAttemptAt(): Instant | undefined;
 }
 
@@ -289,7 +293,8 @@ function httpDeps(parts: Parts): HttpDeps {
       ...(await store.incidents.endedSince(since)),
       ...(await store.shards.alerts()).filter(({ state }) => state === "firing").map(toIncident),
     ],
-    routing: () => ({ route: config().route, receivers: config().receivers.map(({ name }) => name) }),
+    config,
+    loadAnew: parts.loadAnew,
     metrics: createExposition({ registry, log, fleet: () => fleetView(parts) }),
   };
 }

@@ -2,6 +2,7 @@
 import type { App } from "../app.ts";
 import { ConfigError, formatProblem } from "../config/problem.ts";
 import type { ConfigSource } from "../config/source.ts";
+import type { LoadedAnew } from "../http/deps.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 
@@ -17,8 +18,8 @@ export interface FollowConfigDeps {
 }
 
 export interface Following {
-  /** Loads it now, changed or not. */
-  reload(): void;
+  /** Loads it now, changed or not; resolves, never rejects, with what became of it. */
+  reload(): Promise<LoadedAnew>;
   stop(): void;
 }
 
@@ -26,20 +27,22 @@ export interface Following {
 export function followConfig(deps: FollowConfigDeps): Following {
   const { source, app, log } = deps;
   let seen: string | undefined;
-  let turn: Promise<void> = Promise.resolve();
+  let turn: Promise<unknown> = Promise.resolve();
   let stopped = false;
 
-  async function load(): Promise<void> {
-    if (stopped) return;
+  async function load(): Promise<LoadedAnew> {
+    if (stopped) return { outcome: "refused", problems: ["lenswatch is stopping."] };
     try {
       const { config, warnings } = await source.load();
       for (const warning of warnings) log.warn({ warning }, "the configuration is taken, with a warning");
       await app.reload(config);
+      return { outcome: "loaded" };
     } catch (thrown) {
       app.refused();
       const err = toError(thrown);
       const problems = err instanceof ConfigError ? err.problems.map(formatProblem) : [];
       log.error({ err, problems }, "the configuration was refused; the one before stays in force");
+      return { outcome: "refused", problems: problems.length > 0 ? problems : [err.message] };
     }
   }
 
@@ -50,14 +53,16 @@ export function followConfig(deps: FollowConfigDeps): Following {
     seen = isNews ? now : undefined;
   }
 
-  const inTurn = (work: () => Promise<void>) => {
-    turn = turn.then(work, work);
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = turn.then(work, work);
+    turn = done;
+    return done;
   };
   let looking = false;
   const timer = setInterval(() => {
     if (looking) return;
     looking = true;
-    inTurn(() =>
+    void inTurn(() =>
       look().finally(() => {
         looking = false;
       }),

@@ -4,11 +4,12 @@ import { Command, Option } from "commander";
 import { startApp } from "../app.ts";
 import { configFile } from "../config/load.ts";
 import { createConfigSource } from "../config/source.ts";
+import type { LoadedAnew } from "../http/deps.ts";
 import { type Role, roles } from "../jobs/roll.ts";
 import { toError } from "../lib/errors.ts";
 import { limitHeapGrowth } from "../lib/heap.ts";
 import { createLogger } from "../lib/log.ts";
-import { followConfig } from "./follow-config.ts";
+import { type Following, followConfig } from "./follow-config.ts";
 import type { CommandIo } from "./io.ts";
 
 /** Resolves when everything has ended. Throws ConfigError, StoreError or HttpError where it cannot start. */
@@ -29,9 +30,12 @@ export function runCommand(io: CommandIo): Command {
       });
       for (const warning of warnings) log.warn({ warning }, "the configuration is taken, with a warning");
       limitHeapGrowth();
-      const app = await startApp({ config, log, role: options.role });
-      const following = followConfig({ source, app, log });
-      io.onHangup?.(following.reload);
+      let following: Following | undefined;
+      const loadAnew = async (): Promise<LoadedAnew> =>
+        following?.reload() ?? { outcome: "refused", problems: ["lenswatch is still starting; try again."] };
+      const app = await startApp({ config, log, role: options.role, loadAnew });
+      following = followConfig({ source, app, log });
+      io.onHangup?.(() => void loadAnew());
       if (!io.signal.aborted) await once(io.signal, "abort");
       log.info("stopping");
       following.stop();

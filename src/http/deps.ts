@@ -1,4 +1,5 @@
 /** What the HTTP server is handed: small interfaces, declared here where they are used. */
+import type { InhibitRule } from "../alerting/inhibit.ts";
 import type { Route } from "../alerting/route.ts";
 import type { Silence, WantedSilence } from "../alerting/silence.ts";
 import type { LogLine } from "../alerting/timeline.ts";
@@ -21,6 +22,8 @@ export interface ActiveAlert {
   readonly inhibitedBy?: readonly string[];
   /** Names of time intervals. */
   readonly mutedBy?: readonly string[];
+  /** Came from outside and is not judged yet. */
+  readonly unprocessed?: boolean | undefined;
   /** Who said that they know, and when; until it resolves. */
   readonly acknowledgement?: Acknowledgement | undefined;
 }
@@ -47,6 +50,36 @@ export interface Incident {
   readonly endsAt: Instant | undefined;
   readonly endReason: EndReason | undefined;
 }
+
+/** A receiver, without what is secret of it. */
+export interface ShownReceiver {
+  readonly name: string;
+  readonly slack: readonly { readonly sendResolved: boolean }[];
+  readonly email: readonly { readonly to: readonly string[]; readonly sendResolved: boolean }[];
+}
+
+/** Of the configuration in force, what Alertmanager has words for. */
+export interface ShownConfig {
+  readonly route: Route;
+  readonly receivers: readonly ShownReceiver[];
+  readonly inhibitRules: readonly InhibitRule[];
+  /** Of the password, only whether there is one is ever shown. */
+  readonly smtp:
+    | {
+        readonly host: string;
+        readonly port: number;
+        readonly from: string;
+        readonly username: string | undefined;
+        readonly password: string | undefined;
+        readonly requireTls: boolean;
+      }
+    | undefined;
+}
+
+/** What became of the wish to load the configuration anew; problems are a sentence each. */
+export type LoadedAnew =
+  | { readonly outcome: "loaded" }
+  | { readonly outcome: "refused"; readonly problems: readonly string[] };
 
 /** The metrics as a scraper wants them by its Accept header; nothing is done before `body` is read. */
 export interface MetricsSource {
@@ -81,8 +114,10 @@ export interface HttpDeps {
   timeline(subjects: readonly Subject[], since: Instant): Promise<readonly LogLine[]>;
   /** Zones that recordings of these locations cover, by location and recording id; what is not known is left out. */
   zones(locationIds: readonly string[]): Promise<ReadonlyMap<string, LocationZones>>;
-  /** The routing tree in force, and every receiver's name. */
-  routing(): { readonly route: Route; readonly receivers: readonly string[] };
+  /** What is in force. */
+  config(): ShownConfig;
+  /** Reads the configuration's file again; undefined where there is none. */
+  loadAnew?: (() => Promise<LoadedAnew>) | undefined;
   readonly metrics: MetricsSource;
   /** How long what is in flight may take to end once the server closes; default 1 s. */
   readonly closeGraceMs?: number;

@@ -10,6 +10,8 @@ export const httpErrorCodes = [
   "too_many_failures",
   "busy",
   "unavailable",
+  "too_large",
+  "bad_config",
   "listen",
 ] as const;
 export type HttpErrorCode = (typeof httpErrorCodes)[number];
@@ -23,6 +25,8 @@ const STATUS: Readonly<Record<HttpErrorCode, number>> = {
   too_many_failures: 429,
   busy: 503,
   unavailable: 503,
+  too_large: 413,
+  bad_config: 500,
   listen: 500,
 };
 
@@ -55,6 +59,13 @@ export function refusalOf(thrown: unknown): Refusal {
     };
   }
   const status = (thrown as { statusCode?: unknown } | null)?.statusCode;
+  if (status === 413) {
+    return {
+      status,
+      code: "too_large",
+      message: "The body is larger than what is read here; send less at once.",
+    };
+  }
   if (typeof status === "number" && status >= 400 && status < 500) {
     return { status, code: "bad_request", message: "The request could not be understood." };
   }

@@ -17,7 +17,11 @@ export function healthRoutes(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-async function readinessInTime({ ready, readyDeadlineMs }: Deps): Promise<Readiness> {
+/** What is slow to be told counts as not ready. */
+export async function readinessInTime({
+  ready,
+  readyDeadlineMs,
+}: Pick<HttpDeps, "ready" | "readyDeadlineMs">): Promise<Readiness> {
   try {
     return await withDeadline(ready(), readyDeadlineMs ?? READY_DEADLINE_MS);
   } catch {

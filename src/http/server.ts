@@ -7,6 +7,7 @@ import type { HttpDeps } from "./deps.ts";
 import { HttpError, type Refusal, refusalOf } from "./errors.ts";
 import { gate } from "./gate.ts";
 import { healthRoutes } from "./health-routes.ts";
+import { lifecycleRoutes } from "./lifecycle-routes.ts";
 import { metricsRoute } from "./metrics-route.ts";
 import { createFrame, type Frame } from "./page/frame.ts";
 import { problemPage } from "./page/problem-page.ts";
@@ -52,6 +53,7 @@ export function createHttpServer(deps: HttpDeps): HttpServer {
   hooks(app, deps, frame);
   acceptEmptyJson(app);
   healthRoutes(app, deps);
+  lifecycleRoutes(app, deps);
   metricsRoute(app, deps.metrics);
   apiV1(app, deps);
   apiV2(app, deps);

@@ -1,39 +1,22 @@
 /** Alertmanager's own command line makes, changes, ends and imports silences here. */
-import { execFile, spawnSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect } from "vitest";
+import { amtoolAt, temporaryDirectory, testWithAmtool } from "../support/amtool.ts";
 import { serve } from "./serve.ts";
 import { holdsInMemory } from "./silences.ts";
-
-const hasAmtool = spawnSync("amtool", ["--version"]).status === 0;
-const testWithAmtool = test.skipIf(!hasAmtool);
-if (!hasAmtool) test.skip("skipped: amtool is not installed", () => undefined);
 
 async function open() {
   const clock = { now: () => Date.now() };
   const { address } = await serve({ ...holdsInMemory(clock).deps, adminToken: "s3cret", clock });
-  const directory = await mkdtemp(join(tmpdir(), "lenswatch-amtool-"));
-  onTestFinished(() => rm(directory, { recursive: true }));
-  const file = join(directory, "http.yaml");
-  await writeFile(file, "authorization: { type: Bearer, credentials: s3cret }\n");
-  const run = async (...args: string[]) => {
-    const { stdout } = await promisify(execFile)("amtool", [
-      `--alertmanager.url=${address}`,
-      `--http.config.file=${file}`,
-      ...args,
-    ]);
-    return stdout.trim();
-  };
+  const run = await amtoolAt(address, "s3cret");
   const query = async (...args: string[]) =>
     JSON.parse(await run("silence", "query", "-o", "json", ...args)) as {
       id: string;
       comment: string;
       endsAt: string;
     }[];
-  return { run, query, directory, address };
+  return { run, query };
 }
 
 testWithAmtool("amtool adds, queries, updates and expires a silence", async () => {
@@ -70,9 +53,9 @@ testWithAmtool("amtool adds, queries, updates and expires a silence", async () =
 testWithAmtool(
   "amtool imports what it exported, over one that is there and anew where it is not",
   async () => {
-    const { run, query, directory } = await open();
+    const { run, query } = await open();
     await run("silence", "add", "a=b", "--duration=1h", "--comment=first", "--author=dana");
-    const file = join(directory, "silences.json");
+    const file = join(await temporaryDirectory(), "silences.json");
     await writeFile(file, await run("silence", "query", "-o", "json"));
     await run("silence", "import", file);
     expect(await query()).toHaveLength(1);
@@ -83,14 +66,8 @@ testWithAmtool(
 );
 
 testWithAmtool("amtool is told why where it may not", async () => {
-  const { address } = await serve();
-  const run = promisify(execFile)("amtool", [
-    `--alertmanager.url=${address}`,
-    "silence",
-    "add",
-    "a=b",
-    "--comment=x",
-    "--author=y",
-  ]);
-  await expect(run).rejects.toMatchObject({ code: 1 });
+  const amtool = await amtoolAt((await serve()).address);
+  await expect(amtool("silence", "add", "a=b", "--comment=x", "--author=y")).rejects.toMatchObject({
+    code: 1,
+  });
 });

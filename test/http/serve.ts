@@ -2,7 +2,7 @@
 import { onTestFinished } from "vitest";
 import type { Route } from "../../src/alerting/route.ts";
 import type { Alert } from "../../src/health/alert.ts";
-import type { HttpDeps } from "../../src/http/deps.ts";
+import type { HttpDeps, ShownConfig } from "../../src/http/deps.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { fleetOf, NOW } from "../metrics/fleets.ts";
@@ -18,6 +18,12 @@ export const rootRoute: Route = {
   repeatIntervalMs: 14_400_000,
   routes: [],
 };
+
+/** A configuration as it is shown, with what a test wants to differ. */
+export function shownConfig(differing: Partial<ShownConfig> = {}): ShownConfig {
+  const receivers = [{ name: "ops", slack: [], email: [] }];
+  return { route: rootRoute, receivers, inhibitRules: [], smtp: undefined, ...differing };
+}
 
 export function firingAlert(alertname: string, labels: Record<string, string> = {}): Alert {
   return {
@@ -59,7 +65,7 @@ export async function serve(differing: Partial<HttpDeps> = {}): Promise<Served> 
     acknowledge: async () => 0,
     timeline: async () => [],
     zones: async () => new Map(),
-    routing: () => ({ route: rootRoute, receivers: ["ops"] }),
+    config: () => shownConfig(),
     metrics: { expose: () => ({ contentType: "text/plain", body: textOf("up 1\n") }) },
     closeGraceMs: 200,
     readyDeadlineMs: 50,

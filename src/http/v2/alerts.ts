@@ -2,48 +2,17 @@
  * `GET /api/v2/alerts` as Alertmanager answers it (its api/v2/openapi.yaml, `gettableAlert`). Go clients
  * dereference what the schema requires: nothing required is ever left out, no list is ever null.
  */
-import { z } from "zod";
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import { createMatcher, matchesAll, parseMatcher } from "../../alerting/matcher.ts";
 import type { Labels } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
 import type { ActiveAlert } from "../deps.ts";
-import { flag, repeated } from "../query.ts";
+import { type AlertState, type AlertsQuery, isReceiverWanted, isWanted, stateOf } from "./alert-query.ts";
 
 /** Rows between two yields: a row costs a digest of its labels. */
 const ROWS_PER_STEP = 32;
 
 /** Alertmanager's default `resolve_timeout`: until then a client may take the alert for firing. */
 const RESOLVE_TIMEOUT_MS = 5 * 60_000;
-
-const matcherText = z.string().transform((text, context) => {
-  try {
-    return parseMatcher(text);
-  } catch (thrown) {
-    context.addIssue({ code: "custom", message: (thrown as Error).message });
-    return z.NEVER;
-  }
-});
-
-const anchoredPattern = z.string().transform((text, context) => {
-  try {
-    return createMatcher("receiver", "=~", text);
-  } catch (thrown) {
-    context.addIssue({ code: "custom", message: (thrown as Error).message });
-    return z.NEVER;
-  }
-});
-
-/** Unknown parameters are passed over, as Alertmanager does. `unprocessed` has nothing to leave out here. */
-export const AlertsQuery = z.object({
-  active: flag.default(true),
-  silenced: flag.default(true),
-  inhibited: flag.default(true),
-  unprocessed: flag.default(true),
-  filter: repeated(matcherText),
-  receiver: anchoredPattern.optional(),
-});
-export type AlertsQuery = z.infer<typeof AlertsQuery>;
 
 export interface GettableAlert {
   readonly labels: Labels;
@@ -55,7 +24,7 @@ export interface GettableAlert {
   readonly endsAt: string;
   readonly generatorURL?: string;
   readonly status: {
-    readonly state: "active" | "suppressed";
+    readonly state: AlertState;
     readonly silencedBy: readonly string[];
     readonly inhibitedBy: readonly string[];
     readonly mutedBy: readonly string[];
@@ -78,48 +47,39 @@ export function* gettableAlerts(
   const rows: GettableAlert[] = [];
   let seen = 0;
   for (const active of alerts) {
-    if (wanted(active, query)) rows.push(gettable(active, context));
+    const fits = isWanted(active, query) && (query.unprocessed || stateOf(active) !== "unprocessed");
+    if (fits && active.receivers.some((name) => isReceiverWanted(name, query)))
+      rows.push(gettableAlert(active, context));
     if (++seen % ROWS_PER_STEP === 0) yield;
   }
   return rows.sort((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1));
 }
 
-function wanted(active: ActiveAlert, query: AlertsQuery): boolean {
-  if (active.alert.state !== "firing") return false;
-  if (!query.active && stateOf(active) === "active") return false;
-  if (!query.silenced && active.silencedBy?.length) return false;
-  if (!query.inhibited && active.inhibitedBy?.length) return false;
-  const { receiver } = query;
-  if (receiver && !active.receivers.some((name) => receiver.matches(name))) return false;
-  return matchesAll(query.filter, active.alert.labels);
-}
-
-function stateOf({
-  silencedBy,
-  inhibitedBy,
-  mutedBy,
-  acknowledgement,
-}: ActiveAlert): "active" | "suppressed" {
-  const held = silencedBy?.length || inhibitedBy?.length || mutedBy?.length || acknowledgement;
-  return held ? "suppressed" : "active";
-}
-
-function gettable(active: ActiveAlert, { now, externalUrl }: AlertsContext): GettableAlert {
-  const { alert, receivers, silencedBy = [], inhibitedBy = [], mutedBy = [], acknowledgement } = active;
+/** One alert; in a group, `mutedBy` is the group's. */
+export function gettableAlert(
+  active: ActiveAlert,
+  { now, externalUrl }: AlertsContext,
+  mutedBy: readonly string[] = active.mutedBy ?? [],
+): GettableAlert {
+  const { alert, receivers, silencedBy = [], inhibitedBy = [], acknowledgement } = active;
   const acknowledged = acknowledgement && {
-    acknowledgement: { ...acknowledgement, at: new Date(acknowledgement.at).toISOString() },
+    acknowledgement: { ...acknowledgement, at: iso(acknowledgement.at) },
   };
   return {
     labels: alert.labels,
     annotations: alert.annotations,
     receivers: receivers.map((name) => ({ name })),
     fingerprint: fingerprint(alert.labels),
-    startsAt: new Date(alert.startsAt).toISOString(),
-    updatedAt: new Date(alert.updatedAt).toISOString(),
-    endsAt: new Date(now + RESOLVE_TIMEOUT_MS).toISOString(),
+    startsAt: iso(alert.startsAt),
+    updatedAt: iso(alert.updatedAt),
+    endsAt: iso(now + RESOLVE_TIMEOUT_MS),
     ...(externalUrl === undefined ? {} : { generatorURL: externalUrl }),
-    status: { state: stateOf(active), silencedBy, inhibitedBy, mutedBy, ...acknowledged },
+    status: { state: stateOf(active, mutedBy), silencedBy, inhibitedBy, mutedBy, ...acknowledged },
   };
+}
+
+function iso(at: Instant): string {
+  return new Date(at).toISOString();
 }
 
 /** The rows as one JSON list, a row a piece. */

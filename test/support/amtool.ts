@@ -1,0 +1,41 @@
+/** Alertmanager's own command line, where it is installed. */
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { onTestFinished, test } from "vitest";
+
+const hasAmtool = spawnSync("amtool", ["--version"]).status === 0;
+
+/** `test`, skipped with its reason where there is no amtool. */
+export const testWithAmtool: typeof test = hasAmtool
+  ? test
+  : (((name: string) => test.skip(`${name} (skipped: amtool is not installed)`, () => {})) as typeof test);
+
+/** A directory of this test's own, gone when it is over. */
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "lenswatch-amtool-"));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+/** Runs amtool with these arguments alone; gives what it prints, trimmed, and rejects where it fails. */
+export async function amtool(...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)("amtool", args);
+  return stdout.trim();
+}
+
+/** Gives amtool for the server at `address`; with a token, it is sent along. */
+export async function amtoolAt(
+  address: string,
+  token?: string,
+): Promise<(...args: string[]) => Promise<string>> {
+  const options = [`--alertmanager.url=${address}`];
+  if (token !== undefined) {
+    const file = join(await temporaryDirectory(), "http.yaml");
+    await writeFile(file, `authorization: { type: Bearer, credentials: ${token} }\n`);
+    options.push(`--http.config.file=${file}`);
+  }
+  return (...args) => amtool(...options, ...args);
+}
