@@ -6,10 +6,12 @@ import type { Redis } from "ioredis";
 import { Registry } from "prom-client";
 import { quietReasons } from "./alerting/decide.ts";
 import { fingerprint } from "./alerting/fingerprint.ts";
+import { toAlert } from "./alerting/outside.ts";
 import { routesFor } from "./alerting/routing.ts";
 import type { Config } from "./config/config.ts";
+import type { Alert } from "./health/alert.ts";
 import type { FleetState } from "./health/judge-fleet.ts";
-import type { HttpDeps, LoadedAnew } from "./http/deps.ts";
+import type { ActiveAlert, HttpDeps, LoadedAnew } from "./http/deps.ts";
 import { judgeReadiness, type Readiness } from "./http/readiness.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createAnnotate } from "./jobs/annotate.ts";
@@ -254,9 +256,6 @@ function httpDeps(parts: Parts): HttpDeps {
   const { log, clock, store, registry } = parts.house;
   const annotate = createAnnotate({ ...store, log });
   const config = () => shifts.current().config;
-  const receiversOf = (labels: Readonly<Record<string, string>>) => [
-    ...new Set(routesFor(config().route, labels).map(({ receiver }) => receiver)),
-  ];
   return {
     log,
     clock,
@@ -273,19 +272,8 @@ function httpDeps(parts: Parts): HttpDeps {
     },
     ready: () => readiness(parts),
     fleet: () => shifts.current().engine.fleet(),
-    alerts: async () => {
-      const held = await shifts.current().engine.held();
-      const alerts = await annotate(
-        held.map(({ alert }) => alert),
-        clock.now(),
-      );
-      return held.map((one, i) => ({
-        ...one,
-        alert: alerts[i] ?? one.alert,
-        receivers: receiversOf(one.alert.labels),
-        inhibitedBy: one.inhibitedBy.map(({ labels }) => fingerprint(labels)),
-      }));
-    },
+    alerts: () => activeAlerts(parts, annotate),
+    takeAlerts: (sent) => shifts.current().engine.takeAlerts(sent),
     ...shifts.current().engine.changes,
     timeline: store.log.read,
     zones: store.zones.read,
@@ -299,12 +287,50 @@ function httpDeps(parts: Parts): HttpDeps {
   };
 }
 
+/** Everything that fires, and what was sent from outside and is still to be judged. */
+async function activeAlerts(
+  { clock, shifts }: Parts,
+  annotate: ReturnType<typeof createAnnotate>,
+): Promise<ActiveAlert[]> {
+  const { engine, config } = shifts.current();
+  const receivers = ({ labels }: Alert) => [
+    ...new Set(routesFor(config.route, labels).map(({ receiver }) => receiver)),
+  ];
+  const [held, outside] = await Promise.all([engine.held(), engine.outside()]);
+  const alerts = await annotate(
+    held.map(({ alert }) => alert),
+    clock.now(),
+  );
+  const firing = held.map((one, i): ActiveAlert => {
+    const { inhibitedBy } = one;
+    const alert = alerts[i] ?? one.alert;
+    const sent = alert.subject.kind === "outside" ? outside.get(alert.subject.id) : undefined;
+    return {
+      ...one,
+      alert,
+      receivers: receivers(alert),
+      inhibitedBy: inhibitedBy.map(({ labels }) => fingerprint(labels)),
+      outside: sent && { ...sent, unprocessed: false },
+    };
+  });
+  const unprocessed = [...outside].flatMap(([print, sent]): ActiveAlert[] => {
+    if (sent.firedAt !== undefined) return [];
+    const alert = toAlert(print, sent, clock.now());
+    return [{ alert, receivers: receivers(alert), outside: { ...sent, unprocessed: true } }];
+  });
+  return [...firing, ...unprocessed];
+}
+
 /** One replica at a time exposes the fleet; the others only themselves. */
 async function fleetView({ house, shifts }: Parts): Promise<FleetView | undefined> {
   if (!house.roll.exposes()) return undefined;
   const { engine, config } = shifts.current();
   const [snapshot, { state }] = await Promise.all([engine.fleet(), house.fleet.read()]);
-  const otherAlerts = Object.values(state).flatMap((alerts) => Object.values(alerts));
+  const outside = [...(await engine.outside()).values()];
+  const otherAlerts = [
+    ...Object.values(state).flatMap((alerts) => Object.values(alerts)),
+    ...outside.map(({ labels }) => ({ labels, state: "firing" as const })),
+  ];
   return { snapshot, rules: config.rules, otherAlerts };
 }
 

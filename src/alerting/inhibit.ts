@@ -1,9 +1,10 @@
 /**
  * Inhibition, Alertmanager's: an alert is held while another fires that explains it. `equal` labels have to be equal,
  * both missing included; an alert that matches both sides of a rule is not held by another that does too. One hop is
- * enough: what is held stays true, and is judged again when its source ends.
+ * enough: what is held stays true, and is judged again when its source ends. That lenswatch is blind says nothing of
+ * alerts from outside, so that alerts about the service hold none of those.
  */
-import type { Alert, Labels } from "../health/alert.ts";
+import type { Alert } from "../health/alert.ts";
 import { matchesAll } from "./matcher.ts";
 import type { StandsFor } from "./notification.ts";
 import type { Matcher } from "./route.ts";
@@ -38,11 +39,14 @@ interface Sources {
 /** How many are named of those an alert stands for. */
 const NAMED = 12;
 
+/** Before the key of a target that came from outside. */
+const OUTSIDE = "outside ";
+
 /** Gives `index(firing)`. What an alert is to the rules is found once: its labels are frozen. */
 export function createInhibitor(rules: readonly InhibitRule[]): (firing: readonly Alert[]) => Inhibitions {
   const known = new WeakMap<Alert, readonly Sides[]>();
   const sidesOf = (alert: Alert): readonly Sides[] => {
-    const sides = known.get(alert) ?? rules.map((rule) => sidesIn(rule, alert.labels));
+    const sides = known.get(alert) ?? rules.map((rule) => sidesIn(rule, alert));
     known.set(alert, sides);
     return sides;
   };
@@ -58,7 +62,7 @@ function index(
   const targets = rules.map(() => new Map<string, Alert[]>());
   for (const alert of firing) {
     sidesOf(alert).forEach(({ source, target }, i) => {
-      if (source !== undefined) addSource(sources[i], source, alert, target !== undefined);
+      for (const key of reachOf(alert, source)) addSource(sources[i], key, alert, target !== undefined);
       if (target !== undefined) addTarget(targets[i], target, alert);
     });
   }
@@ -73,8 +77,7 @@ function index(
     standsFor(alert) {
       const held = new Set<Alert>();
       sidesOf(alert).forEach(({ source, target }, i) => {
-        if (source === undefined) return;
-        for (const child of targets[i]?.get(source) ?? []) {
+        for (const child of reachOf(alert, source).flatMap((key) => targets[i]?.get(key) ?? [])) {
           const twoSided = target !== undefined && sidesOf(child)[i]?.source !== undefined;
           if (!twoSided && child.id !== alert.id) held.add(child);
         }
@@ -84,12 +87,22 @@ function index(
   };
 }
 
-function sidesIn({ sourceMatchers, targetMatchers, equal }: InhibitRule, labels: Labels): Sides {
+/** The keys of those an alert can hold; none where it is no source. */
+function reachOf({ subject }: Alert, source: string | undefined): string[] {
+  if (source === undefined) return [];
+  return subject.kind === "service" ? [source] : [source, OUTSIDE + source];
+}
+
+function sidesIn(
+  { sourceMatchers, targetMatchers, equal }: InhibitRule,
+  { labels, subject }: Pick<Alert, "labels" | "subject">,
+): Sides {
   const isSource = matchesAll(sourceMatchers, labels);
   const isTarget = matchesAll(targetMatchers, labels);
   if (!isSource && !isTarget) return { source: undefined, target: undefined };
   const key = JSON.stringify(equal.map((name) => (Object.hasOwn(labels, name) ? labels[name] : "")));
-  return { source: isSource ? key : undefined, target: isTarget ? key : undefined };
+  const targetKey = subject.kind === "outside" ? OUTSIDE + key : key;
+  return { source: isSource ? key : undefined, target: isTarget ? targetKey : undefined };
 }
 
 function addSource(

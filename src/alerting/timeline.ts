@@ -28,6 +28,7 @@ const ofRules: Readonly<Record<string, string>> = {
   clearing: "the condition is over; it ends once `keep_firing_for` has passed",
   clearing_ended: "the condition holds again before `keep_firing_for` had passed: it goes on firing",
   resolved: "recovered",
+  expired: "ended, nobody sent it again; whether it is over is not known",
   outside_schedule: "waits: outside the recording's uploading schedule",
   within_schedule: "goes on: the uploading schedule has begun again, or does not count any more",
   rule_removed: "ended, its rule was removed",

@@ -8,8 +8,11 @@ export type Labels = Readonly<Record<string, string>>;
 export const endReasons = ["recovered", "no_longer_watched", "rule_removed", "expired"] as const;
 export type EndReason = (typeof endReasons)[number];
 
-/** What an alert speaks of: one recording, one location, the service itself, or one integration. */
-export const subjectKinds = ["recording", "location", "service", "integration"] as const;
+/**
+ * What an alert speaks of: one recording, one location, the service itself, one integration, or what somebody outside
+ * sent here, by its fingerprint.
+ */
+export const subjectKinds = ["recording", "location", "service", "integration", "outside"] as const;
 export type SubjectKind = (typeof subjectKinds)[number];
 
 /** What an alert says is wrong, whatever its rule is called. */
@@ -49,6 +52,8 @@ export interface AlertFacts {
   readonly of?: number | undefined;
   /** location_offline: names of those that are, the first few; not cleaned. */
   readonly offlineNames?: readonly string[] | undefined;
+  /** outside: where its sender says it comes from, an http or https URL. */
+  readonly generatorUrl?: string | undefined;
   /** One sentence about the cause, already free of secrets (service and notification alerts). */
   readonly detail?: string | undefined;
 }

@@ -1,22 +1,17 @@
-/** Alertmanager's API v2: `amtool`, Karma and Grafana ask here. */
+/** Alertmanager's API v2: `amtool`, Karma, Grafana and Prometheus ask here. */
 import type { FastifyInstance } from "fastify";
-import { inChunks, runBreathing } from "../lib/breathe.ts";
 import type { HttpDeps } from "./deps.ts";
 import { parseQuery } from "./query.ts";
-import { bodyOf } from "./stream.ts";
-import { AlertsQuery, GroupsQuery } from "./v2/alert-query.ts";
-import { gettableAlerts, jsonList } from "./v2/alerts.ts";
-import { alertGroups } from "./v2/groups.ts";
+import { alertRoutes } from "./v2/alert-routes.ts";
 import { gettableReceivers, ReceiversQuery } from "./v2/receivers.ts";
 import { silenceRoutes } from "./v2/silence-routes.ts";
 import { alertmanagerStatus } from "./v2/status.ts";
 
 export const API_V2 = "/api/v2/";
 
-type Deps = Pick<
-  HttpDeps,
-  "alerts" | "silences" | "setSilence" | "endSilence" | "config" | "clock" | "version" | "externalUrl"
->;
+type Deps = Pick<HttpDeps, "config" | "clock" | "version"> &
+  Parameters<typeof silenceRoutes>[2] &
+  Parameters<typeof alertRoutes>[2];
 
 export function apiV2(app: FastifyInstance, deps: Deps): void {
   const startedAt = deps.clock.now();
@@ -35,19 +30,5 @@ export function apiV2(app: FastifyInstance, deps: Deps): void {
   });
 
   silenceRoutes(app, API_V2, deps);
-
-  app.get(`${API_V2}alerts`, { exposeHeadRoute: false }, async ({ query }, reply) => {
-    const parsed = parseQuery(AlertsQuery, query);
-    const context = { now: deps.clock.now(), externalUrl: deps.externalUrl };
-    const rows = await runBreathing(gettableAlerts(await deps.alerts(), parsed, context));
-    return reply.type("application/json; charset=utf-8").send(bodyOf(inChunks(jsonList(rows))));
-  });
-
-  app.get(`${API_V2}alerts/groups`, { exposeHeadRoute: false }, async ({ query }, reply) => {
-    const parsed = parseQuery(GroupsQuery, query);
-    const { route } = deps.config();
-    const context = { now: deps.clock.now(), externalUrl: deps.externalUrl, route };
-    const rows = await runBreathing(alertGroups(await deps.alerts(), parsed, context));
-    return reply.type("application/json; charset=utf-8").send(bodyOf(inChunks(jsonList(rows))));
-  });
+  alertRoutes(app, API_V2, deps);
 }

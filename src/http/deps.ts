@@ -1,5 +1,6 @@
 /** What the HTTP server is handed: small interfaces, declared here where they are used. */
 import type { InhibitRule } from "../alerting/inhibit.ts";
+import type { SentAlert } from "../alerting/outside.ts";
 import type { Route } from "../alerting/route.ts";
 import type { Silence, WantedSilence } from "../alerting/silence.ts";
 import type { LogLine } from "../alerting/timeline.ts";
@@ -22,8 +23,10 @@ export interface ActiveAlert {
   readonly inhibitedBy?: readonly string[];
   /** Names of time intervals. */
   readonly mutedBy?: readonly string[];
-  /** Came from outside and is not judged yet. */
-  readonly unprocessed?: boolean | undefined;
+  /** Came from outside: when it was last sent, how long it is believed, and whether it is still to be judged. */
+  readonly outside?:
+    | { readonly updatedAt: Instant; readonly endsAt: Instant; readonly unprocessed: boolean }
+    | undefined;
   /** Who said that they know, and when; until it resolves. */
   readonly acknowledgement?: Acknowledgement | undefined;
 }
@@ -39,6 +42,11 @@ export type SilenceSet =
   | { readonly outcome: "set"; readonly id: string }
   | { readonly outcome: "unknown" }
   | { readonly outcome: "refused"; readonly why: string };
+
+/** What became of alerts that were sent here. */
+export type TakenAlerts =
+  | { readonly outcome: "taken"; readonly refused: number; readonly most: number }
+  | { readonly outcome: "busy" };
 
 /** One episode of an alert, over (`endsAt`) or not. */
 export interface Incident {
@@ -101,6 +109,8 @@ export interface HttpDeps {
   ready(): Promise<Readiness>;
   fleet(): Promise<FleetSnapshot>;
   alerts(): Promise<readonly ActiveAlert[]>;
+  /** Remembers alerts that somebody sent, by their fingerprints; those there is no room for are counted. */
+  takeAlerts(sent: readonly (readonly [fingerprint: string, alert: SentAlert])[]): Promise<TakenAlerts>;
   /** Every silence, also those that were over not long ago. */
   silences(): Promise<readonly Silence[]>;
   setSilence(wanted: WantedSilence): Promise<SilenceSet>;
@@ -123,6 +133,8 @@ export interface HttpDeps {
   readonly closeGraceMs?: number;
   /** How long `ready` may take, shorter than a probe waits; default 800 ms. */
   readonly readyDeadlineMs?: number;
+  /** How long whoever sends alerts waits for them to be taken; default 5 s. */
+  readonly takeDeadlineMs?: number;
   /** How long a page waits for what it shows before it says that it cannot be read; default 3 s. */
   readonly readDeadlineMs?: number;
 }

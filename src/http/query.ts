@@ -20,9 +20,13 @@ export function parseQuery<T>(schema: z.ZodType<T>, query: unknown): T {
 export function parseBody<T>(schema: z.ZodType<T>, body: unknown): T {
   const result = schema.safeParse(body);
   if (result.success) return result.data;
-  const issue = result.error.issues[0];
+  throw new HttpError("bad_body", issueText(result.error));
+}
+
+/** The first thing that is wrong, and where, as a sentence. */
+export function issueText({ issues: [issue] }: z.ZodError): string {
   const place = issue?.path.length ? `${issue.path.map(String).join(".").slice(0, 100)}: ` : "";
-  throw new HttpError("bad_body", `${place}${issue?.message ?? "not understood"}.`);
+  return `${place}${issue?.message ?? "not understood"}.`;
 }
 
 /** A parameter that may be repeated. */

@@ -5,6 +5,7 @@ import type { Digest, DigestPeriod, DigestRecording, DigestScope, Span } from ".
 import { incidentOf } from "../digest/incident.ts";
 import { digestPeriod } from "../digest/period.ts";
 import { subtract, total } from "../digest/spans.ts";
+import type { Alert } from "../health/alert.ts";
 import { currentStatus, recordingsById } from "../health/fleet.ts";
 import { knownHours } from "../health/schedule.ts";
 import type { FleetSnapshot, RecordingState } from "../health/state.ts";
@@ -49,11 +50,11 @@ async function scopeOf(
 ): Promise<DigestScope> {
   const { rules } = config;
   const before = digestPeriod(digest.period, period.start, digest.timezone);
-  const [ended, alerts] = await Promise.all([
-    store.incidents.endedSince(before.start),
-    store.shards.alerts(),
-  ]);
-  const firing = alerts.filter((alert) => alert.state === "firing");
+  const [all, alerts] = await Promise.all([store.incidents.endedSince(before.start), store.shards.alerts()]);
+  // What others send here is no recording's record.
+  const isOwn = ({ subject }: Pick<Alert, "subject">) => subject.kind !== "outside";
+  const ended = all.filter(isOwn);
+  const firing = alerts.filter((alert) => alert.state === "firing" && isOwn(alert));
   const unreachable = new Set(
     rules.flatMap(({ id, when }) => (when.kind === "service" && when.state === "unreachable" ? [id] : [])),
   );

@@ -2,6 +2,7 @@
  * The jobs of a running lenswatch, wired: who sweeps, who delivers, what is scheduled, and the fleet as it is now
  * for those who show it. Everything that does I/O is handed in.
  */
+import type { OutsideState } from "../alerting/outside.ts";
 import { type Integration, isProgram } from "../alerting/route.ts";
 import type { Config } from "../config/config.ts";
 import type { FleetState } from "../health/judge-fleet.ts";
@@ -29,6 +30,7 @@ import { createHolds, type HeldAlert } from "./holds.ts";
 import { createInventoryJob } from "./inventory.ts";
 import { createJudgeService } from "./judge-service.ts";
 import { createNoteWatched } from "./note-watched.ts";
+import { createOutside, type Outside } from "./outside.ts";
 import { type Queues, queueNames } from "./queues.ts";
 import { readFleet } from "./read-fleet.ts";
 import { createRefreshUptime, windowsOf } from "./refresh-uptime.ts";
@@ -85,6 +87,10 @@ export interface Engine {
   held(): Promise<HeldAlert[]>;
   /** Silences and acknowledgements, as people change them. */
   readonly changes: HoldChanges;
+  /** Remembers alerts that somebody outside sent. */
+  readonly takeAlerts: Outside["take"];
+  /** What was sent from outside and fires, judged or not, by fingerprint. */
+  outside(): Promise<OutsideState>;
 }
 
 /** Builds the engine; nothing runs before `start`. */
@@ -142,6 +148,7 @@ export function createEngine(deps: EngineDeps): Engine {
     }),
     refill: async () => void (await inventory.refresh()),
     lookAtMemory: () => (duties.has("notify") ? start.look() : start.begin()),
+    lookAtOutside: () => outside.judge(),
     wake,
   });
   const noteWatched = createNoteWatched({ log, store: store.watched, ...watch });
@@ -185,6 +192,19 @@ export function createEngine(deps: EngineDeps): Engine {
     requestTimeoutMs: config.service.requestTimeoutMs,
     route,
     integrations,
+    wake,
+  });
+  const outside = createOutside({
+    clock,
+    log,
+    store,
+    remember: store.shards.remember,
+    rememberJudged: shards.remember,
+    route,
+    integrations,
+    statusIntervalMs: watch.statusIntervalMs,
+    encode: store.outside.encode,
+    askForJudgement: () => queues.add("upkeep", { job: "outside" }),
     wake,
   });
   const refreshUptime = createRefreshUptime({
@@ -260,6 +280,7 @@ export function createEngine(deps: EngineDeps): Engine {
       if (!(await inventory.refresh())) await askAgain();
     },
     fleet: () => judgeService(),
+    outside: () => outside.judge(),
   };
 
   async function startPolling(leaving: ReadonlySet<string>, remembered: boolean): Promise<void> {
@@ -308,6 +329,7 @@ export function createEngine(deps: EngineDeps): Engine {
     if (prepared) return;
     await queues.open();
     await store.inventory.load();
+    outside.begin((await store.shards.attempts()).get("fleet")?.attemptedAt);
     const remembered = (await assigned.follow()) !== "none";
     prepared = { remembered };
   }
@@ -341,5 +363,7 @@ export function createEngine(deps: EngineDeps): Engine {
     fleet,
     held: () => holds.ofAll(),
     changes: createHoldChanges({ clock, log, store, wake }),
+    takeAlerts: outside.take,
+    outside: async () => (await store.outside.read()).state,
   };
 }

@@ -36,6 +36,8 @@ export interface UpkeepDeps {
   refill(): Promise<void>;
   /** Notices a Redis that remembers nothing, and sees to it that this is told. */
   lookAtMemory(): Promise<unknown>;
+  /** Judges alerts from outside that are over, or not judged yet. */
+  lookAtOutside?(): Promise<void>;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
 }
 
@@ -96,7 +98,7 @@ export function createUpkeep(deps: UpkeepDeps): () => Promise<void> {
       ...(does("poll") || does("notify") ? [deps.lookAtMemory] : []),
       ...(does("notify") ? [wakeOverdue] : []),
       () => followAssignments(attempts),
-      ...(does("poll") ? [() => deps.schedules.revive(attempts)] : []),
+      ...(does("poll") ? [() => deps.schedules.revive(attempts), async () => deps.lookAtOutside?.()] : []),
       ...(does("notify") ? [deps.lookAtDigests] : []),
     ];
     for (const step of steps) {

@@ -202,9 +202,11 @@ const PLAIN_STATES: ReadonlyMap<string, string> = new Map([
 
 function links(alert: NotifiedAlert, { externalUrl }: EntryContext): Link[] {
   const runbook = webUrl(alert.annotations.runbook_url);
+  const source = webUrl(alert.facts.generatorUrl);
   const all = [
     externalUrl === undefined ? undefined : statusLink(externalUrl, alert),
     runbook === undefined ? undefined : { label: "Runbook", url: runbook },
+    source === undefined ? undefined : { label: "Source", url: source },
   ];
   return all.filter((link) => link !== undefined).filter(({ url }) => url.length <= LINK_LENGTH);
 }

@@ -23,6 +23,8 @@ export interface Problem {
 
 /** The problem of an alert: what its rule watches; else by its name; else that name in words. */
 export function problemOf(alert: Alert): Problem {
+  // What others send means what they mean by it, whatever it is called.
+  if (alert.subject.kind === "outside") return ownProblem(alert, alert.labels.alertname ?? "alert");
   const name = alert.labels.alertname ?? alert.ruleId;
   const watched = alert.facts.problem && WATCHED[alert.facts.problem];
   return PROBLEMS.get(watched ?? name) ?? ownProblem(alert, name);
@@ -139,7 +141,8 @@ const PROBLEMS: ReadonlyMap<string, Problem> = new Map([
 /** A rule nobody here knows: `CameraDown` reads `2 recordings: camera down`. */
 function ownProblem(alert: Alert, name: string): Problem {
   const words = inWords(name);
-  const noun = alert.subject.kind === "service" ? "alert" : alert.subject.kind;
+  const { kind } = alert.subject;
+  const noun = kind === "service" || kind === "outside" ? "alert" : kind;
   return {
     key: `${alert.subject.kind}/${name}`,
     title: (alerts, still) => `${counted(alerts.length, noun)}${still ? " still" : ""}: ${words}`,

@@ -1,7 +1,7 @@
 /** The first line: what and where, readable on a locked telephone at night. */
 
 import type { Notification, NotifiedAlert, StartFacts } from "../alerting/notification.ts";
-import type { EndReason } from "../health/alert.ts";
+import type { EndReason, SubjectKind } from "../health/alert.ts";
 import { cut } from "../lib/text.ts";
 import { span } from "../lib/when.ts";
 import { count, counted } from "../lib/words.ts";
@@ -177,9 +177,11 @@ export function countPhrase(alerts: readonly NotifiedAlert[], still: boolean): s
 function wasPhrase(alerts: readonly NotifiedAlert[]): string {
   const problems = [...problemsOf(alerts)];
   const was = problems.length === 1 ? (problems[0]?.[0].was ?? "") : "had trouble";
-  const many = new Set(alerts.map(({ subject }) => subject.id)).size > 1;
-  const who = alerts.every(({ subject }) => subject.kind === "service") ? "The service" : subjects(alerts);
-  return `${who} ${many ? was.replace(/^was /, "were ") : was}`;
+  const size = new Set(alerts.map(({ subject }) => subject.id)).size;
+  const isAll = (kind: SubjectKind) => alerts.every(({ subject }) => subject.kind === kind);
+  const whose = isAll("outside") ? counted(size, "alert") : subjects(alerts);
+  const who = isAll("service") ? "The service" : whose;
+  return `${who} ${size > 1 ? was.replace(/^was /, "were ") : was}`;
 }
 
 function problemsOf(alerts: readonly NotifiedAlert[]): Map<Problem, NotifiedAlert[]> {
@@ -211,9 +213,15 @@ function subjects(alerts: readonly NotifiedAlert[]): string {
       if (kind === "service") return "lenswatch's view of the service";
       if (kind === "integration" && size === 1 && only)
         return `notifications to ${plainName(only, NAME_IN_TITLE)}`;
-      return counted(size, kind);
+      return kind === "outside" ? outsideAlerts(of, size) : counted(size, kind);
     })
     .join(", ");
+}
+
+/** `1 alert: disk full`; of several kinds only how many. */
+function outsideAlerts(alerts: readonly NotifiedAlert[], size: number): string {
+  const [what, ...more] = new Set(alerts.map((alert) => problemOf(alert).is(alert)));
+  return `${counted(size, "alert")}${more.length > 0 ? "" : `: ${what}`}`;
 }
 
 /** ` · Leeds Briggate`, and the name where it is one recording; nothing where the phrase has said it. */

@@ -10,6 +10,7 @@ import { createIncidentLog, HISTORY_MS } from "./incident-log.ts";
 import { createIncidentStore } from "./incidents.ts";
 import { createInventoryStore } from "./inventory.ts";
 import { type Keys, keysUnder } from "./keys.ts";
+import { createOutsideStore } from "./outside.ts";
 import { createReplicaStore } from "./replicas.ts";
 import { createShardStore } from "./shards.ts";
 import { createSilenceStore } from "./silences.ts";
@@ -57,6 +58,7 @@ function createParts(redis: Redis, keys: Keys, historyMs: number) {
     firing: createFiringStore(redis, keys),
     silences: createSilenceStore(redis, keys),
     acks: createAckStore(redis, keys),
+    outside: createOutsideStore(redis, keys),
     assignments: createAssignmentStore(redis, keys),
     inventory: createInventoryStore(redis, keys),
     zones: createZoneStore(redis, keys),

@@ -135,6 +135,46 @@ describe("an alert is held", () => {
   });
 });
 
+describe("alerts from outside", () => {
+  const blindness = rule('alertname="ServiceUnreachable"', 'location_id!=""');
+  const outside = (labels: Labels, startsAt = NOW) => ({
+    ...alertWith(labels, startsAt),
+    subject: { kind: "outside" as const, id: "0123456789abcdef" },
+  });
+  const door = outside({ alertname: "DoorOpen", location_id: "1" });
+  const blind = alertWith({ alertname: "ServiceUnreachable" }, NOW - 1);
+
+  test("are not held because lenswatch is blind, while those of recordings are", () => {
+    const { inhibitor, standsFor } = createInhibitor([blindness])([blind, door, camera("1", "1")]);
+    expect(inhibitor(door)).toBeUndefined();
+    expect(inhibitor(camera("1", "1"))).toBe(blind);
+    expect(standsFor(blind)).toMatchObject({ recordings: 1 });
+    expect(createInhibitor([blindness])([blind, door]).standsFor(blind)).toBeUndefined();
+  });
+
+  test("are held by what somebody outside calls by that name", () => {
+    const other = outside({ alertname: "ServiceUnreachable" }, NOW);
+    expect(createInhibitor([blindness])([blind, other, door]).inhibitor(door)).toBe(other);
+  });
+
+  test("hold, and are held by, alerts of recordings and locations as any other", () => {
+    const power = outside({ alertname: "LocationOffline", location_id: "1" });
+    const disk = outside({ alertname: "RecordingDiskFull", location_id: "1" });
+    const { inhibitor, standsFor } = createInhibitor([ofShop])([power, camera("a", "1"), disk]);
+    expect(inhibitor(camera("a", "1"))).toBe(power);
+    expect(inhibitor(disk)).toBe(power);
+    expect(standsFor(power)).toEqual({ recordings: 1, locations: 0, names: ["Camera a"] });
+    expect(createInhibitor([ofShop])([shop("1"), disk]).inhibitor(disk)).toEqual(shop("1"));
+  });
+
+  test("match both sides of a rule as any other", () => {
+    const both = createInhibitor([rule('alertname=~"A|B"', 'alertname=~"A|B"')]);
+    const [a, b] = [outside({ alertname: "A" }), outside({ alertname: "B" })];
+    expect(both([a, b]).inhibitor(a)).toBeUndefined();
+    expect(both([a, b]).inhibitor(b)).toBeUndefined();
+  });
+});
+
 describe("an alert stands for", () => {
   test("the recordings whose alerts it holds, each once, by name", () => {
     const firing = [

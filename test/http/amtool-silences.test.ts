@@ -2,7 +2,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { amtoolAt, temporaryDirectory, testWithAmtool } from "../support/amtool.ts";
+import { amtoolAt, testWithAmtool } from "../support/amtool.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 import { serve } from "./serve.ts";
 import { holdsInMemory } from "./silences.ts";
 

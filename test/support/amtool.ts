@@ -1,10 +1,10 @@
 /** Alertmanager's own command line, where it is installed. */
 import { execFile, spawnSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { onTestFinished, test } from "vitest";
+import { test } from "vitest";
+import { temporaryDirectory } from "./directory.ts";
 
 const hasAmtool = spawnSync("amtool", ["--version"]).status === 0;
 
@@ -12,13 +12,6 @@ const hasAmtool = spawnSync("amtool", ["--version"]).status === 0;
 export const testWithAmtool: typeof test = hasAmtool
   ? test
   : (((name: string) => test.skip(`${name} (skipped: amtool is not installed)`, () => {})) as typeof test);
-
-/** A directory of this test's own, gone when it is over. */
-export async function temporaryDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "lenswatch-amtool-"));
-  onTestFinished(() => rm(directory, { recursive: true }));
-  return directory;
-}
 
 /** Runs amtool with these arguments alone; gives what it prints, trimmed, and rejects where it fails. */
 export async function amtool(...args: string[]): Promise<string> {

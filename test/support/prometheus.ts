@@ -26,6 +26,8 @@ export interface Prometheus extends AsyncDisposable {
   range(expression: string, seconds: number): Promise<Series[]>;
   /** The values of a label over the series that match. */
   labelValues(label: string, match: string): Promise<string[]>;
+  /** Reads its rule files again. */
+  reload(): Promise<void>;
 }
 
 export interface PrometheusOptions {
@@ -34,6 +36,8 @@ export interface PrometheusOptions {
   readonly job: string;
   /** Paths of rule files. */
   readonly ruleFiles?: readonly string[];
+  /** `host:port` of those it sends its alerts to, every second, and the token for it. */
+  readonly alertsTo?: { readonly hosts: readonly string[]; readonly token: string };
 }
 
 /** Started and ready for queries; scrapes and evaluates twice a second. */
@@ -41,13 +45,19 @@ export async function startPrometheus({
   targets,
   job,
   ruleFiles = [],
+  alertsTo,
 }: PrometheusOptions): Promise<Prometheus> {
   const dir = await mkdtemp(join(tmpdir(), "lenswatch-prometheus-"));
   const hosts = targets.map((target) => new URL(target).host);
   const scrape = [{ job_name: job, static_configs: [{ targets: hosts }] }];
   const global = { scrape_interval: "500ms", scrape_timeout: "500ms", evaluation_interval: "500ms" };
   // JSON is YAML.
-  const config = JSON.stringify({ global, rule_files: ruleFiles, scrape_configs: scrape });
+  const config = JSON.stringify({
+    global,
+    rule_files: ruleFiles,
+    scrape_configs: scrape,
+    ...(alertsTo && { alerting: alertingOf(alertsTo) }),
+  });
   await writeFile(join(dir, "prometheus.yml"), config);
   const child = spawn(
     "prometheus",
@@ -55,6 +65,8 @@ export async function startPrometheus({
       `--config.file=${join(dir, "prometheus.yml")}`,
       `--storage.tsdb.path=${join(dir, "data")}`,
       "--web.listen-address=127.0.0.1:0",
+      "--web.enable-lifecycle",
+      "--rules.alert.resend-delay=1s",
     ],
     { stdio: ["ignore", "ignore", "pipe"] },
   );
@@ -66,11 +78,17 @@ export async function startPrometheus({
   };
   try {
     const url = await addressOf(child.stderr, ended);
-    return { url, ...queriesOf(url), [Symbol.asyncDispose]: close };
+    const reload = async () => void (await fetch(`${url}/-/reload`, { method: "POST" }));
+    return { url, ...queriesOf(url), reload, [Symbol.asyncDispose]: close };
   } catch (thrown) {
     await close();
     throw thrown;
   }
+}
+
+function alertingOf({ hosts, token }: NonNullable<PrometheusOptions["alertsTo"]>) {
+  const authorization = { type: "Bearer", credentials: token };
+  return { alertmanagers: [{ api_version: "v2", authorization, static_configs: [{ targets: hosts }] }] };
 }
 
 /** Where it listens, once it is ready. */

@@ -36,6 +36,7 @@ const BREADTH: Readonly<Record<SubjectKind, number>> = {
   integration: 1,
   location: 2,
   recording: 3,
+  outside: 4,
 };
 
 const COLUMNS: readonly Column[] = [
@@ -78,6 +79,11 @@ export function whereOf(
     case "location": {
       const others = within.get(id) ?? 0;
       return html`${location}${others === 0 ? nothing : html` <small>and ${counted(others, "alert")} of its recordings</small>`}`;
+    }
+    case "outside": {
+      const who = labels.instance ?? labels.job ?? "from outside";
+      const why = annotations.summary ?? annotations.description ?? "";
+      return html`<bdi>${cut(who, 100)}</bdi> <small>${cut(why, 300)} ${location}</small>`;
     }
     default: {
       const who =

@@ -40,9 +40,9 @@ export type AlertState = "unprocessed" | "active" | "suppressed";
 
 /** As it would be decided now; `mutedBy` of the group's route where one is asked about. */
 export function stateOf(active: ActiveAlert, mutedBy: readonly string[] = active.mutedBy ?? []): AlertState {
-  const { silencedBy, inhibitedBy, acknowledgement, unprocessed } = active;
+  const { silencedBy, inhibitedBy, acknowledgement, outside } = active;
   if (silencedBy?.length || inhibitedBy?.length || mutedBy.length > 0 || acknowledgement) return "suppressed";
-  return unprocessed ? "unprocessed" : "active";
+  return outside?.unprocessed ? "unprocessed" : "active";
 }
 
 /** Whether an alert fires and is asked for, whoever it goes to; `mutedBy` as for `stateOf`. */

@@ -3,6 +3,7 @@
  * dereference what the schema requires: nothing required is ever left out, no list is ever null.
  */
 import { fingerprint } from "../../alerting/fingerprint.ts";
+import { RESOLVE_TIMEOUT_MS } from "../../alerting/outside.ts";
 import type { Labels } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
 import type { ActiveAlert } from "../deps.ts";
@@ -10,9 +11,6 @@ import { type AlertState, type AlertsQuery, isReceiverWanted, isWanted, stateOf 
 
 /** Rows between two yields: a row costs a digest of its labels. */
 const ROWS_PER_STEP = 32;
-
-/** Alertmanager's default `resolve_timeout`: until then a client may take the alert for firing. */
-const RESOLVE_TIMEOUT_MS = 5 * 60_000;
 
 export interface GettableAlert {
   readonly labels: Labels;
@@ -55,13 +53,14 @@ export function* gettableAlerts(
   return rows.sort((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1));
 }
 
-/** One alert; in a group, `mutedBy` is the group's. */
+/** One alert; our own is believed for `resolve_timeout`, as if it were sent now. In a group, `mutedBy` is the group's. */
 export function gettableAlert(
   active: ActiveAlert,
   { now, externalUrl }: AlertsContext,
   mutedBy: readonly string[] = active.mutedBy ?? [],
 ): GettableAlert {
-  const { alert, receivers, silencedBy = [], inhibitedBy = [], acknowledgement } = active;
+  const { alert, receivers, silencedBy = [], inhibitedBy = [], acknowledgement, outside } = active;
+  const generatorURL = alert.facts.generatorUrl ?? (outside ? undefined : externalUrl);
   const acknowledged = acknowledgement && {
     acknowledgement: { ...acknowledgement, at: iso(acknowledgement.at) },
   };
@@ -71,9 +70,9 @@ export function gettableAlert(
     receivers: receivers.map((name) => ({ name })),
     fingerprint: fingerprint(alert.labels),
     startsAt: iso(alert.startsAt),
-    updatedAt: iso(alert.updatedAt),
-    endsAt: iso(now + RESOLVE_TIMEOUT_MS),
-    ...(externalUrl === undefined ? {} : { generatorURL: externalUrl }),
+    updatedAt: iso(outside?.updatedAt ?? alert.updatedAt),
+    endsAt: iso(outside?.endsAt ?? now + RESOLVE_TIMEOUT_MS),
+    ...(generatorURL === undefined ? {} : { generatorURL }),
     status: { state: stateOf(active, mutedBy), silencedBy, inhibitedBy, mutedBy, ...acknowledged },
   };
 }

@@ -10,7 +10,7 @@ const text = (max: number) =>
   z.string({ error: "expected a text" }).max(max, `expected at most ${max} characters`);
 
 /** Go writes a time that is not set as year 1. */
-const time = z.iso
+export const time = z.iso
   .datetime({ offset: true, error: "expected a time such as 2026-01-31T08:00:00Z" })
   .transform((written) => (written.startsWith("0001-") ? undefined : Date.parse(written)));
 

@@ -17,6 +17,20 @@ async function page(path: string, deps: Parameters<typeof serve>[0] = {}) {
 }
 
 describe("GET /", () => {
+  test("shows an alert from outside, which speaks of no recording, as text", async () => {
+    const outside = alertOf("DiskFull", {
+      subject: { kind: "outside", id: "0123456789abcdef" },
+      labels: { alertname: "DiskFull", severity: "critical", instance: "<b>nas</b>" },
+      annotations: { summary: "2 % <i>left</i>" },
+      facts: { timezone: "UTC" },
+    });
+    const { response, html } = await page("/", { fleet: async () => smallFleet, alerts: active(outside) });
+    expect(response.status).toBe(200);
+    expect(shownText(html)).toContainEqual(
+      expect.stringMatching(/^DiskFull critical \| <b>nas<\/b> 2 % <i>left<\/i> \|/),
+    );
+  });
+
   test("says how it is, what fires, and where the trouble is", async () => {
     const lowQuality = alertOf("LensDirty", {
       subject: { kind: "recording", id: "shoes" },

@@ -7,7 +7,8 @@ import { routesFor } from "../../../src/alerting/routing.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { parseConfig } from "../../../src/config/load.ts";
 import { alertmanagerConfig } from "../../../src/http/v2/config-original.ts";
-import { amtool, amtoolAt, temporaryDirectory, testWithAmtool } from "../../support/amtool.ts";
+import { amtool, amtoolAt, testWithAmtool } from "../../support/amtool.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 import { serve } from "../serve.ts";
 
 const SECRETS = ["s3cret-client", "T000/B000/s3cret", "s3cret-password", "s3cret-admin", "s3cret-read"];

@@ -1,0 +1,110 @@
+/**
+ * `POST /api/v2/alerts`: what is sent, by Alertmanager's rules (its api/v2/api.go, `postAlertsHandler`). One alert that is
+ * wrong costs itself and no other.
+ */
+import { z } from "zod";
+import { fingerprint } from "../../alerting/fingerprint.ts";
+import { RESOLVE_TIMEOUT_MS, type SentAlert } from "../../alerting/outside.ts";
+import type { Labels } from "../../health/alert.ts";
+import type { Instant } from "../../lib/clock.ts";
+import { issueText } from "../query.ts";
+import { time } from "./silences.ts";
+
+/** Prometheus sends 256 at once. */
+export const MOST_AT_ONCE = 2_000;
+const MOST_LABELS = 64;
+const LONGEST_NAME = 200;
+const LONGEST_LABEL = 4_096;
+/** Of all labels and annotations of an alert together. */
+const LARGEST_ALERT = 16_384;
+const LONGEST_URL = 2_000;
+/** So many problems are told, the others counted. */
+const TOLD = 5;
+
+/** Names and values; an empty value is no label. */
+function labelSet(what: string) {
+  return z
+    .record(z.string(), z.string({ error: "expected a text" }), { error: `expected ${what}s, texts by name` })
+    .transform((given): Labels => {
+      const entries = Object.entries(given).filter(([, value]) => value !== "");
+      return Object.fromEntries(entries.map(([name, value]) => [name.toWellFormed(), value.toWellFormed()]));
+    })
+    .refine((labels) => Object.keys(labels).length <= MOST_LABELS, `expected at most ${MOST_LABELS} ${what}s`)
+    .refine(
+      (labels) => Object.keys(labels).every((name) => name !== "" && name.length <= LONGEST_NAME),
+      `expected names of 1 to ${LONGEST_NAME} characters`,
+    );
+}
+
+const labels = labelSet("label")
+  .refine((given) => Object.keys(given).length > 0, "expected at least one label that is not empty")
+  .refine(
+    (given) => Object.values(given).every((value) => value.length <= LONGEST_LABEL),
+    `expected values of at most ${LONGEST_LABEL} characters`,
+  );
+
+/** Of anything but a link for people, nothing is kept: an alert is worth more than its link. */
+const generatorUrl = z
+  .string({ error: "expected a URL" })
+  .nullish()
+  .transform((text) => (text && isWebUrl(text) ? text : undefined));
+
+function isWebUrl(text: string): boolean {
+  if (text.length > LONGEST_URL || !URL.canParse(text)) return false;
+  return ["http:", "https:"].includes(new URL(text).protocol);
+}
+
+const PostableAlert = z
+  .object({
+    labels,
+    annotations: labelSet("annotation").nullish(),
+    startsAt: time.nullish(),
+    endsAt: time.nullish(),
+    generatorURL: generatorUrl,
+  })
+  .refine(
+    (alert) => JSON.stringify([alert.labels, alert.annotations]).length <= LARGEST_ALERT,
+    `expected at most ${LARGEST_ALERT} characters of labels and annotations`,
+  );
+
+/** What of a request's body can be taken, in its order, and what is wrong with the rest. */
+export interface PostedAlerts {
+  readonly alerts: readonly (readonly [fingerprint: string, alert: SentAlert])[];
+  /** A text for whoever sent it; undefined where nothing is wrong. */
+  readonly problem: string | undefined;
+}
+
+/** Reads alerts one by one; yields after each. */
+export function* readAlerts(body: readonly unknown[], now: Instant): Generator<void, PostedAlerts> {
+  const alerts: (readonly [string, SentAlert])[] = [];
+  const problems: string[] = [];
+  for (const [i, given] of body.entries()) {
+    const read = readAlert(given, now);
+    if (typeof read === "string") problems.push(`${i}.${read}`);
+    else alerts.push([fingerprint(read.labels), read]);
+    yield;
+  }
+  return { alerts, problem: problems.length === 0 ? undefined : problemText(problems) };
+}
+
+function problemText(problems: readonly string[]): string {
+  const more = problems.length - TOLD;
+  return `${problems.slice(0, TOLD).join(" ")}${more > 0 ? ` And ${more} more alerts are wrong.` : ""}`;
+}
+
+/** The alert, or what is wrong with it. */
+function readAlert(given: unknown, now: Instant): SentAlert | string {
+  const { data, error } = PostableAlert.safeParse(given);
+  if (!data) return issueText(error);
+  const startsAt = data.startsAt ?? data.endsAt ?? now;
+  const endsAt = data.endsAt ?? now + RESOLVE_TIMEOUT_MS;
+  if (endsAt < startsAt) return "startsAt: expected a time before endsAt.";
+  return {
+    labels: data.labels,
+    annotations: data.annotations ?? {},
+    startsAt,
+    endsAt,
+    isTimeout: data.endsAt == null,
+    generatorUrl: data.generatorURL,
+  };
+}

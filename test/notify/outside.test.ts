@@ -1,0 +1,109 @@
+/** Alerts that somebody outside sent, in words: what they are called is all that is known of them. */
+import { describe, expect, test } from "vitest";
+import type { NotifiedAlert } from "../../src/alerting/notification.ts";
+import { messageOf } from "../../src/notify/message.ts";
+import { renderSlack } from "../../src/notify/slack/render.ts";
+import { assertWithinSlackLimits, type SlackBody } from "../support/slack-sink.ts";
+import { alertOf, MINUTE, NOW, notificationOf } from "./fixtures.ts";
+
+function outside(labels: Record<string, string>, changes: Partial<NotifiedAlert> = {}): NotifiedAlert {
+  const id = changes.subject?.id ?? "0123456789abcdef";
+  return {
+    ...alertOf("x", { facts: { timezone: "UTC" }, ...changes }),
+    ruleId: `outside/${labels.alertname ?? ""}`,
+    subject: { kind: "outside", id },
+    labels,
+  };
+}
+const over = (labels: Record<string, string>, changes: Partial<NotifiedAlert> = {}) =>
+  outside(labels, { state: "resolved", endsAt: NOW, endReason: "recovered", isNew: false, ...changes });
+const disk = { alertname: "DiskFull", instance: "nas-1", severity: "critical" };
+
+describe("the title", () => {
+  const firing = (...alerts: NotifiedAlert[]) => messageOf(notificationOf({ firing: alerts }), 10).title;
+  const resolved = (...alerts: NotifiedAlert[]) => messageOf(notificationOf({ resolved: alerts }), 10).title;
+  const other = { id: "2", kind: "outside" } as const;
+
+  test.each([
+    ["1 alert: disk full", firing(outside(disk))],
+    ["2 alerts: disk full", firing(outside(disk), outside(disk, { subject: other }))],
+    ["1 alert: disk full · Leeds", firing(outside({ ...disk, location: "Leeds", location_id: "l" }))],
+    ["1 alert: recording offline", firing(outside({ alertname: "RecordingOffline" }))],
+    ["1 alert: service unreachable", firing(outside({ alertname: "ServiceUnreachable" }))],
+    ["1 alert: alert", firing(outside({ job: "x" }))],
+    ["Recovered: 1 alert: disk full — after 12 m", resolved(over(disk))],
+    ["Expired: 1 alert: disk full", resolved(over(disk, { endReason: "expired" }))],
+    [
+      "Recovered: 2 alerts — after 12 m",
+      resolved(over(disk), over({ alertname: "DoorOpen" }, { subject: other })),
+    ],
+    ["1 alert was reported: disk full — recovered after 12 m", resolved(over(disk, { isNew: true }))],
+  ])("is %j", (expected, title) => {
+    expect(title).toBe(expected);
+  });
+});
+
+test("one that is called as ours are is not counted as a recording's", () => {
+  const mixed = [outside({ alertname: "LocationOffline", location_id: "l" }), alertOf("Till 3")];
+  expect(messageOf(notificationOf({ firing: mixed }), 10).title).toMatch(
+    /1 recording offline.*1 location offline/,
+  );
+});
+
+describe("an entry", () => {
+  const entry = (labels: Record<string, string>, changes: Partial<NotifiedAlert> = {}) =>
+    messageOf(notificationOf({ firing: [outside(labels, changes)] }), 10).sections[0]?.entries[0];
+
+  test.each([
+    [{ recording: "Till 3", location: "Leeds", instance: "i" }, "Till 3"],
+    [{ location: "Leeds", instance: "i" }, "Leeds"],
+    [{ instance: "nas-1", alertname: "A" }, "nas-1"],
+    [{ alertname: "DiskFull" }, "DiskFull"],
+    [{ job: "x" }, "alert"],
+    [{ instance: "\u202e\n", alertname: "A" }, "A"],
+  ])("of %j is called %j", (labels, name) => {
+    expect(entry(labels)?.name).toBe(name);
+  });
+
+  test("says since when, what its sender says, and where it comes from", () => {
+    expect(
+      entry(disk, {
+        startsAt: NOW - 2 * MINUTE,
+        annotations: { summary: "2 % left", description: "of 4 TB", runbook_url: "https://wiki/disk" },
+        facts: { timezone: "UTC", generatorUrl: "https://p.example.com/graph?g0.expr=a<b" },
+      }),
+    ).toEqual({
+      name: "nas-1",
+      facts: "disk full since 14:15 UTC (2 m)",
+      notes: ["2 % left", "of 4 TB"],
+      links: [
+        { label: "Runbook", url: "https://wiki/disk" },
+        { label: "Source", url: "https://p.example.com/graph?g0.expr=a%3Cb" },
+      ],
+    });
+  });
+
+  test.each([
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "//evil.example",
+    "not a URL",
+    "https://x|<!channel>",
+  ])("a source such as %s is no live link", (generatorUrl) => {
+    const urls = entry(disk, { facts: { timezone: "UTC", generatorUrl } })?.links.map(({ url }) => url) ?? [];
+    expect(urls.filter((url) => !/^https?:\/\/[^<>|\s]+$/.test(url))).toEqual([]);
+  });
+});
+
+test("hostile labels stay text, and within Slack's limits", () => {
+  const nasty = "<!channel> *b* <https://evil.example|x> ```";
+  const body = renderSlack(
+    notificationOf({
+      firing: [
+        outside({ alertname: nasty, instance: nasty }, { annotations: { summary: nasty.repeat(200) } }),
+      ],
+    }),
+  ) as SlackBody;
+  assertWithinSlackLimits(body);
+  expect(JSON.stringify(body)).not.toMatch(/<!channel>|<https:\/\/evil/);
+});
