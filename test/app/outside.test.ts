@@ -93,9 +93,9 @@ describeWithRedis("alerts from outside", () => {
 
   it.concurrent("expire when nobody sends them again, which is not said to be a recovery", async () => {
     await using watch = await startWatch({ http });
-    await post(watch.app, { ...disk, endsAt: inMs(2_500) });
+    await post(watch.app, disk);
     await watch.slack.next();
-    await post(watch.app, { ...disk, endsAt: inMs(4_000) });
+    await post(watch.app, { ...disk, endsAt: inMs(1_500) });
     const { text, receivedAt } = await watch.slack.next();
     expect(text).toContain("Expired: 1 alert: disk full");
     const [end] = await incidentsAt(watch.app);
@@ -105,10 +105,12 @@ describeWithRedis("alerts from outside", () => {
   });
 
   it.concurrent("are taken by a replica that only serves HTTP, and survive Redis and all replicas being killed", async () => {
-    await using watch = await startWatch({ http, role: "web" });
-    await post(watch.app, { ...disk, endsAt: inMs(600_000) });
-    expect(await alertsAt(watch.app)).toMatchObject([{ status: { state: "unprocessed" } }]);
+    await using watch = await startWatch({ http });
     await watch.app.stop().catch(() => {});
+    const web = await watch.join("web");
+    await post(web, { ...disk, endsAt: inMs(600_000) });
+    expect(await alertsAt(web)).toMatchObject([{ status: { state: "unprocessed" } }]);
+    await web.stop().catch(() => {});
     await watch.redis.kill();
     await watch.redis.restart();
     await watch.join("all");
@@ -170,18 +172,23 @@ describeWithRedis("alerts from outside", () => {
           `groups: [ { name: a, rules: [ { alert: TargetDown, expr: "${expression}", labels: { severity: page }, annotations: { summary: "{{ $value }} <!channel>" } } ] } ]`,
         );
       await writeRule("vector(1)");
+      const first = await startDaemon(stage.config);
+      const isTold = (why: string) => () =>
+        first.log.some(
+          ({ msg, integration, reason }) => msg === "told" && reason === why && integration === "ops/slack/0",
+        );
+      await until("the start is told", isTold("started"));
       await using prometheus = await startPrometheus({
         targets: [],
         job: "none",
         ruleFiles: [ruleFile],
         alertsTo: { hosts: [`127.0.0.1:${port}`], token: TOKEN },
       });
-      const first = await startDaemon(stage.config);
       const told = await stage.slack.next();
       expect(told.text).toContain("1 alert: target down");
       expect(told.shown).toContain("1 &lt;!channel&gt;");
       expect(told.shown).toMatch(/<http[^|]+\/graph\?[^|]+\|Source>/);
-      await first.logged("told");
+      await until("that is written down", isTold("first"));
       expect(await first.end("SIGKILL")).toBe("SIGKILL");
       const second = await startDaemon(stage.config);
       await second.logged("watching");
