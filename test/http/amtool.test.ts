@@ -1,5 +1,6 @@
 /** Alertmanager's own command line, against this server. */
 import { expect } from "vitest";
+import type { SentAlert } from "../../src/alerting/outside.ts";
 import { amtoolAt, testWithAmtool } from "../support/amtool.ts";
 import { firingAlert, serve, shownConfig } from "./serve.ts";
 
@@ -31,6 +32,33 @@ testWithAmtool("amtool lists the alerts", async () => {
   expect(await query("severity=warning")).toEqual([]);
   expect(await amtool("alert", "query")).toContain("It is dark.");
   expect(await amtool("alert", "query", "-o", "extended")).toContain('severity="critical"');
+});
+
+testWithAmtool("amtool adds an alert, with the admin token alone", async () => {
+  const taken: SentAlert[] = [];
+  const { address } = await serve({
+    adminToken: "s3cret",
+    clock: { now: () => Date.now() },
+    async takeAlerts(sent) {
+      taken.push(...sent.map(([, alert]) => alert));
+      return { outcome: "taken", refused: 0, most: 2_000 };
+    },
+  });
+  const add = ["alert", "add", "DiskFull", "instance=nas-1", "--annotation=summary=2 % left"];
+  await expect((await amtoolAt(address))(...add)).rejects.toMatchObject({ code: 1 });
+  expect(taken).toEqual([]);
+  const amtool = await amtoolAt(address, "s3cret");
+  await amtool(...add, "--generator-url=http://p.example.com/graph");
+  await amtool("alert", "add", "DiskFull", "--start=2026-01-31T11:00:00Z", "--end=2026-01-31T12:00:00Z");
+  expect(taken).toMatchObject([
+    {
+      labels: { alertname: "DiskFull", instance: "nas-1" },
+      annotations: { summary: "2 % left" },
+      generatorUrl: "http://p.example.com/graph",
+      isTimeout: true,
+    },
+    { startsAt: Date.UTC(2026, 0, 31, 11), endsAt: Date.UTC(2026, 0, 31, 12), isTimeout: false },
+  ]);
 });
 
 testWithAmtool("amtool shows the configuration and the cluster, which is none", async () => {
