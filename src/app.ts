@@ -273,6 +273,7 @@ function httpDeps(parts: Parts): HttpDeps {
     ready: () => readiness(parts),
     fleet: () => shifts.current().engine.fleet(),
     alerts: () => activeAlerts(parts, annotate),
+    alertsReceived: parts.house.metrics.alertsReceived,
     takeAlerts: (sent) => shifts.current().engine.takeAlerts(sent),
     ...shifts.current().engine.changes,
     timeline: store.log.read,

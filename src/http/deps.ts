@@ -111,6 +111,12 @@ export interface HttpDeps {
   alerts(): Promise<readonly ActiveAlert[]>;
   /** Remembers alerts that somebody sent, by their fingerprints; those there is no room for are counted. */
   takeAlerts(sent: readonly (readonly [fingerprint: string, alert: SentAlert])[]): Promise<TakenAlerts>;
+  /** Counts what was sent: alerts that fire, alerts that are over, and what was refused. */
+  alertsReceived(counts: {
+    readonly firing: number;
+    readonly resolved: number;
+    readonly invalid: number;
+  }): void;
   /** Every silence, also those that were over not long ago. */
   silences(): Promise<readonly Silence[]>;
   setSilence(wanted: WantedSilence): Promise<SilenceSet>;

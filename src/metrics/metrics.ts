@@ -56,6 +56,12 @@ export interface Metrics {
   heartbeat(outcome: string): void;
   queueJobs(queue: string, state: QueueJobState, count: number): void;
   configReloaded(successful: boolean): void;
+  /** Alerts came from outside: those that fire, those that are over, and those that were refused. */
+  alertsReceived(counts: {
+    readonly firing: number;
+    readonly resolved: number;
+    readonly invalid: number;
+  }): void;
   /** After a reload: the series of integrations not seen before start at 0. */
   knowIntegrations(integrations: readonly KnownIntegration[]): void;
 }
@@ -98,6 +104,13 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
   const heartbeats = counter(processRows.heartbeats);
   const queueJobs = gauge(processRows.queueJobs);
   const configReload = gauge(processRows.configReload);
+  const alertmanager = {
+    reload: gauge(processRows.alertmanagerReload),
+    notifications: counter(processRows.alertmanagerNotifications),
+    failed: counter(processRows.alertmanagerNotificationsFailed),
+    received: counter(processRows.alertmanagerReceived),
+    invalid: counter(processRows.alertmanagerInvalid),
+  };
   gauge(processRows.build).set({ version: options.version, node: process.versions.node }, 1);
   gauge(processRows.alertmanagerBuild).set({ version: alertmanagerVersion }, 1);
   if (options.processMetrics !== false) collectProcessMetrics(registry);
@@ -127,28 +140,56 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
     },
     notified(receiver, integration, latencySeconds) {
       notifications.inc({ receiver, integration });
+      alertmanager.notifications.inc({ integration });
       if (latencySeconds !== undefined) notificationLatency.observe(latencySeconds);
     },
-    notifyFailed: (receiver, integration, reason) =>
-      notificationsFailed.inc({ receiver, integration, reason }),
+    notifyFailed(receiver, integration, reason) {
+      notificationsFailed.inc({ receiver, integration, reason });
+      alertmanager.notifications.inc({ integration });
+      alertmanager.failed.inc({ integration, reason: ALERTMANAGER_REASONS[reason] });
+    },
     suppressed: (receiver, reason) => suppressed.inc({ receiver, reason }),
     endsOwed: (receiver, integration, count) => notificationsOwed.set({ receiver, integration }, count),
     heartbeat: (outcome) => heartbeats.inc({ outcome }),
     queueJobs: (queue, state, count) => queueJobs.set({ queue, state }, count),
-    configReloaded: (successful) => configReload.set(successful ? 1 : 0),
+    configReloaded(successful) {
+      configReload.set(successful ? 1 : 0);
+      alertmanager.reload.set(successful ? 1 : 0);
+    },
+    alertsReceived({ firing, resolved, invalid }) {
+      alertmanager.received.inc({ status: "firing", version: "v2" }, firing);
+      alertmanager.received.inc({ status: "resolved", version: "v2" }, resolved);
+      alertmanager.invalid.inc({ version: "v2" }, invalid);
+    },
     knowIntegrations(integrations) {
       for (const { receiver, type: integration } of integrations) {
         notifications.inc({ receiver, integration }, 0);
         for (const reason of notifyErrorCodes) {
           notificationsFailed.inc({ receiver, integration, reason }, 0);
+          alertmanager.failed.inc({ integration, reason: ALERTMANAGER_REASONS[reason] }, 0);
         }
+        alertmanager.notifications.inc({ integration }, 0);
         for (const reason of known.suppressReasons) suppressed.inc({ receiver, reason }, 0);
       }
     },
   };
   metrics.knowIntegrations(known.integrations);
+  metrics.alertsReceived({ firing: 0, resolved: 0, invalid: 0 });
   return metrics;
 }
+
+/** Alertmanager's reasons for a failure (its notify/util.go), as its mixin's alerts and dashboards know them. */
+const ALERTMANAGER_REASONS: Readonly<Record<NotifyErrorCode, string>> = {
+  network: "other",
+  timeout: "contextDeadlineExceeded",
+  rate_limited: "rateLimited",
+  server_error: "serverError",
+  auth: "authError",
+  not_found: "clientError",
+  bad_request: "clientError",
+  recipient_refused: "clientError",
+  other: "other",
+};
 
 /** A gauge without labels starts at 0, which for a timestamp is 1970: no series says more. */
 function withoutValue(gauge: Gauge): Gauge {

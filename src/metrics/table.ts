@@ -127,6 +127,31 @@ export const processRows = {
     "Always 1; the version of Alertmanager whose API v2 is spoken here.",
     ["version"],
   ),
+  alertmanagerReload: gauge(
+    "alertmanager_config_last_reload_successful",
+    "As lenswatch_config_last_reload_successful, under Alertmanager's name.",
+    [],
+  ),
+  alertmanagerNotifications: counter(
+    "alertmanager_notifications_total",
+    "Attempts to send a message, accepted or not, under Alertmanager's name.",
+    ["integration"],
+  ),
+  alertmanagerNotificationsFailed: counter(
+    "alertmanager_notifications_failed_total",
+    "Attempts to send a message that failed, under Alertmanager's name and by its reasons.",
+    ["integration", "reason"],
+  ),
+  alertmanagerReceived: counter(
+    "alertmanager_alerts_received_total",
+    "Alerts sent from outside: firing or resolved.",
+    ["status", "version"],
+  ),
+  alertmanagerInvalid: counter(
+    "alertmanager_alerts_invalid_total",
+    "Alerts sent from outside that were refused.",
+    ["version"],
+  ),
 } as const;
 
 function gauge<const L extends string>(name: string, help: string, labels: readonly L[]): MetricRow<L> {

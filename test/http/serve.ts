@@ -58,6 +58,7 @@ export async function serve(differing: Partial<HttpDeps> = {}): Promise<Served> 
     ready: async () => ({ ready: true, reasons: [], notes: [] }),
     fleet: async () => fleetOf({}),
     alerts: async () => [],
+    alertsReceived: () => {},
     takeAlerts: async () => ({ outcome: "taken", refused: 0, most: 2_000 }),
     incidents: async () => [],
     silences: async () => [],

@@ -52,6 +52,7 @@ test("what happened is written like this", async () => {
   metrics.heartbeat("held");
   metrics.queueJobs("sweep", "waiting", 3);
   metrics.configReloaded(true);
+  metrics.alertsReceived({ firing: 2, resolved: 1, invalid: 3 });
   const text = await renderRegistry(registry, "prometheus");
   const samples = text.split("\n").filter((line) => !line.startsWith("#") && !/_bucket|_info/.test(line));
   expect(samples).toEqual([
@@ -73,7 +74,29 @@ test("what happened is written like this", async () => {
     'lenswatch_heartbeat_total{outcome="held"} 1',
     'lenswatch_queue_jobs{queue="sweep",state="waiting"} 3',
     "lenswatch_config_last_reload_successful 1",
+    "alertmanager_config_last_reload_successful 1",
+    'alertmanager_notifications_total{integration="slack"} 2',
+    'alertmanager_notifications_total{integration="email"} 1',
+    'alertmanager_notifications_failed_total{integration="email",reason="contextDeadlineExceeded"} 1',
+    'alertmanager_alerts_received_total{status="firing",version="v2"} 2',
+    'alertmanager_alerts_received_total{status="resolved",version="v2"} 1',
+    'alertmanager_alerts_invalid_total{version="v2"} 3',
     "",
+  ]);
+});
+
+test("failures have Alertmanager's reasons, each from the first scrape on", async () => {
+  const { lines } = setUp({ integrations: [{ receiver: "ops", type: "slack" }] });
+  const reasons = (await lines("alertmanager_notifications_failed_total")).map(
+    (line) => /reason="(\w+)"} 0/.exec(line)?.[1],
+  );
+  expect(reasons.sort()).toEqual([
+    "authError",
+    "clientError",
+    "contextDeadlineExceeded",
+    "other",
+    "rateLimited",
+    "serverError",
   ]);
 });
 

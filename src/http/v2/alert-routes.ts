@@ -1,6 +1,7 @@
 /** Alerts as Alertmanager's clients ask for them, and as Prometheus sends them. */
 import type { FastifyInstance } from "fastify";
 import { inChunks, runBreathing } from "../../lib/breathe.ts";
+import type { Instant } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
 import type { HttpDeps, TakenAlerts } from "../deps.ts";
 import { HttpError } from "../errors.ts";
@@ -15,7 +16,10 @@ const JSON_TYPE = "application/json; charset=utf-8";
 const LARGEST_BODY = 4 * 1024 * 1024;
 const TAKE_DEADLINE_MS = 5_000;
 
-type Deps = Pick<HttpDeps, "alerts" | "takeAlerts" | "config" | "clock" | "externalUrl" | "takeDeadlineMs">;
+type Deps = Pick<
+  HttpDeps,
+  "alerts" | "takeAlerts" | "alertsReceived" | "config" | "clock" | "externalUrl" | "takeDeadlineMs"
+>;
 
 /** `base` is the path of the API, with a slash at its end. */
 export function alertRoutes(app: FastifyInstance, base: string, deps: Deps): void {
@@ -44,6 +48,7 @@ export function alertRoutes(app: FastifyInstance, base: string, deps: Deps): voi
       );
     const posted = await runBreathing(readAlerts(body, deps.clock.now()));
     const taken = await take(posted, deps);
+    deps.alertsReceived(countsOf(body.length, posted, deps.clock.now()));
     const problem = problemOf(posted, taken);
     if (problem !== undefined) throw new HttpError("bad_body", problem);
     return reply.code(200).send();
@@ -63,6 +68,11 @@ async function take(
   if (taken.outcome === "busy")
     throw new HttpError("unavailable", "Too many send alerts at this moment; send them again.");
   return taken;
+}
+
+function countsOf(sent: number, { alerts }: PostedAlerts, now: Instant) {
+  const firing = alerts.filter(([, { endsAt }]) => endsAt > now).length;
+  return { firing, resolved: alerts.length - firing, invalid: sent - alerts.length };
 }
 
 function problemOf(

@@ -101,6 +101,13 @@ describe("POST /api/v2/alerts takes", () => {
     expect(prints).toEqual([fingerprint(taken[0]?.labels ?? {})]);
   });
 
+  test("and counts what came", async () => {
+    const counts: unknown[] = [];
+    const { post } = await open({ alertsReceived: (counted) => void counts.push(counted) });
+    await post([{ labels }, { labels, endsAt: iso(NOW) }, { labels, endsAt: iso(NOW + 1) }, {}]);
+    expect(counts).toEqual([{ firing: 2, resolved: 1, invalid: 1 }]);
+  });
+
   test("an empty list", async () => {
     expect(await (await open()).post([])).toEqual({ status: 200, body: undefined });
   });
