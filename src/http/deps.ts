@@ -64,6 +64,12 @@ export interface ShownReceiver {
   readonly name: string;
   readonly slack: readonly { readonly sendResolved: boolean }[];
   readonly email: readonly { readonly to: readonly string[]; readonly sendResolved: boolean }[];
+  /** Of the URL, only its origin is ever shown. */
+  readonly webhook: readonly {
+    readonly url: string;
+    readonly maxAlerts: number;
+    readonly sendResolved: boolean;
+  }[];
 }
 
 /** Of the configuration in force, what Alertmanager has words for. */

@@ -2,7 +2,7 @@
 import type { NotifiedAlert } from "../alerting/notification.ts";
 import type { Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import { overviewLink, statusLink } from "./link.ts";
+import { overviewLink, statusLink, webUrl } from "./link.ts";
 
 /** RFC 3339, UTC, with milliseconds. */
 export function timestamp(at: Instant): string {
@@ -21,8 +21,9 @@ export function wellFormed(labels: Labels): Labels {
   );
 }
 
-/** Where to look at it on the status page; undefined where no address of it is configured. */
+/** Where its sender says it comes from, else where to look at it on the status page, where its address is configured. */
 export function generatorUrl(alert: NotifiedAlert, externalUrl: string | undefined): string | undefined {
-  if (externalUrl === undefined) return undefined;
+  const source = webUrl(alert.facts.generatorUrl);
+  if (source !== undefined || externalUrl === undefined) return source;
   return (statusLink(externalUrl, alert) ?? overviewLink(externalUrl)).url;
 }

@@ -21,7 +21,7 @@ export const rootRoute: Route = {
 
 /** A configuration as it is shown, with what a test wants to differ. */
 export function shownConfig(differing: Partial<ShownConfig> = {}): ShownConfig {
-  const receivers = [{ name: "ops", slack: [], email: [] }];
+  const receivers = [{ name: "ops", slack: [], email: [], webhook: [] }];
   return { route: rootRoute, receivers, inhibitRules: [], smtp: undefined, ...differing };
 }
 

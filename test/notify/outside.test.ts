@@ -1,8 +1,10 @@
 /** Alerts that somebody outside sent, in words: what they are called is all that is known of them. */
 import { describe, expect, test } from "vitest";
 import type { NotifiedAlert } from "../../src/alerting/notification.ts";
+import { renderAlertmanager } from "../../src/notify/alertmanager/render.ts";
 import { messageOf } from "../../src/notify/message.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";
+import { renderWebhook } from "../../src/notify/webhook/render.ts";
 import { assertWithinSlackLimits, type SlackBody } from "../support/slack-sink.ts";
 import { alertOf, MINUTE, NOW, notificationOf } from "./fixtures.ts";
 
@@ -93,6 +95,21 @@ describe("an entry", () => {
     const urls = entry(disk, { facts: { timezone: "UTC", generatorUrl } })?.links.map(({ url }) => url) ?? [];
     expect(urls.filter((url) => !/^https?:\/\/[^<>|\s]+$/.test(url))).toEqual([]);
   });
+});
+
+test("programs are told its source, and the status page where that is no link", () => {
+  const from = (generatorUrl: string) => {
+    const notification = notificationOf({
+      firing: [outside(disk, { facts: { timezone: "UTC", generatorUrl } })],
+    });
+    const [webhook] = renderWebhook(notification, { maxAlerts: 0 }).alerts;
+    const [forwarded] = renderAlertmanager(notification, { expireMs: MINUTE });
+    return [webhook?.generatorURL, forwarded?.generatorURL];
+  };
+  const source = "https://p.example.com/graph";
+  expect(from(source)).toEqual([source, source]);
+  const page = "https://lenswatch.example.com/";
+  expect(from("javascript:alert(1)")).toEqual([page, page]);
 });
 
 test("hostile labels stay text, and within Slack's limits", () => {

@@ -12,7 +12,7 @@ import type { ShownConfig, ShownReceiver } from "../deps.ts";
 const SECRET = "<secret>";
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
-/** YAML. What Alertmanager has no words for (storms, digests, rules) is left out. */
+/** YAML. What Alertmanager has no words for (storms, digests, rules, other Alertmanagers) is left out. */
 export function alertmanagerConfig({ route, receivers, inhibitRules, smtp }: ShownConfig): string {
   const intervals = [...intervalsOf(route).values()];
   return stringify(
@@ -66,16 +66,23 @@ function written(matchers: readonly Matcher[]): string[] {
   return matchers.map(formatMatcher);
 }
 
-function receiverYaml({ name, slack, email }: ShownReceiver): Record<string, unknown> {
+function receiverYaml({ name, slack, email, webhook }: ShownReceiver): Record<string, unknown> {
   const slackConfigs = slack.map(({ sendResolved }) => ({ api_url: SECRET, send_resolved: sendResolved }));
   const emailConfigs = email.map(({ to, sendResolved }) => ({
     to: to.join(", "),
+    send_resolved: sendResolved,
+  }));
+  // Of older versions' loaders, none takes `<secret>` here: where it leads says enough.
+  const webhookConfigs = webhook.map(({ url, maxAlerts, sendResolved }) => ({
+    url: `${new URL(url).origin}/`,
+    max_alerts: maxAlerts,
     send_resolved: sendResolved,
   }));
   return {
     name,
     ...(slackConfigs.length === 0 ? {} : { slack_configs: slackConfigs }),
     ...(emailConfigs.length === 0 ? {} : { email_configs: emailConfigs }),
+    ...(webhookConfigs.length === 0 ? {} : { webhook_configs: webhookConfigs }),
   };
 }
 

@@ -11,7 +11,16 @@ import { amtool, amtoolAt, testWithAmtool } from "../../support/amtool.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 import { serve } from "../serve.ts";
 
-const SECRETS = ["s3cret-client", "T000/B000/s3cret", "s3cret-password", "s3cret-admin", "s3cret-read"];
+const SECRETS = [
+  "s3cret-client",
+  "T000/B000/s3cret",
+  "s3cret-password",
+  "s3cret-admin",
+  "s3cret-read",
+  "s3cret-path",
+  "s3cret-key",
+  "s3cret-signing",
+];
 
 const TEXT = String.raw`
 service:
@@ -55,6 +64,9 @@ receivers:
     slack_configs:
       - { api_url: https://hooks.slack.com/services/T000/B000/s3cret, send_resolved: false }
   - name: north
+    webhook_configs:
+      - { url: "https://hooks.example.com:8443/s3cret-path?k=s3cret-key", secret: s3cret-signing, max_alerts: 7 }
+    alertmanager_configs: [{ url: "http://alertmanager:9093" }]
   - name: "south: [1]"
   - name: quiet
 time_intervals:
@@ -123,7 +135,10 @@ describe("GET /api/v2/status gives the configuration", () => {
         slack_configs: [{ api_url: "<secret>", send_resolved: false }],
         email_configs: [{ to: "a@example.com, b@example.com", send_resolved: false }],
       },
-      { name: "north" },
+      {
+        name: "north",
+        webhook_configs: [{ url: "https://hooks.example.com:8443/", max_alerts: 7, send_resolved: true }],
+      },
     ]);
     expect(inhibit_rules).toContainEqual({
       source_matchers: ['alertname="LocationOffline"'],

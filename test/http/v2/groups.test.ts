@@ -26,7 +26,7 @@ const route = {
     },
   ],
 };
-const receivers = ["ops", "quiet", "log"].map((name) => ({ name, slack: [], email: [] }));
+const receivers = ["ops", "quiet", "log"].map((name) => ({ name, slack: [], email: [], webhook: [] }));
 
 const dark = (recording: string, location: string, differing: Partial<ActiveAlert> = {}): ActiveAlert => ({
   alert: firingAlert("RecordingOffline", { severity: "critical", recording, location_id: location }),
