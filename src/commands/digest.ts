@@ -12,6 +12,7 @@ import { readFleet } from "../jobs/read-fleet.ts";
 import { systemClock } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { silentLogger } from "../lib/log.ts";
+import { createService } from "../service/service.ts";
 import { openRedis } from "../store/open.ts";
 import { connected } from "../store/redis.ts";
 import { createStore } from "../store/store.ts";
@@ -90,14 +91,16 @@ async function withDigest(
   }
   const opened = await openRedis(config.redis, silentLogger);
   const redis = opened.connect("lenswatch-digest");
+  const service = createService({ config: config.service, clock: systemClock, log: silentLogger });
   try {
     await connected(redis);
     const store = createStore(redis, config.redis.prefix);
     await store.inventory.load();
-    const deps = { config, store, clock: systemClock, log: silentLogger };
+    const deps = { config, store, service, clock: systemClock, log: silentLogger };
     const fleet = async () => readFleet({ ...deps, shardNumbers: await shardsOf(store) });
     await use(config, digest, await makeDigest({ ...deps, fleet }, digest, systemClock.now()));
   } finally {
+    await service.close();
     redis.disconnect();
     await opened.close();
   }

@@ -72,8 +72,8 @@ export function buildConfig(input: ConfigInput): Config {
 }
 
 function buildDigest(input: ConfigInput["digests"][number]): DigestConfig {
-  const { unsubscribe_url, ...same } = input;
-  return { ...same, unsubscribeUrl: unsubscribe_url };
+  const { untrusted_below, unsubscribe_url, ...same } = input;
+  return { ...same, untrustedBelow: untrusted_below, unsubscribeUrl: unsubscribe_url };
 }
 
 /** Ids stay what they are when a rule of another name is added or removed. */

@@ -134,6 +134,8 @@ export interface DigestConfig {
   readonly period: "1d" | "1w" | "1mo";
   readonly matchers: Route["matchers"];
   readonly to: readonly string[];
+  /** With less uptime on a day, a location's visitor counts of that day are not to be trusted; 0–1. */
+  readonly untrustedBelow: number;
   /** https; `{recipient}` stands for the reader's address, percent-encoded. */
   readonly unsubscribeUrl: string | undefined;
 }

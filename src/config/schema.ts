@@ -15,6 +15,7 @@ import {
   listen,
   name,
   oneOf,
+  ratio,
   token,
   url,
   zone,
@@ -111,6 +112,11 @@ const digest = section({
   period: withDefault("The time it covers: a day, a week or a month.", oneOf("1d", "1w", "1mo"), "1d"),
   matchers: withDefault("Which recordings it covers, by their labels; without any, all.", matchers, []),
   to: required("Who gets it.", addresses),
+  untrusted_below: withDefault(
+    "With less uptime than this on a day, a location's visitor counts of that day are not to be trusted.",
+    ratio,
+    "90%",
+  ),
   unsubscribe_url: optional(
     "What ends it for a reader with one click; {recipient} stands for the address.",
     unsubscribeUrl,

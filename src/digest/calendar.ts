@@ -19,6 +19,8 @@ export interface Calendar {
   readonly shownFrom: number;
   /** The place in `dates` of the local day that holds a moment; undefined: not among them. */
   indexAt(at: Instant, zone: string): number | undefined;
+  /** Whether that local day is over at a moment. */
+  isOver(index: number, at: Instant, zone: string): boolean;
 }
 
 export function createCalendar({ period, timezone }: DigestScope, localHours: LocalHours): Calendar {
@@ -28,11 +30,13 @@ export function createCalendar({ period, timezone }: DigestScope, localHours: Lo
   const places = new Map(dates.map((date, i) => [Number(date.replaceAll("-", "")), i]));
   const first = DateTime.fromMillis(period.start, { zone: timezone }).toFormat("yyyy-MM-dd");
   const periodFrom = Math.max(0, dates.indexOf(first));
+  const dayOf = (at: Instant, zone: string) => Math.floor(localHours.at(at, zone).label / 100);
   return {
     dates,
     weekdays: days.map(({ weekday }) => weekday),
     periodFrom,
     shownFrom: Math.min(periodFrom, DAYS_BACK - WEEK),
-    indexAt: (at, zone) => places.get(Math.floor(localHours.at(at, zone).label / 100)),
+    indexAt: (at, zone) => places.get(dayOf(at, zone)),
+    isOver: (index, at, zone) => Number(dates[index]?.replaceAll("-", "")) < dayOf(at, zone),
   };
 }

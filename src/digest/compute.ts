@@ -28,6 +28,7 @@ import { type JudgedRecording, judgeRecording } from "./recording.ts";
 import { addOutages, emptyRecovery, meanRecovery } from "./recovery.ts";
 import { createScheduleTimes } from "./schedule-times.ts";
 import { clip, subtract, total, union } from "./spans.ts";
+import { untrustedDays } from "./untrusted.ts";
 import { addTally, emptyTally, meanUptime } from "./uptime.ts";
 
 export type { Digest, DigestInput, DigestPeriod, DigestRecording, Incident, Span } from "./digest.ts";
@@ -44,6 +45,9 @@ export function computeDigest(input: DigestInput): Digest {
   }
 }
 
+/** Where a scope does not say from where on. */
+const UNTRUSTED_BELOW = 0.9;
+
 export interface Digester {
   /** Whether the digest speaks of it at all. */
   wants(subject: DigestRecording): boolean;
@@ -59,6 +63,7 @@ export function createDigester(scope: DigestScope): Digester {
   const calendar = createCalendar(scope, localHours);
   const schedules = createScheduleTimes(localHours);
   const bounds = { from: scope.period.start, to: scope.period.end };
+  const below = scope.untrustedBelow ?? UNTRUSTED_BELOW;
   const ofRecording = Map.groupBy(scope.incidents, ({ recordingId }) => recordingId);
   const locations = new Map<string, LocationRecords>();
   const chosen = new Set<string>();
@@ -131,6 +136,9 @@ export function createDigester(scope: DigestScope): Digester {
         parts,
         days: calendar.dates.slice(calendar.shownFrom),
         locations: locationDigests(all, calendar),
+        untrusted: untrustedDays(all, calendar, { now: scope.now, dayZone: scope.dayZone, below }),
+        untrustedBelow: below,
+        counts: "not_asked",
         longest: longestOutages(parts, dark),
         flappers: flappersOf(parts),
         dark,

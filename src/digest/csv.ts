@@ -2,6 +2,7 @@
 import { type CsvRow, csvLines } from "../lib/csv.ts";
 import { type Digest, digestParts, type LocationGroup, type RecordingDigest, type Span } from "./digest.ts";
 import { countOutages, emptyRecovery, meanRecovery } from "./recovery.ts";
+import { shortfall } from "./untrusted.ts";
 
 const ROWS_PER_STEP = 500;
 
@@ -36,6 +37,35 @@ export function* recordingsCsv(digest: Digest): Generator<string, void> {
     }
   }
   if (rows.length > 0) yield csvLines(rows);
+}
+
+const COUNTS_HEAD = [
+  "location",
+  "location_id",
+  "date",
+  "uptime_ratio",
+  "entries",
+  "usual_entries",
+  "short_by",
+];
+
+/** A line per untrusted day; nothing is corrected, an empty cell where there is no figure. */
+export function* countsCsv({ untrusted }: Digest): Generator<string, void> {
+  yield csvLines([COUNTS_HEAD]);
+  for (let from = 0; from < untrusted.length; from += ROWS_PER_STEP) {
+    const page = untrusted.slice(from, from + ROWS_PER_STEP);
+    yield csvLines(
+      page.map((day) => [
+        day.locationName,
+        day.locationId,
+        day.date,
+        ratio(day.uptime),
+        day.entries,
+        day.usual,
+        shortfall(day),
+      ]),
+    );
+  }
 }
 
 function recordingRow(

@@ -81,6 +81,8 @@ export interface DigestScope {
   readonly matchers: readonly Matcher[];
   /** Time lenswatch could not see the service: unknown, neither up nor down. */
   readonly blind: readonly Span[];
+  /** With less uptime on a day, a location's visitor counts of that day are not to be trusted; 0–1. */
+  readonly untrustedBelow?: number | undefined;
 }
 
 /** A scope with everything in it at once; a large fleet is added recording by recording instead. */
@@ -162,6 +164,29 @@ export interface LocationDigest {
   readonly days: readonly (number | undefined)[];
 }
 
+/**
+ * A day that is over, on which a location was up too little for its visitor counts to be trusted. Counts are as the
+ * service has them: nothing is corrected.
+ */
+export interface UntrustedDay {
+  readonly locationId: string;
+  readonly locationName: string;
+  readonly timezone: string;
+  /** `YYYY-MM-DD` where the location is. */
+  readonly date: string;
+  /** Undefined: nobody knows. */
+  readonly uptime: number | undefined;
+  /** The same weekday of the weeks before, newest first, without days known to be like this one. */
+  readonly alike: readonly string[];
+  /** People counted in; undefined: the service has no figure, or could not be asked. */
+  readonly entries: number | undefined;
+  /** What is usually counted on that weekday: the median of those alike. */
+  readonly usual: number | undefined;
+}
+
+/** Whether the service was asked for the counts of untrusted days, and answered. */
+export type CountsAnswer = "not_asked" | "had" | "failed";
+
 /** One of the longest outages: of a recording, or of all of a location. */
 export interface LongOutage {
   readonly locationId: string;
@@ -232,6 +257,10 @@ export interface Digest {
   readonly days: readonly string[];
   /** Lowest uptime first, those without a figure last. */
   readonly locations: readonly LocationDigest[];
+  /** The worst location first, its days in order. */
+  readonly untrusted: readonly UntrustedDay[];
+  readonly untrustedBelow: number;
+  readonly counts: CountsAnswer;
   /** Longest first; a few. */
   readonly longest: readonly LongOutage[];
   /** Most outages first. */

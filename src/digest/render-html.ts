@@ -7,6 +7,7 @@ import { html, type Markup, nothing } from "../lib/markup.ts";
 import { bar, legend } from "./bar.ts";
 import type { Digest, DigestPart, RecordingDigest } from "./digest.ts";
 import type { Headline } from "./headline.ts";
+import { visitorCounts } from "./render-counts.ts";
 import { locationDays, rankings } from "./render-standings.ts";
 import { EMBEDDED } from "./style-sheet.ts";
 import { TABLE } from "./table.ts";
@@ -25,7 +26,7 @@ export const UNSUBSCRIBE_HERE = "<!--unsubscribe-->";
 /** A whole HTML document, its styles not yet in the elements. */
 export function renderHtml(
   digest: Digest,
-  { parts, standings }: DigestView,
+  { parts, standings, counts }: DigestView,
   head: Headline,
   frame: { readonly name: string; readonly externalUrl: string | undefined },
 ): string {
@@ -42,7 +43,7 @@ export function renderHtml(
 <div class="m s">${frame.name} &nbsp;·&nbsp; ${digest.period.label}</div>
 <h1 class="t">${head.sentence}.</h1>${head.aside === "" ? nothing : html`<p class="m aside">${head.aside}.</p>`}
 <table${TABLE}><tr>${words.keyFigures(digest).map(keyFigure)}</tr></table></td></tr>
-${troubled.map((part) => section(part, digest))}${legend(troubled, digest)}${rankings(standings, digest)}${locationDays(standings, digest)}${quiet.map((part) => section(part, digest))}${otherAlerts(digest)}
+${troubled.map((part) => section(part, digest))}${legend(troubled, digest)}${rankings(standings, digest)}${locationDays(standings, digest)}${visitorCounts(counts, digest)}${quiet.map((part) => section(part, digest))}${otherAlerts(digest)}
 <tr><td class="pad foot">
 <div class="m line xs fine">${footer(digest, frame.externalUrl)}</div>
 </td></tr></table>${OUTLOOK_END}</td></tr></table></body></html>

@@ -5,7 +5,7 @@ import { HEATS, heatOf } from "./palette.ts";
 import * as standing from "./standing-words.ts";
 import { TABLE } from "./table.ts";
 import type { Standings } from "./view.ts";
-import { counted, nameOf } from "./words.ts";
+import { counted, dayName, nameOf } from "./words.ts";
 
 /** More days have no room for figures: then the colours are described. */
 const MOST_WITH_FIGURES = 7;
@@ -28,7 +28,7 @@ ${table}${withFigures ? nothing : heatLegend()}${more}</td></tr>
 }
 
 function dayHead(date: string): Markup {
-  return html`<th scope="col" width="8%" class="m day" title="${standing.dayName(date)}">${standing.dayName(date, "ccc")}</th>`;
+  return html`<th scope="col" width="8%" class="m day" title="${dayName(date)}">${dayName(date, "ccc")}</th>`;
 }
 
 function placeCell(location: LocationDigest, width: string): Markup {
@@ -42,7 +42,7 @@ function figureRow(location: LocationDigest, digest: Digest): Markup {
   const cells = location.days.map((uptime, i) => {
     const { name, light } = heatOf(uptime);
     const figure = uptime === undefined ? html`&ndash;` : Math.floor(uptime * 100 + 1e-6);
-    return html`<td class="${name}" bgcolor="${light.back}" title="${standing.dayName(digest.days[i] ?? "")}">${figure}</td>`;
+    return html`<td class="${name}" bgcolor="${light.back}" title="${dayName(digest.days[i] ?? "")}">${figure}</td>`;
   });
   return html`<tr>${placeCell(location, "44%")}${cells}</tr>`;
 }

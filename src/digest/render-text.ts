@@ -1,14 +1,16 @@
 /** The digest in plain text, for those who read mail that way: the same words and figures as the HTML. */
+
+import * as counts from "./count-words.ts";
 import { type Digest, type RecordingDigest, UP_ALL_THE_TIME } from "./digest.ts";
 import type { Headline } from "./headline.ts";
 import * as standing from "./standing-words.ts";
-import type { DigestView, GroupView, PartView, Standings } from "./view.ts";
+import type { CountsView, DigestView, GroupView, PartView, Standings } from "./view.ts";
 import * as words from "./words.ts";
 
 /** Lines end in `\n`. */
 export function renderText(
   digest: Digest,
-  { parts, standings }: DigestView,
+  { parts, standings, counts: view }: DigestView,
   head: Headline,
   frame: { readonly name: string; readonly externalUrl: string | undefined },
 ): string {
@@ -28,6 +30,7 @@ export function renderText(
     ...troubled.map((part) => partLines(part, digest)),
     ...rankings(standings, digest),
     locationDays(standings, digest),
+    visitorCounts(view, digest),
     ...quiet.map((part) => partLines(part, digest)),
     otherAlerts(digest),
     words.notes(digest),
@@ -71,6 +74,22 @@ function locationDays({ locations, moreLocations }: Standings, digest: Digest): 
     ...(moreLocations > 0 ? [`and ${words.counted(moreLocations, "more location")}`] : []),
   ];
   return titled(standing.daysTitle(digest), [...lines, ...rest]);
+}
+
+function visitorCounts(view: CountsView, digest: Digest): string[] {
+  if (view.total === 0) return [];
+  const days = view.places.flat().map((day) => {
+    const { up, entries, usual, short } = counts.dayFigures(day);
+    const place = words.nameOf(day.locationName, day.locationId);
+    const facts = [
+      up,
+      entries && `${entries} counted`,
+      usual && `usually ${usual}`,
+      short && `${short.replace("−", "")} short`,
+    ];
+    return `${place}, ${words.dayName(day.date)}: ${listed(facts)}`;
+  });
+  return titled(counts.TITLE, [...days, ...counts.remainder(view), counts.explanation(digest)]);
 }
 
 function partLines(part: PartView, digest: Digest): string[] {

@@ -7,7 +7,7 @@ import { LINK_COLOUR } from "./palette.ts";
 import { renderHtml, UNSUBSCRIBE_HERE } from "./render-html.ts";
 import { renderText } from "./render-text.ts";
 import { STYLES } from "./style-sheet.ts";
-import { standingsOf, viewOf } from "./view.ts";
+import { countsOf, standingsOf, viewOf } from "./view.ts";
 import { nameOf } from "./words.ts";
 
 export interface DigestFrame {
@@ -37,7 +37,11 @@ export async function renderDigest(digest: Digest, frame: DigestFrame): Promise<
   const head = headline(digest);
   const safe = { name: nameOf(frame.name, "digest"), externalUrl: httpUrl(frame.externalUrl) };
   const render = (limit: number) => {
-    const view = { parts: viewOf(digest, limit), standings: standingsOf(digest, limit) };
+    const view = {
+      parts: viewOf(digest, limit),
+      standings: standingsOf(digest, limit),
+      counts: countsOf(digest, limit),
+    };
     return {
       html: inlineStyles(renderHtml(digest, view, head, safe), STYLES),
       text: renderText(digest, view, head, safe),

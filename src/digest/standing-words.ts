@@ -1,5 +1,4 @@
 /** Words for what stands out and for locations as a whole, the same in HTML and text. */
-import { DateTime } from "luxon";
 import { humanDuration } from "../lib/duration.ts";
 import {
   type Digest,
@@ -8,12 +7,7 @@ import {
   type LongOutage,
   UP_ALL_THE_TIME,
 } from "./digest.ts";
-import { counted, type Figure, nameOf, outageTimes, percent } from "./words.ts";
-
-/** `Fri`, `Tue 17 Nov`: a day written `YYYY-MM-DD`. */
-export function dayName(date: string, format: "ccc" | "ccc d LLL" = "ccc d LLL"): string {
-  return DateTime.fromISO(date, { zone: "utc", locale: "en-US" }).toFormat(format);
-}
+import { counted, dayName, type Figure, nameOf, outageTimes, percent } from "./words.ts";
 
 /** `Locations by day, Mon 16 Nov to Sun 22 Nov`. */
 export function daysTitle({ days }: Digest): string {

@@ -56,6 +56,10 @@ h2{font-size:16px}
 .days{font-size:12px;line-height:22px;text-align:center}
 .day{font-weight:400;line-height:18px}
 .at{padding:4px 10px 4px 0;line-height:18px;text-align:left;font-weight:400;font-size:15px}
+.counts{font-size:14px}
+.head-cell{font-weight:400;padding:6px 0 2px 6px}
+.count{padding:2px 0 4px 6px;text-align:right}
+th.count{text-align:left;padding-left:0}
 .strip{table-layout:fixed;font-size:1px;line-height:18px}
 ${slots}${accents}${heats}`;
 

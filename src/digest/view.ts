@@ -9,6 +9,7 @@ import {
   type LongOutage,
   type Outage,
   type RecordingDigest,
+  type UntrustedDay,
 } from "./digest.ts";
 import { wentWith } from "./rankings.ts";
 
@@ -68,10 +69,37 @@ export interface Standings {
   readonly moreFlappers: number;
 }
 
+/** The untrusted days there is room for, by location. */
+export interface CountsView {
+  readonly total: number;
+  readonly places: readonly (readonly UntrustedDay[])[];
+  readonly moreDays: number;
+  readonly moreLocations: number;
+}
+
+/** A day of counts takes as much room as so many recordings. */
+const RECORDINGS_PER_DAY = 2;
+
+export function countsOf({ untrusted }: Digest, limit: number): CountsView {
+  const all = [...Map.groupBy(untrusted, ({ locationId }) => locationId).values()];
+  const most = Math.max(1, Math.floor(limit / RECORDINGS_PER_DAY));
+  const places: UntrustedDay[][] = [];
+  let shown = 0;
+  for (const days of all) {
+    if (shown >= most) break;
+    const some = days.slice(0, most - shown);
+    places.push(some);
+    shown += some.length;
+  }
+  const moreDays = untrusted.length - shown;
+  return { total: untrusted.length, places, moreDays, moreLocations: all.length - places.length };
+}
+
 /** As much of a digest as there is room for. */
 export interface DigestView {
   readonly parts: readonly PartView[];
   readonly standings: Standings;
+  readonly counts: CountsView;
 }
 
 const FEW_OUTAGES = 3;

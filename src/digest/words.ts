@@ -51,6 +51,11 @@ export function outageTimes(
   return `${from} – ${to}`;
 }
 
+/** `Fri`, `Tue 17 Nov`: a day written `YYYY-MM-DD`. */
+export function dayName(date: string, format: "ccc" | "ccc d LLL" = "ccc d LLL"): string {
+  return DateTime.fromISO(date, { zone: "utc", locale: "en-US" }).toFormat(format);
+}
+
 /** From where to where a bar goes. */
 export function barSpan(digest: Digest): string {
   return periodNoun(digest) === "day" ? "00:00–24:00" : digest.period.label;

@@ -2,7 +2,7 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { DateTime } from "luxon";
-import { recordingsCsv } from "../digest/csv.ts";
+import { countsCsv, recordingsCsv } from "../digest/csv.ts";
 import type { Digest } from "../digest/digest.ts";
 import { createBreather } from "../lib/breathe.ts";
 import type { Attachment } from "./digest-mail.ts";
@@ -17,7 +17,9 @@ const compress = promisify(gzip);
 export async function attachmentsOf(name: string, digest: Digest): Promise<Attachment[]> {
   const day = DateTime.fromMillis(digest.period.start, { zone: digest.timezone }).toFormat("yyyy-MM-dd");
   const base = `${name.replace(/[^\p{L}\p{N}._-]+/gu, "-")}-${day}`;
-  return [await csvFile(`${base}-recordings.csv`, recordingsCsv(digest))];
+  const recordings = await csvFile(`${base}-recordings.csv`, recordingsCsv(digest));
+  if (digest.untrusted.length === 0) return [recordings];
+  return [recordings, await csvFile(`${base}-visitor-counts.csv`, countsCsv(digest))];
 }
 
 async function csvFile(filename: string, pieces: Iterable<string>): Promise<Attachment> {

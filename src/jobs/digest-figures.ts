@@ -72,6 +72,7 @@ async function scopeOf(
       ...firing.map((alert) => incidentOf(alert, rules)),
     ],
     matchers: digest.matchers,
+    untrustedBelow: digest.untrustedBelow,
     blind,
   };
 }

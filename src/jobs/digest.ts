@@ -9,14 +9,17 @@ import { renderDigest } from "../digest/render.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
+import type { Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import { attachmentsOf } from "./digest-attachments.ts";
+import { addEntries } from "./digest-entries.ts";
 import { computeFleet, type Fleet } from "./digest-figures.ts";
 import { type DigestMail, letterFor, type MadeDigest } from "./digest-mail.ts";
 
 export interface DigestDeps {
   readonly config: Pick<Config, "rules" | "http" | "digests" | "service">;
   readonly store: Store;
+  readonly service: Pick<Service, "entries">;
   readonly clock: Clock;
   readonly log: Logger;
   fleet(): Promise<Fleet>;
@@ -27,7 +30,9 @@ const DIGESTS_KEPT_S = 40 * 86_400;
 /** Renders the digest for the last whole period before `at`. */
 export async function makeDigest(deps: DigestDeps, digest: DigestConfig, at: Instant): Promise<MadeDigest> {
   const period = digestPeriod(digest.period, at, digest.timezone);
-  const computed = await computeFleet(deps, digest, period);
+  const { service, store, clock, log } = deps;
+  const figures = await computeFleet(deps, digest, period);
+  const computed = await addEntries({ service, store: store.entries, clock, log }, figures);
   const frame = { name: digest.name, externalUrl: deps.config.http.externalUrl };
   const { unsubscribeUrl } = digest;
   const attachments = await attachmentsOf(digest.name, computed);

@@ -80,6 +80,8 @@ export function keysUnder(prefix: string) {
     exposes: `${p}exposes`,
     /** String: until then another storm there is gathered; goes by itself. */
     storm: (integration: string) => `${p}storm:${integration}`,
+    /** Hash: day → JSON [people counted in, when that was asked]; goes 21 days after the last was kept. */
+    entries: (location: string) => `${p}entries:${location}`,
     /** Sorted set by end: when a stretch of sweeps began; one goes 70 days after its end, at most 2,000. */
     watched: `${p}watched`,
     /** Hash: digest → JSON {spec, dueAt}; a field goes with its configuration. */

@@ -4,6 +4,7 @@ import { createAckStore } from "./acks.ts";
 import { createAssignmentStore } from "./assignments.ts";
 import { type Confirm, confirmed } from "./confirm.ts";
 import { createDigestStore } from "./digests.ts";
+import { createEntriesStore } from "./entries.ts";
 import { createFiringStore } from "./firing.ts";
 import { createGroupStore } from "./groups.ts";
 import { createIncidentLog, HISTORY_MS } from "./incident-log.ts";
@@ -68,6 +69,7 @@ function createParts(redis: Redis, keys: Keys, historyMs: number) {
     uptime: createUptimeStore(redis, keys),
     digests: createDigestStore(redis, keys),
     start: createStartStore(redis, keys),
+    entries: createEntriesStore(redis, keys),
     watched: createWatchedStore(redis, keys),
     heartbeatTurn: createTurn(redis, keys.heartbeat),
     replicas: createReplicaStore(redis, keys),

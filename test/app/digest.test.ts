@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { QueueEvents } from "bullmq";
 import { Redis } from "ioredis";
+import { DateTime } from "luxon";
 import { expect, it } from "vitest";
 import type { CommandIo } from "../../src/commands/io.ts";
 import { runCli } from "../../src/commands/program.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import { createService } from "../../src/service/service.ts";
 import { keysUnder } from "../../src/store/keys.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
@@ -38,7 +41,7 @@ digests:
     to: [ boss@example.com, ops@example.com ]
 `;
 
-async function seenUptime(watch: Watch): Promise<void> {
+async function seenUptime(watch: Pick<Watch, "app">): Promise<void> {
   await until("uptime figures are there", async () =>
     (await (await fetch(`${watch.app.address}/metrics`)).text()).includes("overall_uptime_ratio{"),
   );
@@ -143,5 +146,66 @@ describeWithRedis("a digest", () => {
     expect(head).toMatch(/^location,location_id,recording,recording_id,part,uptime_ratio,/);
     const names = watch.simulator.world.recordings.map(({ id }) => id);
     expect(rows.map((row) => row.split(",")[3]).sort()).toEqual(names.sort());
+  });
+
+  it.concurrent("says which day's visitor counts cannot be trusted, beside what is usually counted", async () => {
+    const noon = DateTime.fromMillis(Date.now(), { zone: "Europe/London" })
+      .startOf("day")
+      .plus({ hours: 12 });
+    const ahead = noon.toMillis() - Date.now();
+    await using watch = await startWatch({
+      clock: { now: () => Date.now() + ahead },
+      // Nobody polls before the day has been as it was: what is over is read once.
+      role: "web",
+      watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
+      adjust: (config) => ({
+        ...config,
+        digests: config.digests.map((one) => ({ ...one, cron: "* * * * * *" })),
+      }),
+    });
+    const { world } = watch.simulator;
+    const [shop] = world.locations;
+    if (!shop) throw new Error("no shop");
+    expect(shop.timezone).toBe("Europe/London");
+    const yesterday = noon.minus({ days: 1 });
+    world.setStatus({ locationId: shop.id }, "offline", yesterday.set({ hour: 10 }).toMillis());
+    world.setStatus({ locationId: shop.id }, "online", yesterday.set({ hour: 15 }).toMillis());
+    const web = watch.app;
+    watch.app = await watch.join("all");
+    await seenUptime({ app: web });
+    await watch.reload((config) => config + digests("0 8 * * *"));
+    const mail = await watch.mail.waitFor(({ headers }) => headers["list-unsubscribe"] !== undefined);
+
+    const { baseUrl, wsUrl, authUrl, clientId, clientSecret, audience } = watch.simulator;
+    const service = createService({
+      config: {
+        ...{ baseUrl, wsUrl, authUrl, clientId, clientSecret, audience },
+        requestTimeoutMs: 5_000,
+        uptimeIndexTimezone: "recording",
+      },
+      log: silentLogger,
+      clock: { now: Date.now },
+    });
+    const [start, end] = [yesterday.startOf("day").toMillis(), noon.startOf("day").toMillis()];
+    const counted = await service.entries({
+      ...{ start, end, locations: [shop.id], aggregationPeriod: "day" },
+      facets: ["segments", "estimates"],
+      breakdown: { entity: true },
+    });
+    await service.close();
+    const entries = counted.segments?.[0]?.values.entries ?? Number.NaN;
+    const [{ entries: whole }] = counted.estimates as [{ entries: number }];
+    expect(whole).toBeGreaterThan(entries);
+    const file = mail.attachments.find(({ filename }) => filename?.endsWith("-visitor-counts.csv"));
+    const [, line = ""] = new TextDecoder().decode(file?.content as ArrayBuffer).split("\n");
+    const [name, id, date, uptime, told, usual, short] = line.split(",");
+    expect([name, id, date, told]).toEqual([shop.name, shop.id, yesterday.toISODate(), String(entries)]);
+    expect(Number(uptime)).toBeCloseTo((24 - 5) / 24, 1);
+    expect(Number(usual) / whole).toBeGreaterThan(0.7);
+    expect(Number(usual) / whole).toBeLessThan(1.4);
+    expect(Number(short)).toBe(Number(usual) - entries);
+    const figures = [entries, Number(usual)].map((n) => n.toLocaleString("en-US"));
+    expect(mail.text).toContain(`${figures[0]} counted, usually ${figures[1]}, `);
+    expect(mail.html).toContain("Visitor counts not to be trusted");
   });
 });

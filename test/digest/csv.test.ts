@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { computeDigest } from "../../src/digest/compute.ts";
-import { recordingsCsv } from "../../src/digest/csv.ts";
+import { countsCsv, recordingsCsv } from "../../src/digest/csv.ts";
 import { at, day, input, offline, subject } from "./fixtures.ts";
 import { sampleDigest } from "./sample.ts";
 
@@ -43,4 +43,12 @@ test("the week's sample has what the period before was like, and who flapped", (
   expect(lines.find((line) => line.includes(",Tills,22,"))).toBe(
     "Bath Southgate,bath-southgate,Tills,22,down_some,0.977571,0.999,12960,6,2160,2160,24000,",
   );
+});
+
+test("a line per untrusted day, with what is missing from the usual", () => {
+  expect(linesOf(countsCsv(sampleDigest("1w")))).toEqual([
+    "location,location_id,date,uptime_ratio,entries,usual_entries,short_by",
+    "Manchester Market Street,manchester-market-street,2026-11-17,0.734417,521,1294,773",
+    "York Coney Street,york-coney-street,2026-11-21,0.746685,598,1476,878",
+  ]);
 });

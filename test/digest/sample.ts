@@ -2,6 +2,7 @@
 import { createDigester } from "../../src/digest/compute.ts";
 import type { Digest, DigestRecording, Incident } from "../../src/digest/digest.ts";
 import { digestPeriod, type PeriodName } from "../../src/digest/period.ts";
+import { withEntries } from "../../src/digest/untrusted.ts";
 import type { UptimeBucket } from "../../src/health/recording.ts";
 import { dark, HOUR, MINUTE, offline, subject } from "./fixtures.ts";
 
@@ -30,6 +31,7 @@ const outages: Incident[] = [
     offline("22", monday("19T09:20:00Z") + i * 70 * MINUTE, monday("19T09:20:00Z") + (i * 70 + 36) * MINUTE),
   ),
   offline("20", monday("20T14:00:00Z"), monday("20T18:40:00Z")),
+  ...[0, 1].map((view) => offline(`3${view}`, monday("21T10:05:00Z"), monday("21T19:10:00Z"))),
   offline("31", monday("11T14:00:00Z"), monday("11T16:00:00Z")),
   {
     alertname: "RecordingFlapping",
@@ -79,8 +81,23 @@ export function sampleDigest(name: PeriodName = "1w"): Digest {
   const digester = createDigester({ now, period, before, timezone, incidents: outages, matchers: [], blind });
   for (const one of recordings) digester.add(one, { buckets: days(one.recording.id, now) });
   const steps = digester.finish();
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  const entries = new Map(
+    step.value.locations.map(({ locationId }) => [locationId, visitors(locationId, now)]),
+  );
+  return withEntries(step.value, entries, "had");
+}
+
+/** What was counted where, day by day: more on Saturdays, fewer where cameras were dark. */
+function visitors(locationId: string, now: number): Map<string, number> {
+  const busy = locationId.length * 53;
+  return new Map(
+    Array.from({ length: 70 }, (_, i) => {
+      const day = new Date(now - (i + 1) * DAY);
+      const saturday = day.getUTCDay() === 6 ? 1.6 : 1;
+      const dark = ["2026-11-17", "2026-11-21"].includes(day.toISOString().slice(0, 10)) ? 0.41 : 1;
+      return [day.toISOString().slice(0, 10), Math.floor((busy + (i % 5) * 11) * saturday * dark)];
+    }),
+  );
 }
