@@ -1,4 +1,5 @@
 /** Which days' visitor counts cannot be trusted, and what was counted on days like them. */
+import { median } from "../health/place.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Calendar } from "./calendar.ts";
 import type { CountsAnswer, Digest, UntrustedDay } from "./digest.ts";
@@ -91,14 +92,6 @@ export function withEntries(digest: Digest, entries: Entries, counts: CountsAnsw
     };
   });
   return { ...digest, untrusted, counts };
-}
-
-/** Of a list that is not empty; of two middle ones the mean, as a whole number. */
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  const [low = 0, high = 0] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
-  return Math.round((low + high) / 2);
 }
 
 /** How many fewer than usual were counted; undefined where that cannot be said, or they were not fewer. */

@@ -28,7 +28,8 @@ function weekdayOf(day: string): number {
   return (new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % DAYS_OF_WEEK;
 }
 
-function median(counts: readonly number[]): number {
+/** Of a list that is not empty; of two middle ones their mean, rounded up. */
+export function median(counts: readonly number[]): number {
   const sorted = [...counts].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   const [low = 0, high = 0] = [sorted[middle - 1], sorted[middle]];

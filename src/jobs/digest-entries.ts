@@ -28,6 +28,9 @@ const PATIENCE_MS = 120_000;
 const RECENT_MS = 3_600_000;
 const FINISHED_AFTER_MS = 36 * 3_600_000;
 
+/** No place has more visitors in a day: what says so is no count. */
+const MOST_ENTRIES = 10_000_000;
+
 /** What one location is asked for: its untrusted days and those like them. */
 interface Wanted {
   readonly locationId: string;
@@ -134,9 +137,11 @@ async function askFor(
     const [date] = /^\d{4}-\d\d-\d\d/.exec(index ?? "") ?? [];
     const days = counted.get(location ?? "");
     if (date === undefined || !days) continue;
+    const { entries: people } = values;
+    if (people !== undefined && !(people >= 0 && people <= MOST_ENTRIES)) continue;
     // Should a day come in pieces, it is their sum; a piece without a figure adds none.
     const before = days.get(date);
-    days.set(date, values.entries === undefined ? before : (before ?? 0) + values.entries);
+    days.set(date, people === undefined ? before : (before ?? 0) + people);
   }
   const now = clock.now();
   for (const { locationId, dates: own } of page) {

@@ -45,7 +45,12 @@ function serviceOf(answer: (query: EntriesQuery) => void = () => {}) {
         const rows = [];
         for (let at = query.start; at < query.end; at += 24 * HOUR) {
           const date = new Date(at + 12 * HOUR).toISOString().slice(0, 10);
-          const entries = location === "silent" ? undefined : 10 + Number(date.slice(8));
+          const strange: Readonly<Record<string, number | undefined>> = {
+            silent: undefined,
+            less: -5,
+            more: 1e300,
+          };
+          const entries = location in strange ? strange[location] : 10 + Number(date.slice(8));
           const who = { taxonomy: undefined, age: undefined, gender: undefined, role: undefined };
           rows.push({ ...who, index: `${date}T00:00:00.000`, location, values: { entries } });
         }
@@ -108,10 +113,13 @@ describeWithRedis("visitor counts of a digest", () => {
     expect(service.asked).toHaveLength(3);
   });
 
-  it("without a figure stay without one, and are no 0", async () => {
-    const digest = await addEntries(depsOf(serviceOf()), digestOf(untrusted("silent", "2026-11-17")));
-    expect(digest).toMatchObject({ counts: "had", untrusted: [{ entries: undefined, usual: undefined }] });
-  });
+  it.each(["silent", "less", "more"])(
+    "of a service that says nothing sensible (%s) are no figure, and no 0",
+    async (id) => {
+      const digest = await addEntries(depsOf(serviceOf()), digestOf(untrusted(id, "2026-11-17")));
+      expect(digest).toMatchObject({ counts: "had", untrusted: [{ entries: undefined, usual: undefined }] });
+    },
+  );
 
   it("are asked for in pages, and of the worst 500 locations", async () => {
     const service = serviceOf();
