@@ -27,6 +27,7 @@ const mayImport: Readonly<Record<string, readonly string[] | "*">> = {
   ],
   notify: ["health", "alerting", "lib", ...typesOf("config")],
   digest: ["health", "alerting", "lib"],
+  backtest: ["health", "alerting", "lib"],
   metrics: ["health", "alerting", "lib"],
   http: ["health", "alerting", "lib"],
   simulator: ["lib"],
@@ -39,7 +40,7 @@ function typesOf(...rooms: string[]): string[] {
 }
 
 /** What is pure stays pure: no room of decisions touches disk, net, processes or time. */
-const pureRooms = ["health", "alerting"];
+const pureRooms = ["health", "alerting", "backtest"];
 const impureModules =
   /^(?:node:(?:fs|net|http|https|child_process|dgram|tls|timers)(?:\/|$)|ioredis|bullmq|undici|ws$)/;
 

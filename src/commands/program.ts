@@ -69,6 +69,11 @@ export const commandTable: readonly CommandEntry[] = [
     load: async (io) => (await import("./digest.ts")).digestCommand(io),
   },
   {
+    name: "backtest",
+    summary: "what the rules would have told of the past, beside what others would",
+    load: async (io) => (await import("./backtest.ts")).backtestCommand(io),
+  },
+  {
     name: "healthz",
     summary: "ask the daemon on this machine whether it is alive, for health checks of containers",
     load: async (io) => (await import("./healthz.ts")).healthzCommand(io),

@@ -37,16 +37,31 @@ export function mergeBuckets(
     .sort((a, b) => a.startAt - b.startAt);
 }
 
+/** A window that ends now; what is not given is found by looking at every bucket. */
+export interface Window {
+  readonly now: Instant;
+  readonly overMs: number;
+  /** How long a bucket is, ms. */
+  readonly lengthMs?: number;
+  /** Where the buckets of the window stand among the others; the last of them is before `end`. */
+  readonly first?: number;
+  readonly end?: number;
+}
+
 /**
  * Ratio 0–1 over the window that ends now; undefined without a figure. Counts buckets that begin inside it and
  * ended 15 minutes ago or earlier.
  */
 export function windowUptime(
   buckets: readonly UptimeBucket[],
-  { now, overMs }: { readonly now: Instant; readonly overMs: number },
+  { now, overMs, lengthMs = bucketLengthMs(buckets), first, end }: Window,
 ): number | undefined {
-  const lengthMs = bucketLengthMs(buckets);
-  return ratioBetween(buckets, now - overMs, now - SETTLING_MS - lengthMs + 1);
+  return ratioBetween(buckets, now - overMs, settledBefore(now, lengthMs), first, end);
+}
+
+/** Buckets that begin before this are finished at `now`. */
+export function settledBefore(now: Instant, lengthMs: number): Instant {
+  return now - SETTLING_MS - lengthMs + 1;
 }
 
 /** Ratio 0–1 of a day that is over, from its first instant to the next day's; undefined without a figure. */
@@ -61,12 +76,19 @@ export function dayRatio(
  * The mean of `overallUptime` over buckets within schedule that begin in [from, to), weighted by the segments
  * expected; unweighted where none is expected.
  */
-function ratioBetween(buckets: readonly UptimeBucket[], from: Instant, to: Instant): number | undefined {
+function ratioBetween(
+  buckets: readonly UptimeBucket[],
+  from: Instant,
+  to: Instant,
+  first = 0,
+  end = buckets.length,
+): number | undefined {
   let weight = 0;
   let weighted = 0;
   let count = 0;
   let sum = 0;
-  for (const { startAt, withinSchedule, overallUptime, segmentsExpected } of buckets) {
+  for (let i = first; i < end; i++) {
+    const { startAt, withinSchedule, overallUptime, segmentsExpected } = buckets[i] as UptimeBucket;
     if (!withinSchedule || overallUptime === undefined || startAt < from || startAt >= to) continue;
     const expected = segmentsExpected ?? 0;
     weight += expected;

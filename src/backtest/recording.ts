@@ -1,0 +1,136 @@
+/** One recording's history through the rules about recordings. */
+import type { Transition } from "../health/judgement.ts";
+import type { RecordingUptime } from "../health/recording.ts";
+import { recordingWitness } from "../health/recording-witness.ts";
+import type { Inventory, RecordingState } from "../health/state.ts";
+import type { Witness } from "../health/subject.ts";
+import { bucketLengthMs, settledBefore } from "../health/uptime.ts";
+import type { Instant } from "../lib/clock.ts";
+import { type Figure, figuresAtSweeps } from "./figures.ts";
+import { replayRules, type Stretch } from "./replay.ts";
+import { type Plan, type Setup, type Span, tickBefore } from "./setup.ts";
+import { type Seen, seenBySweeps } from "./statuses.ts";
+
+export interface RecordingReplay {
+  readonly transitions: readonly Transition[];
+  /** For the rules about its location. */
+  readonly seen: readonly Seen[];
+}
+
+export interface RecordingOptions {
+  readonly setup: Pick<Setup, "statusIntervalMs" | "uptimeIntervalMs">;
+  readonly plan: Plan;
+  readonly span: Span;
+  /** The present: what is not finished by then is not known. */
+  readonly now: Instant;
+  readonly inventory: Inventory;
+}
+
+/** `buckets` are in order of time and reach back from the span by the longest window. */
+export function replayRecording(
+  { recording, buckets }: RecordingUptime,
+  { setup, plan, span, now, inventory }: RecordingOptions,
+): RecordingReplay {
+  const lengthMs = bucketLengthMs(buckets);
+  const settled = settledBefore(now, lengthMs);
+  const { statusIntervalMs: intervalMs } = setup;
+  const seen = seenBySweeps(recording, buckets, { span, intervalMs, lengthMs, settledBefore: settled });
+  const figures = plan.windows.map((window) =>
+    figuresAtSweeps(buckets, window, { ...setup, span, lengthMs }),
+  );
+  const isNews =
+    (plan.asksStatus && seen.some(({ status }) => status === "offline")) ||
+    plan.windows.some(({ below }, i) =>
+      figures[i]?.some(({ ratio }) => ratio !== undefined && ratio < below),
+    );
+  if (!isNews) return { transitions: [], seen };
+  const subject = { id: recording.id, locationId: recording.locationId, inventory, intervalMs };
+  const stretches = stretchesOf(seen, figures, { plan, span, intervalMs, witnessOf: witnessFor(subject) });
+  return { transitions: replayRules(stretches, plan.recording, intervalMs), seen };
+}
+
+/** What a sweep sees: the status, and a figure for each window in the plan's order. */
+interface View {
+  readonly seen: Seen;
+  readonly ratios: ReadonlyMap<number, number | undefined>;
+}
+
+function* stretchesOf(
+  seen: readonly Seen[],
+  figures: readonly (readonly Figure[])[],
+  options: {
+    readonly plan: Plan;
+    readonly span: Span;
+    readonly intervalMs: number;
+    readonly witnessOf: (view: View, now: Instant) => Witness;
+  },
+): Generator<Stretch> {
+  const { plan, span, intervalMs, witnessOf } = options;
+  const tracks: readonly (readonly { readonly at: Instant }[])[] = [seen, ...figures];
+  const places = tracks.map(() => 0);
+  const last = tickBefore(span.to, intervalMs);
+  for (let from = seen[0]?.at; from !== undefined && from <= last; ) {
+    const here = from;
+    const now = seen[places[0] ?? 0];
+    if (!now) return;
+    const ratios = new Map(plan.windows.map(({ overMs }, i) => [overMs, ratioAt(figures[i], places[i + 1])]));
+    const isLow = plan.windows.some(({ overMs, below }) => (ratios.get(overMs) ?? below) < below);
+    const next = Math.min(...tracks.map((track, i) => track[(places[i] ?? 0) + 1]?.at ?? last + intervalMs));
+    const view = { seen: now, ratios };
+    yield {
+      from: here,
+      to: next - intervalMs,
+      isQuiet: now.status !== "offline" && !isLow,
+      witness: (at) => witnessOf(view, at),
+    };
+    tracks.forEach((track, i) => {
+      if (track[(places[i] ?? 0) + 1]?.at === next) places[i] = (places[i] ?? 0) + 1;
+    });
+    from = next;
+  }
+}
+
+function ratioAt(figures: readonly Figure[] | undefined, place: number | undefined): number | undefined {
+  return figures?.[place ?? 0]?.ratio;
+}
+
+/** The daemon's witness of a recording; where its status is not known, nothing is evidence for or against one. */
+function witnessFor(subject: {
+  readonly id: string;
+  readonly locationId: string;
+  readonly inventory: Inventory;
+  readonly intervalMs: number;
+}): (view: View, now: Instant) => Witness {
+  const { id, locationId, inventory, intervalMs } = subject;
+  return ({ seen, ratios }, now) => {
+    const state: RecordingState = {
+      id,
+      locationId,
+      status: seen.status,
+      readAt: now,
+      since: seen.since,
+      lastSeenAt: undefined,
+      onlineSeenAt: undefined,
+      averageQuality: undefined,
+      presentAt: now,
+      alerts: undefined,
+    };
+    const witness = recordingWitness(
+      { state, read: true, missing: undefined },
+      {
+        now,
+        intervalMs,
+        inventory,
+        uptime: (_, overMs) => ratios.get(overMs),
+        inSchedule: () => !seen.outside,
+        scheduleOf: () => undefined,
+        scheduleBegan: () => undefined,
+      },
+    );
+    return {
+      ...witness,
+      evidence: (rule, firing) =>
+        rule.when.kind === "status" && seen.status === undefined ? undefined : witness.evidence(rule, firing),
+    };
+  };
+}

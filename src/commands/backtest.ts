@@ -1,0 +1,241 @@
+/** `backtest`: what a configuration would have told of the past, beside what another would, so that thresholds are chosen on evidence. */
+import { SingleBar } from "cli-progress";
+import { Command, InvalidArgumentError } from "commander";
+import { type Backtest, createBacktest, leadMs } from "../backtest/backtest.ts";
+import type { Setup, Span } from "../backtest/setup.ts";
+import type { Config } from "../config/config.ts";
+import { configFile, loadConfig } from "../config/load.ts";
+import type { Location, Recording } from "../health/recording.ts";
+import type { Inventory } from "../health/state.ts";
+import { planIntegrations } from "../jobs/integrations.ts";
+import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
+import { silentLogger } from "../lib/log.ts";
+import { stripControls } from "../lib/text.ts";
+import { createService, type Days } from "../service/service.ts";
+import { type Fleet, findFleet, type HistoryDeps, readHistories } from "./backtest-history.ts";
+import { type BacktestReport, renderBacktest } from "./backtest-print.ts";
+import type { CommandIo } from "./io.ts";
+import { outputOption } from "./output.ts";
+import { tableTarget } from "./table.ts";
+
+interface BacktestOptions {
+  readonly from: Instant;
+  readonly to?: Instant;
+  readonly config?: string;
+  readonly compare?: string;
+  readonly location: readonly string[];
+  readonly output: "table" | "json" | "csv";
+}
+
+const DAY_MS = 86_400_000;
+
+/** Exit code 1 where more would have fired than can be counted, 2 for days or a location that make no sense. Throws ServiceError or ConfigError. */
+export function backtestCommand(io: CommandIo, clock: Clock = systemClock): Command {
+  return new Command("backtest")
+    .description(
+      "Replay real uptime history through the configured rules: what would have fired, when, and for whom.",
+    )
+    .requiredOption("--from <day>", "the first day, YYYY-MM-DD (of UTC, as weeks are)", parseDay)
+    .option("--to <day>", "the last day, included (default: yesterday)", parseDay)
+    .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
+    .option("--compare <file>", "another configuration, whose rules and routes are shown beside it")
+    .option("--location <id or name>", "only this location; more than one may be given", gather, [])
+    .addOption(outputOption("table", "csv"))
+    .addHelpText(
+      "after",
+      "\nExample:\n  lenswatch backtest --from 2026-09-01 --to 2026-10-31 --compare calmer.yaml",
+    )
+    .action(async (options: BacktestOptions) => {
+      try {
+        await run(io, clock, options);
+      } catch (thrown) {
+        io.signal.throwIfAborted();
+        throw thrown;
+      }
+    });
+}
+
+/** Throws InvalidArgumentError, which is wrong usage. */
+function parseDay(text: string): Instant {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  // Some calendars read the 31st of June as the 1st of July.
+  if (Number.isNaN(at) || dayOf(at) !== text)
+    throw new InvalidArgumentError("It should be a day, as 2026-09-01.");
+  return at;
+}
+
+function gather(text: string, before: readonly string[]): readonly string[] {
+  return [...before, text];
+}
+
+async function run(io: CommandIo, clock: Clock, options: BacktestOptions): Promise<void> {
+  const now = clock.now();
+  const { from, to = startOfDay(now) - DAY_MS } = options;
+  const problem = problemWith(from, to, now);
+  if (problem) return refuse(io, problem);
+  const files = [
+    configFile(options.config, io.env),
+    ...(options.compare === undefined ? [] : [options.compare]),
+  ];
+  const configs: Config[] = [];
+  for (const file of files) configs.push(await loadConfig(file, io.env));
+  const [config] = configs;
+  if (!config) return;
+  const span: Span = { from, to: Math.min(to + DAY_MS, now) };
+  const service = createService({ config: config.service, log: silentLogger, clock });
+  try {
+    const deps: HistoryDeps = { service, signal: io.signal };
+    const fleet = await findFleet(
+      deps,
+      wantedBy(configs, options.location),
+      config.watch.locationsPerRequest,
+    );
+    if (fleet.locations.length === 0 && options.location.length > 0)
+      return refuse(
+        io,
+        `no watched location has the id or name ${quoted(options.location)}; lenswatch status lists them`,
+      );
+    const read = await replay(io, deps, { configs, fleet, span, now });
+    if (!read) return tooMuch(io);
+    const report: BacktestReport = {
+      span,
+      locations: fleet.locations.length,
+      recordings: fleet.recordingIds.length,
+      withoutHistory: fleet.recordingIds.length - read.told,
+      files,
+      plans: read.backtests.map(({ plan }) => plan),
+      tallies: read.backtests.map((backtest) => backtest.result()),
+    };
+    io.stdout.write(renderBacktest(report, options.output, tableTarget(io)));
+  } finally {
+    await service.close();
+  }
+}
+
+function problemWith(from: Instant, to: Instant, now: Instant): string | undefined {
+  if (from > to) return `--from ${dayOf(from)} is after --to ${dayOf(to)}; give the earlier day first`;
+  return to > now ? `--to ${dayOf(to)} has not come yet; give a day of the past` : undefined;
+}
+
+function refuse(io: CommandIo, problem: string): void {
+  io.stderr.write(`lenswatch: ${problem}\n`);
+  io.setExitCode(2);
+}
+
+function tooMuch(io: CommandIo): void {
+  io.stderr.write(
+    "lenswatch: more alerts would have fired than can be counted; give fewer days or a --location, or lower the thresholds\n",
+  );
+  io.setExitCode(1);
+}
+
+/** Watched by any of the configurations, and one of those asked for where some are. */
+function wantedBy(configs: readonly Config[], asked: readonly string[]): (location: Location) => boolean {
+  const setups = configs.map(toSetup);
+  return ({ id, name }) =>
+    setups.some(({ watchesLocation }) => watchesLocation(id)) &&
+    (asked.length === 0 || asked.some((one) => one === id || one === name));
+}
+
+function toSetup(config: Config): Setup & { watchesLocation(id: string): boolean } {
+  const { locations, exclude, statusIntervalMs, uptimeIntervalMs } = config.watch;
+  const listed = locations === "all" ? undefined : new Set(locations);
+  const excluded = new Set(exclude);
+  const integrations = planIntegrations(config, { webhook: () => "", smtp: "" }).map(
+    (plan) => plan.integration,
+  );
+  const watchesLocation = (id: string) => (listed?.has(id) ?? true) && !excluded.has(id);
+  return {
+    rules: config.rules,
+    route: config.route,
+    inhibitRules: config.inhibitRules,
+    receivers: config.receivers.map(({ name }) => ({
+      name,
+      sendResolved: integrations.some((one) => one.receiver === name && one.sendResolved),
+    })),
+    statusIntervalMs,
+    uptimeIntervalMs,
+    watchesLocation,
+    isWatched: (recordingId, locationId) => watchesLocation(locationId) && !excluded.has(recordingId),
+  };
+}
+
+/** Every history through every configuration, a page at a time; undefined where there was more than can be counted. */
+async function replay(
+  io: CommandIo,
+  deps: HistoryDeps,
+  given: {
+    readonly configs: readonly Config[];
+    readonly fleet: Fleet;
+    readonly span: Span;
+    readonly now: Instant;
+  },
+): Promise<{ readonly backtests: readonly Backtest[]; readonly told: number } | undefined> {
+  const { configs, fleet, span, now } = given;
+  const inventory = createInventory(fleet.locations);
+  const backtests = configs.map((config) => createBacktest({ setup: toSetup(config), span, now, inventory }));
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([deps.signal, stopping.signal]);
+  const bar = createBar(io, fleet.recordingIds.length);
+  let told = 0;
+  try {
+    await readHistories(
+      { ...deps, signal },
+      fleet.recordingIds,
+      daysOf(configs, span, now),
+      (results, asked) => {
+        for (const uptime of results) {
+          inventory.add(uptime.recording);
+          if (uptime.buckets.length > 0) told++;
+          if (!backtests.every((backtest) => backtest.add(uptime))) stopping.abort();
+        }
+        bar?.increment(asked);
+      },
+    );
+  } catch (thrown) {
+    if (!stopping.signal.aborted) throw thrown;
+  } finally {
+    bar?.stop();
+  }
+  return stopping.signal.aborted ? undefined : { backtests, told };
+}
+
+/** Days of every time zone that touch the span, and those before it that the first figures need. */
+function daysOf(configs: readonly Config[], span: Span, now: Instant): Days {
+  const lead = Math.max(...configs.map(({ rules }) => leadMs(rules)));
+  return { start: dayOf(span.from - lead - DAY_MS), end: dayOf(Math.min(span.to + DAY_MS, now)) };
+}
+
+function createInventory(locations: readonly Location[]): Inventory & { add(recording: Recording): void } {
+  const byId = new Map(locations.map((location) => [location.id, location]));
+  const recordings = new Map<string, Recording>();
+  return {
+    add: (recording) => void recordings.set(recording.id, recording),
+    recording: (id) => recordings.get(id),
+    location: (id) => byId.get(id),
+  };
+}
+
+/** Only where somebody looks on. */
+function createBar({ stderr }: CommandIo, total: number): SingleBar | undefined {
+  if ((stderr as Partial<NodeJS.WriteStream>).isTTY !== true || total === 0) return undefined;
+  const bar = new SingleBar({
+    stream: stderr,
+    format: "{bar} {value} of {total} recordings, {eta_formatted} left",
+    clearOnComplete: true,
+  });
+  bar.start(total, 0);
+  return bar;
+}
+
+function quoted(texts: readonly string[]): string {
+  return texts.map((text) => `"${stripControls(text)}"`).join(" or ");
+}
+
+function startOfDay(at: Instant): Instant {
+  return at - (at % DAY_MS);
+}
+
+function dayOf(at: Instant): string {
+  return new Date(at).toISOString().slice(0, 10);
+}

@@ -1,0 +1,109 @@
+/** Histories and setups made up for a test. */
+import { parseMatcher } from "../../src/alerting/matcher.ts";
+import type { Route } from "../../src/alerting/route.ts";
+import type { Setup, Span } from "../../src/backtest/setup.ts";
+import type { Location, Recording, RecordingUptime, UptimeBucket } from "../../src/health/recording.ts";
+import type { Rule } from "../../src/health/rule.ts";
+import type { Inventory } from "../../src/health/state.ts";
+
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+/** A Monday. */
+export const MONDAY = Date.parse("2026-09-07T00:00:00Z");
+
+/** What a bucket of history says. */
+export type Kind = "fine" | "poor" | "dark" | "outside" | "null" | "none";
+
+/** Buckets of an hour one after the other, from `from` on. */
+export function bucketsOf(kinds: readonly Kind[], from: number): UptimeBucket[] {
+  return kinds.flatMap((kind, i) => (kind === "none" ? [] : [bucket(kind, from + i * HOUR)]));
+}
+
+export function bucket(kind: Exclude<Kind, "none">, startAt: number): UptimeBucket {
+  const ratio = { fine: 0.99, poor: 0.4, dark: 0, outside: 0, null: undefined }[kind];
+  const expected = kind === "outside" ? 0 : 60;
+  return {
+    startAt,
+    withinSchedule: kind !== "outside",
+    segmentsExpected: kind === "null" ? undefined : expected,
+    segmentsReceived: ratio === undefined ? undefined : Math.round(expected * ratio),
+    avgUptimeOnSegment: ratio === undefined ? undefined : ratio > 0 ? 1 : 0,
+    pcSegmentsReceived: ratio,
+    overallUptime: ratio,
+  };
+}
+
+export function recording(id: string, locationId = "l1", more: Partial<Recording> = {}): Recording {
+  return {
+    id,
+    name: `Camera ${id}`,
+    organisation: "o1",
+    cameraServer: "s1",
+    locationId,
+    useUploadingSchedule: true,
+    timezone: "Europe/London",
+    ...more,
+  };
+}
+
+/** Knows these recordings, and their locations as `Shop <id>`. */
+export function inventoryOf(uptimes: readonly RecordingUptime[]): Inventory {
+  const recordings = new Map(uptimes.map(({ recording: one }) => [one.id, one]));
+  const location = (id: string): Location => ({ id, name: `Shop ${id}`, timezone: "Europe/London" });
+  return { recording: (id) => recordings.get(id), location };
+}
+
+export function rule(id: string, when: Rule["when"], more: Partial<Rule> = {}): Rule {
+  return {
+    id,
+    alert: id,
+    when,
+    forMs: 0,
+    keepFiringForMs: 0,
+    respectSchedule: true,
+    labels: {},
+    annotations: {},
+    ...more,
+  };
+}
+
+export const offline = (more: Partial<Rule> = {}) =>
+  rule("RecordingOffline", { kind: "status", status: "offline" }, more);
+
+export const lowUptime = (more: Partial<Rule> = {}, overMs = DAY) =>
+  rule("LowUptime", { kind: "overall_uptime", below: 0.95, clearAbove: 0.97, overMs }, more);
+
+export const locationOffline = (more: Partial<Rule> = {}) =>
+  rule("LocationOffline", { kind: "location_offline", atLeast: 1, clearBelow: 0.8, minRecordings: 2 }, more);
+
+export const route = (more: Partial<Route> = {}): Route => ({
+  key: "{}",
+  receiver: "ops",
+  matchers: [],
+  continue: false,
+  groupBy: ["location_id"],
+  groupWaitMs: 30_000,
+  groupIntervalMs: 5 * MINUTE,
+  repeatIntervalMs: 4 * HOUR,
+  stormGroups: 10,
+  routes: [],
+  ...more,
+});
+
+export function setupOf(rules: readonly Rule[], more: Partial<Setup> = {}): Setup {
+  return {
+    rules,
+    route: route(),
+    inhibitRules: [],
+    receivers: [{ name: "ops", sendResolved: true }],
+    statusIntervalMs: 30_000,
+    uptimeIntervalMs: 10 * MINUTE,
+    isWatched: () => true,
+    ...more,
+  };
+}
+
+export const days = (count: number): Span => ({ from: MONDAY, to: MONDAY + count * DAY });
+
+export const matchers = (...texts: string[]) => texts.map((text) => parseMatcher(text));

@@ -1,0 +1,287 @@
+/** The command against the simulator: real requests, real pages, a real history. */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse, stringify } from "yaml";
+import { backtestCommand } from "../../src/commands/backtest.ts";
+import type { CommandIo, ExitCode } from "../../src/commands/io.ts";
+import { runCli } from "../../src/commands/program.ts";
+import { outagesOf } from "../../src/simulator/delivery.ts";
+import type { SimRecording } from "../../src/simulator/fleet.ts";
+import { createCalendar, HOUR_MS } from "../../src/simulator/local-time.ts";
+import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
+
+const NOW = Date.parse("2026-11-20T12:00:00Z");
+const MINUTE_MS = 60_000;
+const RULES = [{ alert: "RecordingOffline", when: { status: "offline" } }];
+
+let simulator: Simulator;
+let directory: string;
+let strict: string;
+let calm: string;
+
+beforeAll(async () => {
+  simulator = await startSimulator({
+    locations: 12,
+    recordingsPerLocation: 3,
+    seed: 11,
+    clock: { now: () => NOW },
+  });
+  directory = await mkdtemp(join(tmpdir(), "lenswatch-backtest-"));
+  strict = await configure("strict.yaml", RULES);
+  calm = await configure("calm.yaml", [{ ...RULES[0], for: "3h" }]);
+});
+afterAll(async () => {
+  await simulator.close();
+  await rm(directory, { recursive: true });
+});
+
+async function configure(name: string, rules: unknown, more: object = {}): Promise<string> {
+  const { baseUrl, wsUrl, authUrl, clientId, clientSecret, audience } = simulator;
+  const file = join(directory, name);
+  const service = {
+    ...{ base_url: baseUrl, ws_url: wsUrl, auth_url: authUrl },
+    ...{ client_id: clientId, client_secret: clientSecret, audience },
+  };
+  const receivers = [
+    { name: "ops", slack_configs: [{ api_url: "https://hooks.slack.com/services/T0/B0/x" }] },
+  ];
+  await writeFile(file, stringify({ service, rules, receivers, ...more }));
+  return file;
+}
+
+interface Streams {
+  readonly stderr?: PassThrough;
+  readonly signal?: AbortSignal;
+}
+
+async function backtest(argv: readonly string[], streams: Streams = {}) {
+  const stdout = new PassThrough();
+  const stderr = streams.stderr ?? new PassThrough();
+  let exitCode: ExitCode = 0;
+  const io: CommandIo = {
+    stdout,
+    stderr,
+    env: {},
+    signal: streams.signal ?? new AbortController().signal,
+    setExitCode(code) {
+      exitCode = code;
+    },
+  };
+  const said = Promise.all([text(stdout), text(stderr)]);
+  const load = async () => backtestCommand(io, { now: () => NOW });
+  await runCli(["backtest", ...argv], io, [{ name: "backtest", summary: "", load }]);
+  stdout.end();
+  stderr.end();
+  const [out, err] = await said;
+  return { stdout: out, stderr: err, exitCode };
+}
+
+interface Answer {
+  readonly fleet: { locations: number; recordings: number; withoutHistory: number };
+  readonly rules: readonly { rule: string; location: string; week: string; episodes: number }[];
+  readonly receivers: readonly { receiver: string; messages: number }[];
+  readonly recordings: readonly { recordingId: string; episodes: number; firingSeconds: number }[];
+}
+
+async function answer(...argv: string[]): Promise<Answer> {
+  const { stdout, stderr, exitCode } = await backtest(["--config", strict, "--output", "json", ...argv]);
+  expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+  return JSON.parse(stdout);
+}
+
+const calendar = createCalendar();
+const SPAN = ["--from", "2026-09-01", "--to", "2026-10-31"] as const;
+
+/** Runs of whole hours in which not one segment arrived, from what truly happened. */
+function outages(
+  recording: SimRecording,
+  from: number,
+  to: number,
+): { episodes: number; firingSeconds: number } {
+  const hours = calendar
+    .hoursBetween(from, to, recording.location.timezone)
+    .filter(({ hour }) => !recording.useUploadingSchedule || (hour >= 8 && hour < 20));
+  const truth = outagesOf(recording, from, to, NOW);
+  const isDark = (startAt: number) =>
+    truth.some(([start, end]) => start < startAt + MINUTE_MS && end > startAt + HOUR_MS - MINUTE_MS);
+  const isDarkHour = hours.map(({ startAt }) => isDark(startAt));
+  return {
+    episodes: isDarkHour.filter((dark, i) => dark && !isDarkHour[i - 1]).length,
+    firingSeconds: isDarkHour.filter((dark) => dark).length * 3600,
+  };
+}
+
+describe("against the simulator's past", () => {
+  test("every outage that left a whole hour dark fires, and nothing else", async () => {
+    const { recordings, fleet } = await answer(...SPAN);
+    const [from, to] = [Date.parse("2026-09-01"), Date.parse("2026-11-01")];
+    const expected = simulator.world.recordings
+      .filter(({ useUploadingSchedule }) => !useUploadingSchedule)
+      .map((one) => ({ recordingId: one.id, ...outages(one, from, to) }))
+      .filter(({ episodes }) => episodes > 0);
+    expect(expected.length).toBeGreaterThan(8);
+    const scheduled = new Set(
+      simulator.world.recordings.filter((one) => one.useUploadingSchedule).map(({ id }) => id),
+    );
+    const found = recordings
+      .filter(({ recordingId }) => !scheduled.has(recordingId))
+      .map(({ recordingId, episodes, firingSeconds }) => ({ recordingId, episodes, firingSeconds }));
+    const byId = (a: { recordingId: string }, b: { recordingId: string }) =>
+      a.recordingId < b.recordingId ? -1 : 1;
+    expect(found.sort(byId)).toEqual(expected.sort(byId));
+    expect(fleet).toEqual({ locations: 12, recordings: 36, withoutHistory: 0 });
+  });
+
+  test("what its ledger says of today is in today's history", async () => {
+    const [recording] = simulator.world.recordings;
+    if (!recording) throw new Error("no recording");
+    simulator.world.setStatus(recording.id, "offline", NOW - 5 * HOUR_MS - 10 * MINUTE_MS);
+    simulator.world.setStatus(recording.id, "online", NOW - 2 * HOUR_MS - 10 * MINUTE_MS);
+    const [down, up] = simulator.world.ledger.filter(({ recordingId }) => recordingId === recording.id);
+    const whole = Math.floor(((up?.at ?? 0) - (down?.at ?? 0)) / HOUR_MS) - 1;
+    const { recordings } = await answer("--from", "2026-11-20", "--to", "2026-11-20");
+    expect(recordings.filter(({ recordingId }) => recordingId === recording.id)).toMatchObject([
+      { episodes: 1, firingSeconds: whole * 3600 },
+    ]);
+  });
+
+  test("the same question has the same answer", async () => {
+    const [once, again] = [await answer(...SPAN), await answer(...SPAN)];
+    expect(again).toEqual(once);
+    expect(once.receivers.reduce((sum, { messages }) => sum + messages, 0)).toBeGreaterThan(10);
+  });
+});
+
+test("a location is named by its name or its id, and only it is asked for", async () => {
+  const [first, second] = simulator.world.locations;
+  if (!first || !second) throw new Error("no locations");
+  const { fleet, rules } = await answer(...SPAN, "--location", first.name, "--location", second.id);
+  expect(fleet).toMatchObject({ locations: 2, recordings: 6 });
+  expect(new Set(rules.map(({ location }) => location)).size).toBeLessThanOrEqual(2);
+});
+
+test("what a configuration does not watch is not asked for, nor what it excludes", async () => {
+  const [location] = simulator.world.locations;
+  const [recording, other] = location?.recordings ?? [];
+  const watch = { locations: [location?.id], exclude: [recording?.id] };
+  const config = await configure("watch.yaml", RULES, { watch });
+  const { stdout } = await backtest(["--config", config, ...SPAN, "--output", "json"]);
+  const { fleet, recordings } = JSON.parse(stdout) as Answer;
+  expect(fleet.locations).toBe(1);
+  expect(recordings.some(({ recordingId }) => recordingId === recording?.id)).toBe(false);
+  expect(other).toBeDefined();
+});
+
+describe("as a table", () => {
+  test("shows rules, weeks, messages and the worst recordings, and what history cannot show", async () => {
+    const { stdout, exitCode } = await backtest(["--config", strict, ...SPAN]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain("2026-09-01 to 2026-10-31 (UTC): 36 recordings at 12 locations.");
+    expect(stdout).toMatch(/^RULE +EPISODES +HOURS +LONGEST\nRecordingOffline +\d+ +[\d.]+ +/m);
+    expect(stdout).toMatch(/^RULE +LOCATION +WEEK +EPISODES/m);
+    expect(stdout).toMatch(/^ops +2026-W\d\d +\d+/m);
+    expect(stdout).toMatch(/^RECORDING +LOCATION +EPISODES/m);
+    expect(stdout).toContain("shorter than a bucket");
+  });
+
+  test("shows another configuration beside it, and the difference", async () => {
+    const { stdout } = await backtest(["--config", strict, "--compare", calm, ...SPAN]);
+    expect(stdout).toContain(`A is ${strict}, B is ${calm}, ± is B less A.`);
+    const [, a, b, difference] = /^RecordingOffline +(\d+) +(\d+) +(-\d+) /m.exec(stdout) ?? [];
+    expect(Number(b)).toBeLessThan(Number(a));
+    expect(Number(difference)).toBe(Number(b) - Number(a));
+  });
+
+  test("says that nothing would have fired, and which rules were not judged", async () => {
+    const flapping = await configure("flapping.yaml", [{ alert: "Flaps", when: { flapping: {} } }]);
+    const { stdout } = await backtest(["--config", flapping, ...SPAN]);
+    expect(stdout).toContain("Nothing would have fired.");
+    expect(stdout).toContain("Flaps is not judged: flips within a bucket leave no trace.");
+  });
+});
+
+test("as CSV has one table, compared figures beside each other", async () => {
+  const { stdout } = await backtest(["--config", strict, "--compare", calm, ...SPAN, "--output", "csv"]);
+  const [head, ...lines] = stdout.trimEnd().split("\n");
+  expect(head).toBe(
+    "kind,name,location_id,location,week,count,firing_hours,longest_hours,compared_count,compared_firing_hours,compared_longest_hours",
+  );
+  expect(new Set(lines.map((line) => line.split(",")[0]))).toEqual(
+    new Set(["alerts", "messages", "recording"]),
+  );
+  expect(lines.every((line) => line.split(",").length === 11)).toBe(true);
+});
+
+describe("a service in trouble", () => {
+  test("is asked again, and nothing is counted twice", async () => {
+    const calmly = await answer(...SPAN);
+    simulator.faults.set("http_error", { status: 503, endpoint: "uptimes", times: 2 });
+    simulator.faults.set("connection_reset", { endpoint: "location_list", times: 1 });
+    expect(await answer(...SPAN)).toEqual(calmly);
+  });
+
+  test("that refuses so many days is asked for fewer at once", async () => {
+    // The simulator gives 800 days at most.
+    const [location] = simulator.world.locations;
+    const span = ["--from", "2024-05-01", "--to", "2026-10-31"];
+    const { recordings } = await answer(...span, "--location", location?.id ?? "");
+    const [from, to] = [Date.parse("2024-05-01"), Date.parse("2026-11-01")];
+    const found = location?.recordings.map(({ id }) => recordings.find((one) => one.recordingId === id));
+    const expected = location?.recordings.map((one) => outages(one, from, to));
+    expect(found).toMatchObject(expected ?? []);
+  });
+
+  test("that refuses the credentials ends it with exit code 3 and the next step", async () => {
+    const config = await configure("wrong.yaml", RULES);
+    const wrong = parse(await readFile(config, "utf8"));
+    await writeFile(config, stringify({ ...wrong, service: { ...wrong.service, client_secret: "wrong" } }));
+    const { stdout, stderr, exitCode } = await backtest(["--config", config, ...SPAN]);
+    expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 3 });
+    expect(stderr).toMatch(/^lenswatch: .*client_secret.*\n$/);
+  });
+
+  test("given up with Ctrl-C, it ends without a word", async () => {
+    const stopping = new AbortController();
+    simulator.faults.set("slow", { ms: 60_000, endpoint: "uptimes" });
+    const fleetIsKnown = new Promise<void>((resolve) =>
+      simulator.events.on("request", ({ endpoint }) => {
+        if (endpoint === "status/uptime") resolve();
+      }),
+    );
+    const done = backtest(["--config", strict, ...SPAN], { signal: stopping.signal });
+    await fleetIsKnown;
+    stopping.abort();
+    expect(await done).toEqual({ stdout: "", stderr: "", exitCode: 0 });
+    simulator.faults.clearAll();
+  });
+});
+
+test("a progress bar is drawn only where somebody looks on, and is gone in the end", async () => {
+  const terminal = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+  const { stderr, stdout } = await backtest(["--config", strict, ...SPAN], { stderr: terminal });
+  expect(stderr).toContain("36 of 36 recordings");
+  expect(stdout).not.toContain("of 36 recordings");
+});
+
+test.each([
+  ["a day that is none", ["--from", "2026-02-30"], "2026-09-01"],
+  ["days in the wrong order", ["--from", "2026-10-02", "--to", "2026-10-01"], "--from"],
+  ["a day to come", ["--from", "2026-10-02", "--to", "2026-12-01"], "--to"],
+  ["no day at all", [], "--from"],
+  ["a location nobody watches", [...SPAN, "--location", "Atlantis"], '"Atlantis"'],
+])("%s is wrong usage", async (_, argv, named) => {
+  const { stdout, stderr, exitCode } = await backtest(["--config", strict, ...argv]);
+  expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
+  expect(stderr).toContain(named);
+});
+
+test("a configuration with problems is refused with all of them, whichever of the two it is", async () => {
+  const bad = await configure("bad.yaml", [{ alert: "X", when: { status: "ofline" } }]);
+  const { stderr, exitCode } = await backtest(["--config", strict, "--compare", bad, ...SPAN]);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("did you mean offline?");
+});
