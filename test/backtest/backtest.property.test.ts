@@ -1,9 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { replayLocation } from "../../src/backtest/location.ts";
-import { replayRecording } from "../../src/backtest/recording.ts";
-import { planOf, type Setup, type Span } from "../../src/backtest/setup.ts";
-import type { Seen } from "../../src/backtest/statuses.ts";
+import type { Span } from "../../src/backtest/setup.ts";
 import type { Transition } from "../../src/health/judgement.ts";
 import type { RecordingUptime } from "../../src/health/recording.ts";
 import type { Rule } from "../../src/health/rule.ts";
@@ -12,11 +9,11 @@ import {
   bucketsOf,
   DAY,
   HOUR,
-  inventoryOf,
   type Kind,
   MINUTE,
   MONDAY,
   recording,
+  replayed,
   rule,
   setupOf,
 } from "./histories.ts";
@@ -25,9 +22,6 @@ import {
 const SPAN: Span = { from: MONDAY + 17 * MINUTE + 1, to: MONDAY + 3 * DAY };
 const LEAD_HOURS = 12;
 const HOURS = LEAD_HOURS + 3 * 24;
-/** Long after, so that every bucket is finished. */
-const NOW = SPAN.to + DAY;
-
 const kind = fc.constantFrom<Kind>("fine", "fine", "fine", "poor", "dark", "dark", "outside", "null", "none");
 const kinds = fc
   .array(fc.tuple(kind, fc.integer({ min: 1, max: 14 })), { minLength: 4, maxLength: 20 })
@@ -88,20 +82,6 @@ function uptimesOf(
   }));
 }
 
-function replayed(uptimes: readonly RecordingUptime[], setup: Setup): Transition[] {
-  const inventory = inventoryOf(uptimes);
-  const plan = planOf(setup.rules);
-  const options = { plan, span: SPAN, inventory };
-  const seen = new Map<string, readonly Seen[]>();
-  const own = uptimes.flatMap((uptime) => {
-    const replay = replayRecording(uptime, { ...options, setup, now: NOW });
-    seen.set(uptime.recording.id, replay.seen);
-    return replay.transitions;
-  });
-  const { statusIntervalMs: intervalMs } = setup;
-  return [...own, ...replayLocation("l1", seen, { ...options, intervalMs })];
-}
-
 function episodesOf(transitions: readonly Transition[]): Episode[] {
   const ended = new Map(
     transitions.flatMap(({ kind: what, alert }) =>
@@ -134,7 +114,7 @@ test("of any history exactly those episodes fire that looking at every sweep fin
       const setup = setupOf(rules as readonly Rule[], intervals);
       const expected = bruteForce(uptimes, setup, SPAN);
       found += expected.length;
-      expect(inOrder(episodesOf(replayed(uptimes, setup)))).toEqual(inOrder(expected));
+      expect(inOrder(episodesOf(replayed(uptimes, setup, SPAN)))).toEqual(inOrder(expected));
     }),
     { numRuns: 150 },
   );

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createBacktest } from "../../src/backtest/backtest.ts";
 import { byRule, compare } from "../../src/backtest/compare.ts";
+import { messagesOf } from "../../src/backtest/messages.ts";
 import { planOf, type Setup } from "../../src/backtest/setup.ts";
 import type { Recording, RecordingUptime } from "../../src/health/recording.ts";
 import {
@@ -18,6 +19,7 @@ import {
   matchers,
   offline,
   recording,
+  replayed,
   route,
   rule,
   setupOf,
@@ -230,6 +232,75 @@ describe("who is told", () => {
     expect(reasons(many, setupOf([offline()]))).toEqual([["ops", { first: 1, resolved: 1 }]]);
     const each = setupOf([offline()], { route: route({ stormGroups: undefined }) });
     expect(reasons(many, each)).toEqual([["ops", { first: 12, resolved: 12 }]]);
+  });
+});
+
+describe("when they are told", () => {
+  const at = (uptimes: readonly RecordingUptime[], setup: Setup) => {
+    const span = days(3);
+    const transitions = replayed(uptimes, setup, span).sort((a, b) => a.alert.updatedAt - b.alert.updatedAt);
+    return messagesOf(transitions, setup, span.to).map(
+      (message) => `${new Date(message.at).toISOString().slice(11, 19)} ${message.reason}`,
+    );
+  };
+
+  test("after group_wait, then group_interval after the last message, and repeat_interval for reminders", () => {
+    const uptimes = [
+      history("a", [...fine(10), ...dark(5)]),
+      history("b", [...fine(10), ...dark(5)]),
+      history("c", [...fine(11), ...dark(1)]),
+    ];
+    expect(at(uptimes, setupOf([offline()]))).toEqual([
+      ...["10:00:30 first", "11:00:00 more", "12:00:00 resolved", "15:00:00 resolved"],
+    ]);
+    const slow = setupOf([offline()], { route: route({ groupIntervalMs: 90 * MINUTE }) });
+    expect(at(uptimes, slow)).toEqual([
+      "10:00:30 first",
+      "11:30:30 more",
+      "13:00:30 resolved",
+      "15:00:00 resolved",
+    ]);
+  });
+
+  test("a group that was empty for long waits for company anew", () => {
+    const uptimes = [history("a", [...fine(10), ...dark(1), ...fine(1), ...dark(1)])];
+    expect(at(uptimes, setupOf([offline()]))).toEqual([
+      ...["10:00:30 first", "11:00:00 resolved", "12:00:30 first", "13:00:00 resolved"],
+    ]);
+    const close = setupOf([offline()], { route: route({ groupIntervalMs: HOUR }) });
+    expect(at(uptimes, close)).toEqual([
+      ...["10:00:30 first", "11:00:30 resolved", "12:00:30 first", "13:00:30 resolved"],
+    ]);
+  });
+
+  test("at once, when what held it back is over", () => {
+    const inhibitRules = [
+      {
+        sourceMatchers: matchers('alertname = "LocationOffline"'),
+        targetMatchers: matchers('alertname =~ "Recording.*"'),
+        equal: ["location_id"],
+      },
+    ];
+    const setup = setupOf([offline({ forMs: 2 * MINUTE }), locationOffline({ forMs: MINUTE })], {
+      route: route({ groupBy: ["alertname"], groupIntervalMs: 4 * HOUR, repeatIntervalMs: 30 * DAY }),
+      inhibitRules,
+    });
+    const both = [history("a", [...fine(9), ...dark(2)]), history("b", [...fine(9), ...dark(3)])];
+    expect(at(both, setup)).toEqual([
+      ...["09:01:30 first", "11:00:00 first", "13:01:30 resolved", "15:00:00 resolved"],
+    ]);
+  });
+
+  test("a storm takes along who waits for company a moment longer", () => {
+    const rules = [offline(), locationOffline({ forMs: 30_000 })];
+    const setup = setupOf(
+      rules.map((one) =>
+        one.when.kind === "location_offline" ? { ...one, when: { ...one.when, minRecordings: 1 } } : one,
+      ),
+      { route: route({ groupBy: ["alertname", "location_id"] }) },
+    );
+    const shops = Array.from({ length: 6 }, (_, i) => history(`r${i}`, [...fine(9), ...dark(1)], `l${i}`));
+    expect(at(shops, setup)).toEqual(["09:00:30 first", "10:00:00 resolved"]);
   });
 });
 

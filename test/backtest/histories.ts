@@ -1,7 +1,11 @@
 /** Histories and setups made up for a test. */
 import { parseMatcher } from "../../src/alerting/matcher.ts";
 import type { Route } from "../../src/alerting/route.ts";
-import type { Setup, Span } from "../../src/backtest/setup.ts";
+import { replayLocation } from "../../src/backtest/location.ts";
+import { replayRecording } from "../../src/backtest/recording.ts";
+import { planOf, type Setup, type Span } from "../../src/backtest/setup.ts";
+import type { Seen } from "../../src/backtest/statuses.ts";
+import type { Transition } from "../../src/health/judgement.ts";
 import type { Location, Recording, RecordingUptime, UptimeBucket } from "../../src/health/recording.ts";
 import type { Rule } from "../../src/health/rule.ts";
 import type { Inventory } from "../../src/health/state.ts";
@@ -102,6 +106,22 @@ export function setupOf(rules: readonly Rule[], more: Partial<Setup> = {}): Setu
     isWatched: () => true,
     ...more,
   };
+}
+
+/** What the rules do about these histories, recordings first, then their locations. */
+export function replayed(uptimes: readonly RecordingUptime[], setup: Setup, span: Span): Transition[] {
+  const options = { plan: planOf(setup.rules), span, inventory: inventoryOf(uptimes) };
+  const locations = new Map<string, Map<string, readonly Seen[]>>();
+  const transitions = uptimes.flatMap((uptime) => {
+    const { id, locationId } = uptime.recording;
+    const replay = replayRecording(uptime, { ...options, setup, now: span.to + DAY });
+    locations.set(locationId, (locations.get(locationId) ?? new Map()).set(id, replay.seen));
+    return replay.transitions;
+  });
+  const { statusIntervalMs: intervalMs } = setup;
+  for (const [id, seen] of locations)
+    transitions.push(...replayLocation(id, seen, { ...options, intervalMs }));
+  return transitions;
 }
 
 export const days = (count: number): Span => ({ from: MONDAY, to: MONDAY + count * DAY });
