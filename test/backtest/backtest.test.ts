@@ -222,9 +222,10 @@ describe("who is told", () => {
 
   test("no reminders while an alert waits for its schedule", () => {
     const nights: Kind[] = [...fine(18), ...dark(2), ...Array<Kind>(12).fill("outside"), ...dark(2)];
-    expect(reasons([history("a", nights)], setupOf([offline()]))).toEqual([
-      ["ops", { first: 1, reminder: 1, resolved: 1 }],
-    ]);
+    const told = [["ops", { first: 1, reminder: 1, resolved: 1 }]];
+    expect(reasons([history("a", nights)], setupOf([offline()]))).toEqual(told);
+    const whole = [history("a", nights), history("b", nights)];
+    expect(reasons(whole, setupOf([locationOffline()]))).toEqual(told);
   });
 
   test("more groups at once than the route wants told one by one are one message", () => {
