@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { Notification, NotifyErrorCode } from "../../src/alerting/notification.ts";
 import type { Told } from "../../src/alerting/told.ts";
 import type { Alert } from "../../src/health/alert.ts";
+import type { Annotate } from "../../src/jobs/annotate.ts";
 import { createDeliver, LEASE_MS, type Refusal, SEND_DEADLINE_MS } from "../../src/jobs/deliver.ts";
 import { toNotification } from "../../src/jobs/message.ts";
 import type { Logger } from "../../src/lib/log.ts";
@@ -49,6 +50,7 @@ interface Script {
   readonly sends?: readonly ((n: Notification, options: { plain?: boolean }) => void | Promise<void>)[];
   /** Of the first message, ms. */
   readonly paceWait?: number;
+  readonly annotate?: Annotate;
   /** How long Redis keeps a claim waiting. */
   readonly claimTakesMs?: number;
   readonly settle?: GroupStore["settle"];
@@ -109,6 +111,7 @@ function stage(script: Script) {
     ]),
     externalUrl: "https://watch.example.com",
     stormMs: 30 * SECOND,
+    ...(script.annotate ? { annotate: script.annotate } : {}),
     toRefusal: (thrown) => thrown as Refusal,
     wake: async (due) => void calls.push(["wake", Object.fromEntries(due)]),
     told: (_who, reason, latency) => void calls.push(["told", reason, latency]),
@@ -548,4 +551,103 @@ it("a message's id stays while it is tried again and changes with anything new",
     idOf({ told: new Map([["a", told(camera, T0 + HOUR)]]) }, "reminder", ["a", "b"], T0),
   ];
   expect(new Set([first, ...others]).size).toBe(5);
+});
+
+describe("what is known of places", () => {
+  const annotate: Annotate = async (alerts) =>
+    alerts.map((alert) => ({ ...alert, annotations: { zones: `zones of ${alert.key}` } }));
+  const both = [firing("a"), over(firing("b"), T0)];
+
+  it("is said with what fires and what is over, and written down nowhere", async () => {
+    const run = stage({ claims: [claimOf({ alerts: both })], annotate });
+    await run.deliver();
+    const { firing: fires, resolved } = run.sent[0]?.notification ?? {};
+    expect(fires?.map(({ annotations }) => annotations.zones)).toEqual(["zones of a"]);
+    expect(resolved?.map(({ annotations }) => annotations.zones)).toEqual(["zones of b"]);
+    expect(JSON.stringify(run.calls)).not.toContain("zones of");
+  });
+
+  const storm = (more: Partial<Claimed>): ClaimedStorm => ({
+    kind: "storm",
+    groups: ["g", "h"].map((group) => claimOf({ group, alerts: [firing(group)], stormGroups: 1, ...more })),
+    due: 2,
+    isAll: true,
+    leaseMs: 20 * SECOND,
+  });
+  const zonesIn = async (who: typeof slack) => {
+    const run = stage({ claims: [storm({})], annotate, who });
+    await run.deliver();
+    expect(run.sent).toHaveLength(1);
+    return run.sent[0]?.notification.firing.map(({ annotations }) => annotations.zones);
+  };
+
+  it("has no place in a summary for people, but in what a program is sent", async () => {
+    expect(await zonesIn(slack)).toEqual([undefined, undefined]);
+    expect(await zonesIn(forwarding)).toEqual(["zones of g", "zones of h"]);
+  });
+});
+
+const forwarding = integration("ops/alertmanager/0", { type: "alertmanager", resendMs: MINUTE });
+
+describe("an integration that forgets", () => {
+  const claim = (more: Partial<Claimed> = {}) =>
+    claimOf({ repeatIntervalMs: MINUTE, groupIntervalMs: SECOND, ...more });
+
+  it("is told everything again at its interval, which is no news: not in the log of incidents, no latency", async () => {
+    const other = firing("other");
+    const run = stage({
+      who: forwarding,
+      claims: [
+        claim({ alerts: [camera, other], told: new Map([camera, other].map((a) => [a.id, told(a, T0)])) }),
+      ],
+    });
+    run.pass(MINUTE);
+    await run.deliver();
+    const now = T0 + MINUTE;
+    expect(run.sent[0]?.notification).toMatchObject({ reason: "resend" });
+    expect(run.sent[0]?.notification.firing).toHaveLength(2);
+    expect(only(run.calls, "told")).toEqual([["resend", undefined]]);
+    expect(only(run.calls, "settle")).toMatchObject([
+      ["g", { told: [told(camera, now)], over: [], lines: [], nextAt: now + MINUTE }],
+    ]);
+    expect(run.logged.map(({ level }) => level)).toEqual(["debug"]);
+  });
+
+  it("is told an end, which stays, and is known to have been told", async () => {
+    const ended = over(camera, T0 + SECOND);
+    const before = told(camera, T0);
+    const run = stage({
+      who: forwarding,
+      claims: [claim({ alerts: [ended], told: new Map([[camera.id, before]]) })],
+    });
+    run.pass(2 * SECOND);
+    await run.deliver();
+    const endToldAt = T0 + 2 * SECOND;
+    expect(only(run.calls, "told")).toEqual([["resolved", 1]]);
+    expect(only(run.calls, "settle")).toMatchObject([
+      ["g", { told: [{ ...before, endToldAt }], over: [], untold: [], nextAt: endToldAt + MINUTE }],
+    ]);
+  });
+
+  it("rests no longer than its interval, however often it failed", async () => {
+    const run = stage({
+      who: forwarding,
+      claims: [claim({ failures: 20 })],
+      sends: [refuse("auth")],
+    });
+    await run.deliver();
+    expect(restOf(run.calls)).toBeLessThanOrEqual(MINUTE);
+  });
+
+  it("is told many groups at once, and waits for no more of them", async () => {
+    const groups = ["g", "h"].map((group) => claim({ group, alerts: [firing(group)], stormGroups: 1 }));
+    const run = stage({
+      who: forwarding,
+      claims: [{ kind: "storm", groups, due: 2, isAll: true, leaseMs: 20 * SECOND }],
+    });
+    await run.deliver();
+    expect(run.sent).toHaveLength(1);
+    const [[, after] = []] = only(run.calls, "end") as [Ending[], { gatherMs: number }][];
+    expect(after?.gatherMs).toBe(0);
+  });
 });
