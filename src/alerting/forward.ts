@@ -7,13 +7,21 @@ import type { Instant } from "../lib/clock.ts";
 import { decideGroup, type GroupDecision, type GroupView } from "./decide.ts";
 import type { Hold, Holds } from "./hold.ts";
 import type { NotifiedAlert } from "./notification.ts";
+import type { Told } from "./told.ts";
 
 /** As long as Prometheus does (its rules' `resolvedRetention`). */
 const END_FOR_MS = 15 * 60_000;
 
-/** As `decideGroup`; the view's `repeatIntervalMs` is how often what fires is sent again. */
+/**
+ * As `decideGroup`; the view's `repeatIntervalMs` is how often what fires is sent again: at the same moments for all
+ * groups, so that they go together.
+ */
 export function decideForward(view: GroupView): GroupDecision {
-  const decision = decideGroup({ ...view, sendResolved: true, holds: holdsOfUnsent(view) });
+  const told = toldAtMoments(view);
+  const decision = atMoments(
+    decideGroup({ ...view, told, sendResolved: true, holds: holdsOfUnsent(view) }),
+    view,
+  );
   if (decision.say === undefined) return decision;
   const resolved = decision.resolved.map((alert) => again(alert, view));
   const stay = new Set(resolved.filter((alert) => isToStay(alert, view)).map(({ id }) => id));
@@ -23,8 +31,28 @@ export function decideForward(view: GroupView): GroupDecision {
     say: isNews ? decision.say : "resend",
     resolved,
     settled: decision.settled.filter((id) => !stay.has(id)),
-    nextAt: stay.size > 0 ? earliest(decision.nextAt, view.now + view.repeatIntervalMs) : decision.nextAt,
+    nextAt: stay.size > 0 ? earliest(decision.nextAt, momentAfter(view)) : decision.nextAt,
   };
+}
+
+/** What was sent between two moments was sent at the first of them, as far as sending it again goes. */
+function toldAtMoments({ told, repeatIntervalMs }: GroupView): Map<string, Told> {
+  return new Map(
+    [...told].map(([id, known]) => [
+      id,
+      { ...known, toldAt: known.toldAt - (known.toldAt % repeatIntervalMs) },
+    ]),
+  );
+}
+
+function momentAfter({ now, repeatIntervalMs }: GroupView): Instant {
+  return now - (now % repeatIntervalMs) + repeatIntervalMs;
+}
+
+/** Whatever is to be looked at again is at the next moment, or before. */
+function atMoments(decision: GroupDecision, view: GroupView): GroupDecision {
+  const { nextAt } = decision;
+  return nextAt === undefined ? decision : { ...decision, nextAt: Math.min(nextAt, momentAfter(view)) };
 }
 
 /** What was sent stays sent: left out, it would look like an end. An end is news even while nothing else may be said. */

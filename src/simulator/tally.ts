@@ -83,8 +83,14 @@ function countRecording(
   const first = hours[0]?.startAt ?? question.from;
   const last = (hours.at(-1)?.startAt ?? question.from) + HOUR_MS;
   const outages = question.estimated ? [] : outagesOf(recording, first, last, deps.startedAt);
+  let group: Group | undefined;
+  let date: string | undefined;
   for (const hour of hours) {
-    const group = groupOf(recording, hour, question, groups);
+    // Most hours belong to the group of the hour before.
+    if (!group || question.period === "hour" || hour.date !== date) {
+      group = groupOf(recording, hour, question, groups);
+      date = hour.date;
+    }
     const { received } = deliveryIn(recording, hour, outages, deps.now);
     const counted = Math.floor((passersIn(recording, hour) * received) / SEGMENTS_PER_HOUR);
     group.segments += received;

@@ -51,13 +51,27 @@ function short(decision: GroupDecision): [string, string[], number | undefined] 
   return [said.join(" "), decision.settled.map(name), nextAt === undefined ? undefined : nextAt - NOW];
 }
 
+it("is sent again at the same moments as every other group, so that all go together", () => {
+  const now = NOW + 20_000;
+  const at = (toldAt: number, moment: number) =>
+    short(decide({ now: moment, alerts: [a], told: new Map([told(a, toldAt)]) }));
+  expect(at(NOW - 1_000, now)).toEqual(["resend +a", [], MINUTE]);
+  expect(at(NOW, now)).toEqual(["nothing_new", [], MINUTE]);
+  expect(at(NOW, NOW + MINUTE)).toEqual(["resend +a", [], 2 * MINUTE]);
+  expect(short(decide({ now, alerts: [a] }))).toEqual(["first +a", [], MINUTE]);
+});
+
 describe("what another Alertmanager is sent", () => {
   it("is what fires, at once, and again at every interval", () => {
     expect(short(decide({ alerts: [a] }))).toEqual(["first +a", [], MINUTE]);
     const later = told(a, NOW - MINUTE);
     expect(short(decide({ alerts: [a], told: new Map([later]) }))).toEqual(["resend +a", [], MINUTE]);
-    const justNow = told(a, NOW - 10_000);
-    expect(short(decide({ alerts: [a], told: new Map([justNow]) }))).toEqual(["nothing_new", [], 50_000]);
+    const justNow = told(a, NOW);
+    expect(short(decide({ now: NOW + 1_000, alerts: [a], told: new Map([justNow]) }))).toEqual([
+      "nothing_new",
+      [],
+      MINUTE,
+    ]);
   });
 
   it("is what is new, with all that fires beside it", () => {

@@ -625,7 +625,7 @@ describe("an integration that forgets", () => {
     const endToldAt = T0 + 2 * SECOND;
     expect(only(run.calls, "told")).toEqual([["resolved", 1]]);
     expect(only(run.calls, "settle")).toMatchObject([
-      ["g", { told: [{ ...before, endToldAt }], over: [], untold: [], nextAt: endToldAt + MINUTE }],
+      ["g", { told: [{ ...before, endToldAt }], over: [], untold: [], nextAt: T0 + MINUTE }],
     ]);
   });
 
