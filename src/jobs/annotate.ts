@@ -1,6 +1,7 @@
 /** Puts what is known of places into the annotations of alerts, from Redis alone and only as long as that is quick. */
 import { type Places, placeOf, withImpact } from "../alerting/impact.ts";
 import type { Alert } from "../health/alert.ts";
+import { createBreather } from "../lib/breathe.ts";
 import type { Instant } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
@@ -33,7 +34,13 @@ export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps): Anno
   return async (alerts, now) => {
     try {
       const places = await withDeadline(placesOf(alerts), DEADLINE_MS);
-      return alerts.map((alert) => withImpact(alert, places, now, hours));
+      const breather = createBreather();
+      const annotated: (typeof alerts)[number][] = [];
+      for (const alert of alerts) {
+        annotated.push(withImpact(alert, places, now, hours));
+        await breather.breathe();
+      }
+      return annotated;
     } catch (thrown) {
       log.debug({ err: toError(thrown) }, "zones and usual entries are left out of a message");
       return alerts;

@@ -7,7 +7,7 @@ import type { Assigned } from "./assigned.ts";
 import type { Queues } from "./queues.ts";
 import { createRefreshDetails } from "./refresh-details.ts";
 
-/** What failed is asked for again after this long. */
+/** What failed is asked for again after this long, and longer and longer up to `inventory_interval`. */
 const AGAIN_MS = 60_000;
 
 export interface DetailsWorkDeps {
@@ -19,6 +19,7 @@ export interface DetailsWorkDeps {
   readonly assigned: Pick<Assigned, "locations" | "shards">;
   /** A shard that was not swept yet is asked for again after this long. */
   readonly statusIntervalMs: number;
+  readonly inventoryIntervalMs: number;
 }
 
 export interface DetailsWork {
@@ -28,8 +29,9 @@ export interface DetailsWork {
 }
 
 export function createDetailsWork(deps: DetailsWorkDeps): DetailsWork {
-  const { clock, queues, store, assigned, statusIntervalMs } = deps;
+  const { clock, queues, store, assigned, statusIntervalMs, inventoryIntervalMs } = deps;
   const stopping = new AbortController();
+  const failures = new Map<number, number>();
   const refresh = createRefreshDetails({
     ...deps,
     store: store.shards,
@@ -38,6 +40,9 @@ export function createDetailsWork(deps: DetailsWorkDeps): DetailsWork {
     usualEntries: store.usualEntries,
     signal: stopping.signal,
   });
+
+  const restMs = (failed: number) =>
+    Math.min(AGAIN_MS * 2 ** Math.min(20, failed - 1), Math.max(AGAIN_MS, inventoryIntervalMs));
 
   async function again(shard: number, delayMs: number): Promise<void> {
     if (!assigned.shards().includes(shard)) return;
@@ -50,7 +55,10 @@ export function createDetailsWork(deps: DetailsWorkDeps): DetailsWork {
       queues.work("details", 1, async ({ data }) => {
         const shard = Number(data.shard);
         const outcome = await refresh(shard);
-        if (outcome !== "done") await again(shard, outcome === "failed" ? AGAIN_MS : statusIntervalMs);
+        const failed = outcome === "failed" ? (failures.get(shard) ?? 0) + 1 : 0;
+        failures.set(shard, failed);
+        if (outcome === "not_swept") await again(shard, statusIntervalMs);
+        if (failed > 0) await again(shard, restMs(failed));
       }),
     stop: () => stopping.abort(),
   };

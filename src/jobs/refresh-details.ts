@@ -46,32 +46,38 @@ export interface RefreshDetailsDeps {
 /** `not_swept`: nobody knows yet which recordings the shard has. */
 export type DetailsOutcome = "done" | "failed" | "not_swept";
 
-/** Gives `refresh(shard)`. A failure is logged once, and what was known stays. */
+/** Gives `refresh(shard)`. That any shard fails is logged once, and what was known stays. */
 export function createRefreshDetails(deps: RefreshDetailsDeps): (shard: number) => Promise<DetailsOutcome> {
   const failing = new Set<number>();
+
+  async function refreshAll(locations: readonly string[], recordings: Placed): Promise<Error | undefined> {
+    if (locations.length === 0) return undefined;
+    const errors: Error[] = [];
+    // A service that answers one of the two routes only is asked for that one all the same.
+    for (const part of [refreshZones, refreshUsual]) {
+      await part(deps, locations, recordings).catch((thrown: unknown) => errors.push(toError(thrown)));
+    }
+    return errors[0];
+  }
+
+  function note(shard: number, err: Error | undefined): void {
+    const wereFailing = failing.size > 0;
+    if (err) failing.add(shard);
+    else failing.delete(shard);
+    if (err && wereFailing) deps.log.debug({ err, shard }, "zones and usual entries are still not read");
+    else if (err && !deps.signal.aborted)
+      deps.log.warn({ err, shard }, "zones or usual entries could not be read; messages go out without them");
+    else if (wereFailing && failing.size === 0)
+      deps.log.info({ shard }, "zones and usual entries can be read again");
+  }
+
   return async (shard) => {
-    const locations = deps.assigned.locations(shard);
     const { sweptAt, recordings } = (await deps.store.read(shard)).state;
     if (sweptAt === 0) return "not_swept";
-    const subject = `details:${shard}`;
-    try {
-      if (locations.length > 0) {
-        await refreshZones(deps, locations, recordings);
-        await refreshUsual(deps, locations, recordings);
-      }
-      await deps.store.noteAttempt(subject, deps.clock.now());
-      if (failing.delete(shard)) deps.log.info({ shard }, "zones and usual entries can be read again");
-      return "done";
-    } catch (thrown) {
-      const err = toError(thrown);
-      const facts = { err, shard };
-      if (failing.has(shard) || deps.signal.aborted)
-        deps.log.debug(facts, "zones and usual entries are still not read");
-      else deps.log.warn(facts, "zones and usual entries could not be read; messages go out without them");
-      failing.add(shard);
-      await deps.store.noteAttempt(subject, deps.clock.now(), err.message);
-      return "failed";
-    }
+    const error = await refreshAll(deps.assigned.locations(shard), recordings);
+    note(shard, error);
+    await deps.store.noteAttempt(`details:${shard}`, deps.clock.now(), error?.message);
+    return error ? "failed" : "done";
   };
 }
 

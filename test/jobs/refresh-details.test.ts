@@ -159,6 +159,13 @@ describeWithRedis("reading zones and usual entries", () => {
     expect(await refresh(0)).toBe("done");
   });
 
+  it("habits are read where zones cannot be", async () => {
+    const { refresh, service, store } = watching();
+    service.broken = new Error("No such route.");
+    expect(await refresh(0)).toBe("failed");
+    expect((await store.usualEntries.read(["leeds"])).size).toBe(1);
+  });
+
   it("a shard that was not swept yet is not asked for, and one without locations needs nothing", async () => {
     const { refresh, state, asked } = watching();
     state.sweptAt = 0;
