@@ -17,6 +17,8 @@ const SECRET_KEYS = [
   "client_secret",
   "clientSecret",
   "password",
+  "credentials",
+  "secret",
   "authorization",
   "Authorization",
   "api_url",

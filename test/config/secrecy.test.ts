@@ -32,6 +32,13 @@ receivers:
       - api_url: \${SLACK_URL}
     email_configs:
       - to: [ops@example.com]
+    webhook_configs:
+      - url: https://example.com/${canary}
+        secret: ${canary}
+        http_config: { basic_auth: { username: lenswatch, password: "${canary}" } }
+    alertmanager_configs:
+      - url: https://alertmanager.example.com
+        http_config: { authorization: { credentials: "${canary}" } }
 smtp:
   host: smtp.example.com
   from: lenswatch@example.com

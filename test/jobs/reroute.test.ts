@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { Told } from "../../src/alerting/told.ts";
 import { destinationsOf } from "../../src/jobs/integrations.ts";
 import { reroute } from "../../src/jobs/reroute.ts";
 import { silentLogger } from "../../src/lib/log.ts";
@@ -54,21 +55,31 @@ describeWithRedis("the alerts remembered at a start", () => {
     expect(claim.kind === "group" && claim.alerts).toHaveLength(1_200);
   });
 
-  it("what is owed to an integration that is gone is said by name; where nothing is, nothing is said", async () => {
+  /** An alert that the old integration was told of. */
+  async function tellOld(more: Partial<Told> = {}) {
     const camera = firing("cam");
     await rememberer(room())(T0, fires(camera, ...destinationsOf(camera, route, [old])));
     const { groups } = room().store;
     const claim = await groups.claim(old, "t", T0, 1_000);
     if (claim.kind !== "group") throw new Error(claim.kind);
-    const told = [{ alert: camera, toldAt: T0, groupId: claim.group }];
     await groups.settle(old, claim.group, "t", {
       now: T0,
       said: true,
-      told,
+      told: [{ alert: camera, toldAt: T0, groupId: claim.group, ...more }],
       over: [],
       untold: [],
       nextAt: T0 + HOUR,
     });
+    return camera;
+  }
+
+  it("an end that is only to be sent again is owed to nobody", async () => {
+    await tellOld({ endToldAt: T0 });
+    expect(await start([added])).toMatchObject({ warned: [], counted: [] });
+  });
+
+  it("what is owed to an integration that is gone is said by name; where nothing is, nothing is said", async () => {
+    const camera = await tellOld();
     expect((await start([old])).warned).toEqual([]);
     const { warned, counted } = await start([added]);
     expect(warned).toEqual([{ integration: old.id, owed: 1, alerts: ["cam"] }]);
