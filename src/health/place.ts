@@ -16,11 +16,15 @@ export interface DayEntries {
 const FEWEST_DAYS = 3;
 const DAYS_OF_WEEK = 7;
 
-/** Each weekday's median of these days; half counts are rounded up. */
+/**
+ * Each weekday's median of these days; half counts are rounded up. Where nobody comes on any of them, nobody is counted
+ * there at all, and nothing is known.
+ */
 export function usualEntries(days: readonly DayEntries[]): UsualEntries {
   const counts: number[][] = Array.from({ length: DAYS_OF_WEEK }, () => []);
   for (const { day, entries } of days) counts[weekdayOf(day)]?.push(entries);
-  return counts.map((all) => (all.length < FEWEST_DAYS ? undefined : median(all)));
+  const usual = counts.map((all) => (all.length < FEWEST_DAYS ? undefined : median(all)));
+  return usual.some((entries) => entries) ? usual : usual.map(() => undefined);
 }
 
 /** 0 Monday to 6 Sunday. */

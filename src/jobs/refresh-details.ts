@@ -160,7 +160,10 @@ interface DayRow {
   readonly values: { readonly entries: number | undefined };
 }
 
-/** Every location asked for; days the service has no count of are no days on which nobody came. */
+/**
+ * Every location asked for; days the service has no count of are no days on which nobody came. A day is the one its
+ * index names: whose midnight that is the contract leaves open.
+ */
 export function usualByLocation(
   locations: readonly string[],
   rows: readonly DayRow[],

@@ -4,8 +4,9 @@ import {
   startAlertmanager,
   type TestAlertmanager,
 } from "../support/alertmanager.ts";
+import { startDaemon } from "../support/daemon.ts";
 import { until } from "../support/until.ts";
-import { startWatch, type Watch } from "../support/watch.ts";
+import { prepareWatch, type Stage, startWatch } from "../support/watch.ts";
 
 const RULES = `
   - alert: RecordingOffline
@@ -16,6 +17,9 @@ const RULES = `
     when: { notifications: failing }
     for: 1s
     labels: { severity: critical }`;
+
+/** What was under way at a kill is taken up by the next one once its lease is over. */
+const AFTER_A_KILL_MS = 40_000;
 
 const forwarding = (watched: TestAlertmanager, more: { slack?: string; resend?: string } = {}) => ({
   rules: RULES,
@@ -28,7 +32,7 @@ const forwarding = (watched: TestAlertmanager, more: { slack?: string; resend?: 
     ${more.slack ?? ""}`,
 });
 
-function camera(watch: Watch, position = 0) {
+function camera(watch: Pick<Stage, "simulator">, position = 0) {
   const found = watch.simulator.world.locations[position]?.recordings[0];
   if (!found) throw new Error("no camera");
   return found;
@@ -143,6 +147,33 @@ describeWithAlertmanager("an Alertmanager that alerts are forwarded to", () => {
       headers: { authorization: "Bearer secret" },
     });
     await until("what was silenced is active there", () => isKnown(alertmanager, second));
+  });
+
+  it("is told nothing false by a kill of ours, and hears of what happened meanwhile", async () => {
+    await using alertmanager = await startAlertmanager();
+    await using stage = await prepareWatch(forwarding(alertmanager));
+    const [first, second] = [camera(stage).id, camera(stage, 1).id];
+    const killed = await startDaemon(stage.config);
+    stage.simulator.world.setStatus(first, "offline");
+    await until("it told that one fires", () => statusesOf(alertmanager, first).includes("firing"));
+    await killed.end("SIGKILL");
+    stage.simulator.world.setStatus(first, "online");
+    stage.simulator.world.setStatus(second, "offline");
+    expect(await isKnown(alertmanager, first)).toBe(true);
+    const next = await startDaemon(stage.config);
+    await until(
+      "it told that one is over",
+      () => statusesOf(alertmanager, first).includes("resolved"),
+      AFTER_A_KILL_MS,
+    );
+    await until(
+      "it told that the other fires",
+      () => statusesOf(alertmanager, second).includes("firing"),
+      AFTER_A_KILL_MS,
+    );
+    await next.end("SIGKILL");
+    expect(statusesOf(alertmanager, first)).toEqual(["firing", "resolved"]);
+    expect(statusesOf(alertmanager, second)).toEqual(["firing"]);
   });
 
   it("that does not answer is a failing receiver like any other, told elsewhere", async () => {

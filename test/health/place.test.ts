@@ -20,7 +20,12 @@ describe("what a location usually counts", () => {
 
   it("is unknown with fewer than three days, and zero where nobody came", () => {
     expect(friday(1_240, 1_240)).toBeUndefined();
-    expect(friday(0, 0, 0)).toBe(0);
+    const thursdays = ["2026-11-12", "2026-11-05", "2026-10-29"].map((day) => ({ day, entries: 9 }));
+    expect(usualEntries([...fridays(0, 0, 0), ...thursdays])[4]).toBe(0);
+  });
+
+  it("is unknown where nobody ever comes: nobody is counted there", () => {
+    expect(friday(0, 0, 0)).toBeUndefined();
   });
 
   it("rounds half a person up", () => {
