@@ -51,7 +51,7 @@ export function configText({
     redis,
     watch: {
       status_interval: seconds(RULE.intervalMs),
-      uptime_interval: "1h",
+      uptime_interval: "1m",
       inventory_interval: "1h",
       locations_per_request: LOCATIONS_PER_REQUEST,
     },

@@ -77,6 +77,16 @@ describe("reading what was told", () => {
         "firing: ops / slack / 0",
       ]);
     }
+    const over = { state: "resolved", endsAt: NOW, endReason: "recovered", isNew: true } as const;
+    for (const { lines, unreadable } of await readings({
+      resolved: [
+        { ...slack, ...over },
+        { ...service, ...over, isNew: false },
+      ],
+    })) {
+      expect(unreadable).toEqual([]);
+      expect(lines.map(({ says }) => says).sort()).toEqual(["late", "recovered"]);
+    }
   });
 
   it("knows what flaps, and in which state it came to rest", async () => {

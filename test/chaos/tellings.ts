@@ -126,7 +126,7 @@ function ongoingIn(title: string, heading: string | undefined): "firing" | "stil
 
 /** A line about one subject: its own, or that of a location where it is the only one. */
 const ONE =
-  /^(?:(?<name>.+?) )??(?:(?<recovered>recovered, was )|steady again: (?<state>\w+)|(?<flapping>flapping\b)|(?<late>was \w.*, recovered since\b)|(?<ended>no longer watched; |its rule was removed; |expired, |was .*, then (?:no longer|its rule|expired))|(?<firing>(?:offline|out of reach|messages do not get out) since\b))/;
+  /^(?:(?<name>.+?) )??(?:(?<recovered>recovered, (?:was|messages) )|steady again: (?<state>\w+)|(?<flapping>flapping\b)|(?<late>(?:was|messages) \w.*, recovered since\b)|(?<ended>no longer watched; |its rule was removed; |expired, |(?:was|messages) .*, then (?:no longer|its rule|expired))|(?<firing>(?:offline|out of reach|messages do not get out) since\b))/;
 
 function readEntry(ongoing: Says, { name, facts }: Entry): Line | undefined {
   if (COUNT.test(facts)) return undefined;
