@@ -10,7 +10,7 @@ import type { Inventory } from "../health/state.ts";
 import { bucketLengthMs, dayRatio, mergeBuckets, windowUptime } from "../health/uptime.ts";
 import { createBreather } from "../lib/breathe.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
-import { toError } from "../lib/errors.ts";
+import { CodedError, toError } from "../lib/errors.ts";
 import { createLocalHours, type LocalHours } from "../lib/local-hours.ts";
 import type { Logger } from "../lib/log.ts";
 import type { InventoryStore } from "../store/inventory.ts";
@@ -23,6 +23,8 @@ const IDS_PER_REQUEST = 50;
 /** A schedule is learned from so many days at once; a page of them is as long as one of everybody's days. */
 const LEARN_FROM_MS = 21 * 86_400_000;
 const LEARNERS_PER_REQUEST = 10;
+/** Weeks that fail in passing are asked for again at the next refresh; so often in a row, they are taken for refused. */
+const WEEKS_TRIED = 3;
 /** Local hour from which the service has finished the day before. */
 const FINISHED_BY_HOUR = 6;
 /** Days are kept as one ratio for this long: a month's digest and the month before it. */
@@ -62,6 +64,7 @@ export interface RefreshUptimeDeps {
  */
 export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) => Promise<boolean> {
   const failing = new Set<number>();
+  const weeksFailed = new Map<number, number>();
   const localHours = createLocalHours();
   const zoneOf = (id: string) =>
     deps.indexTimezone === "utc" ? "UTC" : (deps.inventory.recording(id)?.timezone ?? "UTC");
@@ -73,8 +76,13 @@ export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) =>
     try {
       const ratios = new Map(deps.windowsMs.map((ms) => [ms, new Map<string, number>()]));
       const schedules = new Map<string, KnownSchedule>();
-      const gathered = { ratios, schedules, localHours };
-      for (const page of pagesByZone(ids, zoneOf)) await refreshPage(deps, shard, page, gathered);
+      const failed = weeksFailed.get(shard) ?? 0;
+      const gathered = { ratios, schedules, localHours, isLastTry: failed + 1 >= WEEKS_TRIED };
+      let missed = false;
+      for (const page of pagesByZone(ids, zoneOf))
+        missed = (await refreshPage(deps, shard, page, gathered)) || missed;
+      if (missed) weeksFailed.set(shard, failed + 1);
+      else weeksFailed.delete(shard);
       const now = deps.clock.now();
       await deps.uptime.saveFigures(shard, now, ratios, schedules);
       await deps.uptime.forgetOthers(shard, new Set(ids));
@@ -108,19 +116,22 @@ interface Gathered {
   readonly ratios: ReadonlyMap<number, Map<string, number>>;
   readonly schedules: Map<string, KnownSchedule>;
   readonly localHours: LocalHours;
+  /** Whether weeks that cannot be had now are not asked for again. */
+  readonly isLastTry: boolean;
 }
 
+/** Whether weeks could not be had that are to be asked for again. */
 async function refreshPage(
   deps: RefreshUptimeDeps,
   shard: number,
   { zone, ids }: Page,
-  { ratios, schedules, localHours }: Gathered,
-): Promise<void> {
+  { ratios, schedules, localHours, isLastTry }: Gathered,
+): Promise<boolean> {
   const breather = createBreather();
   const known = await deps.uptime.histories(shard, ids);
   const now = deps.clock.now();
   const learners = learnersOf(deps, ids, known);
-  const results = await ask(deps, { zone, ids }, { learners, known, now });
+  const { results, unheard } = await ask(deps, { zone, ids }, { learners, known, now, isLastTry });
   await deps.inventory.saveRecordings(results.map(({ recording }) => recording));
   const calendar = calendarOf(now, zone, deps.retainMs);
   const histories = new Map<string, UptimeHistory>();
@@ -128,11 +139,14 @@ async function refreshPage(
     const before = known.get(recording.id);
     const hourAt = (at: Instant) => localHours.at(at, recording.timezone);
     const learns = before?.schedule !== undefined || learners.has(recording.id);
+    const advanced = advance(before, buckets, calendar);
+    const isUnheard = unheard.has(recording.id);
     const schedule =
       recording.useUploadingSchedule && learns
-        ? learnSchedule(before?.schedule, buckets, now, hourAt)
+        ? learnSchedule(before?.schedule, isUnheard ? advanced.buckets : buckets, now, hourAt)
         : undefined;
-    const history = { ...advance(before, buckets, calendar), schedule };
+    // Who is not known to have a schedule is asked about again: what the days say goes no further than this refresh.
+    const history = { ...advanced, schedule: isUnheard ? undefined : schedule };
     histories.set(recording.id, history);
     if (schedule) schedules.set(recording.id, toKnown(schedule, history.buckets, recording.timezone));
     for (const [overMs, figures] of ratios) {
@@ -142,6 +156,7 @@ async function refreshPage(
     await breather.breathe();
   }
   await deps.uptime.saveHistories(shard, histories);
+  return unheard.size > 0;
 }
 
 /** Who has an uploading schedule, as far as was told, of which nothing is known yet. */
@@ -159,35 +174,48 @@ interface Asking {
   readonly learners: ReadonlySet<string>;
   readonly known: ReadonlyMap<string, UptimeHistory>;
   readonly now: Instant;
+  readonly isLastTry: boolean;
+}
+
+interface Answer {
+  readonly results: readonly RecordingUptime[];
+  /** Learners of whom the weeks could not be had now, and may be had later. */
+  readonly unheard: ReadonlySet<string>;
 }
 
 /** What the page is missing; of those who learn a schedule the weeks before as well, where they can be had. */
 async function ask(
   deps: RefreshUptimeDeps,
   { zone, ids }: Page,
-  { learners, known, now }: Asking,
-): Promise<RecordingUptime[]> {
+  { learners, known, now, isLastTry }: Asking,
+): Promise<Answer> {
   const end = dayOf(now, zone);
   const results: RecordingUptime[] = [];
+  const unheard = new Set<string>();
   const learning = [...learners];
   for (let from = 0; from < learning.length; from += LEARNERS_PER_REQUEST) {
     const recids = learning.slice(from, from + LEARNERS_PER_REQUEST);
-    results.push(...(await askForWeeks(deps, { start: dayOf(now - LEARN_FROM_MS, zone), end, recids })));
+    const weeks = await askForWeeks(deps, { start: dayOf(now - LEARN_FROM_MS, zone), end, recids });
+    if (weeks === "later" && !isLastTry) for (const id of recids) unheard.add(id);
+    if (typeof weeks !== "string") results.push(...weeks);
   }
   const told = new Set(results.map(({ recording }) => recording.id));
   const recids = ids.filter((id) => !told.has(id));
-  if (recids.length === 0) return results;
+  if (recids.length === 0) return { results, unheard };
   const finished = recids.map((id) => known.get(id)?.finishedDay);
   const start = firstDay(finished, now, zone, deps.retainMs);
   results.push(...(await deps.service.uptimes({ start, end, recids })).results);
-  return results;
+  return { results, unheard };
 }
 
-/** How many days may be asked for is not documented: where so many are refused, a schedule is learned day by day. */
+/**
+ * How many days may be asked for is not documented: where so many are refused, a schedule is learned day by day; what
+ * fails in passing may be had later.
+ */
 async function askForWeeks(
   { service, log }: RefreshUptimeDeps,
   query: { start: string; end: string; recids: readonly string[] },
-): Promise<readonly RecordingUptime[]> {
+): Promise<readonly RecordingUptime[] | "refused" | "later"> {
   try {
     return (await service.uptimes(query)).results;
   } catch (thrown) {
@@ -195,7 +223,7 @@ async function askForWeeks(
       { err: toError(thrown), start: query.start },
       "weeks of uptime cannot be had; days are asked for",
     );
-    return [];
+    return thrown instanceof CodedError && thrown.retryable ? "later" : "refused";
   }
 }
 

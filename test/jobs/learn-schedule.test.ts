@@ -4,6 +4,7 @@ import { scheduleState } from "../../src/health/schedule.ts";
 import { createRefreshUptime } from "../../src/jobs/refresh-uptime.ts";
 import { createLocalHours } from "../../src/lib/local-hours.ts";
 import { silentLogger } from "../../src/lib/log.ts";
+import { ServiceError } from "../../src/service/errors.ts";
 import { HOUR, useRoom } from "../store/room.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
@@ -44,7 +45,9 @@ function bucketsOf({ useUploadingSchedule, timezone }: Recording, from: number, 
 describeWithRedis("learning a schedule", () => {
   const room = useRoom();
 
-  async function watching(options: { refusesWeeks?: boolean } = {}) {
+  /** `weeksFail`: so many requests for weeks fail in passing. */
+  async function watching(options: { refusesWeeks?: boolean; weeksFail?: number } = {}) {
+    let failures = options.weeksFail ?? 0;
     const { store } = room();
     const fleet = [recording("a", true), recording("b", false)];
     await store.inventory.saveRecordings(fleet);
@@ -62,6 +65,7 @@ describeWithRedis("learning a schedule", () => {
         async uptimes({ start, recids }) {
           asked.push({ start, recids });
           const from = Date.parse(start);
+          if (NOW - from > 7 * DAY && failures-- > 0) throw new ServiceError("timeout", "too slow");
           if (options.refusesWeeks && NOW - from > 7 * DAY) throw new Error("too many days");
           const results = fleet
             .filter(({ id }) => recids.includes(id))
@@ -105,5 +109,28 @@ describeWithRedis("learning a schedule", () => {
     expect(asked.map(({ recids }) => recids)).toEqual([["a"], ["a", "b"]]);
     expect(stateAt("a", NOW + 6 * DAY + 8 * HOUR), "Thursday was seen").toBe("outside");
     expect(stateAt("a", NOW + 2 * DAY + 8 * HOUR), "Sunday was not").toBe("unknown");
+  });
+
+  it("asks for weeks again that failed in passing, and goes by the days until then", async () => {
+    const { refresh, asked, clock, stateAt } = await watching({ weeksFail: 2 });
+    for (const _ of [1, 2]) {
+      await refresh();
+      expect(stateAt("a", NOW + 6 * DAY + 8 * HOUR), "Thursday was seen").toBe("outside");
+      expect(stateAt("a", NOW + 2 * DAY + 8 * HOUR), "Sunday was not").toBe("unknown");
+      clock.at += HOUR;
+    }
+    await refresh();
+    expect(stateAt("a", NOW + 2 * DAY + 8 * HOUR)).toBe("outside");
+    const weeks = asked.filter(({ start }) => start === "2026-10-30");
+    expect(weeks.map(({ recids }) => recids)).toEqual([["a"], ["a"], ["a"]]);
+  });
+
+  it("takes weeks that fail again and again for refused", async () => {
+    const { refresh, asked, clock } = await watching({ weeksFail: 100 });
+    for (const _ of [1, 2, 3, 4, 5]) {
+      await refresh();
+      clock.at += HOUR;
+    }
+    expect(asked.filter(({ start }) => start === "2026-10-30")).toHaveLength(3);
   });
 });
