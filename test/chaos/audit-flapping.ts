@@ -148,9 +148,10 @@ function wasIn({ at, state }: Telling, changes: readonly StatusChange[]): boolea
 function surelyFlaps(one: FlappingCase): Instant | undefined {
   if (one.changes.length < leastChanges(one.rule)) return undefined;
   let seen: { readonly status: string; readonly at: Instant }[] = [];
+  const sure = new Set(one.counted);
   const byMinute = Map.groupBy(one.answers, (at) => Math.floor(at / MINUTE_MS));
   for (const answers of byMinute.values()) {
-    const status = surelySeen(answers, one);
+    const status = surelySeen(answers, sure, one);
     if (status === undefined) {
       seen = [];
       continue;
@@ -165,8 +166,12 @@ function surelyFlaps(one: FlappingCase): Instant | undefined {
 }
 
 /** The status of the minute's first reading: one of the answers up to the first that must have counted. */
-function surelySeen(answers: readonly Instant[], { changes, counted }: FlappingCase): string | undefined {
-  const sure = answers.find((at) => counted.includes(at));
+function surelySeen(
+  answers: readonly Instant[],
+  counted: ReadonlySet<Instant>,
+  { changes }: FlappingCase,
+): string | undefined {
+  const sure = answers.find((at) => counted.has(at));
   const [first] = answers;
   if (sure === undefined || first === undefined) return undefined;
   const doubtful = changes.some(({ at }) => at >= first - DOUBT_MS && at <= sure + DOUBT_MS);

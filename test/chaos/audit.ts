@@ -11,7 +11,7 @@ import type { Excuse } from "./duty.ts";
 import { excuse } from "./excuse.ts";
 import type { Held } from "./held.ts";
 import { FLAPPING, type Telling } from "./tellings.ts";
-import { countedAnswers, darkTimes, type Span, type StatusChange } from "./truth.ts";
+import { countedAnswers, darkTimes, type Span, type StatusChange, unsureTimes } from "./truth.ts";
 
 export interface Watched {
   readonly id: string;
@@ -151,9 +151,8 @@ function createAuditOne(input: AuditInput) {
   const held = new Map<string, Held[]>();
   for (const one of input.held)
     for (const id of one.recordingIds) held.set(id, [...(held.get(id) ?? []), one]);
-  const byPlace = new Map(
-    [...input.answers].map(([id, answers]) => [id, countedAnswers(answers, input.blind, input.crashes)]),
-  );
+  const unsure = unsureTimes(input.blind, input.crashes);
+  const byPlace = new Map([...input.answers].map(([id, answers]) => [id, countedAnswers(answers, unsure)]));
 
   return (recording: Watched, integration: string, tellings: readonly Telling[]): OneAudit => {
     const { id, name: subject, locationId, within } = recording;

@@ -63,16 +63,29 @@ export function isInside(spans: readonly Span[], at: Instant): boolean {
   return spans.some(({ from, to }) => at >= from && at < to);
 }
 
-/** Answers of the service about one place that must have counted: nothing failed around them, nobody was killed. */
-export function countedAnswers(
-  answers: readonly Instant[],
-  blind: readonly Span[],
-  crashes: readonly Instant[],
-): Instant[] {
-  const hit = (at: Instant) => crashes.some((crash) => crash >= at && crash - at < IN_FLIGHT_MS);
-  return answers.filter(
-    (at) => !blind.some(({ from, to }) => at >= from - IN_FLIGHT_MS && at <= to) && !hit(at),
-  );
+/** When an answer of the service need not have counted: something failed around it, or somebody was killed. In order. */
+export function unsureTimes(blind: readonly Span[], crashes: readonly Instant[]): Span[] {
+  const all = [
+    ...blind.map(({ from, to }) => ({ from: from - IN_FLIGHT_MS, to })),
+    ...crashes.map((at) => ({ from: at - IN_FLIGHT_MS, to: at })),
+  ].sort((a, b) => a.from - b.from);
+  const merged: Span[] = [];
+  for (const { from, to } of all) {
+    const last = merged.at(-1);
+    if (last && from <= last.to) merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, to) };
+    else merged.push({ from, to });
+  }
+  return merged;
+}
+
+/** Answers about one place that must have counted; both in order. */
+export function countedAnswers(answers: readonly Instant[], unsure: readonly Span[]): Instant[] {
+  let next = 0;
+  return answers.filter((at) => {
+    while ((unsure[next]?.to ?? at) < at) next++;
+    const span = unsure[next];
+    return span === undefined || at < span.from;
+  });
 }
 
 /** From an answer of the service until what it means is written down. */
