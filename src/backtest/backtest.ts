@@ -29,6 +29,8 @@ export interface BacktestOptions {
   /** The present. */
   readonly now: Instant;
   readonly inventory: Inventory;
+  /** Beginnings, ends and pauses of alerts that are counted at most; a million unless given. */
+  readonly mostTransitions?: number;
 }
 
 /** How far back from the span history is needed for its first figure, ms. */
@@ -36,7 +38,8 @@ export function leadMs(rules: Setup["rules"]): number {
   return Math.max(0, ...planOf(rules).windows.map(({ overMs }) => overMs));
 }
 
-export function createBacktest({ setup, span, now, inventory }: BacktestOptions): Backtest {
+export function createBacktest(options: BacktestOptions): Backtest {
+  const { setup, span, now, inventory, mostTransitions = MOST_TRANSITIONS } = options;
   const plan = planOf(setup.rules);
   const transitions: Transition[] = [];
   const locations = new Map<string, Map<string, readonly Seen[]>>();
@@ -52,7 +55,7 @@ export function createBacktest({ setup, span, now, inventory }: BacktestOptions)
     add(uptime) {
       const { id, locationId } = uptime.recording;
       if (!setup.isWatched(id, locationId)) return true;
-      if (transitions.length > MOST_TRANSITIONS) return false;
+      if (transitions.length > mostTransitions) return false;
       const replay = replayRecording(uptime, { setup, plan, span, now, inventory });
       keep(replay.transitions);
       if (plan.location.length === 0) return true;

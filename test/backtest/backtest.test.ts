@@ -150,6 +150,16 @@ describe("what fires", () => {
   });
 });
 
+test("more than can be counted is said, and nothing more is added", () => {
+  const uptimes = ["a", "b", "c"].map((id) => history(id, dark(2)));
+  const inventory = inventoryOf(uptimes);
+  const now = MONDAY + 30 * DAY;
+  const more = { setup: setupOf([offline()]), span: days(14), now, inventory, mostTransitions: 3 };
+  const backtest = createBacktest(more);
+  expect(uptimes.map((uptime) => backtest.add(uptime))).toEqual([true, true, false]);
+  expect(backtest.result().recordings).toHaveLength(2);
+});
+
 describe("who is told", () => {
   const reasons = (uptimes: readonly RecordingUptime[], setup: Setup) =>
     tallyOf(uptimes, setup).receivers.map(({ receiver, byReason }) => [receiver, byReason]);
