@@ -272,6 +272,8 @@ function httpDeps(parts: Parts): HttpDeps {
     },
     ready: () => readiness(parts),
     fleet: () => shifts.current().engine.fleet(),
+    uptimes: (ids) => shifts.current().engine.uptimes.kept(ids),
+    recallUptime: (id, timezone) => shifts.current().engine.uptimes.recall(id, timezone),
     alerts: () => activeAlerts(parts, annotate),
     alertsReceived: parts.house.metrics.alertsReceived,
     takeAlerts: (sent) => shifts.current().engine.takeAlerts(sent),

@@ -6,7 +6,7 @@ import type { Rule } from "./rule.ts";
 const HOUR_MS = 3_600_000;
 
 /** The service refreshes its figures every 10 minutes: younger ones are not finished. */
-const SETTLING_MS = 15 * 60_000;
+export const SETTLING_MS = 15 * 60_000;
 
 /** How much longer than the longest window buckets are kept. */
 const RETENTION_MARGIN_MS = 48 * HOUR_MS;

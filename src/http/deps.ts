@@ -7,6 +7,7 @@ import type { LogLine } from "../alerting/timeline.ts";
 import type { Alert, EndReason, SubjectKind } from "../health/alert.ts";
 import type { Subject } from "../health/judgement.ts";
 import type { LocationZones } from "../health/place.ts";
+import type { UptimeBucket } from "../health/recording.ts";
 import type { FleetSnapshot } from "../health/state.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
@@ -35,6 +36,16 @@ export interface Acknowledgement {
   readonly author: string;
   readonly comment: string;
   readonly at: Instant;
+}
+
+/** What is kept of a recording's uptime. */
+export interface UptimeKept {
+  /** The service's buckets of the last days, oldest first. */
+  readonly buckets: readonly UptimeBucket[];
+  /** `YYYY-MM-DD` → a day that is over: its ratio 0–1, and the segments that were expected. */
+  readonly days: Readonly<Record<string, { readonly ratio: number; readonly segmentsExpected: number }>>;
+  /** IANA name: in which the days are days. */
+  readonly timezone: string;
 }
 
 /** What became of a silence that was asked for. */
@@ -123,6 +134,10 @@ export interface HttpDeps {
     readonly resolved: number;
     readonly invalid: number;
   }): void;
+  /** By recording id; recordings of which nothing is kept are left out. */
+  uptimes(ids: readonly string[]): Promise<ReadonlyMap<string, UptimeKept>>;
+  /** The hours of a recording's last month, oldest first; none where the service does not tell them at once. */
+  recallUptime(id: string, timezone: string): Promise<readonly UptimeBucket[]>;
   /** Every silence, also those that were over not long ago. */
   silences(): Promise<readonly Silence[]>;
   setSilence(wanted: WantedSilence): Promise<SilenceSet>;

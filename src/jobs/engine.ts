@@ -41,6 +41,7 @@ import { createStart } from "./start.ts";
 import { createSweep } from "./sweep.ts";
 import { createUpkeep, createWake } from "./upkeep.ts";
 import { createUploading } from "./uploading.ts";
+import { createUptimeReader, type UptimeReader } from "./uptime-reader.ts";
 import { startUptimeWork } from "./uptime-work.ts";
 
 const SWEEPS_AT_ONCE = 8;
@@ -83,6 +84,7 @@ export interface Engine {
   /** As `retire`, and gives up what Redis does not take. */
   stop(): void;
   fleet(): Promise<FleetSnapshot>;
+  readonly uptimes: UptimeReader;
   /** Everything that fires, with what holds it back. */
   held(): Promise<HeldAlert[]>;
   /** Silences and acknowledgements, as people change them. */
@@ -361,6 +363,7 @@ export function createEngine(deps: EngineDeps): Engine {
     },
 
     fleet,
+    uptimes: createUptimeReader({ config, store, fleet, clock, log, service }),
     held: () => holds.ofAll(),
     changes: createHoldChanges({ clock, log, store, wake }),
     takeAlerts: outside.take,

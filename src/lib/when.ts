@@ -49,7 +49,8 @@ export function span(from: Instant, to: Instant): string {
   return humanDuration(ms < 600_000 ? ms : Math.floor(ms / 60_000) * 60_000);
 }
 
-function inZone(at: Instant, timezone: string): DateTime {
+/** An instant as a calendar shows it in a zone; in UTC where there is no such zone. */
+export function inZone(at: Instant, timezone: string): DateTime {
   const time = DateTime.fromMillis(at, { zone: timezone, locale: "en-GB" });
   return time.isValid ? time : DateTime.fromMillis(at, { zone: "utc", locale: "en-GB" });
 }

@@ -29,6 +29,19 @@ describeWithRedis("the status page of a running lenswatch", () => {
     expect(await read(`/recordings/${camera.id}`)).toMatch(/RecordingOffline<\/th>.*recovered<\/td>/s);
   });
 
+  it.concurrent("shows a month of uptime hour by hour, also of a recording it has only just met", async () => {
+    await using watch = await startWatch();
+    const { simulator, app } = watch;
+    const [camera] = simulator.world.recordings;
+    const own = `${app.address}/recordings/${camera?.id}`;
+    await until("all of the month is there", async () =>
+      /% over 30 days/.test(await (await fetch(own)).text()),
+    );
+    const html = await (await fetch(own)).text();
+    expect(html.match(/<details id="day-/g)?.length).toBeGreaterThanOrEqual(29);
+    expect(html.match(/<ol class="hours"/g)?.length).toBeGreaterThanOrEqual(29);
+  });
+
   it.concurrent("says that it is blind when the service is, and not that all is well", async () => {
     await using watch = await startWatch();
     const { simulator, app } = watch;

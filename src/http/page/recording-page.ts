@@ -1,37 +1,32 @@
 /** `GET /recordings/{id}`: one recording, its alerts, and what befell it in the last 30 days. */
 import type { LogLine } from "../../alerting/timeline.ts";
-import { alertKey, type EndReason, type SubjectKind } from "../../health/alert.ts";
+import { alertKey, type SubjectKind } from "../../health/alert.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
 import type { AlertStates, FleetSnapshot, RecordingState } from "../../health/state.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { span } from "../../lib/when.ts";
+import { html, type Markup } from "../../lib/markup.ts";
 import { nameOf, percent } from "../../lib/words.ts";
-import type { Incident } from "../deps.ts";
+import type { Incident, UptimeKept } from "../deps.ts";
 import { HttpError } from "../errors.ts";
-import { type IncidentRow, incidentsPage } from "../v1/incidents.ts";
+import { incidentsPage } from "../v1/incidents.ts";
 import { alertCard, type CardPlace, plainCard } from "./alert-card.ts";
 import type { Mood, Page } from "./frame.ts";
+import { incidentSection, PERIOD_DAYS } from "./incident-section.ts";
 import { homeLink, recordingLink, sameLink } from "./links.ts";
 import { blindnessNotice, type Look, refreshOf } from "./look.ts";
 import type { RecordingQuery } from "./query.ts";
 import { locationNameOf, presentOf, recordingNameOf, sinceOf } from "./recording-table.ts";
 import { badge } from "./status.ts";
 import { storySection } from "./story.ts";
-import { type Column, tableOf } from "./table.ts";
+import { uptimeDays } from "./uptime-days.ts";
+import { uptimeSection } from "./uptime-strip.ts";
 import type { Visitor } from "./visitor.ts";
 import { agoAt, timeAt } from "./when.ts";
 
 const INCIDENTS_A_PAGE = 50;
-const PERIOD_DAYS = 30;
 const STORY_DAYS = 7;
 
 const ROOT = "../";
-
-/** From when on its incidents are shown. */
-export function incidentsSince(now: Instant): Instant {
-  return now - PERIOD_DAYS * 86_400_000;
-}
 
 /** The recording with this id. Throws HttpError `not_found` where none is watched. */
 export function recordingOf(fleet: FleetSnapshot, id: string): RecordingState {
@@ -55,6 +50,7 @@ export interface Seen {
   readonly incidents: readonly Incident[];
   /** What was decided about it and its location, oldest first. */
   readonly lines: readonly LogLine[];
+  readonly uptime: UptimeKept;
   readonly visitor: Visitor;
 }
 
@@ -62,10 +58,13 @@ export function* recordingPage(
   look: Look,
   query: RecordingQuery,
   state: RecordingState,
-  { incidents, lines, visitor }: Seen,
+  { incidents, lines, uptime, visitor }: Seen,
 ): Generator<void, Page> {
   const { fleet, moment } = look;
   const present = presentOf(state, fleet);
+  const { timezone } = present;
+  const days = uptimeDays(uptime, moment.now, PERIOD_DAYS, timezone);
+  const link = (cursor: string | undefined) => sameLink({ cursor });
   const name = nameOf(recordingNameOf(state.id, fleet), state.id);
   const page = yield* incidentsPage(
     incidents,
@@ -75,7 +74,7 @@ export function* recordingPage(
   );
   const story = storySection(lines, {
     moment,
-    timezone: present.timezone,
+    timezone,
     title: `What was decided in ${STORY_DAYS} days, and why`,
     of: "recording",
   });
@@ -87,8 +86,8 @@ export function* recordingPage(
     madeAt: moment.now,
     refresh: refreshOf(query),
     body: html`<div class="lead ${MOODS[present.status]}"><h1><bdi>${name}</bdi></h1>
-<p>${badge(present.status)} ${sinceOf(state, present.status, present.timezone, moment)}</p></div>${blindnessNotice(look)}
-${alertSection(state, look, visitor)}${facts(state, look)}${incidentSection(page, look, present.timezone, query)}${story}`,
+<p>${badge(present.status)} ${sinceOf(state, present.status, timezone, moment)}</p></div>${blindnessNotice(look)}
+${alertSection(state, look, visitor)}${uptimeSection({ days, timezone, title: `Uptime of the last ${PERIOD_DAYS} days` })}${facts(state, look)}${incidentSection(page, { moment, timezone, isFirst: query.cursor === undefined, link })}${story}`,
   };
 }
 
@@ -161,50 +160,4 @@ function cardsOf(
       if (alert.state === "firing" && active) return alertCard(active, place);
       return plainCard(alert, place.look.moment, place.of);
     });
-}
-
-const INCIDENT_COLUMNS: readonly Column[] = [
-  { head: "What" },
-  { head: "Began", label: "began" },
-  { head: "Ended", label: "ended" },
-  { head: "Lasted", label: "lasted", brief: true },
-  { head: "How it ended" },
-];
-
-function incidentSection(
-  { items, nextCursor }: { readonly items: readonly IncidentRow[]; readonly nextCursor: string | null },
-  { moment }: Look,
-  timezone: string,
-  { cursor }: RecordingQuery,
-): Markup {
-  const rows = items.map(({ alertname, startsAt, endsAt, endReason }) => {
-    const [from, to] = [Date.parse(startsAt), endsAt === null ? undefined : Date.parse(endsAt)];
-    return [
-      html`${nameOf(alertname, "alert", 80)}`,
-      timeAt(from, timezone, moment),
-      to === undefined ? nothing : timeAt(to, timezone, moment),
-      html`${span(from, to ?? moment.now)}`,
-      html`${reasonOf(endReason)}`,
-    ];
-  });
-  const table = tableOf("Incidents, the newest first", INCIDENT_COLUMNS, rows);
-  const none = html`<p class="soft">None${cursor === undefined ? "" : " from here on"}.</p>`;
-  const first =
-    cursor === undefined ? nothing : html`<a href="${sameLink({})}" rel="first">Back to the newest</a>`;
-  const next =
-    nextCursor === null
-      ? nothing
-      : html`<a href="${sameLink({ cursor: nextCursor })}" rel="next">Older incidents</a>`;
-  return html`<section aria-labelledby="incidents"><h2 id="incidents">Incidents of the last ${PERIOD_DAYS} days</h2>${items.length === 0 ? none : table}<p class="pager">${first}${next}</p></section>`;
-}
-
-const REASONS: Readonly<Record<EndReason, string>> = {
-  recovered: "recovered",
-  no_longer_watched: "no longer watched",
-  rule_removed: "its rule was removed",
-  expired: "expired; whether it is back is not known",
-};
-
-function reasonOf(reason: EndReason | null): string {
-  return reason === null ? "not over" : REASONS[reason];
 }

@@ -1,18 +1,23 @@
 /** The status page for people: whole on the server, so that it works without a script. */
 import type { FastifyInstance } from "fastify";
+import type { RecordingState } from "../../health/state.ts";
 import { runBreathing } from "../../lib/breathe.ts";
-import type { HttpDeps } from "../deps.ts";
+import type { HttpDeps, UptimeKept } from "../deps.ts";
 import { parseQuery } from "../query.ts";
 import { alertPage, alertsOf } from "./alert-page.ts";
 import { changeRoutes } from "./change-routes.ts";
 import type { Frame, Page } from "./frame.ts";
+import { incidentsSince } from "./incident-section.ts";
 import type { Root } from "./links.ts";
+import { locationPage, type PlaceSeen, recordingsAt } from "./location-page.ts";
 import { inTime, type Look, lookAt } from "./look.ts";
 import { alertsPage, locationsPage, overviewPage } from "./overview.ts";
 import { AlertQuery, HomeQuery, RecordingQuery } from "./query.ts";
-import { incidentsSince, recordingOf, recordingPage, storySince } from "./recording-page.ts";
-import { locationPage, searchPage } from "./recordings-page.ts";
+import { recordingOf, recordingPage, storySince } from "./recording-page.ts";
+import { presentOf } from "./recording-table.ts";
+import { searchPage } from "./recordings-page.ts";
 import { silencesPage } from "./silence-list.ts";
+import { withRecalled } from "./uptime-days.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
 declare module "fastify" {
@@ -26,8 +31,13 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, frame: Frame): 
   app.get("/", { config: { page: "./" } }, async (request, reply) => {
     const query = parseQuery(HomeQuery, request.query);
     const look = await lookAt(deps);
-    const page = await runBreathing(homePage(look, query, visitorOf(request, deps)));
-    return frame.send(request, reply, page);
+    const visitor = visitorOf(request, deps);
+    const { location } = query;
+    const pages =
+      location === undefined
+        ? homePage(look, query, visitor)
+        : locationPage(look, query, location, await seenAt(location, look, visitor, deps));
+    return frame.send(request, reply, await runBreathing(pages));
   });
 
   app.get<{ Params: { id: string } }>(
@@ -45,9 +55,10 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, frame: Frame): 
       const reading = Promise.all([
         deps.incidents(incidentsSince(now)),
         deps.timeline(subjects, storySince(now)),
+        uptimeOf(state, look, deps),
       ]);
-      const [incidents, lines] = await inTime(reading, deps);
-      const seen = { incidents, lines, visitor: visitorOf(request, deps) };
+      const [incidents, lines, uptime] = await inTime(reading, deps);
+      const seen = { incidents, lines, uptime, visitor: visitorOf(request, deps) };
       const page = await runBreathing(recordingPage(look, query, state, seen));
       return frame.send(request, reply, page);
     },
@@ -70,8 +81,28 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, frame: Frame): 
   changeRoutes(app, deps, frame);
 }
 
+async function uptimeOf(state: RecordingState, { fleet }: Look, deps: HttpDeps): Promise<UptimeKept> {
+  const kept = (await deps.uptimes([state.id])).get(state.id);
+  const timezone = kept?.timezone ?? presentOf(state, fleet).timezone;
+  return withRecalled(kept, await deps.recallUptime(state.id, timezone), timezone);
+}
+
+/** More histories than this are not put together for one page. */
+const MOST_HISTORIES = 300;
+
+async function seenAt(id: string, look: Look, visitor: Visitor, deps: HttpDeps): Promise<PlaceSeen> {
+  const { now } = look.moment;
+  const ids = recordingsAt(id, look.fleet);
+  const reading = Promise.all([
+    deps.uptimes(ids.length > MOST_HISTORIES ? [] : ids),
+    deps.incidents(incidentsSince(now)),
+    deps.timeline([{ kind: "location", id }], storySince(now)),
+  ]);
+  const [uptimes, incidents, lines] = await inTime(reading, deps);
+  return { visitor, uptimes, incidents, lines };
+}
+
 function homePage(look: Look, query: HomeQuery, visitor: Visitor): Generator<void, Page> {
-  if (query.location !== undefined) return locationPage(look, query, query.location, visitor);
   if (query.q !== undefined || query.show === "search") return searchPage(look, query);
   if (query.show === "locations") return locationsPage(look, query);
   if (query.show === "silences") return silencesPage(look, query, visitor);

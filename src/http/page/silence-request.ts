@@ -1,11 +1,11 @@
 /** What the form for a silence asks for: which alerts, how long, why. */
-import { DateTime } from "luxon";
 import { z } from "zod";
 import { matchesAll, parseMatchers } from "../../alerting/matcher.ts";
 import type { Matcher } from "../../alerting/route.ts";
 import type { Inventory } from "../../health/state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
+import { inZone } from "../../lib/when.ts";
 import { knownZone } from "./when.ts";
 
 const LONGEST_MATCHERS = 4_000;
@@ -71,8 +71,7 @@ export function endOf({ lasting, custom }: SilenceFields, now: Instant): Instant
 
 /** The next 08:00 in the zone that is not upon us already. */
 export function nextMorning(now: Instant, timezone: string): Instant {
-  const local = DateTime.fromMillis(now + SOON_MS, { zone: timezone });
-  const here = local.isValid ? local : local.setZone("utc");
+  const here = inZone(now + SOON_MS, timezone);
   const today = here.set({ hour: MORNING_HOUR, minute: 0, second: 0, millisecond: 0 });
   return (today >= here ? today : today.plus({ days: 1 })).toMillis();
 }

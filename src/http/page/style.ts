@@ -49,6 +49,13 @@ td i{display:none;font-style:normal;color:var(--soft)}
 dl{display:grid;grid-template-columns:minmax(6.5rem,max-content) 1fr;gap:.4rem 1rem;margin:0;background:var(--card);border:1px solid var(--line);border-radius:10px;padding:.9rem 1.1rem}
 dt{color:var(--soft)}dd{margin:0}
 section+dl{margin-top:1.2rem}
+.panel{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:1rem 1.1rem}.panel p{margin:.4rem 0 0}.panel details{margin-top:.4rem}
+.strip{display:block;width:100%;height:3rem}.track{fill:var(--sunk)}rect.good{fill:var(--bar-online)}rect.fair{fill:var(--bar-degraded)}rect.poor{fill:var(--bar-offline)}rect.none{fill:var(--bar-unknown)}
+.panel .ends{display:flex;justify-content:space-between;color:var(--soft);font-size:.875rem;margin-top:.2rem}
+.days>p,.days summary{margin:0;padding:.3rem 0;font-weight:400}.days details{margin:0}.days summary span,.days>p span{display:inline-block;min-width:6.5rem}.days>p{padding-left:1.1rem}
+.hours{list-style:none;margin:.2rem 0 .6rem;padding:0;display:grid;gap:.3rem;grid-template-columns:repeat(auto-fill,minmax(5.2rem,1fr));font-size:.875rem}
+.hours li{border-radius:6px;padding:.15rem .4rem;background:var(--sunk);border-bottom:3px solid var(--bar-unknown);font-variant-numeric:tabular-nums}.hours span{display:block;color:var(--soft)}
+.hours .good{border-bottom-color:var(--bar-online)}.hours .fair{border-bottom-color:var(--bar-degraded)}.hours .poor{border-bottom-color:var(--bar-offline);font-weight:600}
 .pager{display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;margin:.8rem 0}
 .story{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:.3rem 1.1rem}
 .story li{display:grid;grid-template-columns:minmax(8.5rem,max-content) 1fr;gap:0 1rem;padding:.4rem 0;border-top:1px solid var(--line)}.story li:first-child{border-top:0}

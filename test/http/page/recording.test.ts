@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { UptimeBucket } from "../../../src/health/recording.ts";
 import type { FleetSnapshot } from "../../../src/health/state.ts";
 import type { Incident } from "../../../src/http/deps.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
@@ -18,6 +19,18 @@ function incident(hoursAgo: number, differing: Partial<Incident> = {}): Incident
     endsAt: NOW - hoursAgo * HOUR + 9 * 60_000,
     endReason: "recovered",
     ...differing,
+  };
+}
+
+function bucket(hoursAgo: number, overallUptime: number | undefined, withinSchedule = true): UptimeBucket {
+  return {
+    startAt: NOW - hoursAgo * HOUR,
+    withinSchedule,
+    segmentsExpected: 60,
+    segmentsReceived: undefined,
+    avgUptimeOnSegment: undefined,
+    pcSegmentsReceived: undefined,
+    overallUptime,
   };
 }
 
@@ -58,6 +71,8 @@ describe("GET /recordings/{id}", () => {
       "Camera server cs-1.",
       "Low uptime, 93.1 %",
       "since 11:50 GMT (10 m) LowUptime · warning · pending, not told yet",
+      "Uptime of the last 30 days",
+      "No day of it is known yet.",
       "Location",
       "Leeds Briggate",
       "Last seen",
@@ -132,6 +147,123 @@ describe("GET /recordings/{id}", () => {
     expect(shownText(html)).toContain("Location offline, 3 of 4 its location");
   });
 
+  test("shows its uptime day by day, and hour by hour where hours are kept", async () => {
+    const kept = {
+      buckets: [bucket(5, 1), bucket(4, undefined), bucket(3, 0.4), bucket(2, 0, false)],
+      days: {
+        "2026-01-30": { ratio: 0.97, segmentsExpected: 1_440 },
+        "2026-01-29": { ratio: 1, segmentsExpected: 1_440 },
+      },
+      timezone: "UTC",
+    };
+    const asked: (readonly string[])[] = [];
+    const uptimes = async (ids: readonly string[]) => {
+      asked.push(ids);
+      return new Map([["till-3", kept]]);
+    };
+    const { html } = await page("/recordings/till-3", { uptimes });
+    const shown = shownText(html);
+    expect(asked).toEqual([["till-3"]]);
+    expect(shown).toEqual(
+      expect.arrayContaining([
+        "97.3 % over 3 days; lowest 70 % on Sat 31 Jan; 27 days not known.",
+        "Sat 31 Jan 70 %",
+        "07:00 100 %",
+        "08:00 not known",
+        "09:00 40 %",
+        "10:00 off schedule",
+        "Fri 30 Jan 97 %",
+        "Thu 29 Jan 100 %",
+      ]),
+    );
+    expect(html).toMatch(/<svg [^>]*role="img" aria-label="97.3 % over 3 days;/);
+    expect(html.match(/<rect class="none"/g)).toHaveLength(27);
+    expect(html.match(/<rect class="(?:good|fair|poor)"/g)).toHaveLength(3);
+    expect(html.match(/<details id="day-/g)).toHaveLength(1);
+    expect(shown).not.toContain("Wed 28 Jan not known");
+    const place = await page("/?location=leeds", { uptimes });
+    expect(asked[1]?.toSorted()).toEqual(["entrance", "till-3"]);
+    expect(shownText(place.html)).toContain(
+      "97.3 % over 3 days; lowest 70 % on Sat 31 Jan; 27 days not known.",
+    );
+  });
+
+  test("has the hours from before it was known as the service tells them", async () => {
+    const asked: unknown[] = [];
+    const recallUptime = async (...given: unknown[]) => {
+      asked.push(given);
+      return [bucket(25 * 24, 0.5), bucket(25 * 24 - 1, 1), bucket(4, 0)];
+    };
+    const kept = { buckets: [bucket(5, 1), bucket(4, 1)], days: {}, timezone: "Europe/London" };
+    const uptimes = async () => new Map([["till-3", kept]]);
+    const shown = shownText((await page("/recordings/till-3", { uptimes, recallUptime })).html);
+    expect(asked).toEqual([["till-3", "Europe/London"]]);
+    expect(shown).toEqual(
+      expect.arrayContaining(["Tue 6 Jan 75 %", "12:00 50 %", "13:00 100 %", "Sat 31 Jan 100 %"]),
+    );
+    expect(shown).not.toContain("08:00 0 %");
+  });
+
+  test("tells what was decided and who was told, the newest first", async () => {
+    const asked: unknown[] = [];
+    const timeline = async (...given: unknown[]) => {
+      asked.push(given);
+      return [
+        {
+          subject: { kind: "recording", id: "till-3" },
+          at: NOW - 12 * 60_000,
+          ruleId: undefined,
+          reason: "observed_offline",
+        },
+        {
+          subject: { kind: "recording", id: "till-3" },
+          at: NOW - 10 * 60_000,
+          ruleId: "Dark",
+          reason: "firing",
+        },
+        {
+          subject: { kind: "recording", id: "till-3" },
+          at: NOW - 9 * 60_000,
+          ruleId: "Dark",
+          integration: "ops/slack/0",
+          reason: "told",
+        },
+        {
+          subject: { kind: "location", id: "leeds" },
+          at: NOW - 8 * 60_000,
+          ruleId: "Shop",
+          reason: "<b>odd</b>",
+        },
+      ] as const;
+    };
+    const { html } = await page("/recordings/till-3", { timeline });
+    const shown = shownText(html);
+    expect(shown.slice(shown.indexOf("What was decided in 7 days, and why") + 1, -2)).toEqual([
+      "11:52 UTC location Shop: <b>odd</b>",
+      "11:51 UTC Dark: told to ops/slack/0",
+      "11:50 UTC Dark: fires",
+      "11:48 UTC seen offline",
+    ]);
+    const subjects = [
+      { kind: "recording", id: "till-3" },
+      { kind: "location", id: "leeds" },
+    ];
+    expect(asked).toEqual([[subjects, NOW - 7 * 24 * HOUR]]);
+  });
+
+  test("tells no more lines than a page bears, and where the others are", async () => {
+    const line = (i: number) => ({
+      subject: { kind: "recording" as const, id: "till-3" },
+      at: NOW - (500 - i) * 1_000,
+      ruleId: "Dark",
+      reason: "firing",
+    });
+    const timeline = async () => Array.from({ length: 500 }, (_, i) => line(i));
+    const { html } = await page("/recordings/till-3", { timeline });
+    expect(html.match(/Dark: fires/g)).toHaveLength(60);
+    expect(shownText(html)).toContain("440 older lines: lenswatch why tells them.");
+  });
+
   test("asks for the incidents of 30 days, and pages them", async () => {
     const asked: number[] = [];
     const many = Array.from({ length: 120 }, (_, i) => incident(i + 1));
@@ -187,6 +319,12 @@ describe("GET /?location=", () => {
       "Recording | Status | Last seen | Quality | Uptime 24 h | Alerts",
       "Till 3 | ✕ offline since 11:48 UTC (12 m) | seen 12 m ago | | uptime 93.1 % | 1 alert",
       "Entrance | ✓ online since 11:00 UTC (1 h) | seen 12 s ago | quality 92 % | uptime 100 % |",
+      "Uptime of the last 30 days",
+      "No day of it is known yet.",
+      "Incidents of the last 30 days",
+      "None.",
+      "What was decided about the location, and why",
+      "Nothing was decided in this time.",
     ]);
     expect(elementOf(html, "title")).toBe("1 offline · Leeds Briggate · lenswatch");
   });

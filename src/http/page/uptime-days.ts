@@ -1,0 +1,109 @@
+/** Uptime by days and hours, as far as it is kept: what is not known stays unknown. Pure. */
+import type { UptimeBucket } from "../../health/recording.ts";
+import { bucketLengthMs, dayRatio, SETTLING_MS } from "../../health/uptime.ts";
+import type { Instant } from "../../lib/clock.ts";
+import { inZone } from "../../lib/when.ts";
+import type { UptimeKept } from "../deps.ts";
+
+export interface UptimeHour {
+  readonly at: Instant;
+  /** 0–1. */
+  readonly ratio: number | undefined;
+  /** Outside the uploading schedule nothing was expected. */
+  readonly expected: boolean;
+}
+
+export interface UptimeDay {
+  /** `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly from: Instant;
+  /** 0–1; undefined where it is not known. */
+  readonly ratio: number | undefined;
+  /** Segments that were expected; 0 where that is not known. */
+  readonly weight: number;
+  /** Oldest first; empty where no hour of the day is kept. */
+  readonly hours: readonly UptimeHour[];
+}
+
+/** What is kept, with the hours before it as the service tells them now. */
+export function withRecalled(
+  kept: UptimeKept | undefined,
+  recalled: readonly UptimeBucket[],
+  timezone: string,
+): UptimeKept {
+  const { buckets, ...rest } = kept ?? { buckets: [], days: {}, timezone };
+  const begun = buckets[0]?.startAt ?? Number.POSITIVE_INFINITY;
+  return { ...rest, buckets: [...recalled.filter(({ startAt }) => startAt < begun), ...buckets] };
+}
+
+/** The last `count` days, today the last of them. */
+export function uptimeDays(
+  kept: UptimeKept | undefined,
+  now: Instant,
+  count: number,
+  zone: string,
+): UptimeDay[] {
+  const { buckets = [], days = {}, timezone = zone } = kept ?? {};
+  const settled = settledOf(buckets, now);
+  const today = inZone(now, timezone).startOf("day");
+  return Array.from({ length: count }, (_, i) => {
+    const start = today.minus({ days: count - 1 - i });
+    const [from, to] = [start.toMillis(), start.plus({ days: 1 }).toMillis()];
+    const day = start.toFormat("yyyy-MM-dd");
+    const within = settled.filter(({ startAt }) => startAt >= from && startAt < to);
+    const known = Object.hasOwn(days, day) ? days[day] : undefined;
+    return {
+      day,
+      from,
+      ratio: known?.ratio ?? dayRatio(within, { from, to }),
+      weight: known?.segmentsExpected ?? expectedIn(within),
+      hours: within.map(({ startAt, withinSchedule, overallUptime }) => ({
+        at: startAt,
+        ratio: withinSchedule ? overallUptime : undefined,
+        expected: withinSchedule,
+      })),
+    };
+  });
+}
+
+/** The same days of several recordings as one: each weighs what was expected of it. Hours are not put together. */
+export function uptimeOfAll(all: readonly (readonly UptimeDay[])[]): UptimeDay[] {
+  const [first = []] = all;
+  return first.map(({ day, from }, i) => {
+    const known = all.flatMap((days) => {
+      const one = days[i];
+      return one?.ratio === undefined ? [] : [{ ratio: one.ratio, weight: one.weight }];
+    });
+    const weight = sum(known.map((one) => one.weight));
+    const weighted = sum(known.map((one) => one.ratio * one.weight));
+    const mean = known.length === 0 ? undefined : sum(known.map(({ ratio }) => ratio)) / known.length;
+    return { day, from, ratio: weight > 0 ? weighted / weight : mean, weight, hours: [] };
+  });
+}
+
+/** The mean of the days that are known, each weighing what was expected; undefined where none is. */
+export function uptimeOver(days: readonly UptimeDay[]): number | undefined {
+  const known = days.flatMap(({ ratio, weight }) => (ratio === undefined ? [] : [{ ratio, weight }]));
+  if (known.length === 0) return undefined;
+  const weight = sum(known.map((one) => one.weight));
+  if (weight === 0) return sum(known.map(({ ratio }) => ratio)) / known.length;
+  return sum(known.map((one) => one.ratio * one.weight)) / weight;
+}
+
+/** What the service has had the time to finish. */
+function settledOf(buckets: readonly UptimeBucket[], now: Instant): UptimeBucket[] {
+  const lengthMs = bucketLengthMs(buckets);
+  return buckets.filter(({ startAt }) => startAt + lengthMs + SETTLING_MS <= now);
+}
+
+/** Of hours nobody knows, nothing counts. */
+function expectedIn(buckets: readonly UptimeBucket[]): number {
+  const counting = buckets.filter(
+    ({ withinSchedule, overallUptime }) => withinSchedule && overallUptime !== undefined,
+  );
+  return sum(counting.map(({ segmentsExpected = 0 }) => segmentsExpected));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((a, b) => a + b, 0);
+}
