@@ -5,13 +5,15 @@ import { apiV1 } from "./api-v1.ts";
 import { API_V2, apiV2 } from "./api-v2.ts";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError, type Refusal, refusalOf } from "./errors.ts";
+import { eventRoutes } from "./events.ts";
 import { gate } from "./gate.ts";
 import { healthRoutes } from "./health-routes.ts";
 import { lifecycleRoutes } from "./lifecycle-routes.ts";
 import { metricsRoute } from "./metrics-route.ts";
 import { createFrame, type Frame } from "./page/frame.ts";
+import { liveScriptRoute, readLiveScript } from "./page/live-script.ts";
 import { problemPage } from "./page/problem-page.ts";
-import { pageRoutes } from "./page/routes.ts";
+import { pageRoutes, versionNow } from "./page/routes.ts";
 
 /** What is in flight may end; then its connection is cut. */
 const CLOSE_GRACE_MS = 1_000;
@@ -49,7 +51,8 @@ export function createHttpServer(deps: HttpDeps): HttpServer {
     // A connection kept alive after its last answer would hold the closing server up.
     if (closing) setImmediate(() => app.server.closeIdleConnections());
   });
-  const frame = createFrame(deps);
+  const script = readLiveScript();
+  const frame = createFrame(deps, script.path);
   hooks(app, deps, frame);
   acceptEmptyJson(app);
   healthRoutes(app, deps);
@@ -58,6 +61,8 @@ export function createHttpServer(deps: HttpDeps): HttpServer {
   apiV1(app, deps);
   apiV2(app, deps);
   pageRoutes(app, deps, frame);
+  liveScriptRoute(app, script);
+  eventRoutes(app, { log: deps.log, version: () => versionNow(deps) });
 
   return {
     async start() {

@@ -49,8 +49,9 @@ export interface Served {
   json(path: string, headers?: Record<string, string>): Promise<{ status: number; body: unknown }>;
 }
 
-export async function serve(differing: Partial<HttpDeps> = {}): Promise<Served> {
-  const usual: HttpDeps = {
+/** A server that knows nothing and lets everybody read. */
+export function usualDeps(): HttpDeps {
+  return {
     listen: { host: "127.0.0.1", port: 0 },
     log: silentLogger,
     clock: { now: () => NOW },
@@ -74,8 +75,11 @@ export async function serve(differing: Partial<HttpDeps> = {}): Promise<Served> 
     closeGraceMs: 200,
     readyDeadlineMs: 50,
   };
+}
+
+export async function serve(differing: Partial<HttpDeps> = {}): Promise<Served> {
   // Not spread: what differs may be a getter, asked anew at each request.
-  const deps = Object.defineProperties(usual, Object.getOwnPropertyDescriptors(differing));
+  const deps = Object.defineProperties(usualDeps(), Object.getOwnPropertyDescriptors(differing));
   const server = createHttpServer(deps);
   onTestFinished(() => server.close());
   const { address } = await server.start();

@@ -32,6 +32,8 @@ export interface Page {
    * there is nothing to choose.
    */
   readonly refresh?: "on" | "off" | "never";
+  /** Of what it shows: where it differs, the page is not the newest any more. */
+  readonly version?: string;
   /** What its address asks for, kept where only the refreshing changes. */
   readonly parameters?: Parameters;
   /** Its address from `/` on: where signing in leads back to. */
@@ -45,11 +47,12 @@ export interface Frame {
 
 const gzip = promisify(gzipOf);
 
-export function createFrame(deps: Pick<HttpDeps, "adminToken" | "readToken">): Frame {
+/** `script` is where the page's script is, from `/` on. */
+export function createFrame(deps: Pick<HttpDeps, "adminToken" | "readToken">, script: string): Frame {
   const policy = pagePolicy();
   return {
     async send(request, reply, page) {
-      const document = documentOf(page, visitorOf(request, deps));
+      const document = documentOf(page, visitorOf(request, deps), script);
       reply.header("content-security-policy", policy).header("vary", "accept-encoding, cookie");
       // A form says where it was sent from: its receiver asks for that.
       reply.header("referrer-policy", "same-origin");
@@ -61,25 +64,41 @@ export function createFrame(deps: Pick<HttpDeps, "adminToken" | "readToken">): F
 }
 
 /**
- * The policy of every page: nothing is loaded, nothing runs; the one style sheet is allowed by its hash, the
- * tab's icon comes with the page, and a form goes nowhere but here.
+ * The policy of every page: nothing is loaded but its one script, which may fetch the page itself and make no markup of
+ * text; the one style sheet is allowed by its hash, the tab's icon comes with the page, and a form goes nowhere but here.
  */
 function pagePolicy(): string {
   const hash = createHash("sha256").update(STYLE_SHEET).digest("base64");
-  return `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
+  return [
+    "default-src 'none'",
+    `style-src 'sha256-${hash}'`,
+    "script-src 'self'",
+    "connect-src 'self'",
+    "img-src data:",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
 }
 
 /** A whole HTML document. */
-function documentOf(page: Page, visitor: Visitor): string {
-  const refresh =
-    page.refresh === "on" ? html`<meta http-equiv="refresh" content="${REFRESH_SECONDS}">` : nothing;
+function documentOf(page: Page, visitor: Visitor, script: string): string {
+  const { refresh, version, root } = page;
+  const live = refresh === "on" && version !== undefined;
+  const again = html`<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`;
+  const reload = refresh !== "on" ? nothing : live ? html`<noscript>${again}</noscript>` : again;
+  const follow = live
+    ? html`<script src="${root}${script}" data-events="${root}events" defer></script>`
+    : nothing;
   const written = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<meta name="color-scheme" content="light dark"><meta name="robots" content="noindex">${refresh}
-<title>${page.title} · lenswatch</title><link rel="icon" href="${iconOf(page.mood)}"><style>${{ html: STYLE_SHEET }}</style></head>
+<meta name="color-scheme" content="light dark"><meta name="robots" content="noindex">${reload}
+<title>${page.title} · lenswatch</title><link rel="icon" href="${iconOf(page.mood)}"><style>${{ html: STYLE_SHEET }}</style>${follow}</head>
 <body><a class="skip" href="#main">To the content</a>
 <header><nav aria-label="Pages">${links(page)}</nav>${who(page, visitor)}</header>
-<main id="main" tabindex="-1">${page.body}</main>
+${live ? html`<p id="lost" role="alert" hidden></p><p id="news" class="hidden" role="status"></p>` : nothing}<main id="main" tabindex="-1"${live ? html` data-version="${version}"` : nothing}>${page.body}</main>
 <footer>${made(page)}${readOnly(visitor)}</footer></body></html>
 `;
   return written.html;
@@ -124,9 +143,9 @@ function made(page: Page): Markup {
 function refreshing({ refresh, parameters }: Page): Markup {
   switch (refresh) {
     case "on":
-      return html`Refreshes every ${REFRESH_SECONDS} s. <a href="${sameLink({ ...parameters, refresh: "off" })}">Stop refreshing</a>`;
+      return html`<span id="link"></span><noscript>Refreshes every ${REFRESH_SECONDS} s.</noscript> <a href="${sameLink({ ...parameters, refresh: "off" })}">Hold it still</a>`;
     case "off":
-      return html`Does not refresh. <a href="${sameLink({ ...parameters })}">Refresh every ${REFRESH_SECONDS} s</a>`;
+      return html`Held still. <a href="${sameLink({ ...parameters })}">Follow what happens</a>`;
     default:
       return html`Does not refresh by itself.`;
   }

@@ -10,7 +10,7 @@ import type { Frame, Page } from "./frame.ts";
 import { incidentsSince } from "./incident-section.ts";
 import type { Root } from "./links.ts";
 import { locationPage, type PlaceSeen, recordingsAt } from "./location-page.ts";
-import { inTime, type Look, lookAt } from "./look.ts";
+import { inTime, type Look, type LookDeps, lookAt } from "./look.ts";
 import { alertsPage, locationsPage, overviewPage } from "./overview.ts";
 import { AlertQuery, HomeQuery, RecordingQuery } from "./query.ts";
 import { recordingOf, recordingPage, storySince } from "./recording-page.ts";
@@ -18,6 +18,7 @@ import { presentOf } from "./recording-table.ts";
 import { searchPage } from "./recordings-page.ts";
 import { silencesPage } from "./silence-list.ts";
 import { withRecalled } from "./uptime-days.ts";
+import { versionOf } from "./version.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
 declare module "fastify" {
@@ -37,7 +38,8 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, frame: Frame): 
       location === undefined
         ? homePage(look, query, visitor)
         : locationPage(look, query, location, await seenAt(location, look, visitor, deps));
-    return frame.send(request, reply, await runBreathing(pages));
+    const [page, version] = [await runBreathing(pages), await runBreathing(versionOf(look))];
+    return frame.send(request, reply, { ...page, version });
   });
 
   app.get<{ Params: { id: string } }>(
@@ -60,7 +62,7 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, frame: Frame): 
       const [incidents, lines, uptime] = await inTime(reading, deps);
       const seen = { incidents, lines, uptime, visitor: visitorOf(request, deps) };
       const page = await runBreathing(recordingPage(look, query, state, seen));
-      return frame.send(request, reply, page);
+      return frame.send(request, reply, { ...page, version: await runBreathing(versionOf(look)) });
     },
   );
 
@@ -74,11 +76,17 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, frame: Frame): 
       const subjects = active.map(({ alert }) => alert.subject);
       const begun = Math.min(...active.map(({ alert }) => Math.min(alert.startsAt, alert.firedAt)));
       const lines = await inTime(deps.timeline(subjects, begun), deps);
-      return frame.send(request, reply, alertPage(active, look, visitorOf(request, deps), lines));
+      const page = alertPage(active, look, visitorOf(request, deps), lines);
+      return frame.send(request, reply, { ...page, version: await runBreathing(versionOf(look)) });
     },
   );
 
   changeRoutes(app, deps, frame);
+}
+
+/** The version of what pages show now. Throws what reading it throws. */
+export async function versionNow(deps: LookDeps): Promise<string> {
+  return runBreathing(versionOf(await lookAt(deps)));
 }
 
 async function uptimeOf(state: RecordingState, { fleet }: Look, deps: HttpDeps): Promise<UptimeKept> {

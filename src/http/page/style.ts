@@ -80,6 +80,8 @@ fieldset{border:0;padding:0;margin:1.1rem 0 0;min-width:0}
 .warning{color:var(--degraded);background:var(--degraded-tint);border-radius:8px;padding:.5rem .8rem;font-weight:600;margin:.4rem 0}
 .choices{display:flex;flex-wrap:wrap;gap:.5rem;margin:.8rem 0}
 .choices a{display:inline-block;padding:.4rem .8rem;border:1px solid var(--line);border-radius:99px;background:var(--card);text-decoration:none}.choices a[aria-current]{border-color:var(--link);border-width:2px;font-weight:600;color:var(--ink)}
+#lost{position:sticky;top:0;z-index:1;margin:0;padding:.6rem 1rem;background:var(--degraded-tint);color:var(--degraded);border-bottom:2px solid var(--degraded);font-weight:600;text-align:center}
+.stale main{filter:grayscale(1)}
 footer{color:var(--soft);font-size:.875rem;padding-top:1.5rem;padding-bottom:2.5rem}
 .hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 @media (max-width:44rem){.lead{padding-left:1.1rem}.lead::before{position:static;float:left;margin-right:.7rem}

@@ -66,7 +66,7 @@ describe("GET /", () => {
       "? 1 unknown ▲ 1 degraded",
       "of 2 recordings · 1 alert",
       "The other 1 location has nothing to report. All 3 locations",
-      "As it was at 2026-01-31 12:00:00 UTC. Refreshes every 30 s. Stop refreshing",
+      "As it was at 2026-01-31 12:00:00 UTC. Refreshes every 30 s. Hold it still",
       READ_ONLY,
     ]);
     expect(elementOf(html, "title")).toBe("1 offline, 1 unknown, 1 degraded, 2 alerts · lenswatch");
@@ -74,7 +74,7 @@ describe("GET /", () => {
       "Till 3": "./recordings/till-3",
       "Leeds Briggate": "./?location=leeds",
       "All 3 locations": "./?show=locations",
-      "Stop refreshing": "?refresh=off",
+      "Hold it still": "?refresh=off",
     });
   });
 
@@ -190,8 +190,15 @@ describe("GET /", () => {
     );
   });
 
-  test("refreshes itself unless it is asked not to, and keeps its place then", async () => {
-    const refreshes = (html: string) => html.includes('<meta http-equiv="refresh" content="30">');
+  test("follows what happens unless it is asked not to, and keeps its place then", async () => {
+    const refreshes = (html: string) => {
+      const withScript =
+        /<script src="\.\/live-[0-9a-f]{16}\.js" data-events="\.\/events" defer><\/script>/.test(html);
+      const without = html.includes('<noscript><meta http-equiv="refresh" content="30"></noscript>');
+      expect(withScript).toBe(without);
+      expect(/<main [^>]*data-version="[\w-]+"/.test(html)).toBe(withScript);
+      return withScript;
+    };
     const deps = { fleet: async () => smallFleet };
     expect(refreshes((await page("/", deps)).html)).toBe(true);
     expect(refreshes((await page("/?refresh=off", deps)).html)).toBe(false);
@@ -199,9 +206,9 @@ describe("GET /", () => {
     expect(refreshes((await page("/?show=search", deps)).html)).toBe(false);
     const location = await page("/?location=leeds", deps);
     expect(refreshes(location.html)).toBe(true);
-    expect(linksOf(location.html).get("Stop refreshing")).toBe("?location=leeds&refresh=off");
+    expect(linksOf(location.html).get("Hold it still")).toBe("?location=leeds&refresh=off");
     const still = await page("/?location=leeds&refresh=off", deps);
-    expect(linksOf(still.html).get("Refresh every 30 s")).toBe("?location=leeds");
+    expect(linksOf(still.html).get("Follow what happens")).toBe("?location=leeds");
   });
 
   test("passes over what links pick up on their way", async () => {

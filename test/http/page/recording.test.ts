@@ -99,13 +99,13 @@ describe("GET /recordings/{id}", () => {
       "LowUptime | began Fri 2 Jan 08:00 UTC | ended Fri 2 Jan 08:09 UTC | lasted 9 m | expired; whether it is back is not known",
       "What was decided in 7 days, and why",
       "Nothing was decided in this time.",
-      "As it was at 2026-01-31 12:00:00 UTC. Refreshes every 30 s. Stop refreshing",
+      "As it was at 2026-01-31 12:00:00 UTC. Refreshes every 30 s. Hold it still",
       "Read-only: no http.admin_token is configured, so nothing can be acknowledged or silenced here.",
     ]);
     expect(elementOf(html, "title")).toBe("Offline · Till 3 · lenswatch");
     expect(linksOf(html).get("Leeds Briggate")).toBe("../?location=leeds");
     expect(linksOf(html).get("lenswatch")).toBe("../");
-    expect(linksOf(html).get("Stop refreshing")).toBe("?refresh=off");
+    expect(linksOf(html).get("Hold it still")).toBe("?refresh=off");
   });
 
   test("tells its times in the recording's own zone", async () => {

@@ -1,0 +1,202 @@
+/**
+ * Keeps a page as it is now without loading it anew: the server says when something changed, the page is fetched
+ * and its differences are put in place, so that focus, scrolling and what is open stay. Whatever goes wrong, what is
+ * shown is then said to be of which time. Without this script the page refreshes itself.
+ */
+(() => {
+  const POLL_MS = 30_000;
+  const RETRY_MS = 5_000;
+  const RETRY_MOST_MS = 60_000;
+  const GAP_MS = 1_000;
+  const SILENCE_MS = 35_000;
+  const TIMEOUT_MS = 10_000;
+
+  const main = document.querySelector("main");
+  const footer = document.querySelector("footer");
+  const news = document.querySelector("#news");
+  const lost = document.querySelector("#lost");
+  const address = document.currentScript?.dataset.events;
+  if (!main?.dataset.version || !footer || !news || !lost || !address) return;
+
+  let source;
+  let timer;
+  let silence;
+  let request;
+  let asked = 0;
+  let wanted = false;
+  let retryMs = RETRY_MS;
+
+  function showLink() {
+    const link = document.querySelector("#link");
+    if (link) link.textContent = source ? "Live." : "";
+  }
+
+  function setLost(isLost) {
+    const time = footer.querySelector("time")?.textContent ?? "";
+    const words = `Not live: this is how it was at ${time}. What is true now is not known here.`;
+    if (isLost && lost.hidden) lost.textContent = words;
+    lost.hidden = !isLost;
+    document.body.classList.toggle("stale", isLost);
+  }
+
+  function later(ms) {
+    clearTimeout(timer);
+    if (!document.hidden) timer = setTimeout(refresh, ms);
+  }
+
+  function refresh() {
+    if (request) {
+      wanted = true;
+      return;
+    }
+    const wait = asked + GAP_MS - Date.now();
+    if (wait > 0) {
+      later(wait);
+      return;
+    }
+    asked = Date.now();
+    wanted = false;
+    request = new XMLHttpRequest();
+    request.open("GET", location.href);
+    request.responseType = "document";
+    request.timeout = TIMEOUT_MS;
+    request.onloadend = () => {
+      const { status, response } = request;
+      request = undefined;
+      answered(status, response);
+    };
+    request.send();
+  }
+
+  function answered(status, page) {
+    const fresh = page?.querySelector("main");
+    if (status === 401) {
+      location.reload();
+      return;
+    }
+    if (!fresh || status === 0 || status >= 500) {
+      setLost(true);
+      later(RETRY_MS);
+      return;
+    }
+    put(page, fresh);
+    setLost(false);
+    later(wanted ? GAP_MS : POLL_MS);
+  }
+
+  function put(page, fresh) {
+    const active = document.activeElement;
+    morph(main, fresh);
+    morph(footer, page.querySelector("footer") ?? footer);
+    if (active && active !== document.activeElement && active.isConnected)
+      active.focus({ preventScroll: true });
+    const icon = page.querySelector("link[rel=icon]")?.getAttribute("href");
+    if (icon) document.querySelector("link[rel=icon]")?.setAttribute("href", icon);
+    if (document.title !== page.title) {
+      document.title = page.title;
+      news.textContent = page.title;
+    }
+    showLink();
+  }
+
+  /** Rows and cards are what they lead to, so that none turns into another under somebody's finger. */
+  function keysOf(parent) {
+    const seen = new Map();
+    const keys = new Map();
+    for (const child of parent.children) {
+      const link = /^(?:TR|LI)$/.test(child.tagName)
+        ? child.querySelector("a[href],form[action]")
+        : undefined;
+      const named = child.id || child.getAttribute("aria-labelledby");
+      const own = named || link?.getAttribute("href") || link?.getAttribute("action");
+      if (!own) continue;
+      const count = (seen.get(own) ?? 0) + 1;
+      seen.set(own, count);
+      keys.set(child, `${child.tagName} ${own} ${count}`);
+    }
+    return keys;
+  }
+
+  function morph(shown, fresh) {
+    for (const { name } of [...shown.attributes]) {
+      if (name !== "open" && !fresh.hasAttribute(name)) shown.removeAttribute(name);
+    }
+    for (const { name, value } of fresh.attributes) {
+      if (name !== "open" && shown.getAttribute(name) !== value) shown.setAttribute(name, value);
+    }
+    const had = keysOf(shown);
+    const byKey = new Map([...had].map(([child, key]) => [key, child]));
+    const keys = keysOf(fresh);
+    let at = shown.firstChild;
+    for (const child of [...fresh.childNodes]) {
+      const key = keys.get(child);
+      const match = key ? byKey.get(key) : alike(at, child) && !had.has(at) ? at : undefined;
+      if (!match) {
+        shown.insertBefore(document.adoptNode(child), at);
+        continue;
+      }
+      if (match === at) at = at.nextSibling;
+      else shown.insertBefore(match, at);
+      if (match.nodeType !== Node.ELEMENT_NODE) {
+        if (match.data !== child.data) match.data = child.data;
+      } else if (match.tagName !== "INPUT") morph(match, child);
+    }
+    while (at) {
+      const next = at.nextSibling;
+      at.remove();
+      at = next;
+    }
+  }
+
+  function alike(a, b) {
+    return a?.nodeType === b.nodeType && a.nodeName === b.nodeName;
+  }
+
+  /** A link that says nothing for long is asked about: phones lose theirs without a word. */
+  function heard() {
+    clearTimeout(silence);
+    silence = setTimeout(refresh, SILENCE_MS);
+  }
+
+  function connect() {
+    if (source || document.hidden) return;
+    source = new EventSource(address);
+    source.addEventListener("open", () => {
+      retryMs = RETRY_MS;
+      heard();
+      showLink();
+    });
+    source.addEventListener("beat", heard);
+    source.addEventListener("state", ({ data }) => {
+      heard();
+      if (data !== main.dataset.version) refresh();
+    });
+    source.addEventListener("error", () => {
+      disconnect();
+      refresh();
+      setTimeout(connect, retryMs);
+      retryMs = Math.min(RETRY_MOST_MS, 2 * retryMs);
+    });
+  }
+
+  function disconnect() {
+    clearTimeout(silence);
+    source?.close();
+    source = undefined;
+    showLink();
+  }
+
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) {
+      disconnect();
+      clearTimeout(timer);
+    } else {
+      connect();
+      refresh();
+    }
+  });
+  addEventListener("online", refresh);
+  addEventListener("offline", () => setLost(true));
+  connect();
+  later(POLL_MS);
+})();

@@ -1,0 +1,50 @@
+/** Whether anything that pages show is another now: the same at every replica, whatever the order things come in. */
+import { silenceState } from "../../alerting/silence.ts";
+import { currentStatus, ROWS_PER_STEP, recordingsById } from "../../health/fleet.ts";
+import { recordingStatuses } from "../../health/recording.ts";
+import type { AlertStates } from "../../health/state.ts";
+import type { ActiveAlert } from "../deps.ts";
+import type { Look } from "./look.ts";
+
+/** A short text that changes with what is shown; ages and figures that move all the time do not count. */
+export function* versionOf({ fleet, held, silences, moment }: Look): Generator<void, string> {
+  const recordings = yield* recordingsById(fleet);
+  let states = 0;
+  let seen = 0;
+  for (const state of recordings.values()) {
+    const status = recordingStatuses.indexOf(currentStatus(state, fleet.now, fleet.statusIntervalMs));
+    states += mixed(state.since, status + pendingOf(state.alerts) * recordingStatuses.length);
+    if (++seen % ROWS_PER_STEP === 0) yield;
+  }
+  let alerts = 0;
+  for (const active of held.values()) {
+    alerts += textSum(heldText(active));
+    if (++seen % ROWS_PER_STEP === 0) yield;
+  }
+  for (const silence of silences.values()) {
+    alerts += textSum(`${silence.id} ${silence.updatedAt} ${silenceState(silence, moment.now)}`);
+  }
+  return [recordings.size, states >>> 0, held.size, alerts >>> 0].map((n) => n.toString(36)).join("-");
+}
+
+function pendingOf(alerts: AlertStates | undefined): number {
+  return Object.values(alerts ?? {}).filter(({ state }) => state === "pending").length;
+}
+
+function heldText({ alert, silencedBy, inhibitedBy, mutedBy, acknowledgement }: ActiveAlert): string {
+  const holds = [silencedBy, inhibitedBy, mutedBy].map((ids = []) => ids.toSorted().join());
+  return [alert.id, ...holds, acknowledgement?.at ?? "", alert.facts.paused ? "paused" : ""].join("|");
+}
+
+/** Sums stay below 2^53: a hundred thousand of 32 bits. */
+function mixed(a: number, b: number): number {
+  const low = Math.imul(a | 0, 0x9e3779b1) ^ Math.imul(Math.floor(a / 2 ** 32) + 1, 0x85ebca6b);
+  return Math.imul(low ^ (low >>> 15), 0xc2b2ae35 + b * 2) >>> 0;
+}
+
+/** FNV-1a, 32 bits. */
+function textSum(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}

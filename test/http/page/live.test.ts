@@ -1,0 +1,198 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { fingerprint } from "../../../src/alerting/fingerprint.ts";
+import type { FleetSnapshot } from "../../../src/health/state.ts";
+import type { ActiveAlert, HttpDeps } from "../../../src/http/deps.ts";
+import { createHttpServer } from "../../../src/http/server.ts";
+import { fleetOf, NOW, recordingState } from "../../metrics/fleets.ts";
+import { chromiumPath, noChromium, openPage, startBrowser } from "../../support/browser.ts";
+import { serve, usualDeps } from "../serve.ts";
+import { active, alertOf, blindness, smallFleet } from "./fleet.ts";
+
+const title =
+  chromiumPath === undefined ? `a page that follows (skipped: ${noChromium})` : "a page that follows";
+
+/** What the daemon would remember, to be changed while a page is open. */
+function world() {
+  const now = { fleet: smallFleet as FleetSnapshot, alerts: [] as ActiveAlert[] };
+  const deps: Partial<HttpDeps> = { fleet: async () => now.fleet, alerts: async () => now.alerts };
+  return { now, deps };
+}
+
+const dark: ActiveAlert = {
+  alert: { ...alertOf("RecordingOffline"), key: "RecordingOffline/recording/till-3" },
+  receivers: ["ops"],
+};
+const allWell = fleetOf({
+  recordings: ["entrance", "till-3", "shoes"].map((id) => recordingState(id, { locationId: "leeds" })),
+});
+
+describe.skipIf(chromiumPath === undefined)(title, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  /** Marks the document: a page that is loaded anew has lost it. */
+  const mark = (page: Page) => page.evaluate("void (globalThis.mark = 1)");
+  const isMarked = (page: Page) => page.evaluate("globalThis.mark === 1");
+
+  test("shows and says what changed without being loaded anew", async () => {
+    const { now, deps } = world();
+    now.fleet = allWell;
+    const { address } = await serve(deps);
+    const { page, complaints } = await openPage(browser, {});
+    await page.goto(address);
+    await page.getByText("Live.").waitFor();
+    await mark(page);
+    expect(await page.locator("#news").textContent()).toBe("");
+    now.fleet = smallFleet;
+    now.alerts = [dark];
+    await page.getByRole("heading", { name: "1 of 6 recordings is offline" }).waitFor();
+    expect(await page.title()).toBe("1 offline, 1 unknown, 1 degraded, 1 alert · lenswatch");
+    expect(await page.getByRole("status").first().textContent()).toBe(await page.title());
+    expect(
+      await page.locator("#news").evaluate((element) => element.role ?? element.getAttribute("role")),
+    ).toBe("status");
+    await page.getByRole("link", { name: "Till 3" }).waitFor();
+    now.fleet = allWell;
+    now.alerts = [];
+    await page.getByRole("heading", { name: "All 3 recordings are online, no alert fires." }).waitFor();
+    expect(await page.getByRole("link", { name: "Till 3" }).count()).toBe(0);
+    expect(await isMarked(page)).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+
+  test("keeps the focus, what is open and where it was scrolled to", async () => {
+    const { now, deps } = world();
+    now.alerts = [dark];
+    const { address } = await serve(deps);
+    const { page, complaints } = await openPage(browser, { viewport: { width: 320, height: 300 } });
+    await page.goto(`${address}/alerts/${fingerprint(dark.alert.labels)}`);
+    await page.getByText("Live.").waitFor();
+    const summary = page.locator("#labels summary");
+    await summary.focus();
+    await page.keyboard.press("Enter");
+    await page.locator("#labels dl").scrollIntoViewIfNeeded();
+    const before = await page.evaluate("scrollY");
+    expect(before).toBeGreaterThan(0);
+    now.alerts = [{ ...dark, acknowledgement: { author: "sam", comment: "", at: NOW } }];
+    await page.getByText("Acknowledged by sam").waitFor();
+    expect(await summary.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    expect(await page.locator("#labels dl").isVisible()).toBe(true);
+    expect(await page.evaluate("scrollY")).toBe(before);
+    expect(complaints).toEqual([]);
+  });
+
+  test("never turns one row into another under somebody's finger", async () => {
+    const { now, deps } = world();
+    now.alerts = [dark];
+    const { address } = await serve(deps);
+    const { page } = await openPage(browser, {});
+    await page.goto(`${address}/?show=alerts`);
+    await page.getByText("Live.").waitFor();
+    const link = await page.getByRole("link", { name: "Till 3" }).elementHandle();
+    await link?.focus();
+    now.alerts = [...(await active(blindness)()), dark];
+    await page.getByText("Service out of reach").waitFor();
+    expect(await page.locator("tbody tr").first().textContent()).toContain("Service out of reach");
+    expect(await link?.textContent()).toBe("Till 3");
+    expect(
+      await link?.evaluate(
+        (element) => element.isConnected && element === element.ownerDocument.activeElement,
+      ),
+    ).toBe(true);
+  });
+
+  test("says plainly that it is not live, and of when it is, until it is again", async () => {
+    const { now, deps } = world();
+    const port = await freePortOf(deps);
+    const { page } = await openPage(browser, {});
+    const server = await restart(deps, port);
+    await page.goto(server.address);
+    await page.getByText("Live.").waitFor();
+    await mark(page);
+    await server.close();
+    const lost = page.getByRole("alert");
+    await lost.waitFor();
+    expect(await lost.textContent()).toBe(
+      "Not live: this is how it was at 2026-01-31 12:00:00 UTC. What is true now is not known here.",
+    );
+    expect(await page.getByText("Live.", { exact: true }).count()).toBe(0);
+    now.fleet = allWell;
+    await restart(deps, port);
+    await page.getByRole("heading", { name: "All 3 recordings are online, no alert fires." }).waitFor();
+    await lost.waitFor({ state: "hidden" });
+    await page.getByText("Live.").waitFor();
+    expect(await isMarked(page)).toBe(true);
+  });
+
+  test("says so as well while what is remembered cannot be read", async () => {
+    const { now, deps } = world();
+    let isAway = false;
+    const fleet = async () => (isAway ? Promise.reject(new Error("away")) : now.fleet);
+    const { address } = await serve({ ...deps, fleet });
+    const { page } = await openPage(browser, {});
+    await page.goto(address);
+    await page.getByText("Live.").waitFor();
+    isAway = true;
+    await page.evaluate("dispatchEvent(new Event('online'))");
+    await page.getByRole("alert").waitFor();
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toContain(
+      "1 of 6 recordings is offline",
+    );
+    isAway = false;
+    await page.getByRole("alert").waitFor({ state: "hidden" });
+  });
+
+  test("asks to sign in once the session is over", async () => {
+    const { deps } = world();
+    const tokens = { readToken: "read-me" };
+    const { address } = await serve({
+      ...deps,
+      get readToken() {
+        return tokens.readToken;
+      },
+    });
+    const { page } = await openPage(browser, {});
+    await page.goto(address);
+    await page.fill("[name=name]", "rita");
+    await page.fill("[name=token]", "read-me");
+    await page.keyboard.press("Enter");
+    await page.getByText("Live.").waitFor();
+    tokens.readToken = "another";
+    await page.evaluate("dispatchEvent(new Event('online'))");
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  });
+
+  test("stays as it is where it is held still, and works without a script", async () => {
+    const { now, deps } = world();
+    const { address } = await serve(deps);
+    const { page } = await openPage(browser, {});
+    await page.goto(`${address}/?refresh=off`);
+    expect(await page.locator("script").count()).toBe(0);
+    const { page: plain } = await openPage(browser, { javaScriptEnabled: false });
+    await plain.goto(address);
+    // A browser told by its driver to run no script does not show what it has for such browsers.
+    expect(await plain.locator("noscript").allTextContents()).toContain("Refreshes every 30 s.");
+    now.fleet = allWell;
+    await plain.reload();
+    await plain.getByRole("heading", { name: "All 3 recordings are online" }).waitFor();
+    await plain.getByRole("link", { name: "Hold it still" }).click();
+    await plain.getByText("Held still.").waitFor();
+  });
+
+  /** A port that a server had and another one may have after it. */
+  async function freePortOf(deps: Partial<HttpDeps>): Promise<number> {
+    const server = await restart(deps, 0);
+    await server.close();
+    return Number(new URL(server.address).port);
+  }
+
+  async function restart(deps: Partial<HttpDeps>, port: number) {
+    const server = createHttpServer({ ...usualDeps(), ...deps, listen: { host: "127.0.0.1", port } });
+    onTestFinished(() => server.close());
+    return { ...(await server.start()), close: () => server.close() };
+  }
+});
