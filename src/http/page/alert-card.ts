@@ -53,9 +53,16 @@ function sinceLine(alert: ShownAlert, state: string, moment: Moment): Markup {
   return html`<p>since ${timeAt(startsAt, facts.timezone, moment)} (${span(startsAt, moment.now)}) <small>${classOf(alert)} · ${state}</small></p>`;
 }
 
+/** What it says of itself, and what it means for those who count people, as far as that is known. */
 function note({ annotations, facts }: ShownAlert): Markup {
-  const said = cut(facts.detail ?? annotations.description ?? "", 400);
-  return said === "" ? nothing : html`<p class="soft">${said}</p>`;
+  const { description = "", zones = "", impact = "" } = annotations;
+  const lines: [string, string][] = [
+    ["", facts.detail ?? description],
+    ["Zones: ", zones],
+    ["Impact: ", impact],
+  ];
+  const said = lines.filter(([, text]) => text !== "");
+  return html`${said.map(([lead, text]) => html`<p class="soft">${lead}<bdi>${cut(text, 400)}</bdi></p>`)}`;
 }
 
 function severityOf({ labels }: Pick<Alert, "labels">): string {

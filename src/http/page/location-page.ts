@@ -22,6 +22,7 @@ import { uptimeDays, uptimeOfAll } from "./uptime-days.ts";
 import { uptimeSection } from "./uptime-strip.ts";
 import type { Visitor } from "./visitor.ts";
 import { knownZone } from "./when.ts";
+import { zonesInWords } from "./zones.ts";
 
 const ALERTS_OF_PLACE = 20;
 const INCIDENTS_SHOWN = 20;
@@ -33,6 +34,8 @@ export interface PlaceSeen {
   readonly visitor: Visitor;
   /** By recording id, as far as anything is kept. */
   readonly uptimes: ReadonlyMap<string, UptimeKept>;
+  /** Those its recordings cover, as far as they are known. */
+  readonly zones: readonly string[];
   readonly incidents: readonly Incident[];
   /** What was decided about it, oldest first. */
   readonly lines: readonly LogLine[];
@@ -50,7 +53,7 @@ export function* locationPage(
   look: Look,
   query: HomeQuery,
   id: string,
-  { visitor, uptimes, incidents, lines }: PlaceSeen,
+  { visitor, uptimes, zones, incidents, lines }: PlaceSeen,
 ): Generator<void, Page> {
   const survey = yield* surveyOf(look.fleet, look.alerts);
   const place = survey.places.get(id);
@@ -81,6 +84,7 @@ export function* locationPage(
     moment.now,
   );
   const table = { moment, timezone, isFirst: true, link: () => pathOf(id), whose: ROOT } as const;
+  const covered = zones.length === 0 ? nothing : html`<p class="soft">Zones: ${zonesInWords(zones)}</p>`;
   const history = html`${uptimeSection({ days: uptimeOfAll(all), timezone, title: `Uptime of the last ${PERIOD_DAYS} days` })}${incidentSection({ ...page, nextCursor: null }, table)}${storySection(lines, { moment, timezone, title: "What was decided about the location, and why", of: "location" })}`;
   return {
     title: `${TITLES[standing](place)} · ${name}`,
@@ -91,7 +95,7 @@ export function* locationPage(
     madeAt: look.moment.now,
     refresh: refreshOf(query),
     body: html`<div class="lead ${MOODS[standing]}"><h1><bdi>${name}</bdi></h1>
-<p>${countBadges(place.counts)}<span class="soft">of ${counted(totalOf(place.counts), "recording")}</span></p></div>${blindnessNotice(look)}
+<p>${countBadges(place.counts)}<span class="soft">of ${counted(totalOf(place.counts), "recording")}</span></p>${covered}</div>${blindnessNotice(look)}
 ${placeAlerts(look, id, visitor)}<section aria-labelledby="recordings"><h2 id="recordings">Recordings</h2>${found}${recordingsSection(listing, look, query, false)}</section>${history}`,
   };
 }

@@ -22,6 +22,7 @@ import { uptimeDays } from "./uptime-days.ts";
 import { uptimeSection } from "./uptime-strip.ts";
 import type { Visitor } from "./visitor.ts";
 import { agoAt, timeAt } from "./when.ts";
+import { zonesInWords } from "./zones.ts";
 
 const INCIDENTS_A_PAGE = 50;
 const STORY_DAYS = 7;
@@ -51,6 +52,8 @@ export interface Seen {
   /** What was decided about it and its location, oldest first. */
   readonly lines: readonly LogLine[];
   readonly uptime: UptimeKept;
+  /** Those it covers, as far as they are known. */
+  readonly zones: readonly string[];
   readonly visitor: Visitor;
 }
 
@@ -58,7 +61,7 @@ export function* recordingPage(
   look: Look,
   query: RecordingQuery,
   state: RecordingState,
-  { incidents, lines, uptime, visitor }: Seen,
+  { incidents, lines, uptime, zones, visitor }: Seen,
 ): Generator<void, Page> {
   const { fleet, moment } = look;
   const present = presentOf(state, fleet);
@@ -87,7 +90,7 @@ export function* recordingPage(
     refresh: refreshOf(query),
     body: html`<div class="lead ${MOODS[present.status]}"><h1><bdi>${name}</bdi></h1>
 <p>${badge(present.status)} ${sinceOf(state, present.status, timezone, moment)}</p></div>${blindnessNotice(look)}
-${alertSection(state, look, visitor)}${uptimeSection({ days, timezone, title: `Uptime of the last ${PERIOD_DAYS} days` })}${facts(state, look)}${incidentSection(page, { moment, timezone, isFirst: query.cursor === undefined, link })}${story}`,
+${alertSection(state, look, visitor)}${uptimeSection({ days, timezone, title: `Uptime of the last ${PERIOD_DAYS} days` })}${facts(state, look, zones)}${incidentSection(page, { moment, timezone, isFirst: query.cursor === undefined, link })}${story}`,
   };
 }
 
@@ -105,7 +108,7 @@ const MOODS: Readonly<Record<RecordingStatus, Mood>> = {
   online: "good",
 };
 
-function facts(state: RecordingState, { fleet, moment }: Look): Markup {
+function facts(state: RecordingState, { fleet, moment }: Look, zones: readonly string[]): Markup {
   const recording = fleet.inventory.recording(state.id);
   const { quality, uptime24h, timezone } = presentOf(state, fleet);
   const seen = state.lastSeenAt;
@@ -115,6 +118,7 @@ function facts(state: RecordingState, { fleet, moment }: Look): Markup {
     ["Last seen", seen === undefined ? "" : html`${timeAt(seen, timezone, moment)}, ${agoAt(seen, moment)}`],
     ["Quality", percent(quality)],
     ["Uptime 24 h", percent(uptime24h)],
+    ["Zones", zones.length === 0 ? "" : zonesInWords(zones)],
     ["Camera server", html`<bdi>${nameOf(recording?.cameraServer ?? "", "not known")}</bdi>`],
     ["Organisation", html`<bdi>${nameOf(recording?.organisation ?? "", "not known")}</bdi>`],
     ["Schedule", scheduleOf(recording?.useUploadingSchedule)],

@@ -20,6 +20,7 @@ import { silencesPage } from "./silence-list.ts";
 import { withRecalled } from "./uptime-days.ts";
 import { versionOf } from "./version.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
+import { allZones } from "./zones.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -58,9 +59,11 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, frame: Frame): 
         deps.incidents(incidentsSince(now)),
         deps.timeline(subjects, storySince(now)),
         uptimeOf(state, look, deps),
+        deps.zones([state.locationId]),
       ]);
-      const [incidents, lines, uptime] = await inTime(reading, deps);
-      const seen = { incidents, lines, uptime, visitor: visitorOf(request, deps) };
+      const [incidents, lines, uptime, places] = await inTime(reading, deps);
+      const zones = places.get(state.locationId)?.get(state.id) ?? [];
+      const seen = { incidents, lines, uptime, zones, visitor: visitorOf(request, deps) };
       const page = await runBreathing(recordingPage(look, query, state, seen));
       return frame.send(request, reply, { ...page, version: await runBreathing(versionOf(look)) });
     },
@@ -105,9 +108,10 @@ async function seenAt(id: string, look: Look, visitor: Visitor, deps: HttpDeps):
     deps.uptimes(ids.length > MOST_HISTORIES ? [] : ids),
     deps.incidents(incidentsSince(now)),
     deps.timeline([{ kind: "location", id }], storySince(now)),
+    deps.zones([id]),
   ]);
-  const [uptimes, incidents, lines] = await inTime(reading, deps);
-  return { visitor, uptimes, incidents, lines };
+  const [uptimes, incidents, lines, places] = await inTime(reading, deps);
+  return { visitor, uptimes, zones: allZones(places.get(id)), incidents, lines };
 }
 
 function homePage(look: Look, query: HomeQuery, visitor: Visitor): Generator<void, Page> {

@@ -4,7 +4,7 @@ import type { FleetSnapshot } from "../../../src/health/state.ts";
 import type { Incident } from "../../../src/http/deps.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
 import { serve } from "../serve.ts";
-import { active, blindness, smallFleet } from "./fleet.ts";
+import { active, alertOf, blindness, smallFleet } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read.ts";
 
 const HOUR = 3_600_000;
@@ -81,6 +81,8 @@ describe("GET /recordings/{id}", () => {
       "not known",
       "Uptime 24 h",
       "93.1 %",
+      "Zones",
+      "not known",
       "Camera server",
       "cs",
       "Organisation",
@@ -202,6 +204,40 @@ describe("GET /recordings/{id}", () => {
       expect.arrayContaining(["Tue 6 Jan 75 %", "12:00 50 %", "13:00 100 %", "Sat 31 Jan 100 %"]),
     );
     expect(shown).not.toContain("08:00 0 %");
+  });
+
+  test("names the zones it covers, and its location all of them, whatever they are called", async () => {
+    const many = Array.from({ length: 25 }, (_, i) => `Ground:Row:${String(i).padStart(2, "0")}`);
+    const zones = async () =>
+      new Map([
+        [
+          "leeds",
+          new Map([
+            ["till-3", ["Ground:<b>Tills"]],
+            ["entrance", many],
+          ]),
+        ],
+      ]);
+    const own = shownText((await page("/recordings/till-3", { zones })).html);
+    expect(own[own.indexOf("Zones") + 1]).toBe("Ground:<b>Tills");
+    const place = shownText((await page("/?location=leeds", { zones })).html);
+    expect(place.find((line) => line.startsWith("Zones: "))).toMatch(
+      /^Zones: Ground:<b>Tills, .*:18 and 6 more$/,
+    );
+  });
+
+  test("says what an alert means for those who count people", async () => {
+    const dark = alertOf("RecordingOffline", {
+      annotations: { zones: "Ground:Tills", impact: "the location usually counts 1,240 entries on a Friday" },
+    });
+    const alerts = active({ ...dark, key: "RecordingOffline/recording/till-3" });
+    const shown = shownText((await page("/recordings/till-3", { alerts })).html);
+    expect(shown).toEqual(
+      expect.arrayContaining([
+        "Zones: Ground:Tills",
+        "Impact: the location usually counts 1,240 entries on a Friday",
+      ]),
+    );
   });
 
   test("tells what was decided and who was told, the newest first", async () => {

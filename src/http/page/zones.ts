@@ -1,0 +1,20 @@
+/** Zones that recordings cover (contract: `<Group>:<Subgroup>:<Name>`), as a page names them. */
+import type { LocationZones } from "../../health/place.ts";
+import { html, type Markup } from "../../lib/markup.ts";
+import { count, nameOf } from "../../lib/words.ts";
+
+const ZONES_SHOWN = 20;
+
+/** `Ground:Service:Tills, Ground:Fashion:Shoes and 3 more`. */
+export function zonesInWords(zones: readonly string[]): Markup {
+  const named = zones
+    .slice(0, ZONES_SHOWN)
+    .map((zone, i) => html`${i === 0 ? "" : ", "}<bdi>${nameOf(zone, "zone", 120)}</bdi>`);
+  const left = zones.length - named.length;
+  return html`${named}${left === 0 ? "" : ` and ${count(left)} more`}`;
+}
+
+/** Those of all recordings of a location, each once. */
+export function allZones(zones: LocationZones | undefined): readonly string[] {
+  return [...new Set([...(zones?.values() ?? [])].flat())].sort();
+}
