@@ -62,14 +62,16 @@ function note({ annotations, facts }: ShownAlert): Markup {
     ["Impact: ", impact],
   ];
   const said = lines.filter(([, text]) => text !== "");
-  return html`${said.map(([lead, text]) => html`<p class="soft">${lead}<bdi>${cut(text, 400)}</bdi></p>`)}`;
+  return html`${said.map(([lead, text]) => html`<p class="soft">${lead}<bdi>${cut(text, 300)}</bdi></p>`)}`;
 }
 
 function severityOf({ labels }: Pick<Alert, "labels">): string {
   return labels.severity === "critical" || labels.severity === "error" ? "severe" : "mild";
 }
 
-function actions({ alert, acknowledgement }: ActiveAlert, print: string, place: CardPlace): Markup {
+/** What another alert explains is seldom what has to be seen to: its button does not stand out. */
+function actions(active: ActiveAlert, print: string, place: CardPlace): Markup {
+  const { alert, acknowledgement, inhibitedBy = [] } = active;
   const { root, visitor, path } = place;
   const silence = silenceFormLink(root, { matchers: matchersOf(alert.labels) });
   if (visitor.formToken === undefined) {
@@ -78,6 +80,6 @@ function actions({ alert, acknowledgement }: ActiveAlert, print: string, place: 
   }
   const acknowledge = acknowledgement
     ? nothing
-    : html`<form method="post" action="${root}alerts/${print}/ack">${formToken(visitor)}<input type="hidden" name="back" value="${path}"><button class="main">Acknowledge</button></form>`;
+    : html`<form method="post" action="${root}alerts/${print}/ack">${formToken(visitor)}<input type="hidden" name="back" value="${path}"><button${inhibitedBy.length > 0 ? nothing : html` class="main"`}>Acknowledge</button></form>`;
   return html`<div class="actions">${acknowledge}<a class="button" href="${silence}">Silence…</a></div>`;
 }

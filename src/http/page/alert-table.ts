@@ -57,9 +57,14 @@ export function alertTable(
     whatOf(alert, html`<a href="${alertLink(root, fingerprint(alert.labels))}">${problemOf(alert)}</a>`),
     whereOf(alert, root, within),
     ...sinceCells(alert, moment),
-    html`${handledInWords(alert, held.get(alert.key))}`,
+    handledCell(alert, held),
   ]);
   return tableOf(caption, COLUMNS, rows);
+}
+
+function handledCell(alert: Alert, held: AlertTable["held"]): Markup {
+  const words = handledInWords(alert, held.get(alert.key));
+  return words === "" ? html`<span class="soft">by nobody yet</span>` : html`<bdi>${words}</bdi>`;
 }
 
 /** What the alert speaks of, with the way there. */

@@ -10,6 +10,7 @@ import { homeLink } from "./links.ts";
 import { type Listing, ListingCollector, pager } from "./listing.ts";
 import { isBlindness, type Look, refreshOf } from "./look.ts";
 import type { HomeQuery } from "./query.ts";
+import { shareBar } from "./status.ts";
 import { type Place, placeKey, type Survey, standingOf, surveyOf } from "./survey.ts";
 import { tiles } from "./tiles.ts";
 
@@ -26,7 +27,8 @@ export function* overviewPage(look: Look, query: HomeQuery): Generator<void, Pag
   const headline = headlineFrom(survey, look);
   const folded = foldAlerts(look.alerts);
   const alerts = yield* listAlerts(folded.alerts, { limit: ALERTS_AT_FIRST });
-  const troubled = yield* listPlaces(survey, { limit: TILES_AT_FIRST }, true);
+  const onlyTroubled = survey.places.size > TILES_AT_FIRST;
+  const shown = yield* listPlaces(survey, { limit: TILES_AT_FIRST }, onlyTroubled);
   return {
     title: headline.title,
     mood: headline.mood,
@@ -34,7 +36,7 @@ export function* overviewPage(look: Look, query: HomeQuery): Generator<void, Pag
     here: "overview",
     madeAt: look.moment.now,
     refresh: refreshOf(query),
-    body: html`${lead(headline)}${alertSection(alerts, folded, look)}${placeSection(survey, troubled)}`,
+    body: html`${lead(headline, survey.counts)}${alertSection(alerts, folded, look)}${placeSection(survey, shown, onlyTroubled)}`,
   };
 }
 
@@ -94,8 +96,8 @@ function headlineFrom(survey: Survey, look: Look): Headline {
   });
 }
 
-function lead({ mood, sentence, asides }: Headline): Markup {
-  return html`<div class="lead ${mood}"><h1>${sentence}.</h1>${asides.map((aside) => html`<p>${aside}</p>`)}</div>
+function lead({ mood, sentence, asides }: Headline, counts: Survey["counts"]): Markup {
+  return html`<div class="lead ${mood}"><h1>${sentence}.</h1>${shareBar(counts)}${asides.map((aside) => html`<p>${aside}</p>`)}</div>
 `;
 }
 
@@ -132,17 +134,17 @@ ${alertTable(alerts.items, table, within)}${total === alerts.items.length ? noth
 `;
 }
 
-/** Tiles where something is wrong; how many more there are of these, and of the others. */
-function placeSection(survey: Survey, troubled: Listing<Place>): Markup {
+/** Every location of a small fleet; of a large one those in trouble, and how many there are of the others. */
+function placeSection(survey: Survey, shown: Listing<Place>, onlyTroubled: boolean): Markup {
   const total = survey.places.size;
   if (total === 0) return nothing;
-  const left = troubled.total - troubled.items.length;
+  const left = shown.total - shown.items.length;
   const more =
     left === 0
       ? nothing
-      : html`<p class="pager"><a href="${homeLink(ROOT, { show: "locations", cursor: troubled.nextCursor ?? undefined })}">${count(left)} more ${left === 1 ? "location" : "locations"} in trouble</a></p>`;
+      : html`<p class="pager"><a href="${homeLink(ROOT, { show: "locations", cursor: shown.nextCursor ?? undefined })}">${count(left)} more ${left === 1 ? "location" : "locations"} in trouble</a></p>`;
   return html`<section aria-labelledby="locations"><h2 id="locations">Locations</h2>
-${tiles(troubled.items, ROOT)}${more}${fine(total - troubled.total, total)}</section>
+${tiles(shown.items, ROOT)}${more}${onlyTroubled ? fine(total - shown.total, total) : nothing}</section>
 `;
 }
 

@@ -17,6 +17,7 @@ import { formToken, type Visitor } from "./visitor.ts";
 import { timeAt } from "./when.ts";
 
 const SILENCES_A_PAGE = 50;
+const LONGEST_LINKED = 2_000;
 
 const ROOT = "./";
 
@@ -89,7 +90,7 @@ function silenceCard(silence: Silence, look: Look, visitor: Visitor, holds: numb
     state === "active" ? html` · holds ${holds === 0 ? "nothing now" : counted(holds, "alert")}` : nothing;
   const comment =
     silence.comment === "" ? nothing : html`<p><q><bdi>${cut(silence.comment, 300)}</bdi></q></p>`;
-  return html`<li class="card ${state}" id="silence-${silence.id}"><p class="code"><bdi>${cut(silence.matchers.map(formatMatcher).join(", "), 600)}</bdi></p>
+  return html`<li class="card ${state}" id="silence-${silence.id}"><p class="code"><bdi>${cut(silence.matchers.map(formatMatcher).join(", "), 300)}</bdi></p>
 <p><strong>${STATES[state]}</strong> ${whenOf(silence, state, zone, look)}${held}</p>${comment}<p class="soft">by <bdi>${nameOf(silence.createdBy, "somebody")}</bdi>, set ${timeAt(silence.updatedAt, zone, look.moment)}</p>${state === "expired" ? again(silence) : endButton(silence, visitor)}</li>
 `;
 }
@@ -113,7 +114,9 @@ function endButton({ id, matchers }: Silence, visitor: Visitor): Markup {
   return html`<form method="post" action="${ROOT}silences/${encodeURIComponent(id)}/end">${formToken(visitor)}<button aria-label="End the silence ${which}">End it now</button></form>`;
 }
 
+/** Matchers too long for a link are typed anew. */
 function again({ matchers, comment }: Silence): Markup {
   const parameters = { matchers: matchers.map(formatMatcher).join(", "), comment: cut(comment, 300) };
+  if (parameters.matchers.length > LONGEST_LINKED) return nothing;
   return html`<p><a href="${silenceFormLink(ROOT, parameters)}">Silence it again</a></p>`;
 }

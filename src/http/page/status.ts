@@ -1,6 +1,6 @@
 /** What a status looks like: a word and a sign, and only then a colour. */
 import type { RecordingStatus } from "../../health/recording.ts";
-import { html, type Markup } from "../../lib/markup.ts";
+import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { count } from "../../lib/words.ts";
 
 export type Counts = Readonly<Record<RecordingStatus, number>>;
@@ -25,6 +25,24 @@ export function countBadges(counts: Counts): Markup[] {
   return worstFirst
     .filter((status) => counts[status] > 0)
     .map((status) => html`${badge(status, `${count(counts[status])} ${status}`)} `);
+}
+
+/** The same as a bar, for those who see it; the words stand beside it. */
+export function shareBar(counts: Counts): Markup {
+  const total = totalOf(counts);
+  if (total === 0) return nothing;
+  let x = 0;
+  const parts = worstFirst.map((status) => {
+    const width = (100 * counts[status]) / total;
+    const part =
+      width === 0
+        ? nothing
+        : html`<rect class="${status}" x="${x.toFixed(2)}" width="${width.toFixed(2)}" height="4"/>`;
+    x += width;
+    return part;
+  });
+  return html`<svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>
+`;
 }
 
 export function noCounts(): Record<RecordingStatus, number> {

@@ -24,7 +24,7 @@ export function storySection(lines: readonly LogLine[], { moment, timezone, titl
   const left = lines.length - shown.length;
   const items = shown.map(
     (line) =>
-      html`<li>${timeAt(line.at, timezone, moment)} <span>${about(line, of)}<bdi>${cut(sentenceOf(line), 400)}</bdi></span></li>
+      html`<li>${timeAt(line.at, timezone, moment)} <span>${about(line, of)}<bdi>${cut(sentenceOf(line), 300)}</bdi></span></li>
 `,
   );
   const none = html`<p class="soft">Nothing was decided in this time.</p>`;

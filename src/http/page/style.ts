@@ -31,6 +31,8 @@ small{color:var(--soft);font-weight:400;font-size:.875rem}
 .tiles{display:grid;gap:.7rem;grid-template-columns:repeat(auto-fill,minmax(min(100%,15rem),1fr))}
 .tiles li{background:var(--card);border:1px solid var(--line);border-top:4px solid var(--line);border-radius:10px;padding:.65rem .8rem .75rem}
 .tiles>.offline{border-top-color:var(--offline)}.tiles>.unknown{border-top-style:double;border-top-color:var(--unknown)}.tiles>.degraded,.tiles>.alerts{border-top-color:var(--degraded)}.tiles>.online{border-top-color:var(--online)}
+.share{display:block;width:100%;height:.5rem;border-radius:3px;margin-top:.55rem}.lead .share{margin-top:.8rem}
+.share .offline{fill:var(--bar-offline)}.share .unknown{fill:var(--bar-unknown)}.share .degraded{fill:var(--bar-degraded)}.share .online{fill:var(--bar-online)}
 .tiles a{font-weight:600}.tiles p{margin:.35rem 0 0}.tiles .s{margin:.1rem 0}
 .cards{display:grid;gap:.7rem}
 .card{background:var(--card);border:1px solid var(--line);border-left:4px solid var(--line);border-radius:10px;padding:.8rem 1rem}
@@ -90,6 +92,6 @@ footer{color:var(--soft);font-size:.875rem;padding-top:1.5rem;padding-bottom:2.5
 .story li{grid-template-columns:1fr}
 thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 table,tbody{display:block}tbody tr{display:flex;flex-wrap:wrap;gap:.1rem .9rem;padding:.6rem .8rem;border-top:1px solid var(--line)}tbody tr:first-child{border-top:0}
-tbody th,tbody td{display:block;padding:0;border:0;text-align:left}tbody th{flex:0 0 100%}td:empty{display:none}td i{display:inline}td small{display:inline;margin-left:.25rem}}
+tbody th,tbody td{display:block;padding:0;border:0;text-align:left}tbody th{flex:0 0 100%}td:empty{display:none}td i{display:inline}td small{display:inline-block;margin-right:.25rem}}
 @media (forced-colors:active){.s,.tiles li,.lead,.card,.main{border-color:CanvasText}}
 `;

@@ -2,7 +2,7 @@
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { counted, nameOf } from "../../lib/words.ts";
 import { homeLink, type Root } from "./links.ts";
-import { countBadges, totalOf } from "./status.ts";
+import { countBadges, shareBar, totalOf } from "./status.ts";
 import { type Place, standingOf } from "./survey.ts";
 
 export function tiles(places: readonly Place[], root: Root): Markup {
@@ -18,6 +18,6 @@ function tile(place: Place, root: Root): Markup {
   const size = total === 0 ? "no recording seen" : `of ${counted(total, "recording")}`;
   const alerts = firing > 0 ? ` · ${counted(firing, "alert")}` : "";
   return html`<li class="${standingOf(place)}"><a href="${homeLink(root, { location: id })}"><bdi>${nameOf(name, id)}</bdi></a>
-<p>${countBadges(counts)}</p><p class="soft">${size}${alerts}</p></li>
+${shareBar(counts)}<p>${countBadges(counts)}</p><p class="soft">${size}${alerts}</p></li>
 `;
 }

@@ -53,7 +53,7 @@ describe("the form for a silence", () => {
       expect.arrayContaining([
         "What it would hold now",
         "1 alert of 2 that fire; its matchers cover 1 of 6 recordings.",
-        "Offline RecordingOffline · critical | Till 3 Leeds Briggate | since 11:48 GMT | for 12 m |",
+        "Offline RecordingOffline · critical | Till 3 Leeds Briggate | since 11:48 GMT | for 12 m | by nobody yet",
       ]),
     );
     expect(html).not.toContain('class="warning"');
