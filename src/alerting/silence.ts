@@ -2,9 +2,9 @@
  * Silences as Alertmanager has them (silence/silence.go): matchers between two instants. One that changes in what it
  * holds becomes another; one that is over is kept a while, so that it can be looked at and made again.
  */
-import type { Labels } from "../health/alert.ts";
+import type { Alert, Labels, SubjectKind } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import { matchesAll } from "./matcher.ts";
+import { formatMatcher, matchesAll } from "./matcher.ts";
 import type { Matcher } from "./route.ts";
 
 export const silenceStates = ["active", "pending", "expired"] as const;
@@ -112,4 +112,29 @@ function sameMatchers(a: readonly Matcher[], b: readonly Matcher[]): boolean {
   const written = (matchers: readonly Matcher[]) =>
     matchers.map(({ name, operator, value }) => JSON.stringify([name, operator, value])).sort();
   return JSON.stringify(written(a)) === JSON.stringify(written(b));
+}
+
+/** What tells an alert from all others of its name, by what it speaks of; one from outside has all of its labels. */
+const TELLING: Readonly<Record<SubjectKind, readonly string[] | "all">> = {
+  recording: ["recording_id"],
+  location: ["location_id"],
+  integration: ["receiver", "integration"],
+  service: [],
+  outside: "all",
+};
+
+/** The matchers, as text, of a silence that holds this alert and its later episodes, and nothing else. */
+export function matchersOf({ subject, labels }: Pick<Alert, "subject" | "labels">): string {
+  const telling = TELLING[subject.kind];
+  const names = telling === "all" ? Object.keys(labels).sort() : ["alertname", ...telling];
+  return equalMatchers(names.map((name) => [name, labels[name]]));
+}
+
+/** `name="value"` for each, those without a value left out. */
+export function equalMatchers(
+  labels: readonly (readonly [name: string, value: string | undefined])[],
+): string {
+  return labels
+    .flatMap(([name, value]) => (value ? [formatMatcher({ name, operator: "=", value })] : []))
+    .join(", ");
 }

@@ -5,7 +5,7 @@ import type { EndReason } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { span, type Times } from "../lib/when.ts";
 import { isSteady, stateNow } from "./flapping.ts";
-import { type Link, statusLink, webUrl } from "./link.ts";
+import { type Link, silenceLink, statusLink, webUrl } from "./link.ts";
 import { clean, locationName, plainName } from "./name.ts";
 import { problemOf } from "./problem.ts";
 import { standsForNote } from "./stands-for.ts";
@@ -205,6 +205,7 @@ function links(alert: NotifiedAlert, { externalUrl }: EntryContext): Link[] {
   const source = webUrl(alert.facts.generatorUrl);
   const all = [
     externalUrl === undefined ? undefined : statusLink(externalUrl, alert),
+    externalUrl === undefined ? undefined : silenceLink(externalUrl, alert),
     runbook === undefined ? undefined : { label: "Runbook", url: runbook },
     source === undefined ? undefined : { label: "Source", url: source },
   ];

@@ -1,5 +1,6 @@
 /** Links into the status page. What comes from elsewhere is percent-encoded, `< > |` and quotes included. */
 
+import { matchersOf } from "../alerting/silence.ts";
 import type { Alert } from "../health/alert.ts";
 
 export interface Link {
@@ -12,6 +13,13 @@ export function statusLink(externalUrl: string, { subject: { kind, id } }: Alert
   const paths = { recording: `recordings/${encode(id)}`, location: `?location=${encode(id)}` };
   if (kind !== "recording" && kind !== "location") return undefined;
   return { label: "Status", url: safeUrl(`${externalUrl}/${paths[kind]}`) };
+}
+
+/** The form for a silence of the alert, filled in; for alerts that have a page of their own. */
+export function silenceLink(externalUrl: string, alert: Alert): Link | undefined {
+  if (statusLink(externalUrl, alert) === undefined) return undefined;
+  const query = new URLSearchParams({ matchers: matchersOf(alert).toWellFormed() });
+  return { label: "Silence", url: safeUrl(`${externalUrl}/silences/new?${query}`) };
 }
 
 /** The status page. */

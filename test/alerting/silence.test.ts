@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { parseMatchers } from "../../src/alerting/matcher.ts";
+import { matchesAll, parseMatchers } from "../../src/alerting/matcher.ts";
 import {
   changeSilence,
   endSilence,
+  matchersOf,
   type Silence,
   silenceProblem,
   silenceState,
@@ -120,4 +121,30 @@ test("ended, it is over now; a pending one never began; one that was over stays 
   expect(endSilence(silence({ startsAt: NOW + 1 }), NOW)).toMatchObject({ startsAt: NOW, endsAt: NOW });
   const over = silence({ endsAt: NOW - 1 });
   expect(endSilence(over, NOW)).toBe(over);
+});
+
+describe("the matchers of an alert", () => {
+  const labels = {
+    alertname: "A",
+    recording_id: "r1",
+    location_id: "l1",
+    receiver: "ops",
+    integration: "slack",
+    odd: 'a"b',
+  };
+
+  test.each([
+    ["recording", 'alertname="A", recording_id="r1"'],
+    ["location", 'alertname="A", location_id="l1"'],
+    ["integration", 'alertname="A", receiver="ops", integration="slack"'],
+    ["service", 'alertname="A"'],
+    [
+      "outside",
+      'alertname="A", integration="slack", location_id="l1", odd="a\\"b", receiver="ops", recording_id="r1"',
+    ],
+  ] as const)("of a %s hold it and nothing else", (kind, expected) => {
+    const text = matchersOf({ subject: { kind, id: "x" }, labels });
+    expect(text).toBe(expected);
+    expect(matchesAll(parseMatchers(text), labels)).toBe(true);
+  });
 });

@@ -82,17 +82,17 @@ function recording(id: string, name: string): Recording {
   };
 }
 
-/** `size` recordings over 100 shards, 5 a location, each with a name and an uptime. */
-export function largeFleet(size: number): FleetSnapshot {
+/** `size` recordings over 100 shards, `perLocation` a location, each with a name and an uptime. */
+export function largeFleet(size: number, perLocation = 5): FleetSnapshot {
   const shards = Array.from({ length: 100 }, () => new Map<string, RecordingState>());
   const inventory = new Map<string, Recording>();
   for (let i = 0; i < size; i += 1) {
     const id = (i * 7919).toString(16).padStart(24, "0");
-    const locationId = Math.floor(i / 5)
+    const locationId = Math.floor(i / perLocation)
       .toString(16)
       .padStart(24, "f");
     const status = i % 50 === 0 ? "offline" : "online";
-    shards[Math.floor(i / 5) % 100]?.set(id, recordingState(id, { locationId, status }));
+    shards[Math.floor(i / perLocation) % 100]?.set(id, recordingState(id, { locationId, status }));
     inventory.set(id, { ...recording(id, `Camera ${i} über dem Eingang`), locationId });
   }
   return {

@@ -248,8 +248,13 @@ describe("the line of an alert", () => {
     ]);
     expect(entry?.links.map(({ label, url }) => [label, url.split("?")[0]])).toEqual([
       ["Status", "https://lenswatch.example.com/recordings/410000000000000000000000"],
+      ["Silence", "https://lenswatch.example.com/silences/new"],
       ["Runbook", "https://wiki.example.com/a%7Cb"],
     ]);
+    const silence = new URL(entry?.links[1]?.url ?? "");
+    expect(silence.searchParams.get("matchers")).toBe(
+      'alertname="RecordingOffline", recording_id="410000000000000000000000"',
+    );
     const written = message({ firing: [alertOf("A", { annotations: { summary: "Call Bob" } })] });
     expect(written.sections[0]?.entries[0]?.notes).toEqual(["Call Bob"]);
   });

@@ -33,7 +33,9 @@ describe("a Slack message", () => {
     expect(lines).toEqual([
       "*1 recording offline · Leeds Briggate · Till 3*",
       "*Till 3* · offline since 14:05 GMT (12 m)",
-      expect.stringMatching(/^<https:\/\/lenswatch\.example\.com\/recordings\/[0-9a-f]+\|Status>$/),
+      expect.stringMatching(
+        /^<https:\/\/lenswatch\.example\.com\/recordings\/[0-9a-f]+\|Status> · <https:\/\/lenswatch\.example\.com\/silences\/new\?matchers=[\w%+.-]+\|Silence>$/,
+      ),
       "<https://lenswatch.example.com/|Open status page>",
     ]);
     expect(body.attachments?.[0]?.color).toBe("#d32f2f");

@@ -1,5 +1,6 @@
 /** One alert with all there is to know of it, and what can be done about it. */
 import { fingerprint } from "../../alerting/fingerprint.ts";
+import { matchersOf } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { AlertState } from "../../health/state.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -10,7 +11,6 @@ import { classOf, problemOf, type ShownAlert } from "./alert-words.ts";
 import { handledLines } from "./handled.ts";
 import { alertLink, type Root, signInLink, silenceFormLink } from "./links.ts";
 import type { Look } from "./look.ts";
-import { matchersOf } from "./silence-form.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { type Moment, timeAt } from "./when.ts";
 
@@ -73,7 +73,7 @@ function severityOf({ labels }: Pick<Alert, "labels">): string {
 function actions(active: ActiveAlert, print: string, place: CardPlace): Markup {
   const { alert, acknowledgement, inhibitedBy = [] } = active;
   const { root, visitor, path } = place;
-  const silence = silenceFormLink(root, { matchers: matchersOf(alert.labels) });
+  const silence = silenceFormLink(root, { matchers: matchersOf(alert) });
   if (visitor.formToken === undefined) {
     if (visitor.isReadOnly || !visitor.canSignIn) return nothing;
     return html`<p class="actions"><a class="button" href="${signInLink(root, path)}">Sign in to acknowledge</a> <a class="button" href="${silence}">Silence…</a></p>`;

@@ -1,7 +1,6 @@
 /** `GET /silences/new`: a silence before it is set, with what it would hold. Three taps from an alert. */
-import { formatMatcher } from "../../alerting/matcher.ts";
 import type { Matcher } from "../../alerting/route.ts";
-import type { Labels } from "../../health/alert.ts";
+import { equalMatchers } from "../../alerting/silence.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { count, counted, nameOf } from "../../lib/words.ts";
 import { alertTable } from "./alert-table.ts";
@@ -23,30 +22,6 @@ export interface SilenceForm {
   readonly problem: FieldProblem | undefined;
   /** Of matchers that can be read. */
   readonly preview: { readonly parsed: readonly Matcher[]; readonly held: Preview } | undefined;
-}
-
-/** The matchers of one alert as text: what it is, and where. */
-export function matchersOf({
-  alertname = "",
-  recording_id,
-  location_id,
-  receiver,
-  integration,
-}: Labels): string {
-  const where: [string, string | undefined][] = recording_id
-    ? [["recording_id", recording_id]]
-    : [
-        ["location_id", location_id],
-        ["receiver", receiver],
-        ["integration", integration],
-      ];
-  return written([["alertname", alertname], ...where]);
-}
-
-function written(labels: readonly (readonly [string, string | undefined])[]): string {
-  return labels
-    .flatMap(([name, value]) => (value ? [formatMatcher({ name, operator: "=", value })] : []))
-    .join(", ");
 }
 
 export function silenceFormPage(form: SilenceForm, look: Look, visitor: Visitor): Page {
@@ -76,20 +51,20 @@ function scopes({ preview, comment, custom }: SilenceForm, { fleet }: Look): Mar
     const where = recording_id
       ? ([["recording_id", recording_id]] as const)
       : ([["location_id", place]] as const);
-    choices.push([nameOf(alertname, "", 40), written([["alertname", alertname], ...where])]);
+    choices.push([nameOf(alertname, "", 40), equalMatchers([["alertname", alertname], ...where])]);
   }
   if (recording_id) {
     choices.push([
       `All of ${nameOf(recording?.name ?? "", recording_id, 40)}`,
-      written([["recording_id", recording_id]]),
+      equalMatchers([["recording_id", recording_id]]),
     ]);
   }
   if (place) {
     const name = nameOf(fleet.inventory.location(place)?.name ?? "", place, 40);
-    choices.push([`All of ${name}`, written([["location_id", place]])]);
+    choices.push([`All of ${name}`, equalMatchers([["location_id", place]])]);
   }
   if (choices.length < 2) return nothing;
-  const now = written([...named]);
+  const now = equalMatchers([...named]);
   const items = choices.map(([words, text]) => {
     const current = text === now ? html` aria-current="true"` : nothing;
     return html`<li><a href="${silenceFormLink(ROOT, { matchers: text, comment, custom })}"${current}><bdi>${words}</bdi></a></li>`;

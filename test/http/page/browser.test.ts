@@ -2,6 +2,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fingerprint } from "../../../src/alerting/fingerprint.ts";
 import type { WantedSilence } from "../../../src/alerting/silence.ts";
+import { largeFleet } from "../../metrics/fleets.ts";
 import { chromiumPath, noChromium, openPage, startBrowser } from "../../support/browser.ts";
 import { serve } from "../serve.ts";
 import { active, alertOf, blindness, smallFleet } from "./fleet.ts";
@@ -175,6 +176,52 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     ]);
     await press("Sign out");
     await page.getByRole("link", { name: "Sign in" }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test("10,000 recordings at 1,000 locations are few bytes, soon there and soon drawn", async () => {
+    const fleet = largeFleet(10_000, 10);
+    const dark = fleet.shards.flatMap(({ recordings }) =>
+      [...recordings.values()].filter(({ status }) => status === "offline"),
+    );
+    const alerts = dark.map(({ id, locationId }, i) =>
+      alertOf("RecordingOffline", {
+        id: `a${i}`,
+        key: `RecordingOffline/recording/${id}`,
+        subject: { kind: "recording", id },
+        labels: {
+          alertname: "RecordingOffline",
+          severity: "critical",
+          recording_id: id,
+          location_id: locationId,
+        },
+      }),
+    );
+    const { address } = await serve({ fleet: async () => fleet, alerts: active(...alerts) });
+    const { page, complaints } = await openPage(browser, { viewport: phone });
+    const [first] = dark;
+    for (const path of [
+      "/",
+      "/?show=locations",
+      "/?show=alerts",
+      "/?q=camera",
+      `/?location=${first?.locationId}`,
+    ]) {
+      const began = performance.now();
+      const response = await fetch(address + path, { headers: { "accept-encoding": "gzip" } });
+      const bytes = Number(response.headers.get("content-length"));
+      const html = await response.text();
+      const servedMs = performance.now() - began;
+      await page.goto(address + path);
+      const drawn = await page.evaluate<{ nodes: number; ms: number }>(
+        "({ nodes: document.querySelectorAll('*').length, ms: performance.getEntriesByType('navigation')[0].domComplete })",
+      );
+      process.stdout.write(
+        `${path.slice(0, 20)}: ${bytes} bytes, ${html.length} characters, served in ${servedMs.toFixed(0)} ms, drawn in ${drawn.ms.toFixed(0)} ms, ${drawn.nodes} elements\n`,
+      );
+      expect(bytes, path).toBeLessThan(20_000);
+      expect(drawn.nodes, path).toBeLessThan(3_000);
+    }
     expect(complaints).toEqual([]);
   });
 
