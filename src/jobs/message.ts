@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Notification } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
+import { startGroup } from "../alerting/start.ts";
 import type { joinSayings } from "../alerting/storm.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Claimed } from "../store/groups.ts";
@@ -45,7 +46,8 @@ export function toNotification(
 }
 
 /** A storm and its end are one thread: it is known by the day on which the first of it began. */
-function groupOf(shares: Shares, { firing, resolved }: Words): Notification["group"] {
+function groupOf(shares: Shares, { say, firing, resolved }: Words): Notification["group"] {
+  if (say === "started") return { id: startGroup, labels: {} };
   const [only] = shares;
   if (only && shares.length === 1) return { id: only.claim.group, labels: only.claim.labels };
   let began = Number.POSITIVE_INFINITY;

@@ -20,6 +20,10 @@ test.each([
   [{ ...at, reason: "told", detail: "first" }, "RecordingOffline: told to ops/slack/0"],
   [{ ...at, reason: "told", detail: "more" }, "RecordingOffline: told to ops/slack/0, as news of its group"],
   [
+    { ...at, reason: "told", detail: "started" },
+    "RecordingOffline: told to ops/slack/0, in the summary of a start without memory",
+  ],
+  [
     { ...at, reason: "told_end", detail: "rule_removed" },
     "RecordingOffline: its end told to ops/slack/0: rule removed",
   ],

@@ -526,6 +526,20 @@ it("a store that throws ends the run with one line; the lease brings the group b
   ]);
 });
 
+it("the summary of a start is a thread of its own, and another message after each start", () => {
+  const summary = (dueSince: number) =>
+    toNotification(
+      slack,
+      [{ claim: { group: "started", labels: { complete: "true" }, told: new Map(), dueSince } }],
+      { say: "started", firing: [], resolved: [], start: { complete: true, unsettled: 0, held: 0 } },
+      T0 + HOUR,
+      undefined,
+    );
+  expect(summary(T0)).toMatchObject({ group: { id: "started", labels: {} }, start: { complete: true } });
+  expect(summary(T0).messageId).toBe(summary(T0).messageId);
+  expect(summary(T0).messageId).not.toBe(summary(T0 + HOUR).messageId);
+});
+
 it("a message's id stays while it is tried again and changes with anything new", () => {
   const isNew = (alert: Alert) => ({ ...alert, fingerprint: "f", isNew: true });
   const idOf = (
