@@ -261,6 +261,7 @@ export function createEngine(deps: EngineDeps): Engine {
     groups: store.groups,
     assigned,
     integrations: integrations.filter((one) => !isProgram(one)).map(({ id }) => id),
+    waiting: integrationIds,
     rules,
     statusIntervalMs: watch.statusIntervalMs,
     held: () => holds.ofAll(),

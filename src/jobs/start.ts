@@ -22,7 +22,10 @@ export interface StartDeps {
   readonly store: Pick<ShardStore, "attempts" | "readAll">;
   readonly groups: Pick<GroupStore, "nextDue">;
   readonly assigned: Pick<Assigned, "known" | "shards" | "follow">;
+  /** Who gets the summary. */
   readonly integrations: readonly string[];
+  /** Who waits for it: every integration, programs too. */
+  readonly waiting: readonly string[];
   readonly rules: readonly Rule[];
   readonly statusIntervalMs: number;
   /** Everything that fires, and what holds it back. */
@@ -31,7 +34,7 @@ export interface StartDeps {
 }
 
 export function createStart(deps: StartDeps) {
-  const { clock, integrations, statusIntervalMs } = deps;
+  const { clock, integrations, waiting, statusIntervalMs } = deps;
   let gathering = false;
   /** When this replica began to look: time in which nobody did gives the service no time to answer. */
   let lookingSince: Instant | undefined;
@@ -51,7 +54,7 @@ export function createStart(deps: StartDeps) {
     const [shards, attempts, due] = await Promise.all([
       deps.store.readAll(deps.assigned.shards()),
       deps.store.attempts(),
-      deps.groups.nextDue(integrations),
+      deps.groups.nextDue(waiting),
     ]);
     const now = clock.now();
     lookingSince ??= now;
@@ -76,7 +79,7 @@ export function createStart(deps: StartDeps) {
     if (!(await deps.start.sum(integrations, ids, picture, now))) return;
     const facts = { reason, firing: firing.length, ...picture };
     deps.log.info(facts, "the first picture is told in one message; from now on news is told as it comes");
-    await deps.wake(new Map(integrations.map((id) => [id, now])));
+    await deps.wake(new Map(waiting.map((id) => [id, now])));
   }
 
   return {

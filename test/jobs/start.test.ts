@@ -48,9 +48,13 @@ function lookerAt(stored: {
       },
     },
     store: { attempts: async () => new Map(Object.entries(attempts)), readAll: async () => [] },
-    groups: { nextDue: async () => new Map(stored.dueAt === undefined ? [] : [["ops", stored.dueAt]]) },
+    groups: {
+      nextDue: async (ids) =>
+        new Map(stored.dueAt === undefined ? [] : ids.slice(-1).map((id) => [id, stored.dueAt ?? 0])),
+    },
     assigned,
     integrations: ["ops"],
+    waiting: ["ops", "program"],
     rules: [],
     statusIntervalMs: 30 * SECOND,
     held: async () => [held("site"), held("camera", "site")],
@@ -65,7 +69,7 @@ it("the summary is made once every shard was read, of what no other alert explai
   const { look, sums, woken } = lookerAt({ now: T0 + MINUTE, attempts: all(T0 + MINUTE) });
   await look();
   expect(sums).toEqual([{ alerts: [firing("site").id], complete: true }]);
-  expect(woken).toEqual(["ops"]);
+  expect(woken).toEqual(["ops", "program"]);
 });
 
 it("who remembers makes none", async () => {
@@ -96,7 +100,7 @@ it.each([
   expect(sums).toMatchObject([{ complete: false }]);
 });
 
-it("what cannot be read keeps no news waiting, once it was tried", async () => {
+it("what cannot be read keeps no news waiting, once it was tried, not even a program's", async () => {
   const one = { ...all(T0 + MINUTE), "shard:1": failed(T0 + MINUTE) };
   const { look, sums } = lookerAt({ now: T0 + MINUTE, attempts: one, dueAt: T0 + MINUTE });
   await look();

@@ -48,19 +48,6 @@ describe("a group as Alertmanager's webhook payload", () => {
     });
   });
 
-  it("says of a start without memory what it means, also where nothing fires", () => {
-    const start = { complete: true, unsettled: 0, held: 0 };
-    expect(render({ reason: "started", group: { id: "started", labels: {} }, start })).toMatchObject({
-      status: "resolved",
-      alerts: [],
-      groupKey: "started:{}",
-      commonAnnotations: {
-        summary: "lenswatch starts without memory: nothing is down",
-        description: expect.stringMatching(/^What was told before and is not listed here is over/),
-      },
-    });
-  });
-
   it("is resolved once nothing fires, and says why each alert ended", () => {
     const payload = render({
       resolved: [endedOf("Door"), endedOf("Till 3", { endReason: "no_longer_watched" })],

@@ -4,7 +4,6 @@
  */
 import type { Notification, NotifiedAlert } from "../../alerting/notification.ts";
 import type { Labels } from "../../health/alert.ts";
-import { messageOf } from "../message.ts";
 import { generatorUrl, timestamp, wellFormed, wireAnnotations } from "../wire-alert.ts";
 
 export interface WebhookPayload {
@@ -54,20 +53,12 @@ export function renderWebhook(
     alerts,
     groupLabels,
     commonLabels: common(alerts.map(({ labels }) => labels)),
-    commonAnnotations: notification.start
-      ? inWords(notification)
-      : common(alerts.map(({ annotations }) => annotations)),
+    commonAnnotations: common(alerts.map(({ annotations }) => annotations)),
     externalURL: externalUrl ?? "",
     version: "4",
     groupKey: `${group.id}:${JSON.stringify(groupLabels)}`,
     truncatedAlerts: all.length - alerts.length,
   };
-}
-
-/** The summary of a start without memory may have no alerts, and means something for those told before. */
-function inWords(notification: Notification): Labels {
-  const { title, lead } = messageOf(notification, 0);
-  return wellFormed({ summary: title, description: lead.join(" ") });
 }
 
 function toAlert(alert: NotifiedAlert, externalUrl: string | undefined, plain: boolean): WebhookAlert {
