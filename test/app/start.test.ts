@@ -221,6 +221,14 @@ time_intervals:
     await Promise.all([stage.slack.next(), stage.mail.next()]);
     expect(stage.slack.messages[0]?.shown).toContain(later.name);
     expect(starts(stage)).toEqual([1, 1]);
+    await emptied(stage);
+    const isAgain = ({ messages }: { messages: readonly unknown[] }) => messages.length > 1;
+    await until("told again", () => isAgain(stage.slack.starts) && isAgain(stage.mail.starts));
+    for (const { name } of [dark, later]) expect(stage.slack.starts.messages[1]?.shown).toContain(name);
+    comesBack(stage, dark);
+    await stage.slack.waitFor(({ text, shown }) => text.startsWith("Recovered") && shown.includes(dark.name));
+    expect(stage.slack.messages).toHaveLength(2);
+    expect(starts(stage)).toEqual([2, 2]);
     for (const replica of replicas) await replica.end("SIGTERM");
   });
 
