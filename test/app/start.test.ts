@@ -51,23 +51,25 @@ describeWithRedis("a start without memory", () => {
   });
 
   it.concurrent("lists what is down, which is no news any more; its end is told as ever", async () => {
-    await using stage = await prepareWatch();
-    const { slack, mail } = stage;
-    const both = cameras(stage);
-    goesDark(stage, ...both);
-    const daemon = await startDaemon(stage.config);
+    await using watch = await startWatch({
+      before: (world) => {
+        for (const { recordings } of world.locations.slice(0, 2))
+          world.setStatus(recordings[0]?.id ?? "", "offline");
+      },
+    });
+    const { slack, mail } = watch;
+    const both = cameras(watch);
     const [said, mailed] = await Promise.all([slack.starts.next(), mail.starts.next()]);
     expect(mailed.subject).toMatch(/^lenswatch starts without memory: 2 recordings offline · /);
     for (const text of [said.shown, mailed.text]) {
       for (const { name } of both) expect(text).toContain(name);
       expect(text).toContain(OVER);
     }
-    comesBack(stage, both[0]);
+    comesBack(watch, both[0]);
     expect((await slack.next()).text).toMatch(/^Recovered: 1 recording /);
     expect((await mail.next()).subject).toMatch(/^Recovered: 1 recording /);
     expect([slack.messages.length, mail.messages.length]).toEqual([1, 1]);
-    expect(starts(stage)).toEqual([1, 1]);
-    expect(await daemon.end("SIGTERM")).toBe(0);
+    expect(starts(watch)).toEqual([1, 1]);
   });
 
   it.concurrent("waits for what is about to fire, so that it is in the summary", async () => {
@@ -155,37 +157,36 @@ time_intervals:
   });
 
   it.concurrent("does not claim to know what it could not see; what it sees later is news", async () => {
-    await using stage = await prepareWatch({
+    await using watch = await startWatch({
       rules: `
   - alert: RecordingOffline
     when: { status: offline }
     for: 0s`,
+      before(world, faults) {
+        world.setStatus(world.recordings[0]?.id ?? "", "offline");
+        faults.set("error_payload", { endpoint: "status/uptime" });
+      },
     });
-    const { simulator, slack } = stage;
-    const [camera] = cameras(stage);
-    goesDark(stage, camera);
-    simulator.faults.set("error_payload", { endpoint: "status/uptime" });
-    const daemon = await startDaemon(stage.config);
-    const said = await slack.starts.next(25_000);
+    const { simulator, slack } = watch;
+    const [camera] = cameras(watch);
+    const said = await slack.starts.next();
     expect(said.text).toContain("without memory: what is down is not known yet");
     expect(said.shown).toContain("may still go on: then it is told anew once it is seen");
     simulator.faults.clearAll();
     expect((await slack.next()).shown).toContain(camera.name);
-    comesBack(stage, camera);
+    comesBack(watch, camera);
     expect((await slack.next()).text).toMatch(/^Recovered/);
     expect(slack.starts.messages).toHaveLength(1);
-    await daemon.end("SIGTERM");
-  }, 40_000);
+  }, 60_000);
 
   it.concurrent("that is blind says so at once when that is news", async () => {
-    await using stage = await prepareWatch();
-    stage.simulator.faults.set("error_payload", { endpoint: "status/uptime" });
-    const daemon = await startDaemon(stage.config);
-    const said = await stage.slack.starts.next();
+    await using watch = await startWatch({
+      before: (_, faults) => faults.set("error_payload", { endpoint: "status/uptime" }),
+    });
+    const said = await watch.slack.starts.next();
     expect(said.text).toContain("without memory: lenswatch cannot see the service");
-    stage.simulator.faults.clearAll();
-    expect((await stage.slack.next()).text).toMatch(/^Recovered: lenswatch's view of the service/);
-    await daemon.end("SIGTERM");
+    watch.simulator.faults.clearAll();
+    expect((await watch.slack.next()).text).toMatch(/^Recovered: lenswatch's view of the service/);
   });
 
   it.concurrent("in the middle, of a Redis that was emptied: one more summary, and ends are told as ever", async () => {
