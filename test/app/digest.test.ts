@@ -51,6 +51,7 @@ describeWithRedis("a digest", () => {
   it.concurrent("tells of yesterday's outage and of what is down now; preview to a file, send to its readers", async () => {
     await using watch = await startWatch({
       watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
+      http: 'http: { listen: "127.0.0.1:0", admin_token: s3cret }',
     });
     const dir = await mkdtemp(join(tmpdir(), "lenswatch-digest-"));
     const file = join(dir, "lenswatch.yaml");
@@ -63,6 +64,14 @@ describeWithRedis("a digest", () => {
     watch.simulator.world.setStatus(dark.id, "offline");
     await watch.slack.next();
     await watch.mail.next();
+    await fetch(`${watch.app.address}/api/v2/alerts`, {
+      method: "POST",
+      headers: { authorization: "Bearer s3cret", "content-type": "application/json" },
+      body: JSON.stringify([
+        { labels: { alertname: "DiskFull" }, startsAt: new Date(Date.now() - 30 * HOUR).toISOString() },
+      ]),
+    });
+    expect((await watch.slack.next()).text).toContain("disk full");
     await seenUptime(watch);
 
     const out = join(dir, "digest.html");
@@ -71,6 +80,7 @@ describeWithRedis("a digest", () => {
     const html = await readFile(out, "utf8");
     expect(html).toContain(dark.name);
     expect(html).toContain(past.name);
+    expect(html).not.toMatch(/disk ?full/i);
 
     const sent = await cli(["digest", "send", "daily-ops", "--config", file]);
     expect(sent).toEqual({ code: 0, out: "boss@example.com: accepted\nops@example.com: accepted\n" });
