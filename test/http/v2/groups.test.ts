@@ -159,6 +159,15 @@ describe("GET /api/v2/alerts/groups", () => {
     expect(group?.alerts.map(({ labels }) => labels.n)).toEqual(["1", "2", "3", "last"]);
   });
 
+  test("sorts fewer labels before more, whatever they say", async () => {
+    const of = (labels: Record<string, string>): ActiveAlert => ({
+      alert: firingAlert("Own", labels),
+      receivers: ["ops"],
+    });
+    const [group] = (await groups("", [of({ n: "1", z: "x" }), of({ n: "2" })])).body as AlertGroup[];
+    expect(group?.alerts.map(({ labels }) => labels.n)).toEqual(["2", "1"]);
+  });
+
   test("a storm of alerts is all there", async () => {
     const storm = Array.from({ length: 3_000 }, (_, i) => dark(`rec-${i}`, `place-${i % 100}`));
     const body = (await groups("", storm)).body as AlertGroup[];
