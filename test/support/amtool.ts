@@ -8,10 +8,9 @@ import { temporaryDirectory } from "./directory.ts";
 
 const hasAmtool = spawnSync("amtool", ["--version"]).status === 0;
 
-/** `test`, skipped with its reason where there is no amtool. */
-export const testWithAmtool: typeof test = hasAmtool
-  ? test
-  : (((name: string) => test.skip(`${name} (skipped: amtool is not installed)`, () => {})) as typeof test);
+/** `test`, skipped where there is no amtool; then the file has one more, whose name says why. */
+export const testWithAmtool = test.skipIf(!hasAmtool);
+if (!hasAmtool) test.skip("skipped: amtool is not installed", () => undefined);
 
 /** Runs amtool with these arguments alone; gives what it prints, trimmed, and rejects where it fails. */
 export async function amtool(...args: string[]): Promise<string> {
