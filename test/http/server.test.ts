@@ -49,7 +49,7 @@ describe("unknown paths", () => {
 
   test("nothing changes state", async () => {
     const { address } = await serve();
-    const response = await fetch(`${address}/api/v2/alerts`, { method: "POST", body: "[]" });
+    const response = await fetch(`${address}/api/v2/receivers`, { method: "POST", body: "[]" });
     expect(response.status).toBe(404);
     expect(typeof (await response.json())).toBe("string");
   });
