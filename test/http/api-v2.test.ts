@@ -49,6 +49,12 @@ describe("GET /api/v2/alerts", () => {
     ]);
   });
 
+  test("calls what waits for its recording's schedule suppressed: nobody hears of it", async () => {
+    const alert = { ...firingAlert("RecordingOffline"), facts: { timezone: "UTC", paused: true } };
+    const { json } = await serve({ alerts: async () => [{ alert, receivers: ["ops"] }] });
+    expect((await json("/api/v2/alerts")).body).toMatchObject([{ status: { state: "suppressed" } }]);
+  });
+
   test("says what holds an alert back", async () => {
     const { json } = await serve({ alerts: async () => [silenced] });
     expect((await json("/api/v2/alerts")).body).toMatchObject([

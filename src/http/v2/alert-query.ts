@@ -40,8 +40,9 @@ export type AlertState = "unprocessed" | "active" | "suppressed";
 
 /** As it would be decided now; `mutedBy` of the group's route where one is asked about. */
 export function stateOf(active: ActiveAlert, mutedBy: readonly string[] = active.mutedBy ?? []): AlertState {
-  const { silencedBy, inhibitedBy, acknowledgement, outside } = active;
-  if (silencedBy?.length || inhibitedBy?.length || mutedBy.length > 0 || acknowledgement) return "suppressed";
+  const { alert, silencedBy, inhibitedBy, acknowledgement, outside } = active;
+  const held = silencedBy?.length || inhibitedBy?.length || mutedBy.length > 0;
+  if (held || acknowledgement || alert.facts.paused) return "suppressed";
   return outside?.unprocessed ? "unprocessed" : "active";
 }
 
