@@ -16,24 +16,28 @@ export function createSilenceStore(redis: Redis, keys: Keys) {
   const write = loadScript(redis, "silence", { withGroups: true });
   let parsed = new Map<string, { readonly text: string; readonly silence: Silence }>();
 
+  async function readAll(): Promise<Silence[]> {
+    const rows = Object.entries(await redis.hgetall(keys.silences));
+    const before = parsed;
+    parsed = new Map(
+      rows.map(([id, text]) => {
+        const known = before.get(id);
+        return [id, known?.text === text ? known : { text, silence: decode(text) }];
+      }),
+    );
+    return [...parsed.values()].map(({ silence }) => silence);
+  }
+
   return {
     /** All that are not over for longer than they are kept, in any order. */
     async read(now: Instant): Promise<readonly Silence[]> {
-      const rows = Object.entries(await redis.hgetall(keys.silences));
-      const before = parsed;
-      parsed = new Map(
-        rows.map(([id, text]) => {
-          const known = before.get(id);
-          return [id, known?.text === text ? known : { text, silence: decode(text) }];
-        }),
-      );
-      return [...parsed.values()].map(({ silence }) => silence).filter((one) => !isForgotten(one, now));
+      return (await readAll()).filter((one) => !isForgotten(one, now));
     },
 
     /** Writes them in one step; where one of them held something back, it is looked at again: gives what is due when. */
     async write(silences: readonly Silence[], now: Instant): Promise<Map<string, Instant>> {
-      const all = [...(await this.read(now)), ...silences].map(({ id }) => id);
-      const gone = [...parsed.keys()].filter((id) => !all.includes(id));
+      const known = await readAll();
+      const gone = known.filter((one) => isForgotten(one, now)).map(({ id }) => id);
       const rows = silences.map((silence) => [
         silence.id,
         encode(silence),

@@ -1,0 +1,57 @@
+import { randomUUID } from "node:crypto";
+import { expect, it } from "vitest";
+import { createMatcher } from "../../src/alerting/matcher.ts";
+import { SILENCE_KEPT_MS, type Silence } from "../../src/alerting/silence.ts";
+import { keysUnder } from "../../src/store/keys.ts";
+import { createSilenceStore } from "../../src/store/silences.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { HOUR, useRoom } from "./room.ts";
+
+const NOW = Date.UTC(2026, 10, 20, 14, 5);
+
+const silence = (changes: Partial<Silence> = {}): Silence => ({
+  id: randomUUID(),
+  matchers: [createMatcher("location_id", "=", "north")],
+  startsAt: NOW,
+  endsAt: NOW + HOUR,
+  updatedAt: NOW,
+  createdBy: "dana",
+  comment: "",
+  annotations: {},
+  ...changes,
+});
+
+describeWithRedis("the silences that are remembered", () => {
+  const room = useRoom();
+  const idsOf = (all: readonly Silence[]) => all.map(({ id }) => id).sort();
+  const open = () => {
+    const { redis, prefix } = room();
+    const { silences } = keysUnder(prefix);
+    return { redis, silences, store: createSilenceStore(redis, keysUnder(prefix)) };
+  };
+
+  it("are not forgotten because others are set and read in the same moment", async () => {
+    const { redis, silences, store } = open();
+    const theirs = silence();
+    await store.write([theirs], NOW);
+    const text = (await redis.hget(silences, theirs.id)) ?? "";
+    await redis.del(silences);
+    const ours = silence();
+    // In this order at Redis, and answered together: ours is about to be written, theirs is, somebody reads.
+    const writing = store.write([ours], NOW);
+    await Promise.all([redis.hset(silences, theirs.id, text), store.read(NOW), writing]);
+    expect(idsOf(await store.read(NOW))).toEqual(idsOf([ours, theirs]));
+  });
+
+  it("are dropped when they have been over for as long as they are kept", async () => {
+    const { redis, silences, store } = open();
+    const old = silence();
+    await store.write([old], NOW);
+    const later = NOW + HOUR + SILENCE_KEPT_MS;
+    const fresh = silence({ startsAt: later, endsAt: later + HOUR });
+    expect(idsOf(await store.read(later - 1))).toEqual([old.id]);
+    expect(await store.read(later)).toEqual([]);
+    await store.write([fresh], later);
+    expect(await redis.hkeys(silences)).toEqual([fresh.id]);
+  });
+});
