@@ -75,7 +75,7 @@ export function auditFlapping(
       if (!open && last) judge("doubled", telling, "told twice to be steady");
       else if (!open && !canFlap(telling))
         judge("false", telling, "told to be steady though it never flapped");
-      if (!wasIn(telling, changes))
+      if (telling.state !== undefined && !wasIn(telling, changes))
         judge("false", telling, `told to be steady ${telling.state}, which it was not`);
       close(telling);
     } else if (!open) judge("false", telling, "told as still flapping, never told as new");

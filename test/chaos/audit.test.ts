@@ -171,6 +171,7 @@ describe("the audit of a chaos run", () => {
       },
     ],
     ["silence about an outage shorter than `for`", { dark: [[10, 12]] }],
+    ["silence about an outage that nobody came to judge", { dark: [outage], unjudged: [[9, 31]] }],
     ["silence about an outage that nobody could see", { dark: [outage], blind: [[9, 31]] }],
     [
       "one alert over two outages with an unseen moment between",
@@ -189,6 +190,11 @@ describe("the audit of a chaos run", () => {
     ["what still goes on beside something new", { dark: [outage], told: [begin, [20, "still", 10], end] }],
   ])("accepts %s", (_, story) => {
     expect(kinds(story)).toEqual([]);
+  });
+
+  it("counts the answers that nothing disturbed, and those of them that were judged", () => {
+    const { answers } = judged({ blind: [[100, 109.8]], unjudged: [[200, 249]] });
+    expect(answers).toEqual({ sure: 289, judged: 242 });
   });
 
   it("excuses one repeated message for each kill, and only of the message in flight then", () => {

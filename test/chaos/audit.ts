@@ -11,7 +11,7 @@ import type { Excuse } from "./duty.ts";
 import { excuse } from "./excuse.ts";
 import type { Held } from "./held.ts";
 import { FLAPPING, type Telling } from "./tellings.ts";
-import { countedAnswers, darkTimes, type Span, type StatusChange, unsureTimes } from "./truth.ts";
+import { confirmed, countedAnswers, darkTimes, type Span, type StatusChange, unsureTimes } from "./truth.ts";
 
 export interface Watched {
   readonly id: string;
@@ -34,6 +34,8 @@ export interface AuditInput {
   readonly unreadable: readonly string[];
   /** By location: when the service answered about it. */
   readonly answers: ReadonlyMap<string, readonly Instant[]>;
+  /** By location: when an answer about it was judged, by what the daemon remembers. */
+  readonly judged: ReadonlyMap<string, readonly Instant[]>;
   /** Kills of replicas and of Redis. */
   readonly crashes: readonly Instant[];
   /** The service, or Redis, did not do its part. */
@@ -91,6 +93,8 @@ export interface Audit {
   /** Times a recording was told to flap. */
   readonly flaps: number;
   readonly tellings: number;
+  /** Answers about a place while nothing failed, and how many of them were judged. */
+  readonly answers: { readonly sure: number; readonly judged: number };
   /** All verdicts but the doubled ones that are excused. */
   readonly verdicts: readonly Verdict[];
   /** Messages that repeat what was told; `excused`: each by a kill of its own while the first was in flight. */
@@ -101,7 +105,8 @@ export interface Audit {
 /** Judges a whole run. */
 export function audit(input: AuditInput): Audit {
   const bySubject = Map.groupBy(input.tellings, ({ subject, integration }) => `${integration}\n${subject}`);
-  const auditOne = createAuditOne(input);
+  const { byPlace, sure } = countedByPlace(input);
+  const auditOne = createAuditOne(input, byPlace);
   const parts = input.recordings.flatMap((recording) =>
     recording.integrations.map((integration) => {
       const key = `${integration}\n${recording.name}`;
@@ -128,6 +133,7 @@ export function audit(input: AuditInput): Audit {
     excused: Object.fromEntries([...excused].map(([reason, all]) => [reason, all.length])),
     flaps: sum((part) => part.flaps),
     tellings: input.tellings.length,
+    answers: { sure, judged: [...byPlace.values()].reduce((all, { length }) => all + length, 0) },
     verdicts: [
       ...found.filter(({ kind }) => kind !== "doubled"),
       ...doubled.left,
@@ -140,19 +146,31 @@ export function audit(input: AuditInput): Audit {
   };
 }
 
+/** Answers that must have counted: nothing failed around them, and what they said was judged. */
+function countedByPlace({ answers, judged, blind, crashes }: AuditInput) {
+  const unsure = unsureTimes(blind, crashes);
+  let sure = 0;
+  const byPlace = new Map(
+    [...answers].map(([id, all]) => {
+      const counted = countedAnswers(all, unsure);
+      sure += counted.length;
+      return [id, confirmed(counted, judged.get(id) ?? [])] as const;
+    }),
+  );
+  return { byPlace, sure };
+}
+
 interface OneAudit extends RecordingAudit {
   readonly flaps: number;
 }
 
 /** Judges one recording at one integration; what was told of its flapping first, since that excuses and condemns. */
-function createAuditOne(input: AuditInput) {
+function createAuditOne(input: AuditInput, byPlace: ReadonlyMap<string, readonly Instant[]>) {
   const dark = darkTimes(input.ledger, input.end);
   const changes = Map.groupBy(input.ledger, ({ recordingId }) => recordingId);
   const held = new Map<string, Held[]>();
   for (const one of input.held)
     for (const id of one.recordingIds) held.set(id, [...(held.get(id) ?? []), one]);
-  const unsure = unsureTimes(input.blind, input.crashes);
-  const byPlace = new Map([...input.answers].map(([id, answers]) => [id, countedAnswers(answers, unsure)]));
 
   return (recording: Watched, integration: string, tellings: readonly Telling[]): OneAudit => {
     const { id, name: subject, locationId, within } = recording;

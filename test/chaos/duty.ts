@@ -47,9 +47,10 @@ export function createDuties(one: RecordingCase) {
   const seen = (span: Span) => seenMs(heard, span, GAP_INTERVALS * rule.intervalMs);
   const between = (from: Instant, to: Instant) => (within ? timeInside(within, from, to) : to - from);
 
-  function excuse(span: Span): "held" | "flapping" | undefined {
+  function excuse(span: Span): Excuse | undefined {
     if (flaps.some(({ from, to }) => span.to >= from && span.from <= to)) return "flapping";
     const last = { from: span.to - FREE_MS, to: span.to + AFTER_MS };
+    if (within && between(last.from, last.to) < last.to - last.from) return "outside_schedule";
     const isHeld = held.some((hold) => {
       const { from, to } = heldFrom(hold, dark);
       return from <= last.to && to >= last.from;

@@ -46,11 +46,13 @@ export function createJudge(stage: Stage, replicas: Replicas, diary: Diary) {
     const end = Date.now();
     const ledger = stage.simulator.world.ledger.filter(({ change }) => change === "status");
     const dark = darkTimes(ledger, end);
+    const changes = Map.groupBy(ledger, ({ recordingId }) => recordingId);
     const meant = stage.watched.map(({ id, name, place, integrations }) => ({
       name,
       place,
       integrations,
       dark: dark.get(id) ?? [],
+      changes: changes.get(id)?.length ?? 0,
       logged: logged.get(id) ?? [],
     }));
     const { tellings, unreadable, summaries } = spellOut(messages, meant, RULE);
@@ -65,6 +67,7 @@ export function createJudge(stage: Stage, replicas: Replicas, diary: Diary) {
         ...stage.toldToForget().map((to) => `${to}: told again to start without memory`),
       ],
       answers: stage.answers,
+      judged: stage.judged(),
       crashes: [...diary.crashes, ...kills].sort((a, b) => a - b),
       blind: [...diary.blind, ...diary.redisDown],
       rule: RULE,

@@ -24,6 +24,7 @@ export function auditText(audit: Audit): string {
     renderTable(["", ...COUNTED, "doubled without a kill"], rows),
     `${audit.outages} outages (each integration's counted), ${audit.mustBeTold} of them to be told; ` +
       `rightly not told: ${excusesOf(audit)}; told to flap: ${audit.flaps}\n` +
+      `${audit.answers.sure} answers about a location with nothing failing, ${percent(audit.answers)} of them judged\n` +
       `${audit.tellings} lines told; ${messages} messages repeated, ${excused} of them in flight at a kill\n`,
     renderTable(["from flip to acceptance", "n", "p50 s", "p99 s", "max s"], delayRows(audit.delays)),
     ...audit.verdicts.map(
@@ -43,6 +44,10 @@ function excusesOf({ excused }: Audit): string {
   return Object.entries(EXCUSES)
     .map(([excuse, words]) => `${excused[excuse as keyof typeof EXCUSES] ?? 0} ${words}`)
     .join(", ");
+}
+
+function percent({ sure, judged }: Audit["answers"]): string {
+  return `${((100 * judged) / Math.max(1, sure)).toFixed(1)} %`;
 }
 
 function delayRows(delays: readonly Delay[]): string[][] {

@@ -12,6 +12,7 @@ import type { Watched } from "./audit.ts";
 import { configText, receiverOf } from "./config-text.ts";
 import { type Memory, startKept, startPromoting } from "./memory.ts";
 import type { Message } from "./summary.ts";
+import { watchSweeps } from "./sweeps.ts";
 import { readMail, readSlack } from "./tellings.ts";
 import type { Span } from "./truth.ts";
 import { hoursWithin, type Zone } from "./zones.ts";
@@ -42,6 +43,8 @@ export interface Stage {
   readonly watched: readonly Watched[];
   /** By location: when the service answered about it. */
   readonly answers: ReadonlyMap<string, readonly Instant[]>;
+  /** By location: when an answer about it was judged and remembered. */
+  judged(): ReadonlyMap<string, readonly Instant[]>;
   /** What a webhook answers; undefined: as Slack does when it is well. */
   trouble(webhook: number, trouble: SlackTrouble | undefined): void;
   /** All webhooks are well again. */
@@ -72,6 +75,7 @@ export async function startStage(fleet: Fleet, logLevel: "info" | "debug"): Prom
     for (const { id } of recordings) world.setSchedule(id, true);
   }
   const accepted = acceptSlack(slack);
+  const sweeps = watchSweeps(() => redis.look());
   const webhooks = Array.from({ length: fleet.webhooks }, (_, i) => `${slack.url}-${i}`);
   return {
     simulator,
@@ -87,6 +91,7 @@ export async function startStage(fleet: Fleet, logLevel: "info" | "debug"): Prom
     }),
     watched: watchedOf(simulator, fleet),
     answers: noteAnswers(simulator),
+    judged: sweeps.byLocation,
     trouble: accepted.trouble,
     noTrouble: accepted.noTrouble,
     schedulesLearned: () => schedulesLearned(simulator, redis.look()),
@@ -105,6 +110,7 @@ export async function startStage(fleet: Fleet, logLevel: "info" | "debug"): Prom
       return all.filter((one, i) => all.indexOf(one) < i);
     },
     async close() {
+      sweeps.close();
       await Promise.all([simulator.close(), slack.close(), mail.close()]);
       await redis.stop();
     },

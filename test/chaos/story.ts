@@ -18,6 +18,8 @@ export interface Story {
   readonly redisDown?: readonly (readonly [from: number, to: number])[];
   /** Seconds in which the service said nothing that counts. */
   readonly blind?: readonly (readonly [from: number, to: number])[];
+  /** Seconds in which nothing that was answered was judged. */
+  readonly unjudged?: readonly (readonly [from: number, to: number])[];
   readonly unreadable?: readonly string[];
   /** Seconds of its uploading schedule. */
   readonly within?: readonly (readonly [from: number, to: number])[];
@@ -50,6 +52,7 @@ const tellings = (lines: readonly Line[], subject: string, from: number): Tellin
 export function judged(story: Story): Audit {
   const spans = (pairs: Story["dark"] = []) =>
     pairs.map(([from, to]) => ({ from: second(from), to: second(to) }));
+  const answers = Array.from({ length: 300 }, (_, i) => second(i) + 500);
   const hours = story.within && spans(story.within);
   const input: AuditInput = {
     recordings: [
@@ -71,7 +74,10 @@ export function judged(story: Story): Audit {
       ...tellings(story.other ?? [], "The service", 100),
     ],
     unreadable: story.unreadable ?? [],
-    answers: new Map([["l1", Array.from({ length: 300 }, (_, i) => second(i) + 500)]]),
+    answers: new Map([["l1", answers]]),
+    judged: new Map([
+      ["l1", answers.filter((at) => !spans(story.unjudged).some(({ from, to }) => at >= from && at <= to))],
+    ]),
     crashes: (story.crashes ?? []).map(second),
     blind: spans(story.blind),
     redisDown: spans(story.redisDown),

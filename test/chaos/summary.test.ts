@@ -27,6 +27,7 @@ const camera = (name: string, dark?: readonly [number, number], logged: readonly
   place: "Leeds",
   integrations: ["slack/0"],
   dark: dark ? [{ from: second(dark[0]), to: second(dark[1]) }] : [],
+  changes: dark ? 2 : 0,
   logged,
 });
 const told = (at: number, reason = "told"): Logged => ({ at: second(at), integration: "slack/0", reason });
@@ -106,6 +107,18 @@ describe("what a summary stands for", () => {
   it("told a second time is told a second time of the same", () => {
     const again = [15, 18].map((at) => message(at, { counted: [leeds("firing", 2)] }));
     expect(spelled(again, dark).lines).toEqual(["firing: A", "firing: B", "firing: A", "firing: B"]);
+  });
+
+  it("is, of those that flap, whoever changed most, and is steady again as who was told to flap", () => {
+    const recordings = [...dark, { ...camera("Roof", [10, 40]), changes: 4 }];
+    const messages = [
+      message(15, { counted: [leeds("firing", 2), leeds("flapping", 1)] }),
+      message(46, { counted: [leeds("recovered", 3), leeds("steady", 1)] }),
+      message(47, { counted: [leeds("steady", 1)] }),
+    ];
+    const { lines, unreadable } = spelled(messages, recordings);
+    expect(lines.filter((line) => /flapping|steady/.test(line))).toEqual(["flapping: Roof", "steady: Roof"]);
+    expect(unreadable).toEqual([expect.stringContaining("counts 1 steady at Leeds, where there were 0")]);
   });
 
   it("takes named lines as they are", () => {

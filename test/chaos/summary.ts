@@ -6,7 +6,7 @@
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Timing } from "./audit.ts";
 import { SENDING_MS, TOLERANCE_MS } from "./match.ts";
-import type { Counted, Read, Says, Telling } from "./tellings.ts";
+import { type Counted, FLAPPING, type Read, type Says, type Telling } from "./tellings.ts";
 import { type Span, timeInside } from "./truth.ts";
 
 /** An accepted message. */
@@ -29,6 +29,8 @@ export interface Meant {
   readonly name: string;
   readonly place: string;
   readonly dark: readonly Span[];
+  /** How often its status changed. */
+  readonly changes: number;
   /** Of being offline alone, oldest first; empty where it was not asked for. */
   readonly logged: readonly Logged[];
   readonly integrations: readonly string[];
@@ -57,6 +59,7 @@ export function spellOut(messages: readonly Message[], recordings: readonly Mean
   const byPlace = Map.groupBy(recordings, ({ place }) => place);
   const byName = new Map(recordings.map((one) => [one.name, one]));
   const open = new Map<string, Telling>();
+  const flapping = new Set<string>();
   const tellings: Telling[] = [];
   const unreadable: string[] = [];
   let summaries = 0;
@@ -69,6 +72,8 @@ export function spellOut(messages: readonly Message[], recordings: readonly Mean
     tellings.push(telling);
     const key = `${telling.integration}\n${telling.subject}`;
     if (telling.says === "firing") open.set(key, telling);
+    if (telling.says === "flapping") flapping.add(key);
+    if (telling.says === "steady") flapping.delete(key);
     if (telling.says === "recovered" || telling.says === "late" || telling.says === "ended") open.delete(key);
   }
 
@@ -80,14 +85,21 @@ export function spellOut(messages: readonly Message[], recordings: readonly Mean
     for (const what of read.unreadable) complain(what);
     if (read.counted.length + read.cut.length > 0) summaries++;
     const named = new Set(mine.map(({ subject }) => subject));
-    const desk = { message, open, rule, named, next: nextOf.get(message.number) ?? Number.POSITIVE_INFINITY };
+    const desk = {
+      message,
+      open,
+      flapping,
+      rule,
+      named,
+      next: nextOf.get(message.number) ?? Number.POSITIVE_INFINITY,
+    };
     // What is over is told before what begins: the same recording may be in both lists.
     const counted = [...read.counted].sort((a, b) => rank(a.says) - rank(b.says));
     const spelled = counted.flatMap((count) => {
       const found = standFor(count, byPlace.get(count.place) ?? [], desk);
       if (found.length < count.count)
         complain(`counts ${count.count} ${count.says} at ${count.place}, where there were ${found.length}`);
-      for (const { subject } of found) named.add(subject);
+      if (!FLAPPING.has(count.says)) for (const { subject } of found) named.add(subject);
       return found;
     });
     for (const telling of [...mine, ...spelled]) note(telling);
@@ -135,6 +147,8 @@ function leftOut(read: Read, said: readonly Telling[], known: ReadonlyMap<string
 interface Desk {
   readonly message: Message;
   readonly open: ReadonlyMap<string, Telling>;
+  /** Told to flap. */
+  readonly flapping: ReadonlySet<string>;
   readonly rule: Timing;
   /** Spoken of in the same message already. */
   readonly named: ReadonlySet<string>;
@@ -144,7 +158,8 @@ interface Desk {
 
 /** The likeliest recordings behind a count, as tellings; fewer where there are not so many. */
 function standFor({ says, count }: Counted, among: readonly Meant[], desk: Desk): Telling[] {
-  if (says === "steady" || says === "flapping" || says === "still_flapping" || says === "ended") return [];
+  if (says === "ended") return [];
+  if (FLAPPING.has(says)) return flappers({ says, count }, among, desk);
   return among
     .filter(({ name }) => !desk.named.has(name))
     .flatMap((recording) => {
@@ -154,6 +169,20 @@ function standFor({ says, count }: Counted, among: readonly Meant[], desk: Desk)
     .sort((a, b) => b.score - a.score)
     .slice(0, Math.max(0, count))
     .map(({ telling }) => telling);
+}
+
+/** Those that were told to flap, or of which it is new: the ones that changed most. In which state they are now is not said. */
+function flappers(
+  { says, count }: Pick<Counted, "says" | "count">,
+  among: readonly Meant[],
+  { message: { at, integration, number: message }, flapping }: Desk,
+): Telling[] {
+  const isOpen = ({ name }: Meant) => flapping.has(`${integration}\n${name}`);
+  return among
+    .filter((one) => (says === "flapping" ? one.changes > 0 : isOpen(one)))
+    .sort((a, b) => Number(isOpen(a)) - Number(isOpen(b)) || b.changes - a.changes)
+    .slice(0, count)
+    .map(({ name: subject }) => ({ at, integration, message, subject, says, lastedMs: 0, beganMinute: 0 }));
 }
 
 interface Candidate {

@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { countedAnswers, darkTimes, inside, seenMs, timeInside, timeOutside, unsureTimes } from "./truth.ts";
+import {
+  confirmed,
+  countedAnswers,
+  darkTimes,
+  inside,
+  seenMs,
+  timeInside,
+  timeOutside,
+  unsureTimes,
+} from "./truth.ts";
 
 describe("what truly happened", () => {
   it("is dark from the first change to offline to the next to anything else, or to the end", () => {
@@ -32,6 +41,11 @@ describe("what truly happened", () => {
     const answers = [1_000, 1_600, 2_001, 3_000, 4_600, 5_500, 6_900, 7_001, 8_000, 8_600, 9_500];
     expect(countedAnswers(answers, unsure)).toEqual([1_000, 2_001, 3_000, 7_001, 8_000, 9_500]);
     expect(countedAnswers(answers, [])).toEqual(answers);
+  });
+
+  it("was seen as far as it was judged", () => {
+    expect(confirmed([1_000, 2_000, 5_000, 9_000], [1_200, 3_400, 7_400])).toEqual([1_000, 2_000]);
+    expect(confirmed([1_000, 4_000, 9_000], [1_200, 3_400, 7_600])).toEqual([1_000, 4_000, 9_000]);
   });
 
   it("was seen to last only where answers are close enough", () => {

@@ -91,6 +91,18 @@ export function countedAnswers(answers: readonly Instant[], unsure: readonly Spa
 /** From an answer of the service until what it means is written down. */
 const IN_FLIGHT_MS = 500;
 
+/** Those answers that were judged, on however busy a machine; both in order. */
+export function confirmed(answers: readonly Instant[], judged: readonly Instant[]): Instant[] {
+  let next = 0;
+  return answers.filter((at) => {
+    while ((judged[next] ?? at) < at - JUDGED_MS) next++;
+    return (judged[next] ?? Number.POSITIVE_INFINITY) <= at + JUDGED_MS;
+  });
+}
+
+/** Between an answer and the moment it is dated at. */
+const JUDGED_MS = 1_500;
+
 /** How long a state was surely seen to last: the gaps between answers in it, as far as they count for `for`. */
 export function seenMs(answers: readonly Instant[], { from, to }: Span, maxGapMs: number): number {
   let sum = 0;
