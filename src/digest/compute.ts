@@ -127,16 +127,24 @@ export function createDigester(scope: DigestScope): Digester {
       }
       const dark = darkLocations(scope, locations);
       yield;
+      const counted = totals(all, blind);
+      const before = scope.before && totalsBefore(all, scope);
+      yield;
+      const byDay = locationDigests(all, calendar);
+      yield;
+      const rules = { now: scope.now, dayZone: scope.dayZone, below };
+      const untrusted = untrustedDays(all, calendar, rules);
+      yield;
       return {
         now: scope.now,
         period: scope.period,
         timezone: scope.timezone,
-        totals: totals(all, blind),
-        before: scope.before && totalsBefore(all, scope),
+        totals: counted,
+        before,
         parts,
         days: calendar.dates.slice(calendar.shownFrom),
-        locations: locationDigests(all, calendar),
-        untrusted: untrustedDays(all, calendar, { now: scope.now, dayZone: scope.dayZone, below }),
+        locations: byDay,
+        untrusted,
         untrustedBelow: below,
         counts: "not_asked",
         longest: longestOutages(parts, dark),

@@ -1,4 +1,5 @@
 /** A digest as a mail: subject, HTML and text with the same figures. */
+import { createBreather } from "../lib/breathe.ts";
 import { html } from "../lib/markup.ts";
 import { cut } from "../lib/text.ts";
 import type { Digest } from "./digest.ts";
@@ -47,10 +48,12 @@ export async function renderDigest(digest: Digest, frame: DigestFrame): Promise<
       text: renderText(digest, view, head, safe),
     };
   };
+  const breather = createBreather();
   let limit = MOST_SHOWN;
   let body = render(limit);
   for (let size = sizeOf(body); limit > 1 && size > MAX_BYTES; size = sizeOf(body)) {
     limit = Math.max(1, Math.min(limit - 1, Math.floor((limit * MAX_BYTES) / size)));
+    await breather.breathe();
     body = render(limit);
   }
   const label = ` · ${digest.period.label}`;
