@@ -2,7 +2,7 @@
 import { humanDuration } from "../lib/duration.ts";
 import type { Digest, LocationGroup, Outage, RecordingDigest } from "./digest.ts";
 import { UP_ALL_THE_TIME } from "./digest.ts";
-import { count, counted, moment, nameOf, percent, periodNoun } from "./words.ts";
+import { count, counted, moment, nameAt, nameOf, percent, periodNoun } from "./words.ts";
 
 export interface Headline {
   /** One sentence without its full stop. */
@@ -68,7 +68,7 @@ function worst(digest: Digest): string {
   if (!first) return "";
   const { group, recording, outage } = first;
   const where = nameOf(group.locationName, group.locationId, 40);
-  return `${nameOf(recording.name, recording.id, 40)} at ${where} ${times("down", outage, digest)}`;
+  return `${nameAt(recording, group, 40)} at ${where} ${times("down", outage, digest)}`;
 }
 
 function* everyOutage(

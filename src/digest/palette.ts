@@ -12,7 +12,7 @@ export const SLOT_COLOURS: Readonly<Record<SlotState, string>> = {
 
 export const SLOT_WORDS: Readonly<Record<SlotState, string>> = {
   down: "down",
-  low: "low",
+  low: "below 95 %",
   blind: "lenswatch was blind",
   up: "up",
   closed: "outside schedule",

@@ -88,7 +88,7 @@ function groupHead(part: DigestPart, { group }: GroupView, note: string): Markup
 }
 
 function troubledGroup(part: DigestPart, view: GroupView, digest: Digest): Markup {
-  const rows = view.shown.map((recording) => recordingRows(recording, digest));
+  const rows = view.shown.map((recording) => recordingRows(recording, view, digest));
   const more =
     view.more > 0 ? html`<tr><td colspan="2" class="m s end">${words.moreHere(view)}</td></tr>` : nothing;
   return html`${groupHead(part, view, words.groupNote(view.group, digest))}${togetherRow(view)}${rows}${more}`;
@@ -98,15 +98,15 @@ function togetherRow({ group, together }: GroupView): Markup {
   const [first] = together;
   if (!first) return nothing;
   const description = `${words.nameOf(group.locationName, group.locationId)}: ${words.counted(together.length, "recording")} together`;
-  return html`<tr><td colspan="2" class="m s note">${words.togetherWords(together)}</td></tr>
+  return html`<tr><td colspan="2" class="m s note">${words.togetherWords(group, together)}</td></tr>
 <tr><td colspan="2" class="end">${bar(first.timeline, description)}</td></tr>
 `;
 }
 
-function recordingRows(recording: RecordingDigest, digest: Digest): Markup {
+function recordingRows(recording: RecordingDigest, { group }: GroupView, digest: Digest): Markup {
   const uptime = words.upShare(recording.uptime);
   const times = words.outageList(recording, digest);
-  const name = words.nameOf(recording.name, recording.id);
+  const name = words.nameAt(recording, group);
   const said = html`${words.downtime(recording, digest)}`;
   return html`<tr><td class="t name"><span dir="auto">${name}</span></td>
 <td class="t said nw" align="right" valign="top">${said}</td></tr>
@@ -121,7 +121,7 @@ function quietGroup(part: DigestPart, view: GroupView): Markup {
   const names = view.shown.map((recording, i) => {
     const uptime = words.percent(recording.uptime);
     const figure = uptime === "" ? "" : ` ${uptime.replace(" ", "\u00a0")}`;
-    return html`${i === 0 ? "" : "\u00a0· "}<span dir="auto">${words.nameOf(recording.name, recording.id)}</span>${figure}`;
+    return html`${i === 0 ? "" : "\u00a0· "}<span dir="auto">${words.nameAt(recording, view.group)}</span>${figure}`;
   });
   const more = view.more > 0 ? ` · ${words.moreHere(view)}` : "";
   return html`${groupHead(part, view, "")}<tr><td colspan="2" class="m s end">${names}${more}</td></tr>
@@ -143,6 +143,7 @@ function otherAlerts(digest: Digest): Markup {
 
 function footer(digest: Digest, externalUrl: string | undefined): Markup {
   const lines = words.notes(digest).map((note) => html`${note}<br>`);
-  const link = externalUrl === undefined ? nothing : html`<br><a href="${externalUrl}">See how it is now</a>`;
-  return html`${lines}${link}${{ html: UNSUBSCRIBE_HERE }}`;
+  const link =
+    externalUrl === undefined ? nothing : html`<a href="${externalUrl}">See how it is now</a> &nbsp; `;
+  return html`${lines}<br>${link}${{ html: UNSUBSCRIBE_HERE }}`;
 }

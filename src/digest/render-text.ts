@@ -1,7 +1,7 @@
 /** The digest in plain text, for those who read mail that way: the same words and figures as the HTML. */
 
 import * as counts from "./count-words.ts";
-import { type Digest, type RecordingDigest, UP_ALL_THE_TIME } from "./digest.ts";
+import { type Digest, type LocationGroup, type RecordingDigest, UP_ALL_THE_TIME } from "./digest.ts";
 import type { Headline } from "./headline.ts";
 import * as standing from "./standing-words.ts";
 import type { CountsView, DigestView, GroupView, PartView, Standings } from "./view.ts";
@@ -105,8 +105,8 @@ function groupLines({ part }: PartView, view: GroupView, digest: Digest): string
   if (part !== "down_now" && part !== "down_some") return [listed([name, uptime]), `  ${quietList(view)}`];
   return [
     listed([name, uptime, words.groupNote(group, digest)]),
-    ...(together.length > 0 ? [`  ${words.togetherWords(together)}`] : []),
-    ...shown.map((recording) => `  ${recordingLine(recording, digest)}`),
+    ...(together.length > 0 ? [`  ${words.togetherWords(group, together)}`] : []),
+    ...shown.map((recording) => `  ${recordingLine(recording, group, digest)}`),
     ...(view.more > 0 ? [`  ${words.moreHere(view)}`] : []),
   ];
 }
@@ -116,17 +116,19 @@ function listed(facts: readonly string[]): string {
 }
 
 function quietList(view: GroupView): string {
-  const names = view.shown.map(({ name, id, uptime }) => words.withFigure(words.nameOf(name, id), uptime));
+  const names = view.shown.map((recording) =>
+    words.withFigure(words.nameAt(recording, view.group), recording.uptime),
+  );
   return [...names, ...(view.more > 0 ? [words.moreHere(view)] : [])].join(" · ");
 }
 
-function recordingLine(recording: RecordingDigest, digest: Digest): string {
+function recordingLine(recording: RecordingDigest, group: LocationGroup, digest: Digest): string {
   const facts = [
     words.downtime(recording, digest),
     words.outageList(recording, digest),
     words.upShare(recording.uptime),
   ];
-  return `${words.nameOf(recording.name, recording.id)}: ${listed(facts)}`;
+  return `${words.nameAt(recording, group)}: ${listed(facts)}`;
 }
 
 function otherAlerts(digest: Digest): string[] {

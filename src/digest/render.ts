@@ -63,7 +63,7 @@ export async function renderDigest(digest: Digest, frame: DigestFrame): Promise<
 /** The mail as one reader gets it: with the link that ends it for them, where there is one. */
 export function forReader<T extends RenderedDigest>(mail: T, unsubscribeUrl: string | undefined): T {
   if (unsubscribeUrl === undefined) return { ...mail, html: mail.html.replace(UNSUBSCRIBE_HERE, "") };
-  const link = html` &nbsp; <a href="${unsubscribeUrl}" style="color: ${LINK_COLOUR};">Unsubscribe</a>`;
+  const link = html`<a href="${unsubscribeUrl}" style="color: ${LINK_COLOUR};">Unsubscribe</a>`;
   return {
     ...mail,
     html: mail.html.replace(UNSUBSCRIBE_HERE, () => link.html),

@@ -7,7 +7,7 @@ import {
   type LongOutage,
   UP_ALL_THE_TIME,
 } from "./digest.ts";
-import { counted, dayName, type Figure, nameOf, outageTimes, percent } from "./words.ts";
+import { counted, dayName, type Figure, nameAt, nameOf, outageTimes, percent } from "./words.ts";
 
 /** `Locations by day, Mon 16 Nov to Sun 22 Nov`. */
 export function daysTitle({ days }: Digest): string {
@@ -44,23 +44,22 @@ export interface Ranked extends Figure {
   readonly note: string;
 }
 
-export function longOutage(
-  { recording, locationName, locationId, outage }: LongOutage,
-  digest: Digest,
-): Ranked {
-  const place = nameOf(locationName, locationId);
+export function longOutage(long: LongOutage, digest: Digest): Ranked {
+  const { recording, outage } = long;
+  const place = nameOf(long.locationName, long.locationId);
   return {
-    name: recording ? `${nameOf(recording.name, recording.id)} · ${place}` : `All of ${place}`,
+    name: recording ? `${nameAt(recording, long)} · ${place}` : `All of ${place}`,
     value: humanDuration(outage.lostMs),
     note: outageTimes(outage, digest),
   };
 }
 
-export function flapper({ recording, locationName, locationId }: Flapper): Ranked {
+export function flapper(one: Flapper): Ranked {
+  const { recording } = one;
   const { flapping, outages } = recording;
   const times = flapping && flapping.count > 1 ? ` ${flapping.count} ×,` : "";
   return {
-    name: `${nameOf(recording.name, recording.id)} · ${nameOf(locationName, locationId)}`,
+    name: `${nameAt(recording, one)} · ${nameOf(one.locationName, one.locationId)}`,
     value: counted(outages.length, "outage"),
     note: flapping ? `flapping${times} ${humanDuration(flapping.lengthMs)} in all` : "",
   };

@@ -1,10 +1,13 @@
 /** The period as a row of coloured pieces: what a bar in the digest shows. */
 import type { Instant } from "../lib/clock.ts";
-import { type SlotState, type Span, type TimelineRun, UP_ALL_THE_TIME } from "./digest.ts";
+import type { SlotState, Span, TimelineRun } from "./digest.ts";
 import { clip, total } from "./spans.ts";
 import type { TimedBucket } from "./uptime.ts";
 
 const HOUR = 3_600_000;
+
+/** Some segments are always lost: less than this of one piece is worth a colour. */
+const LOW_BELOW = 0.95;
 
 export interface TimelineInput {
   readonly bounds: Span;
@@ -44,6 +47,6 @@ function slotState({ down, blind, buckets, upSince }: TimelineInput, slot: Span)
   const middle = (slot.from + slot.to) / 2;
   const bucket = buckets.find(({ from, to }) => from <= middle && middle < to)?.bucket;
   if (bucket && !bucket.withinSchedule) return "closed";
-  if (bucket?.overallUptime !== undefined) return bucket.overallUptime < UP_ALL_THE_TIME ? "low" : "up";
+  if (bucket?.overallUptime !== undefined) return bucket.overallUptime < LOW_BELOW ? "low" : "up";
   return upSince !== undefined && upSince <= slot.from ? "up" : "none";
 }

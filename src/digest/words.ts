@@ -111,13 +111,26 @@ export function withFigure(name: string, uptime: number | undefined): string {
   return uptime === undefined ? name : `${name} ${percent(uptime).replace(" ", "\u00a0")}`;
 }
 
+/** A recording's name where its location stands beside it: not said twice. */
+export function nameAt(
+  recording: { readonly name: string; readonly id: string },
+  place: { readonly locationName: string; readonly locationId: string },
+  max?: number,
+): string {
+  const own = nameOf(recording.name, recording.id, max);
+  const where = nameOf(place.locationName, place.locationId, max);
+  const rest = own.startsWith(where) ? own.slice(where.length) : "";
+  const bare = rest.replace(/^[\s·,:/|–-]+/, "");
+  return bare !== "" && bare !== rest ? bare : own;
+}
+
 const MOST_TOGETHER = 12;
 
 /** One line for the recordings that went down and came back with their location. */
-export function togetherWords(recordings: readonly RecordingDigest[]): string {
+export function togetherWords(group: LocationGroup, recordings: readonly RecordingDigest[]): string {
   const names = recordings
     .slice(0, MOST_TOGETHER)
-    .map(({ name, id, uptime }) => withFigure(nameOf(name, id), uptime));
+    .map((recording) => withFigure(nameAt(recording, group), recording.uptime));
   const more = recordings.length - names.length;
   const longest = Math.max(...recordings.map(({ lostMs }) => lostMs));
   const each = recordings.length === 1 ? "" : " each";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { computeDigest } from "../../src/digest/compute.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
-import { nameOf, outageTimes, percent } from "../../src/digest/words.ts";
+import { nameAt, nameOf, outageTimes, percent } from "../../src/digest/words.ts";
 import { at, input } from "./fixtures.ts";
 
 test.each([
@@ -24,6 +24,19 @@ test.each([
   ["x".repeat(10_000), `${"x".repeat(59)}…`],
 ])("a name %j reads %j", (name, expected) => {
   expect(nameOf(name.slice(0, 10_000), "id-1")).toBe(expected);
+});
+
+test.each([
+  ["Leeds Briggate Tills", "Leeds Briggate", "Tills"],
+  ["Leeds Briggate · Tills 2", "Leeds Briggate", "Tills 2"],
+  ["Leeds Briggate: Tills", "Leeds Briggate", "Tills"],
+  ["Leeds Briggate", "Leeds Briggate", "Leeds Briggate"],
+  ["Leeds Briggate -", "Leeds Briggate", "Leeds Briggate -"],
+  ["Leeds Briggates", "Leeds Briggate", "Leeds Briggates"],
+  ["Tills", "Leeds Briggate", "Tills"],
+  ["Tills", "", "Tills"],
+])("a recording %j at %j reads %j", (name, locationName, expected) => {
+  expect(nameAt({ name, id: "id-1" }, { locationName, locationId: "place-1" })).toBe(expected);
 });
 
 describe("the times of an outage", () => {
