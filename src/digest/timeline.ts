@@ -45,8 +45,14 @@ function slotState({ down, blind, buckets, upSince }: TimelineInput, slot: Span)
   if (total(clip(down, slot)) > 0) return "down";
   if (total(clip(blind, slot)) >= (slot.to - slot.from) / 2) return "blind";
   const middle = (slot.from + slot.to) / 2;
-  const bucket = buckets.find(({ from, to }) => from <= middle && middle < to)?.bucket;
-  if (bucket && !bucket.withinSchedule) return "closed";
-  if (bucket?.overallUptime !== undefined) return bucket.overallUptime < LOW_BELOW ? "low" : "up";
+  const timed = buckets.find(({ from, to }) => from <= middle && middle < to);
+  if (timed && !timed.bucket.withinSchedule) return "closed";
+  if (timed?.bucket.overallUptime !== undefined)
+    return timed.bucket.overallUptime + shareOf(down, timed) < LOW_BELOW ? "low" : "up";
   return upSince !== undefined && upSince <= slot.from ? "up" : "none";
+}
+
+/** What of the bucket's time was lost: the rest of a day with an outage in it was as good as ever. */
+function shareOf(down: readonly Span[], { from, to }: Span): number {
+  return total(clip(down, { from, to })) / (to - from);
 }

@@ -158,6 +158,17 @@ describe("the timeline", () => {
     ]);
   });
 
+  test("of a day given as one figure is not low where its outage explains the figure", () => {
+    const [whole] = hours(at("00:00"), [0.75], { segmentsExpected: 1440 });
+    const [next] = hours(at("2026-11-20T00:00:00Z"), [1], { segmentsExpected: 1440 });
+    if (!whole || !next) throw new Error("one ratio is one bucket");
+    const uptime = new Map([["a", [whole, next]]]);
+    const states = (incidents: DigestInput["incidents"]) =>
+      one({ uptime, incidents }).timeline.map(({ state }) => state);
+    expect(states([offline("a", at("12:00"), at("18:00"))])).toEqual(["up", "down", "up"]);
+    expect(states([offline("a", at("12:00"), at("13:00"))])).toEqual(["low", "down", "low"]);
+  });
+
   test("is blank before the recording had figures", () => {
     const uptime = new Map([["a", hours(at("12:00"), Array(12).fill(1))]]);
     const camera = subject("a", { since: at("16:00") });
