@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { computeDigest } from "../../src/digest/compute.ts";
 import type { DigestInput } from "../../src/digest/digest.ts";
+import { digestPeriod } from "../../src/digest/period.ts";
 import { forReader, MAX_BYTES, MAX_SUBJECT, renderDigest } from "../../src/digest/render.ts";
 import { at, dark, day, HOUR, hours, input, MINUTE, offline, subject } from "./fixtures.ts";
 
@@ -182,23 +183,44 @@ const evil = [
   "\ud83d",
   "",
 ];
-const {
-  subject: line,
-  html,
-  text,
-} = await render({
+const hostile: Partial<DigestInput> = {
   recordings: evil.map((name, i) =>
     subject(`<i>${i}`, { name, locationName: evil[(i + 1) % evil.length] ?? "", locationId: `<l>${i}` }),
   ),
   timezone: "Europe/London",
+  uptime: new Map(evil.map((_, i) => [`<i>${i}`, day(0.5)])),
   incidents: [
-    ...evil.map((_, i) => offline(`<i>${i}`, at("10:00"), at("11:00") + i * MINUTE)),
+    ...evil.flatMap((_, i) =>
+      [10, 12, 14, 16].map((hour) => offline(`<i>${i}`, at(`${hour}:00`), at(`${hour + 1}:00`) + i * MINUTE)),
+    ),
+    ...evil.map((_, i) => dark(`<l>${i}`, at("20:00"), at("21:00") + i * MINUTE)),
     { alertname: "<u>Low", kind: "other", startsAt: at("10:00"), endsAt: at("11:00") },
   ],
+};
+const { subject: line, html: daily, text } = await render(hostile);
+const { html: monthly } = await render({
+  ...hostile,
+  period: digestPeriod("1mo", at("2026-12-01T08:00:00Z"), "Europe/London"),
+  now: at("2026-12-01T08:00:00Z"),
 });
 
 describe("hostile names", () => {
-  test("add no tag and no attribute", () => {
+  test("are in every part of the mail", () => {
+    const parts = [
+      "Down at some time",
+      "Longest outages",
+      "Down again and again",
+      "Locations by day",
+      "Visitor counts",
+    ];
+    expect(parts.filter((part) => !daily.includes(part))).toEqual([]);
+    expect(monthly).toMatch(/<table role="img" aria-label="[^"]*&lt;script&gt;/);
+  });
+
+  test.each([
+    ["a day", daily],
+    ["a month", monthly],
+  ])("add no tag and no attribute to the digest of %s", (_, html) => {
     const known = new Set("html head meta title style body div table tr td th h1 h2 p span a br".split(" "));
     const tags = [...html.matchAll(/<\/?([a-z][a-z0-9]*)/gi)].map(([, tag]) => tag ?? "");
     expect(tags.filter((tag) => !known.has(tag))).toEqual([]);
@@ -210,7 +232,7 @@ describe("hostile names", () => {
   });
 
   test("bring no control character, no change of direction and no line of their own", () => {
-    for (const part of [line, html, text]) {
+    for (const part of [line, daily, monthly, text]) {
       expect(part.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u200b-\u200f\u202a-\u202e\u2066-\u2069]/u);
       expect(part.isWellFormed()).toBe(true);
     }
@@ -219,7 +241,7 @@ describe("hostile names", () => {
   });
 
   test("are cut", () => {
-    expect(html).not.toContain("x".repeat(61));
+    expect(daily + monthly).not.toContain("x".repeat(61));
     expect([...line].length).toBeLessThanOrEqual(MAX_SUBJECT);
   });
 });
