@@ -1,5 +1,6 @@
 /** The digest's figures for spreadsheets: everything, also what the mail had no room for. */
 import { type CsvRow, csvLines } from "../lib/csv.ts";
+import { cut, stripControls } from "../lib/text.ts";
 import { type Digest, digestParts, type LocationGroup, type RecordingDigest, type Span } from "./digest.ts";
 import { countOutages, emptyRecovery, meanRecovery } from "./recovery.ts";
 import { shortfall } from "./untrusted.ts";
@@ -56,8 +57,8 @@ export function* countsCsv({ untrusted }: Digest): Generator<string, void> {
     const page = untrusted.slice(from, from + ROWS_PER_STEP);
     yield csvLines(
       page.map((day) => [
-        day.locationName,
-        day.locationId,
+        short(day.locationName),
+        short(day.locationId),
         day.date,
         ratio(day.uptime),
         day.entries,
@@ -77,10 +78,10 @@ function recordingRow(
   const known = part !== "unknown";
   const longest = outages.length > 0 ? Math.max(...outages.map((outage) => outage.lostMs)) : undefined;
   return [
-    locationName,
-    locationId,
-    name,
-    id,
+    short(locationName),
+    short(locationId),
+    short(name),
+    short(id),
     part,
     ratio(uptime),
     ratio(uptimeBefore),
@@ -91,6 +92,13 @@ function recordingRow(
     seconds(flapping?.lengthMs),
     downSince === undefined ? undefined : new Date(downSince).toISOString(),
   ];
+}
+
+/** A name may be of any length, and a fleet has many. */
+const NAME_LENGTH = 200;
+
+function short(name: string): string {
+  return cut(stripControls(name), NAME_LENGTH);
 }
 
 function ratio(value: number | undefined): number | undefined {

@@ -20,7 +20,7 @@ export function visitorCounts(view: CountsView, digest: Digest): Markup {
   const more = remainder(view).map((text) => html`<tr><td colspan="5" class="m s more">${text}</td></tr>`);
   return html`<tr><td class="pad part"><h2 class="t">${TITLE} <span class="m plain nw">${counted(view.total, "day")}</span></h2>
 <table width="100%" cellpadding="0" cellspacing="0" border="0" class="counts"><tr><td></td>${heads}</tr>${rows.flat()}${more}</table>
-<div class="m xs more">${explanation(digest)}</div></td></tr>
+<div class="m xs gap">${explanation(digest)}</div></td></tr>
 `;
 }
 

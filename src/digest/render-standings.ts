@@ -18,7 +18,7 @@ export function locationDays({ locations, moreLocations }: Standings, digest: Di
   );
   const more =
     moreLocations > 0
-      ? html`<div class="m s more">and ${counted(moreLocations, "more location")}</div>`
+      ? html`<div class="m s gap">and ${counted(moreLocations, "more location")}</div>`
       : nothing;
   const head = withFigures ? html`<tr><td></td>${digest.days.map(dayHead)}</tr>` : nothing;
   const table = html`<table width="100%" cellpadding="0" cellspacing="2" border="0" class="days">${head}${rows}</table>`;
@@ -70,7 +70,7 @@ function heatLegend(): Markup {
     ({ name }, i) =>
       html`<span class="nw"><span class="${name}">&nbsp;&nbsp;</span> ${HEAT_WORDS[i] ?? ""}</span> &nbsp; `,
   );
-  return html`<div class="m xs more">${keys}</div>`;
+  return html`<div class="m xs gap">${keys}</div>`;
 }
 
 export function rankings({ longest, flappers, moreFlappers }: Standings, digest: Digest): Markup {

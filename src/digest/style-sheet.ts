@@ -29,10 +29,10 @@ h1,h2,p{margin:0}
 a{color:${LINK_COLOUR}}
 .s{font-size:13px}
 .xs{font-size:12px}
-h1{padding:8px 0 14px;font-size:21px;line-height:1.35}
+h1{margin:8px 0 14px;font-size:21px;line-height:1.35}
 h2{font-size:16px}
-.below{padding-bottom:8px}
-.aside{padding:0 0 14px}
+.below{margin-bottom:8px}
+.aside{margin:0 0 14px}
 .kpi{padding:0 8px 6px 0}
 .figure{font-size:18px;font-weight:600}
 .plain{font-weight:400}
@@ -47,12 +47,13 @@ h2{font-size:16px}
 .under{padding:0 0 4px}
 .end{padding:0 0 10px}
 .more{padding:10px 0 2px}
+.gap{margin:10px 0 2px}
 .row{padding:6px 8px 6px 0}
 .cell{padding:6px 0}
 .bar{table-layout:fixed;font-size:1px;line-height:8px}
 .legend{padding:14px 28px 0}
 .fine{padding-top:14px}
-.was{font-size:12px;padding-top:1px}
+.was{font-size:12px;margin-top:1px}
 .days{font-size:12px;line-height:22px;text-align:center}
 .day{font-weight:400;line-height:18px}
 .at{padding:4px 10px 4px 0;line-height:18px;text-align:left;font-weight:400;font-size:15px}

@@ -30,6 +30,13 @@ test("a line per recording, worst first, blank where there is no figure", () => 
   ]);
 });
 
+test("a name is one line of bearable length, and no formula", () => {
+  const recordings = [subject("a", { name: `@${"x".repeat(10_000)}\r\ny`, locationName: "\u202eevil\n=1" })];
+  const lines = linesOf(recordingsCsv(computeDigest(input({ recordings }))));
+  expect(lines).toHaveLength(2);
+  expect(lines[1]).toMatch(/^evil =1,evil =1,"'@x{198}…",a,up,/);
+});
+
 test("a large fleet comes in pieces, each recording once", () => {
   const recordings = Array.from({ length: 1_234 }, (_, i) => subject(`${i}`));
   const pieces = [...recordingsCsv(computeDigest(input({ recordings })))];
