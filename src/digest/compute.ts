@@ -114,6 +114,7 @@ export function createDigester(scope: DigestScope): Digester {
     *finish() {
       const all = [...locations.values()];
       const blind = clip(scope.blind, bounds);
+      const unwatched = clip(scope.unwatched ?? [], bounds);
       const parts: Record<DigestPart, LocationGroup[]> = {
         down_now: [],
         down_some: [],
@@ -127,7 +128,7 @@ export function createDigester(scope: DigestScope): Digester {
       }
       const dark = darkLocations(scope, locations);
       yield;
-      const counted = totals(all, blind);
+      const counted = totals(all, blind, unwatched);
       const before = scope.before && totalsBefore(all, scope);
       yield;
       const byDay = locationDigests(all, calendar);
@@ -152,6 +153,7 @@ export function createDigester(scope: DigestScope): Digester {
         dark,
         other: otherAlerts(scope, chosen, locations),
         blind,
+        unwatched,
       };
     },
   };
@@ -176,7 +178,11 @@ function isChosen(matchers: readonly Matcher[], { recording, locationName }: Dig
   return matchers.every((matcher) => matcher.matches(labels.get(matcher.name) ?? ""));
 }
 
-function totals(locations: readonly LocationRecords[], blind: readonly Span[]): DigestTotals {
+function totals(
+  locations: readonly LocationRecords[],
+  blind: readonly Span[],
+  unwatched: readonly Span[],
+): DigestTotals {
   const digests = locations.flatMap(({ recordings }) => recordings);
   const count = (part: DigestPart) => digests.filter((digest) => digest.part === part).length;
   const outages = locations.reduce((all, one) => addOutages(all, one.outages), emptyRecovery());
@@ -193,6 +199,7 @@ function totals(locations: readonly LocationRecords[], blind: readonly Span[]): 
     outages: outages.outages,
     lostMs: sum(digests, ({ lostMs }) => lostMs),
     blindMs: total(blind),
+    unwatchedMs: total(unwatched),
     uptime: meanUptime(locations.reduce((all, one) => addTally(all, one.tally), emptyTally())),
     recoveryMs: meanRecovery(outages),
   };

@@ -81,6 +81,8 @@ export interface DigestScope {
   readonly matchers: readonly Matcher[];
   /** Time lenswatch could not see the service: unknown, neither up nor down. */
   readonly blind: readonly Span[];
+  /** Time in which lenswatch did not run, or had not been installed yet: outages then are not known of. */
+  readonly unwatched?: readonly Span[] | undefined;
   /** With less uptime on a day, a location's visitor counts of that day are not to be trusted; 0–1. */
   readonly untrustedBelow?: number | undefined;
 }
@@ -240,6 +242,7 @@ export interface DigestTotals {
   readonly outages: number;
   readonly lostMs: number;
   readonly blindMs: number;
+  readonly unwatchedMs: number;
   readonly uptime: number | undefined;
   /** Mean time to recovery: from going down to being back, of those that came back inside the period. */
   readonly recoveryMs: number | undefined;
@@ -269,6 +272,7 @@ export interface Digest {
   readonly dark: readonly DarkLocation[];
   readonly other: readonly OtherAlerts[];
   readonly blind: readonly Span[];
+  readonly unwatched: readonly Span[];
 }
 
 /** From this ratio on a recording without an outage counts as up all the time: some segments are always lost. */

@@ -16,7 +16,7 @@ export function headline(digest: Digest): Headline {
   if (digest.totals.recordings === 0) return { sentence: "There is no recording to report on", aside: "" };
   const news = said(whatHappened(digest), worst(digest));
   news.push(...said(stillDown(digest, news.length === 0)));
-  const doubts = said(low(digest, news.length === 0), unknown(digest), blind(digest));
+  const doubts = said(low(digest, news.length === 0), unknown(digest), blind(digest), unwatched(digest));
   return news.length <= 1
     ? { sentence: sentence([...news, ...doubts]), aside: "" }
     : { sentence: sentence(news), aside: sentence(doubts) };
@@ -32,11 +32,11 @@ function sentence(clauses: readonly string[]): string {
 }
 
 function whatHappened(digest: Digest): string {
-  const { recordings, affected, lostMs, up, unknown, closed, blindMs } = digest.totals;
+  const { recordings, affected, lostMs, up, unknown, closed } = digest.totals;
   const noun = periodNoun(digest);
   const all = recordings === 1 ? "the one recording was" : `all ${count(recordings)} recordings were`;
   const share = (n: number) => shareOf(n, recordings);
-  const inAll = lostMs > digest.period.end - digest.period.start ? " in all" : "";
+  const inAll = lostMs > lengthOf(digest) ? " in all" : "";
   if (affected > 0) return `${share(affected)} lost ${humanDuration(lostMs)}${inAll}`;
   if (unknown === recordings)
     return recordings === 1
@@ -44,9 +44,19 @@ function whatHappened(digest: Digest): string {
       : `nothing is known about any of ${count(recordings)} recordings`;
   if (closed === recordings) return `${all} outside the uploading schedule all ${noun}`;
   if (digest.dark.length > 0) return "";
-  if (up === recordings) return `${all} up ${blindMs > 0 ? `whenever lenswatch could see` : `all ${noun}`}`;
+  if (up === recordings) return `${all} up ${howLong(digest)}`;
   if (up === 0) return "";
   return `${share(up)} ${up === 1 ? "was" : "were"} up all ${noun}`;
+}
+
+function howLong(digest: Digest): string {
+  const { blindMs, unwatchedMs } = digest.totals;
+  if (unwatchedMs === lengthOf(digest)) return "by the service's figures";
+  return blindMs + unwatchedMs > 0 ? "whenever lenswatch could see" : `all ${periodNoun(digest)}`;
+}
+
+function lengthOf({ period }: Digest): number {
+  return period.end - period.start;
 }
 
 function shareOf(some: number, recordings: number): string {
@@ -103,6 +113,13 @@ function unknown({ totals }: Digest): string {
 function blind(digest: Digest): string {
   const { blindMs } = digest.totals;
   if (blindMs === 0) return "";
-  const throughout = blindMs === digest.period.end - digest.period.start;
+  const throughout = blindMs === lengthOf(digest);
   return `lenswatch was blind ${throughout ? `all ${periodNoun(digest)}` : `for ${humanDuration(blindMs)}`}`;
+}
+
+function unwatched(digest: Digest): string {
+  const { unwatchedMs } = digest.totals;
+  if (unwatchedMs === 0) return "";
+  const throughout = unwatchedMs === lengthOf(digest);
+  return `lenswatch did not watch ${throughout ? "at all" : `for ${humanDuration(unwatchedMs)}`}`;
 }

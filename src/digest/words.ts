@@ -3,7 +3,7 @@ import { DateTime } from "luxon";
 import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { count, counted, nameOf, percent } from "../lib/words.ts";
-import type { Digest, DigestPart, LocationGroup, Outage, RecordingDigest } from "./digest.ts";
+import type { Digest, DigestPart, LocationGroup, Outage, RecordingDigest, Span } from "./digest.ts";
 
 export { count, counted, nameOf, percent };
 
@@ -203,18 +203,25 @@ export function otherAlerts({ other }: Digest): Figure[] {
   return more > 0 ? [...rows, { name: `and ${count(more)} more`, value: "" }] : rows;
 }
 
-const MOST_BLIND = 5;
+const MOST_SPANS = 5;
+
+function spanList(spans: readonly Span[], digest: Digest): string {
+  const shown = spans
+    .slice(0, MOST_SPANS)
+    .map(({ from, to }) => outageTimes({ startsAt: from, endsAt: to }, digest));
+  const more = spans.length - shown.length;
+  return shown.join(", ") + (more > 0 ? ` and ${count(more)} more` : "");
+}
 
 /** What a reader has to know to trust the figures. */
 export function notes(digest: Digest): string[] {
-  const spans = digest.blind
-    .slice(0, MOST_BLIND)
-    .map(({ from, to }) => outageTimes({ startsAt: from, endsAt: to }, digest));
-  const more = digest.blind.length - spans.length;
-  const when = spans.join(", ") + (more > 0 ? ` and ${count(more)} more` : "");
+  const { blind, unwatched } = digest;
   return [
-    ...(digest.blind.length > 0
-      ? [`lenswatch could not see the service ${when}: counted neither as up nor as down.`]
+    ...(blind.length > 0
+      ? [`lenswatch could not see the service ${spanList(blind, digest)}: counted neither as up nor as down.`]
+      : []),
+    ...(unwatched.length > 0
+      ? [`lenswatch did not watch ${spanList(unwatched, digest)}: outages then are not known of.`]
       : []),
     "Uptime and lost time are those of the period, inside the uploading schedule; a blank means no figure.",
     ...comparison(digest),

@@ -30,6 +30,8 @@ const IDS_PER_READ = 100;
 const FIGURES_FROM_MS = 64 * 86_400_000;
 /** Less of the period before than this was watched: then there is nothing to compare with. */
 const WATCHED_SHARE = 0.95;
+/** Restarts take less. */
+const WORTH_SAYING_MS = 15 * 60_000;
 
 export async function computeFleet(
   deps: FiguresDeps,
@@ -50,7 +52,13 @@ async function scopeOf(
 ): Promise<DigestScope> {
   const { rules } = config;
   const before = digestPeriod(digest.period, period.start, digest.timezone);
-  const [all, alerts] = await Promise.all([store.incidents.endedSince(before.start), store.shards.alerts()]);
+  const [all, alerts, watched, completeSince] = await Promise.all([
+    store.incidents.endedSince(before.start),
+    store.shards.alerts(),
+    store.watched.since(before.start),
+    store.incidents.completeSince(),
+  ]);
+  const unseen = subtract([{ from: before.start, to: period.end }], watched);
   // What others send here is no recording's record.
   const isOwn = ({ subject }: Pick<Alert, "subject">) => subject.kind !== "outside";
   const ended = all.filter(isOwn);
@@ -64,7 +72,7 @@ async function scopeOf(
   return {
     now,
     period,
-    before: { period: before, isWatched: await isWatched(store, before, blind) },
+    before: { period: before, isWatched: isWatched(before, [...unseen, ...blind], completeSince) },
     timezone: digest.timezone,
     dayZone: config.service.uptimeIndexTimezone === "utc" ? "UTC" : undefined,
     incidents: [
@@ -74,19 +82,14 @@ async function scopeOf(
     matchers: digest.matchers,
     untrustedBelow: digest.untrustedBelow,
     blind,
+    unwatched: unseen.filter(({ from, to }) => to - from >= WORTH_SAYING_MS),
   };
 }
 
 /** Whether somebody looked at nearly all of it, and what was seen is still remembered. */
-async function isWatched(
-  { incidents, watched }: FiguresDeps["store"],
-  { start, end }: DigestPeriod,
-  blind: readonly Span[],
-): Promise<boolean> {
-  if ((await incidents.completeSince()) > start) return false;
-  const unseen = subtract([{ from: start, to: end }], await watched.since(start));
-  const seen = subtract([{ from: start, to: end }], [...unseen, ...blind]);
-  return total(seen) >= (end - start) * WATCHED_SHARE;
+function isWatched({ start, end }: DigestPeriod, unseen: readonly Span[], completeSince: Instant): boolean {
+  if (completeSince > start) return false;
+  return total(subtract([{ from: start, to: end }], unseen)) >= (end - start) * WATCHED_SHARE;
 }
 
 async function addFleet(

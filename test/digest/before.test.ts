@@ -124,3 +124,10 @@ test("what is said of the period before is what its own digest said", () => {
     { numRuns: 60 },
   );
 });
+
+test("time in which nobody watched is said below", () => {
+  const unwatched = [{ from: at("2026-11-17T00:00:00Z"), to: at("09:13") }];
+  expect(notes(computeDigest(input({ unwatched })))).toContain(
+    "lenswatch did not watch 00:00–09:13: outages then are not known of.",
+  );
+});

@@ -89,6 +89,18 @@ test.each<[string, Partial<DigestInput>, string, string]>([
     "All 212 recordings were up whenever lenswatch could see; lenswatch was blind for 40 m",
     "",
   ],
+  [
+    "a day in which it was installed",
+    { uptime: up, unwatched: [{ from: at("00:00"), to: at("09:13") }] },
+    "All 212 recordings were up whenever lenswatch could see; lenswatch did not watch for 9 h 13 m",
+    "",
+  ],
+  [
+    "a day before it was",
+    { uptime: up, unwatched: [{ from: 0, to: NOW }] },
+    "All 212 recordings were up by the service's figures; lenswatch did not watch at all",
+    "",
+  ],
   ["nothing known", { recordings: ids.map(unseen) }, "Nothing is known about any of 212 recordings", ""],
   [
     "a blind day",

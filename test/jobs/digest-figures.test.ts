@@ -172,4 +172,24 @@ describe("a digest's figures", () => {
     ];
     expect((await compute({ watched })).digest.before?.outages).toBe(0);
   });
+
+  test("tell when nobody watched in the period itself, unless it was a mere restart", async () => {
+    const watched = [
+      { from: at("19T09:00:00"), to: at("19T12:00:00") },
+      { from: at("19T12:14:00"), to: at("19T20:00:00") },
+      { from: at("19T20:15:00"), to: NOW },
+    ];
+    const { digest } = await compute({ watched });
+    expect(digest.unwatched).toEqual([
+      { from: PERIOD.start, to: at("19T09:00:00") },
+      { from: at("19T20:00:00"), to: at("19T20:15:00") },
+    ]);
+    expect(digest.totals.unwatchedMs).toBe(9.25 * HOUR);
+  });
+
+  test("leave out what outside alerts say", async () => {
+    const outside = { ...incident("RecordingOffline", at("19T10:00:00"), at("19T11:00:00"), "a") };
+    const ended = [{ ...outside, subject: { kind: "outside" as const, id: "a" } }];
+    expect((await compute({ ended })).digest.totals.outages).toBe(0);
+  });
 });
