@@ -18,6 +18,7 @@ import { connected } from "../store/redis.ts";
 import { createStore } from "../store/store.ts";
 import type { CommandIo } from "./io.ts";
 import { openInBrowser } from "./open-in-browser.ts";
+import { asJson, outputOption } from "./output.ts";
 
 /** Exit code 1 when a recipient's server refused it, 2 for a digest that is not there. Throws StoreError without Redis. */
 export function digestCommand(io: CommandIo): Command {
@@ -31,6 +32,7 @@ export function digestCommand(io: CommandIo): Command {
     .option("--out <file>", "where to write it (default: digest-NAME.html)")
     .option("--csv", "write its CSV files beside it")
     .option("--open", "open it in a browser")
+    .addOption(outputOption("text"))
     .addHelpText("after", "\nExample:\n  lenswatch digest preview daily-ops --open")
     .action((name: string, options: PreviewOptions) =>
       withDigest(io, name, options.config, (_config, _digest, made) => preview(io, name, made, options)),
@@ -40,11 +42,14 @@ export function digestCommand(io: CommandIo): Command {
     .description("Send the last whole period's digest to its readers now, also to who has it already.")
     .argument("<name>", "a digest's name in the configuration")
     .option("--config <file>", configOption)
+    .addOption(outputOption("text"))
     .addHelpText("after", "\nExample:\n  lenswatch digest send daily-ops")
-    .action((name: string, options: { config?: string }) =>
-      withDigest(io, name, options.config, (config, digest, rendered) =>
-        sendNow(io, config, digest, rendered),
-      ),
+    .action((name: string, options: { config?: string; output: "text" | "json" }) =>
+      withDigest(io, name, options.config, async (config, digest, rendered) => {
+        const told = await sendNow(config, digest, rendered);
+        if (told.some(({ accepted }) => !accepted)) io.setExitCode(1);
+        io.stdout.write(options.output === "json" ? asJson(told) : told.map(lineOf).join(""));
+      }),
     );
   return command;
 }
@@ -54,24 +59,27 @@ interface PreviewOptions {
   readonly out?: string;
   readonly csv?: true;
   readonly open?: true;
+  readonly output: "text" | "json";
 }
 
 async function preview(
   io: CommandIo,
   name: string,
   made: MadeDigest,
-  { out, csv, open }: PreviewOptions,
+  { out, csv, open, output }: PreviewOptions,
 ): Promise<void> {
   const file = out ?? `digest-${name}.html`;
   // Whoever looks at it must not end it for a reader by a click.
   const { html } = forReader(made, made.unsubscribeUrl && "#");
   await writeFile(file, html);
-  io.stdout.write(`${made.subject}\nwritten to ${file}\n`);
+  const files = [file];
   for (const { filename, content } of csv ? made.attachments : []) {
     const beside = join(dirname(file), filename);
     await writeFile(beside, content);
-    io.stdout.write(`written to ${beside}\n`);
+    files.push(beside);
   }
+  const text = () => `${made.subject}\n${files.map((one) => `written to ${one}\n`).join("")}`;
+  io.stdout.write(output === "json" ? asJson({ subject: made.subject, files }) : text());
   if (open && !(await openInBrowser(resolve(file), io.env)))
     io.stderr.write("lenswatch: no browser could be started here; open the file yourself\n");
 }
@@ -110,23 +118,28 @@ async function shardsOf(store: ReturnType<typeof createStore>): Promise<number[]
   return [...new Set((await store.assignments.read()).values())];
 }
 
-async function sendNow(
-  io: CommandIo,
-  config: Config,
-  digest: DigestConfig,
-  rendered: MadeDigest,
-): Promise<void> {
+interface Told {
+  readonly to: string;
+  readonly accepted: boolean;
+  readonly problem: string | null;
+}
+
+const lineOf = ({ to, accepted, problem }: Told) =>
+  `${to}: ${accepted ? "accepted" : `not accepted: ${problem}`}\n`;
+
+async function sendNow(config: Config, digest: DigestConfig, rendered: MadeDigest): Promise<Told[]> {
   const channels = createChannels(config, silentLogger);
+  const told: Told[] = [];
   try {
     for (const to of digest.to) {
       try {
         await channels.digestMail?.send(letterFor(rendered, to, crypto.randomUUID()));
-        io.stdout.write(`${to}: accepted\n`);
+        told.push({ to, accepted: true, problem: null });
       } catch (thrown) {
-        io.stdout.write(`${to}: not accepted: ${toError(thrown).message}\n`);
-        io.setExitCode(1);
+        told.push({ to, accepted: false, problem: toError(thrown).message });
       }
     }
+    return told;
   } finally {
     await channels.close();
   }

@@ -89,6 +89,9 @@ describeWithRedis("a digest", () => {
 
     const sent = await cli(["digest", "send", "daily-ops", "--config", file]);
     expect(sent).toEqual({ code: 0, out: "boss@example.com: accepted\nops@example.com: accepted\n" });
+    const json = ["--config", file, "--output", "json"];
+    const again = await cli(["digest", "preview", "daily-ops", "--out", out, ...json]);
+    expect(JSON.parse(again.out)).toEqual({ subject: expect.any(String), files: [out] });
     const boss = await watch.mail.waitFor(({ rcpts }) => rcpts.includes("boss@example.com"));
     expect(boss.text).toContain(`${inItsPlace(dark)}: down `);
     expect(boss.headers["auto-submitted"]).toBe("auto-generated");
