@@ -7,6 +7,7 @@ import type { LogLine } from "../alerting/timeline.ts";
 import type { Alert, EndReason, SubjectKind } from "../health/alert.ts";
 import type { Subject } from "../health/judgement.ts";
 import type { LocationZones } from "../health/place.ts";
+import type { QualityHistory } from "../health/quality.ts";
 import type { UptimeBucket } from "../health/recording.ts";
 import type { FleetSnapshot } from "../health/state.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
@@ -46,6 +47,8 @@ export interface UptimeKept {
   readonly days: Readonly<Record<string, { readonly ratio: number; readonly segmentsExpected: number }>>;
   /** IANA name: in which the days are days. */
   readonly timezone: string;
+  /** Readings of its quality; undefined where there were none. */
+  readonly quality?: QualityHistory | undefined;
 }
 
 /** What became of a silence that was asked for. */

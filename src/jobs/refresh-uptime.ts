@@ -3,10 +3,11 @@
  * it is over (the service finishes older periods overnight). In pages: all at once would be hundreds of megabytes.
  */
 import { DateTime } from "luxon";
+import { noteQuality } from "../health/quality.ts";
 import type { RecordingUptime, UptimeBucket } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
 import { type KnownSchedule, knownHours, type LearnedSchedule, learnSchedule } from "../health/schedule.ts";
-import type { Inventory } from "../health/state.ts";
+import type { Inventory, RecordingState } from "../health/state.ts";
 import { bucketLengthMs, dayRatio, mergeBuckets, windowUptime } from "../health/uptime.ts";
 import { createBreather } from "../lib/breathe.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
@@ -29,6 +30,9 @@ const WEEKS_TRIED = 3;
 const FINISHED_BY_HOUR = 6;
 /** Days are kept as one ratio for this long: a month's digest and the month before it. */
 const DAYS_KEPT = 62;
+
+/** A reading of quality older than this is not of this hour. */
+const QUALITY_FRESH_MS = 10 * 60_000;
 
 /** The window shown by the exposition and the status table, whatever the rules ask for. */
 const SHOWN_WINDOW_MS = 86_400_000;
@@ -77,7 +81,8 @@ export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) =>
       const ratios = new Map(deps.windowsMs.map((ms) => [ms, new Map<string, number>()]));
       const schedules = new Map<string, KnownSchedule>();
       const failed = weeksFailed.get(shard) ?? 0;
-      const gathered = { ratios, schedules, localHours, isLastTry: failed + 1 >= WEEKS_TRIED };
+      const isLastTry = failed + 1 >= WEEKS_TRIED;
+      const gathered = { ratios, schedules, localHours, isLastTry, recordings };
       let missed = false;
       for (const page of pagesByZone(ids, zoneOf))
         missed = (await refreshPage(deps, shard, page, gathered)) || missed;
@@ -118,6 +123,8 @@ interface Gathered {
   readonly localHours: LocalHours;
   /** Whether weeks that cannot be had now are not asked for again. */
   readonly isLastTry: boolean;
+  /** As the last sweep saw them. */
+  readonly recordings: ReadonlyMap<string, RecordingState>;
 }
 
 /** Whether weeks could not be had that are to be asked for again. */
@@ -125,7 +132,7 @@ async function refreshPage(
   deps: RefreshUptimeDeps,
   shard: number,
   { zone, ids }: Page,
-  { ratios, schedules, localHours, isLastTry }: Gathered,
+  { ratios, schedules, localHours, isLastTry, recordings }: Gathered,
 ): Promise<boolean> {
   const breather = createBreather();
   const known = await deps.uptime.histories(shard, ids);
@@ -146,7 +153,8 @@ async function refreshPage(
         ? learnSchedule(before?.schedule, isUnheard ? advanced.buckets : buckets, now, hourAt)
         : undefined;
     // Who is not known to have a schedule is asked about again: what the days say goes no further than this refresh.
-    const history = { ...advanced, schedule: isUnheard ? undefined : schedule };
+    const quality = noteQuality(before?.quality, qualityOf(recordings.get(recording.id), now), now);
+    const history = { ...advanced, schedule: isUnheard ? undefined : schedule, quality };
     histories.set(recording.id, history);
     if (schedule) schedules.set(recording.id, toKnown(schedule, history.buckets, recording.timezone));
     for (const [overMs, figures] of ratios) {
@@ -157,6 +165,12 @@ async function refreshPage(
   }
   await deps.uptime.saveHistories(shard, histories);
   return unheard.size > 0;
+}
+
+/** What is dark has no quality, and what was read long ago says nothing of this hour. */
+function qualityOf(state: RecordingState | undefined, now: Instant): number | undefined {
+  if (!state || state.status === "offline" || now - state.readAt > QUALITY_FRESH_MS) return undefined;
+  return state.averageQuality;
 }
 
 /** Who has an uploading schedule, as far as was told, of which nothing is known yet. */

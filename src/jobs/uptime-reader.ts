@@ -12,7 +12,7 @@ export interface UptimeReaderDeps extends RecallUptimeDeps {
 }
 
 /** A history, and the zone in which its days are days. */
-export type UptimeKept = Pick<UptimeHistory, "buckets" | "days"> & { readonly timezone: string };
+export type UptimeKept = Pick<UptimeHistory, "buckets" | "days" | "quality"> & { readonly timezone: string };
 
 export interface UptimeReader {
   /** By recording id; recordings of which nothing is kept are left out. */
@@ -34,10 +34,10 @@ async function readKept(
   for (const [i, { recordings }] of shards.entries()) {
     const here = ids.filter((id) => recordings.has(id));
     const histories = await store.uptime.histories(shardNumbers[i] ?? 0, here);
-    for (const [id, { buckets, days }] of histories) {
+    for (const [id, { buckets, days, quality }] of histories) {
       const own = inventory.recording(id)?.timezone ?? "UTC";
       const timezone = config.service.uptimeIndexTimezone === "utc" ? "UTC" : own;
-      kept.set(id, { buckets, days, timezone });
+      kept.set(id, { buckets, days, timezone, quality });
     }
   }
   return kept;

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
+import type { QualityHistory } from "../health/quality.ts";
 import type { UptimeBucket } from "../health/recording.ts";
 import type { KnownSchedule, LearnedSchedule } from "../health/schedule.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -28,6 +29,8 @@ export interface UptimeHistory {
   readonly finishedDay: string | undefined;
   /** Of a recording with an uploading schedule. */
   readonly schedule?: LearnedSchedule | undefined;
+  /** A week of readings of its quality. */
+  readonly quality?: QualityHistory | undefined;
 }
 
 /** Window in ms → recording id → ratio 0–1. */
@@ -196,9 +199,11 @@ interface HistoryDocument {
   f?: string;
   /** Hours of the week as learned, and in minutes until when. */
   s?: [string, number];
+  /** Hour of the last reading of quality, and the readings. */
+  q?: [number, string];
 }
 
-function encode({ buckets, days, finishedDay, schedule }: UptimeHistory): string {
+function encode({ buckets, days, finishedDay, schedule, quality }: UptimeHistory): string {
   const document: HistoryDocument = {
     b: buckets.map((bucket) => [
       bucket.startAt / 60_000,
@@ -210,12 +215,13 @@ function encode({ buckets, days, finishedDay, schedule }: UptimeHistory): string
     d: Object.fromEntries(Object.entries(days).map(([day, one]) => [day, [one.ratio, one.segmentsExpected]])),
     ...(finishedDay === undefined ? {} : { f: finishedDay }),
     ...(schedule === undefined ? {} : { s: [schedule.hours, schedule.until / 60_000] as [string, number] }),
+    ...(quality === undefined ? {} : { q: [quality.hour, quality.levels] as [number, string] }),
   };
   return JSON.stringify(document);
 }
 
 function decode(text: string): UptimeHistory {
-  const { b, d, f, s } = JSON.parse(text) as HistoryDocument;
+  const { b, d, f, s, q } = JSON.parse(text) as HistoryDocument;
   return {
     buckets: b.map(([minutes, within, expected, received, overall]) => ({
       startAt: minutes * 60_000,
@@ -231,5 +237,6 @@ function decode(text: string): UptimeHistory {
     ),
     finishedDay: f,
     schedule: s && { hours: s[0], until: s[1] * 60_000 },
+    quality: q && { hour: q[0], levels: q[1] },
   };
 }

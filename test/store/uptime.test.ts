@@ -40,6 +40,9 @@ const history: fc.Arbitrary<UptimeHistory> = fc.record({
     }),
     { nil: undefined },
   ),
+  quality: fc.option(fc.record({ hour: fc.nat(600_000), levels: fc.stringMatching(/^[!-~]{1,168}$/) }), {
+    nil: undefined,
+  }),
 });
 
 describeWithRedis("uptime", () => {

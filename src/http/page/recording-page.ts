@@ -14,6 +14,7 @@ import type { Mood, Page } from "./frame.ts";
 import { incidentSection, PERIOD_DAYS } from "./incident-section.ts";
 import { homeLink, recordingLink, sameLink } from "./links.ts";
 import { blindnessNotice, type Look, refreshOf } from "./look.ts";
+import { qualitySection } from "./quality-line.ts";
 import type { RecordingQuery } from "./query.ts";
 import { locationNameOf, presentOf, recordingNameOf, sinceOf } from "./recording-table.ts";
 import { badge } from "./status.ts";
@@ -90,7 +91,7 @@ export function* recordingPage(
     refresh: refreshOf(query),
     body: html`<div class="lead ${MOODS[present.status]}"><h1><bdi>${name}</bdi></h1>
 <p>${badge(present.status)} ${sinceOf(state, present.status, timezone, moment)}</p></div>${blindnessNotice(look)}
-${alertSection(state, look, visitor)}${uptimeSection({ days, timezone, title: `Uptime of the last ${PERIOD_DAYS} days` })}${facts(state, look, zones)}${incidentSection(page, { moment, timezone, isFirst: query.cursor === undefined, link })}${story}`,
+${alertSection(state, look, visitor)}${uptimeSection({ days, timezone, title: `Uptime of the last ${PERIOD_DAYS} days` })}${qualitySection(uptime.quality, moment.now, timezone)}${facts(state, look, zones)}${incidentSection(page, { moment, timezone, isFirst: query.cursor === undefined, link })}${story}`,
   };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { noteQuality, type QualityHistory } from "../../../src/health/quality.ts";
 import type { UptimeBucket } from "../../../src/health/recording.ts";
 import type { FleetSnapshot } from "../../../src/health/state.ts";
 import type { Incident } from "../../../src/http/deps.ts";
@@ -204,6 +205,26 @@ describe("GET /recordings/{id}", () => {
       expect.arrayContaining(["Tue 6 Jan 75 %", "12:00 50 %", "13:00 100 %", "Sat 31 Jan 100 %"]),
     );
     expect(shown).not.toContain("08:00 0 %");
+  });
+
+  test("draws the quality of its last week, and says it in words, where there were readings", async () => {
+    const readings = [
+      [100, 0.95],
+      [99, 0.6],
+      [2, 0.95],
+      [1, 0.93],
+    ] as const;
+    const quality = readings.reduce<QualityHistory | undefined>(
+      (history, [hoursAgo, level]) => noteQuality(history, level, NOW - hoursAgo * HOUR),
+      undefined,
+    );
+    const kept = { buckets: [], days: {}, timezone: "UTC", quality };
+    const { html } = await page("/recordings/till-3", { uptimes: async () => new Map([["till-3", kept]]) });
+    expect(shownText(html)).toContain(
+      "Between about 60 % and 96 %; lowest Tue 27 Jan 09:00; 164 hours not known.",
+    );
+    expect(html.match(/<polyline/g)).toHaveLength(2);
+    expect((await page("/recordings/till-3")).html).not.toContain("Quality of the last 7 days");
   });
 
   test("names the zones it covers, and its location all of them, whatever they are called", async () => {
