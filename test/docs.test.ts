@@ -146,7 +146,7 @@ describe("links", () => {
 
   test("pictures are small enough to load on a telephone", () => {
     const pictures = files.filter((file) => file.endsWith(".png"));
-    expect(pictures).toHaveLength(3);
+    expect(pictures).toHaveLength(4);
     expect(pictures.filter((file) => statSync(new URL(file, root)).size > 300_000)).toEqual([]);
   });
 

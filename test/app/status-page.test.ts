@@ -20,6 +20,9 @@ describeWithRedis("the status page of a running lenswatch", () => {
       (await read("/")).includes("<h1>1 of 8 recordings is offline"),
     );
     for (const path of paths) expect(await read(path), path).toContain(camera.name);
+    await until("it says who was told", async () =>
+      /Told to <bdi>ops\/slack\/0<\/bdi> at /.test(await read(`/recordings/${camera.id}`)),
+    );
     expect(await read(`/recordings/${camera.id}`)).toContain("RecordingOffline · critical · fires");
 
     simulator.world.setStatus(camera.id, "online");

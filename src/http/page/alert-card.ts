@@ -1,6 +1,7 @@
 /** One alert with all there is to know of it, and what can be done about it. */
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { matchersOf } from "../../alerting/silence.ts";
+import type { LogLine } from "../../alerting/timeline.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { AlertState } from "../../health/state.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -11,6 +12,7 @@ import { classOf, problemOf, type ShownAlert } from "./alert-words.ts";
 import { handledLines } from "./handled.ts";
 import { alertLink, type Root, signInLink, silenceFormLink } from "./links.ts";
 import type { Look } from "./look.ts";
+import { toldLine } from "./told.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { type Moment, timeAt } from "./when.ts";
 
@@ -20,6 +22,8 @@ export interface CardPlace {
   readonly visitor: Visitor;
   /** The page it stands on, from `/` on: where its buttons lead back to. */
   readonly path: string;
+  /** What was decided, oldest first, as far back as the alert goes. */
+  readonly lines: readonly LogLine[];
   /** Where among the alerts of its page: `its location`, say. */
   readonly of?: string;
   /** Whether the page is about this alert, and has its name as its heading. */
@@ -32,8 +36,12 @@ export function alertCard(active: ActiveAlert, place: CardPlace): Markup {
   const { look, root, of, isPage } = place;
   const print = fingerprint(alert.labels);
   const title = html`<h3><a href="${alertLink(root, print)}">${problemOf(alert)}</a>${ofWhat(of)}</h3>`;
+  const told = toldLine(alert, place.lines, look.moment);
+  const handled = [...handledLines(active, look, root), ...(told ? [told] : [])].map(
+    (line) => html`<li>${line}</li>`,
+  );
   return html`<li class="card firing ${severityOf(alert)}">${isPage ? nothing : title}${sinceLine(alert, "fires", look.moment)}${note(alert)}
-<ul class="handled">${handledLines(active, look, root).map((line) => html`<li>${line}</li>`)}</ul>${actions(active, print, place)}</li>
+<ul class="handled">${handled}</ul>${actions(active, print, place)}</li>
 `;
 }
 

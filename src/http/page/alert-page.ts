@@ -40,7 +40,7 @@ export function alertPage(
   const { alert } = first;
   const path = `alerts/${fingerprint(alert.labels)}`;
   const own = lines.filter(({ ruleId }) => ruleId === undefined || ruleId === alert.ruleId);
-  const cards = active.map((one) => alertCard(one, { look, root: ROOT, visitor, path, isPage: true }));
+  const cards = active.map((one) => alertCard(one, { look, root: ROOT, visitor, path, lines, isPage: true }));
   const title = problemOf(alert);
   const story = storySection(own, {
     moment: look.moment,

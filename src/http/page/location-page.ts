@@ -96,7 +96,7 @@ export function* locationPage(
     refresh: refreshOf(query),
     body: html`<div class="lead ${MOODS[standing]}"><h1><bdi>${name}</bdi></h1>
 <p>${countBadges(place.counts)}<span class="soft">of ${counted(totalOf(place.counts), "recording")}</span></p>${covered}</div>${blindnessNotice(look)}
-${placeAlerts(look, id, visitor)}<section aria-labelledby="recordings"><h2 id="recordings">Recordings</h2>${found}${recordingsSection(listing, look, query, false)}</section>${history}`,
+${placeAlerts(look, id, visitor, lines)}<section aria-labelledby="recordings"><h2 id="recordings">Recordings</h2>${found}${recordingsSection(listing, look, query, false)}</section>${history}`,
   };
 }
 
@@ -123,10 +123,10 @@ function pathOf(id: string): string {
 }
 
 /** Alerts about the location as a whole; those of its recordings stand beside these. */
-function placeAlerts(look: Look, id: string, visitor: Visitor): Markup {
+function placeAlerts(look: Look, id: string, visitor: Visitor, lines: readonly LogLine[]): Markup {
   const own = look.alerts.filter(({ subject }) => subject.kind === "location" && subject.id === id);
   if (own.length === 0) return nothing;
-  const place = { look, root: ROOT, visitor, path: pathOf(id) } as const;
+  const place = { look, root: ROOT, visitor, path: pathOf(id), lines } as const;
   const cards = own.slice(0, ALERTS_OF_PLACE).flatMap(({ key }) => {
     const active = look.held.get(key);
     return active ? [alertCard(active, place)] : [];

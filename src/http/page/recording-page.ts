@@ -91,7 +91,7 @@ export function* recordingPage(
     refresh: refreshOf(query),
     body: html`<div class="lead ${MOODS[present.status]}"><h1><bdi>${name}</bdi></h1>
 <p>${badge(present.status)} ${sinceOf(state, present.status, timezone, moment)}</p></div>${blindnessNotice(look)}
-${alertSection(state, look, visitor)}${uptimeSection({ days, timezone, title: `Uptime of the last ${PERIOD_DAYS} days` })}${qualitySection(uptime.quality, moment.now, timezone)}${facts(state, look, zones)}${incidentSection(page, { moment, timezone, isFirst: query.cursor === undefined, link })}${story}`,
+${alertSection(state, look, visitor, lines)}${uptimeSection({ days, timezone, title: `Uptime of the last ${PERIOD_DAYS} days` })}${qualitySection(uptime.quality, moment.now, timezone)}${facts(state, look, zones)}${incidentSection(page, { moment, timezone, isFirst: query.cursor === undefined, link })}${story}`,
   };
 }
 
@@ -135,11 +135,16 @@ function scheduleOf(useUploadingSchedule: boolean | undefined): string {
 }
 
 /** Its own alerts, and those of its location as a whole. */
-function alertSection(state: RecordingState, look: Look, visitor: Visitor): Markup {
+function alertSection(
+  state: RecordingState,
+  look: Look,
+  visitor: Visitor,
+  lines: readonly LogLine[],
+): Markup {
   const { fleet } = look;
   const shard = fleet.shards.find(({ recordings }) => recordings.get(state.id) === state);
   const path = recordingLink("./", state.id).slice(2);
-  const place = { look, root: ROOT, visitor, path } as const;
+  const place = { look, root: ROOT, visitor, path, lines } as const;
   const cards = [
     ...cardsOf({ kind: "recording", id: state.id }, state.alerts, place),
     ...cardsOf({ kind: "location", id: state.locationId }, shard?.locations.get(state.locationId)?.alerts, {

@@ -53,7 +53,7 @@ dt{color:var(--soft)}dd{margin:0}
 section+dl{margin-top:1.2rem}
 .panel{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:1rem 1.1rem}.panel p{margin:.4rem 0 0}.panel details{margin-top:.4rem}
 .strip{display:block;width:100%;height:3rem}.track{fill:var(--sunk)}rect.good{fill:var(--bar-online)}rect.fair{fill:var(--bar-degraded)}rect.poor{fill:var(--bar-offline)}rect.none{fill:var(--bar-unknown)}
-.line polyline{fill:none;stroke:var(--link);stroke-width:2;vector-effect:non-scaling-stroke;stroke-linejoin:round}
+.line polyline{fill:none;stroke:var(--link);stroke-width:2;vector-effect:non-scaling-stroke;stroke-linejoin:round;stroke-linecap:round}
 .panel .ends{display:flex;justify-content:space-between;color:var(--soft);font-size:.875rem;margin-top:.2rem}
 .days>p,.days summary{margin:0;padding:.3rem 0;font-weight:400}.days details{margin:0}.days summary span,.days>p span{display:inline-block;min-width:6.5rem}.days>p{padding-left:1.1rem}
 .hours{list-style:none;margin:.2rem 0 .6rem;padding:0;display:grid;gap:.3rem;grid-template-columns:repeat(auto-fill,minmax(5.2rem,1fr));font-size:.875rem}

@@ -6,7 +6,7 @@ import { counted, percent } from "../../lib/words.ts";
 import { type UptimeDay, type UptimeHour, uptimeOver } from "./uptime-days.ts";
 
 /** From which ratio on a day counts as good, and as fair. */
-const GOOD = 0.99;
+const GOOD = 0.97;
 const FAIR = 0.95;
 
 const [BAR, GAP, HEIGHT] = [10, 3, 40] as const;

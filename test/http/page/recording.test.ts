@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { LogLine } from "../../../src/alerting/timeline.ts";
 import { noteQuality, type QualityHistory } from "../../../src/health/quality.ts";
 import type { UptimeBucket } from "../../../src/health/recording.ts";
 import type { FleetSnapshot } from "../../../src/health/state.ts";
@@ -259,6 +260,37 @@ describe("GET /recordings/{id}", () => {
         "Impact: the location usually counts 1,240 entries on a Friday",
       ]),
     );
+  });
+
+  test("says at each alert who was told of it, and when", async () => {
+    const firing = { ...alertOf("RecordingOffline"), key: "RecordingOffline/recording/till-3" };
+    const line = (minutesAgo: number, integration: string, reason: string, ruleId = "RecordingOffline") => ({
+      subject: firing.subject,
+      at: NOW - minutesAgo * 60_000,
+      ruleId,
+      integration,
+      reason,
+    });
+    const told = async (...lines: LogLine[]) => {
+      const deps = { alerts: active(firing), timeline: async () => lines };
+      const shown = shownText((await page("/recordings/till-3", deps)).html);
+      return shown.find((text) => /^(?:Told to|Nobody was told)/.test(text));
+    };
+    const fires = { ...line(10, "", "firing"), integration: undefined };
+    expect(await told(fires)).toBe("Nobody was told of it yet.");
+    expect(await told(line(20, "ops/slack/0", "told"), fires, line(9, "ops/slack/0", "silenced"))).toBe(
+      "Nobody was told of it yet.",
+    );
+    expect(await told(fires, line(9, "ops/slack/0", "told", "LowUptime"))).toBe("Nobody was told of it yet.");
+    // Its beginning is out of sight, and who was told then with it.
+    expect(await told(line(9, "ops/slack/0", "silenced"))).toBeUndefined();
+    expect(
+      await told(
+        line(9, "ops/slack/0", "told"),
+        line(8, "ops/email/0/a@b.c", "told"),
+        line(3, "ops/slack/0", "reminded"),
+      ),
+    ).toBe("Told to ops/slack/0 at 11:57 GMT, ops/email/0/a@b.c at 11:52 GMT.");
   });
 
   test("tells what was decided and who was told, the newest first", async () => {
