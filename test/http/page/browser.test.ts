@@ -1,11 +1,13 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fingerprint } from "../../../src/alerting/fingerprint.ts";
+import { createMatcher } from "../../../src/alerting/matcher.ts";
 import type { WantedSilence } from "../../../src/alerting/silence.ts";
+import type { HttpDeps } from "../../../src/http/deps.ts";
 import { largeFleet } from "../../metrics/fleets.ts";
 import { chromiumPath, noChromium, openPage, startBrowser } from "../../support/browser.ts";
 import { serve } from "../serve.ts";
-import { active, alertOf, blindness, smallFleet } from "./fleet.ts";
+import { active, alertOf, blindness, keptUptime, smallFleet } from "./fleet.ts";
 import { signedIn } from "./visit.ts";
 
 const title = chromiumPath === undefined ? `in a browser (skipped: ${noChromium})` : "in a browser";
@@ -66,13 +68,53 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     }),
   );
 
+  /** All that a page can have, with names that do not break by themselves. */
+  const everything: Partial<HttpDeps> = {
+    fleet: async () => smallFleet,
+    zones: async () =>
+      new Map([["leeds", new Map([["till-3", Array.from({ length: 30 }, (_, i) => `${long}${i}`)]])]]),
+    uptimes: async () => new Map([["till-3", keptUptime()]]),
+    timeline: async () => [
+      {
+        subject: { kind: "location", id: "leeds" },
+        at: smallFleet.now,
+        ruleId: long,
+        integration: long,
+        reason: long,
+      },
+    ],
+    incidents: async () => [
+      {
+        id: "i1",
+        alertname: long,
+        subject: { kind: "recording", id: "till-3" },
+        locationId: "leeds",
+        startsAt: smallFleet.now - 60_000,
+        endsAt: undefined,
+        endReason: undefined,
+      },
+    ],
+    silences: async () => [
+      {
+        id: "s1",
+        matchers: [createMatcher(long, "=~", long)],
+        startsAt: smallFleet.now,
+        endsAt: smallFleet.now + 60_000,
+        updatedAt: smallFleet.now,
+        createdBy: long,
+        comment: long,
+        annotations: {},
+      },
+    ],
+  };
+
   test.each([
     ["a phone", phone, "light"],
     ["a phone at night", phone, "dark"],
     ["a wide screen", wide, "light"],
     ["a wide screen at night", wide, "dark"],
   ] as const)("every page fits and can be read on %s", async (_, viewport, colorScheme) => {
-    const { address } = await serve({ fleet: async () => smallFleet, alerts, adminToken: "boss-token" });
+    const { address } = await serve({ ...everything, alerts, adminToken: "boss-token" });
     const { page, complaints } = await openPage(browser, { viewport, colorScheme });
     const { cookie } = await signedIn(address, "boss-token", "W".repeat(80));
     const [name = "", value = ""] = cookie.split(/=(.*)/s);
@@ -81,6 +123,7 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
       const answer = await page.goto(address + path);
       if (path.endsWith("wrong")) complaints.splice(0);
       else expect(answer?.status(), path).toBe(200);
+      await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
       const over = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
       expect(over, `${path} is too wide`).toBeLessThanOrEqual(0);
       expect(await page.evaluate(FAINT), path).toEqual([]);

@@ -1,7 +1,8 @@
 /** A small fleet with some trouble, and its alerts. */
 import type { Alert } from "../../../src/health/alert.ts";
+import { noteQuality, type QualityHistory } from "../../../src/health/quality.ts";
 import type { FleetSnapshot } from "../../../src/health/state.ts";
-import type { ActiveAlert } from "../../../src/http/deps.ts";
+import type { ActiveAlert, UptimeKept } from "../../../src/http/deps.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
 
 const MINUTE = 60_000;
@@ -92,3 +93,26 @@ export const smallFleet: FleetSnapshot = fleetOf({
   ],
   uptimes: { "till-3": 0.9312, entrance: 1 },
 });
+
+/** Uptime of some days and hours, good and bad, and a quality that falls. */
+export function keptUptime(): UptimeKept {
+  const hours = Array.from({ length: 60 }, (_, i) => 62 - i);
+  const buckets = hours.map((hoursAgo) => ({
+    startAt: NOW - hoursAgo * 60 * MINUTE,
+    withinSchedule: hoursAgo % 24 > 4,
+    segmentsExpected: 60,
+    segmentsReceived: undefined,
+    avgUptimeOnSegment: undefined,
+    pcSegmentsReceived: undefined,
+    overallUptime: hoursAgo % 7 === 0 ? undefined : (hoursAgo % 11) / 10,
+  }));
+  const quality = hours.reduce<QualityHistory | undefined>(
+    (history, hoursAgo) => noteQuality(history, hoursAgo / 62, NOW - hoursAgo * 60 * MINUTE),
+    undefined,
+  );
+  const days = {
+    "2026-01-20": { ratio: 0.5, segmentsExpected: 60 },
+    "2026-01-21": { ratio: 1, segmentsExpected: 60 },
+  };
+  return { buckets, days, timezone: "Europe/London", quality };
+}
