@@ -56,18 +56,30 @@ export function alertPage(
     madeAt: look.moment.now,
     refresh: "on",
     body: html`<div class="lead bad"><h1>${title}</h1><p>${whereOf(alert, ROOT)}</p></div>${blindnessNotice(look)}
-<ul class="cards">${cards}</ul>${runbook(alert)}
+<ul class="cards">${cards}</ul>${ways(alert)}
 ${story}${labels(alert)}`,
   };
 }
 
-/** An annotation of the rule's own; only a link that leads somewhere on the web is one. */
-function runbook({ annotations }: Alert): Markup {
-  const url = annotations.runbook_url ?? "";
-  if (url.length > 2_000 || !URL.canParse(url)) return nothing;
-  const { protocol, href } = new URL(url);
-  if (protocol !== "https:" && protocol !== "http:") return nothing;
-  return html`<p><a href="${href}" rel="noreferrer noopener">Runbook</a></p>`;
+/** Where the alert's own words lead; only a link into the web is one. */
+function ways({ annotations, facts }: Alert): Markup {
+  const all = [
+    ["Runbook", annotations.runbook_url],
+    ["Source", facts.generatorUrl],
+  ] as const;
+  const links = all.flatMap(([words, text]) => {
+    const href = webUrl(text);
+    return href === undefined
+      ? []
+      : [html`<a class="button" href="${href}" rel="noreferrer noopener">${words}</a> `];
+  });
+  return links.length === 0 ? nothing : html`<p class="actions">${links}</p>`;
+}
+
+function webUrl(text = ""): string | undefined {
+  if (text.length > 2_000 || !URL.canParse(text)) return undefined;
+  const { protocol, href } = new URL(text);
+  return protocol === "https:" || protocol === "http:" ? href : undefined;
 }
 
 function labels({ labels: all }: Alert): Markup {
