@@ -10,6 +10,7 @@ const mayImport: Readonly<Record<string, readonly string[] | "*">> = {
   main: ["app", "commands", "config", "lib"],
   app: "*",
   channels: "*",
+  views: "*",
   shift: "*",
   commands: "*",
   config: ["health", "alerting", "lib"],

@@ -3,7 +3,7 @@
  * for those who show it. Everything that does I/O is handed in.
  */
 import type { OutsideState } from "../alerting/outside.ts";
-import { type Integration, isProgram } from "../alerting/route.ts";
+import type { Integration } from "../alerting/route.ts";
 import type { Config } from "../config/config.ts";
 import type { FleetState } from "../health/judge-fleet.ts";
 import type { FleetSnapshot } from "../health/state.ts";
@@ -14,22 +14,19 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { Service } from "../service/service.ts";
 import type { FleetStore } from "../store/fleet.ts";
 import type { Store } from "../store/store.ts";
-import { createAnnotate } from "./annotate.ts";
 import { createAssigned } from "./assigned.ts";
 import { countJobs } from "./count-jobs.ts";
-import { type Channel, createDeliver, type Refusal } from "./deliver.ts";
+import type { Channel, Refusal } from "./deliver.ts";
 import { createDetailsWork } from "./details-work.ts";
-import { createDigestJob } from "./digest.ts";
 import type { DigestMail } from "./digest-mail.ts";
 import { createDigestSchedule } from "./digest-schedule.ts";
-import { createDigestWork } from "./digest-work.ts";
 import { createHealing } from "./healing.ts";
-import { createHeartbeat } from "./heartbeat.ts";
 import { createHoldChanges, type HoldChanges } from "./hold-changes.ts";
-import { createHolds, type HeldAlert } from "./holds.ts";
+import type { HeldAlert } from "./holds.ts";
 import { createInventoryJob } from "./inventory.ts";
 import { createJudgeService } from "./judge-service.ts";
 import { createNoteWatched } from "./note-watched.ts";
+import { createNotifying } from "./notifying.ts";
 import { createOutside, type Outside } from "./outside.ts";
 import { type Queues, queueNames } from "./queues.ts";
 import { readFleet } from "./read-fleet.ts";
@@ -37,7 +34,6 @@ import { createRefreshUptime, windowsOf } from "./refresh-uptime.ts";
 import { reroute } from "./reroute.ts";
 import type { Duty } from "./roll.ts";
 import { createSchedules } from "./schedules.ts";
-import { createStart } from "./start.ts";
 import { createSweep } from "./sweep.ts";
 import { createUpkeep, createWake } from "./upkeep.ts";
 import { createUploading } from "./uploading.ts";
@@ -149,7 +145,7 @@ export function createEngine(deps: EngineDeps): Engine {
       digests: config.digests,
     }),
     refill: async () => void (await inventory.refresh()),
-    lookAtMemory: () => (duties.has("notify") ? start.look() : start.begin()),
+    lookAtMemory: () => (duties.has("notify") ? notifying.start.look() : notifying.start.begin()),
     lookAtOutside: () => outside.judge(),
     wake,
   });
@@ -221,55 +217,9 @@ export function createEngine(deps: EngineDeps): Engine {
     indexTimezone: config.service.uptimeIndexTimezone,
   });
   const details = createDetailsWork({ clock, log, queues, service, store, assigned, ...watch });
-  const holds = createHolds({ clock, store, route, inhibitRules: config.inhibitRules });
-  const delivery = createDeliver({
-    clock,
-    log,
-    groups: store.groups,
-    channels: deps.channels,
-    externalUrl: config.http.externalUrl,
-    stormMs: watch.statusIntervalMs,
-    holds: (claims) => holds.ofGroups(claims),
-    annotate: createAnnotate({ ...store, log }),
-    toRefusal: deps.toRefusal,
-    wake,
-    told: ({ receiver, type }, _reason, latency) => metrics.notified(receiver, type, latency),
-    failed: ({ receiver, type }, code) => metrics.notifyFailed(receiver, type, code),
-    suppressed: ({ receiver }, why) => metrics.suppressed(receiver, why),
-  });
-
-  const heartbeat =
-    config.heartbeat &&
-    deps.callHeartbeat &&
-    createHeartbeat({
-      clock,
-      log,
-      queues,
-      store: store.shards,
-      intervalMs: config.heartbeat.intervalMs,
-      statusIntervalMs: watch.statusIntervalMs,
-      takeTurn: store.heartbeatTurn,
-      call: deps.callHeartbeat,
-      beat: metrics.heartbeat,
-    });
-
-  const start = createStart({
-    clock,
-    log,
-    start: store.start,
-    store: store.shards,
-    groups: store.groups,
-    assigned,
-    integrations: integrations.filter((one) => !isProgram(one)).map(({ id }) => id),
-    waiting: integrationIds,
-    rules,
-    statusIntervalMs: watch.statusIntervalMs,
-    held: () => holds.ofAll(),
-    wake,
-  });
 
   const fleet = () => readFleet({ config, store, clock, shardNumbers: assigned.shards() });
-  const sendDigest = createDigestJob({ ...deps, fleet, mail: deps.digestMail });
+  const notifying = createNotifying({ ...deps, assigned, integrations, wake, fleet });
 
   /** A list that failed or is not believed is asked for again soon: an alert hangs on it. */
   const askAgain = async () => {
@@ -311,17 +261,9 @@ export function createEngine(deps: EngineDeps): Engine {
     await startUptimeWork({ queues, assigned, ...watch, refresh: refreshUptime });
   }
 
-  async function startNotifying(): Promise<void> {
-    await queues.work("deliver", Math.max(4, integrations.length) + 1, async ({ data }) => {
-      if (data.heartbeat) await heartbeat?.round();
-      else await delivery.deliver(String(data.integration));
-    });
-    await queues.work("digest", 1, createDigestWork({ clock, log, queues, send: sendDigest }));
-  }
-
   async function healAndCount(): Promise<void> {
     await heal();
-    if (duties.has("notify")) await heartbeat?.look();
+    if (duties.has("notify")) await notifying.lookAtHeart();
     await store.inventory.follow();
     await countJobs(queues, metrics);
   }
@@ -343,29 +285,28 @@ export function createEngine(deps: EngineDeps): Engine {
     async start(options) {
       await prepare();
       duties = options.duties;
-      if (duties.size > 0) await start.begin();
+      if (duties.size > 0) await notifying.start.begin();
       if (duties.has("poll")) await startPolling(options.leaving, prepared?.remembered === true);
-      if (duties.has("notify")) await startNotifying();
+      if (duties.has("notify")) await notifying.work();
       if (!retired) healing.start();
     },
 
     async retire() {
       retired = true;
-      delivery.rest();
+      notifying.rest();
       details.stop();
       await Promise.all([healing.stop(), ...queueNames.map((name) => queues.rest(name))]);
     },
 
     stop() {
       void healing.stop();
-      delivery.stop();
+      notifying.stop();
       details.stop();
-      heartbeat?.stop();
     },
 
     fleet,
     uptimes: createUptimeReader({ config, store, fleet, clock, log, service }),
-    held: () => holds.ofAll(),
+    held: notifying.held,
     changes: createHoldChanges({ clock, log, store, wake }),
     takeAlerts: outside.take,
     outside: async () => (await store.outside.read()).state,
