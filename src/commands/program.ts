@@ -6,6 +6,7 @@ import { Command, CommanderError } from "commander";
 import { ConfigError, formatProblem } from "../config/problem.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import { scrub } from "../lib/log.ts";
+import { visibleLines } from "../lib/text.ts";
 import { readVersion } from "../lib/version.ts";
 import type { CommandIo, ExitCode } from "./io.ts";
 
@@ -118,7 +119,8 @@ export function describeFailure(thrown: unknown, env: CommandIo["env"]): string 
   const withStack = env.LENSWATCH_LOG_LEVEL === "debug" || env.LENSWATCH_LOG_LEVEL === "trace";
   const problems =
     error instanceof ConfigError ? error.problems.map((problem) => `${formatProblem(problem)}\n`) : [];
-  return scrub(`${problems.join("")}lenswatch: ${said}\n${withStack ? `${error.stack}\n` : ""}`);
+  const text = `${problems.join("")}lenswatch: ${said}\n${withStack ? `${error.stack}\n` : ""}`;
+  return visibleLines(scrub(text));
 }
 
 /** The program with the commands that `argv` may mean loaded, the others standing by their summary. */
@@ -136,7 +138,7 @@ async function createProgram(
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, "lenswatch: ")),
+      outputError: (text, write) => write(visibleLines(text.replace(/^error: /, "lenswatch: "))),
     })
     .showHelpAfterError(
       "`lenswatch --help` lists the commands, `lenswatch COMMAND --help` a command's options.",

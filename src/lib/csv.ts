@@ -5,7 +5,10 @@ import { stringify } from "csv-stringify/sync";
 export type CsvCell = string | number | undefined;
 export type CsvRow = readonly CsvCell[];
 
-const OPTIONS = { record_delimiter: "\n", quoted_match: /['\r]/ };
+const OPTIONS = { record_delimiter: "\n", quoted_match: /'/ };
+
+/** Unseen characters but line feeds: a terminal obeys them, and no spreadsheet shows them. */
+const UNSEEN = /(?!\n)\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /** Lines end in `\n`; every line has as many cells as the head. */
 export function renderCsv(head: readonly string[], rows: readonly CsvRow[]): string {
@@ -20,8 +23,9 @@ export function csvLines(rows: readonly CsvRow[]): string {
   );
 }
 
-/** A cell that begins like a formula gets an apostrophe, which spreadsheets take for "this is text". */
+/** One line break is as good as another, and a tab as a space; a cell that begins like a formula gets an apostrophe, which spreadsheets take for "this is text". */
 function cell(value: CsvCell): string {
   if (typeof value !== "string") return value === undefined ? "" : String(value);
-  return /^[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠]|^[\t\r\n]/u.test(value) ? `'${value}` : value;
+  const seen = value.toWellFormed().replace(/\r\n?/g, "\n").replaceAll("\t", " ").replace(UNSEEN, "");
+  return /^[\s\p{Cf}]*[=+\-@＝＋－＠]|^\n/u.test(seen) ? `'${seen}` : seen;
 }

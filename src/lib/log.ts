@@ -1,9 +1,11 @@
 /**
  * JSON lines with pino; pretty when stdout is a terminal. Levels: error = wake someone, warn = look tomorrow,
  * info = a transition or a delivery, debug = a tick. Messages of warn and error are static, facts go in fields.
- * Redaction happens here and only here: by key, and by scrubbing `token=` out of any URL.
+ * Redaction happens here and only here: by key, and by scrubbing `token=` out of any URL. Whatever a line holds, a
+ * terminal it is shown on is given nothing to obey.
  */
 import { type Logger, type LoggerOptions, pino } from "pino";
+import { stripControls, visibleJson, visibleLines } from "./text.ts";
 
 export type { Logger };
 
@@ -48,9 +50,9 @@ function describe(error: unknown, withStack: boolean, depth = 0): LoggedError {
   const { name, message, stack, cause, code } = error as Error & { code?: unknown };
   return {
     type: name ?? typeof error,
-    message: scrub(message ?? String(error)),
+    message: stripControls(scrub(message ?? String(error))),
     ...(code === undefined ? {} : { code }),
-    ...(withStack && stack ? { stack: scrub(stack) } : {}),
+    ...(withStack && stack ? { stack: visibleLines(scrub(stack)) } : {}),
     ...(cause !== undefined && depth < 4 ? { cause: describe(cause, withStack, depth + 1) } : {}),
   };
 }
@@ -68,6 +70,7 @@ export function createLogger(options: {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: (error: unknown) => describe(error, withStack) },
+    hooks: { streamWrite: visibleJson },
     redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`]), censor: "[redacted]" },
   };
   if (options.destination)
@@ -76,6 +79,8 @@ export function createLogger(options: {
   const { formatters: _, ...forTransport } = base;
   return pino({
     ...forTransport,
+    // It is parsed again on its way to the terminal: there, only what is gone is safe.
+    hooks: { streamWrite: (line) => `${stripControls(line)}\n` },
     transport: {
       target: "pino-pretty",
       options: { ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss.l" },

@@ -16,6 +16,25 @@ export function stripControls(text: string): string {
   return text.toWellFormed().replace(SPACING, " ").replace(INVISIBLE, "").replace(CONTROL, "");
 }
 
+/** Lines of visible text: as `stripControls`, but for the line breaks. */
+export function visibleLines(text: string): string {
+  return text.split("\n").map(stripControls).join("\n");
+}
+
+/**
+ * JSON text in which nothing is invisible: JSON.stringify leaves what a terminal obeys beyond ASCII (U+009B begins an
+ * escape sequence as well), and what turns text around. It parses to the same value.
+ */
+export function visibleJson(json: string): string {
+  return json.replace(UNSEEN_IN_JSON, (unseen) => unseen.split("").map(escapedUnit).join(""));
+}
+
+const UNSEEN_IN_JSON = new RegExp(`[\\u007f-\\u009f\\u2028\\u2029]|${INVISIBLE.source}`, "gu");
+
+function escapedUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
 /** At most `max` code points, the last of them `…` where something was cut off. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text;

@@ -83,7 +83,15 @@ loc-2     rec-3      unknown  –                                      –      
   });
 
   test("--output csv is safe to open in a spreadsheet", async () => {
-    const names = { a: '=HYPERLINK("http://x")', b: 'say "hi", you', c: "+1", d: " @x", e: "line\nbreak" };
+    const names = {
+      a: '=HYPERLINK("http://x")',
+      b: 'say "hi", you',
+      c: "+1",
+      d: " @x",
+      e: "line\nbreak",
+      f: "\u001b[31mred\u009b\r\u202e",
+      g: "\t=1",
+    };
     const recordings = Object.keys(names).map((id) => recordingState(id));
     const { address } = await serve({ fleet: async () => fleetOf({ recordings, names }) });
     const { stdout } = await lenswatch(["status", "--url", address, "--output", "csv"]);
@@ -94,6 +102,8 @@ loc-2     rec-3      unknown  –                                      –      
     expect(stdout).toContain(`c,"'+1",${rest}`);
     expect(stdout).toContain(`d,"' @x",${rest}`);
     expect(stdout).toContain(`e,"line\nbreak",${rest}`);
+    expect(stdout).toContain(`f,"[31mred\n",${rest}`);
+    expect(stdout).toContain(`g,"' =1",${rest}`);
   });
 
   test("follows the pages to their end", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { scrub } from "../../src/lib/log.ts";
+import { createLogger, scrub } from "../../src/lib/log.ts";
 
 describe("scrub", () => {
   test.each([
@@ -24,4 +24,40 @@ describe("scrub", () => {
       expect(performance.now() - began).toBeLessThan(1_000);
     },
   );
+});
+
+describe("a log line", () => {
+  const hostile = "a\u009b2J\u202eb\u001b[31m\u2028c";
+
+  function lineOf(field: unknown): string {
+    let text = "";
+    const destination = {
+      write(line: string) {
+        text += line;
+      },
+    };
+    const log = createLogger({
+      level: "debug",
+      destination: destination as unknown as NodeJS.WritableStream,
+    });
+    log.warn(field, "said");
+    return text;
+  }
+
+  test("gives a terminal nothing to obey, and its reader all there was", () => {
+    const line = lineOf({ alert: hostile });
+    expect(line).toMatch(/^[\x20-\x7e]*\n$/);
+    expect(JSON.parse(line)).toMatchObject({ alert: hostile, msg: "said" });
+  });
+
+  test("holds of an error what can be seen", () => {
+    const cause = new Error(`cause ${hostile}`);
+    const line = lineOf({ err: new Error(`message ${hostile}`, { cause }) });
+    expect(line).toMatch(/^[\x20-\x7e]*\n$/);
+    const { err } = JSON.parse(line) as {
+      err: { message: string; stack: string; cause: { message: string } };
+    };
+    expect([err.message, err.cause.message]).toEqual(["message a2Jb[31m c", "cause a2Jb[31m c"]);
+    expect(err.stack.split("\n").length).toBeGreaterThan(2);
+  });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cut, escapeHtml, stripControls } from "../../src/lib/text.ts";
+import { cut, escapeHtml, stripControls, visibleJson } from "../../src/lib/text.ts";
 
 describe("stripControls", () => {
   test.each([
@@ -56,4 +56,12 @@ test("escapeHtml leaves nothing that HTML could read as markup or as the end of 
   expect(escapeHtml(`<img src=x onerror='a("b")'>&amp;`)).toBe(
     "&lt;img src=x onerror=&#39;a(&quot;b&quot;)&#39;&gt;&amp;amp;",
   );
+});
+
+test("JSON text in which nothing is invisible means the same", () => {
+  const value = { "k\u009b": "a\u202eb\u{e0041}\u001b[31m\u007f\u2028\ud800 é 東京 🎥", n: [1] };
+  const json = visibleJson(JSON.stringify(value, null, 2));
+  expect(JSON.parse(json)).toEqual(value);
+  expect(json.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202e\u2028\u{e0041}]/u);
+  expect(json).toContain("é 東京 🎥");
 });

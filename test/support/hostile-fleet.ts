@@ -1,0 +1,234 @@
+/**
+ * A fleet as a hostile service tells it: real rows with names and ids that mean harm, bent, read through the true
+ * borders and judged. What the borders let through is what every sink is given.
+ */
+import type { NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { LogLine } from "../../src/alerting/timeline.ts";
+import type { Alert } from "../../src/health/alert.ts";
+import { judgeShard } from "../../src/health/judge.ts";
+import type { JudgeContext } from "../../src/health/judgement.ts";
+import type { Location, RecordingUptime } from "../../src/health/recording.ts";
+import type { Condition, Rule } from "../../src/health/rule.ts";
+import type { FleetSnapshot, ShardState } from "../../src/health/state.ts";
+import { parseLocations } from "../../src/service/location-rows.ts";
+import { parseStatusRows } from "../../src/service/status-rows.ts";
+import { createUptimeReader } from "../../src/service/uptime-rows.ts";
+import { createWallClock } from "../../src/service/zoned-time.ts";
+import { NOW } from "../metrics/fleets.ts";
+import { type Dice, diceOf, mutateJson } from "./mutate.ts";
+import { POISONS } from "./poison.ts";
+
+const INTERVAL = 30_000;
+const LOCATIONS = 45;
+const HOUR = 3_600_000;
+
+const rule = (alert: string, when: Condition, severity: string): Rule => ({
+  id: alert,
+  alert,
+  when,
+  forMs: 0,
+  keepFiringForMs: 0,
+  respectSchedule: false,
+  labels: { severity },
+  annotations: {},
+});
+
+export const hostileRules: readonly Rule[] = [
+  rule("RecordingOffline", { kind: "status", status: "offline" }, "critical"),
+  rule("RecordingDegraded", { kind: "status", status: "degraded" }, "warning"),
+  rule("LowQuality", { kind: "average_quality", below: 0.7, clearAbove: 0.8 }, "warning"),
+  rule("LowUptime", { kind: "overall_uptime", below: 0.95, clearAbove: 0.97, overMs: 24 * HOUR }, "warning"),
+  rule("RecordingMissing", { kind: "missing" }, "warning"),
+  rule("RecordingFlapping", { kind: "flapping", high: 0.3, low: 0.2 }, "info"),
+  rule(
+    "LocationOffline",
+    { kind: "location_offline", atLeast: 1, clearBelow: 0.8, minRecordings: 2 },
+    "critical",
+  ),
+];
+
+export interface HostileFleet {
+  readonly snapshot: FleetSnapshot;
+  readonly locations: readonly Location[];
+  readonly uptimes: readonly RecordingUptime[];
+  /** Every alert that fires or has ended, as a channel is handed it. */
+  readonly firing: readonly NotifiedAlert[];
+  readonly ended: readonly NotifiedAlert[];
+  readonly lines: readonly LogLine[];
+}
+
+type Rows = Record<string, unknown>[];
+
+/** An id of at most 256 characters, as hostile as the border lets through; now and then what an id should be. */
+function idOf(text: string, nth: number): string {
+  return nth % 3 === 0 ? `${nth}`.padStart(24, "a") : `${text.slice(0, 200)}${nth}`;
+}
+
+function served(dice: Dice) {
+  const locations: Rows = [];
+  const recordings: { recording: Record<string, unknown>; uptime: Rows }[] = [];
+  for (let nth = 0; nth < LOCATIONS; nth++) {
+    const [name, other] = [POISONS[nth % POISONS.length] ?? "", dice.pick(POISONS)];
+    const location = idOf(other, nth);
+    locations.push({ id: location, name, timezone: dice.pick(["Europe/London", "Asia/Kolkata", name]) });
+    for (let camera = 0; camera < 2; camera++) {
+      const recording = {
+        id: idOf(name, nth * 2 + camera + 100),
+        name: dice.pick([name, other, `${name} ${other}`]),
+        organisation: dice.pick(POISONS),
+        cameraServer: dice.pick(POISONS),
+        location,
+        useUploadingSchedule: dice.roll(2) === 0,
+        timezone: dice.pick(["Europe/London", "UTC", other]),
+      };
+      recordings.push({ recording, uptime: hours(dice) });
+    }
+  }
+  return { locations, recordings };
+}
+
+function hours(dice: Dice): Rows {
+  return Array.from({ length: 24 }, (_, i) => ({
+    index: new Date(NOW - (25 - i) * HOUR).toISOString().slice(0, 16).replace("T", " "),
+    withinSchedule: true,
+    segmentsExpected: 60,
+    segmentsReceived: 30,
+    avgUptimeOnSegment: 1,
+    pcSegmentsRecieved: 0.5,
+    overallUptime: dice.roll(3) / 2,
+  }));
+}
+
+/** One row in four is bent; the list itself is sound. */
+function bentRows<T>(rows: readonly T[], dice: Dice): unknown[] {
+  const bent = rows.map((row) => (dice.roll(4) === 0 ? mutateJson(row, dice) : row));
+  return JSON.parse(JSON.stringify(bent)) as unknown[];
+}
+
+function statusRows(
+  { recordings }: ReturnType<typeof served>,
+  dice: Dice,
+  statuses: readonly string[],
+): Rows {
+  return recordings.map(({ recording }) => ({
+    recording_id: recording.id,
+    location_id: recording.location,
+    status: dice.pick(statuses),
+    last_seen_utc: new Date(NOW - dice.roll(40) * 60_000).toISOString(),
+    average_quality: dice.roll(100) / 100,
+  }));
+}
+
+const DARK = ["offline", "offline", "offline", "degraded"];
+const ANY = ["online", "offline", "degraded", ...POISONS.slice(0, 3)];
+
+export function hostileFleet(seed: number): HostileFleet {
+  const dice = diceOf(seed);
+  const report = () => {};
+  const wall = createWallClock();
+  const world = served(dice);
+  const { locations } = parseLocations(bentRows(world.locations, dice), { report, isZone: wall.isZone });
+  const { results } = createUptimeReader({ report, wall, indexTimezone: "utc" }).many(
+    bentRows(world.recordings, dice),
+  );
+  const places = new Map(locations.map((location) => [location.id, location]));
+  const cameras = new Map(results.map(({ recording }) => [recording.id, recording]));
+  const inventory = {
+    recording: (id: string) => cameras.get(id),
+    location: (id: string) => places.get(id),
+  };
+  const ratios = new Map(
+    results.map(({ recording, buckets }) => {
+      const known = buckets.flatMap(({ overallUptime }) => overallUptime ?? []);
+      return [recording.id, known.length === 0 ? undefined : known.reduce((a, b) => a + b) / known.length];
+    }),
+  );
+  const context = (now: number): JudgeContext => ({
+    now,
+    inventory,
+    intervalMs: INTERVAL,
+    forgetAfterMs: 24 * HOUR,
+    rules: hostileRules,
+    locationIds: world.locations.map(({ id }) => String(id)),
+    excluded: new Set(),
+    uptime: (id) => ratios.get(id),
+    inSchedule: () => true,
+    scheduleOf: () => undefined,
+    scheduleBegan: () => undefined,
+  });
+
+  let state: ShardState = { sweptAt: 0, recordings: new Map(), locations: new Map() };
+  const firing = new Map<string, Alert>();
+  const ended: Alert[] = [];
+  const lines: LogLine[] = [];
+  const sweeps = [DARK, ANY, DARK, ANY, ["online"], ANY, DARK, ANY, DARK];
+  for (const [nth, statuses] of sweeps.entries()) {
+    const now = NOW - (sweeps.length - 1 - nth) * 60_000;
+    // A row that cannot be told apart hides who is missing: every third answer is whole but for those.
+    const all = statusRows(world, dice, statuses);
+    const rows = nth % 3 === 2 ? all.slice(nth) : bentRows(all, dice);
+    const { next, transitions, decisions } = judgeShard(state, parseStatusRows(rows, report), context(now));
+    state = next;
+    for (const { kind, alert } of transitions) {
+      if (kind !== "resolved") firing.set(alert.key, alert);
+      else {
+        firing.delete(alert.key);
+        ended.push(alert);
+      }
+    }
+    lines.push(...decisions);
+  }
+  for (const alert of firing.values()) lines.push(...told(alert, dice));
+  const notified = (alert: Alert): NotifiedAlert => ({
+    ...alert,
+    fingerprint: "0123456789abcdef",
+    isNew: dice.roll(2) === 0,
+    standsFor:
+      alert.subject.kind === "location"
+        ? { recordings: 2, locations: 1, names: [dice.pick(POISONS), dice.pick(POISONS)] }
+        : undefined,
+  });
+  return {
+    locations,
+    lines,
+    uptimes: results,
+    firing: [...firing.values(), blind(dice)].map(notified),
+    ended: ended.map(notified),
+    snapshot: {
+      now: NOW,
+      statusIntervalMs: INTERVAL,
+      shards: [state],
+      inventory,
+      overallUptime: (id) => ratios.get(id),
+    },
+  };
+}
+
+/** What delivery writes of an alert; who silenced or acknowledged it wrote their own text. */
+function told({ subject, ruleId, updatedAt: at, id }: Alert, dice: Dice): LogLine[] {
+  const line = { subject, ruleId, at, integration: "ops/slack/0" };
+  return [
+    { ...line, reason: "told" },
+    { ...line, reason: "inhibited", detail: id },
+    { ...line, reason: "acknowledged", detail: dice.pick(POISONS) },
+    { ...line, reason: "silenced", detail: dice.pick(POISONS) },
+    { ...line, reason: "something_new", detail: dice.pick(POISONS) },
+  ];
+}
+
+/** Its cause is an error's message: of ours, but who knows what a library puts into one. */
+function blind(dice: Dice): Alert {
+  return {
+    id: `ServiceUnreachable/service/analytics@${NOW}`,
+    key: "ServiceUnreachable/service/analytics",
+    ruleId: "ServiceUnreachable",
+    subject: { kind: "service", id: "analytics" },
+    labels: { alertname: "ServiceUnreachable", severity: "critical" },
+    annotations: { summary: "It cannot be reached", description: dice.pick(POISONS) },
+    state: "firing",
+    startsAt: NOW - 60_000,
+    firedAt: NOW,
+    updatedAt: NOW,
+    facts: { timezone: "UTC", problem: "service_unreachable", detail: dice.pick(POISONS) },
+  };
+}
