@@ -165,6 +165,8 @@ export interface HttpDeps {
   readonly readyDeadlineMs?: number;
   /** How long whoever sends alerts waits for them to be taken; default 5 s. */
   readonly takeDeadlineMs?: number;
+  /** How long any answer but the metrics' may take before it is a 503; default 8 s. */
+  readonly answerDeadlineMs?: number;
   /** How long a page waits for what it shows before it says that it cannot be read; default 3 s. */
   readonly readDeadlineMs?: number;
 }

@@ -50,7 +50,8 @@ export interface Refusal {
 /** Our own errors as they are; a retryable one of another room as 503; the framework's 4xx; else 500. */
 export function refusalOf(thrown: unknown): Refusal {
   if (thrown instanceof HttpError) return thrown;
-  if (thrown instanceof CodedError && thrown.retryable) {
+  const late = (thrown as { code?: unknown } | null)?.code === "FST_ERR_HANDLER_TIMEOUT";
+  if (late || (thrown instanceof CodedError && thrown.retryable)) {
     return {
       status: 503,
       code: "unavailable",

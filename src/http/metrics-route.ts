@@ -2,14 +2,14 @@
 import type { FastifyInstance } from "fastify";
 import type { MetricsSource } from "./deps.ts";
 import { HttpError } from "./errors.ts";
-import { acceptsGzip, bodyOf } from "./stream.ts";
+import { acceptsGzip, bodyOf, LONGEST_BODY_MS } from "./stream.ts";
 
 /** Scrapes written at the same time: each holds the fleet as it was when it began. */
 const MAX_SCRAPES = 4;
 
 export function metricsRoute(app: FastifyInstance, metrics: MetricsSource): void {
   let scrapes = 0;
-  app.get("/metrics", { exposeHeadRoute: false }, (request, reply) => {
+  app.get("/metrics", { exposeHeadRoute: false, handlerTimeout: LONGEST_BODY_MS }, (request, reply) => {
     if (scrapes >= MAX_SCRAPES) {
       reply.header("retry-after", "5");
       throw new HttpError("busy", "Too many scrapes at once; try again in a few seconds.");

@@ -17,6 +17,8 @@ import { pageRoutes, versionNow } from "./page/routes.ts";
 
 /** What is in flight may end; then its connection is cut. */
 const CLOSE_GRACE_MS = 1_000;
+/** Later than what waits for something of its own gives up, and says why. */
+const ANSWER_DEADLINE_MS = 8_000;
 
 const HEADERS = {
   "cache-control": "no-store",
@@ -40,6 +42,8 @@ export function createHttpServer(deps: HttpDeps): HttpServer {
     logger: false,
     bodyLimit: 64 * 1024,
     requestTimeout: 10_000,
+    // What waits for Redis waits as long as Redis is away; whoever asks is told before.
+    handlerTimeout: deps.answerDeadlineMs ?? ANSWER_DEADLINE_MS,
     connectionTimeout: 30_000,
     keepAliveTimeout: 65_000,
     forceCloseConnections: "idle",

@@ -3,7 +3,7 @@ import { pipeline, Readable } from "node:stream";
 import { constants, createGzip } from "node:zlib";
 
 /** No reader may hold a body longer, however slowly it trickles. */
-const LONGEST_BODY_MS = 60_000;
+export const LONGEST_BODY_MS = 60_000;
 
 const BUFFERED = 128 * 1024;
 

@@ -154,6 +154,28 @@ describe("what cannot be answered", () => {
     expect(String(destination.read())).toContain('"route":"/api/v1/recordings"');
   });
 
+  test("what waits for a store that is away is a 503 in time; a scrape goes on", async () => {
+    const never = () => new Promise<never>(() => undefined);
+    async function* slow() {
+      yield "up 1\n";
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      yield "up 2\n";
+    }
+    const { json, get } = await serve({
+      answerDeadlineMs: 50,
+      incidents: never,
+      silences: never,
+      metrics: { expose: () => ({ contentType: "text/plain", body: slow() }) },
+    });
+    const message = expect.stringContaining("try again in a moment");
+    expect(await json("/api/v1/incidents")).toEqual({
+      status: 503,
+      body: { error: { code: "unavailable", message } },
+    });
+    expect(await json("/api/v2/silences")).toEqual({ status: 503, body: message });
+    expect(await (await get("/metrics")).text()).toBe("up 1\nup 2\n");
+  });
+
   test("a fault of our own is a 500 that tells nothing of it", async () => {
     const { json } = await serve({ fleet: () => Promise.reject(new Error("at line 12")) });
     const answer = await json("/api/v1/recordings");
