@@ -138,7 +138,7 @@ async function createProgram(
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
-      outputError: (text, write) => write(visibleLines(text.replace(/^error: /, "lenswatch: "))),
+      outputError: (text, write) => write(visibleLines(scrub(text.replace(/^error: /, "lenswatch: ")))),
     })
     .showHelpAfterError(
       "`lenswatch --help` lists the commands, `lenswatch COMMAND --help` a command's options.",

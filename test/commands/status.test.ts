@@ -126,6 +126,7 @@ loc-2     rec-3      unknown  –                                      –      
     const { exitCode, stdout, stderr } = await lenswatch(["status", ...extra]);
     expect([exitCode, stdout]).toEqual([2, ""]);
     expect(stderr).not.toBe("");
+    expect(stderr).not.toContain("dana:pw@");
   });
 });
 

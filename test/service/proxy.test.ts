@@ -1,58 +1,14 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import tls from "node:tls";
 import { promisify } from "node:util";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openConnection } from "../../src/service/connection.ts";
 import { createSecrets } from "../../src/service/secrets.ts";
+import { startProxy } from "../support/proxy.ts";
 import { someStatus, startClient, startScripted, statusRow } from "./support.ts";
-
-/** A forward proxy that notes what passes: absolute-form requests, upgrades and CONNECT tunnels. */
-async function startProxy() {
-  const seen: string[] = [];
-  const proxy = createServer((request, response) => {
-    seen.push(`${request.method} ${new URL(request.url ?? "").pathname}`);
-    fetch(request.url ?? "", { method: request.method ?? "GET" }).then(
-      async (reply) => response.writeHead(reply.status).end(await reply.text()),
-      () => response.writeHead(502).end(),
-    );
-  });
-  proxy.on("connect", (request, client, head) => {
-    seen.push(`CONNECT ${request.url}`);
-    const [host = "", port = ""] = (request.url ?? "").split(":");
-    const target = connect(Number(port), host, () => {
-      client.write("HTTP/1.1 200 Connected\r\n\r\n");
-      target.write(head);
-      target.pipe(client).pipe(target);
-    });
-    target.on("error", () => client.destroy());
-    client.on("error", () => target.destroy());
-  });
-  proxy.on("upgrade", (request, client, head) => {
-    const url = new URL(request.url ?? "");
-    seen.push(`UPGRADE ${url.pathname}`);
-    const target = connect(Number(url.port), url.hostname, () => {
-      const headers = request.rawHeaders.map((text, i) => (i % 2 ? `${text}\r\n` : `${text}: `)).join("");
-      target.write(`GET ${url.pathname}${url.search} HTTP/1.1\r\n${headers}\r\n`);
-      target.write(head);
-      target.pipe(client).pipe(target);
-    });
-    target.on("error", () => client.destroy());
-    client.on("error", () => target.destroy());
-  });
-  proxy.listen(0, "127.0.0.1");
-  await once(proxy, "listening");
-  onTestFinished(() => {
-    proxy.close();
-    proxy.closeAllConnections();
-  });
-  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, seen };
-}
 
 /** A certificate for 127.0.0.1, trusted by this process; undefined where there is no openssl. */
 async function certificate(): Promise<{ key: string; cert: string } | undefined> {

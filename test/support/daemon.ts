@@ -20,6 +20,8 @@ export interface Daemon {
   /** Its configuration's path. */
   readonly file: string;
   readonly log: readonly LogLine[];
+  /** Everything it has written so far, as it was written. */
+  readonly text: string;
   /** Resolves with the first line, old or new, that has this message. */
   logged(msg: string): Promise<LogLine>;
   /** Sends a signal that does not end it. */
@@ -29,20 +31,29 @@ export interface Daemon {
 }
 
 /** Starts `lenswatch run` with a configuration's text; it need not be up yet when this resolves. */
-export async function startDaemon(config: string): Promise<Daemon> {
+export async function startDaemon(
+  config: string,
+  { env = {} }: { env?: Readonly<Record<string, string>> } = {},
+): Promise<Daemon> {
   const dir = await mkdtemp(join(tmpdir(), "lenswatch-daemon-"));
   const file = join(dir, "lenswatch.yaml");
   await writeFile(file, config);
   const child = spawn(process.execPath, [MAIN, "run", "--config", file], {
     stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
   });
   const log: LogLine[] = [];
   const waiting = new Set<() => void>();
-  const read = (stream: NodeJS.ReadableStream) =>
+  let text = "";
+  const read = (stream: NodeJS.ReadableStream) => {
+    stream.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+    });
     createInterface({ input: stream }).on("line", (line) => {
       log.push(parse(line));
       for (const look of waiting) look();
     });
+  };
   read(child.stdout);
   read(child.stderr);
   const ended = exitOf(child);
@@ -50,6 +61,9 @@ export async function startDaemon(config: string): Promise<Daemon> {
     pid: child.pid ?? 0,
     file,
     log,
+    get text() {
+      return text;
+    },
     signal: (signal) => void child.kill(signal),
     logged(msg) {
       const { promise, resolve, reject } = Promise.withResolvers<LogLine>();

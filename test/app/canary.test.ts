@@ -1,0 +1,372 @@
+/**
+ * A canary in the place of every secret, and a daemon that meets success and every failure: no canary sings anywhere
+ * but where it is used. That is, of all that leaves lenswatch:
+ *
+ *   client_secret          body of POST {auth_url}/oauth/token
+ *   the token              `Authorization` to the Core API, `token` of the metrics socket's query
+ *   a webhook's api_url    path of the POST to it
+ *   heartbeat.url          path of the GET to it
+ *   smtp.password          SMTP's AUTH
+ *   the password of Redis  Redis' AUTH
+ *   a proxy's login        `Proxy-Authorization` to the proxy
+ *   admin and read token   `Authorization` from a command to the daemon
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
+import { expect, it, onTestFailed, onTestFinished } from "vitest";
+import type { CommandIo } from "../../src/commands/io.ts";
+import { runCli } from "../../src/commands/program.ts";
+import { type Daemon, startDaemon } from "../support/daemon.ts";
+import { startProxy } from "../support/proxy.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { dumpRedis } from "../support/redis-dump.ts";
+import { startSmtpSink } from "../support/smtp-sink.ts";
+import { until } from "../support/until.ts";
+import { pictured, prepareWatch } from "../support/watch.ts";
+
+const CANARIES = {
+  clientSecret: "canary/client+secret",
+  smtpPassword: "canary-smtp?pass=word",
+  proxyPassword: "canary-proxy-passw0rd",
+  adminToken: "canary-admin-token",
+  readToken: "canary-read-token",
+  wrongToken: "canary-wrong-token",
+  heartbeatPath: "canary-heartbeat-path",
+  slackPath: "canaryslackwebhookpath",
+  wrongRedisPassword: "canary-wrong-redis-password",
+};
+
+/** A secret as it is, and as it may look in a URL, in JSON, in Base64. */
+function formsOf(secret: string): string[] {
+  const base64 = (whole: string) => Buffer.from(whole).toString("base64").replace(/=+$/, "");
+  const logins = [secret, `canary:${secret}`, `:${secret}`, `\0canary\0${secret}`].map(base64);
+  return [...new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), ...logins])];
+}
+
+/** Where something was shown, and what. */
+type Shown = Map<string, string>;
+
+function leaks(shown: Shown, secrets: Readonly<Record<string, string>>): string[] {
+  return [...shown].flatMap(([where, said]) =>
+    Object.entries(secrets).flatMap(([name, secret]) => {
+      const form = formsOf(secret).find((one) => said.includes(one));
+      if (form === undefined) return [];
+      const at = said.indexOf(form);
+      return [`${name} in ${where}: …${said.slice(Math.max(0, at - 120), at + form.length + 20)}…`];
+    }),
+  );
+}
+
+/** A server that notes the paths it is asked for, and answers with them. */
+async function startEcho() {
+  const paths: string[] = [];
+  let status = 200;
+  const server = createServer((request, response) => {
+    paths.push(request.url ?? "");
+    response.writeHead(status).end(request.url);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    paths,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    answer(next: number) {
+      status = next;
+    },
+  };
+}
+
+async function startStage() {
+  const stage = await prepareWatch({
+    simulator: { clientSecret: CANARIES.clientSecret, tokenLifetimeMs: 8_000 },
+    http: `http: { listen: "127.0.0.1:0", external_url: "https://lenswatch.example.com" }`,
+  });
+  onTestFinished(() => stage[Symbol.asyncDispose]());
+  const login = { username: "canary", password: CANARIES.smtpPassword };
+  const mail = await startSmtpSink({ login });
+  onTestFinished(() => mail.close());
+  const [proxy, heartbeat] = await Promise.all([startProxy(), startEcho()]);
+  const dir = await mkdtemp(join(tmpdir(), "lenswatch-canary-"));
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  const slackUrl = stage.slack.url.replace(/[^/]+$/, CANARIES.slackPath);
+  const redisPassword = new URL(stage.redis.url).password;
+  const text = stage.config
+    .replace(/client_secret: .*/, `client_secret: "${CANARIES.clientSecret}"`)
+    .replaceAll(stage.slack.url, slackUrl)
+    .replace(
+      /smtp: .*/,
+      `smtp: { host: ${mail.host}, port: ${mail.port}, from: lenswatch@example.com, require_tls: false, username: canary, password: "${CANARIES.smtpPassword}" }`,
+    )
+    .replace(
+      "external_url:",
+      `admin_token: "${CANARIES.adminToken}", read_token: "${CANARIES.readToken}", external_url:`,
+    )
+    .replace("log: { level: debug }", "log: { level: trace }")
+    .concat(`
+heartbeat: { url: "${heartbeat.url}/${CANARIES.heartbeatPath}", interval: 1s }
+digests: [ { name: daily, cron: "0 8 * * *", timezone: Europe/London, period: 1d, to: [ ops@example.com ] } ]
+`);
+  return { ...stage, mail, proxy, heartbeat, dir, text, slackUrl, redisPassword };
+}
+type CanaryStage = Awaited<ReturnType<typeof startStage>>;
+
+/** The same configuration with every secret in a file of its own. */
+async function withFiles({ dir, text, slackUrl, redisPassword }: CanaryStage): Promise<string> {
+  const file = async (name: string, secret: string) => {
+    await writeFile(join(dir, name), `${secret}\n`);
+    return join(dir, name);
+  };
+  expect(text).toContain(redisPassword);
+  const place = async (config: string, key: string, secret: string) =>
+    config.replace(`${key}: "${secret}"`, `${key}_file: "${await file(key, secret)}"`);
+  let config = text.replace(/url: "(redis:[^"]*)"/, (_, url: string) => `url: "${url}"`);
+  config = await place(config, "client_secret", CANARIES.clientSecret);
+  config = await place(config, "api_url", slackUrl);
+  config = await place(config, "password", CANARIES.smtpPassword);
+  config = await place(config, "admin_token", CANARIES.adminToken);
+  config = await place(config, "read_token", CANARIES.readToken);
+  expect(config.match(/_file: /g)).toHaveLength(5);
+  return config;
+}
+
+/** A command line in this process, and all it said. */
+async function command(argv: readonly string[], env: Record<string, string> = {}): Promise<string> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const said = Promise.all([text(stdout), text(stderr)]);
+  let exitCode = 0;
+  const io: CommandIo = {
+    stdout,
+    stderr,
+    env: { LENSWATCH_LOG_LEVEL: "trace", ...env },
+    signal: new AbortController().signal,
+    setExitCode(code) {
+      exitCode = code;
+    },
+  };
+  await runCli(argv, io);
+  stdout.end();
+  stderr.end();
+  return `${(await said).join("\n")}\nexit code ${exitCode}`;
+}
+
+const times = ({ log }: Daemon, msg: string) => log.filter((line) => line.msg.startsWith(msg)).length;
+
+/** Waits for one more line that begins so than there are when `cause` begins. */
+async function logs(daemon: Daemon, msg: string, cause: () => unknown): Promise<void> {
+  const before = times(daemon, msg);
+  await cause();
+  await until(`logged: ${msg}`, () => times(daemon, msg) > before);
+}
+
+const PATHS = [
+  "/",
+  "/?show=alerts",
+  "/metrics",
+  "/healthz",
+  "/readyz",
+  "/api/v1/recordings",
+  "/api/v1/locations",
+  "/api/v1/incidents",
+  "/api/v2/status",
+  "/api/v2/receivers",
+  "/api/v2/alerts",
+  "/api/v2/alerts/groups",
+  "/api/v2/silences",
+];
+
+/** A connection that was kept may be closed just as it is used again: then it is asked once more. */
+const ask = (url: string, init: RequestInit = {}) => fetch(url, init).catch(() => fetch(url, init));
+
+async function visit(address: string, shown: Shown, when: string): Promise<void> {
+  const tokens = [CANARIES.readToken, CANARIES.adminToken, CANARIES.wrongToken];
+  const visits = tokens.flatMap((token) => PATHS.map((path) => ({ path, token })));
+  await Promise.all(
+    visits.map(async ({ path, token }) => {
+      const response = await ask(address + path, { headers: { authorization: `Bearer ${token}` } });
+      const head = JSON.stringify([...response.headers]);
+      shown.set(`${path} with ${token} ${when}`, head + (await response.text()));
+    }),
+  );
+  const posted = await ask(`${address}/api/v2/silences`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${CANARIES.wrongToken}`, "content-type": "application/json" },
+    body: JSON.stringify({ comment: "x" }),
+  });
+  shown.set(`a silence refused ${when}`, await posted.text());
+}
+
+async function commands(address: string, file: string, shown: Shown, when: string): Promise<void> {
+  const url = ["--url", address];
+  const tokens = { LENSWATCH_ADMIN_TOKEN: CANARIES.adminToken, LENSWATCH_READ_TOKEN: CANARIES.readToken };
+  const lines: [string[], Record<string, string>][] = [
+    [["status", ...url], tokens],
+    [["status", ...url], { LENSWATCH_READ_TOKEN: CANARIES.wrongToken }],
+    [["status", "--url", address.replace("://", `://canary:${CANARIES.proxyPassword}@`)], tokens],
+    [["alerts", ...url, "--output", "json"], tokens],
+    [["why", "nobody", ...url], tokens],
+    [
+      ["silence", "add", "alertname=X", "--duration", "1m", "--comment", "c", "--author", "a", ...url],
+      tokens,
+    ],
+    [
+      ["silence", "add", "alertname=X", "--duration", "1m", "--comment", "c", "--author", "a", ...url],
+      { LENSWATCH_ADMIN_TOKEN: CANARIES.wrongToken },
+    ],
+    [["silence", "list", ...url], tokens],
+    [["ack", "0123456789abcdef", "--author", "a", ...url], tokens],
+    [["check-config", "--config", file], {}],
+    [["check-config", "--config", file, "--output", "json"], {}],
+    [["digest", "preview", "daily", "--config", file, "--out", `${file}.html`], {}],
+    [["digest", "send", "daily", "--config", file], {}],
+    [["notify-test", "ops", "--config", file], {}],
+  ];
+  for (const [argv, env] of lines) {
+    const name = argv.slice(0, 2).join(" ");
+    shown.set(`${name} ${when} (${shown.size})`, await command(argv, env));
+  }
+}
+
+/** Everything fails at once, each failure repeating what it was sent. */
+async function failures(stage: CanaryStage, daemon: Daemon, address: string, shown: Shown): Promise<void> {
+  const { simulator, slack, mail, heartbeat, proxy } = stage;
+  const [token = ""] = [...proxy.tokens].slice(-1);
+  const echo = `${CANARIES.clientSecret} ${token} ?token=${token} Bearer ${token}`;
+  const [, , camera, , other] = simulator.world.recordings;
+
+  await logs(daemon, "the heartbeat was not accepted", () => heartbeat.answer(500));
+
+  slack.respond(({ path }, position) => {
+    const status = [404, 500, 403, 400, 429][position % 5] ?? 500;
+    return { status, body: `${path} ${echo}`, headers: { "retry-after": "1", location: path } };
+  });
+  const password = `no: ${CANARIES.smtpPassword} ${Buffer.from(CANARIES.smtpPassword).toString("base64")}`;
+  mail.respond({ auth: { code: 535, message: password }, mailFrom: { code: 454, message: password } });
+  const before = slack.messages.length;
+  simulator.world.setStatus(camera?.id ?? "", "offline");
+  await until("Slack refused", () => slack.messages.length > before);
+  await visit(address, shown, "while nobody can be told");
+  await commands(address, daemon.file, shown, "while nobody can be told");
+  for (let nth = 0; nth < 5; nth++)
+    shown.set(`notify-test refused, ${nth}`, await command(["notify-test", "ops", "--config", daemon.file]));
+  slack.respond("hang");
+  simulator.world.setStatus(other?.id ?? "", "offline");
+
+  await logs(daemon, "a sweep failed; what was known stays as it was", () =>
+    simulator.faults.set("error_payload", { message: echo, endpoint: "status/uptime" }),
+  );
+  simulator.faults.clear("error_payload");
+  simulator.faults.set("http_error", { status: 500, endpoint: ["token", "uptimes", "location_list"] });
+  simulator.faults.set("unauthorized", { endpoint: "upgrade" });
+  await logs(daemon, "the token's renewal failed, it is tried again", () =>
+    simulator.faults.set("drop_sockets", {}),
+  );
+  simulator.faults.set("token_refused", {});
+  simulator.faults.clear("http_error");
+  await until("blind", async () => {
+    const headers = { authorization: `Bearer ${CANARIES.readToken}` };
+    return (await (await ask(`${address}/api/v2/alerts`, { headers })).text()).includes("ServiceUnreachable");
+  });
+  await visit(address, shown, "while blind");
+  simulator.faults.clearAll();
+}
+
+describeWithRedis("a canary in the place of every secret", () => {
+  it("is heard nowhere but where it is used, through success and every failure", async () => {
+    const stage = await startStage();
+    const { simulator, slack, mail, proxy, heartbeat, redis, redisPassword } = stage;
+    const shown: Shown = new Map();
+    const [user, login] = ["canary", CANARIES.proxyPassword];
+    const env = { HTTP_PROXY: `http://${user}:${login}@${proxy.host}`, NO_PROXY: "", no_proxy: "" };
+    const daemon = await startDaemon(await withFiles(stage), { env });
+    onTestFinished(() => void daemon.end("SIGKILL"));
+    onTestFailed(() => void process.stderr.write(daemon.text.slice(-6000)));
+    const { address } = (await daemon.logged("listening")) as unknown as { address: string };
+    await daemon.logged("watching");
+    await pictured(stage);
+
+    const [camera] = simulator.world.recordings;
+    simulator.world.setStatus(camera?.id ?? "", "offline");
+    await Promise.all([slack.next(), mail.next()]);
+    await until("the heartbeat was called", () => heartbeat.paths.length > 0);
+    await visit(address, shown, "when all is well");
+    await commands(address, daemon.file, shown, "when all is well");
+    shown.set("Redis when all is well", await dumpRedis(redis.url));
+
+    await failures(stage, daemon, address, shown);
+    shown.set("Redis when all has failed", await dumpRedis(redis.url));
+
+    // From files to the text itself; then what cannot be taken; each by SIGHUP.
+    await writeFile(daemon.file, stage.text);
+    await logs(daemon, "the configuration was read again and says the same", () => daemon.signal("SIGHUP"));
+    const wrongRedis = stage.text.replaceAll(redisPassword, CANARIES.wrongRedisPassword);
+    const broken = {
+      "another password of Redis": wrongRedis,
+      "a webhook that is no URL": stage.text.replace(/api_url: "http:/, 'api_url: "no:'),
+      "a token under a misspelt key": stage.text.replace("admin_token:", "admin_tokn:"),
+      "a quote left open": stage.text.replace(`${CANARIES.smtpPassword}"`, CANARIES.smtpPassword),
+      "a heartbeat that is no URL": stage.text.replace(`heartbeat: { url: "http`, 'heartbeat: { url: "x'),
+    };
+    for (const [name, config] of Object.entries(broken)) {
+      expect(config, name).not.toBe(stage.text);
+      await writeFile(daemon.file, config);
+      const taken = config === wrongRedis;
+      const msg = taken
+        ? "these keys changed too: they take effect at the next start"
+        : "the configuration was refused; the one before stays in force";
+      await logs(daemon, msg, () => daemon.signal("SIGHUP"));
+      shown.set(`check-config with ${name}`, await command(["check-config", "--config", daemon.file]));
+    }
+    const locked = await startDaemon(wrongRedis, { env });
+    await locked.logged(
+      "Redis cannot be reached; trying again until it can. Check redis.url and that it is running",
+    );
+    shown.set("digest without Redis", await command(["digest", "preview", "daily", "--config", locked.file]));
+    await locked.end("SIGTERM");
+
+    await redis.kill();
+    await until("not ready", async () => (await ask(`${address}/readyz`)).status === 503);
+    await visit(address, shown, "without Redis");
+    await redis.restart();
+    await simulator.close();
+    slack.respond({ status: 200, body: "ok" });
+    mail.respond({});
+    await until("ready", async () => (await ask(`${address}/readyz`)).status === 200);
+    shown.set("Redis at the end", await dumpRedis(redis.url));
+    expect(await daemon.end("SIGTERM")).toBe(0);
+
+    shown.set("the daemon's log", daemon.text).set("the log without Redis", locked.text);
+    for (const [i, { body }] of [...slack.starts.messages, ...slack.messages].entries())
+      shown.set(`Slack message ${i}`, JSON.stringify(body));
+    for (const [i, { raw, html, text: words }] of [...mail.starts.messages, ...mail.messages].entries())
+      shown.set(`mail ${i}`, `${raw}\n${html}\n${words}`);
+    const secrets = {
+      ...CANARIES,
+      redisPassword,
+      ...Object.fromEntries([...proxy.tokens].map((token, i) => [`token ${i}`, token])),
+    };
+    expect(leaks(shown, secrets)).toEqual([]);
+
+    // Each was used.
+    expect([...proxy.logins]).toEqual([`canary:${CANARIES.proxyPassword}`]);
+    expect(proxy.tokens.size).toBeGreaterThan(1);
+    expect(new Set(heartbeat.paths)).toEqual(new Set([`/${CANARIES.heartbeatPath}`]));
+    expect(slack.messages[0]?.path).toContain(CANARIES.slackPath);
+    expect(mail.messages.length).toBeGreaterThan(1);
+    expect(daemon.text.length).toBeGreaterThan(5_000);
+    expect(shown.size).toBeGreaterThan(150);
+  }, 120_000);
+
+  it("would be heard if it were said", () => {
+    const said = (text: string) => leaks(new Map([["somewhere", text]]), { secret: "canary/secret" });
+    for (const form of formsOf("canary/secret")) expect(said(`before ${form} after`)).toHaveLength(1);
+    expect(said("canary")).toEqual([]);
+  });
+});
