@@ -4,12 +4,14 @@
  *
  *   client_secret          body of POST {auth_url}/oauth/token
  *   the token              `Authorization` to the Core API, `token` of the metrics socket's query
- *   a webhook's api_url    path of the POST to it
+ *   a webhook's address    path of the POST to it, Slack's and others'
+ *   a webhook's secret     nowhere: it signs
+ *   http_config            `Authorization` of the POST to its webhook or Alertmanager
  *   heartbeat.url          path of the GET to it
  *   smtp.password          SMTP's AUTH
  *   the password of Redis  Redis' AUTH
  *   a proxy's login        `Proxy-Authorization` to the proxy
- *   admin and read token   `Authorization` from a command to the daemon
+ *   admin and read token   `Authorization` from a command to the daemon, the form that signs in
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -22,6 +24,7 @@ import { expect, it, onTestFailed, onTestFinished } from "vitest";
 import type { CommandIo } from "../../src/commands/io.ts";
 import { runCli } from "../../src/commands/program.ts";
 import { type Daemon, startDaemon } from "../support/daemon.ts";
+import { startHttpSink } from "../support/http-sink.ts";
 import { startProxy } from "../support/proxy.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { dumpRedis } from "../support/redis-dump.ts";
@@ -38,6 +41,10 @@ const CANARIES = {
   wrongToken: "canary-wrong-token",
   heartbeatPath: "canary-heartbeat-path",
   slackPath: "canaryslackwebhookpath",
+  webhookPath: "canary-webhook-path",
+  webhookSecret: "canary-webhook-secret",
+  webhookCredentials: "canary-webhook-credentials",
+  alertmanagerPassword: "canary-alertmanager-password",
   wrongRedisPassword: "canary-wrong-redis-password",
 };
 
@@ -94,6 +101,8 @@ async function startStage() {
   const mail = await startSmtpSink({ login });
   onTestFinished(() => mail.close());
   const [proxy, heartbeat] = await Promise.all([startProxy(), startEcho()]);
+  const [webhook, alertmanager] = await Promise.all([startHttpSink(), startHttpSink()]);
+  onTestFinished(() => Promise.all([webhook.close(), alertmanager.close()]).then(() => undefined));
   const dir = await mkdtemp(join(tmpdir(), "lenswatch-canary-"));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
   const slackUrl = stage.slack.url.replace(/[^/]+$/, CANARIES.slackPath);
@@ -101,6 +110,12 @@ async function startStage() {
   const text = stage.config
     .replace(/client_secret: .*/, `client_secret: "${CANARIES.clientSecret}"`)
     .replaceAll(stage.slack.url, slackUrl)
+    .replace(
+      "email_configs: [ { to: [ ops@example.com ] } ]",
+      `$&
+    webhook_configs: [ { url: "${webhook.url}/${CANARIES.webhookPath}", secret: "${CANARIES.webhookSecret}", http_config: { authorization: { credentials: "${CANARIES.webhookCredentials}" } } } ]
+    alertmanager_configs: [ { url: "${alertmanager.url}", http_config: { basic_auth: { username: canary, password: "${CANARIES.alertmanagerPassword}" } } } ]`,
+    )
     .replace(
       /smtp: .*/,
       `smtp: { host: ${mail.host}, port: ${mail.port}, from: lenswatch@example.com, require_tls: false, username: canary, password: "${CANARIES.smtpPassword}" }`,
@@ -114,26 +129,40 @@ async function startStage() {
 heartbeat: { url: "${heartbeat.url}/${CANARIES.heartbeatPath}", interval: 1s }
 digests: [ { name: daily, cron: "0 8 * * *", timezone: Europe/London, period: 1d, to: [ ops@example.com ] } ]
 `);
-  return { ...stage, mail, proxy, heartbeat, dir, text, slackUrl, redisPassword };
+  return { ...stage, mail, proxy, heartbeat, webhook, alertmanager, dir, text, slackUrl, redisPassword };
 }
 type CanaryStage = Awaited<ReturnType<typeof startStage>>;
 
 /** The same configuration with every secret in a file of its own. */
-async function withFiles({ dir, text, slackUrl, redisPassword }: CanaryStage): Promise<string> {
-  const file = async (name: string, secret: string) => {
-    await writeFile(join(dir, name), `${secret}\n`);
-    return join(dir, name);
-  };
+async function withFiles({
+  dir,
+  text,
+  slackUrl,
+  redisPassword,
+  webhook,
+  heartbeat,
+}: CanaryStage): Promise<string> {
   expect(text).toContain(redisPassword);
-  const place = async (config: string, key: string, secret: string) =>
-    config.replace(`${key}: "${secret}"`, `${key}_file: "${await file(key, secret)}"`);
-  let config = text.replace(/url: "(redis:[^"]*)"/, (_, url: string) => `url: "${url}"`);
-  config = await place(config, "client_secret", CANARIES.clientSecret);
-  config = await place(config, "api_url", slackUrl);
-  config = await place(config, "password", CANARIES.smtpPassword);
-  config = await place(config, "admin_token", CANARIES.adminToken);
-  config = await place(config, "read_token", CANARIES.readToken);
-  expect(config.match(/_file: /g)).toHaveLength(5);
+  const secrets = [
+    ["client_secret", CANARIES.clientSecret],
+    ["api_url", slackUrl],
+    ["url", `${webhook.url}/${CANARIES.webhookPath}`],
+    ["secret", CANARIES.webhookSecret],
+    ["credentials", CANARIES.webhookCredentials],
+    ["password", CANARIES.alertmanagerPassword],
+    ["password", CANARIES.smtpPassword],
+    ["admin_token", CANARIES.adminToken],
+    ["read_token", CANARIES.readToken],
+    ["url", `${heartbeat.url}/${CANARIES.heartbeatPath}`],
+  ] as const;
+  let config = text;
+  for (const [nth, [key, secret]] of secrets.entries()) {
+    const file = join(dir, `secret-${nth}`);
+    await writeFile(file, `${secret}\n`);
+    config = config.replace(`${key}: "${secret}"`, `${key}_file: "${file}"`);
+  }
+  expect(config.match(/_file: /g)).toHaveLength(secrets.length);
+  expect(leaks(new Map([["the file", config]]), CANARIES)).toEqual([]);
   return config;
 }
 
@@ -195,6 +224,16 @@ async function visit(address: string, shown: Shown, when: string): Promise<void>
       shown.set(`${path} with ${token} ${when}`, head + (await response.text()));
     }),
   );
+  for (const token of [CANARIES.readToken, CANARIES.wrongToken]) {
+    const signed = await ask(`${address}/session`, {
+      method: "POST",
+      redirect: "manual",
+      headers: { origin: address, host: new URL(address).host },
+      body: new URLSearchParams({ name: "canary", token, to: "" }),
+    });
+    const head = JSON.stringify([...signed.headers]);
+    shown.set(`signing in with ${token} ${when}`, `${signed.status} ${head}${await signed.text()}`);
+  }
   const posted = await ask(`${address}/api/v2/silences`, {
     method: "POST",
     headers: { authorization: `Bearer ${CANARIES.wrongToken}`, "content-type": "application/json" },
@@ -236,7 +275,13 @@ async function commands(address: string, file: string, shown: Shown, when: strin
 
 /** Everything fails at once, each failure repeating what it was sent. */
 async function failures(stage: CanaryStage, daemon: Daemon, address: string, shown: Shown): Promise<void> {
-  const { simulator, slack, mail, heartbeat, proxy } = stage;
+  const { simulator, slack, mail, heartbeat, proxy, webhook, alertmanager } = stage;
+  for (const sink of [webhook, alertmanager]) {
+    sink.respond(({ path, headers }, position) => {
+      const status = [500, 401, 404, 400][position % 4] ?? 500;
+      return { status, body: `${path} ${JSON.stringify(headers)}`, headers: { location: path } };
+    });
+  }
   const [token = ""] = [...proxy.tokens].slice(-1);
   const echo = `${CANARIES.clientSecret} ${token} ?token=${token} Bearer ${token}`;
   const [, , camera, , other] = simulator.world.recordings;
@@ -281,10 +326,13 @@ async function failures(stage: CanaryStage, daemon: Daemon, address: string, sho
 describeWithRedis("a canary in the place of every secret", () => {
   it("is heard nowhere but where it is used, through success and every failure", async () => {
     const stage = await startStage();
-    const { simulator, slack, mail, proxy, heartbeat, redis, redisPassword } = stage;
+    const { simulator, slack, mail, proxy, heartbeat, webhook, alertmanager, redis, redisPassword } = stage;
     const shown: Shown = new Map();
-    const [user, login] = ["canary", CANARIES.proxyPassword];
-    const env = { HTTP_PROXY: `http://${user}:${login}@${proxy.host}`, NO_PROXY: "", no_proxy: "" };
+    const env = {
+      HTTP_PROXY: `http://canary:${CANARIES.proxyPassword}@${proxy.host}`,
+      NO_PROXY: "",
+      no_proxy: "",
+    };
     const daemon = await startDaemon(await withFiles(stage), { env });
     onTestFinished(() => void daemon.end("SIGKILL"));
     onTestFailed(() => void process.stderr.write(daemon.text.slice(-6000)));
@@ -294,7 +342,7 @@ describeWithRedis("a canary in the place of every secret", () => {
 
     const [camera] = simulator.world.recordings;
     simulator.world.setStatus(camera?.id ?? "", "offline");
-    await Promise.all([slack.next(), mail.next()]);
+    await Promise.all([slack, mail, webhook, alertmanager].map((sink) => sink.next()));
     await until("the heartbeat was called", () => heartbeat.paths.length > 0);
     await visit(address, shown, "when all is well");
     await commands(address, daemon.file, shown, "when all is well");
@@ -347,6 +395,8 @@ describeWithRedis("a canary in the place of every secret", () => {
       shown.set(`Slack message ${i}`, JSON.stringify(body));
     for (const [i, { raw, html, text: words }] of [...mail.starts.messages, ...mail.messages].entries())
       shown.set(`mail ${i}`, `${raw}\n${html}\n${words}`);
+    for (const sink of [webhook, alertmanager])
+      for (const [i, { text: body }] of sink.messages.entries()) shown.set(`post ${i}, ${shown.size}`, body);
     const secrets = {
       ...CANARIES,
       redisPassword,
@@ -360,6 +410,14 @@ describeWithRedis("a canary in the place of every secret", () => {
     expect(new Set(heartbeat.paths)).toEqual(new Set([`/${CANARIES.heartbeatPath}`]));
     expect(slack.messages[0]?.path).toContain(CANARIES.slackPath);
     expect(mail.messages.length).toBeGreaterThan(1);
+    const [post] = webhook.messages;
+    expect(post?.path).toBe(`/${CANARIES.webhookPath}`);
+    expect(post?.headers).toMatchObject({
+      authorization: `Bearer ${CANARIES.webhookCredentials}`,
+      "x-lenswatch-signature": expect.stringMatching(/^sha256=[0-9a-f]{64}$/),
+    });
+    const login = Buffer.from(`canary:${CANARIES.alertmanagerPassword}`).toString("base64");
+    expect(alertmanager.messages[0]?.headers.authorization).toBe(`Basic ${login}`);
     expect(daemon.text.length).toBeGreaterThan(5_000);
     expect(shown.size).toBeGreaterThan(150);
   }, 120_000);
