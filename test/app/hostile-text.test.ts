@@ -2,6 +2,8 @@
 import { spawnSync } from "node:child_process";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fingerprint } from "../../src/alerting/fingerprint.ts";
+import { createMatcher } from "../../src/alerting/matcher.ts";
 import type { Notification, NotifyReason } from "../../src/alerting/notification.ts";
 import { sentenceOf } from "../../src/alerting/timeline.ts";
 import { computeDigest } from "../../src/digest/compute.ts";
@@ -16,7 +18,9 @@ import { createMetrics } from "../../src/metrics/metrics.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { createMailTransport, type MailTransport } from "../../src/notify/email/transport.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";
+import { renderWebhook } from "../../src/notify/webhook/render.ts";
 import { lenswatch } from "../commands/asking.ts";
+import { signedIn, visit } from "../http/page/visit.ts";
 import { serve } from "../http/serve.ts";
 import { NOW } from "../metrics/fleets.ts";
 import {
@@ -32,7 +36,7 @@ import type { SlackBody } from "../support/slack-sink.ts";
 import { type SmtpSink, startSmtpSink } from "../support/smtp-sink.ts";
 
 const SEED = Number(process.env.LENSWATCH_SEED ?? 20_261_122);
-const fleets = Array.from({ length: 4 }, (_, i) => hostileFleet(SEED + i));
+const fleets = Array.from({ length: 3 }, (_, i) => hostileFleet(SEED + i));
 
 const REASONS: readonly NotifyReason[] = ["first", "more", "resolved", "reminder", "test"];
 
@@ -94,8 +98,34 @@ async function digestOf({ snapshot, uptimes, firing, ended, locations }: Hostile
 
 const served = (fleet: HostileFleet) =>
   serve({
+    adminToken: "boss",
+    silences: async () =>
+      POISONS.map((text, i) => ({
+        id: `00000000-0000-4000-8000-${String(i).padStart(12, "0")}`,
+        matchers: [createMatcher("location", i % 2 === 0 ? "=" : "!=", text)],
+        startsAt: NOW - 3_600_000,
+        endsAt: NOW + 3_600_000,
+        updatedAt: NOW,
+        createdBy: text,
+        comment: text,
+        annotations: {},
+      })),
     fleet: async () => fleet.snapshot,
-    alerts: async () => fleet.firing.map((alert) => ({ alert, receivers: ["ops"] })),
+    alerts: async () =>
+      fleet.firing.map((alert, i) => ({
+        alert,
+        receivers: ["ops", POISONS[i % POISONS.length] ?? ""],
+        ...(i % 3 === 0 ? { mutedBy: [POISONS[i % POISONS.length] ?? ""] } : {}),
+        ...(i % 4 === 0
+          ? {
+              acknowledgement: {
+                author: POISONS[i % POISONS.length] ?? "",
+                comment: POISONS[(i + 1) % POISONS.length] ?? "",
+                at: NOW,
+              },
+            }
+          : {}),
+      })),
     incidents: async () =>
       [...fleet.firing, ...fleet.ended].map((alert) => ({
         id: alert.id,
@@ -113,7 +143,9 @@ const idsOf = ({ snapshot }: HostileFleet) => [...(snapshot.shards[0]?.recording
 
 describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
   "the fleet of a hostile service (seed %i)",
-  (_, fleet) => {
+  (seed, fleet) => {
+    const nth = seed - SEED;
+
     it("has every kind of alert, and names that mean harm", () => {
       const kinds = new Set([...fleet.firing, ...fleet.ended].map(({ ruleId }) => ruleId));
       expect([...kinds].sort()).toEqual([...hostileRules.map(({ id }) => id), "ServiceUnreachable"].sort());
@@ -143,14 +175,33 @@ describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
       expect(attachments.flatMap(({ content }) => csvProblems(String(content)))).toEqual([]);
     });
 
-    it("is text on every page", async () => {
-      const { get } = await served(fleet);
-      const pages = ["/", "/?show=locations", "/?show=alerts", "/?q=e", "/?only=offline"];
-      const ids = idsOf(fleet).map((id) => `/recordings/${encodeURIComponent(id.toWellFormed())}`);
-      for (const path of [...pages, ...ids.filter((_id, i) => i % 9 === 0)]) {
-        const response = await get(path);
-        const html = await response.text();
-        expect({ path, problems: htmlProblems(html) }).toEqual({ path, problems: [] });
+    it("is text on every page, to who only looks and to who has signed in", async () => {
+      const { address } = await served(fleet);
+      const everyNinth = (_one: unknown, i: number) => i % 9 === 0;
+      const ids = idsOf(fleet).filter(everyNinth);
+      const prints = fleet.firing.filter(everyNinth).map(({ labels }) => fingerprint(labels));
+      const paths = [
+        ...["/", "/?show=locations", "/?show=alerts", "/?show=silences", "/?q=e"],
+        ...ids.map((id) => `/recordings/${encodeURIComponent(id.toWellFormed())}`),
+        ...prints.map((print) => `/alerts/${print}`),
+        ...POISONS.filter((_text, i) => i % 4 === nth).flatMap((text) => {
+          const query = encodeURIComponent(text.slice(0, 250).toWellFormed());
+          const matchers = encodeURIComponent(
+            `location=${JSON.stringify(text.slice(0, 100).toWellFormed())}`,
+          );
+          return [
+            `/?q=${query}`,
+            `/?location=${query}`,
+            `/silences/new?matchers=${matchers}`,
+            `/session?to=${query}`,
+          ];
+        }),
+      ];
+      for (const visitor of [visit(address), await signedIn(address, "boss", POISONS[3])]) {
+        for (const path of paths) {
+          const { html } = await visitor.get(path);
+          expect({ path, problems: htmlProblems(html) }).toEqual({ path, problems: [] });
+        }
       }
     });
 
@@ -196,6 +247,16 @@ describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
       }
       const { stdout } = await lenswatch(["status", "--url", address, "--output", "csv"]);
       expect(csvProblems(stdout)).toEqual([]);
+    });
+
+    it("is JSON to programs, in well-formed text", () => {
+      for (const notification of notificationsOf(fleet)) {
+        for (const plain of [false, true]) {
+          const payload = renderWebhook(notification, { maxAlerts: 0, plain });
+          expect(JSON.stringify(payload)).not.toMatch(/\\ud[89a-f]/i);
+          expect(payload.alerts).toHaveLength(notification.firing.length + notification.resolved.length);
+        }
+      }
     });
 
     it("is told in sentences of one line", () => {

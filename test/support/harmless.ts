@@ -21,7 +21,9 @@ export function terminalProblems(text: string): string[] {
   return textProblems(text.replaceAll("\u001b[1m", "").replaceAll("\u001b[22m", ""));
 }
 
-const OUR_LINK = /<https:\/\/lenswatch\.example\.com\/[^<>|\s]*\|(?:Status|Open status page)>/g;
+/** A runbook may lead anywhere on the web. */
+const OUR_LINK =
+  /<(?:https:\/\/lenswatch\.example\.com\/[^<>|\s]*\|(?:Status|Open status page)|https?:\/\/[^<>|\s]*\|Runbook)>/g;
 
 /** Everything Slack reads as mrkdwn: only our own links and bold are live, and every limit holds. */
 export function slackProblems(body: SlackBody): string[] {
@@ -55,7 +57,7 @@ function mrkdwnProblems(text: string): string[] {
 /** What our documents are made of, now or one day; nothing that poison.ts brings along. */
 const TAGS = new Set(
   `!doctype html head meta link title style body header nav main footer section article div span p a h1 h2 h3 h4 ul ol li
-   dl dt dd table caption colgroup col thead tbody tr th td strong em small br hr i bdi code pre form fieldset legend label
+   dl dt dd table caption colgroup col thead tbody tr th td strong em small br hr i q bdi code pre form fieldset legend label
    input select option button time details summary figure figcaption`.split(/\s+/),
 );
 /** Outlook's comments, as our templates have them. */
@@ -69,7 +71,8 @@ export function htmlProblems(html: string): string[] {
   const rest = html.replace(/<style>.*?<\/style>/gs, "").replace(CONDITIONS, "");
   const tags = [...rest.matchAll(/<[^>]*>/g)].map(([tag]) => tag);
   const names = tags.map((tag) => /^<\/?([^\s>/]+)/.exec(tag)?.[1]?.toLowerCase() ?? tag);
-  const targets = [...rest.matchAll(/\s(?:href|src|action|formaction|poster|data)="([^"]*)"/g)].map(
+  const elsewhere = rest.replace(/<a [^>]*href="https?:\/\/[^"<>]*"[^>]*>Runbook<\/a>/g, "");
+  const targets = [...elsewhere.matchAll(/\s(?:href|src|action|formaction|poster|data)="([^"]*)"/g)].map(
     ([, target = ""]) => target,
   );
   const problems = [

@@ -181,6 +181,7 @@ export function hostileFleet(seed: number): HostileFleet {
   for (const alert of firing.values()) lines.push(...told(alert, dice));
   const notified = (alert: Alert): NotifiedAlert => ({
     ...alert,
+    annotations: { ...alert.annotations, ...(dice.roll(2) === 0 ? placed(dice) : {}) },
     fingerprint: "0123456789abcdef",
     isNew: dice.roll(2) === 0,
     standsFor:
@@ -202,6 +203,11 @@ export function hostileFleet(seed: number): HostileFleet {
       overallUptime: (id) => ratios.get(id),
     },
   };
+}
+
+/** Zones and usual entries come from the service as well; a runbook is the configuration's, or who knows whose. */
+function placed(dice: Dice) {
+  return { zones: dice.pick(POISONS), impact: dice.pick(POISONS), runbook_url: dice.pick(POISONS) };
 }
 
 /** What delivery writes of an alert; who silenced or acknowledged it wrote their own text. */
