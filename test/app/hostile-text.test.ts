@@ -147,8 +147,14 @@ describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
     const nth = seed - SEED;
 
     it("has every kind of alert, and names that mean harm", () => {
-      const kinds = new Set([...fleet.firing, ...fleet.ended].map(({ ruleId }) => ruleId));
-      expect([...kinds].sort()).toEqual([...hostileRules.map(({ id }) => id), "ServiceUnreachable"].sort());
+      const kinds = new Set(
+        [...fleet.firing, ...fleet.ended].map(({ ruleId, subject }) =>
+          subject.kind === "outside" ? "from outside" : ruleId,
+        ),
+      );
+      expect([...kinds].sort()).toEqual(
+        [...hostileRules.map(({ id }) => id), "ServiceUnreachable", "from outside"].sort(),
+      );
       const names = JSON.stringify(fleet.firing.map(({ labels }) => labels));
       for (const text of ["<!channel>", "<script>", "Bcc:", "\\u001b[31m", "=HYPERLINK", "\\ud800"])
         expect(names, text).toContain(text);

@@ -21,9 +21,9 @@ export function terminalProblems(text: string): string[] {
   return textProblems(text.replaceAll("\u001b[1m", "").replaceAll("\u001b[22m", ""));
 }
 
-/** A runbook may lead anywhere on the web. */
+/** A runbook, and where an alert from outside comes from, may lead anywhere on the web. */
 const OUR_LINK =
-  /<(?:https:\/\/lenswatch\.example\.com\/[^<>|\s]*\|(?:Status|Open status page)|https?:\/\/[^<>|\s]*\|Runbook)>/g;
+  /<(?:https:\/\/lenswatch\.example\.com\/[^<>|\s]*\|(?:Status|Open status page)|https?:\/\/[^<>|\s]*\|(?:Runbook|Source))>/g;
 
 /** Everything Slack reads as mrkdwn: only our own links and bold are live, and every limit holds. */
 export function slackProblems(body: SlackBody): string[] {
@@ -71,7 +71,7 @@ export function htmlProblems(html: string): string[] {
   const rest = html.replace(/<style>.*?<\/style>/gs, "").replace(CONDITIONS, "");
   const tags = [...rest.matchAll(/<[^>]*>/g)].map(([tag]) => tag);
   const names = tags.map((tag) => /^<\/?([^\s>/]+)/.exec(tag)?.[1]?.toLowerCase() ?? tag);
-  const elsewhere = rest.replace(/<a [^>]*href="https?:\/\/[^"<>]*"[^>]*>Runbook<\/a>/g, "");
+  const elsewhere = rest.replace(/<a [^>]*href="https?:\/\/[^"<>]*"[^>]*>(?:Runbook|Source)<\/a>/g, "");
   const targets = [...elsewhere.matchAll(/\s(?:href|src|action|formaction|poster|data)="([^"]*)"/g)].map(
     ([, target = ""]) => target,
   );

@@ -3,6 +3,7 @@
  * borders and judged. What the borders let through is what every sink is given.
  */
 import type { NotifiedAlert } from "../../src/alerting/notification.ts";
+import { judgeOutside, takeAlerts } from "../../src/alerting/outside.ts";
 import type { LogLine } from "../../src/alerting/timeline.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { judgeShard } from "../../src/health/judge.ts";
@@ -10,6 +11,7 @@ import type { JudgeContext } from "../../src/health/judgement.ts";
 import type { Location, RecordingUptime } from "../../src/health/recording.ts";
 import type { Condition, Rule } from "../../src/health/rule.ts";
 import type { FleetSnapshot, ShardState } from "../../src/health/state.ts";
+import { readAlerts } from "../../src/http/v2/postable-alerts.ts";
 import { parseLocations } from "../../src/service/location-rows.ts";
 import { parseStatusRows } from "../../src/service/status-rows.ts";
 import { createUptimeReader } from "../../src/service/uptime-rows.ts";
@@ -193,7 +195,7 @@ export function hostileFleet(seed: number): HostileFleet {
     locations,
     lines,
     uptimes: results,
-    firing: [...firing.values(), blind(dice)].map(notified),
+    firing: [...firing.values(), blind(dice), ...sentAlerts(dice)].map(notified),
     ended: ended.map(notified),
     snapshot: {
       now: NOW,
@@ -203,6 +205,30 @@ export function hostileFleet(seed: number): HostileFleet {
       overallUptime: (id) => ratios.get(id),
     },
   };
+}
+
+/** What somebody else sends, with names, labels and links of their own, half of it bent. */
+function sentAlerts(dice: Dice): Alert[] {
+  const sent = POISONS.map((text) => ({
+    labels: {
+      alertname: dice.pick(POISONS) || "x",
+      instance: text,
+      severity: dice.pick(POISONS),
+      [text]: text,
+    },
+    annotations: { summary: dice.pick(POISONS), description: text, runbook_url: dice.pick(POISONS) },
+    generatorURL: dice.pick([
+      "https://prometheus.example.com/graph?g0.expr=<b>",
+      "javascript:alert(1)",
+      text,
+    ]),
+    startsAt: new Date(NOW - dice.roll(1_000_000)).toISOString(),
+  }));
+  const reading = readAlerts(bentRows(sent, dice), NOW);
+  let step = reading.next();
+  while (!step.done) step = reading.next();
+  const { next } = takeAlerts(new Map(), step.value.alerts, { now: NOW, most: 1_000 });
+  return judgeOutside(next, { now: NOW, deafUntil: 0 }).transitions.map(({ alert }) => alert);
 }
 
 /** Zones and usual entries come from the service as well; a runbook is the configuration's, or who knows whose. */
