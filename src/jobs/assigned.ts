@@ -12,8 +12,14 @@ export interface Assigned {
   follow(): Promise<"same" | "changed" | "none">;
 }
 
-/** `read` gives the assignments as stored; without it there is nobody to follow. */
-export function createAssigned(read: () => Promise<Assignments> = async () => new Map()): Assigned {
+/**
+ * `read` gives the assignments as stored; without it there is nobody to follow. `restore` puts back, of those that are
+ * gone, what somebody lost, and gives it: a location without a place would be one that is not watched any more.
+ */
+export function createAssigned(
+  read: () => Promise<Assignments> = async () => new Map(),
+  restore: (gone: Assignments) => Promise<Assignments> = async () => new Map(),
+): Assigned {
   let current: Assignments = new Map();
   let byShard = new Map<number, string[]>();
   let known = false;
@@ -29,13 +35,18 @@ export function createAssigned(read: () => Promise<Assignments> = async () => ne
     }
   }
 
+  async function whole(stored: Assignments): Promise<Assignments> {
+    const gone = [...current].filter(([location]) => !stored.has(location));
+    return gone.length === 0 ? stored : new Map([...stored, ...(await restore(new Map(gone)))]);
+  }
+
   return {
     locations: (shard) => byShard.get(shard) ?? [],
     shards: () => [...byShard.keys()],
     known: () => known,
     set,
     async follow() {
-      const stored = await read();
+      const stored = await whole(await read());
       if (stored.size === 0) return "none";
       if (known && isSame(stored, current)) return "same";
       set(stored);

@@ -97,7 +97,11 @@ export function createEngine(deps: EngineDeps): Engine {
   const { watch, rules, route } = config;
   const integrations: Integration[] = [...deps.channels.values()].map(({ integration }) => integration);
   const integrationIds = integrations.map(({ id }) => id);
-  const assigned = createAssigned(() => store.assignments.read());
+  const { assignments } = store;
+  const assigned = createAssigned(
+    () => assignments.read(),
+    (gone) => assignments.restore(gone),
+  );
   const wake = createWake(queues, clock);
   let retired = false;
   let prepared: { readonly remembered: boolean } | undefined;

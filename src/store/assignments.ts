@@ -12,6 +12,7 @@ export type Assignments = ReadonlyMap<string, number>;
 
 export function createAssignmentStore(redis: Redis, keys: Keys) {
   const assign = loadScript(redis, "assign");
+  const restore = loadScript(redis, "restore_assignments");
   return {
     async read(): Promise<Assignments> {
       return toAssignments(await redis.hgetall(keys.assignments));
@@ -23,16 +24,23 @@ export function createAssignmentStore(redis: Redis, keys: Keys) {
       removed: readonly string[],
       perShard: number,
     ): Promise<Assignments> {
+      // Seen no more before it has no place: one that is seen and has none has lost it.
+      if (removed.length > 0) await redis.hdel(keys.locationsSeen, ...removed);
       const flat = (await assign(
         keys.assignments,
         perShard,
         JSON.stringify(added),
         JSON.stringify(removed),
       )) as string[];
-      if (removed.length > 0) await redis.hdel(keys.locationsSeen, ...removed);
       const assignments = new Map<string, number>();
       for (let i = 0; i < flat.length; i += 2) assignments.set(flat[i] ?? "", Number(flat[i + 1]));
       return assignments;
+    },
+
+    /** Puts back those of these places that were lost, not given up; gives them. */
+    async restore(lost: Assignments): Promise<Assignments> {
+      const put = await restore(keys.assignments, keys.locationsSeen, JSON.stringify([...lost]));
+      return new Map((put as string[]).map((location) => [location, lost.get(location) ?? 0]));
     },
 
     /** Location id → when a believed location list last had it. */

@@ -132,4 +132,90 @@ describeWithRedis("a storm", () => {
       expect(counted(titles, BACK)).toBe(480);
     }
   });
+
+  it.concurrent("of 10,000 recordings at 1,000 locations is twenty messages at most, and everyone is told", async () => {
+    await using watch = await startWatch({
+      rules: RULES,
+      simulator: { locations: 1_000, recordingsPerLocation: 10 },
+      watch: "{ status_interval: 3s, uptime_interval: 1h, inventory_interval: 1h }",
+    });
+    turn(watch, "offline");
+    await toldAll(watch, DARK, 10_000, 60_000);
+    turn(watch, "online");
+    await toldAll(watch, BACK, 10_000, 60_000);
+    for (const titles of [slackTitles(watch), mailTitles(watch)]) {
+      expect(titles.length).toBeLessThanOrEqual(20);
+      expect(counted(titles, DARK)).toBe(10_000);
+      expect(counted(titles, BACK)).toBe(10_000);
+    }
+  }, 120_000);
+
+  it.concurrent("that the service's own failure brings about is one message, and so is its end", async () => {
+    await using watch = await blindStorm();
+    turn(watch, "online");
+    watch.simulator.faults.clearAll();
+    await told(watch, /^Recovered: lenswatch's view of the service/);
+    await swept(watch);
+    for (const titles of [slackTitles(watch), mailTitles(watch)]) expect(titles).toHaveLength(2);
+  });
+
+  it.concurrent("that the service's own failure hides is told when lenswatch sees again, as far as it is still true", async () => {
+    await using watch = await blindStorm();
+    const { world, faults } = watch.simulator;
+    for (const { id } of world.locations.slice(0, 30)) world.setStatus({ locationId: id }, "online");
+    faults.clearAll();
+    await toldAll(watch, DARK, 200);
+    for (const titles of [slackTitles(watch), mailTitles(watch)]) {
+      expect(counted(titles, DARK)).toBe(200);
+      expect(counted(titles, BACK)).toBe(0);
+    }
+  });
 });
+
+/**
+ * A service that says that all is dark and is gone itself before anybody was told: nobody was to be told that it is
+ * dark, and somebody was to be told that it is gone.
+ */
+async function blindStorm() {
+  const watch = await startWatch({
+    rules: `${RULES}
+  - alert: ServiceUnreachable
+    when: { service: unreachable }
+    for: 1s
+    labels: { severity: critical }`,
+    simulator: { locations: 50, recordingsPerLocation: 10 },
+    watch: "{ status_interval: 1s, uptime_interval: 1h, inventory_interval: 1h, locations_per_request: 10 }",
+    route: `
+  receiver: ops
+  group_by: [location_id]
+  group_wait: 8s
+  group_interval: 1s
+  repeat_interval: 4h
+  routes: [ { matchers: [ alertname = "ServiceUnreachable" ], group_wait: 0s } ]`,
+  });
+  turn(watch, "offline");
+  const metrics = async () => await (await fetch(`${watch.app.address}/metrics`)).text();
+  const firing = /^lenswatch_alerts\{alertname="RecordingOffline",severity="critical",state="firing"\} 500$/m;
+  await until("all fire", async () => firing.test(await metrics()));
+  watch.simulator.faults.set("http_error", { status: 503 });
+  watch.simulator.faults.set("drop_sockets", {});
+  await told(watch, /cannot see|unreachable|cannot be reached/i);
+  const held = /suppressed_total\{receiver="ops",reason="inhibited"\} (\d+)/;
+  await until("all are held back", async () => Number(held.exec(await metrics())?.[1] ?? 0) >= 100);
+  for (const titles of [slackTitles(watch), mailTitles(watch)]) expect(titles).toHaveLength(1);
+  return watch;
+}
+
+async function told(stage: Stage, title: RegExp): Promise<void> {
+  for (const titles of [slackTitles, mailTitles])
+    await until(`told: ${title}`, () => titles(stage).some((one) => title.test(one)));
+}
+
+/** Two more rounds of all shards: whatever was to be said after the first has been said. */
+async function swept({ simulator }: Stage): Promise<void> {
+  let answers = 0;
+  simulator.events.on("request", ({ endpoint }) => {
+    if (endpoint === "status/uptime") answers++;
+  });
+  await until("swept", () => answers >= 15);
+}

@@ -77,4 +77,19 @@ describeWithRedis("which shard asks for a location", () => {
     expect([...(await assignments.lastSeen()).keys()]).toEqual(["loc-2"]);
     await assignments.noteSeen([], T0);
   });
+
+  it("puts back the place of a location that lost it, and of none that left or has another by now", async () => {
+    const { assignments } = room().store;
+    const before = await assignments.update(ids(1, 4), [], 2);
+    await assignments.noteSeen(ids(1, 4), T0);
+    await assignments.update([], ["loc-2"], 2);
+    await room().redis.hdel(room().store.keys.assignments, "loc-1", "loc-4");
+    await assignments.update(["loc-4"], [], 2);
+    const gone = new Map([...before].filter(([id]) => id !== "loc-3"));
+    expect(await assignments.restore(gone)).toEqual(new Map([["loc-1", before.get("loc-1")]]));
+    const after = await assignments.read();
+    expect([...after.keys()].sort()).toEqual(["loc-1", "loc-3", "loc-4"]);
+    expect(after.get("loc-1")).toBe(before.get("loc-1"));
+    expect(await assignments.restore(new Map())).toEqual(new Map());
+  });
 });
