@@ -2,9 +2,9 @@
 import { z } from "zod";
 import type { Location } from "../health/recording.ts";
 import { ServiceError } from "./errors.ts";
+import { Id } from "./id.ts";
 import type { Report } from "./reporter.ts";
 
-const Id = z.string().min(1).max(256);
 /** A longer name is cut: it is kept in every alert of the location. */
 const MAX_NAME = 1_000;
 const Row = z.union([

@@ -10,10 +10,9 @@ import {
   type StatusSnapshot,
 } from "../health/recording.ts";
 import { ServiceError } from "./errors.ts";
+import { Id } from "./id.ts";
 import type { Report } from "./reporter.ts";
 import { parseUtc } from "./timestamps.ts";
-
-const Id = z.string().min(1).max(256);
 
 /** What makes a row: whose it is, and its status. The rest may be unreadable without costing us an outage. */
 const StatusRow = z.object({

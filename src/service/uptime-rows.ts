@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Recording, RecordingUptime, UptimeBucket } from "../health/recording.ts";
 import type { Instant } from "../lib/clock.ts";
 import { ServiceError } from "./errors.ts";
+import { Id } from "./id.ts";
 import type { Report } from "./reporter.ts";
 import type { WallClock, WallTime } from "./zoned-time.ts";
 
@@ -16,7 +17,6 @@ export interface UptimeReader {
   one(payload: unknown): RecordingUptime;
 }
 
-const Id = z.string().min(1).max(256);
 /** Top-level resources expose `id`, embedded ones `_id` (field notes); a reference may be either, or the id itself. */
 const Embedded = z.object({ id: Id.optional(), _id: Id.optional() });
 const Reference = z.union([Id, Embedded.transform(({ id, _id }) => id ?? _id)]);

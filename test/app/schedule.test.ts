@@ -5,7 +5,7 @@ import { keysUnder } from "../../src/store/keys.ts";
 import { leapingClock, sweepsOf } from "../support/leaps.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { startWatch } from "../support/watch.ts";
+import { startWatch, type Watch } from "../support/watch.ts";
 
 const DAY = 86_400_000;
 
@@ -68,6 +68,12 @@ async function stage(rules: string) {
   };
 }
 
+/** What is said of a recording's last day, a sentence each. */
+async function why({ app }: Watch, id: string): Promise<string[]> {
+  const timeline = await fetch(`${app.address}/api/v1/recordings/${id}/timeline`);
+  return ((await timeline.json()) as { items: { text: string }[] }).items.map(({ text }) => text);
+}
+
 describeWithRedis("a camera with an uploading schedule", () => {
   it("is not told of when it rests at night, while others are; in its hours it is, and the night does not end that", async () => {
     await using story = await stage(offline());
@@ -78,6 +84,9 @@ describeWithRedis("a camera with an uploading schedule", () => {
     expect((await watch.slack.next()).shown).toContain(other.name);
     world.setStatus(other.id, "online");
     expect((await watch.slack.next()).text).toMatch(/^Recovered/);
+    expect(await why(watch, scheduled.id)).toContain(
+      "not online outside its uploading schedule, which is no incident",
+    );
     await untilHour(9);
     world.setStatus(scheduled.id, "offline");
     await sweep();
@@ -112,5 +121,20 @@ describeWithRedis("a camera with an uploading schedule", () => {
     const told = await story.watch.slack.next();
     expect(told.shown).toContain(story.scheduled.name);
     expect(told.shown).toContain("Outside its uploading schedule, which this rule does not ask for.");
+  });
+
+  it("whose hours are not known yet is told of at any hour, and that they are not", async () => {
+    await using watch = await startWatch();
+    const { world } = watch.simulator;
+    const [location] = world.locations;
+    const camera = world.addRecording(location?.id ?? "", "The new one");
+    world.setSchedule(camera.id, true);
+    await until("it is watched", async () =>
+      (await (await fetch(`${watch.app.address}/api/v1/recordings`)).text()).includes("The new one"),
+    );
+    world.setStatus(camera.id, "offline");
+    const told = await watch.slack.next();
+    expect(told.shown).toContain("The new one");
+    expect(told.shown).toContain("It has an uploading schedule of which this hour is not known yet.");
   });
 });

@@ -51,3 +51,11 @@ it("keeps no more of a name than anybody would read", () => {
   const { locations } = read([{ ...leeds, name: "x".repeat(10_000) }]);
   expect(locations.map(({ name }) => name?.length)).toEqual([1_000]);
 });
+
+it("takes no id that is no key of an object", () => {
+  expect(read([{ id: "__proto__" }, "__proto__", leeds])).toEqual({
+    locations: [leeds],
+    dropped: 2,
+    kinds: ["bad_row", "bad_row"],
+  });
+});
