@@ -2,16 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fingerprint } from "../../src/alerting/fingerprint.ts";
-import { createMatcher } from "../../src/alerting/matcher.ts";
-import type { Notification, NotifyReason } from "../../src/alerting/notification.ts";
 import { sentenceOf } from "../../src/alerting/timeline.ts";
-import { computeDigest } from "../../src/digest/compute.ts";
-import { incidentOf } from "../../src/digest/incident.ts";
-import { digestPeriod } from "../../src/digest/period.ts";
-import { forReader, renderDigest } from "../../src/digest/render.ts";
-import { currentStatus } from "../../src/health/fleet.ts";
-import { attachmentsOf } from "../../src/jobs/digest-attachments.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createExposition } from "../../src/metrics/exposition.ts";
 import { createMetrics } from "../../src/metrics/metrics.ts";
@@ -20,132 +11,42 @@ import { createMailTransport, type MailTransport } from "../../src/notify/email/
 import { renderSlack } from "../../src/notify/slack/render.ts";
 import { renderWebhook } from "../../src/notify/webhook/render.ts";
 import { lenswatch } from "../commands/asking.ts";
-import { signedIn, visit } from "../http/page/visit.ts";
-import { serve } from "../http/serve.ts";
-import { NOW } from "../metrics/fleets.ts";
 import {
   csvProblems,
   htmlProblems,
+  htmlVocabulary,
   slackProblems,
   terminalProblems,
   textProblems,
 } from "../support/harmless.ts";
-import { type HostileFleet, hostileFleet, hostileRules } from "../support/hostile-fleet.ts";
+import { hostileFleet, hostileRules } from "../support/hostile-fleet.ts";
 import { POISONS } from "../support/poison.ts";
 import type { SlackBody } from "../support/slack-sink.ts";
 import { type SmtpSink, startSmtpSink } from "../support/smtp-sink.ts";
+import { addresses, digestOf, documentsOf, idsOf, notificationsOf, served } from "./hostile-documents.ts";
 
 const SEED = Number(process.env.LENSWATCH_SEED ?? 20_261_122);
 const fleets = Array.from({ length: 3 }, (_, i) => hostileFleet(SEED + i));
 
-const REASONS: readonly NotifyReason[] = ["first", "more", "resolved", "reminder", "test"];
+/** The same fleets of somebody who means no harm: what their documents consist of is ours. */
+const tame = fleets.map((_, nth) =>
+  hostileFleet(
+    SEED + nth,
+    POISONS.map((_text, i) => `Till ${i}`),
+  ),
+);
+let learned: Promise<ReadonlySet<string>> | undefined;
 
-/** Every size and kind of message there is, of everything the fleet has to tell. */
-function* notificationsOf({ firing, ended }: HostileFleet): Generator<Notification> {
-  const shared = {
-    receiver: POISONS[0] ?? "",
-    integrationId: "ops/slack/0",
-    group: { id: POISONS[7] ?? "", labels: {} },
-    now: NOW,
-    externalUrl: "https://lenswatch.example.com",
-    messageId: POISONS[9] ?? "",
-  };
-  for (let from = 0, nth = 0; from < Math.max(firing.length, ended.length); nth++) {
-    const size = [1, 1, 2, 5, 30][nth % 5] ?? 1;
-    const reason = REASONS[nth % REASONS.length] ?? "first";
-    const over = ended.slice(from, from + size);
-    const now = reason === "resolved" ? [] : firing.slice(from, from + size);
-    yield { ...shared, reason, firing: now, resolved: nth % 2 === 0 || now.length === 0 ? over : [] };
-    from += size;
-  }
-  yield { ...shared, reason: "first", groups: 45, firing, resolved: [] };
-  yield { ...shared, reason: "more", groups: 45, firing, resolved: ended };
-  yield { ...shared, reason: "resolved", groups: 45, firing: [], resolved: ended };
+function ours(): Promise<ReadonlySet<string>> {
+  learned ??= Promise.all(tame.map(documentsOf)).then(
+    (documents) => new Set(documents.flat().flatMap(({ html }) => [...htmlVocabulary(html)])),
+  );
+  return learned;
 }
-
-const addresses = {
-  from: "lenswatch@example.com",
-  sender: "lenswatch@example.com",
-  to: ["ops@example.com"],
-  recipient: "ops@example.com",
-};
-
-async function digestOf({ snapshot, uptimes, firing, ended, locations }: HostileFleet) {
-  const names = new Map(locations.map(({ id, name }) => [id, name ?? id]));
-  const states = snapshot.shards[0]?.recordings;
-  const digest = computeDigest({
-    now: NOW,
-    timezone: "Europe/London",
-    period: digestPeriod("1d", NOW + 86_400_000, "Europe/London"),
-    recordings: uptimes.map(({ recording }) => {
-      const state = states?.get(recording.id);
-      return {
-        recording,
-        locationName: names.get(recording.locationId) ?? recording.locationId,
-        status: state && currentStatus(state, NOW, snapshot.statusIntervalMs),
-        since: state?.since ?? 0,
-      };
-    }),
-    uptime: new Map(uptimes.map(({ recording, buckets }) => [recording.id, buckets])),
-    incidents: [...firing, ...ended].map((alert) => incidentOf(alert, hostileRules)),
-    matchers: [],
-    blind: [],
-  });
-  const frame = { name: POISONS[0] ?? "", externalUrl: "https://lenswatch.example.com" };
-  const mail = forReader(await renderDigest(digest, frame), "https://lenswatch.example.com/unsubscribe/x");
-  return { ...mail, attachments: await attachmentsOf("daily", digest) };
-}
-
-const served = (fleet: HostileFleet) =>
-  serve({
-    adminToken: "boss",
-    silences: async () =>
-      POISONS.map((text, i) => ({
-        id: `00000000-0000-4000-8000-${String(i).padStart(12, "0")}`,
-        matchers: [createMatcher("location", i % 2 === 0 ? "=" : "!=", text)],
-        startsAt: NOW - 3_600_000,
-        endsAt: NOW + 3_600_000,
-        updatedAt: NOW,
-        createdBy: text,
-        comment: text,
-        annotations: {},
-      })),
-    fleet: async () => fleet.snapshot,
-    alerts: async () =>
-      fleet.firing.map((alert, i) => ({
-        alert,
-        receivers: ["ops", POISONS[i % POISONS.length] ?? ""],
-        ...(i % 3 === 0 ? { mutedBy: [POISONS[i % POISONS.length] ?? ""] } : {}),
-        ...(i % 4 === 0
-          ? {
-              acknowledgement: {
-                author: POISONS[i % POISONS.length] ?? "",
-                comment: POISONS[(i + 1) % POISONS.length] ?? "",
-                at: NOW,
-              },
-            }
-          : {}),
-      })),
-    incidents: async () =>
-      [...fleet.firing, ...fleet.ended].map((alert) => ({
-        id: alert.id,
-        alertname: alert.labels.alertname ?? "",
-        subject: alert.subject,
-        locationId: alert.labels.location_id,
-        startsAt: alert.startsAt,
-        endsAt: alert.endsAt,
-        endReason: alert.endReason,
-      })),
-    timeline: async () => fleet.lines.slice(0, 300),
-  });
-
-const idsOf = ({ snapshot }: HostileFleet) => [...(snapshot.shards[0]?.recordings.keys() ?? [])];
 
 describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
   "the fleet of a hostile service (seed %i)",
-  (seed, fleet) => {
-    const nth = seed - SEED;
-
+  (_seed, fleet) => {
     it("has every kind of alert, and names that mean harm", () => {
       const kinds = new Set(
         [...fleet.firing, ...fleet.ended].map(({ ruleId, subject }) =>
@@ -168,47 +69,23 @@ describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
 
     it("is text in a mail", () => {
       for (const notification of notificationsOf(fleet)) {
-        const { subject, text, html = "" } = renderEmail(notification, addresses);
-        expect([...textProblems(subject), ...textProblems(text), ...htmlProblems(html)]).toEqual([]);
+        const { subject, text } = renderEmail(notification, addresses);
+        expect([...textProblems(subject), ...textProblems(text)]).toEqual([]);
         expect(subject).not.toContain("\n");
       }
     });
 
     it("is text in a digest and in the files with it", async () => {
-      const { subject, text, html, attachments } = await digestOf(fleet);
-      expect([...textProblems(subject), ...textProblems(text), ...htmlProblems(html)]).toEqual([]);
+      const { subject, text, attachments } = await digestOf(fleet);
+      expect([...textProblems(subject), ...textProblems(text)]).toEqual([]);
       expect(subject).not.toContain("\n");
       expect(attachments.flatMap(({ content }) => csvProblems(String(content)))).toEqual([]);
     });
 
-    it("is text on every page, to who only looks and to who has signed in", async () => {
-      const { address } = await served(fleet);
-      const everyNinth = (_one: unknown, i: number) => i % 9 === 0;
-      const ids = idsOf(fleet).filter(everyNinth);
-      const prints = fleet.firing.filter(everyNinth).map(({ labels }) => fingerprint(labels));
-      const paths = [
-        ...["/", "/?show=locations", "/?show=alerts", "/?show=silences", "/?q=e"],
-        ...ids.map((id) => `/recordings/${encodeURIComponent(id.toWellFormed())}`),
-        ...prints.map((print) => `/alerts/${print}`),
-        ...POISONS.filter((_text, i) => i % 4 === nth).flatMap((text) => {
-          const query = encodeURIComponent(text.slice(0, 250).toWellFormed());
-          const matchers = encodeURIComponent(
-            `location=${JSON.stringify(text.slice(0, 100).toWellFormed())}`,
-          );
-          return [
-            `/?q=${query}`,
-            `/?location=${query}`,
-            `/silences/new?matchers=${matchers}`,
-            `/session?to=${query}`,
-          ];
-        }),
-      ];
-      for (const visitor of [visit(address), await signedIn(address, "boss", POISONS[3])]) {
-        for (const path of paths) {
-          const { html } = await visitor.get(path);
-          expect({ path, problems: htmlProblems(html) }).toEqual({ path, problems: [] });
-        }
-      }
+    it("is text in every mail, digest and page, to who only looks and to who has signed in", async () => {
+      const allowed = await ours();
+      for (const { name, html } of await documentsOf(fleet))
+        expect({ name, problems: htmlProblems(html, allowed) }).toEqual({ name, problems: [] });
     });
 
     it("is JSON in the API, its names as they are, and nothing a browser would show", async () => {

@@ -14,7 +14,9 @@ import { type Asked, type Script, someStatus, startClient, startScripted, status
 
 const SEED = Number(process.env.LENSWATCH_SEED ?? 20_261_121);
 const LOG_LINE_BYTES = 6_000;
-const TIMEOUT_MS = 400;
+const TIMEOUT_MS = 600;
+/** Where nothing is left unanswered. */
+const PATIENCE_MS = 5_000;
 
 let real: RealAnswers;
 beforeAll(async () => {
@@ -33,7 +35,7 @@ afterEach(() => {
 });
 
 /** A client of the script that logs everything, and how long its longest line was. */
-async function startHostile(script: Script) {
+async function startHostile(script: Script, requestTimeoutMs = TIMEOUT_MS) {
   const longest = { line: "" };
   const destination = {
     write(line: string) {
@@ -42,7 +44,7 @@ async function startHostile(script: Script) {
   };
   const log = createLogger({ level: "trace", destination: destination as unknown as NodeJS.WritableStream });
   const scripted = await startScripted(script);
-  const { service } = startClient(scripted, { log, config: { requestTimeoutMs: TIMEOUT_MS } });
+  const { service } = startClient(scripted, { log, config: { requestTimeoutMs } });
   return { service, scripted, longest };
 }
 
@@ -96,7 +98,7 @@ function answer(response: ServerResponse, body: Buffer, dice: Dice): void {
   const end = dice.roll(40);
   if (end === 0) response.write(body.subarray(0, body.length >> 1), () => response.destroy());
   else if (end === 1) response.socket?.end(mutateBytes(body, dice));
-  else response.end(body);
+  else response.end(body, () => length !== undefined && response.destroy());
 }
 
 const honest = ({ reply }: Asked) => reply([statusRow()]);
@@ -119,17 +121,20 @@ const socketOf = (ws: WebSocket) => (ws as unknown as { _socket: Socket })._sock
 describe(`a hostile service (seed ${SEED})`, () => {
   it("over HTTP, 1,500 times", async () => {
     let count = 0;
-    const { service, longest } = await startHostile({
-      http(request, response) {
-        const dice = diceOf(SEED + ++count);
-        const kind = request.url?.includes("list")
-          ? "locations"
-          : request.method === "POST"
-            ? "uptimes"
-            : "recording_uptime";
-        answer(response, bent(real[kind], dice, count % 300 === 0), dice);
+    const { service, longest } = await startHostile(
+      {
+        http(request, response) {
+          const dice = diceOf(SEED + ++count);
+          const kind = request.url?.includes("list")
+            ? "locations"
+            : request.method === "POST"
+              ? "uptimes"
+              : "recording_uptime";
+          answer(response, bent(real[kind], dice, count % 300 === 0), dice);
+        },
       },
-    });
+      PATIENCE_MS,
+    );
     const outcomes: PromiseSettledResult<unknown>[] = [];
     while (outcomes.length < 1_500) {
       const calls = Array.from({ length: 500 }, (_, i) =>

@@ -23,7 +23,7 @@ export function terminalProblems(text: string): string[] {
 
 /** A runbook, and where an alert from outside comes from, may lead anywhere on the web. */
 const OUR_LINK =
-  /<(?:https:\/\/lenswatch\.example\.com\/[^<>|\s]*\|(?:Status|Open status page)|https?:\/\/[^<>|\s]*\|(?:Runbook|Source))>/g;
+  /<(?:https:\/\/lenswatch\.example\.com\/[^<>|\s]*\|[\w ]+|https?:\/\/[^<>|\s]*\|(?:Runbook|Source))>/g;
 
 /** Everything Slack reads as mrkdwn: only our own links and bold are live, and every limit holds. */
 export function slackProblems(body: SlackBody): string[] {
@@ -54,39 +54,48 @@ function mrkdwnProblems(text: string): string[] {
   ];
 }
 
-/** What our documents are made of, now or one day; nothing that poison.ts brings along. */
-const TAGS = new Set(
-  `!doctype html head meta link title style body header nav main footer section article div span p a h1 h2 h3 h4 ul ol li
-   dl dt dd table caption colgroup col thead tbody tr th td strong em small br hr i q bdi code pre form fieldset legend label
-   input select option button time details summary figure figcaption`.split(/\s+/),
-);
 /** Outlook's comments, as our templates have them. */
 const CONDITIONS = /<!--\[if mso\]>|<!\[endif\]-->/g;
-const WELL_FORMED = /^<(?:!doctype html|\/?[a-z][a-z0-9]*(?: [a-z-]+(?:="[^"<>]*")?)*)>$/i;
-const OUR_TARGET =
-  /^(?:\.{0,2}\/|\?|#main$|\.$|https:\/\/lenswatch\.example\.com(?:\/|$)|data:image\/svg\+xml|data:,|mailto:)/;
+const BLOCKS = /<(script|style)\b[^>]*>.*?<\/\1>/gs;
+const WELL_FORMED = /^<(?:!doctype html|\/?[a-z][a-z0-9]*(?: [a-zA-Z-]+(?:="[^"<>]*")?)* ?\/?)>$/i;
+/** A runbook and a source may lead anywhere on the web. */
+const FOREIGN_LINK = /<a [^>]*href="https?:\/\/[^"<>]*"[^>]*>(?:Runbook|Source)<\/a>/g;
 
-/** A whole document: only tags and attributes of ours, which lead only to us. */
-export function htmlProblems(html: string): string[] {
-  const rest = html.replace(/<style>.*?<\/style>/gs, "").replace(CONDITIONS, "");
+/**
+ * What a document consists of, whatever its words: its elements, their attributes, whole scripts and style sheets, and
+ * where it leads to. A document of harmless names has all that one of harmful names may have.
+ */
+export function htmlVocabulary(html: string): Set<string> {
+  const rest = html.replace(CONDITIONS, "").replace(BLOCKS, "").replace(FOREIGN_LINK, "");
+  const words = new Set([...html.matchAll(BLOCKS)].map(([block]) => block));
+  for (const [, tag = "", attributes = ""] of rest.matchAll(/<\/?([^\s>/]+)([^>]*)>/g)) {
+    words.add(`<${tag.toLowerCase()}>`);
+    for (const [, name = "", value = ""] of attributes.matchAll(/([^\s="]+)(?:="([^"]*)")?/g)) {
+      words.add(`<${tag.toLowerCase()} ${name.toLowerCase()}>`);
+      if (/^(?:href|src|action|formaction|poster|data)$/i.test(name)) words.add(`leads to ${whereTo(value)}`);
+    }
+  }
+  return words;
+}
+
+function whereTo(target: string): string {
+  const [scheme] = /^[a-z][a-z\d+.-]*:(?:\/\/[^/?#]*)?|^\/\//i.exec(target) ?? ["here"];
+  return scheme.toLowerCase();
+}
+
+/** A whole document: well-formed, and nothing in it that is not `ours`. */
+export function htmlProblems(html: string, ours: ReadonlySet<string>): string[] {
+  const rest = html.replace(CONDITIONS, "").replace(BLOCKS, "");
   const tags = [...rest.matchAll(/<[^>]*>/g)].map(([tag]) => tag);
-  const names = tags.map((tag) => /^<\/?([^\s>/]+)/.exec(tag)?.[1]?.toLowerCase() ?? tag);
-  const elsewhere = rest.replace(/<a [^>]*href="https?:\/\/[^"<>]*"[^>]*>(?:Runbook|Source)<\/a>/g, "");
-  const targets = [...elsewhere.matchAll(/\s(?:href|src|action|formaction|poster|data)="([^"]*)"/g)].map(
-    ([, target = ""]) => target,
-  );
-  const problems = [
+  return [
     ...textProblems(html),
     ...tags.filter((tag) => !WELL_FORMED.test(tag)).map((tag) => `a broken tag: ${tag.slice(0, 100)}`),
-    ...names.filter((name) => !TAGS.has(name)).map((name) => `a tag of theirs: ${name}`),
-    ...found("a handler", /<[^>]*\son\w+=/i, rest.replace(/="[^"]*"/g, "=")),
     ...found("a bare bracket", /[<>]/, rest.replace(/<[^>]*>/g, "")),
     ...found("a bare ampersand", /&(?!(?:#\d+|#x[\da-f]+|[a-z]+);)/i, rest),
-    ...targets
-      .filter((target) => !OUR_TARGET.test(target))
-      .map((target) => `leads to ${target.slice(0, 100)}`),
+    ...[...htmlVocabulary(html)]
+      .filter((word) => !ours.has(word))
+      .map((word) => `not ours: ${word.slice(0, 200)}`),
   ];
-  return [...new Set(problems)];
 }
 
 /** Cells that a spreadsheet would take for a formula, and unseen characters. */

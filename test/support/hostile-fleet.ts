@@ -17,7 +17,7 @@ import { parseStatusRows } from "../../src/service/status-rows.ts";
 import { createUptimeReader } from "../../src/service/uptime-rows.ts";
 import { createWallClock } from "../../src/service/zoned-time.ts";
 import { NOW } from "../metrics/fleets.ts";
-import { type Dice, diceOf, mutateJson } from "./mutate.ts";
+import { type Dice as AnyDice, diceOf, mutateJson } from "./mutate.ts";
 import { POISONS } from "./poison.ts";
 
 const INTERVAL = 30_000;
@@ -50,6 +50,8 @@ export const hostileRules: readonly Rule[] = [
 ];
 
 export interface HostileFleet {
+  /** What its names are made of. */
+  readonly texts: readonly string[];
   readonly snapshot: FleetSnapshot;
   readonly locations: readonly Location[];
   readonly uptimes: readonly RecordingUptime[];
@@ -58,6 +60,9 @@ export interface HostileFleet {
   readonly ended: readonly NotifiedAlert[];
   readonly lines: readonly LogLine[];
 }
+
+/** Chance, and what names are made of. */
+type Dice = AnyDice & { readonly texts: readonly string[] };
 
 type Rows = Record<string, unknown>[];
 
@@ -70,15 +75,15 @@ function served(dice: Dice) {
   const locations: Rows = [];
   const recordings: { recording: Record<string, unknown>; uptime: Rows }[] = [];
   for (let nth = 0; nth < LOCATIONS; nth++) {
-    const [name, other] = [POISONS[nth % POISONS.length] ?? "", dice.pick(POISONS)];
+    const [name, other] = [dice.texts[nth % dice.texts.length] ?? "", dice.pick(dice.texts)];
     const location = idOf(other, nth);
     locations.push({ id: location, name, timezone: dice.pick(["Europe/London", "Asia/Kolkata", name]) });
     for (let camera = 0; camera < 2; camera++) {
       const recording = {
         id: idOf(name, nth * 2 + camera + 100),
         name: dice.pick([name, other, `${name} ${other}`]),
-        organisation: dice.pick(POISONS),
-        cameraServer: dice.pick(POISONS),
+        organisation: dice.pick(dice.texts),
+        cameraServer: dice.pick(dice.texts),
         location,
         useUploadingSchedule: dice.roll(2) === 0,
         timezone: dice.pick(["Europe/London", "UTC", other]),
@@ -122,10 +127,11 @@ function statusRows(
 }
 
 const DARK = ["offline", "offline", "offline", "degraded"];
-const ANY = ["online", "offline", "degraded", ...POISONS.slice(0, 3)];
+const ANY = ["online", "offline", "degraded", "resting"];
 
-export function hostileFleet(seed: number): HostileFleet {
-  const dice = diceOf(seed);
+/** With other `texts` the same fleet, as far as chance has it, of somebody else. */
+export function hostileFleet(seed: number, texts: readonly string[] = POISONS): HostileFleet {
+  const dice = { ...diceOf(seed), texts };
   const report = () => {};
   const wall = createWallClock();
   const world = served(dice);
@@ -188,10 +194,11 @@ export function hostileFleet(seed: number): HostileFleet {
     isNew: dice.roll(2) === 0,
     standsFor:
       alert.subject.kind === "location"
-        ? { recordings: 2, locations: 1, names: [dice.pick(POISONS), dice.pick(POISONS)] }
+        ? { recordings: 2, locations: 1, names: [dice.pick(dice.texts), dice.pick(dice.texts)] }
         : undefined,
   });
   return {
+    texts,
     locations,
     lines,
     uptimes: results,
@@ -209,14 +216,14 @@ export function hostileFleet(seed: number): HostileFleet {
 
 /** What somebody else sends, with names, labels and links of their own, half of it bent. */
 function sentAlerts(dice: Dice): Alert[] {
-  const sent = POISONS.map((text) => ({
+  const sent = dice.texts.map((text) => ({
     labels: {
-      alertname: dice.pick(POISONS) || "x",
+      alertname: dice.pick(dice.texts) || "x",
       instance: text,
-      severity: dice.pick(POISONS),
+      severity: dice.pick(dice.texts),
       [text]: text,
     },
-    annotations: { summary: dice.pick(POISONS), description: text, runbook_url: dice.pick(POISONS) },
+    annotations: { summary: dice.pick(dice.texts), description: text, runbook_url: dice.pick(dice.texts) },
     generatorURL: dice.pick([
       "https://prometheus.example.com/graph?g0.expr=<b>",
       "javascript:alert(1)",
@@ -233,7 +240,7 @@ function sentAlerts(dice: Dice): Alert[] {
 
 /** Zones and usual entries come from the service as well; a runbook is the configuration's, or who knows whose. */
 function placed(dice: Dice) {
-  return { zones: dice.pick(POISONS), impact: dice.pick(POISONS), runbook_url: dice.pick(POISONS) };
+  return { zones: dice.pick(dice.texts), impact: dice.pick(dice.texts), runbook_url: dice.pick(dice.texts) };
 }
 
 /** What delivery writes of an alert; who silenced or acknowledged it wrote their own text. */
@@ -242,9 +249,9 @@ function told({ subject, ruleId, updatedAt: at, id }: Alert, dice: Dice): LogLin
   return [
     { ...line, reason: "told" },
     { ...line, reason: "inhibited", detail: id },
-    { ...line, reason: "acknowledged", detail: dice.pick(POISONS) },
-    { ...line, reason: "silenced", detail: dice.pick(POISONS) },
-    { ...line, reason: "something_new", detail: dice.pick(POISONS) },
+    { ...line, reason: "acknowledged", detail: dice.pick(dice.texts) },
+    { ...line, reason: "silenced", detail: dice.pick(dice.texts) },
+    { ...line, reason: "something_new", detail: dice.pick(dice.texts) },
   ];
 }
 
@@ -256,11 +263,11 @@ function blind(dice: Dice): Alert {
     ruleId: "ServiceUnreachable",
     subject: { kind: "service", id: "analytics" },
     labels: { alertname: "ServiceUnreachable", severity: "critical" },
-    annotations: { summary: "It cannot be reached", description: dice.pick(POISONS) },
+    annotations: { summary: "It cannot be reached", description: dice.pick(dice.texts) },
     state: "firing",
     startsAt: NOW - 60_000,
     firedAt: NOW,
     updatedAt: NOW,
-    facts: { timezone: "UTC", problem: "service_unreachable", detail: dice.pick(POISONS) },
+    facts: { timezone: "UTC", problem: "service_unreachable", detail: dice.pick(dice.texts) },
   };
 }

@@ -1,0 +1,166 @@
+/** All that is made of a fleet for people: messages, mails, digests and pages. */
+
+import { fingerprint } from "../../src/alerting/fingerprint.ts";
+import { createMatcher } from "../../src/alerting/matcher.ts";
+import type { Notification, NotifyReason } from "../../src/alerting/notification.ts";
+import { computeDigest } from "../../src/digest/compute.ts";
+import { incidentOf } from "../../src/digest/incident.ts";
+import { digestPeriod } from "../../src/digest/period.ts";
+import { forReader, renderDigest } from "../../src/digest/render.ts";
+import { currentStatus } from "../../src/health/fleet.ts";
+import { attachmentsOf } from "../../src/jobs/digest-attachments.ts";
+import { renderEmail } from "../../src/notify/email/render.ts";
+import { signedIn, visit } from "../http/page/visit.ts";
+import { serve } from "../http/serve.ts";
+import { NOW } from "../metrics/fleets.ts";
+import { type HostileFleet, hostileRules } from "../support/hostile-fleet.ts";
+
+const REASONS: readonly NotifyReason[] = ["first", "more", "resolved", "reminder", "test"];
+
+/** Every size and kind of message there is, of everything the fleet has to tell. */
+export function* notificationsOf({ firing, ended, texts }: HostileFleet): Generator<Notification> {
+  const shared = {
+    receiver: texts[0] ?? "",
+    integrationId: "ops/slack/0",
+    group: { id: texts[7] ?? "", labels: {} },
+    now: NOW,
+    externalUrl: "https://lenswatch.example.com",
+    messageId: texts[9] ?? "",
+  };
+  for (let from = 0, nth = 0; from < Math.max(firing.length, ended.length); nth++) {
+    const size = [1, 1, 2, 5, 30][nth % 5] ?? 1;
+    const reason = REASONS[nth % REASONS.length] ?? "first";
+    const over = ended.slice(from, from + size);
+    const now = reason === "resolved" ? [] : firing.slice(from, from + size);
+    yield { ...shared, reason, firing: now, resolved: nth % 2 === 0 || now.length === 0 ? over : [] };
+    from += size;
+  }
+  yield { ...shared, reason: "first", groups: 45, firing, resolved: [] };
+  yield { ...shared, reason: "more", groups: 45, firing, resolved: ended };
+  yield { ...shared, reason: "resolved", groups: 45, firing: [], resolved: ended };
+}
+
+export const addresses = {
+  from: "lenswatch@example.com",
+  sender: "lenswatch@example.com",
+  to: ["ops@example.com"],
+  recipient: "ops@example.com",
+};
+
+export async function digestOf({ snapshot, uptimes, firing, ended, locations, texts }: HostileFleet) {
+  const names = new Map(locations.map(({ id, name }) => [id, name ?? id]));
+  const states = snapshot.shards[0]?.recordings;
+  const digest = computeDigest({
+    now: NOW,
+    timezone: "Europe/London",
+    period: digestPeriod("1d", NOW + 86_400_000, "Europe/London"),
+    recordings: uptimes.map(({ recording }) => {
+      const state = states?.get(recording.id);
+      return {
+        recording,
+        locationName: names.get(recording.locationId) ?? recording.locationId,
+        status: state && currentStatus(state, NOW, snapshot.statusIntervalMs),
+        since: state?.since ?? 0,
+      };
+    }),
+    uptime: new Map(uptimes.map(({ recording, buckets }) => [recording.id, buckets])),
+    incidents: [...firing, ...ended].map((alert) => incidentOf(alert, hostileRules)),
+    matchers: [],
+    blind: [],
+  });
+  const frame = { name: texts[0] ?? "", externalUrl: "https://lenswatch.example.com" };
+  const mail = forReader(await renderDigest(digest, frame), "https://lenswatch.example.com/unsubscribe/x");
+  return { ...mail, attachments: await attachmentsOf("daily", digest) };
+}
+
+export const served = (fleet: HostileFleet) =>
+  serve({
+    adminToken: "boss",
+    silences: async () =>
+      fleet.texts.map((text, i) => ({
+        id: `00000000-0000-4000-8000-${String(i).padStart(12, "0")}`,
+        matchers: [createMatcher("location", i % 2 === 0 ? "=" : "!=", text)],
+        startsAt: NOW - 3_600_000,
+        endsAt: NOW + 3_600_000,
+        updatedAt: NOW,
+        createdBy: text,
+        comment: text,
+        annotations: {},
+      })),
+    fleet: async () => fleet.snapshot,
+    alerts: async () =>
+      fleet.firing.map((alert, i) => ({
+        alert,
+        receivers: ["ops", fleet.texts[i % fleet.texts.length] ?? ""],
+        ...(i % 3 === 0 ? { mutedBy: [fleet.texts[i % fleet.texts.length] ?? ""] } : {}),
+        ...(i % 4 === 0
+          ? {
+              acknowledgement: {
+                author: fleet.texts[i % fleet.texts.length] ?? "",
+                comment: fleet.texts[(i + 1) % fleet.texts.length] ?? "",
+                at: NOW,
+              },
+            }
+          : {}),
+      })),
+    incidents: async () =>
+      [...fleet.firing, ...fleet.ended].map((alert) => ({
+        id: alert.id,
+        alertname: alert.labels.alertname ?? "",
+        subject: alert.subject,
+        locationId: alert.labels.location_id,
+        startsAt: alert.startsAt,
+        endsAt: alert.endsAt,
+        endReason: alert.endReason,
+      })),
+    timeline: async () => fleet.lines.slice(0, 300),
+  });
+
+export const idsOf = ({ snapshot }: HostileFleet) => [...(snapshot.shards[0]?.recordings.keys() ?? [])];
+
+export interface Document {
+  readonly name: string;
+  readonly html: string;
+}
+
+const PATHS = [
+  "/",
+  "/?show=locations",
+  "/?show=alerts",
+  "/?show=silences",
+  "/?q=e",
+  "/silences/new",
+  "/session",
+];
+
+/** Every page there is, of some of its recordings and alerts, to who only looks and to who has signed in. */
+async function pagesOf(fleet: HostileFleet): Promise<Document[]> {
+  const { address } = await served(fleet);
+  const some = <T>(all: readonly T[], every: number) => all.filter((_one, i) => i % every === 0);
+  const escaped = (text: string, most: number) => encodeURIComponent(text.slice(0, most).toWellFormed());
+  const paths = [
+    ...PATHS,
+    ...some(idsOf(fleet), 9).map((id) => `/recordings/${escaped(id, 256)}`),
+    ...some(fleet.firing, 9).map(({ labels }) => `/alerts/${fingerprint(labels)}`),
+    ...some(fleet.texts, 3).flatMap((text) => [
+      `/?q=${escaped(text, 250)}`,
+      `/?location=${escaped(text, 250)}`,
+      `/silences/new?matchers=${encodeURIComponent(`location=${JSON.stringify(text.slice(0, 100).toWellFormed())}`)}`,
+      `/session?to=${escaped(text, 250)}`,
+    ]),
+  ];
+  const visitors = [visit(address), await signedIn(address, "boss", fleet.texts[3])];
+  const pages: Document[] = [];
+  for (const visitor of visitors)
+    for (const path of paths) pages.push({ name: path, html: (await visitor.get(path)).html });
+  return pages;
+}
+
+/** Every document for people. */
+export async function documentsOf(fleet: HostileFleet): Promise<Document[]> {
+  const mails = [...notificationsOf(fleet)].map((notification, i) => ({
+    name: `mail ${i}`,
+    html: renderEmail(notification, addresses).html ?? "",
+  }));
+  return [...mails, { name: "digest", html: (await digestOf(fleet)).html }, ...(await pagesOf(fleet))];
+}
