@@ -18,6 +18,7 @@ import { type Plan, planChaos } from "./plan.ts";
 import { type Replicas, startReplicas } from "./replicas.ts";
 import { auditText, isClean } from "./report.ts";
 import { type Stage, startStage } from "./stage.ts";
+import type { Message } from "./summary.ts";
 
 const JUDGE_MS = 2_000;
 /** Longer than the lease of any claim: what would be repeated has been by then. */
@@ -117,7 +118,7 @@ async function calm(stage: Stage, judge: Judge, mostMs: number, signal: AbortSig
   say("calm: waiting until everything is told");
   for (let round = 1; ; round++) {
     await sleep(JUDGE_MS);
-    const lastAt = stage.told().at(-1)?.at ?? 0;
+    const lastAt = stage.told().findLast(isNews)?.at ?? 0;
     const found = await judge({ withLog: false });
     const now = Date.now();
     const isOver = now - began > mostMs || signal.aborted;
@@ -127,6 +128,11 @@ async function calm(stage: Stage, judge: Judge, mostMs: number, signal: AbortSig
     const exact = await judge({ withLog: true });
     if (isOver || waitedFor(exact) === 0) return exact;
   }
+}
+
+/** A reminder of what is left dark says nothing new. */
+function isNews({ read: { lines, counted } }: Message): boolean {
+  return [...lines, ...counted].some(({ says }) => says !== "still" && says !== "still_flapping");
 }
 
 function waitedFor({ audit }: Judged): number {
