@@ -278,7 +278,7 @@ export function createEngine(deps: EngineDeps): Engine {
     if (prepared) return;
     await queues.open();
     await store.inventory.load();
-    outside.begin((await store.shards.attempts()).get("fleet")?.attemptedAt);
+    await outside.begin((await store.shards.attempts()).get("fleet")?.attemptedAt);
     const remembered = (await assigned.follow()) !== "none";
     prepared = { remembered };
   }

@@ -57,14 +57,13 @@ export interface Outside {
   /** Judges what was taken and what is over, if anything, and remembers it with the groups now due. */
   judge(): Promise<void>;
   /** When any replica was last awake, before the work begins here; undefined: never. */
-  begin(awakeAt: Instant | undefined): void;
+  begin(awakeAt: Instant | undefined): Promise<void>;
 }
 
 export function createOutside(deps: OutsideDeps): Outside {
   const { clock, store, log } = deps;
   const deafAfterMs = Math.max(DEAF_AFTER_MS, 3 * deps.statusIntervalMs);
   let heardAt: Instant | undefined;
-  let deafUntil: Instant = 0;
 
   async function take(sent: Parameters<Outside["take"]>[0]): Promise<TakenAlerts> {
     for (let attempt = 0; attempt < TAKE_TRIES; attempt++) {
@@ -88,10 +87,12 @@ export function createOutside(deps: OutsideDeps): Outside {
   }
 
   async function judge(): Promise<void> {
-    listen();
+    await listen();
     for (let attempt = 0; attempt < JUDGE_TRIES; attempt++) {
       const now = clock.now();
-      const { nonce, state } = await store.outside.read();
+      const { nonce, state, ...known } = await store.outside.read();
+      // Later than anybody would say it: a clock was wrong.
+      const deafUntil = known.deafUntil <= now + RESOLVE_TIMEOUT_MS ? known.deafUntil : 0;
       if (!isUnjudged(state, { now, deafUntil })) return;
       const judgement = judgeOutside(state, { now, deafUntil });
       const remembered = await write(deps.rememberJudged, { nonce, now, ...judgement });
@@ -141,18 +142,23 @@ export function createOutside(deps: OutsideDeps): Outside {
     if (wake.size > 0) await deps.wake(wake);
   }
 
-  /** Asked for again and again: where that stopped for a while, what was to be repeated meanwhile gets the time to be. */
-  function listen(): void {
+  /**
+   * Asked for again and again: where that stopped for a while, what was to be repeated meanwhile gets the time to be,
+   * also from who begins to judge within that time.
+   */
+  async function listen(): Promise<void> {
     const now = clock.now();
-    if (heardAt !== undefined && now - heardAt > deafAfterMs) deafUntil = now + RESOLVE_TIMEOUT_MS;
+    if (heardAt !== undefined && now - heardAt > deafAfterMs)
+      await store.outside.deafen(now + RESOLVE_TIMEOUT_MS);
     heardAt = now;
   }
 
   return {
     take,
     judge,
-    begin(awakeAt) {
+    async begin(awakeAt) {
       heardAt ??= awakeAt;
+      await listen();
     },
   };
 }

@@ -32,7 +32,7 @@ export function keysUnder(prefix: string) {
     shard: (shard: number) => `${p}shard:${shard}`,
     /** Hash `n` nonce, `d` document: alerts about the service and the notifications; one, stays. */
     fleet: `${p}fleet`,
-    /** Hash `n` nonce, `d` document: alerts sent from outside; one, stays, an alert in it goes with its end. */
+    /** Hash `n` nonce, `d` document, `deafUntil`: alerts sent from outside; one, stays, an alert in it goes with its end. */
     outside: `${p}outside`,
     /** Hash: subject → JSON {goodAt, attemptedAt, error}; a shard's fields go with it. */
     attempts: `${p}attempts`,

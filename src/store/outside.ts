@@ -1,6 +1,7 @@
 /** The versioned document of the alerts sent from outside; `store.shards.remember` writes it with what follows from it. */
 import type { Redis } from "ioredis";
 import type { OutsideAlert, OutsideState } from "../alerting/outside.ts";
+import type { Instant } from "../lib/clock.ts";
 import { StoreError } from "./errors.ts";
 import type { Keys } from "./keys.ts";
 import type { Versioned } from "./shards.ts";
@@ -13,6 +14,11 @@ interface Document {
   readonly a: readonly (readonly [string, OutsideAlert])[];
 }
 
+/** The document, and until when nothing in it expires because nobody was there to be told otherwise; 0: it may. */
+export interface VersionedOutside extends Versioned<OutsideState> {
+  readonly deafUntil: Instant;
+}
+
 /** What `read` gives is not read or parsed again while nobody writes. */
 export function createOutsideStore(redis: Redis, keys: Keys) {
   let known: Versioned<OutsideState> | undefined;
@@ -21,11 +27,17 @@ export function createOutsideStore(redis: Redis, keys: Keys) {
     encode: encodeOutside,
 
     /** Throws StoreError `unreadable` for another format. */
-    async read(): Promise<Versioned<OutsideState>> {
-      if (known && (await redis.hget(keys.outside, "n")) === known.nonce) return known;
-      const [nonce, document] = await redis.hmget(keys.outside, "n", "d");
-      known = { nonce: nonce ?? "", state: document ? decodeOutside(document) : new Map() };
-      return known;
+    async read(): Promise<VersionedOutside> {
+      const [nonce, deafUntil] = await redis.hmget(keys.outside, "n", "deafUntil");
+      if (known && nonce === known.nonce) return { ...known, deafUntil: Number(deafUntil ?? 0) };
+      const [newest, document] = await redis.hmget(keys.outside, "n", "d");
+      known = { nonce: newest ?? "", state: document ? decodeOutside(document) : new Map() };
+      return { ...known, deafUntil: Number(deafUntil ?? 0) };
+    },
+
+    /** Lets nothing expire until then, whoever judges. */
+    async deafen(until: Instant): Promise<void> {
+      await redis.hset(keys.outside, "deafUntil", until);
     },
   };
 }

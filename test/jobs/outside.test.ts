@@ -129,7 +129,7 @@ describeWithRedis("alerts from outside", () => {
     await before.judge();
     clock.at = T0 + 10 * MINUTE;
     const after = outsideOf(room().replica());
-    after.begin(T0 + MINUTE);
+    await after.begin(T0 + MINUTE);
     await after.judge();
     expect(await alerts()).toEqual(["a firing", "again firing", "over firing"]);
     await after.take([sent("over", { endsAt: clock.at }), sent("again", { endsAt: T0 + 20 * MINUTE })]);
@@ -143,21 +143,58 @@ describeWithRedis("alerts from outside", () => {
     expect(await alerts()).toEqual(["a resolved expired", "again firing", "over resolved recovered"]);
   });
 
+  it.each(["a second replica starts", "the configuration is loaded anew"])(
+    "do not expire either where, after everybody was away, %s",
+    async (what) => {
+      clock.at = T0;
+      await outsideOf().take([sent("a")]);
+      await outsideOf().judge();
+      clock.at = T0 + 10 * MINUTE;
+      const store = room().replica();
+      const first = outsideOf(store);
+      await first.begin(T0 + MINUTE);
+      await first.judge();
+      const awakeAt = clock.at;
+      clock.at += 20 * SECOND;
+      const next = outsideOf(what === "a second replica starts" ? room().replica() : store);
+      await next.begin(awakeAt);
+      for (; clock.at < awakeAt + 5 * MINUTE; clock.at += 20 * SECOND) {
+        await next.judge();
+        expect(await alerts()).toEqual(["a firing"]);
+      }
+      await next.judge();
+      expect(await alerts()).toEqual(["a resolved expired"]);
+    },
+  );
+
   it("expire at once where somebody was there all the time, whoever it was", async () => {
     clock.at = T0;
     await outsideOf().take([sent("a")]);
     await outsideOf().judge();
     clock.at = T0 + 4 * MINUTE;
     const after = outsideOf(room().replica());
-    after.begin(clock.at - 30 * SECOND);
+    await after.begin(clock.at - 30 * SECOND);
     await after.judge();
     expect(await alerts()).toEqual(["a resolved expired"]);
     const never = outsideOf(room().replica());
-    never.begin(undefined);
+    await never.begin(undefined);
     await never.take([sent("b", { endsAt: clock.at + 1 })]);
     clock.at += 1;
     await never.judge();
     expect(await alerts()).toEqual(["a resolved expired", "b resolved expired"]);
+  });
+
+  it("expire in time though somebody whose clock was wrong said that nobody could hear", async () => {
+    clock.at = T0 + 30 * 24 * 60 * MINUTE;
+    await outsideOf().begin(T0);
+    clock.at = T0;
+    const { take, judge, begin } = outsideOf();
+    await begin(T0 - 30 * SECOND);
+    await take([sent("a", { endsAt: T0 + SECOND })]);
+    await judge();
+    clock.at += SECOND;
+    await judge();
+    expect(await alerts()).toEqual(["a resolved expired"]);
   });
 
   it("are taken though judging cannot be asked for", async () => {
