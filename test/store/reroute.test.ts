@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Told } from "../../src/alerting/told.ts";
 import type { Destination } from "../../src/store/destination.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -92,6 +92,72 @@ describeWithRedis("another configuration after a restart", () => {
     const claim = await groups.claim(old, "t", T0 + HOUR + WAIT, LEASE);
     if (claim.kind !== "group") throw new Error(claim.kind);
     expect([claim.group, [...claim.told.keys()]]).toEqual(["other", [camera.id]]);
+  });
+
+  describe("while a message is under way", () => {
+    const now = T0 + WAIT;
+    /** Claims, lets `meanwhile` happen, and writes down that the message was accepted. */
+    async function sending(meanwhile: () => Promise<unknown>): Promise<void> {
+      const { groups } = room().store;
+      await groups.claim(old, "t", now, LEASE);
+      await meanwhile();
+      const told: Told[] = [{ alert: camera, toldAt: now, groupId: "g" }];
+      const outcome = { now, said: true, told, over: [], untold: [], nextAt: now + 4 * HOUR };
+      await groups.settle(old, "g", "t", outcome);
+      await groups.settle(old, "g", "t", outcome);
+    }
+    const claimed = async (at: number) => {
+      const claim = await room().store.groups.claim(old, "t2", at, LEASE);
+      if (claim.kind !== "group") throw new Error(JSON.stringify(claim));
+      return claim;
+    };
+
+    it("and another group_by moves its alert, what was told stays told", async () => {
+      await rememberer(room())(T0, fires(camera, to(old.id)));
+      await sending(() => reroute(now, [old], to(old.id, "other")));
+      expect(await places(room())).toEqual([`${old.id} other`]);
+      const claim = await claimed(now + WAIT);
+      expect([claim.group, [...claim.told.keys()]]).toEqual(["other", [camera.id]]);
+    });
+
+    it("and no route leads there any more, its end is owed there", async () => {
+      const remember = rememberer(room());
+      await remember(T0, fires(camera, to(old.id)));
+      await sending(() => reroute(now, [old, added], to(added.id)));
+      expect(await places(room())).toEqual([`${added.id} g`, `${old.id} g`]);
+      const wake = await remember(T0 + HOUR, ends(camera, T0 + HOUR));
+      expect(wake.get(old.id)).toBe(T0 + HOUR);
+      expect((await claimed(T0 + HOUR)).alerts).toMatchObject([{ state: "resolved" }]);
+    });
+
+    it("and no route leads there any more, an end that comes meanwhile is owed at once", async () => {
+      const remember = rememberer(room());
+      await remember(T0, fires(camera, to(old.id)));
+      await sending(async () => {
+        await reroute(now, [old]);
+        await remember(now, ends(camera, now));
+      });
+      expect(await dueAt(room(), old.id)).toBe(now);
+      expect([...(await claimed(now)).told.keys()]).toEqual([camera.id]);
+    });
+
+    it("and its integration goes, its end is owed there", async () => {
+      await rememberer(room())(T0, fires(camera, to(old.id)));
+      await sending(() => reroute(now, [added], to(added.id)));
+      const { groups } = room().store;
+      expect(await groups.told(old.id)).toHaveLength(1);
+      expect((await groups.knownIntegrations()).sort()).toEqual([added.id, old.id].sort());
+      expect(await places(room())).toEqual([`${added.id} g`, `${old.id} g`]);
+    });
+
+    it("and its integration goes with who sends it, nothing of it is kept for ever", async () => {
+      await rememberer(room())(T0, fires(camera, to(old.id)));
+      await room().store.groups.claim(old, "t", now, LEASE);
+      await reroute(now, [added]);
+      const { redis, prefix } = room();
+      expect(await redis.pttl(`{${prefix}}:grp:${old.id}:g`)).toBeGreaterThan(0);
+      expect(await dueAt(room(), old.id)).toBeUndefined();
+    });
   });
 
   it("a shorter repeat_interval looks at once whether a reminder is due", async () => {

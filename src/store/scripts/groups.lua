@@ -47,6 +47,13 @@ local function free(what, now, note)
   redis.call('DEL', p .. 'held:' .. what)
 end
 
+-- The episode is to be told in a group of the integration.
+local function join(integration, group, episode)
+  redis.call('SADD', members_key(integration, group), episode)
+  redis.call('SADD', p .. 'in:' .. episode, integration .. '\n' .. group)
+  redis.call('SADD', p .. 'integrations', integration)
+end
+
 -- The episode leaves one group; once it is in none and over, it is forgotten.
 local function leave_group(integration, group, episode)
   local key = p .. 'in:' .. episode
@@ -73,4 +80,12 @@ local function leave(integration, episode)
     local where, group = split_place(place)
     if where == integration then leave_group(integration, group, episode) end
   end
+end
+
+-- Whether the episode is in any group of the integration.
+local function is_in(integration, episode)
+  for _, place in ipairs(redis.call('SMEMBERS', p .. 'in:' .. episode)) do
+    if split_place(place) == integration then return true end
+  end
+  return false
 end

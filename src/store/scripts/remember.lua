@@ -27,9 +27,7 @@ for _, change in ipairs(changes) do
     for _, to in ipairs(change.to) do
       local integration, group = to[1], to[2]
       redis.call('HSET', group_key(integration, group), 'labels', to[3], 'wait', to[4], 'interval', to[5], 'repeat', to[6], 'storm', to[7] or '')
-      redis.call('SADD', members_key(integration, group), change.id)
-      redis.call('SADD', p .. 'in:' .. change.id, integration .. '\n' .. group)
-      redis.call('SADD', p .. 'integrations', integration)
+      join(integration, group, change.id)
       note(integration, make_due(integration, group, now))
     end
   elseif change.op == 'resolved' then

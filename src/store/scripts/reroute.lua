@@ -13,6 +13,13 @@ local function note(integration, at)
   if not wake[integration] or wake[integration] > at then wake[integration] = at end
 end
 
+-- A message under way may still be accepted: settle.lua and postpone.lua end its claim.
+local CLAIMED_MOST_MS = 600000
+local function let_go(key)
+  if redis.call('HEXISTS', key, 'claimed') == 1 then redis.call('PEXPIRE', key, CLAIMED_MOST_MS)
+  else redis.call('DEL', key) end
+end
+
 local function leave_what_is_gone(episode, firing, wanted, wants)
   for _, place in ipairs(redis.call('SMEMBERS', p .. 'in:' .. episode)) do
     if not wanted[place] then
@@ -23,23 +30,22 @@ local function leave_what_is_gone(episode, firing, wanted, wants)
         leave_group(integration, group, episode)
         if not here[integration] and redis.call('SCARD', members_key(integration, group)) == 0 then
           redis.call('ZREM', p .. 'due:' .. integration, group)
-          redis.call('DEL', group_key(integration, group))
+          let_go(group_key(integration, group))
         end
       end
     end
   end
 end
 
-local function join(episode, place, to)
+local function send_to(episode, place, to)
   local integration, group = to[1], to[2]
   local key, due = group_key(integration, group), p .. 'due:' .. integration
   local before = tonumber(redis.call('HGET', key, 'repeat') or '')
   redis.call('HSET', key, 'labels', to[3], 'wait', to[4], 'interval', to[5], 'repeat', to[6], 'storm', to[7] or '')
-  local known = redis.call('SADD', p .. 'in:' .. episode, place) == 0
+  local known = redis.call('SISMEMBER', p .. 'in:' .. episode, place) == 1
   local at = tonumber(redis.call('ZSCORE', due, group) or '')
   if not known or not at then
-    redis.call('SADD', members_key(integration, group), episode)
-    redis.call('SADD', p .. 'integrations', integration)
+    join(integration, group, episode)
     note(integration, make_due(integration, group, now))
   elseif before ~= tonumber(to[6]) and at > now then
     -- Another repeat_interval: a reminder may be due already. Looking costs nothing.
@@ -59,7 +65,7 @@ for _, alert in ipairs(cjson.decode(ARGV[4])) do
     end
   end
   leave_what_is_gone(episode, firing, wanted, wants)
-  for place, to in pairs(wanted) do join(episode, place, to) end
+  for place, to in pairs(wanted) do send_to(episode, place, to) end
 end
 
 for _, integration in ipairs(redis.call('SMEMBERS', p .. 'integrations')) do

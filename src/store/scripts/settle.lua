@@ -12,10 +12,16 @@ local key, due = group_key(integration, group), p .. 'due:' .. integration
 local members = members_key(integration, group)
 
 write_log(ARGV[13])
+local is_ours, ended = redis.call('HGET', key, 'claimed') == token, false
 for _, told in ipairs(cjson.decode(ARGV[7])) do
-  if redis.call('SISMEMBER', members, told[1]) == 1 then
-    redis.call('HSET', p .. 'told:' .. integration, told[1], told[2])
+  local is_here = is_in(integration, told[1])
+  if not is_here and is_ours then
+    -- Rerouted away while the message was under way: its end is owed here all the same.
+    join(integration, group, told[1])
+    redis.call('PERSIST', key)
+    if string.sub(redis.call('HGET', p .. 'alerts', told[1]) or '', 1, 1) ~= 'F' then ended = true end
   end
+  if is_here or is_ours then redis.call('HSET', p .. 'told:' .. integration, told[1], told[2]) end
 end
 for _, episode in ipairs(cjson.decode(ARGV[8])) do
   redis.call('HDEL', p .. 'told:' .. integration, episode)
@@ -23,7 +29,7 @@ for _, episode in ipairs(cjson.decode(ARGV[8])) do
 end
 for _, episode in ipairs(cjson.decode(ARGV[9])) do leave_group(integration, group, episode) end
 
-if redis.call('HGET', key, 'claimed') ~= token then return '' end
+if not is_ours then return '' end
 local interval = tonumber(redis.call('HGET', key, 'interval') or 0)
 local want = tonumber(redis.call('HGET', key, 'want') or '')
 redis.call('HDEL', key, 'since', 'fails', 'want', 'claimed', 'began', 'held', 'maybe', 'interrupted')
@@ -39,7 +45,7 @@ if said then
 end
 
 -- Whoever holds something back here says so when it is over; what was over before this was written is asked for now.
-local kept, place, freed = cjson.decode(ARGV[12]), integration .. '\n' .. group, false
+local kept, place, freed = cjson.decode(ARGV[12]), integration .. '\n' .. group, ended
 for _, by in ipairs(kept.by) do
   redis.call('SADD', p .. 'held:' .. by[2], place)
   redis.call('PEXPIRE', p .. 'held:' .. by[2], math.max(3600000, interval * 3))
