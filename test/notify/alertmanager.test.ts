@@ -103,3 +103,69 @@ it("many alerts are several posts, and a refusal of any is one of all", async ()
   await notifier.close();
   await sink.close();
 });
+
+describe("many alerts", () => {
+  const firing = Array.from({ length: 1_500 }, (_, i) => alertOf(`Camera ${i}`, { fingerprint: `${i}` }));
+  const deps = {
+    url: "http://alertmanager.invalid",
+    resendMs: MINUTE,
+    http: { authorization: undefined, basicAuth: undefined, tls: undefined },
+    timeoutMs: 5_000,
+    log: silentLogger,
+  };
+  const namesIn = (body: string) =>
+    (JSON.parse(body) as { labels: Record<string, string> }[]).map(({ labels }) => labels.recording);
+  const answer = (status: number) => ({ status, headers: new Headers(), body: null });
+  const { signal } = new AbortController();
+
+  it("of which one is refused keep none of the others from it", async () => {
+    const taken = new Set<string | undefined>();
+    const notifier = createAlertmanagerNotifier({
+      ...deps,
+      fetch: async (_, { body }) => {
+        const names = namesIn(body ?? "[]");
+        for (const name of names) if (name !== "Camera 1499") taken.add(name);
+        return answer(names.includes("Camera 1499") ? 400 : 200);
+      },
+    });
+    await expect(notifier.send(notificationOf({ firing }), { signal })).rejects.toMatchObject({
+      code: "bad_request",
+    });
+    expect(taken.size).toBe(1_499);
+  });
+
+  it("go side by side, so that one slow answer after the other does not outlast the send", async () => {
+    const four = Promise.withResolvers<void>();
+    let asked = 0;
+    const notifier = createAlertmanagerNotifier({
+      ...deps,
+      fetch: async () => {
+        if (++asked === 4) four.resolve();
+        await four.promise;
+        return answer(200);
+      },
+    });
+    await notifier.send(notificationOf({ firing }), { signal });
+    expect(asked).toBe(6);
+  });
+
+  it("are given up together once it is in trouble: nothing is under way after that was said", async () => {
+    let asked = 0;
+    let underWay = 0;
+    const notifier = createAlertmanagerNotifier({
+      ...deps,
+      fetch: async () => {
+        const isFirst = asked++ === 0;
+        underWay++;
+        await new Promise((resolve) => setImmediate(resolve));
+        if (!isFirst) await new Promise((resolve) => setImmediate(resolve));
+        underWay--;
+        return answer(isFirst ? 503 : 200);
+      },
+    });
+    await expect(notifier.send(notificationOf({ firing }), { signal })).rejects.toMatchObject({
+      code: "server_error",
+    });
+    expect([asked, underWay]).toEqual([4, 0]);
+  });
+});
