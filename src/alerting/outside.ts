@@ -41,6 +41,12 @@ export type OutsideState = ReadonlyMap<string, OutsideAlert>;
 /** How long an alert without an end is believed: Alertmanager's `resolve_timeout`. */
 export const RESOLVE_TIMEOUT_MS = 5 * 60_000;
 
+/**
+ * So far a sender's clock may be ahead of ours: an end that is no further off has come. Of what fires nobody says that it
+ * ends so soon (Prometheus: 4 minutes and more from then).
+ */
+const CLOCK_AHEAD_MS = 10_000;
+
 export interface Taken {
   readonly next: OutsideState;
   /** How many there was no room for. */
@@ -75,7 +81,7 @@ export function takeAlerts(
 function merge(known: OutsideAlert, sent: SentAlert, now: Instant): OutsideAlert {
   // One that was long on its way tells nothing new.
   if (now < known.updatedAt) return known;
-  const isResolved = sent.endsAt <= now;
+  const isResolved = sent.endsAt <= now + CLOCK_AHEAD_MS;
   const isBegunAnew = known.endsAt <= now && !isResolved;
   const startsAt = isBegunAnew ? sent.startsAt : Math.min(known.startsAt, sent.startsAt);
   const keepsEnd = known.endsAt > sent.endsAt && (isResolved ? known.isResolved : !known.isTimeout);

@@ -78,6 +78,18 @@ describe("an alert that is sent", () => {
     ],
     ["ends where the sender says so", {}, { endsAt: NOW }, { endsAt: NOW, isResolved: true, firedAt: NOW }],
     [
+      "is over though its sender's clock is ahead of ours",
+      {},
+      { endsAt: NOW + 8_000 },
+      { endsAt: NOW + 8_000, isResolved: true },
+    ],
+    [
+      "fires on where its end is a while off",
+      { isTimeout: true },
+      { endsAt: NOW + 20_000 },
+      { endsAt: NOW + 20_000, isResolved: false },
+    ],
+    [
       "that ended keeps the latest end that was said",
       { endsAt: NOW - 1, isResolved: true },
       { endsAt: NOW - 5, startsAt: NOW - 9 },
