@@ -121,6 +121,12 @@ describe("what a summary stands for", () => {
     expect(unreadable).toEqual([expect.stringContaining("counts 1 steady at Leeds, where there were 0")]);
   });
 
+  it("counts a recording once that was dark twice", () => {
+    const line = (says: Says) => ({ subject: "A", says, lastedMs: 5_000, beganMinute: 0 });
+    const one = message(46, { lines: [line("recovered"), line("late")], total: { back: 1 } });
+    expect(spelled([one], dark).unreadable).toEqual([]);
+  });
+
   it("takes named lines as they are", () => {
     const line = { subject: "A", says: "firing", lastedMs: 5_000, beganMinute: 0 } as const;
     expect(spelled([message(15, { lines: [line], total: { offline: 1 } })], dark)).toEqual({

@@ -133,8 +133,11 @@ function isWhole({ total }: Read): boolean {
 
 /** By what the title counts: those that no line stands for. */
 function leftOut(read: Read, said: readonly Telling[], known: ReadonlyMap<string, Meant>) {
-  const count = (...kinds: Says[]) =>
-    said.filter(({ subject, says }) => known.has(subject) && kinds.includes(says)).length;
+  // A title counts recordings: one may have had two outages.
+  const count = (...kinds: Says[]) => {
+    const meant = said.filter(({ subject, says }) => known.has(subject) && kinds.includes(says));
+    return new Set(meant.map(({ subject }) => subject)).size;
+  };
   const offline = (read.total.offline ?? 0) - count("firing", "still");
   const back = (read.total.back ?? 0) - count("recovered", "late");
   const says: Says = read.cut.includes("firing") ? "firing" : "still";
