@@ -25,6 +25,7 @@ export function buildConfig(input: ConfigInput): Config {
       audience: service.audience,
       requestTimeoutMs: service.request_timeout,
       uptimeIndexTimezone: service.uptime_index_timezone,
+      tls: service.tls,
     },
     redis: {
       url: redis.url,
@@ -58,6 +59,7 @@ export function buildConfig(input: ConfigInput): Config {
       username: smtp.username,
       password: smtp.password,
       requireTls: smtp.require_tls,
+      tls: smtp.tls,
     },
     digests: input.digests.map(buildDigest),
     http: {

@@ -29,6 +29,15 @@ export interface ServiceConfig {
   readonly audience: string;
   readonly requestTimeoutMs: number;
   readonly uptimeIndexTimezone: "recording" | "utc";
+  /** Undefined: the system's authorities, and no certificate of ours. */
+  readonly tls: TlsConfig | undefined;
+}
+
+/** Certificates of one's own, as PEM; `cert` and `key` together or not at all. */
+export interface TlsConfig {
+  readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
 }
 
 /** One of `url`, `sentinels` and `cluster`; none: an embedded redis-server is started (or adopted), its data in `./data`. */
@@ -43,10 +52,8 @@ export interface RedisConfig {
   readonly username: string | undefined;
   readonly password: string | undefined;
   readonly sentinelPassword: string | undefined;
-  /** PEM. Undefined: no TLS unless the URL says so. */
-  readonly tls:
-    | { readonly ca: string | undefined; readonly cert: string | undefined; readonly key: string | undefined }
-    | undefined;
+  /** Undefined: no TLS unless the URL says so. */
+  readonly tls: TlsConfig | undefined;
   readonly prefix: string;
 }
 
@@ -107,15 +114,7 @@ export interface AlertmanagerConfig {
 export interface HttpClientConfig {
   readonly authorization: { readonly type: string; readonly credentials: string } | undefined;
   readonly basicAuth: { readonly username: string; readonly password: string } | undefined;
-  /** PEM. */
-  readonly tls:
-    | {
-        readonly ca: string | undefined;
-        readonly cert: string | undefined;
-        readonly key: string | undefined;
-        readonly servername: string | undefined;
-      }
-    | undefined;
+  readonly tls: (TlsConfig & { readonly servername: string | undefined }) | undefined;
 }
 
 export interface SmtpConfig {
@@ -125,6 +124,7 @@ export interface SmtpConfig {
   readonly username: string | undefined;
   readonly password: string | undefined;
   readonly requireTls: boolean;
+  readonly tls: TlsConfig | undefined;
 }
 
 export interface DigestConfig {

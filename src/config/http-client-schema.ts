@@ -1,7 +1,8 @@
 /** `http_config`: how an endpoint of somebody else's is asked, in Prometheus' words. */
 import type { z } from "zod";
 import { type Key, optional, type Parsed, required, section, withDefault } from "./key.ts";
-import { host, line, pem, token } from "./leaf.ts";
+import { host, line, token } from "./leaf.ts";
+import { checkTls, tlsKeys } from "./tls-schema.ts";
 
 const authorization = section({
   type: withDefault("The first word of the header.", token, "Bearer"),
@@ -15,18 +16,10 @@ const basicAuth = section({
 
 const tlsConfig = section(
   {
-    ca: optional("The authorities that may vouch for it; the system's own by default.", pem, {
-      secret: true,
-    }),
-    cert: optional("The certificate it knows us by.", pem, { secret: true }),
-    key: optional("The key that belongs to the certificate.", pem, { secret: true }),
+    ...tlsKeys("it"),
     server_name: optional("The name its certificate has to be for; the URL's by default.", host),
   },
-  ({ cert, key }, context) => {
-    if ((cert === undefined) === (key === undefined)) return;
-    const [missing, given] = cert === undefined ? ["cert", "key"] : ["key", "cert"];
-    context.addIssue({ code: "custom", path: [missing], message: `a ${missing} beside the ${given}` });
-  },
+  checkTls,
 );
 
 const keys = {

@@ -1,25 +1,13 @@
 /** Where Redis is: one server, a master that Sentinels know, or a cluster. */
 import { z } from "zod";
 import { optional, type Parsed, section, withDefault } from "./key.ts";
-import { address, line, pem, prefix, url } from "./leaf.ts";
+import { address, line, prefix, url } from "./leaf.ts";
+import { checkTls, tlsKeys } from "./tls-schema.ts";
 
 const addresses = (what: string) =>
   z.array(address, { error: `a list of ${what}` }).min(1, { error: `at least one of ${what}` });
 
-const tls = section(
-  {
-    ca: optional("The authorities that may vouch for the server; the system's own by default.", pem, {
-      secret: true,
-    }),
-    cert: optional("The certificate Redis knows us by.", pem, { secret: true }),
-    key: optional("The key that belongs to it.", pem, { secret: true }),
-  },
-  ({ cert, key }, context) => {
-    if ((cert === undefined) === (key === undefined)) return;
-    const [missing, given] = cert === undefined ? ["cert", "key"] : ["key", "cert"];
-    context.addIssue({ code: "custom", path: [missing], message: `a ${missing} beside the ${given}` });
-  },
-);
+const tls = section(tlsKeys("Redis"), checkTls);
 
 const keys = {
   url: optional(

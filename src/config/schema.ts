@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { logLevels } from "../lib/log.ts";
 import { defaultInhibitRules, inhibitRuleSection } from "./inhibit-schema.ts";
-import { listOf, optional, required, section, withDefault } from "./key.ts";
+import { listOf, optional, type Parsed, required, section, withDefault } from "./key.ts";
 import {
   cron,
   duration,
@@ -25,13 +25,16 @@ import { redisSection } from "./redis-schema.ts";
 import { matchers, routeSection } from "./route-schema.ts";
 import { defaultRules, ruleSection } from "./rule-schema.ts";
 import { timeIntervalSection } from "./time-interval-schema.ts";
+import { checkTls, tlsKeys } from "./tls-schema.ts";
 
 const webUrl = url("an http:// or https:// URL without login, query or fragment", {
   schemes: ["http", "https"],
   base: true,
 });
 
-const service = section({
+const serviceTls = section(tlsKeys("the service"), checkTls);
+
+const serviceKeys = {
   base_url: required("The Core API's address.", webUrl),
   ws_url: required(
     "The Metrics WebSocket's address.",
@@ -47,6 +50,15 @@ const service = section({
     oneOf("recording", "utc"),
     "recording",
   ),
+  tls: optional("TLS to all three, with certificates of one's own.", serviceTls.schema, {
+    section: () => serviceTls,
+  }),
+};
+
+const service = section(serviceKeys, (value: Parsed<typeof serviceKeys>, context) => {
+  const { tls, base_url, ws_url, auth_url } = value;
+  if (!tls || [base_url, ws_url, auth_url].some((text) => /^(?:https|wss):/i.test(text))) return;
+  context.addIssue({ code: "custom", path: ["tls"], message: "an https:// or wss:// URL beside it" });
 });
 
 const ids = z.preprocess(
@@ -81,6 +93,8 @@ const watch = section({
   ),
 });
 
+const smtpTls = section(tlsKeys("the mail server"), checkTls);
+
 const smtp = section(
   {
     host: required("The mail server's name or address.", host),
@@ -89,6 +103,7 @@ const smtp = section(
     username: optional("The login, where the server wants one.", line),
     password: optional("The password that belongs to it.", line, { secret: true }),
     require_tls: withDefault("Refuse to send without TLS.", flag, "true"),
+    tls: optional("TLS with certificates of one's own.", smtpTls.schema, { section: () => smtpTls }),
   },
   ({ username, password }, context) => {
     if ((username === undefined) === (password === undefined)) return;

@@ -42,7 +42,8 @@ export function createFetch(tls?: Tls): { readonly fetch: Fetch; close(): Promis
   };
 }
 
-function optionsOf({ ca, cert, key, servername }: Tls) {
+/** As Node's `tls.connect` takes them: what is not given is left out. */
+export function optionsOf({ ca, cert, key, servername }: Partial<Tls>) {
   return {
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),

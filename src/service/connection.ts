@@ -11,6 +11,7 @@ import { type ProxyEnv, socketAgent } from "./proxy.ts";
 import { refusal } from "./refusal.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import type { Secrets } from "./secrets.ts";
+import { type Tls, tlsOptions, whereToLook } from "./tls.ts";
 
 export interface Connection {
   send(text: string): void;
@@ -24,6 +25,7 @@ export interface ConnectionDeps {
   /** A larger message ends the connection. */
   readonly maxMessageBytes: number;
   readonly proxyEnv: ProxyEnv;
+  readonly tls?: Tls | undefined;
   readonly secrets: Secrets;
   readonly clock: Clock;
 }
@@ -86,6 +88,7 @@ function dial(deps: ConnectionDeps, token: string): WebSocket {
     const url = new URL(deps.wsUrl);
     url.searchParams.set("token", token);
     return new WebSocket(url, {
+      ...tlsOptions(deps.tls),
       agent: socketAgent(url, deps.proxyEnv),
       maxPayload: deps.maxMessageBytes,
       followRedirects: false,
@@ -130,9 +133,10 @@ function hangUp(ws: WebSocket): Promise<void> {
 function unreachable(deps: ConnectionDeps, thrown: Error & { code?: string }): ServiceError {
   const cause = deps.secrets.cause(thrown);
   const { host } = new URL(deps.wsUrl);
+  const code = thrown.code ?? thrown.name;
   return new ServiceError(
     "unavailable",
-    `The metrics socket at ${host} could not be reached (${thrown.code ?? thrown.name}): check service.ws_url, the network and the proxy settings.`,
+    `The metrics socket at ${host} could not be reached (${code}): check service.ws_url, ${whereToLook(code)} and the proxy settings.`,
     { cause },
   );
 }

@@ -3,6 +3,7 @@ import { EnvHttpProxyAgent, request } from "undici";
 import { ServiceError } from "./errors.ts";
 import type { ProxyEnv } from "./proxy.ts";
 import type { Secrets } from "./secrets.ts";
+import { type Tls, tlsOptions, whereToLook } from "./tls.ts";
 
 export interface HttpRequest {
   readonly method: "GET" | "POST";
@@ -27,8 +28,14 @@ export interface Http {
   close(): Promise<void>;
 }
 
-export function createHttp(deps: { secrets: Secrets; proxyEnv: ProxyEnv; maxBodyBytes: number }): Http {
+export function createHttp(deps: {
+  secrets: Secrets;
+  proxyEnv: ProxyEnv;
+  maxBodyBytes: number;
+  tls?: Tls | undefined;
+}): Http {
   const { httpProxy, httpsProxy, noProxy } = deps.proxyEnv;
+  const tls = tlsOptions(deps.tls);
   // The whole exchange has its deadline in the signal, so undici's own clocks are off.
   const dispatcher = new EnvHttpProxyAgent({
     headersTimeout: 0,
@@ -36,6 +43,8 @@ export function createHttp(deps: { secrets: Secrets; proxyEnv: ProxyEnv; maxBody
     httpProxy,
     httpsProxy,
     noProxy,
+    connect: tls,
+    requestTls: tls,
   });
 
   const failure = (thrown: unknown, url: string, signal: AbortSignal): unknown => {
@@ -96,7 +105,7 @@ function unreachable(cause: Error & { code?: unknown }, url: string): ServiceErr
   const late = code.includes("TIMEOUT") || code === "ETIMEDOUT";
   return new ServiceError(
     late ? "timeout" : "unavailable",
-    `${new URL(url).origin} could not be reached (${code}): check the address, the network and the proxy settings.`,
+    `${new URL(url).origin} could not be reached (${code}): check the address, ${whereToLook(code)} and the proxy settings.`,
     { cause },
   );
 }

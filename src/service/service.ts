@@ -43,6 +43,7 @@ import type { Question } from "./questions.ts";
 import { createReport } from "./reporter.ts";
 import { createSecrets, type Secrets } from "./secrets.ts";
 import { parseStatusRows } from "./status-rows.ts";
+import type { Tls } from "./tls.ts";
 import { createTokenSource } from "./token.ts";
 import { createUptimeReader } from "./uptime-rows.ts";
 import { createWallClock } from "./zoned-time.ts";
@@ -110,6 +111,8 @@ export interface ServiceSettings {
   readonly audience: string;
   readonly requestTimeoutMs: number;
   readonly uptimeIndexTimezone: "recording" | "utc";
+  /** Certificates of one's own for all three URLs; undefined: the system's authorities, and none of ours. */
+  readonly tls?: Tls | undefined;
 }
 
 export interface ServiceDeps {
@@ -133,11 +136,11 @@ const PING_INTERVAL_MS = 10_000;
 export function createService(deps: ServiceDeps): Service {
   const { config, clock, observer = {}, random = Math.random } = deps;
   const log = deps.log.child({ component: "service" });
-  const secrets = createSecrets(config.clientSecret);
+  const secrets = createSecrets(config.clientSecret, ...(config.tls?.key ? [config.tls.key] : []));
   const report = createReport({ log, clock, observer, secrets });
   const proxyEnv = readProxyEnv(deps.proxyEnv ?? process.env);
   const closing = new AbortController();
-  const http = createHttp({ secrets, proxyEnv, maxBodyBytes: MAX_REPLY_BYTES });
+  const http = createHttp({ secrets, proxyEnv, maxBodyBytes: MAX_REPLY_BYTES, tls: config.tls });
   const tokenOutage = createOutageLog(log, "the token's renewal");
   const tokens = createTokenSource({
     config,
@@ -162,6 +165,7 @@ export function createService(deps: ServiceDeps): Service {
     clock,
     secrets,
     proxyEnv,
+    tls: config.tls,
     wsUrl: config.wsUrl,
     requestTimeoutMs: config.requestTimeoutMs,
     pingIntervalMs: deps.pingIntervalMs ?? PING_INTERVAL_MS,

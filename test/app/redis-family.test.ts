@@ -3,14 +3,9 @@ import { Cluster, Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
 import { createLogger } from "../../src/lib/log.ts";
 import { confirmWrites, createClient } from "../../src/store/topology.ts";
+import { hasOpenssl } from "../support/pki.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import {
-  familyPassword,
-  hasOpenssl,
-  startCluster,
-  startSentinels,
-  startTls,
-} from "../support/redis-family.ts";
+import { familyPassword, startCluster, startSentinels, startTls } from "../support/redis-family.ts";
 import { until } from "../support/until.ts";
 import { startWatch, type Watch } from "../support/watch.ts";
 

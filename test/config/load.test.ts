@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { rootCertificates } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ConfigError, configFile, loadConfig, loadWithWarnings } from "../../src/config/load.ts";
 import { configOf, problemsOf, receivers, service, warningsOf } from "./text.ts";
@@ -514,7 +515,7 @@ describe("from a file", () => {
 });
 
 test("Redis is found through Sentinels, or in a cluster, with certificates from files", () => {
-  const pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+  const pem = `${rootCertificates[0]}\n`;
   const redis = (text: string) => configOf(`${service}${receivers}redis: ${text}\n`, {}, () => pem).redis;
   expect(
     redis("{ sentinels: [ 'a:26379', '[::1]:26380' ], name: main, sentinel_password: x }"),

@@ -1,7 +1,8 @@
+import { rootCertificates } from "node:tls";
 import { describe, expect, test } from "vitest";
 import { configOf, problemsOf, service } from "./text.ts";
 
-const PEM = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+const PEM = `${rootCertificates[0]}\n`;
 const canary = "c4nary";
 
 /** A receiver with one entry of a kind, in flow style. */

@@ -1,10 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { silentLogger } from "../../src/lib/log.ts";
@@ -12,7 +9,7 @@ import type { HttpClientSettings } from "../../src/notify/http-client.ts";
 import type { NotifyError } from "../../src/notify/notifier.ts";
 import { createWebhookNotifier } from "../../src/notify/webhook/send.ts";
 import { type HttpSink, startHttpSink } from "../support/http-sink.ts";
-import { hasOpenssl } from "../support/redis-family.ts";
+import { hasOpenssl, makePki } from "../support/pki.ts";
 import { describeChannel, type RigOptions } from "./contract.ts";
 import { alertOf, NOW, notificationOf } from "./fixtures.ts";
 import { CANARY, type HttpRig, httpFaults } from "./http-faults.ts";
@@ -209,24 +206,3 @@ describe("the webhook's sender", () => {
     expect(asked).toHaveLength(1);
   });
 });
-
-/** An authority, and a server and a client it vouches for. */
-function makePki() {
-  const dir = mkdtempSync(join(tmpdir(), "lenswatch-pki-"));
-  const openssl = (...args: string[]) => execFileSync("openssl", args, { cwd: dir, stdio: "pipe" });
-  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  try {
-    openssl("req", "-x509", ...key, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=ca", "-days", "2");
-    const read = (name: string) => readFileSync(join(dir, name), "utf8");
-    const issue = (name: string) => {
-      const subject = ["-subj", `/CN=${name}`, "-addext", "subjectAltName=IP:127.0.0.1"];
-      openssl("req", ...key, "-keyout", `${name}.key`, "-out", `${name}.csr`, ...subject);
-      const by = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-copy_extensions", "copy"];
-      openssl("x509", "-req", "-in", `${name}.csr`, "-out", `${name}.pem`, ...by, "-days", "2");
-      return { cert: read(`${name}.pem`), key: read(`${name}.key`) };
-    };
-    return { ca: read("ca.pem"), server: issue("server"), client: issue("client") };
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
-}

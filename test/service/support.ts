@@ -1,7 +1,7 @@
 /** A client to be tested, what it tells of itself, and a service written for the occasion. */
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createTlsServer } from "node:https";
+import { createServer as createTlsServer, type ServerOptions } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -139,7 +139,7 @@ export interface Script {
   readonly asked?: (asked: Asked) => void;
   readonly autoPong?: boolean;
   /** PEM; then it is served over TLS. */
-  readonly tls?: { readonly key: string; readonly cert: string };
+  readonly tls?: ServerOptions;
 }
 
 /** A service that does as the test says, on one port of 127.0.0.1. */

@@ -1,11 +1,12 @@
 /** Redis servers in company: a master with a replica and three Sentinels, a cluster of three, one that speaks TLS. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { lastingPort } from "../../src/lib/free-port.ts";
 import { findRedisServer } from "../../src/store/redis-server.ts";
+import { makePki } from "./pki.ts";
 import { until } from "./until.ts";
 
 const binary = await findRedisServer(process.env);
@@ -159,46 +160,19 @@ export async function startCluster() {
   return Object.assign(family, { nodes: nodes.map(addressOf) });
 }
 
-/** Whether this machine can make certificates. */
-export const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
-
 /** A server that speaks nothing but TLS, knows clients by certificate, and the paths of what a client needs. */
 export async function startTls() {
   const family = await startFamily();
   const at = (name: string) => join(family.dir, name);
-  const openssl = (...args: string[]) => {
-    const { status, stderr } = spawnSync("openssl", args, { encoding: "utf8" });
-    if (status !== 0) throw new Error(stderr);
+  const { ca, server: served, client } = makePki();
+  const files = {
+    "ca.pem": ca,
+    "server.pem": served.cert,
+    "server.key": served.key,
+    "client.pem": client.cert,
+    "client.key": client.key,
   };
-  const request = ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
-  openssl(
-    ...request,
-    "-x509",
-    "-days",
-    "2",
-    "-subj",
-    "/CN=ca",
-    "-keyout",
-    at("ca.key"),
-    "-out",
-    at("ca.pem"),
-  );
-  for (const who of ["server", "client"]) {
-    const subject = ["-subj", `/CN=${who}`, "-addext", "subjectAltName=IP:127.0.0.1"];
-    openssl(...request, ...subject, "-keyout", at(`${who}.key`), "-out", at(`${who}.csr`));
-    const sign = [
-      "x509",
-      "-req",
-      "-days",
-      "2",
-      "-CA",
-      at("ca.pem"),
-      "-CAkey",
-      at("ca.key"),
-      "-CAcreateserial",
-    ];
-    openssl(...sign, "-copy_extensions", "copy", "-in", at(`${who}.csr`), "-out", at(`${who}.pem`));
-  }
+  await Promise.all(Object.entries(files).map(([name, pem]) => writeFile(at(name), pem)));
   const server = await family.start((port) => [
     "port 0",
     `tls-port ${port}`,

@@ -1,6 +1,7 @@
 /** A mail server that catches what is delivered to it, parsed, and refuses what it is told to. */
 
 import type { AddressInfo } from "node:net";
+import type { TlsOptions } from "node:tls";
 import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerError } from "smtp-server";
 import { createInbox, type Inbox } from "./inbox.ts";
@@ -45,6 +46,8 @@ export interface SmtpSink extends Inbox<MailMessage> {
   readonly starts: Inbox<MailMessage>;
   /** Connections opened so far. */
   readonly connections: number;
+  /** Attempts to log in so far. */
+  readonly logins: number;
   /** Replaces all earlier responses; `{}` accepts everything. */
   respond(responses: SmtpResponses): void;
   close(): Promise<void>;
@@ -55,17 +58,14 @@ export interface SmtpSink extends Inbox<MailMessage> {
  * trusts). With `login`, AUTH is asked for and only that user gets in.
  */
 export async function startSmtpSink(
-  options: {
-    host?: string;
-    tls?: { key?: string; cert?: string };
-    login?: { username: string; password: string };
-  } = {},
+  options: { host?: string; tls?: TlsOptions; login?: { username: string; password: string } } = {},
 ): Promise<SmtpSink> {
   const { host = "127.0.0.1", tls, login } = options;
   const inbox = createInbox<MailMessage>("mail");
   const starts = createInbox<MailMessage>("summary by mail");
   let responses: SmtpResponses = {};
   let connections = 0;
+  let logins = 0;
 
   const server = new SMTPServer({
     ...tls,
@@ -80,6 +80,7 @@ export async function startSmtpSink(
       reply(responses.connect, callback);
     },
     onAuth(auth, _session, callback) {
+      logins += 1;
       if (responses.auth) return reply(responses.auth, (error) => callback(error ?? null));
       const known = auth.username === login?.username && auth.password === login?.password;
       callback(known ? null : refusal({ code: 535, message: "Authentication failed" }), {
@@ -115,6 +116,9 @@ export async function startSmtpSink(
     starts,
     host,
     port: (listening.address() as AddressInfo).port,
+    get logins() {
+      return logins;
+    },
     get connections() {
       return connections;
     },

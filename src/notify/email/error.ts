@@ -63,7 +63,7 @@ const TLS: Verdict = [
   "network",
   true,
   "endpoint",
-  "and lenswatch could not agree on TLS; check its certificate, smtp.port and smtp.require_tls.",
+  "and lenswatch could not agree on TLS; check its certificate, smtp.tls, smtp.port and smtp.require_tls.",
 ];
 const TIMEOUT: Verdict = [
   "timeout",
@@ -99,10 +99,11 @@ const MESSAGE_REFUSED: Verdict = [
 ];
 const OTHER: Verdict = ["other", true, "endpoint", "could not be used; see the cause."];
 
-/** The password in every shape it takes on the wire: LOGIN sends it in Base64, PLAIN together with the user. */
+/** The key, and the password as it goes over the wire: LOGIN sends it in Base64, PLAIN together with the user. */
 function secretsOf(smtp: SmtpServer): readonly string[] {
-  const { username = "", password } = smtp;
-  if (password === undefined || password === "") return [];
+  const { username = "", password, tls } = smtp;
+  const keys = tls?.key === undefined ? [] : [tls.key];
+  if (password === undefined || password === "") return keys;
   const plain = Buffer.from(`\0${username}\0${password}`).toString("base64");
-  return [plain, Buffer.from(password).toString("base64"), password];
+  return [plain, Buffer.from(password).toString("base64"), password, ...keys];
 }

@@ -5,6 +5,7 @@
 import nodemailer, { type SendMailOptions } from "nodemailer";
 import type { Logger } from "../../lib/log.ts";
 import { untilAborted, withTimeout } from "../failure.ts";
+import { optionsOf, type Tls } from "../fetch.ts";
 import { mailError } from "./error.ts";
 
 /** The mail server, as `smtp:` of the configuration has it. Port 465 speaks TLS from the first byte. */
@@ -15,6 +16,8 @@ export interface SmtpServer {
   readonly password: string | undefined;
   /** True: without STARTTLS nothing is sent. False: STARTTLS is used where the server offers it. */
   readonly requireTls: boolean;
+  /** Certificates of one's own; undefined: the system's authorities, and none of ours. */
+  readonly tls?: Omit<Tls, "servername"> | undefined;
 }
 
 /** A message as it leaves. Header values are single lines; `messageId` and `references` carry their `<>`. */
@@ -63,6 +66,7 @@ export function createMailTransport(
     port: smtp.port,
     ...(smtp.username === undefined ? {} : { auth: { user: smtp.username, pass: smtp.password ?? "" } }),
     requireTLS: smtp.requireTls,
+    ...(smtp.tls && { tls: optionsOf(smtp.tls) }),
     maxConnections: options.maxConnections ?? 3,
     // One other connection when the server had dropped an idle one: then not a byte of the message was sent.
     maxRequeues: 1,
