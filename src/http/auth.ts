@@ -20,8 +20,12 @@ export function mayChange(authorization: string | undefined, { adminToken }: Tok
 /** Whether an Authorization header may read. The time it takes tells nothing of the tokens. */
 export function mayRead(authorization: string | undefined, { readToken, adminToken }: Tokens): boolean {
   if (readToken === undefined) return true;
-  const given = bearerOf(authorization) ?? "";
-  return [readToken, adminToken].map((token) => isSameText(given, token)).includes(true);
+  return isOurs(bearerOf(authorization) ?? "", { readToken, adminToken });
+}
+
+/** Whether a token is one of ours, whatever it opens. */
+export function isOurs(token: string, { readToken, adminToken }: Tokens): boolean {
+  return [readToken, adminToken].map((one) => isSameText(token, one)).includes(true);
 }
 
 /** Whether what was given is the token, in a time that tells nothing of it; never where there is no token. */
@@ -30,7 +34,8 @@ export function isSameText(given: string, token: string | undefined): boolean {
   return same && token !== undefined && token !== "";
 }
 
-function bearerOf(authorization: string | undefined): string | undefined {
+/** The token of an Authorization header; undefined where it holds none. */
+export function bearerOf(authorization: string | undefined): string | undefined {
   return authorization?.slice(0, 7).toLowerCase() === "bearer " ? authorization.slice(7).trim() : undefined;
 }
 

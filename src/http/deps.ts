@@ -12,6 +12,7 @@ import type { UptimeBucket } from "../health/recording.ts";
 import type { FleetSnapshot } from "../health/state.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
+import type { Limits } from "./limits.ts";
 import type { Readiness } from "./readiness.ts";
 
 /** An alert that is remembered, with whom it is routed to and what holds it back. */
@@ -159,6 +160,8 @@ export interface HttpDeps {
   /** Reads the configuration's file again; undefined where there is none. */
   loadAnew?: (() => Promise<LoadedAnew>) | undefined;
   readonly metrics: MetricsSource;
+  /** Of time and connections, where a test has less of both. */
+  readonly limits?: Limits | undefined;
   /** How long what is in flight may take to end once the server closes; default 1 s. */
   readonly closeGraceMs?: number;
   /** How long `ready` may take, shorter than a probe waits; default 800 ms. */

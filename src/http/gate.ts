@@ -1,9 +1,10 @@
 /** Who gets in: tokens for programs, sessions for people, and forms only from pages of our own. */
 import fastifyCookie from "@fastify/cookie";
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import { mayChange, mayRead } from "./auth.ts";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { bearerOf, isOurs, mayChange, mayRead } from "./auth.ts";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError } from "./errors.ts";
+import { createGuard, type Guard } from "./guard.ts";
 import { isFromOurselves } from "./same-origin.ts";
 import { isFormOf, readSession, SESSION_MS, type Session } from "./session.ts";
 
@@ -22,20 +23,25 @@ declare module "fastify" {
   }
 }
 
-type Deps = Pick<HttpDeps, "readToken" | "adminToken" | "externalUrl" | "clock">;
+type Deps = Pick<HttpDeps, "readToken" | "adminToken" | "externalUrl" | "clock" | "log">;
 
 /** Refuses requests before their handlers see them; what gets through has its `session`. */
 export function gate(app: FastifyInstance, deps: Deps): void {
   app.register(fastifyCookie, { hook: false });
   app.decorateRequest("session", undefined);
-  app.addHook("onRequest", async (request) => {
+  const guard = createGuard();
+  app.addHook("onRequest", async (request, reply) => {
     if (request.is404) return;
     const { open, admin, form, page } = request.routeOptions.config;
     request.session = sessionOf(app, request, deps);
     if (admin || form) refuseWithoutAdminToken(deps);
-    if (form) checkSender(request, deps);
-    else if (admin && !mayChange(request.headers.authorization, deps)) throw unauthorized("admin");
-    if (open || form || request.session || mayRead(request.headers.authorization, deps)) return;
+    if (form) return checkSender(request, deps);
+    if (open && !admin) return;
+    const { authorization } = request.headers;
+    if (!admin && (request.session || deps.readToken === undefined)) return;
+    judgeToken(guard, request, reply, deps);
+    if (admin ? mayChange(authorization, deps) : mayRead(authorization, deps)) return;
+    if (admin) throw unauthorized("admin");
     if (page === undefined) throw unauthorized("read or admin");
     throw new HttpError(
       "unauthorized",
@@ -45,6 +51,24 @@ export function gate(app: FastifyInstance, deps: Deps): void {
   app.addHook("preHandler", async (request) => {
     if (!request.is404 && request.routeOptions.config.form) checkForm(request, deps);
   });
+}
+
+/** Refuses who is held back; who gives no token is not judged. */
+function judgeToken(guard: Guard, request: FastifyRequest, reply: FastifyReply, deps: Deps): void {
+  const token = bearerOf(request.headers.authorization);
+  if (token === undefined || token === "") return;
+  const given = { address: request.ip, token, isRight: isOurs(token, deps) };
+  const verdict = guard.judge(given, deps.clock.now());
+  if (verdict.kind === "wrong" && verdict.isLast) {
+    deps.log.warn({ address: request.ip }, "an address sent ten wrong tokens and is held back");
+  }
+  if (verdict.kind !== "held") return;
+  const seconds = Math.ceil(verdict.retryAfterMs / 1000);
+  reply.header("retry-after", seconds);
+  throw new HttpError(
+    "too_many_failures",
+    `Too many wrong tokens came from your address; try again in ${seconds} s.`,
+  );
 }
 
 /** The header that gives a browser its session, or takes it away. */

@@ -7,8 +7,10 @@ import type { HttpDeps } from "./deps.ts";
 import { HttpError, type Refusal, refusalOf } from "./errors.ts";
 import { eventRoutes } from "./events.ts";
 import { gate } from "./gate.ts";
+import { HEADERS } from "./headers.ts";
 import { healthRoutes } from "./health-routes.ts";
 import { lifecycleRoutes } from "./lifecycle-routes.ts";
+import { limitConnections, limitsOf } from "./limits.ts";
 import { metricsRoute } from "./metrics-route.ts";
 import { createFrame, type Frame } from "./page/frame.ts";
 import { liveScriptRoute, readLiveScript } from "./page/live-script.ts";
@@ -20,15 +22,6 @@ const CLOSE_GRACE_MS = 1_000;
 /** Later than what waits for something of its own gives up, and says why. */
 const ANSWER_DEADLINE_MS = 8_000;
 
-const HEADERS = {
-  "cache-control": "no-store",
-  "content-security-policy":
-    "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-  "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-} as const;
-
 export interface HttpServer {
   /** Listens; `address` is a URL without a trailing slash. Throws HttpError `listen`. */
   start(): Promise<{ readonly address: string }>;
@@ -39,17 +32,17 @@ export interface HttpServer {
 /** The server, not yet listening. Everything it shows is asked of `deps` at each request. */
 export function createHttpServer(deps: HttpDeps): HttpServer {
   const app = fastify({
+    ...limitsOf(deps.limits),
     logger: false,
-    bodyLimit: 64 * 1024,
-    requestTimeout: 10_000,
     // What waits for Redis waits as long as Redis is away; whoever asks is told before.
     handlerTimeout: deps.answerDeadlineMs ?? ANSWER_DEADLINE_MS,
-    connectionTimeout: 30_000,
-    keepAliveTimeout: 65_000,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: 256 },
+    frameworkErrors: (error, request, reply) => {
+      refuse(request, reply.headers(HEADERS), refusalOf(error));
+    },
   });
-  app.server.maxConnections = 1_024;
+  limitConnections(app.server, deps.limits);
   let closing = false;
   app.addHook("onResponse", async () => {
     // A connection kept alive after its last answer would hold the closing server up.
