@@ -63,7 +63,7 @@ describe.skipIf(!hasOpenssl)(title, () => {
     expect(said).not.toContain(login.password);
   });
 
-  it("is not given up for a server that offers no TLS", async () => {
+  it("a server that offers no TLS, where it is required, gets no message and no login", async () => {
     const sink = await startSmtpSink({ login });
     const { host, port } = sink;
     const smtp = { host, port, ...login, requireTls: true, tls: own };

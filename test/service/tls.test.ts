@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { ServiceError, ServiceSettings } from "../../src/service/service.ts";
 import { demanding, hasOpenssl, makePki } from "../support/pki.ts";
-import { startTunnel } from "../support/tunnel.ts";
+import { startProxy } from "../support/proxy.ts";
 import { type Script, type Scripted, someStatus, startClient, startScripted, statusRow } from "./support.ts";
 
 const script: Script = {
@@ -36,15 +36,15 @@ describe.skipIf(!hasOpenssl)(title, () => {
 
   it("goes with the requests through a proxy of the environment", async () => {
     const scripted = await startScripted({ ...script, tls: demanding(pki) });
-    const tunnel = await startTunnel();
+    const proxy = await startProxy();
     const { service } = startClient(scripted, {
       config: { tls: own },
-      proxyEnv: { HTTPS_PROXY: tunnel.url },
+      proxyEnv: { HTTPS_PROXY: proxy.url },
     });
     await service.locations();
     await service.statusUptime(someStatus);
-    expect(new Set(tunnel.targets)).toEqual(new Set([new URL(scripted.baseUrl).host]));
-    expect(tunnel.targets.length).toBeGreaterThan(1);
+    expect(new Set(proxy.seen)).toEqual(new Set([`CONNECT ${new URL(scripted.baseUrl).host}`]));
+    expect(proxy.seen.length).toBeGreaterThan(1);
   });
 
   const refusals: [string, ServiceSettings["tls"], Script["tls"]][] = [

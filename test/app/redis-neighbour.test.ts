@@ -1,0 +1,149 @@
+/** Who shares the Redis and may write there can silence lenswatch, but neither end it nor make it touch their keys. */
+import { Redis } from "ioredis";
+import { expect, it } from "vitest";
+import { startDaemon } from "../support/daemon.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { dumpRedis } from "../support/redis-dump.ts";
+import { until } from "../support/until.ts";
+import { pictured, prepareWatch, startWatch } from "../support/watch.ts";
+
+const RUBBISH = ["", "x", "{", "[]", '{"v":999}', '{"__proto__":{"x":1}}', "\u0000\ud83d", "9".repeat(400)];
+const OURS = "{lenswatch}:*";
+const PATHS = ["/", "/?show=alerts", "/api/v1/recordings", "/api/v1/incidents", "/api/v2/alerts", "/metrics"];
+
+type Spoil = (redis: Redis, key: string, rubbish: string) => Promise<unknown>;
+
+/** The same kind of value, with rubbish in the place of everything. */
+const spoilValues: Spoil = async (redis, key, rubbish) => {
+  switch (await redis.type(key)) {
+    case "hash":
+      return redis.hset(key, Object.fromEntries((await redis.hkeys(key)).map((field) => [field, rubbish])));
+    case "list":
+      return redis.lset(key, 0, rubbish);
+    case "set":
+      return redis.sadd(key, rubbish);
+    case "zset":
+      return redis.zadd(key, "1", rubbish);
+    case "string":
+      return redis.set(key, rubbish);
+    default:
+      return undefined;
+  }
+};
+
+/** Another kind of value than anybody expects there. */
+const spoilTypes: Spoil = async (redis, key) => {
+  const isString = (await redis.type(key)) === "string";
+  await redis.del(key);
+  return isString ? redis.rpush(key, "x") : redis.set(key, "x");
+};
+
+async function spoilAll(redis: Redis, spoil: Spoil): Promise<number> {
+  const keys = await redis.keys(OURS);
+  // What the daemon changed meanwhile is spoiled again at the next key's turn, or was over anyway.
+  for (const [i, key] of keys.entries()) {
+    await spoil(redis, key, RUBBISH[i % RUBBISH.length] ?? "").catch(() => undefined);
+  }
+  return keys.length;
+}
+
+describeWithRedis("a neighbour in Redis", () => {
+  it("who reads all of it learns names, states and addresses, and no secret", async () => {
+    const secrets = ["canary-client-secret", "canary-smtp-password", "canary-admin", "canary-read"];
+    await using watch = await startWatch({
+      simulator: { clientSecret: "canary-client-secret" },
+      http: `http: { listen: "127.0.0.1:0", admin_token: canary-admin, read_token: canary-read }`,
+      adjust: (config) => ({
+        ...config,
+        smtp: config.smtp && { ...config.smtp, username: "u", password: "canary-smtp-password" },
+      }),
+    });
+    const { simulator, slack, app } = watch;
+    const camera = simulator.world.locations[0]?.recordings[0];
+    if (!camera) throw new Error("no camera");
+    simulator.world.setStatus(camera.id, "offline");
+    await slack.waitFor(({ shown }) => shown.includes(camera.name));
+    const silenced = await fetch(`${app.address}/api/v2/silences`, {
+      method: "POST",
+      headers: { authorization: "Bearer canary-admin", "content-type": "application/json" },
+      body: JSON.stringify({
+        matchers: [{ name: "alertname", value: "x", isRegex: false }],
+        startsAt: new Date().toISOString(),
+        endsAt: new Date(Date.now() + 60_000).toISOString(),
+        createdBy: "dana",
+        comment: "rewiring",
+      }),
+    });
+    expect(silenced.status).toBe(200);
+    const { url } = watch.redis;
+    await until("what was told is written down", async () =>
+      (await dumpRedis(url)).includes("told:ops/slack"),
+    );
+    const all = await dumpRedis(url);
+    for (const known of [camera.name, "offline", "ops@example.com", "rewiring"]) expect(all).toContain(known);
+    secrets.push(new URL(slack.url).pathname, new URL(url).password);
+    expect(secrets.filter((secret) => secret.length > 1 && all.includes(secret))).toEqual([]);
+    expect(all).not.toMatch(/eyJ[\w-]+\.[\w-]+\./);
+  });
+
+  it("who writes there can keep us quiet: what it says of silences is believed", async () => {
+    await using watch = await startWatch();
+    const redis = new Redis(watch.redis.url);
+    const silence = {
+      id: "3fa85f64-5717-4562-b3fc-2c963f66afa6",
+      matchers: [["alertname", "=", "RecordingOffline"]],
+      startsAt: Date.now() - 1_000,
+      endsAt: Date.now() + 600_000,
+      updatedAt: Date.now(),
+      createdBy: "eve",
+      comment: "",
+      annotations: {},
+    };
+    await redis.hset("{lenswatch}:silences", silence.id, JSON.stringify(silence));
+    redis.disconnect();
+    const camera = watch.simulator.world.locations[0]?.recordings[0];
+    if (!camera) throw new Error("no camera");
+    watch.simulator.world.setStatus(camera.id, "offline");
+    await until("it is held back", async () => {
+      const alerts = (await (await fetch(`${watch.app.address}/api/v2/alerts`)).json()) as {
+        status: { silencedBy: string[] };
+      }[];
+      return alerts.some(({ status }) => status.silencedBy.includes(silence.id));
+    });
+    expect(watch.slack.messages).toEqual([]);
+  });
+
+  it("who writes rubbish over all we remember ends nothing: every request is answered, and all begins anew", async () => {
+    await using stage = await prepareWatch();
+    const redis = new Redis(stage.redis.url);
+    await redis.mset("lenswatch:theirs", "1", "{theirs}:lenswatch", "2");
+    const daemon = await startDaemon(stage.config);
+    const { address } = await daemon.logged("listening");
+    await pictured(stage);
+    const [camera, other] = stage.simulator.world.locations.map(({ recordings }) => recordings[0]);
+    if (!camera || !other) throw new Error("no cameras");
+    stage.simulator.world.setStatus(camera.id, "offline");
+    await stage.slack.waitFor(({ shown }) => shown.includes(camera.name));
+
+    for (const spoil of [spoilValues, spoilTypes]) {
+      expect(await spoilAll(redis, spoil)).toBeGreaterThan(20);
+      for (const path of PATHS) {
+        const answer = await fetch(address + path);
+        expect([200, 404, 500, 503], `${path}: ${answer.status}`).toContain(answer.status);
+        await answer.text();
+      }
+      expect((await fetch(`${address}/healthz`)).status).toBe(200);
+    }
+    await redis.flushall();
+    await redis.mset("lenswatch:theirs", "1", "{theirs}:lenswatch", "2");
+    await stage.slack.starts.waitFor(({ shown }) => shown.includes(camera.name), 40_000);
+    stage.simulator.world.setStatus(other.id, "offline");
+    await stage.slack.waitFor(({ shown }) => shown.includes(other.name), 20_000);
+    await until("nothing of theirs was touched", async () => {
+      const theirs = (await redis.keys("*")).filter((key) => !key.startsWith("{lenswatch}"));
+      return theirs.sort().join() === "lenswatch:theirs,{theirs}:lenswatch";
+    });
+    redis.disconnect();
+    expect(await daemon.end("SIGTERM")).toBe(0);
+  }, 120_000);
+});
