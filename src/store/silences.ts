@@ -14,9 +14,10 @@ interface Row extends Omit<Silence, "matchers"> {
 
 export function createSilenceStore(redis: Redis, keys: Keys) {
   const write = loadScript(redis, "silence", { withGroups: true });
-  let parsed = new Map<string, { readonly text: string; readonly silence: Silence }>();
+  let parsed = new Map<string, { readonly text: string; readonly silence: Silence | undefined }>();
 
-  async function readAll(): Promise<Silence[]> {
+  /** A row that cannot be read holds nothing back: what it would hold had better be told. */
+  async function readAll(): Promise<(readonly [id: string, silence: Silence | undefined])[]> {
     const rows = Object.entries(await redis.hgetall(keys.silences));
     const before = parsed;
     parsed = new Map(
@@ -25,19 +26,19 @@ export function createSilenceStore(redis: Redis, keys: Keys) {
         return [id, known?.text === text ? known : { text, silence: decode(text) }];
       }),
     );
-    return [...parsed.values()].map(({ silence }) => silence);
+    return [...parsed].map(([id, { silence }]) => [id, silence]);
   }
 
   return {
     /** All that are not over for longer than they are kept, in any order. */
     async read(now: Instant): Promise<readonly Silence[]> {
-      return (await readAll()).filter((one) => !isForgotten(one, now));
+      return (await readAll()).flatMap(([, one]) => (one && !isForgotten(one, now) ? [one] : []));
     },
 
     /** Writes them in one step; where one of them held something back, it is looked at again: gives what is due when. */
     async write(silences: readonly Silence[], now: Instant): Promise<Map<string, Instant>> {
       const known = await readAll();
-      const gone = known.filter((one) => isForgotten(one, now)).map(({ id }) => id);
+      const gone = known.flatMap(([id, one]) => (!one || isForgotten(one, now) ? [id] : []));
       const rows = silences.map((silence) => [
         silence.id,
         encode(silence),
@@ -60,7 +61,12 @@ function encode(silence: Silence): string {
   return JSON.stringify({ ...silence, matchers } satisfies Row);
 }
 
-function decode(text: string): Silence {
-  const row = JSON.parse(text) as Row;
-  return { ...row, matchers: row.matchers.map((parts) => createMatcher(...parts)) };
+function decode(text: string): Silence | undefined {
+  try {
+    const { matchers, ...row } = JSON.parse(text) as Row;
+    const isWhole = Number.isFinite(row.startsAt) && Number.isFinite(row.endsAt) && matchers.length > 0;
+    return isWhole ? { ...row, matchers: matchers.map((parts) => createMatcher(...parts)) } : undefined;
+  } catch {
+    return undefined;
+  }
 }
