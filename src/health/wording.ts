@@ -98,12 +98,12 @@ function recordingWords(
     case "average_quality":
       return [
         `Quality of ${who} is below ${percent(when.below)}`,
-        `Average quality was ${percent(value)} at ${since}; the alert ends at ${percent(when.clearAbove)}.`,
+        `Average quality was ${percent(value)}, below ${percent(when.below)}, when this began; the alert ends at ${percent(when.clearAbove)}.`,
       ];
     case "overall_uptime":
       return [
         `Uptime of ${who} is below ${percent(when.below)}`,
-        `Uptime over ${formatDuration(when.overMs)} was ${percent(value)} at ${since}; the alert ends at ${percent(when.clearAbove)}.`,
+        `Uptime over ${formatDuration(when.overMs)} was ${percent(value)}, below ${percent(when.below)}, when this began; the alert ends at ${percent(when.clearAbove)}.`,
       ];
     case "flapping":
       return [
@@ -129,6 +129,11 @@ export function locationAnnotations(
     `${labels.location ?? ""} is offline`,
     `${seen.offline} of ${seen.of} recordings offline since ${isoMinute(seen.startsAt)}.`,
   );
+}
+
+/** Whether it is the description a dark location is given: what is said of the location now says more. */
+export function isExtentAtStart(description: string | undefined): boolean {
+  return /^\d+ of \d+ recordings offline since \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/.test(description ?? "");
 }
 
 /** A ratio as people read it: 0.9512 → `95.1 %`; undefined → `unknown`. */

@@ -2,6 +2,7 @@
 
 import type { NotifiedAlert } from "../alerting/notification.ts";
 import type { EndReason } from "../health/alert.ts";
+import { isExtentAtStart } from "../health/wording.ts";
 import type { Instant } from "../lib/clock.ts";
 import { span, type Times } from "../lib/when.ts";
 import { isSteady, stateNow } from "./flapping.ts";
@@ -39,10 +40,16 @@ export function firingEntry(alert: NotifiedAlert, context: EntryContext): Entry 
   const since = `since ${context.times.at(startsAt, facts.timezone)} (${span(startsAt, context.now)})`;
   return {
     name: plainName(alert),
-    facts: joined([`${problemOf(alert).is(alert)} ${since}`, ...figures(alert), place(alert, context)]),
+    facts: joined([`${stateOf(alert)} ${since}`, ...figures(alert), place(alert, context)]),
     notes: notes(alert),
     links: links(alert, context),
   };
+}
+
+/** `offline`; of an alert from outside that has no name but what it is called, only that it fires. */
+function stateOf(alert: NotifiedAlert): string {
+  const is = problemOf(alert).is(alert);
+  return alert.subject.kind === "outside" && is === plainName(alert) ? "firing" : is;
 }
 
 /** `Till 3`: `steady again: offline since 14:05 GMT (20 m) · was flapping 13:56–14:25 GMT (29 m)`. */
@@ -168,7 +175,7 @@ function notes(alert: NotifiedAlert): string[] {
   const lines = [
     standsForNote(alert),
     saysNothingNew(alert, summary) ? undefined : summary,
-    description,
+    isExtentAtStart(description) ? undefined : description,
     detail && description?.includes(detail) ? undefined : detail,
     zones && `Zones: ${zones}`,
     impact && `Impact: ${impact}`,
@@ -185,12 +192,25 @@ function scheduleNote({ facts: { schedule, paused } }: NotifiedAlert): string | 
     : undefined;
 }
 
-/** A summary that only repeats the line above it: `Till 3 at Leeds Briggate is offline`. */
-function saysNothingNew({ labels, ruleId, subject }: NotifiedAlert, summary: string | undefined): boolean {
-  const { recording, location, alertname = ruleId } = labels;
+/** A summary that only repeats the lines around it: `Till 3 at Leeds Briggate is offline`. */
+function saysNothingNew(alert: NotifiedAlert, summary = ""): boolean {
+  const { subject, annotations } = alert;
+  const { recording, location } = alert.labels;
   const who = subject.kind === "location" ? location : `${recording} at ${location}`;
-  return PLAIN_STATES.has(alertname) && summary === `${who} is ${PLAIN_STATES.get(alertname)}`;
+  const state = PLAIN_STATES.get(problemOf(alert).key);
+  if (state !== undefined) return summary === `${who} is ${state}`;
+  if (subject.kind === "service") return SIGHTLESS.has(summary);
+  const [, threshold] = /^(?:Quality|Uptime) of .* is (below [\d.]+ %)$/s.exec(summary) ?? [];
+  return (
+    threshold !== undefined && (annotations.description ?? "").includes(`, ${threshold}, when this began;`)
+  );
 }
+
+/** The title of such an alert says the same. */
+const SIGHTLESS: ReadonlySet<string> = new Set([
+  "The analytics service cannot be reached",
+  "The analytics service can be reached only in part",
+]);
 
 const PLAIN_STATES: ReadonlyMap<string, string> = new Map([
   ["RecordingOffline", "offline"],

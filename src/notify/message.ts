@@ -22,6 +22,8 @@ export interface Message {
   /** Whole sentences before the list. */
   readonly lead: readonly string[];
   readonly sections: readonly Section[];
+  /** Lines on all that fires alike, said once after the sections instead of with each entry. */
+  readonly common: readonly string[];
   /** The status page; undefined where no address of it is configured. */
   readonly overview: Link | undefined;
 }
@@ -42,11 +44,14 @@ const BY_LOCATION_ABOVE = 20;
 
 /** The message; each section holds at most `limit` entries, counts are always of all. */
 export function messageOf(notification: Notification, limit: number): Message {
+  const firing = firingSections(notification, limit);
+  const common = commonNotes(firing, notification);
   return {
     title: titleOf(notification),
     tone: toneOf(notification),
     lead: leadOf(notification),
-    sections: [...firingSections(notification, limit), ...endedSections(notification, limit)],
+    sections: [...firing.map((part) => without(part, common)), ...endedSections(notification, limit)],
+    common,
     overview: overviewOf(notification),
   };
 }
@@ -72,11 +77,24 @@ function leadOf({ reason, receiver, firing, start }: Notification): string[] {
   if (reason === "test")
     return [`This is a test of the receiver ${clean(receiver)}. Nothing is wrong, and nothing needs doing.`];
   const meanings = new Set(firing.flatMap((alert) => problemOf(alert).meaning ?? []));
-  return [
-    ...startLead(start),
-    ...(reason === "reminder" ? ["This is a reminder: it was told before and is not over."] : []),
-    ...meanings,
-  ];
+  return [...startLead(start), ...meanings];
+}
+
+/** What every one of several alerts of one location notes. */
+function commonNotes(sections: readonly Section[], { firing }: Notification): string[] {
+  const [first, ...others] = sections.flatMap(({ entries }) => entries);
+  const places = new Set(firing.map((alert) => locationName(alert)));
+  if (!first || others.length === 0 || places.size > 1) return [];
+  return first.notes.filter((note) => others.every(({ notes }) => notes.includes(note)));
+}
+
+function without(section: Section, common: readonly string[]): Section {
+  if (common.length === 0) return section;
+  const entries = section.entries.map((entry) => ({
+    ...entry,
+    notes: entry.notes.filter((note) => !common.includes(note)),
+  }));
+  return { ...section, entries };
 }
 
 /** What the summary of a start means for what was told before it. */

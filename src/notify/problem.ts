@@ -138,10 +138,10 @@ const PROBLEMS: ReadonlyMap<string, Problem> = new Map([
   ],
 ] as [string, Problem][]);
 
-/** A rule nobody here knows: `CameraDown` reads `2 recordings: camera down`. */
+/** A rule nobody here knows: `CameraDown` reads `2 recordings: camera down`. Names from outside stay as they are known there. */
 function ownProblem(alert: Alert, name: string): Problem {
-  const words = inWords(name);
   const { kind } = alert.subject;
+  const words = kind === "outside" ? clean(name, 60) || "alert" : inWords(name);
   const noun = kind === "service" || kind === "outside" ? "alert" : kind;
   return {
     key: `${alert.subject.kind}/${name}`,

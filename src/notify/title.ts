@@ -218,7 +218,7 @@ function subjects(alerts: readonly NotifiedAlert[]): string {
     .join(", ");
 }
 
-/** `1 alert: disk full`; of several kinds only how many. */
+/** `1 alert: DiskFull`; of several kinds only how many. */
 function outsideAlerts(alerts: readonly NotifiedAlert[], size: number): string {
   const [what, ...more] = new Set(alerts.map((alert) => problemOf(alert).is(alert)));
   return `${counted(size, "alert")}${more.length > 0 ? "" : `: ${what}`}`;

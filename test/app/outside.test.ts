@@ -75,17 +75,17 @@ describeWithRedis("alerts from outside", () => {
       expect((await post(app, { ...disk, endsAt: inMs(600_000) })).status).toBe(200);
     }
     const first = await watch.slack.next();
-    expect(first.text).toContain("1 alert: disk full");
+    expect(first.text).toContain("1 alert: DiskFull");
     expect(first.shown).toContain("nas-1");
     expect(first.shown).toContain("2 % left");
     expect(first.shown).toContain("<https://prometheus.example.com/graph?g0.expr=disk&amp;g0.tab=1|Source>");
     await until("it is shown", async () => (await alertsAt(other))[0]?.status.state === "active");
     await post(other, { ...disk, endsAt: inMs(600_000) });
     await post(watch.app, { ...disk, endsAt: inMs(-1_000) });
-    expect((await watch.slack.next()).text).toContain("Recovered: 1 alert: disk full");
+    expect((await watch.slack.next()).text).toContain("Recovered: 1 alert: DiskFull");
     await post(other, { ...disk, endsAt: inMs(-500) });
     expect(await alertsAt(watch.app)).toEqual([]);
-    expect((await watch.mail.next()).subject).toContain("1 alert: disk full");
+    expect((await watch.mail.next()).subject).toContain("1 alert: DiskFull");
     expect((await watch.mail.next()).subject).toContain("Recovered");
     expect(watch.slack.messages).toHaveLength(2);
     expect(watch.mail.messages).toHaveLength(2);
@@ -98,7 +98,7 @@ describeWithRedis("alerts from outside", () => {
     // An end within 10 s would be taken for one that has come.
     await post(watch.app, { ...disk, endsAt: inMs(14_000) });
     const { text, receivedAt } = await watch.slack.next();
-    expect(text).toContain("Expired: 1 alert: disk full");
+    expect(text).toContain("Expired: 1 alert: DiskFull");
     const [end] = await incidentsAt(watch.app);
     expect(end).toMatchObject({ alertname: "DiskFull", endReason: "expired", subject: { kind: "outside" } });
     expect(receivedAt).toBeGreaterThanOrEqual(Date.parse(end?.endsAt ?? ""));
@@ -115,7 +115,7 @@ describeWithRedis("alerts from outside", () => {
     await watch.redis.kill();
     await watch.redis.restart();
     await watch.join("all");
-    expect((await watch.slack.next()).text).toContain("disk full");
+    expect((await watch.slack.next()).text).toContain("DiskFull");
     expect(watch.slack.messages).toHaveLength(1);
   });
 
@@ -133,7 +133,7 @@ describeWithRedis("alerts from outside", () => {
       endsAt: inMs(600_000),
     };
     await post(app, door);
-    await slack.waitFor(({ text }) => text.includes("door open"));
+    await slack.waitFor(({ text }) => text.includes("DoorOpen"));
     expect((await alertsAt(app)).find(({ labels }) => labels.alertname === "DoorOpen")?.status).toMatchObject(
       {
         state: "active",
@@ -148,7 +148,7 @@ describeWithRedis("alerts from outside", () => {
       ),
     );
     await post(app, { ...disk, endsAt: inMs(600_000) });
-    const told = await slack.waitFor(({ text }) => text.includes("disk full"));
+    const told = await slack.waitFor(({ text }) => text.includes("DiskFull"));
     expect(told.shown).toContain("nas-1");
     expect(told.shown).not.toContain("nas-2");
     const print = (await alertsAt(app)).find(({ labels }) => labels.instance === "nas-1")?.fingerprint;
@@ -186,7 +186,7 @@ describeWithRedis("alerts from outside", () => {
         alertsTo: { hosts: [`127.0.0.1:${port}`], token: TOKEN },
       });
       const told = await stage.slack.next();
-      expect(told.text).toContain("1 alert: target down");
+      expect(told.text).toContain("1 alert: TargetDown");
       expect(told.shown).toContain("1 &lt;!channel&gt;");
       expect(told.shown).toMatch(/<http[^|]+\/graph\?[^|]+\|Source>/);
       await until("that is written down", isTold("first"));
@@ -200,7 +200,7 @@ describeWithRedis("alerts from outside", () => {
       );
       await writeRule("vector(1) > 2");
       await prometheus.reload();
-      expect((await stage.slack.next()).text).toContain("Recovered: 1 alert: target down");
+      expect((await stage.slack.next()).text).toContain("Recovered: 1 alert: TargetDown");
       expect(await second.end("SIGTERM")).toBe(0);
       expect(stage.slack.messages).toHaveLength(2);
     },

@@ -384,11 +384,11 @@ describe("labels and annotations", () => {
       },
       "LowQuality/recording/b": {
         summary: "Quality of b at L1 is below 70 %",
-        description: "Average quality was 65 % at 2026-03-02 08:00 UTC; the alert ends at 80 %.",
+        description: "Average quality was 65 %, below 70 %, when this began; the alert ends at 80 %.",
       },
       "LowUptime/recording/b": {
         summary: "Uptime of b at L1 is below 95 %",
-        description: "Uptime over 1d was 50 % at 2026-03-02 08:00 UTC; the alert ends at 97 %.",
+        description: "Uptime over 1d was 50 %, below 95 %, when this began; the alert ends at 97 %.",
       },
     });
   });

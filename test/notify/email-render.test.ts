@@ -90,8 +90,12 @@ Roof
   it.each([100, 10_000])(
     "stays short enough not to be clipped with %i alerts, and counts all of them",
     (count) => {
-      const annotations = { summary: "s".repeat(400), description: "d".repeat(400), zones: "z".repeat(400) };
-      const firing = Array.from({ length: count }, (_, i) => alertOf(`Camera ${i}`, { annotations }));
+      const long = (i: number, text: string) => text.repeat(395) + i;
+      const firing = Array.from({ length: count }, (_, i) =>
+        alertOf(`Camera ${i}`, {
+          annotations: { summary: long(i, "s"), description: long(i, "d"), zones: long(i, "z") },
+        }),
+      );
       const { html = "", text, subject } = mail({ firing });
       const named = [...text.matchAll(/^Camera \d+$/gm)].length;
       expect(subject).toBe(`${figure(count)} recordings offline · Leeds Briggate`);

@@ -1,4 +1,4 @@
-/** Alerts that somebody outside sent, in words: what they are called is all that is known of them. */
+/** Alerts that somebody outside sent: what they are called is all that is known of them, and is said as it is. */
 import { describe, expect, test } from "vitest";
 import type { NotifiedAlert } from "../../src/alerting/notification.ts";
 import { renderAlertmanager } from "../../src/notify/alertmanager/render.ts";
@@ -27,19 +27,19 @@ describe("the title", () => {
   const other = { id: "2", kind: "outside" } as const;
 
   test.each([
-    ["1 alert: disk full", firing(outside(disk))],
-    ["2 alerts: disk full", firing(outside(disk), outside(disk, { subject: other }))],
-    ["1 alert: disk full · Leeds", firing(outside({ ...disk, location: "Leeds", location_id: "l" }))],
-    ["1 alert: recording offline", firing(outside({ alertname: "RecordingOffline" }))],
-    ["1 alert: service unreachable", firing(outside({ alertname: "ServiceUnreachable" }))],
+    ["1 alert: DiskFull", firing(outside(disk))],
+    ["2 alerts: DiskFull", firing(outside(disk), outside(disk, { subject: other }))],
+    ["1 alert: DiskFull · Leeds", firing(outside({ ...disk, location: "Leeds", location_id: "l" }))],
+    ["1 alert: RecordingOffline", firing(outside({ alertname: "RecordingOffline" }))],
+    ["1 alert: ServiceUnreachable", firing(outside({ alertname: "ServiceUnreachable" }))],
     ["1 alert: alert", firing(outside({ job: "x" }))],
-    ["Recovered: 1 alert: disk full — after 12 m", resolved(over(disk))],
-    ["Expired: 1 alert: disk full", resolved(over(disk, { endReason: "expired" }))],
+    ["Recovered: 1 alert: DiskFull — after 12 m", resolved(over(disk))],
+    ["Expired: 1 alert: DiskFull", resolved(over(disk, { endReason: "expired" }))],
     [
       "Recovered: 2 alerts — after 12 m",
       resolved(over(disk), over({ alertname: "DoorOpen" }, { subject: other })),
     ],
-    ["1 alert was reported: disk full — recovered after 12 m", resolved(over(disk, { isNew: true }))],
+    ["1 alert was reported: DiskFull — recovered after 12 m", resolved(over(disk, { isNew: true }))],
   ])("is %j", (expected, title) => {
     expect(title).toBe(expected);
   });
@@ -48,7 +48,7 @@ describe("the title", () => {
 test("one that is called as ours are is not counted as a recording's", () => {
   const mixed = [outside({ alertname: "LocationOffline", location_id: "l" }), alertOf("Till 3")];
   expect(messageOf(notificationOf({ firing: mixed }), 10).title).toMatch(
-    /1 recording offline.*1 location offline/,
+    /1 recording offline.*1 LocationOffline/,
   );
 });
 
@@ -76,13 +76,18 @@ describe("an entry", () => {
       }),
     ).toEqual({
       name: "nas-1",
-      facts: "disk full since 14:15 UTC (2 m)",
+      facts: "DiskFull since 14:15 UTC (2 m)",
       notes: ["2 % left", "of 4 TB"],
       links: [
         { label: "Runbook", url: "https://wiki/disk" },
         { label: "Source", url: "https://p.example.com/graph?g0.expr=a%3Cb" },
       ],
     });
+  });
+
+  test("of nothing but a name says it once", () => {
+    const { name, facts } = entry({ alertname: "DiskFull" }, { startsAt: NOW - 2 * MINUTE }) ?? {};
+    expect([name, facts]).toEqual(["DiskFull", "firing since 14:15 UTC (2 m)"]);
   });
 
   test.each([

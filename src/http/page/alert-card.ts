@@ -4,6 +4,7 @@ import { matchersOf } from "../../alerting/silence.ts";
 import type { LogLine } from "../../alerting/timeline.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { AlertState } from "../../health/state.ts";
+import { isExtentAtStart } from "../../health/wording.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
@@ -65,7 +66,7 @@ function sinceLine(alert: ShownAlert, state: string, moment: Moment): Markup {
 function note({ annotations, facts }: ShownAlert): Markup {
   const { description = "", zones = "", impact = "" } = annotations;
   const lines: [string, string][] = [
-    ["", facts.detail ?? description],
+    ["", facts.detail ?? (isExtentAtStart(description) ? "" : description)],
     ["Zones: ", zones],
     ["Impact: ", impact],
   ];

@@ -28,10 +28,11 @@ const DARK = `@media (prefers-color-scheme: dark) {
 
 /** A whole document. */
 export function renderHtml(message: Message, { receiver }: { readonly receiver: string }): string {
-  const { title, lead, sections, overview } = message;
+  const { title, lead, sections, common, overview } = message;
   const rows = [
     ...lead.map(leadRow),
     ...sections.flatMap(sectionRows),
+    ...common.map(restRow),
     ...(overview ? [overviewRow(overview)] : []),
   ];
   return `<!DOCTYPE html>

@@ -58,8 +58,8 @@ function fitting(notification: Notification): { message: Message; html: string }
 }
 
 /** The words alone. */
-export function renderText({ title, lead, sections, overview }: Message): string {
-  const parts = [title, ...lead, ...sections.flatMap(sectionText)];
+export function renderText({ title, lead, sections, common, overview }: Message): string {
+  const parts = [title, ...lead, ...sections.flatMap(sectionText), ...common];
   return `${[...parts, ...(overview ? [`${overview.label}: ${overview.url}`] : [])].join("\n\n")}\n`;
 }
 

@@ -22,6 +22,7 @@ const SECTION_LENGTH = 2_900;
 const TEXT_LENGTH = 3_500;
 /** Left for the title and for the lines that count what was left out. */
 const LIST_LENGTH = 10_000;
+const COMMON_LENGTH = 1_500;
 const MOST_ENTRIES = 60;
 /** A location is a short line: a storm names as many as there is room for. */
 const MOST_LOCATIONS = 250;
@@ -59,12 +60,14 @@ function sectionBlock(text: string): {
 /** A section of its own for each alert where there are few, else as many lines as a section holds. */
 function listBlocks(message: Message): string[] {
   const { overview } = message;
+  const common = fitting(message.common.map(mrkdwn), COMMON_LENGTH);
   if (!isDetailed(message)) {
-    const lines = listed(message, LIST_LENGTH, oneLine);
+    const lines = [...listed(message, LIST_LENGTH, oneLine), ...common];
     const isLinked = overview === undefined || lines.some((line) => line.endsWith(link(overview)));
     return packed(isLinked ? lines : [...lines, link(overview)]);
   }
-  return [...listed(message, LIST_LENGTH, detailed), ...(overview ? [link(overview)] : [])];
+  const last = [common.join("\n"), overview ? link(overview) : ""];
+  return [...listed(message, LIST_LENGTH, detailed), ...last.filter((block) => block !== "")];
 }
 
 function isDetailed({ sections }: Message): boolean {

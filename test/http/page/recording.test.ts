@@ -143,12 +143,16 @@ describe("GET /recordings/{id}", () => {
 
   test("shows the alerts of its location beside its own", async () => {
     const LocationOffline = alertState("LocationOffline", {
+      annotations: { description: "2 of 4 recordings offline since 2026-01-31 11:48 UTC." },
       facts: { timezone: "UTC", problem: "location_offline", offline: 3, of: 4 },
     });
     const locations = [{ id: "loc-1", name: "Leeds", alerts: { LocationOffline } }];
     const fleet = fleetOf({ recordings: [recordingState("a")], locations });
     const { html } = await page("/recordings/a", { fleet: async () => fleet });
-    expect(shownText(html)).toContain("Location offline, 3 of 4 its location");
+    const shown = shownText(html);
+    expect(shown).toContain("Location offline, 3 of 4 its location");
+    // How many were dark at first would be a second figure beside how many are.
+    expect(shown.join()).not.toContain("2 of 4 recordings offline");
   });
 
   test("shows its uptime day by day, and hour by hour where hours are kept", async () => {
