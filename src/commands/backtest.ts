@@ -23,7 +23,7 @@ interface BacktestOptions {
   readonly to?: Instant;
   readonly config?: string;
   readonly compare?: string;
-  readonly location: readonly string[];
+  readonly location?: readonly string[];
   readonly output: "table" | "json" | "csv";
 }
 
@@ -35,11 +35,11 @@ export function backtestCommand(io: CommandIo, clock: Clock = systemClock): Comm
     .description(
       "Replay real uptime history through the configured rules: what would have fired, when, and for whom.",
     )
-    .requiredOption("--from <day>", "the first day, YYYY-MM-DD (of UTC, as weeks are)", parseDay)
+    .requiredOption("--from <day>", "the first day, YYYY-MM-DD, of UTC (required)", parseDay)
     .option("--to <day>", "the last day, included (default: yesterday)", parseDay)
     .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
     .option("--compare <file>", "another configuration, whose rules and routes are shown beside it")
-    .option("--location <id or name>", "only this location; more than one may be given", gather, [])
+    .option("--location <id or name>", "only this location; more than one may be given", gather)
     .addOption(outputOption("table", "csv"))
     .addHelpText(
       "after",
@@ -64,13 +64,13 @@ function parseDay(text: string): Instant {
   return at;
 }
 
-function gather(text: string, before: readonly string[]): readonly string[] {
+function gather(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
 }
 
 async function run(io: CommandIo, clock: Clock, options: BacktestOptions): Promise<void> {
   const now = clock.now();
-  const { from, to = startOfDay(now) - DAY_MS } = options;
+  const { from, to = startOfDay(now) - DAY_MS, location: asked = [] } = options;
   const problem = problemWith(from, to, now);
   if (problem) return refuse(io, problem);
   const files = [
@@ -85,15 +85,11 @@ async function run(io: CommandIo, clock: Clock, options: BacktestOptions): Promi
   const service = createService({ config: config.service, log: silentLogger, clock });
   try {
     const deps: HistoryDeps = { service, signal: io.signal };
-    const fleet = await findFleet(
-      deps,
-      wantedBy(configs, options.location),
-      config.watch.locationsPerRequest,
-    );
-    if (fleet.locations.length === 0 && options.location.length > 0)
+    const fleet = await findFleet(deps, wantedBy(configs, asked), config.watch.locationsPerRequest);
+    if (fleet.locations.length === 0 && asked.length > 0)
       return refuse(
         io,
-        `no watched location has the id or name ${quoted(options.location)}; lenswatch status lists them`,
+        `no watched location has the id or name ${quoted(asked)}; lenswatch status lists them`,
       );
     const read = await replay(io, deps, { configs, fleet, span, now });
     if (!read) return tooMuch(io);

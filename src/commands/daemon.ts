@@ -178,7 +178,7 @@ async function readHttpConfig(
     if (options.config !== undefined) throw thrown;
     throw new DaemonError(
       "no_url",
-      `${file} does not say where the daemon is: give --url or --config`,
+      `there is no ${file} to say where the daemon is: give --url or --config`,
       thrown,
     );
   }

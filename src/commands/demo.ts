@@ -139,7 +139,7 @@ function welcome(
     ["page", `http://${listen}/`, "the fleet now; sign in with the token demo to acknowledge and silence"],
     ["metrics", `http://${listen}/metrics`, "for Prometheus"],
     ["alerts", `http://${listen}/api/v2/alerts`, "as Alertmanager serves them"],
-    ["fleet", `npm run --silent lenswatch -- status --url http://${listen}`, ""],
+    ["fleet", `npm run --silent lenswatch -- status --url http://${listen}`, "the fleet as a table"],
     ["faults", `${simulator.controlUrl}/faults`, "the simulated service, to break it further"],
   ].map(
     ([name = "", where = "", what = ""]) =>

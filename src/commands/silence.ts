@@ -49,16 +49,14 @@ export function silenceCommand(io: CommandIo, clock: Clock = systemClock): Comma
 
 function addCommand(io: CommandIo, clock: Clock): Command {
   const add = new Command("add")
-    .description(
-      'Keeps quiet about what all matchers match: silence add alertname=RecordingOffline location="Leeds"',
-    )
+    .description("Keeps quiet about what all matchers match.")
     .addArgument(new Argument("<matcher...>", "name=value; also != =~ !~").argParser(collectMatcher))
     .addOption(
       new Option("--duration <time>", "how long, such as 30m or 1d12h")
         .argParser(parseLength)
         .default(3_600_000, "1h"),
     )
-    .requiredOption("--comment <text>", "why")
+    .requiredOption("--comment <text>", "why (required)")
     .option("--author <name>", "who (default: $USER)")
     .addHelpText(
       "after",

@@ -5,9 +5,10 @@ import { recordingStatuses } from "../health/recording.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { renderCsv } from "../lib/csv.ts";
 import { humanDuration } from "../lib/duration.ts";
-
-import { type Parameters, parseUrl, withDaemon } from "./daemon.ts";
+import { stripControls } from "../lib/text.ts";
+import { type Daemon, type Parameters, parseUrl, withDaemon } from "./daemon.ts";
 import type { CommandIo } from "./io.ts";
+import { nearest } from "./near.ts";
 import { asJson, outputOption } from "./output.ts";
 import { type Column, renderTable, type TableTarget, tableTarget } from "./table.ts";
 
@@ -40,10 +41,14 @@ interface StatusOptions {
   readonly output: "table" | "json" | "csv";
 }
 
-/** Exit code 0, also where something is offline; throws DaemonError or ConfigError when it cannot be told. */
+const LocationRow = z.object({ locationId: z.string(), location: z.string() });
+
+/** Exit code 0, also where something is offline; 1 for a location nobody knows; throws DaemonError or ConfigError when it cannot be told. */
 export function statusCommand(io: CommandIo, clock: Clock = systemClock): Command {
   return new Command("status")
-    .description("The fleet now: what each recording does, since when, and what is said about it.")
+    .description(
+      "The fleet now: what each recording does, since when, and what is said about it. An alert in brackets does not fire yet.",
+    )
     .option("--location <id or name>", "only the recordings of this location")
     .addOption(new Option("--only <status>", "only recordings of this status").choices(recordingStatuses))
     .addOption(outputOption("table", "csv"))
@@ -55,12 +60,30 @@ export function statusCommand(io: CommandIo, clock: Clock = systemClock): Comman
     .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
     .addHelpText("after", "\nExample:\n  lenswatch status --only offline --url http://127.0.0.1:9595")
     .action(async (options: StatusOptions) => {
-      const rows = await withDaemon(options, io, (daemon) =>
-        daemon.all("/api/v1/recordings", parametersOf(options), RecordingRow),
-      );
+      const { rows, unknown } = await withDaemon(options, io, async (daemon) => {
+        const found = await daemon.all("/api/v1/recordings", parametersOf(options), RecordingRow);
+        return { rows: found, unknown: found.length === 0 ? await unknownLocation(daemon, options) : "" };
+      });
+      if (unknown !== "") {
+        io.stderr.write(unknown);
+        return io.setExitCode(1);
+      }
       rows.sort(byName);
       io.stdout.write(render(rows, options.output, clock.now(), tableTarget(io)));
     });
+}
+
+/** No recording of a location that is not there is no good news: what is wrong, or nothing where it is there. */
+async function unknownLocation(daemon: Daemon, { location }: StatusOptions): Promise<string> {
+  if (location === undefined) return "";
+  const path = "/api/v1/locations";
+  if ((await daemon.all(path, { location }, LocationRow)).length > 0) return "";
+  const rows = await daemon.all(path, {}, LocationRow);
+  const near = nearest(location, rows, (row) => ({ name: row.location, id: row.locationId }))
+    .map((row) => stripControls(`  ${row.locationId}  ${row.location}`).concat("\n"))
+    .join("");
+  const hint = near === "" ? "\n" : `; near it are:\n${near}`;
+  return `lenswatch: no location has the id or name "${stripControls(location)}"${hint}`;
 }
 
 function parametersOf({ location, only }: StatusOptions): Parameters {

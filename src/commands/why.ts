@@ -1,6 +1,5 @@
 /** `why RECORDING`: what was decided about one recording, when and why, as a running daemon remembers it. */
-import { Command, InvalidArgumentError } from "commander";
-import { distance } from "fastest-levenshtein";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { DateTime } from "luxon";
 import { z } from "zod";
 import { recordingStatuses } from "../health/recording.ts";
@@ -9,6 +8,7 @@ import { parseDuration } from "../lib/duration.ts";
 import { stripControls } from "../lib/text.ts";
 import { type Daemon, DaemonError, parseUrl, withDaemon } from "./daemon.ts";
 import type { CommandIo } from "./io.ts";
+import { nearest } from "./near.ts";
 import { asJson, outputOption } from "./output.ts";
 import { sinceText } from "./status.ts";
 
@@ -55,7 +55,9 @@ export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
   return new Command("why")
     .description("What was decided about a recording, when and why, in its own time zone.")
     .argument("<recording>", "its id, or its name in full")
-    .option("--since <duration>", "how far back", parseSince, 86_400_000)
+    .addOption(
+      new Option("--since <duration>", "how far back").argParser(parseSince).default(86_400_000, "24h"),
+    )
     .addOption(outputOption("text"))
     .option(
       "--url <url>",
@@ -96,7 +98,11 @@ async function explain(
   const [found] = matching;
   const timeline = await read(daemon, found?.recordingId ?? wanted, new Date(now - since).toISOString());
   if (!timeline) {
-    const near = nearest(wanted, await daemon.all("/api/v1/recordings", {}, RecordingRow));
+    const rows = await daemon.all("/api/v1/recordings", {}, RecordingRow);
+    const near = nearest(wanted, rows, ({ recording, recordingId }) => ({
+      name: recording,
+      id: recordingId,
+    }));
     const hint = near.length === 0 ? "" : `; near it are:\n${list(near)}`;
     io.stderr.write(`lenswatch: no recording has the id or name "${stripControls(wanted)}"${hint || "\n"}`);
     return io.setExitCode(1);
@@ -131,21 +137,6 @@ function list(rows: readonly RecordingRow[]): string {
 }
 
 const MOST_LISTED = 20;
-const MOST_NEAR = 3;
-
-function nearest(wanted: string, rows: readonly RecordingRow[]): RecordingRow[] {
-  const text = wanted.toLowerCase();
-  const far = ({ recordingId, recording }: RecordingRow) =>
-    recording.toLowerCase().includes(text)
-      ? 0
-      : Math.min(distance(text, recording.toLowerCase()), distance(text, recordingId.toLowerCase()));
-  return rows
-    .map((row) => ({ row, off: far(row) }))
-    .filter(({ off }) => off <= Math.ceil(text.length / 2))
-    .sort((a, b) => a.off - b.off)
-    .slice(0, MOST_NEAR)
-    .map(({ row }) => row);
-}
 
 function asText(timeline: Timeline, row: RecordingRow | undefined, now: Instant): string {
   const { recording, recordingId, location, timezone, items } = timeline;

@@ -134,7 +134,7 @@ export class MetricsSocket {
       this.#dispatch(open);
       return;
     }
-    const message = `Route ${open.route}: the connection broke ${MAX_SENDS} times before the answer; ask for fewer entities at once.`;
+    const message = `Route ${open.route}: the connection broke ${MAX_SENDS} times before the answer; if that lasts, lower watch.locations_per_request.`;
     open.settle({ error: new ServiceError("unavailable", message) });
   }
 
@@ -168,7 +168,7 @@ export class MetricsSocket {
 
   #broken(open: Open, kind: ProtocolErrorKind, data: Buffer): void {
     this.#deps.report(kind, () => beginning(data));
-    const message = `The reply on route ${open.route} could not be read (${kind}): ask for fewer entities at once, or tell the service's operator.`;
+    const message = `The reply on route ${open.route} could not be read (${kind}): lower watch.locations_per_request, or tell the service's operator.`;
     open.settle({ error: new ServiceError("bad_payload", message) });
   }
 

@@ -78,8 +78,24 @@ loc-2     rec-3      unknown  –                                      –      
     expect(JSON.parse(only.stdout)).toMatchObject([{ recording: "Till 2" }]);
     const there = await lenswatch(["status", "--url", address, "--location", "leeds", "--output", "json"]);
     expect(JSON.parse(there.stdout)).toMatchObject([{ recording: "Till 2" }, { recording: "Till 10" }]);
-    const none = await lenswatch(["status", "--url", address, "--location", "nowhere"]);
+    const none = await lenswatch(["status", "--url", address, "--location", "leeds", "--only", "degraded"]);
     expect(none).toEqual({ stdout: "No recording is like that.\n", stderr: "", exitCode: 0 });
+  });
+
+  test("a location nobody knows is bad news, never an empty fleet: what is near it is named", async () => {
+    const { address } = await serve({ fleet: async () => fleet });
+    const wrong = (...argv: string[]) =>
+      lenswatch(["status", "--url", address, "--only", "offline", ...argv]);
+    const near = await wrong("--location", "leed", "--output", "json");
+    expect(near).toMatchObject({ stdout: "", exitCode: 1 });
+    expect(near.stderr).toBe(
+      'lenswatch: no location has the id or name "leed"; near it are:\n  loc-1  Leeds\n',
+    );
+    expect(await wrong("--location", "\u001b[2Jnowhere at all")).toEqual({
+      stdout: "",
+      stderr: 'lenswatch: no location has the id or name "[2Jnowhere at all"\n',
+      exitCode: 1,
+    });
   });
 
   test("--output csv is safe to open in a spreadsheet", async () => {
@@ -176,7 +192,7 @@ describe("finding the daemon", () => {
     const { exitCode, stderr } = await lenswatch(["status"], { LENSWATCH_CONFIG: "/nowhere/lenswatch.yaml" });
     expect([exitCode, stderr]).toEqual([
       3,
-      "lenswatch: /nowhere/lenswatch.yaml does not say where the daemon is: give --url or --config\n",
+      "lenswatch: there is no /nowhere/lenswatch.yaml to say where the daemon is: give --url or --config\n",
     ]);
   });
 });

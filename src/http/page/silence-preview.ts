@@ -17,6 +17,8 @@ export interface Preview {
   readonly firing: number;
   readonly covered: number;
   readonly recordings: number;
+  /** Whether an outage could be among what is held. */
+  readonly hidesOutages: boolean;
 }
 
 /** Walks the fleet once; yields every so many rows. */
@@ -30,13 +32,37 @@ export function* previewOf(matchers: readonly Matcher[], look: Look): Generator<
   }
   const recordings = yield* recordingsById(fleet);
   const telling = matchers.filter(({ name }) => OF_RECORDINGS.has(name));
+  const aimed = aimOf(matchers);
   let covered = 0;
   for (const { id, locationId } of recordings.values()) {
     const subject = recordingSubject(id, locationId, fleet.inventory);
-    if (telling.every((matcher) => matcher.matches(subject[matcher.name] ?? ""))) covered += 1;
+    if (aimed !== "no recording" && telling.every((matcher) => matcher.matches(subject[matcher.name] ?? "")))
+      covered += 1;
     if (++seen % ROWS_PER_STEP === 0) yield;
   }
-  return { alerts: collector.listing(), firing: look.alerts.length, covered, recordings: recordings.size };
+  return {
+    alerts: collector.listing(),
+    firing: look.alerts.length,
+    covered,
+    recordings: recordings.size,
+    hidesOutages: aimed === "outages",
+  };
+}
+
+/** Default rules whose alerts are no outage; what has another name may be one. */
+const NO_OUTAGES = ["RecordingDegraded", "LowQuality", "LowUptime"];
+/** Default rules whose alerts are of no recording. */
+const NO_RECORDINGS = ["ServiceUnreachable", "ServicePartlyUnreachable", "NotificationsFailing"];
+const OUTAGES = ["RecordingOffline", "RecordingMissing", "RecordingFlapping", "LocationOffline"];
+
+/** What the matchers may hold, as far as the names of default rules tell. */
+function aimOf(matchers: readonly Matcher[]): "outages" | "recordings" | "no recording" {
+  const named = matchers.filter(({ name }) => name === "alertname");
+  const matches = (alerts: readonly string[]) =>
+    alerts.some((alert) => named.every((matcher) => matcher.matches(alert)));
+  if (named.length === 0 || matches(OUTAGES)) return "outages";
+  if (matches(NO_OUTAGES)) return "recordings";
+  return matches(NO_RECORDINGS) ? "no recording" : "outages";
 }
 
 /** Which label says what of a recording; the others are its rules', and any alert may have them. */
@@ -51,8 +77,8 @@ const OF_RECORDINGS: ReadonlySet<string> = new Set([
 ]);
 
 /** What has to be said before such a silence is set; empty where it is a usual one. */
-export function warningsOf({ alerts, firing, covered, recordings }: Preview): string[] {
-  const all = recordings > 1 && covered === recordings;
+export function warningsOf({ alerts, firing, covered, recordings, hidesOutages }: Preview): string[] {
+  const all = hidesOutages && recordings > 1 && covered === recordings;
   const everything = firing > 1 && alerts.total === firing;
   return [
     ...(all ? ["It covers every recording: of no outage would anybody hear."] : []),

@@ -89,6 +89,26 @@ describe("the form for a silence", () => {
   });
 
   test.each([
+    ['alertname="LowQuality"', "cover 6 of 6 recordings"],
+    ['alertname="ServiceUnreachable"', "cover 0 of 6 recordings"],
+    ['alertname=~"Service.*|NotificationsFailing"', "cover 0 of 6 recordings"],
+  ])("does not warn of outages that %s holds none of", async (matchers, covers) => {
+    const { address } = await stage();
+    const { html } = await visitAs(address, `/silences/new?matchers=${encodeURIComponent(matchers)}`);
+    expect(shownText(html).join("\n")).toContain(covers);
+    expect(shownText(html).join("\n")).not.toContain("of no outage would anybody hear");
+  });
+
+  test.each(['alertname="RecordingOffline"', 'alertname="CameraDark"', 'severity="critical"'])(
+    "warns of %s, which may hold every outage",
+    async (matchers) => {
+      const { address } = await stage();
+      const { html } = await visitAs(address, `/silences/new?matchers=${encodeURIComponent(matchers)}`);
+      expect(shownText(html)).toContain("It covers every recording: of no outage would anybody hear.");
+    },
+  );
+
+  test.each([
     ["alertname", "matchers: column 10: expected one of = != =~ !~, found the end."],
     ['alertname=~"("', 'matchers: column 12: "(" is not a regular expression RE2 understands'],
     ['a="b" c="d"', "matchers: column 7: expected the end"],
