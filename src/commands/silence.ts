@@ -6,9 +6,11 @@ import type { Matcher, MatchOperator } from "../alerting/route.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { humanDuration, parseDuration } from "../lib/duration.ts";
 import { toError } from "../lib/errors.ts";
+import { stripControls } from "../lib/text.ts";
 import { addDaemonOptions, type DaemonOptions, withDaemon } from "./daemon.ts";
 import type { CommandIo } from "./io.ts";
 import { asJson, outputOption } from "./output.ts";
+import { effectOf } from "./silence-effect.ts";
 import { type Column, renderTable, type TableTarget, tableTarget } from "./table.ts";
 
 interface OutputOptions extends DaemonOptions {
@@ -77,14 +79,13 @@ function addCommand(io: CommandIo, clock: Clock): Command {
       createdBy: options.author ?? io.env.USER ?? "lenswatch",
       comment: options.comment,
     };
-    const made = await withDaemon(options, io, (daemon) =>
-      daemon.send("POST", "/api/v2/silences", body, z.object({ silenceID: z.string() })),
-    );
-    io.stdout.write(
-      options.output === "json"
-        ? asJson(made)
-        : `Silence ${made.silenceID} holds ${matchers.map(formatMatcher).join(", ")} for ${humanDuration(options.duration)}.\n`,
-    );
+    await withDaemon(options, io, async (daemon) => {
+      const made = await daemon.send("POST", "/api/v2/silences", body, z.object({ silenceID: z.string() }));
+      if (options.output === "json") return io.stdout.write(asJson(made));
+      const what = `${matchers.map(formatMatcher).join(", ")} for ${humanDuration(options.duration)}`;
+      io.stdout.write(`Silence ${made.silenceID} holds ${what}.\n`);
+      return io.stdout.write(`${stripControls(await effectOf(daemon, matchers))}\n`);
+    });
   });
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { firingAlert, serve } from "../http/serve.ts";
 import { holdsInMemory } from "../http/silences.ts";
-import { NOW } from "../metrics/fleets.ts";
+import { fleetOf, NOW, recordingState } from "../metrics/fleets.ts";
 import { lenswatch } from "./asking.ts";
 
 const token = { LENSWATCH_ADMIN_TOKEN: "s3cret", USER: "dana" };
@@ -10,7 +10,16 @@ const token = { LENSWATCH_ADMIN_TOKEN: "s3cret", USER: "dana" };
 async function open() {
   const alert = firingAlert("RecordingOffline");
   const memory = holdsInMemory({ now: () => NOW }, [alert]);
-  const { address } = await serve({ ...memory.deps, adminToken: "s3cret" });
+  const fleet = fleetOf({
+    recordings: [recordingState("rec-1")],
+    locations: [{ id: "loc-1", name: "Leeds Briggate" }],
+  });
+  const { address } = await serve({
+    ...memory.deps,
+    adminToken: "s3cret",
+    fleet: async () => fleet,
+    alerts: async () => [{ alert, receivers: ["ops"] }],
+  });
   const run = (...argv: string[]) => lenswatch([...argv, "--url", address], token);
   return { run, address, ...memory };
 }
@@ -28,7 +37,7 @@ describe("lenswatch silence add", () => {
     const said = await run("silence", "add", ...args, "--comment", "rewiring", "--author", "sam");
     const [silence] = kept.values();
     expect(said).toEqual({
-      stdout: `Silence ${silence?.id} holds alertname="RecordingOffline", location="Leeds Briggate", severity!~"info|none" for 2 h.\n`,
+      stdout: `Silence ${silence?.id} holds alertname="RecordingOffline", location="Leeds Briggate", severity!~"info|none" for 2 h.\nNo alert that fires now matches.\n`,
       stderr: "",
       exitCode: 0,
     });
@@ -38,6 +47,22 @@ describe("lenswatch silence add", () => {
       createdBy: "sam",
       comment: "rewiring",
     });
+  });
+
+  test.each([
+    ["alertname=RecordingOffline", "It holds 1 alert now."],
+    ["location=Leeds Briggate", "No alert that fires now matches."],
+    ["alertname=LowUptime", "No alert that fires now matches."],
+    [
+      "location=Leeds Brigate",
+      'No alert that fires now matches, and there is no location "Leeds Brigate": check',
+    ],
+    ["recording_id=rec-9", 'No alert that fires now matches, and there is no recording "rec-9": check'],
+  ])("says what %s does at once, so that a mistyped name shows", async (matcher, effect) => {
+    const { run } = await open();
+    const { stdout, exitCode } = await run("silence", "add", matcher, "--comment", "x");
+    expect(stdout.split("\n")[1]).toContain(effect);
+    expect(exitCode).toBe(0);
   });
 
   test("takes quoted values, an hour and the user where nothing else is said; --output json gives the id", async () => {
