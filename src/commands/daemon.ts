@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { Agent, EnvHttpProxyAgent, fetch } from "undici";
 import { z } from "zod";
 import type { HttpConfig } from "../config/config.ts";
-import { configFile, loadConfig } from "../config/load.ts";
+import { configFile, loadHttp } from "../config/load.ts";
 import { ConfigError } from "../config/problem.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import { readProxyEnv } from "../service/proxy.ts";
@@ -170,7 +170,7 @@ async function readHttpConfig(
 ): Promise<HttpConfig | undefined> {
   const file = configFile(options.config, env);
   try {
-    return (await loadConfig(file, env)).http;
+    return await loadHttp(file, env);
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown;
     if (options.url !== undefined && options.config === undefined) return undefined;
@@ -184,7 +184,7 @@ async function readHttpConfig(
   }
 }
 
-/** Whoever only asks may lack the variables that the daemon's configuration reads: `--url` needs none of them. */
+/** `--url` needs nothing of the configuration. */
 function unusable(file: string, { url }: DaemonOptions, error: ConfigError): ConfigError {
   if (url !== undefined) return error;
   const message = `${file} cannot be used to find the daemon: give --url, or correct what is listed`;

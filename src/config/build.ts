@@ -5,13 +5,23 @@ import { formatMatcher } from "../alerting/matcher.ts";
 import type { Route } from "../alerting/route.ts";
 import type { NamedInterval } from "../alerting/time-interval.ts";
 import type { Condition, Rule } from "../health/rule.ts";
-import type { Config, DigestConfig, HttpClientConfig, Receiver } from "./config.ts";
+import type { Config, DigestConfig, HttpClientConfig, HttpConfig, Receiver } from "./config.ts";
 import type { HttpClientInput } from "./http-client-schema.ts";
 import type { InhibitRuleInput } from "./inhibit-schema.ts";
 import type { ReceiverInput } from "./receiver-schema.ts";
 import { type RouteInput, routeDefaults } from "./route-schema.ts";
 import type { RuleInput } from "./rule-schema.ts";
 import type { ConfigInput } from "./schema.ts";
+
+/** Where the daemon is asked, and with which tokens. */
+export function buildHttp(http: ConfigInput["http"]): HttpConfig {
+  return {
+    ...http.listen,
+    externalUrl: http.external_url,
+    adminToken: http.admin_token,
+    readToken: http.read_token,
+  };
+}
 
 export function buildConfig(input: ConfigInput): Config {
   const { service, redis, watch, smtp, http, heartbeat } = input;
@@ -62,12 +72,7 @@ export function buildConfig(input: ConfigInput): Config {
       tls: smtp.tls,
     },
     digests: input.digests.map(buildDigest),
-    http: {
-      ...http.listen,
-      externalUrl: http.external_url,
-      adminToken: http.admin_token,
-      readToken: http.read_token,
-    },
+    http: buildHttp(http),
     heartbeat: heartbeat && { url: heartbeat.url, intervalMs: heartbeat.interval },
     log: input.log,
   };

@@ -7,15 +7,15 @@ import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { toError } from "../lib/errors.ts";
 import { advise } from "./advise.ts";
-import { buildConfig } from "./build.ts";
-import type { Config } from "./config.ts";
+import { buildConfig, buildHttp } from "./build.ts";
+import type { Config, HttpConfig } from "./config.ts";
 import { crossCheck } from "./cross-check.ts";
 import { type ConfigDocument, type Raw, readDocument } from "./document.ts";
 import type { Environment } from "./environment.ts";
 import { type Path, pathKey } from "./finding.ts";
 import { ConfigError, type Problem } from "./problem.ts";
 import { toProblems } from "./report.ts";
-import { configSection } from "./schema.ts";
+import { configSection, httpSection } from "./schema.ts";
 import { resolveSecrets } from "./secrets.ts";
 import { validate } from "./validate.ts";
 
@@ -89,6 +89,31 @@ export function configFile(option: string | undefined, env: Environment): string
 /** The configuration in a file. Secret files are found beside it. Throws ConfigError. */
 export async function loadConfig(file: string, env: Environment): Promise<Config> {
   return (await loadWithWarnings(file, env)).config;
+}
+
+/**
+ * Its `http` alone, for whoever only asks a daemon: that variables and secret files of other keys are not there is no
+ * problem here, whatever else is wrong is. Throws ConfigError.
+ */
+export async function loadHttp(file: string, env: Environment): Promise<HttpConfig> {
+  const options = { file, env, readSecret: secretsBeside(file) };
+  const text = await readText(file);
+  const parsed = parseConfig(text, options);
+  if ("config" in parsed) return parsed.config.http;
+  const document = readDocument(text, env);
+  resolveSecrets(document, configSection, options.readSecret);
+  const tree = listening(document.tree, env);
+  const checked = validate({ ...document, tree: (isMapping(tree) && tree.http) || {} }, httpSection);
+  if (parsed.problems.every(isAbsentElsewhere) && "value" in checked) return buildHttp(checked.value);
+  throw new ConfigError("invalid", summary(file, parsed.problems), { problems: parsed.problems });
+}
+
+function isAbsentElsewhere({ kind, path }: Problem): boolean {
+  return (kind === "environment" || kind === "secret") && path !== "http" && !path.startsWith("http.");
+}
+
+function secretsBeside(file: string): (path: string) => string {
+  return (path) => readSecretFile(resolve(dirname(file), path));
 }
 
 /**

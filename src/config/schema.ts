@@ -138,7 +138,7 @@ const digest = section({
   ),
 });
 
-const http = section({
+export const httpSection = section({
   listen: withDefault("Where it is served.", listen, "127.0.0.1:9595"),
   external_url: optional("Where people reach it: the base of links in messages.", webUrl),
   admin_token: optional("What changing state takes; absent, it is refused.", token, { secret: true }),
@@ -204,7 +204,12 @@ const root = section({
     section: () => digest,
     list: true,
   }),
-  http: withDefault("The status page, the API and the metrics.", http.schema, {}, { section: () => http }),
+  http: withDefault(
+    "The status page, the API and the metrics.",
+    httpSection.schema,
+    {},
+    { section: () => httpSection },
+  ),
   heartbeat: optional(
     "A dead man's switch, called only after a sweep, Redis and the queue of messages all worked.",
     heartbeat.schema,

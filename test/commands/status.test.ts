@@ -154,6 +154,26 @@ describe("finding the daemon", () => {
     expect(await lenswatch(["status"], { LENSWATCH_CONFIG: file })).toMatchObject({ exitCode: 0 });
   });
 
+  test("though variables and secret files that only the daemon reads are not there", async () => {
+    const { address } = await serve({ fleet: async () => fleet, readToken: "read-me" });
+    const daemons = (http: string) =>
+      configuration(
+        `http:\n  listen: ${new URL(address).host}\n${http}heartbeat: { url: "\${HEARTBEAT}" }\nredis: { url_file: /nowhere/redis }\n`,
+      );
+    const file = await daemons(`  read_token: \${READ}\n`);
+    expect(await lenswatch(["status", "--config", file], { READ: "read-me" })).toMatchObject({
+      stdout: expect.stringContaining("Till 2"),
+      stderr: "",
+      exitCode: 0,
+    });
+    const without = await lenswatch(["status", "--config", file]);
+    expect(without).toMatchObject({ stdout: "", exitCode: 1 });
+    expect(without.stderr).toContain(`http.read_token: found \${READ}, not set in the environment`);
+    const wrong = await lenswatch(["status", "--config", await daemons("watch: { locatoins: all }\n")]);
+    expect(wrong).toMatchObject({ stdout: "", exitCode: 1 });
+    expect(wrong.stderr).toContain("did you mean locations?");
+  });
+
   test("by http.external_url before http.listen", async () => {
     const { address } = await serve({ fleet: async () => fleet });
     const file = await configuration(`http:\n  listen: 127.0.0.1:1\n  external_url: ${address}/\n`);
