@@ -63,9 +63,10 @@ function encode(silence: Silence): string {
 
 function decode(text: string): Silence | undefined {
   try {
-    const { matchers, ...row } = JSON.parse(text) as Row;
+    const row = JSON.parse(text) as Row;
+    const matchers = row.matchers.map((parts) => createMatcher(...parts));
     const isWhole = Number.isFinite(row.startsAt) && Number.isFinite(row.endsAt) && matchers.length > 0;
-    return isWhole ? { ...row, matchers: matchers.map((parts) => createMatcher(...parts)) } : undefined;
+    return isWhole ? { ...row, matchers } : undefined;
   } catch {
     return undefined;
   }
