@@ -21,6 +21,8 @@ export interface HeartbeatDeps {
   readonly store: Pick<ShardStore, "attempts">;
   readonly intervalMs: number;
   readonly statusIntervalMs: number;
+  /** An answer counts from its question: one that is on its way may make the last one so much older. */
+  readonly requestTimeoutMs: number;
   /** Writes to Redis and reads it back; true for one replica in each interval. */
   takeTurn(intervalMs: number): Promise<boolean>;
   /** Why the switch was not reset; undefined where it was. Never throws. */
@@ -47,7 +49,8 @@ export function createHeartbeat(deps: HeartbeatDeps) {
 
   async function isSeeing(): Promise<boolean> {
     const attempts = await deps.store.attempts();
-    const since = clock.now() - GOOD_INTERVALS * deps.statusIntervalMs - GRACE_MS;
+    const lateMs = GOOD_INTERVALS * deps.statusIntervalMs + deps.requestTimeoutMs + GRACE_MS;
+    const since = clock.now() - lateMs;
     return [...attempts].some(([subject, { goodAt }]) => subject.startsWith("shard:") && goodAt >= since);
   }
 

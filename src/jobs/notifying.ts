@@ -63,6 +63,7 @@ export function createNotifying(deps: NotifyingDeps): Notifying {
       store: store.shards,
       intervalMs: config.heartbeat.intervalMs,
       statusIntervalMs: watch.statusIntervalMs,
+      requestTimeoutMs: config.service.requestTimeoutMs,
       takeTurn: store.heartbeatTurn,
       call: deps.callHeartbeat,
       beat: metrics.heartbeat,
