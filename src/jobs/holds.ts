@@ -78,7 +78,13 @@ export function createHolds({ clock, store, route, inhibitRules }: HoldsDeps): H
 
     async ofAll() {
       const facts = await read();
-      return facts.firing.map((alert) => heldAlert(alert, route, facts));
+      const breather = createBreather();
+      const found: HeldAlert[] = [];
+      for (const alert of facts.firing) {
+        found.push(heldAlert(alert, route, facts));
+        await breather.breathe();
+      }
+      return found;
     },
   };
 }

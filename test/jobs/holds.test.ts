@@ -171,3 +171,20 @@ test("an alert is muted for the API only where every route that takes it is", as
   };
   expect(await holds(T0, [critical], { route: both }).ofAll()).toMatchObject([{ mutedBy: [] }]);
 });
+
+test("what holds ten thousand alerts is found without keeping everything else waiting", async () => {
+  const alerts = Array.from({ length: 10_000 }, (_, i) => firing(`camera-${i}`, T0, { location_id: "3" }));
+  const silences = Array.from({ length: 200 }, (_, i) => ({ ...silence, id: `s${i}` }));
+  const { ofAll } = holds(T0, alerts, { silences });
+  let done = false;
+  const found = ofAll().finally(() => {
+    done = true;
+  });
+  let turns = 0;
+  while (!done) {
+    await new Promise((resolve) => setImmediate(resolve));
+    turns++;
+  }
+  expect(await found).toHaveLength(10_000);
+  expect(turns).toBeGreaterThan(5);
+});
