@@ -4,7 +4,7 @@
  */
 import type { RecordingUptime, UptimeBucket } from "../health/recording.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
-import { toError } from "../lib/errors.ts";
+import { CodedError, toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { dayOf } from "./days.ts";
 
@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 const PATIENCE_MS = 700;
 /** Days that are over change once more, overnight. */
 const KEPT_MS = 6 * 3_600_000;
-/** After a refusal the service is left alone. */
+/** What was refused is not asked for again within this time; where the service is in trouble, nothing is. */
 const REST_MS = 60_000;
 /** A month of hours is about 90 kB. */
 const MOST_KEPT = 64;
@@ -39,6 +39,7 @@ export type RecallUptime = (id: string, timezone: string) => Promise<readonly Up
 export function createRecallUptime({ clock, log, service }: RecallUptimeDeps): RecallUptime {
   const kept = new Map<string, Recalled>();
   const asking = new Map<string, Promise<void>>();
+  let restsUntil: Instant = Number.NEGATIVE_INFINITY;
 
   async function ask(id: string, timezone: string): Promise<void> {
     const now = clock.now();
@@ -51,6 +52,7 @@ export function createRecallUptime({ clock, log, service }: RecallUptimeDeps): R
         { err: toError(thrown), recording: id },
         "the last month's hours of a recording cannot be had",
       );
+      if (thrown instanceof CodedError && thrown.retryable) restsUntil = now + REST_MS;
       keep(id, { until: now + REST_MS, buckets: [] });
     }
   }
@@ -65,7 +67,8 @@ export function createRecallUptime({ clock, log, service }: RecallUptimeDeps): R
   return async (id, timezone) => {
     const known = kept.get(id);
     if (known && clock.now() < known.until) return known.buckets;
-    if (asking.has(id) || asking.size >= MOST_AT_ONCE) return known?.buckets ?? [];
+    if (asking.has(id) || asking.size >= MOST_AT_ONCE || clock.now() < restsUntil)
+      return known?.buckets ?? [];
     const asked = ask(id, timezone).finally(() => asking.delete(id));
     asking.set(id, asked);
     await inPatience(asked);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { RecordingUptime } from "../../src/health/recording.ts";
 import { createRecallUptime } from "../../src/jobs/recall-uptime.ts";
 import { silentLogger } from "../../src/lib/log.ts";
+import { ServiceError } from "../../src/service/errors.ts";
 
 const NOW = Date.parse("2026-01-31T23:30:00Z");
 const HOUR = 3_600_000;
@@ -56,6 +57,27 @@ describe("a recording's last month", () => {
     expect(asked).toHaveLength(1);
     pass(1);
     await recall("a", "Asia/Tokyo");
+    expect(asked).toHaveLength(2);
+  });
+
+  test("of any recording is not asked for within a minute after the service was in trouble", async () => {
+    const trouble = new ServiceError("rate_limited", "Too many.");
+    const { recall, asked, pass } = stage(() => Promise.reject(trouble));
+    await recall("a", "UTC");
+    expect(await recall("b", "UTC")).toEqual([]);
+    expect(asked).toHaveLength(1);
+    pass(60_000);
+    await recall("b", "UTC");
+    expect(asked).toHaveLength(2);
+  });
+
+  test("that is refused keeps nobody from another recording's", async () => {
+    const refusal = new ServiceError("bad_request", "There is no such recording.");
+    const { recall, asked } = stage((id) =>
+      id === "a" ? Promise.reject(refusal) : Promise.resolve(uptimeOf(id)),
+    );
+    await recall("a", "UTC");
+    expect(await recall("b", "UTC")).toHaveLength(1);
     expect(asked).toHaveLength(2);
   });
 
