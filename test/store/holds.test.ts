@@ -152,6 +152,18 @@ describeWithRedis("what is held", () => {
     expect(await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt, kept: bySilence })).toBe(nextAt);
   });
 
+  it("is not due again and again where its silence was ended by one and kept on by another at once", async () => {
+    const { silences, groups } = room().store;
+    await silences.write([silence()], T0);
+    await held(room(), bySilence);
+    const at = T0 + MINUTE;
+    await silences.write([endSilence(silence(), at)], at);
+    await silences.write([silence({ endsAt: T0 + 2 * HOUR })], at);
+    await claim(room(), at);
+    const nextAt = at + 5 * MINUTE;
+    expect(await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt, kept: bySilence })).toBe(nextAt);
+  });
+
   it("may have been told by a claim that died: known until the group is served, and kept while it is held", async () => {
     const remember = rememberer(room());
     await remember(T0, fires(camera, to(slack.id)));

@@ -12,7 +12,8 @@ for _, id in ipairs(cjson.decode(ARGV[4])) do redis.call('HDEL', KEYS[1], id) en
 for _, silence in ipairs(cjson.decode(ARGV[3])) do
   redis.call('HSET', KEYS[1], silence[1], silence[2])
   -- Longer than a claim lasts: who decided before this was written learns of it when settling.
-  if silence[3] == 1 then redis.call('SET', p .. 'ended:' .. silence[1], '1', 'PX', 60000) end
+  if silence[3] == 1 then redis.call('SET', p .. 'ended:' .. silence[1], '1', 'PX', 60000)
+  else redis.call('DEL', p .. 'ended:' .. silence[1]) end
   free(silence[1], now, note)
 end
 
