@@ -31,7 +31,7 @@ import { createOutside, type Outside } from "./outside.ts";
 import { type Queues, queueNames } from "./queues.ts";
 import { readFleet } from "./read-fleet.ts";
 import { createRefreshUptime, windowsOf } from "./refresh-uptime.ts";
-import { reroute } from "./reroute.ts";
+import { createRerouting } from "./reroute.ts";
 import type { Duty } from "./roll.ts";
 import { createSchedules } from "./schedules.ts";
 import { createSweep } from "./sweep.ts";
@@ -240,19 +240,22 @@ export function createEngine(deps: EngineDeps): Engine {
     outside: () => outside.judge(),
   };
 
+  const rerouting = createRerouting({
+    clock,
+    log,
+    store: store.shards,
+    groups: store.groups,
+    incidentLog: store.log,
+    route,
+    integrations,
+    statusIntervalMs: watch.statusIntervalMs,
+    isInForce: mayJudge,
+    wake,
+    owed: metrics.endsOwed,
+  });
+
   async function startPolling(leaving: ReadonlySet<string>, remembered: boolean): Promise<void> {
-    await reroute({
-      clock,
-      log,
-      store: store.shards,
-      groups: store.groups,
-      incidentLog: store.log,
-      route,
-      integrations,
-      leaving,
-      wake,
-      owed: metrics.endsOwed,
-    });
+    await rerouting.begin(leaving);
     await schedules.assert();
     // What is watched may be another now: the schedule goes on as it was.
     if (remembered) await queues.add("upkeep", { job: "inventory" });
@@ -270,6 +273,7 @@ export function createEngine(deps: EngineDeps): Engine {
     if (duties.has("notify")) await notifying.lookAtHeart();
     await store.inventory.follow();
     await countJobs(queues, metrics);
+    await rerouting.look();
   }
 
   const healing = createHealing(healAndCount, log);

@@ -29,8 +29,52 @@ export interface RerouteDeps {
   owed(receiver: string, type: string, count: number): void;
 }
 
+/** A replica learns within so long that its configuration is not in force any more, and writes what it has judged. */
+const AGAIN_MS = 15_000;
+
+export interface Rerouting {
+  /** Gives everything its places; `leaving` as in RerouteDeps. */
+  begin(leaving: ReadonlySet<string>): Promise<void>;
+  /** Does it once more, when it is time, for what others judged before they knew that another configuration is in force. */
+  look(): Promise<void>;
+}
+
+export function createRerouting(
+  deps: Omit<RerouteDeps, "leaving"> & {
+    readonly statusIntervalMs: number;
+    isInForce(): Promise<boolean>;
+  },
+): Rerouting {
+  const { clock } = deps;
+  let againAt: Instant | undefined;
+  return {
+    async begin(leaving) {
+      await reroute({ ...deps, leaving });
+      // Swept since by whoever is in force, a shard takes no judgement of anybody else's.
+      againAt = clock.now() + Math.max(AGAIN_MS, 2 * deps.statusIntervalMs);
+    },
+    async look() {
+      if (againAt === undefined || clock.now() < againAt || !(await deps.isInForce())) return;
+      await giveAllPlaces(deps);
+      againAt = undefined;
+    },
+  };
+}
+
 /** Harmless when repeated, or done by several replicas at once. */
 export async function reroute(deps: RerouteDeps): Promise<void> {
+  await giveAllPlaces(deps);
+  const here = new Set(deps.integrations.map(({ id }) => id));
+  const gone = (await deps.groups.knownIntegrations()).filter((id) => !here.has(id));
+  await sayWhatIsOwed(
+    deps,
+    gone.filter((id) => !deps.leaving?.has(id)),
+  );
+}
+
+async function giveAllPlaces(
+  deps: Pick<RerouteDeps, "store" | "groups" | "route" | "integrations" | "clock" | "wake">,
+): Promise<void> {
   const { groups, route, integrations } = deps;
   const ids = integrations.map(({ id }) => id);
   const alerts = (await deps.store.alerts()).map((alert) => ({
@@ -41,11 +85,6 @@ export async function reroute(deps: RerouteDeps): Promise<void> {
     const page = alerts.slice(from, from + ALERTS_PER_CALL);
     await deps.wake(await groups.reroute(page, ids, deps.clock.now()));
   }
-  const gone = (await groups.knownIntegrations()).filter((id) => !ids.includes(id));
-  await sayWhatIsOwed(
-    deps,
-    gone.filter((id) => !deps.leaving?.has(id)),
-  );
 }
 
 /** What it takes to say what nobody will be told. */

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Told } from "../../src/alerting/told.ts";
 import { destinationsOf } from "../../src/jobs/integrations.ts";
-import { reroute } from "../../src/jobs/reroute.ts";
+import { createRerouting, reroute } from "../../src/jobs/reroute.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { fires, firing, HOUR, integration, rememberer, T0, useRoom } from "../store/room.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -91,5 +91,43 @@ describeWithRedis("the alerts remembered at a start", () => {
   it("nothing remembered is nothing to do", async () => {
     expect(await start([old])).toEqual({ woken: new Map(), warned: [], counted: [] });
     expect(await room().keys()).toEqual([]);
+  });
+
+  it("by somebody who did not know yet that another configuration is in force, get their places soon after", async () => {
+    const clock = { at: T0 };
+    let inForce = true;
+    const { shards, groups, log: incidentLog } = room().store;
+    const woken: string[] = [];
+    const rerouting = createRerouting({
+      clock: { now: () => clock.at },
+      log: silentLogger,
+      store: shards,
+      groups,
+      incidentLog,
+      owed: () => {},
+      route,
+      integrations: [added],
+      statusIntervalMs: 30_000,
+      isInForce: async () => inForce,
+      wake: async (due) => void woken.push(...due.keys()),
+    });
+    await rerouting.look();
+    await rerouting.begin(new Set());
+    const camera = firing("cam");
+    await rememberer(room())(T0, fires(camera, ...destinationsOf(camera, route, [old])));
+    clock.at = T0 + 59_999;
+    await rerouting.look();
+    expect(woken).toEqual([]);
+    clock.at += 1;
+    inForce = false;
+    await rerouting.look();
+    expect(woken).toEqual([]);
+    inForce = true;
+    await rerouting.look();
+    expect(woken).toEqual([added.id]);
+    expect([...(await groups.nextDue([old.id, added.id])).keys()]).toEqual([added.id]);
+    await rememberer(room(), 1)(clock.at, fires(firing("other"), ...destinationsOf(camera, route, [old])));
+    await rerouting.look();
+    expect(woken).toEqual([added.id]);
   });
 });
