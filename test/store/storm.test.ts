@@ -102,6 +102,36 @@ describeWithRedis("many groups that are due at once", () => {
     expect(names).not.toContain("g01");
   });
 
+  it("one that is refused is halved, so that one group keeps none of the others from being told", async () => {
+    await wind(32, T0, { stormGroups: 1, groupWaitMs: 0 });
+    const { groups } = room().store;
+    const told = new Set<string>();
+    const sizes: number[] = [];
+    let now = T0;
+    for (let turn = 0; told.size < 31 || sizes.at(-1) !== 1; turn++) {
+      expect(turn).toBeLessThan(40);
+      const token = `t${turn}`;
+      const claimed = await claim(now, token);
+      if (claimed.kind === "idle") {
+        now = claimed.until ?? now;
+        continue;
+      }
+      if (claimed.kind !== "storm" && claimed.kind !== "group") throw new Error(claimed.kind);
+      const taken = claimed.kind === "storm" ? claimed.groups : [claimed];
+      const isRefused = taken.some(({ group }) => group === "g07");
+      if (isRefused) sizes.push(taken.length);
+      else for (const { group } of taken) told.add(group);
+      const failure = { code: "bad_request", detail: "No.", scope: "message" } as const;
+      const endings = isRefused
+        ? taken.map(({ group }) => ({ group, postpone: { now, at: now + 10 * SECOND, failure } }))
+        : tell(taken, now);
+      await groups.end(slack, token, endings, { now, gatherMs: 0 });
+    }
+    expect(told.has("g07")).toBe(false);
+    expect(sizes.slice(0, 2)).toEqual([32, 16]);
+    expect(sizes.length).toBeLessThan(10);
+  });
+
   it("all of it is settled or none: told, armed and released at once, and the same again changes nothing", async () => {
     await wind(12);
     const { groups: claimed } = await storm();

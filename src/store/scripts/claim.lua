@@ -26,7 +26,8 @@ local function is_ripe(at, set)
   return set[4] and not set[5] and (not sent or sent + interval <= now)
 end
 
--- Those due together with the first, and how many are due: where these are more than its route's `storm`.
+-- Those due together with the first, and how many are due: where these are more than its route's `storm`. Half as many
+-- for each time that the first was refused as a message: what is refused for one of them is told of the others.
 local function storm_with(first)
   local limit = tonumber(redis.call('HGET', group_key(integration, first), 'storm') or '')
   if not limit or redis.call('ZCOUNT', due_key, '-inf', now + ahead) <= limit then return nil end
@@ -38,7 +39,9 @@ local function storm_with(first)
   end
   if #ripe <= limit then return nil end
   local together, alerts, all = {}, 0, #range < 2 * most_groups
+  local most = #ripe / 2 ^ tonumber(redis.call('HGET', group_key(integration, first), 'fails') or 0)
   for _, one in ipairs(ripe) do
+    if #together >= most then all = false break end
     alerts = alerts + redis.call('SCARD', members_key(integration, one[1]))
     if alerts > most_alerts and #together > 0 then all = false break end
     if one[2] and one[2] < #ripe then together[#together + 1] = one[1] end
