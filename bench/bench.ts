@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { benchFlip } from "./flip.ts";
 import { load } from "./measure.ts";
+import { benchRedis } from "./redis.ts";
 import { asText, type Report } from "./report.ts";
 import { benchScrape } from "./scrape.ts";
 import { benchSteady } from "./steady.ts";
@@ -23,6 +24,7 @@ const parts = {
   storm: async ({ recordings }: Options) => [await benchStorm(recordings)],
   scrape: ({ recordings, times }: Options) => benchScrape(recordings, times),
   steady: async ({ recordings, seconds }: Options) => [await benchSteady(recordings, seconds)],
+  redis: async ({ recordings, seconds }: Options) => [await benchRedis(recordings, seconds)],
 } satisfies Record<string, (options: Options) => Promise<Report[]>>;
 type Part = keyof typeof parts;
 const partNames = Object.keys(parts) as Part[];
@@ -36,12 +38,13 @@ await new Command("bench")
       "  flip    from a recording's flip in the service to the message at the receiver\n" +
       "  storm   the whole fleet dark at once, and back: how many messages\n" +
       "  scrape  /metrics, beside copying the same bytes; how long the event loop stands still\n" +
-      "  steady  the daemon's CPU and memory at a 5 s interval, from outside",
+      "  steady  the daemon's CPU and memory at a 5 s interval, from outside\n" +
+      "  redis   Redis' memory by what it is for, and its traffic and disk at each sweep",
   )
   .option("--recordings <sizes>", "sizes of the fleet", sizes, [1_000, 10_000, 100_000])
   .option("--only <parts>", `any of ${partNames.join(", ")}`, chosenParts, partNames)
   .option("--times <n>", "sweeps and scrapes measured of each kind", positive, 20)
-  .option("--seconds <n>", "how long the steady daemon is watched", positive, 60)
+  .option("--seconds <n>", "how long a steady daemon is watched", positive, 60)
   .addOption(new Option("--output <format>", "how to print it").choices(["text", "json"]).default("text"))
   .addHelpText("after", "\nExample:\n  npm run bench -- --recordings 10000 --only sweep,flip")
   .action(run)
