@@ -40,6 +40,7 @@ export async function benchRedis(sizes: readonly number[], seconds: number): Pro
     notes: [
       "After a start with the default rules: 72 h of uptime history, no incident log yet. uptime, names, shards: MEMORY USAGE.",
       `Of a sweep of the whole fleet with nothing changing, at an interval of ${INTERVAL_S} s; all else that goes on included.`,
+      "No figure for the append-only file where Redis rewrote it meanwhile.",
     ],
   };
 }
@@ -62,6 +63,7 @@ async function fill(recordings: number, seconds: number): Promise<Row> {
     const after = await look(redis);
     const bySweep = (field: "received" | "sent" | "appended") =>
       ((after[field] - before[field]) / seconds) * (INTERVAL_S / MB);
+    const rewritten = after.rewrites !== before.rewrites;
     const kinds = await usageByKind(redis, keysUnder("lenswatch"), watching.shards);
     const known = kinds.uptimeMb + kinds.namesMb + kinds.shardsMb;
     return {
@@ -75,7 +77,7 @@ async function fill(recordings: number, seconds: number): Promise<Row> {
       restMb: (after.used - empty.used) / MB - known,
       inMb: bySweep("received"),
       outMb: bySweep("sent"),
-      aofMb: bySweep("appended"),
+      aofMb: rewritten ? Number.NaN : bySweep("appended"),
       load: load(),
     };
   } finally {
@@ -85,7 +87,7 @@ async function fill(recordings: number, seconds: number): Promise<Row> {
   }
 }
 
-/** Bytes, as the server counts them; `appended` starts anew where it rewrites its file. */
+/** Bytes, as the server counts them; `appended` starts anew with each of the `rewrites` of its file. */
 async function look(redis: Redis) {
   const text = await redis.info("memory", "stats", "persistence");
   const field = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, "m").exec(text)?.[1]);
@@ -96,6 +98,7 @@ async function look(redis: Redis) {
     received: field("total_net_input_bytes"),
     sent: field("total_net_output_bytes"),
     appended: field("aof_current_size"),
+    rewrites: field("aof_rewrites"),
   };
 }
 

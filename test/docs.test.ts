@@ -1,4 +1,4 @@
-/** README.md against the code: what it says of names, codes, keys and files is so. */
+/** The pages for people against the code: what they say of names, codes, keys and files is so. */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -16,46 +16,16 @@ import type { SimulatorErrorCode } from "../src/simulator/errors.ts";
 import { storeErrorCodes } from "../src/store/errors.ts";
 import { serve } from "./http/serve.ts";
 import { fleetOf, recordingState } from "./metrics/fleets.ts";
+import { anchorOf, blocks, firstCells, readPage, table } from "./support/documents.ts";
 
 const root = new URL("../", import.meta.url);
-const readme = readFileSync(new URL("README.md", root), "utf8");
-
-/** A heading's own text, down to the next heading. Code blocks hold no headings. */
-const sections = new Map<string, string>();
-{
-  let title = "";
-  let inCode = false;
-  for (const line of readme.split("\n")) {
-    if (line.startsWith("```")) inCode = !inCode;
-    const heading = inCode ? null : /^#{1,6} (.+)$/.exec(line);
-    if (heading?.[1] !== undefined) title = heading[1];
-    else sections.set(title, `${sections.get(title) ?? ""}${line}\n`);
-  }
-}
-
-/** The rows of a section's tables, heads left out, each cell without its code marks. */
-function table(title: string): string[][] {
-  const lines = (sections.get(title) ?? "").split("\n").filter((line) => line.startsWith("|"));
-  return lines
-    .filter((line, i) => !/^\| ---/.test(line) && !/^\| ---/.test(lines[i + 1] ?? ""))
-    .map((line) =>
-      line
-        .slice(1, -1)
-        .split("|")
-        .map((cell) => cell.trim().replaceAll("`", "")),
-    );
-}
-
-const firstCells = (title: string) => table(title).map(([first = ""]) => first);
-
-function blocks(language: string): string[] {
-  const found = readme.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm);
-  return [...found].flatMap(([, of, text = ""]) => (of === language ? [text] : []));
-}
+const readme = readPage("README.md");
+const operations = readPage("config/OPERATIONS.md");
+const pages = [readme, operations];
 
 test("the table of metrics has every metric as it is, and no other", () => {
   const rows = [...Object.values(fleetRows), ...Object.values(processRows)];
-  expect(table("Metrics")).toEqual(
+  expect(table(operations, "Metrics")).toEqual(
     rows.map(({ name, type, labels, help }) => [name, type, labels.join(", "), help]),
   );
 });
@@ -86,11 +56,11 @@ describe("the tables of errors", () => {
   };
 
   test.each(Object.entries(unions))("%s has every code, and no other", (name, codes) => {
-    expect(firstCells(name).sort()).toEqual([...codes].sort());
+    expect(firstCells(operations, name).sort()).toEqual([...codes].sort());
   });
 
   test("there is one for every class of errors", () => {
-    expect([...sections.keys()].filter((title) => /^[A-Z]\w+Error$/.test(title))).toEqual(
+    expect([...operations.sections.keys()].filter((title) => /^[A-Z]\w+Error$/.test(title))).toEqual(
       Object.keys(unions),
     );
   });
@@ -100,20 +70,22 @@ describe("commands", () => {
   const names = commandTable.map(({ name }) => name);
 
   test("the table has every command in the order of --help, and no other", () => {
-    expect(firstCells("Commands")).toEqual(names);
+    expect(firstCells(readme, "Commands")).toEqual(names);
   });
 
   test("those shown to be typed exist", () => {
-    const typed = blocks("sh").flatMap((text) =>
-      [...text.matchAll(/^lenswatch ([\w-]+)/gm)].map(([, name]) => name),
-    );
+    const typed = pages
+      .flatMap((page) => blocks(page, "sh"))
+      .flatMap((text) => [...text.matchAll(/^lenswatch ([\w-]+)/gm)].map(([, name]) => name));
     expect(typed.length).toBeGreaterThan(4);
     expect(typed.filter((name) => !names.includes(name ?? ""))).toEqual([]);
   });
 
   test("the scripts of npm shown to be typed exist", () => {
     const { scripts } = readPackage();
-    const typed = [...readme.matchAll(/\bnpm run (?:--silent )?([\w-]+)/g)].map(([, name = ""]) => name);
+    const typed = pages
+      .flatMap(({ text }) => [...text.matchAll(/\bnpm run (?:--silent )?([\w-]+)/g)])
+      .map(([, name = ""]) => name);
     expect(typed).toContain("demo");
     expect(typed.filter((name) => !(name in scripts))).toEqual([]);
   });
@@ -121,39 +93,60 @@ describe("commands", () => {
 
 test("the table of dependencies has every package, and no other", () => {
   const { dependencies, devDependencies } = readPackage();
-  expect(firstCells("Dependencies")).toEqual([...Object.keys(dependencies), ...Object.keys(devDependencies)]);
-  expect(table("Dependencies").filter(([, why = ""]) => why === "")).toEqual([]);
+  expect(firstCells(readme, "Dependencies")).toEqual([
+    ...Object.keys(dependencies),
+    ...Object.keys(devDependencies),
+  ]);
+  expect(table(readme, "Dependencies").filter(([, why = ""]) => why === "")).toEqual([]);
 });
 
 function readPackage(): Record<"dependencies" | "devDependencies" | "scripts", Record<string, string>> {
   return JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
 }
 
-describe("links", () => {
-  const targets = [...readme.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
-  const files = targets.filter((target) => !/^(?:#|https?:)/.test(target));
+describe.each(pages.map((page) => [page.path, page] as const))("links of %s", (path, { targets }) => {
+  const inside = targets.filter((target) => !/^https?:/.test(target));
+  const parts = inside.map((target) => /^([^#]*)(#.*)?$/.exec(target) ?? []);
 
-  test("every file linked to is there", () => {
+  test("lead to files that are there", () => {
+    const files = parts.map(([, file = ""]) => file);
     expect(files.length).toBeGreaterThan(4);
-    expect(files.filter((file) => !existsSync(new URL(file, root)))).toEqual([]);
+    expect(files.filter((file) => !existsSync(new URL(file, new URL(path, root))))).toEqual([]);
   });
 
-  test("every heading linked to is there", () => {
-    const anchors = [...sections.keys()].map((title) => `#${title.toLowerCase().replaceAll(" ", "-")}`);
-    const linked = targets.filter((target) => target.startsWith("#"));
-    expect(linked.filter((target) => !anchors.includes(target))).toEqual([]);
+  test("lead to headings that are there", () => {
+    const toHeadings = parts.flatMap(([whole = "", file = "", anchor]) =>
+      anchor ? [{ whole, file, anchor }] : [],
+    );
+    const lost = toHeadings.filter(({ file, anchor }) => {
+      const linked = new URL(file || path.replace(/^.*\//, ""), new URL(path, root));
+      const page = pages.find((one) => new URL(one.path, root).href === linked.href);
+      return ![...(page?.sections.keys() ?? [])].map(anchorOf).includes(anchor);
+    });
+    expect(lost.map(({ whole }) => whole)).toEqual([]);
   });
+});
 
-  test("pictures are small enough to load on a telephone", () => {
-    const pictures = files.filter((file) => file.endsWith(".png"));
-    expect(pictures).toHaveLength(4);
-    expect(pictures.filter((file) => statSync(new URL(file, root)).size > 300_000)).toEqual([]);
-  });
+test("pictures are small enough to load on a telephone", () => {
+  const pictures = pages.flatMap(({ targets }) => targets).filter((file) => file.endsWith(".png"));
+  expect(pictures).toHaveLength(4);
+  expect(pictures.filter((file) => statSync(new URL(file, root)).size > 300_000)).toEqual([]);
+});
 
-  test("every folder and file of the layout is there", () => {
-    const missing = firstCells("Layout").filter((path) => !existsSync(new URL(path, root)));
-    expect(missing).toEqual([]);
-  });
+test("every folder and file of the layout is there", () => {
+  const paths = firstCells(readme, "Layout");
+  expect(paths).toContain("src/health/");
+  expect(paths.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+});
+
+test("every metric the guide for operators names is one", () => {
+  const rows = [...Object.values(fleetRows), ...Object.values(processRows)];
+  const known = rows.flatMap(({ name, type }) => (type === "histogram" ? [name, `${name}_count`] : [name]));
+  const named = [...operations.text.matchAll(/\b(?:lenswatch|alertmanager)_[a-z][a-z_]+/g)].map(
+    ([name]) => name,
+  );
+  expect(new Set(named).size).toBeGreaterThan(20);
+  expect(named.filter((name) => !known.includes(name) && !/_configs$/.test(name))).toEqual([]);
 });
 
 describe("configurations", () => {
@@ -167,8 +160,7 @@ describe("configurations", () => {
     LENSWATCH_WS_URL: "wss://a.example",
   };
   const readSecret = (path: string) => (path.endsWith("_url") ? "https://hooks.example/x" : "secret");
-  // Values of the chart are held to its schema (test/helm).
-  const shown = blocks("yaml").filter((text) => !text.startsWith("# values.yaml"));
+  const shown = blocks(readme, "yaml");
 
   test.each(shown.map((text, i) => [i + 1, text] as const))(
     "number %i loads without a warning",
@@ -185,7 +177,7 @@ describe("configurations", () => {
 
   test("the default rules are those of the table", () => {
     const text = (value: unknown) => (value === undefined ? "" : String(value));
-    const rules = table("How alerts are judged and told").map(([name, , holds, keeps, severity]) => [
+    const rules = table(readme, "How alerts are judged and told").map(([name, , holds, keeps, severity]) => [
       name,
       holds,
       keeps,
@@ -202,7 +194,7 @@ describe("configurations", () => {
 
 test("every path of the table of HTTP is answered", async () => {
   const { get } = await serve({ fleet: async () => fleetOf({ recordings: [recordingState("rec-1")] }) });
-  const paths = firstCells("HTTP").map((cell) => cell.replace(/^GET /, "").replace("{id}", "rec-1"));
+  const paths = firstCells(readme, "HTTP").map((cell) => cell.replace(/^GET /, "").replace("{id}", "rec-1"));
   expect(paths).toContain("/metrics");
   const answers = await Promise.all(paths.map(async (path) => [path, (await get(path)).status]));
   expect(answers.filter(([, status]) => status !== 200)).toEqual([]);

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { documentKeys } from "../../src/config/key.ts";
 import { configSection } from "../../src/config/schema.ts";
+import { blocks, readPage } from "../support/documents.ts";
 import { chart, configSchema, schemaFile } from "./config-schema.ts";
 
 const schema = JSON.parse(readFileSync(schemaFile, "utf8"));
@@ -25,10 +26,12 @@ describe("the chart's schema", () => {
     expect(check({ existingConfigMap: "", config: shipped(file) }), said()).toBe(true);
   });
 
-  test("takes the values the README shows", () => {
-    const readme = readFileSync(resolve(chart, "../../README.md"), "utf8");
-    const shown = /```yaml\n(# values\.yaml\n[\s\S]*?)```/.exec(readme)?.[1] ?? "";
-    expect(check(parse(shown)), said()).toBe(true);
+  test("takes the values the guide for operators shows", () => {
+    const shown = blocks(readPage("config/OPERATIONS.md"), "yaml").filter((text) =>
+      text.startsWith("# values.yaml"),
+    );
+    expect(shown).toHaveLength(1);
+    expect(check(parse(shown[0] ?? "")), said()).toBe(true);
   });
 
   test("takes a secret from the environment or a file, and never as it is", () => {

@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { defaultRules } from "../../src/config/rule-schema.ts";
+import { anchorOf, readPage, table } from "../support/documents.ts";
 import { metricsIn, recordedIn, scraped } from "./metric-names.ts";
 import { hasPromtool, promtool, shipped } from "./promtool.ts";
 
@@ -19,6 +21,7 @@ interface RuleTest {
   readonly promql_expr_test?: readonly { expr: string; exp_samples: readonly unknown[] }[];
 }
 
+const operations = readPage("config/OPERATIONS.md");
 const read = (file: string) => parse(readFileSync(join(shipped, file), "utf8"));
 const rules: PrometheusRule[] = read("lenswatch.rules.yml").groups.flatMap(
   (group: { rules: PrometheusRule[] }) => group.rules,
@@ -59,7 +62,8 @@ test("every recorded series the rules name is recorded", () => {
 describe.each(alerts.map((rule) => [rule.alert ?? "", rule] as const))("%s", (name, rule) => {
   test("says how bad it is, what is wrong, and what to do", () => {
     expect(["critical", "warning"]).toContain(rule.labels?.severity);
-    expect(Object.keys(rule.annotations ?? {})).toEqual(["summary", "description", "runbook"]);
+    expect(Object.keys(rule.annotations ?? {})).toEqual(["summary", "description", "runbook", "runbook_url"]);
+    expect(rule.annotations?.runbook_url).toBe(`${operations.path}${anchorOf(name)}`);
   });
 
   test("is tested firing and not firing", () => {
@@ -74,11 +78,27 @@ describe.each(alerts.map((rule) => [rule.alert ?? "", rule] as const))("%s", (na
   });
 });
 
-test("README lists every alert with its severity, and no other", () => {
-  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-  const listed = [...readme.matchAll(/^\| `(Lenswatch\w+)` +\| (\w+) /gm)].map(([, name, severity]) => [
-    name,
-    severity,
-  ]);
-  expect(listed).toEqual(alerts.map(({ alert, labels }) => [alert, labels?.severity]));
+describe("the guide for operators", () => {
+  test("lists every alert with its severity, and no other", () => {
+    const listed = table(operations, "Prometheus and Grafana").map(([name, severity]) => [name, severity]);
+    expect(listed).toEqual(alerts.map(({ alert, labels }) => [alert, labels?.severity]));
+  });
+
+  const own = defaultRules
+    .map(({ alert }) => String(alert))
+    .filter((name) => !/^(Recording|Location|Low)/.test(name));
+  const names = [...own, ...alerts.map(({ alert = "" }) => alert)];
+
+  test("has a heading for each of them and for those lenswatch raises about itself, and for no other", () => {
+    expect(own).toHaveLength(3);
+    const headings = [...operations.sections.keys()];
+    const first = headings.indexOf("Alerts about lenswatch") + 1;
+    expect(headings.slice(first, first + names.length + 1)).toEqual([...names, "Metrics"]);
+  });
+
+  test.each(names)("says of %s what it means, where to look and what to do", (name) => {
+    const text = operations.sections.get(name) ?? "";
+    expect(text).toMatch(/^\*\*Means\*\* /m);
+    expect(text).toMatch(/^\*\*Look\*\* (?:and \*\*do\*\* as with |.*(?:\n.+)*\n\n\*\*Do\*\*)/m);
+  });
 });
