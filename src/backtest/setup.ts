@@ -1,6 +1,7 @@
 /** What is replayed: the part of a configuration that decides what fires and who is told, and the time it is held against. */
 import type { InhibitRule } from "../alerting/inhibit.ts";
 import type { Route } from "../alerting/route.ts";
+import { kindOf, watchesRecordings } from "../health/recording-kinds.ts";
 import type { Condition, Rule } from "../health/rule.ts";
 import type { Instant } from "../lib/clock.ts";
 
@@ -78,18 +79,10 @@ function windowsOf(rules: readonly Rule[]): UptimeWindow[] {
 
 /** Why history says nothing about such a rule; undefined where it does. */
 function whyNotShown(when: Condition): string | undefined {
+  if (watchesRecordings(when)) return kindOf(when).notInHistory(when);
   switch (when.kind) {
-    case "overall_uptime":
     case "location_offline":
       return undefined;
-    case "status":
-      return when.status === "offline" ? undefined : "history does not tell degraded from online";
-    case "average_quality":
-      return "history has no quality";
-    case "missing":
-      return "history has buckets or none, and does not say why there are none";
-    case "flapping":
-      return "flips within a bucket leave no trace";
     case "service":
       return "history says nothing of lenswatch's own sight";
     case "notifications":

@@ -4,7 +4,8 @@ import type { InhibitRule } from "../alerting/inhibit.ts";
 import { formatMatcher } from "../alerting/matcher.ts";
 import type { Route } from "../alerting/route.ts";
 import type { NamedInterval } from "../alerting/time-interval.ts";
-import type { Condition, Rule } from "../health/rule.ts";
+import type { Rule } from "../health/rule.ts";
+import { buildCondition } from "./condition-schema.ts";
 import type { Config, DigestConfig, HttpClientConfig, HttpConfig, Receiver } from "./config.ts";
 import type { HttpClientInput } from "./http-client-schema.ts";
 import type { InhibitRuleInput } from "./inhibit-schema.ts";
@@ -100,31 +101,6 @@ function buildRules(rules: readonly RuleInput[]): Rule[] {
       annotations: rule.annotations,
     };
   });
-}
-
-function buildCondition(when: RuleInput["when"]): Condition {
-  if (when.status) return { kind: "status", status: when.status };
-  if (when.average_quality) {
-    const { below, clear_above = below } = when.average_quality;
-    return { kind: "average_quality", below, clearAbove: clear_above };
-  }
-  if (when.overall_uptime) {
-    const { below, clear_above = below, over } = when.overall_uptime;
-    return { kind: "overall_uptime", below, clearAbove: clear_above, overMs: over };
-  }
-  if (when.location_offline) {
-    const { at_least, clear_below = at_least, min_recordings } = when.location_offline;
-    return {
-      kind: "location_offline",
-      atLeast: at_least,
-      clearBelow: clear_below,
-      minRecordings: min_recordings,
-    };
-  }
-  if (when.flapping) return { kind: "flapping", ...when.flapping };
-  if (when.service) return { kind: "service", state: when.service };
-  if (when.notifications) return { kind: "notifications", state: when.notifications };
-  return { kind: "missing" };
 }
 
 /** The root as it would be with nothing said but its receiver. */

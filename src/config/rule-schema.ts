@@ -1,101 +1,9 @@
 /** `rules`: what is a problem, for how long it has to last, and what an alert says of itself. */
 import { z } from "zod";
+import { conditionSection } from "./condition-schema.ts";
 import type { RawMap } from "./document.ts";
-import { optional, required, section, withDefault } from "./key.ts";
-import { duration, enumerate, flag, integer, LABEL_NAME, leaf, line, oneOf, prose, ratio } from "./leaf.ts";
-
-const averageQuality = section(
-  {
-    below: required("The rule's condition holds while the quality is below this.", ratio),
-    clear_above: optional("It ends once the quality is above this; the same as `below` by default.", ratio),
-  },
-  notBelow,
-);
-
-const overallUptime = section(
-  {
-    below: required("The rule's condition holds while the uptime is below this.", ratio),
-    clear_above: optional("It ends once the uptime is above this; the same as `below` by default.", ratio),
-    over: withDefault("The time back from now that the uptime is taken over.", duration("1h", "31d"), "24h"),
-  },
-  notBelow,
-);
-
-function notBelow(value: { below: number; clear_above: number | undefined }, context: z.RefinementCtx): void {
-  if (value.clear_above === undefined || value.clear_above >= value.below) return;
-  context.addIssue({ code: "custom", path: ["clear_above"], message: "a share not below `below`" });
-}
-
-const locationOffline = section(
-  {
-    at_least: withDefault("The share of a location's recordings that has to be offline.", ratio, "100%"),
-    clear_below: optional("It ends once the share is below this; the same as `at_least` by default.", ratio),
-    min_recordings: withDefault(
-      "With fewer recordings than this freshly read, nothing changes.",
-      integer(1, 10_000),
-      "2",
-    ),
-  },
-  ({ at_least, clear_below }, context) => {
-    if (clear_below === undefined || clear_below <= at_least) return;
-    context.addIssue({ code: "custom", path: ["clear_below"], message: "a share not above `at_least`" });
-  },
-);
-
-const flapping = section(
-  {
-    high: withDefault("It begins once this share of the last 21 states changed.", ratio, "30%"),
-    low: withDefault("It ends once no more than this share did; less than `high`.", ratio, "20%"),
-  },
-  ({ high, low }, context) => {
-    if (low < high) return;
-    context.addIssue({ code: "custom", path: ["low"], message: "a share below `high`" });
-  },
-);
-
-const always = leaf("true", (text): { value: true } | object =>
-  text === "true" ? { value: true } : {},
-) as z.ZodType<true>;
-
-const conditions = {
-  status: optional("A recording's status.", oneOf("offline", "degraded")),
-  average_quality: optional(
-    "A recording's quality, judged while it is online or degraded.",
-    averageQuality.schema,
-    {
-      section: () => averageQuality,
-    },
-  ),
-  overall_uptime: optional("A recording's uptime within its schedule.", overallUptime.schema, {
-    section: () => overallUptime,
-  }),
-  missing: optional("A recording known before that complete snapshots leave out.", always),
-  flapping: optional(
-    "A recording that does not rest, as Nagios counts it: newer changes weigh more.",
-    flapping.schema,
-    { section: () => flapping },
-  ),
-  location_offline: optional(
-    "The share of a location's recordings that is offline.",
-    locationOffline.schema,
-    {
-      section: () => locationOffline,
-    },
-  ),
-  service: optional(
-    "Whether lenswatch is blind: no shard had a good sweep, or some had none.",
-    oneOf("unreachable", "partly_unreachable"),
-  ),
-  notifications: optional("Messages that do not get out at an integration.", oneOf("failing")),
-};
-
-const when = section(conditions, (value, context) => {
-  const given = Object.entries(value).flatMap(([name, condition]) => (condition === undefined ? [] : [name]));
-  if (given.length === 1) return;
-  const message = `one condition: ${enumerate(Object.keys(conditions))}`;
-  const found = given.length === 0 ? "no condition" : given.join(" and ");
-  context.addIssue({ code: "custom", message, params: { found } });
-});
+import { required, section, withDefault } from "./key.ts";
+import { duration, flag, LABEL_NAME, leaf, line, prose } from "./leaf.ts";
 
 /** Labels that every alert gets from what it speaks of. */
 export const reservedLabels: readonly string[] = [
@@ -129,7 +37,7 @@ const rule = section({
       /^[\p{L}_](?:[\p{L}\p{N}_.: -]{0,98}[\p{L}\p{N}_])?$/u.test(text) ? { value: text } : {},
     ),
   ),
-  when: required("The condition, exactly one.", when.schema, { section: () => when }),
+  when: required("The condition, exactly one.", conditionSection.schema, { section: () => conditionSection }),
   for: withDefault("How long the condition has to hold before the alert fires.", duration("0s", "30d"), "0s"),
   keep_firing_for: withDefault(
     "How long it has to be over before the alert ends.",

@@ -1,5 +1,6 @@
 /** An alert as it is remembered and told. What is true lives here; what was told is another record. */
 import type { Instant } from "../lib/clock.ts";
+import type { ProblemKind } from "./problem.ts";
 import type { RecordingStatus } from "./recording.ts";
 
 export type Labels = Readonly<Record<string, string>>;
@@ -14,21 +15,6 @@ export type EndReason = (typeof endReasons)[number];
  */
 export const subjectKinds = ["recording", "location", "service", "integration", "outside"] as const;
 export type SubjectKind = (typeof subjectKinds)[number];
-
-/** What an alert says is wrong, whatever its rule is called. */
-export const problemKinds = [
-  "offline",
-  "degraded",
-  "low_quality",
-  "low_uptime",
-  "missing",
-  "flapping",
-  "location_offline",
-  "service_unreachable",
-  "service_partly_unreachable",
-  "notifications_failing",
-] as const;
-export type ProblemKind = (typeof problemKinds)[number];
 
 /** What was seen when the alert was last judged; for display, never for a decision. */
 export interface AlertFacts {

@@ -108,7 +108,7 @@ function isHealthy(
   locationId: string,
 ): boolean {
   if (status !== "online" || previous?.status !== "online") return false;
-  if (previous.alerts || previous.history) return false;
+  if (run.book.looksAtAll || previous.alerts || previous.history) return false;
   if (previous.locationId !== locationId) return false;
   if (averageQuality !== undefined && averageQuality < run.book.qualityFloor) return false;
   return !hasLowUptime(run, previous.id);

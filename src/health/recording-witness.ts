@@ -1,13 +1,13 @@
 /** What one recording says about each rule. */
 
 import type { Instant } from "../lib/clock.ts";
-import type { AlertFacts } from "./alert.ts";
-import { changesOf, isFlapping, recentChanges } from "./flapping.ts";
+import type { AlertFacts, Labels } from "./alert.ts";
+import { kindOf, watchesRecordings } from "./recording-kinds.ts";
 import type { Rule } from "./rule.ts";
 import type { ScheduleState } from "./schedule.ts";
 import type { Inventory, RecordingState } from "./state.ts";
 import type { Witness } from "./subject.ts";
-import { recordingAnnotations, recordingLabels } from "./wording.ts";
+import { annotationsOf, isoMinute, recordingLabels } from "./wording.ts";
 
 /** How a recording showed in this sweep. */
 export interface Showing {
@@ -35,87 +35,52 @@ export function recordingWitness(showing: Showing, context: RecordingContext): W
   const isPaused = (rule: Rule) => !inSchedule && rule.respectSchedule;
   return {
     subject: { kind: "recording", id: state.id },
-    evidence: (rule, firing) => (isPaused(rule) ? undefined : evidenceOf(rule, firing, showing, context)),
+    evidence(rule, firing) {
+      if (!watchesRecordings(rule.when) || isPaused(rule)) return undefined;
+      const { evidence, judgesUnread } = kindOf(rule.when);
+      return showing.read || judgesUnread ? evidence(rule.when, firing, showing, context) : undefined;
+    },
     isPaused,
-    startsAt: (rule) => startOf(rule, state, context),
-    facts: (rule) => ({
+    startsAt: ({ when }) =>
+      (watchesRecordings(when) ? kindOf(when).startsAt?.(state, context) : undefined) ?? context.now,
+    facts: ({ when }) => ({
       timezone:
         inventory.recording(state.id)?.timezone ?? inventory.location(state.locationId)?.timezone ?? "UTC",
       averageQuality: state.averageQuality,
-      overallUptime: uptimeOf(rule, state.id, context),
       lastSeenAt: state.lastSeenAt,
-      ...(rule.when.kind === "flapping" ? flappingFacts(state) : {}),
+      ...(watchesRecordings(when) ? kindOf(when).facts?.(when, state, context) : {}),
       ...scheduleFacts(context.scheduleOf(state.id)),
     }),
     describe(rule, startsAt) {
       const labels = recordingLabels(rule, state.id, state.locationId, inventory);
-      const value = uptimeOf(rule, state.id, context) ?? state.averageQuality;
-      const changes = changesOf(state.history).count;
-      const began = rule.respectSchedule ? context.scheduleBegan(state.id) : undefined;
-      const expectedSince = began !== undefined && began > startsAt ? began : undefined;
-      const seen = { startsAt, value, changes, expectedSince };
-      return { labels, annotations: recordingAnnotations(rule, labels, seen) };
+      return { labels, annotations: annotations(rule, { labels, startsAt, state }, context) };
     },
   };
 }
 
-function startOf({ when }: Rule, state: RecordingState, context: RecordingContext): Instant {
-  if (when.kind === "status") return state.since;
-  const changedAt = when.kind === "flapping" ? recentChanges(state.history, context).since : undefined;
-  return changedAt ?? context.now;
-}
-
-function flappingFacts({ history, status, since }: RecordingState): Partial<AlertFacts> {
-  const changes = changesOf(history);
-  return { changes: changes.count, changesSince: changes.since, status, statusSince: since };
+/** What is wrong, in a line and in a sentence. */
+function annotations(
+  rule: Rule,
+  {
+    labels,
+    startsAt,
+    state,
+  }: { readonly labels: Labels; readonly startsAt: Instant; readonly state: RecordingState },
+  context: RecordingContext,
+): Labels {
+  const who = `${labels.recording ?? ""} at ${labels.location ?? ""}`;
+  const seen = { who, server: labels.camera_server, startsAt, state };
+  const [summary, description] = watchesRecordings(rule.when)
+    ? kindOf(rule.when).describe(rule.when, seen, context)
+    : [who, ""];
+  const began = rule.respectSchedule ? context.scheduleBegan(state.id) : undefined;
+  const expected =
+    began !== undefined && began > startsAt
+      ? ` Its uploading schedule began at ${isoMinute(began)}; before, nothing was expected of it.`
+      : "";
+  return annotationsOf(rule, summary, description + expected);
 }
 
 function scheduleFacts(schedule: ScheduleState | undefined): Pick<AlertFacts, "schedule"> {
   return schedule === "outside" || schedule === "unknown" ? { schedule } : {};
-}
-
-/** Missing is told apart first: what is not there is no evidence for anything else. */
-function evidenceOf(
-  rule: Rule,
-  firing: boolean,
-  { state, read, missing }: Showing,
-  context: RecordingContext,
-): boolean | undefined {
-  const { when } = rule;
-  if (when.kind === "missing") return missing;
-  if (!read) return undefined;
-  switch (when.kind) {
-    case "status":
-      return statusEvidence(when.status, state.status);
-    case "average_quality":
-      return state.status === "offline" ? undefined : isLow(state.averageQuality, when, firing);
-    case "overall_uptime":
-      return isLow(uptimeOf(rule, state.id, context), when, firing);
-    case "flapping":
-      return isFlapping(state.history, when, firing, context);
-    default:
-      return undefined;
-  }
-}
-
-/** A camera that went dark has not recovered from being degraded. */
-function statusEvidence(
-  watched: "offline" | "degraded",
-  status: RecordingState["status"],
-): boolean | undefined {
-  if (watched === "degraded" && status === "offline") return undefined;
-  return status === watched;
-}
-
-/** Hysteresis: begins below `below`, ends at `clearAbove`. */
-function isLow(
-  value: number | undefined,
-  { below, clearAbove }: { readonly below: number; readonly clearAbove: number },
-  firing: boolean,
-): boolean | undefined {
-  return value === undefined ? undefined : value < (firing ? clearAbove : below);
-}
-
-function uptimeOf(rule: Rule, id: string, context: RecordingContext): number | undefined {
-  return rule.when.kind === "overall_uptime" ? context.uptime(id, rule.when.overMs) : undefined;
 }

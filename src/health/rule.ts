@@ -1,18 +1,9 @@
 /** Alerting rules as the configuration's `rules:` has them; ratios 0–1, durations in ms. */
-import type { ProblemKind } from "./alert.ts";
+import type { ProblemKind } from "./problem.ts";
+import { kindOf, type RecordingCondition, watchesRecordings } from "./recording-kinds.ts";
 
 export type Condition =
-  | { readonly kind: "status"; readonly status: "offline" | "degraded" }
-  | { readonly kind: "average_quality"; readonly below: number; readonly clearAbove: number }
-  | {
-      readonly kind: "overall_uptime";
-      readonly below: number;
-      readonly clearAbove: number;
-      readonly overMs: number;
-    }
-  | { readonly kind: "missing" }
-  /** Weighted shares of the last states that changed: begins at `high`, ends at `low`, which is less. */
-  | { readonly kind: "flapping"; readonly high: number; readonly low: number }
+  | RecordingCondition
   | {
       readonly kind: "location_offline";
       readonly atLeast: number;
@@ -40,13 +31,8 @@ export interface Rule {
 
 /** What an alert of such a rule says is wrong. */
 export function problemOf(when: Condition): ProblemKind {
+  if (watchesRecordings(when)) return kindOf(when).problem(when);
   switch (when.kind) {
-    case "status":
-      return when.status;
-    case "average_quality":
-      return "low_quality";
-    case "overall_uptime":
-      return "low_uptime";
     case "service":
       return `service_${when.state}`;
     case "notifications":

@@ -1,18 +1,13 @@
 /** The rules by what they speak of, and what makes a recording worth a second look. */
-import type { Condition, ConditionKind, Rule } from "./rule.ts";
-
-/** In the order they are judged in: whether it flaps decides what becomes of the others. */
-const RECORDING_KINDS: readonly ConditionKind[] = [
-  "flapping",
-  "status",
-  "average_quality",
-  "overall_uptime",
-  "missing",
-];
+import { kindOf, recordingKinds, watchesRecordings } from "./recording-kinds.ts";
+import type { Condition, Rule } from "./rule.ts";
 
 export interface Rulebook {
+  /** In the order they are judged in. */
   readonly recording: readonly Rule[];
   readonly location: readonly Rule[];
+  /** Some rule has to look at recordings that are online as before, too. */
+  readonly looksAtAll: boolean;
   /** No online recording with at least this quality is of interest; −Infinity without such a rule. */
   readonly qualityFloor: number;
   readonly uptimes: readonly { readonly below: number; readonly overMs: number }[];
@@ -25,8 +20,9 @@ export interface Rulebook {
 export function compileRules(rules: readonly Rule[]): Rulebook {
   const conditions = rules.map(({ when }) => when);
   return {
-    recording: RECORDING_KINDS.flatMap((kind) => rules.filter(({ when }) => when.kind === kind)),
+    recording: Object.keys(recordingKinds).flatMap((kind) => rules.filter(({ when }) => when.kind === kind)),
     location: rules.filter(({ when }) => when.kind === "location_offline"),
+    looksAtAll: conditions.some((when) => watchesRecordings(when) && !kindOf(when).isIdleWhileWell),
     qualityFloor: Math.max(
       ...conditions.map((when) => (when.kind === "average_quality" ? when.below : Number.NEGATIVE_INFINITY)),
       Number.NEGATIVE_INFINITY,

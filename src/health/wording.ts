@@ -1,8 +1,7 @@
 /** Labels and annotations of an alert, as they are frozen when it becomes pending. Plain text, no markup. */
 import type { Instant } from "../lib/clock.ts";
-import { formatDuration } from "../lib/duration.ts";
 import type { Labels } from "./alert.ts";
-import type { Condition, Rule } from "./rule.ts";
+import type { Rule } from "./rule.ts";
 import type { Inventory } from "./state.ts";
 
 type Facts = Readonly<Record<string, string | undefined>>;
@@ -57,67 +56,6 @@ export function annotationsOf(rule: Rule, summary: string, description: string):
   return { summary, description, ...rule.annotations };
 }
 
-/** What is wrong with a recording, in a line and in a sentence. */
-export function recordingAnnotations(rule: Rule, labels: Labels, seen: RecordingSeen): Labels {
-  const who = `${labels.recording ?? ""} at ${labels.location ?? ""}`;
-  const server = labels.camera_server;
-  const [summary, description] = recordingWords(rule.when, { who, server, ...seen });
-  const expected =
-    seen.expectedSince === undefined
-      ? ""
-      : ` Its uploading schedule began at ${isoMinute(seen.expectedSince)}; before, nothing was expected of it.`;
-  return annotationsOf(rule, summary, description + expected);
-}
-
-/** What was seen of a recording when an alert of it began. */
-interface RecordingSeen {
-  readonly startsAt: Instant;
-  readonly value: number | undefined;
-  readonly changes: number;
-  /** When its uploading schedule began, where that was after `startsAt`. */
-  readonly expectedSince: Instant | undefined;
-}
-
-function recordingWords(
-  when: Condition,
-  {
-    who,
-    server,
-    startsAt,
-    value,
-    changes,
-  }: RecordingSeen & { readonly who: string; readonly server: string | undefined },
-): [string, string] {
-  const since = isoMinute(startsAt);
-  switch (when.kind) {
-    case "status":
-      return [
-        `${who} is ${when.status}`,
-        server ? `Camera server ${server}.` : `The service reports the recording ${when.status}.`,
-      ];
-    case "average_quality":
-      return [
-        `Quality of ${who} is below ${percent(when.below)}`,
-        `Average quality was ${percent(value)}, below ${percent(when.below)}, when this began; the alert ends at ${percent(when.clearAbove)}.`,
-      ];
-    case "overall_uptime":
-      return [
-        `Uptime of ${who} is below ${percent(when.below)}`,
-        `Uptime over ${formatDuration(when.overMs)} was ${percent(value)}, below ${percent(when.below)}, when this began; the alert ends at ${percent(when.clearAbove)}.`,
-      ];
-    case "flapping":
-      return [
-        `${who} is flapping`,
-        `Its status changed ${changes} times since ${since}; the alert ends once it is steady again, and says in which state.`,
-      ];
-    default:
-      return [
-        `${who} is missing`,
-        `The service has not listed the recording since ${since}, though it answers for its location.`,
-      ];
-  }
-}
-
 /** What is wrong with a location. */
 export function locationAnnotations(
   rule: Rule,
@@ -137,11 +75,11 @@ export function isExtentAtStart(description: string | undefined): boolean {
 }
 
 /** A ratio as people read it: 0.9512 → `95.1 %`; undefined → `unknown`. */
-function percent(ratio: number | undefined): string {
+export function percent(ratio: number | undefined): string {
   return ratio === undefined ? "unknown" : `${Math.round(ratio * 1000) / 10} %`;
 }
 
 /** `2026-11-20 14:05 UTC`. */
-function isoMinute(at: Instant): string {
+export function isoMinute(at: Instant): string {
   return `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

@@ -1,6 +1,8 @@
 /** What an alert says is wrong, in words: alone, in a count, and in the past. */
 
-import type { Alert, ProblemKind } from "../health/alert.ts";
+import type { Alert } from "../health/alert.ts";
+import { problems, type RecordingProblemWords } from "../health/problem.ts";
+import { recordingProblems } from "../health/recording-kinds.ts";
 import { counted, count as figure } from "../lib/words.ts";
 import { changesPhrase } from "./flapping.ts";
 import { clean, locationName, plainName } from "./name.ts";
@@ -26,36 +28,18 @@ export function problemOf(alert: Alert): Problem {
   // What others send means what they mean by it, whatever it is called.
   if (alert.subject.kind === "outside") return ownProblem(alert, alert.labels.alertname ?? "alert");
   const name = alert.labels.alertname ?? alert.ruleId;
-  const watched = alert.facts.problem && WATCHED[alert.facts.problem];
+  const watched = alert.facts.problem && problems[alert.facts.problem]?.rule;
   return PROBLEMS.get(watched ?? name) ?? ownProblem(alert, name);
 }
 
-/** The default rule that watches the same. */
-const WATCHED: Readonly<Record<ProblemKind, string>> = {
-  offline: "RecordingOffline",
-  degraded: "RecordingDegraded",
-  low_quality: "LowQuality",
-  low_uptime: "LowUptime",
-  missing: "RecordingMissing",
-  flapping: "RecordingFlapping",
-  location_offline: "LocationOffline",
-  service_unreachable: "ServiceUnreachable",
-  service_partly_unreachable: "ServicePartlyUnreachable",
-  notifications_failing: "NotificationsFailing",
-};
-
-function recordings(
-  key: string,
-  words: { adjective: string; short: string; was: string; is?: Problem["is"] },
-): [string, Problem] {
-  const { adjective, short, was, is = () => short } = words;
+function ofRecordings({ rule: key, adjective, short, was }: RecordingProblemWords): [string, Problem] {
   return [
     key,
     {
       key,
       title: (alerts, still) => `${counted(alerts.length, "recording")}${still ? " still" : ""} ${adjective}`,
       short: (count) => `${figure(count)} ${short}`,
-      is,
+      is: (alert) => (alert.facts.changes === undefined ? short : changesPhrase(alert)),
       was,
     },
   ];
@@ -78,17 +62,7 @@ function whole(
 }
 
 const PROBLEMS: ReadonlyMap<string, Problem> = new Map([
-  recordings("RecordingOffline", { adjective: "offline", short: "offline", was: "was offline" }),
-  recordings("RecordingDegraded", { adjective: "degraded", short: "degraded", was: "was degraded" }),
-  recordings("LowQuality", { adjective: "with low quality", short: "quality low", was: "had low quality" }),
-  recordings("LowUptime", { adjective: "with low uptime", short: "uptime low", was: "had low uptime" }),
-  recordings("RecordingMissing", { adjective: "missing", short: "missing", was: "was missing" }),
-  recordings("RecordingFlapping", {
-    adjective: "flapping",
-    short: "flapping",
-    is: changesPhrase,
-    was: "was flapping",
-  }),
+  ...Object.values(recordingProblems).map(ofRecordings),
   [
     "LocationOffline",
     {

@@ -1,9 +1,10 @@
 /** Nobody reads at night what the line above has said. */
 import { describe, expect, test } from "vitest";
 import type { NotifiedAlert } from "../../src/alerting/notification.ts";
-import type { ProblemKind } from "../../src/health/alert.ts";
+import type { ProblemKind } from "../../src/health/problem.ts";
+import { recordingWitness } from "../../src/health/recording-witness.ts";
 import { type Condition, problemOf, type Rule } from "../../src/health/rule.ts";
-import { locationAnnotations, recordingAnnotations } from "../../src/health/wording.ts";
+import { locationAnnotations } from "../../src/health/wording.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { messageOf } from "../../src/notify/message.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";
@@ -12,6 +13,45 @@ import { alertOf, NOW, notificationOf, otherAlert } from "./fixtures.ts";
 
 const labels = { recording: "Till 3", location: "Leeds", location_id: "leeds" };
 const facts = (problem: ProblemKind) => ({ timezone: "Europe/London", problem });
+/** With a quality and an uptime of 40 %. */
+const poorly = recordingWitness(
+  {
+    state: {
+      id: "t3",
+      locationId: "leeds",
+      status: "online",
+      readAt: NOW,
+      since: NOW,
+      lastSeenAt: NOW,
+      onlineSeenAt: NOW,
+      averageQuality: 0.4,
+      presentAt: NOW,
+      alerts: undefined,
+    },
+    read: true,
+    missing: false,
+  },
+  {
+    now: NOW,
+    intervalMs: 30_000,
+    inventory: {
+      recording: (id) => ({
+        id,
+        name: "Till 3",
+        locationId: "leeds",
+        organisation: "",
+        cameraServer: "",
+        timezone: "Europe/London",
+        useUploadingSchedule: false,
+      }),
+      location: (id) => ({ id, name: "Leeds", timezone: "Europe/London" }),
+    },
+    uptime: () => 0.4,
+    inSchedule: () => true,
+    scheduleOf: () => undefined,
+    scheduleBegan: () => undefined,
+  },
+);
 const ruleOf = (when: Condition, annotations = {}): Rule => ({
   id: "Own",
   alert: "Own",
@@ -29,8 +69,7 @@ function notesOf(alert: NotifiedAlert): readonly string[] {
 
 describe("the generated words of a rule, whatever it is called,", () => {
   const notesOfRecording = (when: Condition, own = {}) => {
-    const seen = { startsAt: NOW, value: 0.4, changes: 3, expectedSince: undefined };
-    const annotations = recordingAnnotations(ruleOf(when, own), labels, seen);
+    const { annotations } = poorly.describe(ruleOf(when, own), NOW);
     return notesOf(alertOf("Till 3", { labels, annotations, facts: facts(problemOf(when)) }));
   };
 

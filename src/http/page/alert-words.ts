@@ -1,5 +1,6 @@
 /** What an alert says, in the fewest words. */
-import type { AlertFacts, ProblemKind } from "../../health/alert.ts";
+import type { AlertFacts } from "../../health/alert.ts";
+import { problems } from "../../health/problem.ts";
 import type { AlertState } from "../../health/state.ts";
 import { html, type Markup } from "../../lib/markup.ts";
 import { count, nameOf, percent } from "../../lib/words.ts";
@@ -7,22 +8,9 @@ import { count, nameOf, percent } from "../../lib/words.ts";
 /** Of an alert that fires or is pending, what is shown. */
 export type ShownAlert = Pick<AlertState, "labels" | "annotations" | "startsAt" | "facts">;
 
-const PROBLEMS: Readonly<Record<ProblemKind, string>> = {
-  offline: "Offline",
-  degraded: "Degraded",
-  low_quality: "Low quality",
-  low_uptime: "Low uptime",
-  missing: "Missing",
-  flapping: "Flapping",
-  location_offline: "Location offline",
-  service_unreachable: "Service out of reach",
-  service_partly_unreachable: "Service partly out of reach",
-  notifications_failing: "Messages do not get out",
-};
-
 /** `Low quality, 40 %`; the alert's own name where it is about nothing of ours. */
 export function problemOf({ labels, facts }: Pick<ShownAlert, "labels" | "facts">): string {
-  const words = facts.problem && PROBLEMS[facts.problem];
+  const words = facts.problem && problems[facts.problem]?.name;
   return `${words ?? nameOf(labels.alertname ?? "", "alert", 80)}${figure(facts)}`;
 }
 
