@@ -3,9 +3,9 @@
  * other processes. Beside it the floor: the same frames parsed and the same documents read and written, bare.
  */
 import { Redis } from "ioredis";
+import { planIntegrations } from "../src/channels.ts";
 import { parseConfig } from "../src/config/load.ts";
 import { createAssigned } from "../src/jobs/assigned.ts";
-import { planIntegrations } from "../src/jobs/integrations.ts";
 import { createInventoryJob } from "../src/jobs/inventory.ts";
 import { createSweep } from "../src/jobs/sweep.ts";
 import { systemClock } from "../src/lib/clock.ts";

@@ -1,9 +1,9 @@
 /** The channels of a configuration: one per integration, a mail transport for all of e-mail. */
 import type { Integration } from "./alerting/route.ts";
+import type { ChannelConfigs, ChannelEntry, ChannelType } from "./config/channel-schema.ts";
 import type { Config } from "./config/config.ts";
 import type { Channel, Refusal } from "./jobs/deliver.ts";
 import type { DigestMail } from "./jobs/digest-mail.ts";
-import { type IntegrationPlan, planIntegrations } from "./jobs/integrations.ts";
 import { toError } from "./lib/errors.ts";
 import type { Logger } from "./lib/log.ts";
 import { createAlertmanagerNotifier } from "./notify/alertmanager/send.ts";
@@ -28,47 +28,122 @@ export interface Channels {
   close(): Promise<void>;
 }
 
+/** What makes an integration of this channel, but for its name. */
+type Traits = Pick<Integration, "endpoint" | "paceMs" | "sendResolved" | "everyGroup" | "resendMs"> & {
+  /** Of an entry that makes several integrations, whose this one is. */
+  readonly recipient?: string;
+};
+
+/** Printable names of what several integrations may share. */
+interface Endpoints {
+  webhook(url: string): string;
+  readonly smtp: string;
+}
+
+interface Tools {
+  readonly timeoutMs: number;
+  readonly log: Logger;
+  readonly mail: { readonly transport: MailTransport; readonly from: string } | undefined;
+}
+
+interface ChannelKind<Type extends ChannelType> {
+  /** The integrations of one entry. */
+  plan(entry: ChannelEntry<Type>, endpoints: Endpoints): readonly Traits[];
+  open(entry: ChannelEntry<Type>, recipient: string, tools: Tools): Notifier;
+}
+
+/** Slack allows one message a second per webhook (docs.slack.dev, rate limits). */
+const SLACK_PACE_MS = 1_000;
+/** Mail servers slow down or turn away who sends many messages at once. */
+const EMAIL_PACE_MS = 200;
+
+/** The channels there are, an entry each; how one is written in a configuration is config/channel-schema.ts's to say. */
+const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
+  slack: {
+    plan: ({ apiUrl, sendResolved }, { webhook }) => [
+      { sendResolved, endpoint: webhook(apiUrl), paceMs: SLACK_PACE_MS },
+    ],
+    open: ({ apiUrl }, _, { timeoutMs, log }) => createSlackNotifier({ apiUrl, timeoutMs, log }),
+  },
+  email: {
+    plan: ({ to, sendResolved }, { smtp }) =>
+      to.map((recipient) => ({ recipient, sendResolved, endpoint: smtp, paceMs: EMAIL_PACE_MS })),
+    open({ to }, recipient, { timeoutMs, log, mail }) {
+      if (!mail) throw new Error("email_configs without smtp passed the configuration's checks");
+      return createEmailNotifier({ ...mail, to, recipient, timeoutMs, log });
+    },
+  },
+  webhook: {
+    plan: ({ url, sendResolved }, { webhook }) => [
+      { sendResolved, endpoint: webhook(url), paceMs: 0, everyGroup: true },
+    ],
+    open: (entry, _, { timeoutMs, log }) => createWebhookNotifier({ ...entry, timeoutMs, log }),
+  },
+  alertmanager: {
+    plan: ({ url, resendMs }, { webhook }) => [
+      { sendResolved: true, endpoint: webhook(url), paceMs: 0, resendMs },
+    ],
+    open: (entry, _, { timeoutMs, log }) => createAlertmanagerNotifier({ ...entry, timeoutMs, log }),
+  },
+};
+const types = Object.keys(kinds) as ChannelType[];
+
+/** An integration and what opens its channel. */
+export interface IntegrationPlan {
+  readonly integration: Integration;
+  open(tools: Tools): Notifier;
+}
+
+/** All integrations of a configuration, nothing opened. */
+export function planIntegrations(config: Pick<Config, "receivers">, endpoints: Endpoints): IntegrationPlan[] {
+  const plansOf = <Type extends ChannelType>(
+    name: string,
+    configs: ChannelConfigs,
+    type: Type,
+  ): IntegrationPlan[] => {
+    const kind: ChannelKind<Type> = kinds[type];
+    const entries: ChannelConfigs[Type] = configs[type];
+    return entries.flatMap((entry, position) =>
+      kind.plan(entry, endpoints).map(({ recipient = "", ...traits }) => {
+        const id = [name, type, position, ...(recipient === "" ? [] : [recipient])].join("/");
+        return {
+          integration: { id, receiver: name, type, ...traits },
+          open: (tools) => kind.open(entry, recipient, tools),
+        };
+      }),
+    );
+  };
+  return config.receivers.flatMap((receiver) =>
+    types.flatMap((type) => plansOf(receiver.name, receiver, type)),
+  );
+}
+
 /** Builds every channel; nothing connects before the first message. */
 export function createChannels(config: Config, log: Logger): Channels {
   const { smtp } = config;
   const transport = smtp && createMailTransport(smtp, { log });
+  const mail = transport && smtp && { transport, from: smtp.from };
   const plans = planIntegrations(config, {
     webhook: endpointOf,
     smtp: smtp ? endpointOf(smtpUrl(smtp)) : "",
   });
-  const made = plans.map((plan) => ({ plan, notifier: notifierOf(plan, config, transport, log) }));
+  const tools: Tools = { timeoutMs: SEND_TIMEOUT_MS, log, mail };
+  const made = plans.map(({ integration, open }) => ({ integration, notifier: open(tools) }));
   return {
     integrations: plans.map(({ integration }) => integration),
     byId: new Map(
-      made.map(({ plan: { integration }, notifier }) => [
+      made.map(({ integration, notifier }) => [
         integration.id,
         { integration, send: (notification, options) => notifier.send(notification, options) },
       ]),
     ),
-    digestMail: transport && smtp && digestMailOf(transport, smtp.from),
+    digestMail: mail && digestMailOf(mail.transport, mail.from),
     toRefusal,
     isPassing: (thrown) => !(thrown instanceof NotifyError) || thrown.retryable,
     async close() {
       await Promise.all([...made.map(({ notifier }) => notifier.close()), transport?.close()]);
     },
   };
-}
-
-function notifierOf(
-  plan: IntegrationPlan,
-  config: Config,
-  transport: MailTransport | undefined,
-  log: Logger,
-): Notifier {
-  const timeoutMs = SEND_TIMEOUT_MS;
-  if (plan.type === "slack") return createSlackNotifier({ apiUrl: plan.apiUrl, timeoutMs, log });
-  if (plan.type === "webhook") return createWebhookNotifier({ ...plan.webhook, timeoutMs, log });
-  if (plan.type === "alertmanager")
-    return createAlertmanagerNotifier({ ...plan.alertmanager, timeoutMs, log });
-  if (!transport || !config.smtp)
-    throw new Error("email_configs without smtp passed the configuration's checks");
-  const { to, recipient } = plan;
-  return createEmailNotifier({ transport, from: config.smtp.from, to, recipient, timeoutMs, log });
 }
 
 /** A refused recipient is that integration's own trouble; anything that is no NotifyError is a fault of ours. */

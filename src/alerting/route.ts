@@ -35,7 +35,8 @@ export interface Integration {
   /** `receiver/type/position`, for e-mail followed by `/recipient`. */
   readonly id: string;
   readonly receiver: string;
-  readonly type: IntegrationType;
+  /** `slack`, `email` and so on: a receiver's key without `_configs`. */
+  readonly type: string;
   readonly sendResolved: boolean;
   /** Shared by all integrations that use the same endpoint (a hash of webhook URL or SMTP server): pace and back-off. */
   readonly endpoint: string;
@@ -54,6 +55,3 @@ export interface Integration {
 export function isProgram({ everyGroup, resendMs }: Integration): boolean {
   return everyGroup === true || resendMs !== undefined;
 }
-
-export const integrationTypes = ["slack", "email", "webhook", "alertmanager"] as const;
-export type IntegrationType = (typeof integrationTypes)[number];

@@ -46,12 +46,10 @@ function asJson(file: string, checked: Checked): string {
 function summarise(config: Config) {
   return {
     rules: config.rules.map(({ id }) => id),
-    receivers: config.receivers.map(({ name, slack, email, webhook, alertmanager }) => ({
+    receivers: config.receivers.map(({ name, ...channels }) => ({
       name,
-      slack: slack.length,
-      email: email.flatMap(({ to }) => to),
-      webhook: webhook.length,
-      alertmanager: alertmanager.length,
+      ...Object.fromEntries(Object.entries(channels).map(([type, entries]) => [type, entries.length])),
+      email: channels.email.flatMap(({ to }) => to),
     })),
     digests: config.digests.map(({ name }) => name),
     route: summariseRoute(config.route),
@@ -96,13 +94,13 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-function describeReceiver({ slack, email, webhook, alertmanager }: Receiver): string {
-  const parts = [
-    ...(slack.length > 0 ? [count(slack.length, "Slack webhook")] : []),
-    ...email.map(({ to }) => `e-mail to ${to.join(", ")}`),
-    ...(webhook.length > 0 ? [count(webhook.length, "webhook")] : []),
-    ...(alertmanager.length > 0 ? [count(alertmanager.length, "Alertmanager")] : []),
-  ];
+const NOUNS: Readonly<Record<string, string>> = { slack: "Slack webhook", alertmanager: "Alertmanager" };
+
+function describeReceiver({ name: _, ...channels }: Receiver): string {
+  const parts = Object.entries(channels).flatMap(([type, entries]) => {
+    if (type === "email") return channels.email.map(({ to }) => `e-mail to ${to.join(", ")}`);
+    return entries.length > 0 ? [count(entries.length, NOUNS[type] ?? type)] : [];
+  });
   return parts.join("; ") || "nobody";
 }
 

@@ -5,11 +5,10 @@ import { formatMatcher } from "../alerting/matcher.ts";
 import type { Route } from "../alerting/route.ts";
 import type { NamedInterval } from "../alerting/time-interval.ts";
 import type { Rule } from "../health/rule.ts";
+import { buildChannels } from "./channel-schema.ts";
 import { buildCondition } from "./condition-schema.ts";
-import type { Config, DigestConfig, HttpClientConfig, HttpConfig, Receiver } from "./config.ts";
-import type { HttpClientInput } from "./http-client-schema.ts";
+import type { Config, DigestConfig, HttpConfig } from "./config.ts";
 import type { InhibitRuleInput } from "./inhibit-schema.ts";
-import type { ReceiverInput } from "./receiver-schema.ts";
 import { type RouteInput, routeDefaults } from "./route-schema.ts";
 import type { RuleInput } from "./rule-schema.ts";
 import type { ConfigInput } from "./schema.ts";
@@ -61,7 +60,7 @@ export function buildConfig(input: ConfigInput): Config {
     },
     rules: buildRules(input.rules),
     route: buildRoot(input),
-    receivers: input.receivers.map(buildReceiver),
+    receivers: input.receivers.map((receiver) => ({ name: receiver.name, ...buildChannels(receiver) })),
     inhibitRules: input.inhibit_rules.map(buildInhibitRule),
     smtp: smtp && {
       host: smtp.host,
@@ -155,34 +154,5 @@ function buildInhibitRule(input: InhibitRuleInput): InhibitRule {
     sourceMatchers: input.source_matchers,
     targetMatchers: input.target_matchers,
     equal: input.equal,
-  };
-}
-
-function buildReceiver(input: ReceiverInput): Receiver {
-  return {
-    name: input.name,
-    slack: input.slack_configs.map((slack) => ({ apiUrl: slack.api_url, sendResolved: slack.send_resolved })),
-    email: input.email_configs.map((mail) => ({ to: mail.to, sendResolved: mail.send_resolved })),
-    webhook: input.webhook_configs.map((webhook) => ({
-      url: webhook.url,
-      secret: webhook.secret,
-      maxAlerts: webhook.max_alerts,
-      http: buildHttpClient(webhook.http_config),
-      sendResolved: webhook.send_resolved,
-    })),
-    alertmanager: input.alertmanager_configs.map((alertmanager) => ({
-      url: alertmanager.url,
-      resendMs: alertmanager.resend_interval,
-      http: buildHttpClient(alertmanager.http_config),
-    })),
-  };
-}
-
-function buildHttpClient(input: HttpClientInput | undefined): HttpClientConfig {
-  const { authorization, basic_auth: basicAuth, tls_config: tls } = input ?? {};
-  return {
-    authorization,
-    basicAuth,
-    tls: tls && { ca: tls.ca, cert: tls.cert, key: tls.key, servername: tls.server_name },
   };
 }

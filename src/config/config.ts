@@ -3,6 +3,7 @@ import type { InhibitRule } from "../alerting/inhibit.ts";
 import type { Route } from "../alerting/route.ts";
 import type { Rule } from "../health/rule.ts";
 import type { LogLevel } from "../lib/log.ts";
+import type { ChannelConfigs } from "./channel-schema.ts";
 
 export interface Config {
   readonly service: ServiceConfig;
@@ -75,39 +76,9 @@ export interface WatchConfig {
   readonly historyMs: number;
 }
 
-export interface Receiver {
+/** Its entries by channel, as `channel-schema.ts` builds them. */
+export interface Receiver extends ChannelConfigs {
   readonly name: string;
-  readonly slack: readonly SlackConfig[];
-  readonly email: readonly EmailConfig[];
-  readonly webhook: readonly WebhookConfig[];
-  readonly alertmanager: readonly AlertmanagerConfig[];
-}
-
-export interface SlackConfig {
-  readonly apiUrl: string;
-  readonly sendResolved: boolean;
-}
-
-export interface EmailConfig {
-  readonly to: readonly string[];
-  readonly sendResolved: boolean;
-}
-
-export interface WebhookConfig {
-  readonly url: string;
-  /** Signs every message; undefined: none is. */
-  readonly secret: string | undefined;
-  /** 0: all. */
-  readonly maxAlerts: number;
-  readonly http: HttpClientConfig;
-  readonly sendResolved: boolean;
-}
-
-export interface AlertmanagerConfig {
-  /** Without a trailing slash. */
-  readonly url: string;
-  readonly resendMs: number;
-  readonly http: HttpClientConfig;
 }
 
 /** How an endpoint is asked; one of `authorization` and `basicAuth` at most. */

@@ -1,6 +1,7 @@
 /** The whole configuration, key by key: the one place that says what there is, what it is for and its default. */
 import { z } from "zod";
 import { logLevels } from "../lib/log.ts";
+import { addresses } from "./channel-schema.ts";
 import { defaultInhibitRules, inhibitRuleSection } from "./inhibit-schema.ts";
 import { listOf, optional, type Parsed, required, section, withDefault } from "./key.ts";
 import {
@@ -20,7 +21,7 @@ import {
   url,
   zone,
 } from "./leaf.ts";
-import { addresses, receiverSection } from "./receiver-schema.ts";
+import { receiverSection } from "./receiver-schema.ts";
 import { redisSection } from "./redis-schema.ts";
 import { matchers, routeSection } from "./route-schema.ts";
 import { defaultRules, ruleSection } from "./rule-schema.ts";

@@ -1,84 +1,8 @@
-/** The units of delivery a configuration asks for, and where an alert is to be told. Pure. */
+/** Where an alert is to be told. Pure. */
 import type { Integration, Route } from "../alerting/route.ts";
 import { groupOf, routesFor } from "../alerting/routing.ts";
-import type { AlertmanagerConfig, Config, WebhookConfig } from "../config/config.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Destination } from "../store/destination.ts";
-
-/** Slack allows one message a second per webhook (docs.slack.dev, rate limits). */
-const SLACK_PACE_MS = 1_000;
-/** Mail servers slow down or turn away who sends many messages at once. */
-const EMAIL_PACE_MS = 200;
-
-/** An integration and what it takes to build its channel. */
-export type IntegrationPlan =
-  | { readonly integration: Integration; readonly type: "slack"; readonly apiUrl: string }
-  | {
-      readonly integration: Integration;
-      readonly type: "email";
-      readonly to: readonly string[];
-      readonly recipient: string;
-    }
-  | { readonly integration: Integration; readonly type: "webhook"; readonly webhook: WebhookConfig }
-  | {
-      readonly integration: Integration;
-      readonly type: "alertmanager";
-      readonly alertmanager: AlertmanagerConfig;
-    };
-
-/** All integrations of a configuration; `endpoints` gives printable names of a URL and of the mail server. */
-export function planIntegrations(
-  config: Pick<Config, "receivers">,
-  endpoints: { webhook(url: string): string; smtp: string },
-): IntegrationPlan[] {
-  return config.receivers.flatMap(({ name, slack, email, webhook, alertmanager }): IntegrationPlan[] => [
-    ...slack.map(({ apiUrl, sendResolved }, i): IntegrationPlan => {
-      const id = `${name}/slack/${i}`;
-      const endpoint = endpoints.webhook(apiUrl);
-      return {
-        type: "slack",
-        apiUrl,
-        integration: { id, receiver: name, type: "slack", sendResolved, endpoint, paceMs: SLACK_PACE_MS },
-      };
-    }),
-    ...email.flatMap(({ to, sendResolved }, i) =>
-      to.map((recipient): IntegrationPlan => {
-        const id = `${name}/email/${i}/${recipient}`;
-        const endpoint = endpoints.smtp;
-        return {
-          type: "email",
-          to,
-          recipient,
-          integration: { id, receiver: name, type: "email", sendResolved, endpoint, paceMs: EMAIL_PACE_MS },
-        };
-      }),
-    ),
-    ...webhook.map((one, i): IntegrationPlan => {
-      const integration = {
-        id: `${name}/webhook/${i}`,
-        receiver: name,
-        type: "webhook",
-        sendResolved: one.sendResolved,
-        endpoint: endpoints.webhook(one.url),
-        paceMs: 0,
-        everyGroup: true,
-      } as const;
-      return { type: "webhook", webhook: one, integration };
-    }),
-    ...alertmanager.map((one, i): IntegrationPlan => {
-      const integration = {
-        id: `${name}/alertmanager/${i}`,
-        receiver: name,
-        type: "alertmanager",
-        sendResolved: true,
-        endpoint: endpoints.webhook(one.url),
-        paceMs: 0,
-        resendMs: one.resendMs,
-      } as const;
-      return { type: "alertmanager", alertmanager: one, integration };
-    }),
-  ]);
-}
 
 /**
  * Every group an alert belongs to. An alert about an integration that fails is never sent through that one.

@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import { planIntegrations } from "../src/channels.ts";
+
+it("every webhook and every recipient is an integration of its own; what they share is the endpoint", () => {
+  const url = "https://hooks.slack.com/services/T/B/secret";
+  const none = { slack: [], email: [], webhook: [], alertmanager: [] };
+  const plans = planIntegrations(
+    {
+      receivers: [
+        {
+          ...none,
+          name: "ops",
+          slack: [{ apiUrl: url, sendResolved: true }],
+          email: [{ to: ["a@example.com", "b@example.com"], sendResolved: false }],
+        },
+        { ...none, name: "dev", slack: [{ apiUrl: url, sendResolved: true }] },
+      ],
+    },
+    { webhook: (webhook) => `hash of ${webhook.length}`, smtp: "smtp hash" },
+  );
+  const made = plans.map(({ integration }) => integration);
+  expect(made.map(({ id }) => id)).toEqual([
+    "ops/slack/0",
+    "ops/email/0/a@example.com",
+    "ops/email/0/b@example.com",
+    "dev/slack/0",
+  ]);
+  expect(made[0]?.endpoint).toBe(made[3]?.endpoint);
+  expect(made[1]?.endpoint).toBe(made[2]?.endpoint);
+  expect(made.map(({ paceMs }) => paceMs)).toEqual([1_000, 200, 200, 1_000]);
+  expect(made.map(({ sendResolved }) => sendResolved)).toEqual([true, false, false, true]);
+  expect(JSON.stringify(made)).not.toContain("secret");
+});
