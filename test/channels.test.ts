@@ -1,23 +1,20 @@
 import { expect, it } from "vitest";
 import { planIntegrations } from "../src/channels.ts";
+import { configOf, service } from "./config/text.ts";
 
 it("every webhook and every recipient is an integration of its own; what they share is the endpoint", () => {
   const url = "https://hooks.slack.com/services/T/B/secret";
-  const none = { slack: [], email: [], webhook: [], alertmanager: [] };
-  const plans = planIntegrations(
-    {
-      receivers: [
-        {
-          ...none,
-          name: "ops",
-          slack: [{ apiUrl: url, sendResolved: true }],
-          email: [{ to: ["a@example.com", "b@example.com"], sendResolved: false }],
-        },
-        { ...none, name: "dev", slack: [{ apiUrl: url, sendResolved: true }] },
-      ],
-    },
-    { webhook: (webhook) => `hash of ${webhook.length}`, smtp: "smtp hash" },
-  );
+  const config = configOf(`${service}
+receivers:
+  - name: ops
+    slack_configs: [{ api_url: "${url}" }]
+    email_configs: [{ to: [a@example.com, b@example.com], send_resolved: false }]
+  - name: dev
+    slack_configs: [{ api_url: "${url}" }]
+route: { receiver: ops }
+smtp: { host: smtp.example.com, from: lenswatch@example.com }
+`);
+  const plans = planIntegrations(config, { webhook: (one) => `hash of ${one.length}`, smtp: "smtp hash" });
   const made = plans.map(({ integration }) => integration);
   expect(made.map(({ id }) => id)).toEqual([
     "ops/slack/0",

@@ -16,16 +16,18 @@ import type { SimulatorErrorCode } from "../src/simulator/errors.ts";
 import { storeErrorCodes } from "../src/store/errors.ts";
 import { serve } from "./http/serve.ts";
 import { fleetOf, recordingState } from "./metrics/fleets.ts";
+import { mayImport } from "./rooms.ts";
 import { anchorOf, blocks, firstCells, readPage, table } from "./support/documents.ts";
 
 const root = new URL("../", import.meta.url);
 const readme = readPage("README.md");
 const operations = readPage("config/OPERATIONS.md");
-const pages = [readme, operations];
+const contributing = readPage("CONTRIBUTING.md");
+const pages = [readme, operations, contributing];
 
 test("the table of metrics has every metric as it is, and no other", () => {
   const rows = [...Object.values(fleetRows), ...Object.values(processRows)];
-  expect(table(operations, "Metrics")).toEqual(
+  expect(table(operations, "Metrics"), "write it anew: node test/write-tables.ts").toEqual(
     rows.map(({ name, type, labels, help }) => [name, type, labels.join(", "), help]),
   );
 });
@@ -133,10 +135,26 @@ test("pictures are small enough to load on a telephone", () => {
   expect(pictures.filter((file) => statSync(new URL(file, root)).size > 300_000)).toEqual([]);
 });
 
-test("every folder and file of the layout is there", () => {
-  const paths = firstCells(readme, "Layout");
-  expect(paths).toContain("src/health/");
-  expect(paths.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+describe("the map of the rooms", () => {
+  const rows = table(contributing, "The rooms");
+
+  test("has every room with what it may import, and no other", () => {
+    const shown = (rooms: (typeof mayImport)[string]) =>
+      rooms === "*" ? "everything but main" : rooms.join(", ") || "nothing of ours";
+    const roomOf = (path: string) => path.replace(/^src\/|\.ts$|\/$/g, "");
+    expect(rows.map(([path = "", , imports]) => [roomOf(path), imports])).toEqual(
+      Object.entries(mayImport).map(([room, rooms]) => [room, shown(rooms)]),
+    );
+  });
+
+  test("leads to what is there, as does every path of a source", () => {
+    const named = [...contributing.text.matchAll(/`((?:src|test|config|\.ci)\/[\w./-]+)`/g)].map(
+      ([, path = ""]) => path,
+    );
+    const paths = named.filter((path) => !path.includes("NAME"));
+    expect(paths).toContain("src/health/");
+    expect(paths.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+  });
 });
 
 test("every metric the guide for operators names is one", () => {

@@ -3,6 +3,7 @@ import { createMatcher } from "../../src/alerting/matcher.ts";
 import type { Route } from "../../src/alerting/route.ts";
 import { planIntegrations } from "../../src/channels.ts";
 import { destinationsOf } from "../../src/jobs/integrations.ts";
+import { configOf, service } from "../config/text.ts";
 import { firing, integration, MINUTE } from "../store/room.ts";
 
 const route = (more: Partial<Route>): Route => ({
@@ -72,23 +73,13 @@ it("that an integration fails is told by every other one, never by itself, which
 });
 
 describe("programs", () => {
-  const http = { authorization: undefined, basicAuth: undefined, tls: undefined };
-  const plans = planIntegrations(
-    {
-      receivers: [
-        {
-          name: "ops",
-          slack: [],
-          email: [],
-          webhook: [
-            { url: "https://a.example/secret", secret: "secret", maxAlerts: 0, http, sendResolved: false },
-          ],
-          alertmanager: [{ url: "https://am.example", resendMs: MINUTE, http }],
-        },
-      ],
-    },
-    { webhook: (url) => `hash of ${url.length}`, smtp: "" },
-  );
+  const config = configOf(`${service}
+receivers:
+  - name: ops
+    webhook_configs: [{ url: "https://a.example/secret", secret: secret, send_resolved: false }]
+    alertmanager_configs: [{ url: "https://am.example", resend_interval: 1m }]
+`);
+  const plans = planIntegrations(config, { webhook: (url) => `hash of ${url.length}`, smtp: "" });
   const made = plans.map(({ integration }) => integration);
   const to = destinationsOf(camera, route({ stormGroups: 10 }), made);
 
