@@ -1,5 +1,4 @@
 /** `receivers`: the ways of telling, each entry an integration of its own. */
-import type { z } from "zod";
 import { channelKeys } from "./channel-schema.ts";
 import { required, section } from "./key.ts";
 import { name } from "./leaf.ts";
@@ -10,4 +9,3 @@ const receiver = section({
 });
 
 export const receiverSection: typeof receiver = receiver;
-export type ReceiverInput = z.output<typeof receiver.schema>;

@@ -7,9 +7,9 @@ import { formatDuration } from "../lib/duration.ts";
 import type { AlertFacts } from "./alert.ts";
 import { changesOf, isFlapping, recentChanges } from "./flapping.ts";
 import type { RecordingProblemWords } from "./problem.ts";
-import type { RecordingContext, Showing } from "./recording-witness.ts";
 import type { Condition } from "./rule.ts";
-import type { RecordingState } from "./state.ts";
+import type { ScheduleState } from "./schedule.ts";
+import type { Inventory, RecordingState } from "./state.ts";
 import { isoMinute, percent } from "./wording.ts";
 
 /** Hysteresis: begins below `below`, ends at `clearAbove`. */
@@ -72,6 +72,25 @@ export const recordingProblems = {
     was: "was flapping",
   },
 } as const satisfies Record<string, RecordingProblemWords>;
+
+/** How a recording showed in this sweep. */
+export interface Showing {
+  readonly state: RecordingState;
+  /** Whether there was a good reading. */
+  readonly read: boolean;
+  /** Absent from a complete snapshot; undefined when absence proves nothing. */
+  readonly missing: boolean | undefined;
+}
+
+export interface RecordingContext {
+  readonly now: Instant;
+  readonly intervalMs: number;
+  readonly inventory: Inventory;
+  uptime(recordingId: string, overMs: number): number | undefined;
+  inSchedule(recordingId: string): boolean;
+  scheduleOf(recordingId: string): ScheduleState | undefined;
+  scheduleBegan(recordingId: string): Instant | undefined;
+}
 
 /** What was seen of a recording when an alert of it began. */
 export interface RecordingSeen {

@@ -2,31 +2,12 @@
 
 import type { Instant } from "../lib/clock.ts";
 import type { AlertFacts, Labels } from "./alert.ts";
-import { kindOf, watchesRecordings } from "./recording-kinds.ts";
+import { kindOf, type RecordingContext, type Showing, watchesRecordings } from "./recording-kinds.ts";
 import type { Rule } from "./rule.ts";
 import type { ScheduleState } from "./schedule.ts";
-import type { Inventory, RecordingState } from "./state.ts";
+import type { RecordingState } from "./state.ts";
 import type { Witness } from "./subject.ts";
 import { annotationsOf, isoMinute, recordingLabels } from "./wording.ts";
-
-/** How a recording showed in this sweep. */
-export interface Showing {
-  readonly state: RecordingState;
-  /** Whether there was a good reading. */
-  readonly read: boolean;
-  /** Absent from a complete snapshot; undefined when absence proves nothing. */
-  readonly missing: boolean | undefined;
-}
-
-export interface RecordingContext {
-  readonly now: Instant;
-  readonly intervalMs: number;
-  readonly inventory: Inventory;
-  uptime(recordingId: string, overMs: number): number | undefined;
-  inSchedule(recordingId: string): boolean;
-  scheduleOf(recordingId: string): ScheduleState | undefined;
-  scheduleBegan(recordingId: string): Instant | undefined;
-}
 
 export function recordingWitness(showing: Showing, context: RecordingContext): Witness {
   const { state } = showing;

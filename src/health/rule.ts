@@ -13,8 +13,6 @@ export type Condition =
   | { readonly kind: "service"; readonly state: "unreachable" | "partly_unreachable" }
   | { readonly kind: "notifications"; readonly state: "failing" };
 
-export type ConditionKind = Condition["kind"];
-
 export interface Rule {
   /** What an alert's identity is made of: the alert's name, with `#2` … where several rules share one. */
   readonly id: string;

@@ -1,7 +1,8 @@
 /** One judgement under way: what it reads, and what it gathers. Lives as long as a call of `judgeShard`. */
 import { Census } from "./census.ts";
 import type { DecisionReason, JudgeContext, Outcomes } from "./judgement.ts";
-import { recordingWitness, type Showing } from "./recording-witness.ts";
+import type { Showing } from "./recording-kinds.ts";
+import { recordingWitness } from "./recording-witness.ts";
 import { compileRules, type Rulebook } from "./rulebook.ts";
 import type { RecordingState, ShardState } from "./state.ts";
 import { applyRules, endAlerts, type Moment } from "./subject.ts";

@@ -74,5 +74,3 @@ export function createHeartbeat(deps: HeartbeatDeps) {
     stop: () => stopping.abort(),
   };
 }
-
-export type Heartbeat = ReturnType<typeof createHeartbeat>;

@@ -31,5 +31,3 @@ export function createAckStore(redis: Redis, keys: Keys) {
     },
   };
 }
-
-export type AckStore = ReturnType<typeof createAckStore>;

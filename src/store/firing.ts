@@ -31,5 +31,3 @@ export function createFiringStore(redis: Redis, keys: Keys) {
     return known.firing;
   };
 }
-
-export type FiringStore = ReturnType<typeof createFiringStore>;

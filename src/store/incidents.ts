@@ -53,5 +53,3 @@ export function createIncidentStore(redis: Redis, keys: Keys) {
     },
   };
 }
-
-export type IncidentStore = ReturnType<typeof createIncidentStore>;

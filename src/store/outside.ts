@@ -42,8 +42,6 @@ export function createOutsideStore(redis: Redis, keys: Keys) {
   };
 }
 
-export type OutsideStore = ReturnType<typeof createOutsideStore>;
-
 function encodeOutside(state: OutsideState): string {
   return JSON.stringify({ v: FORMAT, a: [...state] } satisfies Document);
 }

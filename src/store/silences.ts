@@ -50,8 +50,6 @@ export function createSilenceStore(redis: Redis, keys: Keys) {
   };
 }
 
-export type SilenceStore = ReturnType<typeof createSilenceStore>;
-
 function isForgotten({ endsAt }: Silence, now: Instant): boolean {
   return endsAt + SILENCE_KEPT_MS <= now;
 }

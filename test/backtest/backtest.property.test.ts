@@ -4,6 +4,7 @@ import type { Span } from "../../src/backtest/setup.ts";
 import type { Transition } from "../../src/health/judgement.ts";
 import type { RecordingUptime } from "../../src/health/recording.ts";
 import type { Rule } from "../../src/health/rule.ts";
+import { rule } from "../health/story.ts";
 import { bruteForce, type Episode } from "./brute-force.ts";
 import {
   bucketsOf,
@@ -14,7 +15,6 @@ import {
   MONDAY,
   recording,
   replayed,
-  rule,
   setupOf,
 } from "./histories.ts";
 

@@ -5,6 +5,7 @@ import { byRule, compare } from "../../src/backtest/compare.ts";
 import { messagesOf } from "../../src/backtest/messages.ts";
 import { planOf, type Setup } from "../../src/backtest/setup.ts";
 import type { Recording, RecordingUptime } from "../../src/health/recording.ts";
+import { rule } from "../health/story.ts";
 import {
   bucketsOf,
   DAY,
@@ -21,7 +22,6 @@ import {
   recording,
   replayed,
   route,
-  rule,
   setupOf,
 } from "./histories.ts";
 

@@ -9,6 +9,7 @@ import type { Transition } from "../../src/health/judgement.ts";
 import type { Location, Recording, RecordingUptime, UptimeBucket } from "../../src/health/recording.ts";
 import type { Rule } from "../../src/health/rule.ts";
 import type { Inventory } from "../../src/health/state.ts";
+import { rule } from "../health/story.ts";
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
@@ -56,20 +57,6 @@ export function inventoryOf(uptimes: readonly RecordingUptime[]): Inventory {
   const recordings = new Map(uptimes.map(({ recording: one }) => [one.id, one]));
   const location = (id: string): Location => ({ id, name: `Shop ${id}`, timezone: "Europe/London" });
   return { recording: (id) => recordings.get(id), location };
-}
-
-export function rule(id: string, when: Rule["when"], more: Partial<Rule> = {}): Rule {
-  return {
-    id,
-    alert: id,
-    when,
-    forMs: 0,
-    keepFiringForMs: 0,
-    respectSchedule: true,
-    labels: {},
-    annotations: {},
-    ...more,
-  };
 }
 
 export const offline = (more: Partial<Rule> = {}) =>

@@ -1,17 +1,6 @@
 import { expect, test } from "vitest";
 import { incidentOf } from "../../src/digest/incident.ts";
-import type { Condition, Rule } from "../../src/health/rule.ts";
-
-const rule = (id: string, when: Condition): Rule => ({
-  id,
-  alert: id,
-  when,
-  forMs: 0,
-  keepFiringForMs: 0,
-  respectSchedule: true,
-  labels: {},
-  annotations: {},
-});
+import { rule } from "../health/story.ts";
 
 const rules = [
   rule("CameraDark", { kind: "status", status: "offline" }),

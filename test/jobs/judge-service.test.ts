@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import type { FleetState } from "../../src/health/judge-fleet.ts";
-import type { Rule } from "../../src/health/rule.ts";
 import { createAssigned } from "../../src/jobs/assigned.ts";
 import { createJudgeService } from "../../src/jobs/judge-service.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createFleetStore } from "../../src/store/fleet.ts";
+import { rule } from "../health/story.ts";
 import { fires, firing, HOUR, integration, rememberer, SECOND, T0, to, useRoom } from "../store/room.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
@@ -17,16 +17,6 @@ const INTERVALS = {
 };
 const slack = integration("ops/slack/0");
 const mail = integration("ops/email/0/a@example.com", { type: "email" });
-const rule = (id: string, when: Rule["when"]): Rule => ({
-  id,
-  alert: id,
-  when,
-  forMs: 0,
-  keepFiringForMs: 0,
-  respectSchedule: true,
-  labels: {},
-  annotations: {},
-});
 const rules = [
   rule("ServiceUnreachable", { kind: "service", state: "unreachable" }),
   rule("NotificationsFailing", { kind: "notifications", state: "failing" }),

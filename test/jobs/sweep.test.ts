@@ -4,22 +4,14 @@ import type { Rule } from "../../src/health/rule.ts";
 import { createAssigned } from "../../src/jobs/assigned.ts";
 import { createSweep } from "../../src/jobs/sweep.ts";
 import { silentLogger } from "../../src/lib/log.ts";
+import { offlineRule } from "../health/story.ts";
 import { HOUR, integration, SECOND, T0, useRoom } from "../store/room.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const STEP = 30 * SECOND;
 const slack = integration("ops/slack/0");
 
-const offline: Rule = {
-  id: "RecordingOffline",
-  alert: "RecordingOffline",
-  when: { kind: "status", status: "offline" },
-  forMs: 0,
-  keepFiringForMs: 0,
-  respectSchedule: true,
-  labels: {},
-  annotations: {},
-};
+const offline = offlineRule();
 
 const row = (recordingId: string, status: Reading["status"], locationId = "north"): Reading => ({
   recordingId,

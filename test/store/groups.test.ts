@@ -2,36 +2,29 @@ import { expect, it } from "vitest";
 import type { Told } from "../../src/alerting/told.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Instant } from "../../src/lib/clock.ts";
-import type { Claimed } from "../../src/store/groups.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
+  camera,
+  claimed,
   ends,
   fires,
   firing,
   HOUR,
   integration,
+  LEASE,
   MINUTE,
   over,
-  type Room,
   rememberer,
   SECOND,
+  slack,
   T0,
   to,
   useRoom,
+  WAIT,
 } from "./room.ts";
 
-const LEASE = 13 * SECOND;
-const WAIT = 30 * SECOND;
 const INTERVAL = 5 * MINUTE;
-const slack = integration("ops/slack/0");
 const mail = integration("ops/email/0/a@example.com");
-const camera = firing("cam");
-
-async function claimed(room: Room, now: Instant, token = "t1", who = slack): Promise<Claimed> {
-  const claim = await room.store.groups.claim(who, token, now, LEASE);
-  if (claim.kind !== "group") throw new Error(`not claimed: ${JSON.stringify(claim)}`);
-  return claim;
-}
 
 const record = (alert: Alert, toldAt: Instant): Told => ({ alert, toldAt, groupId: "g" });
 

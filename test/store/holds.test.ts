@@ -10,18 +10,17 @@ import {
   fires,
   firing,
   HOUR,
-  integration,
   MINUTE,
   type Room,
   rememberer,
   SECOND,
+  slack,
   T0,
   to,
   useRoom,
+  WAIT,
 } from "./room.ts";
 
-const slack = integration("ops/slack/0");
-const WAIT = 30 * SECOND;
 const shop = firing("shop");
 const camera = firing("camera");
 const quiet = { said: false, told: [], over: [], untold: [] };

@@ -3,11 +3,12 @@ import type { Told } from "../../src/alerting/told.ts";
 import type { Destination } from "../../src/store/destination.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
+  camera,
   ends,
   fires,
-  firing,
   HOUR,
   integration,
+  LEASE,
   MINUTE,
   type Room,
   rememberer,
@@ -15,13 +16,11 @@ import {
   T0,
   to,
   useRoom,
+  WAIT,
 } from "./room.ts";
 
-const WAIT = 30 * SECOND;
-const LEASE = 13 * SECOND;
 const old = integration("ops/slack/0");
 const added = integration("new/slack/0");
-const camera = firing("cam");
 
 async function tell(room: Room, now: number, who = old, group = "g"): Promise<void> {
   const { groups } = room.store;

@@ -6,6 +6,7 @@ import type { Integration } from "../../src/alerting/route.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Destination } from "../../src/store/destination.ts";
+import type { Claimed } from "../../src/store/groups.ts";
 import type { Change } from "../../src/store/shards.ts";
 import { createStore, type Store } from "../../src/store/store.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
@@ -14,6 +15,9 @@ export const SECOND = 1_000;
 export const MINUTE = 60_000;
 export const HOUR = 3_600_000;
 export const T0 = Date.UTC(2026, 2, 2, 8);
+/** How long a claim holds, and a new group waits, in these tests. */
+export const LEASE = 13 * SECOND;
+export const WAIT = 30 * SECOND;
 
 export interface Room {
   readonly redis: Redis;
@@ -128,4 +132,20 @@ export function rememberer({ store }: Pick<Room, "store">, shard = 0) {
     nonce = remembered.nonce;
     return remembered.wake;
   };
+}
+
+/** The integration and the episode these tests speak of where it does not matter which. */
+export const slack = integration("ops/slack/0");
+export const camera = firing("cam");
+
+/** Claims the group due at an integration; fails where there is none. */
+export async function claimed(
+  { store }: Pick<Room, "store">,
+  now: Instant,
+  token = "t1",
+  who = slack,
+): Promise<Claimed> {
+  const claim = await store.groups.claim(who, token, now, LEASE);
+  if (claim.kind !== "group") throw new Error(`not claimed: ${JSON.stringify(claim)}`);
+  return claim;
 }

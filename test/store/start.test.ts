@@ -3,22 +3,21 @@ import type { Destination } from "../../src/store/destination.ts";
 import type { Claim } from "../../src/store/groups.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
+  camera,
   ends,
   fires,
   firing,
   HOUR,
   integration,
+  LEASE,
   MINUTE,
   rememberer,
   SECOND,
+  slack,
   T0,
   to,
   useRoom,
 } from "./room.ts";
-
-const LEASE = 13 * SECOND;
-const slack = integration("ops/slack/0");
-const camera = firing("cam");
 
 describeWithRedis("a start without memory", () => {
   const room = useRoom();

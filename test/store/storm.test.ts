@@ -6,19 +6,18 @@ import {
   fires,
   firing,
   HOUR,
-  integration,
+  LEASE,
   MINUTE,
   type Room,
   rememberer,
   SECOND,
+  slack,
   T0,
   to,
   useRoom,
 } from "./room.ts";
 
-const LEASE = 13 * SECOND;
 const AHEAD = 30 * SECOND;
-const slack = integration("ops/slack/0");
 const stormy = { stormGroups: 10, groupWaitMs: 0 };
 
 describeWithRedis("many groups that are due at once", () => {
