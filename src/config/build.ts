@@ -7,14 +7,13 @@ import type { NamedInterval } from "../alerting/time-interval.ts";
 import type { Rule } from "../health/rule.ts";
 import { buildChannels } from "./channel-schema.ts";
 import { buildCondition } from "./condition-schema.ts";
-import type { Config, DigestConfig, HttpConfig } from "./config.ts";
 import type { InhibitRuleInput } from "./inhibit-schema.ts";
 import { type RouteInput, routeDefaults } from "./route-schema.ts";
 import type { RuleInput } from "./rule-schema.ts";
 import type { ConfigInput } from "./schema.ts";
 
 /** Where the daemon is asked, and with which tokens. */
-export function buildHttp(http: ConfigInput["http"]): HttpConfig {
+export function buildHttp(http: ConfigInput["http"]) {
   return {
     ...http.listen,
     externalUrl: http.external_url,
@@ -23,10 +22,12 @@ export function buildHttp(http: ConfigInput["http"]): HttpConfig {
   };
 }
 
-export function buildConfig(input: ConfigInput): Config {
+/** What each key is called in the house; `Config` is what this gives. */
+export function buildConfig(input: ConfigInput) {
   const { service, redis, watch, smtp, http, heartbeat } = input;
   return {
     service: {
+      /** Without a trailing slash, as the next two. */
       baseUrl: service.base_url,
       wsUrl: service.ws_url,
       authUrl: service.auth_url,
@@ -35,27 +36,34 @@ export function buildConfig(input: ConfigInput): Config {
       audience: service.audience,
       requestTimeoutMs: service.request_timeout,
       uptimeIndexTimezone: service.uptime_index_timezone,
+      /** Undefined: the system's authorities, and no certificate of ours. */
       tls: service.tls,
     },
+    /** One of `url`, `sentinels` and `cluster`; none: an embedded redis-server is started (or adopted). */
     redis: {
       url: redis.url,
       sentinels: redis.sentinels,
+      /** What Sentinels call the master. */
       name: redis.name,
       cluster: redis.cluster,
+      /** The login for `sentinels` and `cluster`; a URL has its own. */
       username: redis.username,
       password: redis.password,
       sentinelPassword: redis.sentinel_password,
+      /** Undefined: no TLS unless the URL says so. */
       tls: redis.tls,
       prefix: redis.prefix,
     },
     watch: {
       locations: watch.locations,
+      /** Recording or location ids never watched. */
       exclude: watch.exclude,
       forgetAfterMs: watch.forget_after,
       statusIntervalMs: watch.status_interval,
       uptimeIntervalMs: watch.uptime_interval,
       inventoryIntervalMs: watch.inventory_interval,
       locationsPerRequest: watch.locations_per_request,
+      /** How long the incident log keeps a line. */
       historyMs: watch.history,
     },
     rules: buildRules(input.rules),
@@ -73,14 +81,21 @@ export function buildConfig(input: ConfigInput): Config {
     },
     digests: input.digests.map(buildDigest),
     http: buildHttp(http),
+    /** A dead man's switch. */
     heartbeat: heartbeat && { url: heartbeat.url, intervalMs: heartbeat.interval },
     log: input.log,
   };
 }
 
-function buildDigest(input: ConfigInput["digests"][number]): DigestConfig {
+function buildDigest(input: ConfigInput["digests"][number]) {
   const { untrusted_below, unsubscribe_url, ...same } = input;
-  return { ...same, untrustedBelow: untrusted_below, unsubscribeUrl: unsubscribe_url };
+  return {
+    ...same,
+    /** With less uptime on a day, a location's visitor counts of that day are not to be trusted; 0–1. */
+    untrustedBelow: untrusted_below,
+    /** https; `{recipient}` stands for the reader's address, percent-encoded. */
+    unsubscribeUrl: unsubscribe_url,
+  };
 }
 
 /** Ids stay what they are when a rule of another name is added or removed. */

@@ -1,7 +1,6 @@
 /** The ways of telling, an entry each: how it is written in a receiver, and what the rest of the house gets of it. */
 import { z } from "zod";
-import type { HttpClientConfig } from "./config.ts";
-import { type HttpClientInput, httpConfig } from "./http-client-schema.ts";
+import { buildHttpClient, httpConfig } from "./http-client-schema.ts";
 import { listOf, optional, type Parsed, required, section, withDefault } from "./key.ts";
 import { duration, email, flag, integer, line, url } from "./leaf.ts";
 
@@ -133,14 +132,5 @@ export function buildChannels(written: Written): ChannelConfigs {
     email: written.email_configs.map(builders.email),
     webhook: written.webhook_configs.map(builders.webhook),
     alertmanager: written.alertmanager_configs.map(builders.alertmanager),
-  };
-}
-
-function buildHttpClient(input: HttpClientInput | undefined): HttpClientConfig {
-  const { authorization, basic_auth: basicAuth, tls_config: tls } = input ?? {};
-  return {
-    authorization,
-    basicAuth,
-    tls: tls && { ca: tls.ca, cert: tls.cert, key: tls.key, servername: tls.server_name },
   };
 }

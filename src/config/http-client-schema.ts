@@ -53,3 +53,13 @@ export function httpConfig(of: string): Key<HttpClientInput | undefined> {
     section: () => httpClient,
   });
 }
+
+/** How an endpoint is asked; one of `authorization` and `basicAuth` at most, certificates as PEM. */
+export function buildHttpClient(input: HttpClientInput | undefined) {
+  const { authorization, basic_auth: basicAuth, tls_config: tls } = input ?? {};
+  return {
+    authorization,
+    basicAuth,
+    tls: tls && { ca: tls.ca, cert: tls.cert, key: tls.key, servername: tls.server_name },
+  };
+}
