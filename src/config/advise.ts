@@ -25,14 +25,26 @@ export function advise(
     const expected = "at least one rule: without any, nothing is ever told";
     findings.push({ kind: "value", path: ["rules"], found: "an empty list", expected });
   }
-  config.receivers.forEach((receiver, index) => {
-    const { slack, email, webhook, alertmanager } = receiver;
-    if ([slack, email, webhook, alertmanager].some((entries) => entries.length > 0)) return;
-    const expected =
-      "slack_configs, email_configs, webhook_configs or alertmanager_configs: nobody is told what is routed here";
-    findings.push({ kind: "value", path: ["receivers", index], found: "a receiver with none", expected });
+  const routed = receiversOf(config.route);
+  config.receivers.forEach(({ name, slack, email, webhook, alertmanager }, index) => {
+    const point = (found: string, expected: string) =>
+      findings.push({ kind: "value", path: ["receivers", index], found, expected });
+    const tellsNobody = [slack, email, webhook, alertmanager].every((entries) => entries.length === 0);
+    if (tellsNobody) {
+      point(
+        "a receiver with none",
+        "slack_configs, email_configs, webhook_configs or alertmanager_configs: nobody is told what is routed here",
+      );
+    } else if (!routed.has(name)) {
+      point("a receiver that no route leads to", "a route to it: it is told of no alert");
+    }
   });
   return findings;
+}
+
+/** Every receiver a tree of routes names. */
+function receiversOf({ receiver, routes }: Route): Set<string> {
+  return new Set([receiver, ...routes.flatMap((child) => [...receiversOf(child)])]);
 }
 
 function reminders(route: Route, path: Path): Finding[] {

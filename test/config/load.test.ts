@@ -250,6 +250,17 @@ test("credentials in the clear are pointed out, unless they stay on this machine
   expect(warningsOf(smallest.replace("wss://metrics.example.com", "ws://[::1]:8080"))).toEqual([]);
 });
 
+test("a receiver that no route leads to is pointed out, one deep in the tree is not", () => {
+  const slack = "slack_configs: [ { api_url: https://hooks.example.com/y } ]";
+  const two = `${smallest}  - name: quiet\n    ${slack}\n`;
+  expect(warningsOf(`${two}route: { receiver: ops }\n`)).toEqual([
+    "lenswatch.yaml:12:5: receivers[1]: found a receiver that no route leads to, expected a route to it: it is told of no alert",
+  ]);
+  const deep =
+    "routes: [ { matchers: [ severity = critical ], routes: [ { matchers: [ location = Leeds ], receiver: quiet } ] } ]";
+  expect(warningsOf(`${two}route: { receiver: ops, ${deep} }\n`)).toEqual([]);
+});
+
 test("a receiver that tells nobody is allowed, and pointed out", () => {
   expect(warningsOf(`${smallest}  - name: nobody\nroute: { receiver: ops }\n`)).toEqual([
     "lenswatch.yaml:12:5: receivers[1]: found a receiver with none, expected slack_configs, email_configs, webhook_configs or alertmanager_configs: nobody is told what is routed here",
