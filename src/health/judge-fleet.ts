@@ -163,6 +163,9 @@ function serviceWitness(evidence: FleetEvidence, context: FleetContext): Witness
     subject: serviceSubject,
     evidence: (rule) =>
       isUnreachable(rule) ? unreachable(sight) : partlyUnreachable(sight, besides.length > 0),
+    // What recordings were before is told once they are seen again, not because another shard is.
+    isEndHeld: (rule, overSince) =>
+      isUnreachable(rule) && sight.blind.some(({ attemptedAt }) => attemptedAt < overSince),
     startsAt: (rule) => blindSince(causes(rule), context.now),
     facts: (rule) => ({ timezone: "UTC", detail: detail(rule) }),
     describe(rule) {

@@ -16,6 +16,8 @@ export interface Witness {
   facts(rule: Rule): AlertFacts;
   /** Whether the rule has nothing to say at this time: what is there waits. */
   isPaused?(rule: Rule): boolean;
+  /** Whether a firing alert does not end yet, though its condition has been over since then. */
+  isEndHeld?(rule: Rule, overSince: Instant): boolean;
   describe(rule: Rule, startsAt: Instant): { readonly labels: Labels; readonly annotations: Labels };
 }
 
@@ -42,8 +44,9 @@ export function applyRules(
   for (const rule of rules) {
     const state = alertState(previous, rule.id);
     const { firedAt } = state ?? { firedAt: 0 };
-    const endHeld = isSingleOutage(rule) && isAmong(flaps, firedAt);
-    const isSteady = isSingleOutage(rule) && !endHeld && isAmong(flapped, firedAt);
+    const isFlapping = isSingleOutage(rule) && isAmong(flaps, firedAt);
+    const isSteady = isSingleOutage(rule) && !isFlapping && isAmong(flapped, firedAt);
+    const endHeld = isFlapping || !!witness.isEndHeld?.(rule, overSince(state, moment));
     const settled = isSteady ? { ...rule, keepFiringForMs: 0 } : rule;
     const moved = applyRule(witness, state, settled, { ...moment, endHeld }, out);
     if (moved) next.push([rule.id, moved]);
@@ -53,6 +56,11 @@ export function applyRules(
   }
   if (previous) endRemoved(witness.subject, previous, rules, moment.now, out);
   return next.length > 0 ? Object.fromEntries(next) : undefined;
+}
+
+/** Since when the condition of a firing alert has been over, if it is now. */
+function overSince(state: AlertState | undefined, { now }: Moment): Instant {
+  return state && state.heldMs > 0 ? state.evidenceAt - (state.heldMs - 1) : now;
 }
 
 /**

@@ -92,6 +92,30 @@ describe("service: unreachable", () => {
     expect(story.state).toEqual({});
   });
 
+  test.each([
+    ["could be read", (story: FleetStory) => story.good()],
+    ["was asked once more in vain", (story: FleetStory) => story.bad()],
+  ])("ends no sooner than every shard %s: what is held back until then is older than that", (_, then) => {
+    const story = new FleetStory(unreachable());
+    story.tick(() => ({ shards: [story.bad(), story.bad()] }));
+    const notYet = { ...story.bad(), attemptedAt: story.now + INTERVAL - 1 };
+    expect(story.tick(() => ({ shards: [story.good(), notYet] }))).toEqual([]);
+    const seenAt = story.now;
+    expect(story.tick(() => ({ shards: [story.good(), notYet] }))).toEqual([]);
+    expect(story.tick(() => ({ shards: [story.good(), then(story)] }))).toEqual([
+      `resolved ServiceUnreachable/${DOWN} recovered`,
+    ]);
+    expect(story.alert.endsAt).toBe(seenAt);
+  });
+
+  test("waits for no shard that nobody asks for any more", () => {
+    const story = new FleetStory(unreachable());
+    story.tick(() => ({ shards: [story.bad(), story.bad()] }));
+    const left = story.bad();
+    const told = Array.from({ length: 5 }, () => story.tick(() => ({ shards: [story.good(), left] })));
+    expect(told.flat()).toEqual([`resolved ServiceUnreachable/${DOWN} recovered`]);
+  });
+
   test("says so when the cause changes", () => {
     const story = new FleetStory(unreachable());
     story.tick(() => ({ shards: [story.bad()] }));
