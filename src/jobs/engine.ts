@@ -4,22 +4,14 @@
  */
 import type { OutsideState } from "../alerting/outside.ts";
 import type { Integration } from "../alerting/route.ts";
-import type { Config } from "../config/config.ts";
-import type { FleetState } from "../health/judge-fleet.ts";
 import type { FleetSnapshot } from "../health/state.ts";
 import { uptimeRetentionMs } from "../health/uptime.ts";
-import type { Clock, Instant } from "../lib/clock.ts";
-import type { Logger } from "../lib/log.ts";
-import type { Metrics } from "../metrics/metrics.ts";
-import type { Service } from "../service/service.ts";
-import type { FleetStore } from "../store/fleet.ts";
 import type { Store } from "../store/store.ts";
 import { createAssigned } from "./assigned.ts";
 import { countJobs } from "./count-jobs.ts";
-import type { Channel, Refusal } from "./deliver.ts";
 import { createDetailsWork } from "./details-work.ts";
-import type { DigestMail } from "./digest-mail.ts";
 import { createDigestSchedule } from "./digest-schedule.ts";
+import type { EngineDeps } from "./engine-deps.ts";
 import { createHealing } from "./healing.ts";
 import { createHoldChanges, type HoldChanges } from "./hold-changes.ts";
 import type { HeldAlert } from "./holds.ts";
@@ -28,7 +20,7 @@ import { createJudgeService } from "./judge-service.ts";
 import { createNoteWatched } from "./note-watched.ts";
 import { createNotifying } from "./notifying.ts";
 import { createOutside, type Outside } from "./outside.ts";
-import { type Queues, queueNames } from "./queues.ts";
+import { queueNames } from "./queues.ts";
 import { readFleet } from "./read-fleet.ts";
 import { createRefreshUptime, windowsOf } from "./refresh-uptime.ts";
 import { createRerouting } from "./reroute.ts";
@@ -42,28 +34,6 @@ import { startUptimeWork } from "./uptime-work.ts";
 
 const SWEEPS_AT_ONCE = 8;
 const LIST_RETRY_MOST_MS = 60_000;
-export interface EngineDeps {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly service: Service;
-  readonly store: Store;
-  readonly fleet: FleetStore<FleetState>;
-  readonly queues: Queues;
-  readonly channels: ReadonlyMap<string, Channel>;
-  readonly metrics: Metrics;
-  /** Calls the dead man's switch; undefined where none is configured. */
-  readonly callHeartbeat: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
-  toRefusal(thrown: unknown): Refusal;
-  readonly digestMail: DigestMail | undefined;
-  /** Whether what sending a mail threw may pass. */
-  isPassing(thrown: unknown): boolean;
-  /** A sweep was attempted, here or by another replica. */
-  attempted(at: Instant): void;
-  /** Whether the configuration is still in force for the duty. */
-  holds(duty: Duty): Promise<boolean>;
-}
-
 export interface Engine {
   /** Reads what is remembered, once: only then is the work asked of this replica. Waits for Redis. */
   prepare(): Promise<void>;

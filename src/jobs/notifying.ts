@@ -5,7 +5,7 @@ import type { createAssigned } from "./assigned.ts";
 import { createDeliver } from "./deliver.ts";
 import { createDigestJob } from "./digest.ts";
 import { createDigestWork } from "./digest-work.ts";
-import type { EngineDeps } from "./engine.ts";
+import type { EngineDeps } from "./engine-deps.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { createHolds, type HeldAlert } from "./holds.ts";
 import type { readFleet } from "./read-fleet.ts";
