@@ -8,7 +8,6 @@ import { createLocalHours } from "../lib/local-hours.ts";
 import { createCalendar } from "./calendar.ts";
 import {
   type Digest,
-  type DigestInput,
   type DigestPart,
   type DigestRecording,
   type DigestScope,
@@ -32,18 +31,6 @@ import { untrustedDays } from "./untrusted.ts";
 import { addTally, emptyTally, meanUptime } from "./uptime.ts";
 
 export type { Digest, DigestInput, DigestPeriod, DigestRecording, Incident, Span } from "./digest.ts";
-
-/** Judges every recording the matchers let through and sorts them: parts, locations, most downtime first. */
-export function computeDigest(input: DigestInput): Digest {
-  const digester = createDigester(input);
-  for (const subject of input.recordings)
-    digester.add(subject, { buckets: input.uptime.get(subject.recording.id) ?? [] });
-  const steps = digester.finish();
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
-}
 
 /** Where a scope does not say from where on. */
 const UNTRUSTED_BELOW = 0.9;

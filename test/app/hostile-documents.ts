@@ -3,13 +3,13 @@
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { createMatcher } from "../../src/alerting/matcher.ts";
 import type { Notification, NotifyReason } from "../../src/alerting/notification.ts";
-import { computeDigest } from "../../src/digest/compute.ts";
 import { incidentOf } from "../../src/digest/incident.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import { forReader, renderDigest } from "../../src/digest/render.ts";
 import { currentStatus } from "../../src/health/fleet.ts";
 import { attachmentsOf } from "../../src/jobs/digest-attachments.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
+import { computeDigest } from "../digest/compute-digest.ts";
 import { signedIn, visit } from "../http/page/visit.ts";
 import { serve } from "../http/serve.ts";
 import { NOW } from "../metrics/fleets.ts";

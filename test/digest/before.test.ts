@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { computeDigest } from "../../src/digest/compute.ts";
 import type { DigestInput, Incident } from "../../src/digest/digest.ts";
 import { digestPeriod, type PeriodName } from "../../src/digest/period.ts";
 import { keyFigures, notes } from "../../src/digest/words.ts";
+import { computeDigest } from "./compute-digest.ts";
 import { at, day, HOUR, hours, input, MINUTE, NOW, offline, subject } from "./fixtures.ts";
 
 const WEDNESDAY = "2026-11-18T00:00:00Z";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Matcher } from "../../src/alerting/route.ts";
-import { computeDigest } from "../../src/digest/compute.ts";
 import type { DigestInput, RecordingDigest } from "../../src/digest/digest.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
+import { computeDigest } from "./compute-digest.ts";
 import { at, dark, day, HOUR, hours, input, MINUTE, NOW, offline, subject } from "./fixtures.ts";
 
 function one(over: Partial<DigestInput>, camera = subject("a")): RecordingDigest {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { computeDigest } from "../../src/digest/compute.ts";
 import { countsCsv, recordingsCsv } from "../../src/digest/csv.ts";
+import { computeDigest } from "./compute-digest.ts";
 import { at, day, input, offline, subject } from "./fixtures.ts";
 import { sampleDigest } from "./sample.ts";
 

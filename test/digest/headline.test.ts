@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { computeDigest } from "../../src/digest/compute.ts";
 import type { DigestInput } from "../../src/digest/digest.ts";
 import { headline } from "../../src/digest/headline.ts";
+import { computeDigest } from "./compute-digest.ts";
 import { at, dark, day, input, NOW, offline, subject } from "./fixtures.ts";
 
 const ids = Array.from({ length: 212 }, (_, i) => `r${i}`);

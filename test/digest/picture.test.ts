@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PeriodName } from "../../src/digest/period.ts";
 import { forReader, renderDigest } from "../../src/digest/render.ts";
 import { chromiumPath, noChromium, openPage, startBrowser } from "../support/browser.ts";
-import { FAINT } from "./faint.ts";
+import { FAINT } from "../support/faint.ts";
 import { sampleDigest } from "./sample.ts";
 
 const title = chromiumPath === undefined ? `in a browser (skipped: ${noChromium})` : "in a browser";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { computeDigest } from "../../src/digest/compute.ts";
 import type { DigestInput } from "../../src/digest/digest.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import { forReader, MAX_BYTES, MAX_SUBJECT, renderDigest } from "../../src/digest/render.ts";
+import { computeDigest } from "./compute-digest.ts";
 import { at, dark, day, HOUR, hours, input, MINUTE, offline, subject } from "./fixtures.ts";
 
 function render(

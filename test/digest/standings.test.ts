@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { computeDigest, createDigester } from "../../src/digest/compute.ts";
+import { createDigester } from "../../src/digest/compute.ts";
 import type { DigestInput, DigestRecording, RecordingFigures } from "../../src/digest/digest.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
+import { computeDigest } from "./compute-digest.ts";
 import { at, dark, HOUR, hours, input, MINUTE, offline, subject } from "./fixtures.ts";
 
 function digestOf(over: Partial<DigestInput>, figures: readonly [DigestRecording, RecordingFigures][]) {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { computeDigest } from "../../src/digest/compute.ts";
 import { viewOf } from "../../src/digest/view.ts";
+import { computeDigest } from "./compute-digest.ts";
 import { at, dark, day, input, MINUTE, offline, subject } from "./fixtures.ts";
 
 test("however little is shown, every recording is counted once", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { computeDigest } from "../../src/digest/compute.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import { nameAt, nameOf, outageTimes, percent } from "../../src/digest/words.ts";
+import { computeDigest } from "./compute-digest.ts";
 import { at, input } from "./fixtures.ts";
 
 test.each([

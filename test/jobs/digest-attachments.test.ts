@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { computeDigest } from "../../src/digest/compute.ts";
 import { attachmentsOf } from "../../src/jobs/digest-attachments.ts";
+import { computeDigest } from "../digest/compute-digest.ts";
 import { input, subject } from "../digest/fixtures.ts";
 import { sampleDigest } from "../digest/sample.ts";
 

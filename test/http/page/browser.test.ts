@@ -6,6 +6,7 @@ import type { WantedSilence } from "../../../src/alerting/silence.ts";
 import type { HttpDeps } from "../../../src/http/deps.ts";
 import { largeFleet } from "../../metrics/fleets.ts";
 import { chromiumPath, noChromium, openPage, startBrowser } from "../../support/browser.ts";
+import { FAINT } from "../../support/faint.ts";
 import { serve } from "../serve.ts";
 import { active, alertOf, blindness, keptUptime, smallFleet } from "./fleet.ts";
 import { signedIn } from "./visit.ts";
@@ -28,29 +29,6 @@ const paths = [
   "/silences/new?matchers=wrong",
   "/session",
 ];
-
-/** Contrast of every piece of text with what is behind it, by WCAG's formula: those below 4.5. */
-const FAINT = `
-const channel = (c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-const luminance = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
-const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
-const behind = (element) => {
-  for (let at = element; at; at = at.parentElement) {
-    const colour = numbers(getComputedStyle(at).backgroundColor);
-    if (colour[3] !== 0) return colour;
-  }
-  return [255, 255, 255];
-};
-const faint = [];
-const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-while (walker.nextNode()) {
-  const element = walker.currentNode.parentElement;
-  if (walker.currentNode.data.trim() === "" || element.getClientRects().length === 0) continue;
-  const [a, b] = [luminance(numbers(getComputedStyle(element).color)), luminance(behind(element))].sort((x, y) => y - x);
-  const contrast = (a + 0.05) / (b + 0.05);
-  if (contrast < 4.5) faint.push(walker.currentNode.data.trim() + " " + contrast.toFixed(2));
-}
-faint`;
 
 describe.skipIf(chromiumPath === undefined)(title, () => {
   let browser: Browser;
