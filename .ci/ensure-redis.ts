@@ -1,7 +1,7 @@
 /** Installs redis-server where it is missing and may be installed; says so and goes on where it may not. */
 import { toError } from "../src/lib/errors.ts";
 import { createLogger } from "../src/lib/log.ts";
-import { ensureRedisServer } from "../src/store/redis-server.ts";
+import { ensureRedisServer } from "../src/redis-embedded/find-server.ts";
 
 const log = createLogger({ level: "info", destination: process.stderr });
 

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Redis } from "ioredis";
-import { startApp } from "../src/app.ts";
+import { startApp } from "../src/app/app.ts";
 import { parseConfig } from "../src/config/load.ts";
 import { silentLogger } from "../src/lib/log.ts";
 import { answerParent } from "./child.ts";

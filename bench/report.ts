@@ -1,5 +1,5 @@
 /** What a benchmark found, as a table for people and as records for scripts. */
-import { renderTable } from "../src/commands/table.ts";
+import { renderTable } from "../src/commands/cli/table.ts";
 
 export type Row = Readonly<Record<string, string | number>>;
 

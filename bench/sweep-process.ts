@@ -3,13 +3,13 @@
  * other processes. Beside it the floor: the same frames parsed and the same documents read and written, bare.
  */
 import { Redis } from "ioredis";
-import { planIntegrations } from "../src/channels.ts";
+import { planIntegrations } from "../src/app/integrations.ts";
+import { createAssigned } from "../src/cluster/shard-assignment.ts";
 import { parseConfig } from "../src/config/load.ts";
-import { createAssigned } from "../src/jobs/assigned.ts";
-import { createInventoryJob } from "../src/jobs/inventory.ts";
-import { createSweep } from "../src/jobs/sweep.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/lib/log.ts";
+import { createInventoryJob } from "../src/poll/inventory.ts";
+import { createSweep } from "../src/poll/sweep.ts";
 import { createService } from "../src/service/service.ts";
 import { createStore } from "../src/store/store.ts";
 import { answerParent } from "./child.ts";

@@ -1,7 +1,7 @@
 /** How far a daemon has come, seen from outside: what it noted in Redis of its attempts. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
-import { createQueues } from "../src/jobs/queues.ts";
+import { createQueues } from "../src/cluster/queues.ts";
 import { silentLogger } from "../src/lib/log.ts";
 import { connectRedis } from "../src/store/redis.ts";
 import { createStore } from "../src/store/store.ts";

@@ -3,8 +3,8 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { notifyErrorCodes } from "../src/alerting/notification.ts";
-import { daemonErrorCodes } from "../src/commands/daemon.ts";
-import { commandTable } from "../src/commands/program.ts";
+import { daemonErrorCodes } from "../src/commands/cli/daemon.ts";
+import { commandTable } from "../src/commands/cli/program.ts";
 import { formatProblem, parseConfig } from "../src/config/load.ts";
 import type { ConfigErrorCode } from "../src/config/problem.ts";
 import { defaultRules } from "../src/config/rule-schema.ts";
@@ -15,13 +15,13 @@ import { serviceErrorCodes } from "../src/service/service.ts";
 import type { SimulatorErrorCode } from "../src/simulator/errors.ts";
 import { storeErrorCodes } from "../src/store/errors.ts";
 import { serve } from "./http/serve.ts";
+import { mayImport } from "./imports.ts";
 import { fleetOf, recordingState } from "./metrics/fleets.ts";
-import { mayImport } from "./rooms.ts";
 import { anchorOf, blocks, firstCells, readPage, table } from "./support/documents.ts";
 
 const root = new URL("../", import.meta.url);
 const readme = readPage("README.md");
-const operations = readPage("config/OPERATIONS.md");
+const operations = readPage("docs/operations.md");
 const contributing = readPage("CONTRIBUTING.md");
 const pages = [readme, operations, contributing];
 
@@ -135,15 +135,15 @@ test("pictures are small enough to load on a telephone", () => {
   expect(pictures.filter((file) => statSync(new URL(file, root)).size > 300_000)).toEqual([]);
 });
 
-describe("the map of the rooms", () => {
-  const rows = table(contributing, "The rooms");
+describe("the map of the folders", () => {
+  const rows = table(contributing, "The folders");
 
-  test("has every room with what it may import, and no other", () => {
-    const shown = (rooms: (typeof mayImport)[string]) =>
-      rooms === "*" ? "everything but main" : rooms.join(", ") || "nothing of ours";
-    const roomOf = (path: string) => path.replace(/^src\/|\.ts$|\/$/g, "");
-    expect(rows.map(([path = "", , imports]) => [roomOf(path), imports])).toEqual(
-      Object.entries(mayImport).map(([room, rooms]) => [room, shown(rooms)]),
+  test("has every folder with what it may import, and no other", () => {
+    const shown = (folders: (typeof mayImport)[string]) =>
+      folders === "*" ? "everything but main" : folders.join(", ") || "nothing of ours";
+    const folderOf = (path: string) => path.replace(/^src\/|\.ts$|\/$/g, "");
+    expect(rows.map(([path = "", , imports]) => [folderOf(path), imports])).toEqual(
+      Object.entries(mayImport).map(([folder, folders]) => [folder, shown(folders)]),
     );
   });
 

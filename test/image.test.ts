@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { commandTable } from "../src/commands/program.ts";
+import { commandTable } from "../src/commands/cli/program.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const steps = readFileSync(resolve(root, "Dockerfile"), "utf8")

@@ -1,8 +1,8 @@
-/** Writes the table of metrics of config/OPERATIONS.md, after `metrics/table.ts` has changed. */
+/** Writes the table of metrics of docs/operations.md, after `metrics/table.ts` has changed. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fleetRows, processRows } from "../src/metrics/table.ts";
 
-const file = new URL("../config/OPERATIONS.md", import.meta.url);
+const file = new URL("../docs/operations.md", import.meta.url);
 const code = (text: string) => `\`${text}\``;
 const rows = [...Object.values(fleetRows), ...Object.values(processRows)].map(
   ({ name, type, labels, help }) => [code(name), type, labels.map(code).join(", "), help],
@@ -10,7 +10,7 @@ const rows = [...Object.values(fleetRows), ...Object.values(processRows)].map(
 
 const TABLE = /(^## Metrics\n[^|]*)(?:^\|.*\n)+/m;
 const text = readFileSync(file, "utf8");
-if (!TABLE.test(text)) throw new Error("config/OPERATIONS.md has no table of metrics to write anew");
+if (!TABLE.test(text)) throw new Error("docs/operations.md has no table of metrics to write anew");
 const table = markdown([["metric", "type", "labels", "what"], ...rows]);
 writeFileSync(
   file,

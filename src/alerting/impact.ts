@@ -3,7 +3,7 @@
  * this weekday, as annotations. What is not known is left out, and a rule's own annotations go first.
  */
 import type { Alert, Labels } from "../health/alert.ts";
-import type { LocationZones, UsualEntries } from "../health/place.ts";
+import type { LocationZones, UsualEntries } from "../health/usual-entries.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { LocalHours } from "../lib/local-hours.ts";
 import { count } from "../lib/words.ts";

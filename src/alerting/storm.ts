@@ -2,7 +2,7 @@
  * Which of the groups that are due at once are told together. When more have something to say than their route wants
  * told one by one, they become one summary; what each of them says, and what is written down of it, stays its own.
  */
-import type { GroupDecision } from "./decide.ts";
+import type { GroupDecision } from "./needs-update.ts";
 import type { NotifiedAlert, NotifyReason } from "./notification.ts";
 
 export type Saying = Extract<GroupDecision, { say: NotifyReason }>;

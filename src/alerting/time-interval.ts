@@ -5,7 +5,7 @@
  */
 import { DateTime } from "luxon";
 import type { Instant } from "../lib/clock.ts";
-import type { Hold } from "./hold.ts";
+import type { Hold } from "./suppression.ts";
 
 /** Both ends included. */
 export interface Range {

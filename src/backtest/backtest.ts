@@ -2,9 +2,9 @@
  * A backtest: recordings' histories are added one by one, in any order, and are not kept; in the end come locations,
  * which need all of theirs, and messages, which need everybody.
  */
-import type { Transition } from "../health/judgement.ts";
+import type { Transition } from "../health/evaluation.ts";
 import type { RecordingUptime } from "../health/recording.ts";
-import type { Inventory } from "../health/state.ts";
+import type { Inventory } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { replayLocation } from "./location.ts";
 import { messagesOf } from "./messages.ts";

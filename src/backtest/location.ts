@@ -1,8 +1,8 @@
 /** A location's history through the rules about locations: its recordings' taken together. */
 import type { Count } from "../health/census.ts";
-import type { Transition } from "../health/judgement.ts";
-import { locationWitness } from "../health/location-witness.ts";
-import type { Inventory } from "../health/state.ts";
+import type { Transition } from "../health/evaluation.ts";
+import { locationWitness } from "../health/location-evaluator.ts";
+import type { Inventory } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { replayRules, type Stretch } from "./replay.ts";
 import { type Plan, type Span, tickBefore } from "./setup.ts";

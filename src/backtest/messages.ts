@@ -3,17 +3,18 @@
  * groups, with every message accepted at once. The decisions are the daemon's; when a group is due is what its store
  * keeps to (architecture: "Delivering").
  */
-import { decideGroup, type GroupDecision } from "../alerting/decide.ts";
-import type { Hold, Holds } from "../alerting/hold.ts";
+
 import { createInhibitor, type Inhibitions } from "../alerting/inhibit.ts";
+import { decideGroup, type GroupDecision } from "../alerting/needs-update.ts";
 import type { NotifyReason } from "../alerting/notification.ts";
+import type { Told } from "../alerting/notification-log.ts";
 import type { Route } from "../alerting/route.ts";
 import { groupOf, routesFor } from "../alerting/routing.ts";
 import { decideStorm } from "../alerting/storm.ts";
+import type { Hold, Holds } from "../alerting/suppression.ts";
 import { muteOf } from "../alerting/time-interval.ts";
-import type { Told } from "../alerting/told.ts";
 import type { Alert } from "../health/alert.ts";
-import type { Transition } from "../health/judgement.ts";
+import type { Transition } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Receiver, Setup } from "./setup.ts";
 

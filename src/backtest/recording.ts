@@ -1,9 +1,10 @@
 /** One recording's history through the rules about recordings. */
-import type { Transition } from "../health/judgement.ts";
+
+import type { Witness } from "../health/apply-rules.ts";
+import type { Transition } from "../health/evaluation.ts";
 import type { RecordingUptime } from "../health/recording.ts";
-import { recordingWitness } from "../health/recording-witness.ts";
-import type { Inventory, RecordingState } from "../health/state.ts";
-import type { Witness } from "../health/subject.ts";
+import { recordingWitness } from "../health/recording-evaluator.ts";
+import type { Inventory, RecordingState } from "../health/shard-state.ts";
 import { bucketLengthMs, settledBefore } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
 import { type Figure, figuresAtSweeps } from "./figures.ts";

@@ -3,11 +3,12 @@
  * are replayed that can make a difference: its first, its last, and those at which a `for` or a `keep_firing_for` is
  * over.
  */
-import type { Outcomes, Transition } from "../health/judgement.ts";
+
+import { applyRules, type Witness } from "../health/apply-rules.ts";
+import type { Outcomes, Transition } from "../health/evaluation.ts";
 import type { Rule } from "../health/rule.ts";
 import { GAP_INTERVALS } from "../health/run.ts";
-import type { AlertState, AlertStates } from "../health/state.ts";
-import { applyRules, type Witness } from "../health/subject.ts";
+import type { AlertState, AlertStates } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { tickFrom } from "./setup.ts";
 

@@ -1,7 +1,7 @@
 /** What is replayed: the part of a configuration that decides what fires and who is told, and the time it is held against. */
 import type { InhibitRule } from "../alerting/inhibit.ts";
 import type { Route } from "../alerting/route.ts";
-import { kindOf, watchesRecordings } from "../health/recording-kinds.ts";
+import { kindOf, watchesRecordings } from "../health/recording-conditions.ts";
 import type { Condition, Rule } from "../health/rule.ts";
 import type { Instant } from "../lib/clock.ts";
 

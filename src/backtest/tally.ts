@@ -1,6 +1,6 @@
 /** What would have fired and been told, counted: by rule, location and week, by receiver and week, by recording. */
 import type { NotifyReason } from "../alerting/notification.ts";
-import type { Transition } from "../health/judgement.ts";
+import type { Transition } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Message } from "./messages.ts";
 import type { Span } from "./setup.ts";

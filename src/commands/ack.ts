@@ -1,9 +1,9 @@
 /** `ack FINGERPRINT`: somebody knows, so no more reminders of that alert until it resolves. */
 import { Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
-import { addDaemonOptions, type DaemonOptions, withDaemon } from "./daemon.ts";
-import type { CommandIo } from "./io.ts";
-import { asJson, outputOption } from "./output.ts";
+import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import type { CommandIo } from "./cli/io.ts";
+import { asJson, outputOption } from "./cli/output.ts";
 
 interface AckOptions extends DaemonOptions {
   readonly comment?: string;

@@ -2,11 +2,11 @@
 import { Command } from "commander";
 import { z } from "zod";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
-import { parseUrl, withDaemon } from "./daemon.ts";
-import type { CommandIo } from "./io.ts";
-import { asJson, outputOption } from "./output.ts";
+import { parseUrl, withDaemon } from "./cli/daemon.ts";
+import type { CommandIo } from "./cli/io.ts";
+import { asJson, outputOption } from "./cli/output.ts";
+import { type Column, renderTable, type TableTarget, tableTarget } from "./cli/table.ts";
 import { sinceText } from "./status.ts";
-import { type Column, renderTable, type TableTarget, tableTarget } from "./table.ts";
 
 /** As Alertmanager gives it; what is not shown is passed on as it is. */
 const ActiveAlert = z.looseObject({

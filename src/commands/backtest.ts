@@ -1,22 +1,22 @@
 /** `backtest`: what a configuration would have told of the past, beside what another would, so that thresholds are chosen on evidence. */
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
+import { planIntegrations } from "../app/integrations.ts";
 import { type Backtest, createBacktest, leadMs } from "../backtest/backtest.ts";
 import type { Setup, Span } from "../backtest/setup.ts";
-import { planIntegrations } from "../channels.ts";
 import type { Config } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";
 import type { Location, Recording } from "../health/recording.ts";
-import type { Inventory } from "../health/state.ts";
+import type { Inventory } from "../health/shard-state.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/log.ts";
 import { stripControls } from "../lib/text.ts";
 import { createService, type Days } from "../service/service.ts";
-import { type Fleet, findFleet, type HistoryDeps, readHistories } from "./backtest-history.ts";
-import { type BacktestReport, renderBacktest } from "./backtest-print.ts";
-import type { CommandIo } from "./io.ts";
-import { outputOption } from "./output.ts";
-import { tableTarget } from "./table.ts";
+import { type Fleet, findFleet, type HistoryDeps, readHistories } from "./backtest/history.ts";
+import { type BacktestReport, renderBacktest } from "./backtest/print.ts";
+import type { CommandIo } from "./cli/io.ts";
+import { outputOption } from "./cli/output.ts";
+import { tableTarget } from "./cli/table.ts";
 
 interface BacktestOptions {
   readonly from: Instant;

@@ -6,8 +6,8 @@ import type { Config, Receiver } from "../config/config.ts";
 import { configFile, formatProblem, type Loaded, loadWithWarnings, type Problem } from "../config/load.ts";
 import { ConfigError } from "../config/problem.ts";
 import { formatDuration } from "../lib/duration.ts";
-import type { CommandIo } from "./io.ts";
-import { outputOption } from "./output.ts";
+import type { CommandIo } from "./cli/io.ts";
+import { outputOption } from "./cli/output.ts";
 
 /** Exit code 0 fine, 1 any problem; a file that cannot be read throws ConfigError. */
 export function checkConfigCommand(io: CommandIo): Command {

@@ -2,8 +2,8 @@
 import { type Complete, RootCommand, type Command as Words } from "@bomb.sh/tab";
 import { Argument, Command } from "commander";
 import { configFile, loadConfig } from "../config/load.ts";
-import type { CommandIo } from "./io.ts";
-import type { CommandEntry } from "./program.ts";
+import type { CommandIo } from "./cli/io.ts";
+import type { CommandEntry } from "./cli/program.ts";
 
 const shells = ["bash", "zsh", "fish", "powershell"];
 

@@ -19,10 +19,10 @@ import { Closer } from "../lib/closer.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { freePort } from "../lib/free-port.ts";
 import { createLogger, type Logger, type LogLevel, logLevels } from "../lib/log.ts";
+import { ensureRedisServer, startEmbeddedRedis } from "../redis-embedded/embedded.ts";
 import { stepsOf } from "../simulator/player.ts";
 import { type Scenario, type Simulator, startSimulator } from "../simulator/simulator.ts";
-import { ensureRedisServer, startEmbeddedRedis } from "../store/embedded.ts";
-import type { CommandIo } from "./io.ts";
+import type { CommandIo } from "./cli/io.ts";
 import { readScenario } from "./simulate.ts";
 
 const SCENARIO = fileURLToPath(new URL("../demo/scenario.yaml", import.meta.url));

@@ -2,23 +2,23 @@
 import { writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Command } from "commander";
-import { createChannels } from "../channels.ts";
+import { createChannels } from "../app/integrations.ts";
+import { openRedis } from "../app/open-redis.ts";
 import type { Config, DigestConfig } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";
-import { forReader } from "../digest/render.ts";
-import { makeDigest } from "../jobs/digest.ts";
-import { letterFor, type MadeDigest } from "../jobs/digest-mail.ts";
-import { readFleet } from "../jobs/read-fleet.ts";
+import { letterFor, type MadeDigest } from "../digest/mail.ts";
+import { forReader } from "../digest/render/render.ts";
+import { makeDigest } from "../digest/send.ts";
 import { systemClock } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { silentLogger } from "../lib/log.ts";
 import { createService } from "../service/service.ts";
-import { openRedis } from "../store/open.ts";
+import { readFleet } from "../store/read-fleet.ts";
 import { connected } from "../store/redis.ts";
 import { createStore } from "../store/store.ts";
-import type { CommandIo } from "./io.ts";
-import { openInBrowser } from "./open-in-browser.ts";
-import { asJson, outputOption } from "./output.ts";
+import type { CommandIo } from "./cli/io.ts";
+import { openInBrowser } from "./cli/open-in-browser.ts";
+import { asJson, outputOption } from "./cli/output.ts";
 
 /** Exit code 1 when a recipient's server refused it, 2 for a digest that is not there. Throws StoreError without Redis. */
 export function digestCommand(io: CommandIo): Command {
@@ -105,7 +105,8 @@ async function withDigest(
     const store = createStore(redis, config.redis.prefix);
     await store.inventory.load();
     const deps = { config, store, service, clock: systemClock, log: silentLogger };
-    const fleet = async () => readFleet({ ...deps, shardNumbers: await shardsOf(store) });
+    const fleet = async () =>
+      readFleet({ ...deps, watch: config.watch, shardNumbers: await shardsOf(store) });
     await use(config, digest, await makeDigest({ ...deps, fleet }, digest, systemClock.now()));
   } finally {
     await service.close();

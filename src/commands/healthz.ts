@@ -3,9 +3,9 @@ import { Command } from "commander";
 import { fetch } from "undici";
 import { configFile, loadConfig } from "../config/load.ts";
 import { toError } from "../lib/errors.ts";
-import { addressOf } from "./daemon.ts";
-import type { CommandIo } from "./io.ts";
-import { asJson, outputOption } from "./output.ts";
+import { addressOf } from "./cli/daemon.ts";
+import type { CommandIo } from "./cli/io.ts";
+import { asJson, outputOption } from "./cli/output.ts";
 
 const TIMEOUT_MS = 4_000;
 

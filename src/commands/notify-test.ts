@@ -3,14 +3,14 @@ import { randomUUID } from "node:crypto";
 import { Command } from "commander";
 import { fingerprint } from "../alerting/fingerprint.ts";
 import type { Notification } from "../alerting/notification.ts";
-import { createChannels } from "../channels.ts";
+import { createChannels } from "../app/integrations.ts";
 import { configFile, loadConfig } from "../config/load.ts";
-import type { Channel } from "../jobs/deliver.ts";
+import type { Channel } from "../deliver/deliver.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { silentLogger } from "../lib/log.ts";
-import type { CommandIo } from "./io.ts";
-import { asJson, outputOption } from "./output.ts";
+import type { CommandIo } from "./cli/io.ts";
+import { asJson, outputOption } from "./cli/output.ts";
 
 const DEADLINE_MS = 10_000;
 

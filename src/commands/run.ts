@@ -1,16 +1,16 @@
 /** `lenswatch run`: the daemon, until it is told to stop. */
 import { once } from "node:events";
 import { Command, Option } from "commander";
-import { startApp } from "../app.ts";
+import { startApp } from "../app/app.ts";
+import { type Following, followConfig } from "../app/follow-config.ts";
+import { type Role, roles } from "../cluster/replicas.ts";
 import { configFile } from "../config/load.ts";
 import { createConfigSource } from "../config/source.ts";
 import type { LoadedAnew } from "../http/deps.ts";
-import { type Role, roles } from "../jobs/roll.ts";
 import { toError } from "../lib/errors.ts";
 import { limitHeapGrowth } from "../lib/heap.ts";
 import { createLogger } from "../lib/log.ts";
-import { type Following, followConfig } from "./follow-config.ts";
-import type { CommandIo } from "./io.ts";
+import type { CommandIo } from "./cli/io.ts";
 
 /** Resolves when everything has ended. Throws ConfigError, StoreError or HttpError where it cannot start. */
 export function runCommand(io: CommandIo): Command {

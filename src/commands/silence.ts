@@ -7,11 +7,11 @@ import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { humanDuration, parseDuration } from "../lib/duration.ts";
 import { toError } from "../lib/errors.ts";
 import { stripControls } from "../lib/text.ts";
-import { addDaemonOptions, type DaemonOptions, withDaemon } from "./daemon.ts";
-import type { CommandIo } from "./io.ts";
-import { asJson, outputOption } from "./output.ts";
-import { effectOf } from "./silence-effect.ts";
-import { type Column, renderTable, type TableTarget, tableTarget } from "./table.ts";
+import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import type { CommandIo } from "./cli/io.ts";
+import { asJson, outputOption } from "./cli/output.ts";
+import { effectOf } from "./cli/silence-effect.ts";
+import { type Column, renderTable, type TableTarget, tableTarget } from "./cli/table.ts";
 
 interface OutputOptions extends DaemonOptions {
   readonly output: "table" | "json";

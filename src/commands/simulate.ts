@@ -6,8 +6,8 @@ import { stringify } from "yaml";
 import { toError } from "../lib/errors.ts";
 import { SimulatorError } from "../simulator/errors.ts";
 import { parseScenario, type Scenario, type Simulator, startSimulator } from "../simulator/simulator.ts";
-import type { CommandIo } from "./io.ts";
-import { outputOption } from "./output.ts";
+import type { CommandIo } from "./cli/io.ts";
+import { outputOption } from "./cli/output.ts";
 
 interface SimulateOptions {
   locations: number;

@@ -5,12 +5,12 @@ import { recordingStatuses } from "../health/recording.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { renderCsv } from "../lib/csv.ts";
 import { humanDuration } from "../lib/duration.ts";
+import { nearest } from "../lib/suggest.ts";
 import { stripControls } from "../lib/text.ts";
-import { type Daemon, type Parameters, parseUrl, withDaemon } from "./daemon.ts";
-import type { CommandIo } from "./io.ts";
-import { nearest } from "./near.ts";
-import { asJson, outputOption } from "./output.ts";
-import { type Column, renderTable, type TableTarget, tableTarget } from "./table.ts";
+import { type Daemon, type Parameters, parseUrl, withDaemon } from "./cli/daemon.ts";
+import type { CommandIo } from "./cli/io.ts";
+import { asJson, outputOption } from "./cli/output.ts";
+import { type Column, renderTable, type TableTarget, tableTarget } from "./cli/table.ts";
 
 const AlertRow = z.object({
   alertname: z.string(),

@@ -5,11 +5,11 @@ import { z } from "zod";
 import { recordingStatuses } from "../health/recording.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { parseDuration } from "../lib/duration.ts";
+import { nearest } from "../lib/suggest.ts";
 import { stripControls } from "../lib/text.ts";
-import { type Daemon, DaemonError, parseUrl, withDaemon } from "./daemon.ts";
-import type { CommandIo } from "./io.ts";
-import { nearest } from "./near.ts";
-import { asJson, outputOption } from "./output.ts";
+import { type Daemon, DaemonError, parseUrl, withDaemon } from "./cli/daemon.ts";
+import type { CommandIo } from "./cli/io.ts";
+import { asJson, outputOption } from "./cli/output.ts";
 import { sinceText } from "./status.ts";
 
 const RecordingRow = z.object({

@@ -5,8 +5,8 @@ import type { Route } from "../alerting/route.ts";
 import { formatDuration } from "../lib/duration.ts";
 import type { Config } from "./config.ts";
 import { type Finding, type Path, quoted } from "./finding.ts";
-import { nearest } from "./leaf.ts";
 import { reservedLabels } from "./rule-schema.ts";
+import { nearest } from "./scalars.ts";
 import type { ConfigInput } from "./schema.ts";
 
 /** `fromEnvironment` says whether anything at or below a path was read from a variable: that is not shown. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { buildHttpClient, httpConfig } from "./http-client-schema.ts";
 import { listOf, optional, type Parsed, required, section, withDefault } from "./key.ts";
-import { duration, email, flag, integer, line, url } from "./leaf.ts";
+import { duration, email, flag, integer, line, url } from "./scalars.ts";
 
 const recipients = z
   .preprocess(

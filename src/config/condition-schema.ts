@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { Condition } from "../health/rule.ts";
 import { optional, type Parsed, required, type Section, section, withDefault } from "./key.ts";
-import { duration, enumerate, integer, leaf, oneOf, ratio } from "./leaf.ts";
+import { duration, enumerate, integer, leaf, oneOf, ratio } from "./scalars.ts";
 
 const averageQuality = section(
   {

@@ -4,7 +4,7 @@
  */
 import type { ConfigDocument, Raw, RawMap } from "./document.ts";
 import { type Finding, type Path, pathKey, quoted, quotedText } from "./finding.ts";
-import { nearest } from "./leaf.ts";
+import { nearest } from "./scalars.ts";
 import { isMapping } from "./secrets.ts";
 
 type Document = Pick<ConfigDocument, "tree" | "places" | "position">;

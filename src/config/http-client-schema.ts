@@ -1,7 +1,7 @@
 /** `http_config`: how an endpoint of somebody else's is asked, in Prometheus' words. */
 import type { z } from "zod";
 import { type Key, optional, type Parsed, required, section, withDefault } from "./key.ts";
-import { host, line, token } from "./leaf.ts";
+import { host, line, token } from "./scalars.ts";
 import { checkTls, tlsKeys } from "./tls-schema.ts";
 
 const authorization = section({

@@ -2,8 +2,8 @@
 import { z } from "zod";
 import type { RawMap } from "./document.ts";
 import { required, section, withDefault } from "./key.ts";
-import { LABEL_NAME, leaf } from "./leaf.ts";
 import { matchers } from "./route-schema.ts";
+import { LABEL_NAME, leaf } from "./scalars.ts";
 
 const some = matchers.refine((all) => all.length > 0, { error: "at least one matcher" });
 

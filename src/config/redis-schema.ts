@@ -1,7 +1,7 @@
 /** Where Redis is: one server, a master that Sentinels know, or a cluster. */
 import { z } from "zod";
 import { optional, type Parsed, section, withDefault } from "./key.ts";
-import { address, line, prefix, url } from "./leaf.ts";
+import { address, line, prefix, url } from "./scalars.ts";
 import { checkTls, tlsKeys } from "./tls-schema.ts";
 
 const addresses = (what: string) =>

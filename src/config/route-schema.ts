@@ -4,7 +4,7 @@ import { formatMatcher, parseMatchers } from "../alerting/matcher.ts";
 import type { Matcher, Route } from "../alerting/route.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { inherited, listOf, optional, type Section, section, withDefault } from "./key.ts";
-import { duration, flag, integer, LABEL_NAME, leaf, name } from "./leaf.ts";
+import { duration, flag, integer, LABEL_NAME, leaf, name } from "./scalars.ts";
 
 /** A single text stands for a list of one. */
 const listed = (value: unknown): unknown => (typeof value === "string" ? [value] : value);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { conditionSection } from "./condition-schema.ts";
 import type { RawMap } from "./document.ts";
 import { required, section, withDefault } from "./key.ts";
-import { duration, flag, LABEL_NAME, leaf, line, prose } from "./leaf.ts";
+import { duration, flag, LABEL_NAME, leaf, line, prose } from "./scalars.ts";
 
 /** Labels that every alert gets from what it speaks of. */
 export const reservedLabels: readonly string[] = [

@@ -4,6 +4,10 @@ import { logLevels } from "../lib/log.ts";
 import { addresses } from "./channel-schema.ts";
 import { defaultInhibitRules, inhibitRuleSection } from "./inhibit-schema.ts";
 import { listOf, optional, type Parsed, required, section, withDefault } from "./key.ts";
+import { receiverSection } from "./receiver-schema.ts";
+import { redisSection } from "./redis-schema.ts";
+import { matchers, routeSection } from "./route-schema.ts";
+import { defaultRules, ruleSection } from "./rule-schema.ts";
 import {
   cron,
   duration,
@@ -20,11 +24,7 @@ import {
   token,
   url,
   zone,
-} from "./leaf.ts";
-import { receiverSection } from "./receiver-schema.ts";
-import { redisSection } from "./redis-schema.ts";
-import { matchers, routeSection } from "./route-schema.ts";
-import { defaultRules, ruleSection } from "./rule-schema.ts";
+} from "./scalars.ts";
 import { timeIntervalSection } from "./time-interval-schema.ts";
 import { checkTls, tlsKeys } from "./tls-schema.ts";
 

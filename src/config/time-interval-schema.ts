@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { NamedInterval, Range, TimeInterval } from "../alerting/time-interval.ts";
 import { listOf, optional, required, type Section, section, withDefault } from "./key.ts";
-import { leaf, name, zone } from "./leaf.ts";
+import { leaf, name, zone } from "./scalars.ts";
 
 const clockTime = leaf("a time of the day from 00:00 to 24:00", (text) => {
   const [, hours, minutes] = /^(\d\d):([0-5]\d)$/.exec(text) ?? [];

@@ -5,7 +5,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { z } from "zod";
 import { optional, type Parsed } from "./key.ts";
-import { pem } from "./leaf.ts";
+import { pem } from "./scalars.ts";
 
 /** The keys `ca`, `cert` and `key`; `who` is asked with them, as in "may vouch for it". */
 export function tlsKeys(who: string) {

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { ConfigDocument, Raw } from "./document.ts";
 import { type Finding, type Path, pathKey, quotedText, showable, showableKey } from "./finding.ts";
 import { keyAt, knownKeys, type Section } from "./key.ts";
-import { nearest } from "./leaf.ts";
+import { nearest } from "./scalars.ts";
 
 type Tree = Pick<ConfigDocument, "tree" | "places">;
 

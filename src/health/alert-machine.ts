@@ -3,7 +3,7 @@
  * two pieces of evidence, and only when they are close enough that nothing is assumed about the time between.
  */
 import type { Instant } from "../lib/clock.ts";
-import type { AlertState } from "./state.ts";
+import type { AlertState } from "./shard-state.ts";
 
 export interface Timing {
   readonly now: Instant;

@@ -1,6 +1,6 @@
 /** An alert as it is remembered and told. What is true lives here; what was told is another record. */
 import type { Instant } from "../lib/clock.ts";
-import type { ProblemKind } from "./problem.ts";
+import type { ProblemKind } from "./problem-kinds.ts";
 import type { RecordingStatus } from "./recording.ts";
 
 export type Labels = Readonly<Record<string, string>>;

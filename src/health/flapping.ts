@@ -5,7 +5,7 @@
  * status interval, at most one a minute; where nobody saw anything there is no state.
  */
 import type { Instant } from "../lib/clock.ts";
-import type { RecordingState, StateHistory, Stretch } from "./state.ts";
+import type { RecordingState, StateHistory, Stretch } from "./shard-state.ts";
 
 /** States that are remembered: Nagios' MAX_STATE_HISTORY_ENTRIES. */
 const STATES = 21;

@@ -3,10 +3,12 @@
  * and quick where nothing is wrong: a healthy recording costs one small object. Being blind is not judged at all;
  * the caller keeps the previous state after a failed sweep.
  */
-import { judgeAbsent } from "./absent.ts";
+
+import { applyRules, endAlerts } from "./apply-rules.ts";
+import type { JudgeContext, Judgement } from "./evaluation.ts";
 import { recordStatus } from "./flapping.ts";
-import type { JudgeContext, Judgement } from "./judgement.ts";
-import { locationWitness } from "./location-witness.ts";
+import { locationWitness } from "./location-evaluator.ts";
+import { judgeAbsent } from "./missing.ts";
 import { afterPresence, afterReading, type GoodReading, isGood } from "./reading.ts";
 import type { Reading, StatusSnapshot } from "./recording.ts";
 import {
@@ -21,10 +23,9 @@ import {
   remember,
   withAlerts,
 } from "./run.ts";
-import type { LocationState, RecordingState, ShardState, StateHistory } from "./state.ts";
-import { applyRules, endAlerts } from "./subject.ts";
+import type { LocationState, RecordingState, ShardState, StateHistory } from "./shard-state.ts";
 
-export type { Decision, DecisionReason, JudgeContext, Judgement, Transition } from "./judgement.ts";
+export type { Decision, DecisionReason, JudgeContext, Judgement, Transition } from "./evaluation.ts";
 
 /** Judges one snapshot. `previous` is never changed; of two rows of one recording the first counts. */
 export function judgeShard(previous: ShardState, snapshot: StatusSnapshot, context: JudgeContext): Judgement {

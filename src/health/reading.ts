@@ -1,7 +1,7 @@
 /** From one reading to what is remembered of a recording. */
 import type { Instant } from "../lib/clock.ts";
 import type { Reading } from "./recording.ts";
-import type { RecordingState, StateHistory } from "./state.ts";
+import type { RecordingState, StateHistory } from "./shard-state.ts";
 
 /** How far ahead of ours the service's clock may be. */
 const CLOCK_TOLERANCE_MS = 60_000;

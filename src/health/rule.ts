@@ -1,6 +1,6 @@
 /** Alerting rules as the configuration's `rules:` has them; ratios 0–1, durations in ms. */
-import type { ProblemKind } from "./problem.ts";
-import { kindOf, type RecordingCondition, watchesRecordings } from "./recording-kinds.ts";
+import type { ProblemKind } from "./problem-kinds.ts";
+import { kindOf, type RecordingCondition, watchesRecordings } from "./recording-conditions.ts";
 
 export type Condition =
   | RecordingCondition

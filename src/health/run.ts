@@ -1,11 +1,12 @@
 /** One judgement under way: what it reads, and what it gathers. Lives as long as a call of `judgeShard`. */
+
+import { applyRules, endAlerts, type Moment } from "./apply-rules.ts";
 import { Census } from "./census.ts";
-import type { DecisionReason, JudgeContext, Outcomes } from "./judgement.ts";
-import type { Showing } from "./recording-kinds.ts";
-import { recordingWitness } from "./recording-witness.ts";
-import { compileRules, type Rulebook } from "./rulebook.ts";
-import type { RecordingState, ShardState } from "./state.ts";
-import { applyRules, endAlerts, type Moment } from "./subject.ts";
+import { compileRules, type Rulebook } from "./compile-rules.ts";
+import type { DecisionReason, JudgeContext, Outcomes } from "./evaluation.ts";
+import type { Showing } from "./recording-conditions.ts";
+import { recordingWitness } from "./recording-evaluator.ts";
+import type { RecordingState, ShardState } from "./shard-state.ts";
 
 /** Two good readings further apart than this many intervals say nothing about the time between. */
 export const GAP_INTERVALS = 3;

@@ -1,6 +1,6 @@
 /** JSON for scripts: `{ items, nextCursor }`, errors as `{ error: { code, message } }`. */
 import type { FastifyInstance } from "fastify";
-import { runBreathing } from "../lib/breathe.ts";
+import { runBreathing } from "../lib/yield.ts";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError } from "./errors.ts";
 import { parseQuery } from "./query.ts";

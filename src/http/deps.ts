@@ -1,15 +1,16 @@
 /** What the HTTP server is handed: small interfaces, declared here where they are used. */
+
+import type { LogLine } from "../alerting/decision-log.ts";
+import type { SentAlert } from "../alerting/external-alerts.ts";
 import type { InhibitRule } from "../alerting/inhibit.ts";
-import type { SentAlert } from "../alerting/outside.ts";
 import type { Route } from "../alerting/route.ts";
 import type { Silence, WantedSilence } from "../alerting/silence.ts";
-import type { LogLine } from "../alerting/timeline.ts";
 import type { Alert, EndReason, SubjectKind } from "../health/alert.ts";
-import type { Subject } from "../health/judgement.ts";
-import type { LocationZones } from "../health/place.ts";
+import type { Subject } from "../health/evaluation.ts";
 import type { QualityHistory } from "../health/quality.ts";
 import type { UptimeBucket } from "../health/recording.ts";
-import type { FleetSnapshot } from "../health/state.ts";
+import type { FleetSnapshot } from "../health/shard-state.ts";
+import type { LocationZones } from "../health/usual-entries.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Limits } from "./limits.ts";

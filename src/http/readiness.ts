@@ -1,5 +1,5 @@
 /** Ready or not, and why: about lenswatch itself, never about the service it watches. */
-import { FRESH_INTERVALS } from "../health/fleet.ts";
+import { FRESH_INTERVALS } from "../health/fleet-snapshot.ts";
 import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
 

@@ -12,7 +12,7 @@ import { healthRoutes } from "./health-routes.ts";
 import { lifecycleRoutes } from "./lifecycle-routes.ts";
 import { limitConnections, limitsOf } from "./limits.ts";
 import { metricsRoute } from "./metrics-route.ts";
-import { createFrame, type Frame } from "./page/frame.ts";
+import { createFrame, type Frame } from "./page/layout.ts";
 import { liveScriptRoute, readLiveScript } from "./page/live-script.ts";
 import { problemPage } from "./page/problem-page.ts";
 import { pageRoutes, versionNow } from "./page/routes.ts";

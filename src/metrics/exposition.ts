@@ -3,14 +3,14 @@
  * is let through every few milliseconds, also where the reader never makes us wait.
  */
 import type { Registry } from "prom-client";
-import { inChunks } from "../lib/breathe.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
+import { inChunks } from "../lib/yield.ts";
 import { type FleetView, fleetText } from "./fleet.ts";
 import { createLabelCache } from "./label-cache.ts";
 import { negotiateFormat } from "./negotiate.ts";
-import { renderRegistry } from "./own.ts";
+import { renderRegistry } from "./registry-text.ts";
 import { contentTypes, type ExpositionFormat, trailer } from "./text.ts";
 
 /** How long reading the fleet may take before the scrape goes on without it: Prometheus waits 10 s in all. */

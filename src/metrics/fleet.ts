@@ -4,10 +4,10 @@
  * at least every ROWS_PER_STEP rows.
  */
 import type { Labels } from "../health/alert.ts";
-import { currentStatus, ROWS_PER_STEP, recordingsById } from "../health/fleet.ts";
+import { currentStatus, ROWS_PER_STEP, recordingsById } from "../health/fleet-snapshot.ts";
 import { type RecordingStatus, recordingStatuses } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
-import type { AlertStates, FleetSnapshot, RecordingState } from "../health/state.ts";
+import type { AlertStates, FleetSnapshot, RecordingState } from "../health/shard-state.ts";
 import type { LabelCache } from "./label-cache.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
 import { type ExpositionFormat, renderHead, renderLabel, renderSample } from "./text.ts";

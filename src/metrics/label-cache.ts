@@ -3,8 +3,8 @@
  * the recording. Scrapes may overlap: a pass evicts only what neither it nor a later one has met.
  */
 import { createHash } from "node:crypto";
-import { ROWS_PER_STEP } from "../health/fleet.ts";
-import type { Inventory, RecordingState } from "../health/state.ts";
+import { ROWS_PER_STEP } from "../health/fleet-snapshot.ts";
+import type { Inventory, RecordingState } from "../health/shard-state.ts";
 import { renderLabel } from "./text.ts";
 
 interface Entry {

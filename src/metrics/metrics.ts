@@ -1,6 +1,6 @@
 /** What happens, counted: one method per event, named for what happened. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from "prom-client";
-import { alertmanagerVersion } from "../alerting/alertmanager.ts";
+import { alertmanagerVersion } from "../alerting/alertmanager-version.ts";
 import { type NotifyErrorCode, notifyErrorCodes } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";

@@ -2,7 +2,7 @@
 
 import type { NotifiedAlert } from "../alerting/notification.ts";
 import type { EndReason } from "../health/alert.ts";
-import { isExtentAtStart } from "../health/wording.ts";
+import { isExtentAtStart } from "../health/annotations.ts";
 import type { Instant } from "../lib/clock.ts";
 import { span, type Times } from "../lib/when.ts";
 import { isSteady, stateNow } from "./flapping.ts";

@@ -1,8 +1,8 @@
 /** What an alert says is wrong, in words: alone, in a count, and in the past. */
 
 import type { Alert } from "../health/alert.ts";
-import { problems, type RecordingProblemWords } from "../health/problem.ts";
-import { recordingProblems } from "../health/recording-kinds.ts";
+import { problems, type RecordingProblemWords } from "../health/problem-kinds.ts";
+import { recordingProblems } from "../health/recording-conditions.ts";
 import { counted, count as figure } from "../lib/words.ts";
 import { changesPhrase } from "./flapping.ts";
 import { clean, locationName, plainName } from "./name.ts";

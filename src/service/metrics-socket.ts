@@ -15,7 +15,7 @@ import { ServiceError } from "./errors.ts";
 import { parseFrame } from "./frame.ts";
 import type { ProtocolErrorKind } from "./observer.ts";
 import type { OutageLog } from "./outage-log.ts";
-import { type Open as OpenOn, type Question, Questions, read } from "./questions.ts";
+import { type Open as OpenOn, type Question, Questions, read } from "./pending-requests.ts";
 import { errorPayload } from "./refusal.ts";
 import { LOOKED_AT, type Report } from "./reporter.ts";
 import type { Token, TokenSource } from "./token.ts";

@@ -12,7 +12,7 @@ import type {
   EntriesQuery,
   PeriodQuery,
 } from "./metric-types.ts";
-import type { Question } from "./questions.ts";
+import type { Question } from "./pending-requests.ts";
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const AGES = /^\d{1,3}_\d{1,3}$/;

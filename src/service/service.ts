@@ -28,6 +28,7 @@ import type {
 import { MetricsSocket } from "./metrics-socket.ts";
 import type { ServiceEndpoint, ServiceObserver } from "./observer.ts";
 import { createOutageLog } from "./outage-log.ts";
+import type { Question } from "./pending-requests.ts";
 import { readProxyEnv } from "./proxy.ts";
 import {
   areaContextsQuestion,
@@ -39,7 +40,6 @@ import {
   statusQuestion,
   uptimesRequest,
 } from "./queries.ts";
-import type { Question } from "./questions.ts";
 import { createReport } from "./reporter.ts";
 import { createSecrets, type Secrets } from "./secrets.ts";
 import { parseStatusRows } from "./status-rows.ts";

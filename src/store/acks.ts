@@ -1,4 +1,4 @@
-/** Acknowledgements, each of one episode: gone with its end, in the same step (`scripts/remember.lua`). */
+/** Acknowledgements, each of one episode: gone with its end, in the same step (`scripts/commit.lua`). */
 import type { Redis } from "ioredis";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";

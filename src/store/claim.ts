@@ -1,5 +1,5 @@
 /** What a claim gives: nothing and until when, one due group, or a storm of them. */
-import type { Told } from "../alerting/told.ts";
+import type { Told } from "../alerting/notification-log.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 

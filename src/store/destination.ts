@@ -1,17 +1,6 @@
-/** Where an alert is to be told, as scripts take it, and what they answer with. */
+/** Destinations as scripts take them, and the wake-ups they answer with. */
+import type { Destination } from "../alerting/destinations.ts";
 import type { Instant } from "../lib/clock.ts";
-
-/** Where a firing alert is to be told: one group at one integration, with the timers of its route. */
-export interface Destination {
-  readonly integration: string;
-  readonly group: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly groupWaitMs: number;
-  readonly groupIntervalMs: number;
-  readonly repeatIntervalMs: number;
-  /** More groups than this due at once are told as one; undefined: never. */
-  readonly stormGroups?: number | undefined;
-}
 
 /** A destination in the order scripts read it. */
 export function toPlace(to: Destination): readonly (string | number)[] {

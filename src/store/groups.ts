@@ -3,15 +3,16 @@
  * postpone: each is one script, so that a crash between any two repeats at most the message in flight.
  */
 import type { Redis } from "ioredis";
-import type { Kept } from "../alerting/decide.ts";
+import type { LogLine } from "../alerting/decision-log.ts";
+import type { Destination } from "../alerting/destinations.ts";
+import type { Kept } from "../alerting/needs-update.ts";
 import type { NotifyErrorCode } from "../alerting/notification.ts";
+import type { Told } from "../alerting/notification-log.ts";
 import type { Integration } from "../alerting/route.ts";
-import type { LogLine } from "../alerting/timeline.ts";
-import type { Told } from "../alerting/told.ts";
 import type { Instant } from "../lib/clock.ts";
 import { type Claim, type ClaimReply, toClaim, toInstant } from "./claim.ts";
-import { type Destination, toPlace, toWake } from "./destination.ts";
-import { encodeLog } from "./incident-log.ts";
+import { encodeLog } from "./decision-log.ts";
+import { toPlace, toWake } from "./destination.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript, type Script } from "./redis.ts";
 

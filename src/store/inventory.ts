@@ -4,7 +4,7 @@
  */
 import type { ChainableCommander, Redis } from "ioredis";
 import type { Location, Recording } from "../health/recording.ts";
-import type { Inventory } from "../health/state.ts";
+import type { Inventory } from "../health/shard-state.ts";
 import type { Keys } from "./keys.ts";
 
 const PAGE = 1_000;

@@ -8,7 +8,7 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { type Logger, scrub } from "../lib/log.ts";
 import { StoreError } from "./errors.ts";
-import { createClient, type RedisPlace } from "./topology.ts";
+import { createClient, type RedisPlace } from "./redis-client.ts";
 
 /** A connection of that name, not connected yet; says in the log when Redis goes and when it is back. */
 export function connectRedis(place: RedisPlace, log: Logger, name: string): Redis {

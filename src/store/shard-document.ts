@@ -9,7 +9,7 @@ import type {
   ShardState,
   StateHistory,
   Stretch,
-} from "../health/state.ts";
+} from "../health/shard-state.ts";
 import { StoreError } from "./errors.ts";
 
 const FORMAT = 1;

@@ -5,12 +5,13 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
-import type { LogLine } from "../alerting/timeline.ts";
+import type { LogLine } from "../alerting/decision-log.ts";
+import type { Destination } from "../alerting/destinations.ts";
 import type { Alert } from "../health/alert.ts";
-import type { ShardState } from "../health/state.ts";
+import type { ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
-import { type Destination, toPlace, toWake } from "./destination.ts";
-import { encodeLog } from "./incident-log.ts";
+import { encodeLog } from "./decision-log.ts";
+import { toPlace, toWake } from "./destination.ts";
 import { encodeIncident, INCIDENTS_KEPT } from "./incidents.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
@@ -56,7 +57,7 @@ export interface RememberInput {
 }
 
 export function createShardStore(redis: Redis, keys: Keys, historyMs: number) {
-  const script = loadScript(redis, "remember", { withGroups: true, withLog: true });
+  const script = loadScript(redis, "commit", { withGroups: true, withLog: true });
   const forget = loadScript(redis, "forget_shard");
   const cache = new Map<number, Versioned<ShardState>>();
 

@@ -2,25 +2,24 @@
 import type { Redis } from "ioredis";
 import { createAckStore } from "./acks.ts";
 import { createAssignmentStore } from "./assignments.ts";
+import { createStartStore } from "./cold-start.ts";
 import { type Confirm, confirmed } from "./confirm.ts";
+import { createWatchedStore } from "./coverage.ts";
+import { createIncidentLog, HISTORY_MS } from "./decision-log.ts";
 import { createDigestStore } from "./digests.ts";
 import { createEntriesStore } from "./entries.ts";
+import { createOutsideStore } from "./external-alerts.ts";
 import { createFiringStore } from "./firing.ts";
 import { createGroupStore } from "./groups.ts";
-import { createIncidentLog, HISTORY_MS } from "./incident-log.ts";
 import { createIncidentStore } from "./incidents.ts";
 import { createInventoryStore } from "./inventory.ts";
 import { type Keys, keysUnder } from "./keys.ts";
-import { createOutsideStore } from "./outside.ts";
+import { createTurn } from "./lease.ts";
 import { createReplicaStore } from "./replicas.ts";
 import { createShardStore } from "./shards.ts";
 import { createSilenceStore } from "./silences.ts";
-import { createStartStore } from "./start.ts";
-import { createTurn } from "./turn.ts";
-
 import { createUptimeStore } from "./uptime.ts";
 import { createUsualEntriesStore } from "./usual-entries.ts";
-import { createWatchedStore } from "./watched.ts";
 import { createZoneStore } from "./zones.ts";
 
 export interface StoreOptions {

@@ -1,6 +1,6 @@
 /** What each location usually counts on each weekday, with the time it was worked out. */
 import type { Redis } from "ioredis";
-import type { UsualEntries } from "../health/place.ts";
+import type { UsualEntries } from "../health/usual-entries.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 

@@ -1,6 +1,6 @@
 /** Which zones the recordings of a location cover, one field a location: read anew, it replaces what was there. */
 import type { Redis } from "ioredis";
-import type { LocationZones } from "../health/place.ts";
+import type { LocationZones } from "../health/usual-entries.ts";
 import type { Keys } from "./keys.ts";
 
 export function createZoneStore(redis: Redis, keys: Keys) {

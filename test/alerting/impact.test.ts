@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Places, placeOf, withImpact } from "../../src/alerting/impact.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { createLocalHours } from "../../src/lib/local-hours.ts";
-import { firing } from "../store/room.ts";
+import { firing } from "../store/fixtures.ts";
 
 /** A Friday evening in London, Saturday in Sydney. */
 const NOW = Date.UTC(2026, 10, 20, 22, 30);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { NotifyReason } from "../../src/alerting/notification.ts";
 import { decideStorm, joinSayings, type Quiet, type Saying } from "../../src/alerting/storm.ts";
-import { firing, over, T0 } from "../store/room.ts";
+import { firing, over, T0 } from "../store/fixtures.ts";
 
 const rest = {
   settled: [],

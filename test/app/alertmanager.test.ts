@@ -4,9 +4,9 @@ import {
   startAlertmanager,
   type TestAlertmanager,
 } from "../support/alertmanager.ts";
+import { prepareWatch, type Stage, startWatch } from "../support/app.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { until } from "../support/until.ts";
-import { prepareWatch, type Stage, startWatch } from "../support/watch.ts";
 
 const RULES = `
   - alert: RecordingOffline

@@ -21,8 +21,9 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFailed, onTestFinished } from "vitest";
-import type { CommandIo } from "../../src/commands/io.ts";
-import { runCli } from "../../src/commands/program.ts";
+import type { CommandIo } from "../../src/commands/cli/io.ts";
+import { runCli } from "../../src/commands/cli/program.ts";
+import { pictured, prepareWatch } from "../support/app.ts";
 import { type Daemon, startDaemon } from "../support/daemon.ts";
 import { startHttpSink } from "../support/http-sink.ts";
 import { startProxy } from "../support/proxy.ts";
@@ -30,7 +31,6 @@ import { describeWithRedis } from "../support/redis.ts";
 import { dumpRedis } from "../support/redis-dump.ts";
 import { startSmtpSink } from "../support/smtp-sink.ts";
 import { until } from "../support/until.ts";
-import { pictured, prepareWatch } from "../support/watch.ts";
 
 const CANARIES = {
   clientSecret: "canary/client+secret",

@@ -8,10 +8,10 @@ import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { expect, it, onTestFinished, test } from "vitest";
-import { commandTable } from "../../src/commands/program.ts";
+import { commandTable } from "../../src/commands/cli/program.ts";
+import { prepareWatch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { prepareWatch } from "../support/watch.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 

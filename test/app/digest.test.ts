@@ -6,14 +6,14 @@ import { QueueEvents } from "bullmq";
 import { Redis } from "ioredis";
 import { DateTime } from "luxon";
 import { expect, it } from "vitest";
-import type { CommandIo } from "../../src/commands/io.ts";
-import { runCli } from "../../src/commands/program.ts";
+import type { CommandIo } from "../../src/commands/cli/io.ts";
+import { runCli } from "../../src/commands/cli/program.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createService } from "../../src/service/service.ts";
 import { keysUnder } from "../../src/store/keys.ts";
+import { startWatch, type Watch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { startWatch, type Watch } from "../support/watch.ts";
 
 const HOUR = 3_600_000;
 

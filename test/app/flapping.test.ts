@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { leapingClock, sweepsOf } from "../support/leaps.ts";
+import { startWatch } from "../support/app.ts";
+import { leapingClock, sweepsOf } from "../support/clock-jumps.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { startWatch } from "../support/watch.ts";
 
 const MINUTE = 60_000;
 

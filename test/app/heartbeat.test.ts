@@ -5,9 +5,9 @@ import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { expect, it } from "vitest";
 import { createLogger } from "../../src/lib/log.ts";
+import { startWatch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { startWatch } from "../support/watch.ts";
 
 const SECRET = "ping/2f1c8e6a-secret";
 

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sentenceOf } from "../../src/alerting/timeline.ts";
+import { sentenceOf } from "../../src/alerting/decision-log.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createExposition } from "../../src/metrics/exposition.ts";
 import { createMetrics } from "../../src/metrics/metrics.ts";
@@ -10,7 +10,7 @@ import { renderEmail } from "../../src/notify/email/render.ts";
 import { createMailTransport, type MailTransport } from "../../src/notify/email/transport.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";
 import { renderWebhook } from "../../src/notify/webhook/render.ts";
-import { lenswatch } from "../commands/asking.ts";
+import { lenswatch } from "../commands/run-command.ts";
 import {
   csvProblems,
   htmlProblems,
@@ -20,7 +20,7 @@ import {
   textProblems,
 } from "../support/harmless.ts";
 import { hostileFleet, hostileRules } from "../support/hostile-fleet.ts";
-import { POISONS } from "../support/poison.ts";
+import { POISONS } from "../support/hostile-names.ts";
 import type { SlackBody } from "../support/slack-sink.ts";
 import { type SmtpSink, startSmtpSink } from "../support/smtp-sink.ts";
 import { addresses, digestOf, documentsOf, idsOf, notificationsOf, served } from "./hostile-documents.ts";

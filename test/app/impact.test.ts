@@ -1,9 +1,9 @@
 import { Redis } from "ioredis";
 import { expect, it } from "vitest";
 import { keysUnder } from "../../src/store/keys.ts";
+import { startWatch, type Watch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { startWatch, type Watch } from "../support/watch.ts";
 
 const IMPACT = /the location usually counts [\d,]+ entries on a (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day/;
 

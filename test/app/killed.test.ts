@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { pictured, prepareWatch } from "../support/app.ts";
 import { type Daemon, startDaemon } from "../support/daemon.ts";
 import { seededRandom } from "../support/random.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { pictured, prepareWatch } from "../support/watch.ts";
 
 const ROUNDS = 3;
 const CAMERAS = 6;

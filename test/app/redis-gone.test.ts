@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
+import { pictured, prepareWatch, startWatch } from "../support/app.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { pictured, prepareWatch, startWatch } from "../support/watch.ts";
 
 describeWithRedis("Redis that is not there", () => {
   it.concurrent("at the start: says so in a sentence, goes on without a restart once it is there", async () => {

@@ -1,11 +1,11 @@
 /** Who shares the Redis and may write there can silence lenswatch, but neither end it nor make it touch their keys. */
 import { Redis } from "ioredis";
 import { expect, it } from "vitest";
+import { pictured, prepareWatch, startWatch } from "../support/app.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { dumpRedis } from "../support/redis-dump.ts";
 import { until } from "../support/until.ts";
-import { pictured, prepareWatch, startWatch } from "../support/watch.ts";
 
 const RUBBISH = ["", "x", "{", "[]", '{"v":999}', '{"__proto__":{"x":1}}', "\u0000\ud83d", "9".repeat(400)];
 const OURS = "{lenswatch}:*";

@@ -1,10 +1,10 @@
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { pictured, prepareWatch, startWatch, type Watch } from "../support/app.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { pictured, prepareWatch, startWatch, type Watch } from "../support/watch.ts";
 
 function cameras(watch: Pick<Watch, "simulator">) {
   const [first, second] = watch.simulator.world.locations.map(({ recordings }) => recordings[0]);

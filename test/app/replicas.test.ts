@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import type { App } from "../../src/app.ts";
+import type { App } from "../../src/app/app.ts";
+import { pictured, prepareWatch, startWatch, type Watch } from "../support/app.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { pictured, prepareWatch, startWatch, type Watch } from "../support/watch.ts";
 
 async function metricsOf({ address }: Pick<App, "address">): Promise<string> {
   return (await fetch(`${address}/metrics`)).text();

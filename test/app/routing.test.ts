@@ -1,8 +1,8 @@
 /** Who is told, how fast, and since when it is said to be so. */
 import { expect, it } from "vitest";
+import { startWatch, type Watch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { startWatch, type Watch } from "../support/watch.ts";
 
 const TIMERS = "group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 4h";
 

@@ -1,8 +1,8 @@
 import { on } from "node:events";
 import { expect, it } from "vitest";
+import { startWatch, type Watch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { startWatch, type Watch } from "../support/watch.ts";
 
 const offline = (more = "") => `
   - alert: RecordingOffline

@@ -2,10 +2,10 @@ import { Redis } from "ioredis";
 import { DateTime } from "luxon";
 import { expect, it } from "vitest";
 import { keysUnder } from "../../src/store/keys.ts";
-import { leapingClock, sweepsOf } from "../support/leaps.ts";
+import { startWatch, type Watch } from "../support/app.ts";
+import { leapingClock, sweepsOf } from "../support/clock-jumps.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { startWatch, type Watch } from "../support/watch.ts";
 
 const DAY = 86_400_000;
 

@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished } from "vitest";
-import { signedIn } from "../http/page/visit.ts";
+import { signedIn } from "../http/page/visitor.ts";
+import { startWatch } from "../support/app.ts";
 import { chromiumPath, noChromium, openPage, startBrowser } from "../support/browser.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { startWatch } from "../support/watch.ts";
 
 describeWithRedis("the status page of a running lenswatch", () => {
   it.concurrent("shows a camera that is told to be dark, and its incident once it is back", async () => {

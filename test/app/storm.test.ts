@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
+import { pictured, prepareWatch, type Stage, startWatch } from "../support/app.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { pictured, prepareWatch, type Stage, startWatch } from "../support/watch.ts";
 
 /** All of them are counted, whatever the hour. */
 const RULES = `

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { pictured, prepareWatch } from "../support/app.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { demanding, hasOpenssl, makePki, type Pki } from "../support/pki.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { pictured, prepareWatch } from "../support/watch.ts";
 
 /** TLS in front of a port of this machine, for those who show a certificate. */
 async function startFront(port: number, pki: Pki) {

@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { expect, it } from "vitest";
 import type { WebhookPayload } from "../../src/notify/webhook/render.ts";
+import { startWatch, type Watch } from "../support/app.ts";
 import { type HttpPost, type HttpSink, startHttpSink } from "../support/http-sink.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { startWatch, type Watch } from "../support/watch.ts";
 
 const SECRET = "a shared secret";
 

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { lenswatch } from "../commands/asking.ts";
+import { lenswatch } from "../commands/run-command.ts";
+import { pictured, prepareWatch, startWatch } from "../support/app.ts";
 import { type Daemon, type LogLine, startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { pictured, prepareWatch, startWatch } from "../support/watch.ts";
 
 interface Timeline {
   readonly items: readonly {

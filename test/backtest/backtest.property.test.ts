@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Span } from "../../src/backtest/setup.ts";
-import type { Transition } from "../../src/health/judgement.ts";
+import type { Transition } from "../../src/health/evaluation.ts";
 import type { RecordingUptime } from "../../src/health/recording.ts";
 import type { Rule } from "../../src/health/rule.ts";
-import { rule } from "../health/story.ts";
+import { rule } from "../health/shard-history.ts";
 import { bruteForce, type Episode } from "./brute-force.ts";
 import {
   bucketsOf,

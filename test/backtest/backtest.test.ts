@@ -5,7 +5,7 @@ import { byRule, compare } from "../../src/backtest/compare.ts";
 import { messagesOf } from "../../src/backtest/messages.ts";
 import { planOf, type Setup } from "../../src/backtest/setup.ts";
 import type { Recording, RecordingUptime } from "../../src/health/recording.ts";
-import { rule } from "../health/story.ts";
+import { rule } from "../health/shard-history.ts";
 import {
   bucketsOf,
   DAY,

@@ -5,11 +5,11 @@ import { replayLocation } from "../../src/backtest/location.ts";
 import { replayRecording } from "../../src/backtest/recording.ts";
 import { planOf, type Setup, type Span } from "../../src/backtest/setup.ts";
 import type { Seen } from "../../src/backtest/statuses.ts";
-import type { Transition } from "../../src/health/judgement.ts";
+import type { Transition } from "../../src/health/evaluation.ts";
 import type { Location, Recording, RecordingUptime, UptimeBucket } from "../../src/health/recording.ts";
 import type { Rule } from "../../src/health/rule.ts";
-import type { Inventory } from "../../src/health/state.ts";
-import { rule } from "../health/story.ts";
+import type { Inventory } from "../../src/health/shard-state.ts";
+import { rule } from "../health/shard-history.ts";
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
 import type { Instant } from "../../src/lib/clock.ts";
-import { picturedIn } from "../support/watch.ts";
+import { picturedIn } from "../support/app.ts";
 import { type Diary, play } from "./act.ts";
 import { dayOf, placesOf, untilCrossing } from "./day.ts";
 import { FLAPPING_MS } from "./flappers.ts";

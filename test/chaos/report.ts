@@ -1,5 +1,5 @@
 /** What an audit found, as a table for people. */
-import { renderTable } from "../../src/commands/table.ts";
+import { renderTable } from "../../src/commands/cli/table.ts";
 import type { Audit, Delay, Verdict } from "./audit.ts";
 
 const COUNTED = ["lost", "false", "unresolved", "late", "unreadable"] as const;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { firingAlert, serve } from "../http/serve.ts";
 import { NOW } from "../metrics/fleets.ts";
-import { lenswatch } from "./asking.ts";
+import { lenswatch } from "./run-command.ts";
 
 const offline = {
   alert: firingAlert("RecordingOffline", {

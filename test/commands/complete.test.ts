@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { commandTable } from "../../src/commands/program.ts";
+import { commandTable } from "../../src/commands/cli/program.ts";
 import { receivers, service } from "../config/text.ts";
 
 const main = resolve(import.meta.dirname, "../../src/main.ts");

@@ -6,7 +6,7 @@ import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Redis } from "ioredis";
 import { afterAll, expect, test, vi } from "vitest";
-import { startApp } from "../../src/app.ts";
+import { startApp } from "../../src/app/app.ts";
 import { demoCommand, type StartDaemon } from "../../src/commands/demo.ts";
 import type { Config } from "../../src/config/config.ts";
 import { toError } from "../../src/lib/errors.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { receivers, service } from "../config/text.ts";
-import { lenswatch } from "./asking.ts";
+import { lenswatch } from "./run-command.ts";
 
 test("is fine with a daemon that says it is alive, wherever people reach it from outside", async () => {
   const asked: string[] = [];

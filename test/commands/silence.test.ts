@@ -3,7 +3,7 @@ import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { firingAlert, serve } from "../http/serve.ts";
 import { holdsInMemory } from "../http/silences.ts";
 import { fleetOf, NOW, recordingState } from "../metrics/fleets.ts";
-import { lenswatch } from "./asking.ts";
+import { lenswatch } from "./run-command.ts";
 
 const token = { LENSWATCH_ADMIN_TOKEN: "s3cret", USER: "dana" };
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serve } from "../http/serve.ts";
 import { alertState, fleetOf, largeFleet, NOW, recordingState } from "../metrics/fleets.ts";
-import { lenswatch } from "./asking.ts";
+import { lenswatch } from "./run-command.ts";
 
 const fleet = fleetOf({
   recordings: [

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { LogLine } from "../../src/alerting/timeline.ts";
+import type { LogLine } from "../../src/alerting/decision-log.ts";
 import { serve } from "../http/serve.ts";
 import { fleetOf, NOW, recordingState } from "../metrics/fleets.ts";
-import { lenswatch } from "./asking.ts";
+import { lenswatch } from "./run-command.ts";
 
 const HOUR = 3_600_000;
 const env = { LENSWATCH_READ_TOKEN: "any" };

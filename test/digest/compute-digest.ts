@@ -1,4 +1,4 @@
-import { createDigester } from "../../src/digest/compute.ts";
+import { createDigester } from "../../src/digest/compute/compute.ts";
 import type { Digest, DigestInput } from "../../src/digest/digest.ts";
 
 /** The whole digest in one go, of recordings that are all there at once. */

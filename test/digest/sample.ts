@@ -1,8 +1,8 @@
 /** A week as a digest might tell it, for pictures and for what only a whole one can show. */
-import { createDigester } from "../../src/digest/compute.ts";
+import { createDigester } from "../../src/digest/compute/compute.ts";
+import { withEntries } from "../../src/digest/compute/untrusted.ts";
 import type { Digest, DigestRecording, Incident } from "../../src/digest/digest.ts";
 import { digestPeriod, type PeriodName } from "../../src/digest/period.ts";
-import { withEntries } from "../../src/digest/untrusted.ts";
 import type { UptimeBucket } from "../../src/health/recording.ts";
 import { dark, HOUR, MINUTE, offline, subject } from "./fixtures.ts";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { changesOf, isFlapping, recentChanges, recordStatus } from "../../src/health/flapping.ts";
-import type { RecordingState, StateHistory, Stretch } from "../../src/health/state.ts";
-import { degradedRule, INTERVAL, MINUTE, offlineRule, rule, SECOND, START, Story } from "./story.ts";
+import type { RecordingState, StateHistory, Stretch } from "../../src/health/shard-state.ts";
+import { degradedRule, INTERVAL, MINUTE, offlineRule, rule, SECOND, START, Story } from "./shard-history.ts";
 
 type Status = Stretch["status"];
 type Seen = Pick<RecordingState, "status" | "readAt" | "history">;

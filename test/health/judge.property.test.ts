@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Reading } from "../../src/health/recording.ts";
-import type { ShardState } from "../../src/health/state.ts";
+import type { ShardState } from "../../src/health/shard-state.ts";
 import {
   degradedRule,
   INTERVAL,
@@ -17,7 +17,7 @@ import {
   START,
   Story,
   uptimeRule,
-} from "./story.ts";
+} from "./shard-history.ts";
 
 const IDS = ["a", "b", "c"];
 const RULES = [

@@ -13,7 +13,7 @@ import {
   START,
   Story,
   uptimeRule,
-} from "./story.ts";
+} from "./shard-history.ts";
 
 const KEY = "RecordingOffline/recording/a";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sinceWhen } from "../../src/health/reading.ts";
-import { INTERVAL, MINUTE, START, Story } from "./story.ts";
+import { INTERVAL, MINUTE, START, Story } from "./shard-history.ts";
 
 const NOW = START + 10 * MINUTE;
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { missingRule, offlineRule, reading, Story, uptimeRule } from "./story.ts";
+import { missingRule, offlineRule, reading, Story, uptimeRule } from "./shard-history.ts";
 
 const IDS = ["a", "b", "c", "d", "e"];
 const RULES = [offlineRule(), missingRule()];

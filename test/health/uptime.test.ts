@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { UptimeBucket } from "../../src/health/recording.ts";
 import { dayRatio, mergeBuckets, uptimeRetentionMs, windowUptime } from "../../src/health/uptime.ts";
-import { HOUR, MINUTE, offlineRule, START, uptimeRule } from "./story.ts";
+import { HOUR, MINUTE, offlineRule, START, uptimeRule } from "./shard-history.ts";
 
 const DAY = 24 * HOUR;
 

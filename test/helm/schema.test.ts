@@ -27,7 +27,7 @@ describe("the chart's schema", () => {
   });
 
   test("takes the values the guide for operators shows", () => {
-    const shown = blocks(readPage("config/OPERATIONS.md"), "yaml").filter((text) =>
+    const shown = blocks(readPage("docs/operations.md"), "yaml").filter((text) =>
       text.startsWith("# values.yaml"),
     );
     expect(shown).toHaveLength(1);

@@ -1,6 +1,6 @@
 /** Alertmanager's own command line, against this server. */
 import { expect } from "vitest";
-import type { SentAlert } from "../../src/alerting/outside.ts";
+import type { SentAlert } from "../../src/alerting/external-alerts.ts";
 import { amtoolAt, testWithAmtool } from "../support/amtool.ts";
 import { firingAlert, serve, shownConfig } from "./serve.ts";
 

@@ -1,9 +1,9 @@
 /** What somebody with the admin's token, or without it, may send: each body is taken or refused with a 4xx. */
 import { describe, expect, test } from "vitest";
-import { takeAlerts } from "../../src/alerting/outside.ts";
+import { takeAlerts } from "../../src/alerting/external-alerts.ts";
 import { NOW } from "../metrics/fleets.ts";
 import { bloated, diceOf, misspelt, mutateBytes, mutateJson } from "../support/mutate.ts";
-import { signedIn } from "./page/visit.ts";
+import { signedIn } from "./page/visitor.ts";
 import { serve } from "./serve.ts";
 import { holdsInMemory } from "./silences.ts";
 

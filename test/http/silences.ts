@@ -1,7 +1,7 @@
 /** Silences and acknowledgements kept in memory, changed by the code that changes the real ones. */
 import type { Silence } from "../../src/alerting/silence.ts";
+import { createHoldChanges } from "../../src/deliver/suppression-changes.ts";
 import type { Alert } from "../../src/health/alert.ts";
-import { createHoldChanges } from "../../src/jobs/hold-changes.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 
 export function holdsInMemory(clock: { now(): number }, firing: readonly Alert[] = []) {

@@ -1,6 +1,6 @@
 /** Fleets for tests: small ones said in a line, large ones by the number. */
 import type { Location, Recording } from "../../src/health/recording.ts";
-import type { AlertState, FleetSnapshot, RecordingState, ShardState } from "../../src/health/state.ts";
+import type { AlertState, FleetSnapshot, RecordingState, ShardState } from "../../src/health/shard-state.ts";
 
 export const NOW = Date.parse("2026-01-31T12:00:00.000Z");
 export const INTERVAL = 30_000;

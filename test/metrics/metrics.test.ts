@@ -2,7 +2,7 @@ import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import { notifyErrorCodes } from "../../src/alerting/notification.ts";
 import { createMetrics, type KnownLabels } from "../../src/metrics/metrics.ts";
-import { renderRegistry } from "../../src/metrics/own.ts";
+import { renderRegistry } from "../../src/metrics/registry-text.ts";
 import { processRows } from "../../src/metrics/table.ts";
 import type { ServiceObserver } from "../../src/service/service.ts";
 

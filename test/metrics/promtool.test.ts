@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Registry } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
-import type { FleetSnapshot } from "../../src/health/state.ts";
+import type { FleetSnapshot } from "../../src/health/shard-state.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createExposition } from "../../src/metrics/exposition.ts";
 import { createMetrics } from "../../src/metrics/metrics.ts";

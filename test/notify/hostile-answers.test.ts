@@ -12,8 +12,8 @@ import { createHeartbeatCall } from "../../src/notify/heartbeat.ts";
 import { type Notifier, NotifyError } from "../../src/notify/notifier.ts";
 import { createSlackNotifier } from "../../src/notify/slack/send.ts";
 import { createWebhookNotifier } from "../../src/notify/webhook/send.ts";
+import { POISONS } from "../support/hostile-names.ts";
 import { type Dice, diceOf, mutateBytes } from "../support/mutate.ts";
-import { POISONS } from "../support/poison.ts";
 import { alertOf, notificationOf } from "./fixtures.ts";
 
 const SEED = Number(process.env.LENSWATCH_SEED ?? 20_261_124);

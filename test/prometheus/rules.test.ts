@@ -21,7 +21,7 @@ interface RuleTest {
   readonly promql_expr_test?: readonly { expr: string; exp_samples: readonly unknown[] }[];
 }
 
-const operations = readPage("config/OPERATIONS.md");
+const operations = readPage("docs/operations.md");
 const read = (file: string) => parse(readFileSync(join(shipped, file), "utf8"));
 const rules: PrometheusRule[] = read("lenswatch.rules.yml").groups.flatMap(
   (group: { rules: PrometheusRule[] }) => group.rules,

@@ -6,9 +6,9 @@ import type { WebSocket } from "ws";
 import { createLogger } from "../../src/lib/log.ts";
 import { ServiceError, serviceErrorCodes } from "../../src/service/errors.ts";
 import type { Service } from "../../src/service/service.ts";
+import { POISONS } from "../support/hostile-names.ts";
 import { type Dice, diceOf, mutateBytes } from "../support/mutate.ts";
-import { POISONS } from "../support/poison.ts";
-import { bent, framed } from "./bent.ts";
+import { bent, framed } from "./malformed.ts";
 import { answerKinds, type RealAnswers, realAnswers } from "./real-answers.ts";
 import { type Asked, type Script, someStatus, startClient, startScripted, statusRow } from "./support.ts";
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseFrame } from "../../src/service/frame.ts";
 import { decodeParts, PartCollector } from "../../src/service/parts.ts";
-import { read } from "../../src/service/questions.ts";
+import { read } from "../../src/service/pending-requests.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { describeWithRedis } from "../support/redis.ts";
-import { HOUR, T0, useRoom } from "./room.ts";
+import { HOUR, T0, useRoom } from "./fixtures.ts";
 
 const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => `loc-${from + i}`);
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { describeWithRedis } from "../support/redis.ts";
-import { HOUR, T0, useRoom } from "./room.ts";
+import { HOUR, T0, useRoom } from "./fixtures.ts";
 
 describeWithRedis("digests", () => {
   const room = useRoom();

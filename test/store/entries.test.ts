@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { describeWithRedis } from "../support/redis.ts";
-import { T0, useRoom } from "./room.ts";
+import { T0, useRoom } from "./fixtures.ts";
 
 const DAY = 86_400_000;
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Told } from "../../src/alerting/told.ts";
+import type { Told } from "../../src/alerting/notification-log.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -21,7 +21,7 @@ import {
   to,
   useRoom,
   WAIT,
-} from "./room.ts";
+} from "./fixtures.ts";
 
 const INTERVAL = 5 * MINUTE;
 const mail = integration("ops/email/0/a@example.com");

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Recording } from "../../src/health/recording.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { useRoom } from "./room.ts";
+import { useRoom } from "./fixtures.ts";
 
 const recording = (id: string, name = id): Recording => ({
   id,

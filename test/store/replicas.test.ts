@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Report } from "../../src/store/replicas.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { SECOND, T0, useRoom } from "./room.ts";
+import { SECOND, T0, useRoom } from "./fixtures.ts";
 
 const GONE = 30 * SECOND;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Told } from "../../src/alerting/told.ts";
-import type { Destination } from "../../src/store/destination.ts";
+import type { Destination } from "../../src/alerting/destinations.ts";
+import type { Told } from "../../src/alerting/notification-log.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
   camera,
@@ -17,7 +17,7 @@ import {
   to,
   useRoom,
   WAIT,
-} from "./room.ts";
+} from "./fixtures.ts";
 
 const old = integration("ops/slack/0");
 const added = integration("new/slack/0");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { AlertState, RecordingState, ShardState } from "../../src/health/state.ts";
+import type { AlertState, RecordingState, ShardState } from "../../src/health/shard-state.ts";
 import { decodeShard, encodeShard } from "../../src/store/shard-document.ts";
 
 const T0 = Date.UTC(2026, 2, 2, 8);

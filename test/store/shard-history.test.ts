@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RecordingState } from "../../src/health/state.ts";
+import type { RecordingState } from "../../src/health/shard-state.ts";
 import { decodeShard, encodeShard } from "../../src/store/shard-document.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 14, 17);

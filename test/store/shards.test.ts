@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import type { ShardState } from "../../src/health/state.ts";
+import type { ShardState } from "../../src/health/shard-state.ts";
 import { StoreError } from "../../src/store/errors.ts";
 import { toIncident } from "../../src/store/incidents.ts";
 import { emptyShard } from "../../src/store/shard-document.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { ends, fires, firing, HOUR, MINUTE, over, rememberer, T0, to, useRoom } from "./room.ts";
+import { ends, fires, firing, HOUR, MINUTE, over, rememberer, T0, to, useRoom } from "./fixtures.ts";
 
 const DAY = 24 * HOUR;
 const camera = firing("cam");

@@ -5,7 +5,7 @@ import { SILENCE_KEPT_MS, type Silence } from "../../src/alerting/silence.ts";
 import { keysUnder } from "../../src/store/keys.ts";
 import { createSilenceStore } from "../../src/store/silences.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { HOUR, useRoom } from "./room.ts";
+import { HOUR, useRoom } from "./fixtures.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 14, 5);
 

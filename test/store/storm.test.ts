@@ -15,7 +15,7 @@ import {
   T0,
   to,
   useRoom,
-} from "./room.ts";
+} from "./fixtures.ts";
 
 const AHEAD = 30 * SECOND;
 const stormy = { stormGroups: 10, groupWaitMs: 0 };

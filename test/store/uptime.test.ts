@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { KnownSchedule } from "../../src/health/schedule.ts";
 import type { UptimeHistory } from "../../src/store/uptime.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { HOUR, T0, useRoom } from "./room.ts";
+import { HOUR, T0, useRoom } from "./fixtures.ts";
 
 const DAY = 24 * HOUR;
 const ratio = fc.option(

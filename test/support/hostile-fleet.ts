@@ -2,23 +2,24 @@
  * A fleet as a hostile service tells it: real rows with names and ids that mean harm, bent, read through the true
  * borders and judged. What the borders let through is what every sink is given.
  */
+
+import type { LogLine } from "../../src/alerting/decision-log.ts";
+import { judgeOutside, takeAlerts } from "../../src/alerting/external-alerts.ts";
 import type { NotifiedAlert } from "../../src/alerting/notification.ts";
-import { judgeOutside, takeAlerts } from "../../src/alerting/outside.ts";
-import type { LogLine } from "../../src/alerting/timeline.ts";
 import type { Alert } from "../../src/health/alert.ts";
+import type { JudgeContext } from "../../src/health/evaluation.ts";
 import { judgeShard } from "../../src/health/judge.ts";
-import type { JudgeContext } from "../../src/health/judgement.ts";
 import type { Location, RecordingUptime } from "../../src/health/recording.ts";
 import type { Condition, Rule } from "../../src/health/rule.ts";
-import type { FleetSnapshot, ShardState } from "../../src/health/state.ts";
+import type { FleetSnapshot, ShardState } from "../../src/health/shard-state.ts";
 import { readAlerts } from "../../src/http/v2/postable-alerts.ts";
 import { parseLocations } from "../../src/service/location-rows.ts";
 import { parseStatusRows } from "../../src/service/status-rows.ts";
 import { createUptimeReader } from "../../src/service/uptime-rows.ts";
 import { createWallClock } from "../../src/service/zoned-time.ts";
 import { NOW } from "../metrics/fleets.ts";
+import { POISONS } from "./hostile-names.ts";
 import { type Dice as AnyDice, diceOf, mutateJson } from "./mutate.ts";
-import { POISONS } from "./poison.ts";
 
 const INTERVAL = 30_000;
 const LOCATIONS = 45;

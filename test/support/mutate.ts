@@ -2,7 +2,7 @@
  * What a service, or whoever sits between, may do to an answer: to its bytes and to its JSON. Pure; the same seed
  * gives the same harm.
  */
-import { POISONS } from "./poison.ts";
+import { POISONS } from "./hostile-names.ts";
 import { seededRandom } from "./random.ts";
 
 export interface Dice {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { lastingPort } from "../../src/lib/free-port.ts";
-import { findRedisServer } from "../../src/store/redis-server.ts";
+import { findRedisServer } from "../../src/redis-embedded/find-server.ts";
 import { makePki } from "./pki.ts";
 import { until } from "./until.ts";
 

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe } from "vitest";
-import { endpointOf, isGone } from "../../src/store/embedded-files.ts";
-import { launch } from "../../src/store/embedded-server.ts";
-import { findRedisServer } from "../../src/store/redis-server.ts";
+import { endpointOf, isGone } from "../../src/redis-embedded/files.ts";
+import { findRedisServer } from "../../src/redis-embedded/find-server.ts";
+import { launch } from "../../src/redis-embedded/launch.ts";
 
 const binary = await findRedisServer(process.env);
 

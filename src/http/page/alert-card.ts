@@ -1,19 +1,20 @@
 /** One alert with all there is to know of it, and what can be done about it. */
+
+import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { matchersOf } from "../../alerting/silence.ts";
-import type { LogLine } from "../../alerting/timeline.ts";
 import type { Alert } from "../../health/alert.ts";
-import type { AlertState } from "../../health/state.ts";
-import { isExtentAtStart } from "../../health/wording.ts";
+import { isExtentAtStart } from "../../health/annotations.ts";
+import type { AlertState } from "../../health/shard-state.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { classOf, problemOf, type ShownAlert } from "./alert-words.ts";
-import { handledLines } from "./handled.ts";
 import { alertLink, type Root, signInLink, silenceFormLink } from "./links.ts";
-import type { Look } from "./look.ts";
-import { toldLine } from "./told.ts";
+import { toldLine } from "./notified.ts";
+import type { Look } from "./page-data.ts";
+import { handledLines } from "./suppressed.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { type Moment, timeAt } from "./when.ts";
 

@@ -1,6 +1,7 @@
 /** `GET /alerts/{fingerprint}`: one alert, who was told of it, and its labels. */
+
+import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import type { LogLine } from "../../alerting/timeline.ts";
 import type { Alert } from "../../health/alert.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
@@ -10,9 +11,9 @@ import { HttpError } from "../errors.ts";
 import { alertCard } from "./alert-card.ts";
 import { whereOf } from "./alert-table.ts";
 import { problemOf } from "./alert-words.ts";
-import type { Page } from "./frame.ts";
-import { blindnessNotice, type Look } from "./look.ts";
-import { storySection } from "./story.ts";
+import { storySection } from "./decision-log.ts";
+import type { Page } from "./layout.ts";
+import { blindnessNotice, type Look } from "./page-data.ts";
 import type { Visitor } from "./visitor.ts";
 
 const ROOT = "../";

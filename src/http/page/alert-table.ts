@@ -7,9 +7,9 @@ import { span } from "../../lib/when.ts";
 import { counted, nameOf } from "../../lib/words.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { problemOf, type ShownAlert, whatOf } from "./alert-words.ts";
-import { handledInWords } from "./handled.ts";
 import { alertLink, homeLink, type Root, recordingLink } from "./links.ts";
 import { sortKey } from "./order.ts";
+import { handledInWords } from "./suppressed.ts";
 import { type Column, tableOf } from "./table.ts";
 import { type Moment, timeAt } from "./when.ts";
 

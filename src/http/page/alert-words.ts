@@ -1,7 +1,7 @@
 /** What an alert says, in the fewest words. */
 import type { AlertFacts } from "../../health/alert.ts";
-import { problems } from "../../health/problem.ts";
-import type { AlertState } from "../../health/state.ts";
+import { problems } from "../../health/problem-kinds.ts";
+import type { AlertState } from "../../health/shard-state.ts";
 import { html, type Markup } from "../../lib/markup.ts";
 import { count, nameOf, percent } from "../../lib/words.ts";
 

@@ -1,12 +1,12 @@
 /** The first sentence of the page: how it is, in one line; what is not known is never said to be fine. */
 import type { Alert } from "../../health/alert.ts";
-import { FRESH_INTERVALS } from "../../health/fleet.ts";
+import { FRESH_INTERVALS } from "../../health/fleet-snapshot.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { cut } from "../../lib/text.ts";
 import { span, timesSeenAt } from "../../lib/when.ts";
 import { count, counted } from "../../lib/words.ts";
-import type { Mood } from "./frame.ts";
+import type { Mood } from "./layout.ts";
 import { type Counts, totalOf } from "./status.ts";
 
 export interface Headline {

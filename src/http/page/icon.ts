@@ -1,5 +1,5 @@
 /** The tab's icon: a sign of its own for each mood, so that it does not speak by colour alone. */
-import type { Mood } from "./frame.ts";
+import type { Mood } from "./layout.ts";
 
 const SHAPES: Readonly<Record<Mood, string>> = {
   bad: '<path d="M2 2h12v12H2z" fill="#d13b2e"/><path d="M5 5l6 6M11 5l-6 6" stroke="#fff" stroke-width="2"/>',

@@ -1,17 +1,17 @@
 /** `GET /`: how it is, what fires, and where the trouble is; also all locations and all alerts, page by page. */
 import type { Alert } from "../../health/alert.ts";
-import { ROWS_PER_STEP } from "../../health/fleet.ts";
+import { ROWS_PER_STEP } from "../../health/fleet-snapshot.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { count, counted } from "../../lib/words.ts";
 import { alertKey, alertTable } from "./alert-table.ts";
-import type { Page } from "./frame.ts";
 import { type Headline, headlineOf } from "./headline.ts";
+import type { Page } from "./layout.ts";
 import { homeLink } from "./links.ts";
 import { type Listing, ListingCollector, pager } from "./listing.ts";
-import { isBlindness, type Look, refreshOf } from "./look.ts";
+import { isBlindness, type Look, refreshOf } from "./page-data.ts";
 import type { HomeQuery } from "./query.ts";
 import { shareBar } from "./status.ts";
-import { type Place, placeKey, type Survey, standingOf, surveyOf } from "./survey.ts";
+import { type Place, placeKey, type Survey, standingOf, surveyOf } from "./summary.ts";
 import { tiles } from "./tiles.ts";
 
 const ALERTS_AT_FIRST = 20;

@@ -1,7 +1,7 @@
 /** A refusal for people: what happened, what to do, and a way back. */
 import { html, type Markup } from "../../lib/markup.ts";
 import type { Refusal } from "../errors.ts";
-import type { Page } from "./frame.ts";
+import type { Page } from "./layout.ts";
 import { homeLink, type Root } from "./links.ts";
 import { signInForm } from "./sign-in.ts";
 

@@ -1,6 +1,6 @@
 /** Recordings as a table. */
-import { currentStatus } from "../../health/fleet.ts";
-import type { FleetSnapshot, RecordingState } from "../../health/state.ts";
+import { currentStatus } from "../../health/fleet-snapshot.ts";
+import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span } from "../../lib/when.ts";
 import { counted, nameOf, percent } from "../../lib/words.ts";

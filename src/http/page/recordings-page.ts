@@ -1,16 +1,16 @@
 /** `GET /?q=`: locations and recordings whose names have the words asked for, and how recordings are listed. */
-import { ROWS_PER_STEP } from "../../health/fleet.ts";
-import type { RecordingState } from "../../health/state.ts";
+import { ROWS_PER_STEP } from "../../health/fleet-snapshot.ts";
+import type { RecordingState } from "../../health/shard-state.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { count, counted } from "../../lib/words.ts";
-import type { Page } from "./frame.ts";
+import type { Page } from "./layout.ts";
 import { homeLink } from "./links.ts";
 import { type Listing, ListingCollector, pager } from "./listing.ts";
-import { blindnessNotice, type Look } from "./look.ts";
+import { blindnessNotice, type Look } from "./page-data.ts";
 import type { HomeQuery } from "./query.ts";
 import { locationNameOf, recordingKey, recordingNameOf, recordingTable } from "./recording-table.ts";
 import { textMatcher } from "./search.ts";
-import { type Place, placeKey, type Survey, surveyOf } from "./survey.ts";
+import { type Place, placeKey, type Survey, surveyOf } from "./summary.ts";
 import { tiles } from "./tiles.ts";
 
 const RECORDINGS_A_PAGE = 100;

@@ -1,17 +1,17 @@
 /** The status page for people: whole on the server, so that it works without a script. */
 import type { FastifyInstance } from "fastify";
-import type { RecordingState } from "../../health/state.ts";
-import { runBreathing } from "../../lib/breathe.ts";
+import type { RecordingState } from "../../health/shard-state.ts";
+import { runBreathing } from "../../lib/yield.ts";
 import type { HttpDeps, UptimeKept } from "../deps.ts";
 import { parseQuery } from "../query.ts";
 import { alertPage, alertsOf } from "./alert-page.ts";
 import { changeRoutes } from "./change-routes.ts";
-import type { Frame, Page } from "./frame.ts";
 import { incidentsSince } from "./incident-section.ts";
+import type { Frame, Page } from "./layout.ts";
 import type { Root } from "./links.ts";
 import { locationPage, type PlaceSeen, recordingsAt } from "./location-page.ts";
-import { inTime, type Look, type LookDeps, lookAt } from "./look.ts";
 import { alertsPage, locationsPage, overviewPage } from "./overview.ts";
+import { inTime, type Look, type LookDeps, lookAt } from "./page-data.ts";
 import { AlertQuery, HomeQuery, RecordingQuery } from "./query.ts";
 import { recordingOf, recordingPage, storySince } from "./recording-page.ts";
 import { presentOf } from "./recording-table.ts";

@@ -9,7 +9,7 @@ import { parseQuery } from "../query.ts";
 import { isFromOurselves, isPlainAndFar } from "../same-origin.ts";
 import { openSession } from "../session.ts";
 import { readFields } from "./field.ts";
-import type { Frame } from "./frame.ts";
+import type { Frame } from "./layout.ts";
 import { pathWithin, SignIn, signInPage } from "./sign-in.ts";
 
 /** Wrong tokens from one address within a minute; more are not even looked at. */

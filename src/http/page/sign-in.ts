@@ -3,7 +3,7 @@ import { z } from "zod";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { stripControls } from "../../lib/text.ts";
 import { type FieldProblem, fieldOf } from "./field.ts";
-import type { Page } from "./frame.ts";
+import type { Page } from "./layout.ts";
 import type { Root } from "./links.ts";
 
 const LONGEST_NAME = 80;

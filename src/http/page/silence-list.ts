@@ -1,16 +1,16 @@
 /** `GET /?show=silences`: what is held by whom, until when and why. */
 import { formatMatcher } from "../../alerting/matcher.ts";
 import { type Silence, type SilenceState, silenceState, silenceStates } from "../../alerting/silence.ts";
-import { ROWS_PER_STEP } from "../../health/fleet.ts";
+import { ROWS_PER_STEP } from "../../health/fleet-snapshot.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
 import { counted, nameOf } from "../../lib/words.ts";
-import type { Page } from "./frame.ts";
+import type { Page } from "./layout.ts";
 import { homeLink, silenceFormLink } from "./links.ts";
 import { type Listing, ListingCollector, pager } from "./listing.ts";
-import { blindnessNotice, type Look, refreshOf } from "./look.ts";
 import { sortKey } from "./order.ts";
+import { blindnessNotice, type Look, refreshOf } from "./page-data.ts";
 import type { HomeQuery } from "./query.ts";
 import { zoneOf } from "./silence-request.ts";
 import { formToken, type Visitor } from "./visitor.ts";

@@ -2,11 +2,11 @@
 import { matchesAll } from "../../alerting/matcher.ts";
 import type { Matcher } from "../../alerting/route.ts";
 import type { Alert } from "../../health/alert.ts";
-import { ROWS_PER_STEP, recordingsById } from "../../health/fleet.ts";
-import { recordingSubject } from "../../health/wording.ts";
+import { recordingSubject } from "../../health/annotations.ts";
+import { ROWS_PER_STEP, recordingsById } from "../../health/fleet-snapshot.ts";
 import { alertKey } from "./alert-table.ts";
 import { type Listing, ListingCollector } from "./listing.ts";
-import type { Look } from "./look.ts";
+import type { Look } from "./page-data.ts";
 
 /** Alerts that are shown; all are counted. */
 const ALERTS_SHOWN = 10;

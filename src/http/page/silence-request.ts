@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { matchesAll, parseMatchers } from "../../alerting/matcher.ts";
 import type { Matcher } from "../../alerting/route.ts";
-import type { Inventory } from "../../health/state.ts";
+import type { Inventory } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
 import { inZone } from "../../lib/when.ts";

@@ -3,7 +3,7 @@ import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { counted, nameOf } from "../../lib/words.ts";
 import { homeLink, type Root } from "./links.ts";
 import { countBadges, shareBar, totalOf } from "./status.ts";
-import { type Place, standingOf } from "./survey.ts";
+import { type Place, standingOf } from "./summary.ts";
 
 export function tiles(places: readonly Place[], root: Root): Markup {
   if (places.length === 0) return nothing;

@@ -1,10 +1,10 @@
 /** Whether anything that pages show is another now: the same at every replica, whatever the order things come in. */
 import { silenceState } from "../../alerting/silence.ts";
-import { currentStatus, ROWS_PER_STEP, recordingsById } from "../../health/fleet.ts";
+import { currentStatus, ROWS_PER_STEP, recordingsById } from "../../health/fleet-snapshot.ts";
 import { recordingStatuses } from "../../health/recording.ts";
-import type { AlertStates } from "../../health/state.ts";
+import type { AlertStates } from "../../health/shard-state.ts";
 import type { ActiveAlert } from "../deps.ts";
-import type { Look } from "./look.ts";
+import type { Look } from "./page-data.ts";
 
 /** A short text that changes with what is shown; ages and figures that move all the time do not count. */
 export function* versionOf({ fleet, held, silences, moment }: Look): Generator<void, string> {

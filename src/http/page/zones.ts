@@ -1,5 +1,5 @@
 /** Zones that recordings cover (contract: `<Group>:<Subgroup>:<Name>`), as a page names them. */
-import type { LocationZones } from "../../health/place.ts";
+import type { LocationZones } from "../../health/usual-entries.ts";
 import { html, type Markup } from "../../lib/markup.ts";
 import { count, nameOf } from "../../lib/words.ts";
 

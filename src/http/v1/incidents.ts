@@ -1,8 +1,8 @@
 /** `GET /api/v1/incidents`: what was wrong, newest first. */
 import { z } from "zod";
 import { endReasons, subjectKinds } from "../../health/alert.ts";
-import { ROWS_PER_STEP } from "../../health/fleet.ts";
-import type { Inventory } from "../../health/state.ts";
+import { ROWS_PER_STEP } from "../../health/fleet-snapshot.ts";
+import type { Inventory } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import type { Incident } from "../deps.ts";
 import { type Page, PageCollector, pageParameters } from "../paging.ts";

@@ -1,8 +1,8 @@
 /** `GET /api/v1/locations`: a row per location, its recordings counted by status. */
 import { z } from "zod";
-import { currentStatus, ROWS_PER_STEP, recordingsById } from "../../health/fleet.ts";
+import { currentStatus, ROWS_PER_STEP, recordingsById } from "../../health/fleet-snapshot.ts";
 import { type RecordingStatus, recordingStatuses } from "../../health/recording.ts";
-import type { FleetSnapshot, LocationState } from "../../health/state.ts";
+import type { FleetSnapshot, LocationState } from "../../health/shard-state.ts";
 import { type Page, PageCollector, pageParameters } from "../paging.ts";
 import { repeated } from "../query.ts";
 import { AlertRow, alertRows } from "./rows.ts";

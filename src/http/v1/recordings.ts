@@ -1,8 +1,8 @@
 /** `GET /api/v1/recordings`: the fleet now, a row per recording. */
 import { z } from "zod";
-import { currentStatus, ROWS_PER_STEP, recordingsById } from "../../health/fleet.ts";
+import { currentStatus, ROWS_PER_STEP, recordingsById } from "../../health/fleet-snapshot.ts";
 import { recordingStatuses } from "../../health/recording.ts";
-import type { FleetSnapshot, RecordingState } from "../../health/state.ts";
+import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
 import { type Page, PageCollector, pageParameters } from "../paging.ts";
 import { repeated } from "../query.ts";
 import { AlertRow, alertRows, iso, share, time } from "./rows.ts";

@@ -1,6 +1,6 @@
 /** What rows of several lists have in common. */
 import { z } from "zod";
-import type { AlertStates } from "../../health/state.ts";
+import type { AlertStates } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 
 /** An instant as answers have it: ISO 8601 in UTC with milliseconds. */

@@ -1,10 +1,10 @@
 /** `GET /api/v1/recordings/{id}/timeline`: what was decided about one recording, and why, oldest first. */
 import { z } from "zod";
-import { type LogLine, sentenceOf } from "../../alerting/timeline.ts";
+import { type LogLine, sentenceOf } from "../../alerting/decision-log.ts";
 import { subjectKinds } from "../../health/alert.ts";
-import { serviceSubject } from "../../health/judge-fleet.ts";
-import type { Subject } from "../../health/judgement.ts";
-import type { FleetSnapshot } from "../../health/state.ts";
+import { serviceSubject } from "../../health/evaluate-self.ts";
+import type { Subject } from "../../health/evaluation.ts";
+import type { FleetSnapshot } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { PageCollector, pageOf, pageParameters } from "../paging.ts";
 import { instant } from "../query.ts";

@@ -1,8 +1,8 @@
 /** Alerts as Alertmanager's clients ask for them, and as Prometheus sends them. */
 import type { FastifyInstance } from "fastify";
-import { inChunks, runBreathing } from "../../lib/breathe.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
+import { inChunks, runBreathing } from "../../lib/yield.ts";
 import type { HttpDeps, TakenAlerts } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { parseQuery } from "../query.ts";

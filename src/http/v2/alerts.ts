@@ -2,8 +2,9 @@
  * `GET /api/v2/alerts` as Alertmanager answers it (its api/v2/openapi.yaml, `gettableAlert`). Go clients
  * dereference what the schema requires: nothing required is ever left out, no list is ever null.
  */
+
+import { RESOLVE_TIMEOUT_MS } from "../../alerting/external-alerts.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import { RESOLVE_TIMEOUT_MS } from "../../alerting/outside.ts";
 import type { Labels } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
 import type { ActiveAlert } from "../deps.ts";

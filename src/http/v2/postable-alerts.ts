@@ -3,8 +3,8 @@
  * wrong costs itself and no other.
  */
 import { z } from "zod";
+import { RESOLVE_TIMEOUT_MS, type SentAlert } from "../../alerting/external-alerts.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import { RESOLVE_TIMEOUT_MS, type SentAlert } from "../../alerting/outside.ts";
 import type { Labels } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { issueText } from "../query.ts";

@@ -1,5 +1,5 @@
 /** `GET /api/v2/status` as Alertmanager answers it; `amtool` asks for it before every command. */
-import { alertmanagerVersion } from "../../alerting/alertmanager.ts";
+import { alertmanagerVersion } from "../../alerting/alertmanager-version.ts";
 import type { Instant } from "../../lib/clock.ts";
 import type { ShownConfig } from "../deps.ts";
 import { alertmanagerConfig } from "./config-original.ts";

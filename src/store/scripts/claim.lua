@@ -58,7 +58,7 @@ if holder then
   for group in string.gmatch(held, '[^\n]+') do groups[#groups + 1] = group end
   due = #groups
 else
-  -- Where nothing is remembered nothing is said before the summary of this start is made (start_sum.lua wakes).
+  -- Where nothing is remembered nothing is said before the summary of this start is made (cold_start_sum.lua wakes).
   if redis.call('HGET', p .. 'started', 'state') ~= 'summed' then return {'idle', ''} end
   local first = redis.call('ZRANGE', due_key, 0, 0, 'WITHSCORES')
   -- It goes before anything else, unless it is refused as a message.

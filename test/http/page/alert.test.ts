@@ -4,7 +4,7 @@ import type { Alert } from "../../../src/health/alert.ts";
 import { NOW } from "../../metrics/fleets.ts";
 import { serve } from "../serve.ts";
 import { active, alertOf, blindness, smallFleet } from "./fleet.ts";
-import { elementOf, linksOf, shownText } from "./read.ts";
+import { elementOf, linksOf, shownText } from "./read-page.ts";
 
 const MINUTE = 60_000;
 

@@ -9,7 +9,7 @@ import { chromiumPath, noChromium, openPage, startBrowser } from "../../support/
 import { FAINT } from "../../support/faint.ts";
 import { serve } from "../serve.ts";
 import { active, alertOf, blindness, keptUptime, smallFleet } from "./fleet.ts";
-import { signedIn } from "./visit.ts";
+import { signedIn } from "./visitor.ts";
 
 const title = chromiumPath === undefined ? `in a browser (skipped: ${noChromium})` : "in a browser";
 

@@ -5,8 +5,8 @@ import type { Silence, WantedSilence } from "../../../src/alerting/silence.ts";
 import { largeFleet, NOW } from "../../metrics/fleets.ts";
 import { serve } from "../serve.ts";
 import { active, alertOf, smallFleet } from "./fleet.ts";
-import { elementOf, linksOf, shownText } from "./read.ts";
-import { formToken, signedIn, visit } from "./visit.ts";
+import { elementOf, linksOf, shownText } from "./read-page.ts";
+import { formToken, signedIn, visit } from "./visitor.ts";
 
 const HOUR = 3_600_000;
 const fleet = async () => smallFleet;

@@ -1,7 +1,7 @@
 /** A small fleet with some trouble, and its alerts. */
 import type { Alert } from "../../../src/health/alert.ts";
 import { noteQuality, type QualityHistory } from "../../../src/health/quality.ts";
-import type { FleetSnapshot } from "../../../src/health/state.ts";
+import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
 import type { ActiveAlert, UptimeKept } from "../../../src/http/deps.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
 

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { fingerprint } from "../../../src/alerting/fingerprint.ts";
-import type { FleetSnapshot } from "../../../src/health/state.ts";
+import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
 import type { ActiveAlert, HttpDeps } from "../../../src/http/deps.ts";
 import { createHttpServer } from "../../../src/http/server.ts";
 import { fleetOf, NOW, recordingState } from "../../metrics/fleets.ts";

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import type { LogLine } from "../../../src/alerting/timeline.ts";
+import type { LogLine } from "../../../src/alerting/decision-log.ts";
 import { noteQuality, type QualityHistory } from "../../../src/health/quality.ts";
 import type { UptimeBucket } from "../../../src/health/recording.ts";
-import type { FleetSnapshot } from "../../../src/health/state.ts";
+import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
 import type { Incident } from "../../../src/http/deps.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
 import { serve } from "../serve.ts";
 import { active, alertOf, blindness, smallFleet } from "./fleet.ts";
-import { elementOf, linksOf, shownText } from "./read.ts";
+import { elementOf, linksOf, shownText } from "./read-page.ts";
 
 const HOUR = 3_600_000;
 

@@ -4,8 +4,8 @@ import { createLogger } from "../../../src/lib/log.ts";
 import { NOW } from "../../metrics/fleets.ts";
 import { serve } from "../serve.ts";
 import { smallFleet } from "./fleet.ts";
-import { elementOf, linksOf, shownText } from "./read.ts";
-import { signedIn, visit } from "./visit.ts";
+import { elementOf, linksOf, shownText } from "./read-page.ts";
+import { signedIn, visit } from "./visitor.ts";
 
 const fleet = async () => smallFleet;
 const tokens = { adminToken: "boss-token", readToken: "read-token" };

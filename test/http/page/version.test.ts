@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { createMatcher } from "../../../src/alerting/matcher.ts";
 import type { Silence } from "../../../src/alerting/silence.ts";
-import type { FleetSnapshot } from "../../../src/health/state.ts";
+import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
 import type { ActiveAlert } from "../../../src/http/deps.ts";
-import { lookAt } from "../../../src/http/page/look.ts";
+import { lookAt } from "../../../src/http/page/page-data.ts";
 import { versionOf } from "../../../src/http/page/version.ts";
-import { runBreathing } from "../../../src/lib/breathe.ts";
+import { runBreathing } from "../../../src/lib/yield.ts";
 import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "../../metrics/fleets.ts";
 import { alertOf, smallFleet } from "./fleet.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { SentAlert } from "../../../src/alerting/external-alerts.ts";
 import { fingerprint } from "../../../src/alerting/fingerprint.ts";
-import type { SentAlert } from "../../../src/alerting/outside.ts";
 import type { HttpDeps } from "../../../src/http/deps.ts";
 import { NOW } from "../../metrics/fleets.ts";
 import { serve } from "../serve.ts";

@@ -1,0 +1,49 @@
+/** Puts what is known of places into the annotations of alerts, from Redis alone and only as long as that is quick. */
+import { type Places, placeOf, withImpact } from "../alerting/impact.ts";
+import type { Alert } from "../health/alert.ts";
+import type { Instant } from "../lib/clock.ts";
+import { withDeadline } from "../lib/closer.ts";
+import { toError } from "../lib/errors.ts";
+import { createLocalHours } from "../lib/local-hours.ts";
+import type { Logger } from "../lib/log.ts";
+import { createBreather } from "../lib/yield.ts";
+import type { UsualEntriesStore } from "../store/usual-entries.ts";
+import type { ZoneStore } from "../store/zones.ts";
+
+/** A message is not held up any longer. */
+const DEADLINE_MS = 250;
+
+export interface AnnotateDeps {
+  readonly log: Logger;
+  readonly zones: Pick<ZoneStore, "read">;
+  readonly usualEntries: Pick<UsualEntriesStore, "read">;
+}
+
+/** Gives the alerts in their order, those of which nothing is known as they are; never throws. */
+export type Annotate = <A extends Alert>(alerts: readonly A[], now: Instant) => Promise<readonly A[]>;
+
+export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps): Annotate {
+  const hours = createLocalHours();
+
+  async function placesOf(alerts: readonly Alert[]): Promise<Places> {
+    const ids = [...new Set(alerts.flatMap((alert) => placeOf(alert) ?? []))];
+    const [known, usual] = await Promise.all([zones.read(ids), usualEntries.read(ids)]);
+    return { zones: known, usual: new Map([...usual].map(([id, { weekdays }]) => [id, weekdays])) };
+  }
+
+  return async (alerts, now) => {
+    try {
+      const places = await withDeadline(placesOf(alerts), DEADLINE_MS);
+      const breather = createBreather();
+      const annotated: (typeof alerts)[number][] = [];
+      for (const alert of alerts) {
+        annotated.push(withImpact(alert, places, now, hours));
+        await breather.breathe();
+      }
+      return annotated;
+    } catch (thrown) {
+      log.debug({ err: toError(thrown) }, "zones and usual entries are left out of a message");
+      return alerts;
+    }
+  };
+}

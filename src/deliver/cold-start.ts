@@ -1,0 +1,108 @@
+/**
+ * A start without memory, also of a Redis that was emptied while running: the first picture is gathered, then each
+ * integration is told once. Every replica looks; what is done is done by one script.
+ */
+import { countUnsettled, judgePicture } from "../alerting/cold-start.ts";
+import type { Assigned } from "../cluster/shard-assignment.ts";
+import type { Rule } from "../health/rule.ts";
+import type { Clock, Instant } from "../lib/clock.ts";
+import type { Logger } from "../lib/log.ts";
+import type { StartStore } from "../store/cold-start.ts";
+import type { GroupStore } from "../store/groups.ts";
+import type { Attempt, ShardStore } from "../store/shards.ts";
+import type { HeldAlert } from "./suppression.ts";
+
+/** An answer older than this many intervals says nothing about now: whoever asked may be gone. */
+const FRESH_INTERVALS = 3;
+
+export interface StartDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly start: StartStore;
+  readonly store: Pick<ShardStore, "attempts" | "readAll">;
+  readonly groups: Pick<GroupStore, "nextDue">;
+  readonly assigned: Pick<Assigned, "known" | "shards" | "follow">;
+  /** Who gets the summary. */
+  readonly integrations: readonly string[];
+  /** Who waits for it: every integration, programs too. */
+  readonly waiting: readonly string[];
+  readonly rules: readonly Rule[];
+  readonly statusIntervalMs: number;
+  /** Everything that fires, and what holds it back. */
+  held(): Promise<readonly HeldAlert[]>;
+  wake(due: ReadonlyMap<string, Instant>): Promise<void>;
+}
+
+export function createStart(deps: StartDeps) {
+  const { clock, integrations, waiting, statusIntervalMs } = deps;
+  let gathering = false;
+  /** When this replica began to look: time in which nobody did gives the service no time to answer. */
+  let lookingSince: Instant | undefined;
+
+  /** Since when the first picture is gathered; undefined where there is a memory. */
+  async function begin(): Promise<Instant | undefined> {
+    const started = await deps.start.begin(clock.now());
+    if (started.gathering && !gathering)
+      deps.log.warn("Redis remembers nothing: what is wrong now is gathered, then told in one message");
+    gathering = started.gathering;
+    if (!gathering) lookingSince = undefined;
+    return gathering ? started.since : undefined;
+  }
+
+  async function gather(since: Instant): Promise<void> {
+    await deps.assigned.follow();
+    const [shards, attempts, due] = await Promise.all([
+      deps.store.readAll(deps.assigned.shards()),
+      deps.store.attempts(),
+      deps.groups.nextDue(waiting),
+    ]);
+    const now = clock.now();
+    lookingSince ??= now;
+    const looked = howLooked(deps.assigned, attempts, {
+      since,
+      freshSince: Math.max(since, now - FRESH_INTERVALS * statusIntervalMs),
+    });
+    const { ready, reason } = judgePicture({
+      now,
+      since: Math.max(since, lookingSince),
+      looked,
+      isNewsDue: [...due.values()].some((at) => at <= now),
+      statusIntervalMs,
+      rules: deps.rules,
+      shards,
+    });
+    if (!ready) return;
+    // What another alert explains is not told with it, and may be the whole fleet.
+    const firing = (await deps.held()).filter(({ inhibitedBy }) => inhibitedBy.length === 0);
+    const picture = { complete: looked === "with_success", unsettled: countUnsettled(shards) };
+    const ids = firing.map(({ alert }) => alert.id);
+    if (!(await deps.start.sum(integrations, ids, picture, now))) return;
+    const facts = { reason, firing: firing.length, ...picture };
+    deps.log.info(facts, "the first picture is told in one message; from now on news is told as it comes");
+    await deps.wake(new Map(waiting.map((id) => [id, now])));
+  }
+
+  return {
+    begin,
+
+    /** Again and again, where messages are sent: notices an emptied Redis, and makes the summary once it can be made. */
+    async look(): Promise<void> {
+      const since = await begin();
+      if (since !== undefined) await gather(since);
+    },
+  };
+}
+
+/** The list of locations was read since then, and each of them asked for; lately, where it is about good answers. */
+function howLooked(
+  assigned: StartDeps["assigned"],
+  attempts: ReadonlyMap<string, Attempt>,
+  { since, freshSince }: { since: Instant; freshSince: Instant },
+): "not_yet" | "at_all" | "with_success" {
+  const subjects = assigned.shards().map((shard) => `shard:${shard}`);
+  const isGood = (subject: string, from: Instant) => (attempts.get(subject)?.goodAt ?? 0) >= from;
+  const isTried = (subject: string) => (attempts.get(subject)?.attemptedAt ?? 0) >= since;
+  const isListed = assigned.known() && isGood("inventory", since);
+  if (isListed && subjects.every((subject) => isGood(subject, freshSince))) return "with_success";
+  return [...subjects, "inventory"].every(isTried) ? "at_all" : "not_yet";
+}

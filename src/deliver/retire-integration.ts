@@ -1,0 +1,52 @@
+/**
+ * Integrations that a new configuration does without tell the ends they owe, through the channel they had: by the
+ * same claims, pace and back-off as any message, so that several replicas and a crash repeat nothing.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { decideFarewell } from "../alerting/retire-integration.ts";
+import type { Instant } from "../lib/clock.ts";
+import type { GroupStore } from "../store/groups.ts";
+import { createDeliver, type DeliverDeps } from "./deliver.ts";
+
+/** Who cannot be told by then will not be. */
+const PATIENCE_MS = 60_000;
+const LOOK_AGAIN_MS = 500;
+
+export interface FarewellDeps extends Omit<DeliverDeps, "decide" | "wake" | "groups" | "stormMs"> {
+  readonly groups: DeliverDeps["groups"] & Pick<GroupStore, "hasten" | "told">;
+}
+
+/** True once everything owed there was told; false where that was given up, or `signal` was aborted. */
+export async function sayFarewell(
+  deps: FarewellDeps,
+  integration: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { groups, clock } = deps;
+  const giveUpAt = clock.now() + PATIENCE_MS;
+  let next: Instant | undefined;
+  const delivery = createDeliver({
+    ...deps,
+    decide: decideFarewell,
+    // Nothing more is to come: there is nothing to gather.
+    stormMs: 0,
+    wake: async (due) => {
+      next = due.get(integration);
+    },
+  });
+  signal.addEventListener("abort", () => delivery.rest(), { once: true });
+  if (signal.aborted) return false;
+  if ((await groups.told(integration)).length === 0) return true;
+  await groups.hasten(integration, clock.now());
+  while (!signal.aborted) {
+    next = undefined;
+    await delivery.deliver(integration);
+    if ((await groups.told(integration)).length === 0) {
+      deps.log.info({ integration }, "an integration that is gone has told the ends it owed");
+      return true;
+    }
+    if (Math.max(next ?? 0, clock.now()) > giveUpAt) return false;
+    await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
+  }
+  return false;
+}

@@ -1,0 +1,141 @@
+/**
+ * What holds alerts back now: other alerts, silences, acknowledgements, mute times. Asked for each group when something
+ * is about to be said, and by the API for all that fires; what did not change is neither read nor indexed again.
+ */
+
+import { startGroup } from "../alerting/cold-start.ts";
+import { createInhibitor, type Inhibitions, type InhibitRule } from "../alerting/inhibit.ts";
+import type { StandsFor } from "../alerting/notification.ts";
+import type { Route } from "../alerting/route.ts";
+import { groupRoute, routesFor } from "../alerting/routing.ts";
+import { type Silence, silencesOf } from "../alerting/silence.ts";
+import type { Hold, Holds } from "../alerting/suppression.ts";
+import { muteOf } from "../alerting/time-interval.ts";
+import type { Alert } from "../health/alert.ts";
+import type { Clock, Instant } from "../lib/clock.ts";
+import { createBreather } from "../lib/yield.ts";
+import type { Acknowledgement } from "../store/acks.ts";
+import type { Claimed } from "../store/groups.ts";
+import type { Store } from "../store/store.ts";
+
+export interface HoldsDeps {
+  readonly clock: Clock;
+  readonly store: Pick<Store, "firing" | "silences" | "acks">;
+  readonly route: Route;
+  readonly inhibitRules: readonly InhibitRule[];
+}
+
+/** One alert that fires, with all that holds it back. */
+export interface HeldAlert {
+  readonly alert: Alert;
+  /** Ids of silences. */
+  readonly silencedBy: readonly string[];
+  readonly inhibitedBy: readonly Alert[];
+  /** Names of time intervals, where every route that takes it is muted. */
+  readonly mutedBy: readonly string[];
+  readonly acknowledgement: Acknowledgement | undefined;
+}
+
+export interface HoldsNow {
+  /** For groups under our lease, in their order. */
+  ofGroups(claims: readonly Claimed[]): Promise<Holds[]>;
+  /** For everything that fires. */
+  ofAll(): Promise<HeldAlert[]>;
+}
+
+interface Facts {
+  readonly now: Instant;
+  readonly inhibitions: Inhibitions;
+  readonly silences: readonly Silence[];
+  readonly acks: ReadonlyMap<string, Acknowledgement>;
+}
+
+export function createHolds({ clock, store, route, inhibitRules }: HoldsDeps): HoldsNow {
+  const index = createInhibitor(inhibitRules);
+  let indexed: { readonly firing: readonly Alert[]; readonly inhibitions: Inhibitions } | undefined;
+
+  async function read(): Promise<Facts & { readonly firing: readonly Alert[] }> {
+    const now = clock.now();
+    const [firing, silences, acks] = await Promise.all([
+      store.firing(),
+      store.silences.read(now),
+      store.acks.read(),
+    ]);
+    if (indexed?.firing !== firing) indexed = { firing, inhibitions: index(firing) };
+    return { now, firing, silences, acks, inhibitions: indexed.inhibitions };
+  }
+
+  return {
+    async ofGroups(claims) {
+      const facts = await read();
+      const breather = createBreather();
+      const found: Holds[] = [];
+      for (const claim of claims) {
+        found.push(holdsOf(claim, route, facts));
+        await breather.breathe();
+      }
+      return found;
+    },
+
+    async ofAll() {
+      const facts = await read();
+      const breather = createBreather();
+      const found: HeldAlert[] = [];
+      for (const alert of facts.firing) {
+        found.push(heldAlert(alert, route, facts));
+        await breather.breathe();
+      }
+      return found;
+    },
+  };
+}
+
+function holdsOf(claim: Claimed, root: Route, facts: Facts): Holds {
+  const held = new Map<string, Hold>();
+  const standsFor = new Map<string, StandsFor>();
+  for (const alert of claim.alerts) {
+    const muted = claim.group === startGroup ? muteOfAll(alert, root, facts.now) : undefined;
+    const hold = muted ?? holdOf(alert, facts);
+    if (hold) held.set(alert.id, hold);
+    const children = alert.state === "firing" ? facts.inhibitions.standsFor(alert) : undefined;
+    if (children) standsFor.set(alert.id, children);
+  }
+  const here = groupRoute(root, { id: claim.group, labels: claim.labels });
+  return {
+    muted: here && muteOf(here, facts.now),
+    held,
+    heldBefore: new Set(claim.heldBefore),
+    maybeTold: new Set(claim.maybeTold),
+    lookEveryMs: claim.groupIntervalMs,
+    standsFor,
+  };
+}
+
+/** An acknowledgement is somebody's word that they know; the others come first because they end by themselves. */
+function holdOf(alert: Alert, { now, inhibitions, silences, acks }: Facts): Hold | undefined {
+  const source = inhibitions.inhibitor(alert);
+  if (source) return { reason: "inhibited", by: source.id };
+  const [silence] = silencesOf(silences, alert.labels, now);
+  if (silence) return { reason: "silenced", by: silence.id, until: silence.endsAt };
+  const ack = acks.get(alert.id);
+  if (ack) return { reason: "acknowledged", by: ack.author };
+  return alert.state === "firing" && alert.facts.paused ? { reason: "paused", by: alert.id } : undefined;
+}
+
+/** The summary of a start is of no route: an alert is muted there where every route that takes it is. */
+function muteOfAll({ labels }: Alert, root: Route, now: Instant): Hold | undefined {
+  const mutes = routesFor(root, labels).map((route) => muteOf(route, now));
+  return mutes.includes(undefined) ? undefined : mutes[0];
+}
+
+function heldAlert(alert: Alert, root: Route, { now, inhibitions, silences, acks }: Facts): HeldAlert {
+  const source = inhibitions.inhibitor(alert);
+  const mutes = routesFor(root, alert.labels).map((route) => muteOf(route, now)?.by);
+  return {
+    alert,
+    silencedBy: silencesOf(silences, alert.labels, now).map(({ id }) => id),
+    inhibitedBy: source ? [source] : [],
+    mutedBy: mutes.includes(undefined) ? [] : [...new Set(mutes.filter((name) => name !== undefined))],
+    acknowledgement: acks.get(alert.id),
+  };
+}

@@ -1,0 +1,65 @@
+/** A decision about a group, or about many in a storm, as the message to send. Pure. */
+import { createHash } from "node:crypto";
+import { startGroup } from "../alerting/cold-start.ts";
+import type { Notification } from "../alerting/notification.ts";
+import type { Integration } from "../alerting/route.ts";
+import type { joinSayings } from "../alerting/storm.ts";
+import type { Instant } from "../lib/clock.ts";
+import type { Claimed } from "../store/groups.ts";
+
+type Words = ReturnType<typeof joinSayings>;
+type Shares = readonly { readonly claim: Pick<Claimed, "group" | "labels" | "told" | "dueSince"> }[];
+
+/** The message, with an id that stays the same while it is tried again and nothing new happened. */
+export function toNotification(
+  integration: Integration,
+  shares: Shares,
+  words: Words,
+  now: Instant,
+  externalUrl: string | undefined,
+): Notification {
+  let lastToldAt = 0;
+  for (const { claim } of shares)
+    for (const { toldAt } of claim.told.values()) lastToldAt = Math.max(lastToldAt, toldAt);
+  const group = groupOf(shares, words);
+  const facts = [
+    integration.id,
+    group.id,
+    words.say,
+    words.say === "started" ? shares[0]?.claim.dueSince : lastToldAt,
+    ...words.firing.map((alert) => `+${alert.id}`).sort(),
+    ...words.resolved.map((alert) => `-${alert.id}`).sort(),
+  ];
+  return {
+    reason: words.say,
+    receiver: integration.receiver,
+    integrationId: integration.id,
+    group,
+    ...(shares.length > 1 ? { groups: shares.length } : {}),
+    ...(words.start ? { start: words.start } : {}),
+    firing: words.firing,
+    resolved: words.resolved,
+    now,
+    externalUrl,
+    messageId: createHash("sha256").update(facts.join("\n")).digest("hex").slice(0, 32),
+  };
+}
+
+/** A storm and its end are one thread: it is known by the day on which the first of it began. */
+function groupOf(shares: Shares, { say, firing, resolved }: Words): Notification["group"] {
+  if (say === "started") return { id: startGroup, labels: {} };
+  const [only] = shares;
+  if (only && shares.length === 1) return { id: only.claim.group, labels: only.claim.labels };
+  let began = Number.POSITIVE_INFINITY;
+  for (const { startsAt } of [...firing, ...resolved]) began = Math.min(began, startsAt);
+  return { id: `storm/${new Date(began).toISOString().slice(0, 10)}`, labels: {} };
+}
+
+/** Seconds since the oldest flip this message tells of for the first time; undefined where it tells of none. */
+export function latencySeconds(words: Words, now: Instant): number | undefined {
+  let oldest: Instant | undefined;
+  for (const { isNew, firedAt } of words.firing) if (isNew) oldest = Math.min(oldest ?? firedAt, firedAt);
+  for (const { isAgain, updatedAt } of words.resolved)
+    if (!isAgain) oldest = Math.min(oldest ?? updatedAt, updatedAt);
+  return oldest === undefined ? undefined : (now - oldest) / 1000;
+}

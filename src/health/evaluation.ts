@@ -1,0 +1,95 @@
+/** What a judgement is given and what it says: the next state, what alerts did, and why, by name. */
+import type { Instant } from "../lib/clock.ts";
+import type { Alert, SubjectKind } from "./alert.ts";
+import type { Rule } from "./rule.ts";
+import type { ScheduleState } from "./schedule.ts";
+import type { Inventory, ShardState } from "./shard-state.ts";
+
+/** What a shard is judged with: pure data and lookups. */
+export interface JudgeContext {
+  readonly now: Instant;
+  readonly intervalMs: number;
+  readonly forgetAfterMs: number;
+  readonly rules: readonly Rule[];
+  readonly inventory: Inventory;
+  /** Location ids this shard asked for. */
+  readonly locationIds: readonly string[];
+  /** Recording or location ids never watched. */
+  readonly excluded: ReadonlySet<string>;
+  /** Ratio 0–1 over the window. */
+  uptime(recordingId: string, overMs: number): number | undefined;
+  /** Those of the shard whose ratio is below `below`; spares asking for each. */
+  lowUptimes?(overMs: number, below: number): ReadonlySet<string>;
+  /** False only outside a schedule that is known; asked for every recording at every sweep. */
+  inSchedule(recordingId: string): boolean;
+  /** Of a recording with an uploading schedule. */
+  scheduleOf(recordingId: string): ScheduleState | undefined;
+  /** When the hours within its schedule began that it is in now, as far as that is known. */
+  scheduleBegan(recordingId: string): Instant | undefined;
+}
+
+/** The state to remember, and what is news. */
+export interface Judgement {
+  readonly next: ShardState;
+  readonly transitions: readonly Transition[];
+  readonly decisions: readonly Decision[];
+}
+
+/** `updated`: facts of a firing alert changed that people count on. */
+export interface Transition {
+  readonly kind: "firing" | "resolved" | "updated";
+  readonly alert: Alert;
+}
+
+export const decisionReasons = [
+  /** A good reading with another status than the last, or a first one that is not online. */
+  "observed_online",
+  "observed_degraded",
+  "observed_offline",
+  /** Absent from a complete snapshot, present in the sweep before. */
+  "observed_missing",
+  /** A row that names no location, of a recording nobody knows a location of: ignored (said at every sweep). */
+  "no_location",
+  /** Another location than before; the identity stays. */
+  "moved",
+  /** Its location or itself is not watched here any more. */
+  "no_longer_watched",
+  /** Absent for `forget_after`: it left the fleet. */
+  "forgotten",
+  /** Not online, outside its uploading schedule; or an alert of it waits for that reason. */
+  "outside_schedule",
+  /** An alert that waited goes on: its schedule has begun again, or its rule does not ask for it any more. */
+  "within_schedule",
+  /** The condition holds; the rule's `for` runs. */
+  "pending",
+  /** It stopped holding before `for` was over. */
+  "pending_ended",
+  "firing",
+  /** It stopped holding; `keep_firing_for` runs. */
+  "clearing",
+  /** It holds again before `keep_firing_for` was over. */
+  "clearing_ended",
+  "resolved",
+  "rule_removed",
+] as const;
+export type DecisionReason = (typeof decisionReasons)[number];
+
+export interface Subject {
+  readonly kind: SubjectKind;
+  readonly id: string;
+}
+
+/** Something changed, and why: one line of a recording's timeline. */
+export interface Decision {
+  readonly subject: Subject;
+  /** Undefined where no rule is involved. */
+  readonly ruleId: string | undefined;
+  readonly reason: DecisionReason;
+  readonly at: Instant;
+}
+
+/** What a judgement collects on its way. */
+export interface Outcomes {
+  readonly transitions: Transition[];
+  readonly decisions: Decision[];
+}

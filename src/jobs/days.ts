@@ -1,8 +1,0 @@
-/** Calendar days as the uptime endpoints want them: `YYYY-MM-DD`, inclusive (contract: "Rules" of uptimes). */
-import { DateTime } from "luxon";
-import type { Instant } from "../lib/clock.ts";
-
-/** The day of an instant in an IANA zone. */
-export function dayOf(at: Instant, zone: string): string {
-  return DateTime.fromMillis(at, { zone }).toFormat("yyyy-MM-dd");
-}

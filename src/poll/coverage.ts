@@ -1,0 +1,28 @@
+/** Writes down that lenswatch watches: without it, a digest could not tell a good week from one nobody looked at. */
+import type { Instant } from "../lib/clock.ts";
+import { toError } from "../lib/errors.ts";
+import type { Logger } from "../lib/log.ts";
+import type { WatchedStore } from "../store/coverage.ts";
+
+const EVERY_MS = 60_000;
+/** Sweeps this far apart are still one watch: a restart, a slow service. */
+const GAP_MS = 300_000;
+const GAP_INTERVALS = 3;
+
+/** Gives `note(at)`, to be called after each good sweep; it waits for nothing and never fails. */
+export function createNoteWatched(deps: {
+  readonly log: Logger;
+  readonly store: Pick<WatchedStore, "note">;
+  readonly statusIntervalMs: number;
+}): (at: Instant) => void {
+  const gapMs = EVERY_MS + Math.max(GAP_MS, GAP_INTERVALS * deps.statusIntervalMs);
+  let notedAt: Instant | undefined;
+  return (at) => {
+    if (notedAt !== undefined && at - notedAt < EVERY_MS) return;
+    notedAt = at;
+    deps.store.note(at, gapMs).catch((thrown: unknown) => {
+      notedAt = undefined;
+      deps.log.debug({ err: toError(thrown) }, "that it is watching could not be written down");
+    });
+  };
+}

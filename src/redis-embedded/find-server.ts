@@ -1,0 +1,166 @@
+/**
+ * Finds redis-server (or valkey-server, its free twin), and installs it with the system's own package manager
+ * where that needs no question to anybody: as root, or with a sudo that asks for no password.
+ */
+import { spawn } from "node:child_process";
+import { access, constants } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { toError } from "../lib/errors.ts";
+import type { Logger } from "../lib/log.ts";
+import { StoreError } from "../store/errors.ts";
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+const SERVERS = ["redis-server", "valkey-server"];
+const INSTALL_DEADLINE_MS = 300_000;
+
+interface PackageManager {
+  readonly command: string;
+  /** Run one after the other; each must succeed. */
+  readonly steps: readonly (readonly string[])[];
+  readonly asRoot: boolean;
+}
+
+/** Debian's package starts a service of its own unless a policy-rc.d forbids it, here for the length of the install. */
+const APT_INSTALL = [
+  "policy=/usr/sbin/policy-rc.d",
+  "trap 'exit 143' INT TERM",
+  "if [ ! -e $policy ]; then",
+  "  printf '#!/bin/sh\\nexit 101\\n' > $policy && chmod 755 $policy && trap 'rm -f $policy' EXIT",
+  "fi",
+  "apt-get install -y -qq --no-install-recommends redis-server",
+].join("\n");
+
+const PACKAGE_MANAGERS: readonly PackageManager[] = [
+  {
+    command: "apt-get",
+    steps: [
+      ["apt-get", "update", "-qq"],
+      ["sh", "-c", APT_INSTALL],
+    ],
+    asRoot: true,
+  },
+  {
+    command: "dnf",
+    steps: [["sh", "-c", "dnf install -y -q redis || dnf install -y -q valkey"]],
+    asRoot: true,
+  },
+  { command: "apk", steps: [["apk", "add", "--no-cache", "redis"]], asRoot: true },
+  { command: "pacman", steps: [["pacman", "-Sy", "--noconfirm", "--needed", "valkey"]], asRoot: true },
+  { command: "zypper", steps: [["zypper", "--non-interactive", "install", "redis"]], asRoot: true },
+  { command: "brew", steps: [["brew", "install", "redis"]], asRoot: false },
+];
+
+/** The path of redis-server or valkey-server; undefined where there is none. */
+export async function findRedisServer(env: Env): Promise<string | undefined> {
+  for (const name of SERVERS) {
+    const found = await findCommand(name, env);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/**
+ * The path of a Redis server, installed first where there is none and `install` allows it.
+ * Throws StoreError `no_server`, whose sentence says what to install.
+ */
+export async function ensureRedisServer(options: {
+  install: boolean;
+  log: Logger;
+  env?: Env;
+  signal?: AbortSignal;
+}): Promise<string> {
+  const env = options.env ?? process.env;
+  const found = await findRedisServer(env);
+  if (found) return found;
+  const failure = options.install ? await install(env, options.log, options.signal) : undefined;
+  const installed = await findRedisServer(env);
+  if (installed) return installed;
+  throw new StoreError(
+    "no_server",
+    `redis-server is not installed${failure ? ` (${failure.message})` : ""}; install it (Debian and Ubuntu: ` +
+      "apt-get install redis-server, macOS: brew install redis) or set redis.url to a running Redis.",
+    { cause: failure },
+  );
+}
+
+async function install(env: Env, log: Logger, signal: AbortSignal | undefined): Promise<Error | undefined> {
+  const manager = await firstManager(env);
+  if (!manager) return new Error("no known package manager here");
+  log.info({ with: manager.command }, "redis-server is missing, installing it");
+  try {
+    const prefix = manager.asRoot ? await rootPrefix(env) : [];
+    for (const step of manager.steps) await run([...prefix, ...step], env, signal);
+    return undefined;
+  } catch (thrown) {
+    return toError(thrown);
+  }
+}
+
+async function firstManager(env: Env): Promise<PackageManager | undefined> {
+  for (const manager of PACKAGE_MANAGERS) {
+    if (await findCommand(manager.command, env)) return manager;
+  }
+  return undefined;
+}
+
+async function rootPrefix(env: Env): Promise<readonly string[]> {
+  const quiet = ["env", "DEBIAN_FRONTEND=noninteractive"];
+  if (process.getuid?.() === 0) return quiet;
+  if (!(await findCommand("sudo", env))) throw new Error("installing needs root");
+  return ["sudo", "-n", ...quiet];
+}
+
+/** Runs to the end in its own process group, so that an abort ends all of it; the last of its words on failure. */
+function run(command: readonly string[], env: Env, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const [file = "", ...args] = command;
+    const child = spawn(file, args, { env: { ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    let words = "";
+    const listen = (chunk: Buffer) => {
+      words = (words + chunk.toString()).slice(-400);
+    };
+    child.stdout.on("data", listen);
+    child.stderr.on("data", listen);
+    const end = () => {
+      if (child.pid !== undefined && child.exitCode === null) killGroup(child.pid);
+    };
+    const timer = setTimeout(end, INSTALL_DEADLINE_MS);
+    signal?.addEventListener("abort", end, { once: true });
+    if (signal?.aborted) end();
+    const done = (error?: Error) => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      if (error) reject(error);
+      else resolve();
+    };
+    child.once("error", done);
+    child.once("close", (code) => {
+      const said = words.trim().split("\n").at(-1) ?? "";
+      done(
+        code === 0 ? undefined : new Error(`the package manager ended with ${code ?? "a signal"}: ${said}`),
+      );
+    });
+  });
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGTERM");
+  } catch {
+    // It ended by itself in the meantime.
+  }
+}
+
+async function findCommand(name: string, env: Env): Promise<string | undefined> {
+  const places = (env.PATH ?? "").split(delimiter).filter((place) => place !== "");
+  for (const place of places) {
+    const file = join(place, name);
+    const usable = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (usable) return file;
+  }
+  return undefined;
+}

@@ -1,0 +1,34 @@
+/** The whole fleet as it is remembered at this moment. */
+
+import type { FleetSnapshot } from "../health/shard-state.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Store } from "./store.ts";
+
+/** Figures older than this many uptime intervals are no figures. */
+const FIGURES_FRESH_INTERVALS = 3;
+
+export interface ReadFleetDeps {
+  readonly watch: { readonly statusIntervalMs: number; readonly uptimeIntervalMs: number };
+  readonly store: Pick<Store, "shards" | "uptime" | "inventory">;
+  readonly clock: Clock;
+  readonly shardNumbers: readonly number[];
+}
+
+/** A snapshot, with the numbers of its shards in the same order. Reads only what changed since the last time. */
+export async function readFleet(
+  deps: ReadFleetDeps,
+): Promise<FleetSnapshot & { readonly shardNumbers: readonly number[] }> {
+  const { store, shardNumbers, watch } = deps;
+  const now = deps.clock.now();
+  const shards = await store.shards.readAll(shardNumbers);
+  const staleBefore = now - FIGURES_FRESH_INTERVALS * watch.uptimeIntervalMs;
+  for (const shard of shardNumbers) await store.uptime.refreshFigures(shard, staleBefore);
+  return {
+    now,
+    statusIntervalMs: watch.statusIntervalMs,
+    shards,
+    shardNumbers,
+    inventory: store.inventory,
+    overallUptime: (id, windowMs) => store.uptime.figure(id, windowMs),
+  };
+}

@@ -1,0 +1,144 @@
+import { describe, expect, test } from "vitest";
+import {
+  countUnsettled,
+  decideStart,
+  type FirstPicture,
+  judgePicture,
+} from "../../src/alerting/cold-start.ts";
+import type { AlertState, RecordingState, ShardState } from "../../src/health/shard-state.ts";
+import { firing, over, T0 } from "../store/fixtures.ts";
+
+const SECOND = 1_000;
+const MINUTE = 60_000;
+
+const alertState = (more: Partial<AlertState> = {}): AlertState => ({
+  state: "pending",
+  startsAt: T0,
+  heldMs: 0,
+  evidenceAt: T0 + SECOND,
+  firedAt: 0,
+  labels: {},
+  annotations: {},
+  facts: { timezone: "UTC" },
+  ...more,
+});
+
+/** A shard with a recording in that state under that rule. */
+function shardWith(
+  ruleId: string,
+  state: AlertState,
+  location: AlertState | undefined = undefined,
+): ShardState {
+  const recording = {
+    id: "rec",
+    locationId: "loc",
+    alerts: { [ruleId]: state },
+  } as unknown as RecordingState;
+  const place = { id: "loc", alerts: location && { LocationOffline: location } };
+  return { sweptAt: T0, recordings: new Map([["rec", recording]]), locations: new Map([["loc", place]]) };
+}
+
+function reasonAfter(afterMs: number, more: Partial<FirstPicture> = {}): string {
+  const { ready, reason } = judgePicture({
+    now: T0 + afterMs,
+    since: T0,
+    looked: "with_success",
+    isNewsDue: false,
+    statusIntervalMs: 30 * SECOND,
+    rules: [
+      { id: "Quick", forMs: 2 * MINUTE },
+      { id: "Slow", forMs: 15 * MINUTE },
+    ],
+    shards: [],
+    ...more,
+  });
+  return `${ready ? "" : "not yet: "}${reason}`;
+}
+
+describe("the first picture is there", () => {
+  const pending = (ruleId: string, state = alertState()) => ({ shards: [shardWith(ruleId, state)] });
+
+  test("once everything was read and nothing is about to fire", () => {
+    expect(reasonAfter(2 * SECOND)).toBe("whole");
+    expect(reasonAfter(2 * SECOND, pending("Quick", alertState({ state: "firing" })))).toBe("whole");
+  });
+
+  test("not before what was found pending has fired or is over, however long it has held meanwhile", () => {
+    expect(reasonAfter(2 * SECOND, pending("Quick"))).toBe("not yet: may_fire_soon");
+    const held = alertState({ heldMs: 100 * SECOND, evidenceAt: T0 + 101 * SECOND });
+    expect(reasonAfter(101 * SECOND, pending("Quick", held))).toBe("not yet: may_fire_soon");
+    const ofPlace = { shards: [shardWith("Slow", alertState(), alertState())] };
+    const rules = [{ id: "LocationOffline", forMs: MINUTE }];
+    expect(reasonAfter(2 * SECOND, { ...ofPlace, rules })).toBe("not yet: may_fire_soon");
+  });
+
+  test("without what takes longer than 5 minutes to fire, began after the first looks, or is paused", () => {
+    expect(reasonAfter(2 * SECOND, pending("Slow"))).toBe("whole");
+    const late = alertState({ heldMs: 5 * SECOND, evidenceAt: T0 + 96 * SECOND });
+    expect(reasonAfter(96 * SECOND, pending("Quick", late))).toBe("whole");
+    expect(reasonAfter(7 * MINUTE, pending("Quick"))).toBe("patience_over");
+    const paused = alertState({ facts: { timezone: "UTC", paused: true } });
+    expect(reasonAfter(2 * SECOND, pending("Quick", paused))).toBe("whole");
+  });
+
+  test("as soon as news is due: it is never held up by what may fire soon, or cannot be read", () => {
+    expect(reasonAfter(2 * SECOND, { ...pending("Quick"), isNewsDue: true })).toBe("news_is_due");
+    expect(reasonAfter(2 * SECOND, { looked: "at_all", isNewsDue: true })).toBe("news_is_due");
+    expect(reasonAfter(2 * SECOND, { looked: "not_yet", isNewsDue: true })).toBe("not yet: not_seen_yet");
+  });
+
+  test.each(["not_yet", "at_all"] as const)(
+    "after 3 intervals, 10 s at least, where the service was asked %s",
+    (looked) => {
+      const reasonsAt = (statusIntervalMs: number, ...seconds: number[]) =>
+        seconds.map((one) => reasonAfter(one * SECOND, { looked, statusIntervalMs }));
+      expect(reasonsAt(30 * SECOND, 90, 91)).toEqual(["not yet: not_seen_yet", "still_blind"]);
+      expect(reasonsAt(SECOND, 10, 11)).toEqual(["not yet: not_seen_yet", "still_blind"]);
+    },
+  );
+});
+
+test("counts the recordings whose trouble nobody speaks of yet", () => {
+  const [pending, firingNow] = [alertState(), alertState({ state: "firing" })];
+  expect(countUnsettled([shardWith("Quick", pending), shardWith("Slow", pending)])).toBe(2);
+  expect(countUnsettled([shardWith("Quick", firingNow), shardWith("Quick", pending, firingNow)])).toBe(0);
+  expect(countUnsettled([shardWith("Quick", alertState({ facts: { timezone: "UTC", paused: true } }))])).toBe(
+    0,
+  );
+});
+
+const picture = { complete: true, unsettled: 0 };
+
+test("the summary has all that fires, longest first, and lets go of what ended meanwhile", () => {
+  const [first, second] = [firing("a", T0), firing("b", T0 + 1)];
+  const ended = over(firing("c"), T0 + 5);
+  const told = new Map([[first.id, { alert: first, toldAt: T0, groupId: "g" }]]);
+  expect(decideStart({ alerts: [second, ended, first], told }, picture)).toMatchObject({
+    say: "started",
+    firing: [
+      { id: first.id, isNew: false },
+      { id: second.id, isNew: true },
+    ],
+    resolved: [],
+    settled: [second.id, ended.id, first.id],
+  });
+});
+
+test("what is held back is counted and left to its own group", () => {
+  const [free, held] = [firing("a"), firing("b")];
+  const holds = {
+    muted: undefined,
+    held: new Map([[held.id, { reason: "silenced", by: "s" } as const]]),
+    heldBefore: new Set<string>(),
+    maybeTold: new Set<string>(),
+    lookEveryMs: MINUTE,
+    standsFor: new Map(),
+  };
+  const decision = decideStart({ alerts: [free, held], told: new Map(), holds }, picture);
+  expect([decision.firing.map(({ id }) => id), decision.settled]).toEqual([[free.id], [free.id, held.id]]);
+  expect(decision.start).toEqual({ ...picture, held: 1 });
+});
+
+test("the summary is said where nothing is wrong, too", () => {
+  expect(decideStart({ alerts: [], told: new Map() }, picture)).toMatchObject({ say: "started", firing: [] });
+});

@@ -1,0 +1,257 @@
+/** One integration with one group, its alerts held and let go in any order, messages refused, processes killed. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { decideGroup } from "../../src/alerting/needs-update.ts";
+import type { Told } from "../../src/alerting/notification-log.ts";
+import type { Hold, HoldReason } from "../../src/alerting/suppression.ts";
+import type { Alert } from "../../src/health/alert.ts";
+import { alertWith, NOW } from "./alerts.ts";
+
+const MINUTE = 60_000;
+const REPEAT = 240 * MINUTE;
+const NAMES = ["a", "b", "c"];
+
+type Event =
+  | { readonly kind: "flip" | "release"; readonly name: string }
+  | { readonly kind: "hold"; readonly name: string; readonly reason: HoldReason }
+  | { readonly kind: "mute" }
+  | { readonly kind: "deliver"; readonly how: "accepted" | "refused" | "killed" }
+  | { readonly kind: "pass"; readonly minutes: number };
+
+const name = fc.constantFrom(...NAMES);
+const kind = <K extends string>(of: K) => fc.constant(of);
+const event: fc.Arbitrary<Event> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constantFrom("flip" as const, "release" as const), name }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: kind("hold"),
+      name,
+      reason: fc.constantFrom<HoldReason>("inhibited", "silenced", "acknowledged"),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: kind("mute") }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: kind("deliver"),
+      how: fc.constantFrom("accepted" as const, "accepted" as const, "refused" as const, "killed" as const),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: kind("pass"), minutes: fc.integer({ min: 0, max: 300 }) }) },
+);
+const stories = fc.array(event, { maxLength: 60 });
+
+interface Heard {
+  readonly key: string;
+  readonly id: string;
+  readonly says: "firing" | "resolved";
+  /** What held it when it was said. */
+  readonly held: HoldReason | undefined;
+}
+
+class Integration {
+  now = NOW;
+  muted = false;
+  readonly holds = new Map<string, HoldReason>();
+  readonly members = new Map<string, Alert>();
+  readonly told = new Map<string, Told>();
+  readonly heard: Heard[] = [];
+  /** What a crash after the message may repeat. */
+  repeats = 0;
+  heldBefore = new Set<string>();
+  maybeTold = new Set<string>();
+  dueSince: number | undefined;
+
+  apply(event: Event): void {
+    this.now += 1;
+    switch (event.kind) {
+      case "flip":
+        this.flip(event.name);
+        return;
+      case "hold":
+        this.holds.set(event.name, event.reason);
+        return;
+      case "release":
+        if (this.holds.delete(event.name)) this.dueSince = Math.min(this.dueSince ?? this.now, this.now);
+        return;
+      case "mute":
+        this.muted = !this.muted;
+        return;
+      case "pass":
+        this.now += event.minutes * MINUTE;
+        return;
+      case "deliver":
+        this.deliver(event.how);
+        return;
+    }
+  }
+
+  current(key: string): Alert | undefined {
+    return [...this.members.values()].find((alert) => alert.key === key && alert.state === "firing");
+  }
+
+  flip(name: string): void {
+    const fresh = alertWith({ alertname: "R", recording_id: name }, this.now);
+    const before = this.current(fresh.key);
+    if (before) {
+      const ended = {
+        state: "resolved",
+        endsAt: this.now,
+        updatedAt: this.now,
+        endReason: "recovered",
+      } as const;
+      this.members.set(before.id, { ...before, ...ended });
+      // An acknowledgement is of one episode.
+      if (this.holds.get(name) === "acknowledged") this.holds.delete(name);
+    } else this.members.set(fresh.id, fresh);
+    this.dueSince ??= this.now;
+  }
+
+  holdOf(alert: Alert): Hold | undefined {
+    const reason = this.holds.get(alert.subject.id);
+    return reason && { reason, by: `${reason}-${alert.subject.id}` };
+  }
+
+  decide() {
+    const alerts = [...this.members.values()];
+    return decideGroup({
+      now: this.now,
+      repeatIntervalMs: REPEAT,
+      sendResolved: true,
+      dueSince: this.dueSince,
+      alerts,
+      told: this.told,
+      holds: {
+        muted: this.muted ? { reason: "muted", by: "night" } : undefined,
+        held: new Map(
+          alerts
+            .flatMap((alert) => [[alert.id, this.holdOf(alert)] as const])
+            .filter((row): row is [string, Hold] => row[1] !== undefined),
+        ),
+        heldBefore: this.heldBefore,
+        maybeTold: this.maybeTold,
+        lookEveryMs: 5 * MINUTE,
+        standsFor: new Map(),
+      },
+    });
+  }
+
+  deliver(how: "accepted" | "refused" | "killed"): void {
+    const decision = this.decide();
+    if (decision.say !== undefined) {
+      if (how === "refused") {
+        this.dueSince ??= this.now;
+        return;
+      }
+      for (const alert of decision.firing) this.hear(alert, "firing");
+      for (const alert of decision.resolved) this.hear(alert, "resolved");
+      if (how === "killed") {
+        this.repeats += 1;
+        // The next claim sees that one died.
+        for (const id of this.members.keys()) {
+          if (!this.told.has(id) && !this.heldBefore.has(id)) this.maybeTold.add(id);
+        }
+        return;
+      }
+      for (const { fingerprint: _, isNew: __, ...alert } of decision.firing) {
+        this.told.set(alert.id, { alert, toldAt: this.now, groupId: "g" });
+      }
+    }
+    for (const id of decision.settled) {
+      this.told.delete(id);
+      this.members.delete(id);
+    }
+    this.heldBefore = new Set(decision.kept.untold);
+    this.maybeTold = new Set(decision.kept.maybeTold);
+    this.dueSince = decision.kept.lateFrom;
+  }
+
+  hear({ id, key, subject, isNew, state }: Alert & { isNew: boolean }, says: Heard["says"]): void {
+    if (says === "firing" && !isNew) return;
+    expect(says === "firing").toBe(state === "firing");
+    const held = this.muted ? "muted" : this.holds.get(subject.id);
+    this.heard.push({ id, key, says, held });
+  }
+}
+
+function play(events: readonly Event[]): Integration {
+  const integration = new Integration();
+  for (const one of events) integration.apply(one);
+  return integration;
+}
+
+const withoutKills = (events: readonly Event[]) =>
+  events.filter((one) => one.kind !== "deliver" || one.how !== "killed");
+
+test("of each episode the beginning is told at most once, then its end at most once, however it was held between", () => {
+  fc.assert(
+    fc.property(stories, (events) => {
+      const { heard } = play(withoutKills(events));
+      for (const [, of] of Map.groupBy(heard, ({ id }) => id)) {
+        expect(["firing", "resolved", "firing resolved"]).toContain(of.map(({ says }) => says).join(" "));
+      }
+    }),
+  );
+});
+
+test("a crash repeats the one message that was under way, and no more", () => {
+  fc.assert(
+    fc.property(stories, (events) => {
+      const { heard, repeats } = play(events);
+      for (const [, of] of Map.groupBy(heard, ({ id }) => id)) {
+        expect(of.length).toBeLessThanOrEqual(2 + repeats);
+        expect(of.map(({ says }) => says).join(" ")).toMatch(/^(firing ?)*(resolved ?)*$/);
+      }
+    }),
+  );
+});
+
+test("what is held is never told as firing, and in a mute time nothing is told at all", () => {
+  fc.assert(
+    fc.property(stories, (events) => {
+      const { heard } = play(events);
+      expect(heard.filter(({ says, held }) => says === "firing" && held !== undefined)).toEqual([]);
+      expect(heard.filter(({ held }) => held === "muted")).toEqual([]);
+    }),
+  );
+});
+
+test("what is held is looked at again within group_interval, and says who holds it", () => {
+  fc.assert(
+    fc.property(stories, (events) => {
+      const integration = play(events);
+      const { kept, nextAt } = integration.decide();
+      const firing = [...integration.members.values()].filter(({ state }) => state === "firing");
+      const held = firing.filter((alert) => integration.muted || integration.holdOf(alert));
+      expect(kept.untold).toEqual(
+        held
+          .map(({ id }) => id)
+          .filter((id) => !integration.told.has(id))
+          .sort((a, b) => kept.untold.indexOf(a) - kept.untold.indexOf(b)),
+      );
+      if (kept.untold.length === 0) return;
+      expect(nextAt).toBeLessThanOrEqual(integration.now + 5 * MINUTE);
+      expect(kept.by.length).toBeGreaterThan(0);
+    }),
+  );
+});
+
+test("once all holds end and messages get through, whatever fires has been told and whatever was told and is over has its end", () => {
+  fc.assert(
+    fc.property(stories, (events) => {
+      const integration = play(events);
+      for (const one of NAMES) integration.apply({ kind: "release", name: one });
+      integration.muted = false;
+      integration.apply({ kind: "deliver", how: "accepted" });
+      for (const [id, { state }] of integration.members) {
+        expect(state).toBe("firing");
+        expect(integration.told.has(id)).toBe(true);
+      }
+      const open = new Set<string>();
+      for (const { id, says } of integration.heard) says === "firing" ? open.add(id) : open.delete(id);
+      expect([...open].sort()).toEqual([...integration.members.keys()].sort());
+      expect(integration.decide()).toMatchObject({ say: undefined, kept: { untold: [] } });
+    }),
+  );
+});

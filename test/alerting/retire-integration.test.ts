@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import type { GroupView } from "../../src/alerting/needs-update.ts";
+import { decideFarewell } from "../../src/alerting/retire-integration.ts";
+import type { Alert } from "../../src/health/alert.ts";
+
+const NOW = Date.UTC(2026, 2, 2, 8);
+
+function alert(name: string, more: Partial<Alert> = {}): Alert {
+  return {
+    id: name,
+    key: name,
+    ruleId: "RecordingOffline",
+    subject: { kind: "recording", id: name },
+    labels: { alertname: "RecordingOffline", recording_id: name },
+    annotations: {},
+    state: "firing",
+    startsAt: NOW - 60_000,
+    firedAt: NOW - 60_000,
+    updatedAt: NOW - 60_000,
+    facts: { timezone: "UTC" },
+    ...more,
+  };
+}
+
+function farewell(alerts: readonly Alert[], told: readonly Alert[], more: Partial<GroupView> = {}) {
+  return decideFarewell({
+    now: NOW,
+    repeatIntervalMs: 3_600_000,
+    sendResolved: true,
+    dueSince: undefined,
+    alerts,
+    told: new Map(told.map((one) => [one.id, { alert: one, toldAt: NOW - 30_000, groupId: "g" }])),
+    ...more,
+  });
+}
+
+const back = alert("back", {
+  state: "resolved",
+  endsAt: NOW - 5,
+  updatedAt: NOW - 5,
+  endReason: "recovered",
+});
+
+test("what was told ends: as no longer watched what still fires, as what it is what was over", () => {
+  const dark = alert("dark");
+  expect(farewell([dark, back], [dark, alert("back")])).toMatchObject({
+    say: "resolved",
+    firing: [],
+    resolved: [
+      { id: "back", endReason: "recovered", endsAt: NOW - 5 },
+      { id: "dark", endReason: "no_longer_watched", endsAt: NOW },
+    ],
+    settled: ["back", "dark"],
+  });
+});
+
+test("what was never told there is not spoken of, and stays for others to tell", () => {
+  expect(farewell([alert("untold")], [])).toMatchObject({ say: undefined, why: "empty", settled: [] });
+});
+
+test("who wants no ends gets none, and is done with all the same", () => {
+  const dark = alert("dark");
+  expect(farewell([dark], [dark], { sendResolved: false })).toMatchObject({
+    say: undefined,
+    why: "send_resolved_off",
+    settled: ["dark"],
+  });
+});

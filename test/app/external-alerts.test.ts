@@ -1,0 +1,209 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { App } from "../../src/app/app.ts";
+import { lastingPort } from "../../src/lib/free-port.ts";
+import { prepareWatch, startWatch } from "../support/app.ts";
+import { startDaemon } from "../support/daemon.ts";
+import { temporaryDirectory } from "../support/directory.ts";
+import { hasPrometheus, noPrometheus, startPrometheus } from "../support/prometheus.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+
+const TOKEN = "s3cret-admin";
+const http = `http: { listen: "127.0.0.1:0", admin_token: ${TOKEN} }`;
+
+interface Sent {
+  readonly labels: Record<string, string>;
+  readonly annotations?: Record<string, string>;
+  readonly startsAt?: string;
+  readonly endsAt?: string;
+  readonly generatorURL?: string;
+}
+
+function post({ address }: Pick<App, "address">, ...alerts: Sent[]): Promise<Response> {
+  return fetch(`${address}/api/v2/alerts`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+    body: JSON.stringify(alerts),
+  });
+}
+
+async function alertsAt({ address }: Pick<App, "address">) {
+  return (await (await fetch(`${address}/api/v2/alerts`)).json()) as {
+    labels: Record<string, string>;
+    fingerprint: string;
+    updatedAt: string;
+    status: { state: string; inhibitedBy: string[] };
+  }[];
+}
+
+async function incidentsAt({ address }: Pick<App, "address">) {
+  const { items } = (await (await fetch(`${address}/api/v1/incidents`)).json()) as {
+    items: { alertname: string; endsAt: string; endReason: string; subject: { kind: string } }[];
+  };
+  return items;
+}
+
+async function silence({ address }: Pick<App, "address">, name: string, value: string): Promise<void> {
+  const response = await fetch(`${address}/api/v2/silences`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      matchers: [{ name, value, isRegex: false }],
+      startsAt: inMs(0),
+      endsAt: inMs(3_600_000),
+      createdBy: "dana",
+      comment: "known",
+    }),
+  });
+  expect(response.status).toBe(200);
+}
+
+const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+const disk: Sent = {
+  labels: { alertname: "DiskFull", instance: "nas-1", severity: "critical" },
+  annotations: { summary: "2 % left" },
+  generatorURL: "https://prometheus.example.com/graph?g0.expr=disk&g0.tab=1",
+};
+
+describeWithRedis("alerts from outside", () => {
+  it.concurrent("are told once however often they are sent, to either of two replicas, and their end by its reason", async () => {
+    await using watch = await startWatch({ http });
+    const other = await watch.join();
+    for (const app of [watch.app, other, watch.app, other]) {
+      expect((await post(app, { ...disk, endsAt: inMs(600_000) })).status).toBe(200);
+    }
+    const first = await watch.slack.next();
+    expect(first.text).toContain("1 alert: DiskFull");
+    expect(first.shown).toContain("nas-1");
+    expect(first.shown).toContain("2 % left");
+    expect(first.shown).toContain("<https://prometheus.example.com/graph?g0.expr=disk&amp;g0.tab=1|Source>");
+    await until("it is shown", async () => (await alertsAt(other))[0]?.status.state === "active");
+    await post(other, { ...disk, endsAt: inMs(600_000) });
+    await post(watch.app, { ...disk, endsAt: inMs(-1_000) });
+    expect((await watch.slack.next()).text).toContain("Recovered: 1 alert: DiskFull");
+    await post(other, { ...disk, endsAt: inMs(-500) });
+    expect(await alertsAt(watch.app)).toEqual([]);
+    expect((await watch.mail.next()).subject).toContain("1 alert: DiskFull");
+    expect((await watch.mail.next()).subject).toContain("Recovered");
+    expect(watch.slack.messages).toHaveLength(2);
+    expect(watch.mail.messages).toHaveLength(2);
+  });
+
+  it.concurrent("expire when nobody sends them again, which is not said to be a recovery", async () => {
+    await using watch = await startWatch({ http });
+    await post(watch.app, disk);
+    await watch.slack.next();
+    // An end within 10 s would be taken for one that has come.
+    await post(watch.app, { ...disk, endsAt: inMs(14_000) });
+    const { text, receivedAt } = await watch.slack.next();
+    expect(text).toContain("Expired: 1 alert: DiskFull");
+    const [end] = await incidentsAt(watch.app);
+    expect(end).toMatchObject({ alertname: "DiskFull", endReason: "expired", subject: { kind: "outside" } });
+    expect(receivedAt).toBeGreaterThanOrEqual(Date.parse(end?.endsAt ?? ""));
+    expect(watch.slack.messages).toHaveLength(2);
+  });
+
+  it.concurrent("are taken by a replica that only serves HTTP, and survive Redis and all replicas being killed", async () => {
+    await using watch = await startWatch({ http });
+    await watch.app.stop().catch(() => {});
+    const web = await watch.join("web");
+    await post(web, { ...disk, endsAt: inMs(600_000) });
+    expect(await alertsAt(web)).toMatchObject([{ status: { state: "unprocessed" } }]);
+    await web.stop().catch(() => {});
+    await watch.redis.kill();
+    await watch.redis.restart();
+    await watch.join("all");
+    expect((await watch.slack.next()).text).toContain("DiskFull");
+    expect(watch.slack.messages).toHaveLength(1);
+  });
+
+  it.concurrent("are routed, silenced and acknowledged like any other, and told though lenswatch is blind", async () => {
+    await using watch = await startWatch({
+      http,
+      route: "{ receiver: ops, group_by: [alertname], group_wait: 0s, group_interval: 1s }",
+    });
+    const { simulator, slack, app } = watch;
+    const [place] = simulator.world.locations;
+    simulator.faults.set("no_reply", {});
+    await slack.waitFor(({ text }) => text.includes("lenswatch cannot see the service"));
+    const door: Sent = {
+      labels: { alertname: "DoorOpen", location_id: place?.id ?? "" },
+      endsAt: inMs(600_000),
+    };
+    await post(app, door);
+    await slack.waitFor(({ text }) => text.includes("DoorOpen"));
+    expect((await alertsAt(app)).find(({ labels }) => labels.alertname === "DoorOpen")?.status).toMatchObject(
+      {
+        state: "active",
+        inhibitedBy: [],
+      },
+    );
+    await silence(app, "instance", "nas-2");
+    await post(app, { ...disk, labels: { ...disk.labels, instance: "nas-2" }, endsAt: inMs(600_000) });
+    await until("it is silenced", async () =>
+      (await alertsAt(app)).some(
+        ({ labels, status }) => labels.instance === "nas-2" && status.state === "suppressed",
+      ),
+    );
+    await post(app, { ...disk, endsAt: inMs(600_000) });
+    const told = await slack.waitFor(({ text }) => text.includes("DiskFull"));
+    expect(told.shown).toContain("nas-1");
+    expect(told.shown).not.toContain("nas-2");
+    const print = (await alertsAt(app)).find(({ labels }) => labels.instance === "nas-1")?.fingerprint;
+    const acked = await fetch(`${app.address}/api/v1/alerts/${print}/ack`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    expect(acked.status).toBe(200);
+  });
+
+  it.skipIf(!hasPrometheus)(
+    `come from a real Prometheus: one telling, and one end, though lenswatch is killed in between${hasPrometheus ? "" : ` (${noPrometheus})`}`,
+    async () => {
+      const port = await lastingPort();
+      await using stage = await prepareWatch({
+        http: `http: { listen: "127.0.0.1:${port}", admin_token: ${TOKEN} }`,
+      });
+      const ruleFile = join(await temporaryDirectory(), "rules.yml");
+      const writeRule = (expression: string) =>
+        writeFile(
+          ruleFile,
+          `groups: [ { name: a, rules: [ { alert: TargetDown, expr: "${expression}", labels: { severity: page }, annotations: { summary: "{{ $value }} <!channel>" } } ] } ]`,
+        );
+      await writeRule("vector(1)");
+      const first = await startDaemon(stage.config);
+      const isTold = (why: string) => () =>
+        first.log.some(
+          ({ msg, integration, reason }) => msg === "told" && reason === why && integration === "ops/slack/0",
+        );
+      await until("the start is told", isTold("started"));
+      await using prometheus = await startPrometheus({
+        targets: [],
+        job: "none",
+        ruleFiles: [ruleFile],
+        alertsTo: { hosts: [`127.0.0.1:${port}`], token: TOKEN },
+      });
+      const told = await stage.slack.next();
+      expect(told.text).toContain("1 alert: TargetDown");
+      expect(told.shown).toContain("1 &lt;!channel&gt;");
+      expect(told.shown).toMatch(/<http[^|]+\/graph\?[^|]+\|Source>/);
+      await until("that is written down", isTold("first"));
+      expect(await first.end("SIGKILL")).toBe("SIGKILL");
+      const second = await startDaemon(stage.config);
+      await second.logged("watching");
+      const app = { address: `http://127.0.0.1:${port}` };
+      const restarted = Date.now();
+      await until("Prometheus has sent it again", async () =>
+        (await alertsAt(app)).some(({ updatedAt }) => Date.parse(updatedAt) > restarted),
+      );
+      await writeRule("vector(1) > 2");
+      await prometheus.reload();
+      expect((await stage.slack.next()).text).toContain("Recovered: 1 alert: TargetDown");
+      expect(await second.end("SIGTERM")).toBe(0);
+      expect(stage.slack.messages).toHaveLength(2);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,67 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { followConfig } from "../../src/app/follow-config.ts";
+import type { Config } from "../../src/config/config.ts";
+import { ConfigError } from "../../src/config/problem.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+
+const LOOK_MS = 1_000;
+
+/** A source whose content the test sets; `taken` is what was put in force, or refused. */
+function stage() {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const state = { content: "one", loaded: "one" as string | undefined };
+  const taken: string[] = [];
+  const following = followConfig({
+    source: {
+      look: async () => state.content,
+      loaded: () => state.loaded,
+      async load() {
+        state.loaded = state.content;
+        if (state.content.startsWith("bad")) throw new ConfigError("invalid", "bad");
+        return { config: { name: state.content } as unknown as Config, warnings: [] };
+      },
+    },
+    app: {
+      reload: async (config) => void taken.push((config as unknown as { name: string }).name),
+      refused: () => void taken.push("refused"),
+    },
+    log: silentLogger,
+    everyMs: LOOK_MS,
+  });
+  onTestFinished(() => following.stop());
+  return { state, taken, ...following, looks: (n: number) => vi.advanceTimersByTimeAsync(n * LOOK_MS) };
+}
+
+test("a change is taken once it has stood for two looks, and once only", async () => {
+  const { state, taken, looks } = stage();
+  await looks(3);
+  state.content = "two, half writ";
+  await looks(1);
+  state.content = "two, written";
+  await looks(1);
+  expect(taken).toEqual([]);
+  await looks(5);
+  expect(taken).toEqual(["two, written"]);
+});
+
+test("a bad one is refused once, and the next good one taken", async () => {
+  const { state, taken, looks } = stage();
+  state.content = "bad";
+  await looks(5);
+  expect(taken).toEqual(["refused"]);
+  state.content = "good";
+  await looks(5);
+  expect(taken).toEqual(["refused", "good"]);
+});
+
+test("who asks for it gets it at once, changed or not; after the stop nobody does", async () => {
+  const { taken, reload, stop } = stage();
+  reload();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(taken).toEqual(["one"]);
+  stop();
+  reload();
+  await vi.advanceTimersByTimeAsync(10 * LOOK_MS);
+  expect(taken).toEqual(["one"]);
+});

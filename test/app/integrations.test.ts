@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { planIntegrations } from "../../src/app/integrations.ts";
+import { configOf, service } from "../config/text.ts";
+
+it("every webhook and every recipient is an integration of its own; what they share is the endpoint", () => {
+  const url = "https://hooks.slack.com/services/T/B/secret";
+  const config = configOf(`${service}
+receivers:
+  - name: ops
+    slack_configs: [{ api_url: "${url}" }]
+    email_configs: [{ to: [a@example.com, b@example.com], send_resolved: false }]
+  - name: dev
+    slack_configs: [{ api_url: "${url}" }]
+route: { receiver: ops }
+smtp: { host: smtp.example.com, from: lenswatch@example.com }
+`);
+  const plans = planIntegrations(config, { webhook: (one) => `hash of ${one.length}`, smtp: "smtp hash" });
+  const made = plans.map(({ integration }) => integration);
+  expect(made.map(({ id }) => id)).toEqual([
+    "ops/slack/0",
+    "ops/email/0/a@example.com",
+    "ops/email/0/b@example.com",
+    "dev/slack/0",
+  ]);
+  expect(made[0]?.endpoint).toBe(made[3]?.endpoint);
+  expect(made[1]?.endpoint).toBe(made[2]?.endpoint);
+  expect(made.map(({ paceMs }) => paceMs)).toEqual([1_000, 200, 200, 1_000]);
+  expect(made.map(({ sendResolved }) => sendResolved)).toEqual([true, false, false, true]);
+  expect(JSON.stringify(made)).not.toContain("secret");
+});

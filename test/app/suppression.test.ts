@@ -1,0 +1,296 @@
+import { expect, it } from "vitest";
+import { startWatch, type Watch } from "../support/app.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+
+const SITE_RULES = `
+  - alert: RecordingOffline
+    when: { status: offline }
+    for: 0s
+    labels: { severity: critical }
+  - alert: LocationOffline
+    when: { location_offline: { at_least: 100%, clear_below: 80%, min_recordings: 2 } }
+    for: 0s
+    labels: { severity: critical }`;
+
+/** Every alert a message of its own: what is said of one is never hidden in what is said of another. */
+const APART =
+  "{ receiver: ops, group_by: [alertname, recording_id], group_wait: 0s, group_interval: 1s, repeat_interval: 4h }";
+
+function shop(watch: Watch, index = 0) {
+  const location = watch.simulator.world.locations[index];
+  if (!location) throw new Error("no such location");
+  return location;
+}
+
+async function suppressed(watch: Watch, reason: string): Promise<number> {
+  const text = await (await fetch(`${watch.app.address}/metrics`)).text();
+  const line = text
+    .split("\n")
+    .find(
+      (one) =>
+        one.startsWith("lenswatch_notifications_suppressed_total") && one.includes(`reason="${reason}"`),
+    );
+  return Number(line?.split(" ").at(-1) ?? 0);
+}
+
+const ADMIN = 'http: { listen: "127.0.0.1:0", admin_token: s3cret }';
+const QUIET =
+  "{ receiver: ops, group_by: [recording_id], group_wait: 0s, group_interval: 1h, repeat_interval: 4h }";
+
+async function change(watch: Watch, method: string, path: string, body?: unknown): Promise<unknown> {
+  const headers = { authorization: "Bearer s3cret", "content-type": "application/json" };
+  const response = await fetch(watch.app.address + path, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  expect(response.status, await response.clone().text()).toBe(200);
+  return method === "DELETE" ? undefined : response.json();
+}
+
+async function silence(watch: Watch, name: string, value: string, ms: number): Promise<string> {
+  const now = Date.now();
+  const made = await change(watch, "POST", "/api/v2/silences", {
+    matchers: [{ name, value, isRegex: false, isEqual: true }],
+    startsAt: new Date(now).toISOString(),
+    endsAt: new Date(now + ms).toISOString(),
+    createdBy: "dana",
+    comment: "rewiring",
+  });
+  return (made as { silenceID: string }).silenceID;
+}
+
+async function alertsOf(watch: Watch) {
+  const response = await fetch(`${watch.app.address}/api/v2/alerts`);
+  return (await response.json()) as {
+    fingerprint: string;
+    status: { state: string; silencedBy: string[]; acknowledgement?: { author: string } };
+  }[];
+}
+
+function cameras(watch: Watch) {
+  const [first, second, third] = watch.simulator.world.recordings;
+  if (!first || !second || !third) throw new Error("no cameras");
+  return [first, second, third] as const;
+}
+
+/** A clock that runs as the real one does, from another moment on, and can be moved on. */
+function movable(from: string) {
+  let offset = Date.parse(from) - Date.now();
+  return {
+    now: () => Date.now() + offset,
+    moveTo(moment: string) {
+      offset = Date.parse(moment) - Date.now();
+    },
+  };
+}
+
+describeWithRedis("what holds a message back", () => {
+  it.concurrent("an alert that explains others speaks for them: a dark shop is one message that names its cameras, and none for each", async () => {
+    await using watch = await startWatch({
+      simulator: { locations: 2, recordingsPerLocation: 4 },
+      rules: SITE_RULES,
+      route: APART,
+    });
+    const { world } = watch.simulator;
+    const { id, name, recordings } = shop(watch);
+    world.setStatus({ locationId: id }, "offline");
+    const told = await watch.slack.next();
+    expect(told.text).toContain(`${name}: all 4 recordings offline`);
+    expect(told.shown).toContain("Stands for 4 recordings: ");
+    for (const recording of recordings) expect(told.shown).toContain(recording.name);
+    const letter = await watch.mail.next();
+    for (const recording of recordings) expect(letter.text).toContain(recording.name);
+    await until("each camera's own was held", async () => (await suppressed(watch, "inhibited")) >= 8);
+    world.setStatus({ locationId: id }, "online");
+    expect((await watch.slack.next()).text).toMatch(/^Recovered: 1 location/);
+    expect((await watch.mail.next()).subject).toMatch(/^Recovered: 1 location/);
+    world.setStatus(shop(watch, 1).recordings[0]?.id ?? "", "offline");
+    expect((await watch.slack.next()).text).toContain("1 recording offline");
+    expect(watch.slack.messages).toHaveLength(3);
+  });
+
+  it.concurrent("an alert that explains others leaves a camera that is still dark when the shop is back to be told then", async () => {
+    await using watch = await startWatch({
+      simulator: { locations: 2, recordingsPerLocation: 4 },
+      rules: SITE_RULES,
+      // Nothing but the shop's end makes anybody look again.
+      route: APART.replace("group_interval: 1s", "group_interval: 1h"),
+    });
+    const { world } = watch.simulator;
+    const { id, recordings } = shop(watch);
+    world.setStatus({ locationId: id }, "offline");
+    await watch.slack.next();
+    await until("held", async () => (await suppressed(watch, "inhibited")) >= 8);
+    const [first, second, ...others] = recordings;
+    if (!first || !second) throw new Error("no recordings");
+    for (const one of [first, second]) world.setStatus(one.id, "online");
+    const told = await Promise.all(
+      others.map(({ name }) =>
+        watch.slack.waitFor(
+          ({ shown, text }) => text.includes("1 recording offline") && shown.includes(name),
+        ),
+      ),
+    );
+    expect(told).toHaveLength(2);
+    expect(
+      watch.slack.messages.some(
+        ({ text, shown }) => text.includes("1 recording") && shown.includes(first.name),
+      ),
+    ).toBe(false);
+  });
+
+  it.concurrent("an alert that explains others takes no end away from what was told before it", async () => {
+    await using watch = await startWatch({
+      simulator: { locations: 2, recordingsPerLocation: 2 },
+      rules: SITE_RULES,
+      route: APART,
+    });
+    const { world } = watch.simulator;
+    const { name, recordings } = shop(watch);
+    const [first, second] = recordings;
+    if (!first || !second) throw new Error("no recordings");
+    world.setStatus(first.id, "offline");
+    expect((await watch.slack.next()).text).toContain("1 recording offline");
+    world.setStatus(second.id, "offline");
+    const parent = await watch.slack.next();
+    expect(parent.text).toContain(`${name}: all 2 recordings offline`);
+    expect(parent.shown).toContain("Stands for 2 recordings: ");
+    world.setStatus(first.id, "online");
+    const back = await watch.slack.waitFor(
+      ({ text, shown }) => text.startsWith("Recovered: 1 recording") && shown.includes(first.name),
+    );
+    expect(back.shown).toContain("was offline");
+    await watch.slack.waitFor(
+      ({ text, shown }) => text.includes("1 recording offline") && shown.includes(second.name),
+    );
+  });
+
+  it.concurrent("a silence keeps quiet about what goes dark under it, and what is dark when it is ended is told at once", async () => {
+    await using watch = await startWatch({ http: ADMIN, route: QUIET });
+    const [camera, other] = cameras(watch);
+    const id = await silence(watch, "recording_id", camera.id, 3_600_000);
+    watch.simulator.world.setStatus(camera.id, "offline");
+    await until("held at both", async () => (await suppressed(watch, "silenced")) >= 2);
+    expect((await alertsOf(watch))[0]?.status).toMatchObject({ state: "suppressed", silencedBy: [id] });
+    watch.simulator.world.setStatus(other.id, "offline");
+    expect((await watch.slack.next()).shown).toContain(other.name);
+    await change(watch, "DELETE", `/api/v2/silence/${id}`);
+    expect((await watch.slack.next(2_000)).shown).toContain(camera.name);
+    expect((await watch.mail.waitFor(({ text }) => text.includes(camera.name), 2_000)).subject).toContain(
+      "offline",
+    );
+  });
+
+  it.concurrent("a silence that runs out tells then; what came and went under it is nobody's business", async () => {
+    await using watch = await startWatch({ http: ADMIN, route: QUIET });
+    const [camera, brief] = cameras(watch);
+    const { world } = watch.simulator;
+    const began = Date.now();
+    await silence(watch, "location_id", camera.location.id, 6_000);
+    world.setStatus(camera.id, "offline");
+    world.setStatus(brief.id, "offline");
+    await until("held at both", async () => (await suppressed(watch, "silenced")) >= 4);
+    world.setStatus(brief.id, "online");
+    await until("its end is dropped", async () => (await suppressed(watch, "resolved_before_told")) >= 2);
+    const told = await watch.slack.next();
+    expect(told.shown).toContain(camera.name);
+    expect(told.receivedAt - began).toBeGreaterThanOrEqual(5_900);
+    expect(watch.slack.messages.some(({ shown }) => shown.includes(brief.name))).toBe(false);
+  });
+
+  it.concurrent("a silence takes no end away from what was told before it", async () => {
+    await using watch = await startWatch({ http: ADMIN });
+    const [camera] = cameras(watch);
+    watch.simulator.world.setStatus(camera.id, "offline");
+    await watch.slack.next();
+    await silence(watch, "recording_id", camera.id, 3_600_000);
+    watch.simulator.world.setStatus(camera.id, "online");
+    expect((await watch.slack.next()).text).toMatch(/^Recovered/);
+  });
+
+  it.concurrent("an acknowledgement ends the reminders of one episode, not its end, and not the next one", async () => {
+    await using watch = await startWatch({
+      http: ADMIN,
+      route:
+        "{ receiver: ops, group_by: [recording_id], group_wait: 0s, group_interval: 1s, repeat_interval: 2s }",
+    });
+    const [camera] = cameras(watch);
+    const { world } = watch.simulator;
+    world.setStatus(camera.id, "offline");
+    await watch.slack.next();
+    expect((await watch.slack.next()).text).toMatch(/^Reminder/);
+    const [alert] = await alertsOf(watch);
+    await change(watch, "POST", `/api/v1/alerts/${alert?.fingerprint}/ack`, {
+      author: "dana",
+      comment: "on my way",
+    });
+    expect((await alertsOf(watch))[0]?.status).toMatchObject({
+      state: "suppressed",
+      acknowledgement: { author: "dana" },
+    });
+    await until("a reminder was held at both", async () => (await suppressed(watch, "acknowledged")) >= 4);
+    const before = watch.slack.messages.length;
+    world.setStatus(camera.id, "online");
+    await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    expect(watch.slack.messages).toHaveLength(before + 1);
+    world.setStatus(camera.id, "offline");
+    await watch.slack.waitFor(
+      ({ text }) => text.startsWith("1 recording offline") && watch.slack.messages.length > before + 1,
+    );
+    expect((await alertsOf(watch))[0]?.status.state).toBe("active");
+  });
+
+  it.concurrent("a mute time holds everything over midnight and the change of the clocks, ends as well, and tells it all when it is over", async () => {
+    // London's clocks went forward on 29 March 2026 at 01:00.
+    const clock = movable("2026-03-28T21:58:00Z");
+    await using watch = await startWatch({
+      clock,
+      rules: SITE_RULES.split("  - alert: LocationOffline")[0] ?? "",
+      route: `
+  receiver: ops
+  group_by: [recording_id]
+  group_wait: 0s
+  group_interval: 1s
+  routes: [ { matchers: [ severity = critical ], mute_time_intervals: [ night ] } ]`,
+      more: `
+time_intervals:
+  - name: night
+    time_intervals:
+      - { times: [ { start_time: "22:00", end_time: "24:00" } ], location: Europe/London }
+      - { times: [ { start_time: "00:00", end_time: "06:00" } ], location: Europe/London }`,
+    });
+    const [told, dark, brief] = cameras(watch);
+    const { world } = watch.simulator;
+    world.setStatus(told.id, "offline");
+    expect((await watch.slack.next()).shown).toContain(told.name);
+    clock.moveTo("2026-03-28T22:30:00Z");
+    world.setStatus(told.id, "online");
+    world.setStatus(dark.id, "offline");
+    world.setStatus(brief.id, "offline");
+    const metrics = async () => (await fetch(`${watch.app.address}/metrics`)).text();
+    await until("both were seen dark", async () =>
+      (await metrics()).includes('lenswatch_recordings{status="offline"} 2'),
+    );
+    await until("all three are held", async () => (await suppressed(watch, "muted")) >= 6);
+    world.setStatus(brief.id, "online");
+    await until("one was seen back", async () =>
+      (await metrics()).includes('lenswatch_recordings{status="offline"} 1'),
+    );
+    clock.moveTo("2026-03-29T04:59:50Z");
+    const held = await suppressed(watch, "muted");
+    await until(
+      "still held at ten to six, summer time",
+      async () => (await suppressed(watch, "muted")) > held + 2,
+    );
+    expect(watch.slack.messages).toHaveLength(1);
+    clock.moveTo("2026-03-29T05:00:01Z");
+    const first = await watch.slack.waitFor(({ shown }) => shown.includes(dark.name));
+    expect(first.shown).toMatch(/offline since (Sat 28 Mar )?22:30 GMT/);
+    const end = await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
+    expect(end.shown).toContain(told.name);
+    expect(end.shown).toMatch(/was offline .*21:58.*22:30 GMT/);
+    expect(watch.slack.messages.some(({ shown }) => shown.includes(brief.name))).toBe(false);
+  });
+});

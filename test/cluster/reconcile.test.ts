@@ -1,0 +1,259 @@
+import { expect, it } from "vitest";
+import { createUpkeep, createWake } from "../../src/cluster/reconcile.ts";
+import { createSchedules } from "../../src/cluster/schedulers.ts";
+import { createAssigned } from "../../src/cluster/shard-assignment.ts";
+import { createDigestSchedule } from "../../src/digest/schedule.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import type { DigestDue } from "../../src/store/digests.ts";
+import type { Attempt } from "../../src/store/shards.ts";
+import { HOUR, MINUTE, SECOND, T0 } from "../store/fixtures.ts";
+
+const STATUS = 30 * SECOND;
+const good = (at: number): Attempt => ({ goodAt: at, attemptedAt: at });
+
+/** Queues that only write down what they were asked to do. */
+function notebook() {
+  const calls: unknown[][] = [];
+  const schedulers: Record<string, string[]> = { sweep: [], upkeep: [] };
+  return {
+    calls,
+    schedulers,
+    took: () => calls.splice(0),
+    queues: {
+      every: async (queue: string, id: string, everyMs: number) =>
+        void calls.push(["every", queue, id, everyMs]),
+      stop: async (queue: string, id: string) => void calls.push(["stop", queue, id]),
+      schedulers: async (queue: string) => schedulers[queue] ?? [],
+      add: async (queue: string, data: object, options: object = {}) =>
+        void calls.push(["add", queue, data, options]),
+    },
+  };
+}
+
+function schedulesOf(assignments: [string, number][] | undefined) {
+  const book = notebook();
+  const clock = { at: T0 };
+  const assigned = createAssigned();
+  if (assignments) assigned.set(new Map(assignments));
+  const schedules = createSchedules({
+    clock: { now: () => clock.at },
+    queues: book.queues,
+    assigned,
+    statusIntervalMs: STATUS,
+    uptimeIntervalMs: 10 * MINUTE,
+    inventoryIntervalMs: HOUR,
+  });
+  return { ...book, ...schedules, clock, assigned };
+}
+
+it("there is a scheduler for the inventory, for the service, and three for each shard", async () => {
+  const { assert, took } = schedulesOf([["north", 0]]);
+  await assert();
+  expect(took()).toEqual([
+    ["every", "upkeep", "inventory", HOUR],
+    ["every", "upkeep", "fleet", STATUS],
+    ["every", "sweep", "shard-0", STATUS],
+    ["every", "uptime", "uptime-0", 10 * MINUTE],
+    ["every", "details", "details-0", HOUR],
+  ]);
+});
+
+it("a shard that lost all its locations is stopped and swept a last time; before they are known none is", async () => {
+  const known = schedulesOf([["north", 0]]);
+  known.schedulers.sweep = ["shard-0", "shard-7"];
+  known.schedulers.upkeep = ["inventory", "fleet"];
+  known.schedulers.uptime = ["uptime-0", "uptime-7"];
+  await known.assert();
+  expect(known.took().filter(([what]) => what !== "every")).toEqual([
+    ["stop", "sweep", "shard-7"],
+    ["add", "sweep", { shard: 7 }, {}],
+    ["stop", "uptime", "uptime-7"],
+  ]);
+  const unknown = schedulesOf(undefined);
+  unknown.schedulers.sweep = ["shard-0"];
+  await unknown.assert();
+  expect(unknown.took().filter(([what]) => what !== "every")).toEqual([]);
+});
+
+it("what left no trace for two intervals is begun anew, once in that time", async () => {
+  const { assert, revive, took, clock } = schedulesOf([["north", 0]]);
+  await assert();
+  took();
+  const attempts = new Map([
+    ["inventory", good(T0)],
+    ["uptime:0", good(T0)],
+    ["shard:0", good(T0)],
+  ]);
+  clock.at = T0 + 2 * STATUS + SECOND;
+  await revive(attempts);
+  expect(took()).toEqual([]);
+  clock.at += 1;
+  await revive(attempts);
+  await revive(attempts);
+  expect(took()).toEqual([
+    ["stop", "upkeep", "fleet"],
+    ["every", "upkeep", "fleet", STATUS],
+    ["stop", "sweep", "shard-0"],
+    ["every", "sweep", "shard-0", STATUS],
+  ]);
+  await revive(attempts.set("shard:0", good(clock.at)).set("fleet", good(clock.at)));
+  expect(took()).toEqual([]);
+});
+
+it("a shard nobody is assigned to any more is swept until it says nothing more", async () => {
+  const { revive, took, clock } = schedulesOf([["north", 0]]);
+  const attempts = new Map([["shard:7", good(T0 - HOUR)]]);
+  await revive(attempts);
+  clock.at += 2 * STATUS + SECOND + 1;
+  await revive(new Map([...attempts, ...["shard:0", "fleet"].map((one) => [one, good(clock.at)] as const)]));
+  expect(took()).toEqual([["add", "sweep", { shard: 7 }, {}]]);
+});
+
+function upkeepOf(stored: [string, number][], attempt: Attempt | undefined, known = true) {
+  const assigned = createAssigned(async () => new Map(stored));
+  if (known) assigned.set(new Map([["north", 0]]));
+  const calls: string[] = [];
+  const woken: [string, number][] = [];
+  const heal = createUpkeep({
+    clock: { now: () => T0 },
+    log: silentLogger,
+    groups: {
+      nextDue: async () =>
+        new Map([
+          ["late", T0 - 301],
+          ["soon", T0 - 299],
+        ]),
+    },
+    store: { attempts: async () => new Map(attempt ? [["inventory", attempt]] : []) },
+    assigned,
+    inventory: { loadLocations: async () => void calls.push("locations") },
+    schedules: {
+      revive: async () => {
+        calls.push("revive");
+        throw new Error("down");
+      },
+    },
+    integrations: ["late", "soon"],
+    statusIntervalMs: STATUS,
+    lookAtDigests: async () => void calls.push("digests"),
+    refill: async () => void calls.push("refill"),
+    lookAtMemory: async () => {},
+    wake: async (due) => void woken.push(...due),
+  });
+  return { heal, calls, woken, assigned };
+}
+
+it("what is overdue is woken; a step that fails holds up no other", async () => {
+  const { heal, calls, woken } = upkeepOf([["north", 0]], undefined);
+  await heal();
+  expect(woken).toEqual([["late", T0 - 301]]);
+  expect(calls).toEqual(["revive", "digests"]);
+});
+
+it("follows what another replica assigned, and reads the names of what it listed once", async () => {
+  const { heal, calls, assigned } = upkeepOf(
+    [
+      ["north", 0],
+      ["south", 1],
+    ],
+    good(T0),
+  );
+  await heal();
+  await heal();
+  expect(assigned.shards()).toEqual([0, 1]);
+  expect(calls.filter((call) => call === "locations")).toHaveLength(1);
+});
+
+it.for<[string, boolean, Attempt | undefined, boolean]>([
+  ["an emptied Redis is filled at once", true, undefined, true],
+  ["before the first list there is nothing to fill", false, undefined, false],
+  [
+    "a first list that failed is asked for again after an interval",
+    true,
+    { goodAt: 0, attemptedAt: T0 - STATUS, error: "x" },
+    false,
+  ],
+  ["and not before", false, { goodAt: 0, attemptedAt: T0 - STATUS + 1, error: "x" }, false],
+  ["an account without locations is looked at as often", true, good(T0 - STATUS), true],
+])("%s", async ([, refilled, attempt, known]) => {
+  const { heal, calls, assigned } = upkeepOf([], attempt, known);
+  await heal();
+  expect(calls.includes("refill")).toBe(refilled);
+  expect(assigned.shards()).toEqual(known ? [0] : []);
+});
+
+it("a wake-up is a job at its time, those of 20 ms one and the same", async () => {
+  const { queues, took } = notebook();
+  const wake = createWake(queues, { now: () => T0 });
+  await wake(new Map([["ops/slack/0", T0 - 1]]));
+  await wake(new Map([["ops/slack/0", T0 + 101]]));
+  await wake(new Map([["ops/slack/0", T0 + 119]]));
+  const [now, first, second] = took();
+  expect(now).toEqual(["add", "deliver", { integration: "ops/slack/0" }, {}]);
+  expect(first).toEqual(second);
+  expect(first?.[3]).toMatchObject({ delayMs: 120 });
+  expect(first?.[3]).toMatchObject({ id: expect.stringMatching(/^[\w-]+$/) });
+});
+
+const daily = { name: "daily ops", cron: "0 8 * * *", timezone: "Europe/London" };
+const EIGHT = Date.parse("2026-03-28T08:00:00Z");
+const DAY = 24 * HOUR;
+
+function digestsOf(digests: readonly (typeof daily)[], due: [string, DigestDue][] = []) {
+  const { queues, took } = notebook();
+  const stored = new Map(due);
+  const clock = { at: EIGHT - HOUR };
+  const look = createDigestSchedule({
+    clock: { now: () => clock.at },
+    log: silentLogger,
+    queues,
+    store: {
+      schedule: async () => new Map(stored),
+      reschedule: async (name, entry) => void stored.set(name, entry),
+      unschedule: async (name) => void stored.delete(name),
+    },
+    digests,
+  });
+  return { look, took, stored, clock };
+}
+
+it("a digest is due by its cron and zone, once, also over a clock change", async () => {
+  const { look, took, clock } = digestsOf([daily]);
+  const jobs: number[] = [];
+  for (; clock.at <= EIGHT + 2 * DAY; clock.at += 30 * MINUTE) {
+    await look();
+    jobs.push(...took().map(([, , data]) => (data as { at: number }).at));
+  }
+  expect(jobs).toEqual([EIGHT, EIGHT + DAY - HOUR, EIGHT + 2 * DAY - HOUR]);
+});
+
+it("one missed while nobody was there is made up for; of several the latest", async () => {
+  const entry = { spec: "0 8 * * * Europe/London", dueAt: EIGHT - 5 * DAY };
+  const { look, took, stored, clock } = digestsOf([daily], [["daily ops", entry]]);
+  clock.at = EIGHT + 2 * HOUR;
+  await look();
+  await look();
+  expect(took()).toEqual([["add", "digest", { digest: "daily ops", at: EIGHT }, { id: expect.any(String) }]]);
+  expect(stored.get("daily ops")?.dueAt).toBe(EIGHT + DAY - HOUR);
+});
+
+it("a new digest, or another cron, sends nothing of the past; one that is gone is forgotten", async () => {
+  const old = { spec: "0 7 * * * Europe/London", dueAt: EIGHT - DAY };
+  const { look, took, stored } = digestsOf(
+    [daily],
+    [
+      ["daily ops", old],
+      ["gone", old],
+    ],
+  );
+  await look();
+  expect(took()).toEqual([]);
+  expect([...stored]).toEqual([["daily ops", { spec: "0 8 * * * Europe/London", dueAt: EIGHT }]]);
+});
+
+it("one that can never be due holds up no other", async () => {
+  const never = { ...daily, name: "never", cron: "0 0 31 2 *" };
+  const { look, stored } = digestsOf([never, daily]);
+  await look();
+  expect([...stored.keys()]).toEqual(["daily ops"]);
+});

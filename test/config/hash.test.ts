@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { fingerprint } from "../../src/config/hash.ts";
+import { configOf, receivers, service } from "./text.ts";
+
+const of = (text: string) => fingerprint(configOf(text, {}));
+const base = `${service}\n${receivers}`;
+
+test("is the same for what decides the same, wherever it listens and however it is written", () => {
+  expect(of(base)).toMatch(/^[0-9a-f]{32}$/);
+  const same = `# other words\n${receivers}\n${service}\nhttp: { listen: ":1" }\nlog: { level: debug }\n`;
+  expect(of(same)).toBe(of(base));
+});
+
+test.each([
+  ["a rule", "rules: []"],
+  ["a route", "route: { receiver: ops, group_by: [location] }"],
+  ["a matcher", 'route: { receiver: ops, routes: [ { matchers: [ a = "b" ] } ] }'],
+  ["what is watched", "watch: { exclude: [ a ] }"],
+  ["where links lead", 'http: { external_url: "https://a.example" }'],
+])("%s makes another", (_, more) => {
+  expect(of(`${base}\n${more}\n`)).not.toBe(of(base));
+});

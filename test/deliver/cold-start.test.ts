@@ -1,0 +1,117 @@
+import { expect, it } from "vitest";
+import { createAssigned } from "../../src/cluster/shard-assignment.ts";
+import { createStart } from "../../src/deliver/cold-start.ts";
+import type { HeldAlert } from "../../src/deliver/suppression.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import type { Started } from "../../src/store/cold-start.ts";
+import type { Attempt } from "../../src/store/shards.ts";
+import { firing, HOUR, MINUTE, SECOND, T0 } from "../store/fixtures.ts";
+
+const good = (at: number): Attempt => ({ goodAt: at, attemptedAt: at });
+const failed = (at: number): Attempt => ({ goodAt: 0, attemptedAt: at, error: "no" });
+
+const held = (name: string, ...by: string[]): HeldAlert => ({
+  alert: firing(name),
+  silencedBy: [],
+  inhibitedBy: by.map((one) => firing(one)),
+  mutedBy: [],
+  acknowledgement: undefined,
+});
+
+/** A replica that looks, with what is stored; Redis has been empty since T0. */
+function lookerAt(stored: {
+  now: number;
+  attempts: Record<string, Attempt>;
+  started?: Started;
+  madeBefore?: boolean;
+  dueAt?: number;
+}) {
+  const { now, attempts, started = { gathering: true, since: T0 } } = stored;
+  const sums: { alerts: readonly string[]; complete: boolean }[] = [];
+  const woken: string[] = [];
+  const clock = { at: now, now: () => clock.at };
+  const assigned = createAssigned(
+    async () =>
+      new Map([
+        ["north", 0],
+        ["south", 1],
+      ]),
+  );
+  const { look } = createStart({
+    clock,
+    log: silentLogger,
+    start: {
+      begin: async () => started,
+      async sum(_, alerts, { complete }) {
+        sums.push({ alerts, complete });
+        return !stored.madeBefore;
+      },
+    },
+    store: { attempts: async () => new Map(Object.entries(attempts)), readAll: async () => [] },
+    groups: {
+      nextDue: async (ids) =>
+        new Map(stored.dueAt === undefined ? [] : ids.slice(-1).map((id) => [id, stored.dueAt ?? 0])),
+    },
+    assigned,
+    integrations: ["ops"],
+    waiting: ["ops", "program"],
+    rules: [],
+    statusIntervalMs: 30 * SECOND,
+    held: async () => [held("site"), held("camera", "site")],
+    wake: async (due) => void woken.push(...due.keys()),
+  });
+  return { look, sums, woken, clock };
+}
+
+const all = (at: number) => ({ inventory: good(T0 + 1), "shard:0": good(at), "shard:1": good(at) });
+
+it("the summary is made once every shard was read, of what no other alert explains", async () => {
+  const { look, sums, woken } = lookerAt({ now: T0 + MINUTE, attempts: all(T0 + MINUTE) });
+  await look();
+  expect(sums).toEqual([{ alerts: [firing("site").id], complete: true }]);
+  expect(woken).toEqual(["ops", "program"]);
+});
+
+it("who remembers makes none", async () => {
+  const started = { gathering: false, since: T0 };
+  const { look, sums } = lookerAt({ now: T0 + MINUTE, attempts: all(T0 + MINUTE), started });
+  await look();
+  expect(sums).toEqual([]);
+});
+
+it("whoever comes second wakes nobody", async () => {
+  const { look, woken } = lookerAt({ now: T0 + MINUTE, attempts: all(T0 + MINUTE), madeBefore: true });
+  await look();
+  expect(woken).toEqual([]);
+});
+
+it.each([
+  ["a shard was not read yet", { ...all(T0 + MINUTE), "shard:1": good(T0 - 1) }],
+  ["the list of locations was not read yet", { ...all(T0 + MINUTE), inventory: good(T0 - 1) }],
+  ["a shard could not be read", { ...all(T0 + MINUTE), "shard:1": failed(T0 + MINUTE) }],
+])("where %s it waits for three intervals, then says that not everything was seen", async (_, attempts) => {
+  const { look, sums, clock } = lookerAt({ now: T0 + MINUTE, attempts });
+  await look();
+  clock.at += 90 * SECOND;
+  await look();
+  expect(sums).toEqual([]);
+  clock.at += 1;
+  await look();
+  expect(sums).toMatchObject([{ complete: false }]);
+});
+
+it("what cannot be read keeps no news waiting, once it was tried, not even a program's", async () => {
+  const one = { ...all(T0 + MINUTE), "shard:1": failed(T0 + MINUTE) };
+  const { look, sums } = lookerAt({ now: T0 + MINUTE, attempts: one, dueAt: T0 + MINUTE });
+  await look();
+  expect(sums).toMatchObject([{ complete: false }]);
+});
+
+it("answers from long before this replica came say nothing of now: whoever polled is gone", async () => {
+  const { look, sums, clock } = lookerAt({ now: T0 + HOUR, attempts: all(T0 + MINUTE) });
+  await look();
+  expect(sums).toEqual([]);
+  clock.at += 90 * SECOND + 1;
+  await look();
+  expect(sums).toMatchObject([{ complete: false }]);
+});

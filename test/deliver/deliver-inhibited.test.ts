@@ -1,0 +1,128 @@
+/** A recording that is kept waiting for the pace of its endpoint while its location begins to speak for it. */
+import { expect, it } from "vitest";
+import { parseMatchers } from "../../src/alerting/matcher.ts";
+import type { Notification } from "../../src/alerting/notification.ts";
+import { createDeliver, type Refusal } from "../../src/deliver/deliver.ts";
+import { createHolds } from "../../src/deliver/suppression.ts";
+import type { Alert } from "../../src/health/alert.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import { rootRoute } from "../http/serve.ts";
+import {
+  ends,
+  fires,
+  firing,
+  HOUR,
+  integration,
+  rememberer,
+  SECOND,
+  T0,
+  to,
+  useRoom,
+} from "../store/fixtures.ts";
+import { describeWithRedis } from "../support/redis.ts";
+
+const PACE = 20;
+const slack = integration("ops/slack/0");
+const WAITS = ["before it is claimed", "after it is claimed"] as const;
+type Waits = (typeof WAITS)[number];
+const at = (group: string) => to(slack.id, group, { groupWaitMs: 0, groupIntervalMs: SECOND });
+
+const camera = firing("cam", T0, { location_id: "1", recording: "Till" });
+const shop = firing("shop", T0 + 5, { alertname: "LocationOffline", location_id: "1" });
+const inhibitRules = [
+  {
+    sourceMatchers: parseMatchers("alertname=LocationOffline"),
+    targetMatchers: parseMatchers("alertname=RecordingOffline"),
+    equal: ["location_id"],
+  },
+];
+
+describeWithRedis("a recording that waits for pace while its location goes dark", () => {
+  const room = useRoom();
+
+  /** Delivers from T0; at its first turn the endpoint was used a moment ago, and `meanwhile` happens. */
+  function stage(waits: Waits, meanwhile: () => Promise<void>) {
+    const { store } = room();
+    const { groups } = store;
+    const clock = { at: T0, now: () => clock.at };
+    const said: string[] = [];
+    const holds = createHolds({ clock, store, route: rootRoute, inhibitRules });
+    let waited = false;
+    async function wait<T>(reply: T): Promise<T> {
+      if (!waited) await meanwhile();
+      waited = true;
+      clock.at += 2 * PACE;
+      return reply;
+    }
+    const { deliver } = createDeliver({
+      clock,
+      log: silentLogger,
+      groups: {
+        ...groups,
+        claim: async (...args) =>
+          waits === "before it is claimed" && !waited
+            ? wait({ kind: "pace", until: clock.at + PACE } as const)
+            : groups.claim(...args),
+        pace: async () => (waits === "after it is claimed" && !waited ? wait(PACE) : 0),
+      },
+      channels: new Map([[slack.id, { integration: slack, send: async (n) => void said.push(wordsOf(n)) }]]),
+      externalUrl: undefined,
+      stormMs: 0,
+      holds: (claims) => holds.ofGroups(claims),
+      toRefusal: (thrown) => thrown as Refusal,
+      wake: async () => {},
+      told() {},
+      failed() {},
+      suppressed() {},
+    });
+    return {
+      said,
+      async deliver(passMs = 0) {
+        clock.at += passMs;
+        for (let turn = 0; turn < 4; turn++) {
+          await deliver(slack.id);
+          clock.at += 2 * SECOND;
+        }
+      },
+    };
+  }
+
+  it.each(WAITS)(
+    "%s: is not told while that fires, nor afterwards: its location spoke for it",
+    async (waits) => {
+      const remember = rememberer(room());
+      const run = stage(waits, async () => void (await remember(T0 + 5, fires(shop, at("shop")))));
+      await remember(T0, fires(camera, at("cam")));
+      await run.deliver();
+      expect(run.said).toEqual(["+shop for 1"]);
+      await remember(T0 + 60 * SECOND, ends(camera, T0 + 60 * SECOND));
+      await run.deliver(HOUR);
+      await remember(T0 + HOUR, ends(shop, T0 + HOUR));
+      await run.deliver(HOUR);
+      expect(run.said).toEqual(["+shop for 1", "-shop"]);
+    },
+  );
+
+  it.each(WAITS)(
+    "%s: is told once, as what was, where both were over before its turn came: nobody has heard of it",
+    async (waits) => {
+      const remember = rememberer(room());
+      const run = stage(waits, async () => {
+        await remember(T0 + 5, fires(shop, at("shop")));
+        await remember(T0 + 20, ends(camera, T0 + 20), ends(shop, T0 + 20));
+      });
+      await remember(T0, fires(camera, at("cam")));
+      await run.deliver();
+      await run.deliver(HOUR);
+      expect(run.said.sort()).toEqual(["-cam late", "-shop late"]);
+    },
+  );
+});
+
+function wordsOf({ firing: fire, resolved }: Notification): string {
+  const nameOf = (alert: Alert) => alert.subject.id;
+  return [
+    ...fire.map((alert) => `+${nameOf(alert)}${alert.standsFor ? ` for ${alert.standsFor.recordings}` : ""}`),
+    ...resolved.map((alert) => `-${nameOf(alert)}${alert.isNew ? " late" : ""}`),
+  ].join(" ");
+}

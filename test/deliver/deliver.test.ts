@@ -1,0 +1,667 @@
+import { describe, expect, it, vi } from "vitest";
+import type { Notification, NotifyErrorCode } from "../../src/alerting/notification.ts";
+import type { Told } from "../../src/alerting/notification-log.ts";
+import type { Annotate } from "../../src/deliver/annotate.ts";
+import { createDeliver, LEASE_MS, type Refusal, SEND_DEADLINE_MS } from "../../src/deliver/deliver.ts";
+import { toNotification } from "../../src/deliver/to-notification.ts";
+import type { Alert } from "../../src/health/alert.ts";
+import type { Logger } from "../../src/lib/log.ts";
+import type {
+  Claim,
+  Claimed,
+  ClaimedStorm,
+  Ending,
+  FailureScope,
+  GroupStore,
+} from "../../src/store/groups.ts";
+import { firing, HOUR, integration, MINUTE, over, SECOND, T0 } from "../store/fixtures.ts";
+
+const slack = integration("ops/slack/0");
+const camera = firing("cam");
+
+const told = (alert: Alert, toldAt: number): Told => ({ alert, toldAt, groupId: "g" });
+
+function claimOf(more: Partial<Claimed> = {}): Claimed {
+  return {
+    kind: "group",
+    group: "g",
+    labels: {},
+    repeatIntervalMs: 4 * HOUR,
+    groupIntervalMs: 5 * MINUTE,
+    dueSince: T0,
+    groupFailures: 0,
+    failures: 0,
+    alerts: [camera],
+    told: new Map(),
+    lost: [],
+    heldBefore: [],
+    maybeTold: [],
+    stormGroups: undefined,
+    ...more,
+  };
+}
+
+const idle: Claim = { kind: "idle", until: undefined };
+
+interface Script {
+  readonly claims: readonly Claim[];
+  readonly who?: typeof slack;
+  /** What each send in turn does; accepted where there is none. */
+  readonly sends?: readonly ((n: Notification, options: { plain?: boolean }) => void | Promise<void>)[];
+  /** Of the first message, ms. */
+  readonly paceWait?: number;
+  readonly annotate?: Annotate;
+  /** How long Redis keeps a claim waiting. */
+  readonly claimTakesMs?: number;
+  readonly settle?: GroupStore["settle"];
+}
+
+/** A delivery with a scripted store: what it did, call by call. */
+function stage(script: Script) {
+  const { who = slack } = script;
+  let now = T0;
+  const claims = [...script.claims];
+  const sends = [...(script.sends ?? [])];
+  const paceWaits = [script.paceWait ?? 0];
+  const calls: unknown[][] = [];
+  const leases: number[] = [];
+  const sent: { notification: Notification; plain: boolean; signal: AbortSignal }[] = [];
+  const logged: { level: string; msg: string; fields: object }[] = [];
+  const line = (level: string) => (fields: object, msg: string) => void logged.push({ level, msg, fields });
+  const log = Object.assign(
+    {},
+    ...["debug", "info", "warn", "error"].map((level) => ({ [level]: line(level) })),
+  ) as Logger;
+  const groups = {
+    async claim(_who, _token, _now, leaseMs) {
+      leases.push(leaseMs);
+      now += script.claimTakesMs ?? 0;
+      return claims.shift() ?? idle;
+    },
+    settle:
+      script.settle ??
+      (async (_who, group, _token, outcome) => {
+        calls.push(["settle", group, outcome]);
+        return outcome.nextAt;
+      }),
+    async postpone(_who, group, _token, input) {
+      calls.push(["postpone", group, input]);
+    },
+    async end(_who, _token, endings, after) {
+      calls.push(["end", endings, after]);
+      return undefined;
+    },
+    pace: async () => paceWaits.shift() ?? 0,
+  } satisfies Pick<GroupStore, "claim" | "settle" | "postpone" | "end" | "pace">;
+  const { deliver, stop } = createDeliver({
+    clock: { now: () => now },
+    log,
+    groups,
+    channels: new Map([
+      [
+        who.id,
+        {
+          integration: who,
+          async send(notification, { signal, plain = false }) {
+            sent.push({ notification, plain, signal });
+            await sends.shift()?.(notification, { plain });
+          },
+        },
+      ],
+    ]),
+    externalUrl: "https://watch.example.com",
+    stormMs: 30 * SECOND,
+    ...(script.annotate ? { annotate: script.annotate } : {}),
+    toRefusal: (thrown) => thrown as Refusal,
+    wake: async (due) => void calls.push(["wake", Object.fromEntries(due)]),
+    told: (_who, reason, latency) => void calls.push(["told", reason, latency]),
+    failed: (_who, code) => void calls.push(["failed", code]),
+    suppressed: (_who, why) => void calls.push(["suppressed", why]),
+  });
+  return {
+    deliver: () => deliver(who.id),
+    deliverOther: () => deliver("nobody/slack/0"),
+    stop,
+    calls,
+    leases,
+    sent,
+    logged,
+    pass: (ms: number) => {
+      now += ms;
+    },
+  };
+}
+
+const refuse =
+  (code: NotifyErrorCode, more: Partial<Refusal> = {}) =>
+  (): never => {
+    throw {
+      code,
+      retryAfterMs: undefined,
+      scope: "endpoint" satisfies FailureScope,
+      message: "No.",
+      ...more,
+    } satisfies Refusal;
+  };
+
+const only = (calls: readonly unknown[][], name: string) =>
+  calls.filter(([called]) => called === name).map(([, ...rest]) => rest);
+
+const lineOf = ({ subject, ruleId }: Alert, at: number, reason: string, detail: string) => ({
+  subject,
+  at,
+  ruleId,
+  integration: slack.id,
+  reason,
+  detail,
+});
+
+/** How long the first group given back rests, ms. */
+function restOf(calls: readonly unknown[][]): number {
+  const [, input] = (only(calls, "postpone")[0] ?? []) as [string?, { at: number }?];
+  return (input?.at ?? Number.NaN) - T0;
+}
+
+it("says what is new, writes it down and arms the reminder", async () => {
+  const run = stage({ claims: [claimOf({ lost: ["gone@1"] })] });
+  run.pass(MINUTE);
+  await run.deliver();
+  expect(run.sent).toHaveLength(1);
+  expect(run.sent[0]?.notification).toMatchObject({
+    reason: "first",
+    receiver: "ops",
+    integrationId: slack.id,
+    externalUrl: "https://watch.example.com",
+    now: T0 + MINUTE,
+  });
+  const now = T0 + MINUTE;
+  expect(run.calls).toEqual([
+    ["told", "first", 60],
+    [
+      "settle",
+      "g",
+      {
+        now,
+        said: true,
+        told: [told(camera, now)],
+        over: ["gone@1"],
+        untold: [],
+        nextAt: now + 4 * HOUR,
+        lines: [lineOf(camera, now, "told", "first")],
+      },
+    ],
+    ["wake", { [slack.id]: now + 4 * HOUR }],
+  ]);
+});
+
+it("serves one group after the other until nothing is due", async () => {
+  const run = stage({ claims: [claimOf(), claimOf({ group: "h" }), { kind: "idle", until: T0 + HOUR }] });
+  await run.deliver();
+  expect(run.sent.map(({ notification }) => notification.group.id)).toEqual(["g", "h"]);
+  expect(run.calls.at(-1)).toEqual(["wake", { [slack.id]: T0 + HOUR }]);
+});
+
+it.for(["busy", "backoff", "gather"] as const)(
+  "is %s: looks again when that is over, and sends nothing",
+  async (kind) => {
+    const run = stage({ claims: [{ kind, until: T0 + 500 }] });
+    await run.deliver();
+    expect(run.calls).toEqual([["wake", { [slack.id]: T0 + 500 }]]);
+    expect(run.sent).toEqual([]);
+  },
+);
+
+it("nothing new: settles without a message, looks again for the reminder, and says why", async () => {
+  const known = claimOf({ told: new Map([[camera.id, told(camera, T0 - MINUTE)]]) });
+  const run = stage({ claims: [known] });
+  await run.deliver();
+  expect(run.sent).toEqual([]);
+  expect(run.calls).toEqual([
+    ["suppressed", "nothing_new"],
+    [
+      "settle",
+      "g",
+      { now: T0, said: false, told: [], over: [], untold: [], nextAt: T0 - MINUTE + 4 * HOUR, lines: [] },
+    ],
+    ["wake", { [slack.id]: T0 - MINUTE + 4 * HOUR }],
+  ]);
+});
+
+it("over before it was due: leaves this group silently, and stays owed in others", async () => {
+  const brief = over(camera, T0 - SECOND);
+  const run = stage({ claims: [claimOf({ alerts: [brief] })] });
+  await run.deliver();
+  expect(run.sent).toEqual([]);
+  expect(only(run.calls, "suppressed")).toEqual([["resolved_before_told"]]);
+  expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({ said: false, over: [], untold: [camera.id] });
+});
+
+it("began and ended while only the receiver was in trouble: told once, late, and done with everywhere", async () => {
+  const run = stage({ claims: [claimOf({ alerts: [over(camera, T0 + MINUTE)], dueSince: T0 })] });
+  run.pass(10 * MINUTE);
+  await run.deliver();
+  expect(run.sent[0]?.notification.resolved).toMatchObject([{ id: camera.id, isNew: true }]);
+  expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({
+    said: true,
+    told: [],
+    over: [camera.id],
+    untold: [],
+  });
+});
+
+it("where ends are not to be told, they leave without a message", async () => {
+  const quiet = { ...slack, sendResolved: false };
+  const ended = claimOf({
+    alerts: [over(camera, T0)],
+    told: new Map([[camera.id, told(camera, T0 - HOUR)]]),
+  });
+  const run = stage({ who: quiet, claims: [ended] });
+  await run.deliver();
+  expect(run.sent).toEqual([]);
+  expect(only(run.calls, "suppressed")).toEqual([["send_resolved_off"]]);
+  expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({ over: [camera.id], untold: [] });
+});
+
+it("without a pace token the group is given back until there is one, and decided anew then", async () => {
+  const late = claimOf({ alerts: [camera, firing("other")] });
+  const run = stage({ claims: [claimOf(), { kind: "pace", until: T0 + 20 }, late], paceWait: 20 });
+  const began = performance.now();
+  await run.deliver();
+  expect(performance.now() - began).toBeGreaterThanOrEqual(35);
+  expect(only(run.calls, "postpone")).toEqual([["g", { now: T0, at: T0 + 20 }]]);
+  expect(run.sent.map(({ notification }) => notification.firing.length)).toEqual([2]);
+});
+
+it("waits no longer for a pace token once it is stopped", async () => {
+  const run = stage({ claims: [{ kind: "pace", until: T0 + HOUR }] });
+  const delivered = run.deliver();
+  run.stop();
+  await delivered;
+  expect(run.sent).toEqual([]);
+});
+
+describe("a storm", () => {
+  const shops = (count: number, more: Partial<Claimed> = {}) =>
+    Array.from({ length: count }, (_, i) =>
+      claimOf({ group: `g${i}`, alerts: [firing(`cam${i}`)], stormGroups: 10, ...more }),
+    );
+  const storm = (groups: readonly Claimed[], more: Partial<ClaimedStorm> = {}): ClaimedStorm => ({
+    kind: "storm",
+    groups,
+    due: groups.length,
+    isAll: true,
+    leaseMs: 20_000,
+    ...more,
+  });
+  const endings = (calls: readonly unknown[][]) => (only(calls, "end")[0] ?? []) as [Ending[], object];
+
+  it("is one message; every group of it is settled on its own, all in one call", async () => {
+    const run = stage({ claims: [storm(shops(11))] });
+    await run.deliver();
+    expect(run.sent).toHaveLength(1);
+    expect(run.sent[0]?.notification).toMatchObject({ reason: "first", groups: 11, group: { labels: {} } });
+    expect(run.sent[0]?.notification.firing).toHaveLength(11);
+    const [ended, after] = endings(run.calls);
+    expect(after).toEqual({ now: T0, gatherMs: 30 * SECOND });
+    expect(ended).toHaveLength(11);
+    expect(ended[3]).toMatchObject({
+      group: "g3",
+      settle: { said: true, told: [{ alert: { id: firing("cam3").id }, toldAt: T0, groupId: "g3" }] },
+    });
+    expect(only(run.calls, "told")).toEqual([["first", 0]]);
+  });
+
+  it("whose groups have next to nothing to say is none: the quiet ones are settled, the first speaks alone", async () => {
+    const quiet = shops(10).map((claim) => ({ ...claim, alerts: [] }));
+    const speaking = shops(12).slice(10);
+    const run = stage({ claims: [storm([...quiet, ...speaking])] });
+    await run.deliver();
+    expect(run.sent.map(({ notification }) => notification.group.id)).toEqual(["g10"]);
+    expect(run.sent[0]?.notification.groups).toBeUndefined();
+    const [ended, after] = endings(run.calls);
+    expect(after).toMatchObject({ gatherMs: 0 });
+    expect(ended.filter((one) => "settle" in one && !one.settle.said)).toHaveLength(10);
+    expect(ended.filter((one) => "postpone" in one)).toEqual([
+      { group: "g11", postpone: { now: T0, at: T0 } },
+    ]);
+  });
+
+  it("that is refused is given back whole, and counts as one failure of the endpoint", async () => {
+    const run = stage({ claims: [storm(shops(11))], sends: [refuse("server_error")] });
+    await run.deliver();
+    const [ended, after] = endings(run.calls);
+    expect(after).toMatchObject({ gatherMs: 0 });
+    const postponed = ended.flatMap((one) => ("postpone" in one ? [one.postpone] : []));
+    expect(postponed).toHaveLength(11);
+    expect(postponed.filter(({ failure }) => failure !== undefined)).toHaveLength(1);
+    expect(new Set(postponed.map(({ at }) => at)).size).toBe(1);
+  });
+
+  it("of which more is left to claim is followed by that at once", async () => {
+    const run = stage({ claims: [storm(shops(11), { isAll: false })] });
+    await run.deliver();
+    expect(endings(run.calls)[1]).toMatchObject({ gatherMs: 0 });
+  });
+
+  it("and its end are one thread, whatever the receiver heard between", () => {
+    const groupAt = (alerts: Alert[], resolved: Alert[]) =>
+      toNotification(
+        slack,
+        shops(2).map((claim) => ({ claim })),
+        {
+          say: "first",
+          firing: alerts.map((alert) => ({ ...alert, fingerprint: "f", isNew: true })),
+          resolved: resolved.map((alert) => ({ ...alert, fingerprint: "f", isNew: false })),
+        },
+        T0,
+        undefined,
+      ).group.id;
+    expect(groupAt([camera, firing("b", T0 + HOUR)], [])).toBe(groupAt([], [over(camera, T0 + HOUR)]));
+    expect(groupAt([camera], [])).not.toBe(groupAt([firing("a", T0 + 48 * HOUR)], []));
+  });
+});
+
+it("a claim that grew old on its way is given back, not sent under a lease that may be over; the next one is longer", async () => {
+  expect(SEND_DEADLINE_MS).toBeLessThan(LEASE_MS);
+  const run = stage({ claims: [claimOf(), claimOf(), idle], claimTakesMs: 2_600 });
+  await run.deliver();
+  expect(only(run.calls, "postpone")).toEqual([["g", { now: T0 + 2_600, at: T0 + 2_600 }]]);
+  expect(run.leases.slice(0, 2)).toEqual([LEASE_MS, 2 * LEASE_MS]);
+  expect(run.sent).toHaveLength(1);
+  expect(only(run.calls, "told")).toHaveLength(1);
+});
+
+const RESTS: readonly [NotifyErrorCode, least: number, most: number][] = [
+  ["network", 500, 1_000],
+  ["timeout", 500, 1_000],
+  ["server_error", 500, 1_000],
+  ["rate_limited", 500, 1_000],
+  ["other", 500, 1_000],
+  ["auth", 5_000, 10_000],
+  ["not_found", 5_000, 10_000],
+  ["recipient_refused", 5_000, 10_000],
+];
+
+it.for(RESTS)(
+  "%s: rests at first between %i and %i ms, is counted, and nothing is written down as told",
+  async ([code, least, most]) => {
+    const run = stage({ claims: [claimOf()], sends: [refuse(code)] });
+    await run.deliver();
+    expect(only(run.calls, "failed")).toEqual([[code]]);
+    expect(only(run.calls, "settle")).toEqual([]);
+    expect(restOf(run.calls)).toBeGreaterThanOrEqual(least);
+    expect(restOf(run.calls)).toBeLessThanOrEqual(most);
+    const failure = { code, detail: "No.", scope: "endpoint" };
+    expect(only(run.calls, "postpone")).toMatchObject([["g", { failure }]]);
+  },
+);
+
+it("Retry-After is the least it rests, however often it failed; the back-off has a cap of minutes", async () => {
+  const asked = stage({ claims: [claimOf()], sends: [refuse("rate_limited", { retryAfterMs: 30_000 })] });
+  await asked.deliver();
+  expect(only(asked.calls, "postpone")[0]?.[1]).toMatchObject({ at: T0 + 30_000 });
+  const often = stage({ claims: [claimOf({ failures: 50 })], sends: [refuse("not_found")] });
+  await often.deliver();
+  expect(restOf(often.calls)).toBeLessThanOrEqual(5 * MINUTE);
+  expect(restOf(often.calls)).toBeGreaterThanOrEqual(2.5 * MINUTE);
+});
+
+it("the failures of one message count by its group, those of the endpoint by the endpoint", async () => {
+  const claim = claimOf({ failures: 0, groupFailures: 8 });
+  const one = stage({ claims: [claim], sends: [refuse("server_error", { scope: "message" })] });
+  await one.deliver();
+  expect(restOf(one.calls)).toBeGreaterThan(30 * SECOND);
+  const all = stage({ claims: [claim], sends: [refuse("server_error")] });
+  await all.deliver();
+  expect(restOf(all.calls)).toBeLessThanOrEqual(SECOND);
+});
+
+it("an invalid message is sent once more as plain text within the same deadline", async () => {
+  const run = stage({ claims: [claimOf()], sends: [refuse("bad_request", { scope: "message" })] });
+  await run.deliver();
+  expect(run.sent.map(({ plain }) => plain)).toEqual([false, true]);
+  expect(run.sent[0]?.signal).toBe(run.sent[1]?.signal);
+  expect(run.sent[0]?.notification.messageId).toBe(run.sent[1]?.notification.messageId);
+  expect(only(run.calls, "told")).toHaveLength(1);
+  expect(only(run.calls, "failed")).toEqual([]);
+});
+
+it("invalid as plain text too: that group alone rests, the next one is served", async () => {
+  const bad = refuse("bad_request", { scope: "message" });
+  const run = stage({ claims: [claimOf(), claimOf({ group: "h" })], sends: [bad, bad] });
+  await run.deliver();
+  expect(only(run.calls, "postpone")).toMatchObject([["g", { failure: { scope: "message" } }]]);
+  expect(only(run.calls, "settle")).toMatchObject([["h", { said: true }]]);
+});
+
+it("what keeps failing is logged once, and once more when it gets through", async () => {
+  const down = refuse("network");
+  const run = stage({ claims: [claimOf(), claimOf(), claimOf()], sends: [down, down] });
+  await run.deliver();
+  const said = run.logged.map(({ level, msg }) => `${level}: ${msg}`);
+  expect(said).toEqual([
+    "warn: a message was not accepted; it is kept and tried again",
+    "debug: still not told",
+    "info: told",
+    "info: messages get through again",
+  ]);
+});
+
+it("one message refused for good is logged once, however many others get through", async () => {
+  const bad = refuse("bad_request", { scope: "message" });
+  const ok = () => {};
+  const run = stage({
+    claims: [claimOf(), claimOf({ group: "h" }), claimOf(), claimOf({ group: "h" })],
+    sends: [bad, bad, ok, bad, bad, ok],
+  });
+  await run.deliver();
+  expect(run.logged.filter(({ level }) => level === "warn")).toHaveLength(1);
+  expect(run.logged.filter(({ msg }) => msg === "messages get through again")).toEqual([]);
+});
+
+it("what was told is written down as soon as Redis takes it, before anything else is claimed", async () => {
+  const outcomes: unknown[] = [];
+  const settle = vi
+    .fn<GroupStore["settle"]>()
+    .mockRejectedValueOnce(new Error("READONLY You can't write against a read only replica."))
+    .mockImplementation(async (_who, group, _token, outcome) => {
+      outcomes.push([group, outcome.now]);
+      return undefined;
+    });
+  const run = stage({ claims: [claimOf(), claimOf({ group: "h" })], settle });
+  await run.deliver();
+  expect(outcomes).toEqual([
+    ["g", T0],
+    ["h", T0],
+  ]);
+  expect(run.sent).toHaveLength(2);
+  expect(run.logged.filter(({ level }) => level === "error")).toHaveLength(1);
+});
+
+it("a group of everything there is does not break what comes after its message", async () => {
+  const fleet = Array.from({ length: 150_000 }, (_, i) => firing(`cam-${i}`));
+  const run = stage({ claims: [claimOf({ alerts: fleet, told: new Map([["x@1", told(camera, T0)]]) })] });
+  await run.deliver();
+  expect(only(run.calls, "settle")).toHaveLength(1);
+  expect(run.logged.filter(({ level }) => level === "error")).toEqual([]);
+});
+
+it("a wake-up during a delivery makes it look once more; two at once never send twice", async () => {
+  const { promise: sending, resolve: begun } = Promise.withResolvers<void>();
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  const run = stage({
+    claims: [claimOf(), idle, claimOf({ group: "h" })],
+    sends: [
+      () => {
+        begun();
+        return gate;
+      },
+    ],
+  });
+  const first = run.deliver();
+  await sending;
+  await run.deliver();
+  expect(run.sent).toHaveLength(1);
+  open();
+  await first;
+  expect(run.sent.map(({ notification }) => notification.group.id)).toEqual(["g", "h"]);
+});
+
+it("stopped, it takes no new group; an integration that is not configured is nobody's", async () => {
+  const stopped = stage({ claims: [claimOf()] });
+  stopped.stop();
+  await stopped.deliver();
+  await stopped.deliverOther();
+  expect([stopped.sent, stopped.calls]).toEqual([[], []]);
+});
+
+it("a store that throws ends the run with one line; the lease brings the group back", async () => {
+  const run = stage({
+    claims: [claimOf({ told: new Map([[camera.id, told(camera, T0)]]) })],
+    settle: () => Promise.reject(new Error("OOM")),
+  });
+  await run.deliver();
+  expect(run.logged.map(({ level, msg }) => [level, msg])).toEqual([
+    ["error", "delivery stopped short; it is taken up again"],
+  ]);
+});
+
+it("the summary of a start is a thread of its own, and another message after each start", () => {
+  const summary = (dueSince: number) =>
+    toNotification(
+      slack,
+      [{ claim: { group: "started", labels: { complete: "true" }, told: new Map(), dueSince } }],
+      { say: "started", firing: [], resolved: [], start: { complete: true, unsettled: 0, held: 0 } },
+      T0 + HOUR,
+      undefined,
+    );
+  expect(summary(T0)).toMatchObject({ group: { id: "started", labels: {} }, start: { complete: true } });
+  expect(summary(T0).messageId).toBe(summary(T0).messageId);
+  expect(summary(T0).messageId).not.toBe(summary(T0 + HOUR).messageId);
+});
+
+it("a message's id stays while it is tried again and changes with anything new", () => {
+  const isNew = (alert: Alert) => ({ ...alert, fingerprint: "f", isNew: true });
+  const idOf = (
+    claim: Partial<Pick<Claimed, "group" | "told">>,
+    say: "first" | "reminder",
+    names: string[],
+    now: number,
+  ) =>
+    toNotification(
+      slack,
+      [{ claim: { group: "g", labels: {}, told: new Map(), dueSince: undefined, ...claim } }],
+      { say, firing: names.map((name) => isNew(firing(name))), resolved: [] },
+      now,
+      undefined,
+    ).messageId;
+  const first = idOf({}, "first", ["a", "b"], T0);
+  expect(first).toMatch(/^[0-9a-f]{32}$/);
+  expect(idOf({}, "first", ["b", "a"], T0 + HOUR)).toBe(first);
+  const others = [
+    idOf({}, "first", ["a"], T0),
+    idOf({ group: "h" }, "first", ["a", "b"], T0),
+    idOf({ told: new Map([["a", told(camera, T0)]]) }, "reminder", ["a", "b"], T0),
+    idOf({ told: new Map([["a", told(camera, T0 + HOUR)]]) }, "reminder", ["a", "b"], T0),
+  ];
+  expect(new Set([first, ...others]).size).toBe(5);
+});
+
+describe("what is known of places", () => {
+  const annotate: Annotate = async (alerts) =>
+    alerts.map((alert) => ({ ...alert, annotations: { zones: `zones of ${alert.key}` } }));
+  const both = [firing("a"), over(firing("b"), T0)];
+
+  it("is said with what fires and what is over, and written down nowhere", async () => {
+    const run = stage({ claims: [claimOf({ alerts: both })], annotate });
+    await run.deliver();
+    const { firing: fires, resolved } = run.sent[0]?.notification ?? {};
+    expect(fires?.map(({ annotations }) => annotations.zones)).toEqual(["zones of a"]);
+    expect(resolved?.map(({ annotations }) => annotations.zones)).toEqual(["zones of b"]);
+    expect(JSON.stringify(run.calls)).not.toContain("zones of");
+  });
+
+  const storm = (more: Partial<Claimed>): ClaimedStorm => ({
+    kind: "storm",
+    groups: ["g", "h"].map((group) => claimOf({ group, alerts: [firing(group)], stormGroups: 1, ...more })),
+    due: 2,
+    isAll: true,
+    leaseMs: 20 * SECOND,
+  });
+  const zonesIn = async (who: typeof slack) => {
+    const run = stage({ claims: [storm({})], annotate, who });
+    await run.deliver();
+    expect(run.sent).toHaveLength(1);
+    return run.sent[0]?.notification.firing.map(({ annotations }) => annotations.zones);
+  };
+
+  it("has no place in a summary for people, but in what a program is sent", async () => {
+    expect(await zonesIn(slack)).toEqual([undefined, undefined]);
+    expect(await zonesIn(forwarding)).toEqual(["zones of g", "zones of h"]);
+  });
+});
+
+const forwarding = integration("ops/alertmanager/0", { type: "alertmanager", resendMs: MINUTE });
+
+describe("an integration that forgets", () => {
+  const claim = (more: Partial<Claimed> = {}) =>
+    claimOf({ repeatIntervalMs: MINUTE, groupIntervalMs: SECOND, ...more });
+
+  it("is told everything again at its interval, which is no news: not in the log of incidents, no latency", async () => {
+    const other = firing("other");
+    const run = stage({
+      who: forwarding,
+      claims: [
+        claim({ alerts: [camera, other], told: new Map([camera, other].map((a) => [a.id, told(a, T0)])) }),
+      ],
+    });
+    run.pass(MINUTE);
+    await run.deliver();
+    const now = T0 + MINUTE;
+    expect(run.sent[0]?.notification).toMatchObject({ reason: "resend" });
+    expect(run.sent[0]?.notification.firing).toHaveLength(2);
+    expect(only(run.calls, "told")).toEqual([["resend", undefined]]);
+    expect(only(run.calls, "settle")).toMatchObject([
+      ["g", { told: [told(camera, now)], over: [], lines: [], nextAt: now + MINUTE }],
+    ]);
+    expect(run.logged.map(({ level }) => level)).toEqual(["debug"]);
+  });
+
+  it("is told an end, which stays, and is known to have been told", async () => {
+    const ended = over(camera, T0 + SECOND);
+    const before = told(camera, T0);
+    const run = stage({
+      who: forwarding,
+      claims: [claim({ alerts: [ended], told: new Map([[camera.id, before]]) })],
+    });
+    run.pass(2 * SECOND);
+    await run.deliver();
+    const endToldAt = T0 + 2 * SECOND;
+    expect(only(run.calls, "told")).toEqual([["resolved", 1]]);
+    expect(only(run.calls, "settle")).toMatchObject([
+      ["g", { told: [{ ...before, endToldAt }], over: [], untold: [], nextAt: T0 + MINUTE }],
+    ]);
+  });
+
+  it("rests no longer than its interval, however often it failed", async () => {
+    const run = stage({
+      who: forwarding,
+      claims: [claim({ failures: 20 })],
+      sends: [refuse("auth")],
+    });
+    await run.deliver();
+    expect(restOf(run.calls)).toBeLessThanOrEqual(MINUTE);
+  });
+
+  it("is told many groups at once, and waits for no more of them", async () => {
+    const groups = ["g", "h"].map((group) => claim({ group, alerts: [firing(group)], stormGroups: 1 }));
+    const run = stage({
+      who: forwarding,
+      claims: [{ kind: "storm", groups, due: 2, isAll: true, leaseMs: 20 * SECOND }],
+    });
+    await run.deliver();
+    expect(run.sent).toHaveLength(1);
+    const [[, after] = []] = only(run.calls, "end") as [Ending[], { gatherMs: number }][];
+    expect(after?.gatherMs).toBe(0);
+  });
+});

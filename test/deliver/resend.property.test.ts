@@ -1,0 +1,181 @@
+/** A forgetful Alertmanager against whatever may happen: what it believes is what is so, or what it was never told. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { fingerprint } from "../../src/alerting/fingerprint.ts";
+import type { Told } from "../../src/alerting/notification-log.ts";
+import { decideForward } from "../../src/alerting/resend.ts";
+import { joinSayings } from "../../src/alerting/storm.ts";
+import type { Hold } from "../../src/alerting/suppression.ts";
+import { settlementOf } from "../../src/deliver/outcome.ts";
+import { toNotification } from "../../src/deliver/to-notification.ts";
+import type { Alert } from "../../src/health/alert.ts";
+import { renderAlertmanager } from "../../src/notify/alertmanager/render.ts";
+import type { Claimed } from "../../src/store/groups.ts";
+import { firing, integration, MINUTE, over, T0 } from "../store/fixtures.ts";
+
+const NAMES = ["a", "b"] as const;
+const RESEND = MINUTE;
+const forwarding = integration("ops/alertmanager/0", { type: "alertmanager", resendMs: RESEND });
+
+type Event =
+  | { readonly kind: "flip" | "silence"; readonly name: (typeof NAMES)[number] }
+  | { readonly kind: "forgets" | "unreachable" | "night" | "nothing" };
+
+const event: fc.Arbitrary<Event> = fc.oneof(
+  fc.record({ kind: fc.constantFrom("flip" as const, "silence" as const), name: fc.constantFrom(...NAMES) }),
+  fc.record({
+    kind: fc.constantFrom("forgets" as const, "unreachable" as const, "night" as const, "nothing" as const),
+  }),
+);
+
+class World {
+  now = T0;
+  readonly members = new Map<string, Alert>();
+  readonly told = new Map<string, Told>();
+  readonly silenced = new Set<string>();
+  isNight = false;
+  isReachable = true;
+  dueAt = Number.POSITIVE_INFINITY;
+  /** What the Alertmanager knows: by labels, until when it fires. */
+  readonly known = new Map<string, number>();
+  /** Ends it was sent of what fires and is known to it. */
+  falseEnds = 0;
+
+  /** One minute, in which one thing may happen. */
+  step(one: Event): void {
+    this.now += MINUTE;
+    this.isReachable = one.kind !== "unreachable";
+    if (one.kind === "flip") this.flip(one.name);
+    if (one.kind === "silence") this.toggle(one.name);
+    if (one.kind === "forgets") this.known.clear();
+    if (one.kind === "night") this.isNight = !this.isNight;
+    if (one.kind === "flip" || one.kind === "silence" || one.kind === "night") this.dueAt = this.now;
+    if (this.dueAt <= this.now) this.deliver();
+  }
+
+  flip(name: string): void {
+    const current = this.firing().find(({ key }) => key === name);
+    const next = current ? over(current, this.now) : firing(name, this.now);
+    this.members.set(next.id, next);
+  }
+
+  toggle(name: string): void {
+    if (!this.silenced.delete(name)) this.silenced.add(name);
+  }
+
+  firing(): Alert[] {
+    return [...this.members.values()].filter(({ state }) => state === "firing");
+  }
+
+  deliver(): void {
+    const alerts = [...this.members.values()];
+    const held = new Map<string, Hold>();
+    for (const { id, key } of alerts)
+      if (this.silenced.has(key)) held.set(id, { reason: "silenced", by: "s" });
+    const holds = {
+      muted: this.isNight ? ({ reason: "muted", by: "night" } as const) : undefined,
+      held,
+      heldBefore: new Set<string>(),
+      maybeTold: new Set<string>(),
+      lookEveryMs: 1_000,
+      standsFor: new Map(),
+    };
+    const claim: Claimed & { holds: typeof holds } = {
+      kind: "group",
+      group: "g",
+      labels: {},
+      repeatIntervalMs: RESEND,
+      groupIntervalMs: 1_000,
+      dueSince: this.now,
+      groupFailures: 0,
+      failures: 0,
+      alerts,
+      told: this.told,
+      lost: [],
+      heldBefore: [],
+      maybeTold: [],
+      stormGroups: 1,
+      holds,
+    };
+    const decision = decideForward({ ...claim, now: this.now, sendResolved: true });
+    if (decision.say !== undefined) {
+      if (!this.isReachable) {
+        this.dueAt = this.now + RESEND;
+        return;
+      }
+      this.post(toNotification(forwarding, [{ claim }], joinSayings([decision]), this.now, undefined));
+    }
+    const settlement = settlementOf(claim, decision, { integration: forwarding.id, now: this.now });
+    for (const told of settlement.told) this.told.set(told.alert.id, told);
+    for (const id of [...settlement.over, ...settlement.untold]) {
+      this.told.delete(id);
+      this.members.delete(id);
+    }
+    this.dueAt = decision.nextAt ?? Number.POSITIVE_INFINITY;
+  }
+
+  post(notification: Parameters<typeof renderAlertmanager>[0]): void {
+    const fires = new Set(this.firing().map(({ labels }) => fingerprint(labels)));
+    for (const { labels, endsAt } of renderAlertmanager(notification, { expireMs: 15 * MINUTE })) {
+      const print = fingerprint(labels);
+      const until = Date.parse(endsAt);
+      const knew = (this.known.get(print) ?? 0) > this.now;
+      if (until <= this.now && knew && fires.has(print)) this.falseEnds += this.isTold(print) ? 1 : 0;
+      this.known.set(print, until);
+    }
+  }
+
+  isTold(print: string): boolean {
+    return this.firing().some(({ id, labels }) => this.told.has(id) && fingerprint(labels) === print);
+  }
+
+  /** By name: what the Alertmanager takes for firing. */
+  believed(): string[] {
+    return NAMES.filter((name) => (this.known.get(fingerprint(firing(name).labels)) ?? 0) > this.now);
+  }
+}
+
+const stories = fc.array(event, { maxLength: 80 });
+
+test("it is never sent an end of what fires and was sent", () => {
+  fc.assert(
+    fc.property(stories, (events) => {
+      const world = new World();
+      for (const one of events) world.step(one);
+      expect(world.falseEnds).toBe(0);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("an interval after the last trouble it believes all that fires, but what is held and was never sent", () => {
+  fc.assert(
+    fc.property(stories, (events) => {
+      const world = new World();
+      for (const one of events) world.step(one);
+      for (let i = 0; i < 2; i++) world.step({ kind: "nothing" });
+      const sent = world.firing().filter(({ id }) => world.told.has(id));
+      expect(world.believed().sort()).toEqual(sent.map(({ key }) => key).sort());
+      for (const { id, key } of world.firing())
+        if (!world.told.has(id)) expect(world.silenced.has(key) || world.isNight).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("once all is over and a quarter of an hour has passed, nothing is remembered and nothing is due", () => {
+  fc.assert(
+    fc.property(stories, (events) => {
+      const world = new World();
+      for (const one of events) world.step(one);
+      for (const { key } of world.firing()) world.flip(key);
+      world.silenced.clear();
+      world.isNight = false;
+      world.dueAt = world.now;
+      for (let i = 0; i < 20; i++) world.step({ kind: "nothing" });
+      expect([world.told.size, world.members.size, world.dueAt]).toEqual([0, 0, Number.POSITIVE_INFINITY]);
+      expect(world.believed()).toEqual([]);
+    }),
+    { numRuns: 300 },
+  );
+});

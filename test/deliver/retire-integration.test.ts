@@ -1,0 +1,68 @@
+import { expect, it } from "vitest";
+import type { Notification } from "../../src/alerting/notification.ts";
+import type { Channel } from "../../src/deliver/deliver.ts";
+import { sayFarewell } from "../../src/deliver/retire-integration.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import { fires, firing, HOUR, integration, rememberer, T0, to, useRoom } from "../store/fixtures.ts";
+import { describeWithRedis } from "../support/redis.ts";
+
+const gone = integration("ops/slack/0");
+const cameras = ["north", "south"].map((name) => firing(name));
+
+describeWithRedis("an integration that is gone", () => {
+  const room = useRoom();
+
+  /** Two groups told of a camera each, their next reminder hours away, and a third not told yet. */
+  async function toldOf(): Promise<void> {
+    const { groups } = room().store;
+    const remember = rememberer(room());
+    for (const camera of cameras) {
+      await remember(T0, fires(camera, to(gone.id, camera.subject.id, { groupWaitMs: 0 })));
+      const claim = await groups.claim(gone, camera.id, T0, 1_000);
+      if (claim.kind !== "group") throw new Error(claim.kind);
+      const told = [{ alert: camera, toldAt: T0, groupId: claim.group }];
+      const outcome = { now: T0, said: true, told, over: [], untold: [], nextAt: T0 + HOUR };
+      await groups.settle(gone, claim.group, camera.id, outcome);
+    }
+    await remember(T0, fires(firing("untold"), to(gone.id, "untold")));
+  }
+
+  function part(send: Channel["send"], retryAfterMs = 0) {
+    return sayFarewell(
+      {
+        clock: { now: () => T0 + 1_000 },
+        log: silentLogger,
+        groups: room().store.groups,
+        channels: new Map([[gone.id, { integration: { ...gone, paceMs: 0 }, send }]]),
+        externalUrl: undefined,
+        toRefusal: () => ({ code: "network", retryAfterMs, scope: "endpoint", message: "refused" }),
+        told: () => {},
+        failed: () => {},
+        suppressed: () => {},
+      },
+      gone.id,
+      new AbortController().signal,
+    );
+  }
+
+  it("ends what it said once, also where several replicas part with it at the same time", async () => {
+    await toldOf();
+    const sent: Notification[] = [];
+    const send = async (notification: Notification) => void sent.push(notification);
+    expect(await Promise.all([part(send), part(send)])).toEqual([true, true]);
+    const ended = sent.flatMap(({ resolved }) => resolved.map(({ id, endReason }) => [id, endReason]));
+    expect(ended.sort()).toEqual(cameras.map(({ id }) => [id, "no_longer_watched"]).sort());
+    expect(sent.flatMap(({ firing }) => firing)).toEqual([]);
+    expect(await room().store.groups.told(gone.id)).toEqual([]);
+    expect(await room().store.shards.alerts()).toHaveLength(3);
+  });
+
+  it("that takes nothing any more is not waited for, and stays owed what it is owed", async () => {
+    await toldOf();
+    const refuse = async () => {
+      throw new Error("no");
+    };
+    expect(await part(refuse, HOUR)).toBe(false);
+    expect(await room().store.groups.told(gone.id)).toHaveLength(2);
+  });
+});

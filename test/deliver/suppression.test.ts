@@ -1,0 +1,190 @@
+import { expect, test } from "vitest";
+import { parseMatchers } from "../../src/alerting/matcher.ts";
+import type { Route } from "../../src/alerting/route.ts";
+import { groupOf } from "../../src/alerting/routing.ts";
+import type { Silence } from "../../src/alerting/silence.ts";
+import type { NamedInterval } from "../../src/alerting/time-interval.ts";
+import { createHolds } from "../../src/deliver/suppression.ts";
+import type { Alert } from "../../src/health/alert.ts";
+import type { Claimed } from "../../src/store/groups.ts";
+import { rootRoute } from "../http/serve.ts";
+import { firing, HOUR, MINUTE, over, T0 } from "../store/fixtures.ts";
+
+const night: NamedInterval = {
+  name: "night",
+  intervals: [{ times: [{ from: 0, to: 540 }], location: "UTC" }],
+};
+const muted: Route = {
+  ...rootRoute,
+  key: "{}/muted/0",
+  matchers: parseMatchers("severity=critical"),
+  muteTimes: [night],
+};
+const route: Route = { ...rootRoute, routes: [muted] };
+const inhibitRules = [
+  {
+    sourceMatchers: parseMatchers("alertname=LocationOffline"),
+    targetMatchers: parseMatchers("alertname=RecordingOffline"),
+    equal: ["location_id"],
+  },
+];
+
+const shop = firing("shop", T0, { alertname: "LocationOffline", location_id: "1" });
+const inside = firing("inside", T0, { location_id: "1", recording: "Till" });
+const outside = firing("outside", T0, { location_id: "2" });
+
+const silence: Silence = {
+  id: "s",
+  matchers: parseMatchers("location_id=2"),
+  startsAt: T0,
+  endsAt: T0 + HOUR,
+  updatedAt: T0,
+  createdBy: "dana",
+  comment: "",
+  annotations: {},
+};
+
+function holds(
+  now: number,
+  alerts: readonly Alert[],
+  more: { silences?: Silence[]; acks?: string[]; route?: Route } = {},
+) {
+  const ack = { author: "dana", comment: "", at: T0 };
+  const { ofGroups, ofAll } = createHolds({
+    clock: { now: () => now },
+    store: {
+      firing: async () => alerts,
+      silences: { read: async () => more.silences ?? [], write: async () => new Map() },
+      acks: {
+        read: async () => new Map((more.acks ?? []).map((id) => [id, ack])),
+        acknowledge: async () => [],
+      },
+    },
+    route: more.route ?? rootRoute,
+    inhibitRules,
+  });
+  return {
+    ofAll,
+    async ofGroup(claim: Claimed) {
+      const [found] = await ofGroups([claim]);
+      if (!found) throw new Error("a group without an answer");
+      return found;
+    },
+  };
+}
+
+const claimOf = (alerts: readonly Alert[], of: Route = rootRoute): Claimed => {
+  const group = groupOf(of, alerts[0]?.labels ?? {});
+  return {
+    kind: "group",
+    group: group.id,
+    labels: group.labels,
+    repeatIntervalMs: 4 * HOUR,
+    groupIntervalMs: 5 * MINUTE,
+    dueSince: T0,
+    groupFailures: 0,
+    failures: 0,
+    alerts,
+    told: new Map(),
+    lost: [],
+    heldBefore: ["before"],
+    maybeTold: ["maybe"],
+    stormGroups: undefined,
+  };
+};
+
+test("a group's alerts are held by whoever fires anywhere, and its own stand for those they hold", async () => {
+  const found = await holds(T0, [shop, inside, outside]).ofGroup(claimOf([shop, inside]));
+  expect(found).toEqual({
+    muted: undefined,
+    held: new Map([[inside.id, { reason: "inhibited", by: shop.id }]]),
+    heldBefore: new Set(["before"]),
+    maybeTold: new Set(["maybe"]),
+    lookEveryMs: 5 * MINUTE,
+    standsFor: new Map([[shop.id, { recordings: 1, locations: 0, names: ["Till"] }]]),
+  });
+});
+
+test("what is over is held as what fires is, and stands for nobody", async () => {
+  const found = await holds(T0, [shop]).ofGroup(claimOf([over(inside, T0), over(shop, T0)]));
+  expect(found.held.get(inside.id)).toEqual({ reason: "inhibited", by: shop.id });
+  expect(found.standsFor.size).toBe(0);
+});
+
+test("of several holds the one that ends by itself is named, an acknowledgement last", async () => {
+  const acks = [inside.id, outside.id, shop.id];
+  const found = await holds(T0, [shop, inside, outside], { silences: [silence], acks }).ofGroup(
+    claimOf([shop, inside, outside]),
+  );
+  expect([...found.held.values()]).toEqual([
+    { reason: "acknowledged", by: "dana" },
+    { reason: "inhibited", by: shop.id },
+    { reason: "silenced", by: "s", until: T0 + HOUR },
+  ]);
+});
+
+test("a group is muted by the times of its own route, as it is configured now", async () => {
+  const critical = firing("c", T0, { location_id: "1", severity: "critical" });
+  const all = holds(T0, [critical], { route });
+  expect((await all.ofGroup(claimOf([critical], muted))).muted).toEqual({
+    reason: "muted",
+    by: "night",
+    until: T0 + HOUR,
+  });
+  expect((await all.ofGroup(claimOf([critical]))).muted).toBeUndefined();
+  expect(
+    (await holds(T0 + HOUR, [critical], { route }).ofGroup(claimOf([critical], muted))).muted,
+  ).toBeUndefined();
+  expect((await holds(T0, [critical]).ofGroup(claimOf([critical], muted))).muted).toBeUndefined();
+});
+
+test("for the API everything that fires is listed with all that holds it", async () => {
+  const critical = firing("c", T0, { location_id: "2", severity: "critical" });
+  const all = [shop, inside, critical];
+  const rows = await holds(T0, all, {
+    route,
+    silences: [silence, { ...silence, id: "longer", endsAt: T0 + 2 * HOUR }],
+    acks: [critical.id],
+  }).ofAll();
+  const none = { silencedBy: [], inhibitedBy: [], mutedBy: [], acknowledgement: undefined };
+  expect(rows).toEqual([
+    { ...none, alert: shop },
+    { ...none, alert: inside, inhibitedBy: [shop] },
+    {
+      ...none,
+      alert: critical,
+      silencedBy: ["longer", "s"],
+      mutedBy: ["night"],
+      acknowledgement: { author: "dana", comment: "", at: T0 },
+    },
+  ]);
+});
+
+test("an alert is muted for the API only where every route that takes it is", async () => {
+  const critical = firing("c", T0, { severity: "critical" });
+  const both: Route = {
+    ...rootRoute,
+    routes: [
+      { ...muted, continue: true },
+      { ...rootRoute, key: "{}/all/1" },
+    ],
+  };
+  expect(await holds(T0, [critical], { route: both }).ofAll()).toMatchObject([{ mutedBy: [] }]);
+});
+
+test("what holds ten thousand alerts is found without keeping everything else waiting", async () => {
+  const alerts = Array.from({ length: 10_000 }, (_, i) => firing(`camera-${i}`, T0, { location_id: "3" }));
+  const silences = Array.from({ length: 200 }, (_, i) => ({ ...silence, id: `s${i}` }));
+  const { ofAll } = holds(T0, alerts, { silences });
+  let done = false;
+  const found = ofAll().finally(() => {
+    done = true;
+  });
+  let turns = 0;
+  while (!done) {
+    await new Promise((resolve) => setImmediate(resolve));
+    turns++;
+  }
+  expect(await found).toHaveLength(10_000);
+  expect(turns).toBeGreaterThan(5);
+});

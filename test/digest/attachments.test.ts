@@ -1,0 +1,41 @@
+import { gunzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { attachmentsOf } from "../../src/digest/attachments.ts";
+import { computeDigest } from "./compute-digest.ts";
+import { input, subject } from "./fixtures.ts";
+import { sampleDigest } from "./sample.ts";
+
+describe("what is attached to a digest", () => {
+  test("is CSV that Excel takes for UTF-8, named for the digest and its first day", async () => {
+    const files = await attachmentsOf("Läden / weekly", sampleDigest("1w"));
+    expect(files.map(({ filename, contentType }) => [filename, contentType])).toEqual([
+      ["Läden-weekly-2026-11-16-recordings.csv", "text/csv; charset=utf-8"],
+      ["Läden-weekly-2026-11-16-visitor-counts.csv", "text/csv; charset=utf-8"],
+    ]);
+    for (const { content } of files) {
+      expect([...content.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
+      expect(content.toString()).toMatch(/^\ufefflocation,location_id,/);
+    }
+  });
+
+  test("is the recordings alone where every day's counts can be trusted", async () => {
+    const digest = computeDigest(input({ recordings: [subject("a")] }));
+    expect(await attachmentsOf("daily", digest)).toHaveLength(1);
+  });
+
+  test("is compressed where no mail server would take it", async () => {
+    const name = "x".repeat(180);
+    const recordings = Array.from({ length: 22_000 }, (_, i) => subject(`${i}`, { name: `${i} ${name}` }));
+    const [file] = await attachmentsOf("daily", computeDigest(input({ recordings })));
+    expect(file).toMatchObject({
+      filename: "daily-2026-11-19-recordings.csv.gz",
+      contentType: "application/gzip",
+    });
+    expect(file?.content.length).toBeLessThan(1_000_000);
+    const lines = gunzipSync(file?.content ?? "")
+      .toString()
+      .trimEnd()
+      .split("\n");
+    expect(lines).toHaveLength(22_001);
+  });
+});

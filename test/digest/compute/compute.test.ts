@@ -1,0 +1,287 @@
+import { describe, expect, test } from "vitest";
+import type { Matcher } from "../../../src/alerting/route.ts";
+import type { DigestInput, RecordingDigest } from "../../../src/digest/digest.ts";
+import { digestPeriod } from "../../../src/digest/period.ts";
+import { computeDigest } from "../compute-digest.ts";
+import { at, dark, day, HOUR, hours, input, MINUTE, NOW, offline, subject } from "../fixtures.ts";
+
+function one(over: Partial<DigestInput>, camera = subject("a")): RecordingDigest {
+  const { parts } = computeDigest(input({ recordings: [camera], ...over }));
+  const [found] = Object.values(parts).flatMap((groups) => groups.flatMap(({ recordings }) => recordings));
+  if (!found) throw new Error("the recording is in no part");
+  return found;
+}
+
+describe("downtime", () => {
+  test.each([
+    ["lies inside the day", "14:05", "17:40", 215],
+    ["came over midnight into the day", "2026-11-18T23:00:00Z", "01:00", 60],
+    ["went over midnight out of the day", "23:00", "2026-11-20T02:00:00Z", 60],
+    ["covers the day and more", "2026-11-18T12:00:00Z", "2026-11-20T02:00:00Z", 24 * 60],
+  ])("counts what is inside the period when it %s", (_, from, to, minutes) => {
+    const recording = one({ incidents: [offline("a", at(from), at(to))] });
+    expect(recording).toMatchObject({ part: "down_some", lostMs: minutes * MINUTE });
+    expect(recording.outages).toEqual([
+      { kind: "offline", startsAt: at(from), endsAt: at(to), lostMs: minutes * MINUTE, recovered: true },
+    ]);
+  });
+
+  test.each([
+    ["the day before", "2026-11-18T10:00:00Z", "00:00"],
+    ["the morning after", "2026-11-20T00:00:00Z", "2026-11-20T03:00:00Z"],
+  ])("of %s is not the period's", (_, from, to) => {
+    expect(one({ incidents: [offline("a", at(from), at(to))] })).toMatchObject({
+      part: "up",
+      lostMs: 0,
+      outages: [],
+    });
+  });
+
+  test.each([
+    ["2026-03-30T07:00:00Z", 23],
+    ["2026-10-26T08:00:00Z", 25],
+  ])("of a whole day with a clock change, seen at %s, is %i hours", (now, expected) => {
+    const period = digestPeriod("1d", at(now), "Europe/London");
+    const incidents = [offline("a", at("2026-01-01T00:00:00Z"), at(now))];
+    expect(one({ now: at(now), period, incidents }).lostMs).toBe(expected * HOUR);
+  });
+
+  test("excludes the time lenswatch was blind: that is unknown", () => {
+    const blind = [{ from: at("15:00"), to: at("15:30") }];
+    const recording = one({ incidents: [offline("a", at("14:00"), at("16:00"))], blind });
+    expect(recording.lostMs).toBe(90 * MINUTE);
+    expect(recording.timeline.map(({ state }) => state)).toContain("blind");
+  });
+
+  test("excludes the time outside the uploading schedule", () => {
+    const night = hours(at("00:00"), Array(8).fill(0), { withinSchedule: false });
+    const uptime = new Map([["a", [...night, ...hours(at("08:00"), Array(16).fill(1))]]]);
+    expect(one({ uptime, incidents: [offline("a", at("02:00"), at("09:00"))] }).lostMs).toBe(HOUR);
+    expect(one({ uptime, incidents: [offline("a", at("02:00"), at("07:00"))] })).toMatchObject({
+      part: "up",
+      outages: [],
+    });
+  });
+
+  test("that two rules speak of counts once", () => {
+    const incidents = [
+      offline("a", at("10:00"), at("11:00")),
+      { ...offline("a", at("10:00"), at("11:02")), alertname: "RecordingOfflineForLong" },
+    ];
+    const recording = one({ incidents });
+    expect(recording.lostMs).toBe(62 * MINUTE);
+    expect(recording.outages).toHaveLength(1);
+  });
+});
+
+describe("the part a recording belongs to", () => {
+  test.each<[string, Partial<DigestInput>, ReturnType<typeof subject>, Partial<RecordingDigest>]>([
+    [
+      "down now, since its alert says",
+      { incidents: [offline("a", at("22:40"))] },
+      subject("a", { status: "offline", since: at("22:40") }),
+      { part: "down_now", downSince: at("22:40"), lostMs: 80 * MINUTE },
+    ],
+    [
+      "down now though it went down after the period",
+      { incidents: [offline("a", at("2026-11-20T07:12:00Z"))], uptime: new Map([["a", day(1)]]) },
+      subject("a", { status: "offline" }),
+      { part: "down_now", downSince: at("2026-11-20T07:12:00Z"), lostMs: 0, outages: [] },
+    ],
+    [
+      "down now as last known, while nobody can look",
+      { incidents: [offline("a", at("22:40"))] },
+      subject("a", { status: "unknown" }),
+      { part: "down_now", downSince: at("22:40") },
+    ],
+    [
+      "down now when seen offline without any alert",
+      {},
+      subject("a", { status: "offline", since: at("23:00") }),
+      { part: "down_now", downSince: at("23:00"), lostMs: HOUR },
+    ],
+    [
+      "down now when missing",
+      { incidents: [{ ...offline("a", at("12:00")), kind: "missing" }] },
+      subject("a", { status: "unknown" }),
+      { part: "down_now", lostMs: 12 * HOUR },
+    ],
+    [
+      "not down now when it is offline by its schedule",
+      { uptime: new Map([["a", day(1)]]) },
+      subject("a", { status: "offline", since: at("20:00"), useUploadingSchedule: true }),
+      { part: "up", downSince: undefined, lostMs: 0 },
+    ],
+    [
+      "not down now when it is up again and the alert only lingers",
+      { incidents: [offline("a", at("2026-11-20T07:50:00Z"))], uptime: new Map([["a", day(1)]]) },
+      subject("a"),
+      { part: "up", downSince: undefined },
+    ],
+    [
+      "down at some time when its figures say so, though nobody saw an outage",
+      { uptime: new Map([["a", day(0.6)]]) },
+      subject("a"),
+      { part: "down_some", lostMs: 0, outages: [] },
+    ],
+    ["up by its figures", { uptime: new Map([["a", day(0.995)]]) }, subject("a"), { part: "up" }],
+    ["up because it was seen up throughout", {}, subject("a"), { part: "up", uptime: undefined }],
+    ["unknown when seen up only since noon", {}, subject("a", { since: at("12:00") }), { part: "unknown" }],
+    [
+      "unknown when nobody could look, whatever it looks like now",
+      { blind: [{ from: at("00:00"), to: NOW }] },
+      subject("a"),
+      { part: "unknown" },
+    ],
+    ["unknown without any reading", {}, subject("a", { status: "unknown", since: 0 }), { part: "unknown" }],
+    [
+      "closed when it was outside its schedule throughout",
+      { uptime: new Map([["a", day(0, { withinSchedule: false })]]) },
+      subject("a", { status: "offline", useUploadingSchedule: true }),
+      { part: "closed", uptime: undefined },
+    ],
+  ])("is %s", (_, over, camera, expected) => {
+    expect(one(over, camera)).toMatchObject(expected);
+  });
+});
+
+describe("the timeline", () => {
+  test("covers the period and shows the worst of each half hour", () => {
+    const uptime = new Map([["a", hours(at("00:00"), [...Array(20).fill(1), 0.5, 1, 1, 1])]]);
+    const { timeline } = one({ uptime, incidents: [offline("a", at("14:05"), at("17:40"))] });
+    expect(timeline).toEqual([
+      { state: "up", slots: 28 },
+      { state: "down", slots: 8 },
+      { state: "up", slots: 4 },
+      { state: "low", slots: 2 },
+      { state: "up", slots: 6 },
+    ]);
+  });
+
+  test("of a day given as one figure is not low where its outage explains the figure", () => {
+    const [whole] = hours(at("00:00"), [0.75], { segmentsExpected: 1440 });
+    const [next] = hours(at("2026-11-20T00:00:00Z"), [1], { segmentsExpected: 1440 });
+    if (!whole || !next) throw new Error("one ratio is one bucket");
+    const uptime = new Map([["a", [whole, next]]]);
+    const states = (incidents: DigestInput["incidents"]) =>
+      one({ uptime, incidents }).timeline.map(({ state }) => state);
+    expect(states([offline("a", at("12:00"), at("18:00"))])).toEqual(["up", "down", "up"]);
+    expect(states([offline("a", at("12:00"), at("13:00"))])).toEqual(["low", "down", "low"]);
+  });
+
+  test("is blank before the recording had figures", () => {
+    const uptime = new Map([["a", hours(at("12:00"), Array(12).fill(1))]]);
+    const camera = subject("a", { since: at("16:00") });
+    const { timeline } = one({ uptime, incidents: [offline("a", at("15:00"), at("16:00"))] }, camera);
+    expect(timeline[0]).toEqual({ state: "none", slots: 24 });
+    expect(timeline.reduce((sum, { slots }) => sum + slots, 0)).toBe(48);
+  });
+});
+
+describe("a fleet", () => {
+  const leeds = ["a", "b"].map((id) => subject(id));
+  const york = ["c", "d", "e"].map((id) => subject(id, { locationName: "York Coney Street" }));
+  const fleet = input({
+    recordings: [...leeds, ...york],
+    uptime: new Map([
+      ["a", day(1)],
+      ["b", day(0.5, { segmentsExpected: 20 })],
+      ["c", day(1)],
+      ["d", day(0.9)],
+    ]),
+    incidents: [
+      offline("b", at("10:00"), at("11:00")),
+      offline("d", at("10:00"), at("12:00")),
+      offline("d", at("13:00"), at("13:30")),
+      offline("c", at("09:00"), at("09:45")),
+      dark("york-coney-street", at("10:00"), at("10:20")),
+      dark("leeds-briggate", at("2026-11-18T23:30:00Z"), at("01:00")),
+      dark("elsewhere", at("10:00"), at("20:00")),
+      { alertname: "LowQuality", kind: "other", recordingId: "a", startsAt: at("23:00") },
+      { alertname: "LowQuality", kind: "other", recordingId: "gone", startsAt: at("01:00") },
+      { alertname: "ServiceUnreachable", kind: "other", startsAt: at("05:00"), endsAt: at("05:10") },
+    ],
+  });
+
+  test("is told by location, most downtime first", () => {
+    const { parts } = computeDigest(fleet);
+    expect(
+      parts.down_some.map(({ locationName, lostMs, size }) => [locationName, lostMs / MINUTE, size]),
+    ).toEqual([
+      ["York Coney Street", 195, 3],
+      ["Leeds Briggate", 60, 2],
+    ]);
+    expect(parts.down_some[0]?.recordings.map(({ id }) => id)).toEqual(["d", "c"]);
+    expect(parts.up.flatMap(({ recordings }) => recordings.map(({ id }) => id))).toEqual(["a", "e"]);
+  });
+
+  test("has uptime per location from the buckets of all its recordings, weighted", () => {
+    const { parts, totals } = computeDigest(fleet);
+    expect(parts.down_some[0]?.uptime).toBeCloseTo(0.95);
+    expect(parts.down_some[1]?.uptime).toBeCloseTo((60 + 0.5 * 20) / 80);
+    expect(totals.uptime).toBeCloseTo((60 + 0.5 * 20 + 60 + 0.9 * 60) / 200);
+  });
+
+  test("adds up", () => {
+    expect(computeDigest(fleet).totals).toMatchObject({
+      recordings: 5,
+      locations: 2,
+      downNow: 0,
+      downSome: 3,
+      up: 2,
+      closed: 0,
+      unknown: 0,
+      affected: 3,
+      low: 0,
+      outages: 4,
+      lostMs: 255 * MINUTE,
+    });
+  });
+
+  test("names its dark locations, longest first, and counts other alerts of what it watches", () => {
+    const digest = computeDigest(fleet);
+    expect(digest.dark.map(({ locationName, outage }) => [locationName, outage.lostMs / MINUTE])).toEqual([
+      ["Leeds Briggate", 60],
+      ["York Coney Street", 20],
+    ]);
+    expect(digest.other).toEqual([
+      { alertname: "LowQuality", count: 1, lengthMs: HOUR },
+      { alertname: "ServiceUnreachable", count: 1, lengthMs: 10 * MINUTE },
+    ]);
+  });
+
+  test("is dark only while at least one recording was meant to record", () => {
+    const night = hours(at("00:00"), Array(8).fill(0), { withinSchedule: false });
+    const incidents = [dark("leeds-briggate", at("02:00"), at("08:30"))];
+    const closed = input({
+      recordings: leeds,
+      uptime: new Map([
+        ["a", night],
+        ["b", night],
+      ]),
+      incidents,
+    });
+    expect(computeDigest(closed).dark[0]?.outage.lostMs).toBe(30 * MINUTE);
+  });
+
+  test("is only what the matchers let through, a label that is not there being empty", () => {
+    const matcher = (name: string, value: string): Matcher => ({
+      name,
+      operator: "=",
+      value,
+      matches: (text) => text === value,
+    });
+    const count = (...matchers: Matcher[]) => computeDigest({ ...fleet, matchers }).totals.recordings;
+    expect(count(matcher("location", "York Coney Street"))).toBe(3);
+    expect(count(matcher("location", "York Coney Street"), matcher("recording_id", "c"))).toBe(1);
+    expect(count(matcher("organisation", "acme"), matcher("camera_server", "server-1"))).toBe(5);
+    expect(count(matcher("severity", ""))).toBe(5);
+    expect(count(matcher("severity", "critical"))).toBe(0);
+  });
+
+  test("leaves what it was given as it was", () => {
+    const before = structuredClone({ ...fleet, matchers: [] });
+    computeDigest(fleet);
+    expect({ ...fleet, matchers: [] }).toEqual(before);
+  });
+});

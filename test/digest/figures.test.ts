@@ -1,0 +1,195 @@
+import { describe, expect, test } from "vitest";
+import { parseConfig } from "../../src/config/load.ts";
+import { computeFleet, type FiguresDeps, type Fleet } from "../../src/digest/figures.ts";
+import { digestPeriod } from "../../src/digest/period.ts";
+import type { RecordingState } from "../../src/health/shard-state.ts";
+import type { WatchedSpan } from "../../src/store/coverage.ts";
+import type { Incident } from "../../src/store/incidents.ts";
+import type { UptimeHistory } from "../../src/store/uptime.ts";
+
+const HOUR = 3_600_000;
+const at = (text: string) => Date.parse(`2026-11-${text}Z`);
+const NOW = at("20T08:00:00");
+const PERIOD = digestPeriod("1d", NOW, "UTC");
+const ALWAYS = [{ from: 0, to: NOW }];
+
+const loaded = parseConfig(
+  `
+service: { base_url: "http://a", ws_url: "ws://a", auth_url: "http://a", client_id: x, client_secret: x, audience: x }
+receivers: [ { name: ops, email_configs: [ { to: a@b } ] } ]
+smtp: { host: h, from: a@b }
+digests: [ { name: daily, to: a@b, matchers: 'location!="Elsewhere"' } ]
+`,
+  { file: "lenswatch.yaml", env: {}, readSecret: () => "" },
+);
+if ("problems" in loaded) throw new Error(JSON.stringify(loaded.problems));
+const { config } = loaded;
+const [daily] = config.digests;
+
+interface World {
+  /** By shard: recording id → when it was last read. */
+  readonly shards?: readonly Readonly<Record<string, number>>[];
+  readonly ended?: readonly Incident[];
+  readonly watched?: readonly WatchedSpan[];
+  readonly completeSince?: number;
+}
+
+function incident(alertname: string, from: number, to: number, recordingId?: string): Incident {
+  return {
+    id: `${alertname} ${from}`,
+    ruleId: alertname,
+    alertname,
+    subject: recordingId ? { kind: "recording", id: recordingId } : { kind: "service", id: "service" },
+    locationId: undefined,
+    startsAt: from,
+    endsAt: to,
+    endReason: "recovered",
+  };
+}
+
+/** Two days of hours, all up, and the days before. */
+function history(): UptimeHistory {
+  const first = at("18T00:00:00");
+  return {
+    buckets: Array.from({ length: 48 }, (_, i) => ({
+      startAt: first + i * HOUR,
+      withinSchedule: true,
+      segmentsExpected: 60,
+      segmentsReceived: 60,
+      avgUptimeOnSegment: 1,
+      pcSegmentsReceived: 1,
+      overallUptime: 1,
+    })),
+    days: { "2026-11-16": { ratio: 0.5, segmentsExpected: 1440 } },
+    finishedDay: "2026-11-19",
+  };
+}
+
+function state(id: string, readAt: number): RecordingState {
+  return {
+    ...{ id, readAt, locationId: `place-${id}`, status: "online", since: 0, presentAt: readAt },
+    ...{ lastSeenAt: readAt, onlineSeenAt: readAt, averageQuality: 1, alerts: undefined },
+  };
+}
+
+function depsOf({ shards = [{ a: NOW }], ended = [], watched = ALWAYS, completeSince = 0 }: World) {
+  const asked: [number, readonly string[]][] = [];
+  const fleet: Fleet = {
+    now: NOW,
+    statusIntervalMs: 30_000,
+    shardNumbers: shards.map((_, i) => 10 + i),
+    shards: shards.map((rows) => ({
+      sweptAt: NOW,
+      locations: new Map(),
+      recordings: new Map(Object.entries(rows).map(([id, readAt]) => [id, state(id, readAt)])),
+    })),
+    inventory: {
+      recording: () => undefined,
+      location: (id) => ({ id, name: id === "place-z" ? "Elsewhere" : undefined, timezone: undefined }),
+    },
+    overallUptime: () => undefined,
+  };
+  const store = {
+    incidents: {
+      endedSince: async (from: number) => ended.filter(({ endsAt = 0 }) => endsAt >= from),
+      completeSince: async () => completeSince,
+    },
+    shards: { alerts: async () => [] },
+    watched: { since: async () => watched },
+    uptime: {
+      async histories(shard: number, ids: readonly string[]) {
+        asked.push([shard, ids]);
+        return new Map(ids.map((id) => [id, history()]));
+      },
+    },
+  };
+  // Of the store's rooms only what is read here.
+  return { asked, deps: { config, store, fleet: async () => fleet } as unknown as FiguresDeps };
+}
+
+async function compute(world: World) {
+  if (!daily) throw new Error("the configuration has a digest");
+  const { asked, deps } = depsOf(world);
+  return { asked, digest: await computeFleet(deps, daily, PERIOD) };
+}
+
+describe("a digest's figures", () => {
+  test("are read in pages of what it speaks of, each recording once, where it was read last", async () => {
+    const many = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`r${i}`, NOW]));
+    const { asked, digest } = await compute({
+      shards: [{ ...many, moved: NOW - 1, z: NOW }, { moved: NOW }],
+    });
+    expect(asked.map(([shard, ids]) => [shard, ids.length])).toEqual([
+      [10, 100],
+      [10, 50],
+      [11, 1],
+    ]);
+    expect(digest.totals).toMatchObject({ recordings: 151, uptime: 1 });
+  });
+
+  test("have the period before beside them, outages too where it was watched", async () => {
+    const ended = [
+      incident("RecordingOffline", at("18T10:00:00"), at("18T12:00:00"), "a"),
+      incident("RecordingOffline", at("19T10:00:00"), at("19T10:30:00"), "a"),
+      incident("RecordingOffline", at("17T10:00:00"), at("17T10:30:00"), "a"),
+    ];
+    const { digest } = await compute({ ended });
+    expect(digest.totals).toMatchObject({ outages: 1, lostMs: HOUR / 2 });
+    expect(digest.before).toEqual({ uptime: 1, outages: 1, lostMs: 2 * HOUR, recoveryMs: 2 * HOUR });
+  });
+
+  test.each<[string, World]>([
+    ["began to watch in the middle of it", { watched: [{ from: at("18T02:00:00"), to: NOW }] }],
+    [
+      "was away for two hours",
+      {
+        watched: [
+          { from: 0, to: at("18T10:00:00") },
+          { from: at("18T12:00:00"), to: NOW },
+        ],
+      },
+    ],
+    ["never wrote down that it watched", { watched: [] }],
+    [
+      "was blind for two hours",
+      { ended: [incident("ServiceUnreachable", at("18T10:00:00"), at("18T12:00:00"))] },
+    ],
+    ["has dropped incidents since", { completeSince: at("18T01:00:00") }],
+  ])("say nothing of outages before where lenswatch %s", async (_, world) => {
+    const { digest } = await compute(world);
+    expect(digest.before).toEqual({
+      uptime: 1,
+      outages: undefined,
+      lostMs: undefined,
+      recoveryMs: undefined,
+    });
+  });
+
+  test("bear an hour in which nobody watched", async () => {
+    const watched = [
+      { from: 0, to: at("18T10:00:00") },
+      { from: at("18T11:00:00"), to: NOW },
+    ];
+    expect((await compute({ watched })).digest.before?.outages).toBe(0);
+  });
+
+  test("tell when nobody watched in the period itself, unless it was a mere restart", async () => {
+    const watched = [
+      { from: at("19T09:00:00"), to: at("19T12:00:00") },
+      { from: at("19T12:14:00"), to: at("19T20:00:00") },
+      { from: at("19T20:15:00"), to: NOW },
+    ];
+    const { digest } = await compute({ watched });
+    expect(digest.unwatched).toEqual([
+      { from: PERIOD.start, to: at("19T09:00:00") },
+      { from: at("19T20:00:00"), to: at("19T20:15:00") },
+    ]);
+    expect(digest.totals.unwatchedMs).toBe(9.25 * HOUR);
+  });
+
+  test("leave out what outside alerts say", async () => {
+    const outside = { ...incident("RecordingOffline", at("19T10:00:00"), at("19T11:00:00"), "a") };
+    const ended = [{ ...outside, subject: { kind: "outside" as const, id: "a" } }];
+    expect((await compute({ ended })).digest.totals.outages).toBe(0);
+  });
+});

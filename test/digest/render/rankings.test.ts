@@ -1,0 +1,162 @@
+import { describe, expect, test } from "vitest";
+import { createDigester } from "../../../src/digest/compute/compute.ts";
+import type { DigestInput, DigestRecording, RecordingFigures } from "../../../src/digest/digest.ts";
+import { digestPeriod } from "../../../src/digest/period.ts";
+import { computeDigest } from "../compute-digest.ts";
+import { at, dark, HOUR, hours, input, MINUTE, offline, subject } from "../fixtures.ts";
+
+function digestOf(over: Partial<DigestInput>, figures: readonly [DigestRecording, RecordingFigures][]) {
+  const digester = createDigester(input(over));
+  for (const [one, its] of figures) digester.add(one, its);
+  const steps = digester.finish();
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+describe("mean time to recovery", () => {
+  const recordings = ["a", "b", "c", "d"].map((id) => subject(id));
+
+  test("is from going down to being back, of those that came back inside the period", () => {
+    const incidents = [
+      offline("a", at("2026-11-18T22:00:00Z"), at("01:00")),
+      offline("b", at("10:00"), at("11:00")),
+      offline("c", at("23:00"), at("2026-11-20T05:00:00Z")),
+      offline("d", at("20:00")),
+      { ...offline("b", at("12:00"), at("20:00")), endReason: "no_longer_watched" as const },
+    ];
+    expect(computeDigest(input({ recordings, incidents })).totals).toMatchObject({
+      outages: 5,
+      recoveryMs: 2 * HOUR,
+    });
+  });
+
+  test("is no figure where nothing came back", () => {
+    expect(computeDigest(input({ recordings })).totals.recoveryMs).toBeUndefined();
+  });
+});
+
+describe("the longest outages", () => {
+  const recordings = ["a", "b", "c"].map((id) => subject(id));
+
+  test("come longest first, a dark location once instead of each of its recordings", () => {
+    const incidents = [
+      dark("leeds-briggate", at("10:00"), at("12:00")),
+      offline("a", at("10:00"), at("12:01")),
+      offline("b", at("10:01"), at("11:59")),
+      offline("b", at("14:00"), at("17:00")),
+      offline("c", at("18:00"), at("18:10")),
+    ];
+    const { longest } = computeDigest(input({ recordings, incidents }));
+    expect(longest.map(({ recording, outage }) => [recording?.id, outage.lostMs / MINUTE])).toEqual([
+      ["b", 180],
+      [undefined, 120],
+      ["c", 10],
+    ]);
+  });
+
+  test("are five, however many there are", () => {
+    const incidents = Array.from({ length: 300 }, (_, i) =>
+      offline("a", at("00:00") + i * 4 * MINUTE, at("00:00") + i * 4 * MINUTE + (1 + (i % 3)) * MINUTE),
+    );
+    const { longest } = computeDigest(input({ recordings, incidents }));
+    expect(longest.map(({ outage }) => outage.lostMs / MINUTE)).toEqual([3, 3, 3, 3, 3]);
+  });
+});
+
+describe("those that went down again and again", () => {
+  const recordings = ["a", "b", "c", "d"].map((id) => subject(id));
+  const flapping = { alertname: "RecordingFlapping", kind: "flapping" as const };
+
+  test("were told as flapping inside the period, or had four outages", () => {
+    const often = (id: string, times: number) =>
+      Array.from({ length: times }, (_, i) => offline(id, at("10:00") + i * HOUR, at("10:05") + i * HOUR));
+    const incidents = [
+      ...often("a", 4),
+      ...often("b", 3),
+      ...often("c", 1),
+      { ...flapping, recordingId: "c", startsAt: at("2026-11-18T22:00:00Z"), endsAt: at("02:00") },
+      { ...flapping, recordingId: "c", startsAt: at("05:00"), endsAt: at("06:00") },
+      { ...flapping, recordingId: "d", startsAt: at("2026-11-18T20:00:00Z"), endsAt: at("00:00") },
+    ];
+    const { flappers, other } = computeDigest(input({ recordings, incidents }));
+    expect(flappers.map(({ recording: { id, outages, flapping: f } }) => [id, outages.length, f])).toEqual([
+      ["a", 4, undefined],
+      ["c", 1, { count: 2, lengthMs: 3 * HOUR }],
+    ]);
+    expect(other).toEqual([]);
+  });
+});
+
+describe("locations by day", () => {
+  const zero = "0";
+  const week = digestPeriod("1w", at("2026-11-23T08:00:00Z"), "Europe/London");
+  const now = at("2026-11-23T08:00:00Z");
+  const daily = (from: string, ratios: readonly (number | undefined)[]) =>
+    ratios.map((overallUptime, i) => {
+      const [bucket] = hours(at(from) + i * 24 * HOUR, [overallUptime], { segmentsExpected: 1440 });
+      if (!bucket) throw new Error("one ratio is one bucket");
+      return bucket;
+    });
+
+  test("have a figure for each day of the period, of all recordings together, weighted", () => {
+    const digest = digestOf({ period: week, now }, [
+      [subject("a"), { buckets: daily("2026-11-16T00:00:00Z", [1, 1, 0.5, 1, 1, 1, 1]) }],
+      [
+        subject("b"),
+        { buckets: hours(at("2026-11-18T00:00:00Z"), Array(24).fill(1), { segmentsExpected: 20 }) },
+      ],
+    ]);
+    expect(digest.days).toEqual([16, 17, 18, 19, 20, 21, 22].map((d) => `2026-11-${d}`));
+    const [leeds] = digest.locations;
+    expect(leeds?.days[2]).toBeCloseTo((0.5 * 1440 + 24 * 20) / (1440 + 24 * 20));
+    expect(leeds?.days[3]).toBe(1);
+  });
+
+  test("of a day's digest are those of the week that ends with it; of a month's all of the month", () => {
+    expect(computeDigest(input()).days).toEqual([13, 14, 15, 16, 17, 18, 19].map((d) => `2026-11-${d}`));
+    const march = at("2027-03-01T08:00:00Z");
+    const february = digestPeriod("1mo", march, "Europe/London");
+    expect(computeDigest(input({ now: march, period: february })).days).toHaveLength(28);
+  });
+
+  test("are the days where the recording is, clock changes included, and blank where there is no figure", () => {
+    const monday = at("2026-11-02T08:00:00Z");
+    const place = { locationName: "New York", timezone: "America/New_York" };
+    // 1 November has 25 hours there, from 04:00 to 05:00 in UTC.
+    const buckets = hours(at("2026-11-01T04:00:00Z"), [...Array(25).fill(0.5), ...Array(3).fill(1)]);
+    const scope = { period: digestPeriod("1w", monday, "Europe/London"), now: monday };
+    const { locations, days } = digestOf(scope, [[subject("a", place), { buckets }]]);
+    expect(days.at(-1)).toBe("2026-11-01");
+    expect(locations[0]?.days).toEqual([...Array(6).fill(undefined), 0.5]);
+    const utc = digestOf({ ...scope, dayZone: "UTC" }, [[subject("a", place), { buckets }]]);
+    expect(utc.locations[0]?.days.at(-1)).toBe(0.5);
+  });
+
+  test("begin with the lowest uptime", () => {
+    const { locations } = digestOf({ period: week, now }, [
+      [subject("a", { locationName: "Good" }), { buckets: daily("2026-11-16T00:00:00Z", Array(7).fill(1)) }],
+      [subject("b", { locationName: "Unknown" }), { buckets: [] }],
+      [subject("c", { locationName: "Bad" }), { buckets: daily("2026-11-16T00:00:00Z", Array(7).fill(0.4)) }],
+    ]);
+    expect(locations.map(({ locationName }) => locationName)).toEqual(["Bad", "Good", "Unknown"]);
+  });
+
+  test("time outside a learned schedule is not lost, also where its hours are not kept any more", () => {
+    // Monday to Friday, 08:00 to 20:00.
+    const workday = zero.repeat(8) + "1".repeat(12) + zero.repeat(4);
+    const scheduleHours = workday.repeat(5) + zero.repeat(48);
+    const shop = subject("a", { useUploadingSchedule: true });
+    const incidents = [offline("a", at("2026-11-20T19:00:00Z"), at("2026-11-23T07:00:00Z"))];
+    const figures = { buckets: daily("2026-11-16T00:00:00Z", [1, 1, 1, 1, 0.9]), scheduleHours };
+    const { totals } = digestOf({ period: week, now, incidents }, [[shop, figures]]);
+    expect(totals.lostMs).toBe(HOUR);
+    const all = digestOf({ period: week, now, incidents }, [[shop, { buckets: figures.buckets }]]);
+    expect(all.totals.lostMs).toBe(53 * HOUR);
+    // What the service itself says of an hour goes first.
+    const open = hours(at("2026-11-21T10:00:00Z"), [0, 0]);
+    const told = { buckets: [...figures.buckets, ...open], scheduleHours };
+    expect(digestOf({ period: week, now, incidents }, [[shop, told]]).totals.lostMs).toBe(3 * HOUR);
+  });
+});

@@ -1,0 +1,314 @@
+import { describe, expect, test } from "vitest";
+import type { DigestInput } from "../../../src/digest/digest.ts";
+import { digestPeriod } from "../../../src/digest/period.ts";
+import { forReader, MAX_BYTES, MAX_SUBJECT, renderDigest } from "../../../src/digest/render/render.ts";
+import { computeDigest } from "../compute-digest.ts";
+import { at, dark, day, HOUR, hours, input, MINUTE, offline, subject } from "../fixtures.ts";
+
+function render(
+  over: Partial<DigestInput>,
+  externalUrl: string | undefined = "https://lenswatch.example.com",
+) {
+  return renderDigest(computeDigest(input(over)), { name: "daily-ops", externalUrl });
+}
+
+/** What a reader sees of the HTML. */
+function visible(html: string): string {
+  return html
+    .replace(/<head>.*<\/head>/s, "")
+    .replace(/<div class="preview".*?<\/div>/s, "")
+    .replace(/<[^>]*>/g, " ")
+    .replace(/&nbsp;|&#9632;/g, " ")
+    .replaceAll("\u00a0", " ")
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&");
+}
+
+const badDay: Partial<DigestInput> = {
+  recordings: [
+    ...["a", "b"].map((id) => subject(id)),
+    subject("c", { locationName: "York Coney Street", status: "offline", since: at("22:40") }),
+    ...["d", "e"].map((id) => subject(id, { locationName: "York Coney Street" })),
+    subject("f", { locationName: "Bath", status: "unknown", since: 0 }),
+  ],
+  uptime: new Map([
+    ["a", hours(at("00:00"), [...Array(14).fill(1), 0.1, 0, 0, 0.3, 1, 1, 1, 1, 1, 1])],
+    ["d", day(0.734)],
+    ["e", day(0.9987)],
+  ]),
+  incidents: [
+    offline("a", at("14:05"), at("17:40")),
+    offline("b", at("14:06"), at("17:41")),
+    dark("leeds-briggate", at("14:05"), at("17:40")),
+    offline("c", at("22:40")),
+    offline("d", at("03:00"), at("03:12")),
+    { alertname: "LowQuality", kind: "other", recordingId: "e", startsAt: at("08:00"), endsAt: at("09:30") },
+  ],
+  blind: [{ from: at("10:00"), to: at("10:40") }],
+};
+
+const mail = await render(badDay);
+
+describe("the bad day", () => {
+  test("puts what happened into the subject", () => {
+    expect(mail.subject).toBe(
+      "4 of 6 recordings lost 8 h 42 m; Leeds Briggate was dark from 14:05 to 17:40; 1 is down now · Thu 19 Nov 2026",
+    );
+  });
+
+  test("reads well as text", () => {
+    expect(mail.text).toBe(`\
+4 of 6 recordings lost 8 h 42 m; Leeds Briggate was dark from 14:05 to 17:40; 1 is down now.
+Nothing is known about 1; lenswatch was blind for 40 m.
+daily-ops · Thu 19 Nov 2026
+
+Uptime:        86 %
+Lost in all:   8 h 42 m
+Outages:       4
+Mean recovery: 2 h 27 m
+
+Down now: 1 recording
+---------------------
+York Coney Street, 86.6 % up, 1 of 3
+  Camera c: down 9 h 20 m, since 22:40, lost 1 h 20 m
+
+Down at some time: 3 recordings
+-------------------------------
+Leeds Briggate, 85 % up, 2 of 2, all dark 14:05–17:40
+  2 recordings with it, lost up to 3 h 35 m each: Camera a 85 % · Camera b
+York Coney Street, 86.6 % up, 1 of 3
+  Camera d: lost 12 m, 03:00–03:12, 73.4 % up
+
+Longest outages
+---------------
+All of Leeds Briggate: 3 h 35 m, 14:05–17:40
+Camera c · York Coney Street: 1 h 20 m, since 22:40
+Camera d · York Coney Street: 12 m, 03:00–03:12
+
+Locations by day, Fri 13 Nov to Thu 19 Nov
+------------------------------------------
+Leeds Briggate: 85 % up, Thu 19 Nov 85 %
+York Coney Street: 86.6 % up, Thu 19 Nov 86.6 %
+
+Visitor counts not to be trusted
+--------------------------------
+Leeds Briggate, Thu 19 Nov: 85 % up
+York Coney Street, Thu 19 Nov: 86.6 % up
+Days with less than 90 % uptime within schedule, or none known. Counts are the service's own, nothing is corrected. Usual is the median of that weekday in the eight weeks before, without days like these.
+
+Up all the time: 1 recording
+----------------------------
+York Coney Street
+  Camera e 99.87 %
+
+Nothing known: 1 recording
+--------------------------
+Bath
+  Camera f
+
+Other alerts
+------------
+LowQuality: 1 ×, 1 h 30 m in all
+
+lenswatch could not see the service 10:00–10:40: counted neither as up nor as down.
+Uptime and lost time are those of the period, inside the uploading schedule; a blank means no figure.
+Times in Europe/London. Made Fri 20 Nov 2026 08:00.
+
+See how it is now: https://lenswatch.example.com
+`);
+  });
+
+  test("says the same figures in HTML", () => {
+    const figures = (text: string) =>
+      (text.match(/\d[\d,.:]*(?: (?:[dhms]\b|[%×]))?/g) ?? []).map((one) => one.replace(/[,.:]$/, "")).sort();
+    const html = mail.html.replace(/<table[^>]*class="days".*?<\/table>/s, "").replace("2 days", "");
+    const text = mail.text
+      .replace(/^(Locations by day.*\n)[\s\S]*?\n\n/m, "$1\n")
+      .replaceAll(/^(.*), Thu 19 Nov:/gm, "$1:");
+    expect(figures(visible(html).replace("Bars: 00:00–24:00", "").replace("below 95 %", ""))).toEqual(
+      figures(text),
+    );
+  });
+
+  test("has a bar for each recording in trouble, with its words beside it", () => {
+    const bars = [...mail.html.matchAll(/<table role="img" aria-label="([^"]*)".*?<\/table>/gs)];
+    expect(bars.map(([, label]) => label)).toEqual([
+      "Camera c: since 22:40, lost 1 h 20 m",
+      "Leeds Briggate: 2 recordings together",
+      "Camera d: 03:00–03:12",
+    ]);
+    for (const [bar] of bars) {
+      const widths = [...bar.matchAll(/<td width="([\d.]+)%"/g)].map(([, width]) => Number(width));
+      expect(widths.reduce((sum, width) => sum + width, 0)).toBeCloseTo(100, 0);
+      expect(bar.match(/<td /g)).toHaveLength(bar.match(/ title="/g)?.length ?? 0);
+    }
+  });
+
+  test("is whole HTML that loads nothing", () => {
+    for (const tag of ["table", "tr", "td", "div", "span", "h1", "h2", "p", "a"]) {
+      const opened = mail.html.match(new RegExp(`<${tag}[ >]`, "g"))?.length;
+      expect([tag, mail.html.match(new RegExp(`</${tag}>`, "g"))?.length]).toEqual([tag, opened]);
+    }
+    expect(mail.html).not.toMatch(/<(script|img|svg|link|iframe)|url\(|@import|src=/i);
+  });
+
+  test("has its styles in the elements, and in the head only what cannot be there", () => {
+    const [head = "", body = ""] = mail.html.split("</head>");
+    expect(head.match(/<style>/g)).toHaveLength(1);
+    expect(head.replace(/@media[^{]*\{(?:[^{}]*\{[^{}]*\})*\s*\}/g, "")).toMatch(
+      /<style>:root\{[^{}]*\}\s*<\/style>/,
+    );
+    const classed = [...body.matchAll(/<(?!\/)[^>]* class="([^"]*)"[^>]*>/g)];
+    expect(classed.length).toBeGreaterThan(40);
+    expect(classed.filter(([tag, name]) => name !== "plain" && !/ style="[^"]+"/.test(tag))).toEqual([]);
+  });
+});
+
+test("nothing known is a blank, never 0 % and never 100 %", async () => {
+  const recordings = ["a", "b"].map((id) => subject(id, { status: "unknown", since: 0 }));
+  const { html, text, subject: line } = await render({ recordings });
+  expect(line).toBe("Nothing is known about any of 2 recordings · Thu 19 Nov 2026");
+  expect(text).toContain("Uptime:        –\nLost in all:   –\nOutages:       –\nMean recovery: –\n");
+  expect(text).not.toContain("%");
+  expect(visible(html)).not.toContain("%");
+});
+
+const evil = [
+  `<script>alert(1)</script>`,
+  `"><img src=x onerror='alert(1)'>`,
+  "\u202egpj.exe\u2066\u200f\u0000\u001b[31m",
+  "Till\r\nBcc: everybody@example.com\r\n\r\n<b>",
+  "x".repeat(10_000),
+  "&lt;b&gt;",
+  "\ud83d",
+  "",
+];
+const hostile: Partial<DigestInput> = {
+  recordings: evil.map((name, i) =>
+    subject(`<i>${i}`, { name, locationName: evil[(i + 1) % evil.length] ?? "", locationId: `<l>${i}` }),
+  ),
+  timezone: "Europe/London",
+  uptime: new Map(evil.map((_, i) => [`<i>${i}`, day(0.5)])),
+  incidents: [
+    ...evil.flatMap((_, i) =>
+      [10, 12, 14, 16].map((hour) => offline(`<i>${i}`, at(`${hour}:00`), at(`${hour + 1}:00`) + i * MINUTE)),
+    ),
+    ...evil.map((_, i) => dark(`<l>${i}`, at("20:00"), at("21:00") + i * MINUTE)),
+    { alertname: "<u>Low", kind: "other", startsAt: at("10:00"), endsAt: at("11:00") },
+  ],
+};
+const { subject: line, html: daily, text } = await render(hostile);
+const { html: monthly } = await render({
+  ...hostile,
+  period: digestPeriod("1mo", at("2026-12-01T08:00:00Z"), "Europe/London"),
+  now: at("2026-12-01T08:00:00Z"),
+});
+
+describe("hostile names", () => {
+  test("are in every part of the mail", () => {
+    const parts = [
+      "Down at some time",
+      "Longest outages",
+      "Down again and again",
+      "Locations by day",
+      "Visitor counts",
+    ];
+    expect(parts.filter((part) => !daily.includes(part))).toEqual([]);
+    expect(monthly).toMatch(/<table role="img" aria-label="[^"]*&lt;script&gt;/);
+  });
+
+  test.each([
+    ["a day", daily],
+    ["a month", monthly],
+  ])("add no tag and no attribute to the digest of %s", (_, html) => {
+    const known = new Set("html head meta title style body div table tr td th h1 h2 p span a br".split(" "));
+    const tags = [...html.matchAll(/<\/?([a-z][a-z0-9]*)/gi)].map(([, tag]) => tag ?? "");
+    expect(tags.filter((tag) => !known.has(tag))).toEqual([]);
+    const attributes = [...html.replace(/="[^"]*"/g, "=").matchAll(/<[a-z0-9]+((?: [a-z-]+=)*)>/g)];
+    expect(attributes).toHaveLength(tags.length - (html.match(/<\//g)?.length ?? 0));
+    expect(attributes.map(([, names]) => names).join("")).not.toMatch(/ (on|src|srcset|action)/);
+    expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
+    expect(html).toContain("&amp;lt;b&amp;gt;");
+  });
+
+  test("bring no control character, no change of direction and no line of their own", () => {
+    for (const part of [line, daily, monthly, text]) {
+      expect(part.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u200b-\u200f\u202a-\u202e\u2066-\u2069]/u);
+      expect(part.isWellFormed()).toBe(true);
+    }
+    expect(line).not.toContain("\n");
+    expect(text).not.toMatch(/^Bcc:/m);
+  });
+
+  test("are cut", () => {
+    expect(daily + monthly).not.toContain("x".repeat(61));
+    expect([...line].length).toBeLessThanOrEqual(MAX_SUBJECT);
+  });
+});
+
+test.each([["javascript:alert(1)"], ["data:text/html,x"], [undefined]])(
+  "there is no link to %s",
+  async (url) => {
+    const { html, text } = await renderDigest(computeDigest(input(badDay)), {
+      name: "daily-ops",
+      externalUrl: url,
+    });
+    expect(html).not.toContain("<a ");
+    expect(text).not.toContain("See how it is now");
+  },
+);
+
+describe("10,000 recordings", () => {
+  const name = `😀<&'"`.repeat(40);
+  const recordings = Array.from({ length: 10_000 }, (_, i) =>
+    subject(`${i}`, { name: `${i}${name}`, locationName: `${Math.floor(i / 4)}${name}` }),
+  );
+  const flaps = (id: string) =>
+    Array.from({ length: Number(id) < 500 ? 24 : 1 }, (_, hour) =>
+      offline(id, at("00:35") + hour * HOUR, at("00:50") + hour * HOUR),
+    );
+
+  test("all in trouble at once give a mail that Gmail does not clip, and all are counted", async () => {
+    const { html, text } = await render({
+      recordings,
+      incidents: recordings.flatMap(({ recording }) => flaps(recording.id)),
+    });
+    expect(Buffer.byteLength(html)).toBeLessThanOrEqual(MAX_BYTES);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES);
+    expect(visible(html)).toMatch(/10,000 of 10,000 recordings lost 223 d 23 h in all/);
+    expect(visible(html)).toMatch(/and 9,\d{3} more in 2,\d{3} locations/);
+  });
+
+  test("that were all up are named until the room is used up", async () => {
+    const { html, subject: line } = await render({ recordings });
+    expect(line).toBe("All 10,000 recordings were up all day · Thu 19 Nov 2026");
+    expect(Buffer.byteLength(html)).toBeLessThanOrEqual(MAX_BYTES);
+    expect(visible(html)).toMatch(/and 9,\d{3} more in 2,\d{3} locations/);
+  });
+});
+
+describe("the link that ends it", () => {
+  const url = "https://lists.example.com/u?who=a%2Bb%40example.com&list=x'>";
+
+  test("stands at the end of HTML and text, for this reader alone", () => {
+    const own = forReader(mail, url);
+    expect(own.html).toContain(
+      'href="https://lists.example.com/u?who=a%2Bb%40example.com&amp;list=x&#39;&gt;"',
+    );
+    expect(own.html.indexOf("Unsubscribe")).toBeGreaterThan(own.html.indexOf("See how it is now"));
+    expect(own.text.endsWith(`Unsubscribe: ${url}\n`)).toBe(true);
+    expect(forReader(mail, undefined).html).not.toMatch(/unsubscribe/i);
+    expect(forReader(mail, undefined).text).toBe(mail.text);
+  });
+
+  test("cannot be moved by a name", async () => {
+    const name = `<!--unsubscribe-->`;
+    const evil = await render({
+      recordings: [subject("a", { name })],
+      incidents: [offline("a", at("10:00"))],
+    });
+    const own = forReader(evil, url);
+    expect(own.html.match(/Unsubscribe<\/a>/g)).toHaveLength(1);
+    expect(own.html).toContain("&lt;!--unsubscribe--&gt;");
+  });
+});

@@ -1,0 +1,291 @@
+import { describe, expect, test } from "vitest";
+import {
+  type Attempts,
+  type FleetEvidence,
+  type FleetJudgement,
+  type FleetState,
+  type IntegrationHealth,
+  judgeFleet,
+} from "../../src/health/evaluate-self.ts";
+import type { Rule } from "../../src/health/rule.ts";
+import { deepFreeze, INTERVAL, MINUTE, rule, START } from "./shard-history.ts";
+
+const unreachable = (more: Partial<Rule> = {}) =>
+  rule("ServiceUnreachable", { kind: "service", state: "unreachable" }, more);
+const partly = (more: Partial<Rule> = {}) =>
+  rule("ServicePartlyUnreachable", { kind: "service", state: "partly_unreachable" }, more);
+const failingRule = (more: Partial<Rule> = {}) =>
+  rule("NotificationsFailing", { kind: "notifications", state: "failing" }, more);
+
+const DOWN = "service/analytics";
+
+/** Ticks of the fleet's judge: each says how asking went just now. */
+class FleetStory {
+  now = START;
+  state: FleetState = {};
+  last: FleetJudgement = { next: {}, transitions: [], decisions: [] };
+  rules: readonly Rule[];
+
+  constructor(...rules: Rule[]) {
+    this.rules = rules;
+  }
+
+  good = (): Attempts => ({ goodAt: this.now, attemptedAt: this.now });
+  bad = (goodAt = START): Attempts => ({
+    goodAt,
+    attemptedAt: this.now,
+    error: "The service did not answer.",
+  });
+  never = (): Attempts => ({ goodAt: 0, attemptedAt: 0 });
+
+  requestTimeoutMs = 0;
+
+  tick(evidence: () => Partial<FleetEvidence>, afterMs = INTERVAL): string[] {
+    this.now += afterMs;
+    const all: FleetEvidence = {
+      shards: [],
+      inventory: this.never(),
+      uptimes: this.never(),
+      failingIntegrations: [],
+      ...evidence(),
+    };
+    this.last = judgeFleet(deepFreeze(this.state), deepFreeze(all), {
+      now: this.now,
+      rules: this.rules,
+      intervalMs: INTERVAL,
+      uptimeIntervalMs: 10 * MINUTE,
+      requestTimeoutMs: this.requestTimeoutMs,
+    });
+    this.state = JSON.parse(JSON.stringify(this.last.next)) as FleetState;
+    return this.last.transitions.map(({ kind, alert }) =>
+      kind === "resolved" ? `${kind} ${alert.key} ${alert.endReason}` : `${kind} ${alert.key}`,
+    );
+  }
+
+  get alert() {
+    const alert = this.last.transitions[0]?.alert;
+    if (!alert) throw new Error("the last tick moved no alert");
+    return alert;
+  }
+}
+
+describe("service: unreachable", () => {
+  test("fires when no shard has a good sweep, ends with the first good one", () => {
+    const story = new FleetStory(unreachable({ forMs: MINUTE, labels: { severity: "critical" } }));
+    expect(story.tick(() => ({ shards: [story.good(), story.good()] }))).toEqual([]);
+    const seenAt = story.now;
+    const dark = () => ({ shards: [story.bad(seenAt - 5), story.bad(seenAt)] });
+    expect(story.tick(dark)).toEqual([]);
+    expect(story.tick(dark)).toEqual([]);
+    expect(story.tick(dark)).toEqual([`firing ServiceUnreachable/${DOWN}`]);
+    expect(story.alert).toMatchObject({
+      startsAt: seenAt,
+      labels: { alertname: "ServiceUnreachable", severity: "critical" },
+      facts: { timezone: "UTC", detail: "The service did not answer." },
+    });
+    expect(Object.keys(story.alert.labels)).toEqual(["severity", "alertname"]);
+    expect(story.alert.annotations.description).toContain("The service did not answer.");
+    expect(story.tick(dark)).toEqual([]);
+    expect(story.tick(() => ({ shards: [story.bad(), story.good()] }))).toEqual([
+      `resolved ServiceUnreachable/${DOWN} recovered`,
+    ]);
+    expect(story.state).toEqual({});
+  });
+
+  test.each([
+    ["could be read", (story: FleetStory) => story.good()],
+    ["was asked once more in vain", (story: FleetStory) => story.bad()],
+  ])("ends no sooner than every shard %s: what is held back until then is older than that", (_, then) => {
+    const story = new FleetStory(unreachable());
+    story.tick(() => ({ shards: [story.bad(), story.bad()] }));
+    const notYet = { ...story.bad(), attemptedAt: story.now + INTERVAL - 1 };
+    expect(story.tick(() => ({ shards: [story.good(), notYet] }))).toEqual([]);
+    const seenAt = story.now;
+    expect(story.tick(() => ({ shards: [story.good(), notYet] }))).toEqual([]);
+    expect(story.tick(() => ({ shards: [story.good(), then(story)] }))).toEqual([
+      `resolved ServiceUnreachable/${DOWN} recovered`,
+    ]);
+    expect(story.alert.endsAt).toBe(seenAt);
+  });
+
+  test("waits for no shard that nobody asks for any more", () => {
+    const story = new FleetStory(unreachable());
+    story.tick(() => ({ shards: [story.bad(), story.bad()] }));
+    const left = story.bad();
+    const told = Array.from({ length: 5 }, () => story.tick(() => ({ shards: [story.good(), left] })));
+    expect(told.flat()).toEqual([`resolved ServiceUnreachable/${DOWN} recovered`]);
+  });
+
+  test("says so when the cause changes", () => {
+    const story = new FleetStory(unreachable());
+    story.tick(() => ({ shards: [story.bad()] }));
+    expect(story.tick(() => ({ shards: [{ ...story.bad(), error: "The token was refused." }] }))).toEqual([
+      `updated ServiceUnreachable/${DOWN}`,
+    ]);
+  });
+
+  const silent: [string, (story: FleetStory) => Partial<FleetEvidence>][] = [
+    ["just after a start nobody was asked", (story) => ({ shards: [story.never(), story.never()] })],
+    [
+      "attempts of before our own downtime prove nothing",
+      (story) => ({ shards: [{ goodAt: 1, attemptedAt: story.now - 3 * INTERVAL - 1, error: "old" }] }),
+    ],
+    [
+      "an attempt under way has not failed",
+      (story) => ({ shards: [{ goodAt: story.now - INTERVAL, attemptedAt: story.now }] }),
+    ],
+    [
+      "a good sweep of one shard is enough",
+      (story) => ({ shards: [story.good(), story.bad(), story.bad()] }),
+    ],
+    [
+      "with shards, the inventory's trouble is not the sweeps'",
+      (story) => ({ shards: [story.good()], inventory: story.bad() }),
+    ],
+  ];
+  test.each(silent)("%s", (_, evidence) => {
+    const story = new FleetStory(unreachable());
+    expect(story.tick(() => evidence(story))).toEqual([]);
+    expect(story.last.decisions).toEqual([]);
+  });
+
+  test("a question that hangs for longer than three intervals is a failed attempt until the next one ends", () => {
+    const hanging = (requestTimeoutMs: number) => {
+      const story = new FleetStory(unreachable());
+      story.requestTimeoutMs = requestTimeoutMs;
+      const last = { goodAt: START - 1, attemptedAt: story.now, error: "The service did not answer." };
+      return story.tick(() => ({ shards: [last] }), 5 * INTERVAL);
+    };
+    expect(hanging(0)).toEqual([]);
+    expect(hanging(2 * INTERVAL)).toEqual([`firing ServiceUnreachable/${DOWN}`]);
+  });
+
+  test("a firing one waits while we ourselves are down", () => {
+    const story = new FleetStory(unreachable());
+    story.tick(() => ({ shards: [story.bad()] }));
+    const asked = story.now;
+    const before = story.state;
+    const stale = { goodAt: START, attemptedAt: asked, error: "The service did not answer." };
+    expect(story.tick(() => ({ shards: [stale] }), 60 * MINUTE)).toEqual([]);
+    expect(story.state).toEqual(before);
+    expect(story.tick(() => ({ shards: [story.good()] }))).toEqual([
+      `resolved ServiceUnreachable/${DOWN} recovered`,
+    ]);
+  });
+
+  test("without any shard the inventory's attempts count", () => {
+    const story = new FleetStory(unreachable());
+    expect(story.tick(() => ({ inventory: story.bad(0) }))).toEqual([`firing ServiceUnreachable/${DOWN}`]);
+    expect(story.tick(() => ({ inventory: story.good() }))).toEqual([
+      `resolved ServiceUnreachable/${DOWN} recovered`,
+    ]);
+  });
+});
+
+describe("service: partly_unreachable", () => {
+  const KEY = `ServicePartlyUnreachable/${DOWN}`;
+
+  test("fires when some shards are blind and others are not", () => {
+    const story = new FleetStory(partly());
+    expect(story.tick(() => ({ shards: [story.bad(), story.good()] }))).toEqual([`firing ${KEY}`]);
+    expect(story.tick(() => ({ shards: [story.good(), story.good()] }))).toEqual([
+      `resolved ${KEY} recovered`,
+    ]);
+  });
+
+  test("is not what a service that is wholly gone is called, and does not recover by that", () => {
+    const story = new FleetStory(partly());
+    expect(story.tick(() => ({ shards: [story.bad(), story.bad()] }))).toEqual([]);
+    story.tick(() => ({ shards: [story.bad(), story.good()] }));
+    expect(story.tick(() => ({ shards: [story.bad(), story.bad()] }))).toEqual([]);
+    expect(story.state).not.toEqual({});
+  });
+
+  test("fires when uptime figures are stale, not at the first failure", () => {
+    const story = new FleetStory(partly());
+    const uptimes = (ageMs: number) => () => ({
+      shards: [story.good()],
+      uptimes: story.bad(story.now - ageMs),
+    });
+    expect(story.tick(uptimes(30 * MINUTE))).toEqual([]);
+    expect(story.tick(uptimes(30 * MINUTE + 1))).toEqual([`firing ${KEY}`]);
+    expect(story.alert.annotations.summary).toContain("Uptime figures");
+    expect(story.tick(() => ({ shards: [story.good()], uptimes: story.good() }))).toEqual([
+      `resolved ${KEY} recovered`,
+    ]);
+  });
+
+  test("fires when the location list is missing or not believed, and says so", () => {
+    const story = new FleetStory(partly());
+    const inventory = () => ({ ...story.bad(), error: "the list went from 50 to 3" });
+    expect(story.tick(() => ({ shards: [story.good()], inventory: inventory() }))).toEqual([`firing ${KEY}`]);
+    expect(story.alert.annotations.summary).toContain("location list");
+    expect(story.alert.facts.detail).toBe("the list went from 50 to 3");
+    expect(story.tick(() => ({ shards: [story.good()], inventory: story.good() }))).toEqual([
+      `resolved ${KEY} recovered`,
+    ]);
+  });
+
+  test("a service that is wholly gone is not called partly gone for its list and its figures", () => {
+    const story = new FleetStory(partly());
+    const uptimes = () => story.bad(story.now - 31 * MINUTE);
+    expect(story.tick(() => ({ shards: [story.bad()], inventory: story.bad(), uptimes: uptimes() }))).toEqual(
+      [],
+    );
+  });
+
+  test("figures that grew old while we were down are not stale yet", () => {
+    const story = new FleetStory(partly());
+    const old = { goodAt: START - 600 * MINUTE, attemptedAt: START - 600 * MINUTE };
+    expect(story.tick(() => ({ shards: [story.good()], uptimes: old }))).toEqual([]);
+  });
+});
+
+describe("notifications: failing", () => {
+  const slack = (story: FleetStory, more: Partial<IntegrationHealth> = {}): IntegrationHealth => ({
+    id: "ops/slack/0",
+    receiver: "ops",
+    type: "slack",
+    failing: true,
+    since: story.now - 1_000,
+    detail: "Slack answers 404.",
+    ...more,
+  });
+  const KEY = "NotificationsFailing/integration/ops/slack/0";
+
+  test("speaks of each integration that fails, since it fails", () => {
+    const story = new FleetStory(failingRule({ labels: { severity: "critical" } }));
+    const mail = () => slack(story, { id: "ops/email/0/a@example.com", type: "email", failing: false });
+    expect(story.tick(() => ({ failingIntegrations: [slack(story), mail()] }))).toEqual([`firing ${KEY}`]);
+    expect(story.alert).toMatchObject({
+      subject: { kind: "integration", id: "ops/slack/0" },
+      startsAt: story.now - 1_000,
+      labels: {
+        alertname: "NotificationsFailing",
+        receiver: "ops",
+        integration: "slack",
+        severity: "critical",
+      },
+      facts: { detail: "Slack answers 404." },
+    });
+    expect(
+      story.tick(() => ({ failingIntegrations: [slack(story, { failing: false, detail: "" }), mail()] })),
+    ).toEqual([`resolved ${KEY} recovered`]);
+  });
+
+  test("an integration that is gone from the configuration is no longer watched", () => {
+    const story = new FleetStory(failingRule());
+    story.tick(() => ({ failingIntegrations: [slack(story)] }));
+    expect(story.tick(() => ({}))).toEqual([`resolved ${KEY} no_longer_watched`]);
+    expect(story.state).toEqual({});
+  });
+
+  test("a rule gone from the configuration ends its alert", () => {
+    const story = new FleetStory(failingRule());
+    story.tick(() => ({ failingIntegrations: [slack(story)] }));
+    story.rules = [];
+    expect(story.tick(() => ({ failingIntegrations: [slack(story)] }))).toEqual([
+      `resolved ${KEY} rule_removed`,
+    ]);
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+import {
+  HOUR,
+  INTERVAL,
+  locationRule,
+  MINUTE,
+  missingRule,
+  offlineRule,
+  recording,
+  Story,
+} from "./shard-history.ts";
+
+const MISSING = "RecordingMissing/recording/a";
+
+describe("a recording missing from the answer", () => {
+  test("is reported after `for`, and ends when it is present again", () => {
+    const story = new Story(missingRule({ forMs: MINUTE }));
+    story.sweep({ a: "online", b: "online" });
+    expect(story.sweep({ b: "online" })).toEqual([]);
+    expect(story.reasons()).toEqual(["observed_missing", "RecordingMissing:pending"]);
+    expect(story.sweep({ b: "online" })).toEqual([]);
+    expect(story.reasons(), "said once").toEqual([]);
+    expect(story.sweep({ b: "online" })).toEqual([`firing ${MISSING}`]);
+    expect(story.sweep({ a: "online", b: "online" })).toEqual([`resolved ${MISSING} recovered`]);
+  });
+
+  test("is present when its row cannot be read or says something unknown", () => {
+    const story = new Story(missingRule());
+    story.sweep({ a: "online", b: "online" });
+    expect(story.sweep({ b: "unknown" }, { unreadable: ["a"] })).toEqual([]);
+    story.sweep({});
+    expect(story.last.transitions).toHaveLength(2);
+    expect(story.sweep({ b: "unknown" }, { unreadable: ["a"] })).toHaveLength(2);
+  });
+
+  test("is not missing when a row was dropped that could have been it", () => {
+    const story = new Story(missingRule());
+    story.sweep({ a: "online" });
+    expect(story.sweep({}, { complete: false })).toEqual([]);
+    expect(story.reasons()).toEqual([]);
+    expect(story.sweep({})).toEqual([`firing ${MISSING}`]);
+    expect(story.sweep({}, { complete: false }), "nor is it back").toEqual([]);
+  });
+
+  test("is no evidence for any other rule", () => {
+    const story = new Story(offlineRule({ forMs: MINUTE }), missingRule());
+    story.sweep({ a: "offline" });
+    story.sweep({ a: "offline" });
+    expect(story.sweepFor(10 * MINUTE, {})).toEqual([`firing ${MISSING}`]);
+    expect(story.alertState("a", "RecordingOffline")).toMatchObject({ state: "pending", heldMs: INTERVAL });
+    expect(story.sweep({ a: "offline" })).toEqual([`resolved ${MISSING} recovered`]);
+    expect(story.sweep({ a: "offline" }), "absence did not count").toEqual([
+      "firing RecordingOffline/recording/a",
+    ]);
+    expect(story.sweep({}), "nor does absence end it").toEqual([`firing ${MISSING}`]);
+  });
+
+  test("keeps what was last read of it", () => {
+    const story = new Story();
+    story.sweep({ a: "offline" });
+    const before = story.state.recordings.get("a");
+    story.sweep({});
+    expect(story.state.recordings.get("a")).toEqual(before);
+  });
+});
+
+describe("leaving the fleet", () => {
+  test("after forget_after of absence its alerts end as no longer watched", () => {
+    const story = new Story(offlineRule(), missingRule());
+    story.forgetAfterMs = 5 * MINUTE;
+    story.sweep({ a: "offline" });
+    story.sweepFor(4 * MINUTE + INTERVAL, {});
+    expect(story.state.recordings.has("a")).toBe(true);
+    expect(story.sweep({})).toEqual([
+      "resolved RecordingOffline/recording/a no_longer_watched",
+      `resolved ${MISSING} no_longer_watched`,
+    ]);
+    expect(story.reasons()[0]).toBe("forgotten");
+    expect(story.state.recordings.has("a")).toBe(false);
+    expect(story.sweep({ a: "online" }), "seen later it is ordinary news").toEqual([]);
+  });
+
+  test("time nobody looked is not absence", () => {
+    const story = new Story(missingRule());
+    story.sweep({ a: "online" });
+    story.sweepFor(HOUR, {});
+    story.pass(48 * HOUR);
+    expect(story.sweep({})).toEqual([]);
+    expect(story.sweepFor(22 * HOUR, {}), "an hour before, 22 after").toEqual([]);
+    expect(story.sweepFor(HOUR + INTERVAL, {})).toEqual([`resolved ${MISSING} no_longer_watched`]);
+  });
+
+  test("one whose row cannot be read is there all the time", () => {
+    const story = new Story();
+    story.forgetAfterMs = 5 * MINUTE;
+    story.sweep({ a: "online", b: "online" });
+    for (let i = 0; i < 10; i++) story.sweep({ a: "unknown" }, { unreadable: ["b"] });
+    story.sweep({});
+    expect([...story.state.recordings.keys()]).toEqual(["a", "b"]);
+  });
+
+  test("an incomplete answer never makes anybody leave", () => {
+    const story = new Story(offlineRule());
+    story.forgetAfterMs = MINUTE;
+    story.sweep({ a: "offline" });
+    for (let i = 0; i < 10; i++) expect(story.sweep({}, { complete: false })).toEqual([]);
+    expect(story.state.recordings.has("a")).toBe(true);
+  });
+
+  test("one the inventory knows at a listed location elsewhere has moved, and is not missing", () => {
+    const story = new Story(offlineRule(), missingRule());
+    story.sweep({ a: "offline", b: "online" });
+    story.recordings.set("a", recording("a", { locationId: "L9" }));
+    story.recordings.set("b", recording("b", { locationId: "unlisted" }));
+    story.locations.set("L9", { id: "L9", name: undefined, timezone: undefined });
+    expect(story.sweep({})).toEqual([
+      "resolved RecordingOffline/recording/a no_longer_watched",
+      "firing RecordingMissing/recording/b",
+    ]);
+    expect(story.reasons()).toContain("moved");
+  });
+});
+
+test("an absent recording without alerts still counts for its location while its reading is fresh", () => {
+  const story = new Story(locationRule());
+  story.sweep({ a: "online", b: "online" });
+  expect(story.sweep({ b: "offline" })).toEqual([]);
+  expect(story.sweepFor(2 * INTERVAL, { b: "offline" }), "a's reading is 90 s old").toEqual([]);
+  expect(story.sweep({ b: "offline" }), "only one fresh: fewer than min_recordings").toEqual([]);
+});

@@ -1,0 +1,174 @@
+/** A fleet told tick by tick: each sweep says what the service answers, and the judgement is at hand. */
+
+import type { JudgeContext, Judgement } from "../../src/health/evaluation.ts";
+import { judgeShard } from "../../src/health/judge.ts";
+import type { Location, Reading, Recording, StatusSnapshot } from "../../src/health/recording.ts";
+import type { Condition, Rule } from "../../src/health/rule.ts";
+import type { ScheduleState } from "../../src/health/schedule.ts";
+import type { ShardState } from "../../src/health/shard-state.ts";
+
+export const SECOND = 1_000;
+export const MINUTE = 60_000;
+export const HOUR = 3_600_000;
+/** 2026-03-02 08:00 UTC. */
+export const START = Date.UTC(2026, 2, 2, 8);
+export const INTERVAL = 30 * SECOND;
+
+export const emptyShard: ShardState = { sweptAt: 0, recordings: new Map(), locations: new Map() };
+
+export function rule(alert: string, when: Condition, more: Partial<Rule> = {}): Rule {
+  return {
+    id: alert,
+    alert,
+    when,
+    forMs: 0,
+    keepFiringForMs: 0,
+    respectSchedule: true,
+    labels: {},
+    annotations: {},
+    ...more,
+  };
+}
+
+export const offlineRule = (more: Partial<Rule> = {}) =>
+  rule("RecordingOffline", { kind: "status", status: "offline" }, more);
+export const degradedRule = (more: Partial<Rule> = {}) =>
+  rule("RecordingDegraded", { kind: "status", status: "degraded" }, more);
+export const qualityRule = (more: Partial<Rule> = {}) =>
+  rule("LowQuality", { kind: "average_quality", below: 0.7, clearAbove: 0.8 }, more);
+export const uptimeRule = (more: Partial<Rule> = {}) =>
+  rule("LowUptime", { kind: "overall_uptime", below: 0.95, clearAbove: 0.97, overMs: 24 * HOUR }, more);
+export const missingRule = (more: Partial<Rule> = {}) => rule("RecordingMissing", { kind: "missing" }, more);
+export const locationRule = (more: Partial<Rule> = {}) =>
+  rule("LocationOffline", { kind: "location_offline", atLeast: 1, clearBelow: 0.8, minRecordings: 2 }, more);
+
+/** A row, or just its status. Location `L1` unless it says another. */
+export type Row = Reading["status"] | Partial<Reading>;
+
+export function reading(recordingId: string, row: Row): Reading {
+  const base: Reading = {
+    recordingId,
+    locationId: "L1",
+    status: "online",
+    lastSeenAt: undefined,
+    averageQuality: undefined,
+  };
+  return typeof row === "string" ? { ...base, status: row } : { ...base, ...row };
+}
+
+export function recording(id: string, more: Partial<Recording> = {}): Recording {
+  return {
+    id,
+    name: `Camera ${id}`,
+    organisation: "org1",
+    cameraServer: "cs1",
+    locationId: "L1",
+    useUploadingSchedule: false,
+    timezone: "Europe/London",
+    ...more,
+  };
+}
+
+/** Freezes everything in it, maps' values too. A map itself cannot be frozen: it is compared instead. */
+export function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  const parts = value instanceof Map ? [...value.values()] : Object.values(value);
+  for (const part of parts) deepFreeze(part);
+  return value;
+}
+
+export class Story {
+  now = START;
+  state: ShardState = emptyShard;
+  last: Judgement = { next: emptyShard, transitions: [], decisions: [] };
+  rules: readonly Rule[];
+  locationIds: readonly string[] = ["L1"];
+  excluded = new Set<string>();
+  forgetAfterMs = 24 * HOUR;
+  inSchedule = true;
+  scheduleBegan: number | undefined;
+  readonly schedules = new Map<string, ScheduleState>();
+  readonly uptimes = new Map<string, number>();
+  readonly recordings = new Map<string, Recording>();
+  readonly locations = new Map<string, Location>();
+
+  constructor(...rules: Rule[]) {
+    this.rules = rules;
+  }
+
+  context(): JudgeContext {
+    return {
+      now: this.now,
+      intervalMs: INTERVAL,
+      forgetAfterMs: this.forgetAfterMs,
+      rules: this.rules,
+      inventory: {
+        recording: (id) => this.recordings.get(id),
+        location: (id) => this.locations.get(id),
+      },
+      locationIds: this.locationIds,
+      excluded: this.excluded,
+      uptime: (id) => this.uptimes.get(id),
+      inSchedule: () => this.inSchedule,
+      scheduleOf: (id) => (this.inSchedule ? this.schedules.get(id) : "outside"),
+      scheduleBegan: () => this.scheduleBegan,
+    };
+  }
+
+  /** Time passes without a good answer. */
+  pass(ms: number): this {
+    this.now += ms;
+    return this;
+  }
+
+  /** The next sweep's answer; gives what alerts did, as `firing RecordingOffline/recording/a`. */
+  sweep(
+    rows: Readonly<Record<string, Row>>,
+    more: Partial<StatusSnapshot> = {},
+    afterMs = INTERVAL,
+  ): string[] {
+    this.now += afterMs;
+    const readings = Object.entries(rows).map(([id, row]) => reading(id, row));
+    return this.judge({ readings, unreadable: [], complete: true, ...more });
+  }
+
+  /** The same answer for a while, a sweep per interval; gives what alerts did in all of it. */
+  sweepFor(ms: number, rows: Readonly<Record<string, Row>>): string[] {
+    const said: string[] = [];
+    for (let passed = 0; passed < ms; passed += INTERVAL) said.push(...this.sweep(rows));
+    return said;
+  }
+
+  judge(snapshot: StatusSnapshot): string[] {
+    const before = structuredClone(this.state);
+    deepFreeze(this.state);
+    this.last = judgeShard(this.state, deepFreeze(snapshot), this.context());
+    if (JSON.stringify(plain(before)) !== JSON.stringify(plain(this.state)))
+      throw new Error("previous was changed");
+    this.state = this.last.next;
+    return this.last.transitions.map(({ kind, alert }) =>
+      kind === "resolved" ? `${kind} ${alert.key} ${alert.endReason}` : `${kind} ${alert.key}`,
+    );
+  }
+
+  /** Reasons of the last sweep, `rule:reason` where a rule is involved. */
+  reasons(): string[] {
+    return this.last.decisions.map(({ ruleId, reason }) => (ruleId ? `${ruleId}:${reason}` : reason));
+  }
+
+  get alert() {
+    const alert = this.last.transitions[0]?.alert;
+    if (!alert) throw new Error("the last sweep moved no alert");
+    return alert;
+  }
+
+  alertState(recordingId: string, ruleId: string) {
+    return this.state.recordings.get(recordingId)?.alerts?.[ruleId];
+  }
+}
+
+/** A shard as plain data, for comparing. */
+export function plain(state: ShardState) {
+  return { ...state, recordings: [...state.recordings], locations: [...state.locations] };
+}

@@ -1,0 +1,30 @@
+/**
+ * Which folder of src may import which. Arrows point one way; poll, deliver and digest never import each other;
+ * adapters (service, store, notify, metrics, http, simulator, demo) meet in app and commands. `*` is all but main.
+ */
+export const mayImport: Readonly<Record<string, readonly string[] | "*">> = {
+  main: ["app", "commands", "config", "lib"],
+  app: "*",
+  commands: "*",
+  config: ["health", "alerting", "lib"],
+  health: ["lib"],
+  alerting: ["health", "lib"],
+  poll: ["health", "alerting", "store", "cluster", "lib", ...typesOf("config", "service", "metrics")],
+  deliver: ["health", "alerting", "store", "cluster", "lib", ...typesOf("config", "notify", "metrics")],
+  digest: ["health", "alerting", "store", "cluster", "lib", ...typesOf("config", "service", "notify")],
+  cluster: ["store", "lib", ...typesOf("metrics")],
+  store: ["health", "alerting", "lib"],
+  "redis-embedded": ["store", "lib"],
+  service: ["health", "lib", ...typesOf("config")],
+  notify: ["health", "alerting", "lib", ...typesOf("config")],
+  metrics: ["health", "alerting", "lib"],
+  http: ["health", "alerting", "lib"],
+  backtest: ["health", "alerting", "lib"],
+  simulator: ["lib"],
+  demo: ["lib"],
+  lib: [],
+};
+
+function typesOf(...folders: string[]): string[] {
+  return folders.map((folder) => `${folder} (types)`);
+}

@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import { CHUNK, createBreather, inChunks, runBreathing, SLICE_MS } from "../../src/lib/yield.ts";
+
+/** A clock that moves by `step` ms whenever it is looked at. */
+function steppingClock(step: number): () => number {
+  let at = 0;
+  return () => {
+    at += step;
+    return at;
+  };
+}
+
+describe("a breather", () => {
+  test("lets work go on within a slice", () => {
+    expect(createBreather(() => 0).breathe()).toBeUndefined();
+  });
+
+  test("lets the event loop through once the slice is over, and begins another slice", async () => {
+    let at = 0;
+    const breather = createBreather(() => at);
+    at = SLICE_MS;
+    let turned = false;
+    setImmediate(() => {
+      turned = true;
+    });
+    await breather.breathe();
+    expect(turned).toBe(true);
+    expect(breather.breathe()).toBeUndefined();
+  });
+});
+
+test("work in steps gives its result, with the event loop let through in between", async () => {
+  let turns = 0;
+  const count = () => {
+    turns += 1;
+    if (turns < 100) setImmediate(count);
+  };
+  setImmediate(count);
+  function* work(): Generator<void, string> {
+    for (let i = 0; i < 10; i += 1) yield;
+    return "done";
+  }
+  expect(await runBreathing(work(), createBreather(steppingClock(SLICE_MS)))).toBe("done");
+  expect(turns).toBeGreaterThanOrEqual(9);
+});
+
+test("what a step throws is thrown", async () => {
+  // biome-ignore lint/correctness/useYield: it fails before its first step
+  function* work(): Generator<void, string> {
+    throw new Error("no");
+  }
+  await expect(runBreathing(work())).rejects.toThrow("no");
+});
+
+describe("pieces in chunks", () => {
+  const collect = async (pieces: Iterable<string>) => {
+    const chunks: string[] = [];
+    for await (const chunk of inChunks(pieces)) chunks.push(chunk);
+    return chunks;
+  };
+
+  test("are joined, in order and complete", async () => {
+    const pieces = Array.from({ length: 5_000 }, (_, i) => `${i}`.padStart(100, "."));
+    const chunks = await collect(pieces);
+    expect(chunks.join("")).toBe(pieces.join(""));
+    expect(chunks).toHaveLength(Math.ceil(500_000 / (CHUNK + 100)));
+  });
+
+  test("of nothing are no chunk at all", async () => {
+    expect(await collect(["", ""])).toEqual([]);
+  });
+
+  test("let the event loop through between them", async () => {
+    let breaths = 0;
+    const breathe = () => {
+      breaths += 1;
+      return undefined;
+    };
+    for await (const _ of inChunks(["a", "", "b"], { breathe })) expect(breaths).toBe(3);
+  });
+
+  test("are given up as soon as nobody wants more", async () => {
+    let closed = false;
+    function* endless(): Generator<string, void> {
+      try {
+        for (;;) yield "x".repeat(CHUNK);
+      } finally {
+        closed = true;
+      }
+    }
+    for await (const chunk of inChunks(endless())) {
+      expect(chunk).toHaveLength(CHUNK);
+      break;
+    }
+    expect(closed).toBe(true);
+  });
+});

@@ -1,0 +1,173 @@
+/** Nobody reads at night what the line above has said. */
+import { describe, expect, test } from "vitest";
+import type { NotifiedAlert } from "../../src/alerting/notification.ts";
+import { locationAnnotations } from "../../src/health/annotations.ts";
+import type { ProblemKind } from "../../src/health/problem-kinds.ts";
+import { recordingWitness } from "../../src/health/recording-evaluator.ts";
+import { type Condition, problemOf, type Rule } from "../../src/health/rule.ts";
+import { renderEmail } from "../../src/notify/email/render.ts";
+import { messageOf } from "../../src/notify/message.ts";
+import { renderSlack } from "../../src/notify/slack/render.ts";
+import { limitsBroken, type SlackBody } from "../support/slack-sink.ts";
+import { alertOf, NOW, notificationOf, otherAlert } from "./fixtures.ts";
+
+const labels = { recording: "Till 3", location: "Leeds", location_id: "leeds" };
+const facts = (problem: ProblemKind) => ({ timezone: "Europe/London", problem });
+/** With a quality and an uptime of 40 %. */
+const poorly = recordingWitness(
+  {
+    state: {
+      id: "t3",
+      locationId: "leeds",
+      status: "online",
+      readAt: NOW,
+      since: NOW,
+      lastSeenAt: NOW,
+      onlineSeenAt: NOW,
+      averageQuality: 0.4,
+      presentAt: NOW,
+      alerts: undefined,
+    },
+    read: true,
+    missing: false,
+  },
+  {
+    now: NOW,
+    intervalMs: 30_000,
+    inventory: {
+      recording: (id) => ({
+        id,
+        name: "Till 3",
+        locationId: "leeds",
+        organisation: "",
+        cameraServer: "",
+        timezone: "Europe/London",
+        useUploadingSchedule: false,
+      }),
+      location: (id) => ({ id, name: "Leeds", timezone: "Europe/London" }),
+    },
+    uptime: () => 0.4,
+    inSchedule: () => true,
+    scheduleOf: () => undefined,
+    scheduleBegan: () => undefined,
+  },
+);
+const ruleOf = (when: Condition, annotations = {}): Rule => ({
+  id: "Own",
+  alert: "Own",
+  when,
+  forMs: 0,
+  keepFiringForMs: 0,
+  respectSchedule: true,
+  labels: {},
+  annotations,
+});
+
+function notesOf(alert: NotifiedAlert): readonly string[] {
+  return messageOf(notificationOf({ firing: [alert] }), 10).sections[0]?.entries[0]?.notes ?? [];
+}
+
+describe("the generated words of a rule, whatever it is called,", () => {
+  const notesOfRecording = (when: Condition, own = {}) => {
+    const { annotations } = poorly.describe(ruleOf(when, own), NOW);
+    return notesOf(alertOf("Till 3", { labels, annotations, facts: facts(problemOf(when)) }));
+  };
+
+  test.each<[string, Condition, string[]]>([
+    ["offline", { kind: "status", status: "offline" }, ["The service reports the recording offline."]],
+    [
+      "of low quality",
+      { kind: "average_quality", below: 0.7, clearAbove: 0.8 },
+      ["Average quality was 40 %, below 70 %, when this began; the alert ends at 80 %."],
+    ],
+    [
+      "of low uptime",
+      { kind: "overall_uptime", below: 0.955, clearAbove: 0.97, overMs: 86_400_000 },
+      ["Uptime over 1d was 40 %, below 95.5 %, when this began; the alert ends at 97 %."],
+    ],
+  ])("do not say twice that a recording is %s", (_, when, notes) => {
+    expect(notesOfRecording(when)).toEqual(notes);
+  });
+
+  test("stay beside a rule's own description", () => {
+    const when = { kind: "average_quality", below: 0.7, clearAbove: 0.8 } as const;
+    expect(notesOfRecording(when, { description: "Clean the lens." })).toEqual([
+      "Quality of Till 3 at Leeds is below 70 %",
+      "Clean the lens.",
+    ]);
+  });
+
+  const ofLocation = (own = {}) => {
+    const when = { kind: "location_offline", atLeast: 1, clearBelow: 0.8, minRecordings: 2 } as const;
+    const seen = { startsAt: NOW, offline: 3, of: 4 };
+    const annotations = locationAnnotations(ruleOf(when, own), labels, seen);
+    return otherAlert("location", "leeds", labels, { annotations, facts: facts("location_offline") });
+  };
+
+  test("do not say of a dark location how many were dark at first", () => {
+    expect(notesOf(ofLocation())).toEqual([]);
+    expect(notesOf(ofLocation({ description: "Call the shop." }))).toEqual(["Call the shop."]);
+  });
+});
+
+test("that the service is out of reach is said by the title, and not in a note again", () => {
+  const annotations = { summary: "The analytics service cannot be reached", description: "It answered 503." };
+  const blind = otherAlert("service", "analytics", { alertname: "ServiceUnreachable" }, { annotations });
+  expect(notesOf(blind)).toEqual(["It answered 503."]);
+});
+
+test("a reminder says in its title that it is one", () => {
+  const { title, lead } = messageOf(
+    notificationOf({ reason: "reminder", firing: [alertOf("A", { isNew: false })] }),
+    5,
+  );
+  expect(title).toMatch(/^Reminder: /);
+  expect(lead).toEqual([]);
+});
+
+describe("what several recordings of one location have in common", () => {
+  const impact = "the location usually counts 970 entries on a Friday";
+  const dark = (name: string, zones: string, changes: Partial<NotifiedAlert> = {}) =>
+    alertOf(name, { annotations: { description: "Camera server 7.", zones, impact }, ...changes });
+  const firing = [dark("A", "Ground"), dark("B", "First", { isNew: false }), dark("C", "Second")];
+  const occurrences = (text: string, of: string) => text.split(of).length - 1;
+
+  test("is said once in Slack, within its limits, beside what each has for itself", () => {
+    const body = renderSlack(notificationOf({ reason: "more", firing })) as SlackBody;
+    expect(limitsBroken(body)).toEqual([]);
+    const text = JSON.stringify(body.attachments);
+    expect([impact, "Camera server 7.", "Zones: "].map((part) => occurrences(text, part))).toEqual([1, 1, 3]);
+  });
+
+  test("is said once in each form of a mail", () => {
+    const [from, to] = ["a@b.example", "c@d.example"];
+    const mail = renderEmail(notificationOf({ firing }), { from, sender: from, to: [to], recipient: to });
+    expect(occurrences(mail.text, impact)).toBe(1);
+    expect(occurrences(mail.html ?? "", impact)).toBe(1);
+  });
+
+  test("is said of one alone with it", () => {
+    const message = messageOf(notificationOf({ firing: [dark("A", "Ground")] }), 5);
+    expect(message.common).toEqual([]);
+    expect(message.sections[0]?.entries[0]?.notes).toContain(`Impact: ${impact}`);
+  });
+
+  test("is said with each where there is more than one location: it would not be clear of which", () => {
+    const york = { labels: { alertname: "RecordingOffline", location: "York", location_id: "york" } };
+    const message = messageOf(notificationOf({ firing: [dark("A", "x"), dark("B", "y", york)] }), 5);
+    expect(message.common).toEqual([]);
+    expect(message.sections[0]?.entries.map(({ notes }) => notes.at(-1))).toEqual([
+      `Impact: ${impact}`,
+      `Impact: ${impact}`,
+    ]);
+  });
+
+  test("and is too long for Slack is left out from where it does not fit", () => {
+    const annotations = { description: "&".repeat(400), impact };
+    const body = renderSlack(
+      notificationOf({ firing: ["A", "B"].map((name) => alertOf(name, { annotations })) }),
+    );
+    expect(limitsBroken(body as SlackBody)).toEqual([]);
+    expect(JSON.stringify(body)).not.toContain("&amp;&amp;");
+  });
+});

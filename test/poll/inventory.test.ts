@@ -1,0 +1,196 @@
+import { expect, it } from "vitest";
+import { createAssigned } from "../../src/cluster/shard-assignment.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import { createInventoryJob, planLocations } from "../../src/poll/inventory.ts";
+import { HOUR, MINUTE, T0, useRoom } from "../store/fixtures.ts";
+import { describeWithRedis } from "../support/redis.ts";
+
+const DAY = 24 * HOUR;
+const ids = (count: number) => Array.from({ length: count }, (_, i) => `loc-${i + 1}`);
+const seenAt = (at: number, ...locations: string[]) => new Map(locations.map((id) => [id, at]));
+
+type Input = Parameters<typeof planLocations>[0];
+const plan = (more: Partial<Input>) =>
+  planLocations({
+    now: T0,
+    listed: [],
+    complete: true,
+    lastSeen: new Map(),
+    assigned: [],
+    locations: "all",
+    exclude: [],
+    forgetAfterMs: DAY,
+    ...more,
+  });
+
+const held = (before: readonly string[], listed: readonly string[], more: Partial<Input> = {}) =>
+  plan({ lastSeen: seenAt(T0 - HOUR, ...before), assigned: before, listed, ...more }).held !== undefined;
+
+const TEN = ids(10);
+it.for<[what: string, expected: boolean, before: string[], listed: string[], more?: Partial<Input>]>([
+  ["the first list ever is believed", false, [], TEN],
+  ["an empty first list is believed", false, [], []],
+  ["the same list is believed", false, TEN, [...TEN].reverse()],
+  ["a longer list is believed", false, TEN, [...TEN, "new"]],
+  ["a fifth gone is believed", false, TEN, TEN.slice(2)],
+  ["more than a fifth gone is held", true, TEN, TEN.slice(3)],
+  ["nothing at all is held", true, TEN, []],
+  [
+    "as many others in their place do not make up for those gone",
+    true,
+    TEN,
+    [...TEN.slice(3), "x", "y", "z"],
+  ],
+  ["one of four gone is held", true, ids(4), ids(3)],
+  ["who was excluded is not missed", false, TEN, TEN.slice(3), { exclude: TEN.slice(0, 3) }],
+  ["a named list needs no list of the service", false, TEN, [], { locations: TEN }],
+])("%s", ([, expected, before, listed, more]) => {
+  expect(held(before, listed, more)).toBe(expected);
+});
+
+it("compares with the last list believed, not with all there ever was", () => {
+  const lastSeen = new Map([
+    ...seenAt(T0 - 2 * HOUR, ...TEN.slice(0, 5)),
+    ...seenAt(T0 - HOUR, ...TEN.slice(5)),
+  ]);
+  expect(plan({ lastSeen, assigned: TEN, listed: TEN.slice(6) }).held).toBeUndefined();
+});
+
+it("the reason it is held says what to do", () => {
+  const { held } = plan({ lastSeen: seenAt(T0 - HOUR, ...TEN), assigned: TEN, listed: ["loc-1"] });
+  expect(held).toBe(
+    "the location list went from 10 to 1 of the same locations; if that is right, put those that left in watch.exclude",
+  );
+});
+
+it("a location that is not listed keeps its place until forget_after, and while the list is held", () => {
+  const assigned = ["gone", ...TEN];
+  const lastSeen = new Map([["gone", T0 - DAY], ...seenAt(T0 - HOUR, ...TEN)]);
+  expect(plan({ lastSeen, assigned, listed: TEN }).removed).toEqual(["gone"]);
+  expect(plan({ lastSeen, assigned, listed: TEN, now: T0 - 1 }).removed).toEqual([]);
+  expect(plan({ lastSeen, assigned, listed: [] }).removed).toEqual([]);
+});
+
+it("a location first listed while the list was held is not forgotten at once", () => {
+  expect(
+    plan({ lastSeen: seenAt(T0 - HOUR, ...TEN), assigned: ["new", ...TEN], listed: TEN }).removed,
+  ).toEqual([]);
+});
+
+it("what is excluded or named no more gives up its place at once, even then", () => {
+  const base = { lastSeen: seenAt(T0 - HOUR, ...TEN), assigned: TEN };
+  expect(plan({ ...base, listed: TEN, exclude: ["loc-1"] })).toMatchObject({
+    removed: ["loc-1"],
+    present: TEN.slice(1),
+  });
+  expect(plan({ ...base, listed: [], locations: ["loc-2"] })).toMatchObject({
+    removed: TEN.filter((id) => id !== "loc-2"),
+    present: ["loc-2"],
+  });
+});
+
+it("of a list with unreadable rows nobody is absent", () => {
+  const { seen, present } = plan({
+    lastSeen: seenAt(T0 - HOUR, ...TEN),
+    assigned: TEN,
+    listed: TEN.slice(1),
+    complete: false,
+  });
+  expect([...seen].sort()).toEqual([...TEN].sort());
+  expect(present).toEqual(TEN.slice(1));
+});
+
+describeWithRedis("the inventory job", () => {
+  const room = useRoom();
+
+  function job(
+    lists: (readonly string[] | Error)[],
+    names: (ids: readonly string[]) => Promise<void> = async () => {},
+  ) {
+    let now = T0;
+    const { store } = room();
+    const assigned = createAssigned(() => store.assignments.read());
+    const inventory = createInventoryJob({
+      clock: { now: () => now },
+      log: silentLogger,
+      service: {
+        async locations() {
+          const list = lists.shift() ?? [];
+          if (list instanceof Error) throw list;
+          return {
+            locations: list.map((id) => ({ id, name: `Shop ${id}`, timezone: undefined })),
+            dropped: 0,
+          };
+        },
+        async uptimes({ recids }) {
+          await names(recids);
+          const results = recids.map((id) => ({
+            recording: {
+              id,
+              name: `Camera ${id}`,
+              organisation: "",
+              cameraServer: "",
+              locationId: "loc-1",
+              useUploadingSchedule: false,
+              timezone: "UTC",
+            },
+            buckets: [],
+          }));
+          return { results };
+        },
+      },
+      assignments: store.assignments,
+      assigned,
+      inventory: store.inventory,
+      store: store.shards,
+      places: [store.zones, store.usualEntries],
+      watch: { locations: "all", exclude: [], forgetAfterMs: DAY, locationsPerRequest: 2 },
+      assignedChanged: async () => {},
+    });
+    const pass = (ms: number) => {
+      now += ms;
+    };
+    return { ...inventory, assigned, pass };
+  }
+
+  it("assigns what is listed and notes how it went", async () => {
+    const { refresh, assigned } = job([ids(3)]);
+    expect(await refresh()).toBe(true);
+    expect(assigned.shards().map((shard) => assigned.locations(shard).length)).toEqual([2, 1]);
+    expect(room().store.inventory.location("loc-1")?.name).toBe("Shop loc-1");
+    expect((await room().store.shards.attempts()).get("inventory")).toEqual({ goodAt: T0, attemptedAt: T0 });
+  });
+
+  it("a list that fails or is not believed changes nothing and says so", async () => {
+    const { refresh, assigned, pass } = job([ids(10), new Error("No answer."), [], ids(10)]);
+    await refresh();
+    const before = assigned.locations(0);
+    for (const error of ["No answer.", expect.stringContaining("watch.exclude")]) {
+      pass(HOUR);
+      expect(await refresh()).toBe(false);
+      expect(assigned.locations(0)).toEqual(before);
+      expect((await room().store.shards.attempts()).get("inventory")).toMatchObject({ goodAt: T0, error });
+    }
+    pass(HOUR);
+    expect(await refresh()).toBe(true);
+  });
+
+  it("names are asked for once, kept, and not waited for when they cannot be had", async () => {
+    const asked: (readonly string[])[] = [];
+    const failing = job([], async (recids) => {
+      asked.push(recids);
+      throw new Error("No answer.");
+    });
+    await failing.nameThem(["a", "b"]);
+    await failing.nameThem(["a"]);
+    expect(asked).toEqual([["a", "b"]]);
+    failing.pass(MINUTE + 1);
+    await failing.nameThem(["a"]);
+    expect(asked).toHaveLength(2);
+    const working = job([], async (recids) => void asked.push(recids));
+    await working.nameThem(["a"]);
+    await working.nameThem(["a"]);
+    expect(asked).toHaveLength(3);
+    expect(room().store.inventory.recording("a")?.name).toBe("Camera a");
+  });
+});

@@ -1,0 +1,125 @@
+import { describe, expect, test } from "vitest";
+import type { RecordingUptime } from "../../src/health/recording.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import { createRecallUptime } from "../../src/poll/recall-uptime.ts";
+import { ServiceError } from "../../src/service/errors.ts";
+
+const NOW = Date.parse("2026-01-31T23:30:00Z");
+const HOUR = 3_600_000;
+
+function stage(answer: (id: string) => Promise<RecordingUptime>) {
+  const asked: unknown[] = [];
+  let now = NOW;
+  const recall = createRecallUptime({
+    clock: { now: () => now },
+    log: silentLogger,
+    service: {
+      recordingUptime(id, days) {
+        asked.push([id, days]);
+        return answer(id);
+      },
+    },
+  });
+  const pass = (ms: number) => {
+    now += ms;
+  };
+  return { recall, asked, pass };
+}
+
+function uptimeOf(id: string): RecordingUptime {
+  const recording = {
+    id,
+    name: id,
+    organisation: "",
+    cameraServer: "",
+    locationId: "",
+    useUploadingSchedule: false,
+    timezone: "UTC",
+  };
+  const bucket = {
+    withinSchedule: true,
+    segmentsExpected: 1,
+    segmentsReceived: 1,
+    avgUptimeOnSegment: 1,
+    pcSegmentsReceived: 1,
+    overallUptime: 1,
+  };
+  return { recording, buckets: [{ ...bucket, startAt: NOW }] };
+}
+
+describe("a recording's last month", () => {
+  test("is asked for by its own days, and kept for some hours", async () => {
+    const { recall, asked, pass } = stage(async (id) => uptimeOf(id));
+    expect(await recall("a", "Asia/Tokyo")).toHaveLength(1);
+    expect(asked).toEqual([["a", { start: "2026-01-03", end: "2026-02-01" }]]);
+    pass(6 * HOUR - 1);
+    await recall("a", "Asia/Tokyo");
+    expect(asked).toHaveLength(1);
+    pass(1);
+    await recall("a", "Asia/Tokyo");
+    expect(asked).toHaveLength(2);
+  });
+
+  test("of any recording is not asked for within a minute after the service was in trouble", async () => {
+    const trouble = new ServiceError("rate_limited", "Too many.");
+    const { recall, asked, pass } = stage(() => Promise.reject(trouble));
+    await recall("a", "UTC");
+    expect(await recall("b", "UTC")).toEqual([]);
+    expect(asked).toHaveLength(1);
+    pass(60_000);
+    await recall("b", "UTC");
+    expect(asked).toHaveLength(2);
+  });
+
+  test("that is refused keeps nobody from another recording's", async () => {
+    const refusal = new ServiceError("bad_request", "There is no such recording.");
+    const { recall, asked } = stage((id) =>
+      id === "a" ? Promise.reject(refusal) : Promise.resolve(uptimeOf(id)),
+    );
+    await recall("a", "UTC");
+    expect(await recall("b", "UTC")).toHaveLength(1);
+    expect(asked).toHaveLength(2);
+  });
+
+  test("is left out where the service refuses, which is then left alone for a minute", async () => {
+    const { recall, asked, pass } = stage(() => Promise.reject(new Error("503")));
+    expect(await recall("a", "UTC")).toEqual([]);
+    expect(await recall("a", "UTC")).toEqual([]);
+    expect(asked).toHaveLength(1);
+    pass(60_000);
+    await recall("a", "UTC");
+    expect(asked).toHaveLength(2);
+  });
+
+  test("is not waited for long, and is there for the next look", async () => {
+    const { promise, resolve } = Promise.withResolvers<RecordingUptime>();
+    const { recall, asked } = stage(() => promise);
+    expect(await recall("a", "UTC")).toEqual([]);
+    expect(await recall("a", "UTC")).toEqual([]);
+    resolve(uptimeOf("a"));
+    await promise;
+    await new Promise(setImmediate);
+    expect(await recall("a", "UTC")).toHaveLength(1);
+    expect(asked).toHaveLength(1);
+  });
+
+  test("is asked for four recordings at a time, and kept for 64", async () => {
+    const gates = new Map<string, PromiseWithResolvers<RecordingUptime>>();
+    const { recall, asked } = stage((id) => {
+      const gate = Promise.withResolvers<RecordingUptime>();
+      gates.set(id, gate);
+      return gate.promise;
+    });
+    const looks = ["a", "b", "c", "d", "e"].map((id) => recall(id, "UTC"));
+    expect(asked).toHaveLength(4);
+    for (const [id, { resolve }] of gates) resolve(uptimeOf(id));
+    expect((await Promise.all(looks)).map(({ length }) => length)).toEqual([1, 1, 1, 1, 0]);
+
+    const many = stage(async (id) => uptimeOf(id));
+    for (let i = 0; i < 65; i++) await many.recall(`r${i}`, "UTC");
+    await many.recall("r64", "UTC");
+    expect(many.asked).toHaveLength(65);
+    await many.recall("r0", "UTC");
+    expect(many.asked).toHaveLength(66);
+  });
+});

@@ -1,0 +1,110 @@
+import { expect, it } from "vitest";
+import { createAssigned } from "../../src/cluster/shard-assignment.ts";
+import type { FleetState } from "../../src/health/evaluate-self.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import { createJudgeService } from "../../src/poll/self-alerts.ts";
+import { createFleetStore } from "../../src/store/self-alerts.ts";
+import { rule } from "../health/shard-history.ts";
+import { fires, firing, HOUR, integration, rememberer, SECOND, T0, to, useRoom } from "../store/fixtures.ts";
+import { describeWithRedis } from "../support/redis.ts";
+
+const STEP = 30 * SECOND;
+const INTERVALS = {
+  intervalMs: STEP,
+  uptimeIntervalMs: HOUR,
+  inventoryIntervalMs: HOUR,
+  requestTimeoutMs: 20 * SECOND,
+};
+const slack = integration("ops/slack/0");
+const mail = integration("ops/email/0/a@example.com", { type: "email" });
+const rules = [
+  rule("ServiceUnreachable", { kind: "service", state: "unreachable" }),
+  rule("NotificationsFailing", { kind: "notifications", state: "failing" }),
+];
+
+describeWithRedis("judging the service and the notifications", () => {
+  const room = useRoom();
+
+  function judgeOf(integrations = [slack, mail]) {
+    const { store, redis } = room();
+    const clock = { at: T0 };
+    const assigned = createAssigned();
+    assigned.set(new Map([["north", 0]]));
+    const woken: string[] = [];
+    const judge = createJudgeService({
+      clock: { now: () => clock.at },
+      log: silentLogger,
+      store: store.shards,
+      fleet: createFleetStore<FleetState>(redis, store.keys, {}),
+      groups: store.groups,
+      assigned,
+      rules,
+      ...INTERVALS,
+      route: {
+        key: "{}",
+        receiver: "ops",
+        matchers: [],
+        continue: false,
+        groupBy: [],
+        groupWaitMs: 0,
+        groupIntervalMs: 0,
+        repeatIntervalMs: HOUR,
+        routes: [],
+      },
+      integrations,
+      wake: async (due) => void woken.push(...due.keys()),
+    });
+    return { judge, clock, woken, store };
+  }
+
+  const alerts = async () => (await room().store.shards.alerts()).map(({ key, state }) => `${key} ${state}`);
+
+  it("no shard with a good last sweep is blindness, told to everybody, and over with the next good one", async () => {
+    const { judge, store, clock, woken } = judgeOf();
+    await store.shards.noteAttempt("shard:0", T0, "No answer.");
+    await judge();
+    expect(await alerts()).toEqual(["ServiceUnreachable/service/analytics firing"]);
+    expect(woken.sort()).toEqual([mail.id, slack.id]);
+    clock.at += STEP;
+    await store.shards.noteAttempt("shard:0", clock.at);
+    await judge();
+    expect(await alerts()).toEqual(["ServiceUnreachable/service/analytics resolved"]);
+  });
+
+  it("a failing integration is told by the others alone", async () => {
+    const { judge, store, woken } = judgeOf();
+    await rememberer(room())(T0, fires(firing("cam"), to(slack.id, "g", { groupWaitMs: 0 })));
+    await store.groups.claim(slack, "t", T0, 1_000);
+    const failure = { code: "not_found", detail: "It is gone.", scope: "endpoint" } as const;
+    await store.groups.postpone(slack, "g", "t", { now: T0, at: T0 + HOUR, failure });
+    await judge();
+    expect(woken).toEqual([mail.id]);
+    const failing = (await store.shards.alerts()).find(({ ruleId }) => ruleId === "NotificationsFailing");
+    expect(failing?.subject).toEqual({ kind: "integration", id: slack.id });
+    expect(failing?.facts.detail).toBe("It is gone.");
+  });
+
+  it("an integration that is configured no more fails no more", async () => {
+    const { judge, store } = judgeOf();
+    await rememberer(room())(T0, fires(firing("cam"), to(slack.id, "g", { groupWaitMs: 0 })));
+    await store.groups.claim(slack, "t", T0, 1_000);
+    const failure = { code: "not_found", detail: "It is gone.", scope: "integration" } as const;
+    await store.groups.postpone(slack, "g", "t", { now: T0, at: T0 + HOUR, failure });
+    await judge();
+    const later = judgeOf([mail]);
+    later.clock.at += STEP;
+    await later.judge();
+    expect(await store.incidents.endedSince(0)).toMatchObject([{ endReason: "no_longer_watched" }]);
+  });
+
+  it("leaves a trace of each judgement, also of one that lost its race", async () => {
+    const { judge, store, clock } = judgeOf();
+    await Promise.all([judge(), judge()]);
+    clock.at += STEP;
+    await judge();
+    expect((await store.shards.attempts()).get("fleet")).toEqual({
+      goodAt: T0 + STEP,
+      attemptedAt: T0 + STEP,
+    });
+  });
+});

@@ -1,0 +1,271 @@
+import { expect, it } from "vitest";
+import { createAssigned } from "../../src/cluster/shard-assignment.ts";
+import type { Reading, StatusSnapshot } from "../../src/health/recording.ts";
+import type { Rule } from "../../src/health/rule.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import { createSweep } from "../../src/poll/sweep.ts";
+import { offlineRule } from "../health/shard-history.ts";
+import { HOUR, integration, SECOND, T0, useRoom } from "../store/fixtures.ts";
+import { describeWithRedis } from "../support/redis.ts";
+
+const STEP = 30 * SECOND;
+const slack = integration("ops/slack/0");
+
+const offline = offlineRule();
+
+const row = (recordingId: string, status: Reading["status"], locationId = "north"): Reading => ({
+  recordingId,
+  locationId,
+  status,
+  lastSeenAt: undefined,
+  averageQuality: 1,
+});
+const rows = (...readings: Reading[]): StatusSnapshot => ({ readings, unreadable: [], complete: true });
+
+const named = (id: string) => ({
+  id,
+  name: id,
+  organisation: "",
+  cameraServer: "",
+  locationId: "north",
+  useUploadingSchedule: false,
+  timezone: "UTC",
+});
+
+describeWithRedis("a sweep", () => {
+  const room = useRoom();
+
+  function replica(
+    answers: (StatusSnapshot | Error | (() => Promise<StatusSnapshot>))[],
+    rules: readonly Rule[] = [offline],
+  ) {
+    const store = room().replica();
+    const assigned = createAssigned(() => store.assignments.read());
+    const asked: (readonly string[])[] = [];
+    const woken: string[] = [];
+    const outcomes: string[] = [];
+    const clock = { at: T0 };
+    const sweep = createSweep({
+      clock: { now: () => clock.at },
+      log: silentLogger,
+      service: {
+        async statusUptime({ entities }) {
+          asked.push(entities);
+          const answer = answers.shift() ?? rows(row("b", "online"));
+          if (answer instanceof Error) throw answer;
+          return typeof answer === "function" ? answer() : answer;
+        },
+      },
+      store: store.shards,
+      assigned,
+      inventory: store.inventory,
+      nameThem: async () => {},
+      uptime: () => undefined,
+      lowUptimes: () => new Set(),
+      scheduleOf: () => undefined,
+      scheduleBegan: () => undefined,
+      inSchedule: () => true,
+      refreshFigures: async () => {},
+      rules,
+      excluded: new Set(),
+      intervalMs: STEP,
+      forgetAfterMs: 24 * HOUR,
+      route: {
+        key: "{}",
+        receiver: "ops",
+        matchers: [],
+        continue: false,
+        groupBy: ["location_id"],
+        groupWaitMs: 0,
+        groupIntervalMs: 0,
+        repeatIntervalMs: HOUR,
+        routes: [],
+      },
+      integrations: [slack],
+      wake: async (due) => void woken.push(...due.keys()),
+      swept: (outcome) => void outcomes.push(outcome),
+    });
+    return { sweep, store, assigned, asked, woken, outcomes, clock };
+  }
+
+  const north = new Map([["north", 0]]);
+  const firingNow = async () =>
+    (await room().store.shards.alerts()).map(({ key, state }) => `${key} ${state}`);
+
+  it("asks for its locations, remembers what it saw and wakes who has something to say", async () => {
+    const one = replica([rows(row("a", "offline"), row("b", "online"))]);
+    one.assigned.set(north);
+    await one.sweep(0);
+    expect(one.asked).toEqual([["north"]]);
+    expect([one.outcomes, one.woken]).toEqual([["ok"], [slack.id]]);
+    expect(await firingNow()).toEqual(["RecordingOffline/recording/a firing"]);
+  });
+
+  it("a question that failed changes nothing but the note that it failed", async () => {
+    const one = replica([rows(row("a", "offline")), new Error("No answer.")]);
+    one.assigned.set(north);
+    await one.sweep(0);
+    const before = await one.store.shards.read(0);
+    one.clock.at += STEP;
+    await one.sweep(0);
+    expect(one.outcomes).toEqual(["ok", "failed"]);
+    expect(await one.store.shards.read(0)).toBe(before);
+    expect((await one.store.shards.attempts()).get("shard:0")).toEqual({
+      goodAt: T0,
+      attemptedAt: T0 + STEP,
+      error: "No answer.",
+    });
+    expect(await firingNow()).toEqual(["RecordingOffline/recording/a firing"]);
+  });
+
+  it("a judgement that lost its race is thrown away, and wakes nobody", async () => {
+    const quick = replica([rows(row("a", "online"))]);
+    quick.assigned.set(north);
+    const slow = replica([
+      async () => {
+        await quick.sweep(0);
+        return rows(row("a", "offline"));
+      },
+    ]);
+    slow.assigned.set(north);
+    await slow.sweep(0);
+    expect([quick.outcomes, slow.outcomes, slow.woken]).toEqual([["ok"], ["lost"], []]);
+    expect(await firingNow()).toEqual([]);
+  });
+
+  it("a slow answer counts from when it was asked for, not from when it came", async () => {
+    const one = replica([
+      async () => {
+        one.clock.at += 20 * SECOND;
+        return rows(row("a", "offline"));
+      },
+    ]);
+    one.assigned.set(north);
+    await one.sweep(0);
+    const { sweptAt, recordings } = (await one.store.shards.read(0)).state;
+    expect([sweptAt, recordings.get("a")?.readAt, recordings.get("a")?.since]).toEqual([T0, T0, T0]);
+    expect((await one.store.shards.attempts()).get("shard:0")).toEqual({ goodAt: T0, attemptedAt: T0 });
+    const [alert] = await one.store.shards.alerts();
+    expect([alert?.startsAt, alert?.firedAt]).toEqual([T0, T0]);
+  });
+
+  it("slow answers add up for a rule by the time between their questions", async () => {
+    const slowly = (ms: number) => async () => {
+      one.clock.at += ms;
+      return rows(row("a", "offline"));
+    };
+    const one = replica([slowly(0), slowly(20 * SECOND), slowly(0)], [{ ...offline, forMs: 40 * SECOND }]);
+    one.assigned.set(north);
+    await one.sweep(0);
+    one.clock.at = T0 + STEP;
+    await one.sweep(0);
+    expect(one.clock.at).toBe(T0 + STEP + 20 * SECOND);
+    expect(await firingNow()).toEqual([]);
+    one.clock.at = T0 + 2 * STEP;
+    await one.sweep(0);
+    expect(await firingNow()).toEqual(["RecordingOffline/recording/a firing"]);
+  });
+
+  it("an older question that fails late says nothing against a newer one that was answered", async () => {
+    const quick = replica([rows(row("a", "online"))]);
+    quick.assigned.set(north);
+    const slow = replica([
+      async () => {
+        quick.clock.at = T0 + 5 * SECOND;
+        await quick.sweep(0);
+        slow.clock.at = T0 + 20 * SECOND;
+        throw new Error("No answer.");
+      },
+    ]);
+    slow.assigned.set(north);
+    await slow.sweep(0);
+    expect([quick.outcomes, slow.outcomes]).toEqual([["ok"], ["failed"]]);
+    const at = T0 + 5 * SECOND;
+    expect((await quick.store.shards.attempts()).get("shard:0")).toEqual({ goodAt: at, attemptedAt: at });
+  });
+
+  it("before assignments are known nothing is swept; one under way is not begun again", async () => {
+    const one = replica([]);
+    await one.sweep(0);
+    expect([one.asked, one.outcomes]).toEqual([[], []]);
+    one.assigned.set(north);
+    await Promise.all([one.sweep(0), one.sweep(0)]);
+    expect(one.outcomes).toEqual(["ok"]);
+  });
+
+  it("a shard without locations asks nobody, ends what was said, and leaves nothing behind", async () => {
+    const one = replica([rows(row("a", "offline"))]);
+    one.assigned.set(north);
+    await one.sweep(0);
+    await one.store.uptime.saveFigures(0, T0, new Map());
+    one.assigned.set(new Map());
+    one.clock.at += STEP;
+    await one.sweep(0);
+    expect(one.asked).toHaveLength(1);
+    expect(await firingNow()).toEqual(["RecordingOffline/recording/a resolved"]);
+    const [ended] = await one.store.incidents.endedSince(0);
+    expect(ended?.endReason).toBe("no_longer_watched");
+    const left = await room().keys();
+    expect(left.filter((key) => /^(shard|uptime|figures|attempts|recordings)/.test(key))).toEqual([]);
+  });
+
+  it("a replica that does not know of a location yet ends nothing of it", async () => {
+    const { store } = room();
+    await store.assignments.update(["north", "south"], [], 2);
+    const knows = replica([rows(row("a", "online"), row("s", "offline", "south"))]);
+    await knows.assigned.follow();
+    await knows.sweep(0);
+    const stale = replica([rows(row("a", "online")), rows(row("a", "online"), row("s", "offline", "south"))]);
+    stale.assigned.set(north);
+    await stale.sweep(0);
+    expect(stale.outcomes).toEqual(["lost"]);
+    expect(await firingNow()).toEqual(["RecordingOffline/recording/s firing"]);
+    await stale.sweep(0);
+    expect(stale.asked[1]).toEqual(["north", "south"]);
+    expect(await firingNow()).toEqual(["RecordingOffline/recording/s firing"]);
+  });
+
+  it("a camera that moved to a location of another shard is missing at neither", async () => {
+    const one = replica([
+      rows(row("a", "offline"), row("b", "online")),
+      rows(row("c", "online", "south")),
+      rows(row("a", "offline", "south"), row("c", "online", "south")),
+      rows(row("b", "online")),
+    ]);
+    one.assigned.set(
+      new Map([
+        ["north", 0],
+        ["south", 1],
+      ]),
+    );
+    await one.store.inventory.saveLocations(
+      ["north", "south"].map((id) => ({ id, name: id, timezone: undefined })),
+    );
+    await one.store.inventory.saveRecordings([named("a")]);
+    for (const shard of [0, 1, 1, 0]) {
+      one.clock.at += STEP;
+      await one.sweep(shard);
+    }
+    expect((await one.store.shards.read(0)).state.recordings.has("a")).toBe(false);
+    expect((await one.store.shards.read(1)).state.recordings.get("a")?.locationId).toBe("south");
+    expect(await firingNow()).toContain("RecordingOffline/recording/a firing");
+    expect((await one.store.incidents.endedSince(0)).map(({ endReason }) => endReason)).toEqual([
+      "no_longer_watched",
+    ]);
+  });
+
+  it("who left the fleet loses the name that was kept", async () => {
+    const one = replica([rows(row("a", "online"), row("b", "online"))]);
+    one.assigned.set(north);
+    await one.store.inventory.saveRecordings([named("a"), named("b")]);
+    for (let at = 0; at < 24 * HOUR; at += 2 * STEP) {
+      one.clock.at = T0 + at;
+      await one.sweep(0);
+    }
+    expect(one.store.inventory.recording("a")).toBeDefined();
+    one.clock.at = T0 + 24 * HOUR;
+    await one.sweep(0);
+    expect(one.store.inventory.recording("a")).toBeUndefined();
+    expect(one.store.inventory.recording("b")).toBeDefined();
+  });
+});

@@ -1,0 +1,143 @@
+import { expect, it } from "vitest";
+import { createDailyBuckets } from "../../src/digest/daily-buckets.ts";
+import type { UptimeBucket } from "../../src/health/recording.ts";
+import { dayOf } from "../../src/lib/days.ts";
+import { advance, calendarOf, firstDay } from "../../src/poll/uptime.ts";
+import type { UptimeHistory } from "../../src/store/uptime.ts";
+
+const HOUR = 3_600_000;
+const RETAIN = 72 * HOUR;
+const LONDON = "Europe/London";
+
+const bucket = (
+  startAt: number,
+  overallUptime: number | undefined,
+  more: Partial<UptimeBucket> = {},
+): UptimeBucket => ({
+  startAt,
+  withinSchedule: true,
+  segmentsExpected: 60,
+  segmentsReceived: undefined,
+  avgUptimeOnSegment: undefined,
+  pcSegmentsReceived: undefined,
+  overallUptime,
+  ...more,
+});
+
+const hours = (from: number, count: number, ratio = 1) =>
+  Array.from({ length: count }, (_, i) => bucket(from + i * HOUR, ratio));
+
+const AT = Date.parse("2026-03-10T09:00:00Z");
+it.for<[string, (string | undefined)[], string]>([
+  ["of nobody anything is known: all of the window", [undefined], "2026-03-07"],
+  ["no recordings: today", [], "2026-03-10"],
+  ["yesterday is finished: today", ["2026-03-09"], "2026-03-10"],
+  ["the one that is furthest behind counts", ["2026-03-09", "2026-03-08"], "2026-03-09"],
+  ["a newcomer among them: all of the window", ["2026-03-09", undefined], "2026-03-07"],
+  ["nothing older than what is kept", ["2026-01-01"], "2026-03-07"],
+  ["a clock that was ahead asks for today", ["2026-03-20"], "2026-03-10"],
+])("%s", ([, finished, expected]) => {
+  expect(firstDay(finished, AT, "UTC", RETAIN)).toBe(expected);
+});
+
+it("days are those of the recording's zone", () => {
+  const at = Date.parse("2026-03-10T23:30:00Z");
+  expect([dayOf(at, "Asia/Tokyo"), dayOf(at, "America/Los_Angeles")]).toEqual(["2026-03-11", "2026-03-10"]);
+  expect(firstDay(["2026-03-09"], at, "Asia/Tokyo", RETAIN)).toBe("2026-03-10");
+});
+
+it("yesterday is finished from six o'clock local time on", () => {
+  const finished = (iso: string) => calendarOf(Date.parse(iso), LONDON, RETAIN).finishedDay;
+  expect(finished("2026-03-10T05:59:00Z")).toBe("2026-03-08");
+  expect(finished("2026-03-10T06:00:00Z")).toBe("2026-03-09");
+  expect(finished("2026-07-10T05:00:00Z")).toBe("2026-07-09");
+});
+
+it.for([
+  ["spring forward, 23 hours", "2026-03-29", 23],
+  ["fall back, 25 hours", "2026-10-25", 25],
+  ["any other day", "2026-06-10", 24],
+] as const)("a day is one ratio of all its hours: %s", ([, day, count]) => {
+  const start = new Date(`${day}T00:00:00Z`).getTime() - (day === "2026-03-29" ? 0 : HOUR);
+  const fresh = [
+    ...hours(start - HOUR, 1, 0),
+    ...hours(start, count - 1),
+    bucket(start + (count - 1) * HOUR, 0),
+    bucket(start + count * HOUR, 0),
+  ];
+  const calendar = calendarOf(start + count * HOUR + 10 * HOUR, LONDON, RETAIN);
+  const { days } = advance(undefined, fresh, calendar);
+  expect(days[day]?.ratio).toBeCloseTo((count - 1) / count, 10);
+  expect(days[day]?.segmentsExpected).toBe(60 * count);
+});
+
+it("a day read again replaces its ratio; days outlive their hours, 62 of them", () => {
+  let history: UptimeHistory | undefined;
+  const begin = Date.parse("2026-01-01T00:00:00Z");
+  for (let day = 0; day < 70; day++) {
+    const start = begin + day * 24 * HOUR;
+    history = advance(history, hours(start, 24, 0.5), calendarOf(start + 31 * HOUR, "UTC", RETAIN));
+    history = advance(history, hours(start, 24, 0.9), calendarOf(start + 32 * HOUR, "UTC", RETAIN));
+  }
+  expect(Object.keys(history?.days ?? {})).toHaveLength(62);
+  expect(history?.days["2026-03-11"]?.ratio).toBeCloseTo(0.9);
+  expect(history?.days["2026-01-01"]).toBeUndefined();
+  expect(history?.buckets.length).toBeLessThanOrEqual(72);
+  expect(history?.finishedDay).toBe("2026-03-11");
+});
+
+it("no data and time outside the schedule make no day", () => {
+  const start = Date.parse("2026-03-09T00:00:00Z");
+  const fresh = [bucket(start, undefined), bucket(start + HOUR, 0, { withinSchedule: false })];
+  expect(advance(undefined, fresh, calendarOf(AT, "UTC", RETAIN)).days).toEqual({});
+});
+
+it("older days stand in where hours are not kept any more, never beside them", () => {
+  const midnight = Date.parse("2026-03-28T00:00:00Z");
+  const history: UptimeHistory = {
+    buckets: hours(midnight + 24 * HOUR, 5),
+    days: {
+      "2026-03-27": { ratio: 0.25, segmentsExpected: 100 },
+      "2026-03-28": { ratio: 0.5, segmentsExpected: 200 },
+      "2026-03-29": { ratio: 0.75, segmentsExpected: 300 },
+    },
+    finishedDay: "2026-03-29",
+  };
+  const dailyBuckets = createDailyBuckets();
+  const all = dailyBuckets(history, LONDON, midnight);
+  expect(all.map(({ startAt, overallUptime }) => [startAt, overallUptime])).toEqual([
+    [midnight, 0.5],
+    ...hours(midnight + 24 * HOUR, 5).map(({ startAt }) => [startAt, 1]),
+  ]);
+  expect(all[0]).toMatchObject({ withinSchedule: true, segmentsExpected: 200 });
+  expect(dailyBuckets(history, LONDON, midnight + 26 * HOUR)).toHaveLength(3);
+});
+
+it("a day of which only the last hours are kept is given as a day", () => {
+  const midnight = Date.parse("2026-03-27T00:00:00Z");
+  const history: UptimeHistory = {
+    buckets: hours(midnight + 20 * HOUR, 28),
+    days: {
+      "2026-03-27": { ratio: 0.25, segmentsExpected: 100 },
+      "2026-03-28": { ratio: 0.5, segmentsExpected: 200 },
+    },
+    finishedDay: "2026-03-28",
+  };
+  const starts = createDailyBuckets()(history, LONDON, 0).map(({ startAt }) => (startAt - midnight) / HOUR);
+  expect(starts).toEqual([0, ...Array.from({ length: 24 }, (_, i) => 24 + i)]);
+});
+
+it("a day's bucket begins at its local midnight, also after a clock change", () => {
+  const history: UptimeHistory = {
+    buckets: [],
+    days: {
+      "2026-03-29": { ratio: 1, segmentsExpected: 1 },
+      "2026-03-30": { ratio: 1, segmentsExpected: 1 },
+    },
+    finishedDay: undefined,
+  };
+  const starts = createDailyBuckets()(history, LONDON, 0).map(({ startAt }) =>
+    new Date(startAt).toISOString(),
+  );
+  expect(starts).toEqual(["2026-03-29T00:00:00.000Z", "2026-03-29T23:00:00.000Z"]);
+});

@@ -1,0 +1,155 @@
+import { beforeEach, expect, it } from "vitest";
+import type { Destination } from "../../src/alerting/destinations.ts";
+import type { Claim } from "../../src/store/groups.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import {
+  camera,
+  ends,
+  fires,
+  firing,
+  HOUR,
+  integration,
+  LEASE,
+  MINUTE,
+  rememberer,
+  SECOND,
+  slack,
+  T0,
+  to,
+  useRoom,
+} from "./fixtures.ts";
+
+describeWithRedis("a start without memory", () => {
+  const room = useRoom();
+  beforeEach(() => room().redis.del(room().store.keys.started));
+  const begin = (now = T0) => room().store.start.begin(now);
+  const sum = (now: number, ...ids: string[]) =>
+    room().store.start.sum([slack.id], ids, { complete: true, unsettled: 2 }, now);
+  const claim = (now: number) => room().store.groups.claim(slack, "t", now, LEASE);
+  const whatOf = (found: Claim) =>
+    found.kind === "group" ? [found.group, found.alerts.map(({ id }) => id)] : found.kind;
+  const settle = (group: string, now: number, untold: string[]) =>
+    room().store.groups.settle(slack, group, "t", {
+      now,
+      said: true,
+      told: untold.map(() => ({ alert: camera, toldAt: now, groupId: group })),
+      over: [],
+      untold,
+      nextAt: undefined,
+    });
+
+  it("holds everything back until there is a summary, then says that first", async () => {
+    expect(await begin()).toEqual({ gathering: true, since: T0 });
+    await rememberer(room())(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
+    expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
+    await sum(T0 + MINUTE, camera.id);
+    const found = await claim(T0 + MINUTE);
+    expect(found).toMatchObject({
+      group: "started",
+      labels: { complete: "true", unsettled: "2" },
+      dueSince: T0 + MINUTE,
+    });
+    expect(whatOf(found)).toEqual(["started", [camera.id]]);
+    await settle("started", T0 + MINUTE, [camera.id]);
+    const next = await claim(T0 + MINUTE);
+    expect(whatOf(next)).toEqual(["g", [camera.id]]);
+    expect(next.kind === "group" && [...next.told.keys()]).toEqual([camera.id]);
+  });
+
+  it("is over once it was said: the same Redis is a memory from then on", async () => {
+    await begin();
+    await sum(T0);
+    expect(whatOf(await claim(T0))).toEqual(["started", []]);
+    await settle("started", T0, []);
+    expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
+    expect(await begin(T0 + HOUR)).toEqual({ gathering: false, since: T0 });
+    await sum(T0 + HOUR, camera.id);
+    expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
+  });
+
+  it("is said again after a crash between sending and writing down, and not after that", async () => {
+    await begin();
+    await sum(T0);
+    await claim(T0);
+    await room().endLease(slack.id);
+    expect(whatOf(await claim(T0 + LEASE))).toEqual(["started", []]);
+    await settle("started", T0 + LEASE, []);
+    expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
+  });
+
+  it("is not said again because a member ended while it was sent; that end is news of its group", async () => {
+    const remember = rememberer(room());
+    await begin();
+    await remember(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0, groupIntervalMs: SECOND })));
+    await sum(T0, camera.id);
+    await claim(T0);
+    await remember(T0 + SECOND, ends(camera, T0 + SECOND));
+    await settle("started", T0 + SECOND, [camera.id]);
+    const next = await claim(T0 + MINUTE);
+    expect(next).toMatchObject({ group: "g", alerts: [{ state: "resolved" }] });
+    expect(next.kind === "group" && next.told.has(camera.id)).toBe(true);
+  });
+
+  it("keeps nobody waiting where it is refused as a message", async () => {
+    await begin();
+    await rememberer(room())(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
+    await sum(T0);
+    await claim(T0);
+    const failure = { code: "bad_request", detail: "no", scope: "message" } as const;
+    await room().store.groups.postpone(slack, "started", "t", { now: T0, at: T0 + HOUR, failure });
+    expect(whatOf(await claim(T0 + SECOND))).toEqual(["g", [camera.id]]);
+  });
+
+  it("lets nobody speak in a Redis emptied a moment ago, before anybody has noticed", async () => {
+    await rememberer(room())(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
+    expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
+    await begin(T0 + HOUR);
+    expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
+  });
+
+  it("is made once, though several replicas make it at the same time", async () => {
+    const other = integration("ops/email/0/x");
+    await begin();
+    await rememberer(room())(T0, fires(camera, to(slack.id)));
+    const all = [slack.id, other.id];
+    const picture = { complete: true, unsettled: 0 };
+    const made = await Promise.all(
+      [room().store, room().replica()].map(({ start }) => start.sum(all, [camera.id], picture, T0)),
+    );
+    expect(made.sort()).toEqual([false, true]);
+    expect(whatOf(await claim(T0))).toEqual(["started", [camera.id]]);
+    expect(whatOf(await room().store.groups.claim(other, "t", T0, LEASE))).toEqual(["started", []]);
+  });
+
+  it("goes with an integration that is gone before it was told", async () => {
+    const other = integration("ops/email/0/x");
+    await begin();
+    await rememberer(room())(T0, fires(camera, to(other.id)));
+    await sum(T0);
+    const reroute = (ids: string[], ...places: Destination[]) =>
+      room().store.groups.reroute([{ id: camera.id, to: places }], ids, T0 + SECOND);
+    await reroute([other.id], to(other.id));
+    expect((await room().keys()).filter((key) => key.includes("slack"))).toEqual([]);
+    await reroute([other.id, slack.id], to(other.id), to(slack.id, "g", { groupWaitMs: 0 }));
+    expect(whatOf(await claim(T0 + MINUTE))).toEqual(["g", [camera.id]]);
+  });
+
+  it("gathers more alerts than one call takes, and the same ones twice", async () => {
+    const many = Array.from({ length: 1_100 }, (_, i) => firing(`cam-${i}`));
+    await begin();
+    await rememberer(room())(T0, ...many.map((alert) => fires(alert, to(slack.id))));
+    const ids = many.map(({ id }) => id);
+    await sum(T0, ...ids);
+    await sum(T0, ...ids);
+    const found = await claim(T0);
+    expect(found.kind === "group" && found.alerts.length).toBe(1_100);
+  });
+
+  it("keeps its members over a restart, with another configuration too", async () => {
+    await begin();
+    await rememberer(room())(T0, fires(camera, to(slack.id)));
+    await sum(T0, camera.id);
+    await room().store.groups.reroute([{ id: camera.id, to: [to(slack.id, "h")] }], [slack.id], T0 + SECOND);
+    expect(whatOf(await claim(T0 + SECOND))).toEqual(["started", [camera.id]]);
+  });
+});

@@ -1,0 +1,151 @@
+/** A store over a real Redis, under a prefix of its own for each test. */
+import { randomUUID } from "node:crypto";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import type { Destination } from "../../src/alerting/destinations.ts";
+import type { Integration } from "../../src/alerting/route.ts";
+import type { Alert } from "../../src/health/alert.ts";
+import type { Instant } from "../../src/lib/clock.ts";
+import type { Claimed } from "../../src/store/groups.ts";
+import type { Change } from "../../src/store/shards.ts";
+import { createStore, type Store } from "../../src/store/store.ts";
+import { startTestRedis, type TestRedis } from "../support/redis.ts";
+
+export const SECOND = 1_000;
+export const MINUTE = 60_000;
+export const HOUR = 3_600_000;
+export const T0 = Date.UTC(2026, 2, 2, 8);
+/** How long a claim holds, and a new group waits, in these tests. */
+export const LEASE = 13 * SECOND;
+export const WAIT = 30 * SECOND;
+
+export interface Room {
+  readonly redis: Redis;
+  readonly prefix: string;
+  readonly store: Store;
+  /** A second replica's store: its own memory, the same Redis. */
+  replica(): Store;
+  /** Every key left under the prefix, without it, sorted; the revision of the alerts and the memory's marker always are. */
+  keys(): Promise<string[]>;
+  /** Lets the lease of an integration run out. */
+  endLease(integration: string): Promise<void>;
+}
+
+/** Call in a `describeWithRedis`; gives the room of the test that is running. */
+export function useRoom(): () => Room {
+  let server: TestRedis;
+  let redis: Redis;
+  let room: Room;
+  beforeAll(async () => {
+    server = await startTestRedis();
+    redis = new Redis(server.url);
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+  beforeEach(async () => {
+    room = openRoom(redis);
+    await remembers(room);
+  });
+  return () => room;
+}
+
+export function openRoom(redis: Redis, prefix = `t-${randomUUID()}`): Room {
+  const head = `{${prefix}}:`;
+  return {
+    redis,
+    prefix,
+    store: createStore(redis, prefix),
+    replica: () => createStore(redis, prefix),
+    keys: async () =>
+      (await redis.keys(`${head}*`))
+        .map((key) => key.slice(head.length))
+        .filter((key) => key !== "rev" && key !== "started")
+        .sort(),
+    endLease: async (integration) => void (await redis.del(`${head}claim:${integration}`)),
+  };
+}
+
+/** Nothing is said before the summary of a start without memory: here it was made long ago. */
+export async function remembers({ redis, store }: Pick<Room, "redis" | "store">): Promise<void> {
+  await redis.hset(store.keys.started, { state: "summed", since: 0 });
+}
+
+/** A firing episode of `name` that began at `firedAt`. */
+export function firing(name: string, firedAt: Instant = T0, labels: Record<string, string> = {}): Alert {
+  return {
+    id: `${name}@${firedAt}`,
+    key: name,
+    ruleId: "RecordingOffline",
+    subject: { kind: "recording", id: name },
+    labels: { alertname: "RecordingOffline", recording_id: name, ...labels },
+    annotations: {},
+    state: "firing",
+    startsAt: firedAt,
+    firedAt,
+    updatedAt: firedAt,
+    facts: { timezone: "UTC" },
+  };
+}
+
+/** The same episode, over. */
+export function over(alert: Alert, endsAt: Instant): Alert {
+  return { ...alert, state: "resolved", updatedAt: endsAt, endsAt, endReason: "recovered" };
+}
+
+export function integration(id: string, more: Partial<Integration> = {}): Integration {
+  const receiver = id.split("/")[0] ?? id;
+  return { id, receiver, type: "slack", sendResolved: true, endpoint: `hook-${id}`, paceMs: 0, ...more };
+}
+
+export function to(integration: string, group = "g", more: Partial<Destination> = {}): Destination {
+  return {
+    integration,
+    group,
+    labels: { location_id: group },
+    groupWaitMs: 30 * SECOND,
+    groupIntervalMs: 5 * MINUTE,
+    repeatIntervalMs: 4 * HOUR,
+    ...more,
+  };
+}
+
+export const fires = (alert: Alert, ...places: Destination[]): Change => ({
+  kind: "firing",
+  alert,
+  to: places,
+});
+export const ends = (alert: Alert, endsAt: Instant): Change => ({
+  kind: "resolved",
+  alert: over(alert, endsAt),
+  to: [],
+});
+
+/** Remembers changes as sweeps of one shard would, one after the other; gives what was woken. */
+export function rememberer({ store }: Pick<Room, "store">, shard = 0) {
+  let nonce = "";
+  return async (now: Instant, ...changes: Change[]): Promise<ReadonlyMap<string, Instant>> => {
+    const key = store.keys.shard(shard);
+    const remembered = await store.shards.remember({ key, expected: nonce, document: "{}", now, changes });
+    if (remembered.outcome === "lost") throw new Error("lost a race nobody ran");
+    nonce = remembered.nonce;
+    return remembered.wake;
+  };
+}
+
+/** The integration and the episode these tests speak of where it does not matter which. */
+export const slack = integration("ops/slack/0");
+export const camera = firing("cam");
+
+/** Claims the group due at an integration; fails where there is none. */
+export async function claimed(
+  { store }: Pick<Room, "store">,
+  now: Instant,
+  token = "t1",
+  who = slack,
+): Promise<Claimed> {
+  const claim = await store.groups.claim(who, token, now, LEASE);
+  if (claim.kind !== "group") throw new Error(`not claimed: ${JSON.stringify(claim)}`);
+  return claim;
+}

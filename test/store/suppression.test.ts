@@ -1,0 +1,262 @@
+/** What is held is looked at again when its holder is gone, whatever happens between a decision and its record. */
+import { expect, it } from "vitest";
+import { parseMatchers } from "../../src/alerting/matcher.ts";
+import type { Kept } from "../../src/alerting/needs-update.ts";
+import { endSilence, SILENCE_KEPT_MS, type Silence } from "../../src/alerting/silence.ts";
+import type { Claimed } from "../../src/store/groups.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import {
+  ends,
+  fires,
+  firing,
+  HOUR,
+  MINUTE,
+  type Room,
+  rememberer,
+  SECOND,
+  slack,
+  T0,
+  to,
+  useRoom,
+  WAIT,
+} from "./fixtures.ts";
+
+const shop = firing("shop");
+const camera = firing("camera");
+const quiet = { said: false, told: [], over: [], untold: [] };
+
+const kept = (more: Partial<Kept> = {}): Kept => ({
+  by: [{ reason: "inhibited", by: shop.id }],
+  untold: [camera.id],
+  maybeTold: [],
+  lateFrom: undefined,
+  ...more,
+});
+
+const silence = (more: Partial<Silence> = {}): Silence => ({
+  id: "5bd3a7a0-0000-4000-8000-000000000000",
+  matchers: parseMatchers('location="Leeds", severity=~"c.*"'),
+  startsAt: T0,
+  endsAt: T0 + HOUR,
+  updatedAt: T0,
+  createdBy: "dana",
+  comment: "rewiring",
+  annotations: {},
+  ...more,
+});
+const bySilence = kept({ by: [{ reason: "silenced", by: silence().id, until: silence().endsAt }] });
+
+async function claim({ store }: Room, now: number, token = "t"): Promise<Claimed> {
+  const claimed = await store.groups.claim(slack, token, now, 13 * SECOND);
+  if (claimed.kind !== "group") throw new Error(`nothing due: ${claimed.kind}`);
+  return claimed;
+}
+
+/** The shop and its camera fire; the camera's group was looked at, and held, at T0 + 30 s. */
+async function held(room: Room, what: Kept = kept()) {
+  const remember = rememberer(room);
+  await remember(T0, fires(shop), fires(camera, to(slack.id)));
+  await claim(room, T0 + WAIT);
+  const nextAt = T0 + WAIT + 5 * MINUTE;
+  const due = await room.store.groups.settle(slack, "g", "t", {
+    now: T0 + WAIT,
+    ...quiet,
+    nextAt,
+    kept: what,
+  });
+  expect(due).toBe(nextAt);
+  return { remember };
+}
+
+describeWithRedis("what is held", () => {
+  const room = useRoom();
+
+  it("is due at once when the alert that holds it ends", async () => {
+    const { remember } = await held(room());
+    expect(await remember(T0 + MINUTE, ends(shop, T0 + MINUTE))).toEqual(new Map([[slack.id, T0 + MINUTE]]));
+    expect(await claim(room(), T0 + MINUTE)).toMatchObject({
+      dueSince: T0 + MINUTE,
+      groupIntervalMs: 5 * MINUTE,
+      heldBefore: [camera.id],
+    });
+  });
+
+  it("is not due for the end of another, nor twice for the same", async () => {
+    const { remember } = await held(room());
+    const other = firing("other");
+    await remember(T0 + MINUTE, fires(other), ends(other, T0 + MINUTE));
+    expect(await room().store.groups.nextDue([slack.id])).toEqual(
+      new Map([[slack.id, T0 + WAIT + 5 * MINUTE]]),
+    );
+    await remember(T0 + MINUTE, ends(shop, T0 + MINUTE));
+    await claim(room(), T0 + MINUTE);
+    await room().store.groups.settle(slack, "g", "t", { now: T0 + MINUTE, ...quiet, nextAt: T0 + HOUR });
+    expect(await remember(T0 + 2 * MINUTE, ends(shop, T0 + 2 * MINUTE))).toEqual(new Map());
+  });
+
+  it("is due at once when its holder ended between the decision and its record", async () => {
+    const remember = rememberer(room());
+    await remember(T0, fires(shop), fires(camera, to(slack.id)));
+    await claim(room(), T0 + WAIT);
+    await remember(T0 + WAIT + 1, ends(shop, T0 + WAIT + 1));
+    const now = T0 + WAIT + 2;
+    expect(
+      await room().store.groups.settle(slack, "g", "t", {
+        now,
+        ...quiet,
+        nextAt: now + 5 * MINUTE,
+        kept: kept(),
+      }),
+    ).toBe(now);
+  });
+
+  it("that ends in the same moment as its holder is due since that moment, which is not late", async () => {
+    const { remember } = await held(room());
+    const at = T0 + MINUTE;
+    await remember(at, ends(shop, at), ends(camera, at));
+    expect(await claim(room(), at)).toMatchObject({
+      dueSince: at,
+      alerts: [{ endsAt: at }],
+      heldBefore: [camera.id],
+    });
+  });
+
+  it("is late from when the clock ends its hold, and no sooner", async () => {
+    await held(room(), { ...bySilence, lateFrom: T0 + 2 * MINUTE });
+    expect(await room().redis.hget(`${room().store.keys.prefix}grp:${slack.id}:g`, "since")).toBe(
+      String(T0 + 2 * MINUTE),
+    );
+  });
+
+  it("is due at once when its silence is ended or changed, also between the decision and its record", async () => {
+    const { silences, groups } = room().store;
+    await silences.write([silence()], T0);
+    await held(room(), bySilence);
+    const at = T0 + MINUTE;
+    expect(await silences.write([endSilence(silence(), at)], at)).toEqual(new Map([[slack.id, at]]));
+    await claim(room(), at);
+    expect(
+      await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt: at + HOUR, kept: bySilence }),
+    ).toBe(at);
+  });
+
+  it("stays due as before where its silence was changed to something longer and still holds", async () => {
+    const { silences, groups } = room().store;
+    await silences.write([silence()], T0);
+    await held(room(), bySilence);
+    const at = T0 + MINUTE;
+    expect(await silences.write([silence({ endsAt: T0 + 2 * HOUR })], at)).toEqual(new Map([[slack.id, at]]));
+    await claim(room(), at);
+    const nextAt = at + 5 * MINUTE;
+    expect(await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt, kept: bySilence })).toBe(nextAt);
+  });
+
+  it("is not due again and again where its silence was ended by one and kept on by another at once", async () => {
+    const { silences, groups } = room().store;
+    await silences.write([silence()], T0);
+    await held(room(), bySilence);
+    const at = T0 + MINUTE;
+    await silences.write([endSilence(silence(), at)], at);
+    await silences.write([silence({ endsAt: T0 + 2 * HOUR })], at);
+    await claim(room(), at);
+    const nextAt = at + 5 * MINUTE;
+    expect(await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt, kept: bySilence })).toBe(nextAt);
+  });
+
+  it("may have been told by a claim that died: known until the group is served, and kept while it is held", async () => {
+    const remember = rememberer(room());
+    await remember(T0, fires(camera, to(slack.id)));
+    await claim(room(), T0 + WAIT, "dead");
+    await room().endLease(slack.id);
+    const at = T0 + WAIT + 13 * SECOND;
+    expect((await claim(room(), at, "next")).maybeTold).toEqual([camera.id]);
+    const more = kept({ maybeTold: [camera.id] });
+    await room().store.groups.settle(slack, "g", "next", { now: at, ...quiet, nextAt: at + 1, kept: more });
+    expect(await claim(room(), at + 1)).toMatchObject({ maybeTold: [camera.id], heldBefore: [camera.id] });
+    await room().store.groups.settle(slack, "g", "t", { now: at + 1, ...quiet, nextAt: at + 2 });
+    expect(await claim(room(), at + 2)).toMatchObject({ maybeTold: [], heldBefore: [] });
+  });
+
+  it("leaves nothing behind once all is over", async () => {
+    const { remember } = await held(room());
+    await room().store.acks.acknowledge([camera.id], { author: "dana", comment: "", at: T0 });
+    const at = T0 + MINUTE;
+    await remember(at, ends(camera, at), ends(shop, at));
+    await claim(room(), at);
+    await room().store.groups.settle(slack, "g", "t", {
+      now: at,
+      ...quiet,
+      untold: [camera.id],
+      nextAt: undefined,
+    });
+    expect(await room().keys()).toEqual([`grp:${slack.id}:g`, "incidents", "integrations", "shard:0"]);
+  });
+});
+
+describeWithRedis("what fires", () => {
+  const room = useRoom();
+
+  it("is read again only when something began, changed or ended, by every replica", async () => {
+    const remember = rememberer(room());
+    const { firing: read } = room().store;
+    const { firing: elsewhere } = room().replica();
+    await remember(T0, fires(shop, to(slack.id)), fires(camera, to(slack.id)));
+    const first = await read();
+    expect(first.map(({ id }) => id).sort()).toEqual([camera.id, shop.id]);
+    await remember(T0 + 1);
+    expect(await read()).toBe(first);
+    expect(await elsewhere()).toHaveLength(2);
+    await remember(T0 + 2, ends(shop, T0 + 2));
+    const [left, ...none] = await read();
+    expect([left, none]).toEqual([first.find(({ id }) => id === camera.id), []]);
+    expect(first).toContain(left);
+    expect(await elsewhere()).toHaveLength(1);
+  });
+
+  it("is nothing after Redis was emptied", async () => {
+    const remember = rememberer(room());
+    await remember(T0, fires(camera, to(slack.id)));
+    expect(await room().store.firing()).toHaveLength(1);
+    await room().redis.del(...(await room().redis.keys(`${room().store.keys.prefix}*`)));
+    expect(await room().store.firing()).toEqual([]);
+  });
+});
+
+describeWithRedis("an acknowledgement", () => {
+  const room = useRoom();
+  const ack = { author: "dana", comment: "on my way", at: T0 };
+
+  it("is of an episode that fires, and goes with its end", async () => {
+    const remember = rememberer(room());
+    await remember(T0, fires(camera, to(slack.id)));
+    const { acks } = room().store;
+    expect(await acks.acknowledge([camera.id, "nobody@1"], ack)).toEqual([camera.id]);
+    expect(await acks.read()).toEqual(new Map([[camera.id, ack]]));
+    await remember(T0 + 1, ends(camera, T0 + 1));
+    expect(await acks.read()).toEqual(new Map());
+    expect(await acks.acknowledge([camera.id], ack)).toEqual([]);
+  });
+});
+
+describeWithRedis("silences", () => {
+  const room = useRoom();
+
+  it("are read as they were written, by every replica, with matchers that match", async () => {
+    await room().store.silences.write([silence()], T0);
+    const [one] = await room().replica().silences.read(T0);
+    expect(JSON.stringify(one)).toBe(JSON.stringify(silence()));
+    expect(one?.matchers.map((matcher) => matcher.matches("critical"))).toEqual([false, true]);
+    const [again] = await room().store.silences.read(T0);
+    expect((await room().store.silences.read(T0))[0]).toBe(again);
+  });
+
+  it("are kept five days after their end, and dropped when another is written", async () => {
+    const { silences } = room().store;
+    await silences.write([silence()], T0);
+    const gone = silence().endsAt + SILENCE_KEPT_MS;
+    expect(await silences.read(gone - 1)).toHaveLength(1);
+    expect(await silences.read(gone)).toEqual([]);
+    await silences.write([silence({ id: "another", startsAt: gone, endsAt: gone + HOUR })], gone);
+    expect(await room().redis.hkeys(room().store.keys.silences)).toEqual(["another"]);
+  });
+});
