@@ -85,7 +85,7 @@ interface Flip {
 
 /** Flips one recording after the other, each at a location of its own and no webhook twice within the interval. */
 async function flipAndListen(stage: Stage, sink: SlackSink, { flips, intervalSeconds }: Case): Promise<Row> {
-  const chosen = inTurn(await stage.recordings()).slice(0, flips);
+  const chosen = inSequence(await stage.recordings()).slice(0, flips);
   const done: Flip[] = [];
   const freeAt = new Map<number, number>();
   const apartMs = 1000 * intervalSeconds + APART_MS;
@@ -114,8 +114,8 @@ async function flipAndListen(stage: Stage, sink: SlackSink, { flips, intervalSec
 /** The nth message at a webhook tells of the nth flip of its locations: they come one by one. */
 function latenciesOf(flips: readonly Flip[], sink: SlackSink): number[] {
   const heard = Map.groupBy(sink.messages, ({ path }) => Number(path.split("-").at(-1)));
-  const told = Map.groupBy(flips, ({ webhook }) => webhook);
-  return [...told].flatMap(([webhook, ofWebhook]) =>
+  const notified = Map.groupBy(flips, ({ webhook }) => webhook);
+  return [...notified].flatMap(([webhook, ofWebhook]) =>
     (heard.get(webhook) ?? [])
       .slice(0, ofWebhook.length)
       .map(({ receivedAt }, i) => receivedAt - (ofWebhook[i]?.at ?? Number.NaN)),
@@ -123,7 +123,7 @@ function latenciesOf(flips: readonly Flip[], sink: SlackSink): number[] {
 }
 
 /** One recording per location, webhook after webhook. */
-function inTurn(recordings: readonly SimulatedRecording[]): SimulatedRecording[] {
+function inSequence(recordings: readonly SimulatedRecording[]): SimulatedRecording[] {
   const oneEach = [...new Map(recordings.map((recording) => [recording.locationId, recording])).values()];
   const queues = [...Map.groupBy(oneEach, ({ locationId }) => webhookOf(locationId, WEBHOOKS)).values()];
   const longest = Math.max(...queues.map(({ length }) => length));

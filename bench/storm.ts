@@ -58,10 +58,10 @@ async function stormFleet(recordings: number): Promise<Row> {
       recordings,
       locations: ids.length / RECORDINGS_PER_LOCATION,
       messagesDark: dark.messages,
-      toldDark: dark.told,
+      toldDark: dark.notified,
       darkSeconds: dark.seconds,
       messagesBack: back.messages,
-      toldBack: back.told,
+      toldBack: back.notified,
       backSeconds: back.seconds,
       load: load(),
     };
@@ -78,14 +78,15 @@ async function turn(
   ids: readonly string[],
   status: "offline" | "online",
   counted: RegExp,
-): Promise<{ messages: number; told: number; seconds: number }> {
+): Promise<{ messages: number; notified: number; seconds: number }> {
   const before = sink.messages.length;
   const began = performance.now();
   await stage.setStatus(ids, status);
-  const told = () => sink.messages.slice(before).reduce((sum, { text }) => sum + countIn(text, counted), 0);
-  await sink.waitFor(() => told() >= ids.length, LATEST_MS).catch(() => {});
+  const notified = () =>
+    sink.messages.slice(before).reduce((sum, { text }) => sum + countIn(text, counted), 0);
+  await sink.waitFor(() => notified() >= ids.length, LATEST_MS).catch(() => {});
   const seconds = (performance.now() - began) / 1000;
-  return { messages: sink.messages.length - before, told: told(), seconds };
+  return { messages: sink.messages.length - before, notified: notified(), seconds };
 }
 
 function countIn(text: string, counted: RegExp): number {

@@ -6,20 +6,20 @@ import type { Labels } from "../health/alert.ts";
 import type { Rule } from "../health/rule.ts";
 import type { AlertState, AlertStates, ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
-import { byStart, type GroupDecision, type GroupView, notified } from "./needs-update.ts";
-import type { StartFacts } from "./notification.ts";
+import { byStart, type GroupDecision, type GroupView, toNotifiedAlert } from "./needs-update.ts";
+import type { ColdStartFacts } from "./notification.ts";
 
 /** The summary's group at every integration; ids of other groups are hexadecimal. */
-export const startGroup = "started";
+export const coldStartGroup = "started";
 
 /** What is written down with the summary when it is made, as its group's labels. */
-export type Picture = Pick<StartFacts, "complete" | "unsettled">;
+export type ColdStartLabels = Pick<ColdStartFacts, "complete" | "unsettled">;
 
-export function labelsOf({ complete, unsettled }: Picture): Labels {
+export function labelsOf({ complete, unsettled }: ColdStartLabels): Labels {
   return { complete: String(complete), unsettled: String(unsettled) };
 }
 
-export function pictureOf({ complete, unsettled }: Labels): Picture {
+export function coldStartFactsOf({ complete, unsettled }: Labels): ColdStartLabels {
   return { complete: complete === "true", unsettled: Number(unsettled ?? 0) };
 }
 
@@ -27,20 +27,20 @@ export function pictureOf({ complete, unsettled }: Labels): Picture {
  * The summary is always said. Its members leave it then; what is held back or ended meanwhile is for its own group to
  * tell.
  */
-export function decideStart(
-  view: Pick<GroupView, "alerts" | "told" | "holds">,
-  picture: Picture,
-): Extract<GroupDecision, { say: string }> {
+export function decideColdStart(
+  view: Pick<GroupView, "alerts" | "notified" | "suppressions">,
+  facts: ColdStartLabels,
+): Extract<GroupDecision, { notify: string }> {
   const all = view.alerts.filter(({ state }) => state === "firing");
-  const firing = all.filter(({ id }) => !view.holds?.held.has(id)).sort(byStart);
+  const firing = all.filter(({ id }) => !view.suppressions?.suppressed.has(id)).sort(byStart);
   return {
-    say: "started",
-    firing: firing.map((alert) => notified(alert, view)),
+    notify: "started",
+    firing: firing.map((alert) => toNotifiedAlert(alert, view)),
     resolved: [],
-    start: { ...picture, held: all.length - firing.length },
+    start: { ...facts, suppressed: all.length - firing.length },
     settled: view.alerts.map(({ id }) => id),
     nextAt: undefined,
-    kept: { by: [], untold: [], maybeTold: [], lateFrom: undefined },
+    suppressedState: { by: [], unnotified: [], maybeNotified: [], lateFrom: undefined },
   };
 }
 
@@ -50,12 +50,12 @@ const INTERVALS = 3;
 /** However short the intervals, the service gets this long for its first answer. */
 const LEAST_MS = 10_000;
 
-export interface FirstPicture {
+export interface ColdStartView {
   readonly now: Instant;
   /** When lenswatch began to look. */
   readonly since: Instant;
   /** What the service was asked since then: nothing yet of some, all of it, or all of it with good answers. */
-  readonly looked: "not_yet" | "at_all" | "with_success";
+  readonly swept: "not_yet" | "at_all" | "with_success";
   /** Something would be said now but for the summary. */
   readonly isNewsDue: boolean;
   readonly statusIntervalMs: number;
@@ -64,7 +64,7 @@ export interface FirstPicture {
 }
 
 /** Why the summary is made, or waits. */
-export type PictureReason =
+export type ColdStartReason =
   | "whole"
   | "news_is_due"
   | "patience_over"
@@ -76,28 +76,28 @@ export type PictureReason =
  * Whether the summary can be made. What cannot be read is waited for 3 intervals, 10 s at least; what was pending when
  * all was read first, 5 minutes more. News that is due goes before waiting: it comes with the summary, not after it.
  */
-export function judgePicture(picture: FirstPicture): { ready: boolean; reason: PictureReason } {
-  const { now, since, looked, isNewsDue, statusIntervalMs } = picture;
-  const firstLooks = since + Math.max(LEAST_MS, INTERVALS * statusIntervalMs);
-  if (looked !== "with_success") {
-    if (now > firstLooks) return { ready: true, reason: "still_blind" };
-    if (looked === "at_all" && isNewsDue) return { ready: true, reason: "news_is_due" };
+export function coldStartReadiness(facts: ColdStartView): { ready: boolean; reason: ColdStartReason } {
+  const { now, since, swept, isNewsDue, statusIntervalMs } = facts;
+  const firstSweepsBy = since + Math.max(LEAST_MS, INTERVALS * statusIntervalMs);
+  if (swept !== "with_success") {
+    if (now > firstSweepsBy) return { ready: true, reason: "still_blind" };
+    if (swept === "at_all" && isNewsDue) return { ready: true, reason: "news_is_due" };
     return { ready: false, reason: "not_seen_yet" };
   }
   if (isNewsDue) return { ready: true, reason: "news_is_due" };
-  if (now > firstLooks + PATIENCE_MS) return { ready: true, reason: "patience_over" };
-  return mayFireSoon(picture, firstLooks)
+  if (now > firstSweepsBy + PATIENCE_MS) return { ready: true, reason: "patience_over" };
+  return mayFireSoon(facts, firstSweepsBy)
     ? { ready: false, reason: "may_fire_soon" }
     : { ready: true, reason: "whole" };
 }
 
 /** Something has been pending since the first looks, under a rule that does not wait long. */
-function mayFireSoon({ rules, shards }: FirstPicture, firstLooks: Instant): boolean {
+function mayFireSoon({ rules, shards }: ColdStartView, firstSweepsBy: Instant): boolean {
   const awaited = new Set(rules.filter(({ forMs }) => forMs <= PATIENCE_MS).map(({ id }) => id));
   for (const states of alertsOf(shards)) {
     for (const [ruleId, state] of Object.entries(states)) {
       if (!awaited.has(ruleId) || !isUnsettled(state)) continue;
-      if (state.evidenceAt - state.heldMs <= firstLooks) return true;
+      if (state.evidenceAt - state.elapsedMs <= firstSweepsBy) return true;
     }
   }
   return false;

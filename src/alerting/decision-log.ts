@@ -49,13 +49,14 @@ const ofSubjects: Readonly<Record<string, string>> = {
 };
 
 const ofDelivery: Readonly<Record<string, Words>> = {
-  told: ({ to, detail }) => `told to ${to}${BESIDES[detail ?? ""] ?? ""}`,
-  told_end: ({ to, detail }) => `its end told to ${to}: ${inWords(detail ?? "over")}`,
-  told_late: ({ to, detail }) => `told to ${to} late, beginning and end in one: ${inWords(detail ?? "over")}`,
+  notified: ({ to, detail }) => `told to ${to}${BESIDES[detail ?? ""] ?? ""}`,
+  notified_end: ({ to, detail }) => `its end told to ${to}: ${inWords(detail ?? "over")}`,
+  notified_late: ({ to, detail }) =>
+    `told to ${to} late, beginning and end in one: ${inWords(detail ?? "over")}`,
   reminded: ({ to, detail }) => `told again to ${to} as a reminder${times(detail)}`,
   failed: ({ to, detail }) =>
     `not told to ${to} yet, tried again: ${FAILURES[detail ?? ""] ?? "not accepted"}`,
-  resolved_before_told: ({ to }) => `not told to ${to}: it was over before anybody was to hear of it`,
+  resolved_before_notified: ({ to }) => `not told to ${to}: it was over before anybody was to hear of it`,
   send_resolved_off: ({ to }) => `its end not told to ${to}: send_resolved is false there`,
   muted: ({ to, detail }) => `held back from ${to} by the time interval ${detail}`,
   inhibited: ({ to, detail }) => `held back from ${to} while another alert explains it: ${keyOf(detail)}`,

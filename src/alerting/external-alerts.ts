@@ -24,7 +24,7 @@ export interface SentAlert {
 }
 
 /** What is remembered of one. */
-export interface OutsideAlert extends SentAlert {
+export interface ExternalAlert extends SentAlert {
   /** When it was last sent. */
   readonly updatedAt: Instant;
   /** The sender has said that it is over. */
@@ -36,7 +36,7 @@ export interface OutsideAlert extends SentAlert {
 }
 
 /** By fingerprint. */
-export type OutsideState = ReadonlyMap<string, OutsideAlert>;
+export type ExternalAlertState = ReadonlyMap<string, ExternalAlert>;
 
 /** How long an alert without an end is believed: Alertmanager's `resolve_timeout`. */
 export const RESOLVE_TIMEOUT_MS = 5 * 60_000;
@@ -48,7 +48,7 @@ export const RESOLVE_TIMEOUT_MS = 5 * 60_000;
 const CLOCK_AHEAD_MS = 10_000;
 
 export interface Taken {
-  readonly next: OutsideState;
+  readonly next: ExternalAlertState;
   /** How many there was no room for. */
   readonly refused: number;
 }
@@ -57,8 +57,8 @@ export interface Taken {
  * What was sent at `now`, in its order, on top of what is known. What is not known and over is passed over; new ones
  * beyond `most` alerts are refused.
  */
-export function takeAlerts(
-  previous: OutsideState,
+export function acceptAlerts(
+  previous: ExternalAlertState,
   sent: Iterable<readonly [fingerprint: string, alert: SentAlert]>,
   { now, most }: { readonly now: Instant; readonly most: number },
 ): Taken {
@@ -78,7 +78,7 @@ export function takeAlerts(
  * The same alert sent again: the earliest start and the last annotations win, and an end the sender named is not
  * brought forward by one that is only a time-out (Alertmanager's alert/alert.go, `Merge`).
  */
-function merge(known: OutsideAlert, sent: SentAlert, now: Instant): OutsideAlert {
+function merge(known: ExternalAlert, sent: SentAlert, now: Instant): ExternalAlert {
   // One that was long on its way tells nothing new.
   if (now < known.updatedAt) return known;
   const isResolved = sent.endsAt <= now + CLOCK_AHEAD_MS;
@@ -97,13 +97,13 @@ function merge(known: OutsideAlert, sent: SentAlert, now: Instant): OutsideAlert
     updatedAt: now,
     isResolved,
     firedAt,
-    isNews: isNews || !saysTheSame(known, { annotations, generatorUrl, startsAt }),
+    isNews: isNews || !isSameAlert(known, { annotations, generatorUrl, startsAt }),
   };
 }
 
-type Said = Pick<OutsideAlert, "annotations" | "generatorUrl" | "startsAt">;
+type Said = Pick<ExternalAlert, "annotations" | "generatorUrl" | "startsAt">;
 
-function saysTheSame(a: Said, b: Said): boolean {
+function isSameAlert(a: Said, b: Said): boolean {
   const names = Object.keys(a.annotations);
   return (
     a.startsAt === b.startsAt &&
@@ -113,27 +113,27 @@ function saysTheSame(a: Said, b: Said): boolean {
   );
 }
 
-export interface OutsideJudgement {
-  readonly next: OutsideState;
+export interface ExternalEvaluation {
+  readonly next: ExternalAlertState;
   readonly transitions: readonly Transition[];
   readonly lines: readonly LogLine[];
 }
 
-export interface OutsideMoment {
+export interface ExternalMoment {
   readonly now: Instant;
   /** Before this nobody was there to be told otherwise: until then nothing expires. */
   readonly deafUntil: Instant;
 }
 
 /** Whether judging would change anything. */
-export function isUnjudged(state: OutsideState, moment: OutsideMoment): boolean {
+export function isUnevaluated(state: ExternalAlertState, moment: ExternalMoment): boolean {
   for (const alert of state.values()) {
     if (alert.firedAt === undefined || alert.isNews || isOver(alert, moment)) return true;
   }
   return false;
 }
 
-function isOver({ endsAt, isResolved }: OutsideAlert, { now, deafUntil }: OutsideMoment): boolean {
+function isOver({ endsAt, isResolved }: ExternalAlert, { now, deafUntil }: ExternalMoment): boolean {
   return endsAt <= now && (isResolved || deafUntil <= now);
 }
 
@@ -141,8 +141,8 @@ function isOver({ endsAt, isResolved }: OutsideAlert, { now, deafUntil }: Outsid
  * What begins to fire, what changed, and what is over: `recovered` where the sender said so, `expired` where nobody
  * sent it again. One that is over before it was judged has begun all the same.
  */
-export function judgeOutside(previous: OutsideState, moment: OutsideMoment): OutsideJudgement {
-  const next = new Map<string, OutsideAlert>();
+export function evaluateExternal(previous: ExternalAlertState, moment: ExternalMoment): ExternalEvaluation {
+  const next = new Map<string, ExternalAlert>();
   const transitions: Transition[] = [];
   const lines: LogLine[] = [];
   for (const [fingerprint, known] of previous) {
@@ -166,16 +166,16 @@ export function judgeOutside(previous: OutsideState, moment: OutsideMoment): Out
   return { next, transitions, lines };
 }
 
-function ended(alert: Alert, { endsAt, isResolved }: OutsideAlert, now: Instant): Alert {
+function ended(alert: Alert, { endsAt, isResolved }: ExternalAlert, now: Instant): Alert {
   const endReason: EndReason = isResolved ? "recovered" : "expired";
   return { ...alert, state: "resolved", endsAt: Math.max(alert.startsAt, Math.min(endsAt, now)), endReason };
 }
 
 /** As all alerts are remembered and told. One that nobody judged yet is as it would be if it were judged `now`. */
-export function toAlert(fingerprint: string, outside: OutsideAlert, now: Instant): Alert {
-  const { labels, annotations, startsAt, firedAt = now, generatorUrl } = outside;
+export function toAlert(fingerprint: string, externalAlerts: ExternalAlert, now: Instant): Alert {
+  const { labels, annotations, startsAt, firedAt = now, generatorUrl } = externalAlerts;
   const name = cut(stripControls(labels.alertname ?? "").replaceAll("/", "_"), 100);
-  const subject: Subject = { kind: "outside", id: fingerprint };
+  const subject: Subject = { kind: "external", id: fingerprint };
   const key = `outside/${name}/${fingerprint}`;
   return {
     id: `${key}@${firedAt}`,

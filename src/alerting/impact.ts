@@ -5,8 +5,8 @@
 import type { Alert, Labels } from "../health/alert.ts";
 import type { LocationZones, UsualEntries } from "../health/usual-entries.ts";
 import type { Instant } from "../lib/clock.ts";
+import { count } from "../lib/format.ts";
 import type { LocalHours } from "../lib/local-hours.ts";
-import { count } from "../lib/words.ts";
 
 /** What is known of locations, by id. */
 export interface Places {

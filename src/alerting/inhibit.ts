@@ -75,14 +75,14 @@ function index(
       return found.reduce<Alert | undefined>((a, b) => (a && isLonger(a, b) ? a : b), undefined);
     },
     standsFor(alert) {
-      const held = new Set<Alert>();
+      const suppressed = new Set<Alert>();
       sidesOf(alert).forEach(({ source, target }, i) => {
         for (const child of reachOf(alert, source).flatMap((key) => targets[i]?.get(key) ?? [])) {
           const twoSided = target !== undefined && sidesOf(child)[i]?.source !== undefined;
-          if (!twoSided && child.id !== alert.id) held.add(child);
+          if (!twoSided && child.id !== alert.id) suppressed.add(child);
         }
       });
-      return held.size === 0 ? undefined : summaryOf([...held]);
+      return suppressed.size === 0 ? undefined : summaryOf([...suppressed]);
     },
   };
 }
@@ -101,7 +101,7 @@ function sidesIn(
   const isTarget = matchesAll(targetMatchers, labels);
   if (!isSource && !isTarget) return { source: undefined, target: undefined };
   const key = JSON.stringify(equal.map((name) => (Object.hasOwn(labels, name) ? labels[name] : "")));
-  const targetKey = subject.kind === "outside" ? OUTSIDE + key : key;
+  const targetKey = subject.kind === "external" ? OUTSIDE + key : key;
   return { source: isSource ? key : undefined, target: isTarget ? targetKey : undefined };
 }
 

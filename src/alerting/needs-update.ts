@@ -6,9 +6,9 @@
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { fingerprint } from "./fingerprint.ts";
-import type { NotifiedAlert, NotifyReason, StartFacts } from "./notification.ts";
-import type { Told } from "./notification-log.ts";
-import { type Hold, type Holds, holdReasons } from "./suppression.ts";
+import type { ColdStartFacts, NotifiedAlert, NotifyReason } from "./notification.ts";
+import type { NotificationLogEntry } from "./notification-log.ts";
+import { type Suppression, type Suppressions, suppressionReasons } from "./suppression.ts";
 
 export interface GroupView {
   readonly now: Instant;
@@ -19,78 +19,87 @@ export interface GroupView {
   /** Member episodes, as they are now. */
   readonly alerts: readonly Alert[];
   /** What was told as firing of these members, by alert id; one without a member has lost its record. */
-  readonly told: ReadonlyMap<string, Told>;
+  readonly notified: ReadonlyMap<string, NotificationLogEntry>;
   /** Undefined: nothing is held. */
-  readonly holds?: Holds | undefined;
+  readonly suppressions?: Suppressions | undefined;
 }
 
 export type GroupDecision = (
   | {
-      readonly say: NotifyReason;
+      readonly notify: NotifyReason;
       /** Longest first. */
       readonly firing: NotifiedAlert[];
       readonly resolved: NotifiedAlert[];
       /** Of `started` alone. */
-      readonly start?: StartFacts;
+      readonly start?: ColdStartFacts;
     }
-  | { readonly say: undefined; readonly why: QuietReason }
+  | { readonly notify: undefined; readonly why: SkipReason }
 ) & {
   /** Episodes that leave the group, once the message is sent where there is one. */
   readonly settled: string[];
   /** When to look again, for a reminder or at what is held; undefined: when something changes. */
   readonly nextAt: Instant | undefined;
-  readonly kept: Kept;
+  readonly suppressedState: SuppressedState;
 };
 
 /** What is held back in the group. */
-export interface Kept {
+export interface SuppressedState {
   /** Each holder once: when it ends, the group is looked at again at once. */
-  readonly by: readonly Hold[];
+  readonly by: readonly Suppression[];
   /** Episodes that fire, were never told, and would be now. */
-  readonly untold: readonly string[];
+  readonly unnotified: readonly string[];
   /** Episodes, over or not, not known to be told, of which a message may have got out. */
-  readonly maybeTold: readonly string[];
+  readonly maybeNotified: readonly string[];
   /** When the clock ends a hold on one of those: from then on they are late. */
   readonly lateFrom: Instant | undefined;
 }
 
 /** Why nothing is said. */
-export const quietReasons = [
+export const skipReasons = [
   "nothing_new",
   "empty",
-  "resolved_before_told",
+  "resolved_before_notified",
   "send_resolved_off",
-  ...holdReasons,
+  ...suppressionReasons,
 ] as const;
-export type QuietReason = (typeof quietReasons)[number];
+export type SkipReason = (typeof skipReasons)[number];
 
 /** Decides purely; the caller sends, and only then writes down what was told and what is settled. */
-export function decideGroup(view: GroupView): GroupDecision {
+export function needsUpdate(view: GroupView): GroupDecision {
   const all = view.alerts.filter((alert) => alert.state === "firing").sort(byStart);
-  const [firing, held] = partition(all, (alert) => holdOf(alert, view) === undefined);
+  const [firing, suppressed] = partition(all, (alert) => suppressionOf(alert, view) === undefined);
   const ends = sortEnds(view);
   const resolved = view.sendResolved ? ends.owed : [];
   const settled = [...ends.owed, ...ends.dropped].map(({ id }) => id);
-  const kept = keptOf(held, ends, view);
-  const say = reasonToSay(view, firing, resolved);
-  const lookAt = kept.by.length > 0 || ends.waiting.length > 0 ? lookAgainAt(kept.by, view) : undefined;
-  if (say) {
+  const suppressedState = suppressedStateOf(suppressed, ends, view);
+  const notify = notifyReason(view, firing, resolved);
+  const suppressionRecheckAt =
+    suppressedState.by.length > 0 || ends.waiting.length > 0
+      ? recheckAt(suppressedState.by, view)
+      : undefined;
+  if (notify) {
     const remindAt = firing.length > 0 ? view.now + view.repeatIntervalMs : undefined;
     return {
-      say,
-      firing: firing.map((alert) => notified(alert, view)),
-      resolved: resolved.map((alert) => notified(alert, view)),
+      notify,
+      firing: firing.map((alert) => toNotifiedAlert(alert, view)),
+      resolved: resolved.map((alert) => toNotifiedAlert(alert, view)),
       settled,
-      nextAt: earliest(remindAt, lookAt),
-      kept,
+      nextAt: earliest(remindAt, suppressionRecheckAt),
+      suppressedState,
     };
   }
-  const why = reasonToHold(held, ends, view) ?? reasonNotTo(all, ends);
-  return { say, why, settled, nextAt: earliest(reminderAt(view, firing), lookAt), kept };
+  const why = suppressionReason(suppressed, ends, view) ?? skipReason(all, ends);
+  return {
+    notify,
+    why,
+    settled,
+    nextAt: earliest(reminderAt(view, firing), suppressionRecheckAt),
+    suppressedState,
+  };
 }
 
-function holdOf({ id }: Alert, { holds }: GroupView): Hold | undefined {
-  return holds?.muted ?? holds?.held.get(id);
+function suppressionOf({ id }: Alert, { suppressions }: GroupView): Suppression | undefined {
+  return suppressions?.muted ?? suppressions?.suppressed.get(id);
 }
 
 interface Ends {
@@ -103,15 +112,15 @@ interface Ends {
 }
 
 function sortEnds(view: GroupView): Ends {
-  const { told, holds, now } = view;
+  const { notified, suppressions, now } = view;
   const members = new Set(view.alerts.map(({ id }) => id));
   const [owed, dropped] = partition(
     view.alerts.filter(({ state }) => state === "resolved"),
     (alert) => isOwed(alert, view),
   );
-  for (const [id, { alert }] of told) if (!members.has(id)) owed.push(expired(alert, now));
+  for (const [id, { alert }] of notified) if (!members.has(id)) owed.push(expired(alert, now));
   owed.sort(byStart);
-  return holds?.muted ? { owed: [], dropped, waiting: owed } : { owed, dropped, waiting: [] };
+  return suppressions?.muted ? { owed: [], dropped, waiting: owed } : { owed, dropped, waiting: [] };
 }
 
 /**
@@ -119,46 +128,52 @@ function sortEnds(view: GroupView): Ends {
  * held is owed only when it outlasted its hold: then the group was due before the end.
  */
 function isOwed(alert: Alert, view: GroupView): boolean {
-  const { told, dueSince, holds } = view;
-  if (told.has(alert.id) || holds?.maybeTold.has(alert.id)) return true;
-  if (dueSince === undefined || holdOf(alert, view)) return false;
+  const { notified, dueSince, suppressions } = view;
+  if (notified.has(alert.id) || suppressions?.maybeNotified.has(alert.id)) return true;
+  if (dueSince === undefined || suppressionOf(alert, view)) return false;
   const over = Math.max(alert.endsAt ?? 0, alert.updatedAt);
-  return holds?.heldBefore.has(alert.id) ? over > dueSince : over >= dueSince;
+  return suppressions?.suppressedBefore.has(alert.id) ? over > dueSince : over >= dueSince;
 }
 
 function expired(alert: Alert, now: Instant): Alert {
   return { ...alert, state: "resolved", updatedAt: now, endsAt: now, endReason: "expired" };
 }
 
-function keptOf(held: readonly Alert[], { waiting }: Ends, view: GroupView): Kept {
-  const by = new Map<string, Hold>();
-  for (const alert of held) {
-    const hold = holdOf(alert, view);
-    if (hold) by.set(`${hold.reason} ${hold.by}`, hold);
+function suppressedStateOf(
+  suppressed: readonly Alert[],
+  { waiting }: Ends,
+  view: GroupView,
+): SuppressedState {
+  const by = new Map<string, Suppression>();
+  for (const alert of suppressed) {
+    const suppression = suppressionOf(alert, view);
+    if (suppression) by.set(`${suppression.reason} ${suppression.by}`, suppression);
   }
-  const untold = held.filter(({ id }) => !view.told.has(id));
-  const isMaybeTold = ({ id }: Alert) => view.holds?.maybeTold.has(id);
+  const unnotified = suppressed.filter(({ id }) => !view.notified.has(id));
+  const isMaybeNotified = ({ id }: Alert) => view.suppressions?.maybeNotified.has(id);
   return {
     by: [...by.values()],
-    untold: untold.map(({ id }) => id),
-    maybeTold: [...untold, ...waiting].filter(isMaybeTold).map(({ id }) => id),
-    lateFrom: earliest(...untold.map((alert) => holdOf(alert, view)?.until)),
+    unnotified: unnotified.map(({ id }) => id),
+    maybeNotified: [...unnotified, ...waiting].filter(isMaybeNotified).map(({ id }) => id),
+    lateFrom: earliest(...unnotified.map((alert) => suppressionOf(alert, view)?.until)),
   };
 }
 
-/** Every `lookEveryMs`, and when a hold ends by the clock. */
-function lookAgainAt(by: readonly Hold[], { now, holds }: GroupView): Instant | undefined {
-  if (!holds) return undefined;
-  const ends = [holds.muted, ...by].flatMap((hold) => (hold?.until === undefined ? [] : [hold.until]));
-  return Math.min(now + holds.lookEveryMs, ...ends);
+/** Every `recheckEveryMs`, and when a hold ends by the clock. */
+function recheckAt(by: readonly Suppression[], { now, suppressions }: GroupView): Instant | undefined {
+  if (!suppressions) return undefined;
+  const ends = [suppressions.muted, ...by].flatMap((suppression) =>
+    suppression?.until === undefined ? [] : [suppression.until],
+  );
+  return Math.min(now + suppressions.recheckEveryMs, ...ends);
 }
 
-function reasonToSay(
+function notifyReason(
   view: GroupView,
   firing: readonly Alert[],
   resolved: readonly Alert[],
 ): NotifyReason | undefined {
-  if (firing.some(({ id }) => !view.told.has(id))) return view.told.size === 0 ? "first" : "more";
+  if (firing.some(({ id }) => !view.notified.has(id))) return view.notified.size === 0 ? "first" : "more";
   if (resolved.length > 0) return "resolved";
   const dueAt = reminderAt(view, firing);
   return dueAt !== undefined && view.now >= dueAt ? "reminder" : undefined;
@@ -166,38 +181,45 @@ function reasonToSay(
 
 /** Counted from the last message that said something fires: it named every member. */
 function reminderAt(view: GroupView, firing: readonly Alert[]): Instant | undefined {
-  let toldAt: Instant | undefined;
+  let notifiedAt: Instant | undefined;
   for (const { id } of firing) {
-    const at = view.told.get(id)?.toldAt;
-    if (at !== undefined && (toldAt === undefined || at > toldAt)) toldAt = at;
+    const at = view.notified.get(id)?.notifiedAt;
+    if (at !== undefined && (notifiedAt === undefined || at > notifiedAt)) notifiedAt = at;
   }
-  return toldAt === undefined ? undefined : toldAt + view.repeatIntervalMs;
+  return notifiedAt === undefined ? undefined : notifiedAt + view.repeatIntervalMs;
 }
 
 /** The hold without which there would be something to say. */
-function reasonToHold(held: readonly Alert[], ends: Ends, view: GroupView): QuietReason | undefined {
+function suppressionReason(
+  suppressed: readonly Alert[],
+  ends: Ends,
+  view: GroupView,
+): SkipReason | undefined {
   if (ends.waiting.length > 0) return "muted";
-  const wouldSay = held.filter(({ id }) => {
-    const toldAt = view.told.get(id)?.toldAt;
-    return toldAt === undefined || view.now >= toldAt + view.repeatIntervalMs;
+  const wouldNotify = suppressed.filter(({ id }) => {
+    const notifiedAt = view.notified.get(id)?.notifiedAt;
+    return notifiedAt === undefined || view.now >= notifiedAt + view.repeatIntervalMs;
   });
-  const reasons = wouldSay.map((alert) => holdOf(alert, view)?.reason);
-  return holdReasons.find((reason) => reasons.includes(reason));
+  const reasons = wouldNotify.map((alert) => suppressionOf(alert, view)?.reason);
+  return suppressionReasons.find((reason) => reasons.includes(reason));
 }
 
-function reasonNotTo(firing: readonly Alert[], { owed, dropped }: Ends): QuietReason {
+function skipReason(firing: readonly Alert[], { owed, dropped }: Ends): SkipReason {
   if (owed.length > 0) return "send_resolved_off";
-  if (dropped.length > 0) return "resolved_before_told";
+  if (dropped.length > 0) return "resolved_before_notified";
   return firing.length > 0 ? "nothing_new" : "empty";
 }
 
 /** An alert as a message has it. */
-export function notified(alert: Alert, { told, holds }: Pick<GroupView, "told" | "holds">): NotifiedAlert {
-  const standsFor = alert.state === "firing" ? holds?.standsFor.get(alert.id) : undefined;
+export function toNotifiedAlert(
+  alert: Alert,
+  { notified, suppressions }: Pick<GroupView, "notified" | "suppressions">,
+): NotifiedAlert {
+  const standsFor = alert.state === "firing" ? suppressions?.standsFor.get(alert.id) : undefined;
   return {
     ...alert,
     fingerprint: fingerprint(alert.labels),
-    isNew: !told.has(alert.id),
+    isNew: !notified.has(alert.id),
     ...(standsFor ? { standsFor } : {}),
   };
 }

@@ -6,13 +6,13 @@
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 
-export interface Told {
+export interface NotificationLogEntry {
   /** The episode as it was told. */
   readonly alert: Alert;
   /** When the integration last accepted a message that said it fires. */
-  readonly toldAt: Instant;
+  readonly notifiedAt: Instant;
   /** When its end was first accepted, where it is sent again for a while (`Integration.resendMs`). */
-  readonly endToldAt?: Instant | undefined;
+  readonly endNotifiedAt?: Instant | undefined;
   /** The group it was told in. */
   readonly groupId: string;
 }

@@ -18,7 +18,7 @@ export interface Notification {
   /** How many groups it sums up; undefined: it is about `group` alone. */
   readonly groups?: number | undefined;
   /** Of the summary of a start without memory. */
-  readonly start?: StartFacts | undefined;
+  readonly start?: ColdStartFacts | undefined;
   /** Firing now, longest first. */
   readonly firing: readonly NotifiedAlert[];
   /** Ended since last told. An alert that came and went untold has `untold: true`: "was offline 14:05–14:17". */
@@ -31,13 +31,13 @@ export interface Notification {
 }
 
 /** What the summary of a start without memory leaves open. */
-export interface StartFacts {
+export interface ColdStartFacts {
   /** Whether everything had been read when it was made. */
   readonly complete: boolean;
   /** Recordings with trouble that had not lasted as long as its rule asks. */
   readonly unsettled: number;
   /** Alerts that fire and are held back here by a silence, an acknowledgement, a mute time and so on. */
-  readonly held: number;
+  readonly suppressed: number;
 }
 
 export interface NotifiedAlert extends Alert {

@@ -4,31 +4,31 @@
  * reminds there is not our business; what our own holds keep back is only what was never sent.
  */
 import type { Instant } from "../lib/clock.ts";
-import { decideGroup, type GroupDecision, type GroupView } from "./needs-update.ts";
+import { type GroupDecision, type GroupView, needsUpdate } from "./needs-update.ts";
 import type { NotifiedAlert } from "./notification.ts";
-import type { Told } from "./notification-log.ts";
-import type { Hold, Holds } from "./suppression.ts";
+import type { NotificationLogEntry } from "./notification-log.ts";
+import type { Suppression, Suppressions } from "./suppression.ts";
 
 /** As long as Prometheus does (its rules' `resolvedRetention`). */
 const END_FOR_MS = 15 * 60_000;
 
 /**
- * As `decideGroup`; the view's `repeatIntervalMs` is how often what fires is sent again: at the same moments for all
+ * As `needsUpdate`; the view's `repeatIntervalMs` is how often what fires is sent again: at the same moments for all
  * groups, so that they go together.
  */
-export function decideForward(view: GroupView): GroupDecision {
-  const told = toldAtMoments(view);
+export function needsResend(view: GroupView): GroupDecision {
+  const notified = notifiedAtTicks(view);
   const decision = atMoments(
-    decideGroup({ ...view, told, sendResolved: true, holds: holdsOfUnsent(view) }),
+    needsUpdate({ ...view, notified, sendResolved: true, suppressions: suppressionsOfUnsent(view) }),
     view,
   );
-  if (decision.say === undefined) return decision;
+  if (decision.notify === undefined) return decision;
   const resolved = decision.resolved.map((alert) => again(alert, view));
   const stay = new Set(resolved.filter((alert) => isToStay(alert, view)).map(({ id }) => id));
   const isNews = decision.firing.some(({ isNew }) => isNew) || resolved.some((alert) => !alert.isAgain);
   return {
     ...decision,
-    say: isNews ? decision.say : "resend",
+    notify: isNews ? decision.notify : "resend",
     resolved,
     settled: decision.settled.filter((id) => !stay.has(id)),
     nextAt: stay.size > 0 ? earliest(decision.nextAt, momentAfter(view)) : decision.nextAt,
@@ -36,11 +36,11 @@ export function decideForward(view: GroupView): GroupDecision {
 }
 
 /** What was sent between two moments was sent at the first of them, as far as sending it again goes. */
-function toldAtMoments({ told, repeatIntervalMs }: GroupView): Map<string, Told> {
+function notifiedAtTicks({ notified, repeatIntervalMs }: GroupView): Map<string, NotificationLogEntry> {
   return new Map(
-    [...told].map(([id, known]) => [
+    [...notified].map(([id, known]) => [
       id,
-      { ...known, toldAt: known.toldAt - (known.toldAt % repeatIntervalMs) },
+      { ...known, notifiedAt: known.notifiedAt - (known.notifiedAt % repeatIntervalMs) },
     ]),
   );
 }
@@ -56,25 +56,31 @@ function atMoments(decision: GroupDecision, view: GroupView): GroupDecision {
 }
 
 /** What was sent stays sent: left out, it would look like an end. An end is news even while nothing else may be said. */
-function holdsOfUnsent({ holds, told, alerts, repeatIntervalMs }: GroupView): Holds | undefined {
-  if (!holds) return undefined;
-  const held = new Map<string, Hold>();
+function suppressionsOfUnsent({
+  suppressions,
+  notified,
+  alerts,
+  repeatIntervalMs,
+}: GroupView): Suppressions | undefined {
+  if (!suppressions) return undefined;
+  const suppressed = new Map<string, Suppression>();
   for (const { id } of alerts) {
-    const hold = holds.muted ?? holds.held.get(id);
-    if (hold && !told.has(id) && !holds.maybeTold.has(id)) held.set(id, hold);
+    const suppression = suppressions.muted ?? suppressions.suppressed.get(id);
+    if (suppression && !notified.has(id) && !suppressions.maybeNotified.has(id))
+      suppressed.set(id, suppression);
   }
-  return { ...holds, muted: undefined, held, lookEveryMs: repeatIntervalMs };
+  return { ...suppressions, muted: undefined, suppressed, recheckEveryMs: repeatIntervalMs };
 }
 
-function again(alert: NotifiedAlert, { told }: GroupView): NotifiedAlert {
-  return told.get(alert.id)?.endToldAt === undefined ? alert : { ...alert, isAgain: true };
+function again(alert: NotifiedAlert, { notified }: GroupView): NotifiedAlert {
+  return notified.get(alert.id)?.endNotifiedAt === undefined ? alert : { ...alert, isAgain: true };
 }
 
 /** Whether the end is to be sent again: what was never sent, or is known no more, has none. */
-function isToStay({ id }: NotifiedAlert, { told, alerts, now }: GroupView): boolean {
-  const known = told.get(id);
+function isToStay({ id }: NotifiedAlert, { notified, alerts, now }: GroupView): boolean {
+  const known = notified.get(id);
   if (!known || !alerts.some((alert) => alert.id === id)) return false;
-  return now - (known.endToldAt ?? now) < END_FOR_MS;
+  return now - (known.endNotifiedAt ?? now) < END_FOR_MS;
 }
 
 function earliest(at: Instant | undefined, other: Instant): Instant {

@@ -3,17 +3,17 @@
  * end for ever, since nobody can send it later: not even a mute time holds it. So it is told as over now, and never
  * as back.
  */
-import { decideGroup, type GroupDecision, type GroupView } from "./needs-update.ts";
+import { type GroupDecision, type GroupView, needsUpdate } from "./needs-update.ts";
 
 /**
- * As `decideGroup`, with what was told and still fires ended as `no_longer_watched`. What was not told there is left
+ * As `needsUpdate`, with what was told and still fires ended as `no_longer_watched`. What was not told there is left
  * out: another integration may speak of it.
  */
-export function decideFarewell(view: GroupView): GroupDecision {
+export function decideRetirement(view: GroupView): GroupDecision {
   const { now } = view;
   const alerts = view.alerts.flatMap((alert) => {
     if (alert.state === "resolved") return [alert];
-    if (!view.told.has(alert.id)) return [];
+    if (!view.notified.has(alert.id)) return [];
     return [
       {
         ...alert,
@@ -24,5 +24,5 @@ export function decideFarewell(view: GroupView): GroupDecision {
       } as const,
     ];
   });
-  return decideGroup({ ...view, alerts });
+  return needsUpdate({ ...view, alerts });
 }

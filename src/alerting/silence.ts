@@ -120,7 +120,7 @@ const TELLING: Readonly<Record<SubjectKind, readonly string[] | "all">> = {
   location: ["location_id"],
   integration: ["receiver", "integration"],
   service: [],
-  outside: "all",
+  external: "all",
 };
 
 /** The matchers, as text, of a silence that holds this alert and its later episodes, and nothing else. */

@@ -5,8 +5,8 @@
 import type { GroupDecision } from "./needs-update.ts";
 import type { NotifiedAlert, NotifyReason } from "./notification.ts";
 
-export type Saying = Extract<GroupDecision, { say: NotifyReason }>;
-export type Quiet = Exclude<GroupDecision, Saying>;
+export type SendDecision = Extract<GroupDecision, { notify: NotifyReason }>;
+export type SkipDecision = Exclude<GroupDecision, SendDecision>;
 
 /** A decided group; it joins a summary when more than `stormGroups` say something, never where that is undefined. */
 export interface Decided<D extends GroupDecision = GroupDecision> {
@@ -14,7 +14,7 @@ export interface Decided<D extends GroupDecision = GroupDecision> {
   readonly decision: D;
 }
 
-export interface Turn<Say, Hush> {
+export interface Batch<Say, Hush> {
   /** Nothing to say now. */
   readonly quiet: readonly Hush[];
   /** Said now, in one message; empty where nobody has anything to say. */
@@ -27,30 +27,30 @@ export interface Turn<Say, Hush> {
 export function decideStorm<C extends Decided["claim"]>(
   decided: readonly { readonly claim: C; readonly decision: GroupDecision }[],
   due: number,
-): Turn<{ claim: C; decision: Saying }, { claim: C; decision: Quiet }> {
-  const quiet: { claim: C; decision: Quiet }[] = [];
-  const saying: { claim: C; decision: Saying }[] = [];
+): Batch<{ claim: C; decision: SendDecision }, { claim: C; decision: SkipDecision }> {
+  const quiet: { claim: C; decision: SkipDecision }[] = [];
+  const toSend: { claim: C; decision: SendDecision }[] = [];
   for (const { claim, decision } of decided) {
-    if (decision.say === undefined) quiet.push({ claim, decision });
-    else saying.push({ claim, decision });
+    if (decision.notify === undefined) quiet.push({ claim, decision });
+    else toSend.push({ claim, decision });
   }
   const count = Math.max(due, decided.length) - quiet.length;
   const joins = ({ claim: { stormGroups } }: { claim: C }) =>
     stormGroups !== undefined && stormGroups < count;
-  const now = saying.length > 1 ? saying.filter(joins) : [];
-  if (now.length === 0) return { quiet, now: saying.slice(0, 1), later: saying.slice(1) };
-  return { quiet, now, later: saying.filter((one) => !joins(one)) };
+  const now = toSend.length > 1 ? toSend.filter(joins) : [];
+  if (now.length === 0) return { quiet, now: toSend.slice(0, 1), later: toSend.slice(1) };
+  return { quiet, now, later: toSend.filter((one) => !joins(one)) };
 }
 
 /** What one message about all of them says: every alert once, though several routes may have brought it here. */
-export function joinSayings(
-  sayings: readonly Saying[],
-): Pick<Saying, "say" | "firing" | "resolved" | "start"> {
-  const [only] = sayings;
-  if (only && sayings.length === 1) return only;
-  const firing = distinct(sayings.flatMap((one) => one.firing));
-  const resolved = distinct(sayings.flatMap((one) => one.resolved));
-  return { say: reasonOf(sayings), firing, resolved };
+export function joinDecisions(
+  decisions: readonly SendDecision[],
+): Pick<SendDecision, "notify" | "firing" | "resolved" | "start"> {
+  const [only] = decisions;
+  if (only && decisions.length === 1) return only;
+  const firing = distinct(decisions.flatMap((one) => one.firing));
+  const resolved = distinct(decisions.flatMap((one) => one.resolved));
+  return { notify: reasonOf(decisions), firing, resolved };
 }
 
 function distinct(alerts: readonly NotifiedAlert[]): NotifiedAlert[] {
@@ -59,8 +59,8 @@ function distinct(alerts: readonly NotifiedAlert[]): NotifiedAlert[] {
 }
 
 /** News before ends before reminders; `first` only where nothing of it was told before. */
-function reasonOf(sayings: readonly Saying[]): NotifyReason {
-  const reasons = new Set(sayings.map(({ say }) => say));
+function reasonOf(decisions: readonly SendDecision[]): NotifyReason {
+  const reasons = new Set(decisions.map(({ notify }) => notify));
   if (reasons.has("more") || (reasons.has("first") && reasons.size > 1)) return "more";
   return (
     (["first", "resolved", "reminder", "resend"] as const).find((reason) => reasons.has(reason)) ?? "more"

@@ -6,11 +6,11 @@ import type { Instant } from "../lib/clock.ts";
 import type { StandsFor } from "./notification.ts";
 
 /** In the order they are named where several hold the same thing. */
-export const holdReasons = ["muted", "inhibited", "silenced", "acknowledged", "paused"] as const;
-export type HoldReason = (typeof holdReasons)[number];
+export const suppressionReasons = ["muted", "inhibited", "silenced", "acknowledged", "paused"] as const;
+export type SuppressionReason = (typeof suppressionReasons)[number];
 
-export interface Hold {
-  readonly reason: HoldReason;
+export interface Suppression {
+  readonly reason: SuppressionReason;
   /**
    * The episode of the alert that inhibits, the silence's id, the time interval's name, who acknowledged, or the
    * episode itself that waits for its recording's schedule.
@@ -21,17 +21,17 @@ export interface Hold {
 }
 
 /** What holds the alerts of one group, as it is now. */
-export interface Holds {
+export interface Suppressions {
   /** Of the group's route: holds everything, ends as well. */
-  readonly muted: Hold | undefined;
+  readonly muted: Suppression | undefined;
   /** By episode, whether it fires or is over. */
-  readonly held: ReadonlyMap<string, Hold>;
+  readonly suppressed: ReadonlyMap<string, Suppression>;
   /** Episodes that were due, and held, when the group was last looked at. */
-  readonly heldBefore: ReadonlySet<string>;
+  readonly suppressedBefore: ReadonlySet<string>;
   /** Episodes not known to be told, of which a message may have got out: their end is owed all the same. */
-  readonly maybeTold: ReadonlySet<string>;
+  readonly maybeNotified: ReadonlySet<string>;
   /** A group with something held is looked at this often, ms: `group_interval`. */
-  readonly lookEveryMs: number;
+  readonly recheckEveryMs: number;
   /** By episode: whose alerts an alert holds back. */
   readonly standsFor: ReadonlyMap<string, StandsFor>;
 }

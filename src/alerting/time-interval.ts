@@ -5,7 +5,7 @@
  */
 import { DateTime } from "luxon";
 import type { Instant } from "../lib/clock.ts";
-import type { Hold } from "./suppression.ts";
+import type { Suppression } from "./suppression.ts";
 
 /** Both ends included. */
 export interface Range {
@@ -50,7 +50,7 @@ const MINUTE_MS = 60_000;
 const LOOKED_AHEAD_MS = 2 * 3_600_000;
 
 /** What mutes a route now; `until` where that is within the next two hours. */
-export function muteOf(times: RouteTimes, now: Instant): Hold | undefined {
+export function muteOf(times: RouteTimes, now: Instant): Suppression | undefined {
   const by = muter(times, now);
   if (by === undefined) return undefined;
   for (let at = now - (now % MINUTE_MS) + MINUTE_MS; at <= now + LOOKED_AHEAD_MS; at += MINUTE_MS) {

@@ -4,12 +4,12 @@
  */
 import type { Redis } from "ioredis";
 import { Registry } from "prom-client";
-import { quietReasons } from "../alerting/needs-update.ts";
+import { skipReasons } from "../alerting/needs-update.ts";
 import { heartbeatOutcomes } from "../cluster/heartbeat.ts";
 import { createQueues, queueNames } from "../cluster/queues.ts";
-import { createRoll, type Role } from "../cluster/replicas.ts";
+import { createReplicas, type RoleOption } from "../cluster/replicas.ts";
 import type { Config } from "../config/config.ts";
-import type { FleetState } from "../health/evaluate-self.ts";
+import type { SelfAlertState } from "../health/evaluate-self.ts";
 import type { LoadedAnew } from "../http/deps.ts";
 import { createHttpServer } from "../http/server.ts";
 import { type Clock, correctedClock, type Instant, steadyClock } from "../lib/clock.ts";
@@ -22,11 +22,11 @@ import { protocolErrorKinds, serviceEndpoints, serviceErrorCodes } from "../serv
 import { createConfirm } from "../store/confirm.ts";
 import { followRedisClock } from "../store/redis.ts";
 import { confirmWrites } from "../store/redis-client.ts";
-import { createFleetStore } from "../store/self-alerts.ts";
+import { createSelfAlertStore } from "../store/self-alerts.ts";
 import { createStore, type Store } from "../store/store.ts";
 import { httpDeps, type Parts } from "./http-deps.ts";
 import { openRedis } from "./open-redis.ts";
-import { createShifts, type House, isSame } from "./reload.ts";
+import { createReloader, isSame, type Runtime } from "./reload.ts";
 
 const CLOCK_MS = 60_000;
 const ASK_REDIS_AGAIN_MS = 1_000;
@@ -35,7 +35,7 @@ export interface AppDeps {
   readonly config: Config;
   readonly log: Logger;
   /** What this replica does; `all` unless given. */
-  readonly role?: Role;
+  readonly role?: RoleOption;
   /** Reads the configuration's file again and puts it in force; undefined where there is none. */
   readonly loadAnew?: (() => Promise<LoadedAnew>) | undefined;
   /** Where a test owns the time: taken as it is, whatever Redis says. */
@@ -97,32 +97,32 @@ async function build(deps: AppDeps, closer: Closer): Promise<App> {
     log: log.child({ component: "queues" }),
     onFailed: (queue, err) => log.error({ err, queue }, "a job failed; the next one tries again"),
   });
-  const fleet = createFleetStore<FleetState>(redis, store.keys, {});
-  const roll = createRoll({ store: store.replicas, clock, log, role });
-  closer.add("roll", () => (redis.status === "ready" ? roll.leave() : undefined), 1_000);
+  const selfAlerts = createSelfAlertStore<SelfAlertState>(redis, store.keys, {});
+  const replicas = createReplicas({ store: store.replicas, clock, log, roleOption: role });
+  closer.add("roll", () => (redis.status === "ready" ? replicas.leave() : undefined), 1_000);
   let lastAttemptAt: Instant | undefined;
-  const house: House = {
+  const runtime: Runtime = {
     log,
     clock,
     store,
-    fleet,
+    selfAlerts,
     queues,
     registry,
     metrics,
     up,
-    roll,
+    replicas,
     attempted(at) {
       lastAttemptAt = Math.max(lastAttemptAt ?? at, at);
     },
   };
-  const shifts = createShifts(house, config);
-  metrics.knowIntegrations(shifts.current().channels.integrations);
-  closer.add("channels and service", () => shifts.close(), 2_000);
+  const reloader = createReloader(runtime, config);
+  metrics.knowIntegrations(reloader.current().integrations.integrations);
+  closer.add("channels and service", () => reloader.close(), 2_000);
   closer.add("queues", () => queues.close(), 4_500);
-  closer.add("engine", () => shifts.stop());
+  closer.add("engine", () => reloader.stop());
 
   const { loadAnew } = deps;
-  const parts = { house, redis, clock, shifts, loadAnew, lastAttemptAt: () => lastAttemptAt };
+  const parts = { runtime, redis, clock, reloader, loadAnew, lastAttemptAt: () => lastAttemptAt };
   const http = createHttpServer(httpDeps(parts));
   closer.add("HTTP", () => http.close(), 1_500);
   const { address } = await http.start();
@@ -138,12 +138,15 @@ async function build(deps: AppDeps, closer: Closer): Promise<App> {
 }
 
 /** Waits for Redis, then begins the work; never rejects: what fails here is logged and tried again. */
-async function begin({ house: { log, roll }, redis, clock, shifts }: Parts, closer: Closer): Promise<void> {
+async function begin(
+  { runtime: { log, replicas }, redis, clock, reloader }: Parts,
+  closer: Closer,
+): Promise<void> {
   let stopped = false;
   closer.add("start", () => {
     stopped = true;
   });
-  const first = shifts.current();
+  const first = reloader.current();
   void first.service.checkStatus().catch((thrown: unknown) => {
     log.warn(
       { err: toError(thrown) },
@@ -164,19 +167,19 @@ async function begin({ house: { log, roll }, redis, clock, shifts }: Parts, clos
   }
   closer.add(
     "roll call",
-    roll.follow(() => void shifts.assign()),
+    replicas.follow(() => void reloader.assign()),
   );
-  await shifts.begin();
+  await reloader.begin();
   if (stopped) return;
-  const { statusIntervalMs } = shifts.current().config.watch;
-  log.info({ statusIntervalMs, role: roll.role, duties: [...roll.active()] }, "watching");
+  const { statusIntervalMs } = reloader.current().config.watch;
+  log.info({ statusIntervalMs, role: replicas.roleOption, roles: [...replicas.active()] }, "watching");
   const following = setInterval(() => void followRedisClock(redis, clock).catch(() => {}), CLOCK_MS);
   closer.add("clock", () => clearInterval(following));
 }
 
 /** What the house was built with stays until the next start. */
-async function reload({ house: { log, metrics }, shifts }: Parts, asked: Config): Promise<void> {
-  const before = shifts.current().config;
+async function reload({ runtime: { log, metrics }, reloader }: Parts, asked: Config): Promise<void> {
+  const before = reloader.current().config;
   const { host, port } = before.http;
   const { historyMs } = before.watch;
   const next: Config = {
@@ -197,7 +200,7 @@ async function reload({ house: { log, metrics }, shifts }: Parts, asked: Config)
     log.info("the configuration was read again and says the same");
   } else {
     try {
-      await shifts.change(next);
+      await reloader.change(next);
     } catch (thrown) {
       metrics.configReloaded(false);
       throw thrown;
@@ -224,7 +227,7 @@ function knownLabels({ heartbeat }: Config) {
     endpoints: serviceEndpoints,
     outcomes: ["ok", ...serviceErrorCodes],
     protocolErrors: protocolErrorKinds,
-    suppressReasons: quietReasons,
+    suppressReasons: skipReasons,
     queues: queueNames,
     heartbeats: heartbeat ? heartbeatOutcomes : [],
     integrations: [],

@@ -1,16 +1,16 @@
 /** What the engine is handed: the configuration, and everything that does I/O. */
 
 import type { Queues } from "../cluster/queues.ts";
-import type { Duty } from "../cluster/replicas.ts";
+import type { Role } from "../cluster/replicas.ts";
 import type { Config } from "../config/config.ts";
-import type { Channel, Refusal } from "../deliver/deliver.ts";
+import type { Refusal, Sender } from "../deliver/deliver.ts";
 import type { DigestMail } from "../digest/mail.ts";
-import type { FleetState } from "../health/evaluate-self.ts";
+import type { SelfAlertState } from "../health/evaluate-self.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Service } from "../service/service.ts";
-import type { FleetStore } from "../store/self-alerts.ts";
+import type { SelfAlertStore } from "../store/self-alerts.ts";
 import type { Store } from "../store/store.ts";
 
 export interface EngineDeps {
@@ -19,9 +19,9 @@ export interface EngineDeps {
   readonly log: Logger;
   readonly service: Service;
   readonly store: Store;
-  readonly fleet: FleetStore<FleetState>;
+  readonly selfAlerts: SelfAlertStore<SelfAlertState>;
   readonly queues: Queues;
-  readonly channels: ReadonlyMap<string, Channel>;
+  readonly senders: ReadonlyMap<string, Sender>;
   readonly metrics: Metrics;
   /** Calls the dead man's switch; undefined where none is configured. */
   readonly callHeartbeat: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
@@ -32,5 +32,5 @@ export interface EngineDeps {
   /** A sweep was attempted, here or by another replica. */
   attempted(at: Instant): void;
   /** Whether the configuration is still in force for the duty. */
-  holds(duty: Duty): Promise<boolean>;
+  isActive(role: Role): Promise<boolean>;
 }

@@ -2,27 +2,27 @@
  * The jobs of a running lenswatch, wired: who sweeps, who delivers, what is scheduled, and the fleet as it is now
  * for those who show it. Everything that does I/O is handed in.
  */
-import type { OutsideState } from "../alerting/external-alerts.ts";
+import type { ExternalAlertState } from "../alerting/external-alerts.ts";
 import type { Integration } from "../alerting/route.ts";
 import { countJobs } from "../cluster/queue-metrics.ts";
 import { queueNames } from "../cluster/queues.ts";
-import { createUpkeep, createWake } from "../cluster/reconcile.ts";
-import { createHealing } from "../cluster/reconcile-loop.ts";
-import type { Duty } from "../cluster/replicas.ts";
+import { createReconcile, createWake } from "../cluster/reconcile.ts";
+import { createReconcileLoop } from "../cluster/reconcile-loop.ts";
+import type { Role } from "../cluster/replicas.ts";
 import { createSchedules } from "../cluster/schedulers.ts";
 import { createAssigned } from "../cluster/shard-assignment.ts";
-import type { HeldAlert } from "../deliver/suppression.ts";
-import { createHoldChanges, type HoldChanges } from "../deliver/suppression-changes.ts";
+import type { SuppressibleAlert } from "../deliver/suppression.ts";
+import { createSuppressionChanges, type SuppressionChanges } from "../deliver/suppression-changes.ts";
 import { createDigestSchedule } from "../digest/schedule.ts";
 import type { FleetSnapshot } from "../health/shard-state.ts";
 import { uptimeRetentionMs } from "../health/uptime.ts";
-import { createNoteWatched } from "../poll/coverage.ts";
+import { createCoverage } from "../poll/coverage.ts";
 import { createDetailsWork } from "../poll/details-worker.ts";
-import { createOutside, type Outside } from "../poll/external-alerts.ts";
+import { createExternalAlerts, type ExternalAlerts } from "../poll/external-alerts.ts";
 import { createInventoryJob } from "../poll/inventory.ts";
 import { createRerouting } from "../poll/reroute.ts";
 import { createUploading } from "../poll/schedule-lookup.ts";
-import { createJudgeService } from "../poll/self-alerts.ts";
+import { createSelfAlerts } from "../poll/self-alerts.ts";
 import { createSweep } from "../poll/sweep.ts";
 import { createRefreshUptime, windowsOf } from "../poll/uptime.ts";
 import { createUptimeReader, type UptimeReader } from "../poll/uptime-reader.ts";
@@ -39,9 +39,9 @@ export interface Engine {
   prepare(): Promise<void>;
   /**
    * After `prepare`: starts the workers and schedules of its duties; without any it only follows what the others do.
-   * `leaving` are integrations that are gone and about to tell what they owe.
+   * `retiring` are integrations that are gone and about to tell what they owe.
    */
-  start(options: { duties: ReadonlySet<Duty>; leaving: ReadonlySet<string> }): Promise<void>;
+  start(options: { roles: ReadonlySet<Role>; retiring: ReadonlySet<string> }): Promise<void>;
   /**
    * Takes no new work and judges no more: what a sweep under way has found is thrown away, a message under way is
    * sent and written down. Resolves when all of it has ended; `start` again is not possible.
@@ -52,20 +52,20 @@ export interface Engine {
   fleet(): Promise<FleetSnapshot>;
   readonly uptimes: UptimeReader;
   /** Everything that fires, with what holds it back. */
-  held(): Promise<HeldAlert[]>;
+  suppressed(): Promise<SuppressibleAlert[]>;
   /** Silences and acknowledgements, as people change them. */
-  readonly changes: HoldChanges;
+  readonly changes: SuppressionChanges;
   /** Remembers alerts that somebody outside sent. */
-  readonly takeAlerts: Outside["take"];
+  readonly acceptAlerts: ExternalAlerts["take"];
   /** What was sent from outside and fires, judged or not, by fingerprint. */
-  outside(): Promise<OutsideState>;
+  externalAlerts(): Promise<ExternalAlertState>;
 }
 
 /** Builds the engine; nothing runs before `start`. */
 export function createEngine(deps: EngineDeps): Engine {
   const { config, clock, log, store, queues, service, metrics } = deps;
   const { watch, rules, route } = config;
-  const integrations: Integration[] = [...deps.channels.values()].map(({ integration }) => integration);
+  const integrations: Integration[] = [...deps.senders.values()].map(({ integration }) => integration);
   const integrationIds = integrations.map(({ id }) => id);
   const { assignments } = store;
   const assigned = createAssigned(
@@ -74,16 +74,16 @@ export function createEngine(deps: EngineDeps): Engine {
   );
   const wake = createWake(queues, clock);
   let retired = false;
-  let prepared: { readonly remembered: boolean } | undefined;
-  let duties: ReadonlySet<Duty> = new Set();
+  let prepared: { readonly hadAssignments: boolean } | undefined;
+  let roles: ReadonlySet<Role> = new Set();
 
   /** Two configurations never judge at the same time: who is not in force writes no judgement. */
-  const mayJudge = async () => !retired && (await deps.holds("poll"));
+  const mayJudge = async () => !retired && (await deps.isActive("poll"));
   const shards: Store["shards"] = {
     ...store.shards,
-    remember: async (input) => ((await mayJudge()) ? store.shards.remember(input) : { outcome: "lost" }),
-    rememberShard: async (shard, input) =>
-      (await mayJudge()) ? store.shards.rememberShard(shard, input) : { outcome: "lost" },
+    commit: async (input) => ((await mayJudge()) ? store.shards.commit(input) : { outcome: "lost" }),
+    commitShard: async (shard, input) =>
+      (await mayJudge()) ? store.shards.commitShard(shard, input) : { outcome: "lost" },
   };
 
   const inventory = createInventoryJob({
@@ -99,7 +99,7 @@ export function createEngine(deps: EngineDeps): Engine {
     assignedChanged: () => schedules.assert(),
   });
   const schedules = createSchedules({ clock, queues, assigned, ...watch });
-  const heal = createUpkeep({
+  const reconcile = createReconcile({
     clock,
     log,
     groups: store.groups,
@@ -109,9 +109,9 @@ export function createEngine(deps: EngineDeps): Engine {
     schedules,
     integrations: integrationIds,
     statusIntervalMs: watch.statusIntervalMs,
-    duties: () => duties,
+    roles: () => roles,
     sweptAnywhere: deps.attempted,
-    lookAtDigests: createDigestSchedule({
+    enqueueDueDigests: createDigestSchedule({
       clock,
       log,
       queues,
@@ -119,11 +119,11 @@ export function createEngine(deps: EngineDeps): Engine {
       digests: config.digests,
     }),
     refill: async () => void (await inventory.refresh()),
-    lookAtMemory: () => (duties.has("notify") ? notifying.start.look() : notifying.start.begin()),
-    lookAtOutside: () => outside.judge(),
+    checkColdStart: () => (roles.has("notify") ? notifying.start.look() : notifying.start.begin()),
+    evaluateExternalAlerts: () => externalAlerts.judge(),
     wake,
   });
-  const noteWatched = createNoteWatched({ log, store: store.watched, ...watch });
+  const noteCoverage = createCoverage({ log, store: store.coverage, ...watch });
   const sweep = createSweep({
     clock,
     log,
@@ -147,14 +147,14 @@ export function createEngine(deps: EngineDeps): Engine {
       deps.attempted(now);
       if (outcome !== "ok") return;
       metrics.sweepFinished(seconds, now);
-      noteWatched(now);
+      noteCoverage(now);
     },
   });
-  const judgeService = createJudgeService({
+  const evaluateSelfAlerts = createSelfAlerts({
     clock,
     log,
     store: shards,
-    fleet: deps.fleet,
+    selfAlerts: deps.selfAlerts,
     groups: store.groups,
     assigned,
     rules,
@@ -166,17 +166,17 @@ export function createEngine(deps: EngineDeps): Engine {
     integrations,
     wake,
   });
-  const outside = createOutside({
+  const externalAlerts = createExternalAlerts({
     clock,
     log,
     store,
-    remember: store.shards.remember,
-    rememberJudged: shards.remember,
+    commit: store.shards.commit,
+    commitEvaluated: shards.commit,
     route,
     integrations,
     statusIntervalMs: watch.statusIntervalMs,
-    encode: store.outside.encode,
-    askForJudgement: () => queues.add("upkeep", { job: "outside" }),
+    encode: store.externalAlerts.encode,
+    requestEvaluation: () => queues.add("upkeep", { job: "external" }),
     wake,
   });
   const refreshUptime = createRefreshUptime({
@@ -206,8 +206,8 @@ export function createEngine(deps: EngineDeps): Engine {
     async inventory() {
       if (!(await inventory.refresh())) await askAgain();
     },
-    fleet: () => judgeService(),
-    outside: () => outside.judge(),
+    fleet: () => evaluateSelfAlerts(),
+    external: () => externalAlerts.judge(),
   };
 
   const rerouting = createRerouting({
@@ -215,7 +215,7 @@ export function createEngine(deps: EngineDeps): Engine {
     log,
     store: store.shards,
     groups: store.groups,
-    incidentLog: store.log,
+    decisionLog: store.log,
     route,
     integrations,
     statusIntervalMs: watch.statusIntervalMs,
@@ -224,11 +224,11 @@ export function createEngine(deps: EngineDeps): Engine {
     owed: metrics.endsOwed,
   });
 
-  async function startPolling(leaving: ReadonlySet<string>, remembered: boolean): Promise<void> {
-    await rerouting.begin(leaving);
+  async function startPolling(retiring: ReadonlySet<string>, hadAssignments: boolean): Promise<void> {
+    await rerouting.begin(retiring);
     await schedules.assert();
     // What is watched may be another now: the schedule goes on as it was.
-    if (remembered) await queues.add("upkeep", { job: "inventory" });
+    if (hadAssignments) await queues.add("upkeep", { job: "inventory" });
     await queues.work("sweep", SWEEPS_AT_ONCE, ({ data }) => {
       deps.attempted(clock.now());
       return sweep(Number(data.shard));
@@ -238,23 +238,23 @@ export function createEngine(deps: EngineDeps): Engine {
     await startUptimeWork({ queues, assigned, ...watch, refresh: refreshUptime });
   }
 
-  async function healAndCount(): Promise<void> {
-    await heal();
-    if (duties.has("notify")) await notifying.lookAtHeart();
+  async function reconcileAndCount(): Promise<void> {
+    await reconcile();
+    if (roles.has("notify")) await notifying.checkHeartbeat();
     await store.inventory.follow();
     await countJobs(queues, metrics);
     await rerouting.look();
   }
 
-  const healing = createHealing(healAndCount, log);
+  const reconcileLoop = createReconcileLoop(reconcileAndCount, log);
 
   async function prepare(): Promise<void> {
     if (prepared) return;
     await queues.open();
     await store.inventory.load();
-    await outside.begin((await store.shards.attempts()).get("fleet")?.attemptedAt);
-    const remembered = (await assigned.follow()) !== "none";
-    prepared = { remembered };
+    await externalAlerts.begin((await store.shards.attempts()).get("fleet")?.attemptedAt);
+    const hadAssignments = (await assigned.follow()) !== "none";
+    prepared = { hadAssignments };
   }
 
   return {
@@ -262,31 +262,31 @@ export function createEngine(deps: EngineDeps): Engine {
 
     async start(options) {
       await prepare();
-      duties = options.duties;
-      if (duties.size > 0) await notifying.start.begin();
-      if (duties.has("poll")) await startPolling(options.leaving, prepared?.remembered === true);
-      if (duties.has("notify")) await notifying.work();
-      if (!retired) healing.start();
+      roles = options.roles;
+      if (roles.size > 0) await notifying.start.begin();
+      if (roles.has("poll")) await startPolling(options.retiring, prepared?.hadAssignments === true);
+      if (roles.has("notify")) await notifying.work();
+      if (!retired) reconcileLoop.start();
     },
 
     async retire() {
       retired = true;
-      notifying.rest();
+      notifying.drain();
       details.stop();
-      await Promise.all([healing.stop(), ...queueNames.map((name) => queues.rest(name))]);
+      await Promise.all([reconcileLoop.stop(), ...queueNames.map((name) => queues.drain(name))]);
     },
 
     stop() {
-      void healing.stop();
+      void reconcileLoop.stop();
       notifying.stop();
       details.stop();
     },
 
     fleet,
     uptimes: createUptimeReader({ config, store, fleet, clock, log, service }),
-    held: notifying.held,
-    changes: createHoldChanges({ clock, log, store, wake }),
-    takeAlerts: outside.take,
-    outside: async () => (await store.outside.read()).state,
+    suppressed: notifying.suppressed,
+    changes: createSuppressionChanges({ clock, log, store, wake }),
+    acceptAlerts: externalAlerts.take,
+    externalAlerts: async () => (await store.externalAlerts.read()).state,
   };
 }

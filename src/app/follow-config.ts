@@ -54,7 +54,7 @@ export function followConfig(deps: FollowConfigDeps): Following {
     seen = isNews ? now : undefined;
   }
 
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+  const inSequence = <T>(work: () => Promise<T>): Promise<T> => {
     const done = turn.then(work, work);
     turn = done;
     return done;
@@ -63,7 +63,7 @@ export function followConfig(deps: FollowConfigDeps): Following {
   const timer = setInterval(() => {
     if (looking) return;
     looking = true;
-    void inTurn(() =>
+    void inSequence(() =>
       look().finally(() => {
         looking = false;
       }),
@@ -71,7 +71,7 @@ export function followConfig(deps: FollowConfigDeps): Following {
   }, deps.everyMs ?? LOOK_MS);
 
   return {
-    reload: () => inTurn(load),
+    reload: () => inSequence(load),
     stop() {
       stopped = true;
       clearInterval(timer);

@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import { toAlert } from "../alerting/external-alerts.ts";
 import { fingerprint } from "../alerting/fingerprint.ts";
 import { routesFor } from "../alerting/routing.ts";
-import { dutiesOf } from "../cluster/replicas.ts";
+import { rolesOf } from "../cluster/replicas.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
 import type { Alert } from "../health/alert.ts";
 import type { ActiveAlert, HttpDeps, LoadedAnew } from "../http/deps.ts";
@@ -14,26 +14,26 @@ import { readVersion } from "../lib/version.ts";
 import { createExposition } from "../metrics/exposition.ts";
 import type { FleetView } from "../metrics/fleet.ts";
 import { toIncident } from "../store/incidents.ts";
-import type { House, Shifts } from "./reload.ts";
+import type { Reloader, Runtime } from "./reload.ts";
 
 const PING_DEADLINE_MS = 1_000;
 const WATCHED_ENDPOINTS = ["status_uptime", "uptimes", "locations"] as const;
 
 export interface Parts {
-  readonly house: House;
+  readonly runtime: Runtime;
   readonly redis: Redis;
   readonly clock: ReturnType<typeof correctedClock>;
-  readonly shifts: Shifts;
+  readonly reloader: Reloader;
   readonly loadAnew: (() => Promise<LoadedAnew>) | undefined;
   lastAttemptAt(): Instant | undefined;
 }
 
 /** What the HTTP server asks for. */
 export function httpDeps(parts: Parts): HttpDeps {
-  const { shifts } = parts;
-  const { log, clock, store, registry } = parts.house;
+  const { reloader } = parts;
+  const { log, clock, store, registry } = parts.runtime;
   const annotate = createAnnotate({ ...store, log });
-  const config = () => shifts.current().config;
+  const config = () => reloader.current().config;
   return {
     log,
     clock,
@@ -49,13 +49,13 @@ export function httpDeps(parts: Parts): HttpDeps {
       return config().http.externalUrl;
     },
     ready: () => readiness(parts),
-    fleet: () => shifts.current().engine.fleet(),
-    uptimes: (ids) => shifts.current().engine.uptimes.kept(ids),
-    recallUptime: (id, timezone) => shifts.current().engine.uptimes.recall(id, timezone),
+    fleet: () => reloader.current().engine.fleet(),
+    uptimes: (ids) => reloader.current().engine.uptimes.kept(ids),
+    recallUptime: (id, timezone) => reloader.current().engine.uptimes.recall(id, timezone),
     alerts: () => activeAlerts(parts, annotate),
-    alertsReceived: parts.house.metrics.alertsReceived,
-    takeAlerts: (sent) => shifts.current().engine.takeAlerts(sent),
-    ...shifts.current().engine.changes,
+    alertsReceived: parts.runtime.metrics.alertsReceived,
+    acceptAlerts: (sent) => reloader.current().engine.acceptAlerts(sent),
+    ...reloader.current().engine.changes,
     timeline: store.log.read,
     zones: store.zones.read,
     incidents: async (since: number) => [
@@ -70,68 +70,68 @@ export function httpDeps(parts: Parts): HttpDeps {
 
 /** Everything that fires, and what was sent from outside and is still to be judged. */
 async function activeAlerts(
-  { clock, shifts }: Parts,
+  { clock, reloader }: Parts,
   annotate: ReturnType<typeof createAnnotate>,
 ): Promise<ActiveAlert[]> {
-  const { engine, config } = shifts.current();
+  const { engine, config } = reloader.current();
   const receivers = ({ labels }: Alert) => [
     ...new Set(routesFor(config.route, labels).map(({ receiver }) => receiver)),
   ];
-  const [held, outside] = await Promise.all([engine.held(), engine.outside()]);
+  const [suppressed, externalAlerts] = await Promise.all([engine.suppressed(), engine.externalAlerts()]);
   const alerts = await annotate(
-    held.map(({ alert }) => alert),
+    suppressed.map(({ alert }) => alert),
     clock.now(),
   );
-  const firing = held.map((one, i): ActiveAlert => {
+  const firing = suppressed.map((one, i): ActiveAlert => {
     const { inhibitedBy } = one;
     const alert = alerts[i] ?? one.alert;
-    const sent = alert.subject.kind === "outside" ? outside.get(alert.subject.id) : undefined;
+    const sent = alert.subject.kind === "external" ? externalAlerts.get(alert.subject.id) : undefined;
     return {
       ...one,
       alert,
       receivers: receivers(alert),
       inhibitedBy: inhibitedBy.map(({ labels }) => fingerprint(labels)),
-      outside: sent && { ...sent, unprocessed: false },
+      external: sent && { ...sent, unprocessed: false },
     };
   });
-  const unprocessed = [...outside].flatMap(([print, sent]): ActiveAlert[] => {
+  const unprocessed = [...externalAlerts].flatMap(([print, sent]): ActiveAlert[] => {
     if (sent.firedAt !== undefined) return [];
     const alert = toAlert(print, sent, clock.now());
-    return [{ alert, receivers: receivers(alert), outside: { ...sent, unprocessed: true } }];
+    return [{ alert, receivers: receivers(alert), external: { ...sent, unprocessed: true } }];
   });
   return [...firing, ...unprocessed];
 }
 
 /** One replica at a time exposes the fleet; the others only themselves. */
-async function fleetView({ house, shifts }: Parts): Promise<FleetView | undefined> {
-  if (!house.roll.exposes()) return undefined;
-  const { engine, config } = shifts.current();
-  const [snapshot, { state }] = await Promise.all([engine.fleet(), house.fleet.read()]);
-  const outside = [...(await engine.outside()).values()];
+async function fleetView({ runtime, reloader }: Parts): Promise<FleetView | undefined> {
+  if (!runtime.replicas.exposes()) return undefined;
+  const { engine, config } = reloader.current();
+  const [snapshot, { state }] = await Promise.all([engine.fleet(), runtime.selfAlerts.read()]);
+  const externalAlerts = [...(await engine.externalAlerts()).values()];
   const otherAlerts = [
     ...Object.values(state).flatMap((alerts) => Object.values(alerts)),
-    ...outside.map(({ labels }) => ({ labels, state: "firing" as const })),
+    ...externalAlerts.map(({ labels }) => ({ labels, state: "firing" as const })),
   ];
   return { snapshot, rules: config.rules, otherAlerts };
 }
 
-async function readiness({ house, clock, redis, shifts, lastAttemptAt }: Parts): Promise<Readiness> {
+async function readiness({ runtime, clock, redis, reloader, lastAttemptAt }: Parts): Promise<Readiness> {
   const redisReachable =
     redis.status === "ready" &&
     (await withDeadline(redis.ping(), PING_DEADLINE_MS).then(
       () => true,
       () => false,
     ));
-  const { statusIntervalMs } = shifts.current().config.watch;
+  const { statusIntervalMs } = reloader.current().config.watch;
   return judgeReadiness(
     {
       configLoaded: true,
       redisReachable,
-      sweeps: dutiesOf(house.roll.role).includes("poll")
+      sweeps: rolesOf(runtime.replicas.roleOption).includes("poll")
         ? { lastAttemptAt: lastAttemptAt(), statusIntervalMs }
         : undefined,
-      resting: house.roll.resting(),
-      endpointsDown: WATCHED_ENDPOINTS.filter((endpoint) => house.up.get(endpoint) === false),
+      standby: runtime.replicas.standby(),
+      endpointsDown: WATCHED_ENDPOINTS.filter((endpoint) => runtime.up.get(endpoint) === false),
     },
     clock.now(),
   );

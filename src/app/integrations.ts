@@ -2,7 +2,7 @@
 import type { Integration } from "../alerting/route.ts";
 import type { ChannelConfigs, ChannelEntry, ChannelType } from "../config/channel-schema.ts";
 import type { Config } from "../config/config.ts";
-import type { Channel, Refusal } from "../deliver/deliver.ts";
+import type { Refusal, Sender } from "../deliver/deliver.ts";
 import type { DigestMail } from "../digest/mail.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
@@ -16,9 +16,9 @@ import { createWebhookNotifier } from "../notify/webhook/send.ts";
 const SEND_TIMEOUT_MS = 10_000;
 const DIGEST_TIMEOUT_MS = 30_000;
 
-export interface Channels {
+export interface Integrations {
   readonly integrations: readonly Integration[];
-  readonly byId: ReadonlyMap<string, Channel>;
+  readonly byId: ReadonlyMap<string, Sender>;
   /** Undefined without `smtp`. */
   readonly digestMail: DigestMail | undefined;
   /** What a channel threw, as delivery needs it. */
@@ -119,7 +119,7 @@ export function planIntegrations(config: Pick<Config, "receivers">, endpoints: E
 }
 
 /** Builds every channel; nothing connects before the first message. */
-export function createChannels(config: Config, log: Logger): Channels {
+export function createIntegrations(config: Config, log: Logger): Integrations {
   const { smtp } = config;
   const transport = smtp && createMailTransport(smtp, { log });
   const mail = transport && smtp && { transport, from: smtp.from };

@@ -4,15 +4,15 @@ import { createHeartbeat } from "../cluster/heartbeat.ts";
 import type { createWake } from "../cluster/reconcile.ts";
 import type { createAssigned } from "../cluster/shard-assignment.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
-import { createStart } from "../deliver/cold-start.ts";
+import { createColdStart } from "../deliver/cold-start.ts";
 import { createDeliver } from "../deliver/deliver.ts";
-import { createHolds, type HeldAlert } from "../deliver/suppression.ts";
+import { createSuppression, type SuppressibleAlert } from "../deliver/suppression.ts";
 import { createDigestJob } from "../digest/send.ts";
 import { createDigestWork } from "../digest/worker.ts";
 import type { readFleet } from "../store/read-fleet.ts";
 import type { EngineDeps } from "./engine-deps.ts";
 
-interface NotifyingDeps extends Omit<EngineDeps, "fleet"> {
+interface NotifyingDeps extends EngineDeps {
   readonly assigned: ReturnType<typeof createAssigned>;
   readonly integrations: readonly Integration[];
   readonly wake: ReturnType<typeof createWake>;
@@ -21,14 +21,14 @@ interface NotifyingDeps extends Omit<EngineDeps, "fleet"> {
 
 export interface Notifying {
   /** The summary after a start without memory. */
-  readonly start: ReturnType<typeof createStart>;
+  readonly start: ReturnType<typeof createColdStart>;
   /** Starts the workers of the duty `notify`. */
   work(): Promise<void>;
   /** Everything that fires, with what holds it back. */
-  held(): Promise<HeldAlert[]>;
-  lookAtHeart(): Promise<void>;
+  suppressed(): Promise<SuppressibleAlert[]>;
+  checkHeartbeat(): Promise<void>;
   /** A message under way is sent and written down, and no other is begun. */
-  rest(): void;
+  drain(): void;
   stop(): void;
 }
 
@@ -36,19 +36,19 @@ export interface Notifying {
 export function createNotifying(deps: NotifyingDeps): Notifying {
   const { config, clock, log, store, queues, metrics, assigned, integrations, wake, fleet } = deps;
   const { watch, rules, route } = config;
-  const holds = createHolds({ clock, store, route, inhibitRules: config.inhibitRules });
+  const suppressions = createSuppression({ clock, store, route, inhibitRules: config.inhibitRules });
   const delivery = createDeliver({
     clock,
     log,
     groups: store.groups,
-    channels: deps.channels,
+    senders: deps.senders,
     externalUrl: config.http.externalUrl,
     stormMs: watch.statusIntervalMs,
-    holds: (claims) => holds.ofGroups(claims),
+    suppressions: (claims) => suppressions.ofGroups(claims),
     annotate: createAnnotate({ ...store, log }),
     toRefusal: deps.toRefusal,
     wake,
-    told: ({ receiver, type }, _reason, latency) => metrics.notified(receiver, type, latency),
+    notified: ({ receiver, type }, _reason, latency) => metrics.notified(receiver, type, latency),
     failed: ({ receiver, type }, code) => metrics.notifyFailed(receiver, type, code),
     suppressed: ({ receiver }, why) => metrics.suppressed(receiver, why),
   });
@@ -64,12 +64,12 @@ export function createNotifying(deps: NotifyingDeps): Notifying {
       intervalMs: config.heartbeat.intervalMs,
       statusIntervalMs: watch.statusIntervalMs,
       requestTimeoutMs: config.service.requestTimeoutMs,
-      takeTurn: store.heartbeatTurn,
+      takeLease: store.heartbeatLease,
       call: deps.callHeartbeat,
       beat: metrics.heartbeat,
     });
 
-  const start = createStart({
+  const start = createColdStart({
     clock,
     log,
     start: store.start,
@@ -80,16 +80,16 @@ export function createNotifying(deps: NotifyingDeps): Notifying {
     waiting: integrations.map(({ id }) => id),
     rules,
     statusIntervalMs: watch.statusIntervalMs,
-    held: () => holds.ofAll(),
+    suppressed: () => suppressions.ofAll(),
     wake,
   });
   const sendDigest = createDigestJob({ ...deps, fleet, mail: deps.digestMail });
 
   return {
     start,
-    held: () => holds.ofAll(),
-    lookAtHeart: async () => void (await heartbeat?.look()),
-    rest: () => delivery.rest(),
+    suppressed: () => suppressions.ofAll(),
+    checkHeartbeat: async () => void (await heartbeat?.look()),
+    drain: () => delivery.drain(),
 
     async work() {
       await queues.work("deliver", Math.max(4, integrations.length) + 1, async ({ data }) => {

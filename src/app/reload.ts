@@ -6,23 +6,23 @@
 import type { Registry } from "prom-client";
 import type { Integration } from "../alerting/route.ts";
 import type { Queues } from "../cluster/queues.ts";
-import { type Duty, dutiesOf, type Roll } from "../cluster/replicas.ts";
+import { type Replicas, type Role, rolesOf } from "../cluster/replicas.ts";
 import type { Config } from "../config/config.ts";
 import { fingerprint } from "../config/hash.ts";
-import { sayFarewell } from "../deliver/retire-integration.ts";
-import type { FleetState } from "../health/evaluate-self.ts";
+import { retireIntegration } from "../deliver/retire-integration.ts";
+import type { SelfAlertState } from "../health/evaluate-self.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { createHeartbeatCall, type HeartbeatCall } from "../notify/heartbeat.ts";
-import { sayWhatIsOwed } from "../poll/reroute.ts";
+import { reportOwedEnds } from "../poll/reroute.ts";
 import { createService, type Service } from "../service/service.ts";
-import type { FleetStore } from "../store/self-alerts.ts";
+import type { SelfAlertStore } from "../store/self-alerts.ts";
 import type { Store } from "../store/store.ts";
 import { createEngine, type Engine } from "./engine.ts";
-import { type Channels, createChannels } from "./integrations.ts";
+import { createIntegrations, type Integrations } from "./integrations.ts";
 
 /** The next shift waits this long for the last one's jobs, then begins beside them. */
 const HANDOVER_MS = 2_000;
@@ -32,23 +32,23 @@ const START_REST_MS = 500;
 const START_REST_MOST_MS = 30_000;
 
 /** What outlives every shift. */
-export interface House {
+export interface Runtime {
   readonly log: Logger;
   readonly clock: Clock;
   readonly store: Store;
-  readonly fleet: FleetStore<FleetState>;
+  readonly selfAlerts: SelfAlertStore<SelfAlertState>;
   readonly queues: Queues;
   readonly registry: Registry;
   readonly metrics: Metrics;
   /** Which endpoints of the service answer. */
   readonly up: Map<string, boolean>;
-  readonly roll: Roll;
+  readonly replicas: Replicas;
   attempted(at: Instant): void;
 }
 
-export interface Shift {
+export interface Setup {
   readonly config: Config;
-  readonly channels: Channels;
+  readonly integrations: Integrations;
   readonly service: Service;
   /** Undefined without `heartbeat`. */
   readonly heartbeat: HeartbeatCall | undefined;
@@ -56,39 +56,44 @@ export interface Shift {
 }
 
 /** Builds a shift; nothing runs before its engine is started. A service whose section did not change is taken over. */
-export function createShift(house: House, config: Config, before?: Shift): Shift {
-  const channels = createChannels(config, house.log.child({ component: "notify" }));
+export function buildSetup(runtime: Runtime, config: Config, before?: Setup): Setup {
+  const integrations = createIntegrations(config, runtime.log.child({ component: "notify" }));
   const kept = before && isSame(before.config.service, config.service) ? before.service : undefined;
   const heartbeat = config.heartbeat && createHeartbeatCall(config.heartbeat);
-  return staff(house, { config, channels, heartbeat, service: kept ?? openService(house, config) });
+  return withEngine(runtime, {
+    config,
+    integrations,
+    heartbeat,
+    service: kept ?? openService(runtime, config),
+  });
 }
 
 /** The shift with an engine of its own. */
-function staff(house: House, shift: Omit<Shift, "engine">): Shift {
-  const { config, channels, service, heartbeat } = shift;
-  const { clock, log, store, fleet, queues, metrics, attempted, roll } = house;
-  const { byId, toRefusal, digestMail, isPassing } = channels;
+function withEngine(runtime: Runtime, setup: Omit<Setup, "engine">): Setup {
+  const { config, integrations, service, heartbeat } = setup;
+  const { clock, log, store, selfAlerts, queues, metrics, attempted, replicas } = runtime;
+  const { byId, toRefusal, digestMail, isPassing } = integrations;
   const engine = createEngine({
     config,
     clock,
     log,
     service,
     store,
-    fleet,
+    selfAlerts,
     queues,
-    channels: byId,
+    senders: byId,
     metrics,
     callHeartbeat: heartbeat && ((signal) => heartbeat.call(signal)),
     toRefusal,
     digestMail,
     isPassing,
     attempted,
-    holds: (duty) => roll.holds(duty),
+    isActive: (role) => replicas.isActive(role),
   });
-  return { config, channels, service, heartbeat, engine };
+  return { config, integrations, service, heartbeat, engine };
 }
 
-function openService({ clock, log, metrics, up }: House, config: Config): Service {
+function openService({ clock, log, metrics, up }: Runtime, config: Config): Service {
   return createService({
     config: config.service,
     clock,
@@ -117,14 +122,14 @@ export function isSame(a: unknown, b: unknown): boolean {
 }
 
 /** An integration that is gone, while it tells what it owes. */
-interface Leaving {
+interface RetiringIntegration {
   readonly stop: AbortController;
   done: Promise<void>;
 }
 
 /** The shift in force, and its change for the next one. */
-export interface Shifts {
-  current(): Shift;
+export interface Reloader {
+  current(): Setup;
   /** Starts the work; tries until it works, unless stopped. */
   begin(): Promise<void>;
   /**
@@ -140,32 +145,32 @@ export interface Shifts {
   close(): Promise<void>;
 }
 
-export function createShifts(house: House, config: Config): Shifts {
-  const { log } = house;
-  let current = createShift(house, config);
+export function createReloader(runtime: Runtime, config: Config): Reloader {
+  const { log } = runtime;
+  let current = buildSetup(runtime, config);
   let turn: Promise<void> = Promise.resolve();
-  let duties: ReadonlySet<Duty> = new Set();
-  const leaving = new Map<string, Leaving>();
+  let roles: ReadonlySet<Role> = new Set();
+  const retiring = new Map<string, RetiringIntegration>();
   const stopping = new AbortController();
   const unclosed = new Set<() => Promise<unknown>>();
   /** The one at work, and those that still end what they had begun. */
   const engines = new Set<Engine>([current.engine]);
 
-  function inTurn(work: () => Promise<void>): Promise<void> {
+  function inSequence(work: () => Promise<void>): Promise<void> {
     turn = turn.then(work, work);
     return turn;
   }
 
   /** `anew`: its configuration has been loaded just now, and is in force before any other. */
-  async function start(shift: Shift, anew: boolean): Promise<void> {
+  async function start(setup: Setup, anew: boolean): Promise<void> {
     let announced = !anew;
     for (let attempt = 1; !stopping.signal.aborted; attempt++) {
       try {
-        await shift.engine.prepare();
-        if (!announced) await house.roll.announce(fingerprint(shift.config));
+        await setup.engine.prepare();
+        if (!announced) await runtime.replicas.announce(fingerprint(setup.config));
         announced = true;
-        duties = house.roll.active();
-        await shift.engine.start({ duties, leaving: new Set(leaving.keys()) });
+        roles = runtime.replicas.active();
+        await setup.engine.start({ roles, retiring: new Set(retiring.keys()) });
         return;
       } catch (thrown) {
         if (stopping.signal.aborted) return;
@@ -178,43 +183,45 @@ export function createShifts(house: House, config: Config): Shifts {
 
   async function change(next: Config): Promise<void> {
     const before = current;
-    const after = createShift(house, next, before);
-    house.metrics.knowIntegrations(after.channels.integrations);
+    const after = buildSetup(runtime, next, before);
+    runtime.metrics.knowIntegrations(after.integrations.integrations);
     // What a newcomer was owed while it was gone it is told now; what is still owed elsewhere is counted at the start.
-    for (const { id, receiver, type } of after.channels.integrations) {
-      if (!before.channels.byId.has(id)) house.metrics.endsOwed(receiver, type, 0);
+    for (const { id, receiver, type } of after.integrations.integrations) {
+      if (!before.integrations.byId.has(id)) runtime.metrics.endsOwed(receiver, type, 0);
     }
-    await callBack(after);
-    const tells = dutiesOf(house.roll.role).includes("notify");
-    const gone = !tells ? [] : [...before.channels.byId.keys()].filter((id) => !after.channels.byId.has(id));
-    for (const id of gone) leaving.set(id, { stop: new AbortController(), done: Promise.resolve() });
-    const { ended } = await relieve(before, after);
+    await cancelRetirements(after);
+    const notifies = rolesOf(runtime.replicas.roleOption).includes("notify");
+    const gone = !notifies
+      ? []
+      : [...before.integrations.byId.keys()].filter((id) => !after.integrations.byId.has(id));
+    for (const id of gone) retiring.set(id, { stop: new AbortController(), done: Promise.resolve() });
+    const { ended } = await replace(before, after);
     await start(after, true);
-    void seeOff(before, after, { ended, gone });
+    void drain(before, after, { ended, gone });
   }
 
   /** Integrations that are configured again say no farewell; one that is saying it ends that first. */
-  async function callBack({ channels }: Shift): Promise<void> {
-    for (const id of channels.byId.keys()) {
-      const parting = leaving.get(id);
-      if (!parting) continue;
-      parting.stop.abort();
-      await withDeadline(parting.done, DRAIN_MS).catch(() => {});
-      leaving.delete(id);
+  async function cancelRetirements({ integrations }: Setup): Promise<void> {
+    for (const id of integrations.byId.keys()) {
+      const retirement = retiring.get(id);
+      if (!retirement) continue;
+      retirement.stop.abort();
+      await withDeadline(retirement.done, DRAIN_MS).catch(() => {});
+      retiring.delete(id);
     }
   }
 
   async function assign(): Promise<void> {
-    if (isSame([...duties], [...house.roll.active()])) return;
+    if (isSame([...roles], [...runtime.replicas.active()])) return;
     const before = current;
-    const after = staff(house, before);
-    const { ended } = await relieve(before, after);
+    const after = withEngine(runtime, before);
+    const { ended } = await replace(before, after);
     void ended.then(() => engines.delete(before.engine));
     await start(after, false);
   }
 
   /** The shift in force takes no new work any more; gives the promise that it has ended what it had. */
-  async function relieve(before: Shift, after: Shift): Promise<{ ended: Promise<void> }> {
+  async function replace(before: Setup, after: Setup): Promise<{ ended: Promise<void> }> {
     current = after;
     engines.add(after.engine);
     const ended = before.engine.retire().catch((thrown: unknown) => {
@@ -225,14 +232,14 @@ export function createShifts(house: House, config: Config): Shifts {
   }
 
   /** The last shift's messages under way end, then those that are gone say what they owe, then it is closed. */
-  async function seeOff(
-    before: Shift,
-    after: Shift,
+  async function drain(
+    before: Setup,
+    after: Setup,
     { ended, gone }: { ended: Promise<void>; gone: readonly string[] },
   ): Promise<void> {
     const close = async () => {
       unclosed.delete(close);
-      await before.channels.close();
+      await before.integrations.close();
       await before.heartbeat?.close();
       if (before.service !== after.service) await before.service.close();
     };
@@ -241,59 +248,59 @@ export function createShifts(house: House, config: Config): Shifts {
     engines.delete(before.engine);
     await Promise.all(
       gone.map((id) => {
-        const parting = leaving.get(id);
-        if (!parting) return undefined;
-        parting.done = partWith(before, id, parting);
-        return parting.done;
+        const retirement = retiring.get(id);
+        if (!retirement) return undefined;
+        retirement.done = retire(before, id, retirement);
+        return retirement.done;
       }),
     );
-    await sayWhoIsOwed(gone);
+    await reportOwed(gone);
     await close().catch((thrown: unknown) => log.debug({ err: toError(thrown) }, "closing was not clean"));
   }
 
   /** Of integrations that are still gone. */
-  async function sayWhoIsOwed(gone: readonly string[]): Promise<void> {
-    const { clock, store, metrics } = house;
-    const owing = gone.filter((id) => !current.channels.byId.has(id));
+  async function reportOwed(gone: readonly string[]): Promise<void> {
+    const { clock, store, metrics } = runtime;
+    const owing = gone.filter((id) => !current.integrations.byId.has(id));
     if (owing.length === 0 || stopping.signal.aborted) return;
-    const deps = { clock, log, groups: store.groups, incidentLog: store.log, owed: metrics.endsOwed };
-    await sayWhatIsOwed(deps, owing).catch((thrown: unknown) => {
+    const deps = { clock, log, groups: store.groups, decisionLog: store.log, owed: metrics.endsOwed };
+    await reportOwedEnds(deps, owing).catch((thrown: unknown) => {
       if (!stopping.signal.aborted) log.error({ err: toError(thrown) }, "what is owed could not be read");
     });
   }
 
-  async function partWith(shift: Shift, id: string, parting: Leaving): Promise<void> {
-    const { clock, store, metrics } = house;
-    const { channels, config } = shift;
+  async function retire(setup: Setup, id: string, retirement: RetiringIntegration): Promise<void> {
+    const { clock, store, metrics } = runtime;
+    const { integrations, config } = setup;
     const deps = {
       clock,
       log,
       groups: store.groups,
-      channels: channels.byId,
+      senders: integrations.byId,
       externalUrl: config.http.externalUrl,
-      toRefusal: channels.toRefusal,
+      toRefusal: integrations.toRefusal,
       ...deliveryMetrics(metrics),
     };
-    const signal = AbortSignal.any([parting.stop.signal, stopping.signal]);
-    await sayFarewell(deps, id, signal).catch((thrown: unknown) => {
+    const signal = AbortSignal.any([retirement.stop.signal, stopping.signal]);
+    await retireIntegration(deps, id, signal).catch((thrown: unknown) => {
       if (!signal.aborted)
         log.error({ err: toError(thrown), integration: id }, "the ends owed were not told");
     });
-    if (leaving.get(id) === parting) leaving.delete(id);
+    if (retiring.get(id) === retirement) retiring.delete(id);
   }
 
   return {
     current: () => current,
-    begin: () => inTurn(() => start(current, true)),
-    change: (next) => inTurn(() => change(next)),
-    assign: () => inTurn(assign),
+    begin: () => inSequence(() => start(current, true)),
+    change: (next) => inSequence(() => change(next)),
+    assign: () => inSequence(assign),
     stop() {
       stopping.abort();
       for (const engine of engines) engine.stop();
     },
     async close() {
       await Promise.all([...unclosed].map((close) => close()));
-      await current.channels.close();
+      await current.integrations.close();
       await current.heartbeat?.close();
       await current.service.close();
     },
@@ -302,7 +309,7 @@ export function createShifts(house: House, config: Config): Shifts {
 
 function deliveryMetrics(metrics: Metrics) {
   return {
-    told: ({ receiver, type }: Integration, _reason: string, latency: number | undefined) =>
+    notified: ({ receiver, type }: Integration, _reason: string, latency: number | undefined) =>
       metrics.notified(receiver, type, latency),
     failed: ({ receiver, type }: Integration, code: Parameters<Metrics["notifyFailed"]>[2]) =>
       metrics.notifyFailed(receiver, type, code),

@@ -1,7 +1,7 @@
 /** A location's history through the rules about locations: its recordings' taken together. */
 import type { Count } from "../health/census.ts";
 import type { Transition } from "../health/evaluation.ts";
-import { locationWitness } from "../health/location-evaluator.ts";
+import { locationEvaluator } from "../health/location-evaluator.ts";
 import type { Inventory } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { replayRules, type Stretch } from "./replay.ts";
@@ -53,7 +53,7 @@ function* stretchesOf(
       from,
       to: (changes[i]?.seen.at ?? end) - intervalMs,
       isQuiet: count.offlineSince.length === 0,
-      witness: () => locationWitness(id, count, inventory),
+      evaluator: () => locationEvaluator(id, count, inventory),
     };
   }
 }

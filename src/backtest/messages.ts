@@ -5,13 +5,13 @@
  */
 
 import { createInhibitor, type Inhibitions } from "../alerting/inhibit.ts";
-import { decideGroup, type GroupDecision } from "../alerting/needs-update.ts";
+import { type GroupDecision, needsUpdate } from "../alerting/needs-update.ts";
 import type { NotifyReason } from "../alerting/notification.ts";
-import type { Told } from "../alerting/notification-log.ts";
+import type { NotificationLogEntry } from "../alerting/notification-log.ts";
 import type { Route } from "../alerting/route.ts";
 import { groupOf, routesFor } from "../alerting/routing.ts";
 import { decideStorm } from "../alerting/storm.ts";
-import type { Hold, Holds } from "../alerting/suppression.ts";
+import type { Suppression, Suppressions } from "../alerting/suppression.ts";
 import { muteOf } from "../alerting/time-interval.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Transition } from "../health/evaluation.ts";
@@ -29,7 +29,7 @@ const MINUTE_MS = 60_000;
 /** However short the timers are, a group that is held is not looked at more often than this. */
 const LEAST_REST_MS = 1_000;
 const NOTHING: ReadonlySet<string> = new Set();
-const NOBODY: Holds["standsFor"] = new Map();
+const NOBODY: Suppressions["standsFor"] = new Map();
 
 /** A group at a receiver. */
 interface Group {
@@ -41,7 +41,7 @@ interface Group {
   sentAt: Instant | undefined;
   /** When it was served last; empty since then, where it has no members. */
   emptyAt: Instant;
-  heldBefore: ReadonlySet<string>;
+  suppressedBefore: ReadonlySet<string>;
 }
 
 /** What fires, and who holds whom; indexed again only once something changed. */
@@ -61,7 +61,7 @@ export function messagesOf(
   const muted = createMuted();
   const messages: Message[] = [];
   const desks = setup.receivers.map((receiver) =>
-    createDesk({ receiver, setup, firing, muted, say: (message) => messages.push(message) }),
+    createDesk({ receiver, setup, firing, muted, notify: (message) => messages.push(message) }),
   );
   const dueBefore = (at: Instant) => {
     for (;;) {
@@ -100,11 +100,11 @@ function createFiring({ inhibitRules }: Pick<Setup, "inhibitRules">): Firing {
   };
 }
 
-type Muted = (route: Route, now: Instant) => Hold | undefined;
+type Muted = (route: Route, now: Instant) => Suppression | undefined;
 
 /** Asked of every group of a route at the same instant. */
 function createMuted(): Muted {
-  let [at, known] = [Number.NaN, new Map<Route, Hold | undefined>()];
+  let [at, known] = [Number.NaN, new Map<Route, Suppression | undefined>()];
   return (route, now) => {
     if (!route.muteTimes?.length && !route.activeTimes?.length) return undefined;
     if (at !== now) [at, known] = [now, new Map()];
@@ -127,13 +127,13 @@ function createDesk(deps: {
   readonly setup: Pick<Setup, "route" | "statusIntervalMs">;
   readonly firing: Firing;
   readonly muted: Muted;
-  say(message: Message): void;
+  notify(message: Message): void;
 }): Desk {
   const { receiver, setup, firing, muted } = deps;
   const groups = new Map<string, Group>();
   const placesOf = new Map<string, Set<Group>>();
-  const told = new Map<string, Told>();
-  const heldBy = new Map<string, Set<Group>>();
+  const notified = new Map<string, NotificationLogEntry>();
+  const suppressedBy = new Map<string, Set<Group>>();
   let soonest: Instant | undefined;
 
   const arm = (group: Group, at: Instant) => {
@@ -172,53 +172,54 @@ function createDesk(deps: {
   function decide(group: Group, now: Instant): GroupDecision {
     const alerts = [...group.members.values()];
     const known = alerts.flatMap(({ id }) => {
-      const one = told.get(id);
+      const one = notified.get(id);
       return one ? [[id, one] as const] : [];
     });
-    return decideGroup({
+    return needsUpdate({
       now,
       repeatIntervalMs: group.route.repeatIntervalMs,
       sendResolved: receiver.sendResolved,
       dueSince: group.since === undefined ? undefined : Math.min(group.since, now),
       alerts,
-      told: new Map(known),
-      holds: holdsOf(group, alerts, now),
+      notified: new Map(known),
+      suppressions: suppressionsOf(group, alerts, now),
     });
   }
 
-  function holdsOf(group: Group, alerts: readonly Alert[], now: Instant): Holds {
-    const held = new Map<string, Hold>();
+  function suppressionsOf(group: Group, alerts: readonly Alert[], now: Instant): Suppressions {
+    const suppressed = new Map<string, Suppression>();
     for (const alert of alerts) {
       const source = firing.inhibitions().inhibitor(alert);
-      if (source) held.set(alert.id, { reason: "inhibited", by: source.id });
+      if (source) suppressed.set(alert.id, { reason: "inhibited", by: source.id });
       else if (alert.state === "firing" && alert.facts.paused)
-        held.set(alert.id, { reason: "paused", by: alert.id });
+        suppressed.set(alert.id, { reason: "paused", by: alert.id });
     }
     return {
       muted: muted(group.route, now),
-      held,
-      heldBefore: group.heldBefore,
-      maybeTold: NOTHING,
-      lookEveryMs: Math.max(MINUTE_MS, group.route.groupIntervalMs),
+      suppressed,
+      suppressedBefore: group.suppressedBefore,
+      maybeNotified: NOTHING,
+      recheckEveryMs: Math.max(MINUTE_MS, group.route.groupIntervalMs),
       standsFor: NOBODY,
     };
   }
 
   function settle(group: Group, decision: GroupDecision, now: Instant): void {
-    const said = decision.say !== undefined;
+    const said = decision.notify !== undefined;
     if (said)
-      for (const alert of decision.firing) told.set(alert.id, { alert, toldAt: now, groupId: group.id });
+      for (const alert of decision.firing)
+        notified.set(alert.id, { alert, notifiedAt: now, groupId: group.id });
     const ended = new Set(said ? decision.resolved.map(({ id }) => id) : []);
     for (const id of decision.settled) {
-      const places = told.has(id) || ended.has(id) ? [...(placesOf.get(id) ?? [])] : [group];
+      const places = notified.has(id) || ended.has(id) ? [...(placesOf.get(id) ?? [])] : [group];
       for (const place of places) leave(id, place);
-      told.delete(id);
+      notified.delete(id);
     }
-    const { kept } = decision;
-    group.since = kept.lateFrom;
-    group.heldBefore = new Set(kept.untold);
-    for (const { reason, by } of kept.by)
-      if (reason === "inhibited") heldBy.set(by, (heldBy.get(by) ?? new Set()).add(group));
+    const { suppressedState } = decision;
+    group.since = suppressedState.lateFrom;
+    group.suppressedBefore = new Set(suppressedState.unnotified);
+    for (const { reason, by } of suppressedState.by)
+      if (reason === "inhibited") suppressedBy.set(by, (suppressedBy.get(by) ?? new Set()).add(group));
     if (said) group.sentAt = now;
     group.emptyAt = now;
     group.dueAt = Number.POSITIVE_INFINITY;
@@ -253,10 +254,10 @@ function createDesk(deps: {
         decision: decide(group, now),
       }));
       const turn = decideStorm(decided, decided.length);
-      const say = (reason: NotifyReason) => deps.say({ at: now, receiver: receiver.name, reason });
+      const notify = (reason: NotifyReason) => deps.notify({ at: now, receiver: receiver.name, reason });
       const [first] = turn.now;
-      if (first) say(first.decision.say);
-      for (const { decision } of turn.later) say(decision.say);
+      if (first) notify(first.decision.notify);
+      for (const { decision } of turn.later) notify(decision.notify);
       for (const { claim, decision } of decided) settle(claim.group, decision, now);
     },
 
@@ -267,8 +268,8 @@ function createDesk(deps: {
         if (kind === "resolved") makeDue(group, now);
       }
       if (kind !== "resolved") return;
-      for (const group of heldBy.get(alert.id) ?? []) arm(group, now);
-      heldBy.delete(alert.id);
+      for (const group of suppressedBy.get(alert.id) ?? []) arm(group, now);
+      suppressedBy.delete(alert.id);
     },
   };
 }
@@ -282,7 +283,7 @@ function newGroup(id: string, route: Route): Group {
     since: undefined,
     sentAt: undefined,
     emptyAt: 0,
-    heldBefore: NOTHING,
+    suppressedBefore: NOTHING,
   };
 }
 

@@ -1,9 +1,9 @@
 /** One recording's history through the rules about recordings. */
 
-import type { Witness } from "../health/apply-rules.ts";
+import type { Evaluator } from "../health/apply-rules.ts";
 import type { Transition } from "../health/evaluation.ts";
 import type { RecordingUptime } from "../health/recording.ts";
-import { recordingWitness } from "../health/recording-evaluator.ts";
+import { recordingEvaluator } from "../health/recording-evaluator.ts";
 import type { Inventory, RecordingState } from "../health/shard-state.ts";
 import { bucketLengthMs, settledBefore } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -46,7 +46,12 @@ export function replayRecording(
     );
   if (!isNews) return { transitions: [], seen };
   const subject = { id: recording.id, locationId: recording.locationId, inventory, intervalMs };
-  const stretches = stretchesOf(seen, figures, { plan, span, intervalMs, witnessOf: witnessFor(subject) });
+  const stretches = stretchesOf(seen, figures, {
+    plan,
+    span,
+    intervalMs,
+    evaluatorOf: evaluatorFor(subject),
+  });
   return { transitions: replayRules(stretches, plan.recording, intervalMs), seen };
 }
 
@@ -63,10 +68,10 @@ function* stretchesOf(
     readonly plan: Plan;
     readonly span: Span;
     readonly intervalMs: number;
-    readonly witnessOf: (view: View, now: Instant) => Witness;
+    readonly evaluatorOf: (view: View, now: Instant) => Evaluator;
   },
 ): Generator<Stretch> {
-  const { plan, span, intervalMs, witnessOf } = options;
+  const { plan, span, intervalMs, evaluatorOf } = options;
   const tracks: readonly (readonly { readonly at: Instant }[])[] = [seen, ...figures];
   const places = tracks.map(() => 0);
   const last = tickBefore(span.to, intervalMs);
@@ -82,7 +87,7 @@ function* stretchesOf(
       from: here,
       to: next - intervalMs,
       isQuiet: now.status !== "offline" && !isLow,
-      witness: (at) => witnessOf(view, at),
+      evaluator: (at) => evaluatorOf(view, at),
     };
     tracks.forEach((track, i) => {
       if (track[(places[i] ?? 0) + 1]?.at === next) places[i] = (places[i] ?? 0) + 1;
@@ -96,12 +101,12 @@ function ratioAt(figures: readonly Figure[] | undefined, place: number | undefin
 }
 
 /** The daemon's witness of a recording; where its status is not known, nothing is evidence for or against one. */
-function witnessFor(subject: {
+function evaluatorFor(subject: {
   readonly id: string;
   readonly locationId: string;
   readonly inventory: Inventory;
   readonly intervalMs: number;
-}): (view: View, now: Instant) => Witness {
+}): (view: View, now: Instant) => Evaluator {
   const { id, locationId, inventory, intervalMs } = subject;
   return ({ seen, ratios }, now) => {
     const state: RecordingState = {
@@ -116,7 +121,7 @@ function witnessFor(subject: {
       presentAt: now,
       alerts: undefined,
     };
-    const witness = recordingWitness(
+    const evaluator = recordingEvaluator(
       { state, read: true, missing: undefined },
       {
         now,
@@ -129,9 +134,11 @@ function witnessFor(subject: {
       },
     );
     return {
-      ...witness,
+      ...evaluator,
       evidence: (rule, firing) =>
-        rule.when.kind === "status" && seen.status === undefined ? undefined : witness.evidence(rule, firing),
+        rule.when.kind === "status" && seen.status === undefined
+          ? undefined
+          : evaluator.evidence(rule, firing),
     };
   };
 }

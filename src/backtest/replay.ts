@@ -4,7 +4,7 @@
  * over.
  */
 
-import { applyRules, type Witness } from "../health/apply-rules.ts";
+import { applyRules, type Evaluator } from "../health/apply-rules.ts";
 import type { Outcomes, Transition } from "../health/evaluation.ts";
 import type { Rule } from "../health/rule.ts";
 import { GAP_INTERVALS } from "../health/run.ts";
@@ -19,7 +19,7 @@ export interface Stretch {
   readonly to: Instant;
   /** No rule's condition holds. */
   readonly isQuiet: boolean;
-  witness(now: Instant): Witness;
+  evaluator(now: Instant): Evaluator;
 }
 
 /** What the rules would have done about one subject, in order of time. */
@@ -45,9 +45,9 @@ export function replayRules(
   }
   return transitions;
 
-  function sweep({ witness }: Stretch, now: Instant, maxGapMs: number): void {
+  function sweep({ evaluator }: Stretch, now: Instant, maxGapMs: number): void {
     const out: Outcomes = { transitions, decisions: [] };
-    alerts = applyRules(witness(now), alerts, rules, { now, maxGapMs }, out);
+    alerts = applyRules(evaluator(now), alerts, rules, { now, maxGapMs }, out);
   }
 
   /** The next sweep after `last` at which an alert may begin or end though nothing changes. */
@@ -64,8 +64,8 @@ export function replayRules(
   }
 }
 
-/** When what has been counted so far is enough; `heldMs` is 1 more than it is while an alert clears. */
-function dueAt({ state, heldMs, evidenceAt }: AlertState, rule: Rule): Instant | undefined {
-  if (state === "pending") return evidenceAt + rule.forMs - heldMs;
-  return heldMs > 0 ? evidenceAt + rule.keepFiringForMs - heldMs + 1 : undefined;
+/** When what has been counted so far is enough; `elapsedMs` is 1 more than it is while an alert clears. */
+function dueAt({ state, elapsedMs, evidenceAt }: AlertState, rule: Rule): Instant | undefined {
+  if (state === "pending") return evidenceAt + rule.forMs - elapsedMs;
+  return elapsedMs > 0 ? evidenceAt + rule.keepFiringForMs - elapsedMs + 1 : undefined;
 }

@@ -24,7 +24,7 @@ export interface HeartbeatDeps {
   /** An answer counts from its question: one that is on its way may make the last one so much older. */
   readonly requestTimeoutMs: number;
   /** Writes to Redis and reads it back; true for one replica in each interval. */
-  takeTurn(intervalMs: number): Promise<boolean>;
+  takeLease(intervalMs: number): Promise<boolean>;
   /** Why the switch was not reset; undefined where it was. Never throws. */
   call(signal: AbortSignal): Promise<string | undefined>;
   beat(outcome: HeartbeatOutcome): void;
@@ -66,7 +66,7 @@ export function createHeartbeat(deps: HeartbeatDeps) {
     /** The job itself. */
     async round(): Promise<void> {
       if (!(await isSeeing())) return ended("held", "no sweep was good lately");
-      if (!(await deps.takeTurn(intervalMs))) return;
+      if (!(await deps.takeLease(intervalMs))) return;
       const why = await deps.call(stopping.signal);
       if (!stopping.signal.aborted) ended(why === undefined ? "ok" : "failed", why ?? "");
     },

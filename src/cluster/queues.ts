@@ -23,10 +23,10 @@ export type Handler = (job: { name: string; data: Record<string, unknown> }) => 
 export interface Queues {
   /** Connects; waits for Redis as long as it takes. Everything else comes after it. */
   open(): Promise<void>;
-  /** Starts working on a queue, once until `rest`, with at most `concurrency` jobs at once. */
+  /** Starts working on a queue, once until `drain`, with at most `concurrency` jobs at once. */
   work(name: QueueName, concurrency: number, handler: Handler): Promise<void>;
   /** Takes no new jobs of a queue from now on; resolves when those under way have ended. */
-  rest(name: QueueName): Promise<void>;
+  drain(name: QueueName): Promise<void>;
   /** Runs `job` every `everyMs`, the first time at once; the same id again changes the interval only. */
   every(name: QueueName, id: string, everyMs: number, data: Record<string, unknown>): Promise<void>;
   /** Takes a scheduler away. */
@@ -107,7 +107,7 @@ export function createQueues(deps: {
       unclosed.set(worker, connection);
     },
 
-    async rest(name) {
+    async drain(name) {
       const worker = workers.get(name);
       if (!worker) return;
       workers.delete(name);
@@ -147,8 +147,8 @@ export function createQueues(deps: {
       };
       // A worker is closed once only: what hangs in Redis ends when its connection does.
       await withDeadline(Promise.allSettled(ending), GRACE_MS).catch(cut);
-      const rest = [...ending, ...[...queues.values()].map((one) => one.close())];
-      await withDeadline(Promise.allSettled(rest), 1_000).catch(() => {});
+      const drain = [...ending, ...[...queues.values()].map((one) => one.close())];
+      await withDeadline(Promise.allSettled(drain), 1_000).catch(() => {});
       cut();
     },
   };

@@ -2,15 +2,15 @@
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 
-const HEAL_MS = 1_000;
+const RECONCILE_MS = 1_000;
 
-export interface Healing {
+export interface ReconcileLoop {
   start(): void;
   /** Begins no round more; resolves when the one under way has ended. */
   stop(): Promise<void>;
 }
 
-export function createHealing(round: () => Promise<void>, log: Logger): Healing {
+export function createReconcileLoop(round: () => Promise<void>, log: Logger): ReconcileLoop {
   let timer: NodeJS.Timeout | undefined;
   let underWay: Promise<void> | undefined;
   return {
@@ -21,7 +21,7 @@ export function createHealing(round: () => Promise<void>, log: Logger): Healing 
           .finally(() => {
             underWay = undefined;
           });
-      }, HEAL_MS);
+      }, RECONCILE_MS);
     },
     async stop() {
       clearInterval(timer);

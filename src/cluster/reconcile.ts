@@ -9,14 +9,14 @@ import type { GroupStore } from "../store/groups.ts";
 import type { InventoryStore } from "../store/inventory.ts";
 import type { Attempt, ShardStore } from "../store/shards.ts";
 import type { Queues } from "./queues.ts";
-import type { Duty } from "./replicas.ts";
+import type { Role } from "./replicas.ts";
 import type { createSchedules } from "./schedulers.ts";
 import type { Assigned } from "./shard-assignment.ts";
 
 /** A wake-up lost this long ago is given again. */
 const OVERDUE_MS = 300;
 
-export interface UpkeepDeps {
+export interface ReconcileDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly groups: Pick<GroupStore, "nextDue">;
@@ -27,26 +27,26 @@ export interface UpkeepDeps {
   readonly integrations: readonly string[];
   readonly statusIntervalMs: number;
   /** What this replica does; everything unless given. */
-  duties?(): ReadonlySet<Duty>;
+  roles?(): ReadonlySet<Role>;
   /** Told when the newest sweep of any shard, by any replica, was attempted. */
   sweptAnywhere?(at: Instant): void;
   /** Enqueues digests that are due. */
-  lookAtDigests(): Promise<void>;
+  enqueueDueDigests(): Promise<void>;
   /** Runs the inventory now: there are no assignments although there should be. */
   refill(): Promise<void>;
   /** Notices a Redis that remembers nothing, and sees to it that this is told. */
-  lookAtMemory(): Promise<unknown>;
+  checkColdStart(): Promise<unknown>;
   /** Judges alerts from outside that are over, or not judged yet. */
-  lookAtOutside?(): Promise<void>;
+  evaluateExternalAlerts?(): Promise<void>;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
 }
 
 /** Gives `heal()`: everything that may have gone wrong, looked after once. */
-export function createUpkeep(deps: UpkeepDeps): () => Promise<void> {
+export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
   const { clock } = deps;
   let refilling = false;
   let namedAt: Instant | undefined;
-  const does = (duty: Duty) => deps.duties?.().has(duty) ?? true;
+  const does = (role: Role) => deps.roles?.().has(role) ?? true;
 
   async function followAssignments(attempts: ReadonlyMap<string, Attempt>): Promise<void> {
     const attempt = attempts.get("inventory");
@@ -95,11 +95,13 @@ export function createUpkeep(deps: UpkeepDeps): () => Promise<void> {
     const attempts = await deps.store.attempts();
     noteSweeps(attempts);
     const steps = [
-      ...(does("poll") || does("notify") ? [deps.lookAtMemory] : []),
+      ...(does("poll") || does("notify") ? [deps.checkColdStart] : []),
       ...(does("notify") ? [wakeOverdue] : []),
       () => followAssignments(attempts),
-      ...(does("poll") ? [() => deps.schedules.revive(attempts), async () => deps.lookAtOutside?.()] : []),
-      ...(does("notify") ? [deps.lookAtDigests] : []),
+      ...(does("poll")
+        ? [() => deps.schedules.revive(attempts), async () => deps.evaluateExternalAlerts?.()]
+        : []),
+      ...(does("notify") ? [deps.enqueueDueDigests] : []),
     ];
     for (const step of steps) {
       await step().catch((thrown: unknown) => {

@@ -10,38 +10,38 @@ import type { Logger } from "../lib/log.ts";
 import type { ReplicaStore } from "../store/replicas.ts";
 
 /** `poll`: sweeps and what keeps them going; `notify`: deliveries and digests. */
-export const duties = ["poll", "notify"] as const;
-export type Duty = (typeof duties)[number];
+export const roles = ["poll", "notify"] as const;
+export type Role = (typeof roles)[number];
 
 /** What a replica is started for; every role serves HTTP. */
-export const roles = ["all", "poll", "notify", "web"] as const;
-export type Role = (typeof roles)[number];
+export const roleOptions = ["all", "poll", "notify", "web"] as const;
+export type RoleOption = (typeof roleOptions)[number];
 
 const REPORT_MS = 1_000;
 /** A replica silent for this long is gone: what was loaded last by one still there is in force. */
-const GONE_AFTER_MS = 30_000;
+const SILENT_AFTER_MS = 30_000;
 /** Whoever exposes the fleet and is not heard of any more is followed by another after this. */
 const LEASE_MS = 3_000;
 /** A judgement resting on an older report asks again first. */
 const FRESH_MS = 5_000;
 
-export interface RollDeps {
+export interface ReplicasDeps {
   readonly store: ReplicaStore;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly role: Role;
+  readonly roleOption: RoleOption;
 }
 
-export interface Roll {
-  readonly role: Role;
+export interface Replicas {
+  readonly roleOption: RoleOption;
   /** A configuration was loaded here: it is in force from now on, here and elsewhere. */
   announce(hash: string): Promise<void>;
   /** What this replica does now: its role's duties, as far as its configuration is in force for them. */
-  active(): ReadonlySet<Duty>;
+  active(): ReadonlySet<Role>;
   /** Its role's duties that another replica's later configuration keeps from it. */
-  resting(): readonly Duty[];
+  standby(): readonly Role[];
   /** Whether the configuration is still in force for the duty; asks again where the last answer is old. */
-  holds(duty: Duty): Promise<boolean>;
+  isActive(role: Role): Promise<boolean>;
   /** Whether this replica is the one that exposes the fleet. */
   exposes(): boolean;
   /** Calls `act` whenever what this replica does has changed, until the returned function is called. */
@@ -50,16 +50,16 @@ export interface Roll {
   leave(): Promise<void>;
 }
 
-export function dutiesOf(role: Role): readonly Duty[] {
-  return role === "all" ? duties : duties.filter((duty) => duty === role);
+export function rolesOf(roleOption: RoleOption): readonly Role[] {
+  return roleOption === "all" ? roles : roles.filter((role) => role === roleOption);
 }
 
-export function createRoll({ store, clock, log, role }: RollDeps): Roll {
+export function createReplicas({ store, clock, log, roleOption }: ReplicasDeps): Replicas {
   const replica = randomUUID();
-  const own = dutiesOf(role);
+  const own = rolesOf(roleOption);
   let hash: string | undefined;
   let generation: number | undefined;
-  let active: ReadonlySet<Duty> = new Set();
+  let active: ReadonlySet<Role> = new Set();
   /** As it was when somebody last acted on it. */
   let known = active;
   let exposes = false;
@@ -67,25 +67,25 @@ export function createRoll({ store, clock, log, role }: RollDeps): Roll {
   let left = false;
 
   const age = () => performance.now() - reportedAt;
-  const resting = () => (generation === undefined ? [] : own.filter((duty) => !active.has(duty)));
+  const standby = () => (generation === undefined ? [] : own.filter((role) => !active.has(role)));
 
   async function report(): Promise<void> {
     if (hash === undefined || left) return;
     const asked = performance.now();
     const given = { hash, generation };
-    const mayExpose = resting().length === 0;
-    const times = { leaseMs: LEASE_MS, goneAfterMs: GONE_AFTER_MS };
-    const answer = await store.report({ replica, duties: own, mayExpose, ...given, ...times }, clock.now());
+    const mayExpose = standby().length === 0;
+    const times = { leaseMs: LEASE_MS, silentAfterMs: SILENT_AFTER_MS };
+    const answer = await store.report({ replica, roles: own, mayExpose, ...given, ...times }, clock.now());
     // Loaded anew meanwhile: this answer is about the configuration before.
     if (hash !== given.hash || generation !== given.generation) return;
     generation = answer.generation;
     exposes = answer.exposes;
     reportedAt = asked;
-    active = new Set(own.filter((duty) => answer.inForce.get(duty) === hash));
+    active = new Set(own.filter((role) => answer.inForce.get(role) === hash));
   }
 
   return {
-    role,
+    roleOption,
 
     async announce(next) {
       hash = next;
@@ -95,11 +95,11 @@ export function createRoll({ store, clock, log, role }: RollDeps): Roll {
     },
 
     active: () => active,
-    resting,
+    standby,
 
-    async holds(duty) {
+    async isActive(role) {
       if (age() > FRESH_MS) await report();
-      return active.has(duty);
+      return active.has(role);
     },
 
     exposes: () => exposes && age() < LEASE_MS,
@@ -112,8 +112,8 @@ export function createRoll({ store, clock, log, role }: RollDeps): Roll {
         report()
           .then(() => {
             if (isSame(known, active)) return;
-            const facts = { active: [...active], resting: resting() };
-            if (resting().length > 0)
+            const facts = { active: [...active], standby: standby() };
+            if (standby().length > 0)
               log.warn(facts, "a later configuration is in force elsewhere: this replica takes no new work");
             else log.info(facts, "this replica's configuration is in force");
             known = active;
@@ -135,6 +135,6 @@ export function createRoll({ store, clock, log, role }: RollDeps): Roll {
   };
 }
 
-function isSame(a: ReadonlySet<Duty>, b: ReadonlySet<Duty>): boolean {
+function isSame(a: ReadonlySet<Role>, b: ReadonlySet<Role>): boolean {
   return a.size === b.size && a.isSubsetOf(b);
 }

@@ -36,8 +36,8 @@ export function createSchedules(deps: SchedulesDeps) {
   function wanted(): Schedule[] {
     const { statusIntervalMs: status, uptimeIntervalMs: uptime, inventoryIntervalMs } = deps;
     const fixed: Schedule[] = [
-      { ...upkeep("inventory", inventoryIntervalMs), subject: "inventory" },
-      { ...upkeep("fleet", status), subject: "fleet" },
+      { ...reconcile("inventory", inventoryIntervalMs), subject: "inventory" },
+      { ...reconcile("fleet", status), subject: "fleet" },
     ];
     const shards = deps.assigned.shards().flatMap((shard): Schedule[] => [
       {
@@ -117,6 +117,6 @@ export function createSchedules(deps: SchedulesDeps) {
   };
 }
 
-function upkeep(job: "inventory" | "fleet", everyMs: number): Omit<Schedule, "subject"> {
+function reconcile(job: "inventory" | "fleet", everyMs: number): Omit<Schedule, "subject"> {
   return { queue: "upkeep", id: job, everyMs, data: { job } };
 }

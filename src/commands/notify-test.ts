@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import { Command } from "commander";
 import { fingerprint } from "../alerting/fingerprint.ts";
 import type { Notification } from "../alerting/notification.ts";
-import { createChannels } from "../app/integrations.ts";
+import { createIntegrations } from "../app/integrations.ts";
 import { configFile, loadConfig } from "../config/load.ts";
-import type { Channel } from "../deliver/deliver.ts";
+import type { Sender } from "../deliver/deliver.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { silentLogger } from "../lib/log.ts";
@@ -29,14 +29,14 @@ export function notifyTestCommand(io: CommandIo): Command {
         io.stderr.write(`lenswatch: there is no receiver "${name}"; the configuration has ${names}\n`);
         return io.setExitCode(2);
       }
-      const channels = createChannels(config, silentLogger);
+      const channels = createIntegrations(config, silentLogger);
       try {
         const mine = [...channels.byId.values()].filter(({ integration }) => integration.receiver === name);
         const told: Told[] = [];
         const print = (line: string) => options.output === "text" && io.stdout.write(line);
         if (mine.length === 0) print(`${name} has no integrations: nobody would be told anything\n`);
-        for (const channel of mine) {
-          const one = await tell(channel, config.http.externalUrl, io);
+        for (const sender of mine) {
+          const one = await tell(sender, config.http.externalUrl, io);
           print(`${one.integration}: ${one.accepted ? "accepted" : `not accepted: ${one.problem}`}\n`);
           told.push(one);
         }
@@ -54,11 +54,11 @@ interface Told {
   readonly problem: string | null;
 }
 
-async function tell(channel: Channel, externalUrl: string | undefined, io: CommandIo): Promise<Told> {
-  const { id: integration } = channel.integration;
+async function tell(sender: Sender, externalUrl: string | undefined, io: CommandIo): Promise<Told> {
+  const { id: integration } = sender.integration;
   try {
     const signal = AbortSignal.any([io.signal, AbortSignal.timeout(DEADLINE_MS)]);
-    await channel.send(testNotification(channel, Date.now(), externalUrl), { signal });
+    await sender.send(testNotification(sender, Date.now(), externalUrl), { signal });
     return { integration, accepted: true, problem: null };
   } catch (thrown) {
     return { integration, accepted: false, problem: toError(thrown).message };
@@ -66,12 +66,12 @@ async function tell(channel: Channel, externalUrl: string | undefined, io: Comma
 }
 
 /** An invented alert, marked as a test by its reason and its labels. */
-function testNotification(channel: Channel, now: Instant, externalUrl: string | undefined): Notification {
-  const labels = { alertname: "Test", severity: "info", receiver: channel.integration.receiver };
+function testNotification(sender: Sender, now: Instant, externalUrl: string | undefined): Notification {
+  const labels = { alertname: "Test", severity: "info", receiver: sender.integration.receiver };
   return {
     reason: "test",
-    receiver: channel.integration.receiver,
-    integrationId: channel.integration.id,
+    receiver: sender.integration.receiver,
+    integrationId: sender.integration.id,
     group: { id: "test", labels: {} },
     firing: [
       {

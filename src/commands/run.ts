@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Command, Option } from "commander";
 import { startApp } from "../app/app.ts";
 import { type Following, followConfig } from "../app/follow-config.ts";
-import { type Role, roles } from "../cluster/replicas.ts";
+import { type RoleOption, roleOptions } from "../cluster/replicas.ts";
 import { configFile } from "../config/load.ts";
 import { createConfigSource } from "../config/source.ts";
 import type { LoadedAnew } from "../http/deps.ts";
@@ -19,9 +19,9 @@ export function runCommand(io: CommandIo): Command {
       "Watch the fleet: poll, judge, alert, expose. Ctrl-C or SIGTERM ends it; SIGHUP, or a change of the configuration, loads it anew.",
     )
     .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
-    .addOption(new Option("--role <role>", "what this replica does").choices(roles).default("all"))
+    .addOption(new Option("--role <role>", "what this replica does").choices(roleOptions).default("all"))
     .addHelpText("after", "\nExample:\n  lenswatch run --config /etc/lenswatch/lenswatch.yaml")
-    .action(async (options: { config?: string; role: Role }) => {
+    .action(async (options: { config?: string; role: RoleOption }) => {
       const source = createConfigSource(configFile(options.config, io.env), io.env);
       const { config, warnings } = await source.load();
       const log = createLogger({

@@ -5,6 +5,7 @@ import { recordingStatuses } from "../health/recording.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { renderCsv } from "../lib/csv.ts";
 import { humanDuration } from "../lib/duration.ts";
+import { percent } from "../lib/format.ts";
 import { nearest } from "../lib/suggest.ts";
 import { stripControls } from "../lib/text.ts";
 import { type Daemon, type Parameters, parseUrl, withDaemon } from "./cli/daemon.ts";
@@ -139,8 +140,8 @@ function asTable(rows: readonly RecordingRow[], now: Instant, target: TableTarge
     row.recording,
     row.status,
     sinceText(row.since, now),
-    percent(row.averageQuality),
-    percent(row.overallUptime24h),
+    percent(row.averageQuality ?? undefined) || "–",
+    percent(row.overallUptime24h ?? undefined) || "–",
     row.alerts.map(({ alertname, state }) => (state === "firing" ? alertname : `(${alertname})`)).join(" "),
   ]);
   return renderTable(columns, cells, target);
@@ -151,11 +152,6 @@ export function sinceText(since: string | null, now: Instant): string {
   if (since === null) return "–";
   const at = Date.parse(since);
   return `${since.slice(0, 16).replace("T", " ")} UTC (${humanDuration(now - at)})`;
-}
-
-/** Cut, not rounded: 99.96 % is not all of it. */
-function percent(ratio: number | null): string {
-  return ratio === null ? "–" : `${(Math.floor(ratio * 1000 + 1e-9) / 10).toFixed(1)} %`;
 }
 
 function summary(rows: readonly RecordingRow[]): string {

@@ -6,7 +6,7 @@ import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import { createLocalHours } from "../lib/local-hours.ts";
 import type { Logger } from "../lib/log.ts";
-import { createBreather } from "../lib/yield.ts";
+import { createYielder } from "../lib/yield.ts";
 import type { UsualEntriesStore } from "../store/usual-entries.ts";
 import type { ZoneStore } from "../store/zones.ts";
 
@@ -34,11 +34,11 @@ export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps): Anno
   return async (alerts, now) => {
     try {
       const places = await withDeadline(placesOf(alerts), DEADLINE_MS);
-      const breather = createBreather();
+      const yielder = createYielder();
       const annotated: (typeof alerts)[number][] = [];
       for (const alert of alerts) {
         annotated.push(withImpact(alert, places, now, hours));
-        await breather.breathe();
+        await yielder.maybeYield();
       }
       return annotated;
     } catch (thrown) {

@@ -2,23 +2,23 @@
  * A start without memory, also of a Redis that was emptied while running: the first picture is gathered, then each
  * integration is told once. Every replica looks; what is done is done by one script.
  */
-import { countUnsettled, judgePicture } from "../alerting/cold-start.ts";
+import { coldStartReadiness, countUnsettled } from "../alerting/cold-start.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Rule } from "../health/rule.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
-import type { StartStore } from "../store/cold-start.ts";
+import type { ColdStartStore } from "../store/cold-start.ts";
 import type { GroupStore } from "../store/groups.ts";
 import type { Attempt, ShardStore } from "../store/shards.ts";
-import type { HeldAlert } from "./suppression.ts";
+import type { SuppressibleAlert } from "./suppression.ts";
 
 /** An answer older than this many intervals says nothing about now: whoever asked may be gone. */
 const FRESH_INTERVALS = 3;
 
-export interface StartDeps {
+export interface ColdStartDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly start: StartStore;
+  readonly start: ColdStartStore;
   readonly store: Pick<ShardStore, "attempts" | "readAll">;
   readonly groups: Pick<GroupStore, "nextDue">;
   readonly assigned: Pick<Assigned, "known" | "shards" | "follow">;
@@ -29,15 +29,15 @@ export interface StartDeps {
   readonly rules: readonly Rule[];
   readonly statusIntervalMs: number;
   /** Everything that fires, and what holds it back. */
-  held(): Promise<readonly HeldAlert[]>;
+  suppressed(): Promise<readonly SuppressibleAlert[]>;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
 }
 
-export function createStart(deps: StartDeps) {
+export function createColdStart(deps: ColdStartDeps) {
   const { clock, integrations, waiting, statusIntervalMs } = deps;
   let gathering = false;
   /** When this replica began to look: time in which nobody did gives the service no time to answer. */
-  let lookingSince: Instant | undefined;
+  let sweepingSince: Instant | undefined;
 
   /** Since when the first picture is gathered; undefined where there is a memory. */
   async function begin(): Promise<Instant | undefined> {
@@ -45,7 +45,7 @@ export function createStart(deps: StartDeps) {
     if (started.gathering && !gathering)
       deps.log.warn("Redis remembers nothing: what is wrong now is gathered, then told in one message");
     gathering = started.gathering;
-    if (!gathering) lookingSince = undefined;
+    if (!gathering) sweepingSince = undefined;
     return gathering ? started.since : undefined;
   }
 
@@ -57,15 +57,15 @@ export function createStart(deps: StartDeps) {
       deps.groups.nextDue(waiting),
     ]);
     const now = clock.now();
-    lookingSince ??= now;
-    const looked = howLooked(deps.assigned, attempts, {
+    sweepingSince ??= now;
+    const swept = sweepsSince(deps.assigned, attempts, {
       since,
       freshSince: Math.max(since, now - FRESH_INTERVALS * statusIntervalMs),
     });
-    const { ready, reason } = judgePicture({
+    const { ready, reason } = coldStartReadiness({
       now,
-      since: Math.max(since, lookingSince),
-      looked,
+      since: Math.max(since, sweepingSince),
+      swept,
       isNewsDue: [...due.values()].some((at) => at <= now),
       statusIntervalMs,
       rules: deps.rules,
@@ -73,12 +73,12 @@ export function createStart(deps: StartDeps) {
     });
     if (!ready) return;
     // What another alert explains is not told with it, and may be the whole fleet.
-    const firing = (await deps.held()).filter(({ inhibitedBy }) => inhibitedBy.length === 0);
-    const picture = { complete: looked === "with_success", unsettled: countUnsettled(shards) };
+    const firing = (await deps.suppressed()).filter(({ inhibitedBy }) => inhibitedBy.length === 0);
+    const facts = { complete: swept === "with_success", unsettled: countUnsettled(shards) };
     const ids = firing.map(({ alert }) => alert.id);
-    if (!(await deps.start.sum(integrations, ids, picture, now))) return;
-    const facts = { reason, firing: firing.length, ...picture };
-    deps.log.info(facts, "the first picture is told in one message; from now on news is told as it comes");
+    if (!(await deps.start.sum(integrations, ids, facts, now))) return;
+    const logged = { reason, firing: firing.length, ...facts };
+    deps.log.info(logged, "the first picture is told in one message; from now on news is told as it comes");
     await deps.wake(new Map(waiting.map((id) => [id, now])));
   }
 
@@ -94,8 +94,8 @@ export function createStart(deps: StartDeps) {
 }
 
 /** The list of locations was read since then, and each of them asked for; lately, where it is about good answers. */
-function howLooked(
-  assigned: StartDeps["assigned"],
+function sweepsSince(
+  assigned: ColdStartDeps["assigned"],
   attempts: ReadonlyMap<string, Attempt>,
   { since, freshSince }: { since: Instant; freshSince: Instant },
 ): "not_yet" | "at_all" | "with_success" {

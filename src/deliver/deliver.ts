@@ -4,23 +4,23 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { decideStart, pictureOf, startGroup } from "../alerting/cold-start.ts";
-import { decideGroup, type GroupDecision, type GroupView } from "../alerting/needs-update.ts";
+import { coldStartFactsOf, coldStartGroup, decideColdStart } from "../alerting/cold-start.ts";
+import { type GroupDecision, type GroupView, needsUpdate } from "../alerting/needs-update.ts";
 import type { Notification, NotifyErrorCode, NotifyReason } from "../alerting/notification.ts";
-import { decideForward } from "../alerting/resend.ts";
+import { needsResend } from "../alerting/resend.ts";
 import type { Integration } from "../alerting/route.ts";
-import { decideStorm, joinSayings } from "../alerting/storm.ts";
-import type { Holds } from "../alerting/suppression.ts";
+import { decideStorm, joinDecisions } from "../alerting/storm.ts";
+import type { Suppressions } from "../alerting/suppression.ts";
 import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
-import { createBreather } from "../lib/yield.ts";
+import { createYielder } from "../lib/yield.ts";
 import type { Claimed, Ending, FailureScope, GroupStore } from "../store/groups.ts";
 import type { Annotate } from "./annotate.ts";
 import { postponed, refused, settled } from "./endings.ts";
 import type { Taken } from "./outcome.ts";
-import { REST } from "./retry-policy.ts";
+import { BACKOFF } from "./retry-policy.ts";
 import { latencySeconds, toNotification } from "./to-notification.ts";
 
 /** No send takes longer; the lease of a claim is longer still, so that two never send at once. */
@@ -41,7 +41,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-export interface Channel {
+export interface Sender {
   readonly integration: Integration;
   send(notification: Notification, options: { signal: AbortSignal; plain?: boolean }): Promise<void>;
 }
@@ -50,21 +50,21 @@ export interface DeliverDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly groups: Pick<GroupStore, "claim" | "settle" | "postpone" | "end" | "pace">;
-  readonly channels: ReadonlyMap<string, Channel>;
+  readonly senders: ReadonlyMap<string, Sender>;
   readonly externalUrl: string | undefined;
   /** After a storm was told, how long more of it is gathered; who is due this soon joins it. */
   readonly stormMs: number;
   /** What holds the alerts of each of these groups back now; by default nothing does. */
-  holds?(claims: readonly Claimed[]): Promise<readonly Holds[]>;
+  suppressions?(claims: readonly Claimed[]): Promise<readonly Suppressions[]>;
   /** Adds what is known of places; by default nothing is. */
   readonly annotate?: Annotate;
-  /** What is to be said to a group; unless given, what its integration wants, and `decideStart` of a start's summary. */
+  /** What is to be said to a group; unless given, what its integration wants, and `decideColdStart` of a start's summary. */
   readonly decide?: (view: GroupView & Claimed) => GroupDecision;
   /** Reads what a channel threw; the only place that knows its class. */
   toRefusal(thrown: unknown): Refusal;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
   /** `latencySeconds` from the flip to the acceptance; undefined for a reminder. */
-  told(integration: Integration, reason: NotifyReason, latencySeconds: number | undefined): void;
+  notified(integration: Integration, reason: NotifyReason, latencySeconds: number | undefined): void;
   failed(integration: Integration, code: NotifyErrorCode): void;
   suppressed(integration: Integration, why: string): void;
 }
@@ -73,8 +73,8 @@ export interface DeliverDeps {
 type Served = "one" | "late" | "nothing";
 
 /** What is done with everything one claim took. */
-type Turn = ReturnType<typeof decideStorm<Taken>>;
-type Words = ReturnType<typeof joinSayings>;
+type Batch = ReturnType<typeof decideStorm<Taken>>;
+type Content = ReturnType<typeof joinDecisions>;
 
 interface Lease {
   readonly token: string;
@@ -87,8 +87,8 @@ interface Lease {
 export interface Delivery {
   deliver(integrationId: string): Promise<void>;
   /** Claims nothing more; a message under way is sent and written down. */
-  rest(): void;
-  /** As `rest`, and gives up what Redis does not take. */
+  drain(): void;
+  /** As `drain`, and gives up what Redis does not take. */
   stop(): void;
 }
 
@@ -98,21 +98,21 @@ export function createDeliver(deps: DeliverDeps): Delivery {
   const failing = new Set<string>();
   const stopping = new AbortController();
   const stopped = () => stopping.signal.aborted;
-  let resting = false;
-  const claimsMore = () => !resting && !stopped();
+  let draining = false;
+  const claimsMore = () => !draining && !stopped();
 
-  async function deliver(channel: Channel): Promise<void> {
+  async function deliver(sender: Sender): Promise<void> {
     let leaseMs = LEASE_MS;
     while (claimsMore()) {
-      const served = await serve(channel, leaseMs);
+      const served = await serve(sender, leaseMs);
       if (served === "nothing") return;
       leaseMs = served === "late" ? Math.min(LONGEST_LEASE_MS, 2 * leaseMs) : LEASE_MS;
     }
   }
 
   /** One due group, or a storm of them, in one message at most. */
-  async function serve(channel: Channel, leaseMs: number): Promise<Served> {
-    const { integration } = channel;
+  async function serve(sender: Sender, leaseMs: number): Promise<Served> {
+    const { integration } = sender;
     const token = randomUUID();
     const claimedAt = deps.clock.now();
     const claim = await deps.groups.claim(integration, token, claimedAt, leaseMs, deps.stormMs);
@@ -123,15 +123,15 @@ export function createDeliver(deps: DeliverDeps): Delivery {
     }
     const isStorm = claim.kind === "storm";
     const { now, decided } = await decide(integration, isStorm ? claim.groups : [claim]);
-    const turn = decideStorm(decided, isStorm ? claim.due : 1);
+    const batch = decideStorm(decided, isStorm ? claim.due : 1);
     const lease: Lease = {
       token,
       startBy: claimedAt + (isStorm ? claim.leaseMs : leaseMs) - NEEDED_MS,
       gatherMs: isStorm && claim.isAll && !integration.resendMs ? deps.stormMs : 0,
     };
-    for (const { decision } of turn.quiet) deps.suppressed(integration, decision.why);
-    if (turn.now.length > 0) return say(channel, turn, lease);
-    await end(integration, lease, now, settled(integration, turn.quiet, now));
+    for (const { decision } of batch.quiet) deps.suppressed(integration, decision.why);
+    if (batch.now.length > 0) return notify(sender, batch, lease);
+    await end(integration, lease, now, settled(integration, batch.quiet, now));
     return "one";
   }
 
@@ -142,93 +142,101 @@ export function createDeliver(deps: DeliverDeps): Delivery {
   }
 
   async function decide(integration: Integration, claims: readonly Claimed[]) {
-    const holds = await deps.holds?.(claims);
+    const suppressions = await deps.suppressions?.(claims);
     const now = deps.clock.now();
-    const decideOne = deps.decide ?? (integration.resendMs === undefined ? decideMessage : decideForward);
-    const breather = createBreather();
+    const decideOne = deps.decide ?? (integration.resendMs === undefined ? decideMessage : needsResend);
+    const yielder = createYielder();
     const decided: { claim: Taken; decision: GroupDecision }[] = [];
     for (const [i, group] of claims.entries()) {
-      const claim = { ...group, holds: holds?.[i] };
+      const claim = { ...group, suppressions: suppressions?.[i] };
       decided.push({
         claim,
         decision: decideOne({ ...claim, now, sendResolved: integration.sendResolved }),
       });
-      await breather.breathe();
+      await yielder.maybeYield();
     }
     return { now, decided };
   }
 
-  async function say(channel: Channel, turn: Turn, lease: Lease): Promise<Served> {
-    const { integration } = channel;
+  async function notify(sender: Sender, batch: Batch, lease: Lease): Promise<Served> {
+    const { integration } = sender;
     const asked = deps.clock.now();
     const wait = await deps.groups.pace(integration, asked);
     if (wait > 0) {
       await end(integration, lease, asked, [
-        ...settled(integration, turn.quiet, asked),
-        ...postponed([...turn.now, ...turn.later], { now: asked, at: asked + wait }),
+        ...settled(integration, batch.quiet, asked),
+        ...postponed([...batch.now, ...batch.later], { now: asked, at: asked + wait }),
       ]);
       return pause(wait);
     }
-    const words = await wordsOf(integration, turn, asked);
+    const content = await contentOf(integration, batch, asked);
     const now = deps.clock.now();
     if (now > lease.startBy) {
-      const again = postponed([...turn.now, ...turn.later], { now, at: now });
-      await end(integration, lease, now, [...settled(integration, turn.quiet, now), ...again]);
+      const again = postponed([...batch.now, ...batch.later], { now, at: now });
+      await end(integration, lease, now, [...settled(integration, batch.quiet, now), ...again]);
       return "late";
     }
-    const notification = toNotification(integration, turn.now, words, now, deps.externalUrl);
+    const notification = toNotification(integration, batch.now, content, now, deps.externalUrl);
     try {
-      await send(channel, notification);
+      await send(sender, notification);
     } catch (thrown) {
-      await giveBack(integration, turn, lease, deps.toRefusal(thrown));
+      await postponeRefused(integration, batch, lease, deps.toRefusal(thrown));
       return "one";
     }
-    await writeDown(integration, turn, lease, words);
+    await settleSent(integration, batch, lease, content);
     return "one";
   }
 
   /** What a message is to say. A summary has no room for what is known of each place. */
-  async function wordsOf(integration: Integration, { now: shares }: Turn, at: Instant): Promise<Words> {
-    const words = joinSayings(shares.map(({ decision }) => decision));
+  async function contentOf(integration: Integration, { now: shares }: Batch, at: Instant): Promise<Content> {
+    const content = joinDecisions(shares.map(({ decision }) => decision));
     const isSummary = shares.length > 1 && integration.resendMs === undefined;
-    if (!deps.annotate || isSummary) return words;
-    const alerts = await deps.annotate([...words.firing, ...words.resolved], at);
-    const { length } = words.firing;
-    return { ...words, firing: alerts.slice(0, length), resolved: alerts.slice(length) };
+    if (!deps.annotate || isSummary) return content;
+    const alerts = await deps.annotate([...content.firing, ...content.resolved], at);
+    const { length } = content.firing;
+    return { ...content, firing: alerts.slice(0, length), resolved: alerts.slice(length) };
   }
 
   /** One message; a refusal of the message itself is answered once with plain text. */
-  async function send(channel: Channel, notification: Notification): Promise<void> {
+  async function send(sender: Sender, notification: Notification): Promise<void> {
     const signal = AbortSignal.timeout(SEND_DEADLINE_MS);
     try {
-      await channel.send(notification, { signal });
+      await sender.send(notification, { signal });
     } catch (thrown) {
       if (deps.toRefusal(thrown).code !== "bad_request") throw thrown;
-      await sleep(channel.integration.paceMs);
-      await channel.send(notification, { signal, plain: true });
+      await sleep(sender.integration.paceMs);
+      await sender.send(notification, { signal, plain: true });
     }
   }
 
-  async function writeDown(integration: Integration, turn: Turn, lease: Lease, words: Words): Promise<void> {
+  async function settleSent(
+    integration: Integration,
+    batch: Batch,
+    lease: Lease,
+    content: Content,
+  ): Promise<void> {
     const now = deps.clock.now();
-    const isStorm = turn.now.length > 1;
+    const isStorm = batch.now.length > 1;
     const endings = [
-      ...settled(integration, [...turn.quiet, ...turn.now], now),
-      ...postponed(turn.later, { now, at: now }),
+      ...settled(integration, [...batch.quiet, ...batch.now], now),
+      ...postponed(batch.later, { now, at: now }),
     ];
-    deps.told(integration, words.say, latencySeconds(words, now));
-    await untilWritten(integration, () =>
+    deps.notified(integration, content.notify, latencySeconds(content, now));
+    await untilSettled(integration, () =>
       end(integration, isStorm ? lease : { ...lease, gatherMs: 0 }, now, endings),
     );
-    const facts = { integration: integration.id, reason: words.say, ...whichOf(turn) };
-    const level = words.say === "resend" ? "debug" : "info";
-    deps.log[level]({ ...facts, firing: words.firing.length, resolved: words.resolved.length }, "told");
-    const isBack = [integration.id, oneMessage(integration, turn)].map((what) => failing.delete(what));
+    const facts = { integration: integration.id, reason: content.notify, ...whichOf(batch) };
+    const level = content.notify === "resend" ? "debug" : "info";
+    deps.log[level](
+      { ...facts, firing: content.firing.length, resolved: content.resolved.length },
+      "notified",
+    );
+    const isBack = [integration.id, oneMessage(integration, batch)].map((what) => failing.delete(what));
     if (isBack.includes(true)) deps.log.info({ integration: integration.id }, "messages get through again");
   }
 
   /** A message is out: nothing else is claimed here before that is written down. */
-  async function untilWritten<T>(integration: Integration, write: () => Promise<T>): Promise<T> {
+  async function untilSettled<T>(integration: Integration, write: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await write();
@@ -242,29 +250,29 @@ export function createDeliver(deps: DeliverDeps): Delivery {
     }
   }
 
-  async function giveBack(
+  async function postponeRefused(
     integration: Integration,
-    turn: Turn,
+    batch: Batch,
     lease: Lease,
     refusal: Refusal,
   ): Promise<void> {
     deps.failed(integration, refusal.code);
     const { code, scope, message } = refusal;
-    const counts = turn.now.map(({ claim }) => (scope === "message" ? claim.groupFailures : claim.failures));
+    const counts = batch.now.map(({ claim }) => (scope === "message" ? claim.groupFailures : claim.failures));
     const now = deps.clock.now();
     const { resendMs = Number.POSITIVE_INFINITY } = integration;
-    const rest = Math.min(resendMs, backoffMs(REST[code], Math.max(...counts) + 1));
-    const at = now + Math.max(rest, refusal.retryAfterMs ?? 0);
+    const drain = Math.min(resendMs, backoffMs(BACKOFF[code], Math.max(...counts) + 1));
+    const at = now + Math.max(drain, refusal.retryAfterMs ?? 0);
     const facts = { integration: integration.id, code, detail: message, retryInMs: at - now };
-    const what = scope === "message" ? oneMessage(integration, turn) : integration.id;
+    const what = scope === "message" ? oneMessage(integration, batch) : integration.id;
     if (failing.has(what)) deps.log.debug(facts, "still not told");
     else deps.log.warn(facts, "a message was not accepted; it is kept and tried again");
     failing.add(what);
     const failure = { code, detail: message, scope };
     await end(integration, { ...lease, gatherMs: 0 }, now, [
-      ...refused(integration, turn.now, { now, at, failure }),
-      ...postponed(turn.later, { now, at: now }),
-      ...settled(integration, turn.quiet, now),
+      ...refused(integration, batch.now, { now, at, failure }),
+      ...postponed(batch.later, { now, at: now }),
+      ...settled(integration, batch.quiet, now),
     ]);
   }
 
@@ -294,8 +302,8 @@ export function createDeliver(deps: DeliverDeps): Delivery {
 
   return {
     async deliver(id) {
-      const channel = deps.channels.get(id);
-      if (!channel) return;
+      const sender = deps.senders.get(id);
+      if (!sender) return;
       const running = underWay.get(id);
       if (running) {
         running.again = true;
@@ -306,7 +314,7 @@ export function createDeliver(deps: DeliverDeps): Delivery {
       try {
         while (state.again && claimsMore()) {
           state.again = false;
-          await deliver(channel);
+          await deliver(sender);
         }
       } catch (thrown) {
         deps.log.error(
@@ -317,21 +325,23 @@ export function createDeliver(deps: DeliverDeps): Delivery {
         underWay.delete(id);
       }
     },
-    rest() {
-      resting = true;
+    drain() {
+      draining = true;
     },
     stop: () => stopping.abort(),
   };
 }
 
 function decideMessage(view: GroupView & Claimed): GroupDecision {
-  return view.group === startGroup ? decideStart(view, pictureOf(view.labels)) : decideGroup(view);
+  return view.group === coldStartGroup
+    ? decideColdStart(view, coldStartFactsOf(view.labels))
+    : needsUpdate(view);
 }
 
-function oneMessage(integration: Integration, turn: Turn): string {
-  return `${integration.id}\n${turn.now.length > 1 ? "storm" : turn.now[0]?.claim.group}`;
+function oneMessage(integration: Integration, batch: Batch): string {
+  return `${integration.id}\n${batch.now.length > 1 ? "storm" : batch.now[0]?.claim.group}`;
 }
 
-function whichOf({ now }: Turn): { group: string | undefined } | { groups: number } {
+function whichOf({ now }: Batch): { group: string | undefined } | { groups: number } {
   return now.length > 1 ? { groups: now.length } : { group: now[0]?.claim.group };
 }

@@ -1,7 +1,7 @@
 /** How each group of a turn ends: settled, put off, or refused. Pure. */
 import type { GroupDecision } from "../alerting/needs-update.ts";
 import type { Integration } from "../alerting/route.ts";
-import type { Saying } from "../alerting/storm.ts";
+import type { SendDecision } from "../alerting/storm.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Claimed, Ending, Postponement } from "../store/groups.ts";
 import { failedLines } from "./log-lines.ts";
@@ -25,7 +25,7 @@ export function postponed(shares: readonly { claim: Claimed }[], postpone: Postp
 /** One failure of the endpoint counts once, however many groups it was about. */
 export function refused(
   { id }: Integration,
-  shares: readonly { claim: Taken; decision: Saying }[],
+  shares: readonly { claim: Taken; decision: SendDecision }[],
   { now, at, failure }: Required<Pick<Postponement, "now" | "at" | "failure">>,
 ): Ending[] {
   return shares.map(({ claim, decision }, i): Ending => {

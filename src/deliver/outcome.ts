@@ -1,15 +1,15 @@
 /** A decision about a group as what is to be written down of it. Pure. */
 import type { GroupDecision } from "../alerting/needs-update.ts";
-import type { Told } from "../alerting/notification-log.ts";
-import type { Saying } from "../alerting/storm.ts";
-import type { Holds } from "../alerting/suppression.ts";
+import type { NotificationLogEntry } from "../alerting/notification-log.ts";
+import type { SendDecision } from "../alerting/storm.ts";
+import type { Suppressions } from "../alerting/suppression.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Claimed, Settlement } from "../store/groups.ts";
-import { heldLines, toldLines, untoldEndLines } from "./log-lines.ts";
+import { notifiedLines, suppressedLines, unnotifiedEndLines } from "./log-lines.ts";
 
 /** A group under our lease, with what holds it back. */
 export interface Taken extends Claimed {
-  readonly holds: Holds | undefined;
+  readonly suppressions: Suppressions | undefined;
 }
 
 /** What to settle, once the message is accepted where there is one. */
@@ -21,25 +21,25 @@ export function settlementOf(
   const here = { integration, claim, at: now };
   return {
     now,
-    said: decision.say !== undefined,
-    told: toldBy(claim, decision, now),
+    said: decision.notify !== undefined,
+    notified: logEntriesOf(claim, decision, now),
     ...partings(claim, decision),
     nextAt: decision.nextAt,
     lines:
-      decision.say === undefined
-        ? [...untoldEndLines(decision, here), ...heldLines(claim.holds, here)]
-        : toldLines(decision, here),
+      decision.notify === undefined
+        ? [...unnotifiedEndLines(decision, here), ...suppressedLines(claim.suppressions, here)]
+        : notifiedLines(decision, here),
   };
 }
 
-function toldBy(claim: Claimed, decision: GroupDecision, now: Instant): Told[] {
-  if (decision.say === undefined) return [];
+function logEntriesOf(claim: Claimed, decision: GroupDecision, now: Instant): NotificationLogEntry[] {
+  if (decision.notify === undefined) return [];
   // When a group was last sent again is known by any of its members.
-  const firing = decision.say === "resend" ? decision.firing.slice(0, 1) : decision.firing;
+  const firing = decision.notify === "resend" ? decision.firing.slice(0, 1) : decision.firing;
   return [
     ...firing.map(({ fingerprint: _, isNew: __, standsFor: ___, isAgain: ____, ...alert }) => ({
       alert,
-      toldAt: now,
+      notifiedAt: now,
       groupId: claim.group,
     })),
     ...endsToSendAgain(claim, decision, now),
@@ -47,10 +47,14 @@ function toldBy(claim: Claimed, decision: GroupDecision, now: Instant): Told[] {
 }
 
 /** Ends that are told for the first time and stay. */
-function endsToSendAgain(claim: Claimed, { resolved, settled }: Saying, now: Instant): Told[] {
+function endsToSendAgain(
+  claim: Claimed,
+  { resolved, settled }: SendDecision,
+  now: Instant,
+): NotificationLogEntry[] {
   return resolved.flatMap(({ id, isAgain }) => {
-    const known = claim.told.get(id);
-    return known && !isAgain && !settled.includes(id) ? [{ ...known, endToldAt: now }] : [];
+    const known = claim.notified.get(id);
+    return known && !isAgain && !settled.includes(id) ? [{ ...known, endNotifiedAt: now }] : [];
   });
 }
 
@@ -58,16 +62,16 @@ function endsToSendAgain(claim: Claimed, { resolved, settled }: Saying, now: Ins
 function partings(
   claim: Claimed,
   decision: GroupDecision,
-): Pick<Settlement, "over" | "untold"> & Partial<Pick<Settlement, "kept">> {
+): Pick<Settlement, "over" | "unnotified"> & Partial<Pick<Settlement, "suppressedState">> {
   // The members of a start's summary go on in their own groups, which tell their ends.
-  if (decision.say === "started") return { over: [...claim.lost], untold: decision.settled };
-  const said = new Set(decision.say === undefined ? [] : decision.resolved.map(({ id }) => id));
-  const isOver = (id: string) => claim.told.has(id) || said.has(id);
-  const { kept } = decision;
-  const isKept = kept.by.length + kept.maybeTold.length > 0;
+  if (decision.notify === "started") return { over: [...claim.lost], unnotified: decision.settled };
+  const said = new Set(decision.notify === undefined ? [] : decision.resolved.map(({ id }) => id));
+  const isOver = (id: string) => claim.notified.has(id) || said.has(id);
+  const { suppressedState } = decision;
+  const hasSuppressed = suppressedState.by.length + suppressedState.maybeNotified.length > 0;
   return {
     over: [...decision.settled.filter(isOver), ...claim.lost],
-    untold: decision.settled.filter((id) => !isOver(id)),
-    ...(isKept ? { kept } : {}),
+    unnotified: decision.settled.filter((id) => !isOver(id)),
+    ...(hasSuppressed ? { suppressedState } : {}),
   };
 }

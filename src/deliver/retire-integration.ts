@@ -3,7 +3,7 @@
  * same claims, pace and back-off as any message, so that several replicas and a crash repeat nothing.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { decideFarewell } from "../alerting/retire-integration.ts";
+import { decideRetirement } from "../alerting/retire-integration.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { GroupStore } from "../store/groups.ts";
 import { createDeliver, type DeliverDeps } from "./deliver.ts";
@@ -12,13 +12,13 @@ import { createDeliver, type DeliverDeps } from "./deliver.ts";
 const PATIENCE_MS = 60_000;
 const LOOK_AGAIN_MS = 500;
 
-export interface FarewellDeps extends Omit<DeliverDeps, "decide" | "wake" | "groups" | "stormMs"> {
-  readonly groups: DeliverDeps["groups"] & Pick<GroupStore, "hasten" | "told">;
+export interface RetireDeps extends Omit<DeliverDeps, "decide" | "wake" | "groups" | "stormMs"> {
+  readonly groups: DeliverDeps["groups"] & Pick<GroupStore, "hasten" | "notified">;
 }
 
 /** True once everything owed there was told; false where that was given up, or `signal` was aborted. */
-export async function sayFarewell(
-  deps: FarewellDeps,
+export async function retireIntegration(
+  deps: RetireDeps,
   integration: string,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -27,21 +27,21 @@ export async function sayFarewell(
   let next: Instant | undefined;
   const delivery = createDeliver({
     ...deps,
-    decide: decideFarewell,
+    decide: decideRetirement,
     // Nothing more is to come: there is nothing to gather.
     stormMs: 0,
     wake: async (due) => {
       next = due.get(integration);
     },
   });
-  signal.addEventListener("abort", () => delivery.rest(), { once: true });
+  signal.addEventListener("abort", () => delivery.drain(), { once: true });
   if (signal.aborted) return false;
-  if ((await groups.told(integration)).length === 0) return true;
+  if ((await groups.notified(integration)).length === 0) return true;
   await groups.hasten(integration, clock.now());
   while (!signal.aborted) {
     next = undefined;
     await delivery.deliver(integration);
-    if ((await groups.told(integration)).length === 0) {
+    if ((await groups.notified(integration)).length === 0) {
       deps.log.info({ integration }, "an integration that is gone has told the ends it owed");
       return true;
     }

@@ -5,7 +5,7 @@ import type { BackoffPolicy } from "../lib/backoff.ts";
 /** What passes by itself is tried again soon; what needs a person is tried seldom. */
 const PASSING: BackoffPolicy = { baseMs: 1_000, capMs: 120_000 };
 const LASTING: BackoffPolicy = { baseMs: 10_000, capMs: 300_000 };
-export const REST: Readonly<Record<NotifyErrorCode, BackoffPolicy>> = {
+export const BACKOFF: Readonly<Record<NotifyErrorCode, BackoffPolicy>> = {
   network: PASSING,
   timeout: PASSING,
   rate_limited: PASSING,

@@ -16,7 +16,7 @@ import type { Store } from "../store/store.ts";
 /** More than this that are not over are a mistake of whoever makes them: each is held against every alert. */
 const MOST_SILENCES = 2_000;
 
-export interface HoldChangesDeps {
+export interface SuppressionChangesDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly store: Pick<Store, "silences" | "acks" | "firing">;
@@ -28,7 +28,7 @@ export type SilenceSet =
   | { readonly outcome: "unknown" }
   | { readonly outcome: "refused"; readonly why: string };
 
-export function createHoldChanges({ clock, log, store, wake }: HoldChangesDeps) {
+export function createSuppressionChanges({ clock, log, store, wake }: SuppressionChangesDeps) {
   const find = async (id: string, now: Instant): Promise<Silence | undefined> =>
     (await store.silences.read(now)).find((silence) => silence.id === id);
 
@@ -83,4 +83,4 @@ export function createHoldChanges({ clock, log, store, wake }: HoldChangesDeps) 
   };
 }
 
-export type HoldChanges = ReturnType<typeof createHoldChanges>;
+export type SuppressionChanges = ReturnType<typeof createSuppressionChanges>;

@@ -3,22 +3,22 @@
  * is about to be said, and by the API for all that fires; what did not change is neither read nor indexed again.
  */
 
-import { startGroup } from "../alerting/cold-start.ts";
+import { coldStartGroup } from "../alerting/cold-start.ts";
 import { createInhibitor, type Inhibitions, type InhibitRule } from "../alerting/inhibit.ts";
 import type { StandsFor } from "../alerting/notification.ts";
 import type { Route } from "../alerting/route.ts";
 import { groupRoute, routesFor } from "../alerting/routing.ts";
 import { type Silence, silencesOf } from "../alerting/silence.ts";
-import type { Hold, Holds } from "../alerting/suppression.ts";
+import type { Suppression, Suppressions } from "../alerting/suppression.ts";
 import { muteOf } from "../alerting/time-interval.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
-import { createBreather } from "../lib/yield.ts";
+import { createYielder } from "../lib/yield.ts";
 import type { Acknowledgement } from "../store/acks.ts";
 import type { Claimed } from "../store/groups.ts";
 import type { Store } from "../store/store.ts";
 
-export interface HoldsDeps {
+export interface SuppressionDeps {
   readonly clock: Clock;
   readonly store: Pick<Store, "firing" | "silences" | "acks">;
   readonly route: Route;
@@ -26,7 +26,7 @@ export interface HoldsDeps {
 }
 
 /** One alert that fires, with all that holds it back. */
-export interface HeldAlert {
+export interface SuppressibleAlert {
   readonly alert: Alert;
   /** Ids of silences. */
   readonly silencedBy: readonly string[];
@@ -36,11 +36,11 @@ export interface HeldAlert {
   readonly acknowledgement: Acknowledgement | undefined;
 }
 
-export interface HoldsNow {
+export interface SuppressionReader {
   /** For groups under our lease, in their order. */
-  ofGroups(claims: readonly Claimed[]): Promise<Holds[]>;
+  ofGroups(claims: readonly Claimed[]): Promise<Suppressions[]>;
   /** For everything that fires. */
-  ofAll(): Promise<HeldAlert[]>;
+  ofAll(): Promise<SuppressibleAlert[]>;
 }
 
 interface Facts {
@@ -50,7 +50,7 @@ interface Facts {
   readonly acks: ReadonlyMap<string, Acknowledgement>;
 }
 
-export function createHolds({ clock, store, route, inhibitRules }: HoldsDeps): HoldsNow {
+export function createSuppression({ clock, store, route, inhibitRules }: SuppressionDeps): SuppressionReader {
   const index = createInhibitor(inhibitRules);
   let indexed: { readonly firing: readonly Alert[]; readonly inhibitions: Inhibitions } | undefined;
 
@@ -68,51 +68,51 @@ export function createHolds({ clock, store, route, inhibitRules }: HoldsDeps): H
   return {
     async ofGroups(claims) {
       const facts = await read();
-      const breather = createBreather();
-      const found: Holds[] = [];
+      const yielder = createYielder();
+      const found: Suppressions[] = [];
       for (const claim of claims) {
-        found.push(holdsOf(claim, route, facts));
-        await breather.breathe();
+        found.push(suppressionsOf(claim, route, facts));
+        await yielder.maybeYield();
       }
       return found;
     },
 
     async ofAll() {
       const facts = await read();
-      const breather = createBreather();
-      const found: HeldAlert[] = [];
+      const yielder = createYielder();
+      const found: SuppressibleAlert[] = [];
       for (const alert of facts.firing) {
-        found.push(heldAlert(alert, route, facts));
-        await breather.breathe();
+        found.push(suppressibleAlert(alert, route, facts));
+        await yielder.maybeYield();
       }
       return found;
     },
   };
 }
 
-function holdsOf(claim: Claimed, root: Route, facts: Facts): Holds {
-  const held = new Map<string, Hold>();
+function suppressionsOf(claim: Claimed, root: Route, facts: Facts): Suppressions {
+  const suppressed = new Map<string, Suppression>();
   const standsFor = new Map<string, StandsFor>();
   for (const alert of claim.alerts) {
-    const muted = claim.group === startGroup ? muteOfAll(alert, root, facts.now) : undefined;
-    const hold = muted ?? holdOf(alert, facts);
-    if (hold) held.set(alert.id, hold);
+    const muted = claim.group === coldStartGroup ? muteOfAll(alert, root, facts.now) : undefined;
+    const suppression = muted ?? suppressionOf(alert, facts);
+    if (suppression) suppressed.set(alert.id, suppression);
     const children = alert.state === "firing" ? facts.inhibitions.standsFor(alert) : undefined;
     if (children) standsFor.set(alert.id, children);
   }
   const here = groupRoute(root, { id: claim.group, labels: claim.labels });
   return {
     muted: here && muteOf(here, facts.now),
-    held,
-    heldBefore: new Set(claim.heldBefore),
-    maybeTold: new Set(claim.maybeTold),
-    lookEveryMs: claim.groupIntervalMs,
+    suppressed,
+    suppressedBefore: new Set(claim.suppressedBefore),
+    maybeNotified: new Set(claim.maybeNotified),
+    recheckEveryMs: claim.groupIntervalMs,
     standsFor,
   };
 }
 
 /** An acknowledgement is somebody's word that they know; the others come first because they end by themselves. */
-function holdOf(alert: Alert, { now, inhibitions, silences, acks }: Facts): Hold | undefined {
+function suppressionOf(alert: Alert, { now, inhibitions, silences, acks }: Facts): Suppression | undefined {
   const source = inhibitions.inhibitor(alert);
   if (source) return { reason: "inhibited", by: source.id };
   const [silence] = silencesOf(silences, alert.labels, now);
@@ -123,12 +123,16 @@ function holdOf(alert: Alert, { now, inhibitions, silences, acks }: Facts): Hold
 }
 
 /** The summary of a start is of no route: an alert is muted there where every route that takes it is. */
-function muteOfAll({ labels }: Alert, root: Route, now: Instant): Hold | undefined {
+function muteOfAll({ labels }: Alert, root: Route, now: Instant): Suppression | undefined {
   const mutes = routesFor(root, labels).map((route) => muteOf(route, now));
   return mutes.includes(undefined) ? undefined : mutes[0];
 }
 
-function heldAlert(alert: Alert, root: Route, { now, inhibitions, silences, acks }: Facts): HeldAlert {
+function suppressibleAlert(
+  alert: Alert,
+  root: Route,
+  { now, inhibitions, silences, acks }: Facts,
+): SuppressibleAlert {
   const source = inhibitions.inhibitor(alert);
   const mutes = routesFor(root, alert.labels).map((route) => muteOf(route, now)?.by);
   return {

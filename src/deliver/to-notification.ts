@@ -1,14 +1,14 @@
 /** A decision about a group, or about many in a storm, as the message to send. Pure. */
 import { createHash } from "node:crypto";
-import { startGroup } from "../alerting/cold-start.ts";
+import { coldStartGroup } from "../alerting/cold-start.ts";
 import type { Notification } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
-import type { joinSayings } from "../alerting/storm.ts";
+import type { joinDecisions } from "../alerting/storm.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Claimed } from "../store/groups.ts";
 
-type Words = ReturnType<typeof joinSayings>;
-type Shares = readonly { readonly claim: Pick<Claimed, "group" | "labels" | "told" | "dueSince"> }[];
+type Words = ReturnType<typeof joinDecisions>;
+type Shares = readonly { readonly claim: Pick<Claimed, "group" | "labels" | "notified" | "dueSince"> }[];
 
 /** The message, with an id that stays the same while it is tried again and nothing new happened. */
 export function toNotification(
@@ -18,20 +18,21 @@ export function toNotification(
   now: Instant,
   externalUrl: string | undefined,
 ): Notification {
-  let lastToldAt = 0;
+  let lastNotifiedAt = 0;
   for (const { claim } of shares)
-    for (const { toldAt } of claim.told.values()) lastToldAt = Math.max(lastToldAt, toldAt);
+    for (const { notifiedAt } of claim.notified.values())
+      lastNotifiedAt = Math.max(lastNotifiedAt, notifiedAt);
   const group = groupOf(shares, words);
   const facts = [
     integration.id,
     group.id,
-    words.say,
-    words.say === "started" ? shares[0]?.claim.dueSince : lastToldAt,
+    words.notify,
+    words.notify === "started" ? shares[0]?.claim.dueSince : lastNotifiedAt,
     ...words.firing.map((alert) => `+${alert.id}`).sort(),
     ...words.resolved.map((alert) => `-${alert.id}`).sort(),
   ];
   return {
-    reason: words.say,
+    reason: words.notify,
     receiver: integration.receiver,
     integrationId: integration.id,
     group,
@@ -46,8 +47,8 @@ export function toNotification(
 }
 
 /** A storm and its end are one thread: it is known by the day on which the first of it began. */
-function groupOf(shares: Shares, { say, firing, resolved }: Words): Notification["group"] {
-  if (say === "started") return { id: startGroup, labels: {} };
+function groupOf(shares: Shares, { notify, firing, resolved }: Words): Notification["group"] {
+  if (notify === "started") return { id: coldStartGroup, labels: {} };
   const [only] = shares;
   if (only && shares.length === 1) return { id: only.claim.group, labels: only.claim.labels };
   let began = Number.POSITIVE_INFINITY;

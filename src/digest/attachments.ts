@@ -2,7 +2,7 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { DateTime } from "luxon";
-import { createBreather } from "../lib/yield.ts";
+import { createYielder } from "../lib/yield.ts";
 import type { Digest } from "./digest.ts";
 import type { Attachment } from "./mail.ts";
 import { countsCsv, recordingsCsv } from "./render/csv.ts";
@@ -23,11 +23,11 @@ export async function attachmentsOf(name: string, digest: Digest): Promise<Attac
 }
 
 async function csvFile(filename: string, pieces: Iterable<string>): Promise<Attachment> {
-  const breather = createBreather();
+  const yielder = createYielder();
   const buffers = [Buffer.from(BOM)];
   for (const piece of pieces) {
     buffers.push(Buffer.from(piece));
-    await breather.breathe();
+    await yielder.maybeYield();
   }
   const content = Buffer.concat(buffers);
   if (content.length <= MOST_PLAIN_BYTES)

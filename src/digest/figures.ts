@@ -5,7 +5,7 @@ import { currentStatus, recordingsById } from "../health/fleet-snapshot.ts";
 import { knownHours } from "../health/schedule.ts";
 import type { FleetSnapshot, RecordingState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
-import { createBreather, runBreathing } from "../lib/yield.ts";
+import { createYielder, runYielding } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime.ts";
 import { createDigester, type Digester } from "./compute/compute.ts";
@@ -20,7 +20,7 @@ export type Fleet = FleetSnapshot & { readonly shardNumbers: readonly number[] }
 
 export interface FiguresDeps {
   readonly config: Pick<Config, "rules" | "service">;
-  readonly store: Pick<Store, "incidents" | "shards" | "uptime" | "watched">;
+  readonly store: Pick<Store, "incidents" | "shards" | "uptime" | "coverage">;
   fleet(): Promise<Fleet>;
 }
 
@@ -41,7 +41,7 @@ export async function computeFleet(
   const fleet = await deps.fleet();
   const digester = createDigester(await scopeOf(deps, digest, period, fleet.now));
   await addFleet(deps, fleet, digester, period.end - FIGURES_FROM_MS);
-  return runBreathing(digester.finish());
+  return runYielding(digester.finish());
 }
 
 async function scopeOf(
@@ -52,15 +52,15 @@ async function scopeOf(
 ): Promise<DigestScope> {
   const { rules } = config;
   const before = digestPeriod(digest.period, period.start, digest.timezone);
-  const [all, alerts, watched, completeSince] = await Promise.all([
+  const [all, alerts, coverage, completeSince] = await Promise.all([
     store.incidents.endedSince(before.start),
     store.shards.alerts(),
-    store.watched.since(before.start),
+    store.coverage.since(before.start),
     store.incidents.completeSince(),
   ]);
-  const unseen = subtract([{ from: before.start, to: period.end }], watched);
+  const unseen = subtract([{ from: before.start, to: period.end }], coverage);
   // What others send here is no recording's record.
-  const isOwn = ({ subject }: Pick<Alert, "subject">) => subject.kind !== "outside";
+  const isOwn = ({ subject }: Pick<Alert, "subject">) => subject.kind !== "external";
   const ended = all.filter(isOwn);
   const firing = alerts.filter((alert) => alert.state === "firing" && isOwn(alert));
   const unreachable = new Set(
@@ -98,9 +98,9 @@ async function addFleet(
   digester: Digester,
   from: Instant,
 ): Promise<void> {
-  const states = await runBreathing(recordingsById(fleet));
+  const states = await runYielding(recordingsById(fleet));
   const bucketsOf = createDailyBuckets();
-  const breather = createBreather();
+  const yielder = createYielder();
   const figuresOf = (history: UptimeHistory | undefined, { recording }: DigestRecording) => {
     if (!history) return { buckets: [] };
     const zone = config.service.uptimeIndexTimezone === "utc" ? "UTC" : recording.timezone;
@@ -119,7 +119,7 @@ async function addFleet(
       const histories = await store.uptime.histories(fleet.shardNumbers[i] ?? 0, ids);
       for (const subject of page) {
         digester.add(subject, figuresOf(histories.get(subject.recording.id), subject));
-        await breather.breathe();
+        await yielder.maybeYield();
       }
     }
   }

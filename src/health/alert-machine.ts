@@ -12,17 +12,17 @@ export interface Timing {
   readonly forMs: number;
   readonly keepFiringForMs: number;
   /** It does not end now, whatever the evidence; the time it has not held is counted all the same. */
-  readonly endHeld?: boolean;
+  readonly deferResolve?: boolean;
 }
 
 /** The part of an AlertState the machine moves. */
-export type Progress = Pick<AlertState, "state" | "heldMs" | "evidenceAt" | "firedAt">;
+export type Progress = Pick<AlertState, "state" | "elapsedMs" | "evidenceAt" | "firedAt">;
 
 /** What a step did. `inactive`: nothing there. `unchanged`: no evidence. `holding`: goes on as it was. */
 export type Step =
   | { readonly outcome: "inactive" | "pending_ended" }
   | { readonly outcome: "unchanged" }
-  | { readonly outcome: "resolved"; readonly heldMs: number }
+  | { readonly outcome: "resolved"; readonly elapsedMs: number }
   | {
       readonly outcome: "pending" | "firing" | "holding" | "clearing" | "clearing_ended";
       readonly progress: Progress;
@@ -40,33 +40,33 @@ export function step(previous: Progress | undefined, evidence: boolean | undefin
 
 function begin({ now, forMs }: Timing): Step {
   if (forMs <= 0) return { outcome: "firing", progress: fired(now) };
-  return { outcome: "pending", progress: { state: "pending", heldMs: 0, evidenceAt: now, firedAt: 0 } };
+  return { outcome: "pending", progress: { state: "pending", elapsedMs: 0, evidenceAt: now, firedAt: 0 } };
 }
 
 function hold(previous: Progress, timing: Timing): Step {
-  const heldMs = previous.heldMs + countable(previous, timing);
-  if (heldMs >= timing.forMs) return { outcome: "firing", progress: fired(timing.now) };
-  return { outcome: "holding", progress: { ...previous, heldMs, evidenceAt: timing.now } };
+  const elapsedMs = previous.elapsedMs + countable(previous, timing);
+  if (elapsedMs >= timing.forMs) return { outcome: "firing", progress: fired(timing.now) };
+  return { outcome: "holding", progress: { ...previous, elapsedMs, evidenceAt: timing.now } };
 }
 
 function keep(previous: Progress, { now }: Timing): Step {
-  const progress: Progress = { ...previous, heldMs: 0, evidenceAt: now };
-  return { outcome: previous.heldMs > 0 ? "clearing_ended" : "holding", progress };
+  const progress: Progress = { ...previous, elapsedMs: 0, evidenceAt: now };
+  return { outcome: previous.elapsedMs > 0 ? "clearing_ended" : "holding", progress };
 }
 
-/** The first evidence against it only starts the clock; `heldMs` is then 1, since 0 means that it holds. */
+/** The first evidence against it only starts the clock; `elapsedMs` is then 1, since 0 means that it holds. */
 function clear(previous: Progress, timing: Timing): Step {
-  const clearing = previous.heldMs > 0;
-  const heldMs = clearing ? previous.heldMs + countable(previous, timing) : 1;
-  if (!timing.endHeld && (timing.keepFiringForMs <= 0 || heldMs > timing.keepFiringForMs)) {
-    return { outcome: "resolved", heldMs: heldMs - 1 };
+  const clearing = previous.elapsedMs > 0;
+  const elapsedMs = clearing ? previous.elapsedMs + countable(previous, timing) : 1;
+  if (!timing.deferResolve && (timing.keepFiringForMs <= 0 || elapsedMs > timing.keepFiringForMs)) {
+    return { outcome: "resolved", elapsedMs: elapsedMs - 1 };
   }
-  const progress: Progress = { ...previous, heldMs, evidenceAt: timing.now };
+  const progress: Progress = { ...previous, elapsedMs, evidenceAt: timing.now };
   return { outcome: clearing ? "holding" : "clearing", progress };
 }
 
 function fired(now: Instant): Progress {
-  return { state: "firing", heldMs: 0, evidenceAt: now, firedAt: now };
+  return { state: "firing", elapsedMs: 0, evidenceAt: now, firedAt: now };
 }
 
 function countable({ evidenceAt }: Progress, { now, maxGapMs }: Timing): number {

@@ -13,7 +13,7 @@ export type EndReason = (typeof endReasons)[number];
  * What an alert speaks of: one recording, one location, the service itself, one integration, or what somebody outside
  * sent here, by its fingerprint.
  */
-export const subjectKinds = ["recording", "location", "service", "integration", "outside"] as const;
+export const subjectKinds = ["recording", "location", "service", "integration", "external"] as const;
 export type SubjectKind = (typeof subjectKinds)[number];
 
 /** What was seen when the alert was last judged; for display, never for a decision. */

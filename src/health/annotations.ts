@@ -1,5 +1,6 @@
 /** Labels and annotations of an alert, as they are frozen when it becomes pending. Plain text, no markup. */
 import type { Instant } from "../lib/clock.ts";
+import { isoMinute } from "../lib/format.ts";
 import type { Labels } from "./alert.ts";
 import type { Rule } from "./rule.ts";
 import type { Inventory } from "./shard-state.ts";
@@ -72,14 +73,4 @@ export function locationAnnotations(
 /** Whether it is the description a dark location is given: what is said of the location now says more. */
 export function isExtentAtStart(description: string | undefined): boolean {
   return /^\d+ of \d+ recordings offline since \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/.test(description ?? "");
-}
-
-/** A ratio as people read it: 0.9512 → `95.1 %`; undefined → `unknown`. */
-export function percent(ratio: number | undefined): string {
-  return ratio === undefined ? "unknown" : `${Math.round(ratio * 1000) / 10} %`;
-}
-
-/** `2026-11-20 14:05 UTC`. */
-export function isoMinute(at: Instant): string {
-  return `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

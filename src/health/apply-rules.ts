@@ -7,7 +7,7 @@ import { problemOf, type Rule } from "./rule.ts";
 import type { AlertState, AlertStates } from "./shard-state.ts";
 
 /** What is known of a subject now; asked only for what is needed. */
-export interface Witness {
+export interface Evaluator {
   readonly subject: Subject;
   /** Does the rule's condition hold? Undefined: nobody can tell. A firing alert has its own threshold. */
   evidence(rule: Rule, firing: boolean): boolean | undefined;
@@ -17,7 +17,7 @@ export interface Witness {
   /** Whether the rule has nothing to say at this time: what is there waits. */
   isPaused?(rule: Rule): boolean;
   /** Whether a firing alert does not end yet, though its condition has been over since then. */
-  isEndHeld?(rule: Rule, overSince: Instant): boolean;
+  defersResolve?(rule: Rule, overSince: Instant): boolean;
   describe(rule: Rule, startsAt: Instant): { readonly labels: Labels; readonly annotations: Labels };
 }
 
@@ -32,7 +32,7 @@ export interface Moment {
  * flapping come first.
  */
 export function applyRules(
-  witness: Witness,
+  evaluator: Evaluator,
   previous: AlertStates | undefined,
   rules: readonly Rule[],
   moment: Moment,
@@ -46,21 +46,21 @@ export function applyRules(
     const { firedAt } = state ?? { firedAt: 0 };
     const isFlapping = isSingleOutage(rule) && isAmong(flaps, firedAt);
     const isSteady = isSingleOutage(rule) && !isFlapping && isAmong(flapped, firedAt);
-    const endHeld = isFlapping || !!witness.isEndHeld?.(rule, overSince(state, moment));
+    const deferResolve = isFlapping || !!evaluator.defersResolve?.(rule, overSince(state, moment));
     const settled = isSteady ? { ...rule, keepFiringForMs: 0 } : rule;
-    const moved = applyRule(witness, state, settled, { ...moment, endHeld }, out);
+    const moved = applyRule(evaluator, state, settled, { ...moment, deferResolve }, out);
     if (moved) next.push([rule.id, moved]);
     if (rule.when.kind !== "flapping") continue;
     flapped.push(state);
     flaps.push(moved);
   }
-  if (previous) endRemoved(witness.subject, previous, rules, moment.now, out);
+  if (previous) endRemoved(evaluator.subject, previous, rules, moment.now, out);
   return next.length > 0 ? Object.fromEntries(next) : undefined;
 }
 
 /** Since when the condition of a firing alert has been over, if it is now. */
 function overSince(state: AlertState | undefined, { now }: Moment): Instant {
-  return state && state.heldMs > 0 ? state.evidenceAt - (state.heldMs - 1) : now;
+  return state && state.elapsedMs > 0 ? state.evidenceAt - (state.elapsedMs - 1) : now;
 }
 
 /**
@@ -122,23 +122,28 @@ function alertState(alerts: AlertStates | undefined, ruleId: string): AlertState
 }
 
 function applyRule(
-  witness: Witness,
+  evaluator: Evaluator,
   state: AlertState | undefined,
   rule: Rule,
-  moment: Moment & { readonly endHeld: boolean },
+  moment: Moment & { readonly deferResolve: boolean },
   out: Outcomes,
 ): AlertState | undefined {
-  const evidence = witness.evidence(rule, state?.state === "firing");
+  const evidence = evaluator.evidence(rule, state?.state === "firing");
   const { forMs, keepFiringForMs } = rule;
   const stepped = step(state, evidence, { ...moment, forMs, keepFiringForMs });
   if (stepped.outcome === "inactive") return undefined;
-  if (stepped.outcome === "unchanged") return state && paused(witness, state, rule, moment, out);
-  notePause(witness.subject, rule, state?.facts, undefined, moment.now, out);
-  note(stepped, witness.subject, rule, moment.now, out);
-  if ("progress" in stepped) return advance(stepped, witness, state, rule, moment, out);
+  if (stepped.outcome === "unchanged") return state && paused(evaluator, state, rule, moment, out);
+  notePause(evaluator.subject, rule, state?.facts, undefined, moment.now, out);
+  note(stepped, evaluator.subject, rule, moment.now, out);
+  if ("progress" in stepped) return advance(stepped, evaluator, state, rule, moment, out);
   if (stepped.outcome === "resolved" && state) {
-    const alert = toAlert(witness.subject, rule.id, { ...state, facts: factsOf(witness, rule) }, moment.now);
-    const endsAt = moment.now - stepped.heldMs;
+    const alert = toAlert(
+      evaluator.subject,
+      rule.id,
+      { ...state, facts: factsOf(evaluator, rule) },
+      moment.now,
+    );
+    const endsAt = moment.now - stepped.elapsedMs;
     out.transitions.push({
       kind: "resolved",
       alert: { ...alert, state: "resolved", endsAt, endReason: "recovered" },
@@ -148,12 +153,18 @@ function applyRule(
 }
 
 /** The alert as it waits, or as it was: nothing is known of what else became of it. */
-function paused(witness: Witness, state: AlertState, rule: Rule, { now }: Moment, out: Outcomes): AlertState {
-  if (!witness.isPaused?.(rule) || state.facts.paused) return state;
+function paused(
+  evaluator: Evaluator,
+  state: AlertState,
+  rule: Rule,
+  { now }: Moment,
+  out: Outcomes,
+): AlertState {
+  if (!evaluator.isPaused?.(rule) || state.facts.paused) return state;
   const moved: AlertState = { ...state, facts: { ...state.facts, schedule: "outside", paused: true } };
-  notePause(witness.subject, rule, state.facts, moved.facts, now, out);
+  notePause(evaluator.subject, rule, state.facts, moved.facts, now, out);
   if (state.state === "firing")
-    out.transitions.push({ kind: "updated", alert: toAlert(witness.subject, rule.id, moved, now) });
+    out.transitions.push({ kind: "updated", alert: toAlert(evaluator.subject, rule.id, moved, now) });
   return moved;
 }
 
@@ -178,29 +189,29 @@ function note(stepped: Step, subject: Subject, rule: Rule, at: Instant, out: Out
 
 function advance(
   { outcome, progress }: Extract<Step, { progress: Progress }>,
-  witness: Witness,
+  evaluator: Evaluator,
   state: AlertState | undefined,
   rule: Rule,
   { now }: Moment,
   out: Outcomes,
 ): AlertState {
-  const facts = factsOf(witness, rule);
-  const moved = state ? { ...state, ...progress, facts } : open(witness, rule, progress, facts);
+  const facts = factsOf(evaluator, rule);
+  const moved = state ? { ...state, ...progress, facts } : open(evaluator, rule, progress, facts);
   if (outcome === "firing") {
-    out.transitions.push({ kind: "firing", alert: toAlert(witness.subject, rule.id, moved, now) });
+    out.transitions.push({ kind: "firing", alert: toAlert(evaluator.subject, rule.id, moved, now) });
   } else if (state?.state === "firing" && isNews(state.facts, facts)) {
-    out.transitions.push({ kind: "updated", alert: toAlert(witness.subject, rule.id, moved, now) });
+    out.transitions.push({ kind: "updated", alert: toAlert(evaluator.subject, rule.id, moved, now) });
   }
   return moved;
 }
 
-function factsOf(witness: Witness, rule: Rule): AlertFacts {
-  return { ...witness.facts(rule), problem: problemOf(rule.when) };
+function factsOf(evaluator: Evaluator, rule: Rule): AlertFacts {
+  return { ...evaluator.facts(rule), problem: problemOf(rule.when) };
 }
 
-function open(witness: Witness, rule: Rule, progress: Progress, facts: AlertFacts): AlertState {
-  const startsAt = witness.startsAt(rule);
-  const { labels, annotations } = witness.describe(rule, startsAt);
+function open(evaluator: Evaluator, rule: Rule, progress: Progress, facts: AlertFacts): AlertState {
+  const startsAt = evaluator.startsAt(rule);
+  const { labels, annotations } = evaluator.describe(rule, startsAt);
   return { ...progress, startsAt, labels, annotations, facts };
 }
 

@@ -2,7 +2,7 @@
 import { kindOf, recordingKinds, watchesRecordings } from "./recording-conditions.ts";
 import type { Condition, Rule } from "./rule.ts";
 
-export interface Rulebook {
+export interface CompiledRules {
   /** In the order they are judged in. */
   readonly recording: readonly Rule[];
   readonly location: readonly Rule[];
@@ -17,7 +17,7 @@ export interface Rulebook {
   readonly flapsOutsideSchedule: boolean;
 }
 
-export function compileRules(rules: readonly Rule[]): Rulebook {
+export function compileRules(rules: readonly Rule[]): CompiledRules {
   const conditions = rules.map(({ when }) => when);
   return {
     recording: Object.keys(recordingKinds).flatMap((kind) => rules.filter(({ when }) => when.kind === kind)),

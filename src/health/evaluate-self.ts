@@ -5,7 +5,7 @@
 import type { Instant } from "../lib/clock.ts";
 import type { SubjectKind } from "./alert.ts";
 import { annotationsOf, labelsOf } from "./annotations.ts";
-import { applyRules, endAlerts, type Moment, type Witness } from "./apply-rules.ts";
+import { applyRules, type Evaluator, endAlerts, type Moment } from "./apply-rules.ts";
 import type { Decision, Outcomes, Subject, Transition } from "./evaluation.ts";
 import type { Rule } from "./rule.ts";
 import type { AlertStates } from "./shard-state.ts";
@@ -29,14 +29,14 @@ export interface IntegrationHealth {
   readonly detail: string;
 }
 
-export interface FleetEvidence {
+export interface SelfEvidence {
   readonly shards: readonly Attempts[];
   readonly inventory: Attempts;
   readonly uptimes: Attempts;
   readonly failingIntegrations: readonly IntegrationHealth[];
 }
 
-export interface FleetContext {
+export interface SelfContext {
   readonly now: Instant;
   readonly rules: readonly Rule[];
   /** Between two sweeps, and between two calls of this, ms. */
@@ -49,10 +49,10 @@ export interface FleetContext {
 }
 
 /** Alerts by what they speak of: `service/analytics`, `integration/<id>`. Subjects without alerts are left out. */
-export type FleetState = Readonly<Record<string, AlertStates>>;
+export type SelfAlertState = Readonly<Record<string, AlertStates>>;
 
-export interface FleetJudgement {
-  readonly next: FleetState;
+export interface SelfEvaluation {
+  readonly next: SelfAlertState;
   readonly transitions: readonly Transition[];
   readonly decisions: readonly Decision[];
 }
@@ -63,29 +63,29 @@ const RECENT_INTERVALS = 3;
 export const serviceSubject: Subject = { kind: "service", id: "analytics" };
 
 /** Judges the service and the integrations. `previous` is never changed; integrations no longer given end. */
-export function judgeFleet(
-  previous: FleetState,
-  evidence: FleetEvidence,
-  context: FleetContext,
-): FleetJudgement {
+export function evaluateSelf(
+  previous: SelfAlertState,
+  evidence: SelfEvidence,
+  context: SelfContext,
+): SelfEvaluation {
   const out: Outcomes = { transitions: [], decisions: [] };
   const moment: Moment = { now: context.now, maxGapMs: RECENT_INTERVALS * context.intervalMs };
   const rules = {
     service: context.rules.filter(({ when }) => when.kind === "service"),
     integration: context.rules.filter(({ when }) => when.kind === "notifications"),
   };
-  const witnesses = [
-    serviceWitness(evidence, context),
-    ...evidence.failingIntegrations.map((integration) => integrationWitness(integration, context.now)),
+  const evaluators = [
+    serviceEvaluator(evidence, context),
+    ...evidence.failingIntegrations.map((integration) => integrationEvaluator(integration, context.now)),
   ];
   const next = new Map<string, AlertStates>();
   const judged = new Set<string>();
-  for (const witness of witnesses) {
-    const key = subjectKey(witness.subject);
+  for (const evaluator of evaluators) {
+    const key = subjectKey(evaluator.subject);
     if (judged.has(key)) continue;
     judged.add(key);
-    const own = witness.subject.kind === "service" ? rules.service : rules.integration;
-    const alerts = applyRules(witness, alertsOf(previous, key), own, moment, out);
+    const own = evaluator.subject.kind === "service" ? rules.service : rules.integration;
+    const alerts = applyRules(evaluator, alertsOf(previous, key), own, moment, out);
     if (alerts) next.set(key, alerts);
   }
   for (const [key, alerts] of Object.entries(previous)) {
@@ -103,14 +103,14 @@ function subjectOf(key: string): Subject {
   return { kind: key.slice(0, slash) as SubjectKind, id: key.slice(slash + 1) };
 }
 
-function alertsOf(states: FleetState, key: string): AlertStates | undefined {
+function alertsOf(states: SelfAlertState, key: string): AlertStates | undefined {
   return Object.hasOwn(states, key) ? states[key] : undefined;
 }
 
 /** How the last attempt went; undefined when there was none lately. */
 function isFailing(
   attempts: Attempts,
-  { now, requestTimeoutMs = 0 }: FleetContext,
+  { now, requestTimeoutMs = 0 }: SelfContext,
   intervalMs: number,
 ): boolean | undefined {
   const { attemptedAt, goodAt, error } = attempts;
@@ -127,7 +127,7 @@ interface Sight {
   readonly seeing: number;
 }
 
-function look(evidence: FleetEvidence, context: FleetContext): Sight {
+function look(evidence: SelfEvidence, context: SelfContext): Sight {
   const { inventoryIntervalMs = 3_600_000 } = context;
   const asked = evidence.shards.length > 0 ? evidence.shards : [evidence.inventory];
   const intervalMs = evidence.shards.length > 0 ? context.intervalMs : inventoryIntervalMs;
@@ -139,19 +139,19 @@ function look(evidence: FleetEvidence, context: FleetContext): Sight {
 }
 
 /** Uptime figures are stale when asking fails and the last good answer is more than 3 intervals old. */
-function areUptimesStale({ uptimes }: FleetEvidence, context: FleetContext): boolean {
+function areUptimesStale({ uptimes }: SelfEvidence, context: SelfContext): boolean {
   const { now, uptimeIntervalMs } = context;
   const isOld = now - uptimes.goodAt > RECENT_INTERVALS * uptimeIntervalMs;
   return isOld && isFailing(uptimes, context, uptimeIntervalMs) === true;
 }
 
 /** A location list that cannot be read, or not believed, while the locations known so far are watched. */
-function isListDoubtful({ shards, inventory }: FleetEvidence, context: FleetContext): boolean {
+function isListDoubtful({ shards, inventory }: SelfEvidence, context: SelfContext): boolean {
   const { inventoryIntervalMs = 3_600_000 } = context;
   return shards.length > 0 && isFailing(inventory, context, inventoryIntervalMs) === true;
 }
 
-function serviceWitness(evidence: FleetEvidence, context: FleetContext): Witness {
+function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluator {
   const sight = look(evidence, context);
   const stale = areUptimesStale(evidence, context);
   const doubtful = isListDoubtful(evidence, context);
@@ -164,7 +164,7 @@ function serviceWitness(evidence: FleetEvidence, context: FleetContext): Witness
     evidence: (rule) =>
       isUnreachable(rule) ? unreachable(sight) : partlyUnreachable(sight, besides.length > 0),
     // What recordings were before is told once they are seen again, not because another shard is.
-    isEndHeld: (rule, overSince) =>
+    defersResolve: (rule, overSince) =>
       isUnreachable(rule) && sight.blind.some(({ attemptedAt }) => attemptedAt < overSince),
     startsAt: (rule) => blindSince(causes(rule), context.now),
     facts: (rule) => ({ timezone: "UTC", detail: detail(rule) }),
@@ -215,7 +215,7 @@ function blindSince(causes: readonly Attempts[], now: Instant): Instant {
   return Math.min(now, Math.max(...known, 0) || now);
 }
 
-function integrationWitness(integration: IntegrationHealth, now: Instant): Witness {
+function integrationEvaluator(integration: IntegrationHealth, now: Instant): Evaluator {
   const { id, receiver, type, failing, since, detail } = integration;
   return {
     subject: { kind: "integration", id },

@@ -6,7 +6,7 @@ import type { ScheduleState } from "./schedule.ts";
 import type { Inventory, ShardState } from "./shard-state.ts";
 
 /** What a shard is judged with: pure data and lookups. */
-export interface JudgeContext {
+export interface EvaluationContext {
   readonly now: Instant;
   readonly intervalMs: number;
   readonly forgetAfterMs: number;
@@ -29,7 +29,7 @@ export interface JudgeContext {
 }
 
 /** The state to remember, and what is news. */
-export interface Judgement {
+export interface Evaluation {
   readonly next: ShardState;
   readonly transitions: readonly Transition[];
   readonly decisions: readonly Decision[];

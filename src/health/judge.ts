@@ -5,14 +5,15 @@
  */
 
 import { applyRules, endAlerts } from "./apply-rules.ts";
-import type { JudgeContext, Judgement } from "./evaluation.ts";
+import type { Evaluation, EvaluationContext } from "./evaluation.ts";
 import { recordStatus } from "./flapping.ts";
-import { locationWitness } from "./location-evaluator.ts";
-import { judgeAbsent } from "./missing.ts";
+import { locationEvaluator } from "./location-evaluator.ts";
+import { evaluateMissing } from "./missing.ts";
 import { afterPresence, afterReading, type GoodReading, isGood } from "./reading.ts";
 import type { Reading, StatusSnapshot } from "./recording.ts";
 import {
   beginRun,
+  commit,
   decide,
   hasLowUptime,
   isDealtWith,
@@ -20,19 +21,22 @@ import {
   leave,
   previousOf,
   type Run,
-  remember,
   withAlerts,
 } from "./run.ts";
 import type { LocationState, RecordingState, ShardState, StateHistory } from "./shard-state.ts";
 
-export type { Decision, DecisionReason, JudgeContext, Judgement, Transition } from "./evaluation.ts";
+export type { Decision, DecisionReason, Evaluation, EvaluationContext, Transition } from "./evaluation.ts";
 
 /** Judges one snapshot. `previous` is never changed; of two rows of one recording the first counts. */
-export function judgeShard(previous: ShardState, snapshot: StatusSnapshot, context: JudgeContext): Judgement {
+export function judgeShard(
+  previous: ShardState,
+  snapshot: StatusSnapshot,
+  context: EvaluationContext,
+): Evaluation {
   const run = beginRun(previous, context);
   for (const reading of snapshot.readings) judgeReading(run, reading);
   for (const id of snapshot.unreadable) judgeReading(run, unreadable(id));
-  if (run.carried < previous.recordings.size) judgeAbsent(run, snapshot.complete);
+  if (run.carried < previous.recordings.size) evaluateMissing(run, snapshot.complete);
   const locations = judgeLocations(run);
   return { next: { sweptAt: context.now, recordings: run.next, locations }, ...run.out };
 }
@@ -57,7 +61,7 @@ function judgeReading(run: Run, reading: Reading): void {
     decide(run, id, "no_location");
   } else if (isWatched(run, id, locationId)) {
     if (previous) run.carried++;
-    remember(run, judgePresent(run, previous, reading, locationId));
+    commit(run, judgePresent(run, previous, reading, locationId));
   } else if (previous) {
     leave(run, previous, "no_longer_watched");
   }
@@ -139,7 +143,7 @@ function judgeLocation(run: Run, id: string): LocationState {
   const seen = run.census?.of(id);
   const dark = seen && (seen.offlineSince.length > 0 || seen.outside);
   if (!previous.alerts && !dark) return previous;
-  const witness = locationWitness(id, seen, run.context.inventory);
-  const alerts = applyRules(witness, previous.alerts, run.book.location, run.moment, run.out);
+  const evaluator = locationEvaluator(id, seen, run.context.inventory);
+  const alerts = applyRules(evaluator, previous.alerts, run.book.location, run.moment, run.out);
   return { id, alerts };
 }

@@ -1,13 +1,13 @@
 /** What a location's recordings, taken together, say about each rule. */
 import type { AlertFacts } from "./alert.ts";
 import { locationAnnotations, locationLabels } from "./annotations.ts";
-import type { Witness } from "./apply-rules.ts";
+import type { Evaluator } from "./apply-rules.ts";
 import { type Count, emptyTally, type Tally } from "./census.ts";
 import type { Rule } from "./rule.ts";
 import type { Inventory } from "./shard-state.ts";
 
 /** `count` is undefined when none of its recordings has a fresh reading. */
-export function locationWitness(id: string, count: Count | undefined, inventory: Inventory): Witness {
+export function locationEvaluator(id: string, count: Count | undefined, inventory: Inventory): Evaluator {
   const timezone =
     inventory.location(id)?.timezone ?? (count && inventory.recording(count.sampleId)?.timezone);
   const extent = (rule: Rule) => {

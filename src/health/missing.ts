@@ -1,10 +1,10 @@
 /** Recordings that were known and are not in the snapshot: missing, moved away, or gone for good. */
 
-import { decide, isWatched, leave, type Run, remember, withAlerts } from "./run.ts";
+import { commit, decide, isWatched, leave, type Run, withAlerts } from "./run.ts";
 import type { RecordingState } from "./shard-state.ts";
 
 /** `complete`: every row told its recording, so absence proves something. */
-export function judgeAbsent(run: Run, complete: boolean): void {
+export function evaluateMissing(run: Run, complete: boolean): void {
   const blindMs = blindTime(run);
   for (const state of run.previous.recordings.values()) {
     if (run.next.has(state.id) || run.left.has(state.id)) continue;
@@ -26,7 +26,7 @@ function judgeOne(run: Run, state: RecordingState, complete: boolean): void {
     return;
   }
   const isQuiet = !state.alerts && !run.book.watchesMissing;
-  remember(run, isQuiet ? state : withAlerts(run, { state, read: false, missing: complete || undefined }));
+  commit(run, isQuiet ? state : withAlerts(run, { state, read: false, missing: complete || undefined }));
 }
 
 function reasonToLeave(

@@ -4,8 +4,9 @@
  */
 import type { Instant } from "../lib/clock.ts";
 import { formatDuration } from "../lib/duration.ts";
+import { exactPercent, isoMinute, percent } from "../lib/format.ts";
 import type { AlertFacts } from "./alert.ts";
-import { isoMinute, percent } from "./annotations.ts";
+
 import { changesOf, isFlapping, recentChanges } from "./flapping.ts";
 import type { RecordingProblemWords } from "./problem-kinds.ts";
 import type { Condition } from "./rule.ts";
@@ -74,7 +75,7 @@ export const recordingProblems = {
 } as const satisfies Record<string, RecordingProblemWords>;
 
 /** How a recording showed in this sweep. */
-export interface Showing {
+export interface Sample {
   readonly state: RecordingState;
   /** Whether there was a good reading. */
   readonly read: boolean;
@@ -104,7 +105,7 @@ export interface RecordingSeen {
 export interface RecordingKind<When extends RecordingCondition> {
   problem(when: When): keyof typeof recordingProblems;
   /** Does it hold? Undefined: nobody can tell. A firing alert has its own threshold. */
-  evidence(when: When, firing: boolean, showing: Showing, context: RecordingContext): boolean | undefined;
+  evidence(when: When, firing: boolean, sample: Sample, context: RecordingContext): boolean | undefined;
   /** Whether it is judged where there was no good reading too. */
   readonly judgesUnread?: true;
   /**
@@ -164,8 +165,8 @@ export const recordingKinds: {
       state.status === "offline" ? undefined : isLow(state.averageQuality, when, firing),
     isIdleWhileWell: true,
     describe: ({ below, clearAbove }, { who, state }) => [
-      `Quality of ${who} is below ${percent(below)}`,
-      `Average quality was ${percent(state.averageQuality)}, below ${percent(below)}, when this began; the alert ends at ${percent(clearAbove)}.`,
+      `Quality of ${who} is below ${exactPercent(below)}`,
+      `Average quality was ${percent(state.averageQuality) || "unknown"}, below ${exactPercent(below)}, when this began; the alert ends at ${exactPercent(clearAbove)}.`,
     ],
     notInHistory: () => "history has no quality",
   },
@@ -176,8 +177,8 @@ export const recordingKinds: {
     isIdleWhileWell: true,
     facts: ({ overMs }, { id }, context) => ({ overallUptime: context.uptime(id, overMs) }),
     describe: ({ below, clearAbove, overMs }, { who, state }, context) => [
-      `Uptime of ${who} is below ${percent(below)}`,
-      `Uptime over ${formatDuration(overMs)} was ${percent(context.uptime(state.id, overMs))}, below ${percent(below)}, when this began; the alert ends at ${percent(clearAbove)}.`,
+      `Uptime of ${who} is below ${exactPercent(below)}`,
+      `Uptime over ${formatDuration(overMs)} was ${percent(context.uptime(state.id, overMs)) || "unknown"}, below ${exactPercent(below)}, when this began; the alert ends at ${exactPercent(clearAbove)}.`,
     ],
     notInHistory: () => undefined,
   },

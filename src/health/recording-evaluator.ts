@@ -1,16 +1,17 @@
 /** What one recording says about each rule. */
 
 import type { Instant } from "../lib/clock.ts";
+import { isoMinute } from "../lib/format.ts";
 import type { AlertFacts, Labels } from "./alert.ts";
-import { annotationsOf, isoMinute, recordingLabels } from "./annotations.ts";
-import type { Witness } from "./apply-rules.ts";
-import { kindOf, type RecordingContext, type Showing, watchesRecordings } from "./recording-conditions.ts";
+import { annotationsOf, recordingLabels } from "./annotations.ts";
+import type { Evaluator } from "./apply-rules.ts";
+import { kindOf, type RecordingContext, type Sample, watchesRecordings } from "./recording-conditions.ts";
 import type { Rule } from "./rule.ts";
 import type { ScheduleState } from "./schedule.ts";
 import type { RecordingState } from "./shard-state.ts";
 
-export function recordingWitness(showing: Showing, context: RecordingContext): Witness {
-  const { state } = showing;
+export function recordingEvaluator(sample: Sample, context: RecordingContext): Evaluator {
+  const { state } = sample;
   const { inventory } = context;
   const inSchedule = context.inSchedule(state.id);
   const isPaused = (rule: Rule) => !inSchedule && rule.respectSchedule;
@@ -19,7 +20,7 @@ export function recordingWitness(showing: Showing, context: RecordingContext): W
     evidence(rule, firing) {
       if (!watchesRecordings(rule.when) || isPaused(rule)) return undefined;
       const { evidence, judgesUnread } = kindOf(rule.when);
-      return showing.read || judgesUnread ? evidence(rule.when, firing, showing, context) : undefined;
+      return sample.read || judgesUnread ? evidence(rule.when, firing, sample, context) : undefined;
     },
     isPaused,
     startsAt: ({ when }) =>

@@ -2,10 +2,10 @@
 
 import { applyRules, endAlerts, type Moment } from "./apply-rules.ts";
 import { Census } from "./census.ts";
-import { compileRules, type Rulebook } from "./compile-rules.ts";
-import type { DecisionReason, JudgeContext, Outcomes } from "./evaluation.ts";
-import type { Showing } from "./recording-conditions.ts";
-import { recordingWitness } from "./recording-evaluator.ts";
+import { type CompiledRules, compileRules } from "./compile-rules.ts";
+import type { DecisionReason, EvaluationContext, Outcomes } from "./evaluation.ts";
+import type { Sample } from "./recording-conditions.ts";
+import { recordingEvaluator } from "./recording-evaluator.ts";
 import type { RecordingState, ShardState } from "./shard-state.ts";
 
 /** Two good readings further apart than this many intervals say nothing about the time between. */
@@ -15,9 +15,9 @@ const NONE: ReadonlySet<string> = new Set();
 
 export interface Run {
   readonly previous: ShardState;
-  readonly context: JudgeContext;
+  readonly context: EvaluationContext;
   readonly moment: Moment;
-  readonly book: Rulebook;
+  readonly book: CompiledRules;
   readonly watched: ReadonlySet<string>;
   /** Recordings with a low uptime, a set for each rule about it; undefined where each has to be asked for. */
   readonly low: readonly ReadonlySet<string>[] | undefined;
@@ -39,7 +39,7 @@ export interface Run {
   readonly out: Outcomes;
 }
 
-export function beginRun(previous: ShardState, context: JudgeContext): Run {
+export function beginRun(previous: ShardState, context: EvaluationContext): Run {
   const book = compileRules(context.rules);
   const walk = previous.recordings.values();
   return {
@@ -92,15 +92,15 @@ export function isWatched(run: Run, id: string, locationId: string): boolean {
 }
 
 /** The recording with its alerts moved by what it showed. */
-export function withAlerts(run: Run, showing: Showing): RecordingState {
-  const { state } = showing;
-  const witness = recordingWitness(showing, run.context);
-  const alerts = applyRules(witness, state.alerts, run.book.recording, run.moment, run.out);
+export function withAlerts(run: Run, sample: Sample): RecordingState {
+  const { state } = sample;
+  const evaluator = recordingEvaluator(sample, run.context);
+  const alerts = applyRules(evaluator, state.alerts, run.book.recording, run.moment, run.out);
   return alerts === state.alerts ? state : { ...state, alerts };
 }
 
 /** Remembers the recording, and counts it for its location when its last good reading is fresh. */
-export function remember({ next, census, context, moment }: Run, state: RecordingState): void {
+export function commit({ next, census, context, moment }: Run, state: RecordingState): void {
   next.set(state.id, state);
   if (!census || state.status === undefined || moment.now - state.readAt > moment.maxGapMs) return;
   const within = context.inSchedule(state.id);

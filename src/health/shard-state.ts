@@ -69,7 +69,7 @@ export interface AlertState {
    * pending: time the condition has held, ms. firing: 0 while it holds, else 1 more than the time it has not held,
    * ms (against `keep_firing_for`).
    */
-  readonly heldMs: number;
+  readonly elapsedMs: number;
   /** When there was last evidence for or against it: time is added up from here. */
   readonly evidenceAt: Instant;
   /** When it began to fire; 0 while pending. */

@@ -1,6 +1,6 @@
 /** JSON for scripts: `{ items, nextCursor }`, errors as `{ error: { code, message } }`. */
 import type { FastifyInstance } from "fastify";
-import { runBreathing } from "../lib/yield.ts";
+import { runYielding } from "../lib/yield.ts";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError } from "./errors.ts";
 import { parseQuery } from "./query.ts";
@@ -9,7 +9,7 @@ import { IncidentsQuery, incidentsPage, sinceOf } from "./v1/incidents.ts";
 import { LocationsQuery, locationsPage } from "./v1/locations.ts";
 import { openApiDocument } from "./v1/openapi.ts";
 import { RecordingsQuery, recordingsPage } from "./v1/recordings.ts";
-import { storyOf, TimelineQuery, timelinePage, sinceOf as toldSince } from "./v1/timeline.ts";
+import { decisionLogOf, TimelineQuery, timelinePage, sinceOf as toldSince } from "./v1/timeline.ts";
 
 type Deps = Pick<HttpDeps, "version" | "fleet" | "incidents" | "timeline" | "acknowledge" | "clock">;
 
@@ -21,28 +21,28 @@ export function apiV1(app: FastifyInstance, deps: Deps): void {
 
   app.get("/api/v1/recordings", async ({ query }) => {
     const parsed = parseQuery(RecordingsQuery, query);
-    return runBreathing(recordingsPage(await deps.fleet(), parsed));
+    return runYielding(recordingsPage(await deps.fleet(), parsed));
   });
 
   app.get<{ Params: { id: string } }>("/api/v1/recordings/:id/timeline", async ({ params, query }) => {
     const parsed = parseQuery(TimelineQuery, query);
     const fleet = await deps.fleet();
-    const story = storyOf(params.id, fleet);
-    const lines = await deps.timeline(story.subjects, toldSince(parsed, deps.clock.now()));
+    const decisionLog = decisionLogOf(params.id, fleet);
+    const lines = await deps.timeline(decisionLog.subjects, toldSince(parsed, deps.clock.now()));
     const told = lines.some(({ subject }) => subject.kind === "recording");
-    if (!story.known && !told) throw new HttpError("not_found", "There is no recording with this id.");
-    return timelinePage(story, lines, parsed, fleet);
+    if (!decisionLog.known && !told) throw new HttpError("not_found", "There is no recording with this id.");
+    return timelinePage(decisionLog, lines, parsed, fleet);
   });
 
   app.get("/api/v1/locations", async ({ query }) => {
     const parsed = parseQuery(LocationsQuery, query);
-    return runBreathing(locationsPage(await deps.fleet(), parsed));
+    return runYielding(locationsPage(await deps.fleet(), parsed));
   });
 
   app.get("/api/v1/incidents", async ({ query }) => {
     const parsed = parseQuery(IncidentsQuery, query);
     const now = deps.clock.now();
     const [incidents, fleet] = await Promise.all([deps.incidents(sinceOf(parsed, now)), deps.fleet()]);
-    return runBreathing(incidentsPage(incidents, parsed, fleet.inventory, now));
+    return runYielding(incidentsPage(incidents, parsed, fleet.inventory, now));
   });
 }

@@ -28,7 +28,7 @@ export interface ActiveAlert {
   /** Names of time intervals. */
   readonly mutedBy?: readonly string[];
   /** Came from outside: when it was last sent, how long it is believed, and whether it is still to be judged. */
-  readonly outside?:
+  readonly external?:
     | { readonly updatedAt: Instant; readonly endsAt: Instant; readonly unprocessed: boolean }
     | undefined;
   /** Who said that they know, and when; until it resolves. */
@@ -60,7 +60,7 @@ export type SilenceSet =
   | { readonly outcome: "refused"; readonly why: string };
 
 /** What became of alerts that were sent here. */
-export type TakenAlerts =
+export type AcceptedAlerts =
   | { readonly outcome: "taken"; readonly refused: number; readonly most: number }
   | { readonly outcome: "busy" };
 
@@ -132,7 +132,7 @@ export interface HttpDeps {
   fleet(): Promise<FleetSnapshot>;
   alerts(): Promise<readonly ActiveAlert[]>;
   /** Remembers alerts that somebody sent, by their fingerprints; those there is no room for are counted. */
-  takeAlerts(sent: readonly (readonly [fingerprint: string, alert: SentAlert])[]): Promise<TakenAlerts>;
+  acceptAlerts(sent: readonly (readonly [fingerprint: string, alert: SentAlert])[]): Promise<AcceptedAlerts>;
   /** Counts what was sent: alerts that fire, alerts that are over, and what was refused. */
   alertsReceived(counts: {
     readonly firing: number;

@@ -30,7 +30,7 @@ export function eventRoutes(app: FastifyInstance, deps: EventsDeps): void {
   const streams = new Map<PassThrough, NodeJS.Timeout>();
   const { tickMs = TICK_MS, beatMs = BEAT_MS, mostStreams = MOST_STREAMS } = deps;
   let timer: NodeJS.Timeout | undefined;
-  let told: string | undefined;
+  let lastVersion: string | undefined;
   let beatAt = 0;
   let closing = false;
 
@@ -44,12 +44,12 @@ export function eventRoutes(app: FastifyInstance, deps: EventsDeps): void {
   async function tick(): Promise<void> {
     try {
       const version = await deps.version();
-      const isNew = version !== told;
+      const isNew = version !== lastVersion;
       if (isNew || performance.now() - beatAt >= beatMs) {
         say(isNew ? "state" : "beat", version);
         beatAt = performance.now();
       }
-      told = version;
+      lastVersion = version;
     } catch (thrown) {
       // Nobody is told that all is as it was: a page that hears nothing asks, and says what it was answered.
       deps.log.debug({ err: toError(thrown) }, "what pages show could not be read");
@@ -57,7 +57,7 @@ export function eventRoutes(app: FastifyInstance, deps: EventsDeps): void {
     const goesOn = streams.size > 0 && !closing;
     timer = goesOn ? setTimeout(tick, tickMs) : undefined;
     // Whoever opens a page later is told of the first look again.
-    if (!goesOn) told = undefined;
+    if (!goesOn) lastVersion = undefined;
   }
 
   function open(): PassThrough {
@@ -68,7 +68,7 @@ export function eventRoutes(app: FastifyInstance, deps: EventsDeps): void {
       clearTimeout(end);
       streams.delete(stream);
     });
-    stream.write(`retry: 5000\n\n${told === undefined ? "" : messageOf("state", told)}`);
+    stream.write(`retry: 5000\n\n${lastVersion === undefined ? "" : messageOf("state", lastVersion)}`);
     timer ??= setTimeout(tick, 0);
     return stream;
   }

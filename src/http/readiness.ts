@@ -21,7 +21,7 @@ export interface ReadinessFacts {
   /** Endpoints of the service that do not answer. */
   readonly endpointsDown: readonly string[];
   /** What another replica's later configuration keeps this one from doing. */
-  readonly resting?: readonly string[];
+  readonly standby?: readonly string[];
 }
 
 /** Ready = configuration loaded, Redis reachable and, where it polls, a sweep attempted within 3 intervals. */
@@ -33,8 +33,8 @@ export function judgeReadiness(facts: ReadinessFacts, now: Instant): Readiness {
   ].filter((reason) => reason !== undefined);
   const notes = [
     ...facts.endpointsDown.map((endpoint) => `The analytics service does not answer at ${endpoint}.`),
-    ...(facts.resting ?? []).map(
-      (duty) => `A later configuration is in force at another replica: this one takes no new work (${duty}).`,
+    ...(facts.standby ?? []).map(
+      (role) => `A later configuration is in force at another replica: this one takes no new work (${role}).`,
     ),
   ];
   return { ready: reasons.length === 0, reasons, notes };

@@ -12,7 +12,7 @@ import { healthRoutes } from "./health-routes.ts";
 import { lifecycleRoutes } from "./lifecycle-routes.ts";
 import { limitConnections, limitsOf } from "./limits.ts";
 import { metricsRoute } from "./metrics-route.ts";
-import { createFrame, type Frame } from "./page/layout.ts";
+import { createLayout, type Layout } from "./page/layout.ts";
 import { liveScriptRoute, readLiveScript } from "./page/live-script.ts";
 import { problemPage } from "./page/problem-page.ts";
 import { pageRoutes, versionNow } from "./page/routes.ts";
@@ -49,7 +49,7 @@ export function createHttpServer(deps: HttpDeps): HttpServer {
     if (closing) setImmediate(() => app.server.closeIdleConnections());
   });
   const script = readLiveScript();
-  const frame = createFrame(deps, script.path);
+  const frame = createLayout(deps, script.path);
   hooks(app, deps, frame);
   acceptEmptyJson(app);
   healthRoutes(app, deps);
@@ -82,7 +82,7 @@ export function createHttpServer(deps: HttpDeps): HttpServer {
   };
 }
 
-function hooks(app: FastifyInstance, deps: HttpDeps, frame: Frame): void {
+function hooks(app: FastifyInstance, deps: HttpDeps, frame: Layout): void {
   app.addHook("onRequest", async (_request, reply) => {
     reply.headers(HEADERS);
   });

@@ -7,30 +7,30 @@ import { setImmediate } from "node:timers/promises";
 /** How long a slice may be before the event loop is let through, ms. */
 export const SLICE_MS = 2;
 
-export interface Breather {
+export interface Yielder {
   /** Lets the event loop through once the present slice is over; resolves at once before that. */
-  breathe(): Promise<void> | undefined;
+  maybeYield(): Promise<void> | undefined;
 }
 
 /** A breather whose first slice begins now. `elapsed` is a monotonic clock, ms. */
-export function createBreather(elapsed: () => number = () => performance.now()): Breather {
+export function createYielder(elapsed: () => number = () => performance.now()): Yielder {
   let sliceEndsAt = elapsed() + SLICE_MS;
   const pause = async (): Promise<void> => {
     await setImmediate();
     sliceEndsAt = elapsed() + SLICE_MS;
   };
-  return { breathe: () => (elapsed() < sliceEndsAt ? undefined : pause()) };
+  return { maybeYield: () => (elapsed() < sliceEndsAt ? undefined : pause()) };
 }
 
 /** Runs `steps` to its result, breathing at each of its yields. */
-export async function runBreathing<T>(
+export async function runYielding<T>(
   steps: Iterator<unknown, T>,
-  breather: Breather = createBreather(),
+  yielder: Yielder = createYielder(),
 ): Promise<T> {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
-    await breather.breathe();
+    await yielder.maybeYield();
   }
 }
 
@@ -40,7 +40,7 @@ export const CHUNK = 64 * 1024;
 /** Joins pieces of text to chunks of about 64 KiB, breathing between pieces; an empty piece only breathes. */
 export async function* inChunks(
   pieces: Iterable<string>,
-  breather: Breather = createBreather(),
+  yielder: Yielder = createYielder(),
 ): AsyncGenerator<string, void> {
   let chunk = "";
   for (const piece of pieces) {
@@ -49,7 +49,7 @@ export async function* inChunks(
       yield chunk;
       chunk = "";
     }
-    await breather.breathe();
+    await yielder.maybeYield();
   }
   if (chunk !== "") yield chunk;
 }

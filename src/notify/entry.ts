@@ -4,6 +4,7 @@ import type { NotifiedAlert } from "../alerting/notification.ts";
 import type { EndReason } from "../health/alert.ts";
 import { isExtentAtStart } from "../health/annotations.ts";
 import type { Instant } from "../lib/clock.ts";
+import { percent } from "../lib/format.ts";
 import { span, type Times } from "../lib/when.ts";
 import { isSteady, stateNow } from "./flapping.ts";
 import { type Link, silenceLink, statusLink, webUrl } from "./link.ts";
@@ -49,7 +50,7 @@ export function firingEntry(alert: NotifiedAlert, context: EntryContext): Entry 
 /** `offline`; of an alert from outside that has no name but what it is called, only that it fires. */
 function stateOf(alert: NotifiedAlert): string {
   const is = problemOf(alert).is(alert);
-  return alert.subject.kind === "outside" && is === plainName(alert) ? "firing" : is;
+  return alert.subject.kind === "external" && is === plainName(alert) ? "firing" : is;
 }
 
 /** `Till 3`: `steady again: offline since 14:05 GMT (20 m) · was flapping 13:56–14:25 GMT (29 m)`. */
@@ -152,11 +153,6 @@ function figures(alert: NotifiedAlert): string[] {
     ...(quality === undefined ? [] : [`quality ${percent(quality)}`]),
     ...(uptime === undefined ? [] : [`uptime ${percent(uptime)}`]),
   ];
-}
-
-/** One decimal, never rounded up: 69.96 % is not 70 %. */
-function percent(ratio: number): string {
-  return `${Math.floor(Math.round(ratio * 1e7) / 1e4) / 10} %`;
 }
 
 /** A location that is over as such may still have recordings that are offline. */

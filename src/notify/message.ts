@@ -2,9 +2,9 @@
  * A notification in words, before any channel's markup: what all channels say, and say alike. Every text here is one
  * plain line, cleaned of control characters but not escaped; escaping is the channel's.
  */
-import type { Notification, NotifiedAlert, StartFacts } from "../alerting/notification.ts";
+import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/notification.ts";
+import { count, counted } from "../lib/format.ts";
 import { timesSeenAt } from "../lib/when.ts";
-import { count, counted } from "../lib/words.ts";
 import { byLocation, type Entry, endedEntry, firingEntry, locationEntry } from "./entry.ts";
 import { isBack, isSteady } from "./flapping.ts";
 import { type Link, overviewLink } from "./link.ts";
@@ -98,9 +98,9 @@ function without(section: Section, common: readonly string[]): Section {
 }
 
 /** What the summary of a start means for what was told before it. */
-function startLead(start: StartFacts | undefined): string[] {
+function startLead(start: ColdStartFacts | undefined): string[] {
   if (!start) return [];
-  const { complete, unsettled, held } = start;
+  const { complete, unsettled, suppressed } = start;
   return [
     complete
       ? "What was told before and is not listed here is over, or is told anew once it has been seen for as long as its rule asks."
@@ -110,7 +110,7 @@ function startLead(start: StartFacts | undefined): string[] {
           `${counted(unsettled, "recording")} had trouble too new to be told: it follows if it lasts as long as its rule asks.`,
         ]
       : []),
-    ...(held > 0 ? [`${counted(held, "alert")} held back here: told when that is over.`] : []),
+    ...(suppressed > 0 ? [`${counted(suppressed, "alert")} held back here: told when that is over.`] : []),
   ];
 }
 

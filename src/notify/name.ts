@@ -37,13 +37,13 @@ export function plainName(alert: Alert, max: number = NAME_LENGTH): string {
       return "The service";
     case "integration":
       return integrationName(alert, max);
-    case "outside":
-      return outsideName(alert, max);
+    case "external":
+      return externalName(alert, max);
   }
 }
 
 /** What tells it from its like: the recording or the place it names, else its instance, else its name. */
-function outsideName({ labels }: Alert, max: number): string {
+function externalName({ labels }: Alert, max: number): string {
   const { recording, location, instance, alertname } = labels;
   const [name = "alert"] = [recording, location, instance, alertname]
     .map((text) => clean(text, max))

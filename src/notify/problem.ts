@@ -3,7 +3,7 @@
 import type { Alert } from "../health/alert.ts";
 import { problems, type RecordingProblemWords } from "../health/problem-kinds.ts";
 import { recordingProblems } from "../health/recording-conditions.ts";
-import { counted, count as figure } from "../lib/words.ts";
+import { counted, count as figure } from "../lib/format.ts";
 import { changesPhrase } from "./flapping.ts";
 import { clean, locationName, plainName } from "./name.ts";
 
@@ -26,7 +26,7 @@ export interface Problem {
 /** The problem of an alert: what its rule watches; else by its name; else that name in words. */
 export function problemOf(alert: Alert): Problem {
   // What others send means what they mean by it, whatever it is called.
-  if (alert.subject.kind === "outside") return ownProblem(alert, alert.labels.alertname ?? "alert");
+  if (alert.subject.kind === "external") return ownProblem(alert, alert.labels.alertname ?? "alert");
   const name = alert.labels.alertname ?? alert.ruleId;
   const watched = alert.facts.problem && problems[alert.facts.problem]?.rule;
   return PROBLEMS.get(watched ?? name) ?? ownProblem(alert, name);
@@ -115,8 +115,8 @@ const PROBLEMS: ReadonlyMap<string, Problem> = new Map([
 /** A rule nobody here knows: `CameraDown` reads `2 recordings: camera down`. Names from outside stay as they are known there. */
 function ownProblem(alert: Alert, name: string): Problem {
   const { kind } = alert.subject;
-  const words = kind === "outside" ? clean(name, 60) || "alert" : inWords(name);
-  const noun = kind === "service" || kind === "outside" ? "alert" : kind;
+  const words = kind === "external" ? clean(name, 60) || "alert" : inWords(name);
+  const noun = kind === "service" || kind === "external" ? "alert" : kind;
   return {
     key: `${alert.subject.kind}/${name}`,
     title: (alerts, still) => `${counted(alerts.length, noun)}${still ? " still" : ""}: ${words}`,

@@ -1,6 +1,6 @@
 /** Whom an alert speaks for: `Stands for 4 recordings: Entrance, Tills, Yard, Door`. */
 import type { NotifiedAlert, StandsFor } from "../alerting/notification.ts";
-import { counted } from "../lib/words.ts";
+import { counted } from "../lib/format.ts";
 import { clean } from "./name.ts";
 
 const NAME_LENGTH = 40;

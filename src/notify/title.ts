@@ -1,10 +1,10 @@
 /** The first line: what and where, readable on a locked telephone at night. */
 
-import type { Notification, NotifiedAlert, StartFacts } from "../alerting/notification.ts";
+import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/notification.ts";
 import type { EndReason, SubjectKind } from "../health/alert.ts";
+import { count, counted } from "../lib/format.ts";
 import { cut } from "../lib/text.ts";
 import { span } from "../lib/when.ts";
-import { count, counted } from "../lib/words.ts";
 import { isBack, isSteady, stateCounts } from "./flapping.ts";
 import { clean, locationName, plainName } from "./name.ts";
 import { type Problem, problemOf } from "./problem.ts";
@@ -34,10 +34,14 @@ function allThatFires(firing: readonly NotifiedAlert[]): string {
 }
 
 /** Only who has seen everything says that nothing is down. */
-function nothingFires({ complete = false, unsettled = 0, held = 0 }: Partial<StartFacts> = {}): string {
+function nothingFires({
+  complete = false,
+  unsettled = 0,
+  suppressed = 0,
+}: Partial<ColdStartFacts> = {}): string {
   if (!complete) return "what is down is not known yet";
   if (unsettled > 0) return `trouble at ${counted(unsettled, "recording")} is too new to be told`;
-  return held > 0 ? "nothing is down but what is held back" : "nothing is down";
+  return suppressed > 0 ? "nothing is down but what is held back" : "nothing is down";
 }
 
 function firingTitle({ reason, firing, resolved, now, groups }: Notification): string {
@@ -111,15 +115,15 @@ function endedTitle({ resolved, now, groups }: Notification): string {
   const place = groups === undefined ? where(resolved) : stormWhere(resolved);
   if (reasons.size > 1) return `Over: ${endCounts(resolved).join(", ")}${place}`;
   const [reason = "expired"] = reasons;
-  const untold = resolved.every(({ isNew }) => isNew);
+  const unnotified = resolved.every(({ isNew }) => isNew);
   if (reason !== "recovered") {
-    return untold
+    return unnotified
       ? `${wasPhrase(resolved)}${place} — then ${END_WORDS[reason]}`
       : `${capital(END_WORDS[reason])}: ${subjects(resolved)}${place}`;
   }
   const after = duration(resolved, now);
   if (resolved.every(isSteady)) return `Steady again: ${stateCounts(resolved)}${place} — after ${after}`;
-  return untold
+  return unnotified
     ? `${wasPhrase(resolved)}${place} — recovered after ${after}`
     : `Recovered: ${subjects(resolved)}${place} — after ${after}${stillOffline(resolved)}${notWell(resolved)}`;
 }
@@ -179,7 +183,7 @@ function wasPhrase(alerts: readonly NotifiedAlert[]): string {
   const was = problems.length === 1 ? (problems[0]?.[0].was ?? "") : "had trouble";
   const size = new Set(alerts.map(({ subject }) => subject.id)).size;
   const isAll = (kind: SubjectKind) => alerts.every(({ subject }) => subject.kind === kind);
-  const whose = isAll("outside") ? counted(size, "alert") : subjects(alerts);
+  const whose = isAll("external") ? counted(size, "alert") : subjects(alerts);
   const who = isAll("service") ? "The service" : whose;
   return `${who} ${size > 1 ? was.replace(/^was /, "were ") : was}`;
 }
@@ -213,13 +217,13 @@ function subjects(alerts: readonly NotifiedAlert[]): string {
       if (kind === "service") return "lenswatch's view of the service";
       if (kind === "integration" && size === 1 && only)
         return `notifications to ${plainName(only, NAME_IN_TITLE)}`;
-      return kind === "outside" ? outsideAlerts(of, size) : counted(size, kind);
+      return kind === "external" ? externalAlerts(of, size) : counted(size, kind);
     })
     .join(", ");
 }
 
 /** `1 alert: DiskFull`; of several kinds only how many. */
-function outsideAlerts(alerts: readonly NotifiedAlert[], size: number): string {
+function externalAlerts(alerts: readonly NotifiedAlert[], size: number): string {
   const [what, ...more] = new Set(alerts.map((alert) => problemOf(alert).is(alert)));
   return `${counted(size, "alert")}${more.length > 0 ? "" : `: ${what}`}`;
 }

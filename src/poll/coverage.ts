@@ -2,7 +2,7 @@
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
-import type { WatchedStore } from "../store/coverage.ts";
+import type { CoverageStore } from "../store/coverage.ts";
 
 const EVERY_MS = 60_000;
 /** Sweeps this far apart are still one watch: a restart, a slow service. */
@@ -10,9 +10,9 @@ const GAP_MS = 300_000;
 const GAP_INTERVALS = 3;
 
 /** Gives `note(at)`, to be called after each good sweep; it waits for nothing and never fails. */
-export function createNoteWatched(deps: {
+export function createCoverage(deps: {
   readonly log: Logger;
-  readonly store: Pick<WatchedStore, "note">;
+  readonly store: Pick<CoverageStore, "note">;
   readonly statusIntervalMs: number;
 }): (at: Instant) => void {
   const gapMs = EVERY_MS + Math.max(GAP_MS, GAP_INTERVALS * deps.statusIntervalMs);

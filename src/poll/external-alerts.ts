@@ -5,23 +5,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { destinationsOf } from "../alerting/destinations.ts";
 import {
-  isUnjudged,
-  judgeOutside,
-  type OutsideJudgement,
-  type OutsideState,
+  acceptAlerts,
+  type ExternalAlertState,
+  type ExternalEvaluation,
+  evaluateExternal,
+  isUnevaluated,
   RESOLVE_TIMEOUT_MS,
   type SentAlert,
-  takeAlerts,
 } from "../alerting/external-alerts.ts";
 import type { Integration, Route } from "../alerting/route.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
-import type { Change, Remembered, RememberInput, ShardStore } from "../store/shards.ts";
+import type { Change, CommitInput, CommitResult, ShardStore } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 
 /** More that fire at once are a mistake of whoever sends them; each is held against every rule, silence and group. */
-export const MOST_OUTSIDE_ALERTS = 2_000;
+export const MAX_EXTERNAL_ALERTS = 2_000;
 /** A race is lost to somebody who has just written: waited for this long at most, times a few. */
 const RACE_MS = 25;
 const TAKE_TRIES = 40;
@@ -29,56 +29,56 @@ const JUDGE_TRIES = 10;
 /** Senders repeat themselves once a minute: who was away for longer may not have heard them. */
 const DEAF_AFTER_MS = 60_000;
 
-export interface OutsideDeps {
+export interface ExternalAlertsDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly store: Pick<Store, "outside">;
+  readonly store: Pick<Store, "externalAlerts">;
   /** The write, for whoever takes alerts. */
-  readonly remember: ShardStore["remember"];
+  readonly commit: ShardStore["commit"];
   /** The write, for whoever is in force: `lost` for everybody else. */
-  readonly rememberJudged: ShardStore["remember"];
+  readonly commitEvaluated: ShardStore["commit"];
   readonly route: Route;
   readonly integrations: readonly Integration[];
   readonly statusIntervalMs: number;
-  encode(state: OutsideState): string;
+  encode(state: ExternalAlertState): string;
   /** Has what was taken judged soon, by somebody. */
-  askForJudgement(): Promise<void>;
+  requestEvaluation(): Promise<void>;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
 }
 
 /** What became of alerts that were sent. `busy`: too many others send at this moment; nothing was taken. */
-export type TakenAlerts =
+export type AcceptedAlerts =
   | { readonly outcome: "taken"; readonly refused: number; readonly most: number }
   | { readonly outcome: "busy" };
 
-export interface Outside {
+export interface ExternalAlerts {
   /** Remembers what was sent; once it resolves with `taken`, it survives everything Redis survives. */
-  take(sent: readonly (readonly [fingerprint: string, alert: SentAlert])[]): Promise<TakenAlerts>;
+  take(sent: readonly (readonly [fingerprint: string, alert: SentAlert])[]): Promise<AcceptedAlerts>;
   /** Judges what was taken and what is over, if anything, and remembers it with the groups now due. */
   judge(): Promise<void>;
   /** When any replica was last awake, before the work begins here; undefined: never. */
   begin(awakeAt: Instant | undefined): Promise<void>;
 }
 
-export function createOutside(deps: OutsideDeps): Outside {
+export function createExternalAlerts(deps: ExternalAlertsDeps): ExternalAlerts {
   const { clock, store, log } = deps;
   const deafAfterMs = Math.max(DEAF_AFTER_MS, 3 * deps.statusIntervalMs);
   let heardAt: Instant | undefined;
 
-  async function take(sent: Parameters<Outside["take"]>[0]): Promise<TakenAlerts> {
+  async function take(sent: Parameters<ExternalAlerts["take"]>[0]): Promise<AcceptedAlerts> {
     for (let attempt = 0; attempt < TAKE_TRIES; attempt++) {
       const now = clock.now();
-      const { nonce, state } = await store.outside.read();
-      const { next, refused } = takeAlerts(state, sent, { now, most: MOST_OUTSIDE_ALERTS });
-      const taken = { outcome: "taken", refused, most: MOST_OUTSIDE_ALERTS } as const;
+      const { nonce, state } = await store.externalAlerts.read();
+      const { next, refused } = acceptAlerts(state, sent, { now, most: MAX_EXTERNAL_ALERTS });
+      const taken = { outcome: "taken", refused, most: MAX_EXTERNAL_ALERTS } as const;
       if (next.size === 0 && state.size === 0) return taken;
-      if ((await write(deps.remember, { nonce, next, now })).outcome === "lost") {
+      if ((await write(deps.commit, { nonce, next, now })).outcome === "lost") {
         await sleep(Math.random() * RACE_MS);
         continue;
       }
       if (refused > 0)
-        log.warn({ refused, most: MOST_OUTSIDE_ALERTS }, "alerts from outside were refused: too many fire");
-      await deps.askForJudgement().catch((thrown: unknown) => {
+        log.warn({ refused, most: MAX_EXTERNAL_ALERTS }, "alerts from outside were refused: too many fire");
+      await deps.requestEvaluation().catch((thrown: unknown) => {
         log.debug({ err: toError(thrown) }, "judging could not be asked for; it is done within a second");
       });
       return taken;
@@ -87,36 +87,36 @@ export function createOutside(deps: OutsideDeps): Outside {
   }
 
   async function judge(): Promise<void> {
-    await listen();
+    await noteListening();
     for (let attempt = 0; attempt < JUDGE_TRIES; attempt++) {
       const now = clock.now();
-      const { nonce, state, ...known } = await store.outside.read();
+      const { nonce, state, ...known } = await store.externalAlerts.read();
       // Later than anybody would say it: a clock was wrong.
       const deafUntil = known.deafUntil <= now + RESOLVE_TIMEOUT_MS ? known.deafUntil : 0;
-      if (!isUnjudged(state, { now, deafUntil })) return;
-      const judgement = judgeOutside(state, { now, deafUntil });
-      const remembered = await write(deps.rememberJudged, { nonce, now, ...judgement });
-      if (remembered.outcome === "stored") return said(judgement, remembered);
+      if (!isUnevaluated(state, { now, deafUntil })) return;
+      const evaluation = evaluateExternal(state, { now, deafUntil });
+      const committed = await write(deps.commitEvaluated, { nonce, now, ...evaluation });
+      if (committed.outcome === "stored") return said(evaluation, committed);
       await sleep(Math.random() * RACE_MS);
     }
   }
 
   function write(
-    remember: ShardStore["remember"],
+    commit: ShardStore["commit"],
     {
       nonce,
       next,
       now,
       transitions = [],
       lines,
-    }: Partial<OutsideJudgement> & {
+    }: Partial<ExternalEvaluation> & {
       readonly nonce: string;
-      readonly next: OutsideState;
+      readonly next: ExternalAlertState;
       readonly now: Instant;
     },
-  ): Promise<Remembered> {
-    const input: RememberInput = {
-      key: store.outside.key,
+  ): Promise<CommitResult> {
+    const input: CommitInput = {
+      key: store.externalAlerts.key,
       expected: nonce,
       document: deps.encode(next),
       now,
@@ -129,12 +129,12 @@ export function createOutside(deps: OutsideDeps): Outside {
       ),
       lines,
     };
-    return remember(input);
+    return commit(input);
   }
 
   async function said(
-    { transitions }: OutsideJudgement,
-    { wake }: Extract<Remembered, { outcome: "stored" }>,
+    { transitions }: ExternalEvaluation,
+    { wake }: Extract<CommitResult, { outcome: "stored" }>,
   ): Promise<void> {
     for (const { kind, alert } of transitions) {
       if (kind !== "updated") log.info({ alert: alert.key, reason: alert.endReason }, `alert ${kind}`);
@@ -146,10 +146,10 @@ export function createOutside(deps: OutsideDeps): Outside {
    * Asked for again and again: where that stopped for a while, what was to be repeated meanwhile gets the time to be,
    * also from who begins to judge within that time.
    */
-  async function listen(): Promise<void> {
+  async function noteListening(): Promise<void> {
     const now = clock.now();
     if (heardAt !== undefined && now - heardAt > deafAfterMs)
-      await store.outside.deafen(now + RESOLVE_TIMEOUT_MS);
+      await store.externalAlerts.extendDeafness(now + RESOLVE_TIMEOUT_MS);
     heardAt = now;
   }
 
@@ -158,7 +158,7 @@ export function createOutside(deps: OutsideDeps): Outside {
     judge,
     async begin(awakeAt) {
       heardAt ??= awakeAt;
-      await listen();
+      await noteListening();
     },
   };
 }

@@ -14,7 +14,7 @@ import type { InventoryStore } from "../store/inventory.ts";
 import type { ShardStore } from "../store/shards.ts";
 
 /** The share of the last believed list that may be gone before the new one is held. */
-export const HELD_ABOVE = 0.2;
+export const MAX_SHRINK_RATIO = 0.2;
 const IDS_PER_REQUEST = 500;
 /** A recording without details is asked for again after this long. */
 const ASK_AGAIN_MS = 60_000;
@@ -159,7 +159,7 @@ export function planLocations(input: {
   const before = [...input.lastSeen].filter(([id, at]) => at === newest && watched(id)).map(([id]) => id);
   const gone = before.filter((id) => !here.has(id)).length;
   const held =
-    before.length > 0 && (present.length === 0 || gone > HELD_ABOVE * before.length)
+    before.length > 0 && (present.length === 0 || gone > MAX_SHRINK_RATIO * before.length)
       ? `the location list went from ${before.length} to ${before.length - gone} of the same locations; if that is right, put those that left in watch.exclude`
       : undefined;
   const seen = input.complete ? present : [...new Set([...present, ...before])];

@@ -7,7 +7,7 @@ import { destinationsOf } from "../alerting/destinations.ts";
 import type { Integration, Route } from "../alerting/route.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
-import type { IncidentLog } from "../store/decision-log.ts";
+import type { DecisionLog } from "../store/decision-log.ts";
 import type { GroupStore } from "../store/groups.ts";
 import type { ShardStore } from "../store/shards.ts";
 
@@ -19,12 +19,12 @@ export interface RerouteDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly store: Pick<ShardStore, "alerts">;
-  readonly groups: Pick<GroupStore, "reroute" | "knownIntegrations" | "told">;
-  readonly incidentLog: Pick<IncidentLog, "write">;
+  readonly groups: Pick<GroupStore, "reroute" | "knownIntegrations" | "notified">;
+  readonly decisionLog: Pick<DecisionLog, "write">;
   readonly route: Route;
   readonly integrations: readonly Integration[];
   /** Integrations that are gone and about to tell the ends they owe. */
-  readonly leaving?: ReadonlySet<string>;
+  readonly retiring?: ReadonlySet<string>;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
   /** How many ends are owed at integrations of this receiver and type that are gone. */
   owed(receiver: string, type: string, count: number): void;
@@ -34,14 +34,14 @@ export interface RerouteDeps {
 const AGAIN_MS = 15_000;
 
 export interface Rerouting {
-  /** Gives everything its places; `leaving` as in RerouteDeps. */
-  begin(leaving: ReadonlySet<string>): Promise<void>;
+  /** Gives everything its places; `retiring` as in RerouteDeps. */
+  begin(retiring: ReadonlySet<string>): Promise<void>;
   /** Does it once more, when it is time, for what others judged before they knew that another configuration is in force. */
   look(): Promise<void>;
 }
 
 export function createRerouting(
-  deps: Omit<RerouteDeps, "leaving"> & {
+  deps: Omit<RerouteDeps, "retiring"> & {
     readonly statusIntervalMs: number;
     isInForce(): Promise<boolean>;
   },
@@ -49,14 +49,14 @@ export function createRerouting(
   const { clock } = deps;
   let againAt: Instant | undefined;
   return {
-    async begin(leaving) {
-      await reroute({ ...deps, leaving });
+    async begin(retiring) {
+      await reroute({ ...deps, retiring });
       // Swept since by whoever is in force, a shard takes no judgement of anybody else's.
       againAt = clock.now() + Math.max(AGAIN_MS, 2 * deps.statusIntervalMs);
     },
     async look() {
       if (againAt === undefined || clock.now() < againAt || !(await deps.isInForce())) return;
-      await giveAllPlaces(deps);
+      await rerouteAll(deps);
       againAt = undefined;
     },
   };
@@ -64,16 +64,16 @@ export function createRerouting(
 
 /** Harmless when repeated, or done by several replicas at once. */
 export async function reroute(deps: RerouteDeps): Promise<void> {
-  await giveAllPlaces(deps);
+  await rerouteAll(deps);
   const here = new Set(deps.integrations.map(({ id }) => id));
   const gone = (await deps.groups.knownIntegrations()).filter((id) => !here.has(id));
-  await sayWhatIsOwed(
+  await reportOwedEnds(
     deps,
-    gone.filter((id) => !deps.leaving?.has(id)),
+    gone.filter((id) => !deps.retiring?.has(id)),
   );
 }
 
-async function giveAllPlaces(
+async function rerouteAll(
   deps: Pick<RerouteDeps, "store" | "groups" | "route" | "integrations" | "clock" | "wake">,
 ): Promise<void> {
   const { groups, route, integrations } = deps;
@@ -89,16 +89,16 @@ async function giveAllPlaces(
 }
 
 /** What it takes to say what nobody will be told. */
-export type OwedDeps = Pick<RerouteDeps, "clock" | "log" | "incidentLog" | "owed"> & {
-  readonly groups: Pick<GroupStore, "told">;
+export type OwedDeps = Pick<RerouteDeps, "clock" | "log" | "decisionLog" | "owed"> & {
+  readonly groups: Pick<GroupStore, "notified">;
 };
 
 /** Ends owed at integrations that are no longer configured cannot be sent: they are written down and counted. */
-export async function sayWhatIsOwed(deps: OwedDeps, gone: readonly string[]): Promise<void> {
+export async function reportOwedEnds(deps: OwedDeps, gone: readonly string[]): Promise<void> {
   const { groups, log } = deps;
   const counts = new Map<string, number>();
   for (const id of gone) {
-    const owed = (await groups.told(id)).filter(({ endToldAt }) => endToldAt === undefined);
+    const owed = (await groups.notified(id)).filter(({ endNotifiedAt }) => endNotifiedAt === undefined);
     if (owed.length === 0) continue;
     log.warn(
       { integration: id, owed: owed.length, alerts: owed.slice(0, NAMED).map(({ alert }) => alert.key) },
@@ -115,6 +115,6 @@ export async function sayWhatIsOwed(deps: OwedDeps, gone: readonly string[]): Pr
       integration: id,
       reason: "owed_nowhere",
     }));
-    await deps.incidentLog.write(lines, at);
+    await deps.decisionLog.write(lines, at);
   }
 }

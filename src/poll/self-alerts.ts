@@ -6,21 +6,21 @@
 import { destinationsOf } from "../alerting/destinations.ts";
 import type { Integration, Route } from "../alerting/route.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
-import { type FleetEvidence, type FleetState, judgeFleet } from "../health/evaluate-self.ts";
+import { evaluateSelf, type SelfAlertState, type SelfEvidence } from "../health/evaluate-self.ts";
 import type { Rule } from "../health/rule.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { GroupStore } from "../store/groups.ts";
-import type { FleetStore } from "../store/self-alerts.ts";
+import type { SelfAlertStore } from "../store/self-alerts.ts";
 import type { Attempt, ShardStore } from "../store/shards.ts";
 
 const NEVER: Attempt = { goodAt: 0, attemptedAt: 0 };
 
-export interface JudgeServiceDeps {
+export interface SelfAlertsDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly store: Pick<ShardStore, "attempts" | "remember" | "noteAttempt">;
-  readonly fleet: FleetStore<FleetState>;
+  readonly store: Pick<ShardStore, "attempts" | "commit" | "noteAttempt">;
+  readonly selfAlerts: SelfAlertStore<SelfAlertState>;
   readonly groups: Pick<GroupStore, "trouble">;
   readonly assigned: Assigned;
   readonly rules: readonly Rule[];
@@ -34,35 +34,35 @@ export interface JudgeServiceDeps {
 }
 
 /** Gives `judge()`: one read of the evidence, one judgement, one atomic write. */
-export function createJudgeService(deps: JudgeServiceDeps): () => Promise<void> {
+export function createSelfAlerts(deps: SelfAlertsDeps): () => Promise<void> {
   return async () => {
-    const before = await deps.fleet.read();
+    const before = await deps.selfAlerts.read();
     const evidence = await gather(deps);
     const now = deps.clock.now();
-    const judgement = judgeFleet(before.state, evidence, { ...deps, now });
-    const changes = judgement.transitions.map(({ kind, alert }) => ({
+    const evaluation = evaluateSelf(before.state, evidence, { ...deps, now });
+    const changes = evaluation.transitions.map(({ kind, alert }) => ({
       kind,
       alert,
       to: kind === "firing" ? destinationsOf(alert, deps.route, deps.integrations) : [],
     }));
-    const remembered = await deps.store.remember({
-      key: deps.fleet.key,
+    const committed = await deps.store.commit({
+      key: deps.selfAlerts.key,
       expected: before.nonce,
-      document: JSON.stringify(judgement.next),
+      document: JSON.stringify(evaluation.next),
       now,
       changes,
-      lines: judgement.decisions,
+      lines: evaluation.decisions,
     });
     await deps.store.noteAttempt("fleet", now);
-    if (remembered.outcome === "lost") return;
-    for (const { kind, alert } of judgement.transitions) {
+    if (committed.outcome === "lost") return;
+    for (const { kind, alert } of evaluation.transitions) {
       deps.log.info({ alert: alert.key, reason: alert.endReason }, `alert ${kind}`);
     }
-    await deps.wake(remembered.wake);
+    await deps.wake(committed.wake);
   };
 }
 
-async function gather(deps: JudgeServiceDeps): Promise<FleetEvidence> {
+async function gather(deps: SelfAlertsDeps): Promise<SelfEvidence> {
   const [attempts, troubles] = await Promise.all([
     deps.store.attempts(),
     Promise.all(deps.integrations.map((integration) => deps.groups.trouble(integration))),

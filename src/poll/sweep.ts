@@ -6,7 +6,7 @@
 import { destinationsOf } from "../alerting/destinations.ts";
 import type { Integration, Route } from "../alerting/route.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
-import { type DecisionReason, type Judgement, judgeShard } from "../health/judge.ts";
+import { type DecisionReason, type Evaluation, judgeShard } from "../health/judge.ts";
 import type { Reading, StatusSnapshot } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
 import type { ScheduleState } from "../health/schedule.ts";
@@ -15,7 +15,7 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { InventoryStore } from "../store/inventory.ts";
-import type { Change, Remembered, ShardStore } from "../store/shards.ts";
+import type { Change, CommitResult, ShardStore } from "../store/shards.ts";
 
 /** Looking up the name of every recording costs as much as judging them: it is done this often. */
 const NAME_ALL_MS = 30_000;
@@ -26,7 +26,7 @@ export interface SweepDeps {
   readonly service: {
     statusUptime(query: { entities: readonly string[]; entityType: "location" }): Promise<StatusSnapshot>;
   };
-  readonly store: Pick<ShardStore, "read" | "rememberShard" | "noteAttempt" | "forgetShard">;
+  readonly store: Pick<ShardStore, "read" | "commitShard" | "noteAttempt" | "forgetShard">;
   readonly assigned: Assigned;
   readonly inventory: Inventory & Pick<InventoryStore, "forget" | "saveRecordings">;
   /** Makes sure names are known before they are frozen into labels; never throws, never waits long. */
@@ -72,16 +72,16 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
     const snapshot = await look(shard, locationIds, now);
     if (!snapshot) return "failed";
     await nameThem(shard, before.state, snapshot);
-    const judgement = judgeShard(before.state, snapshot, context(shard, locationIds, now));
-    if (letsGo(judgement) && (await deps.assigned.follow()) === "changed") return "lost";
-    const remembered = await deps.store.rememberShard(shard, {
+    const evaluation = judgeShard(before.state, snapshot, context(shard, locationIds, now));
+    if (letsGo(evaluation) && (await deps.assigned.follow()) === "changed") return "lost";
+    const committed = await deps.store.commitShard(shard, {
       expected: before.nonce,
-      state: judgement.next,
+      state: evaluation.next,
       now,
-      changes: toChanges(judgement, deps),
-      lines: judgement.decisions,
+      changes: toChanges(evaluation, deps),
+      lines: evaluation.decisions,
     });
-    return finish(shard, remembered, judgement);
+    return finish(shard, committed, evaluation);
   }
 
   /** Newcomers at once; all of them now and then, for those whose names could not be read before. */
@@ -140,18 +140,22 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
     };
   }
 
-  async function finish(shard: number, remembered: Remembered, judgement: Judgement): Promise<"ok" | "lost"> {
-    if (remembered.outcome === "lost") return "lost";
-    const { recordings, locations } = judgement.next;
-    if (recordings.size + locations.size === 0) await deps.store.forgetShard(shard, remembered.nonce);
-    const gone = judgement.decisions
+  async function finish(
+    shard: number,
+    committed: CommitResult,
+    evaluation: Evaluation,
+  ): Promise<"ok" | "lost"> {
+    if (committed.outcome === "lost") return "lost";
+    const { recordings, locations } = evaluation.next;
+    if (recordings.size + locations.size === 0) await deps.store.forgetShard(shard, committed.nonce);
+    const gone = evaluation.decisions
       .filter(({ reason }) => LEFT.has(reason))
       .map(({ subject }) => subject.id);
     await deps.inventory.forget(gone);
-    for (const { kind, alert } of judgement.transitions) {
+    for (const { kind, alert } of evaluation.transitions) {
       if (kind !== "updated") deps.log.info({ alert: alert.key, reason: alert.endReason }, `alert ${kind}`);
     }
-    if (remembered.wake.size > 0) await deps.wake(remembered.wake);
+    if (committed.wake.size > 0) await deps.wake(committed.wake);
     return "ok";
   }
 
@@ -169,7 +173,7 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
 const LEFT: ReadonlySet<DecisionReason> = new Set(["forgotten", "no_longer_watched"]);
 
 /** Another replica may have been told of locations that we do not know to be ours: then nothing has left. */
-function letsGo({ decisions }: Judgement): boolean {
+function letsGo({ decisions }: Evaluation): boolean {
   return decisions.some(({ reason }) => reason === "no_longer_watched");
 }
 
@@ -186,7 +190,7 @@ function newcomers({ recordings }: ShardState, readings: readonly Reading[]): Re
 
 /** A judgement's transitions with the places they are to be told at. */
 export function toChanges(
-  { transitions }: Pick<Judgement, "transitions">,
+  { transitions }: Pick<Evaluation, "transitions">,
   { route, integrations }: Pick<SweepDeps, "route" | "integrations">,
 ): Change[] {
   return transitions.map(({ kind, alert }) => ({

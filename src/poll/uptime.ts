@@ -14,7 +14,7 @@ import { dayOf } from "../lib/days.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import { createLocalHours, type LocalHours } from "../lib/local-hours.ts";
 import type { Logger } from "../lib/log.ts";
-import { createBreather } from "../lib/yield.ts";
+import { createYielder } from "../lib/yield.ts";
 import type { InventoryStore } from "../store/inventory.ts";
 import type { ShardStore } from "../store/shards.ts";
 import type { DayUptime, UptimeHistory, UptimeStore } from "../store/uptime.ts";
@@ -134,7 +134,7 @@ async function refreshPage(
   { zone, ids }: Page,
   { ratios, schedules, localHours, isLastTry, recordings }: Gathered,
 ): Promise<boolean> {
-  const breather = createBreather();
+  const yielder = createYielder();
   const known = await deps.uptime.histories(shard, ids);
   const now = deps.clock.now();
   const learners = learnersOf(deps, ids, known);
@@ -161,7 +161,7 @@ async function refreshPage(
       const ratio = windowUptime(history.buckets, { now, overMs });
       if (ratio !== undefined) figures.set(recording.id, ratio);
     }
-    await breather.breathe();
+    await yielder.maybeYield();
   }
   await deps.uptime.saveHistories(shard, histories);
   return unheard.size > 0;
@@ -213,8 +213,8 @@ async function ask(
     if (weeks === "later" && !isLastTry) for (const id of recids) unheard.add(id);
     if (typeof weeks !== "string") results.push(...weeks);
   }
-  const told = new Set(results.map(({ recording }) => recording.id));
-  const recids = ids.filter((id) => !told.has(id));
+  const notified = new Set(results.map(({ recording }) => recording.id));
+  const recids = ids.filter((id) => !notified.has(id));
   if (recids.length === 0) return { results, unheard };
   const finished = recids.map((id) => known.get(id)?.finishedDay);
   const start = firstDay(finished, now, zone, deps.retainMs);

@@ -1,5 +1,5 @@
 /** What a claim gives: nothing and until when, one due group, or a storm of them. */
-import type { Told } from "../alerting/notification-log.ts";
+import type { NotificationLogEntry } from "../alerting/notification-log.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 
@@ -17,13 +17,13 @@ export interface Claimed {
   /** How often in a row the endpoint or the integration failed. */
   readonly failures: number;
   readonly alerts: readonly Alert[];
-  readonly told: ReadonlyMap<string, Told>;
+  readonly notified: ReadonlyMap<string, NotificationLogEntry>;
   /** Members of which nothing is stored any more. */
   readonly lost: readonly string[];
   /** Members that were due and held back when the group was last served. */
-  readonly heldBefore: readonly string[];
+  readonly suppressedBefore: readonly string[];
   /** Members not known to be told, of which a message may have got out before whoever sent it died. */
-  readonly maybeTold: readonly string[];
+  readonly maybeNotified: readonly string[];
   /** It joins a summary when more groups than this are due; undefined: never. */
   readonly stormGroups: number | undefined;
 }
@@ -99,16 +99,16 @@ function toClaimed(row: GroupRow): Claimed {
     failures,
     episodes,
     alerts,
-    told,
+    notified,
     interval,
-    held,
+    suppressed,
     maybe,
     interrupted,
     storm,
   ] = row;
-  const heldBefore = JSON.parse(held) as string[];
+  const suppressedBefore = JSON.parse(suppressed) as string[];
   const inFlight = episodes.filter(
-    (id, i) => interrupted !== "" && told[i] === "" && !heldBefore.includes(id),
+    (id, i) => interrupted !== "" && notified[i] === "" && !suppressedBefore.includes(id),
   );
   return {
     kind: "group",
@@ -120,10 +120,14 @@ function toClaimed(row: GroupRow): Claimed {
     groupFailures: Number(fails),
     failures: Number(failures),
     alerts: alerts.filter((text) => text !== "").map((text) => JSON.parse(text.slice(1)) as Alert),
-    told: new Map(told.flatMap((text, i) => (text ? [[episodes[i] ?? "", JSON.parse(text) as Told]] : []))),
-    lost: episodes.filter((_, i) => alerts[i] === "" && told[i] === ""),
-    heldBefore,
-    maybeTold: [...(JSON.parse(maybe) as string[]), ...inFlight],
+    notified: new Map(
+      notified.flatMap((text, i) =>
+        text ? [[episodes[i] ?? "", JSON.parse(text) as NotificationLogEntry]] : [],
+      ),
+    ),
+    lost: episodes.filter((_, i) => alerts[i] === "" && notified[i] === ""),
+    suppressedBefore,
+    maybeNotified: [...(JSON.parse(maybe) as string[]), ...inFlight],
     stormGroups: storm === "" ? undefined : Number(storm),
   };
 }

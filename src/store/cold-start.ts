@@ -1,6 +1,6 @@
 /** Whether there is a memory, and the summary that is said where there was none. */
 import type { Redis } from "ioredis";
-import { labelsOf, type Picture } from "../alerting/cold-start.ts";
+import { type ColdStartLabels, labelsOf } from "../alerting/cold-start.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
@@ -14,7 +14,7 @@ export interface Started {
   readonly since: Instant;
 }
 
-export function createStartStore(redis: Redis, keys: Keys) {
+export function createColdStartStore(redis: Redis, keys: Keys) {
   const scripts = {
     begin: loadScript(redis, "cold_start_begin"),
     sum: loadScript(redis, "cold_start_sum", { withGroups: true }),
@@ -33,10 +33,10 @@ export function createStartStore(redis: Redis, keys: Keys) {
     async sum(
       integrations: readonly string[],
       alerts: readonly string[],
-      picture: Picture,
+      facts: ColdStartLabels,
       now: Instant,
     ): Promise<boolean> {
-      const labels = JSON.stringify(labelsOf(picture));
+      const labels = JSON.stringify(labelsOf(facts));
       for (let from = 0; ; from += ALERTS_PER_CALL) {
         const page = alerts.slice(from, from + ALERTS_PER_CALL);
         const isLast = from + ALERTS_PER_CALL >= alerts.length;
@@ -48,4 +48,4 @@ export function createStartStore(redis: Redis, keys: Keys) {
   };
 }
 
-export type StartStore = ReturnType<typeof createStartStore>;
+export type ColdStartStore = ReturnType<typeof createColdStartStore>;

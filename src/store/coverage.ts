@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 
-export interface WatchedSpan {
+export interface CoverageSpan {
   readonly from: Instant;
   readonly to: Instant;
 }
@@ -12,7 +12,7 @@ export interface WatchedSpan {
 const KEPT_MS = 70 * 86_400_000;
 const MOST_SPANS = 2_000;
 
-export function createWatchedStore(redis: Redis, keys: Keys) {
+export function createCoverageStore(redis: Redis, keys: Keys) {
   return {
     /**
      * Somebody sweeps at this moment. Goes on with the newest stretch where that is at most `gapMs` ago. Replicas may
@@ -33,7 +33,7 @@ export function createWatchedStore(redis: Redis, keys: Keys) {
     },
 
     /** The stretches that reach beyond `since`, oldest end first. */
-    async since(since: Instant): Promise<WatchedSpan[]> {
+    async since(since: Instant): Promise<CoverageSpan[]> {
       const flat = await redis.zrangebyscore(keys.watched, since, "+inf", "WITHSCORES");
       return flat.flatMap((start, i) =>
         i % 2 === 0 ? [{ from: Number(start), to: Number(flat[i + 1]) }] : [],
@@ -42,4 +42,4 @@ export function createWatchedStore(redis: Redis, keys: Keys) {
   };
 }
 
-export type WatchedStore = ReturnType<typeof createWatchedStore>;
+export type CoverageStore = ReturnType<typeof createCoverageStore>;

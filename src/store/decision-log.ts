@@ -4,7 +4,7 @@
  */
 import type { Redis } from "ioredis";
 import type { LogLine } from "../alerting/decision-log.ts";
-import { holdReasons } from "../alerting/suppression.ts";
+import { suppressionReasons } from "../alerting/suppression.ts";
 import type { Subject } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
@@ -23,7 +23,7 @@ const REPEATS: Readonly<Record<string, "spell" | "count">> = {
   no_location: "spell",
   failed: "spell",
   owed_nowhere: "spell",
-  ...Object.fromEntries(holdReasons.map((reason) => [reason, "spell"] as const)),
+  ...Object.fromEntries(suppressionReasons.map((reason) => [reason, "spell"] as const)),
   reminded: "count",
 };
 
@@ -45,7 +45,7 @@ function subjectKey({ kind, id }: Subject): string {
   return `${kind}/${id}`;
 }
 
-export function createIncidentLog(redis: Redis, keys: Keys, historyMs: number) {
+export function createDecisionLog(redis: Redis, keys: Keys, historyMs: number) {
   const write = loadScript(redis, "write_log", { withGroups: true, withLog: true });
   return {
     /** Writes lines of which no other script knows. */
@@ -73,7 +73,7 @@ export function createIncidentLog(redis: Redis, keys: Keys, historyMs: number) {
   };
 }
 
-export type IncidentLog = ReturnType<typeof createIncidentLog>;
+export type DecisionLog = ReturnType<typeof createDecisionLog>;
 
 type Row = [at: Instant, rule: string, integration: string, reason: string, detail?: string];
 

@@ -5,9 +5,9 @@
 import type { Redis } from "ioredis";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { Destination } from "../alerting/destinations.ts";
-import type { Kept } from "../alerting/needs-update.ts";
+import type { SuppressedState } from "../alerting/needs-update.ts";
 import type { NotifyErrorCode } from "../alerting/notification.ts";
-import type { Told } from "../alerting/notification-log.ts";
+import type { NotificationLogEntry } from "../alerting/notification-log.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";
 import { type Claim, type ClaimReply, toClaim, toInstant } from "./claim.ts";
@@ -39,14 +39,14 @@ export interface Settlement {
   readonly now: Instant;
   /** A message was accepted. */
   readonly said: boolean;
-  readonly told: readonly Told[];
+  readonly notified: readonly NotificationLogEntry[];
   /** Episodes that leave the integration: their end was told, or none is owed. */
   readonly over: readonly string[];
   /** Episodes that leave this group only: another may have waited shorter and owe it. */
-  readonly untold: readonly string[];
+  readonly unnotified: readonly string[];
   readonly nextAt: Instant | undefined;
   /** What is held back, and by whom; nothing by default. */
-  readonly kept?: Kept;
+  readonly suppressedState?: SuppressedState;
   /** For the incident log: who was told, and who was not. */
   readonly lines?: readonly LogLine[];
 }
@@ -218,8 +218,10 @@ export function createGroupStore(redis: Redis, keys: Keys, historyMs: number) {
     },
 
     /** What was told as firing at the integration and not yet told as over. */
-    async told(integration: string): Promise<Told[]> {
-      return (await redis.hvals(keys.told(integration))).map((text) => JSON.parse(text) as Told);
+    async notified(integration: string): Promise<NotificationLogEntry[]> {
+      return (await redis.hvals(keys.notified(integration))).map(
+        (text) => JSON.parse(text) as NotificationLogEntry,
+      );
     },
   };
 }
@@ -232,19 +234,24 @@ function settleArgs(
   token: string,
   settlement: Settlement,
 ): (string | number)[] {
-  const { by = [], untold = [], maybeTold = [], lateFrom } = settlement.kept ?? {};
+  const { by = [], unnotified = [], maybeNotified = [], lateFrom } = settlement.suppressedState ?? {};
   return [
     id,
     group,
     token,
     settlement.now,
     settlement.said ? "1" : "0",
-    JSON.stringify(settlement.told.map((told) => [told.alert.id, JSON.stringify(told)])),
+    JSON.stringify(settlement.notified.map((notified) => [notified.alert.id, JSON.stringify(notified)])),
     JSON.stringify(settlement.over),
-    JSON.stringify(settlement.untold),
+    JSON.stringify(settlement.unnotified),
     settlement.nextAt ?? "",
     endpoint,
-    JSON.stringify({ by: by.map((hold) => [hold.reason, hold.by]), untold, maybeTold, lateFrom }),
+    JSON.stringify({
+      by: by.map((suppression) => [suppression.reason, suppression.by]),
+      unnotified,
+      maybeNotified,
+      lateFrom,
+    }),
   ];
 }
 

@@ -33,7 +33,7 @@ export function keysUnder(prefix: string) {
     /** Hash `n` nonce, `d` document: alerts about the service and the notifications; one, stays. */
     fleet: `${p}fleet`,
     /** Hash `n` nonce, `d` document, `deafUntil`: alerts sent from outside; one, stays, an alert in it goes with its end. */
-    outside: `${p}outside`,
+    externalAlerts: `${p}outside`,
     /** Hash: subject → JSON {goodAt, attemptedAt, error}; a shard's fields go with it. */
     attempts: `${p}attempts`,
     /** Hash: recording id → uptime history; a field goes when it leaves the shard. */
@@ -49,7 +49,7 @@ export function keysUnder(prefix: string) {
     /** Hash: episode id → JSON of who acknowledged it; a field goes with the end of its episode. */
     acks: `${p}acks`,
     /** Set: groups in which this episode or silence holds something back; goes with it, or by itself. */
-    held: (by: string) => `${p}held:${by}`,
+    suppressed: (by: string) => `${p}held:${by}`,
     /** String: this silence was ended before its time; goes by itself after a minute. */
     ended: (silence: string) => `${p}ended:${silence}`,
     /** Sorted set by end: ended incidents, for 90 days and 50,000 of them at most. */
@@ -67,7 +67,7 @@ export function keysUnder(prefix: string) {
     /** Sorted set: group id → due time; a member goes when the group is empty. */
     due: (integration: string) => `${p}due:${integration}`,
     /** Hash: episode id → JSON of what was told; a field goes when its end was told, never before. */
-    told: (integration: string) => `${p}told:${integration}`,
+    notified: (integration: string) => `${p}told:${integration}`,
     /** Hash: group id → what one message keeps failing with; goes when it gets through, or a week after the last try. */
     trouble: (integration: string) => `${p}trouble:${integration}`,
     /** Hash: failures, until, since, code, detail; of an endpoint or an integration; goes like `trouble`. */

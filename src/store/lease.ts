@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 
 /** True for the first to ask within the interval: a token was written and read back. */
-export function createTurn(redis: Redis, key: string) {
+export function createLease(redis: Redis, key: string) {
   return async (intervalMs: number): Promise<boolean> => {
     const token = randomUUID();
     await redis.set(key, token, "PX", Math.max(1, Math.round(intervalMs * KEPT)), "NX");

@@ -8,7 +8,7 @@ export interface Report {
   readonly replica: string;
   /** Of its configuration. */
   readonly hash: string;
-  readonly duties: readonly string[];
+  readonly roles: readonly string[];
   /** When its configuration was loaded, in the order of all loads; undefined for one loaded now. */
   readonly generation: number | undefined;
   /** Whether it may expose the fleet. */
@@ -16,10 +16,10 @@ export interface Report {
   /** Who exposes the fleet and is not heard of for this long is followed by another. */
   readonly leaseMs: number;
   /** Who is not heard of for this long is gone. */
-  readonly goneAfterMs: number;
+  readonly silentAfterMs: number;
 }
 
-export interface RollCall {
+export interface ReplicaReport {
   readonly generation: number;
   readonly exposes: boolean;
   /** Duty → hash of the configuration in force. */
@@ -29,22 +29,22 @@ export interface RollCall {
 export function createReplicaStore(redis: Redis, keys: Keys) {
   const script = loadScript(redis, "report");
   return {
-    async report(report: Report, now: Instant): Promise<RollCall> {
-      const { replica, hash, duties, generation, mayExpose } = report;
+    async report(report: Report, now: Instant): Promise<ReplicaReport> {
+      const { replica, hash, roles, generation, mayExpose } = report;
       const [next, exposes, ...inForce] = (await script(
         keys.replicas,
         keys.prefix,
         replica,
         hash,
-        JSON.stringify(duties),
+        JSON.stringify(roles),
         generation ?? "",
         now,
-        report.goneAfterMs,
+        report.silentAfterMs,
         mayExpose ? "1" : "0",
         report.leaseMs,
       )) as string[];
-      const pairs = inForce.flatMap((duty, i) =>
-        i % 2 === 0 ? [[duty, inForce[i + 1] ?? ""] as const] : [],
+      const pairs = inForce.flatMap((role, i) =>
+        i % 2 === 0 ? [[role, inForce[i + 1] ?? ""] as const] : [],
       );
       return { generation: Number(next), exposes: exposes === "1", inForce: new Map(pairs) };
     },

@@ -4,7 +4,7 @@ import type { Keys } from "./keys.ts";
 import type { Versioned } from "./shards.ts";
 
 /** `empty` is the state before anything was remembered; the document is plain JSON. */
-export function createFleetStore<State>(redis: Redis, keys: Keys, empty: State) {
+export function createSelfAlertStore<State>(redis: Redis, keys: Keys, empty: State) {
   return {
     key: keys.fleet,
     async read(): Promise<Versioned<State>> {
@@ -14,4 +14,4 @@ export function createFleetStore<State>(redis: Redis, keys: Keys, empty: State) 
   };
 }
 
-export type FleetStore<State> = ReturnType<typeof createFleetStore<State>>;
+export type SelfAlertStore<State> = ReturnType<typeof createSelfAlertStore<State>>;

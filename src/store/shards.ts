@@ -34,7 +34,7 @@ export interface Change {
 }
 
 /** What was written; `wake` says which integrations have something due and when. */
-export type Remembered =
+export type CommitResult =
   | { readonly outcome: "stored"; readonly nonce: string; readonly wake: ReadonlyMap<string, Instant> }
   | { readonly outcome: "lost" };
 
@@ -45,7 +45,7 @@ export interface Attempt {
   readonly error?: string | undefined;
 }
 
-export interface RememberInput {
+export interface CommitInput {
   readonly key: string;
   readonly expected: string;
   readonly document: string;
@@ -61,7 +61,7 @@ export function createShardStore(redis: Redis, keys: Keys, historyMs: number) {
   const forget = loadScript(redis, "forget_shard");
   const cache = new Map<number, Versioned<ShardState>>();
 
-  async function remember(input: RememberInput): Promise<Remembered> {
+  async function commit(input: CommitInput): Promise<CommitResult> {
     const nonce = randomUUID();
     const reply = (await script(
       input.key,
@@ -97,7 +97,7 @@ export function createShardStore(redis: Redis, keys: Keys, historyMs: number) {
 
   return {
     /** The write itself, for other documents than shards. */
-    remember,
+    commit,
 
     /** The shard as stored. What this process read or wrote last is not transferred again. */
     read,
@@ -116,12 +116,12 @@ export function createShardStore(redis: Redis, keys: Keys, historyMs: number) {
     },
 
     /** Stores a judged shard. `lost` means somebody else swept it meanwhile: throw the judgement away. */
-    async rememberShard(
+    async commitShard(
       shard: number,
-      input: Pick<RememberInput, "expected" | "now" | "changes" | "lines"> & { state: ShardState },
-    ): Promise<Remembered> {
+      input: Pick<CommitInput, "expected" | "now" | "changes" | "lines"> & { state: ShardState },
+    ): Promise<CommitResult> {
       const { state, now } = input;
-      const remembered = await remember({
+      const committed = await commit({
         key: keys.shard(shard),
         expected: input.expected,
         document: encodeShard(state),
@@ -130,8 +130,8 @@ export function createShardStore(redis: Redis, keys: Keys, historyMs: number) {
         changes: input.changes,
         lines: input.lines,
       });
-      if (remembered.outcome === "stored") cache.set(shard, { nonce: remembered.nonce, state });
-      return remembered;
+      if (committed.outcome === "stored") cache.set(shard, { nonce: committed.nonce, state });
+      return committed;
     },
 
     /**
@@ -185,6 +185,6 @@ function toWire({ kind, alert, to }: Change) {
   };
 }
 
-function everyDestination({ changes, now }: RememberInput): Map<string, Instant> {
+function everyDestination({ changes, now }: CommitInput): Map<string, Instant> {
   return new Map(changes.flatMap(({ to }) => to.map((d) => [d.integration, now + d.groupWaitMs] as const)));
 }

@@ -2,19 +2,19 @@
 import type { Redis } from "ioredis";
 import { createAckStore } from "./acks.ts";
 import { createAssignmentStore } from "./assignments.ts";
-import { createStartStore } from "./cold-start.ts";
+import { createColdStartStore } from "./cold-start.ts";
 import { type Confirm, confirmed } from "./confirm.ts";
-import { createWatchedStore } from "./coverage.ts";
-import { createIncidentLog, HISTORY_MS } from "./decision-log.ts";
+import { createCoverageStore } from "./coverage.ts";
+import { createDecisionLog, HISTORY_MS } from "./decision-log.ts";
 import { createDigestStore } from "./digests.ts";
 import { createEntriesStore } from "./entries.ts";
-import { createOutsideStore } from "./external-alerts.ts";
+import { createExternalAlertStore } from "./external-alerts.ts";
 import { createFiringStore } from "./firing.ts";
 import { createGroupStore } from "./groups.ts";
 import { createIncidentStore } from "./incidents.ts";
 import { createInventoryStore } from "./inventory.ts";
 import { type Keys, keysUnder } from "./keys.ts";
-import { createTurn } from "./lease.ts";
+import { createLease } from "./lease.ts";
 import { createReplicaStore } from "./replicas.ts";
 import { createShardStore } from "./shards.ts";
 import { createSilenceStore } from "./silences.ts";
@@ -58,19 +58,19 @@ function createParts(redis: Redis, keys: Keys, historyMs: number) {
     firing: createFiringStore(redis, keys),
     silences: createSilenceStore(redis, keys),
     acks: createAckStore(redis, keys),
-    outside: createOutsideStore(redis, keys),
+    externalAlerts: createExternalAlertStore(redis, keys),
     assignments: createAssignmentStore(redis, keys),
     inventory: createInventoryStore(redis, keys),
     zones: createZoneStore(redis, keys),
     usualEntries: createUsualEntriesStore(redis, keys),
     incidents: createIncidentStore(redis, keys),
-    log: createIncidentLog(redis, keys, historyMs),
+    log: createDecisionLog(redis, keys, historyMs),
     uptime: createUptimeStore(redis, keys),
     digests: createDigestStore(redis, keys),
-    start: createStartStore(redis, keys),
+    start: createColdStartStore(redis, keys),
     entries: createEntriesStore(redis, keys),
-    watched: createWatchedStore(redis, keys),
-    heartbeatTurn: createTurn(redis, keys.heartbeat),
+    coverage: createCoverageStore(redis, keys),
+    heartbeatLease: createLease(redis, keys.heartbeat),
     replicas: createReplicaStore(redis, keys),
   };
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import {
+  type ColdStartView,
+  coldStartReadiness,
   countUnsettled,
-  decideStart,
-  type FirstPicture,
-  judgePicture,
+  decideColdStart,
 } from "../../src/alerting/cold-start.ts";
 import type { AlertState, RecordingState, ShardState } from "../../src/health/shard-state.ts";
 import { firing, over, T0 } from "../store/fixtures.ts";
@@ -14,7 +14,7 @@ const MINUTE = 60_000;
 const alertState = (more: Partial<AlertState> = {}): AlertState => ({
   state: "pending",
   startsAt: T0,
-  heldMs: 0,
+  elapsedMs: 0,
   evidenceAt: T0 + SECOND,
   firedAt: 0,
   labels: {},
@@ -38,11 +38,11 @@ function shardWith(
   return { sweptAt: T0, recordings: new Map([["rec", recording]]), locations: new Map([["loc", place]]) };
 }
 
-function reasonAfter(afterMs: number, more: Partial<FirstPicture> = {}): string {
-  const { ready, reason } = judgePicture({
+function reasonAfter(afterMs: number, more: Partial<ColdStartView> = {}): string {
+  const { ready, reason } = coldStartReadiness({
     now: T0 + afterMs,
     since: T0,
-    looked: "with_success",
+    swept: "with_success",
     isNewsDue: false,
     statusIntervalMs: 30 * SECOND,
     rules: [
@@ -65,8 +65,8 @@ describe("the first picture is there", () => {
 
   test("not before what was found pending has fired or is over, however long it has held meanwhile", () => {
     expect(reasonAfter(2 * SECOND, pending("Quick"))).toBe("not yet: may_fire_soon");
-    const held = alertState({ heldMs: 100 * SECOND, evidenceAt: T0 + 101 * SECOND });
-    expect(reasonAfter(101 * SECOND, pending("Quick", held))).toBe("not yet: may_fire_soon");
+    const suppressed = alertState({ elapsedMs: 100 * SECOND, evidenceAt: T0 + 101 * SECOND });
+    expect(reasonAfter(101 * SECOND, pending("Quick", suppressed))).toBe("not yet: may_fire_soon");
     const ofPlace = { shards: [shardWith("Slow", alertState(), alertState())] };
     const rules = [{ id: "LocationOffline", forMs: MINUTE }];
     expect(reasonAfter(2 * SECOND, { ...ofPlace, rules })).toBe("not yet: may_fire_soon");
@@ -74,7 +74,7 @@ describe("the first picture is there", () => {
 
   test("without what takes longer than 5 minutes to fire, began after the first looks, or is paused", () => {
     expect(reasonAfter(2 * SECOND, pending("Slow"))).toBe("whole");
-    const late = alertState({ heldMs: 5 * SECOND, evidenceAt: T0 + 96 * SECOND });
+    const late = alertState({ elapsedMs: 5 * SECOND, evidenceAt: T0 + 96 * SECOND });
     expect(reasonAfter(96 * SECOND, pending("Quick", late))).toBe("whole");
     expect(reasonAfter(7 * MINUTE, pending("Quick"))).toBe("patience_over");
     const paused = alertState({ facts: { timezone: "UTC", paused: true } });
@@ -83,15 +83,15 @@ describe("the first picture is there", () => {
 
   test("as soon as news is due: it is never held up by what may fire soon, or cannot be read", () => {
     expect(reasonAfter(2 * SECOND, { ...pending("Quick"), isNewsDue: true })).toBe("news_is_due");
-    expect(reasonAfter(2 * SECOND, { looked: "at_all", isNewsDue: true })).toBe("news_is_due");
-    expect(reasonAfter(2 * SECOND, { looked: "not_yet", isNewsDue: true })).toBe("not yet: not_seen_yet");
+    expect(reasonAfter(2 * SECOND, { swept: "at_all", isNewsDue: true })).toBe("news_is_due");
+    expect(reasonAfter(2 * SECOND, { swept: "not_yet", isNewsDue: true })).toBe("not yet: not_seen_yet");
   });
 
   test.each(["not_yet", "at_all"] as const)(
     "after 3 intervals, 10 s at least, where the service was asked %s",
-    (looked) => {
+    (swept) => {
       const reasonsAt = (statusIntervalMs: number, ...seconds: number[]) =>
-        seconds.map((one) => reasonAfter(one * SECOND, { looked, statusIntervalMs }));
+        seconds.map((one) => reasonAfter(one * SECOND, { swept, statusIntervalMs }));
       expect(reasonsAt(30 * SECOND, 90, 91)).toEqual(["not yet: not_seen_yet", "still_blind"]);
       expect(reasonsAt(SECOND, 10, 11)).toEqual(["not yet: not_seen_yet", "still_blind"]);
     },
@@ -107,14 +107,14 @@ test("counts the recordings whose trouble nobody speaks of yet", () => {
   );
 });
 
-const picture = { complete: true, unsettled: 0 };
+const facts = { complete: true, unsettled: 0 };
 
 test("the summary has all that fires, longest first, and lets go of what ended meanwhile", () => {
   const [first, second] = [firing("a", T0), firing("b", T0 + 1)];
   const ended = over(firing("c"), T0 + 5);
-  const told = new Map([[first.id, { alert: first, toldAt: T0, groupId: "g" }]]);
-  expect(decideStart({ alerts: [second, ended, first], told }, picture)).toMatchObject({
-    say: "started",
+  const notified = new Map([[first.id, { alert: first, notifiedAt: T0, groupId: "g" }]]);
+  expect(decideColdStart({ alerts: [second, ended, first], notified }, facts)).toMatchObject({
+    notify: "started",
     firing: [
       { id: first.id, isNew: false },
       { id: second.id, isNew: true },
@@ -125,20 +125,26 @@ test("the summary has all that fires, longest first, and lets go of what ended m
 });
 
 test("what is held back is counted and left to its own group", () => {
-  const [free, held] = [firing("a"), firing("b")];
-  const holds = {
+  const [free, suppressed] = [firing("a"), firing("b")];
+  const suppressions = {
     muted: undefined,
-    held: new Map([[held.id, { reason: "silenced", by: "s" } as const]]),
-    heldBefore: new Set<string>(),
-    maybeTold: new Set<string>(),
-    lookEveryMs: MINUTE,
+    suppressed: new Map([[suppressed.id, { reason: "silenced", by: "s" } as const]]),
+    suppressedBefore: new Set<string>(),
+    maybeNotified: new Set<string>(),
+    recheckEveryMs: MINUTE,
     standsFor: new Map(),
   };
-  const decision = decideStart({ alerts: [free, held], told: new Map(), holds }, picture);
-  expect([decision.firing.map(({ id }) => id), decision.settled]).toEqual([[free.id], [free.id, held.id]]);
-  expect(decision.start).toEqual({ ...picture, held: 1 });
+  const decision = decideColdStart({ alerts: [free, suppressed], notified: new Map(), suppressions }, facts);
+  expect([decision.firing.map(({ id }) => id), decision.settled]).toEqual([
+    [free.id],
+    [free.id, suppressed.id],
+  ]);
+  expect(decision.start).toEqual({ ...facts, suppressed: 1 });
 });
 
 test("the summary is said where nothing is wrong, too", () => {
-  expect(decideStart({ alerts: [], told: new Map() }, picture)).toMatchObject({ say: "started", firing: [] });
+  expect(decideColdStart({ alerts: [], notified: new Map() }, facts)).toMatchObject({
+    notify: "started",
+    firing: [],
+  });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sentenceOf } from "../../src/alerting/decision-log.ts";
 import { notifyErrorCodes } from "../../src/alerting/notification.ts";
-import { holdReasons } from "../../src/alerting/suppression.ts";
+import { suppressionReasons } from "../../src/alerting/suppression.ts";
 import { decisionReasons } from "../../src/health/evaluation.ts";
 
 const at = { ruleId: "RecordingOffline", integration: "ops/slack/0" };
@@ -17,14 +17,17 @@ test.each([
     { ruleId: "LowUptime", reason: "no_longer_watched" },
     "LowUptime: ended, what it spoke of is not watched any more",
   ],
-  [{ ...at, reason: "told", detail: "first" }, "RecordingOffline: told to ops/slack/0"],
-  [{ ...at, reason: "told", detail: "more" }, "RecordingOffline: told to ops/slack/0, as news of its group"],
+  [{ ...at, reason: "notified", detail: "first" }, "RecordingOffline: told to ops/slack/0"],
   [
-    { ...at, reason: "told", detail: "started" },
+    { ...at, reason: "notified", detail: "more" },
+    "RecordingOffline: told to ops/slack/0, as news of its group",
+  ],
+  [
+    { ...at, reason: "notified", detail: "started" },
     "RecordingOffline: told to ops/slack/0, in the summary of a start without memory",
   ],
   [
-    { ...at, reason: "told_end", detail: "rule_removed" },
+    { ...at, reason: "notified_end", detail: "rule_removed" },
     "RecordingOffline: its end told to ops/slack/0: rule removed",
   ],
   [
@@ -62,7 +65,7 @@ test("every decision has words of its own", () => {
 });
 
 test("every hold has words of its own", () => {
-  const said = holdReasons.map((reason) => sentenceOf({ ...at, reason, detail: "x" }));
+  const said = suppressionReasons.map((reason) => sentenceOf({ ...at, reason, detail: "x" }));
   expect(said.filter((words) => words.endsWith("(x)"))).toEqual([]);
 });
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import {
-  isUnjudged,
-  judgeOutside,
-  type OutsideAlert,
-  type OutsideState,
+  acceptAlerts,
+  type ExternalAlert,
+  type ExternalAlertState,
+  evaluateExternal,
+  isUnevaluated,
   type SentAlert,
-  takeAlerts,
   toAlert,
 } from "../../src/alerting/external-alerts.ts";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
@@ -25,7 +25,7 @@ const sent = (differing: Partial<SentAlert> = {}): SentAlert => ({
   ...differing,
 });
 
-const known = (differing: Partial<OutsideAlert> = {}): OutsideAlert => ({
+const known = (differing: Partial<ExternalAlert> = {}): ExternalAlert => ({
   ...sent(),
   updatedAt: NOW,
   isResolved: false,
@@ -34,10 +34,11 @@ const known = (differing: Partial<OutsideAlert> = {}): OutsideAlert => ({
   ...differing,
 });
 
-const of = (alert: OutsideAlert): OutsideState => new Map([[print, alert]]);
-const take = (before: OutsideState, alert: SentAlert, now: number) =>
-  takeAlerts(before, [[print, alert]], { now, most: 10 }).next.get(print);
-const judge = (state: OutsideState, now: number, deafUntil = 0) => judgeOutside(state, { now, deafUntil });
+const of = (alert: ExternalAlert): ExternalAlertState => new Map([[print, alert]]);
+const take = (before: ExternalAlertState, alert: SentAlert, now: number) =>
+  acceptAlerts(before, [[print, alert]], { now, most: 10 }).next.get(print);
+const judge = (state: ExternalAlertState, now: number, deafUntil = 0) =>
+  evaluateExternal(state, { now, deafUntil });
 
 describe("an alert that is sent", () => {
   test("is remembered until its end, not yet judged", () => {
@@ -49,7 +50,7 @@ describe("an alert that is sent", () => {
   });
 
   test("twice in one request counts in its order", () => {
-    const { next } = takeAlerts(
+    const { next } = acceptAlerts(
       new Map(),
       [
         [print, sent()],
@@ -60,7 +61,7 @@ describe("an alert that is sent", () => {
     expect(next.get(print)).toMatchObject({ startsAt: NOW - 1, annotations: { summary: "1 % left" } });
   });
 
-  const rows: [string, Partial<OutsideAlert>, Partial<SentAlert>, Partial<OutsideAlert>][] = [
+  const rows: [string, Partial<ExternalAlert>, Partial<SentAlert>, Partial<ExternalAlert>][] = [
     ["keeps the earliest start", { startsAt: NOW - 9 }, { startsAt: NOW + 1 }, { startsAt: NOW - 9 }],
     ["takes an earlier start", { startsAt: NOW }, { startsAt: NOW - 9 }, { startsAt: NOW - 9, isNews: true }],
     ["takes a later end", {}, { endsAt: NOW + 9 * MINUTE }, { endsAt: NOW + 9 * MINUTE }],
@@ -128,7 +129,7 @@ describe("an alert that is sent", () => {
   });
 
   test("is refused where there is no room, while those that are known are taken", () => {
-    const taken = takeAlerts(
+    const taken = acceptAlerts(
       of(known()),
       [
         ["0000000000000001", sent()],
@@ -156,7 +157,7 @@ describe("judged", () => {
           id: `outside/DiskFull/${print}@${NOW + 7}`,
           key: `outside/DiskFull/${print}`,
           ruleId: "outside/DiskFull",
-          subject: { kind: "outside", id: print },
+          subject: { kind: "external", id: print },
           labels,
           annotations: { summary: "2 % left" },
           state: "firing",
@@ -167,8 +168,10 @@ describe("judged", () => {
         },
       },
     ]);
-    expect(lines).toMatchObject([{ subject: { kind: "outside", id: print }, reason: "firing", at: NOW + 7 }]);
-    expect(isUnjudged(next, { now: NOW + 7, deafUntil: 0 })).toBe(false);
+    expect(lines).toMatchObject([
+      { subject: { kind: "external", id: print }, reason: "firing", at: NOW + 7 },
+    ]);
+    expect(isUnevaluated(next, { now: NOW + 7, deafUntil: 0 })).toBe(false);
     expect(judge(next, NOW + 8)).toMatchObject({ next, transitions: [], lines: [] });
   });
 
@@ -196,7 +199,7 @@ describe("judged", () => {
   });
 
   test("it ends when it ended, not when that was found out, and never before it began", () => {
-    const end = (differing: Partial<OutsideAlert>) =>
+    const end = (differing: Partial<ExternalAlert>) =>
       judge(of(known(differing)), NOW + 9 * MINUTE).transitions[0]?.alert;
     expect(end({ endsAt: NOW + MINUTE })?.endsAt).toBe(NOW + MINUTE);
     expect(end({ endsAt: NOW - MINUTE, isResolved: true })?.endsAt).toBe(NOW);
@@ -211,7 +214,7 @@ describe("judged", () => {
 
   test("it does not expire while nobody could have heard that it goes on; what the sender said counts", () => {
     const silent = of(known({ endsAt: NOW }));
-    expect(isUnjudged(silent, { now: NOW + MINUTE, deafUntil: NOW + 2 * MINUTE })).toBe(false);
+    expect(isUnevaluated(silent, { now: NOW + MINUTE, deafUntil: NOW + 2 * MINUTE })).toBe(false);
     expect(judge(silent, NOW + MINUTE, NOW + 2 * MINUTE).transitions).toEqual([]);
     expect(judge(silent, NOW + 2 * MINUTE, NOW + 2 * MINUTE).transitions).toHaveLength(1);
     const over = of(known({ endsAt: NOW, isResolved: true }));

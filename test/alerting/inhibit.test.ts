@@ -16,7 +16,7 @@ const shop = (id: string) =>
 const camera = (id: string, location: string, alertname = "RecordingOffline") =>
   alertWith({ alertname, recording_id: id, recording: `Camera ${id}`, location_id: location });
 
-function held(rules: InhibitRule[], target: Labels, ...sources: Labels[]): boolean {
+function suppressed(rules: InhibitRule[], target: Labels, ...sources: Labels[]): boolean {
   const alert = alertWith(target);
   return (
     createInhibitor(rules)([alert, ...sources.map((labels) => alertWith(labels, NOW - 1))]).inhibitor(
@@ -114,7 +114,7 @@ describe("an alert is held", () => {
     ],
   ];
   test.each(rows)("%s: %s", (_, expected, rules, target, ...sources) => {
-    expect(held(rules, target, ...sources)).toBe(expected);
+    expect(suppressed(rules, target, ...sources)).toBe(expected);
   });
 
   test("by the one that stands longest, so that the reason given stays the same", () => {
@@ -139,7 +139,7 @@ describe("alerts from outside", () => {
   const blindness = rule('alertname="ServiceUnreachable"', 'location_id!=""');
   const outside = (labels: Labels, startsAt = NOW) => ({
     ...alertWith(labels, startsAt),
-    subject: { kind: "outside" as const, id: "0123456789abcdef" },
+    subject: { kind: "external" as const, id: "0123456789abcdef" },
   });
   const door = outside({ alertname: "DoorOpen", location_id: "1" });
   const blind = alertWith({ alertname: "ServiceUnreachable" }, NOW - 1);

@@ -1,9 +1,9 @@
 /** One integration with one group, its alerts held and let go in any order, messages refused, processes killed. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decideGroup } from "../../src/alerting/needs-update.ts";
-import type { Told } from "../../src/alerting/notification-log.ts";
-import type { Hold, HoldReason } from "../../src/alerting/suppression.ts";
+import { needsUpdate } from "../../src/alerting/needs-update.ts";
+import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
+import type { Suppression, SuppressionReason } from "../../src/alerting/suppression.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { alertWith, NOW } from "./alerts.ts";
 
@@ -13,7 +13,7 @@ const NAMES = ["a", "b", "c"];
 
 type Event =
   | { readonly kind: "flip" | "release"; readonly name: string }
-  | { readonly kind: "hold"; readonly name: string; readonly reason: HoldReason }
+  | { readonly kind: "hold"; readonly name: string; readonly reason: SuppressionReason }
   | { readonly kind: "mute" }
   | { readonly kind: "deliver"; readonly how: "accepted" | "refused" | "killed" }
   | { readonly kind: "pass"; readonly minutes: number };
@@ -27,7 +27,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
     arbitrary: fc.record({
       kind: kind("hold"),
       name,
-      reason: fc.constantFrom<HoldReason>("inhibited", "silenced", "acknowledged"),
+      reason: fc.constantFrom<SuppressionReason>("inhibited", "silenced", "acknowledged"),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: kind("mute") }) },
@@ -47,20 +47,20 @@ interface Heard {
   readonly id: string;
   readonly says: "firing" | "resolved";
   /** What held it when it was said. */
-  readonly held: HoldReason | undefined;
+  readonly suppressed: SuppressionReason | undefined;
 }
 
 class Integration {
   now = NOW;
   muted = false;
-  readonly holds = new Map<string, HoldReason>();
+  readonly suppressions = new Map<string, SuppressionReason>();
   readonly members = new Map<string, Alert>();
-  readonly told = new Map<string, Told>();
+  readonly notified = new Map<string, NotificationLogEntry>();
   readonly heard: Heard[] = [];
   /** What a crash after the message may repeat. */
   repeats = 0;
-  heldBefore = new Set<string>();
-  maybeTold = new Set<string>();
+  suppressedBefore = new Set<string>();
+  maybeNotified = new Set<string>();
   dueSince: number | undefined;
 
   apply(event: Event): void {
@@ -70,10 +70,11 @@ class Integration {
         this.flip(event.name);
         return;
       case "hold":
-        this.holds.set(event.name, event.reason);
+        this.suppressions.set(event.name, event.reason);
         return;
       case "release":
-        if (this.holds.delete(event.name)) this.dueSince = Math.min(this.dueSince ?? this.now, this.now);
+        if (this.suppressions.delete(event.name))
+          this.dueSince = Math.min(this.dueSince ?? this.now, this.now);
         return;
       case "mute":
         this.muted = !this.muted;
@@ -103,35 +104,35 @@ class Integration {
       } as const;
       this.members.set(before.id, { ...before, ...ended });
       // An acknowledgement is of one episode.
-      if (this.holds.get(name) === "acknowledged") this.holds.delete(name);
+      if (this.suppressions.get(name) === "acknowledged") this.suppressions.delete(name);
     } else this.members.set(fresh.id, fresh);
     this.dueSince ??= this.now;
   }
 
-  holdOf(alert: Alert): Hold | undefined {
-    const reason = this.holds.get(alert.subject.id);
+  suppressionOf(alert: Alert): Suppression | undefined {
+    const reason = this.suppressions.get(alert.subject.id);
     return reason && { reason, by: `${reason}-${alert.subject.id}` };
   }
 
   decide() {
     const alerts = [...this.members.values()];
-    return decideGroup({
+    return needsUpdate({
       now: this.now,
       repeatIntervalMs: REPEAT,
       sendResolved: true,
       dueSince: this.dueSince,
       alerts,
-      told: this.told,
-      holds: {
+      notified: this.notified,
+      suppressions: {
         muted: this.muted ? { reason: "muted", by: "night" } : undefined,
-        held: new Map(
+        suppressed: new Map(
           alerts
-            .flatMap((alert) => [[alert.id, this.holdOf(alert)] as const])
-            .filter((row): row is [string, Hold] => row[1] !== undefined),
+            .flatMap((alert) => [[alert.id, this.suppressionOf(alert)] as const])
+            .filter((row): row is [string, Suppression] => row[1] !== undefined),
         ),
-        heldBefore: this.heldBefore,
-        maybeTold: this.maybeTold,
-        lookEveryMs: 5 * MINUTE,
+        suppressedBefore: this.suppressedBefore,
+        maybeNotified: this.maybeNotified,
+        recheckEveryMs: 5 * MINUTE,
         standsFor: new Map(),
       },
     });
@@ -139,7 +140,7 @@ class Integration {
 
   deliver(how: "accepted" | "refused" | "killed"): void {
     const decision = this.decide();
-    if (decision.say !== undefined) {
+    if (decision.notify !== undefined) {
       if (how === "refused") {
         this.dueSince ??= this.now;
         return;
@@ -150,28 +151,28 @@ class Integration {
         this.repeats += 1;
         // The next claim sees that one died.
         for (const id of this.members.keys()) {
-          if (!this.told.has(id) && !this.heldBefore.has(id)) this.maybeTold.add(id);
+          if (!this.notified.has(id) && !this.suppressedBefore.has(id)) this.maybeNotified.add(id);
         }
         return;
       }
       for (const { fingerprint: _, isNew: __, ...alert } of decision.firing) {
-        this.told.set(alert.id, { alert, toldAt: this.now, groupId: "g" });
+        this.notified.set(alert.id, { alert, notifiedAt: this.now, groupId: "g" });
       }
     }
     for (const id of decision.settled) {
-      this.told.delete(id);
+      this.notified.delete(id);
       this.members.delete(id);
     }
-    this.heldBefore = new Set(decision.kept.untold);
-    this.maybeTold = new Set(decision.kept.maybeTold);
-    this.dueSince = decision.kept.lateFrom;
+    this.suppressedBefore = new Set(decision.suppressedState.unnotified);
+    this.maybeNotified = new Set(decision.suppressedState.maybeNotified);
+    this.dueSince = decision.suppressedState.lateFrom;
   }
 
   hear({ id, key, subject, isNew, state }: Alert & { isNew: boolean }, says: Heard["says"]): void {
     if (says === "firing" && !isNew) return;
     expect(says === "firing").toBe(state === "firing");
-    const held = this.muted ? "muted" : this.holds.get(subject.id);
-    this.heard.push({ id, key, says, held });
+    const suppressed = this.muted ? "muted" : this.suppressions.get(subject.id);
+    this.heard.push({ id, key, says, suppressed });
   }
 }
 
@@ -211,8 +212,10 @@ test("what is held is never told as firing, and in a mute time nothing is told a
   fc.assert(
     fc.property(stories, (events) => {
       const { heard } = play(events);
-      expect(heard.filter(({ says, held }) => says === "firing" && held !== undefined)).toEqual([]);
-      expect(heard.filter(({ held }) => held === "muted")).toEqual([]);
+      expect(heard.filter(({ says, suppressed }) => says === "firing" && suppressed !== undefined)).toEqual(
+        [],
+      );
+      expect(heard.filter(({ suppressed }) => suppressed === "muted")).toEqual([]);
     }),
   );
 });
@@ -221,18 +224,18 @@ test("what is held is looked at again within group_interval, and says who holds 
   fc.assert(
     fc.property(stories, (events) => {
       const integration = play(events);
-      const { kept, nextAt } = integration.decide();
+      const { suppressedState, nextAt } = integration.decide();
       const firing = [...integration.members.values()].filter(({ state }) => state === "firing");
-      const held = firing.filter((alert) => integration.muted || integration.holdOf(alert));
-      expect(kept.untold).toEqual(
-        held
+      const suppressed = firing.filter((alert) => integration.muted || integration.suppressionOf(alert));
+      expect(suppressedState.unnotified).toEqual(
+        suppressed
           .map(({ id }) => id)
-          .filter((id) => !integration.told.has(id))
-          .sort((a, b) => kept.untold.indexOf(a) - kept.untold.indexOf(b)),
+          .filter((id) => !integration.notified.has(id))
+          .sort((a, b) => suppressedState.unnotified.indexOf(a) - suppressedState.unnotified.indexOf(b)),
       );
-      if (kept.untold.length === 0) return;
+      if (suppressedState.unnotified.length === 0) return;
       expect(nextAt).toBeLessThanOrEqual(integration.now + 5 * MINUTE);
-      expect(kept.by.length).toBeGreaterThan(0);
+      expect(suppressedState.by.length).toBeGreaterThan(0);
     }),
   );
 });
@@ -246,12 +249,12 @@ test("once all holds end and messages get through, whatever fires has been told 
       integration.apply({ kind: "deliver", how: "accepted" });
       for (const [id, { state }] of integration.members) {
         expect(state).toBe("firing");
-        expect(integration.told.has(id)).toBe(true);
+        expect(integration.notified.has(id)).toBe(true);
       }
       const open = new Set<string>();
       for (const { id, says } of integration.heard) says === "firing" ? open.add(id) : open.delete(id);
       expect([...open].sort()).toEqual([...integration.members.keys()].sort());
-      expect(integration.decide()).toMatchObject({ say: undefined, kept: { untold: [] } });
+      expect(integration.decide()).toMatchObject({ notify: undefined, suppressedState: { unnotified: [] } });
     }),
   );
 });

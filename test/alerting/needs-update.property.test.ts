@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decideGroup } from "../../src/alerting/needs-update.ts";
-import type { Told } from "../../src/alerting/notification-log.ts";
+import { needsUpdate } from "../../src/alerting/needs-update.ts";
+import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
 import type { Alert } from "../../src/health/alert.ts";
 
 const MINUTE = 60_000;
@@ -33,7 +33,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
 class Integration {
   now = Date.UTC(2026, 2, 2, 8);
   readonly members = new Map<string, Alert>();
-  readonly told = new Map<string, Told>();
+  readonly notified = new Map<string, NotificationLogEntry>();
   readonly heard: { readonly id: string; readonly says: "firing" | "resolved"; readonly isNew: boolean }[] =
     [];
   dueSince: number | undefined;
@@ -81,28 +81,28 @@ class Integration {
   }
 
   decide() {
-    return decideGroup({
+    return needsUpdate({
       now: this.now,
       repeatIntervalMs: 240 * MINUTE,
       sendResolved: this.sendResolved,
       dueSince: this.dueSince,
       alerts: [...this.members.values()],
-      told: this.told,
+      notified: this.notified,
     });
   }
 
   deliver(accepted: boolean): void {
     const decision = this.decide();
-    if (decision.say !== undefined) {
+    if (decision.notify !== undefined) {
       if (!accepted) return;
       for (const { fingerprint: _, isNew, ...alert } of decision.firing) {
         if (isNew) this.heard.push({ id: alert.id, says: "firing", isNew });
-        this.told.set(alert.id, { alert, toldAt: this.now, groupId: "g" });
+        this.notified.set(alert.id, { alert, notifiedAt: this.now, groupId: "g" });
       }
       for (const { id, isNew } of decision.resolved) this.heard.push({ id, says: "resolved", isNew });
     }
     for (const id of decision.settled) {
-      this.told.delete(id);
+      this.notified.delete(id);
       this.members.delete(id);
     }
     this.dueSince = undefined;
@@ -139,8 +139,8 @@ test("once everything is over and messages get through, who was told firing was 
       const open = new Set<string>();
       for (const { id, says } of integration.heard) says === "firing" ? open.add(id) : open.delete(id);
       expect([...open]).toEqual([]);
-      expect([integration.told.size, integration.members.size]).toEqual([0, 0]);
-      expect(integration.decide()).toMatchObject({ say: undefined, why: "empty" });
+      expect([integration.notified.size, integration.members.size]).toEqual([0, 0]);
+      expect(integration.decide()).toMatchObject({ notify: undefined, why: "empty" });
     }),
   );
 });
@@ -153,9 +153,9 @@ test("once messages get through, whatever fires has been told", () => {
       integration.apply({ kind: "deliver", accepted: true });
       for (const { id, state } of integration.members.values()) {
         expect(state).toBe("firing");
-        expect(integration.told.has(id)).toBe(true);
+        expect(integration.notified.has(id)).toBe(true);
       }
-      expect(integration.decide()).toMatchObject({ say: undefined });
+      expect(integration.decide()).toMatchObject({ notify: undefined });
     }),
   );
 });
@@ -167,7 +167,7 @@ test("a message that was not accepted is said again as it was, with what is news
       for (const one of events) integration.apply(one);
       const before = integration.decide();
       integration.deliver(false);
-      if (before.say !== undefined) expect(integration.decide()).toEqual(before);
+      if (before.notify !== undefined) expect(integration.decide()).toEqual(before);
     }),
   );
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
-import { decideGroup, type GroupDecision, type GroupView } from "../../src/alerting/needs-update.ts";
-import type { Told } from "../../src/alerting/notification-log.ts";
-import type { HoldReason, Holds } from "../../src/alerting/suppression.ts";
+import { type GroupDecision, type GroupView, needsUpdate } from "../../src/alerting/needs-update.ts";
+import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
+import type { SuppressionReason, Suppressions } from "../../src/alerting/suppression.ts";
 import type { Alert } from "../../src/health/alert.ts";
 
 const NOW = Date.UTC(2026, 2, 2, 8);
@@ -32,8 +32,8 @@ function over(name: string, endsAt: number, more: Partial<Alert> = {}): Alert {
   return firing(name, { state: "resolved", endsAt, updatedAt: endsAt, endReason: "recovered", ...more });
 }
 
-const told = (...alerts: [Alert, number][]): Map<string, Told> =>
-  new Map(alerts.map(([alert, toldAt]) => [alert.id, { alert, toldAt, groupId: "g" }]));
+const notified = (...alerts: [Alert, number][]): Map<string, NotificationLogEntry> =>
+  new Map(alerts.map(([alert, notifiedAt]) => [alert.id, { alert, notifiedAt, groupId: "g" }]));
 
 const view = (more: Partial<GroupView>): GroupView => ({
   now: NOW,
@@ -41,19 +41,19 @@ const view = (more: Partial<GroupView>): GroupView => ({
   sendResolved: true,
   dueSince: undefined,
   alerts: [],
-  told: new Map(),
+  notified: new Map(),
   ...more,
 });
 
 /** `first +a +b -c` for what is said, `nothing_new (c)` for what is not and what leaves silently. */
 function short(decision: GroupDecision): string {
   const name = (id: string) => id.replace(/^.*\//, "").replace(/@.*$/, "");
-  if (decision.say === undefined) {
+  if (decision.notify === undefined) {
     return [decision.why, ...decision.settled.map((id) => `(${name(id)})`)].join(" ");
   }
   const { firing, resolved } = decision;
   return [
-    decision.say,
+    decision.notify,
     ...firing.map((a) => `+${name(a.id)}`),
     ...resolved.map((a) => `-${name(a.id)}`),
   ].join(" ");
@@ -66,39 +66,47 @@ describe("whether there is something to say", () => {
   const rows: [string, Partial<GroupView>, string][] = [
     ["an empty group says nothing", {}, "empty"],
     ["what fires and was never told is first", { alerts: [a, b] }, "first +a +b"],
-    ["what fires beside something told is more", { alerts: [a, b], told: told([a, ago(1)]) }, "more +a +b"],
-    ["what was told is not told again", { alerts: [a], told: told([a, ago(HOUR)]) }, "nothing_new"],
+    [
+      "what fires beside something told is more",
+      { alerts: [a, b], notified: notified([a, ago(1)]) },
+      "more +a +b",
+    ],
+    ["what was told is not told again", { alerts: [a], notified: notified([a, ago(HOUR)]) }, "nothing_new"],
     [
       "an end of something told is told",
-      { alerts: [over("a", ago(1))], told: told([a, ago(HOUR)]) },
+      { alerts: [over("a", ago(1))], notified: notified([a, ago(HOUR)]) },
       "resolved -a",
     ],
     [
       "an end is told while others fire",
-      { alerts: [over("a", ago(1)), b], told: told([a, ago(HOUR)], [b, ago(HOUR)]) },
+      { alerts: [over("a", ago(1)), b], notified: notified([a, ago(HOUR)], [b, ago(HOUR)]) },
       "resolved +b -a",
     ],
     [
       "a beginning beside an end is more",
-      { alerts: [over("a", ago(1)), b], told: told([a, ago(HOUR)]) },
+      { alerts: [over("a", ago(1)), b], notified: notified([a, ago(HOUR)]) },
       "more +b -a",
     ],
     [
       "a reminder comes when repeat_interval is over",
-      { alerts: [a], told: told([a, ago(4 * HOUR)]) },
+      { alerts: [a], notified: notified([a, ago(4 * HOUR)]) },
       "reminder +a",
     ],
-    ["and not a moment before", { alerts: [a], told: told([a, ago(4 * HOUR - 1)]) }, "nothing_new"],
+    ["and not a moment before", { alerts: [a], notified: notified([a, ago(4 * HOUR - 1)]) }, "nothing_new"],
     [
       "counted from the last message",
-      { alerts: [a, b], told: told([a, ago(5 * HOUR)], [b, ago(HOUR)]) },
+      { alerts: [a, b], notified: notified([a, ago(5 * HOUR)], [b, ago(HOUR)]) },
       "nothing_new",
     ],
-    ["over before it was due, it is never told", { alerts: [over("a", ago(1))] }, "resolved_before_told (a)"],
+    [
+      "over before it was due, it is never told",
+      { alerts: [over("a", ago(1))] },
+      "resolved_before_notified (a)",
+    ],
     [
       "over before it was due, though the group was due later",
       { alerts: [over("a", ago(MINUTE + 1))], dueSince: ago(MINUTE) },
-      "resolved_before_told (a)",
+      "resolved_before_notified (a)",
     ],
     [
       "over while only the receiver or we were in the way, it is told late",
@@ -113,7 +121,7 @@ describe("whether there is something to say", () => {
     ["told late beside what fires", { alerts: [over("a", ago(1)), b], dueSince: ago(MINUTE) }, "first +b -a"],
     [
       "without send_resolved an end leaves silently",
-      { alerts: [over("a", ago(1))], told: told([a, ago(HOUR)]), sendResolved: false },
+      { alerts: [over("a", ago(1))], notified: notified([a, ago(HOUR)]), sendResolved: false },
       "send_resolved_off (a)",
     ],
     [
@@ -123,39 +131,39 @@ describe("whether there is something to say", () => {
     ],
     [
       "without send_resolved a beginning is said without the ends",
-      { alerts: [over("a", ago(1)), b], told: told([a, ago(HOUR)]), sendResolved: false },
+      { alerts: [over("a", ago(1)), b], notified: notified([a, ago(HOUR)]), sendResolved: false },
       "more +b",
     ],
-    ["what was told and has no record is over", { told: told([a, ago(HOUR)]) }, "resolved -a"],
+    ["what was told and has no record is over", { notified: notified([a, ago(HOUR)]) }, "resolved -a"],
   ];
   test.each(rows)("%s", (_, more, expected) => {
-    expect(short(decideGroup(view(more)))).toBe(expected);
+    expect(short(needsUpdate(view(more)))).toBe(expected);
   });
 });
 
 describe("what is held", () => {
-  const holds = (more: Partial<Holds> = {}): Holds => ({
+  const suppressions = (more: Partial<Suppressions> = {}): Suppressions => ({
     muted: undefined,
-    held: new Map(),
-    heldBefore: new Set(),
-    maybeTold: new Set(),
-    lookEveryMs: 5 * MINUTE,
+    suppressed: new Map(),
+    suppressedBefore: new Set(),
+    maybeNotified: new Set(),
+    recheckEveryMs: 5 * MINUTE,
     standsFor: new Map(),
     ...more,
   });
-  const held = (reason: HoldReason, ...alerts: Alert[]) =>
-    holds({ held: new Map(alerts.map(({ id }) => [id, { reason, by: "x" }])) });
-  const muted = holds({ muted: { reason: "muted", by: "night", until: NOW + MINUTE } });
+  const suppressed = (reason: SuppressionReason, ...alerts: Alert[]) =>
+    suppressions({ suppressed: new Map(alerts.map(({ id }) => [id, { reason, by: "x" }])) });
+  const muted = suppressions({ muted: { reason: "muted", by: "night", until: NOW + MINUTE } });
   const overlong = over("a", ago(MINUTE));
 
   const rows: [string, Partial<GroupView>, string][] = [
-    ["is not told", { alerts: [a], holds: held("inhibited", a) }, "inhibited"],
+    ["is not told", { alerts: [a], suppressions: suppressed("inhibited", a) }, "inhibited"],
     [
       "by the first reason of several",
       {
         alerts: [a, b],
-        holds: holds({
-          held: new Map([
+        suppressions: suppressions({
+          suppressed: new Map([
             [a.id, { reason: "silenced", by: "s" }],
             [b.id, { reason: "inhibited", by: "i" }],
           ]),
@@ -163,105 +171,136 @@ describe("what is held", () => {
       },
       "inhibited",
     ],
-    ["while what is not held is told without it", { alerts: [a, b], holds: held("silenced", a) }, "first +b"],
+    [
+      "while what is not held is told without it",
+      { alerts: [a, b], suppressions: suppressed("silenced", a) },
+      "first +b",
+    ],
     [
       "is not named again, though it was told",
-      { alerts: [a, b], told: told([a, ago(HOUR)]), holds: held("acknowledged", a) },
+      { alerts: [a, b], notified: notified([a, ago(HOUR)]), suppressions: suppressed("acknowledged", a) },
       "more +b",
     ],
     [
       "gets no reminder",
-      { alerts: [a], told: told([a, ago(4 * HOUR)]), holds: held("acknowledged", a) },
+      { alerts: [a], notified: notified([a, ago(4 * HOUR)]), suppressions: suppressed("acknowledged", a) },
       "acknowledged",
     ],
     [
       "and holds nothing that is not due",
-      { alerts: [a], told: told([a, ago(HOUR)]), holds: held("acknowledged", a) },
+      { alerts: [a], notified: notified([a, ago(HOUR)]), suppressions: suppressed("acknowledged", a) },
       "nothing_new",
     ],
     [
       "is told its end where it may have been told by somebody who died",
-      { alerts: [overlong], holds: { ...held("silenced", overlong), maybeTold: new Set([overlong.id]) } },
+      {
+        alerts: [overlong],
+        suppressions: { ...suppressed("silenced", overlong), maybeNotified: new Set([overlong.id]) },
+      },
       "resolved -a",
     ],
     [
       "is told its end where it was told before",
-      { alerts: [over("a", ago(1))], told: told([a, ago(HOUR)]), holds: held("silenced", a) },
+      {
+        alerts: [over("a", ago(1))],
+        notified: notified([a, ago(HOUR)]),
+        suppressions: suppressed("silenced", a),
+      },
       "resolved -a",
     ],
     [
       "is not told its end where it was not, though the group waited",
-      { alerts: [overlong], dueSince: ago(MINUTE), holds: held("silenced", overlong) },
-      "resolved_before_told (a)",
+      { alerts: [overlong], dueSince: ago(MINUTE), suppressions: suppressed("silenced", overlong) },
+      "resolved_before_notified (a)",
     ],
     [
       "and let go in the moment it ended it is not told either",
-      { alerts: [overlong], dueSince: ago(MINUTE), holds: holds({ heldBefore: new Set([overlong.id]) }) },
-      "resolved_before_told (a)",
+      {
+        alerts: [overlong],
+        dueSince: ago(MINUTE),
+        suppressions: suppressions({ suppressedBefore: new Set([overlong.id]) }),
+      },
+      "resolved_before_notified (a)",
     ],
     [
       "but told late when it was let go before it ended",
-      { alerts: [overlong], dueSince: ago(MINUTE + 1), holds: holds({ heldBefore: new Set([overlong.id]) }) },
+      {
+        alerts: [overlong],
+        dueSince: ago(MINUTE + 1),
+        suppressions: suppressions({ suppressedBefore: new Set([overlong.id]) }),
+      },
       "resolved -a",
     ],
-    ["in a mute time is everything", { alerts: [a], holds: muted }, "muted"],
+    ["in a mute time is everything", { alerts: [a], suppressions: muted }, "muted"],
     [
       "in a mute time are ends too",
-      { alerts: [over("a", ago(1)), b], told: told([a, ago(HOUR)], [b, ago(HOUR)]), holds: muted },
+      {
+        alerts: [over("a", ago(1)), b],
+        notified: notified([a, ago(HOUR)], [b, ago(HOUR)]),
+        suppressions: muted,
+      },
       "muted",
     ],
-    ["and what has lost its record", { told: told([a, ago(HOUR)]), holds: muted }, "muted"],
+    ["and what has lost its record", { notified: notified([a, ago(HOUR)]), suppressions: muted }, "muted"],
     [
       "what came and went in a mute time is nobody's business",
-      { alerts: [over("a", ago(1))], dueSince: ago(MINUTE), holds: muted },
-      "resolved_before_told (a)",
+      { alerts: [over("a", ago(1))], dueSince: ago(MINUTE), suppressions: muted },
+      "resolved_before_notified (a)",
     ],
     [
       "a mute time with nothing to say is not the reason",
-      { alerts: [a], told: told([a, ago(HOUR)]), holds: muted },
+      { alerts: [a], notified: notified([a, ago(HOUR)]), suppressions: muted },
       "nothing_new",
     ],
   ];
   test.each(rows)("%s", (_, more, expected) => {
-    expect(short(decideGroup(view(more)))).toBe(expected);
+    expect(short(needsUpdate(view(more)))).toBe(expected);
   });
 
   test("is looked at again after group_interval, or when the clock ends the hold", () => {
-    expect(decideGroup(view({ alerts: [a], holds: held("inhibited", a) })).nextAt).toBe(NOW + 5 * MINUTE);
-    expect(decideGroup(view({ alerts: [a], holds: muted })).nextAt).toBe(NOW + MINUTE);
-    expect(decideGroup(view({ alerts: [a, b], holds: held("inhibited", a) })).nextAt).toBe(NOW + 5 * MINUTE);
-    expect(decideGroup(view({ alerts: [over("a", ago(1))], told: told([a, 1]), holds: muted })).nextAt).toBe(
-      NOW + MINUTE,
+    expect(needsUpdate(view({ alerts: [a], suppressions: suppressed("inhibited", a) })).nextAt).toBe(
+      NOW + 5 * MINUTE,
     );
+    expect(needsUpdate(view({ alerts: [a], suppressions: muted })).nextAt).toBe(NOW + MINUTE);
+    expect(needsUpdate(view({ alerts: [a, b], suppressions: suppressed("inhibited", a) })).nextAt).toBe(
+      NOW + 5 * MINUTE,
+    );
+    expect(
+      needsUpdate(view({ alerts: [over("a", ago(1))], notified: notified([a, 1]), suppressions: muted }))
+        .nextAt,
+    ).toBe(NOW + MINUTE);
   });
 
   test("is kept with whoever holds it, each once, and late from when the clock ends that", () => {
     const until = NOW + 2 * MINUTE;
     const by = { reason: "silenced", by: "s", until } as const;
-    const both = holds({ held: new Map([a, b].map(({ id }) => [id, by])) });
-    expect(decideGroup(view({ alerts: [a, b], told: told([b, ago(1)]), holds: both })).kept).toEqual({
+    const both = suppressions({ suppressed: new Map([a, b].map(({ id }) => [id, by])) });
+    expect(
+      needsUpdate(view({ alerts: [a, b], notified: notified([b, ago(1)]), suppressions: both }))
+        .suppressedState,
+    ).toEqual({
       by: [by],
-      untold: [a.id],
-      maybeTold: [],
+      unnotified: [a.id],
+      maybeNotified: [],
       lateFrom: until,
     });
   });
 
   test("is what the one that is told stands for", () => {
     const standsFor = { recordings: 1, locations: 0, names: ["Till"] };
-    const decision = decideGroup(
-      view({ alerts: [a], holds: holds({ standsFor: new Map([[a.id, standsFor]]) }) }),
+    const decision = needsUpdate(
+      view({ alerts: [a], suppressions: suppressions({ standsFor: new Map([[a.id, standsFor]]) }) }),
     );
-    expect(decision).toMatchObject({ say: "first", firing: [{ standsFor }] });
+    expect(decision).toMatchObject({ notify: "first", firing: [{ standsFor }] });
   });
 });
 
 describe("what is said", () => {
   test("names what fires longest first, each with its fingerprint and whether it is news", () => {
     const older = firing("c", { startsAt: ago(2 * HOUR) });
-    const decision = decideGroup(view({ alerts: [b, a, older], told: told([a, ago(HOUR)]) }));
+    const decision = needsUpdate(view({ alerts: [b, a, older], notified: notified([a, ago(HOUR)]) }));
     expect(decision).toMatchObject({
-      say: "more",
+      notify: "more",
       firing: [
         { ...older, fingerprint: fingerprint(older.labels), isNew: true },
         { ...a, isNew: false },
@@ -273,14 +312,14 @@ describe("what is said", () => {
   });
 
   test("a late one is news, an ordinary end is not", () => {
-    const decision = decideGroup(
+    const decision = needsUpdate(
       view({
         alerts: [over("a", ago(1)), over("b", ago(1))],
-        told: told([a, ago(HOUR)]),
+        notified: notified([a, ago(HOUR)]),
         dueSince: ago(MINUTE),
       }),
     );
-    if (decision.say === undefined) throw new Error("said nothing");
+    if (decision.notify === undefined) throw new Error("said nothing");
     expect(decision.resolved.map(({ key, isNew }) => [key, isNew])).toEqual([
       [a.key, false],
       [b.key, true],
@@ -288,7 +327,7 @@ describe("what is said", () => {
   });
 
   test("what has no record ended as expired, now", () => {
-    const decision = decideGroup(view({ told: told([a, ago(HOUR)]) }));
+    const decision = needsUpdate(view({ notified: notified([a, ago(HOUR)]) }));
     expect(decision).toMatchObject({
       resolved: [
         { id: a.id, state: "resolved", endsAt: NOW, updatedAt: NOW, endReason: "expired", isNew: false },
@@ -299,32 +338,38 @@ describe("what is said", () => {
 
   test("everything that is over is settled, told or not", () => {
     const dropped = over("c", ago(HOUR));
-    const decision = decideGroup(
-      view({ alerts: [over("a", ago(1)), dropped, b], told: told([a, ago(HOUR)]), dueSince: ago(MINUTE) }),
+    const decision = needsUpdate(
+      view({
+        alerts: [over("a", ago(1)), dropped, b],
+        notified: notified([a, ago(HOUR)]),
+        dueSince: ago(MINUTE),
+      }),
     );
     expect(decision.settled).toEqual([a.id, dropped.id]);
   });
 
   test("nothing handed in is changed", () => {
     const alerts = Object.freeze([b, firing("c", { startsAt: 1 }), a].map((alert) => Object.freeze(alert)));
-    decideGroup(view({ alerts }));
+    needsUpdate(view({ alerts }));
     expect(alerts[0]).toBe(b);
   });
 });
 
 describe("when to look again", () => {
   const nextAt = (more: Partial<GroupView>) => {
-    const decision = decideGroup(view(more));
-    if (decision.say !== undefined) throw new Error(`said ${decision.say}`);
+    const decision = needsUpdate(view(more));
+    if (decision.notify !== undefined) throw new Error(`said ${decision.notify}`);
     return decision.nextAt;
   };
 
   test("for the reminder, while something told fires", () => {
-    expect(nextAt({ alerts: [a], told: told([a, ago(HOUR)]) })).toBe(NOW + 3 * HOUR);
+    expect(nextAt({ alerts: [a], notified: notified([a, ago(HOUR)]) })).toBe(NOW + 3 * HOUR);
   });
 
   test("not at all when nothing fires", () => {
     expect(nextAt({})).toBeUndefined();
-    expect(nextAt({ alerts: [over("a", ago(1))], told: told([a, 1]), sendResolved: false })).toBeUndefined();
+    expect(
+      nextAt({ alerts: [over("a", ago(1))], notified: notified([a, 1]), sendResolved: false }),
+    ).toBeUndefined();
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { GroupDecision, GroupView } from "../../src/alerting/needs-update.ts";
-import type { Told } from "../../src/alerting/notification-log.ts";
-import { decideForward } from "../../src/alerting/resend.ts";
-import type { Hold, Holds } from "../../src/alerting/suppression.ts";
+import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
+import { needsResend } from "../../src/alerting/resend.ts";
+import type { Suppression, Suppressions } from "../../src/alerting/suppression.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { firing, HOUR, MINUTE, over, T0 } from "../store/fixtures.ts";
 
@@ -10,29 +10,33 @@ const NOW = T0 + HOUR;
 const [a, b] = [firing("a"), firing("b")];
 const gone = (endedAgo: number, alert = a) => over(alert, NOW - endedAgo);
 
-const told = (alert: Alert, toldAt: number, endToldAt?: number): [string, Told] => [
+const notified = (
+  alert: Alert,
+  notifiedAt: number,
+  endNotifiedAt?: number,
+): [string, NotificationLogEntry] => [
   alert.id,
-  { alert, toldAt, groupId: "g", ...(endToldAt === undefined ? {} : { endToldAt }) },
+  { alert, notifiedAt, groupId: "g", ...(endNotifiedAt === undefined ? {} : { endNotifiedAt }) },
 ];
 
 const decide = (more: Partial<GroupView>) =>
-  decideForward({
+  needsResend({
     now: NOW,
     repeatIntervalMs: MINUTE,
     sendResolved: true,
     dueSince: undefined,
     alerts: [],
-    told: new Map(),
+    notified: new Map(),
     ...more,
   });
 
-const silenced: Hold = { reason: "silenced", by: "s" };
-const holding = (hold: Hold, ...alerts: Alert[]): Holds => ({
+const silenced: Suppression = { reason: "silenced", by: "s" };
+const holding = (suppression: Suppression, ...alerts: Alert[]): Suppressions => ({
   muted: undefined,
-  held: new Map(alerts.map(({ id }) => [id, hold])),
-  heldBefore: new Set(),
-  maybeTold: new Set(),
-  lookEveryMs: 1_000,
+  suppressed: new Map(alerts.map(({ id }) => [id, suppression])),
+  suppressedBefore: new Set(),
+  maybeNotified: new Set(),
+  recheckEveryMs: 1_000,
   standsFor: new Map(),
 });
 
@@ -40,10 +44,10 @@ const holding = (hold: Hold, ...alerts: Alert[]): Holds => ({
 function short(decision: GroupDecision): [string, string[], number | undefined] {
   const name = (id: string) => id.replace(/@.*$/, "");
   const said =
-    decision.say === undefined
+    decision.notify === undefined
       ? [decision.why]
       : [
-          decision.say,
+          decision.notify,
           ...decision.firing.map(({ id }) => `+${name(id)}`),
           ...decision.resolved.map(({ id, isAgain }) => (isAgain ? `(-${name(id)})` : `-${name(id)}`)),
         ];
@@ -53,8 +57,8 @@ function short(decision: GroupDecision): [string, string[], number | undefined] 
 
 it("is sent again at the same moments as every other group, so that all go together", () => {
   const now = NOW + 20_000;
-  const at = (toldAt: number, moment: number) =>
-    short(decide({ now: moment, alerts: [a], told: new Map([told(a, toldAt)]) }));
+  const at = (notifiedAt: number, moment: number) =>
+    short(decide({ now: moment, alerts: [a], notified: new Map([notified(a, notifiedAt)]) }));
   expect(at(NOW - 1_000, now)).toEqual(["resend +a", [], MINUTE]);
   expect(at(NOW, now)).toEqual(["nothing_new", [], MINUTE]);
   expect(at(NOW, NOW + MINUTE)).toEqual(["resend +a", [], 2 * MINUTE]);
@@ -64,10 +68,10 @@ it("is sent again at the same moments as every other group, so that all go toget
 describe("what another Alertmanager is sent", () => {
   it("is what fires, at once, and again at every interval", () => {
     expect(short(decide({ alerts: [a] }))).toEqual(["first +a", [], MINUTE]);
-    const later = told(a, NOW - MINUTE);
-    expect(short(decide({ alerts: [a], told: new Map([later]) }))).toEqual(["resend +a", [], MINUTE]);
-    const justNow = told(a, NOW);
-    expect(short(decide({ now: NOW + 1_000, alerts: [a], told: new Map([justNow]) }))).toEqual([
+    const later = notified(a, NOW - MINUTE);
+    expect(short(decide({ alerts: [a], notified: new Map([later]) }))).toEqual(["resend +a", [], MINUTE]);
+    const justNow = notified(a, NOW);
+    expect(short(decide({ now: NOW + 1_000, alerts: [a], notified: new Map([justNow]) }))).toEqual([
       "nothing_new",
       [],
       MINUTE,
@@ -75,30 +79,30 @@ describe("what another Alertmanager is sent", () => {
   });
 
   it("is what is new, with all that fires beside it", () => {
-    const known = new Map([told(a, NOW - 10_000)]);
-    expect(short(decide({ alerts: [a, b], told: known }))).toEqual(["more +a +b", [], MINUTE]);
+    const known = new Map([notified(a, NOW - 10_000)]);
+    expect(short(decide({ alerts: [a, b], notified: known }))).toEqual(["more +a +b", [], MINUTE]);
   });
 
   it("is an end, again and again for a quarter of an hour, then no more", () => {
-    const known = new Map([told(a, NOW - MINUTE)]);
-    expect(short(decide({ alerts: [gone(1_000)], told: known }))).toEqual(["resolved -a", [], MINUTE]);
-    const ended = (ago: number) => new Map([told(a, NOW - HOUR, NOW - ago)]);
-    const again = decide({ alerts: [gone(9 * MINUTE)], told: ended(9 * MINUTE) });
+    const known = new Map([notified(a, NOW - MINUTE)]);
+    expect(short(decide({ alerts: [gone(1_000)], notified: known }))).toEqual(["resolved -a", [], MINUTE]);
+    const ended = (ago: number) => new Map([notified(a, NOW - HOUR, NOW - ago)]);
+    const again = decide({ alerts: [gone(9 * MINUTE)], notified: ended(9 * MINUTE) });
     expect(short(again)).toEqual(["resend (-a)", [], MINUTE]);
-    const last = decide({ alerts: [gone(15 * MINUTE)], told: ended(15 * MINUTE) });
+    const last = decide({ alerts: [gone(15 * MINUTE)], notified: ended(15 * MINUTE) });
     expect(short(last)).toEqual(["resend (-a)", ["a"], undefined]);
   });
 
   it("is an end for as long however late it could be sent first", () => {
-    const known = new Map([told(a, NOW - 3 * HOUR)]);
-    const late = decide({ alerts: [gone(2 * HOUR)], told: known });
+    const known = new Map([notified(a, NOW - 3 * HOUR)]);
+    const late = decide({ alerts: [gone(2 * HOUR)], notified: known });
     expect(short(late)).toEqual(["resolved -a", [], MINUTE]);
   });
 
   it("is a new episode beside the end of the last one", () => {
     const next = firing("a", NOW - 1_000);
-    const known = new Map([told(a, NOW - HOUR, NOW - MINUTE)]);
-    const decision = decide({ alerts: [gone(MINUTE), next], told: known });
+    const known = new Map([notified(a, NOW - HOUR, NOW - MINUTE)]);
+    const decision = decide({ alerts: [gone(MINUTE), next], notified: known });
     expect(short(decision)).toEqual(["more +a (-a)", [], MINUTE]);
   });
 
@@ -108,7 +112,7 @@ describe("what another Alertmanager is sent", () => {
   });
 
   it("is the end of what is known no more, once", () => {
-    expect(short(decide({ told: new Map([told(a, NOW - HOUR)]) }))).toEqual([
+    expect(short(decide({ notified: new Map([notified(a, NOW - HOUR)]) }))).toEqual([
       "resolved -a",
       ["a"],
       undefined,
@@ -116,30 +120,38 @@ describe("what another Alertmanager is sent", () => {
   });
 
   it("is nothing of what is held, until that is over", () => {
-    expect(short(decide({ alerts: [a], holds: holding(silenced, a) }))).toEqual(["silenced", [], MINUTE]);
-    const both = decide({ alerts: [a, b], holds: holding(silenced, a) });
+    expect(short(decide({ alerts: [a], suppressions: holding(silenced, a) }))).toEqual([
+      "silenced",
+      [],
+      MINUTE,
+    ]);
+    const both = decide({ alerts: [a, b], suppressions: holding(silenced, a) });
     expect(short(both)).toEqual(["first +b", [], MINUTE]);
   });
 
   it.each(["silenced", "inhibited", "acknowledged", "paused"] as const)(
     "is still what was sent before it was %s: left out, it would look like an end",
     (reason) => {
-      const known = new Map([told(a, NOW - MINUTE)]);
-      const holds = holding({ reason, by: "x" }, a);
-      expect(short(decide({ alerts: [a], told: known, holds }))).toEqual(["resend +a", [], MINUTE]);
+      const known = new Map([notified(a, NOW - MINUTE)]);
+      const suppressions = holding({ reason, by: "x" }, a);
+      expect(short(decide({ alerts: [a], notified: known, suppressions }))).toEqual([
+        "resend +a",
+        [],
+        MINUTE,
+      ]);
     },
   );
 
   it("is an end even in a time in which nothing new is said", () => {
-    const holds = { ...holding(silenced), muted: { reason: "muted", by: "night" } as const };
-    expect(short(decide({ alerts: [a], holds }))).toEqual(["muted", [], MINUTE]);
-    const known = new Map([told(b, NOW - MINUTE)]);
-    const decision = decide({ alerts: [a, gone(1_000, b)], told: known, holds });
+    const suppressions = { ...holding(silenced), muted: { reason: "muted", by: "night" } as const };
+    expect(short(decide({ alerts: [a], suppressions }))).toEqual(["muted", [], MINUTE]);
+    const known = new Map([notified(b, NOW - MINUTE)]);
+    const decision = decide({ alerts: [a, gone(1_000, b)], notified: known, suppressions });
     expect(short(decision)).toEqual(["resolved -b", [], MINUTE]);
   });
 
   it("is what a claim that died may have sent, held or not", () => {
-    const holds = { ...holding(silenced, a), maybeTold: new Set([a.id]) };
-    expect(short(decide({ alerts: [a], holds }))).toEqual(["first +a", [], MINUTE]);
+    const suppressions = { ...holding(silenced, a), maybeNotified: new Set([a.id]) };
+    expect(short(decide({ alerts: [a], suppressions }))).toEqual(["first +a", [], MINUTE]);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { GroupView } from "../../src/alerting/needs-update.ts";
-import { decideFarewell } from "../../src/alerting/retire-integration.ts";
+import { decideRetirement } from "../../src/alerting/retire-integration.ts";
 import type { Alert } from "../../src/health/alert.ts";
 
 const NOW = Date.UTC(2026, 2, 2, 8);
@@ -22,14 +22,16 @@ function alert(name: string, more: Partial<Alert> = {}): Alert {
   };
 }
 
-function farewell(alerts: readonly Alert[], told: readonly Alert[], more: Partial<GroupView> = {}) {
-  return decideFarewell({
+function farewell(alerts: readonly Alert[], notified: readonly Alert[], more: Partial<GroupView> = {}) {
+  return decideRetirement({
     now: NOW,
     repeatIntervalMs: 3_600_000,
     sendResolved: true,
     dueSince: undefined,
     alerts,
-    told: new Map(told.map((one) => [one.id, { alert: one, toldAt: NOW - 30_000, groupId: "g" }])),
+    notified: new Map(
+      notified.map((one) => [one.id, { alert: one, notifiedAt: NOW - 30_000, groupId: "g" }]),
+    ),
     ...more,
   });
 }
@@ -44,7 +46,7 @@ const back = alert("back", {
 test("what was told ends: as no longer watched what still fires, as what it is what was over", () => {
   const dark = alert("dark");
   expect(farewell([dark, back], [dark, alert("back")])).toMatchObject({
-    say: "resolved",
+    notify: "resolved",
     firing: [],
     resolved: [
       { id: "back", endReason: "recovered", endsAt: NOW - 5 },
@@ -55,13 +57,13 @@ test("what was told ends: as no longer watched what still fires, as what it is w
 });
 
 test("what was never told there is not spoken of, and stays for others to tell", () => {
-  expect(farewell([alert("untold")], [])).toMatchObject({ say: undefined, why: "empty", settled: [] });
+  expect(farewell([alert("untold")], [])).toMatchObject({ notify: undefined, why: "empty", settled: [] });
 });
 
 test("who wants no ends gets none, and is done with all the same", () => {
   const dark = alert("dark");
   expect(farewell([dark], [dark], { sendResolved: false })).toMatchObject({
-    say: undefined,
+    notify: undefined,
     why: "send_resolved_off",
     settled: ["dark"],
   });

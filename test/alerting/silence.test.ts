@@ -139,7 +139,7 @@ describe("the matchers of an alert", () => {
     ["integration", 'alertname="A", receiver="ops", integration="slack"'],
     ["service", 'alertname="A"'],
     [
-      "outside",
+      "external",
       'alertname="A", integration="slack", location_id="l1", odd="a\\"b", receiver="ops", recording_id="r1"',
     ],
   ] as const)("of a %s hold it and nothing else", (kind, expected) => {

@@ -1,23 +1,32 @@
 import { describe, expect, it } from "vitest";
 import type { NotifyReason } from "../../src/alerting/notification.ts";
-import { decideStorm, joinSayings, type Quiet, type Saying } from "../../src/alerting/storm.ts";
+import {
+  decideStorm,
+  joinDecisions,
+  type SendDecision,
+  type SkipDecision,
+} from "../../src/alerting/storm.ts";
 import { firing, over, T0 } from "../store/fixtures.ts";
 
 const rest = {
   settled: [],
   nextAt: undefined,
-  kept: { by: [], untold: [], maybeTold: [], lateFrom: undefined },
+  suppressedState: { by: [], unnotified: [], maybeNotified: [], lateFrom: undefined },
 };
 
-const says = (say: NotifyReason, ...names: string[]): Saying => ({
+const says = (notify: NotifyReason, ...names: string[]): SendDecision => ({
   ...rest,
-  say,
-  firing: names.map((name) => ({ ...firing(name), fingerprint: name, isNew: say !== "reminder" })),
+  notify,
+  firing: names.map((name) => ({ ...firing(name), fingerprint: name, isNew: notify !== "reminder" })),
   resolved: [],
 });
-const quiet: Quiet = { ...rest, say: undefined, why: "nothing_new" };
+const quiet: SkipDecision = { ...rest, notify: undefined, why: "nothing_new" };
 
-const groups = (count: number, stormGroups: number | undefined, decision: Saying | Quiet = says("first")) =>
+const groups = (
+  count: number,
+  stormGroups: number | undefined,
+  decision: SendDecision | SkipDecision = says("first"),
+) =>
   Array.from({ length: count }, (_, i) => ({
     claim: { stormGroups, name: `${stormGroups}-${i}` },
     decision,
@@ -49,12 +58,12 @@ describe("more groups that say something than their route wants told one by one"
 describe("what a summary says", () => {
   it("is what its only group says", () => {
     const only = says("reminder", "a");
-    expect(joinSayings([only])).toBe(only);
+    expect(joinDecisions([only])).toBe(only);
   });
 
   it("names an alert that came by two routes once, the longest first", () => {
     const late = says("first", "b");
-    const joined = joinSayings([
+    const joined = joinDecisions([
       { ...late, firing: late.firing.map((alert) => ({ ...alert, startsAt: T0 + 1 })) },
       says("first", "a", "c"),
       says("first", "a"),
@@ -64,8 +73,11 @@ describe("what a summary says", () => {
 
   it("keeps what is over", () => {
     const gone = { ...over(firing("a"), T0 + 1), fingerprint: "a", isNew: false };
-    const ended: Saying = { ...says("resolved"), resolved: [gone] };
-    expect(joinSayings([ended, says("reminder", "b")])).toMatchObject({ say: "resolved", resolved: [gone] });
+    const ended: SendDecision = { ...says("resolved"), resolved: [gone] };
+    expect(joinDecisions([ended, says("reminder", "b")])).toMatchObject({
+      notify: "resolved",
+      resolved: [gone],
+    });
   });
 
   it.each<[NotifyReason, NotifyReason[]]>([
@@ -75,6 +87,6 @@ describe("what a summary says", () => {
     ["resolved", ["resolved", "reminder"]],
     ["reminder", ["reminder", "reminder"]],
   ])("its reason is %s for %j", (reason, reasons) => {
-    expect(joinSayings(reasons.map((say) => says(say))).say).toBe(reason);
+    expect(joinDecisions(reasons.map((notify) => says(notify))).notify).toBe(reason);
   });
 });

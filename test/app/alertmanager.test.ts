@@ -45,7 +45,7 @@ const isKnown = async (alertmanager: TestAlertmanager, ...ids: string[]) =>
 
 const statusesOf = (alertmanager: TestAlertmanager, id: string) =>
   alertmanager
-    .told()
+    .posted()
     .filter(({ alerts }) => alerts.some(({ labels }) => labels.recording_id === id))
     .map(({ status }) => status);
 
@@ -69,7 +69,7 @@ describeWithAlertmanager("an Alertmanager that alerts are forwarded to", () => {
     watch.simulator.world.setStatus(id, "online");
     await until("it was told as over", () => statusesOf(alertmanager, id).includes("resolved"));
     expect(statusesOf(alertmanager, id)).toEqual(["firing", "resolved"]);
-    const ended = alertmanager.told().at(-1)?.alerts[0];
+    const ended = alertmanager.posted().at(-1)?.alerts[0];
     expect(ended).toMatchObject({ status: "resolved", annotations: { end_reason: "recovered" } });
     expect(Date.parse(ended?.startsAt ?? "")).toBe(Date.parse(alert?.startsAt ?? ""));
     expect(Date.parse(ended?.endsAt ?? "")).toBeGreaterThanOrEqual(wentBack);
@@ -205,6 +205,6 @@ describeWithAlertmanager("an Alertmanager that alerts are forwarded to", () => {
     await until("it told that it fires", () => statusesOf(alertmanager, id).includes("firing"));
     await watch.reload((config) => config.replace(both, ""));
     await until("it was told as over", () => statusesOf(alertmanager, id).includes("resolved"));
-    expect(alertmanager.told().at(-1)?.alerts[0]?.annotations.end_reason).toBe("no_longer_watched");
+    expect(alertmanager.posted().at(-1)?.alerts[0]?.annotations.end_reason).toBe("no_longer_watched");
   });
 });

@@ -335,5 +335,5 @@ time_intervals:
 
 /** Whether an integration's message was accepted and written down. */
 function isTold({ log }: Daemon, integration: string): boolean {
-  return log.some(({ msg, integration: id }) => msg === "told" && String(id).startsWith(integration));
+  return log.some(({ msg, integration: id }) => msg === "notified" && String(id).startsWith(integration));
 }

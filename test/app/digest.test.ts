@@ -216,8 +216,8 @@ describeWithRedis("a digest", () => {
     expect(whole).toBeGreaterThan(entries);
     const file = mail.attachments.find(({ filename }) => filename?.endsWith("-visitor-counts.csv"));
     const [, line = ""] = new TextDecoder().decode(file?.content as ArrayBuffer).split("\n");
-    const [name, id, date, uptime, told, usual, short] = line.split(",");
-    expect([name, id, date, told]).toEqual([shop.name, shop.id, yesterday.toISODate(), String(entries)]);
+    const [name, id, date, uptime, notified, usual, short] = line.split(",");
+    expect([name, id, date, notified]).toEqual([shop.name, shop.id, yesterday.toISODate(), String(entries)]);
     expect(Number(uptime)).toBeCloseTo((24 - 5) / 24, 1);
     expect(Number(usual) / whole).toBeGreaterThan(0.7);
     expect(Number(usual) / whole).toBeLessThan(1.4);

@@ -100,7 +100,7 @@ describeWithRedis("alerts from outside", () => {
     const { text, receivedAt } = await watch.slack.next();
     expect(text).toContain("Expired: 1 alert: DiskFull");
     const [end] = await incidentsAt(watch.app);
-    expect(end).toMatchObject({ alertname: "DiskFull", endReason: "expired", subject: { kind: "outside" } });
+    expect(end).toMatchObject({ alertname: "DiskFull", endReason: "expired", subject: { kind: "external" } });
     expect(receivedAt).toBeGreaterThanOrEqual(Date.parse(end?.endsAt ?? ""));
     expect(watch.slack.messages).toHaveLength(2);
   });
@@ -148,9 +148,9 @@ describeWithRedis("alerts from outside", () => {
       ),
     );
     await post(app, { ...disk, endsAt: inMs(600_000) });
-    const told = await slack.waitFor(({ text }) => text.includes("DiskFull"));
-    expect(told.shown).toContain("nas-1");
-    expect(told.shown).not.toContain("nas-2");
+    const notified = await slack.waitFor(({ text }) => text.includes("DiskFull"));
+    expect(notified.shown).toContain("nas-1");
+    expect(notified.shown).not.toContain("nas-2");
     const print = (await alertsAt(app)).find(({ labels }) => labels.instance === "nas-1")?.fingerprint;
     const acked = await fetch(`${app.address}/api/v1/alerts/${print}/ack`, {
       method: "POST",
@@ -176,7 +176,8 @@ describeWithRedis("alerts from outside", () => {
       const first = await startDaemon(stage.config);
       const isTold = (why: string) => () =>
         first.log.some(
-          ({ msg, integration, reason }) => msg === "told" && reason === why && integration === "ops/slack/0",
+          ({ msg, integration, reason }) =>
+            msg === "notified" && reason === why && integration === "ops/slack/0",
         );
       await until("the start is told", isTold("started"));
       await using prometheus = await startPrometheus({
@@ -185,10 +186,10 @@ describeWithRedis("alerts from outside", () => {
         ruleFiles: [ruleFile],
         alertsTo: { hosts: [`127.0.0.1:${port}`], token: TOKEN },
       });
-      const told = await stage.slack.next();
-      expect(told.text).toContain("1 alert: TargetDown");
-      expect(told.shown).toContain("1 &lt;!channel&gt;");
-      expect(told.shown).toMatch(/<http[^|]+\/graph\?[^|]+\|Source>/);
+      const notified = await stage.slack.next();
+      expect(notified.text).toContain("1 alert: TargetDown");
+      expect(notified.shown).toContain("1 &lt;!channel&gt;");
+      expect(notified.shown).toMatch(/<http[^|]+\/graph\?[^|]+\|Source>/);
       await until("that is written down", isTold("first"));
       expect(await first.end("SIGKILL")).toBe("SIGKILL");
       const second = await startDaemon(stage.config);

@@ -50,7 +50,7 @@ describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
     it("has every kind of alert, and names that mean harm", () => {
       const kinds = new Set(
         [...fleet.firing, ...fleet.ended].map(({ ruleId, subject }) =>
-          subject.kind === "outside" ? "from outside" : ruleId,
+          subject.kind === "external" ? "from outside" : ruleId,
         ),
       );
       expect([...kinds].sort()).toEqual(

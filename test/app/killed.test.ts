@@ -31,7 +31,7 @@ describeWithRedis("kill -9 at any moment", () => {
       kills++;
       daemon = await startDaemon(stage.config);
     };
-    const told = (start: string, name: string) =>
+    const notified = (start: string, name: string) =>
       mail.messages.filter(({ subject }) => subject.startsWith(start) && subject.includes(name)).length;
 
     for (let round = 1; round <= ROUNDS; round++) {
@@ -41,7 +41,7 @@ describeWithRedis("kill -9 at any moment", () => {
         const start = status === "offline" ? "1 recording offline" : "Recovered";
         await until(
           `round ${round}: all told ${status}`,
-          () => simulator.world.recordings.every(({ location }) => told(start, location.name) >= round),
+          () => simulator.world.recordings.every(({ location }) => notified(start, location.name) >= round),
           25_000,
         );
       }

@@ -64,12 +64,12 @@ describeWithRedis("a receiver in trouble", () => {
     watch.simulator.world.setStatus(first.id, "online");
     watch.simulator.world.setStatus(second.id, "offline");
     await until("both were told", () => answers.length === 3, 12_000);
-    const [refused, ...told] = watch.slack.messages;
-    expect((told[0]?.receivedAt ?? 0) - (refused?.receivedAt ?? 0)).toBeGreaterThanOrEqual(3_000);
-    const late = told.find(({ shown }) => shown.includes(first.name));
+    const [refused, ...notified] = watch.slack.messages;
+    expect((notified[0]?.receivedAt ?? 0) - (refused?.receivedAt ?? 0)).toBeGreaterThanOrEqual(3_000);
+    const late = notified.find(({ shown }) => shown.includes(first.name));
     expect(late?.shown).toMatch(/was offline \d\d:\d\d–\d\d:\d\d/);
-    expect(told.find(({ shown }) => shown.includes(second.name))?.shown).toContain("offline since");
-    expect(told).toHaveLength(2);
+    expect(notified.find(({ shown }) => shown.includes(second.name))?.shown).toContain("offline since");
+    expect(notified).toHaveLength(2);
   });
 
   it.concurrent("a Slack that hangs is cut off and tried again, and delays no e-mail", async () => {

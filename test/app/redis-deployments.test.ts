@@ -42,8 +42,8 @@ describeWithRedis("Redis in company", () => {
     watch.simulator.world.setStatus(id, "offline");
     await Promise.all([watch.slack.next(), watch.mail.next()]);
     const replica = new Redis({ port: family.replica.port, password: familyPassword });
-    const told = async () => (await replica.keys("*told:*")).length;
-    await until("the replica knows what was told", async () => (await told()) === 2);
+    const notified = async () => (await replica.keys("*told:*")).length;
+    await until("the replica knows what was told", async () => (await notified()) === 2);
     replica.disconnect();
     await family.master.kill();
     const other = camera(watch, 1);

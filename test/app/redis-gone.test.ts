@@ -66,8 +66,9 @@ describeWithRedis("Redis that is not there", () => {
     if (!camera) throw new Error("no camera");
     stage.simulator.world.setStatus(camera.id, "offline");
     await stage.slack.next();
-    const told = () => daemon.log.filter(({ msg, reason }) => msg === "told" && reason === "first").length;
-    await until("both integrations wrote it down", () => told() === 2);
+    const notified = () =>
+      daemon.log.filter(({ msg, reason }) => msg === "notified" && reason === "first").length;
+    await until("both integrations wrote it down", () => notified() === 2);
     await stage.redis.kill();
     await daemon.logged(
       "Redis cannot be reached; trying again until it can. Check redis.url and that it is running",

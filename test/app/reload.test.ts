@@ -134,12 +134,12 @@ describeWithRedis("a configuration loaded anew", () => {
   it.concurrent("in the middle of a send: that message is said once, by the old channel, and its end by the new", async () => {
     await using watch = await startWatch();
     const [camera] = cameras(watch);
-    const held = Promise.withResolvers<{ status: number; body: string }>();
-    watch.slack.respond((_, position) => (position === 0 ? held.promise : { status: 200, body: "ok" }));
+    const suppressed = Promise.withResolvers<{ status: number; body: string }>();
+    watch.slack.respond((_, position) => (position === 0 ? suppressed.promise : { status: 200, body: "ok" }));
     watch.simulator.world.setStatus(camera.id, "offline");
     await watch.slack.next();
     await watch.reload((config) => config.replace("group_interval: 1s", "group_interval: 2s"));
-    held.resolve({ status: 200, body: "ok" });
+    suppressed.resolve({ status: 200, body: "ok" });
     await tellsAnother(watch);
     watch.simulator.world.setStatus(camera.id, "online");
     await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));

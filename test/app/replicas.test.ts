@@ -119,9 +119,9 @@ describeWithRedis("several replicas on one Redis", () => {
     await flips(watch, second);
     expect(await Promise.all([web, notify].map(sweepsOf))).toEqual([0, 0]);
     expect(await sweepsOf(watch.app)).toBeGreaterThan(0);
-    const told = 'lenswatch_notifications_total{receiver="ops",integration="slack"}';
-    expect(sampleOf(await metricsOf(notify), told)).toBeGreaterThan(0);
-    for (const app of [watch.app, web]) expect(sampleOf(await metricsOf(app), told)).toBe(0);
+    const notified = 'lenswatch_notifications_total{receiver="ops",integration="slack"}';
+    expect(sampleOf(await metricsOf(notify), notified)).toBeGreaterThan(0);
+    for (const app of [watch.app, web]) expect(sampleOf(await metricsOf(app), notified)).toBe(0);
     for (const app of [watch.app, web, notify]) expect(await readyOf(app)).toMatchObject({ status: 200 });
     expect(await (await fetch(`${web.address}/`)).text()).toContain(first.name);
     const exposing = await Promise.all([watch.app, web, notify].map(exposesFleet));

@@ -15,7 +15,7 @@ const RECEIVERS = ["ops", "managers", "archive"]
   .join("");
 
 /** Subjects of the mails to each receiver. */
-function told({ mail }: Watch, receiver: string): string[] {
+function notified({ mail }: Watch, receiver: string): string[] {
   return mail.messages
     .filter(({ rcpts }) => rcpts.includes(`${receiver}@example.com`))
     .map(({ subject }) => subject);
@@ -42,11 +42,11 @@ describeWithRedis("the routing tree", () => {
     watch.simulator.world.setStatus(camera?.id ?? "", "online");
     await until("both hear the end", () => watch.mail.messages.length === 4);
     for (const receiver of ["archive", "managers"])
-      expect(told(watch, receiver)).toEqual([
+      expect(notified(watch, receiver)).toEqual([
         expect.stringMatching(/^1 recording offline/),
         expect.stringMatching(/^Recovered: 1 recording/),
       ]);
-    expect(told(watch, "ops")).toEqual([]);
+    expect(notified(watch, "ops")).toEqual([]);
   });
 
   it.concurrent("active_time_intervals: outside of them nothing is said, and what still fires is told within", async () => {
@@ -70,8 +70,8 @@ describeWithRedis("the routing tree", () => {
     );
     expect(watch.mail.messages).toEqual([]);
     await watch.reload((config) => config.replace(elsewhere, here));
-    await until("it is told", () => told(watch, "managers").length === 1);
-    expect(told(watch, "managers")).toEqual([expect.stringMatching(/^1 recording offline/)]);
+    await until("it is told", () => notified(watch, "managers").length === 1);
+    expect(notified(watch, "managers")).toEqual([expect.stringMatching(/^1 recording offline/)]);
   });
 });
 

@@ -78,9 +78,9 @@ describeWithRedis("each rule, from the service to Slack", () => {
     const { id, name } = camera(watch);
     const isLow = ({ text }: { text: string }) => text.includes("low uptime");
     const { slack } = watch;
-    const told = await Promise.any([slack.waitFor(isLow, 20_000), slack.starts.waitFor(isLow, 20_000)]);
-    expect(told.text).toContain("1 recording with low uptime");
-    expect(told.shown).toContain(name);
+    const notified = await Promise.any([slack.waitFor(isLow, 20_000), slack.starts.waitFor(isLow, 20_000)]);
+    expect(notified.text).toContain("1 recording with low uptime");
+    expect(notified.shown).toContain(name);
     const metrics = await (await fetch(`${watch.app.address}/metrics`)).text();
     const line = metrics
       .split("\n")
@@ -159,9 +159,9 @@ describeWithRedis("each rule, from the service to Slack", () => {
     const { world, faults } = watch.simulator;
     await until("all are known", async () => (await known(watch)) === 8);
     faults.set("empty_list", {});
-    const told = await watch.slack.next();
-    expect(told.text).toContain("only part of the service");
-    expect(told.shown).toContain("watch.exclude");
+    const notified = await watch.slack.next();
+    expect(notified.text).toContain("only part of the service");
+    expect(notified.shown).toContain("watch.exclude");
     world.setStatus(camera(watch).id, "offline");
     expect((await watch.slack.next()).text).toContain("1 recording offline");
     faults.clearAll();
@@ -177,9 +177,9 @@ describeWithRedis("each rule, from the service to Slack", () => {
     world.setStatus(long.id, "offline");
     await until("pending", async () => (await pending(watch)) === 2);
     world.setStatus(short.id, "online");
-    const told = await watch.slack.next();
-    expect(told.shown).toContain(long.name);
-    expect(told.shown).not.toContain(short.name);
+    const notified = await watch.slack.next();
+    expect(notified.shown).toContain(long.name);
+    expect(notified.shown).not.toContain(short.name);
     expect(await pending(watch)).toBe(0);
   });
 

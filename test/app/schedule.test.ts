@@ -40,7 +40,7 @@ async function stage(rules: string) {
   watch.config = watch.config.replace("rules: []", `rules: ${rules}`);
   await watch.start();
   await sweeps.now();
-  let toldAt = clock.now();
+  let notifiedAt = clock.now();
   return {
     watch,
     scheduled,
@@ -55,10 +55,10 @@ async function stage(rules: string) {
     sweep: () => sweeps.now(),
     /** Slack has a message before it is written down that it has: time may not leap in between. */
     async writtenDown() {
-      const told = () => redis.hvals(keys.told("ops/slack/0"));
-      const last = async () => Math.max(0, ...(await told()).map((one) => JSON.parse(one).toldAt));
-      await until("the message is known to be told", async () => (await last()) > toldAt);
-      toldAt = await last();
+      const notified = () => redis.hvals(keys.notified("ops/slack/0"));
+      const last = async () => Math.max(0, ...(await notified()).map((one) => JSON.parse(one).notifiedAt));
+      await until("the message is known to be told", async () => (await last()) > notifiedAt);
+      notifiedAt = await last();
     },
     async [Symbol.asyncDispose]() {
       redis.disconnect();
@@ -90,8 +90,8 @@ describeWithRedis("a camera with an uploading schedule", () => {
     await untilHour(9);
     world.setStatus(scheduled.id, "offline");
     await sweep();
-    const told = await watch.slack.next();
-    expect(told.shown).toContain(scheduled.name);
+    const notified = await watch.slack.next();
+    expect(notified.shown).toContain(scheduled.name);
     await writtenDown();
     await untilHour(19);
     expect((await watch.slack.next()).text).toMatch(/^Reminder: 1 recording still offline/);
@@ -118,9 +118,9 @@ describeWithRedis("a camera with an uploading schedule", () => {
   it("is told of at night by a rule that does not respect schedules", async () => {
     await using story = await stage(offline("\n    respect_schedule: false"));
     await story.untilHour(21);
-    const told = await story.watch.slack.next();
-    expect(told.shown).toContain(story.scheduled.name);
-    expect(told.shown).toContain("Outside its uploading schedule, which this rule does not ask for.");
+    const notified = await story.watch.slack.next();
+    expect(notified.shown).toContain(story.scheduled.name);
+    expect(notified.shown).toContain("Outside its uploading schedule, which this rule does not ask for.");
   });
 
   it("whose hours are not known yet is told of at any hour, and that they are not", async () => {
@@ -133,8 +133,8 @@ describeWithRedis("a camera with an uploading schedule", () => {
       (await (await fetch(`${watch.app.address}/api/v1/recordings`)).text()).includes("The new one"),
     );
     world.setStatus(camera.id, "offline");
-    const told = await watch.slack.next();
-    expect(told.shown).toContain("The new one");
-    expect(told.shown).toContain("It has an uploading schedule of which this hour is not known yet.");
+    const notified = await watch.slack.next();
+    expect(notified.shown).toContain("The new one");
+    expect(notified.shown).toContain("It has an uploading schedule of which this hour is not known yet.");
   });
 });

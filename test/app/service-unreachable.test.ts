@@ -67,16 +67,16 @@ describeWithRedis("being blind is not being offline", () => {
     await until("ready", async () => (await ready()) === 200);
     simulator.faults.set("no_reply", {});
     const answers = new Set<number>();
-    const told = slack.next(30_000);
+    const notified = slack.next(30_000);
     let waiting = true;
-    void told.finally(() => {
+    void notified.finally(() => {
       waiting = false;
     });
     await until("told", async () => {
       answers.add(await ready());
       return !waiting;
     });
-    expect((await told).text).toContain("cannot see the service");
+    expect((await notified).text).toContain("cannot see the service");
     expect([...answers]).toEqual([200]);
   });
 

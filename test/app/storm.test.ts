@@ -154,7 +154,7 @@ describeWithRedis("a storm", () => {
     await using watch = await blindStorm();
     turn(watch, "online");
     watch.simulator.faults.clearAll();
-    await told(watch, /^Recovered: lenswatch's view of the service/);
+    await notified(watch, /^Recovered: lenswatch's view of the service/);
     await swept(watch);
     for (const titles of [slackTitles(watch), mailTitles(watch)]) expect(titles).toHaveLength(2);
   });
@@ -199,14 +199,14 @@ async function blindStorm() {
   await until("all fire", async () => firing.test(await metrics()));
   watch.simulator.faults.set("http_error", { status: 503 });
   watch.simulator.faults.set("drop_sockets", {});
-  await told(watch, /cannot see|unreachable|cannot be reached/i);
-  const held = /suppressed_total\{receiver="ops",reason="inhibited"\} (\d+)/;
-  await until("all are held back", async () => Number(held.exec(await metrics())?.[1] ?? 0) >= 100);
+  await notified(watch, /cannot see|unreachable|cannot be reached/i);
+  const suppressed = /suppressed_total\{receiver="ops",reason="inhibited"\} (\d+)/;
+  await until("all are held back", async () => Number(suppressed.exec(await metrics())?.[1] ?? 0) >= 100);
   for (const titles of [slackTitles(watch), mailTitles(watch)]) expect(titles).toHaveLength(1);
   return watch;
 }
 
-async function told(stage: Stage, title: RegExp): Promise<void> {
+async function notified(stage: Stage, title: RegExp): Promise<void> {
   for (const titles of [slackTitles, mailTitles])
     await until(`told: ${title}`, () => titles(stage).some((one) => title.test(one)));
 }

@@ -96,10 +96,10 @@ describeWithRedis("what holds a message back", () => {
     const { world } = watch.simulator;
     const { id, name, recordings } = shop(watch);
     world.setStatus({ locationId: id }, "offline");
-    const told = await watch.slack.next();
-    expect(told.text).toContain(`${name}: all 4 recordings offline`);
-    expect(told.shown).toContain("Stands for 4 recordings: ");
-    for (const recording of recordings) expect(told.shown).toContain(recording.name);
+    const notified = await watch.slack.next();
+    expect(notified.text).toContain(`${name}: all 4 recordings offline`);
+    expect(notified.shown).toContain("Stands for 4 recordings: ");
+    for (const recording of recordings) expect(notified.shown).toContain(recording.name);
     const letter = await watch.mail.next();
     for (const recording of recordings) expect(letter.text).toContain(recording.name);
     await until("each camera's own was held", async () => (await suppressed(watch, "inhibited")) >= 8);
@@ -126,14 +126,14 @@ describeWithRedis("what holds a message back", () => {
     const [first, second, ...others] = recordings;
     if (!first || !second) throw new Error("no recordings");
     for (const one of [first, second]) world.setStatus(one.id, "online");
-    const told = await Promise.all(
+    const notified = await Promise.all(
       others.map(({ name }) =>
         watch.slack.waitFor(
           ({ shown, text }) => text.includes("1 recording offline") && shown.includes(name),
         ),
       ),
     );
-    expect(told).toHaveLength(2);
+    expect(notified).toHaveLength(2);
     expect(
       watch.slack.messages.some(
         ({ text, shown }) => text.includes("1 recording") && shown.includes(first.name),
@@ -193,10 +193,10 @@ describeWithRedis("what holds a message back", () => {
     world.setStatus(brief.id, "offline");
     await until("held at both", async () => (await suppressed(watch, "silenced")) >= 4);
     world.setStatus(brief.id, "online");
-    await until("its end is dropped", async () => (await suppressed(watch, "resolved_before_told")) >= 2);
-    const told = await watch.slack.next();
-    expect(told.shown).toContain(camera.name);
-    expect(told.receivedAt - began).toBeGreaterThanOrEqual(5_900);
+    await until("its end is dropped", async () => (await suppressed(watch, "resolved_before_notified")) >= 2);
+    const notified = await watch.slack.next();
+    expect(notified.shown).toContain(camera.name);
+    expect(notified.receivedAt - began).toBeGreaterThanOrEqual(5_900);
     expect(watch.slack.messages.some(({ shown }) => shown.includes(brief.name))).toBe(false);
   });
 
@@ -261,12 +261,12 @@ time_intervals:
       - { times: [ { start_time: "22:00", end_time: "24:00" } ], location: Europe/London }
       - { times: [ { start_time: "00:00", end_time: "06:00" } ], location: Europe/London }`,
     });
-    const [told, dark, brief] = cameras(watch);
+    const [notified, dark, brief] = cameras(watch);
     const { world } = watch.simulator;
-    world.setStatus(told.id, "offline");
-    expect((await watch.slack.next()).shown).toContain(told.name);
+    world.setStatus(notified.id, "offline");
+    expect((await watch.slack.next()).shown).toContain(notified.name);
     clock.moveTo("2026-03-28T22:30:00Z");
-    world.setStatus(told.id, "online");
+    world.setStatus(notified.id, "online");
     world.setStatus(dark.id, "offline");
     world.setStatus(brief.id, "offline");
     const metrics = async () => (await fetch(`${watch.app.address}/metrics`)).text();
@@ -279,17 +279,17 @@ time_intervals:
       (await metrics()).includes('lenswatch_recordings{status="offline"} 1'),
     );
     clock.moveTo("2026-03-29T04:59:50Z");
-    const held = await suppressed(watch, "muted");
+    const before = await suppressed(watch, "muted");
     await until(
       "still held at ten to six, summer time",
-      async () => (await suppressed(watch, "muted")) > held + 2,
+      async () => (await suppressed(watch, "muted")) > before + 2,
     );
     expect(watch.slack.messages).toHaveLength(1);
     clock.moveTo("2026-03-29T05:00:01Z");
     const first = await watch.slack.waitFor(({ shown }) => shown.includes(dark.name));
     expect(first.shown).toMatch(/offline since (Sat 28 Mar )?22:30 GMT/);
     const end = await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
-    expect(end.shown).toContain(told.name);
+    expect(end.shown).toContain(notified.name);
     expect(end.shown).toMatch(/was offline .*21:58.*22:30 GMT/);
     expect(watch.slack.messages.some(({ shown }) => shown.includes(brief.name))).toBe(false);
   });

@@ -74,9 +74,9 @@ describeWithRedis("a webhook", () => {
       },
     });
     await until("every group was told", () => hook.messages.length >= 12);
-    const told = hook.messages.map(payload);
-    expect(told.map(({ alerts }) => alerts.length)).toEqual(Array(12).fill(1));
-    const places = new Set(told.map(({ groupLabels }) => groupLabels.location_id));
+    const notified = hook.messages.map(payload);
+    expect(notified.map(({ alerts }) => alerts.length)).toEqual(Array(12).fill(1));
+    const places = new Set(notified.map(({ groupLabels }) => groupLabels.location_id));
     expect(places).toEqual(new Set(watch.simulator.world.locations.map(({ id }) => id)));
   });
 

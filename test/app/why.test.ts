@@ -26,7 +26,7 @@ const RULES = `
     when: { service: unreachable }
     for: 1s`;
 
-const isFirst = ({ msg, reason }: LogLine) => msg === "told" && reason === "first";
+const isFirst = ({ msg, reason }: LogLine) => msg === "notified" && reason === "first";
 
 const addressOf = async (daemon: Daemon) => String((await daemon.logged("listening")).address);
 
@@ -61,7 +61,7 @@ describeWithRedis("why", () => {
     simulator.world.setStatus(camera.id, "online");
     await until("both were told its end", async () => {
       const items = await timeline(address, camera.id);
-      return items.filter(({ reason }) => reason === "told_end").length === 2;
+      return items.filter(({ reason }) => reason === "notified_end").length === 2;
     });
 
     const items = await timeline(address, camera.id);
@@ -69,10 +69,10 @@ describeWithRedis("why", () => {
     expect(along(items, "RecordingOffline")).toEqual(["pending", "firing", "resolved"]);
     expect(along(items, "RecordingOffline", SLACK)).toEqual([
       "failed server_error",
-      "told first",
-      "told_end recovered",
+      "notified first",
+      "notified_end recovered",
     ]);
-    expect(along(items, "RecordingOffline", MAIL)).toEqual(["told first", "told_end recovered"]);
+    expect(along(items, "RecordingOffline", MAIL)).toEqual(["notified first", "notified_end recovered"]);
     expect(slack.messages).toHaveLength(3);
     expect(mail.messages).toHaveLength(2);
 
@@ -107,16 +107,16 @@ describeWithRedis("why", () => {
     const [first, second] = watch.simulator.world.recordings;
     if (!first || !second) throw new Error("no cameras");
     for (const { id } of [first, second]) watch.simulator.world.setStatus(id, "offline");
-    const told = () => timeline(watch.app.address, first.id);
-    await until("held", async () => along(await told(), "RecordingOffline", SLACK).length > 0);
+    const notified = () => timeline(watch.app.address, first.id);
+    await until("held", async () => along(await notified(), "RecordingOffline", SLACK).length > 0);
     watch.simulator.world.setStatus(second.id, "online");
-    await until("told", async () => along(await told(), "RecordingOffline", SLACK).length > 1);
-    const items = await told();
+    await until("told", async () => along(await notified(), "RecordingOffline", SLACK).length > 1);
+    const items = await notified();
     expect(along(items, "RecordingOffline", SLACK)).toEqual([
       expect.stringMatching(/^inhibited LocationOffline\/location\//),
-      "told first",
+      "notified first",
     ]);
-    expect(along(items, "LocationOffline", SLACK)[0]).toBe("told first");
+    expect(along(items, "LocationOffline", SLACK)[0]).toBe("notified first");
   });
 
   it.concurrent("says when the service itself could not be seen, and what is owed where nobody is told any more", async () => {
@@ -138,7 +138,7 @@ describeWithRedis("why", () => {
       along(await timeline(address, camera.id), "ServiceUnreachable").includes("firing"),
     );
     const items = await timeline(address, camera.id);
-    expect(along(items, "RecordingOffline", SLACK)).toEqual(["told first", "owed_nowhere"]);
+    expect(along(items, "RecordingOffline", SLACK)).toEqual(["notified first", "owed_nowhere"]);
     const metrics = await (await fetch(`${address}/metrics`)).text();
     expect(metrics).toContain('lenswatch_notifications_owed{receiver="ops",integration="slack"} 1');
     expect(slack.messages).toHaveLength(1);

@@ -232,10 +232,10 @@ describe("who is told", () => {
 
   test("no reminders while an alert waits for its schedule", () => {
     const nights: Kind[] = [...fine(18), ...dark(2), ...Array<Kind>(12).fill("outside"), ...dark(2)];
-    const told = [["ops", { first: 1, reminder: 1, resolved: 1 }]];
-    expect(reasons([history("a", nights)], setupOf([offline()]))).toEqual(told);
+    const notified = [["ops", { first: 1, reminder: 1, resolved: 1 }]];
+    expect(reasons([history("a", nights)], setupOf([offline()]))).toEqual(notified);
     const whole = [history("a", nights), history("b", nights)];
-    expect(reasons(whole, setupOf([locationOffline()]))).toEqual(told);
+    expect(reasons(whole, setupOf([locationOffline()]))).toEqual(notified);
   });
 
   test("more groups at once than the route wants told one by one are one message", () => {

@@ -98,12 +98,12 @@ function machine(rule: Rule, subject: string, intervalMs: number, episodes: Epis
   const tell = (endedAt: number | undefined) => episodes.push({ rule: rule.id, subject, firedAt, endedAt });
   return {
     see(now: number, evidence: (firing: boolean) => boolean | undefined): void {
-      const holds = evidence(phase === "firing" || phase === "clearing");
-      if (holds === undefined) return;
+      const suppressions = evidence(phase === "firing" || phase === "clearing");
+      if (suppressions === undefined) return;
       const gap = now - seenAt;
       if (gap <= 3 * intervalMs) counted += gap;
       seenAt = now;
-      if (holds) {
+      if (suppressions) {
         if (phase === "idle") {
           phase = "pending";
           counted = 0;

@@ -31,7 +31,7 @@ export function auditRecording(tellings: readonly Telling[], one: RecordingCase)
 
 function createDesk(one: RecordingCase) {
   const { dark, integration, subject } = one;
-  const duties = createDuties(one);
+  const roles = createDuties(one);
   const verdicts: Verdict[] = [];
   const delays: Delay[] = [];
   /** By dark time: what was told of its beginning, of its end, and which were told with an earlier one. */
@@ -47,12 +47,12 @@ function createDesk(one: RecordingCase) {
 
   /** Of those a line may speak of: one that is still to be told, before all one that has to be. */
   function likeliest(possible: readonly number[]): number | undefined {
-    const untold = possible.filter((i) => !begun.has(i));
-    return untold.find((i) => duties.mustBeTold(span(i))) ?? untold[0] ?? possible[0];
+    const unnotified = possible.filter((i) => !begun.has(i));
+    return unnotified.find((i) => roles.mustBeTold(span(i))) ?? unnotified[0] ?? possible[0];
   }
 
   function checkHushed(telling: Telling): void {
-    const why = duties.hushed(telling);
+    const why = roles.hushed(telling);
     if (why !== undefined) judge("false", telling, `told offline ${why}`);
   }
 
@@ -62,12 +62,12 @@ function createDesk(one: RecordingCase) {
       judge("false", telling, "told offline though it was online");
       return;
     }
-    if (!duties.lastedEnough(span(outage), telling.at))
+    if (!roles.lastedEnough(span(outage), telling.at))
       judge("false", telling, "told offline before it was for as long as the rule asks");
     checkHushed(telling);
     const first = begun.get(outage);
     if (first) judge("doubled", telling, "told offline twice", ended.get(outage) ?? first);
-    else delay("firing", duties.freeFrom(span(outage), telling.at), telling);
+    else delay("firing", roles.freeFrom(span(outage), telling.at), telling);
     checkStale(outage, telling);
     if (!first || ended.has(outage)) open.push({ outage, telling });
     ended.delete(outage);
@@ -79,8 +79,8 @@ function createDesk(one: RecordingCase) {
     const from = span(outage).to;
     const to = telling.at - SENDING_MS;
     const next = dark[outage + 1];
-    if ((next && next.from < to) || duties.excuse(span(outage)) === "flapping") return;
-    if (duties.isSurelyBack(from, to))
+    if ((next && next.from < to) || roles.excuse(span(outage)) === "flapping") return;
+    if (roles.isSurelyBack(from, to))
       judge("false", telling, `told offline though it was back since ${iso(from)}`);
   }
 
@@ -104,10 +104,9 @@ function createDesk(one: RecordingCase) {
     }
     open.shift();
     cover(current.outage, beganBetween(current.telling).to + telling.lastedMs + 1_000 + TOLERANCE_MS);
-    if (!duties.wasBack(span(current.outage).from, telling.at))
+    if (!roles.wasBack(span(current.outage).from, telling.at))
       judge("false", telling, "told recovered while it was dark, or outside its schedule");
-    if (duties.isFlapping(telling))
-      judge("false", telling, "told recovered while it was told to be flapping");
+    if (roles.isFlapping(telling)) judge("false", telling, "told recovered while it was told to be flapping");
     close(current.outage, telling);
   }
 
@@ -119,9 +118,9 @@ function createDesk(one: RecordingCase) {
       judge("false", telling, "told of an outage there was not");
       return;
     }
-    if (!duties.lastedEnough(span(outage), telling.at))
+    if (!roles.lastedEnough(span(outage), telling.at))
       judge("false", telling, "told of an outage shorter than the rule asks");
-    if (!duties.wasBack(span(outage).from, telling.at))
+    if (!roles.wasBack(span(outage).from, telling.at))
       judge("false", telling, "told to be back while it was dark, or outside its schedule");
     const first = ended.get(outage) ?? begun.get(outage);
     if (first) judge("doubled", telling, "told late, and before", first);
@@ -142,7 +141,7 @@ function createDesk(one: RecordingCase) {
     while (covered.has(last + 1)) last++;
     ended.delete(outage);
     ended.set(outage, telling);
-    delay("recovered", duties.excuse(span(outage)) === "flapping" ? undefined : dark[last]?.to, telling);
+    delay("recovered", roles.excuse(span(outage)) === "flapping" ? undefined : dark[last]?.to, telling);
   }
 
   function delay(says: Delay["says"], flip: Instant | undefined, { at, integration: to }: Telling): void {
@@ -166,16 +165,15 @@ function createDesk(one: RecordingCase) {
       const excused: Excuse[] = [];
       let mustBeTold = 0;
       for (const [i, { from, to }] of dark.entries()) {
-        const must = duties.mustBeTold({ from, to });
+        const must = roles.mustBeTold({ from, to });
         if (must) mustBeTold++;
         if (begun.has(i) || covered.has(i)) continue;
         const why = `dark for ${to - from} ms, never told`;
         if (must) verdicts.push({ kind: "lost", integration, subject, at: from, why });
-        else if (duties.wasLong({ from, to }))
-          excused.push(duties.excuse({ from, to }) ?? "outside_schedule");
+        else if (roles.wasLong({ from, to })) excused.push(roles.excuse({ from, to }) ?? "outside_schedule");
       }
       for (const { telling, outage } of open)
-        if (duties.mustEnd(outage)) judge("unresolved", telling, "told offline, never told back");
+        if (roles.mustEnd(outage)) judge("unresolved", telling, "told offline, never told back");
       return { verdicts, delays, mustBeTold, excused };
     },
   };

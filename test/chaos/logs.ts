@@ -14,7 +14,7 @@ const Timeline = z.object({
   ),
 });
 
-const TOLD = new Set(["told", "told_end", "told_late", "reminded"]);
+const TOLD = new Set(["told", "notified_end", "notified_late", "reminded"]);
 const ANSWER_MS = 5_000;
 
 /** What was told of a recording being offline, oldest first; empty where nobody answers. `url`: any replica. */

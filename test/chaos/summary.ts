@@ -43,7 +43,7 @@ const NOTING_MS = 20_000;
 const REASONS: Partial<Record<Says, readonly string[]>> = {
   firing: ["told"],
   still: ["reminded"],
-  recovered: ["told_end", "told_late"],
+  recovered: ["notified_end", "notified_late"],
 };
 
 export interface Spelled {

@@ -19,7 +19,7 @@ async function roundAfter(...agesMs: number[]): Promise<HeartbeatOutcome[]> {
     intervalMs: MINUTE,
     statusIntervalMs: 10 * SECOND,
     requestTimeoutMs: 20 * SECOND,
-    takeTurn: async () => true,
+    takeLease: async () => true,
     call: async () => undefined,
     beat: (outcome) => void outcomes.push(outcome),
   });

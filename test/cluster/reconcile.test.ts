@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createUpkeep, createWake } from "../../src/cluster/reconcile.ts";
+import { createReconcile, createWake } from "../../src/cluster/reconcile.ts";
 import { createSchedules } from "../../src/cluster/schedulers.ts";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { createDigestSchedule } from "../../src/digest/schedule.ts";
@@ -114,7 +114,7 @@ function upkeepOf(stored: [string, number][], attempt: Attempt | undefined, know
   if (known) assigned.set(new Map([["north", 0]]));
   const calls: string[] = [];
   const woken: [string, number][] = [];
-  const heal = createUpkeep({
+  const reconcile = createReconcile({
     clock: { now: () => T0 },
     log: silentLogger,
     groups: {
@@ -135,31 +135,31 @@ function upkeepOf(stored: [string, number][], attempt: Attempt | undefined, know
     },
     integrations: ["late", "soon"],
     statusIntervalMs: STATUS,
-    lookAtDigests: async () => void calls.push("digests"),
+    enqueueDueDigests: async () => void calls.push("digests"),
     refill: async () => void calls.push("refill"),
-    lookAtMemory: async () => {},
+    checkColdStart: async () => {},
     wake: async (due) => void woken.push(...due),
   });
-  return { heal, calls, woken, assigned };
+  return { reconcile, calls, woken, assigned };
 }
 
 it("what is overdue is woken; a step that fails holds up no other", async () => {
-  const { heal, calls, woken } = upkeepOf([["north", 0]], undefined);
-  await heal();
+  const { reconcile, calls, woken } = upkeepOf([["north", 0]], undefined);
+  await reconcile();
   expect(woken).toEqual([["late", T0 - 301]]);
   expect(calls).toEqual(["revive", "digests"]);
 });
 
 it("follows what another replica assigned, and reads the names of what it listed once", async () => {
-  const { heal, calls, assigned } = upkeepOf(
+  const { reconcile, calls, assigned } = upkeepOf(
     [
       ["north", 0],
       ["south", 1],
     ],
     good(T0),
   );
-  await heal();
-  await heal();
+  await reconcile();
+  await reconcile();
   expect(assigned.shards()).toEqual([0, 1]);
   expect(calls.filter((call) => call === "locations")).toHaveLength(1);
 });
@@ -176,8 +176,8 @@ it.for<[string, boolean, Attempt | undefined, boolean]>([
   ["and not before", false, { goodAt: 0, attemptedAt: T0 - STATUS + 1, error: "x" }, false],
   ["an account without locations is looked at as often", true, good(T0 - STATUS), true],
 ])("%s", async ([, refilled, attempt, known]) => {
-  const { heal, calls, assigned } = upkeepOf([], attempt, known);
-  await heal();
+  const { reconcile, calls, assigned } = upkeepOf([], attempt, known);
+  await reconcile();
   expect(calls.includes("refill")).toBe(refilled);
   expect(assigned.shards()).toEqual(known ? [0] : []);
 });

@@ -61,8 +61,8 @@ describe("lenswatch status", () => {
     expect(await lenswatch(["status", "--url", address])).toEqual({
       stdout: `\
 LOCATION  RECORDING  STATUS   SINCE                            QUALITY  UPTIME 24 H  ALERTS
-Leeds     Till 2     offline  2026-01-31 11:58 UTC (1 m 30 s)        –       50.0 %  RecordingOffline (LowUptime)
-Leeds     Till 10    online   2026-01-31 11:00 UTC (1 h)        99.9 %      100.0 %
+Leeds     Till 2     offline  2026-01-31 11:58 UTC (1 m 30 s)        –         50 %  RecordingOffline (LowUptime)
+Leeds     Till 10    online   2026-01-31 11:00 UTC (1 h)       99.96 %        100 %
 loc-2     rec-3      unknown  –                                      –            –
 
 3 recordings: 1 online, 1 offline, 1 unknown

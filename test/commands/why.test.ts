@@ -34,7 +34,7 @@ const story: readonly LogLine[] = [
     ...recording("", NOW - 2 * HOUR, "firing", { ruleId: "LocationOffline" }),
     subject: { kind: "location", id: "loc-1" },
   },
-  recording("rec-1", NOW - HOUR, "told", { ruleId: "RecordingOffline", integration: "ops/slack/0" }),
+  recording("rec-1", NOW - HOUR, "notified", { ruleId: "RecordingOffline", integration: "ops/slack/0" }),
   recording("left", NOW - HOUR, "forgotten"),
 ];
 
@@ -88,7 +88,7 @@ Sat 31 Jan 2026, UTC
       about: { kind: "recording", id: "rec-1" },
       rule: "RecordingOffline",
       integration: "ops/slack/0",
-      reason: "told",
+      reason: "notified",
       detail: null,
       text: "RecordingOffline: told to ops/slack/0",
     });

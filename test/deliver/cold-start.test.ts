@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
-import { createStart } from "../../src/deliver/cold-start.ts";
-import type { HeldAlert } from "../../src/deliver/suppression.ts";
+import { createColdStart } from "../../src/deliver/cold-start.ts";
+import type { SuppressibleAlert } from "../../src/deliver/suppression.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import type { Started } from "../../src/store/cold-start.ts";
 import type { Attempt } from "../../src/store/shards.ts";
@@ -10,7 +10,7 @@ import { firing, HOUR, MINUTE, SECOND, T0 } from "../store/fixtures.ts";
 const good = (at: number): Attempt => ({ goodAt: at, attemptedAt: at });
 const failed = (at: number): Attempt => ({ goodAt: 0, attemptedAt: at, error: "no" });
 
-const held = (name: string, ...by: string[]): HeldAlert => ({
+const suppressed = (name: string, ...by: string[]): SuppressibleAlert => ({
   alert: firing(name),
   silencedBy: [],
   inhibitedBy: by.map((one) => firing(one)),
@@ -37,7 +37,7 @@ function lookerAt(stored: {
         ["south", 1],
       ]),
   );
-  const { look } = createStart({
+  const { look } = createColdStart({
     clock,
     log: silentLogger,
     start: {
@@ -57,7 +57,7 @@ function lookerAt(stored: {
     waiting: ["ops", "program"],
     rules: [],
     statusIntervalMs: 30 * SECOND,
-    held: async () => [held("site"), held("camera", "site")],
+    suppressed: async () => [suppressed("site"), suppressed("camera", "site")],
     wake: async (due) => void woken.push(...due.keys()),
   });
   return { look, sums, woken, clock };

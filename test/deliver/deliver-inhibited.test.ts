@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
 import type { Notification } from "../../src/alerting/notification.ts";
 import { createDeliver, type Refusal } from "../../src/deliver/deliver.ts";
-import { createHolds } from "../../src/deliver/suppression.ts";
+import { createSuppression } from "../../src/deliver/suppression.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { rootRoute } from "../http/serve.ts";
@@ -46,7 +46,7 @@ describeWithRedis("a recording that waits for pace while its location goes dark"
     const { groups } = store;
     const clock = { at: T0, now: () => clock.at };
     const said: string[] = [];
-    const holds = createHolds({ clock, store, route: rootRoute, inhibitRules });
+    const suppressions = createSuppression({ clock, store, route: rootRoute, inhibitRules });
     let waited = false;
     async function wait<T>(reply: T): Promise<T> {
       if (!waited) await meanwhile();
@@ -65,13 +65,13 @@ describeWithRedis("a recording that waits for pace while its location goes dark"
             : groups.claim(...args),
         pace: async () => (waits === "after it is claimed" && !waited ? wait(PACE) : 0),
       },
-      channels: new Map([[slack.id, { integration: slack, send: async (n) => void said.push(wordsOf(n)) }]]),
+      senders: new Map([[slack.id, { integration: slack, send: async (n) => void said.push(contentOf(n)) }]]),
       externalUrl: undefined,
       stormMs: 0,
-      holds: (claims) => holds.ofGroups(claims),
+      suppressions: (claims) => suppressions.ofGroups(claims),
       toRefusal: (thrown) => thrown as Refusal,
       wake: async () => {},
-      told() {},
+      notified() {},
       failed() {},
       suppressed() {},
     });
@@ -79,7 +79,7 @@ describeWithRedis("a recording that waits for pace while its location goes dark"
       said,
       async deliver(passMs = 0) {
         clock.at += passMs;
-        for (let turn = 0; turn < 4; turn++) {
+        for (let batch = 0; batch < 4; batch++) {
           await deliver(slack.id);
           clock.at += 2 * SECOND;
         }
@@ -90,14 +90,14 @@ describeWithRedis("a recording that waits for pace while its location goes dark"
   it.each(WAITS)(
     "%s: is not told while that fires, nor afterwards: its location spoke for it",
     async (waits) => {
-      const remember = rememberer(room());
-      const run = stage(waits, async () => void (await remember(T0 + 5, fires(shop, at("shop")))));
-      await remember(T0, fires(camera, at("cam")));
+      const commit = rememberer(room());
+      const run = stage(waits, async () => void (await commit(T0 + 5, fires(shop, at("shop")))));
+      await commit(T0, fires(camera, at("cam")));
       await run.deliver();
       expect(run.said).toEqual(["+shop for 1"]);
-      await remember(T0 + 60 * SECOND, ends(camera, T0 + 60 * SECOND));
+      await commit(T0 + 60 * SECOND, ends(camera, T0 + 60 * SECOND));
       await run.deliver(HOUR);
-      await remember(T0 + HOUR, ends(shop, T0 + HOUR));
+      await commit(T0 + HOUR, ends(shop, T0 + HOUR));
       await run.deliver(HOUR);
       expect(run.said).toEqual(["+shop for 1", "-shop"]);
     },
@@ -106,12 +106,12 @@ describeWithRedis("a recording that waits for pace while its location goes dark"
   it.each(WAITS)(
     "%s: is told once, as what was, where both were over before its turn came: nobody has heard of it",
     async (waits) => {
-      const remember = rememberer(room());
+      const commit = rememberer(room());
       const run = stage(waits, async () => {
-        await remember(T0 + 5, fires(shop, at("shop")));
-        await remember(T0 + 20, ends(camera, T0 + 20), ends(shop, T0 + 20));
+        await commit(T0 + 5, fires(shop, at("shop")));
+        await commit(T0 + 20, ends(camera, T0 + 20), ends(shop, T0 + 20));
       });
-      await remember(T0, fires(camera, at("cam")));
+      await commit(T0, fires(camera, at("cam")));
       await run.deliver();
       await run.deliver(HOUR);
       expect(run.said.sort()).toEqual(["-cam late", "-shop late"]);
@@ -119,7 +119,7 @@ describeWithRedis("a recording that waits for pace while its location goes dark"
   );
 });
 
-function wordsOf({ firing: fire, resolved }: Notification): string {
+function contentOf({ firing: fire, resolved }: Notification): string {
   const nameOf = (alert: Alert) => alert.subject.id;
   return [
     ...fire.map((alert) => `+${nameOf(alert)}${alert.standsFor ? ` for ${alert.standsFor.recordings}` : ""}`),

@@ -107,7 +107,7 @@ interface Heard {
 
 class World {
   readonly room: Room;
-  readonly remember: ReturnType<typeof rememberer>;
+  readonly commit: ReturnType<typeof rememberer>;
   now = T0;
   readonly current = new Map<string, Alert>();
   /** Every episode that ever was, with its end. */
@@ -120,7 +120,7 @@ class World {
 
   constructor(redis: Redis) {
     this.room = openRoom(this.#doubling(redis));
-    this.remember = rememberer(openRoomLike(this.room, redis));
+    this.commit = rememberer(openRoomLike(this.room, redis));
   }
 
   /** A connection that loses a reply: ioredis sends such a command again. */
@@ -148,12 +148,12 @@ class World {
     if (alert) {
       this.current.delete(name);
       this.episodes.set(alert.id, { alert, endsAt: this.now });
-      await this.remember(this.now, ends(alert, this.now));
+      await this.commit(this.now, ends(alert, this.now));
     } else {
       const begun = firing(name, this.now);
       this.current.set(name, begun);
       this.episodes.set(begun.id, { alert: begun, endsAt: undefined });
-      await this.remember(this.now, fires(begun, ...PLACES[name]));
+      await this.commit(this.now, fires(begun, ...PLACES[name]));
     }
   }
 
@@ -198,12 +198,12 @@ class World {
       clock: { now: () => this.now },
       log: silentLogger,
       groups,
-      channels: new Map([[target.id, { integration: target, send }]]),
+      senders: new Map([[target.id, { integration: target, send }]]),
       externalUrl: undefined,
       stormMs: 30 * SECOND,
       toRefusal: () => refusal,
       wake: async () => {},
-      told() {},
+      notified() {},
       failed() {},
       suppressed() {},
     });
@@ -348,7 +348,7 @@ describeWithRedis("delivery over the real Redis", () => {
         await world.settle();
         for (const { key } of [...world.current.values()]) await world.flip(key as (typeof NAMES)[number]);
         await world.settle();
-        for (const { id } of integrations) expect(await world.room.store.groups.told(id)).toEqual([]);
+        for (const { id } of integrations) expect(await world.room.store.groups.notified(id)).toEqual([]);
         expect(await world.room.store.shards.alerts()).toEqual([]);
         // These go by themselves, after a while that no clock of a test moves.
         const left = (await world.room.keys()).filter((key) => !/^(?:grp:|storm:|logs?\b)/.test(key));

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Notification, NotifyErrorCode } from "../../src/alerting/notification.ts";
-import type { Told } from "../../src/alerting/notification-log.ts";
+import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
 import type { Annotate } from "../../src/deliver/annotate.ts";
 import { createDeliver, LEASE_MS, type Refusal, SEND_DEADLINE_MS } from "../../src/deliver/deliver.ts";
 import { toNotification } from "../../src/deliver/to-notification.ts";
@@ -19,7 +19,11 @@ import { firing, HOUR, integration, MINUTE, over, SECOND, T0 } from "../store/fi
 const slack = integration("ops/slack/0");
 const camera = firing("cam");
 
-const told = (alert: Alert, toldAt: number): Told => ({ alert, toldAt, groupId: "g" });
+const notified = (alert: Alert, notifiedAt: number): NotificationLogEntry => ({
+  alert,
+  notifiedAt,
+  groupId: "g",
+});
 
 function claimOf(more: Partial<Claimed> = {}): Claimed {
   return {
@@ -32,10 +36,10 @@ function claimOf(more: Partial<Claimed> = {}): Claimed {
     groupFailures: 0,
     failures: 0,
     alerts: [camera],
-    told: new Map(),
+    notified: new Map(),
     lost: [],
-    heldBefore: [],
-    maybeTold: [],
+    suppressedBefore: [],
+    maybeNotified: [],
     stormGroups: undefined,
     ...more,
   };
@@ -97,7 +101,7 @@ function stage(script: Script) {
     clock: { now: () => now },
     log,
     groups,
-    channels: new Map([
+    senders: new Map([
       [
         who.id,
         {
@@ -114,7 +118,7 @@ function stage(script: Script) {
     ...(script.annotate ? { annotate: script.annotate } : {}),
     toRefusal: (thrown) => thrown as Refusal,
     wake: async (due) => void calls.push(["wake", Object.fromEntries(due)]),
-    told: (_who, reason, latency) => void calls.push(["told", reason, latency]),
+    notified: (_who, reason, latency) => void calls.push(["notified", reason, latency]),
     failed: (_who, code) => void calls.push(["failed", code]),
     suppressed: (_who, why) => void calls.push(["suppressed", why]),
   });
@@ -145,7 +149,7 @@ const refuse =
   };
 
 const only = (calls: readonly unknown[][], name: string) =>
-  calls.filter(([called]) => called === name).map(([, ...rest]) => rest);
+  calls.filter(([called]) => called === name).map(([, ...drain]) => drain);
 
 const lineOf = ({ subject, ruleId }: Alert, at: number, reason: string, detail: string) => ({
   subject,
@@ -176,18 +180,18 @@ it("says what is new, writes it down and arms the reminder", async () => {
   });
   const now = T0 + MINUTE;
   expect(run.calls).toEqual([
-    ["told", "first", 60],
+    ["notified", "first", 60],
     [
       "settle",
       "g",
       {
         now,
         said: true,
-        told: [told(camera, now)],
+        notified: [notified(camera, now)],
         over: ["gone@1"],
-        untold: [],
+        unnotified: [],
         nextAt: now + 4 * HOUR,
-        lines: [lineOf(camera, now, "told", "first")],
+        lines: [lineOf(camera, now, "notified", "first")],
       },
     ],
     ["wake", { [slack.id]: now + 4 * HOUR }],
@@ -212,7 +216,7 @@ it.for(["busy", "backoff", "gather"] as const)(
 );
 
 it("nothing new: settles without a message, looks again for the reminder, and says why", async () => {
-  const known = claimOf({ told: new Map([[camera.id, told(camera, T0 - MINUTE)]]) });
+  const known = claimOf({ notified: new Map([[camera.id, notified(camera, T0 - MINUTE)]]) });
   const run = stage({ claims: [known] });
   await run.deliver();
   expect(run.sent).toEqual([]);
@@ -221,7 +225,15 @@ it("nothing new: settles without a message, looks again for the reminder, and sa
     [
       "settle",
       "g",
-      { now: T0, said: false, told: [], over: [], untold: [], nextAt: T0 - MINUTE + 4 * HOUR, lines: [] },
+      {
+        now: T0,
+        said: false,
+        notified: [],
+        over: [],
+        unnotified: [],
+        nextAt: T0 - MINUTE + 4 * HOUR,
+        lines: [],
+      },
     ],
     ["wake", { [slack.id]: T0 - MINUTE + 4 * HOUR }],
   ]);
@@ -232,8 +244,8 @@ it("over before it was due: leaves this group silently, and stays owed in others
   const run = stage({ claims: [claimOf({ alerts: [brief] })] });
   await run.deliver();
   expect(run.sent).toEqual([]);
-  expect(only(run.calls, "suppressed")).toEqual([["resolved_before_told"]]);
-  expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({ said: false, over: [], untold: [camera.id] });
+  expect(only(run.calls, "suppressed")).toEqual([["resolved_before_notified"]]);
+  expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({ said: false, over: [], unnotified: [camera.id] });
 });
 
 it("began and ended while only the receiver was in trouble: told once, late, and done with everywhere", async () => {
@@ -243,9 +255,9 @@ it("began and ended while only the receiver was in trouble: told once, late, and
   expect(run.sent[0]?.notification.resolved).toMatchObject([{ id: camera.id, isNew: true }]);
   expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({
     said: true,
-    told: [],
+    notified: [],
     over: [camera.id],
-    untold: [],
+    unnotified: [],
   });
 });
 
@@ -253,13 +265,13 @@ it("where ends are not to be told, they leave without a message", async () => {
   const quiet = { ...slack, sendResolved: false };
   const ended = claimOf({
     alerts: [over(camera, T0)],
-    told: new Map([[camera.id, told(camera, T0 - HOUR)]]),
+    notified: new Map([[camera.id, notified(camera, T0 - HOUR)]]),
   });
   const run = stage({ who: quiet, claims: [ended] });
   await run.deliver();
   expect(run.sent).toEqual([]);
   expect(only(run.calls, "suppressed")).toEqual([["send_resolved_off"]]);
-  expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({ over: [camera.id], untold: [] });
+  expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({ over: [camera.id], unnotified: [] });
 });
 
 it("without a pace token the group is given back until there is one, and decided anew then", async () => {
@@ -306,9 +318,9 @@ describe("a storm", () => {
     expect(ended).toHaveLength(11);
     expect(ended[3]).toMatchObject({
       group: "g3",
-      settle: { said: true, told: [{ alert: { id: firing("cam3").id }, toldAt: T0, groupId: "g3" }] },
+      settle: { said: true, notified: [{ alert: { id: firing("cam3").id }, notifiedAt: T0, groupId: "g3" }] },
     });
-    expect(only(run.calls, "told")).toEqual([["first", 0]]);
+    expect(only(run.calls, "notified")).toEqual([["first", 0]]);
   });
 
   it("whose groups have next to nothing to say is none: the quiet ones are settled, the first speaks alone", async () => {
@@ -349,7 +361,7 @@ describe("a storm", () => {
         slack,
         shops(2).map((claim) => ({ claim })),
         {
-          say: "first",
+          notify: "first",
           firing: alerts.map((alert) => ({ ...alert, fingerprint: "f", isNew: true })),
           resolved: resolved.map((alert) => ({ ...alert, fingerprint: "f", isNew: false })),
         },
@@ -368,7 +380,7 @@ it("a claim that grew old on its way is given back, not sent under a lease that 
   expect(only(run.calls, "postpone")).toEqual([["g", { now: T0 + 2_600, at: T0 + 2_600 }]]);
   expect(run.leases.slice(0, 2)).toEqual([LEASE_MS, 2 * LEASE_MS]);
   expect(run.sent).toHaveLength(1);
-  expect(only(run.calls, "told")).toHaveLength(1);
+  expect(only(run.calls, "notified")).toHaveLength(1);
 });
 
 const RESTS: readonly [NotifyErrorCode, least: number, most: number][] = [
@@ -422,7 +434,7 @@ it("an invalid message is sent once more as plain text within the same deadline"
   expect(run.sent.map(({ plain }) => plain)).toEqual([false, true]);
   expect(run.sent[0]?.signal).toBe(run.sent[1]?.signal);
   expect(run.sent[0]?.notification.messageId).toBe(run.sent[1]?.notification.messageId);
-  expect(only(run.calls, "told")).toHaveLength(1);
+  expect(only(run.calls, "notified")).toHaveLength(1);
   expect(only(run.calls, "failed")).toEqual([]);
 });
 
@@ -442,7 +454,7 @@ it("what keeps failing is logged once, and once more when it gets through", asyn
   expect(said).toEqual([
     "warn: a message was not accepted; it is kept and tried again",
     "debug: still not told",
-    "info: told",
+    "info: notified",
     "info: messages get through again",
   ]);
 });
@@ -480,7 +492,9 @@ it("what was told is written down as soon as Redis takes it, before anything els
 
 it("a group of everything there is does not break what comes after its message", async () => {
   const fleet = Array.from({ length: 150_000 }, (_, i) => firing(`cam-${i}`));
-  const run = stage({ claims: [claimOf({ alerts: fleet, told: new Map([["x@1", told(camera, T0)]]) })] });
+  const run = stage({
+    claims: [claimOf({ alerts: fleet, notified: new Map([["x@1", notified(camera, T0)]]) })],
+  });
   await run.deliver();
   expect(only(run.calls, "settle")).toHaveLength(1);
   expect(run.logged.filter(({ level }) => level === "error")).toEqual([]);
@@ -517,7 +531,7 @@ it("stopped, it takes no new group; an integration that is not configured is nob
 
 it("a store that throws ends the run with one line; the lease brings the group back", async () => {
   const run = stage({
-    claims: [claimOf({ told: new Map([[camera.id, told(camera, T0)]]) })],
+    claims: [claimOf({ notified: new Map([[camera.id, notified(camera, T0)]]) })],
     settle: () => Promise.reject(new Error("OOM")),
   });
   await run.deliver();
@@ -530,8 +544,8 @@ it("the summary of a start is a thread of its own, and another message after eac
   const summary = (dueSince: number) =>
     toNotification(
       slack,
-      [{ claim: { group: "started", labels: { complete: "true" }, told: new Map(), dueSince } }],
-      { say: "started", firing: [], resolved: [], start: { complete: true, unsettled: 0, held: 0 } },
+      [{ claim: { group: "started", labels: { complete: "true" }, notified: new Map(), dueSince } }],
+      { notify: "started", firing: [], resolved: [], start: { complete: true, unsettled: 0, suppressed: 0 } },
       T0 + HOUR,
       undefined,
     );
@@ -543,15 +557,15 @@ it("the summary of a start is a thread of its own, and another message after eac
 it("a message's id stays while it is tried again and changes with anything new", () => {
   const isNew = (alert: Alert) => ({ ...alert, fingerprint: "f", isNew: true });
   const idOf = (
-    claim: Partial<Pick<Claimed, "group" | "told">>,
-    say: "first" | "reminder",
+    claim: Partial<Pick<Claimed, "group" | "notified">>,
+    notify: "first" | "reminder",
     names: string[],
     now: number,
   ) =>
     toNotification(
       slack,
-      [{ claim: { group: "g", labels: {}, told: new Map(), dueSince: undefined, ...claim } }],
-      { say, firing: names.map((name) => isNew(firing(name))), resolved: [] },
+      [{ claim: { group: "g", labels: {}, notified: new Map(), dueSince: undefined, ...claim } }],
+      { notify, firing: names.map((name) => isNew(firing(name))), resolved: [] },
       now,
       undefined,
     ).messageId;
@@ -561,8 +575,8 @@ it("a message's id stays while it is tried again and changes with anything new",
   const others = [
     idOf({}, "first", ["a"], T0),
     idOf({ group: "h" }, "first", ["a", "b"], T0),
-    idOf({ told: new Map([["a", told(camera, T0)]]) }, "reminder", ["a", "b"], T0),
-    idOf({ told: new Map([["a", told(camera, T0 + HOUR)]]) }, "reminder", ["a", "b"], T0),
+    idOf({ notified: new Map([["a", notified(camera, T0)]]) }, "reminder", ["a", "b"], T0),
+    idOf({ notified: new Map([["a", notified(camera, T0 + HOUR)]]) }, "reminder", ["a", "b"], T0),
   ];
   expect(new Set([first, ...others]).size).toBe(5);
 });
@@ -612,7 +626,10 @@ describe("an integration that forgets", () => {
     const run = stage({
       who: forwarding,
       claims: [
-        claim({ alerts: [camera, other], told: new Map([camera, other].map((a) => [a.id, told(a, T0)])) }),
+        claim({
+          alerts: [camera, other],
+          notified: new Map([camera, other].map((a) => [a.id, notified(a, T0)])),
+        }),
       ],
     });
     run.pass(MINUTE);
@@ -620,26 +637,26 @@ describe("an integration that forgets", () => {
     const now = T0 + MINUTE;
     expect(run.sent[0]?.notification).toMatchObject({ reason: "resend" });
     expect(run.sent[0]?.notification.firing).toHaveLength(2);
-    expect(only(run.calls, "told")).toEqual([["resend", undefined]]);
+    expect(only(run.calls, "notified")).toEqual([["resend", undefined]]);
     expect(only(run.calls, "settle")).toMatchObject([
-      ["g", { told: [told(camera, now)], over: [], lines: [], nextAt: now + MINUTE }],
+      ["g", { notified: [notified(camera, now)], over: [], lines: [], nextAt: now + MINUTE }],
     ]);
     expect(run.logged.map(({ level }) => level)).toEqual(["debug"]);
   });
 
   it("is told an end, which stays, and is known to have been told", async () => {
     const ended = over(camera, T0 + SECOND);
-    const before = told(camera, T0);
+    const before = notified(camera, T0);
     const run = stage({
       who: forwarding,
-      claims: [claim({ alerts: [ended], told: new Map([[camera.id, before]]) })],
+      claims: [claim({ alerts: [ended], notified: new Map([[camera.id, before]]) })],
     });
     run.pass(2 * SECOND);
     await run.deliver();
-    const endToldAt = T0 + 2 * SECOND;
-    expect(only(run.calls, "told")).toEqual([["resolved", 1]]);
+    const endNotifiedAt = T0 + 2 * SECOND;
+    expect(only(run.calls, "notified")).toEqual([["resolved", 1]]);
     expect(only(run.calls, "settle")).toMatchObject([
-      ["g", { told: [{ ...before, endToldAt }], over: [], untold: [], nextAt: T0 + MINUTE }],
+      ["g", { notified: [{ ...before, endNotifiedAt }], over: [], unnotified: [], nextAt: T0 + MINUTE }],
     ]);
   });
 

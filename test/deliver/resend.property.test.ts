@@ -2,10 +2,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
-import type { Told } from "../../src/alerting/notification-log.ts";
-import { decideForward } from "../../src/alerting/resend.ts";
-import { joinSayings } from "../../src/alerting/storm.ts";
-import type { Hold } from "../../src/alerting/suppression.ts";
+import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
+import { needsResend } from "../../src/alerting/resend.ts";
+import { joinDecisions } from "../../src/alerting/storm.ts";
+import type { Suppression } from "../../src/alerting/suppression.ts";
 import { settlementOf } from "../../src/deliver/outcome.ts";
 import { toNotification } from "../../src/deliver/to-notification.ts";
 import type { Alert } from "../../src/health/alert.ts";
@@ -31,7 +31,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
 class World {
   now = T0;
   readonly members = new Map<string, Alert>();
-  readonly told = new Map<string, Told>();
+  readonly notified = new Map<string, NotificationLogEntry>();
   readonly silenced = new Set<string>();
   isNight = false;
   isReachable = true;
@@ -69,18 +69,18 @@ class World {
 
   deliver(): void {
     const alerts = [...this.members.values()];
-    const held = new Map<string, Hold>();
+    const suppressed = new Map<string, Suppression>();
     for (const { id, key } of alerts)
-      if (this.silenced.has(key)) held.set(id, { reason: "silenced", by: "s" });
-    const holds = {
+      if (this.silenced.has(key)) suppressed.set(id, { reason: "silenced", by: "s" });
+    const suppressions = {
       muted: this.isNight ? ({ reason: "muted", by: "night" } as const) : undefined,
-      held,
-      heldBefore: new Set<string>(),
-      maybeTold: new Set<string>(),
-      lookEveryMs: 1_000,
+      suppressed,
+      suppressedBefore: new Set<string>(),
+      maybeNotified: new Set<string>(),
+      recheckEveryMs: 1_000,
       standsFor: new Map(),
     };
-    const claim: Claimed & { holds: typeof holds } = {
+    const claim: Claimed & { suppressions: typeof suppressions } = {
       kind: "group",
       group: "g",
       labels: {},
@@ -90,25 +90,25 @@ class World {
       groupFailures: 0,
       failures: 0,
       alerts,
-      told: this.told,
+      notified: this.notified,
       lost: [],
-      heldBefore: [],
-      maybeTold: [],
+      suppressedBefore: [],
+      maybeNotified: [],
       stormGroups: 1,
-      holds,
+      suppressions,
     };
-    const decision = decideForward({ ...claim, now: this.now, sendResolved: true });
-    if (decision.say !== undefined) {
+    const decision = needsResend({ ...claim, now: this.now, sendResolved: true });
+    if (decision.notify !== undefined) {
       if (!this.isReachable) {
         this.dueAt = this.now + RESEND;
         return;
       }
-      this.post(toNotification(forwarding, [{ claim }], joinSayings([decision]), this.now, undefined));
+      this.post(toNotification(forwarding, [{ claim }], joinDecisions([decision]), this.now, undefined));
     }
     const settlement = settlementOf(claim, decision, { integration: forwarding.id, now: this.now });
-    for (const told of settlement.told) this.told.set(told.alert.id, told);
-    for (const id of [...settlement.over, ...settlement.untold]) {
-      this.told.delete(id);
+    for (const notified of settlement.notified) this.notified.set(notified.alert.id, notified);
+    for (const id of [...settlement.over, ...settlement.unnotified]) {
+      this.notified.delete(id);
       this.members.delete(id);
     }
     this.dueAt = decision.nextAt ?? Number.POSITIVE_INFINITY;
@@ -126,7 +126,7 @@ class World {
   }
 
   isTold(print: string): boolean {
-    return this.firing().some(({ id, labels }) => this.told.has(id) && fingerprint(labels) === print);
+    return this.firing().some(({ id, labels }) => this.notified.has(id) && fingerprint(labels) === print);
   }
 
   /** By name: what the Alertmanager takes for firing. */
@@ -154,10 +154,10 @@ test("an interval after the last trouble it believes all that fires, but what is
       const world = new World();
       for (const one of events) world.step(one);
       for (let i = 0; i < 2; i++) world.step({ kind: "nothing" });
-      const sent = world.firing().filter(({ id }) => world.told.has(id));
+      const sent = world.firing().filter(({ id }) => world.notified.has(id));
       expect(world.believed().sort()).toEqual(sent.map(({ key }) => key).sort());
       for (const { id, key } of world.firing())
-        if (!world.told.has(id)) expect(world.silenced.has(key) || world.isNight).toBe(true);
+        if (!world.notified.has(id)) expect(world.silenced.has(key) || world.isNight).toBe(true);
     }),
     { numRuns: 500 },
   );
@@ -173,7 +173,11 @@ test("once all is over and a quarter of an hour has passed, nothing is remembere
       world.isNight = false;
       world.dueAt = world.now;
       for (let i = 0; i < 20; i++) world.step({ kind: "nothing" });
-      expect([world.told.size, world.members.size, world.dueAt]).toEqual([0, 0, Number.POSITIVE_INFINITY]);
+      expect([world.notified.size, world.members.size, world.dueAt]).toEqual([
+        0,
+        0,
+        Number.POSITIVE_INFINITY,
+      ]);
       expect(world.believed()).toEqual([]);
     }),
     { numRuns: 300 },

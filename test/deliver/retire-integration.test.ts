@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Notification } from "../../src/alerting/notification.ts";
-import type { Channel } from "../../src/deliver/deliver.ts";
-import { sayFarewell } from "../../src/deliver/retire-integration.ts";
+import type { Sender } from "../../src/deliver/deliver.ts";
+import { retireIntegration } from "../../src/deliver/retire-integration.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { fires, firing, HOUR, integration, rememberer, T0, to, useRoom } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -15,28 +15,28 @@ describeWithRedis("an integration that is gone", () => {
   /** Two groups told of a camera each, their next reminder hours away, and a third not told yet. */
   async function toldOf(): Promise<void> {
     const { groups } = room().store;
-    const remember = rememberer(room());
+    const commit = rememberer(room());
     for (const camera of cameras) {
-      await remember(T0, fires(camera, to(gone.id, camera.subject.id, { groupWaitMs: 0 })));
+      await commit(T0, fires(camera, to(gone.id, camera.subject.id, { groupWaitMs: 0 })));
       const claim = await groups.claim(gone, camera.id, T0, 1_000);
       if (claim.kind !== "group") throw new Error(claim.kind);
-      const told = [{ alert: camera, toldAt: T0, groupId: claim.group }];
-      const outcome = { now: T0, said: true, told, over: [], untold: [], nextAt: T0 + HOUR };
+      const notified = [{ alert: camera, notifiedAt: T0, groupId: claim.group }];
+      const outcome = { now: T0, said: true, notified, over: [], unnotified: [], nextAt: T0 + HOUR };
       await groups.settle(gone, claim.group, camera.id, outcome);
     }
-    await remember(T0, fires(firing("untold"), to(gone.id, "untold")));
+    await commit(T0, fires(firing("untold"), to(gone.id, "untold")));
   }
 
-  function part(send: Channel["send"], retryAfterMs = 0) {
-    return sayFarewell(
+  function part(send: Sender["send"], retryAfterMs = 0) {
+    return retireIntegration(
       {
         clock: { now: () => T0 + 1_000 },
         log: silentLogger,
         groups: room().store.groups,
-        channels: new Map([[gone.id, { integration: { ...gone, paceMs: 0 }, send }]]),
+        senders: new Map([[gone.id, { integration: { ...gone, paceMs: 0 }, send }]]),
         externalUrl: undefined,
         toRefusal: () => ({ code: "network", retryAfterMs, scope: "endpoint", message: "refused" }),
-        told: () => {},
+        notified: () => {},
         failed: () => {},
         suppressed: () => {},
       },
@@ -53,7 +53,7 @@ describeWithRedis("an integration that is gone", () => {
     const ended = sent.flatMap(({ resolved }) => resolved.map(({ id, endReason }) => [id, endReason]));
     expect(ended.sort()).toEqual(cameras.map(({ id }) => [id, "no_longer_watched"]).sort());
     expect(sent.flatMap(({ firing }) => firing)).toEqual([]);
-    expect(await room().store.groups.told(gone.id)).toEqual([]);
+    expect(await room().store.groups.notified(gone.id)).toEqual([]);
     expect(await room().store.shards.alerts()).toHaveLength(3);
   });
 
@@ -63,6 +63,6 @@ describeWithRedis("an integration that is gone", () => {
       throw new Error("no");
     };
     expect(await part(refuse, HOUR)).toBe(false);
-    expect(await room().store.groups.told(gone.id)).toHaveLength(2);
+    expect(await room().store.groups.notified(gone.id)).toHaveLength(2);
   });
 });

@@ -4,7 +4,7 @@ import type { Route } from "../../src/alerting/route.ts";
 import { groupOf } from "../../src/alerting/routing.ts";
 import type { Silence } from "../../src/alerting/silence.ts";
 import type { NamedInterval } from "../../src/alerting/time-interval.ts";
-import { createHolds } from "../../src/deliver/suppression.ts";
+import { createSuppression } from "../../src/deliver/suppression.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Claimed } from "../../src/store/groups.ts";
 import { rootRoute } from "../http/serve.ts";
@@ -44,13 +44,13 @@ const silence: Silence = {
   annotations: {},
 };
 
-function holds(
+function suppressions(
   now: number,
   alerts: readonly Alert[],
   more: { silences?: Silence[]; acks?: string[]; route?: Route } = {},
 ) {
   const ack = { author: "dana", comment: "", at: T0 };
-  const { ofGroups, ofAll } = createHolds({
+  const { ofGroups, ofAll } = createSuppression({
     clock: { now: () => now },
     store: {
       firing: async () => alerts,
@@ -85,38 +85,38 @@ const claimOf = (alerts: readonly Alert[], of: Route = rootRoute): Claimed => {
     groupFailures: 0,
     failures: 0,
     alerts,
-    told: new Map(),
+    notified: new Map(),
     lost: [],
-    heldBefore: ["before"],
-    maybeTold: ["maybe"],
+    suppressedBefore: ["before"],
+    maybeNotified: ["maybe"],
     stormGroups: undefined,
   };
 };
 
 test("a group's alerts are held by whoever fires anywhere, and its own stand for those they hold", async () => {
-  const found = await holds(T0, [shop, inside, outside]).ofGroup(claimOf([shop, inside]));
+  const found = await suppressions(T0, [shop, inside, outside]).ofGroup(claimOf([shop, inside]));
   expect(found).toEqual({
     muted: undefined,
-    held: new Map([[inside.id, { reason: "inhibited", by: shop.id }]]),
-    heldBefore: new Set(["before"]),
-    maybeTold: new Set(["maybe"]),
-    lookEveryMs: 5 * MINUTE,
+    suppressed: new Map([[inside.id, { reason: "inhibited", by: shop.id }]]),
+    suppressedBefore: new Set(["before"]),
+    maybeNotified: new Set(["maybe"]),
+    recheckEveryMs: 5 * MINUTE,
     standsFor: new Map([[shop.id, { recordings: 1, locations: 0, names: ["Till"] }]]),
   });
 });
 
 test("what is over is held as what fires is, and stands for nobody", async () => {
-  const found = await holds(T0, [shop]).ofGroup(claimOf([over(inside, T0), over(shop, T0)]));
-  expect(found.held.get(inside.id)).toEqual({ reason: "inhibited", by: shop.id });
+  const found = await suppressions(T0, [shop]).ofGroup(claimOf([over(inside, T0), over(shop, T0)]));
+  expect(found.suppressed.get(inside.id)).toEqual({ reason: "inhibited", by: shop.id });
   expect(found.standsFor.size).toBe(0);
 });
 
 test("of several holds the one that ends by itself is named, an acknowledgement last", async () => {
   const acks = [inside.id, outside.id, shop.id];
-  const found = await holds(T0, [shop, inside, outside], { silences: [silence], acks }).ofGroup(
+  const found = await suppressions(T0, [shop, inside, outside], { silences: [silence], acks }).ofGroup(
     claimOf([shop, inside, outside]),
   );
-  expect([...found.held.values()]).toEqual([
+  expect([...found.suppressed.values()]).toEqual([
     { reason: "acknowledged", by: "dana" },
     { reason: "inhibited", by: shop.id },
     { reason: "silenced", by: "s", until: T0 + HOUR },
@@ -125,7 +125,7 @@ test("of several holds the one that ends by itself is named, an acknowledgement 
 
 test("a group is muted by the times of its own route, as it is configured now", async () => {
   const critical = firing("c", T0, { location_id: "1", severity: "critical" });
-  const all = holds(T0, [critical], { route });
+  const all = suppressions(T0, [critical], { route });
   expect((await all.ofGroup(claimOf([critical], muted))).muted).toEqual({
     reason: "muted",
     by: "night",
@@ -133,15 +133,15 @@ test("a group is muted by the times of its own route, as it is configured now", 
   });
   expect((await all.ofGroup(claimOf([critical]))).muted).toBeUndefined();
   expect(
-    (await holds(T0 + HOUR, [critical], { route }).ofGroup(claimOf([critical], muted))).muted,
+    (await suppressions(T0 + HOUR, [critical], { route }).ofGroup(claimOf([critical], muted))).muted,
   ).toBeUndefined();
-  expect((await holds(T0, [critical]).ofGroup(claimOf([critical], muted))).muted).toBeUndefined();
+  expect((await suppressions(T0, [critical]).ofGroup(claimOf([critical], muted))).muted).toBeUndefined();
 });
 
 test("for the API everything that fires is listed with all that holds it", async () => {
   const critical = firing("c", T0, { location_id: "2", severity: "critical" });
   const all = [shop, inside, critical];
-  const rows = await holds(T0, all, {
+  const rows = await suppressions(T0, all, {
     route,
     silences: [silence, { ...silence, id: "longer", endsAt: T0 + 2 * HOUR }],
     acks: [critical.id],
@@ -169,13 +169,13 @@ test("an alert is muted for the API only where every route that takes it is", as
       { ...rootRoute, key: "{}/all/1" },
     ],
   };
-  expect(await holds(T0, [critical], { route: both }).ofAll()).toMatchObject([{ mutedBy: [] }]);
+  expect(await suppressions(T0, [critical], { route: both }).ofAll()).toMatchObject([{ mutedBy: [] }]);
 });
 
 test("what holds ten thousand alerts is found without keeping everything else waiting", async () => {
   const alerts = Array.from({ length: 10_000 }, (_, i) => firing(`camera-${i}`, T0, { location_id: "3" }));
   const silences = Array.from({ length: 200 }, (_, i) => ({ ...silence, id: `s${i}` }));
-  const { ofAll } = holds(T0, alerts, { silences });
+  const { ofAll } = suppressions(T0, alerts, { silences });
   let done = false;
   const found = ofAll().finally(() => {
     done = true;

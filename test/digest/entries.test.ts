@@ -124,9 +124,9 @@ describeWithRedis("visitor counts of a digest", () => {
   it("are asked for in pages, and of the worst 500 locations", async () => {
     const service = serviceOf();
     const days = Array.from({ length: 510 }, (_, i) => untrusted(`place-${i}`, "2026-11-17"));
-    const { untrusted: told } = await addEntries(depsOf(service), digestOf(...days));
+    const { untrusted: notified } = await addEntries(depsOf(service), digestOf(...days));
     expect(service.asked.map(({ locations }) => locations.length)).toEqual(Array(20).fill(25));
-    expect(told.filter(({ entries }) => entries !== undefined)).toHaveLength(500);
+    expect(notified.filter(({ entries }) => entries !== undefined)).toHaveLength(500);
   });
 
   it("are the period's alone where weeks are refused", async () => {
@@ -153,8 +153,8 @@ describeWithRedis("visitor counts of a digest", () => {
       const service = serviceOf(({ locations }) => {
         if (down && locations.includes("place-29")) throw new ServiceError("timeout", "Too late: wait.");
       });
-      const known = ({ untrusted: told }: Digest) =>
-        told.filter(({ entries }) => entries !== undefined).length;
+      const known = ({ untrusted: notified }: Digest) =>
+        notified.filter(({ entries }) => entries !== undefined).length;
       const half = await addEntries(depsOf(service), digestOf(...days));
       expect([half.counts, known(half)]).toEqual(["failed", 25]);
       down = false;

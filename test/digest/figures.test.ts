@@ -3,7 +3,7 @@ import { parseConfig } from "../../src/config/load.ts";
 import { computeFleet, type FiguresDeps, type Fleet } from "../../src/digest/figures.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import type { RecordingState } from "../../src/health/shard-state.ts";
-import type { WatchedSpan } from "../../src/store/coverage.ts";
+import type { CoverageSpan } from "../../src/store/coverage.ts";
 import type { Incident } from "../../src/store/incidents.ts";
 import type { UptimeHistory } from "../../src/store/uptime.ts";
 
@@ -30,7 +30,7 @@ interface World {
   /** By shard: recording id → when it was last read. */
   readonly shards?: readonly Readonly<Record<string, number>>[];
   readonly ended?: readonly Incident[];
-  readonly watched?: readonly WatchedSpan[];
+  readonly coverage?: readonly CoverageSpan[];
   readonly completeSince?: number;
 }
 
@@ -72,7 +72,7 @@ function state(id: string, readAt: number): RecordingState {
   };
 }
 
-function depsOf({ shards = [{ a: NOW }], ended = [], watched = ALWAYS, completeSince = 0 }: World) {
+function depsOf({ shards = [{ a: NOW }], ended = [], coverage = ALWAYS, completeSince = 0 }: World) {
   const asked: [number, readonly string[]][] = [];
   const fleet: Fleet = {
     now: NOW,
@@ -95,7 +95,7 @@ function depsOf({ shards = [{ a: NOW }], ended = [], watched = ALWAYS, completeS
       completeSince: async () => completeSince,
     },
     shards: { alerts: async () => [] },
-    watched: { since: async () => watched },
+    coverage: { since: async () => coverage },
     uptime: {
       async histories(shard: number, ids: readonly string[]) {
         asked.push([shard, ids]);
@@ -139,17 +139,17 @@ describe("a digest's figures", () => {
   });
 
   test.each<[string, World]>([
-    ["began to watch in the middle of it", { watched: [{ from: at("18T02:00:00"), to: NOW }] }],
+    ["began to watch in the middle of it", { coverage: [{ from: at("18T02:00:00"), to: NOW }] }],
     [
       "was away for two hours",
       {
-        watched: [
+        coverage: [
           { from: 0, to: at("18T10:00:00") },
           { from: at("18T12:00:00"), to: NOW },
         ],
       },
     ],
-    ["never wrote down that it watched", { watched: [] }],
+    ["never wrote down that it watched", { coverage: [] }],
     [
       "was blind for two hours",
       { ended: [incident("ServiceUnreachable", at("18T10:00:00"), at("18T12:00:00"))] },
@@ -166,20 +166,20 @@ describe("a digest's figures", () => {
   });
 
   test("bear an hour in which nobody watched", async () => {
-    const watched = [
+    const coverage = [
       { from: 0, to: at("18T10:00:00") },
       { from: at("18T11:00:00"), to: NOW },
     ];
-    expect((await compute({ watched })).digest.before?.outages).toBe(0);
+    expect((await compute({ coverage })).digest.before?.outages).toBe(0);
   });
 
   test("tell when nobody watched in the period itself, unless it was a mere restart", async () => {
-    const watched = [
+    const coverage = [
       { from: at("19T09:00:00"), to: at("19T12:00:00") },
       { from: at("19T12:14:00"), to: at("19T20:00:00") },
       { from: at("19T20:15:00"), to: NOW },
     ];
-    const { digest } = await compute({ watched });
+    const { digest } = await compute({ coverage });
     expect(digest.unwatched).toEqual([
       { from: PERIOD.start, to: at("19T09:00:00") },
       { from: at("19T20:00:00"), to: at("19T20:15:00") },
@@ -189,7 +189,7 @@ describe("a digest's figures", () => {
 
   test("leave out what outside alerts say", async () => {
     const outside = { ...incident("RecordingOffline", at("19T10:00:00"), at("19T11:00:00"), "a") };
-    const ended = [{ ...outside, subject: { kind: "outside" as const, id: "a" } }];
+    const ended = [{ ...outside, subject: { kind: "external" as const, id: "a" } }];
     expect((await compute({ ended })).digest.totals.outages).toBe(0);
   });
 });

@@ -8,15 +8,15 @@ const timing = (now: number, more: Partial<Timing> = {}): Timing => ({
   keepFiringForMs: 60_000,
   ...more,
 });
-const pending = (heldMs: number, evidenceAt: number): Progress => ({
+const pending = (elapsedMs: number, evidenceAt: number): Progress => ({
   state: "pending",
-  heldMs,
+  elapsedMs,
   evidenceAt,
   firedAt: 0,
 });
-const firing = (heldMs: number, evidenceAt: number): Progress => ({
+const firing = (elapsedMs: number, evidenceAt: number): Progress => ({
   state: "firing",
-  heldMs,
+  elapsedMs,
   evidenceAt,
   firedAt: 1_000,
 });
@@ -100,7 +100,7 @@ describe("one step of an alert", () => {
       firing(0, 1),
       false,
       timing(30_001, { keepFiringForMs: 0 }),
-      { outcome: "resolved", heldMs: 0 },
+      { outcome: "resolved", elapsedMs: 0 },
     ],
     [
       "the first evidence against it only starts keep_firing_for",
@@ -121,7 +121,7 @@ describe("one step of an alert", () => {
       firing(30_001, 100_000),
       false,
       timing(130_000),
-      { outcome: "resolved", heldMs: 60_000 },
+      { outcome: "resolved", elapsedMs: 60_000 },
     ],
     [
       "a millisecond less is not",

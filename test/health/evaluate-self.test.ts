@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import {
   type Attempts,
-  type FleetEvidence,
-  type FleetJudgement,
-  type FleetState,
+  evaluateSelf,
   type IntegrationHealth,
-  judgeFleet,
+  type SelfAlertState,
+  type SelfEvaluation,
+  type SelfEvidence,
 } from "../../src/health/evaluate-self.ts";
 import type { Rule } from "../../src/health/rule.ts";
 import { deepFreeze, INTERVAL, MINUTE, rule, START } from "./shard-history.ts";
@@ -22,8 +22,8 @@ const DOWN = "service/analytics";
 /** Ticks of the fleet's judge: each says how asking went just now. */
 class FleetStory {
   now = START;
-  state: FleetState = {};
-  last: FleetJudgement = { next: {}, transitions: [], decisions: [] };
+  state: SelfAlertState = {};
+  last: SelfEvaluation = { next: {}, transitions: [], decisions: [] };
   rules: readonly Rule[];
 
   constructor(...rules: Rule[]) {
@@ -40,23 +40,23 @@ class FleetStory {
 
   requestTimeoutMs = 0;
 
-  tick(evidence: () => Partial<FleetEvidence>, afterMs = INTERVAL): string[] {
+  tick(evidence: () => Partial<SelfEvidence>, afterMs = INTERVAL): string[] {
     this.now += afterMs;
-    const all: FleetEvidence = {
+    const all: SelfEvidence = {
       shards: [],
       inventory: this.never(),
       uptimes: this.never(),
       failingIntegrations: [],
       ...evidence(),
     };
-    this.last = judgeFleet(deepFreeze(this.state), deepFreeze(all), {
+    this.last = evaluateSelf(deepFreeze(this.state), deepFreeze(all), {
       now: this.now,
       rules: this.rules,
       intervalMs: INTERVAL,
       uptimeIntervalMs: 10 * MINUTE,
       requestTimeoutMs: this.requestTimeoutMs,
     });
-    this.state = JSON.parse(JSON.stringify(this.last.next)) as FleetState;
+    this.state = JSON.parse(JSON.stringify(this.last.next)) as SelfAlertState;
     return this.last.transitions.map(({ kind, alert }) =>
       kind === "resolved" ? `${kind} ${alert.key} ${alert.endReason}` : `${kind} ${alert.key}`,
     );
@@ -112,8 +112,8 @@ describe("service: unreachable", () => {
     const story = new FleetStory(unreachable());
     story.tick(() => ({ shards: [story.bad(), story.bad()] }));
     const left = story.bad();
-    const told = Array.from({ length: 5 }, () => story.tick(() => ({ shards: [story.good(), left] })));
-    expect(told.flat()).toEqual([`resolved ServiceUnreachable/${DOWN} recovered`]);
+    const notified = Array.from({ length: 5 }, () => story.tick(() => ({ shards: [story.good(), left] })));
+    expect(notified.flat()).toEqual([`resolved ServiceUnreachable/${DOWN} recovered`]);
   });
 
   test("says so when the cause changes", () => {
@@ -124,7 +124,7 @@ describe("service: unreachable", () => {
     ]);
   });
 
-  const silent: [string, (story: FleetStory) => Partial<FleetEvidence>][] = [
+  const silent: [string, (story: FleetStory) => Partial<SelfEvidence>][] = [
     ["just after a start nobody was asked", (story) => ({ shards: [story.never(), story.never()] })],
     [
       "attempts of before our own downtime prove nothing",

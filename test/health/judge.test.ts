@@ -302,7 +302,7 @@ describe("outside the schedule, more closely", () => {
   });
 
   test("states outside of it are not counted as flapping, unless the rule does not ask", () => {
-    for (const [respectSchedule, told] of [
+    for (const [respectSchedule, notified] of [
       [true, 0],
       [false, 1],
     ] as const) {
@@ -315,7 +315,7 @@ describe("outside the schedule, more closely", () => {
         const said = story.sweepFor(MINUTE, { a: minute % 2 === 0 ? "online" : "offline" });
         fired += said.filter((one) => one.startsWith("firing")).length;
       }
-      expect(fired).toBe(told);
+      expect(fired).toBe(notified);
     }
   });
 });

@@ -47,7 +47,10 @@ describe("a recording missing from the answer", () => {
     story.sweep({ a: "offline" });
     story.sweep({ a: "offline" });
     expect(story.sweepFor(10 * MINUTE, {})).toEqual([`firing ${MISSING}`]);
-    expect(story.alertState("a", "RecordingOffline")).toMatchObject({ state: "pending", heldMs: INTERVAL });
+    expect(story.alertState("a", "RecordingOffline")).toMatchObject({
+      state: "pending",
+      elapsedMs: INTERVAL,
+    });
     expect(story.sweep({ a: "offline" })).toEqual([`resolved ${MISSING} recovered`]);
     expect(story.sweep({ a: "offline" }), "absence did not count").toEqual([
       "firing RecordingOffline/recording/a",

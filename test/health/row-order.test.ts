@@ -57,8 +57,8 @@ test("the set of low figures and asking for each say the same", () => {
     const low = (_: number, below: number) =>
       new Set([...figures.keys()].filter((id) => (figures.get(id) ?? 1) < below));
     if (withSet) story.context = () => ({ ...plain(), lowUptimes: low });
-    const told = [1, 2, 3].map(() => story.sweep({ a: "online", b: "online" }));
-    return { told, state: story.state };
+    const notified = [1, 2, 3].map(() => story.sweep({ a: "online", b: "online" }));
+    return { notified, state: story.state };
   };
   expect(tell(true)).toEqual(tell(false));
   expect(tell(true).state.recordings.get("b")?.alerts).toBeDefined();

@@ -1,6 +1,6 @@
 /** A fleet told tick by tick: each sweep says what the service answers, and the judgement is at hand. */
 
-import type { JudgeContext, Judgement } from "../../src/health/evaluation.ts";
+import type { Evaluation, EvaluationContext } from "../../src/health/evaluation.ts";
 import { judgeShard } from "../../src/health/judge.ts";
 import type { Location, Reading, Recording, StatusSnapshot } from "../../src/health/recording.ts";
 import type { Condition, Rule } from "../../src/health/rule.ts";
@@ -81,7 +81,7 @@ export function deepFreeze<Value>(value: Value): Value {
 export class Story {
   now = START;
   state: ShardState = emptyShard;
-  last: Judgement = { next: emptyShard, transitions: [], decisions: [] };
+  last: Evaluation = { next: emptyShard, transitions: [], decisions: [] };
   rules: readonly Rule[];
   locationIds: readonly string[] = ["L1"];
   excluded = new Set<string>();
@@ -97,7 +97,7 @@ export class Story {
     this.rules = rules;
   }
 
-  context(): JudgeContext {
+  context(): EvaluationContext {
     return {
       now: this.now,
       intervalMs: INTERVAL,

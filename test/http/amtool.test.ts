@@ -39,7 +39,7 @@ testWithAmtool("amtool adds an alert, with the admin token alone", async () => {
   const { address } = await serve({
     adminToken: "s3cret",
     clock: { now: () => Date.now() },
-    async takeAlerts(sent) {
+    async acceptAlerts(sent) {
       taken.push(...sent.map(([, alert]) => alert));
       return { outcome: "taken", refused: 0, most: 2_000 };
     },

@@ -1,6 +1,6 @@
 /** What somebody with the admin's token, or without it, may send: each body is taken or refused with a 4xx. */
 import { describe, expect, test } from "vitest";
-import { takeAlerts } from "../../src/alerting/external-alerts.ts";
+import { acceptAlerts } from "../../src/alerting/external-alerts.ts";
 import { NOW } from "../metrics/fleets.ts";
 import { bloated, diceOf, misspelt, mutateBytes, mutateJson } from "../support/mutate.ts";
 import { signedIn } from "./page/visitor.ts";
@@ -33,15 +33,15 @@ const honest: Readonly<Record<string, unknown>> = {
 };
 
 async function startServer() {
-  let outside: Parameters<typeof takeAlerts>[0] = new Map();
+  let external: Parameters<typeof acceptAlerts>[0] = new Map();
   const { deps } = holdsInMemory({ now: () => NOW });
   return serve({
     ...deps,
     adminToken: "boss",
     acknowledge: async () => 1,
-    takeAlerts: async (sent) => {
-      const { next, refused } = takeAlerts(outside, sent, { now: NOW, most: 2_000 });
-      outside = next;
+    acceptAlerts: async (sent) => {
+      const { next, refused } = acceptAlerts(external, sent, { now: NOW, most: 2_000 });
+      external = next;
       return { outcome: "taken", refused, most: 2_000 };
     },
   });

@@ -60,7 +60,7 @@ export function usualDeps(): HttpDeps {
     fleet: async () => fleetOf({}),
     alerts: async () => [],
     alertsReceived: () => {},
-    takeAlerts: async () => ({ outcome: "taken", refused: 0, most: 2_000 }),
+    acceptAlerts: async () => ({ outcome: "taken", refused: 0, most: 2_000 }),
     incidents: async () => [],
     uptimes: async () => new Map(),
     recallUptime: async () => [],

@@ -1,13 +1,13 @@
 /** Silences and acknowledgements kept in memory, changed by the code that changes the real ones. */
 import type { Silence } from "../../src/alerting/silence.ts";
-import { createHoldChanges } from "../../src/deliver/suppression-changes.ts";
+import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 
 export function holdsInMemory(clock: { now(): number }, firing: readonly Alert[] = []) {
   const silences = new Map<string, Silence>();
   const acks = new Map<string, { author: string; comment: string; at: number }>();
-  const { silences: list, ...changes } = createHoldChanges({
+  const { silences: list, ...changes } = createSuppressionChanges({
     clock,
     log: silentLogger,
     store: {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CHUNK, createBreather, inChunks, runBreathing, SLICE_MS } from "../../src/lib/yield.ts";
+import { CHUNK, createYielder, inChunks, runYielding, SLICE_MS } from "../../src/lib/yield.ts";
 
 /** A clock that moves by `step` ms whenever it is looked at. */
 function steppingClock(step: number): () => number {
@@ -12,20 +12,20 @@ function steppingClock(step: number): () => number {
 
 describe("a breather", () => {
   test("lets work go on within a slice", () => {
-    expect(createBreather(() => 0).breathe()).toBeUndefined();
+    expect(createYielder(() => 0).maybeYield()).toBeUndefined();
   });
 
   test("lets the event loop through once the slice is over, and begins another slice", async () => {
     let at = 0;
-    const breather = createBreather(() => at);
+    const yielder = createYielder(() => at);
     at = SLICE_MS;
     let turned = false;
     setImmediate(() => {
       turned = true;
     });
-    await breather.breathe();
+    await yielder.maybeYield();
     expect(turned).toBe(true);
-    expect(breather.breathe()).toBeUndefined();
+    expect(yielder.maybeYield()).toBeUndefined();
   });
 });
 
@@ -40,7 +40,7 @@ test("work in steps gives its result, with the event loop let through in between
     for (let i = 0; i < 10; i += 1) yield;
     return "done";
   }
-  expect(await runBreathing(work(), createBreather(steppingClock(SLICE_MS)))).toBe("done");
+  expect(await runYielding(work(), createYielder(steppingClock(SLICE_MS)))).toBe("done");
   expect(turns).toBeGreaterThanOrEqual(9);
 });
 
@@ -49,7 +49,7 @@ test("what a step throws is thrown", async () => {
   function* work(): Generator<void, string> {
     throw new Error("no");
   }
-  await expect(runBreathing(work())).rejects.toThrow("no");
+  await expect(runYielding(work())).rejects.toThrow("no");
 });
 
 describe("pieces in chunks", () => {
@@ -72,11 +72,11 @@ describe("pieces in chunks", () => {
 
   test("let the event loop through between them", async () => {
     let breaths = 0;
-    const breathe = () => {
+    const maybeYield = () => {
       breaths += 1;
       return undefined;
     };
-    for await (const _ of inChunks(["a", "", "b"], { breathe })) expect(breaths).toBe(3);
+    for await (const _ of inChunks(["a", "", "b"], { maybeYield })) expect(breaths).toBe(3);
   });
 
   test("are given up as soon as nobody wants more", async () => {

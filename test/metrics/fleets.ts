@@ -27,7 +27,7 @@ export function alertState(alertname: string, differing: Partial<AlertState> = {
   return {
     state: "firing",
     startsAt: NOW - 600_000,
-    heldMs: 0,
+    elapsedMs: 0,
     evidenceAt: NOW,
     firedAt: NOW - 480_000,
     labels: { alertname, severity: "critical" },

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import type { StartFacts } from "../../src/alerting/notification.ts";
+import type { ColdStartFacts } from "../../src/alerting/notification.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { messageOf } from "../../src/notify/message.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";
 import { assertWithinSlackLimits, type SlackBody } from "../support/slack-sink.ts";
 import { alertOf, notificationOf, otherAlert } from "./fixtures.ts";
 
-const SEEN: StartFacts = { complete: true, unsettled: 0, held: 0 };
+const SEEN: ColdStartFacts = { complete: true, unsettled: 0, suppressed: 0 };
 
-const summary = (count: number, start: Partial<StartFacts> = {}) =>
+const summary = (count: number, start: Partial<ColdStartFacts> = {}) =>
   notificationOf({
     reason: "started",
     group: { id: "started", labels: {} },
@@ -25,9 +25,9 @@ describe("the summary of a start without memory", () => {
     [0, {}, "nothing is down"],
     [0, { complete: false, unsettled: 3 }, "what is down is not known yet"],
     [0, { unsettled: 3 }, "trouble at 3 recordings is too new to be told"],
-    [0, { held: 1 }, "nothing is down but what is held back"],
+    [0, { suppressed: 1 }, "nothing is down but what is held back"],
     [1, {}, "1 recording offline · Shop 0 · Till 0"],
-    [12, { unsettled: 3, held: 1 }, "12 recordings offline at 3 locations"],
+    [12, { unsettled: 3, suppressed: 1 }, "12 recordings offline at 3 locations"],
     [1_000, { complete: false }, "1,000 recordings offline at 200 locations"],
   ])("of %i alerts, where it was seen %j, has the title %j", (count, start, title) => {
     expect(messageOf(summary(count, start), 10).title).toBe(`lenswatch starts without memory: ${title}`);
@@ -50,7 +50,7 @@ describe("the summary of a start without memory", () => {
     expect(messageOf(summary(3), 10).lead).toEqual([
       expect.stringMatching(/^What was told before and is not listed here is over, /),
     ]);
-    expect(messageOf(summary(3, { complete: false, unsettled: 1, held: 2 }), 10).lead).toEqual([
+    expect(messageOf(summary(3, { complete: false, unsettled: 1, suppressed: 2 }), 10).lead).toEqual([
       expect.stringMatching(
         /^Not everything can be seen yet\. .* may still go on: .* What is not told anew is over\.$/,
       ),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Notification } from "../../src/alerting/notification.ts";
-import { count as figure } from "../../src/lib/words.ts";
+import { count as figure } from "../../src/lib/format.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import type { Mail } from "../../src/notify/email/transport.ts";
 import { alertOf, endedOf, notificationOf, otherAlert } from "./fixtures.ts";

@@ -13,7 +13,7 @@ function outside(labels: Record<string, string>, changes: Partial<NotifiedAlert>
   return {
     ...alertOf("x", { facts: { timezone: "UTC" }, ...changes }),
     ruleId: `outside/${labels.alertname ?? ""}`,
-    subject: { kind: "outside", id },
+    subject: { kind: "external", id },
     labels,
   };
 }
@@ -24,7 +24,7 @@ const disk = { alertname: "DiskFull", instance: "nas-1", severity: "critical" };
 describe("the title", () => {
   const firing = (...alerts: NotifiedAlert[]) => messageOf(notificationOf({ firing: alerts }), 10).title;
   const resolved = (...alerts: NotifiedAlert[]) => messageOf(notificationOf({ resolved: alerts }), 10).title;
-  const other = { id: "2", kind: "outside" } as const;
+  const other = { id: "2", kind: "external" } as const;
 
   test.each([
     ["1 alert: DiskFull", firing(outside(disk))],

@@ -48,7 +48,7 @@ const alert: fc.Arbitrary<NotifiedAlert> = fc
     locationId: text,
     id: text,
     alertname: fc.oneof(fc.constantFrom("RecordingOffline", "LowQuality", "LocationOffline"), text),
-    kind: fc.constantFrom("recording", "location", "service", "integration", "outside"),
+    kind: fc.constantFrom("recording", "location", "service", "integration", "external"),
     notes: fc.dictionary(fc.constantFrom("summary", "description", "zones", "impact", "runbook_url"), text),
     timezone: fc.oneof(fc.constantFrom("Europe/London", "Asia/Kolkata"), text),
     age: fc.integer({ min: -HOUR, max: 1_000 * HOUR }),

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { NotifiedAlert } from "../../src/alerting/notification.ts";
 import { locationAnnotations } from "../../src/health/annotations.ts";
 import type { ProblemKind } from "../../src/health/problem-kinds.ts";
-import { recordingWitness } from "../../src/health/recording-evaluator.ts";
+import { recordingEvaluator } from "../../src/health/recording-evaluator.ts";
 import { type Condition, problemOf, type Rule } from "../../src/health/rule.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { messageOf } from "../../src/notify/message.ts";
@@ -14,7 +14,7 @@ import { alertOf, NOW, notificationOf, otherAlert } from "./fixtures.ts";
 const labels = { recording: "Till 3", location: "Leeds", location_id: "leeds" };
 const facts = (problem: ProblemKind) => ({ timezone: "Europe/London", problem });
 /** With a quality and an uptime of 40 %. */
-const poorly = recordingWitness(
+const poorly = recordingEvaluator(
   {
     state: {
       id: "t3",

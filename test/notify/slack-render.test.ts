@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Notification } from "../../src/alerting/notification.ts";
-import { count as figure } from "../../src/lib/words.ts";
+import { count as figure } from "../../src/lib/format.ts";
 import { mrkdwn } from "../../src/notify/slack/mrkdwn.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";
 import { assertWithinSlackLimits, limitsBroken, type SlackBody } from "../support/slack-sink.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { silentLogger } from "../../src/lib/log.ts";
-import { createNoteWatched } from "../../src/poll/coverage.ts";
+import { createCoverage } from "../../src/poll/coverage.ts";
 
 test("that somebody watches is written once a minute, and again at once where that failed", async () => {
   const noted: [number, number][] = [];
@@ -11,7 +11,7 @@ test("that somebody watches is written once a minute, and again at once where th
       noted.push([at, gapMs]);
     },
   };
-  const note = createNoteWatched({ log: silentLogger, store, statusIntervalMs: 30_000 });
+  const note = createCoverage({ log: silentLogger, store, statusIntervalMs: 30_000 });
   for (const seconds of [0, 30, 59, 60, 90]) note(seconds * 1_000);
   expect(noted).toEqual([
     [0, 360_000],
@@ -28,6 +28,6 @@ test("that somebody watches is written once a minute, and again at once where th
 test("sweeps far apart are one watch all the same", () => {
   const gaps: number[] = [];
   const store = { note: async (_: number, gapMs: number) => void gaps.push(gapMs) };
-  createNoteWatched({ log: silentLogger, store, statusIntervalMs: 3_600_000 })(0);
+  createCoverage({ log: silentLogger, store, statusIntervalMs: 3_600_000 })(0);
   expect(gaps).toEqual([3 * 3_600_000 + 60_000]);
 });

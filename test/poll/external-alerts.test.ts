@@ -2,7 +2,11 @@ import { expect, it } from "vitest";
 import type { SentAlert } from "../../src/alerting/external-alerts.ts";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import { createOutside, MOST_OUTSIDE_ALERTS, type OutsideDeps } from "../../src/poll/external-alerts.ts";
+import {
+  createExternalAlerts,
+  type ExternalAlertsDeps,
+  MAX_EXTERNAL_ALERTS,
+} from "../../src/poll/external-alerts.ts";
 import type { Store } from "../../src/store/store.ts";
 import { rootRoute } from "../http/serve.ts";
 import { integration, MINUTE, SECOND, T0, useRoom } from "../store/fixtures.ts";
@@ -30,32 +34,32 @@ describeWithRedis("alerts from outside", () => {
   const room = useRoom();
   const clock = { at: T0 };
 
-  function outsideOf(store: Store = room().store, differing: Partial<OutsideDeps> = {}) {
+  function outsideOf(store: Store = room().store, differing: Partial<ExternalAlertsDeps> = {}) {
     const woken: string[] = [];
     const asked: number[] = [];
-    const outside = createOutside({
+    const externalAlerts = createExternalAlerts({
       clock: { now: () => clock.at },
       log: silentLogger,
       store,
-      remember: store.shards.remember,
-      rememberJudged: store.shards.remember,
+      commit: store.shards.commit,
+      commitEvaluated: store.shards.commit,
       route: { ...rootRoute, groupBy: ["alertname"] },
       integrations: [slack],
       statusIntervalMs: 30 * SECOND,
-      encode: store.outside.encode,
-      askForJudgement: async () => void asked.push(clock.at),
+      encode: store.externalAlerts.encode,
+      requestEvaluation: async () => void asked.push(clock.at),
       wake: async (due) => void woken.push(...due.keys()),
       ...differing,
     });
-    return { ...outside, woken, asked };
+    return { ...externalAlerts, woken, asked };
   }
 
   const alerts = async () =>
     (await room().store.shards.alerts())
       .map(({ labels, state, endReason = "" }) => `${labels.instance} ${state} ${endReason}`.trim())
       .sort();
-  const remembered = async () =>
-    [...(await room().replica().outside.read()).state.values()].map(({ labels }) => labels.instance);
+  const committed = async () =>
+    [...(await room().replica().externalAlerts.read()).state.values()].map(({ labels }) => labels.instance);
 
   it("are due in their group once they are judged, and leave nothing behind once their end is settled", async () => {
     clock.at = T0;
@@ -63,7 +67,7 @@ describeWithRedis("alerts from outside", () => {
     expect(await take([sent("a"), sent("b")])).toEqual({
       outcome: "taken",
       refused: 0,
-      most: MOST_OUTSIDE_ALERTS,
+      most: MAX_EXTERNAL_ALERTS,
     });
     expect([asked, woken, await alerts()]).toEqual([[T0], [], []]);
     await judge();
@@ -80,12 +84,12 @@ describeWithRedis("alerts from outside", () => {
     clock.at += 1;
     await judge();
     expect(await alerts()).toContain("b resolved expired");
-    expect(await remembered()).toEqual([]);
+    expect(await committed()).toEqual([]);
     expect((await room().store.incidents.endedSince(T0)).map(({ endReason }) => endReason)).toEqual([
       "recovered",
       "expired",
     ]);
-    const lines = await room().store.log.read([{ kind: "outside", id: sent("b")[0] }], 0);
+    const lines = await room().store.log.read([{ kind: "external", id: sent("b")[0] }], 0);
     expect(lines.map(({ reason }) => reason)).toEqual(["firing", "expired"]);
   });
 
@@ -99,9 +103,9 @@ describeWithRedis("alerts from outside", () => {
       ]),
     );
     await Promise.all(replicas.map(({ judge }) => judge()));
-    expect(await remembered()).toHaveLength(15);
+    expect(await committed()).toHaveLength(15);
     expect(await alerts()).toHaveLength(15);
-    const lines = await room().store.log.read([{ kind: "outside", id: sent("a")[0] }], 0);
+    const lines = await room().store.log.read([{ kind: "external", id: sent("a")[0] }], 0);
     expect(lines.map(({ reason }) => reason)).toEqual(["firing"]);
   });
 
@@ -109,7 +113,7 @@ describeWithRedis("alerts from outside", () => {
     clock.at = T0;
     let tried = 0;
     const old = outsideOf(room().store, {
-      rememberJudged: async () => {
+      commitEvaluated: async () => {
         tried++;
         return { outcome: "lost" };
       },
@@ -200,16 +204,16 @@ describeWithRedis("alerts from outside", () => {
   it("are taken though judging cannot be asked for", async () => {
     clock.at = T0;
     const { take } = outsideOf(room().store, {
-      askForJudgement: () => Promise.reject(new Error("no queue")),
+      requestEvaluation: () => Promise.reject(new Error("no queue")),
     });
     expect(await take([sent("a")])).toMatchObject({ outcome: "taken" });
-    expect(await remembered()).toEqual(["a"]);
+    expect(await committed()).toEqual(["a"]);
   });
 
   it("beyond two thousand are refused and counted; a hundred that end make room", async () => {
     clock.at = T0;
     const { take, judge } = outsideOf();
-    const many = Array.from({ length: MOST_OUTSIDE_ALERTS }, (_, i) => sent(String(i)));
+    const many = Array.from({ length: MAX_EXTERNAL_ALERTS }, (_, i) => sent(String(i)));
     expect(await take(many)).toMatchObject({ refused: 0 });
     expect(await take([sent("one more"), sent("0")])).toMatchObject({ refused: 1 });
     await take(many.slice(0, 100).map(([, { labels }]) => sent(labels.instance ?? "", { endsAt: T0 })));
@@ -220,15 +224,15 @@ describeWithRedis("alerts from outside", () => {
   it("of another format are left alone", async () => {
     const { redis, prefix, replica } = room();
     await redis.hset(`{${prefix}}:outside`, "n", "x", "d", '{"v":99,"a":[]}');
-    await expect(replica().outside.read()).rejects.toMatchObject({ code: "unreadable" });
+    await expect(replica().externalAlerts.read()).rejects.toMatchObject({ code: "unreadable" });
   });
 
   it("are neither read nor parsed again while nobody writes", async () => {
     const store = room().replica();
     await outsideOf().take([sent("a")]);
-    const { state } = await store.outside.read();
-    expect((await store.outside.read()).state).toBe(state);
+    const { state } = await store.externalAlerts.read();
+    expect((await store.externalAlerts.read()).state).toBe(state);
     await outsideOf().take([sent("b")]);
-    expect((await store.outside.read()).state).not.toBe(state);
+    expect((await store.externalAlerts.read()).state).not.toBe(state);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { destinationsOf } from "../../src/alerting/destinations.ts";
-import type { Told } from "../../src/alerting/notification-log.ts";
+import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createRerouting, reroute } from "../../src/poll/reroute.ts";
 import { fires, firing, HOUR, integration, rememberer, T0, useRoom } from "../store/fixtures.ts";
@@ -26,14 +26,14 @@ describeWithRedis("the alerts remembered at a start", () => {
   function start(integrations: readonly (typeof old)[]) {
     const woken = new Map<string, number>();
     const warned: object[] = [];
-    const { shards, groups, log: incidentLog } = room().store;
+    const { shards, groups, log: decisionLog } = room().store;
     const counted: unknown[][] = [];
     const done = reroute({
       clock: { now: () => T0 + HOUR },
       log: Object.assign(Object.create(silentLogger), { warn: (facts: object) => void warned.push(facts) }),
       store: shards,
       groups,
-      incidentLog,
+      decisionLog,
       owed: (...count) => void counted.push(count),
       route,
       integrations,
@@ -56,7 +56,7 @@ describeWithRedis("the alerts remembered at a start", () => {
   });
 
   /** An alert that the old integration was told of. */
-  async function tellOld(more: Partial<Told> = {}) {
+  async function tellOld(more: Partial<NotificationLogEntry> = {}) {
     const camera = firing("cam");
     await rememberer(room())(T0, fires(camera, ...destinationsOf(camera, route, [old])));
     const { groups } = room().store;
@@ -65,16 +65,16 @@ describeWithRedis("the alerts remembered at a start", () => {
     await groups.settle(old, claim.group, "t", {
       now: T0,
       said: true,
-      told: [{ alert: camera, toldAt: T0, groupId: claim.group, ...more }],
+      notified: [{ alert: camera, notifiedAt: T0, groupId: claim.group, ...more }],
       over: [],
-      untold: [],
+      unnotified: [],
       nextAt: T0 + HOUR,
     });
     return camera;
   }
 
   it("an end that is only to be sent again is owed to nobody", async () => {
-    await tellOld({ endToldAt: T0 });
+    await tellOld({ endNotifiedAt: T0 });
     expect(await start([added])).toMatchObject({ warned: [], counted: [] });
   });
 
@@ -96,14 +96,14 @@ describeWithRedis("the alerts remembered at a start", () => {
   it("by somebody who did not know yet that another configuration is in force, get their places soon after", async () => {
     const clock = { at: T0 };
     let inForce = true;
-    const { shards, groups, log: incidentLog } = room().store;
+    const { shards, groups, log: decisionLog } = room().store;
     const woken: string[] = [];
     const rerouting = createRerouting({
       clock: { now: () => clock.at },
       log: silentLogger,
       store: shards,
       groups,
-      incidentLog,
+      decisionLog,
       owed: () => {},
       route,
       integrations: [added],

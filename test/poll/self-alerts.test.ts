@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
-import type { FleetState } from "../../src/health/evaluate-self.ts";
+import type { SelfAlertState } from "../../src/health/evaluate-self.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import { createJudgeService } from "../../src/poll/self-alerts.ts";
-import { createFleetStore } from "../../src/store/self-alerts.ts";
+import { createSelfAlerts } from "../../src/poll/self-alerts.ts";
+import { createSelfAlertStore } from "../../src/store/self-alerts.ts";
 import { rule } from "../health/shard-history.ts";
 import { fires, firing, HOUR, integration, rememberer, SECOND, T0, to, useRoom } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -31,11 +31,11 @@ describeWithRedis("judging the service and the notifications", () => {
     const assigned = createAssigned();
     assigned.set(new Map([["north", 0]]));
     const woken: string[] = [];
-    const judge = createJudgeService({
+    const judge = createSelfAlerts({
       clock: { now: () => clock.at },
       log: silentLogger,
       store: store.shards,
-      fleet: createFleetStore<FleetState>(redis, store.keys, {}),
+      selfAlerts: createSelfAlertStore<SelfAlertState>(redis, store.keys, {}),
       groups: store.groups,
       assigned,
       rules,

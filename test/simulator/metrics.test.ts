@@ -176,8 +176,12 @@ describe("average dwell", () => {
   });
 
   test("can be filtered, and needs its area type", async () => {
-    const staff = { areaType: "location-dwell", breakdownByDimensions: ["role", "entity"], roles: ["staff"] };
-    const { summary } = await ask("average-dwell-time", staff);
+    const withEngine = {
+      areaType: "location-dwell",
+      breakdownByDimensions: ["role", "entity"],
+      roles: ["staff"],
+    };
+    const { summary } = await ask("average-dwell-time", withEngine);
     expect(summary.map(({ role }) => role)).toEqual(Array(6).fill("staff"));
     expect((await ask("average-dwell-time", {})).error?.message).toContain("areaType");
   });

@@ -28,13 +28,13 @@ describeWithRedis("a start without memory", () => {
   const claim = (now: number) => room().store.groups.claim(slack, "t", now, LEASE);
   const whatOf = (found: Claim) =>
     found.kind === "group" ? [found.group, found.alerts.map(({ id }) => id)] : found.kind;
-  const settle = (group: string, now: number, untold: string[]) =>
+  const settle = (group: string, now: number, unnotified: string[]) =>
     room().store.groups.settle(slack, group, "t", {
       now,
       said: true,
-      told: untold.map(() => ({ alert: camera, toldAt: now, groupId: group })),
+      notified: unnotified.map(() => ({ alert: camera, notifiedAt: now, groupId: group })),
       over: [],
-      untold,
+      unnotified,
       nextAt: undefined,
     });
 
@@ -53,7 +53,7 @@ describeWithRedis("a start without memory", () => {
     await settle("started", T0 + MINUTE, [camera.id]);
     const next = await claim(T0 + MINUTE);
     expect(whatOf(next)).toEqual(["g", [camera.id]]);
-    expect(next.kind === "group" && [...next.told.keys()]).toEqual([camera.id]);
+    expect(next.kind === "group" && [...next.notified.keys()]).toEqual([camera.id]);
   });
 
   it("is over once it was said: the same Redis is a memory from then on", async () => {
@@ -78,16 +78,16 @@ describeWithRedis("a start without memory", () => {
   });
 
   it("is not said again because a member ended while it was sent; that end is news of its group", async () => {
-    const remember = rememberer(room());
+    const commit = rememberer(room());
     await begin();
-    await remember(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0, groupIntervalMs: SECOND })));
+    await commit(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0, groupIntervalMs: SECOND })));
     await sum(T0, camera.id);
     await claim(T0);
-    await remember(T0 + SECOND, ends(camera, T0 + SECOND));
+    await commit(T0 + SECOND, ends(camera, T0 + SECOND));
     await settle("started", T0 + SECOND, [camera.id]);
     const next = await claim(T0 + MINUTE);
     expect(next).toMatchObject({ group: "g", alerts: [{ state: "resolved" }] });
-    expect(next.kind === "group" && next.told.has(camera.id)).toBe(true);
+    expect(next.kind === "group" && next.notified.has(camera.id)).toBe(true);
   });
 
   it("keeps nobody waiting where it is refused as a message", async () => {
@@ -112,9 +112,9 @@ describeWithRedis("a start without memory", () => {
     await begin();
     await rememberer(room())(T0, fires(camera, to(slack.id)));
     const all = [slack.id, other.id];
-    const picture = { complete: true, unsettled: 0 };
+    const facts = { complete: true, unsettled: 0 };
     const made = await Promise.all(
-      [room().store, room().replica()].map(({ start }) => start.sum(all, [camera.id], picture, T0)),
+      [room().store, room().replica()].map(({ start }) => start.sum(all, [camera.id], facts, T0)),
     );
     expect(made.sort()).toEqual([false, true]);
     expect(whatOf(await claim(T0))).toEqual(["started", [camera.id]]);

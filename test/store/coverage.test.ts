@@ -9,27 +9,29 @@ describeWithRedis("the time that was watched", () => {
   const room = useRoom();
 
   it("goes on while sweeps follow one another, and begins anew after a gap", async () => {
-    const { watched } = room().store;
-    for (const minutes of [0, 1, 2, 7, 8, 30, 31]) await watched.note(T0 + minutes * MINUTE, 5 * MINUTE);
-    expect(await watched.since(T0)).toEqual([
+    const { coverage } = room().store;
+    for (const minutes of [0, 1, 2, 7, 8, 30, 31]) await coverage.note(T0 + minutes * MINUTE, 5 * MINUTE);
+    expect(await coverage.since(T0)).toEqual([
       { from: T0, to: T0 + 8 * MINUTE },
       { from: T0 + 30 * MINUTE, to: T0 + 31 * MINUTE },
     ]);
-    expect(await watched.since(T0 + 20 * MINUTE)).toEqual([{ from: T0 + 30 * MINUTE, to: T0 + 31 * MINUTE }]);
+    expect(await coverage.since(T0 + 20 * MINUTE)).toEqual([
+      { from: T0 + 30 * MINUTE, to: T0 + 31 * MINUTE },
+    ]);
   });
 
   it("never goes back when a replica is late", async () => {
-    const { watched } = room().store;
-    await watched.note(T0, 5 * MINUTE);
-    await watched.note(T0 + 3 * MINUTE, 5 * MINUTE);
-    await watched.note(T0 + 2 * MINUTE, 5 * MINUTE);
-    expect(await watched.since(T0)).toEqual([{ from: T0, to: T0 + 3 * MINUTE }]);
+    const { coverage } = room().store;
+    await coverage.note(T0, 5 * MINUTE);
+    await coverage.note(T0 + 3 * MINUTE, 5 * MINUTE);
+    await coverage.note(T0 + 2 * MINUTE, 5 * MINUTE);
+    expect(await coverage.since(T0)).toEqual([{ from: T0, to: T0 + 3 * MINUTE }]);
   });
 
   it("is forgotten after ten weeks", async () => {
-    const { watched } = room().store;
-    await watched.note(T0, MINUTE);
-    await watched.note(T0 + 71 * DAY, MINUTE);
-    expect(await watched.since(0)).toEqual([{ from: T0 + 71 * DAY, to: T0 + 71 * DAY }]);
+    const { coverage } = room().store;
+    await coverage.note(T0, MINUTE);
+    await coverage.note(T0 + 71 * DAY, MINUTE);
+    expect(await coverage.since(0)).toEqual([{ from: T0 + 71 * DAY, to: T0 + 71 * DAY }]);
   });
 });

@@ -28,7 +28,7 @@ describeWithRedis("the incident log", () => {
       line(T0, "observed_offline", { ruleId: undefined }),
       line(T0, "pending"),
       line(T0 + MINUTE, "firing"),
-      line(T0 + 2 * MINUTE, "told", { integration: slack, detail: "first" }),
+      line(T0 + 2 * MINUTE, "notified", { integration: slack, detail: "first" }),
     ];
     await write(...lines);
     expect(await read()).toEqual(lines);
@@ -54,8 +54,8 @@ describeWithRedis("the incident log", () => {
     const { store } = room();
     const key = store.keys.shard(0);
     const input = { key, document: "{}", now: T0, changes: [], lines: [line(T0, "pending")] };
-    await store.shards.remember({ ...input, expected: "" });
-    const lost = await store.shards.remember({ ...input, expected: "", lines: [line(T0, "firing")] });
+    await store.shards.commit({ ...input, expected: "" });
+    const lost = await store.shards.commit({ ...input, expected: "", lines: [line(T0, "firing")] });
     expect(lost.outcome).toBe("lost");
     expect(await reasons()).toEqual(["pending"]);
   });
@@ -77,7 +77,7 @@ describeWithRedis("the incident log", () => {
         failed(T0 + 10 * i + 1, "auth", "b/slack/0"),
       );
     }
-    await write(line(T0 + 100, "told", { integration: slack }), failed(T0 + 101, "network"));
+    await write(line(T0 + 100, "notified", { integration: slack }), failed(T0 + 101, "network"));
     expect((await read()).map(({ integration, detail }) => [integration, detail])).toEqual([
       [slack, "network"],
       ["b/slack/0", "auth"],
@@ -89,11 +89,11 @@ describeWithRedis("the incident log", () => {
 
   it("counts reminders in one line, and a reminder written twice once", async () => {
     const reminded = (at: number) => line(at, "reminded", { integration: slack });
-    await write(line(T0, "told", { integration: slack, detail: "first" }));
+    await write(line(T0, "notified", { integration: slack, detail: "first" }));
     for (const hour of [4, 8, 12, 12]) await write(reminded(T0 + hour * HOUR));
     const story = await read();
     expect(story.map(({ reason, detail }) => [reason, detail])).toEqual([
-      ["told", "first"],
+      ["notified", "first"],
       ["reminded", "3"],
     ]);
     expect(story[1]?.at).toBe(T0 + 12 * HOUR);
@@ -107,9 +107,9 @@ describeWithRedis("the incident log", () => {
     await rememberer(room())(T0, fires(alert, to(slack)));
     const now = T0 + MINUTE;
     await store.groups.claim(slackHere, "t", now, 13 * SECOND);
-    const told = [{ alert, toldAt: now, groupId: "g" }];
-    const lines = [line(now, "told", { integration: slack, detail: "first" })];
-    const outcome = { now, said: true, told, over: [], untold: [], nextAt: now + HOUR, lines };
+    const notified = [{ alert, notifiedAt: now, groupId: "g" }];
+    const lines = [line(now, "notified", { integration: slack, detail: "first" })];
+    const outcome = { now, said: true, notified, over: [], unnotified: [], nextAt: now + HOUR, lines };
     await store.groups.settle(slackHere, "g", "t", outcome);
     await store.groups.settle(slackHere, "g", "t", outcome);
     expect(await read()).toEqual(lines);

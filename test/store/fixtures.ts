@@ -127,10 +127,10 @@ export function rememberer({ store }: Pick<Room, "store">, shard = 0) {
   let nonce = "";
   return async (now: Instant, ...changes: Change[]): Promise<ReadonlyMap<string, Instant>> => {
     const key = store.keys.shard(shard);
-    const remembered = await store.shards.remember({ key, expected: nonce, document: "{}", now, changes });
-    if (remembered.outcome === "lost") throw new Error("lost a race nobody ran");
-    nonce = remembered.nonce;
-    return remembered.wake;
+    const committed = await store.shards.commit({ key, expected: nonce, document: "{}", now, changes });
+    if (committed.outcome === "lost") throw new Error("lost a race nobody ran");
+    nonce = committed.nonce;
+    return committed.wake;
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Told } from "../../src/alerting/notification-log.ts";
+import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -26,16 +26,20 @@ import {
 const INTERVAL = 5 * MINUTE;
 const mail = integration("ops/email/0/a@example.com");
 
-const record = (alert: Alert, toldAt: Instant): Told => ({ alert, toldAt, groupId: "g" });
+const record = (alert: Alert, notifiedAt: Instant): NotificationLogEntry => ({
+  alert,
+  notifiedAt,
+  groupId: "g",
+});
 
-const nothing = { told: [], over: [], untold: [], nextAt: undefined };
+const nothing = { notified: [], over: [], unnotified: [], nextAt: undefined };
 
 /** Settles as delivery does after a message that named these. */
 const said = (now: Instant, alerts: readonly Alert[], gone: readonly Alert[] = []) => ({
   ...nothing,
   now,
   said: true,
-  told: alerts.map((alert) => record(alert, now)),
+  notified: alerts.map((alert) => record(alert, now)),
   over: gone.map(({ id }) => id),
   nextAt: alerts.length > 0 ? now + 4 * HOUR : undefined,
 });
@@ -44,8 +48,8 @@ describeWithRedis("groups that are due", () => {
   const room = useRoom();
 
   it("a group is due after group_wait, each integration for itself", async () => {
-    const remember = rememberer(room());
-    const wake = await remember(T0, fires(camera, to(slack.id), to(mail.id, "g", { groupWaitMs: 0 })));
+    const commit = rememberer(room());
+    const wake = await commit(T0, fires(camera, to(slack.id), to(mail.id, "g", { groupWaitMs: 0 })));
     expect([...wake].sort()).toEqual([
       [mail.id, T0],
       [slack.id, T0 + WAIT],
@@ -64,16 +68,16 @@ describeWithRedis("groups that are due", () => {
   });
 
   it("a later alert never pushes the due time back", async () => {
-    const remember = rememberer(room());
-    await remember(T0, fires(camera, to(slack.id)));
-    const wake = await remember(T0 + 20 * SECOND, fires(firing("other", T0 + 20 * SECOND), to(slack.id)));
+    const commit = rememberer(room());
+    await commit(T0, fires(camera, to(slack.id)));
+    const wake = await commit(T0 + 20 * SECOND, fires(firing("other", T0 + 20 * SECOND), to(slack.id)));
     expect(wake.get(slack.id)).toBe(T0 + WAIT);
     expect((await claimed(room(), T0 + WAIT)).alerts).toHaveLength(2);
   });
 
   it("one claim at a time: a second one, of whatever group, is busy until the lease is over", async () => {
-    const remember = rememberer(room());
-    await remember(T0, fires(camera, to(slack.id, "a")), fires(firing("b"), to(slack.id, "b")));
+    const commit = rememberer(room());
+    await commit(T0, fires(camera, to(slack.id, "a")), fires(firing("b"), to(slack.id, "b")));
     const { groups } = room().store;
     const claims = await Promise.all(
       ["x", "y", "z"].map((token) => groups.claim(slack, token, T0 + MINUTE, LEASE)),
@@ -90,17 +94,17 @@ describeWithRedis("groups that are due", () => {
   });
 
   it("a claim asked again because its reply was lost gives the same group", async () => {
-    const remember = rememberer(room());
-    await remember(T0, fires(camera, to(slack.id, "a")));
-    await remember(T0 + SECOND, fires(firing("b"), to(slack.id, "b")));
+    const commit = rememberer(room());
+    await commit(T0, fires(camera, to(slack.id, "a")));
+    await commit(T0 + SECOND, fires(firing("b"), to(slack.id, "b")));
     const first = await claimed(room(), T0 + MINUTE, "t1");
     expect(await claimed(room(), T0 + MINUTE, "t1")).toEqual(first);
     expect(first.group).toBe("a");
   });
 
   it("a crash under a claim leaves the group due when the lease is over, and still waiting since then", async () => {
-    const remember = rememberer(room());
-    await remember(T0, fires(camera, to(slack.id)));
+    const commit = rememberer(room());
+    await commit(T0, fires(camera, to(slack.id)));
     await claimed(room(), T0 + WAIT, "dead");
     await room().endLease(slack.id);
     const { groups } = room().store;
@@ -110,109 +114,109 @@ describeWithRedis("groups that are due", () => {
   });
 
   it("what was told is remembered and the group armed for its reminder", async () => {
-    const remember = rememberer(room());
-    await remember(T0, fires(camera, to(slack.id)));
+    const commit = rememberer(room());
+    await commit(T0, fires(camera, to(slack.id)));
     const now = T0 + WAIT;
     await claimed(room(), now);
     const { groups } = room().store;
     expect(await groups.settle(slack, "g", "t1", said(now, [camera]))).toBe(now + 4 * HOUR);
-    expect(await groups.told(slack.id)).toEqual([record(camera, now)]);
+    expect(await groups.notified(slack.id)).toEqual([record(camera, now)]);
     const reminder = await claimed(room(), now + 4 * HOUR, "t2");
     expect(reminder.dueSince).toBeUndefined();
-    expect(reminder.told.get(camera.id)).toEqual(record(camera, now));
+    expect(reminder.notified.get(camera.id)).toEqual(record(camera, now));
   });
 
   it("the told record and the alert stay until the end is told; then nothing of them is left", async () => {
-    const remember = rememberer(room());
-    await remember(T0, fires(camera, to(slack.id)));
+    const commit = rememberer(room());
+    await commit(T0, fires(camera, to(slack.id)));
     await claimed(room(), T0 + WAIT);
     const { groups, shards } = room().store;
     await groups.settle(slack, "g", "t1", said(T0 + WAIT, [camera]));
     const end = T0 + 2 * MINUTE;
-    const wake = await remember(end, ends(camera, end));
+    const wake = await commit(end, ends(camera, end));
     expect(wake.get(slack.id)).toBe(T0 + WAIT + INTERVAL);
     expect(await shards.alerts()).toEqual([over(camera, end)]);
     const at = T0 + WAIT + INTERVAL;
     const claim = await claimed(room(), at, "t2");
     expect(claim.alerts).toEqual([over(camera, end)]);
-    expect(claim.told.get(camera.id)).toBeDefined();
+    expect(claim.notified.get(camera.id)).toBeDefined();
     expect(await groups.settle(slack, "g", "t2", said(at, [], [camera]))).toBeUndefined();
-    expect(await groups.told(slack.id)).toEqual([]);
+    expect(await groups.notified(slack.id)).toEqual([]);
     expect(await shards.alerts()).toEqual([]);
     expect(await room().keys()).toEqual([`grp:${slack.id}:g`, "incidents", "integrations", "shard:0"]);
     expect(await room().redis.pttl(`{${room().prefix}}:grp:${slack.id}:g`)).toBeGreaterThan(INTERVAL);
   });
 
   it("group_interval counts from the last message, also over a time in which the group was empty", async () => {
-    const remember = rememberer(room());
+    const commit = rememberer(room());
     const { groups } = room().store;
-    await remember(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
+    await commit(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
     await claimed(room(), T0);
     await groups.settle(slack, "g", "t1", said(T0, [camera]));
-    await remember(T0 + MINUTE, ends(camera, T0 + MINUTE));
+    await commit(T0 + MINUTE, ends(camera, T0 + MINUTE));
     await claimed(room(), T0 + INTERVAL, "t2");
     await groups.settle(slack, "g", "t2", said(T0 + INTERVAL, [], [camera]));
     const again = firing("cam", T0 + INTERVAL + SECOND);
-    const wake = await remember(again.firedAt, fires(again, to(slack.id, "g", { groupWaitMs: 0 })));
+    const wake = await commit(again.firedAt, fires(again, to(slack.id, "g", { groupWaitMs: 0 })));
     expect(wake.get(slack.id)).toBe(T0 + 2 * INTERVAL);
     expect(await room().redis.pttl(`{${room().prefix}}:grp:${slack.id}:g`)).toBe(-1);
   });
 
   it("what becomes due during a send is due group_interval after it, not lost in the reminder", async () => {
-    const remember = rememberer(room());
+    const commit = rememberer(room());
     const { groups } = room().store;
-    await remember(T0, fires(camera, to(slack.id)));
+    await commit(T0, fires(camera, to(slack.id)));
     await claimed(room(), T0 + WAIT);
-    await remember(T0 + WAIT + SECOND, ends(camera, T0 + WAIT + SECOND));
+    await commit(T0 + WAIT + SECOND, ends(camera, T0 + WAIT + SECOND));
     const now = T0 + WAIT + 2 * SECOND;
     expect(await groups.settle(slack, "g", "t1", said(now, [camera]))).toBe(now + INTERVAL);
     expect((await claimed(room(), now + INTERVAL, "t2")).dueSince).toBe(now + INTERVAL);
   });
 
   it("a settle sent twice pushes nothing back that became due between, and brings nothing back", async () => {
-    const remember = rememberer(room());
+    const commit = rememberer(room());
     const { groups } = room().store;
-    await remember(T0, fires(camera, to(slack.id, "g", { groupIntervalMs: 0 })));
+    await commit(T0, fires(camera, to(slack.id, "g", { groupIntervalMs: 0 })));
     await claimed(room(), T0 + WAIT);
     const outcome = said(T0 + WAIT, [camera]);
     await groups.settle(slack, "g", "t1", outcome);
     const end = T0 + MINUTE;
-    await remember(end, ends(camera, end));
+    await commit(end, ends(camera, end));
     expect(await groups.settle(slack, "g", "t1", outcome)).toBeUndefined();
     expect(await groups.nextDue([slack.id])).toEqual(new Map([[slack.id, end]]));
     expect((await claimed(room(), end, "t2")).dueSince).toBe(end);
     await groups.settle(slack, "g", "t2", said(end, [], [camera]));
     await groups.settle(slack, "g", "t1", outcome);
-    expect(await groups.told(slack.id)).toEqual([]);
+    expect(await groups.notified(slack.id)).toEqual([]);
     expect(await groups.nextDue([slack.id])).toEqual(new Map());
   });
 
   it("a settle after its lease was taken over writes down what was told and leaves the timers alone", async () => {
-    const remember = rememberer(room());
+    const commit = rememberer(room());
     const { groups } = room().store;
-    await remember(T0, fires(camera, to(slack.id)));
+    await commit(T0, fires(camera, to(slack.id)));
     await claimed(room(), T0 + WAIT, "slow");
     await room().endLease(slack.id);
     const later = T0 + WAIT + LEASE;
     await claimed(room(), later, "quick");
     expect(await groups.settle(slack, "g", "slow", said(later, [camera]))).toBeUndefined();
-    expect(await groups.told(slack.id)).toHaveLength(1);
+    expect(await groups.notified(slack.id)).toHaveLength(1);
     expect(await groups.claim(slack, "third", later, LEASE)).toMatchObject({ kind: "busy" });
     await groups.postpone(slack, "g", "slow", { now: later, at: later + HOUR });
     expect(await groups.nextDue([slack.id])).toEqual(new Map([[slack.id, later + LEASE]]));
   });
 
   it("an alert in two groups of one integration is told in one and leaves both with its end", async () => {
-    const remember = rememberer(room());
+    const commit = rememberer(room());
     const { groups } = room().store;
     const places = [to(slack.id, "a"), to(slack.id, "b", { groupWaitMs: MINUTE })];
-    await remember(T0, fires(camera, ...places));
+    await commit(T0, fires(camera, ...places));
     await claimed(room(), T0 + WAIT);
     await groups.settle(slack, "a", "t1", said(T0 + WAIT, [camera]));
     const other = await claimed(room(), T0 + MINUTE, "t2");
-    expect([other.group, other.told.has(camera.id)]).toEqual(["b", true]);
+    expect([other.group, other.notified.has(camera.id)]).toEqual(["b", true]);
     await groups.settle(slack, "b", "t2", { ...nothing, now: T0 + MINUTE, said: false, nextAt: T0 + HOUR });
-    await remember(T0 + 10 * MINUTE, ends(camera, T0 + 10 * MINUTE));
+    await commit(T0 + 10 * MINUTE, ends(camera, T0 + 10 * MINUTE));
     const end = await claimed(room(), T0 + 10 * MINUTE, "t3");
     await groups.settle(slack, end.group, "t3", said(T0 + 10 * MINUTE, [], [camera]));
     const rest = await claimed(room(), T0 + 11 * MINUTE, "t4");
@@ -228,12 +232,12 @@ describeWithRedis("groups that are due", () => {
   });
 
   it("what is left untold in one group stays a member of the other", async () => {
-    const remember = rememberer(room());
+    const commit = rememberer(room());
     const { groups } = room().store;
-    await remember(T0, fires(camera, to(slack.id, "a"), to(slack.id, "b")));
-    await remember(T0 + SECOND, ends(camera, T0 + SECOND));
+    await commit(T0, fires(camera, to(slack.id, "a"), to(slack.id, "b")));
+    await commit(T0 + SECOND, ends(camera, T0 + SECOND));
     const first = await claimed(room(), T0 + WAIT);
-    const quiet = { ...nothing, now: T0 + WAIT, said: false, untold: [camera.id] };
+    const quiet = { ...nothing, now: T0 + WAIT, said: false, unnotified: [camera.id] };
     await groups.settle(slack, first.group, "t1", quiet);
     const second = await claimed(room(), T0 + WAIT, "t2");
     expect(second.alerts).toHaveLength(1);
@@ -247,15 +251,15 @@ describeWithRedis("a receiver that is dead for good", () => {
   const WEEK = 7 * 24 * HOUR;
 
   it("is kept a week of what began and ended untold, and for ever the ends it is owed", async () => {
-    const remember = rememberer(room());
+    const commit = rememberer(room());
     const { groups, shards } = room().store;
-    await remember(T0, fires(firing("told"), to(slack.id, "g", { groupWaitMs: 0 })));
+    await commit(T0, fires(firing("told"), to(slack.id, "g", { groupWaitMs: 0 })));
     await claimed(room(), T0);
     await groups.settle(slack, "g", "t1", said(T0, [firing("told")]));
     const flap = async (at: Instant) => {
       const brief = firing("brief", at);
-      await remember(at, fires(brief, to(slack.id)));
-      await remember(at + SECOND, ends(brief, at + SECOND));
+      await commit(at, fires(brief, to(slack.id)));
+      await commit(at + SECOND, ends(brief, at + SECOND));
     };
     const due = T0 + INTERVAL;
     await flap(T0 + SECOND);
@@ -263,7 +267,7 @@ describeWithRedis("a receiver that is dead for good", () => {
     expect(await shards.alerts()).toHaveLength(3);
     await flap(due + WEEK + SECOND);
     expect(await shards.alerts()).toHaveLength(3);
-    await remember(due + 2 * WEEK, ends(firing("told"), due + 2 * WEEK));
+    await commit(due + 2 * WEEK, ends(firing("told"), due + 2 * WEEK));
     const { alerts } = await claimed(room(), due + 2 * WEEK, "t2");
     expect(alerts.map(({ key, state }) => `${key} ${state}`).sort()).toEqual([
       "brief resolved",

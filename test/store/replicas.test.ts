@@ -13,11 +13,11 @@ describeWithRedis("replicas that report", () => {
       {
         replica,
         hash,
-        duties: ["poll", "notify"],
+        roles: ["poll", "notify"],
         generation: undefined,
         mayExpose: true,
         leaseMs: 3_000,
-        goneAfterMs: GONE,
+        silentAfterMs: GONE,
         ...more,
       },
       at,
@@ -26,15 +26,15 @@ describeWithRedis("replicas that report", () => {
   it("what was loaded last is in force for those duties, until its last replica is gone", async () => {
     const old = await report("a", "old");
     expect([...old.inForce.values()]).toEqual(["old", "old"]);
-    await report("b", "new", { duties: ["poll"] });
-    const told = async (at: number) =>
+    await report("b", "new", { roles: ["poll"] });
+    const notified = async (at: number) =>
       Object.fromEntries((await report("a", "old", { generation: old.generation }, at)).inForce);
-    expect(await told(T0 + GONE)).toEqual({ poll: "new", notify: "old" });
-    expect(await told(T0 + GONE + 1)).toEqual({ poll: "old", notify: "old" });
+    expect(await notified(T0 + GONE)).toEqual({ poll: "new", notify: "old" });
+    expect(await notified(T0 + GONE + 1)).toEqual({ poll: "old", notify: "old" });
     await report("b", "new", {}, T0 + GONE + 1);
-    expect(await told(T0 + GONE + 2)).toEqual({ poll: "new", notify: "new" });
+    expect(await notified(T0 + GONE + 2)).toEqual({ poll: "new", notify: "new" });
     await room().store.replicas.leave("b");
-    expect(await told(T0 + GONE + 3)).toEqual({ poll: "old", notify: "old" });
+    expect(await notified(T0 + GONE + 3)).toEqual({ poll: "old", notify: "old" });
   });
 
   it("in an emptied Redis a later load is still later", async () => {
@@ -56,7 +56,7 @@ describeWithRedis("replicas that report", () => {
   });
 
   it("who has no duties is no holder of anything", async () => {
-    await report("web", "newest", { duties: [] });
+    await report("web", "newest", { roles: [] });
     expect((await report("a", "old")).inForce.get("poll")).toBe("old");
     expect(await room().redis.hkeys(room().store.keys.replicas)).toEqual(["a"]);
   });

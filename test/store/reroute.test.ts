@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Destination } from "../../src/alerting/destinations.ts";
-import type { Told } from "../../src/alerting/notification-log.ts";
+import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
   camera,
@@ -26,8 +26,12 @@ async function tell(room: Room, now: number, who = old, group = "g"): Promise<vo
   const { groups } = room.store;
   const claim = await groups.claim(who, "t", now, LEASE);
   if (claim.kind !== "group" || claim.group !== group) throw new Error(JSON.stringify(claim));
-  const told: Told[] = claim.alerts.map((alert) => ({ alert, toldAt: now, groupId: group }));
-  const outcome = { now, said: true, told, over: [], untold: [], nextAt: now + 4 * HOUR };
+  const notified: NotificationLogEntry[] = claim.alerts.map((alert) => ({
+    alert,
+    notifiedAt: now,
+    groupId: group,
+  }));
+  const outcome = { now, said: true, notified, over: [], unnotified: [], nextAt: now + 4 * HOUR };
   await groups.settle(who, group, "t", outcome);
 }
 
@@ -73,12 +77,12 @@ describeWithRedis("another configuration after a restart", () => {
   });
 
   it("who was told keeps the place, and is told the end", async () => {
-    const remember = rememberer(room());
-    await remember(T0, fires(camera, to(old.id)));
+    const commit = rememberer(room());
+    await commit(T0, fires(camera, to(old.id)));
     await tell(room(), T0 + WAIT);
     await reroute(T0 + HOUR, [old, added], to(added.id));
     expect(await places(room())).toEqual([`${added.id} g`, `${old.id} g`]);
-    const wake = await remember(T0 + 2 * HOUR, ends(camera, T0 + 2 * HOUR));
+    const wake = await commit(T0 + 2 * HOUR, ends(camera, T0 + 2 * HOUR));
     expect(wake.get(old.id)).toBe(T0 + 2 * HOUR);
   });
 
@@ -90,7 +94,7 @@ describeWithRedis("another configuration after a restart", () => {
     const { groups } = room().store;
     const claim = await groups.claim(old, "t", T0 + HOUR + WAIT, LEASE);
     if (claim.kind !== "group") throw new Error(claim.kind);
-    expect([claim.group, [...claim.told.keys()]]).toEqual(["other", [camera.id]]);
+    expect([claim.group, [...claim.notified.keys()]]).toEqual(["other", [camera.id]]);
   });
 
   describe("while a message is under way", () => {
@@ -100,8 +104,8 @@ describeWithRedis("another configuration after a restart", () => {
       const { groups } = room().store;
       await groups.claim(old, "t", now, LEASE);
       await meanwhile();
-      const told: Told[] = [{ alert: camera, toldAt: now, groupId: "g" }];
-      const outcome = { now, said: true, told, over: [], untold: [], nextAt: now + 4 * HOUR };
+      const notified: NotificationLogEntry[] = [{ alert: camera, notifiedAt: now, groupId: "g" }];
+      const outcome = { now, said: true, notified, over: [], unnotified: [], nextAt: now + 4 * HOUR };
       await groups.settle(old, "g", "t", outcome);
       await groups.settle(old, "g", "t", outcome);
     }
@@ -116,35 +120,35 @@ describeWithRedis("another configuration after a restart", () => {
       await sending(() => reroute(now, [old], to(old.id, "other")));
       expect(await places(room())).toEqual([`${old.id} other`]);
       const claim = await claimed(now + WAIT);
-      expect([claim.group, [...claim.told.keys()]]).toEqual(["other", [camera.id]]);
+      expect([claim.group, [...claim.notified.keys()]]).toEqual(["other", [camera.id]]);
     });
 
     it("and no route leads there any more, its end is owed there", async () => {
-      const remember = rememberer(room());
-      await remember(T0, fires(camera, to(old.id)));
+      const commit = rememberer(room());
+      await commit(T0, fires(camera, to(old.id)));
       await sending(() => reroute(now, [old, added], to(added.id)));
       expect(await places(room())).toEqual([`${added.id} g`, `${old.id} g`]);
-      const wake = await remember(T0 + HOUR, ends(camera, T0 + HOUR));
+      const wake = await commit(T0 + HOUR, ends(camera, T0 + HOUR));
       expect(wake.get(old.id)).toBe(T0 + HOUR);
       expect((await claimed(T0 + HOUR)).alerts).toMatchObject([{ state: "resolved" }]);
     });
 
     it("and no route leads there any more, an end that comes meanwhile is owed at once", async () => {
-      const remember = rememberer(room());
-      await remember(T0, fires(camera, to(old.id)));
+      const commit = rememberer(room());
+      await commit(T0, fires(camera, to(old.id)));
       await sending(async () => {
         await reroute(now, [old]);
-        await remember(now, ends(camera, now));
+        await commit(now, ends(camera, now));
       });
       expect(await dueAt(room(), old.id)).toBe(now);
-      expect([...(await claimed(now)).told.keys()]).toEqual([camera.id]);
+      expect([...(await claimed(now)).notified.keys()]).toEqual([camera.id]);
     });
 
     it("and its integration goes, its end is owed there", async () => {
       await rememberer(room())(T0, fires(camera, to(old.id)));
       await sending(() => reroute(now, [added], to(added.id)));
       const { groups } = room().store;
-      expect(await groups.told(old.id)).toHaveLength(1);
+      expect(await groups.notified(old.id)).toHaveLength(1);
       expect((await groups.knownIntegrations()).sort()).toEqual([added.id, old.id].sort());
       expect(await places(room())).toEqual([`${added.id} g`, `${old.id} g`]);
     });
@@ -176,36 +180,36 @@ describeWithRedis("another configuration after a restart", () => {
   });
 
   it("an alert that ended meanwhile goes nowhere new", async () => {
-    const remember = rememberer(room());
-    await remember(T0, fires(camera, to(old.id)));
-    await remember(T0 + MINUTE, ends(camera, T0 + MINUTE));
+    const commit = rememberer(room());
+    await commit(T0, fires(camera, to(old.id)));
+    await commit(T0 + MINUTE, ends(camera, T0 + MINUTE));
     expect(await reroute(T0 + HOUR, [old, added], to(old.id), to(added.id))).toEqual(new Map());
     expect(await places(room())).toEqual([`${old.id} g`]);
   });
 
   it("of an integration that is gone and was told nothing, nothing is kept", async () => {
-    const remember = rememberer(room());
-    await remember(T0, fires(camera, to(old.id)));
+    const commit = rememberer(room());
+    await commit(T0, fires(camera, to(old.id)));
     const { groups } = room().store;
     const failure = { code: "not_found", detail: "Gone.", scope: "integration" } as const;
     await groups.claim(old, "t", T0 + WAIT, LEASE);
     await groups.postpone(old, "g", "t", { now: T0 + WAIT, at: T0 + HOUR, failure });
     await reroute(T0 + HOUR, [added]);
     expect(await room().keys()).toEqual(["alerts", "shard:0"]);
-    await remember(T0 + 2 * HOUR, ends(camera, T0 + 2 * HOUR));
+    await commit(T0 + 2 * HOUR, ends(camera, T0 + 2 * HOUR));
     expect(await room().keys()).toEqual(["incidents", "shard:0"]);
   });
 
   it("an end owed to an integration that is gone is kept for its return", async () => {
-    const remember = rememberer(room());
-    await remember(T0, fires(camera, to(old.id)));
+    const commit = rememberer(room());
+    await commit(T0, fires(camera, to(old.id)));
     await tell(room(), T0 + WAIT);
     await reroute(T0 + HOUR, [added]);
-    await remember(T0 + 2 * HOUR, ends(camera, T0 + 2 * HOUR));
+    await commit(T0 + 2 * HOUR, ends(camera, T0 + 2 * HOUR));
     await reroute(T0 + 3 * HOUR, [added]);
     const { groups } = room().store;
     expect(await groups.knownIntegrations()).toEqual([old.id]);
-    expect(await groups.told(old.id)).toHaveLength(1);
+    expect(await groups.notified(old.id)).toHaveLength(1);
     const claim = await groups.claim(old, "t", T0 + 4 * HOUR, LEASE);
     expect(claim).toMatchObject({ kind: "group", alerts: [{ state: "resolved" }] });
   });

@@ -15,7 +15,7 @@ const text = fc.string({ unit: "binary", maxLength: 12 }).filter((name) => name 
 const alertState: fc.Arbitrary<AlertState> = fc.record({
   state: fc.constantFrom("pending" as const, "firing" as const),
   startsAt: instant,
-  heldMs: fc.nat(),
+  elapsedMs: fc.nat(),
   evidenceAt: instant,
   firedAt: fc.oneof(fc.constant(0), instant),
   labels: fc.dictionary(text, text, { maxKeys: 3 }),

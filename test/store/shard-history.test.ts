@@ -37,7 +37,7 @@ test.each([
       RecordingFlapping: {
         state: "firing",
         startsAt: NOW,
-        heldMs: 0,
+        elapsedMs: 0,
         evidenceAt: NOW,
         firedAt: NOW,
         labels: {},

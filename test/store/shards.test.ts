@@ -15,7 +15,7 @@ describeWithRedis("the one atomic write", () => {
   const room = useRoom();
 
   const write = (expected: string, sweptAt = T0, shard = 3) =>
-    room().store.shards.rememberShard(shard, {
+    room().store.shards.commitShard(shard, {
       expected,
       state: shardOf(sweptAt),
       now: sweptAt,
@@ -26,7 +26,7 @@ describeWithRedis("the one atomic write", () => {
     const { shards } = room().store;
     const first = await write("");
     if (first.outcome !== "stored") throw new Error("lost");
-    const lost = await shards.rememberShard(3, {
+    const lost = await shards.commitShard(3, {
       expected: "",
       state: shardOf(T0 + 1),
       now: T0 + 1,
@@ -44,7 +44,7 @@ describeWithRedis("the one atomic write", () => {
     const [a, b] = await Promise.all([room().store.shards.read(0), other.shards.read(0)]);
     const outcomes = await Promise.all(
       [room().store, other].map(({ shards }, i) =>
-        shards.rememberShard(0, {
+        shards.commitShard(0, {
           expected: [a, b][i]?.nonce ?? "",
           state: shardOf(T0 + i),
           now: T0 + i,
@@ -62,7 +62,7 @@ describeWithRedis("the one atomic write", () => {
       { op: "firing", id: "a@1", alert: "{}", to: [["ops/slack/0", "g", "{}", 0, 0, 0]] },
     ]);
     const send = (): Promise<string[]> =>
-      Reflect.get(redis, "lenswatch_remember").call(
+      Reflect.get(redis, "lenswatch_commit").call(
         redis,
         store.keys.shard(0),
         `{${prefix}}:`,
@@ -89,7 +89,7 @@ describeWithRedis("the one atomic write", () => {
     const mine = await shards.read(3);
     expect((await shards.read(3)).state).toBe(mine.state);
     const other = room().replica().shards;
-    await other.rememberShard(3, { expected: first.nonce, state: shardOf(T0 + 9), now: T0 + 9, changes: [] });
+    await other.commitShard(3, { expected: first.nonce, state: shardOf(T0 + 9), now: T0 + 9, changes: [] });
     expect((await shards.read(3)).state.sweptAt).toBe(T0 + 9);
     expect((await shards.readAll([3, 4])).map(({ sweptAt }) => sweptAt)).toEqual([T0 + 9, 0]);
   });
@@ -124,52 +124,52 @@ describeWithRedis("alerts and incidents", () => {
   const room = useRoom();
 
   it("an alert that goes nowhere is kept while it fires and forgotten when it is over", async () => {
-    const remember = rememberer(room());
-    await remember(T0, fires(camera));
+    const commit = rememberer(room());
+    await commit(T0, fires(camera));
     expect(await room().store.shards.alerts()).toEqual([camera]);
-    await remember(T0 + MINUTE, ends(camera, T0 + MINUTE));
+    await commit(T0 + MINUTE, ends(camera, T0 + MINUTE));
     expect(await room().store.shards.alerts()).toEqual([]);
   });
 
   it("new facts of a firing alert are kept and make nothing due; those of one that is over are no news", async () => {
-    const remember = rememberer(room());
+    const commit = rememberer(room());
     const { shards, groups } = room().store;
     const more = { ...camera, facts: { timezone: "UTC", offline: 3, of: 4 } };
-    await remember(T0, { kind: "updated", alert: more, to: [] });
+    await commit(T0, { kind: "updated", alert: more, to: [] });
     expect(await shards.alerts()).toEqual([]);
-    await remember(T0, fires(camera, to("ops/slack/0")));
+    await commit(T0, fires(camera, to("ops/slack/0")));
     const due = await groups.nextDue(["ops/slack/0"]);
-    const wake = await remember(T0 + 1, { kind: "updated", alert: more, to: [] });
+    const wake = await commit(T0 + 1, { kind: "updated", alert: more, to: [] });
     expect(wake.size).toBe(0);
     expect(await shards.alerts()).toEqual([more]);
     expect(await groups.nextDue(["ops/slack/0"])).toEqual(due);
   });
 
   it("an end is told wherever its beginning went, whatever the routes say by then", async () => {
-    const remember = rememberer(room());
+    const commit = rememberer(room());
     const places = [to("a/slack/0"), to("b/slack/0", "other")];
-    await remember(T0, fires(camera, ...places));
-    const wake = await remember(T0 + HOUR, ends(camera, T0 + HOUR));
+    await commit(T0, fires(camera, ...places));
+    const wake = await commit(T0 + HOUR, ends(camera, T0 + HOUR));
     expect([...wake.keys()].sort()).toEqual(["a/slack/0", "b/slack/0"]);
   });
 
   it("an ended incident is one row, found by its end", async () => {
-    const remember = rememberer(room());
+    const commit = rememberer(room());
     const { incidents } = room().store;
-    await remember(T0, fires(camera), fires(firing("b")));
-    await remember(T0 + HOUR, ends(camera, T0 + HOUR));
-    await remember(T0 + 2 * HOUR, ends(firing("b"), T0 + 2 * HOUR));
+    await commit(T0, fires(camera), fires(firing("b")));
+    await commit(T0 + HOUR, ends(camera, T0 + HOUR));
+    await commit(T0 + 2 * HOUR, ends(firing("b"), T0 + 2 * HOUR));
     const rows = await incidents.endedSince(T0);
     expect(rows).toEqual([over(camera, T0 + HOUR), over(firing("b"), T0 + 2 * HOUR)].map(toIncident));
     expect(await incidents.endedSince(T0 + HOUR + 1)).toHaveLength(1);
   });
 
   it("incidents are kept for 90 days", async () => {
-    const remember = rememberer(room());
-    await remember(T0, ends(camera, T0));
-    await remember(T0 + 90 * DAY, ends(firing("b"), T0 + 90 * DAY));
+    const commit = rememberer(room());
+    await commit(T0, ends(camera, T0));
+    await commit(T0 + 90 * DAY, ends(firing("b"), T0 + 90 * DAY));
     expect(await room().store.incidents.endedSince(0)).toHaveLength(2);
-    await remember(T0 + 90 * DAY + 1);
+    await commit(T0 + 90 * DAY + 1);
     expect((await room().store.incidents.endedSince(0)).map(({ id }) => id)).toEqual([firing("b").id]);
   });
 
@@ -200,10 +200,10 @@ describeWithRedis("alerts and incidents", () => {
     const claim = await groups.claim(who, "t", T0, 13_000);
     if (claim.kind !== "group") throw new Error(claim.kind);
     expect(claim.alerts).toHaveLength(10_000);
-    const told = many.map((alert) => ({ alert, toldAt: T0, groupId: "all" }));
-    const outcome = { now: T0, said: true, told, over: [], untold: [], nextAt: T0 + HOUR };
+    const notified = many.map((alert) => ({ alert, notifiedAt: T0, groupId: "all" }));
+    const outcome = { now: T0, said: true, notified, over: [], unnotified: [], nextAt: T0 + HOUR };
     expect(await groups.settle(who, "all", "t", outcome)).toBe(T0 + HOUR);
-    expect(await groups.told(who.id)).toHaveLength(10_000);
+    expect(await groups.notified(who.id)).toHaveLength(10_000);
   });
 });
 
@@ -226,7 +226,7 @@ describeWithRedis("attempts", () => {
 
   it("a shard remembered is a good attempt, written in the same step", async () => {
     const { shards } = room().store;
-    await shards.rememberShard(2, { expected: "", state: shardOf(T0), now: T0, changes: [] });
+    await shards.commitShard(2, { expected: "", state: shardOf(T0), now: T0, changes: [] });
     expect((await shards.attempts()).get("shard:2")).toEqual({ goodAt: T0, attemptedAt: T0 });
   });
 });

@@ -47,9 +47,9 @@ describeWithRedis("many groups that are due at once", () => {
       settle: {
         now,
         said: true,
-        told: alerts.map((alert) => ({ alert, toldAt: now, groupId: group })),
+        notified: alerts.map((alert) => ({ alert, notifiedAt: now, groupId: group })),
         over: [],
-        untold: [],
+        unnotified: [],
         nextAt: now + 4 * HOUR,
       },
     }));
@@ -62,7 +62,7 @@ describeWithRedis("many groups that are due at once", () => {
     await wind(1, T0, stormy, 10);
     const { groups, due, isAll, leaseMs } = await storm();
     expect([groups.length, due, isAll, leaseMs]).toEqual([11, 11, true, 20 * SECOND]);
-    expect(groups[4]).toMatchObject({ group: "g04", alerts: [{ key: "g04" }], told: new Map() });
+    expect(groups[4]).toMatchObject({ group: "g04", alerts: [{ key: "g04" }], notified: new Map() });
   });
 
   it("one lease covers them all, and the claim asked again gives them all again", async () => {
@@ -104,10 +104,10 @@ describeWithRedis("many groups that are due at once", () => {
   it("one that is refused is halved, so that one group keeps none of the others from being told", async () => {
     await wind(32, T0, { stormGroups: 1, groupWaitMs: 0 });
     const { groups } = room().store;
-    const told = new Set<string>();
+    const notified = new Set<string>();
     const sizes: number[] = [];
     let now = T0;
-    for (let turn = 0; told.size < 31 || sizes.at(-1) !== 1; turn++) {
+    for (let turn = 0; notified.size < 31 || sizes.at(-1) !== 1; turn++) {
       expect(turn).toBeLessThan(40);
       const token = `t${turn}`;
       const claimed = await claim(now, token);
@@ -119,14 +119,14 @@ describeWithRedis("many groups that are due at once", () => {
       const taken = claimed.kind === "storm" ? claimed.groups : [claimed];
       const isRefused = taken.some(({ group }) => group === "g07");
       if (isRefused) sizes.push(taken.length);
-      else for (const { group } of taken) told.add(group);
+      else for (const { group } of taken) notified.add(group);
       const failure = { code: "bad_request", detail: "No.", scope: "message" } as const;
       const endings = isRefused
         ? taken.map(({ group }) => ({ group, postpone: { now, at: now + 10 * SECOND, failure } }))
         : tell(taken, now);
       await groups.end(slack, token, endings, { now, gatherMs: 0 });
     }
-    expect(told.has("g07")).toBe(false);
+    expect(notified.has("g07")).toBe(false);
     expect(sizes.slice(0, 2)).toEqual([32, 16]);
     expect(sizes.length).toBeLessThan(10);
   });
@@ -137,9 +137,9 @@ describeWithRedis("many groups that are due at once", () => {
     const { groups } = room().store;
     const endings = tell(claimed, T0);
     expect(await groups.end(slack, "t", endings, { now: T0, gatherMs: AHEAD })).toBe(T0 + 4 * HOUR);
-    expect(await groups.told(slack.id)).toHaveLength(12);
+    expect(await groups.notified(slack.id)).toHaveLength(12);
     await groups.end(slack, "t", endings, { now: T0, gatherMs: AHEAD });
-    expect(await groups.told(slack.id)).toHaveLength(12);
+    expect(await groups.notified(slack.id)).toHaveLength(12);
     expect(await claim(T0 + SECOND, "t2")).toEqual({ kind: "idle", until: T0 + 4 * HOUR });
   });
 
@@ -150,7 +150,7 @@ describeWithRedis("many groups that are due at once", () => {
     await groups.end(slack, "nobody", tell(claimed, T0).slice(0, 1), { now: T0, gatherMs: 0 });
     await room().redis.script("FLUSH");
     await groups.end(slack, "t", tell(claimed, T0), { now: T0, gatherMs: 0 });
-    expect(await groups.told(slack.id)).toHaveLength(12);
+    expect(await groups.notified(slack.id)).toHaveLength(12);
   });
 
   it("what follows a storm is gathered, and a single alert is claimed at once meanwhile", async () => {
@@ -181,8 +181,8 @@ describeWithRedis("many groups that are due at once", () => {
     await room().endLease(slack.id);
     const again = await storm(T0 + 20 * SECOND, "t2");
     expect(again.groups).toHaveLength(12);
-    expect(again.groups.every(({ maybeTold, dueSince }) => maybeTold.length === 1 && dueSince === T0)).toBe(
-      true,
-    );
+    expect(
+      again.groups.every(({ maybeNotified, dueSince }) => maybeNotified.length === 1 && dueSince === T0),
+    ).toBe(true);
   });
 });

@@ -1,7 +1,7 @@
 /** What is held is looked at again when its holder is gone, whatever happens between a decision and its record. */
 import { expect, it } from "vitest";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
-import type { Kept } from "../../src/alerting/needs-update.ts";
+import type { SuppressedState } from "../../src/alerting/needs-update.ts";
 import { endSilence, SILENCE_KEPT_MS, type Silence } from "../../src/alerting/silence.ts";
 import type { Claimed } from "../../src/store/groups.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -23,12 +23,12 @@ import {
 
 const shop = firing("shop");
 const camera = firing("camera");
-const quiet = { said: false, told: [], over: [], untold: [] };
+const quiet = { said: false, notified: [], over: [], unnotified: [] };
 
-const kept = (more: Partial<Kept> = {}): Kept => ({
+const suppressedState = (more: Partial<SuppressedState> = {}): SuppressedState => ({
   by: [{ reason: "inhibited", by: shop.id }],
-  untold: [camera.id],
-  maybeTold: [],
+  unnotified: [camera.id],
+  maybeNotified: [],
   lateFrom: undefined,
   ...more,
 });
@@ -44,7 +44,9 @@ const silence = (more: Partial<Silence> = {}): Silence => ({
   annotations: {},
   ...more,
 });
-const bySilence = kept({ by: [{ reason: "silenced", by: silence().id, until: silence().endsAt }] });
+const bySilence = suppressedState({
+  by: [{ reason: "silenced", by: silence().id, until: silence().endsAt }],
+});
 
 async function claim({ store }: Room, now: number, token = "t"): Promise<Claimed> {
   const claimed = await store.groups.claim(slack, token, now, 13 * SECOND);
@@ -53,76 +55,76 @@ async function claim({ store }: Room, now: number, token = "t"): Promise<Claimed
 }
 
 /** The shop and its camera fire; the camera's group was looked at, and held, at T0 + 30 s. */
-async function held(room: Room, what: Kept = kept()) {
-  const remember = rememberer(room);
-  await remember(T0, fires(shop), fires(camera, to(slack.id)));
+async function suppressed(room: Room, what: SuppressedState = suppressedState()) {
+  const commit = rememberer(room);
+  await commit(T0, fires(shop), fires(camera, to(slack.id)));
   await claim(room, T0 + WAIT);
   const nextAt = T0 + WAIT + 5 * MINUTE;
   const due = await room.store.groups.settle(slack, "g", "t", {
     now: T0 + WAIT,
     ...quiet,
     nextAt,
-    kept: what,
+    suppressedState: what,
   });
   expect(due).toBe(nextAt);
-  return { remember };
+  return { commit };
 }
 
 describeWithRedis("what is held", () => {
   const room = useRoom();
 
   it("is due at once when the alert that holds it ends", async () => {
-    const { remember } = await held(room());
-    expect(await remember(T0 + MINUTE, ends(shop, T0 + MINUTE))).toEqual(new Map([[slack.id, T0 + MINUTE]]));
+    const { commit } = await suppressed(room());
+    expect(await commit(T0 + MINUTE, ends(shop, T0 + MINUTE))).toEqual(new Map([[slack.id, T0 + MINUTE]]));
     expect(await claim(room(), T0 + MINUTE)).toMatchObject({
       dueSince: T0 + MINUTE,
       groupIntervalMs: 5 * MINUTE,
-      heldBefore: [camera.id],
+      suppressedBefore: [camera.id],
     });
   });
 
   it("is not due for the end of another, nor twice for the same", async () => {
-    const { remember } = await held(room());
+    const { commit } = await suppressed(room());
     const other = firing("other");
-    await remember(T0 + MINUTE, fires(other), ends(other, T0 + MINUTE));
+    await commit(T0 + MINUTE, fires(other), ends(other, T0 + MINUTE));
     expect(await room().store.groups.nextDue([slack.id])).toEqual(
       new Map([[slack.id, T0 + WAIT + 5 * MINUTE]]),
     );
-    await remember(T0 + MINUTE, ends(shop, T0 + MINUTE));
+    await commit(T0 + MINUTE, ends(shop, T0 + MINUTE));
     await claim(room(), T0 + MINUTE);
     await room().store.groups.settle(slack, "g", "t", { now: T0 + MINUTE, ...quiet, nextAt: T0 + HOUR });
-    expect(await remember(T0 + 2 * MINUTE, ends(shop, T0 + 2 * MINUTE))).toEqual(new Map());
+    expect(await commit(T0 + 2 * MINUTE, ends(shop, T0 + 2 * MINUTE))).toEqual(new Map());
   });
 
   it("is due at once when its holder ended between the decision and its record", async () => {
-    const remember = rememberer(room());
-    await remember(T0, fires(shop), fires(camera, to(slack.id)));
+    const commit = rememberer(room());
+    await commit(T0, fires(shop), fires(camera, to(slack.id)));
     await claim(room(), T0 + WAIT);
-    await remember(T0 + WAIT + 1, ends(shop, T0 + WAIT + 1));
+    await commit(T0 + WAIT + 1, ends(shop, T0 + WAIT + 1));
     const now = T0 + WAIT + 2;
     expect(
       await room().store.groups.settle(slack, "g", "t", {
         now,
         ...quiet,
         nextAt: now + 5 * MINUTE,
-        kept: kept(),
+        suppressedState: suppressedState(),
       }),
     ).toBe(now);
   });
 
   it("that ends in the same moment as its holder is due since that moment, which is not late", async () => {
-    const { remember } = await held(room());
+    const { commit } = await suppressed(room());
     const at = T0 + MINUTE;
-    await remember(at, ends(shop, at), ends(camera, at));
+    await commit(at, ends(shop, at), ends(camera, at));
     expect(await claim(room(), at)).toMatchObject({
       dueSince: at,
       alerts: [{ endsAt: at }],
-      heldBefore: [camera.id],
+      suppressedBefore: [camera.id],
     });
   });
 
   it("is late from when the clock ends its hold, and no sooner", async () => {
-    await held(room(), { ...bySilence, lateFrom: T0 + 2 * MINUTE });
+    await suppressed(room(), { ...bySilence, lateFrom: T0 + 2 * MINUTE });
     expect(await room().redis.hget(`${room().store.keys.prefix}grp:${slack.id}:g`, "since")).toBe(
       String(T0 + 2 * MINUTE),
     );
@@ -131,62 +133,79 @@ describeWithRedis("what is held", () => {
   it("is due at once when its silence is ended or changed, also between the decision and its record", async () => {
     const { silences, groups } = room().store;
     await silences.write([silence()], T0);
-    await held(room(), bySilence);
+    await suppressed(room(), bySilence);
     const at = T0 + MINUTE;
     expect(await silences.write([endSilence(silence(), at)], at)).toEqual(new Map([[slack.id, at]]));
     await claim(room(), at);
     expect(
-      await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt: at + HOUR, kept: bySilence }),
+      await groups.settle(slack, "g", "t", {
+        now: at,
+        ...quiet,
+        nextAt: at + HOUR,
+        suppressedState: bySilence,
+      }),
     ).toBe(at);
   });
 
   it("stays due as before where its silence was changed to something longer and still holds", async () => {
     const { silences, groups } = room().store;
     await silences.write([silence()], T0);
-    await held(room(), bySilence);
+    await suppressed(room(), bySilence);
     const at = T0 + MINUTE;
     expect(await silences.write([silence({ endsAt: T0 + 2 * HOUR })], at)).toEqual(new Map([[slack.id, at]]));
     await claim(room(), at);
     const nextAt = at + 5 * MINUTE;
-    expect(await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt, kept: bySilence })).toBe(nextAt);
+    expect(
+      await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt, suppressedState: bySilence }),
+    ).toBe(nextAt);
   });
 
   it("is not due again and again where its silence was ended by one and kept on by another at once", async () => {
     const { silences, groups } = room().store;
     await silences.write([silence()], T0);
-    await held(room(), bySilence);
+    await suppressed(room(), bySilence);
     const at = T0 + MINUTE;
     await silences.write([endSilence(silence(), at)], at);
     await silences.write([silence({ endsAt: T0 + 2 * HOUR })], at);
     await claim(room(), at);
     const nextAt = at + 5 * MINUTE;
-    expect(await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt, kept: bySilence })).toBe(nextAt);
+    expect(
+      await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt, suppressedState: bySilence }),
+    ).toBe(nextAt);
   });
 
   it("may have been told by a claim that died: known until the group is served, and kept while it is held", async () => {
-    const remember = rememberer(room());
-    await remember(T0, fires(camera, to(slack.id)));
+    const commit = rememberer(room());
+    await commit(T0, fires(camera, to(slack.id)));
     await claim(room(), T0 + WAIT, "dead");
     await room().endLease(slack.id);
     const at = T0 + WAIT + 13 * SECOND;
-    expect((await claim(room(), at, "next")).maybeTold).toEqual([camera.id]);
-    const more = kept({ maybeTold: [camera.id] });
-    await room().store.groups.settle(slack, "g", "next", { now: at, ...quiet, nextAt: at + 1, kept: more });
-    expect(await claim(room(), at + 1)).toMatchObject({ maybeTold: [camera.id], heldBefore: [camera.id] });
+    expect((await claim(room(), at, "next")).maybeNotified).toEqual([camera.id]);
+    const more = suppressedState({ maybeNotified: [camera.id] });
+    await room().store.groups.settle(slack, "g", "next", {
+      now: at,
+      ...quiet,
+      nextAt: at + 1,
+      suppressedState: more,
+    });
+    expect(await claim(room(), at + 1)).toMatchObject({
+      maybeNotified: [camera.id],
+      suppressedBefore: [camera.id],
+    });
     await room().store.groups.settle(slack, "g", "t", { now: at + 1, ...quiet, nextAt: at + 2 });
-    expect(await claim(room(), at + 2)).toMatchObject({ maybeTold: [], heldBefore: [] });
+    expect(await claim(room(), at + 2)).toMatchObject({ maybeNotified: [], suppressedBefore: [] });
   });
 
   it("leaves nothing behind once all is over", async () => {
-    const { remember } = await held(room());
+    const { commit } = await suppressed(room());
     await room().store.acks.acknowledge([camera.id], { author: "dana", comment: "", at: T0 });
     const at = T0 + MINUTE;
-    await remember(at, ends(camera, at), ends(shop, at));
+    await commit(at, ends(camera, at), ends(shop, at));
     await claim(room(), at);
     await room().store.groups.settle(slack, "g", "t", {
       now: at,
       ...quiet,
-      untold: [camera.id],
+      unnotified: [camera.id],
       nextAt: undefined,
     });
     expect(await room().keys()).toEqual([`grp:${slack.id}:g`, "incidents", "integrations", "shard:0"]);
@@ -197,16 +216,16 @@ describeWithRedis("what fires", () => {
   const room = useRoom();
 
   it("is read again only when something began, changed or ended, by every replica", async () => {
-    const remember = rememberer(room());
+    const commit = rememberer(room());
     const { firing: read } = room().store;
     const { firing: elsewhere } = room().replica();
-    await remember(T0, fires(shop, to(slack.id)), fires(camera, to(slack.id)));
+    await commit(T0, fires(shop, to(slack.id)), fires(camera, to(slack.id)));
     const first = await read();
     expect(first.map(({ id }) => id).sort()).toEqual([camera.id, shop.id]);
-    await remember(T0 + 1);
+    await commit(T0 + 1);
     expect(await read()).toBe(first);
     expect(await elsewhere()).toHaveLength(2);
-    await remember(T0 + 2, ends(shop, T0 + 2));
+    await commit(T0 + 2, ends(shop, T0 + 2));
     const [left, ...none] = await read();
     expect([left, none]).toEqual([first.find(({ id }) => id === camera.id), []]);
     expect(first).toContain(left);
@@ -214,8 +233,8 @@ describeWithRedis("what fires", () => {
   });
 
   it("is nothing after Redis was emptied", async () => {
-    const remember = rememberer(room());
-    await remember(T0, fires(camera, to(slack.id)));
+    const commit = rememberer(room());
+    await commit(T0, fires(camera, to(slack.id)));
     expect(await room().store.firing()).toHaveLength(1);
     await room().redis.del(...(await room().redis.keys(`${room().store.keys.prefix}*`)));
     expect(await room().store.firing()).toEqual([]);
@@ -227,12 +246,12 @@ describeWithRedis("an acknowledgement", () => {
   const ack = { author: "dana", comment: "on my way", at: T0 };
 
   it("is of an episode that fires, and goes with its end", async () => {
-    const remember = rememberer(room());
-    await remember(T0, fires(camera, to(slack.id)));
+    const commit = rememberer(room());
+    await commit(T0, fires(camera, to(slack.id)));
     const { acks } = room().store;
     expect(await acks.acknowledge([camera.id, "nobody@1"], ack)).toEqual([camera.id]);
     expect(await acks.read()).toEqual(new Map([[camera.id, ack]]));
-    await remember(T0 + 1, ends(camera, T0 + 1));
+    await commit(T0 + 1, ends(camera, T0 + 1));
     expect(await acks.read()).toEqual(new Map());
     expect(await acks.acknowledge([camera.id], ack)).toEqual([]);
   });

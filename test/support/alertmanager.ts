@@ -29,7 +29,7 @@ export interface KnownAlert {
 }
 
 /** What it tells its webhook: Alertmanager's payload. */
-export interface AlertmanagerTold {
+export interface PostedAlerts {
   readonly status: "firing" | "resolved";
   readonly alerts: readonly (KnownAlert & { readonly status: string })[];
 }
@@ -38,9 +38,9 @@ export interface TestAlertmanager extends AsyncDisposable {
   readonly url: string;
   /** What amtool lists as active. */
   active(): Promise<KnownAlert[]>;
-  /** What it has told so far, oldest first. */
-  told(): AlertmanagerTold[];
-  /** Ends it; the log of what it told is kept on disk only by SIGTERM. */
+  /** What it has posted so far, oldest first. */
+  posted(): PostedAlerts[];
+  /** Ends it; the log of what it posted is kept on disk only by SIGTERM. */
   end(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
   /** Starts it again, on the same port and directory. */
   start(): Promise<void>;
@@ -96,7 +96,7 @@ receivers: [ { name: sink, webhook_configs: [ { url: "${sink.url}" } ] } ]
       const { stdout } = await promisify(execFile)("amtool", query);
       return JSON.parse(stdout) as KnownAlert[];
     },
-    told: () => sink.messages.map(({ text }) => JSON.parse(text) as AlertmanagerTold),
+    posted: () => sink.messages.map(({ text }) => JSON.parse(text) as PostedAlerts),
     async [Symbol.asyncDispose]() {
       await end("SIGKILL");
       await sink.close();

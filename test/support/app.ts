@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";
 import { type App, startApp } from "../../src/app/app.ts";
-import type { Role } from "../../src/cluster/replicas.ts";
+import type { RoleOption } from "../../src/cluster/replicas.ts";
 import type { Config } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import type { Clock } from "../../src/lib/clock.ts";
@@ -28,7 +28,7 @@ export interface Watch extends Stage {
   /** Starts the daemon anew with the configuration as it is now. */
   start(): Promise<App>;
   /** Starts another replica on the same Redis, with the configuration as it is now; `close` stops it too. */
-  join(role?: Role): Promise<App>;
+  join(role?: RoleOption): Promise<App>;
   /** Changes the configuration's text and puts it in force without a stop. */
   reload(change: (config: string) => string): Promise<void>;
   close(): Promise<void>;
@@ -45,7 +45,7 @@ export interface WatchOptions {
   /** The whole section `http`. */
   readonly http?: string;
   /** What the first replica does. */
-  readonly role?: Role;
+  readonly role?: RoleOption;
   /** Another Redis than the stage's own. */
   readonly redis?: string;
   /** More sections. */

@@ -4,10 +4,10 @@
  */
 
 import type { LogLine } from "../../src/alerting/decision-log.ts";
-import { judgeOutside, takeAlerts } from "../../src/alerting/external-alerts.ts";
+import { acceptAlerts, evaluateExternal } from "../../src/alerting/external-alerts.ts";
 import type { NotifiedAlert } from "../../src/alerting/notification.ts";
 import type { Alert } from "../../src/health/alert.ts";
-import type { JudgeContext } from "../../src/health/evaluation.ts";
+import type { EvaluationContext } from "../../src/health/evaluation.ts";
 import { judgeShard } from "../../src/health/judge.ts";
 import type { Location, RecordingUptime } from "../../src/health/recording.ts";
 import type { Condition, Rule } from "../../src/health/rule.ts";
@@ -86,7 +86,7 @@ function served(dice: Dice) {
         organisation: dice.pick(dice.texts),
         cameraServer: dice.pick(dice.texts),
         location,
-        useUploadingSchedule: dice.roll(2) === 0,
+        useUploadingSchedule: dice.replicas(2) === 0,
         timezone: dice.pick(["Europe/London", "UTC", other]),
       };
       recordings.push({ recording, uptime: hours(dice) });
@@ -103,13 +103,13 @@ function hours(dice: Dice): Rows {
     segmentsReceived: 30,
     avgUptimeOnSegment: 1,
     pcSegmentsRecieved: 0.5,
-    overallUptime: dice.roll(3) / 2,
+    overallUptime: dice.replicas(3) / 2,
   }));
 }
 
 /** One row in four is bent; the list itself is sound. */
 function bentRows<T>(rows: readonly T[], dice: Dice): unknown[] {
-  const bent = rows.map((row) => (dice.roll(4) === 0 ? mutateJson(row, dice) : row));
+  const bent = rows.map((row) => (dice.replicas(4) === 0 ? mutateJson(row, dice) : row));
   return JSON.parse(JSON.stringify(bent)) as unknown[];
 }
 
@@ -122,8 +122,8 @@ function statusRows(
     recording_id: recording.id,
     location_id: recording.location,
     status: dice.pick(statuses),
-    last_seen_utc: new Date(NOW - dice.roll(40) * 60_000).toISOString(),
-    average_quality: dice.roll(100) / 100,
+    last_seen_utc: new Date(NOW - dice.replicas(40) * 60_000).toISOString(),
+    average_quality: dice.replicas(100) / 100,
   }));
 }
 
@@ -152,7 +152,7 @@ export function hostileFleet(seed: number, texts: readonly string[] = POISONS): 
       return [recording.id, known.length === 0 ? undefined : known.reduce((a, b) => a + b) / known.length];
     }),
   );
-  const context = (now: number): JudgeContext => ({
+  const context = (now: number): EvaluationContext => ({
     now,
     inventory,
     intervalMs: INTERVAL,
@@ -190,9 +190,9 @@ export function hostileFleet(seed: number, texts: readonly string[] = POISONS): 
   for (const alert of firing.values()) lines.push(...told(alert, dice));
   const notified = (alert: Alert): NotifiedAlert => ({
     ...alert,
-    annotations: { ...alert.annotations, ...(dice.roll(2) === 0 ? placed(dice) : {}) },
+    annotations: { ...alert.annotations, ...(dice.replicas(2) === 0 ? placed(dice) : {}) },
     fingerprint: "0123456789abcdef",
-    isNew: dice.roll(2) === 0,
+    isNew: dice.replicas(2) === 0,
     standsFor:
       alert.subject.kind === "location"
         ? { recordings: 2, locations: 1, names: [dice.pick(dice.texts), dice.pick(dice.texts)] }
@@ -230,13 +230,13 @@ function sentAlerts(dice: Dice): Alert[] {
       "javascript:alert(1)",
       text,
     ]),
-    startsAt: new Date(NOW - dice.roll(1_000_000)).toISOString(),
+    startsAt: new Date(NOW - dice.replicas(1_000_000)).toISOString(),
   }));
   const reading = readAlerts(bentRows(sent, dice), NOW);
   let step = reading.next();
   while (!step.done) step = reading.next();
-  const { next } = takeAlerts(new Map(), step.value.alerts, { now: NOW, most: 1_000 });
-  return judgeOutside(next, { now: NOW, deafUntil: 0 }).transitions.map(({ alert }) => alert);
+  const { next } = acceptAlerts(new Map(), step.value.alerts, { now: NOW, most: 1_000 });
+  return evaluateExternal(next, { now: NOW, deafUntil: 0 }).transitions.map(({ alert }) => alert);
 }
 
 /** Zones and usual entries come from the service as well; a runbook is the configuration's, or who knows whose. */
@@ -248,7 +248,7 @@ function placed(dice: Dice) {
 function told({ subject, ruleId, updatedAt: at, id }: Alert, dice: Dice): LogLine[] {
   const line = { subject, ruleId, at, integration: "ops/slack/0" };
   return [
-    { ...line, reason: "told" },
+    { ...line, reason: "notified" },
     { ...line, reason: "inhibited", detail: id },
     { ...line, reason: "acknowledged", detail: dice.pick(dice.texts) },
     { ...line, reason: "silenced", detail: dice.pick(dice.texts) },

@@ -5,8 +5,8 @@ import type { Plan, Span } from "../../backtest/setup.ts";
 import type { Count, Tally } from "../../backtest/tally.ts";
 import { renderCsv } from "../../lib/csv.ts";
 import { humanDuration } from "../../lib/duration.ts";
+import { counted } from "../../lib/format.ts";
 import { stripControls } from "../../lib/text.ts";
-import { counted } from "../../lib/words.ts";
 import { asJson } from "../cli/output.ts";
 import { type Column, renderTable, type TableTarget } from "../cli/table.ts";
 

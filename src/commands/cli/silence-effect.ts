@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { matchesAll } from "../../alerting/matcher.ts";
 import type { Matcher } from "../../alerting/route.ts";
-import { counted } from "../../lib/words.ts";
+import { counted } from "../../lib/format.ts";
 import { type Daemon, DaemonError } from "./daemon.ts";
 
 const FiringAlert = z.object({ labels: z.record(z.string(), z.string()) });

@@ -40,7 +40,7 @@ export interface Digester {
   wants(subject: DigestRecording): boolean;
   /** Judges a recording, each once. */
   add(subject: DigestRecording, figures: RecordingFigures): void;
-  /** The whole, in steps between which the event loop can be let through (`runBreathing`). */
+  /** The whole, in steps between which the event loop can be let through (`runYielding`). */
   finish(): Generator<void, Digest>;
 }
 

@@ -33,12 +33,12 @@ export function addDays(
 ): void {
   const { length } = calendar.dates;
   const open = new Uint8Array(length);
-  const told = new Uint8Array(length);
+  const notified = new Uint8Array(length);
   let first = length;
   for (const { startAt, withinSchedule, overallUptime, segmentsExpected } of buckets) {
     const at = calendar.indexAt(startAt, zone);
     if (at === undefined) continue;
-    told[at] = 1;
+    notified[at] = 1;
     first = Math.min(first, at);
     if (!withinSchedule) continue;
     open[at] = 1;
@@ -48,7 +48,9 @@ export function addDays(
     days.weight[at] = (days.weight[at] ?? 0) + weight;
   }
   for (let at = first; at < length; at += 1) {
-    const isMeant = told[at] ? open[at] : !schedules.isClosedOn(scheduleHours, calendar.weekdays[at] ?? 0);
+    const isMeant = notified[at]
+      ? open[at]
+      : !schedules.isClosedOn(scheduleHours, calendar.weekdays[at] ?? 0);
     if (isMeant) days.expected[at] = (days.expected[at] ?? 0) + 1;
   }
 }

@@ -2,7 +2,7 @@
 
 import { html } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
-import { createBreather } from "../../lib/yield.ts";
+import { createYielder } from "../../lib/yield.ts";
 import type { Digest } from "../digest.ts";
 import { headline } from "./headline.ts";
 import { renderHtml, UNSUBSCRIBE_HERE } from "./html.ts";
@@ -49,12 +49,12 @@ export async function renderDigest(digest: Digest, frame: DigestFrame): Promise<
       text: renderText(digest, view, head, safe),
     };
   };
-  const breather = createBreather();
+  const yielder = createYielder();
   let limit = MOST_SHOWN;
   let body = render(limit);
   for (let size = sizeOf(body); limit > 1 && size > MAX_BYTES; size = sizeOf(body)) {
     limit = Math.max(1, Math.min(limit - 1, Math.floor((limit * MAX_BYTES) / size)));
-    await breather.breathe();
+    await yielder.maybeYield();
     body = render(limit);
   }
   const label = ` · ${digest.period.label}`;

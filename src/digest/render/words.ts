@@ -2,7 +2,7 @@
 import { DateTime } from "luxon";
 import type { Instant } from "../../lib/clock.ts";
 import { humanDuration } from "../../lib/duration.ts";
-import { count, counted, nameOf, percent } from "../../lib/words.ts";
+import { count, counted, nameOf, percent } from "../../lib/format.ts";
 import type { Digest, DigestPart, LocationGroup, Outage, RecordingDigest, Span } from "../digest.ts";
 
 export { count, counted, nameOf, percent };

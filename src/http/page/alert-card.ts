@@ -12,14 +12,14 @@ import { span } from "../../lib/when.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { classOf, problemOf, type ShownAlert } from "./alert-words.ts";
 import { alertLink, type Root, signInLink, silenceFormLink } from "./links.ts";
-import { toldLine } from "./notified.ts";
-import type { Look } from "./page-data.ts";
-import { handledLines } from "./suppressed.ts";
+import { notifiedLine } from "./notified.ts";
+import type { PageData } from "./page-data.ts";
+import { suppressionLines } from "./suppressed.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { type Moment, timeAt } from "./when.ts";
 
 export interface CardPlace {
-  readonly look: Look;
+  readonly data: PageData;
   readonly root: Root;
   readonly visitor: Visitor;
   /** The page it stands on, from `/` on: where its buttons lead back to. */
@@ -35,15 +35,15 @@ export interface CardPlace {
 /** An alert that fires. */
 export function alertCard(active: ActiveAlert, place: CardPlace): Markup {
   const { alert } = active;
-  const { look, root, of, isPage } = place;
+  const { data, root, of, isPage } = place;
   const print = fingerprint(alert.labels);
   const title = html`<h3><a href="${alertLink(root, print)}">${problemOf(alert)}</a>${ofWhat(of)}</h3>`;
-  const told = toldLine(alert, place.lines, look.moment);
-  const handled = [...handledLines(active, look, root), ...(told ? [told] : [])].map(
+  const notified = notifiedLine(alert, place.lines, data.moment);
+  const suppression = [...suppressionLines(active, data, root), ...(notified ? [notified] : [])].map(
     (line) => html`<li>${line}</li>`,
   );
-  return html`<li class="card firing ${severityOf(alert)}">${isPage ? nothing : title}${sinceLine(alert, "fires", look.moment)}${note(alert)}
-<ul class="handled">${handled}</ul>${actions(active, print, place)}</li>
+  return html`<li class="card firing ${severityOf(alert)}">${isPage ? nothing : title}${sinceLine(alert, "fires", data.moment)}${note(alert)}
+<ul class="handled">${suppression}</ul>${actions(active, print, place)}</li>
 `;
 }
 

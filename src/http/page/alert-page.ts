@@ -3,25 +3,25 @@
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import type { Alert } from "../../health/alert.ts";
+import { nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
-import { nameOf } from "../../lib/words.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { alertCard } from "./alert-card.ts";
 import { whereOf } from "./alert-table.ts";
 import { problemOf } from "./alert-words.ts";
-import { storySection } from "./decision-log.ts";
+import { decisionLogSection } from "./decision-log.ts";
 import type { Page } from "./layout.ts";
-import { blindnessNotice, type Look } from "./page-data.ts";
+import { type PageData, unreachableNotice } from "./page-data.ts";
 import type { Visitor } from "./visitor.ts";
 
 const ROOT = "../";
 
 /** Those that fire with this fingerprint: as a rule, one. Throws HttpError `not_found` where none does. */
-export function alertsOf(print: string, { alerts, held }: Look): ActiveAlert[] {
+export function alertsOf(print: string, { alerts, suppressed }: PageData): ActiveAlert[] {
   const found = alerts.filter(({ labels }) => fingerprint(labels) === print);
-  const active = found.flatMap(({ key }) => held.get(key) ?? []);
+  const active = found.flatMap(({ key }) => suppressed.get(key) ?? []);
   if (active.length > 0) return active;
   throw new HttpError(
     "not_found",
@@ -32,7 +32,7 @@ export function alertsOf(print: string, { alerts, held }: Look): ActiveAlert[] {
 /** `lines` are what was decided about its subject. */
 export function alertPage(
   active: readonly ActiveAlert[],
-  look: Look,
+  data: PageData,
   visitor: Visitor,
   lines: readonly LogLine[],
 ): Page {
@@ -41,10 +41,10 @@ export function alertPage(
   const { alert } = first;
   const path = `alerts/${fingerprint(alert.labels)}`;
   const own = lines.filter(({ ruleId }) => ruleId === undefined || ruleId === alert.ruleId);
-  const cards = active.map((one) => alertCard(one, { look, root: ROOT, visitor, path, lines, isPage: true }));
+  const cards = active.map((one) => alertCard(one, { data, root: ROOT, visitor, path, lines, isPage: true }));
   const title = problemOf(alert);
-  const story = storySection(own, {
-    moment: look.moment,
+  const decisionLog = decisionLogSection(own, {
+    moment: data.moment,
     timezone: alert.facts.timezone,
     title: "Who was told, and why",
     of: alert.subject.kind,
@@ -54,11 +54,11 @@ export function alertPage(
     mood: "bad",
     root: ROOT,
     path,
-    madeAt: look.moment.now,
+    madeAt: data.moment.now,
     refresh: "on",
-    body: html`<div class="lead bad"><h1>${title}</h1><p>${whereOf(alert, ROOT)}</p></div>${blindnessNotice(look)}
+    body: html`<div class="lead bad"><h1>${title}</h1><p>${whereOf(alert, ROOT)}</p></div>${unreachableNotice(data)}
 <ul class="cards">${cards}</ul>${ways(alert)}
-${story}${labels(alert)}`,
+${decisionLog}${labels(alert)}`,
   };
 }
 

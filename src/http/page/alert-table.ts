@@ -1,15 +1,15 @@
 /** Alerts as a table: what, where, since when, for how long, and whether somebody sees to it. */
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import type { Alert, SubjectKind } from "../../health/alert.ts";
+import { counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
-import { counted, nameOf } from "../../lib/words.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { problemOf, type ShownAlert, whatOf } from "./alert-words.ts";
 import { alertLink, homeLink, type Root, recordingLink } from "./links.ts";
 import { sortKey } from "./order.ts";
-import { handledInWords } from "./suppressed.ts";
+import { suppressionPhrase } from "./suppressed.ts";
 import { type Column, tableOf } from "./table.ts";
 import { type Moment, timeAt } from "./when.ts";
 
@@ -19,7 +19,7 @@ export interface AlertTable {
   /** Said to those who do not see the table. */
   readonly caption: string;
   /** By key, what holds an alert back. */
-  readonly held: ReadonlyMap<string, ActiveAlert>;
+  readonly suppressed: ReadonlyMap<string, ActiveAlert>;
 }
 
 /** The worst first: by severity, what speaks of much before what speaks of little, the newest first. */
@@ -36,7 +36,7 @@ const BREADTH: Readonly<Record<SubjectKind, number>> = {
   integration: 1,
   location: 2,
   recording: 3,
-  outside: 4,
+  external: 4,
 };
 
 const COLUMNS: readonly Column[] = [
@@ -50,20 +50,20 @@ const COLUMNS: readonly Column[] = [
 /** Alerts of the whole fleet; `within` counts, by location, alerts that are not listed beside its own. */
 export function alertTable(
   alerts: readonly Alert[],
-  { root, moment, caption, held }: AlertTable,
+  { root, moment, caption, suppressed }: AlertTable,
   within: ReadonlyMap<string, number> = new Map(),
 ): Markup {
   const rows = alerts.map((alert) => [
     whatOf(alert, html`<a href="${alertLink(root, fingerprint(alert.labels))}">${problemOf(alert)}</a>`),
     whereOf(alert, root, within),
     ...sinceCells(alert, moment),
-    handledCell(alert, held),
+    suppressionCell(alert, suppressed),
   ]);
   return tableOf(caption, COLUMNS, rows);
 }
 
-function handledCell(alert: Alert, held: AlertTable["held"]): Markup {
-  const words = handledInWords(alert, held.get(alert.key));
+function suppressionCell(alert: Alert, suppressed: AlertTable["suppressed"]): Markup {
+  const words = suppressionPhrase(alert, suppressed.get(alert.key));
   return words === "" ? html`<span class="soft">by nobody yet</span>` : html`<bdi>${words}</bdi>`;
 }
 
@@ -85,7 +85,7 @@ export function whereOf(
       const others = within.get(id) ?? 0;
       return html`${location}${others === 0 ? nothing : html` <small>and ${counted(others, "alert")} of its recordings</small>`}`;
     }
-    case "outside": {
+    case "external": {
       const who = labels.instance ?? labels.job ?? "from outside";
       const why = annotations.summary ?? annotations.description ?? "";
       return html`<bdi>${cut(who, 100)}</bdi> <small>${cut(why, 300)} ${location}</small>`;

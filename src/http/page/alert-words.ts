@@ -2,8 +2,8 @@
 import type { AlertFacts } from "../../health/alert.ts";
 import { problems } from "../../health/problem-kinds.ts";
 import type { AlertState } from "../../health/shard-state.ts";
+import { count, nameOf, percent } from "../../lib/format.ts";
 import { html, type Markup } from "../../lib/markup.ts";
-import { count, nameOf, percent } from "../../lib/words.ts";
 
 /** Of an alert that fires or is pending, what is shown. */
 export type ShownAlert = Pick<AlertState, "labels" | "annotations" | "startsAt" | "facts">;

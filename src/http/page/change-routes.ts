@@ -5,13 +5,13 @@ import { z } from "zod";
 import { parseMatchers } from "../../alerting/matcher.ts";
 import { silenceProblem, type WantedSilence } from "../../alerting/silence.ts";
 import { stripControls } from "../../lib/text.ts";
-import { runBreathing } from "../../lib/yield.ts";
+import { runYielding } from "../../lib/yield.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { parseQuery } from "../query.ts";
 import { type FieldProblem, readFields } from "./field.ts";
-import type { Frame } from "./layout.ts";
-import { type Look, lookAt } from "./page-data.ts";
+import type { Layout } from "./layout.ts";
+import { type PageData, readPageData } from "./page-data.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import { pathWithin } from "./sign-in.ts";
 import { type SilenceForm, silenceFormPage } from "./silence-form.ts";
@@ -22,18 +22,18 @@ import { visitorOf } from "./visitor.ts";
 /** Where a button leads back to, from `/` on. */
 const Back = z.object({ back: z.string().max(2_048).catch("").default("") });
 
-export function changeRoutes(root: FastifyInstance, deps: HttpDeps, frame: Frame): void {
+export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layout): void {
   // Forms are read here and nowhere else: the API takes none.
   root.register(async (app) => {
     await app.register(formbody);
-    await sessionRoutes(app, deps, frame);
+    await sessionRoutes(app, deps, layout);
 
     app.get("/silences/new", { config: { page: "../" } }, async (request, reply) => {
       const given = parseQuery(PreviewQuery, request.query);
-      const look = await lookAt(deps);
-      const form = await formOf(given, undefined, look);
+      const data = await readPageData(deps);
+      const form = await formOf(given, undefined, data);
       const status = form.problem ? 400 : 200;
-      return frame.send(request, reply.code(status), silenceFormPage(form, look, visitorOf(request, deps)));
+      return layout.send(request, reply.code(status), silenceFormPage(form, data, visitorOf(request, deps)));
     });
 
     app.post("/silences/new", { config: { page: "../", form: true } }, async (request, reply) => {
@@ -42,10 +42,10 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, frame: Frame
       const wanted = asked && wantedOf(asked, request.session?.name, deps);
       const problem = "problem" in read ? read.problem : problemOf(wanted, deps);
       if (problem || !wanted) {
-        const look = await lookAt(deps);
-        const form = await formOf(asTyped(request.body), problem, look);
-        const page = silenceFormPage(form, look, visitorOf(request, deps));
-        return frame.send(request, reply.code(form.problem ? 400 : 200), page);
+        const data = await readPageData(deps);
+        const form = await formOf(asTyped(request.body), problem, data);
+        const page = silenceFormPage(form, data, visitorOf(request, deps));
+        return layout.send(request, reply.code(form.problem ? 400 : 200), page);
       }
       const set = await deps.setSilence(wanted);
       if (set.outcome !== "set") {
@@ -124,13 +124,13 @@ function asTyped(body: unknown): Typed {
 }
 
 /** The form with what its matchers would hold; what is wrong with them is its problem unless it has another. */
-async function formOf(typed: Typed, problem: FieldProblem | undefined, look: Look): Promise<SilenceForm> {
+async function formOf(typed: Typed, problem: FieldProblem | undefined, data: PageData): Promise<SilenceForm> {
   const { matchers, comment, custom } = typed;
   const form = { matchers, comment, custom };
   if (matchers.trim() === "") return { ...form, problem, preview: undefined };
   const read = readFields(MatchersField, { matchers });
   if ("problem" in read) return { ...form, problem: problem ?? read.problem, preview: undefined };
   const parsed = parseMatchers(matchers);
-  const held = await runBreathing(previewOf(parsed, look));
-  return { ...form, problem, preview: { parsed, held } };
+  const suppressed = await runYielding(previewOf(parsed, data));
+  return { ...form, problem, preview: { parsed, suppressed } };
 }

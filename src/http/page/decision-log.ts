@@ -1,15 +1,15 @@
 /** What was decided, when and why, and who was told: the newest first. */
 import { type LogLine, sentenceOf } from "../../alerting/decision-log.ts";
 import type { Subject } from "../../health/evaluation.ts";
+import { counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
-import { counted } from "../../lib/words.ts";
 import { type Moment, timeAt } from "./when.ts";
 
 /** Lines that are shown; what is older is told by `lenswatch why`. */
 const LINES_SHOWN = 60;
 
-export interface Story {
+export interface DecisionLogView {
   readonly moment: Moment;
   /** IANA zone its times are told in. */
   readonly timezone: string;
@@ -19,7 +19,10 @@ export interface Story {
 }
 
 /** `lines` oldest first, as the incident log gives them. */
-export function storySection(lines: readonly LogLine[], { moment, timezone, title, of }: Story): Markup {
+export function decisionLogSection(
+  lines: readonly LogLine[],
+  { moment, timezone, title, of }: DecisionLogView,
+): Markup {
   const shown = lines.slice(-LINES_SHOWN).reverse();
   const left = lines.length - shown.length;
   const items = shown.map(

@@ -3,9 +3,9 @@ import type { Alert } from "../../health/alert.ts";
 import { FRESH_INTERVALS } from "../../health/fleet-snapshot.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { humanDuration } from "../../lib/duration.ts";
+import { count, counted } from "../../lib/format.ts";
 import { cut } from "../../lib/text.ts";
 import { span, timesSeenAt } from "../../lib/when.ts";
-import { count, counted } from "../../lib/words.ts";
 import type { Mood } from "./layout.ts";
 import { type Counts, totalOf } from "./status.ts";
 
@@ -26,12 +26,12 @@ export interface HeadlineFacts {
   readonly now: Instant;
   readonly statusIntervalMs: number;
   /** Alerts about lenswatch's own sight that fire. */
-  readonly blindness: readonly Alert[];
+  readonly unreachable: readonly Alert[];
 }
 
 export function headlineOf(facts: HeadlineFacts): Headline {
   const total = totalOf(facts.counts);
-  const about = facts.blindness.map((alert) => blindnessOf(alert, facts.now));
+  const about = facts.unreachable.map((alert) => unreachableOf(alert, facts.now));
   if (total === 0) {
     return {
       mood: "unknown",
@@ -57,14 +57,14 @@ export function headlineOf(facts: HeadlineFacts): Headline {
 }
 
 /** What an alert about the service itself says, for the notice on every page. */
-export function blindnessOf({ annotations, startsAt, facts }: Alert, now: Instant): string {
+export function unreachableOf({ annotations, startsAt, facts }: Alert, now: Instant): string {
   const what = annotations.summary ?? "lenswatch does not see all of the service";
   return `${cut(what, 200)}, since ${timesSeenAt(now).at(startsAt, facts.timezone)} (${span(startsAt, now)}).`;
 }
 
-function moodOf({ counts, firing, blindness }: HeadlineFacts): Mood {
+function moodOf({ counts, firing, unreachable }: HeadlineFacts): Mood {
   if (counts.offline > 0) return "bad";
-  if (counts.unknown > 0 || blindness.length > 0) return "unknown";
+  if (counts.unknown > 0 || unreachable.length > 0) return "unknown";
   return counts.degraded > 0 || firing > 0 ? "warn" : "good";
 }
 

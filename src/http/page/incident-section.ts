@@ -1,9 +1,9 @@
 /** What befell a recording or a location, episode by episode. */
 import type { EndReason } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
+import { nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span } from "../../lib/when.ts";
-import { nameOf } from "../../lib/words.ts";
 import type { Page } from "../paging.ts";
 import type { IncidentRow } from "../v1/incidents.ts";
 import { type Root, recordingLink } from "./links.ts";

@@ -41,14 +41,14 @@ export interface Page {
 }
 
 /** Sends pages, framed for who asked. */
-export interface Frame {
+export interface Layout {
   send(request: FastifyRequest, reply: FastifyReply, page: Page): Promise<FastifyReply>;
 }
 
 const gzip = promisify(gzipOf);
 
 /** `script` is where the page's script is, from `/` on. */
-export function createFrame(deps: Pick<HttpDeps, "adminToken" | "readToken">, script: string): Frame {
+export function createLayout(deps: Pick<HttpDeps, "adminToken" | "readToken">, script: string): Layout {
   const policy = pagePolicy();
   return {
     async send(request, reply, page) {

@@ -1,6 +1,7 @@
 /** One page of a long list, with where it stands in the whole: `61–120 of 240`. */
+
+import { count } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { count } from "../../lib/words.ts";
 import { type Page, PageCollector, type PageQuery } from "../paging.ts";
 
 export interface Listing<T> extends Page<T> {

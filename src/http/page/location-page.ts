@@ -1,23 +1,23 @@
 /** `GET /?location=`: one location, its recordings, and what befell it. */
 import type { LogLine } from "../../alerting/decision-log.ts";
 import type { FleetSnapshot } from "../../health/shard-state.ts";
+import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { count, counted, nameOf } from "../../lib/words.ts";
 import type { Incident, UptimeKept } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { incidentsPage } from "../v1/incidents.ts";
 import { alertCard } from "./alert-card.ts";
-import { storySection } from "./decision-log.ts";
+import { decisionLogSection } from "./decision-log.ts";
 import { incidentSection, PERIOD_DAYS } from "./incident-section.ts";
 import type { Mood, Page } from "./layout.ts";
 import type { Listing } from "./listing.ts";
-import { blindnessNotice, type Look, refreshOf } from "./page-data.ts";
+import { type PageData, refreshOf, unreachableNotice } from "./page-data.ts";
 import type { HomeQuery } from "./query.ts";
 import { recordingNameOf } from "./recording-table.ts";
 import { listRecordings, recordingsSection } from "./recordings-page.ts";
 import { textMatcher } from "./search.ts";
 import { countBadges, totalOf } from "./status.ts";
-import { type Place, type Standing, type Survey, standingOf, surveyOf } from "./summary.ts";
+import { type FleetSummary, type Place, type Standing, standingOf, summarize } from "./summary.ts";
 import { uptimeDays, uptimeOfAll } from "./uptime-days.ts";
 import { uptimeSection } from "./uptime-strip.ts";
 import type { Visitor } from "./visitor.ts";
@@ -50,13 +50,13 @@ export function recordingsAt(id: string, { shards }: FleetSnapshot): string[] {
 
 /** One location. Throws HttpError `not_found` where there is none with this id. */
 export function* locationPage(
-  look: Look,
+  data: PageData,
   query: HomeQuery,
   id: string,
   { visitor, uptimes, zones, incidents, lines }: PlaceSeen,
 ): Generator<void, Page> {
-  const survey = yield* surveyOf(look.fleet, look.alerts);
-  const place = survey.places.get(id);
+  const summary = yield* summarize(data.fleet, data.alerts);
+  const place = summary.places.get(id);
   if (!place) {
     throw new HttpError(
       "not_found",
@@ -65,17 +65,17 @@ export function* locationPage(
   }
   const wanted = query.q === undefined ? undefined : textMatcher(query.q);
   const listing = yield* listRecordings(
-    survey,
-    look,
+    summary,
+    data,
     query,
     (state) =>
-      state.locationId === id && (wanted?.([recordingNameOf(state.id, look.fleet), state.id]) ?? true),
+      state.locationId === id && (wanted?.([recordingNameOf(state.id, data.fleet), state.id]) ?? true),
   );
   const name = nameOf(place.name, id);
   const standing = standingOf(place);
   const found = query.q === undefined ? nothing : html`<p>${matches(listing)}: “${query.q}”.</p>`;
-  const { moment, fleet } = look;
-  const timezone = zoneOfPlace(place, survey, fleet);
+  const { moment, fleet } = data;
+  const timezone = zoneOfPlace(place, summary, fleet);
   const all = [...uptimes.values()].map((kept) => uptimeDays(kept, moment.now, PERIOD_DAYS, timezone));
   const page = yield* incidentsPage(
     incidents,
@@ -85,18 +85,18 @@ export function* locationPage(
   );
   const table = { moment, timezone, isFirst: true, link: () => pathOf(id), whose: ROOT } as const;
   const covered = zones.length === 0 ? nothing : html`<p class="soft">Zones: ${zonesInWords(zones)}</p>`;
-  const history = html`${uptimeSection({ days: uptimeOfAll(all), timezone, title: `Uptime of the last ${PERIOD_DAYS} days` })}${incidentSection({ ...page, nextCursor: null }, table)}${storySection(lines, { moment, timezone, title: "What was decided about the location, and why", of: "location" })}`;
+  const history = html`${uptimeSection({ days: uptimeOfAll(all), timezone, title: `Uptime of the last ${PERIOD_DAYS} days` })}${incidentSection({ ...page, nextCursor: null }, table)}${decisionLogSection(lines, { moment, timezone, title: "What was decided about the location, and why", of: "location" })}`;
   return {
     title: `${TITLES[standing](place)} · ${name}`,
     mood: MOODS[standing],
     root: ROOT,
     parameters: { location: id },
     path: pathOf(id),
-    madeAt: look.moment.now,
+    madeAt: data.moment.now,
     refresh: refreshOf(query),
     body: html`<div class="lead ${MOODS[standing]}"><h1><bdi>${name}</bdi></h1>
-<p>${countBadges(place.counts)}<span class="soft">of ${counted(totalOf(place.counts), "recording")}</span></p>${covered}</div>${blindnessNotice(look)}
-${placeAlerts(look, id, visitor, lines)}<section aria-labelledby="recordings"><h2 id="recordings">Recordings</h2>${found}${recordingsSection(listing, look, query, false)}</section>${history}`,
+<p>${countBadges(place.counts)}<span class="soft">of ${counted(totalOf(place.counts), "recording")}</span></p>${covered}</div>${unreachableNotice(data)}
+${placeAlerts(data, id, visitor, lines)}<section aria-labelledby="recordings"><h2 id="recordings">Recordings</h2>${found}${recordingsSection(listing, data, query, false)}</section>${history}`,
   };
 }
 
@@ -123,12 +123,12 @@ function pathOf(id: string): string {
 }
 
 /** Alerts about the location as a whole; those of its recordings stand beside these. */
-function placeAlerts(look: Look, id: string, visitor: Visitor, lines: readonly LogLine[]): Markup {
-  const own = look.alerts.filter(({ subject }) => subject.kind === "location" && subject.id === id);
+function placeAlerts(data: PageData, id: string, visitor: Visitor, lines: readonly LogLine[]): Markup {
+  const own = data.alerts.filter(({ subject }) => subject.kind === "location" && subject.id === id);
   if (own.length === 0) return nothing;
-  const place = { look, root: ROOT, visitor, path: pathOf(id), lines } as const;
+  const place = { data, root: ROOT, visitor, path: pathOf(id), lines } as const;
   const cards = own.slice(0, ALERTS_OF_PLACE).flatMap(({ key }) => {
-    const active = look.held.get(key);
+    const active = data.suppressed.get(key);
     return active ? [alertCard(active, place)] : [];
   });
   return html`<section aria-labelledby="alerts"><h2 id="alerts">Alerts about the location as a whole</h2><ul class="cards">${cards}</ul></section>`;
@@ -139,7 +139,7 @@ function matches(listing: Listing<unknown>): string {
 }
 
 /** The location's own zone, else that of one of its recordings. */
-function zoneOfPlace({ id }: Place, { recordings }: Survey, { inventory }: FleetSnapshot): string {
+function zoneOfPlace({ id }: Place, { recordings }: FleetSummary, { inventory }: FleetSnapshot): string {
   const own = inventory.location(id)?.timezone;
   if (own !== undefined) return own;
   for (const state of recordings.values()) {

@@ -1,17 +1,17 @@
 /** `GET /`: how it is, what fires, and where the trouble is; also all locations and all alerts, page by page. */
 import type { Alert } from "../../health/alert.ts";
 import { ROWS_PER_STEP } from "../../health/fleet-snapshot.ts";
+import { count, counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { count, counted } from "../../lib/words.ts";
 import { alertKey, alertTable } from "./alert-table.ts";
 import { type Headline, headlineOf } from "./headline.ts";
 import type { Page } from "./layout.ts";
 import { homeLink } from "./links.ts";
 import { type Listing, ListingCollector, pager } from "./listing.ts";
-import { isBlindness, type Look, refreshOf } from "./page-data.ts";
+import { isServiceUnreachable, type PageData, refreshOf } from "./page-data.ts";
 import type { HomeQuery } from "./query.ts";
 import { shareBar } from "./status.ts";
-import { type Place, placeKey, type Survey, standingOf, surveyOf } from "./summary.ts";
+import { type FleetSummary, type Place, placeKey, standingOf, summarize } from "./summary.ts";
 import { tiles } from "./tiles.ts";
 
 const ALERTS_AT_FIRST = 20;
@@ -22,29 +22,29 @@ const TILES_A_PAGE = 200;
 const ROOT = "./";
 
 /** The first page: trouble in full, what is fine as a number. */
-export function* overviewPage(look: Look, query: HomeQuery): Generator<void, Page> {
-  const survey = yield* surveyOf(look.fleet, look.alerts);
-  const headline = headlineFrom(survey, look);
-  const folded = foldAlerts(look.alerts);
+export function* overviewPage(data: PageData, query: HomeQuery): Generator<void, Page> {
+  const summary = yield* summarize(data.fleet, data.alerts);
+  const headline = headlineFrom(summary, data);
+  const folded = foldAlerts(data.alerts);
   const alerts = yield* listAlerts(folded.alerts, { limit: ALERTS_AT_FIRST });
-  const onlyTroubled = survey.places.size > TILES_AT_FIRST;
-  const shown = yield* listPlaces(survey, { limit: TILES_AT_FIRST }, onlyTroubled);
+  const onlyTroubled = summary.places.size > TILES_AT_FIRST;
+  const shown = yield* listPlaces(summary, { limit: TILES_AT_FIRST }, onlyTroubled);
   return {
     title: headline.title,
     mood: headline.mood,
     root: ROOT,
     here: "overview",
-    madeAt: look.moment.now,
+    madeAt: data.moment.now,
     refresh: refreshOf(query),
-    body: html`${lead(headline, survey.counts)}${alertSection(alerts, folded, look)}${placeSection(survey, shown, onlyTroubled)}`,
+    body: html`${lead(headline, summary.counts)}${alertSection(alerts, folded, data)}${placeSection(summary, shown, onlyTroubled)}`,
   };
 }
 
 /** Every location, the worst first. */
-export function* locationsPage(look: Look, query: HomeQuery): Generator<void, Page> {
-  const survey = yield* surveyOf(look.fleet, look.alerts);
-  const headline = headlineFrom(survey, look);
-  const places = yield* listPlaces(survey, { limit: TILES_A_PAGE, cursor: query.cursor }, false);
+export function* locationsPage(data: PageData, query: HomeQuery): Generator<void, Page> {
+  const summary = yield* summarize(data.fleet, data.alerts);
+  const headline = headlineFrom(summary, data);
+  const places = yield* listPlaces(summary, { limit: TILES_A_PAGE, cursor: query.cursor }, false);
   const link = (cursor: string | undefined) => homeLink(ROOT, { show: "locations", cursor });
   const more = pager(places, { noun: "locations", link });
   return {
@@ -54,7 +54,7 @@ export function* locationsPage(look: Look, query: HomeQuery): Generator<void, Pa
     here: "locations",
     parameters: { show: "locations" },
     path: "?show=locations",
-    madeAt: look.moment.now,
+    madeAt: data.moment.now,
     refresh: refreshOf(query),
     body: html`<h1>${counted(places.total, "location")}</h1>
 <p class="soft">${headline.sentence}.</p>${more}${tiles(places.items, ROOT)}${more}`,
@@ -62,15 +62,15 @@ export function* locationsPage(look: Look, query: HomeQuery): Generator<void, Pa
 }
 
 /** Every alert that fires, the worst first. */
-export function* alertsPage(look: Look, query: HomeQuery): Generator<void, Page> {
-  const survey = yield* surveyOf(look.fleet, look.alerts);
-  const headline = headlineFrom(survey, look);
-  const alerts = yield* listAlerts(look.alerts, { limit: ALERTS_A_PAGE, cursor: query.cursor });
+export function* alertsPage(data: PageData, query: HomeQuery): Generator<void, Page> {
+  const summary = yield* summarize(data.fleet, data.alerts);
+  const headline = headlineFrom(summary, data);
+  const alerts = yield* listAlerts(data.alerts, { limit: ALERTS_A_PAGE, cursor: query.cursor });
   const link = (cursor: string | undefined) => homeLink(ROOT, { show: "alerts", cursor });
   const more = pager(alerts, { noun: "alerts", link });
   const words = alerts.total === 1 ? "1 alert fires" : `${count(alerts.total)} alerts fire`;
-  const { moment, held } = look;
-  const table = alertTable(alerts.items, { root: ROOT, moment, caption: "Alerts that fire", held });
+  const { moment, suppressed } = data;
+  const table = alertTable(alerts.items, { root: ROOT, moment, caption: "Alerts that fire", suppressed });
   return {
     title: `${headline.title} · Alerts`,
     mood: headline.mood,
@@ -78,25 +78,25 @@ export function* alertsPage(look: Look, query: HomeQuery): Generator<void, Page>
     here: "alerts",
     parameters: { show: "alerts" },
     path: "?show=alerts",
-    madeAt: look.moment.now,
+    madeAt: data.moment.now,
     refresh: refreshOf(query),
     body: html`<h1>${alerts.total === 0 ? "No alert fires" : words}</h1>
 <p class="soft">${headline.sentence}.</p>${more}${alerts.total === 0 ? nothing : table}${more}`,
   };
 }
 
-function headlineFrom(survey: Survey, look: Look): Headline {
+function headlineFrom(summary: FleetSummary, data: PageData): Headline {
   return headlineOf({
-    counts: survey.counts,
-    firing: survey.firing,
-    readAt: survey.readAt,
-    now: look.moment.now,
-    statusIntervalMs: look.fleet.statusIntervalMs,
-    blindness: look.alerts.filter(isBlindness),
+    counts: summary.counts,
+    firing: summary.firing,
+    readAt: summary.readAt,
+    now: data.moment.now,
+    statusIntervalMs: data.fleet.statusIntervalMs,
+    unreachable: data.alerts.filter(isServiceUnreachable),
   });
 }
 
-function lead({ mood, sentence, asides }: Headline, counts: Survey["counts"]): Markup {
+function lead({ mood, sentence, asides }: Headline, counts: FleetSummary["counts"]): Markup {
   return html`<div class="lead ${mood}"><h1>${sentence}.</h1>${shareBar(counts)}${asides.map((aside) => html`<p>${aside}</p>`)}</div>
 `;
 }
@@ -121,11 +121,11 @@ function foldAlerts(alerts: readonly Alert[]): FoldedAlerts {
   return { alerts: kept, within };
 }
 
-function alertSection(alerts: Listing<Alert>, { within }: FoldedAlerts, look: Look): Markup {
-  const total = look.alerts.length;
+function alertSection(alerts: Listing<Alert>, { within }: FoldedAlerts, data: PageData): Markup {
+  const total = data.alerts.length;
   if (total === 0) return nothing;
-  const { moment, held } = look;
-  const table = { root: ROOT, moment, caption: "Alerts that fire, the worst first", held } as const;
+  const { moment, suppressed } = data;
+  const table = { root: ROOT, moment, caption: "Alerts that fire, the worst first", suppressed } as const;
   const left = alerts.total - alerts.items.length;
   const rest = left === 0 ? "" : `${count(left)} more fire. `;
   const all = html`<p class="pager"><span>${rest}<a href="${homeLink(ROOT, { show: "alerts" })}">All ${counted(total, "alert")}</a></span></p>`;
@@ -135,8 +135,8 @@ ${alertTable(alerts.items, table, within)}${total === alerts.items.length ? noth
 }
 
 /** Every location of a small fleet; of a large one those in trouble, and how many there are of the others. */
-function placeSection(survey: Survey, shown: Listing<Place>, onlyTroubled: boolean): Markup {
-  const total = survey.places.size;
+function placeSection(summary: FleetSummary, shown: Listing<Place>, onlyTroubled: boolean): Markup {
+  const total = summary.places.size;
   if (total === 0) return nothing;
   const left = shown.total - shown.items.length;
   const more =
@@ -171,10 +171,14 @@ function* listAlerts(alerts: readonly Alert[], part: Part): Generator<void, List
   return collector.listing();
 }
 
-function* listPlaces(survey: Survey, part: Part, onlyTroubled: boolean): Generator<void, Listing<Place>> {
+function* listPlaces(
+  summary: FleetSummary,
+  part: Part,
+  onlyTroubled: boolean,
+): Generator<void, Listing<Place>> {
   const collector = new ListingCollector<Place>(part);
   let seen = 0;
-  for (const place of survey.places.values()) {
+  for (const place of summary.places.values()) {
     if (!onlyTroubled || isTroubled(place)) collector.offer(placeKey(place), place);
     if (++seen % ROWS_PER_STEP === 0) yield;
   }

@@ -6,16 +6,16 @@ import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { timesSeenAt } from "../../lib/when.ts";
 import type { ActiveAlert, HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
-import { blindnessOf } from "./headline.ts";
+import { unreachableOf } from "./headline.ts";
 import type { Page } from "./layout.ts";
 import type { Moment } from "./when.ts";
 
-export interface Look {
+export interface PageData {
   readonly fleet: FleetSnapshot;
   /** Those that fire. */
   readonly alerts: readonly Alert[];
   /** The same by `key`, each with what holds it back. */
-  readonly held: ReadonlyMap<string, ActiveAlert>;
+  readonly suppressed: ReadonlyMap<string, ActiveAlert>;
   /** By id, also those that were over not long ago. */
   readonly silences: ReadonlyMap<string, Silence>;
   readonly moment: Moment;
@@ -24,17 +24,17 @@ export interface Look {
 /** Longer than any answer takes that comes at all: what is read waits for Redis while that is away. */
 const READ_DEADLINE_MS = 3_000;
 
-export type LookDeps = Pick<HttpDeps, "fleet" | "alerts" | "silences" | "readDeadlineMs">;
+export type PageDataDeps = Pick<HttpDeps, "fleet" | "alerts" | "silences" | "readDeadlineMs">;
 
 /** Throws HttpError `unavailable` where it cannot be read in time. */
-export async function lookAt(deps: LookDeps): Promise<Look> {
+export async function readPageData(deps: PageDataDeps): Promise<PageData> {
   const reading = Promise.all([deps.fleet(), deps.alerts(), deps.silences()]);
   const [fleet, alerts, silences] = await inTime(reading, deps);
   const firing = alerts.filter(({ alert }) => alert.state === "firing");
   return {
     fleet,
     alerts: firing.map(({ alert }) => alert),
-    held: new Map(firing.map((active) => [active.alert.key, active])),
+    suppressed: new Map(firing.map((active) => [active.alert.key, active])),
     silences: new Map(silences.map((silence) => [silence.id, silence])),
     moment: { now: fleet.now, times: timesSeenAt(fleet.now) },
   };
@@ -59,13 +59,15 @@ function setAfter(ms: number): { readonly passed: Promise<undefined>; readonly c
 }
 
 /** Whether an alert says that lenswatch does not see all of the fleet. */
-export function isBlindness({ subject }: Alert): boolean {
+export function isServiceUnreachable({ subject }: Alert): boolean {
   return subject.kind === "service";
 }
 
 /** Said on every page that shows the state of less than the fleet. */
-export function blindnessNotice({ alerts, moment }: Look): Markup {
-  const said = alerts.filter(isBlindness).map((alert) => html`<p>${blindnessOf(alert, moment.now)}</p>`);
+export function unreachableNotice({ alerts, moment }: PageData): Markup {
+  const said = alerts
+    .filter(isServiceUnreachable)
+    .map((alert) => html`<p>${unreachableOf(alert, moment.now)}</p>`);
   return said.length === 0 ? nothing : html`<div class="lead unknown" role="note">${said}</div>`;
 }
 

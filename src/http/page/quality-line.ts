@@ -1,9 +1,9 @@
 /** The quality of a recording's last week as a line, a point an hour; nothing where none was read. */
 import { type QualityHistory, type QualityHour, qualityHours } from "../../health/quality.ts";
 import type { Instant } from "../../lib/clock.ts";
+import { counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { inZone } from "../../lib/when.ts";
-import { counted } from "../../lib/words.ts";
 
 const [STEP, HEIGHT] = [2, 40] as const;
 

@@ -4,17 +4,17 @@ import { alertKey, type SubjectKind } from "../../health/alert.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
 import type { AlertStates, FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
+import { nameOf, percent } from "../../lib/format.ts";
 import { html, type Markup } from "../../lib/markup.ts";
-import { nameOf, percent } from "../../lib/words.ts";
 import type { Incident, UptimeKept } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { incidentsPage } from "../v1/incidents.ts";
 import { alertCard, type CardPlace, plainCard } from "./alert-card.ts";
-import { storySection } from "./decision-log.ts";
+import { decisionLogSection } from "./decision-log.ts";
 import { incidentSection, PERIOD_DAYS } from "./incident-section.ts";
 import type { Mood, Page } from "./layout.ts";
 import { homeLink, recordingLink, sameLink } from "./links.ts";
-import { blindnessNotice, type Look, refreshOf } from "./page-data.ts";
+import { type PageData, refreshOf, unreachableNotice } from "./page-data.ts";
 import { qualitySection } from "./quality-line.ts";
 import type { RecordingQuery } from "./query.ts";
 import { locationNameOf, presentOf, recordingNameOf, sinceOf } from "./recording-table.ts";
@@ -26,7 +26,7 @@ import { agoAt, timeAt } from "./when.ts";
 import { zonesInWords } from "./zones.ts";
 
 const INCIDENTS_A_PAGE = 50;
-const STORY_DAYS = 7;
+const DECISION_LOG_DAYS = 7;
 
 const ROOT = "../";
 
@@ -43,8 +43,8 @@ export function recordingOf(fleet: FleetSnapshot, id: string): RecordingState {
 }
 
 /** From when on its story is told. */
-export function storySince(now: Instant): Instant {
-  return now - STORY_DAYS * 86_400_000;
+export function decisionLogSince(now: Instant): Instant {
+  return now - DECISION_LOG_DAYS * 86_400_000;
 }
 
 /** What was read beside the fleet. */
@@ -59,12 +59,12 @@ export interface Seen {
 }
 
 export function* recordingPage(
-  look: Look,
+  data: PageData,
   query: RecordingQuery,
   state: RecordingState,
   { incidents, lines, uptime, zones, visitor }: Seen,
 ): Generator<void, Page> {
-  const { fleet, moment } = look;
+  const { fleet, moment } = data;
   const present = presentOf(state, fleet);
   const { timezone } = present;
   const days = uptimeDays(uptime, moment.now, PERIOD_DAYS, timezone);
@@ -76,10 +76,10 @@ export function* recordingPage(
     fleet.inventory,
     moment.now,
   );
-  const story = storySection(lines, {
+  const decisionLog = decisionLogSection(lines, {
     moment,
     timezone,
-    title: `What was decided in ${STORY_DAYS} days, and why`,
+    title: `What was decided in ${DECISION_LOG_DAYS} days, and why`,
     of: "recording",
   });
   return {
@@ -90,8 +90,8 @@ export function* recordingPage(
     madeAt: moment.now,
     refresh: refreshOf(query),
     body: html`<div class="lead ${MOODS[present.status]}"><h1><bdi>${name}</bdi></h1>
-<p>${badge(present.status)} ${sinceOf(state, present.status, timezone, moment)}</p></div>${blindnessNotice(look)}
-${alertSection(state, look, visitor, lines)}${uptimeSection({ days, timezone, title: `Uptime of the last ${PERIOD_DAYS} days` })}${qualitySection(uptime.quality, moment.now, timezone)}${facts(state, look, zones)}${incidentSection(page, { moment, timezone, isFirst: query.cursor === undefined, link })}${story}`,
+<p>${badge(present.status)} ${sinceOf(state, present.status, timezone, moment)}</p></div>${unreachableNotice(data)}
+${alertSection(state, data, visitor, lines)}${uptimeSection({ days, timezone, title: `Uptime of the last ${PERIOD_DAYS} days` })}${qualitySection(uptime.quality, moment.now, timezone)}${facts(state, data, zones)}${incidentSection(page, { moment, timezone, isFirst: query.cursor === undefined, link })}${decisionLog}`,
   };
 }
 
@@ -109,7 +109,7 @@ const MOODS: Readonly<Record<RecordingStatus, Mood>> = {
   online: "good",
 };
 
-function facts(state: RecordingState, { fleet, moment }: Look, zones: readonly string[]): Markup {
+function facts(state: RecordingState, { fleet, moment }: PageData, zones: readonly string[]): Markup {
   const recording = fleet.inventory.recording(state.id);
   const { quality, uptime24h, timezone } = presentOf(state, fleet);
   const seen = state.lastSeenAt;
@@ -137,14 +137,14 @@ function scheduleOf(useUploadingSchedule: boolean | undefined): string {
 /** Its own alerts, and those of its location as a whole. */
 function alertSection(
   state: RecordingState,
-  look: Look,
+  data: PageData,
   visitor: Visitor,
   lines: readonly LogLine[],
 ): Markup {
-  const { fleet } = look;
+  const { fleet } = data;
   const shard = fleet.shards.find(({ recordings }) => recordings.get(state.id) === state);
   const path = recordingLink("./", state.id).slice(2);
-  const place = { look, root: ROOT, visitor, path, lines } as const;
+  const place = { data, root: ROOT, visitor, path, lines } as const;
   const cards = [
     ...cardsOf({ kind: "recording", id: state.id }, state.alerts, place),
     ...cardsOf({ kind: "location", id: state.locationId }, shard?.locations.get(state.locationId)?.alerts, {
@@ -166,8 +166,8 @@ function cardsOf(
   return Object.entries(alerts ?? {})
     .sort(([, a], [, b]) => a.state.localeCompare(b.state) || a.startsAt - b.startsAt)
     .map(([ruleId, alert]) => {
-      const active = place.look.held.get(alertKey(ruleId, kind, id));
+      const active = place.data.suppressed.get(alertKey(ruleId, kind, id));
       if (alert.state === "firing" && active) return alertCard(active, place);
-      return plainCard(alert, place.look.moment, place.of);
+      return plainCard(alert, place.data.moment, place.of);
     });
 }

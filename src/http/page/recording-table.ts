@@ -1,9 +1,9 @@
 /** Recordings as a table. */
 import { currentStatus } from "../../health/fleet-snapshot.ts";
 import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
+import { counted, nameOf, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span } from "../../lib/when.ts";
-import { counted, nameOf, percent } from "../../lib/words.ts";
 import { homeLink, type Root, recordingLink } from "./links.ts";
 import { sortKey } from "./order.ts";
 import { badge, worstFirst } from "./status.ts";

@@ -1,16 +1,16 @@
 /** `GET /?q=`: locations and recordings whose names have the words asked for, and how recordings are listed. */
 import { ROWS_PER_STEP } from "../../health/fleet-snapshot.ts";
 import type { RecordingState } from "../../health/shard-state.ts";
+import { count, counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { count, counted } from "../../lib/words.ts";
 import type { Page } from "./layout.ts";
 import { homeLink } from "./links.ts";
 import { type Listing, ListingCollector, pager } from "./listing.ts";
-import { blindnessNotice, type Look } from "./page-data.ts";
+import { type PageData, unreachableNotice } from "./page-data.ts";
 import type { HomeQuery } from "./query.ts";
 import { locationNameOf, recordingKey, recordingNameOf, recordingTable } from "./recording-table.ts";
 import { textMatcher } from "./search.ts";
-import { type Place, placeKey, type Survey, surveyOf } from "./summary.ts";
+import { type FleetSummary, type Place, placeKey, summarize } from "./summary.ts";
 import { tiles } from "./tiles.ts";
 
 const RECORDINGS_A_PAGE = 100;
@@ -19,19 +19,19 @@ const PLACES_FOUND = 12;
 const ROOT = "./";
 
 /** What was searched for, or the empty form. */
-export function* searchPage(look: Look, query: HomeQuery): Generator<void, Page> {
+export function* searchPage(data: PageData, query: HomeQuery): Generator<void, Page> {
   const { q } = query;
   const form = searchForm(q);
-  const page = { root: ROOT, here: "search", madeAt: look.moment.now, refresh: "never" } as const;
+  const page = { root: ROOT, here: "search", madeAt: data.moment.now, refresh: "never" } as const;
   if (q === undefined) {
-    const body = html`<h1>Search</h1>${blindnessNotice(look)}${form}`;
+    const body = html`<h1>Search</h1>${unreachableNotice(data)}${form}`;
     return { ...page, title: "Search", mood: "unknown", body };
   }
-  const survey = yield* surveyOf(look.fleet, look.alerts);
+  const summary = yield* summarize(data.fleet, data.alerts);
   const wanted = textMatcher(q);
-  const places = yield* listPlaces(survey, (place) => wanted([place.name, place.id]));
-  const listing = yield* listRecordings(survey, look, query, (state) =>
-    wanted([recordingNameOf(state.id, look.fleet), locationNameOf(state, look.fleet), state.id]),
+  const places = yield* listPlaces(summary, (place) => wanted([place.name, place.id]));
+  const listing = yield* listRecordings(summary, data, query, (state) =>
+    wanted([recordingNameOf(state.id, data.fleet), locationNameOf(state, data.fleet), state.id]),
   );
   const left = places.total - places.items.length;
   const more =
@@ -43,8 +43,8 @@ export function* searchPage(look: Look, query: HomeQuery): Generator<void, Page>
     ...page,
     title: `${count(listing.total)} found`,
     mood: "unknown",
-    body: html`<h1>Search</h1>${blindnessNotice(look)}${form}${query.cursor === undefined && places.total > 0 ? found : nothing}
-<section aria-labelledby="recordings"><h2 id="recordings">${counted(listing.total, "recording")}</h2>${recordingsSection(listing, look, query, true)}</section>`,
+    body: html`<h1>Search</h1>${unreachableNotice(data)}${form}${query.cursor === undefined && places.total > 0 ? found : nothing}
+<section aria-labelledby="recordings"><h2 id="recordings">${counted(listing.total, "recording")}</h2>${recordingsSection(listing, data, query, true)}</section>`,
   };
 }
 
@@ -56,7 +56,7 @@ function searchForm(q: string | undefined): Markup {
 /** The recordings of one page of a list, with the way to the others. */
 export function recordingsSection(
   listing: Listing<RecordingState>,
-  { fleet, moment }: Look,
+  { fleet, moment }: PageData,
   { location, q }: HomeQuery,
   withLocation: boolean,
 ): Markup {
@@ -69,8 +69,8 @@ export function recordingsSection(
 
 /** One page of the recordings that are wanted, the worst first; yields every so many. */
 export function* listRecordings(
-  { recordings }: Survey,
-  { fleet }: Look,
+  { recordings }: FleetSummary,
+  { fleet }: PageData,
   { cursor }: HomeQuery,
   wanted: (state: RecordingState) => boolean,
 ): Generator<void, Listing<RecordingState>> {
@@ -83,7 +83,10 @@ export function* listRecordings(
   return collector.listing();
 }
 
-function* listPlaces({ places }: Survey, wanted: (place: Place) => boolean): Generator<void, Listing<Place>> {
+function* listPlaces(
+  { places }: FleetSummary,
+  wanted: (place: Place) => boolean,
+): Generator<void, Listing<Place>> {
   const collector = new ListingCollector<Place>({ limit: PLACES_FOUND });
   let seen = 0;
   for (const place of places.values()) {

@@ -9,7 +9,7 @@ import { parseQuery } from "../query.ts";
 import { isFromOurselves, isPlainAndFar } from "../same-origin.ts";
 import { openSession } from "../session.ts";
 import { readFields } from "./field.ts";
-import type { Frame } from "./layout.ts";
+import type { Layout } from "./layout.ts";
 import { pathWithin, SignIn, signInPage } from "./sign-in.ts";
 
 /** Wrong tokens from one address within a minute; more are not even looked at. */
@@ -24,7 +24,7 @@ const ROOT = "./";
 
 type Deps = Pick<HttpDeps, "adminToken" | "readToken" | "externalUrl" | "clock" | "log">;
 
-export async function sessionRoutes(app: FastifyInstance, deps: Deps, frame: Frame): Promise<void> {
+export async function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout): Promise<void> {
   await app.register(rateLimit, { global: false, cache: MOST_ADDRESSES });
   const failures = app.createRateLimit({ max: MOST_FAILURES, timeWindow: FAILURES_MS });
   const isReadOnly = () => !deps.adminToken;
@@ -32,7 +32,7 @@ export async function sessionRoutes(app: FastifyInstance, deps: Deps, frame: Fra
   app.get("/session", { config: { page: ROOT, open: true } }, async (request, reply) => {
     const { to = "" } = parseQuery(Where, request.query);
     refuseWithoutTokens(deps);
-    return frame.send(
+    return layout.send(
       request,
       reply,
       signInPage({ root: ROOT, to: pathWithin(to), isReadOnly: isReadOnly() }),
@@ -46,7 +46,7 @@ export async function sessionRoutes(app: FastifyInstance, deps: Deps, frame: Fra
     const again = (status: number, problem: { field: string; message: string }) => {
       const { name = "", to = "" } = "fields" in read ? read.fields : {};
       const form = { root: ROOT, to: pathWithin(to), name, problem, isReadOnly: isReadOnly() } as const;
-      return frame.send(request, reply.code(status), signInPage(form));
+      return layout.send(request, reply.code(status), signInPage(form));
     };
     if ("problem" in read) return again(400, read.problem);
     const before = await failures(request, { increment: false });

@@ -1,13 +1,13 @@
 /** `GET /silences/new`: a silence before it is set, with what it would hold. Three taps from an alert. */
 import type { Matcher } from "../../alerting/route.ts";
 import { equalMatchers } from "../../alerting/silence.ts";
+import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { count, counted, nameOf } from "../../lib/words.ts";
 import { alertTable } from "./alert-table.ts";
 import { type FieldProblem, fieldOf } from "./field.ts";
 import type { Page } from "./layout.ts";
 import { signInLink, silenceFormLink } from "./links.ts";
-import { blindnessNotice, type Look } from "./page-data.ts";
+import { type PageData, unreachableNotice } from "./page-data.ts";
 import { type Preview, warningsOf } from "./silence-preview.ts";
 import { matchesAnything, nextMorning, zoneOf } from "./silence-request.ts";
 import { formToken, type Visitor } from "./visitor.ts";
@@ -21,10 +21,10 @@ export interface SilenceForm {
   readonly custom: string;
   readonly problem: FieldProblem | undefined;
   /** Of matchers that can be read. */
-  readonly preview: { readonly parsed: readonly Matcher[]; readonly held: Preview } | undefined;
+  readonly preview: { readonly parsed: readonly Matcher[]; readonly suppressed: Preview } | undefined;
 }
 
-export function silenceFormPage(form: SilenceForm, look: Look, visitor: Visitor): Page {
+export function silenceFormPage(form: SilenceForm, data: PageData, visitor: Visitor): Page {
   const { preview, matchers } = form;
   return {
     title: "Silence",
@@ -32,12 +32,12 @@ export function silenceFormPage(form: SilenceForm, look: Look, visitor: Visitor)
     root: ROOT,
     here: "silences",
     path: `silences/new?${new URLSearchParams({ matchers })}`,
-    body: html`<h1>Silence</h1>${blindnessNotice(look)}${scopes(form, look)}${preview ? previewSection(preview, look) : nothing}${entry(form, look, visitor)}`,
+    body: html`<h1>Silence</h1>${unreachableNotice(data)}${scopes(form, data)}${preview ? previewSection(preview, data) : nothing}${entry(form, data, visitor)}`,
   };
 }
 
 /** The same trouble, wider and wider: what was asked for is marked. */
-function scopes({ preview, comment, custom }: SilenceForm, { fleet }: Look): Markup {
+function scopes({ preview, comment, custom }: SilenceForm, { fleet }: PageData): Markup {
   const named = new Map(
     (preview?.parsed ?? [])
       .filter(({ operator }) => operator === "=")
@@ -72,25 +72,25 @@ function scopes({ preview, comment, custom }: SilenceForm, { fleet }: Look): Mar
   return html`<nav aria-label="What to silence"><ul class="choices">${items}</ul></nav>`;
 }
 
-function previewSection({ parsed, held }: NonNullable<SilenceForm["preview"]>, look: Look): Markup {
-  const { alerts, covered, recordings } = held;
+function previewSection({ parsed, suppressed }: NonNullable<SilenceForm["preview"]>, data: PageData): Markup {
+  const { alerts, covered, recordings } = suppressed;
   const left = alerts.total - alerts.items.length;
   const warnings = matchesAnything(parsed)
     ? ["Without a matcher that needs something, it would hold everything: it cannot be set."]
-    : warningsOf(held);
+    : warningsOf(suppressed);
   const table = {
     root: ROOT,
-    moment: look.moment,
+    moment: data.moment,
     caption: "Alerts it would hold",
-    held: look.held,
+    suppressed: data.suppressed,
   } as const;
   return html`<section aria-labelledby="preview"><h2 id="preview">What it would hold now</h2>
-${warnings.map((warning) => html`<p class="warning" role="alert">${warning}</p>`)}<p><strong>${counted(alerts.total, "alert")}</strong> of ${count(held.firing)} that ${held.firing === 1 ? "fires" : "fire"}; its matchers cover <strong>${count(covered)} of ${counted(recordings, "recording")}</strong>.</p>
+${warnings.map((warning) => html`<p class="warning" role="alert">${warning}</p>`)}<p><strong>${counted(alerts.total, "alert")}</strong> of ${count(suppressed.firing)} that ${suppressed.firing === 1 ? "fires" : "fire"}; its matchers cover <strong>${count(covered)} of ${counted(recordings, "recording")}</strong>.</p>
 ${alerts.total === 0 ? nothing : alertTable(alerts.items, table)}${left === 0 ? nothing : html`<p class="soft">and ${counted(left, "more alert")}.</p>`}</section>
 `;
 }
 
-function entry(form: SilenceForm, look: Look, visitor: Visitor): Markup {
+function entry(form: SilenceForm, data: PageData, visitor: Visitor): Markup {
   const { comment, problem, preview } = form;
   const locked = visitor.formToken === undefined;
   const commentField = fieldOf(
@@ -102,7 +102,7 @@ function entry(form: SilenceForm, look: Look, visitor: Visitor): Markup {
     },
     problem,
   );
-  const buttons = locked ? lockedNote(form, visitor) : lasting(problem, look, preview?.parsed ?? []);
+  const buttons = locked ? lockedNote(form, visitor) : lasting(problem, data, preview?.parsed ?? []);
   const rest = html`${commentField}${buttons}${others(form, locked)}</form>`;
   if (locked) return html`<form class="sheet" method="get" action="${ROOT}silences/new">${rest}`;
   // The first button is the one that Enter presses: it changes nothing.
@@ -137,9 +137,9 @@ function others({ matchers, custom, problem, preview }: SilenceForm, locked: boo
 <p><button name="lasting" value="preview" formnovalidate>Preview</button></p>${locked ? nothing : longer}</details>`;
 }
 
-function lasting(problem: FieldProblem | undefined, look: Look, parsed: readonly Matcher[]): Markup {
-  const { now, times } = look.moment;
-  const zone = zoneOf(parsed, look.fleet.inventory);
+function lasting(problem: FieldProblem | undefined, data: PageData, parsed: readonly Matcher[]): Markup {
+  const { now, times } = data.moment;
+  const zone = zoneOf(parsed, data.fleet.inventory);
   const morning = nextMorning(now, zone);
   const wrong =
     problem?.field === "lasting"

@@ -2,15 +2,15 @@
 import { formatMatcher } from "../../alerting/matcher.ts";
 import { type Silence, type SilenceState, silenceState, silenceStates } from "../../alerting/silence.ts";
 import { ROWS_PER_STEP } from "../../health/fleet-snapshot.ts";
+import { counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
-import { counted, nameOf } from "../../lib/words.ts";
 import type { Page } from "./layout.ts";
 import { homeLink, silenceFormLink } from "./links.ts";
 import { type Listing, ListingCollector, pager } from "./listing.ts";
 import { sortKey } from "./order.ts";
-import { blindnessNotice, type Look, refreshOf } from "./page-data.ts";
+import { type PageData, refreshOf, unreachableNotice } from "./page-data.ts";
 import type { HomeQuery } from "./query.ts";
 import { zoneOf } from "./silence-request.ts";
 import { formToken, type Visitor } from "./visitor.ts";
@@ -22,10 +22,10 @@ const LONGEST_LINKED = 2_000;
 const ROOT = "./";
 
 /** Those that hold now, those that will, and those that ended not long ago. */
-export function* silencesPage(look: Look, query: HomeQuery, visitor: Visitor): Generator<void, Page> {
-  const { now } = look.moment;
-  const silences = [...look.silences.values()];
-  const held = yield* countHeld(look);
+export function* silencesPage(data: PageData, query: HomeQuery, visitor: Visitor): Generator<void, Page> {
+  const { now } = data.moment;
+  const silences = [...data.silences.values()];
+  const suppressed = yield* countSuppressed(data);
   const collector = new ListingCollector<Silence>({ limit: SILENCES_A_PAGE, cursor: query.cursor });
   for (const silence of silences) collector.offer(keyOf(silence, now), silence);
   const listing = collector.listing();
@@ -44,8 +44,8 @@ export function* silencesPage(look: Look, query: HomeQuery, visitor: Visitor): G
     path: "?show=silences",
     madeAt: now,
     refresh: refreshOf(query),
-    body: html`<h1>${words}</h1>${blindnessNotice(look)}<p><a class="button" href="${silenceFormLink(ROOT, {})}">New silence</a></p>
-${list(listing, look, visitor, held)}${pager(listing, { noun: "silences", link, order: "those that hold first" })}`,
+    body: html`<h1>${words}</h1>${unreachableNotice(data)}<p><a class="button" href="${silenceFormLink(ROOT, {})}">New silence</a></p>
+${list(listing, data, visitor, suppressed)}${pager(listing, { noun: "silences", link, order: "those that hold first" })}`,
   };
 }
 
@@ -62,20 +62,20 @@ function keyOf(silence: Silence, now: number): string {
 
 function list(
   { items }: Listing<Silence>,
-  look: Look,
+  data: PageData,
   visitor: Visitor,
-  held: ReadonlyMap<string, number>,
+  suppressed: ReadonlyMap<string, number>,
 ): Markup {
   if (items.length === 0)
     return html`<p class="soft">What is silenced is not told to anybody; it is all still shown here.</p>`;
-  return html`<ul class="cards">${items.map((silence) => silenceCard(silence, look, visitor, held.get(silence.id) ?? 0))}</ul>`;
+  return html`<ul class="cards">${items.map((silence) => silenceCard(silence, data, visitor, suppressed.get(silence.id) ?? 0))}</ul>`;
 }
 
 /** By silence, how many of the alerts that fire it holds. */
-function* countHeld({ held }: Look): Generator<void, ReadonlyMap<string, number>> {
+function* countSuppressed({ suppressed }: PageData): Generator<void, ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   let seen = 0;
-  for (const { silencedBy = [] } of held.values()) {
+  for (const { silencedBy = [] } of suppressed.values()) {
     for (const id of silencedBy) counts.set(id, (counts.get(id) ?? 0) + 1);
     if (++seen % ROWS_PER_STEP === 0) yield;
   }
@@ -83,15 +83,17 @@ function* countHeld({ held }: Look): Generator<void, ReadonlyMap<string, number>
 }
 
 /** One silence, with the button that ends it for who may. */
-function silenceCard(silence: Silence, look: Look, visitor: Visitor, holds: number): Markup {
-  const state = silenceState(silence, look.moment.now);
-  const zone = zoneOf(silence.matchers, look.fleet.inventory);
-  const held =
-    state === "active" ? html` · holds ${holds === 0 ? "nothing now" : counted(holds, "alert")}` : nothing;
+function silenceCard(silence: Silence, data: PageData, visitor: Visitor, suppressions: number): Markup {
+  const state = silenceState(silence, data.moment.now);
+  const zone = zoneOf(silence.matchers, data.fleet.inventory);
+  const suppressed =
+    state === "active"
+      ? html` · holds ${suppressions === 0 ? "nothing now" : counted(suppressions, "alert")}`
+      : nothing;
   const comment =
     silence.comment === "" ? nothing : html`<p><q><bdi>${cut(silence.comment, 300)}</bdi></q></p>`;
   return html`<li class="card ${state}" id="silence-${silence.id}"><p class="code"><bdi>${cut(silence.matchers.map(formatMatcher).join(", "), 300)}</bdi></p>
-<p><strong>${STATES[state]}</strong> ${whenOf(silence, state, zone, look)}${held}</p>${comment}<p class="soft">by <bdi>${nameOf(silence.createdBy, "somebody")}</bdi>, set ${timeAt(silence.updatedAt, zone, look.moment)}</p>${state === "expired" ? again(silence) : endButton(silence, visitor)}</li>
+<p><strong>${STATES[state]}</strong> ${whenOf(silence, state, zone, data)}${suppressed}</p>${comment}<p class="soft">by <bdi>${nameOf(silence.createdBy, "somebody")}</bdi>, set ${timeAt(silence.updatedAt, zone, data.moment)}</p>${state === "expired" ? again(silence) : endButton(silence, visitor)}</li>
 `;
 }
 
@@ -101,7 +103,12 @@ const STATES: Readonly<Record<SilenceState, string>> = {
   expired: "Over",
 };
 
-function whenOf({ startsAt, endsAt }: Silence, state: SilenceState, zone: string, { moment }: Look): Markup {
+function whenOf(
+  { startsAt, endsAt }: Silence,
+  state: SilenceState,
+  zone: string,
+  { moment }: PageData,
+): Markup {
   if (state === "expired") return html`since ${timeAt(endsAt, zone, moment)}`;
   if (state === "pending")
     return html`from ${timeAt(startsAt, zone, moment)} until ${timeAt(endsAt, zone, moment)}`;

@@ -6,7 +6,7 @@ import { recordingSubject } from "../../health/annotations.ts";
 import { ROWS_PER_STEP, recordingsById } from "../../health/fleet-snapshot.ts";
 import { alertKey } from "./alert-table.ts";
 import { type Listing, ListingCollector } from "./listing.ts";
-import type { Look } from "./page-data.ts";
+import type { PageData } from "./page-data.ts";
 
 /** Alerts that are shown; all are counted. */
 const ALERTS_SHOWN = 10;
@@ -22,11 +22,11 @@ export interface Preview {
 }
 
 /** Walks the fleet once; yields every so many rows. */
-export function* previewOf(matchers: readonly Matcher[], look: Look): Generator<void, Preview> {
-  const { fleet } = look;
+export function* previewOf(matchers: readonly Matcher[], data: PageData): Generator<void, Preview> {
+  const { fleet } = data;
   const collector = new ListingCollector<Alert>({ limit: ALERTS_SHOWN });
   let seen = 0;
-  for (const alert of look.alerts) {
+  for (const alert of data.alerts) {
     if (matchesAll(matchers, alert.labels)) collector.offer(alertKey(alert), alert);
     if (++seen % ROWS_PER_STEP === 0) yield;
   }
@@ -42,7 +42,7 @@ export function* previewOf(matchers: readonly Matcher[], look: Look): Generator<
   }
   return {
     alerts: collector.listing(),
-    firing: look.alerts.length,
+    firing: data.alerts.length,
     covered,
     recordings: recordings.size,
     hidesOutages: aimed === "outages",

@@ -1,7 +1,7 @@
 /** What a status looks like: a word and a sign, and only then a colour. */
 import type { RecordingStatus } from "../../health/recording.ts";
+import { count } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { count } from "../../lib/words.ts";
 
 export type Counts = Readonly<Record<RecordingStatus, number>>;
 

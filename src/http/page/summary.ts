@@ -16,7 +16,7 @@ export interface Place {
   readonly firing: number;
 }
 
-export interface Survey {
+export interface FleetSummary {
   readonly counts: Counts;
   readonly firing: number;
   /** The latest good reading of any recording; undefined where there was none. */
@@ -31,7 +31,7 @@ interface Found {
 }
 
 /** Walks the fleet once; yields every so many rows. `alerts` are those that fire. */
-export function* surveyOf(fleet: FleetSnapshot, alerts: readonly Alert[]): Generator<void, Survey> {
+export function* summarize(fleet: FleetSnapshot, alerts: readonly Alert[]): Generator<void, FleetSummary> {
   const found = new Map<string, Found>();
   const counts = noCounts();
   let readAt = 0;

@@ -1,6 +1,7 @@
 /** Locations as tiles. */
+
+import { counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import { counted, nameOf } from "../../lib/words.ts";
 import { homeLink, type Root } from "./links.ts";
 import { countBadges, shareBar, totalOf } from "./status.ts";
 import { type Place, standingOf } from "./summary.ts";

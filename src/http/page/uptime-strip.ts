@@ -1,8 +1,8 @@
 /** Uptime as a strip of days: a bar each, and every figure in words behind it, hour by hour where hours are kept. */
 import type { Instant } from "../../lib/clock.ts";
+import { counted, percent } from "../../lib/format.ts";
 import { html, type Markup } from "../../lib/markup.ts";
 import { inZone } from "../../lib/when.ts";
-import { counted, percent } from "../../lib/words.ts";
 import { type UptimeDay, type UptimeHour, uptimeOver } from "./uptime-days.ts";
 
 /** From which ratio on a day counts as good, and as fair. */

@@ -4,10 +4,10 @@ import { currentStatus, ROWS_PER_STEP, recordingsById } from "../../health/fleet
 import { recordingStatuses } from "../../health/recording.ts";
 import type { AlertStates } from "../../health/shard-state.ts";
 import type { ActiveAlert } from "../deps.ts";
-import type { Look } from "./page-data.ts";
+import type { PageData } from "./page-data.ts";
 
 /** A short text that changes with what is shown; ages and figures that move all the time do not count. */
-export function* versionOf({ fleet, held, silences, moment }: Look): Generator<void, string> {
+export function* versionOf({ fleet, suppressed, silences, moment }: PageData): Generator<void, string> {
   const recordings = yield* recordingsById(fleet);
   let states = 0;
   let seen = 0;
@@ -17,14 +17,14 @@ export function* versionOf({ fleet, held, silences, moment }: Look): Generator<v
     if (++seen % ROWS_PER_STEP === 0) yield;
   }
   let alerts = 0;
-  for (const active of held.values()) {
+  for (const active of suppressed.values()) {
     alerts += textSum(heldText(active));
     if (++seen % ROWS_PER_STEP === 0) yield;
   }
   for (const silence of silences.values()) {
     alerts += textSum(`${silence.id} ${silence.updatedAt} ${silenceState(silence, moment.now)}`);
   }
-  return [recordings.size, states >>> 0, held.size, alerts >>> 0].map((n) => n.toString(36)).join("-");
+  return [recordings.size, states >>> 0, suppressed.size, alerts >>> 0].map((n) => n.toString(36)).join("-");
 }
 
 function pendingOf(alerts: AlertStates | undefined): number {
@@ -32,8 +32,8 @@ function pendingOf(alerts: AlertStates | undefined): number {
 }
 
 function heldText({ alert, silencedBy, inhibitedBy, mutedBy, acknowledgement }: ActiveAlert): string {
-  const holds = [silencedBy, inhibitedBy, mutedBy].map((ids = []) => ids.toSorted().join());
-  return [alert.id, ...holds, acknowledgement?.at ?? "", alert.facts.paused ? "paused" : ""].join("|");
+  const suppressions = [silencedBy, inhibitedBy, mutedBy].map((ids = []) => ids.toSorted().join());
+  return [alert.id, ...suppressions, acknowledgement?.at ?? "", alert.facts.paused ? "paused" : ""].join("|");
 }
 
 /** Sums stay below 2^53: a hundred thousand of 32 bits. */

@@ -1,7 +1,7 @@
 /** Zones that recordings cover (contract: `<Group>:<Subgroup>:<Name>`), as a page names them. */
 import type { LocationZones } from "../../health/usual-entries.ts";
+import { count, nameOf } from "../../lib/format.ts";
 import { html, type Markup } from "../../lib/markup.ts";
-import { count, nameOf } from "../../lib/words.ts";
 
 const ZONES_SHOWN = 20;
 

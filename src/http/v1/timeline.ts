@@ -42,7 +42,7 @@ export const Timeline = pageOf(TimelineRow, {
 export type Timeline = z.infer<typeof Timeline>;
 
 /** Whose lines tell the recording's story, and whether it is known at all. */
-export interface Story {
+export interface DecisionLogView {
   readonly known: boolean;
   readonly id: string;
   readonly locationId: string | undefined;
@@ -50,7 +50,7 @@ export interface Story {
 }
 
 /** The recording, the location it is at, and the service. */
-export function storyOf(id: string, { shards, inventory }: FleetSnapshot): Story {
+export function decisionLogOf(id: string, { shards, inventory }: FleetSnapshot): DecisionLogView {
   const state = shards.find(({ recordings }) => recordings.has(id))?.recordings.get(id);
   const recording = inventory.recording(id);
   const locationId = state?.locationId ?? recording?.locationId;
@@ -66,7 +66,7 @@ export function sinceOf({ since }: TimelineQuery, now: Instant): Instant {
 
 /** One page. */
 export function timelinePage(
-  { id, locationId }: Story,
+  { id, locationId }: DecisionLogView,
   lines: readonly LogLine[],
   query: TimelineQuery,
   { inventory }: Pick<FleetSnapshot, "inventory">,

@@ -40,10 +40,10 @@ export type AlertState = "unprocessed" | "active" | "suppressed";
 
 /** As it would be decided now; `mutedBy` of the group's route where one is asked about. */
 export function stateOf(active: ActiveAlert, mutedBy: readonly string[] = active.mutedBy ?? []): AlertState {
-  const { alert, silencedBy, inhibitedBy, acknowledgement, outside } = active;
-  const held = silencedBy?.length || inhibitedBy?.length || mutedBy.length > 0;
-  if (held || acknowledgement || alert.facts.paused) return "suppressed";
-  return outside?.unprocessed ? "unprocessed" : "active";
+  const { alert, silencedBy, inhibitedBy, acknowledgement, external } = active;
+  const suppressed = silencedBy?.length || inhibitedBy?.length || mutedBy.length > 0;
+  if (suppressed || acknowledgement || alert.facts.paused) return "suppressed";
+  return external?.unprocessed ? "unprocessed" : "active";
 }
 
 /** Whether an alert fires and is asked for, whoever it goes to; `mutedBy` as for `stateOf`. */

@@ -2,8 +2,8 @@
 import type { FastifyInstance } from "fastify";
 import type { Instant } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
-import { inChunks, runBreathing } from "../../lib/yield.ts";
-import type { HttpDeps, TakenAlerts } from "../deps.ts";
+import { inChunks, runYielding } from "../../lib/yield.ts";
+import type { AcceptedAlerts, HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { parseQuery } from "../query.ts";
 import { bodyOf } from "../stream.ts";
@@ -18,7 +18,7 @@ const TAKE_DEADLINE_MS = 5_000;
 
 type Deps = Pick<
   HttpDeps,
-  "alerts" | "takeAlerts" | "alertsReceived" | "config" | "clock" | "externalUrl" | "takeDeadlineMs"
+  "alerts" | "acceptAlerts" | "alertsReceived" | "config" | "clock" | "externalUrl" | "takeDeadlineMs"
 >;
 
 /** `base` is the path of the API, with a slash at its end. */
@@ -27,14 +27,14 @@ export function alertRoutes(app: FastifyInstance, base: string, deps: Deps): voi
 
   app.get(`${base}alerts`, { exposeHeadRoute: false }, async ({ query }, reply) => {
     const parsed = parseQuery(AlertsQuery, query);
-    const rows = await runBreathing(gettableAlerts(await deps.alerts(), parsed, context()));
+    const rows = await runYielding(gettableAlerts(await deps.alerts(), parsed, context()));
     return reply.type(JSON_TYPE).send(bodyOf(inChunks(jsonList(rows))));
   });
 
   app.get(`${base}alerts/groups`, { exposeHeadRoute: false }, async ({ query }, reply) => {
     const parsed = parseQuery(GroupsQuery, query);
     const { route } = deps.config();
-    const rows = await runBreathing(alertGroups(await deps.alerts(), parsed, { ...context(), route }));
+    const rows = await runYielding(alertGroups(await deps.alerts(), parsed, { ...context(), route }));
     return reply.type(JSON_TYPE).send(bodyOf(inChunks(jsonList(rows))));
   });
 
@@ -46,7 +46,7 @@ export function alertRoutes(app: FastifyInstance, base: string, deps: Deps): voi
         "too_large",
         `Expected at most ${MOST_AT_ONCE} alerts at once, found ${body.length}.`,
       );
-    const posted = await runBreathing(readAlerts(body, deps.clock.now()));
+    const posted = await runYielding(readAlerts(body, deps.clock.now()));
     const taken = await take(posted, deps);
     deps.alertsReceived(countsOf(body.length, posted, deps.clock.now()));
     const problem = problemOf(posted, taken);
@@ -58,8 +58,8 @@ export function alertRoutes(app: FastifyInstance, base: string, deps: Deps): voi
 async function take(
   { alerts }: PostedAlerts,
   deps: Deps,
-): Promise<Extract<TakenAlerts, { outcome: "taken" }>> {
-  const asked = deps.takeAlerts(alerts);
+): Promise<Extract<AcceptedAlerts, { outcome: "taken" }>> {
+  const asked = deps.acceptAlerts(alerts);
   const taken = await withDeadline(asked, deps.takeDeadlineMs ?? TAKE_DEADLINE_MS).catch(
     (thrown: unknown) => {
       throw new HttpError("unavailable", "The alerts could not be taken in time; send them again.", thrown);
@@ -77,7 +77,7 @@ function countsOf(sent: number, { alerts }: PostedAlerts, now: Instant) {
 
 function problemOf(
   { problem }: PostedAlerts,
-  { refused, most }: Extract<TakenAlerts, { outcome: "taken" }>,
+  { refused, most }: Extract<AcceptedAlerts, { outcome: "taken" }>,
 ): string | undefined {
   if (refused === 0) return problem && `${problem} All others were taken.`;
   const full = `There are ${most} alerts from outside already, and room for no more: ${refused} were not taken.`;

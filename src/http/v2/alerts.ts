@@ -60,8 +60,8 @@ export function gettableAlert(
   { now, externalUrl }: AlertsContext,
   mutedBy: readonly string[] = active.mutedBy ?? [],
 ): GettableAlert {
-  const { alert, receivers, silencedBy = [], inhibitedBy = [], acknowledgement, outside } = active;
-  const generatorURL = alert.facts.generatorUrl ?? (outside ? undefined : externalUrl);
+  const { alert, receivers, silencedBy = [], inhibitedBy = [], acknowledgement, external } = active;
+  const generatorURL = alert.facts.generatorUrl ?? (external ? undefined : externalUrl);
   const acknowledged = acknowledgement && {
     acknowledgement: { ...acknowledgement, at: iso(acknowledgement.at) },
   };
@@ -71,8 +71,8 @@ export function gettableAlert(
     receivers: receivers.map((name) => ({ name })),
     fingerprint: fingerprint(alert.labels),
     startsAt: iso(alert.startsAt),
-    updatedAt: iso(outside?.updatedAt ?? alert.updatedAt),
-    endsAt: iso(outside?.endsAt ?? now + RESOLVE_TIMEOUT_MS),
+    updatedAt: iso(external?.updatedAt ?? alert.updatedAt),
+    endsAt: iso(external?.endsAt ?? now + RESOLVE_TIMEOUT_MS),
     ...(generatorURL === undefined ? {} : { generatorURL }),
     status: { state: stateOf(active, mutedBy), silencedBy, inhibitedBy, mutedBy, ...acknowledged },
   };

@@ -4,7 +4,7 @@
 -- KEYS[1] claim of the integration
 -- ARGV    prefix, integration, group, token, now, said ('1' a message was accepted), told JSON [[episode, record]],
 --         over JSON [episode] (leave the integration), untold JSON [episode] (leave this group), next look ('' none),
---         endpoint, kept JSON {by: [[reason, episode or silence]], untold: [episode], maybeTold: [episode],
+--         endpoint, kept JSON {by: [[reason, episode or silence]], unnotified: [episode], maybeNotified: [episode],
 --         lateFrom}: what is held back, lines of the incident log
 -- Returns the group's next due time, or ''
 local integration, group, token, now, said = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), ARGV[6] == '1'
@@ -45,15 +45,15 @@ if said then
 end
 
 -- Whoever holds something back here says so when it is over; what was over before this was written is asked for now.
-local kept, place, freed = cjson.decode(ARGV[12]), integration .. '\n' .. group, ended
-for _, by in ipairs(kept.by) do
+local suppressed, place, freed = cjson.decode(ARGV[12]), integration .. '\n' .. group, ended
+for _, by in ipairs(suppressed.by) do
   redis.call('SADD', p .. 'held:' .. by[2], place)
   redis.call('PEXPIRE', p .. 'held:' .. by[2], math.max(3600000, interval * 3))
   if by[1] == 'inhibited' and string.sub(redis.call('HGET', p .. 'alerts', by[2]) or '', 1, 1) ~= 'F' then freed = true end
   if by[1] == 'silenced' and redis.call('EXISTS', p .. 'ended:' .. by[2]) == 1 then freed = true end
 end
-if #kept.untold > 0 then redis.call('HSET', key, 'held', cjson.encode(kept.untold)) end
-if #kept.maybeTold > 0 then redis.call('HSET', key, 'maybe', cjson.encode(kept.maybeTold)) end
+if #suppressed.unnotified > 0 then redis.call('HSET', key, 'held', cjson.encode(suppressed.unnotified)) end
+if #suppressed.maybeNotified > 0 then redis.call('HSET', key, 'maybe', cjson.encode(suppressed.maybeNotified)) end
 
 local at
 if freed then
@@ -65,7 +65,7 @@ elseif want then
 elseif redis.call('SCARD', members) > 0 then
   at = ARGV[10] ~= '' and tonumber(ARGV[10]) or now + math.max(60000, interval)
   -- What outlasts its hold is late from then on.
-  if kept.lateFrom then redis.call('HSET', key, 'since', kept.lateFrom) end
+  if suppressed.lateFrom then redis.call('HSET', key, 'since', suppressed.lateFrom) end
 end
 if at then redis.call('ZADD', due, at, group) else redis.call('ZREM', due, group) end
 if redis.call('SCARD', members) == 0 then redis.call('PEXPIRE', key, math.max(60000, interval * 2)) end

@@ -56,12 +56,12 @@ describe("a location's day is not to be trusted", () => {
   });
 
   test("not where all of it is outside the schedule, as told or as learned", () => {
-    const told = days([1, 1, 1, 1, 1, undefined, undefined]);
+    const notified = days([1, 1, 1, 1, 1, undefined, undefined]);
     const closed = hours(at("2026-11-21T00:00:00Z"), Array(48).fill(0), { withinSchedule: false });
-    expect(dates(digestOf({ a: { buckets: [...told, ...closed] } }))).toEqual([]);
+    expect(dates(digestOf({ a: { buckets: [...notified, ...closed] } }))).toEqual([]);
     const scheduleHours = "1".repeat(120) + "0".repeat(48);
-    expect(dates(digestOf({ a: { buckets: told, scheduleHours } }))).toEqual([]);
-    expect(dates(digestOf({ a: { buckets: told } }))).toEqual([
+    expect(dates(digestOf({ a: { buckets: notified, scheduleHours } }))).toEqual([]);
+    expect(dates(digestOf({ a: { buckets: notified } }))).toEqual([
       ["21", undefined],
       ["22", undefined],
     ]);

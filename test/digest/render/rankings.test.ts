@@ -156,7 +156,7 @@ describe("locations by day", () => {
     expect(all.totals.lostMs).toBe(53 * HOUR);
     // What the service itself says of an hour goes first.
     const open = hours(at("2026-11-21T10:00:00Z"), [0, 0]);
-    const told = { buckets: [...figures.buckets, ...open], scheduleHours };
-    expect(digestOf({ period: week, now, incidents }, [[shop, told]]).totals.lostMs).toBe(3 * HOUR);
+    const notified = { buckets: [...figures.buckets, ...open], scheduleHours };
+    expect(digestOf({ period: week, now, incidents }, [[shop, notified]]).totals.lostMs).toBe(3 * HOUR);
   });
 });

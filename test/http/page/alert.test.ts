@@ -3,7 +3,7 @@ import { fingerprint } from "../../../src/alerting/fingerprint.ts";
 import type { Alert } from "../../../src/health/alert.ts";
 import { NOW } from "../../metrics/fleets.ts";
 import { serve } from "../serve.ts";
-import { active, alertOf, blindness, smallFleet } from "./fleet.ts";
+import { active, alertOf, smallFleet, unreachable } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
 
 const MINUTE = 60_000;
@@ -23,7 +23,7 @@ describe("GET /alerts/{fingerprint}", () => {
       const line = { subject: dark.subject, ruleId: "RecordingOffline" };
       return [
         { ...line, at: NOW - 10 * MINUTE, reason: "firing" },
-        { ...line, at: NOW - 9 * MINUTE, integration: "ops/slack/0", reason: "told" },
+        { ...line, at: NOW - 9 * MINUTE, integration: "ops/slack/0", reason: "notified" },
         { ...line, at: NOW - 8 * MINUTE, ruleId: "LowUptime", reason: "firing" },
       ];
     };
@@ -49,13 +49,13 @@ describe("GET /alerts/{fingerprint}", () => {
   });
 
   test("leads to its runbook and its source, and nowhere that is no web page", async () => {
-    const outside = alertOf("DiskFull", {
-      subject: { kind: "outside", id: "f" },
+    const external = alertOf("DiskFull", {
+      subject: { kind: "external", id: "f" },
       labels: { alertname: "DiskFull", instance: "db-1" },
       annotations: { runbook_url: "https://wiki.example/a?b=c&d", summary: "The disk is full" },
       facts: { timezone: "UTC", generatorUrl: "http://prometheus.example/graph" },
     });
-    const links = linksOf((await page(outside)).html);
+    const links = linksOf((await page(external)).html);
     expect(links.get("Runbook")).toBe("https://wiki.example/a?b=c&d");
     expect(links.get("Source")).toBe("http://prometheus.example/graph");
     for (const bad of ["javascript:alert(1)", "data:text/html,x", "//evil.example", "x".repeat(3_000)]) {
@@ -78,14 +78,14 @@ describe("GET /alerts/{fingerprint}", () => {
       comment: "rewiring",
       annotations: {},
     };
-    const held = {
+    const suppressed = {
       alert: dark,
       receivers: ["ops"],
       silencedBy: ["s1", "gone"],
-      inhibitedBy: [fingerprint(blindness.labels), "0011223344556677"],
+      inhibitedBy: [fingerprint(unreachable.labels), "0011223344556677"],
       mutedBy: ["out-of-hours"],
     };
-    const alerts = async () => [held, ...(await active(blindness)())];
+    const alerts = async () => [suppressed, ...(await active(unreachable)())];
     const { html } = await page(dark, { alerts, silences: async () => [silence] });
     expect(shownText(html)).toEqual(
       expect.arrayContaining([
@@ -97,7 +97,7 @@ describe("GET /alerts/{fingerprint}", () => {
         "Waits: it is outside the recording's uploading schedule.",
       ]),
     );
-    expect(linksOf(html).get("Service out of reach")).toBe(`../alerts/${fingerprint(blindness.labels)}`);
+    expect(linksOf(html).get("Service out of reach")).toBe(`../alerts/${fingerprint(unreachable.labels)}`);
   });
 
   test("says of one that is over, or was never there, that it does not fire", async () => {

@@ -8,7 +8,7 @@ import { largeFleet } from "../../metrics/fleets.ts";
 import { chromiumPath, noChromium, openPage, startBrowser } from "../../support/browser.ts";
 import { FAINT } from "../../support/faint.ts";
 import { serve } from "../serve.ts";
-import { active, alertOf, blindness, keptUptime, smallFleet } from "./fleet.ts";
+import { active, alertOf, keptUptime, smallFleet, unreachable } from "./fleet.ts";
 import { signedIn } from "./visitor.ts";
 
 const title = chromiumPath === undefined ? `in a browser (skipped: ${noChromium})` : "in a browser";
@@ -39,7 +39,7 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
 
   const long = "Wednesbury-Great-Western-Street-Extension".repeat(3);
   const alerts = active(
-    blindness,
+    unreachable,
     alertOf("RecordingOffline"),
     alertOf("LowQuality", {
       labels: { alertname: long, recording: long, location: long, location_id: "york" },

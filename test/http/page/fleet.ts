@@ -34,7 +34,7 @@ export function alertOf(alertname: string, differing: Partial<Alert> = {}): Aler
 }
 
 /** The service is out of reach: lenswatch is blind. */
-export const blindness: Alert = alertOf("ServiceUnreachable", {
+export const unreachable: Alert = alertOf("ServiceUnreachable", {
   subject: { kind: "service", id: "analytics" },
   labels: { alertname: "ServiceUnreachable", severity: "critical" },
   annotations: {

@@ -186,7 +186,7 @@ describe("hostile names", () => {
         comment: name,
         annotations: {},
       }));
-    const held = alerts.map((alert, i) => ({
+    const suppressed = alerts.map((alert, i) => ({
       alert,
       receivers: ["ops"],
       silencedBy: [`s${i}`],
@@ -196,7 +196,7 @@ describe("hostile names", () => {
     const zones = async () => new Map([["leeds", new Map([["e0", evil]])]]);
     const { address } = await serve({
       fleet: async () => fleet,
-      alerts: async () => held,
+      alerts: async () => suppressed,
       incidents,
       timeline,
       silences,

@@ -7,7 +7,7 @@ import { createHttpServer } from "../../../src/http/server.ts";
 import { fleetOf, NOW, recordingState } from "../../metrics/fleets.ts";
 import { chromiumPath, noChromium, openPage, startBrowser } from "../../support/browser.ts";
 import { serve, usualDeps } from "../serve.ts";
-import { active, alertOf, blindness, smallFleet } from "./fleet.ts";
+import { active, alertOf, smallFleet, unreachable } from "./fleet.ts";
 
 const title =
   chromiumPath === undefined ? `a page that follows (skipped: ${noChromium})` : "a page that follows";
@@ -94,7 +94,7 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     await page.getByText("Live.").waitFor();
     const link = await page.getByRole("link", { name: "Till 3" }).elementHandle();
     await link?.focus();
-    now.alerts = [...(await active(blindness)()), dark];
+    now.alerts = [...(await active(unreachable)()), dark];
     await page.getByText("Service out of reach").waitFor();
     expect(await page.locator("tbody tr").first().textContent()).toContain("Service out of reach");
     expect(await link?.textContent()).toBe("Till 3");

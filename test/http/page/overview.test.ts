@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Alert } from "../../../src/health/alert.ts";
 import { fleetOf, largeFleet, NOW, recordingState } from "../../metrics/fleets.ts";
 import { serve } from "../serve.ts";
-import { active, alertOf, blindness, smallFleet } from "./fleet.ts";
+import { active, alertOf, smallFleet, unreachable } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
 
 const MINUTE = 60_000;
@@ -18,13 +18,13 @@ async function page(path: string, deps: Parameters<typeof serve>[0] = {}) {
 
 describe("GET /", () => {
   test("shows an alert from outside, which speaks of no recording, as text", async () => {
-    const outside = alertOf("DiskFull", {
-      subject: { kind: "outside", id: "0123456789abcdef" },
+    const external = alertOf("DiskFull", {
+      subject: { kind: "external", id: "0123456789abcdef" },
       labels: { alertname: "DiskFull", severity: "critical", instance: "<b>nas</b>" },
       annotations: { summary: "2 % <i>left</i>" },
       facts: { timezone: "UTC" },
     });
-    const { response, html } = await page("/", { fleet: async () => smallFleet, alerts: active(outside) });
+    const { response, html } = await page("/", { fleet: async () => smallFleet, alerts: active(external) });
     expect(response.status).toBe(200);
     expect(shownText(html)).toContainEqual(
       expect.stringMatching(/^DiskFull critical \| <b>nas<\/b> 2 % <i>left<\/i> \|/),
@@ -100,7 +100,7 @@ describe("GET /", () => {
   test("says that it is blind, and since when, whatever was known before", async () => {
     const recordings = ["a", "b"].map((id) => recordingState(id, { readAt: NOW - 12 * MINUTE }));
     const fleet = fleetOf({ recordings });
-    const { html } = await page("/", { fleet: async () => fleet, alerts: active(blindness) });
+    const { html } = await page("/", { fleet: async () => fleet, alerts: active(unreachable) });
     expect(elementOf(html, "h1")).toBe(
       "lenswatch is blind: the status of all 2 recordings is unknown, 1 alert fires.",
     );
@@ -118,7 +118,7 @@ describe("GET /", () => {
 
   test("says that the service is out of reach while the last readings are still fresh", async () => {
     const fleet = fleetOf({ recordings: [recordingState("a")] });
-    const { html } = await page("/", { fleet: async () => fleet, alerts: active(blindness) });
+    const { html } = await page("/", { fleet: async () => fleet, alerts: active(unreachable) });
     expect(shownText(html)).toContain("The analytics service cannot be reached, since 11:48 UTC (12 m).");
     expect(html).toContain('class="lead unknown"');
   });

@@ -6,7 +6,7 @@ import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
 import type { Incident } from "../../../src/http/deps.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
 import { serve } from "../serve.ts";
-import { active, alertOf, blindness, smallFleet } from "./fleet.ts";
+import { active, alertOf, smallFleet, unreachable } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
 
 const HOUR = 3_600_000;
@@ -130,7 +130,7 @@ describe("GET /recordings/{id}", () => {
       recordingState("never", { readAt: 0, status: undefined, lastSeenAt: undefined }),
     ];
     const fleet = async () => fleetOf({ recordings });
-    const stale = await page("/recordings/stale", { fleet, alerts: active(blindness) });
+    const stale = await page("/recordings/stale", { fleet, alerts: active(unreachable) });
     expect(elementOf(stale.html, "title")).toBe("? Unknown · stale · lenswatch");
     const shown = shownText(stale.html);
     expect(shown).toContain("? unknown was offline at 11:58 GMT (2 m ago)");
@@ -282,16 +282,18 @@ describe("GET /recordings/{id}", () => {
     };
     const fires = { ...line(10, "", "firing"), integration: undefined };
     expect(await told(fires)).toBe("Nobody was told of it yet.");
-    expect(await told(line(20, "ops/slack/0", "told"), fires, line(9, "ops/slack/0", "silenced"))).toBe(
+    expect(await told(line(20, "ops/slack/0", "notified"), fires, line(9, "ops/slack/0", "silenced"))).toBe(
       "Nobody was told of it yet.",
     );
-    expect(await told(fires, line(9, "ops/slack/0", "told", "LowUptime"))).toBe("Nobody was told of it yet.");
+    expect(await told(fires, line(9, "ops/slack/0", "notified", "LowUptime"))).toBe(
+      "Nobody was told of it yet.",
+    );
     // Its beginning is out of sight, and who was told then with it.
     expect(await told(line(9, "ops/slack/0", "silenced"))).toBeUndefined();
     expect(
       await told(
-        line(9, "ops/slack/0", "told"),
-        line(8, "ops/email/0/a@b.c", "told"),
+        line(9, "ops/slack/0", "notified"),
+        line(8, "ops/email/0/a@b.c", "notified"),
         line(3, "ops/slack/0", "reminded"),
       ),
     ).toBe("Told to ops/slack/0 at 11:57 GMT, ops/email/0/a@b.c at 11:52 GMT.");
@@ -319,7 +321,7 @@ describe("GET /recordings/{id}", () => {
           at: NOW - 9 * 60_000,
           ruleId: "Dark",
           integration: "ops/slack/0",
-          reason: "told",
+          reason: "notified",
         },
         {
           subject: { kind: "location", id: "leeds" },

@@ -3,9 +3,9 @@ import { createMatcher } from "../../../src/alerting/matcher.ts";
 import type { Silence } from "../../../src/alerting/silence.ts";
 import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
 import type { ActiveAlert } from "../../../src/http/deps.ts";
-import { lookAt } from "../../../src/http/page/page-data.ts";
+import { readPageData } from "../../../src/http/page/page-data.ts";
 import { versionOf } from "../../../src/http/page/version.ts";
-import { runBreathing } from "../../../src/lib/yield.ts";
+import { runYielding } from "../../../src/lib/yield.ts";
 import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "../../metrics/fleets.ts";
 import { alertOf, smallFleet } from "./fleet.ts";
 
@@ -16,12 +16,12 @@ interface Given {
 }
 
 async function version({ fleet = smallFleet, alerts = [], silences = [] }: Given = {}): Promise<string> {
-  const look = await lookAt({
+  const data = await readPageData({
     fleet: async () => fleet,
     alerts: async () => alerts,
     silences: async () => silences,
   });
-  return runBreathing(versionOf(look));
+  return runYielding(versionOf(data));
 }
 
 const dark: ActiveAlert = { alert: alertOf("RecordingOffline"), receivers: ["ops"] };

@@ -15,7 +15,7 @@ async function open(differing: Partial<HttpDeps> = {}) {
   const prints: string[] = [];
   const { address } = await serve({
     adminToken: "s3cret",
-    async takeAlerts(sent) {
+    async acceptAlerts(sent) {
       taken.push(...sent.map(([, alert]) => alert));
       prints.push(...sent.map(([print]) => print));
       return { outcome: "taken", refused: 0, most: 2_000 };
@@ -196,7 +196,7 @@ describe("POST /api/v2/alerts refuses, as a JSON string that says where and why,
 
   test("what there is no room for", async () => {
     const full = async () => ({ outcome: "taken", refused: 2, most: 2_000 }) as const;
-    const { post } = await open({ takeAlerts: full });
+    const { post } = await open({ acceptAlerts: full });
     expect(await post([{ labels }])).toEqual({
       status: 400,
       body: "There are 2000 alerts from outside already, and room for no more: 2 were not taken.",
@@ -210,8 +210,8 @@ describe("POST /api/v2/alerts refuses, as a JSON string that says where and why,
     ["nobody answers in time", () => new Promise<never>(() => {})],
     ["too many send at once", async () => ({ outcome: "busy" }) as const],
     ["Redis is away", () => Promise.reject(new Error("no connection to secret-host"))],
-  ])("with 503 where %s, so that it is sent again", async (_, takeAlerts) => {
-    const { post } = await open({ takeAlerts, takeDeadlineMs: 20 });
+  ])("with 503 where %s, so that it is sent again", async (_, acceptAlerts) => {
+    const { post } = await open({ acceptAlerts, takeDeadlineMs: 20 });
     const answer = await post([{ labels }]);
     expect(answer).toEqual({ status: 503, body: expect.stringMatching(/send them again\.$/) });
   });

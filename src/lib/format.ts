@@ -1,12 +1,26 @@
-/** Figures and names as people read them. */
+/** Figures and names as people read them: one set of formatters for messages, pages, digests and the command line. */
+import type { Instant } from "./clock.ts";
 import { cut, stripControls } from "./text.ts";
 
-/** A ratio in per cent, never rounded up: only what is whole reads `100 %`. No figure is an empty string. */
+/**
+ * A ratio 0–1 in per cent, cut after one decimal (two from 99 %) and never rounded up, so that a figure never reads as
+ * having reached a threshold that it missed. No figure is an empty string.
+ */
 export function percent(ratio: number | undefined): string {
   if (ratio === undefined) return "";
   const steps = ratio >= 0.99 ? 100 : 10;
   const floored = Math.floor(Number((ratio * 100 * steps).toFixed(6))) / steps;
   return `${floored} %`;
+}
+
+/** A configured ratio 0–1, with all its digits: `95.55 %`. */
+export function exactPercent(ratio: number): string {
+  return `${Number((ratio * 100).toFixed(9))} %`;
+}
+
+/** `2026-11-20 14:05 UTC`. */
+export function isoMinute(at: Instant): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }
 
 /** `10,000`. */
