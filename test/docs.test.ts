@@ -27,7 +27,7 @@ const pages = [readme, operations, contributing];
 
 test("the table of metrics has every metric as it is, and no other", () => {
   const rows = [...Object.values(fleetRows), ...Object.values(processRows)];
-  expect(table(operations, "Metrics"), "write it anew: node test/write-tables.ts").toEqual(
+  expect(table(operations, "Metrics"), "write it anew: node .ci/write-tables.ts").toEqual(
     rows.map(({ name, type, labels, help }) => [name, type, labels.join(", "), help]),
   );
 });

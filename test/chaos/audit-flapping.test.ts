@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { VerdictKind } from "./audit.ts";
-import { auditFlapping, shareOf } from "./audit-flapping.ts";
-import type { Says, Telling } from "./tellings.ts";
+import type { VerdictKind } from "../../bench/chaos/audit.ts";
+import { auditFlapping, shareOf } from "../../bench/chaos/audit-flapping.ts";
+import type { Says, Telling } from "../../bench/chaos/messages.ts";
 
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 10, 20, 14, 0);

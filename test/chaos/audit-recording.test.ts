@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { auditRecording } from "./audit-recording.ts";
-import type { Says, Telling } from "./tellings.ts";
+import { auditRecording } from "../../bench/chaos/audit-recording.ts";
+import type { Says, Telling } from "../../bench/chaos/messages.ts";
 
 const START = Date.UTC(2026, 10, 20, 14, 0);
 const second = (n: number) => START + 1_000 * n;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { VerdictKind } from "./audit.ts";
-import { begin, end, judged, kinds, type Line, outage, type Story } from "./story.ts";
+import type { VerdictKind } from "../../bench/chaos/audit.ts";
+import { begin, end, judged, kinds, type Line, outage, type Story } from "./scenario.ts";
 
 describe("the audit of a chaos run", () => {
   it("has nothing to say of an outage that was told and ended", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Action } from "../../bench/chaos/action.ts";
+import { type PlanOptions, planChaos } from "../../bench/chaos/plan.ts";
 import { parseFault } from "../../src/simulator/faults.ts";
-import type { Action } from "./action.ts";
-import { type PlanOptions, planChaos } from "./plan.ts";
 
 const OPTIONS: PlanOptions = {
   seed: 7,

@@ -1,6 +1,6 @@
 import { DateTime } from "luxon";
 import { describe, expect, it } from "vitest";
-import { hoursWithin, zoneBeginning, zoneEnding, zoneWhere } from "./zones.ts";
+import { hoursWithin, zoneBeginning, zoneEnding, zoneWhere } from "../../bench/chaos/zones.ts";
 
 const QUARTERS = Array.from({ length: 96 }, (_, i) => Date.UTC(2026, 10, 20) + i * 900_000);
 

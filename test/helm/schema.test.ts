@@ -13,7 +13,7 @@ const check = new Ajv({ strict: false, allErrors: true }).compile(schema);
 const configs = resolve(chart, "../../config");
 
 describe("the chart's schema", () => {
-  test("says of the configuration what lenswatch says (else: node test/helm/write-schema.ts)", () => {
+  test("says of the configuration what lenswatch says (else: node .ci/write-schema.ts)", () => {
     expect(schema.properties.config).toEqual(configSchema());
   });
 

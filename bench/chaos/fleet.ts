@@ -1,0 +1,84 @@
+/** Where the sun stands in a run, and who is watched under it. Pure. */
+import type { Instant } from "../../src/lib/clock.ts";
+import { receiverOf } from "./config-text.ts";
+import type { Fleet } from "./environment.ts";
+import type { PlanOptions } from "./plan.ts";
+import { QUARTER_MS, type Zone, zoneBeginning, zoneEnding, zoneWhere } from "./zones.ts";
+
+const RECORDINGS_PER_LOCATION = 5;
+/** Fewer are told through two webhooks, so that there can be a storm at one of them. */
+const FEW_LOCATIONS = 160;
+const HOUR_MS = 3_600_000;
+/** Schedules end and begin so long after everything is started at the earliest, and before the run is over. */
+const CROSS_AFTER_MS = 150_000;
+const CROSS_BEFORE_MS = 30_000;
+
+export interface Day {
+  readonly fleet: Omit<Fleet, "seed">;
+  /** So many of the scheduled locations are outside their schedules all the time. */
+  readonly night: number;
+  /** So many are at the end of theirs, and as many at the beginning. */
+  readonly twilight: number;
+  /** When those end and begin; undefined: not in this run. */
+  readonly crossing: Instant | undefined;
+}
+
+/** For a run that is started now. */
+export function dayOf(
+  { recordings, failover }: { readonly recordings: number; readonly failover?: true },
+  now: Instant,
+  lengthMs: number,
+): Day {
+  const quarter = Math.ceil((now + CROSS_AFTER_MS) / QUARTER_MS) * QUARTER_MS;
+  const crossing = quarter < now + lengthMs - CROSS_BEFORE_MS ? quarter : undefined;
+  const all = Math.max(4, Math.ceil(recordings / RECORDINGS_PER_LOCATION));
+  const some = Math.max(1, Math.floor(all / 40));
+  const times = (zone: Zone, count: number) => Array.from({ length: count }, () => zone);
+  const night = [...times(zoneWhere(23, now), some), ...times(zoneWhere(2, now), some)];
+  const ends = crossing === undefined ? [] : times(zoneEnding(crossing), 2 * some);
+  const begins = crossing === undefined ? [] : times(zoneBeginning(crossing), 2 * some);
+  const scheduled = [...night, ...ends, ...begins];
+  return {
+    fleet: {
+      locations: Math.max(1, all - scheduled.length),
+      recordingsPerLocation: RECORDINGS_PER_LOCATION,
+      webhooks: all < FEW_LOCATIONS ? 2 : 8,
+      scheduled,
+      span: { from: now - HOUR_MS, to: now + lengthMs + HOUR_MS },
+      failover: failover === true,
+    },
+    night: night.length,
+    twilight: ends.length,
+    crossing,
+  };
+}
+
+/** The plan's view of it; `ids` are the locations', in their order, and the run begins at `start`. */
+export function placesOf(
+  { fleet, night, twilight, crossing }: Day,
+  ids: readonly string[],
+  start: Instant,
+): Omit<PlanOptions, "seed" | "lengthMs" | "kills" | "replicas"> {
+  const { locations, recordingsPerLocation, webhooks, failover } = fleet;
+  const from = (first: number, count: number) => Array.from({ length: count }, (_, i) => first + i);
+  return {
+    locations,
+    recordingsPerLocation,
+    webhooks,
+    failover,
+    receiverOf: (location) => receiverOf(ids[location] ?? "00", webhooks),
+    scheduled: {
+      night: from(locations, night),
+      ends: from(locations + night, twilight),
+      begins: from(locations + night + twilight, twilight),
+      crossingAt: crossing === undefined ? undefined : crossing - start,
+    },
+  };
+}
+
+/** How long to wait until a full quarter of an hour falls into a run, ms. */
+export function untilCrossing(now: Instant, lengthMs: number): number {
+  const left = QUARTER_MS - (now % QUARTER_MS);
+  const most = lengthMs - 2 * CROSS_BEFORE_MS;
+  return left >= CROSS_AFTER_MS && left <= most ? 0 : (left - most + QUARTER_MS) % QUARTER_MS;
+}

@@ -1,0 +1,118 @@
+/** The replicas of the daemon: started, killed, stopped and started again, each in its place. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Instant } from "../../src/lib/clock.ts";
+import { type Daemon, startDaemon } from "../../test/support/daemon.ts";
+import { until } from "../../test/support/until.ts";
+
+/** A start takes a second of CPU; the machine may have other things to do. */
+const PATIENCE_MS = 90_000;
+
+/** One replica that was ended, or ended by itself. */
+export interface Ended {
+  readonly at: Instant;
+  readonly replica: number;
+  readonly how: "kill" | "stop" | "by itself";
+}
+
+export interface Replicas {
+  readonly ended: readonly Ended[];
+  /** The number of each place. */
+  readonly places: readonly number[];
+  /** Where those that listen now are reached. */
+  urls(): string[];
+  /** Ends a replica, or another where it is down already, and starts it again `downMs` later. */
+  end(replica: number, how: "kill" | "stop", downMs: number): Promise<void>;
+  /** Stops a replica in the middle of whatever it does, for so long; nothing where it is down. */
+  freeze(replica: number, lastsMs: number): Promise<void>;
+  /** Waits until every replica is there and has begun to watch. */
+  allWatching(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts so many; their logs are kept in `logDir`, where one is given. */
+export async function startReplicas(
+  count: number,
+  config: string,
+  logDir: string | undefined,
+): Promise<Replicas> {
+  const running = new Map<number, Daemon>();
+  const ended: Ended[] = [];
+  const ways = new Set<Promise<void>>();
+  let generation = 0;
+  let closing = false;
+
+  async function start(replica: number): Promise<void> {
+    running.set(replica, await startDaemon(config));
+  }
+
+  async function take(replica: number, how: "kill" | "stop"): Promise<boolean> {
+    const daemon = running.get(replica);
+    if (!daemon) return false;
+    running.delete(replica);
+    const at = Date.now();
+    if (how === "stop") signal(daemon.pid, "SIGCONT");
+    const outcome = await daemon.end(how === "kill" ? "SIGKILL" : "SIGTERM");
+    // Asked to stop before it could listen to signals, it dies of this one.
+    const asAsked = how === "kill" ? outcome === "SIGKILL" : outcome === 0 || outcome === "SIGTERM";
+    ended.push({ at, replica, how: asAsked ? how : "by itself" });
+    await keepLog(daemon, replica);
+    return true;
+  }
+
+  async function keepLog(daemon: Daemon, replica: number): Promise<void> {
+    if (logDir === undefined) return;
+    await mkdir(logDir, { recursive: true });
+    const lines = daemon.log.map((line) => JSON.stringify(line)).join("\n");
+    const number = String(++generation).padStart(4, "0");
+    await writeFile(join(logDir, `${number}-replica-${replica}-${daemon.pid}.log`), `${lines}\n`);
+  }
+
+  const places = Array.from({ length: count }, (_, replica) => replica);
+  await Promise.all(places.map(start));
+  return {
+    ended,
+    places,
+    urls: () =>
+      [...running.values()].flatMap(({ log }) => {
+        const address = log.find(({ msg }) => msg === "listening")?.address;
+        return typeof address === "string" ? [address] : [];
+      }),
+    async end(wanted, how, downMs) {
+      const replica = running.has(wanted) ? wanted : ([...running.keys()][0] ?? wanted);
+      const way = (async () => {
+        if (!(await take(replica, how))) return;
+        await sleep(downMs);
+        if (!closing) await start(replica);
+      })();
+      ways.add(way);
+      await way.finally(() => ways.delete(way));
+    },
+    async freeze(replica, lastsMs) {
+      const daemon = running.get(replica);
+      if (!daemon) return;
+      signal(daemon.pid, "SIGSTOP");
+      await sleep(lastsMs);
+      if (running.get(replica) === daemon) signal(daemon.pid, "SIGCONT");
+    },
+    async allWatching() {
+      await Promise.all(ways);
+      const watching = ({ log }: Daemon) => log.some(({ msg }) => msg === "watching");
+      await until("every replica watches", () => [...running.values()].every(watching), PATIENCE_MS);
+    },
+    async close() {
+      closing = true;
+      await Promise.all(ways);
+      await Promise.all([...running.keys()].map((replica) => take(replica, "stop")));
+    },
+  };
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended by itself: that is found when it is ended.
+  }
+}

@@ -1,0 +1,171 @@
+import { describe, expect, it } from "vitest";
+import { type Read, readMail, readSlack } from "../../bench/chaos/messages.ts";
+import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
+import { renderEmail } from "../../src/notify/email/render.ts";
+import { renderSlack } from "../../src/notify/slack/render.ts";
+import { alertOf, endedOf, MINUTE, NOW, notificationOf, otherAlert } from "../notify/fixtures.ts";
+import { type SlackBody, startSlackSink } from "../support/slack-sink.ts";
+
+const ADDRESSES = {
+  from: "a@example.com",
+  sender: "a@example.com",
+  to: ["b@example.com"],
+  recipient: "b@example.com",
+};
+
+/** What is read of one notification, as Slack shows it and as a mail says it. */
+async function readings(changes: Partial<Notification>): Promise<Read[]> {
+  const notification = notificationOf({ externalUrl: undefined, ...changes });
+  const sink = await startSlackSink();
+  await fetch(sink.url, {
+    method: "POST",
+    body: JSON.stringify(renderSlack(notification) satisfies SlackBody | object),
+  });
+  const { shown } = await sink.next();
+  await sink.close();
+  return [readSlack(shown), readMail(renderEmail(notification, ADDRESSES).text)];
+}
+
+const at = { lastedMs: 12 * MINUTE, beganMinute: 5 };
+
+describe("reading what was told", () => {
+  it("tells apart what is new, what goes on and what is over", async () => {
+    const changes = {
+      reason: "more",
+      firing: [alertOf("Till 3", { isNew: false }), alertOf("Gentleman's *Walk* <3")],
+      resolved: [
+        endedOf("Back door"),
+        endedOf("Late", { isNew: true }),
+        endedOf("Roof", { endReason: "expired" }),
+        endedOf("Gone", { endReason: "no_longer_watched", isNew: true }),
+      ],
+    } as const;
+    for (const { lines, unreadable } of await readings(changes)) {
+      expect(unreadable).toEqual([]);
+      expect(lines).toEqual([
+        { subject: "Gentleman's *Walk* <3", says: "firing", ...at },
+        { subject: "Till 3", says: "still", ...at },
+        { subject: "Back door", says: "recovered", beganMinute: 5, lastedMs: 9 * MINUTE },
+        { subject: "Late", says: "late", beganMinute: 5, lastedMs: 9 * MINUTE },
+        { subject: "Roof", says: "ended", beganMinute: 5, lastedMs: 9 * MINUTE },
+        { subject: "Gone", says: "ended", beganMinute: 5, lastedMs: 9 * MINUTE },
+      ]);
+    }
+  });
+
+  it("takes a first message as new and a reminder as going on", async () => {
+    for (const { lines } of await readings({ firing: [alertOf("Till 3")] }))
+      expect(lines).toEqual([{ subject: "Till 3", says: "firing", ...at }]);
+    const told = alertOf("Till 3", { isNew: false });
+    for (const { lines } of await readings({ reason: "reminder", firing: [told] }))
+      expect(lines).toEqual([{ subject: "Till 3", says: "still", ...at }]);
+  });
+
+  it("reads spans to the second", async () => {
+    const spans = [400, 12_500, 75_000].map((ms) => alertOf(`For ${ms}`, { startsAt: NOW - ms }));
+    for (const { lines } of await readings({ firing: spans }))
+      expect(lines.map(({ lastedMs }) => lastedMs).sort((a, b) => a - b)).toEqual([0, 12_000, 75_000]);
+  });
+
+  it("knows the service and the integrations by what they are called", async () => {
+    const service = otherAlert("service", "analytics", { alertname: "ServiceUnreachable" });
+    const slack = otherAlert("integration", "ops/slack/0", { alertname: "NotificationsFailing" });
+    for (const { lines, unreadable } of await readings({ firing: [service, slack] })) {
+      expect(unreadable).toEqual([]);
+      expect(lines.map(({ subject, says }) => `${says}: ${subject}`).sort()).toEqual([
+        "firing: The service",
+        "firing: ops / slack / 0",
+      ]);
+    }
+    const over = { state: "resolved", endsAt: NOW, endReason: "recovered", isNew: true } as const;
+    for (const { lines, unreadable } of await readings({
+      resolved: [
+        { ...slack, ...over },
+        { ...service, ...over, isNew: false },
+      ],
+    })) {
+      expect(unreadable).toEqual([]);
+      expect(lines.map(({ says }) => says).sort()).toEqual(["late", "recovered"]);
+    }
+  });
+
+  it("knows what flaps, and in which state it came to rest", async () => {
+    const flapping = (name: string, changes: Partial<NotifiedAlert>) =>
+      alertOf(name, { labels: { alertname: "RecordingFlapping" }, ...changes });
+    const facts = {
+      timezone: "Europe/London",
+      problem: "flapping",
+      changes: 4,
+      changesSince: NOW - 4 * MINUTE,
+    } as const;
+    const ended = { state: "resolved", endsAt: NOW, endReason: "recovered", isNew: false } as const;
+    const changes = {
+      reason: "more",
+      firing: [flapping("Till 3", { facts }), flapping("Roof", { facts, isNew: false })],
+      resolved: [
+        flapping("Yard", { ...ended, facts: { ...facts, status: "offline", statusSince: NOW - 2 * MINUTE } }),
+      ],
+    } as const;
+    for (const { lines, unreadable } of await readings(changes)) {
+      expect(unreadable).toEqual([]);
+      expect(lines.map(({ subject, says, state }) => [subject, says, state])).toEqual([
+        ["Till 3", "flapping", undefined],
+        ["Roof", "still_flapping", undefined],
+        ["Yard", "steady", "offline"],
+      ]);
+    }
+  });
+
+  it("reads a summary: locations that are counted, and the recording that is alone at its location", async () => {
+    const at = (place: number, name: string, of = alertOf) =>
+      of(name, { labels: { location: `Shop ${place}`, location_id: `5f${place}` } });
+    const many = Array.from({ length: 30 }, (_, i) => i);
+    const firing = [...many.map((i) => at(i % 6, `Camera ${i}`)), at(9, "Shop 9 Back door")];
+    const resolved = [
+      ...many.map((i) => at(20 + (i % 6), `Other ${i}`, endedOf)),
+      at(29, "Shop 29 Roof", endedOf),
+    ];
+    for (const read of await readings({ reason: "more", groups: 14, firing, resolved })) {
+      expect(read.unreadable).toEqual([]);
+      expect(read.total).toEqual({ offline: 31 });
+      expect(read.lines.map(({ subject, says }) => [subject, says])).toEqual([
+        ["Shop 9 Back door", "firing"],
+        ["Shop 29 Roof", "recovered"],
+      ]);
+      expect(read.counted).toHaveLength(12);
+      expect(read.counted).toContainEqual({ place: "Shop 3", says: "firing", count: 5 });
+      expect(read.counted).toContainEqual({ place: "Shop 23", says: "recovered", count: 5 });
+    }
+    const isOver = await readings({ reason: "resolved", groups: 14, resolved });
+    expect(isOver.map(({ total }) => total)).toEqual([{ back: 31 }, { back: 31 }]);
+  });
+
+  it("reads two problems of one location, each with its count", async () => {
+    const far = Array.from({ length: 20 }, (_, i) =>
+      alertOf(`Far ${i}`, { labels: { location: "Far", location_id: "5f2" } }),
+    );
+    const firing = [
+      ...far,
+      alertOf("Till 3"),
+      alertOf("Till 4"),
+      alertOf("Roof", { labels: { alertname: "RecordingFlapping", severity: "warning" } }),
+    ];
+    for (const { counted } of await readings({ groups: 12, firing }))
+      expect(counted).toEqual([
+        { place: "Far", says: "firing", count: 20 },
+        { place: "Leeds Briggate", says: "firing", count: 2 },
+        { place: "Leeds Briggate", says: "flapping", count: 1 },
+      ]);
+  });
+
+  it("says of a list that was cut what it was about, and cannot read a message without lines", async () => {
+    const firing = Array.from({ length: 900 }, (_, i) => alertOf(`Camera ${i}`));
+    for (const { cut, total } of await readings({ firing })) {
+      expect(cut).toEqual(["firing"]);
+      expect(total).toEqual({ offline: 900 });
+    }
+    expect(readSlack("*What?*").unreadable).toEqual(["What?"]);
+    expect(readMail("What?\n").unreadable).toEqual(["What?"]);
+    expect(readSlack("*What?*\n*Till 3* · is on fire").unreadable).toEqual(["Till 3: is on fire"]);
+  });
+});
