@@ -21,6 +21,8 @@ export interface AlertFacts {
   /** IANA zone the times are shown in. */
   readonly timezone: string;
   readonly problem?: ProblemKind | undefined;
+  /** The description is the rule's own annotation, not generated from these facts. */
+  readonly describedByRule?: boolean | undefined;
   readonly averageQuality?: number | undefined;
   readonly overallUptime?: number | undefined;
   readonly lastSeenAt?: Instant | undefined;

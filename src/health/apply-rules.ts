@@ -140,7 +140,7 @@ function applyRule(
     const alert = toAlert(
       evaluator.subject,
       rule.id,
-      { ...state, facts: factsOf(evaluator, rule) },
+      { ...state, facts: withOrigin(factsOf(evaluator, rule), state.facts) },
       moment.now,
     );
     const endsAt = moment.now - stepped.elapsedMs;
@@ -195,7 +195,8 @@ function advance(
   { now }: Moment,
   out: Outcomes,
 ): AlertState {
-  const facts = factsOf(evaluator, rule);
+  const known = factsOf(evaluator, rule);
+  const facts = state ? withOrigin(known, state.facts) : known;
   const moved = state ? { ...state, ...progress, facts } : open(evaluator, rule, progress, facts);
   if (outcome === "firing") {
     out.transitions.push({ kind: "firing", alert: toAlert(evaluator.subject, rule.id, moved, now) });
@@ -209,10 +210,16 @@ function factsOf(evaluator: Evaluator, rule: Rule): AlertFacts {
   return { ...evaluator.facts(rule), problem: problemOf(rule.when) };
 }
 
+/** Annotations are frozen when an alert begins, and with them the fact of whose they are. */
+function withOrigin(facts: AlertFacts, { describedByRule }: AlertFacts): AlertFacts {
+  return describedByRule ? { ...facts, describedByRule } : facts;
+}
+
 function open(evaluator: Evaluator, rule: Rule, progress: Progress, facts: AlertFacts): AlertState {
   const startsAt = evaluator.startsAt(rule);
   const { labels, annotations } = evaluator.describe(rule, startsAt);
-  return { ...progress, startsAt, labels, annotations, facts };
+  const origin = rule.annotations.description === undefined ? {} : { describedByRule: true };
+  return { ...progress, startsAt, labels, annotations, facts: { ...facts, ...origin } };
 }
 
 /** People count on these; a drifting quality is not worth a write. */
