@@ -12,7 +12,7 @@ FROM node:26-bookworm-slim
 ARG VERSION=0.1.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="lenswatch" \
-      org.opencontainers.image.description="Watches the health of camera recordings and tells people when one goes dark and when it is back." \
+      org.opencontainers.image.description="Watches the camera recordings of a retail video analytics service and notifies people when one goes offline and when it recovers." \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"

@@ -1,5 +1,5 @@
-/** The pages for people against the code: what they say of names, codes, keys and files is so. */
-import { existsSync, readFileSync, statSync } from "node:fs";
+/** Compares the documents with the code: names, codes, keys, paths, commands and files exist as the documents list them. */
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { notifyErrorCodes } from "../src/alerting/notification.ts";
@@ -17,17 +17,26 @@ import { storeErrorCodes } from "../src/store/errors.ts";
 import { serve } from "./http/serve.ts";
 import { mayImport } from "./imports.ts";
 import { fleetOf, recordingState } from "./metrics/fleets.ts";
-import { anchorOf, blocks, firstCells, readPage, table } from "./support/documents.ts";
+import { anchorOf, blocks, firstCells, type Page, readPage, table } from "./support/documents.ts";
 
 const root = new URL("../", import.meta.url);
 const readme = readPage("README.md");
-const operations = readPage("docs/operations.md");
 const contributing = readPage("CONTRIBUTING.md");
-const pages = [readme, operations, contributing];
+const guides = readdirSync(new URL("docs/", root))
+  .filter((name) => name.endsWith(".md"))
+  .map((name) => readPage(`docs/${name}`));
+const pages = [readme, contributing, readPage("SECURITY.md"), readPage("CHANGELOG.md"), ...guides];
+const guide = (name: string) => pageAt(`docs/${name}.md`);
+
+function pageAt(path: string): Page {
+  const page = pages.find((one) => one.path === path);
+  if (!page) throw new Error(`there is no ${path}`);
+  return page;
+}
 
 test("the table of metrics has every metric as it is, and no other", () => {
   const rows = [...Object.values(fleetRows), ...Object.values(processRows)];
-  expect(table(operations, "Metrics"), "write it anew: node .ci/write-tables.ts").toEqual(
+  expect(table(guide("operations"), "Metrics"), "write it with: node .ci/write-tables.ts").toEqual(
     rows.map(({ name, type, labels, help }) => [name, type, labels.join(", "), help]),
   );
 });
@@ -58,11 +67,11 @@ describe("the tables of errors", () => {
   };
 
   test.each(Object.entries(unions))("%s has every code, and no other", (name, codes) => {
-    expect(firstCells(operations, name).sort()).toEqual([...codes].sort());
+    expect(firstCells(guide("operations"), name).sort()).toEqual([...codes].sort());
   });
 
   test("there is one for every class of errors", () => {
-    expect([...operations.sections.keys()].filter((title) => /^[A-Z]\w+Error$/.test(title))).toEqual(
+    expect([...guide("operations").sections.keys()].filter((title) => /^[A-Z]\w+Error$/.test(title))).toEqual(
       Object.keys(unions),
     );
   });
@@ -72,7 +81,7 @@ describe("commands", () => {
   const names = commandTable.map(({ name }) => name);
 
   test("the table has every command in the order of --help, and no other", () => {
-    expect(firstCells(readme, "Commands")).toEqual(names);
+    expect(firstCells(guide("commands"), "Commands")).toEqual(names);
   });
 
   test("those shown to be typed exist", () => {
@@ -95,44 +104,68 @@ describe("commands", () => {
 
 test("the table of dependencies has every package, and no other", () => {
   const { dependencies, devDependencies } = readPackage();
-  expect(firstCells(readme, "Dependencies")).toEqual([
+  expect(firstCells(contributing, "Dependencies")).toEqual([
     ...Object.keys(dependencies),
     ...Object.keys(devDependencies),
   ]);
-  expect(table(readme, "Dependencies").filter(([, why = ""]) => why === "")).toEqual([]);
+  expect(table(contributing, "Dependencies").filter(([, why = ""]) => why === "")).toEqual([]);
 });
 
 function readPackage(): Record<"dependencies" | "devDependencies" | "scripts", Record<string, string>> {
   return JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
 }
 
-describe.each(pages.map((page) => [page.path, page] as const))("links of %s", (path, { targets }) => {
-  const inside = targets.filter((target) => !/^https?:/.test(target));
-  const parts = inside.map((target) => /^([^#]*)(#.*)?$/.exec(target) ?? []);
+test("README is at most 250 lines", () => {
+  expect(readme.text.split("\n").length - 1).toBeLessThanOrEqual(250);
+});
 
-  test("lead to files that are there", () => {
-    const files = parts.map(([, file = ""]) => file);
-    expect(files.length).toBeGreaterThan(4);
-    expect(files.filter((file) => !existsSync(new URL(file, new URL(path, root))))).toEqual([]);
+interface Link {
+  readonly page: Page;
+  readonly target: string;
+  /** From the root of the project. */
+  readonly file: string;
+  /** With its `#`; empty where the link has none. */
+  readonly anchor: string;
+}
+
+describe("links", () => {
+  const links = pages.flatMap(linksOf);
+
+  test.each(pages.map(({ path }) => path))("of %s lead to files and headings that exist", (path) => {
+    const broken = links.filter(({ page }) => page.path === path).filter((link) => !leadsSomewhere(link));
+    expect(broken.map(({ target }) => target)).toEqual([]);
   });
 
-  test("lead to headings that are there", () => {
-    const toHeadings = parts.flatMap(([whole = "", file = "", anchor]) =>
-      anchor ? [{ whole, file, anchor }] : [],
-    );
-    const lost = toHeadings.filter(({ file, anchor }) => {
-      const linked = new URL(file || path.replace(/^.*\//, ""), new URL(path, root));
-      const page = pages.find((one) => new URL(one.path, root).href === linked.href);
-      return ![...(page?.sections.keys() ?? [])].map(anchorOf).includes(anchor);
-    });
-    expect(lost.map(({ whole }) => whole)).toEqual([]);
+  test("are found at all", () => {
+    expect(links.length).toBeGreaterThan(80);
+    expect(links.filter(({ anchor }) => anchor).length).toBeGreaterThan(40);
+  });
+
+  test("lead from README to every page", () => {
+    const reached = new Set([readme.path]);
+    for (const path of reached) for (const { page, file } of links) if (page.path === path) reached.add(file);
+    expect(pages.map(({ path }) => path).filter((path) => !reached.has(path))).toEqual([]);
   });
 });
 
+function linksOf(page: Page): Link[] {
+  const inside = page.targets.filter((target) => !/^https?:/.test(target));
+  return inside.map((target) => {
+    const { href, hash } = new URL(target, new URL(page.path, root));
+    return { page, target, file: href.slice(root.href.length, href.length - hash.length), anchor: hash };
+  });
+}
+
+function leadsSomewhere({ file, anchor }: Link): boolean {
+  if (!existsSync(new URL(file, root))) return false;
+  return anchor === "" || [...pageAt(file).sections.keys()].some((title) => anchorOf(title) === anchor);
+}
+
 test("pictures are small enough to load on a telephone", () => {
-  const pictures = pages.flatMap(({ targets }) => targets).filter((file) => file.endsWith(".png"));
-  expect(pictures).toHaveLength(4);
-  expect(pictures.filter((file) => statSync(new URL(file, root)).size > 300_000)).toEqual([]);
+  const shown = pages.flatMap(linksOf).flatMap(({ file }) => (file.endsWith(".png") ? [file] : []));
+  const stored = readdirSync(new URL("docs/images/", root)).map((name) => `docs/images/${name}`);
+  expect([...new Set(shown)].sort(), "every picture is shown").toEqual(stored.sort());
+  expect(stored.filter((file) => statSync(new URL(file, root)).size > 300_000)).toEqual([]);
 });
 
 describe("the map of the folders", () => {
@@ -147,21 +180,21 @@ describe("the map of the folders", () => {
     );
   });
 
-  test("leads to what is there, as does every path of a source", () => {
-    const named = [...contributing.text.matchAll(/`((?:src|test|config|\.ci)\/[\w./-]+)`/g)].map(
-      ([, path = ""]) => path,
+  test("names paths that exist, as every page does", () => {
+    const named = pages.flatMap(({ text }) =>
+      [...text.matchAll(/`((?:src|test|config|docs|\.ci)\/[\w./-]+)`/g)].map(([, path = ""]) => path),
     );
     const paths = named.filter((path) => !path.includes("NAME"));
     expect(paths).toContain("src/health/");
-    expect(paths.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+    expect(paths.filter((path) => /\.|\/$/.test(path) && !existsSync(new URL(path, root)))).toEqual([]);
   });
 });
 
-test("every metric the guide for operators names is one", () => {
+test("every metric that a page names exists", () => {
   const rows = [...Object.values(fleetRows), ...Object.values(processRows)];
   const known = rows.flatMap(({ name, type }) => (type === "histogram" ? [name, `${name}_count`] : [name]));
-  const named = [...operations.text.matchAll(/\b(?:lenswatch|alertmanager)_[a-z][a-z_]+/g)].map(
-    ([name]) => name,
+  const named = pages.flatMap(({ text }) =>
+    [...text.matchAll(/\b(?:lenswatch|alertmanager)_[a-z][a-z_]+/g)].map(([name]) => name),
   );
   expect(new Set(named).size).toBeGreaterThan(20);
   expect(named.filter((name) => !known.includes(name) && !/_configs$/.test(name))).toEqual([]);
@@ -178,24 +211,27 @@ describe("configurations", () => {
     LENSWATCH_WS_URL: "wss://a.example",
   };
   const readSecret = (path: string) => (path.endsWith("_url") ? "https://hooks.example/x" : "secret");
-  const shown = blocks(readme, "yaml");
-
-  test.each(shown.map((text, i) => [i + 1, text] as const))(
-    "number %i loads without a warning",
-    (_, text) => {
-      const loaded = parseConfig(text, { file: "README.md", env, readSecret });
-      expect("problems" in loaded ? loaded.problems.map(formatProblem) : loaded.warnings).toEqual([]);
-    },
+  const shown = [readme, guide("configuration"), guide("simulator")].flatMap((page) =>
+    blocks(page, "yaml").map((text) => [page.path, text] as const),
   );
 
-  test("the first is config/lenswatch.yaml", () => {
+  test("are shown", () => {
+    expect(shown.map(([path]) => path)).toEqual(["README.md", "docs/configuration.md", "docs/simulator.md"]);
+  });
+
+  test.each(shown)("of %s loads without a warning", (file, text) => {
+    const loaded = parseConfig(text, { file, env, readSecret });
+    expect("problems" in loaded ? loaded.problems.map(formatProblem) : loaded.warnings).toEqual([]);
+  });
+
+  test("README shows config/lenswatch.yaml", () => {
     const file = readFileSync(new URL("config/lenswatch.yaml", root), "utf8");
-    expect(parse(shown[0] ?? "")).toEqual(parse(file));
+    expect(parse(blocks(readme, "yaml")[0] ?? "")).toEqual(parse(file));
   });
 
   test("the default rules are those of the table", () => {
     const text = (value: unknown) => (value === undefined ? "" : String(value));
-    const rules = table(readme, "How alerts are judged and told").map(([name, , holds, keeps, severity]) => [
+    const rules = table(guide("alerting"), "Default rules").map(([name, , holds, keeps, severity]) => [
       name,
       holds,
       keeps,
@@ -212,7 +248,9 @@ describe("configurations", () => {
 
 test("every path of the table of HTTP is answered", async () => {
   const { get } = await serve({ fleet: async () => fleetOf({ recordings: [recordingState("rec-1")] }) });
-  const paths = firstCells(readme, "HTTP").map((cell) => cell.replace(/^GET /, "").replace("{id}", "rec-1"));
+  const paths = firstCells(guide("http-api"), "Paths").map((cell) =>
+    cell.replace(/^GET /, "").replace("{id}", "rec-1"),
+  );
   expect(paths).toContain("/metrics");
   const answers = await Promise.all(paths.map(async (path) => [path, (await get(path)).status]));
   expect(answers.filter(([, status]) => status !== 200)).toEqual([]);

@@ -1,9 +1,9 @@
-/** README's section Security says what each attacker can and cannot do: every line names a test, and it is there. */
+/** Every row of the threat model in SECURITY.md names a test that exists. */
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
-const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
-const section = /^## Security\n(.*?)^## /ms.exec(readme)?.[1] ?? "";
+const page = readFileSync(new URL("../SECURITY.md", import.meta.url), "utf8");
+const section = page.slice(page.indexOf("\n## Threat model\n"));
 const lines = section.split("\n").filter((line) => line.startsWith("| c"));
 const ROW = /^\| (?:can|cannot) +\| (?<what>[^|]+?) +\| `(?<file>[\w/-]+)`: (?<title>[^|]+?) +\|$/;
 

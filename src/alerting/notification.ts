@@ -59,7 +59,7 @@ export interface StandsFor {
   readonly names: readonly string[];
 }
 
-/** Why a message did not get out; also the metric's `reason` label and the README's error table. */
+/** Why a message did not get out; also the metric's `reason` label and the error table of docs/operations.md. */
 export const notifyErrorCodes = [
   "network",
   "timeout",

@@ -8,7 +8,7 @@ import { until } from "../support/until.ts";
 
 const SECRET = "a shared secret";
 
-/** What README tells a receiver to do. */
+/** The check that docs/messages.md shows. */
 function isOurs({ headers, text }: HttpPost, now: number): boolean {
   const at = String(headers["x-lenswatch-timestamp"]);
   const expected = `sha256=${createHmac("sha256", SECRET).update(`${at}.${text}`).digest("hex")}`;

@@ -62,7 +62,10 @@ export function blocks({ text }: Page, language: string): string[] {
   return [...found].flatMap(([, of, block = ""]) => (of === language ? [block] : []));
 }
 
-/** What a link to a heading ends in, as GitHub and GitLab make it. */
+/** The anchor of a heading as GitHub and GitLab make it: lower case, hyphens for spaces, no punctuation. */
 export function anchorOf(title: string): string {
-  return `#${title.toLowerCase().replaceAll(" ", "-")}`;
+  return `#${title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, "")
+    .replaceAll(" ", "-")}`;
 }
