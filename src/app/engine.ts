@@ -221,7 +221,7 @@ export function createEngine(deps: EngineDeps): Engine {
     statusIntervalMs: watch.statusIntervalMs,
     isInForce: mayJudge,
     wake,
-    owed: metrics.endsOwed,
+    owed: metrics.resolvedOwed,
   });
 
   async function startPolling(retiring: ReadonlySet<string>, hadAssignments: boolean): Promise<void> {

@@ -187,7 +187,7 @@ export function createReloader(runtime: Runtime, config: Config): Reloader {
     runtime.metrics.knowIntegrations(after.integrations.integrations);
     // What a newcomer was owed while it was gone it is told now; what is still owed elsewhere is counted at the start.
     for (const { id, receiver, type } of after.integrations.integrations) {
-      if (!before.integrations.byId.has(id)) runtime.metrics.endsOwed(receiver, type, 0);
+      if (!before.integrations.byId.has(id)) runtime.metrics.resolvedOwed(receiver, type, 0);
     }
     await cancelRetirements(after);
     const notifies = rolesOf(runtime.replicas.roleOption).includes("notify");
@@ -263,7 +263,7 @@ export function createReloader(runtime: Runtime, config: Config): Reloader {
     const { clock, store, metrics } = runtime;
     const owing = gone.filter((id) => !current.integrations.byId.has(id));
     if (owing.length === 0 || stopping.signal.aborted) return;
-    const deps = { clock, log, groups: store.groups, decisionLog: store.log, owed: metrics.endsOwed };
+    const deps = { clock, log, groups: store.groups, decisionLog: store.log, owed: metrics.resolvedOwed };
     await reportOwedEnds(deps, owing).catch((thrown: unknown) => {
       if (!stopping.signal.aborted) log.error({ err: toError(thrown) }, "what is owed could not be read");
     });

@@ -1,7 +1,4 @@
-/**
- * One scrape: the process's own metrics, then the fleet's, in chunks. However large the fleet, the event loop
- * is let through every few milliseconds, also where the reader never makes us wait.
- */
+/** Answers a scrape: the metrics of the process, then those of the fleet, yielding to the event loop between chunks. */
 import type { Registry } from "prom-client";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
@@ -9,26 +6,24 @@ import type { Logger } from "../lib/log.ts";
 import { inChunks } from "../lib/yield.ts";
 import { type FleetView, fleetText } from "./fleet.ts";
 import { createLabelCache } from "./label-cache.ts";
-import { negotiateFormat } from "./negotiate.ts";
-import { renderRegistry } from "./registry-text.ts";
-import { contentTypes, type ExpositionFormat, trailer } from "./text.ts";
+import { contentTypes, type ExpositionFormat, negotiateFormat, renderRegistry, trailer } from "./text.ts";
 
-/** How long reading the fleet may take before the scrape goes on without it: Prometheus waits 10 s in all. */
+/** Deadline for reading the fleet; the scrape goes on without it, since Prometheus waits 10 s in all. */
 const FLEET_DEADLINE_MS = 5_000;
 
 export interface ExpositionDeps {
   readonly registry: Registry;
   readonly log: Logger;
-  /** The fleet as it is now; undefined where another replica exposes it. */
+  /** The current fleet; undefined where another replica exposes it. */
   fleet(): Promise<FleetView | undefined>;
 }
 
 export interface Exposition {
-  /** Chooses a format by the Accept header; `body` does its work while it is read, and none when it is not. */
+  /** Chooses the format by the Accept header; `body` is rendered while it is read. */
   expose(accept: string | undefined): { readonly contentType: string; readonly body: AsyncIterable<string> };
 }
 
-/** An exposition over one registry; it keeps the fleet's label texts from scrape to scrape. */
+/** An exposition of one registry; it caches the fleet's label texts between scrapes. */
 export function createExposition(deps: ExpositionDeps): Exposition {
   const cache = createLabelCache();
 
@@ -47,12 +42,12 @@ export function createExposition(deps: ExpositionDeps): Exposition {
   };
 }
 
-/** Without Redis the process's own metrics still say that something is wrong: the fleet's are left out. */
+/** Leaves out the fleet's series where Redis fails: the metrics of the process show the failure. */
 async function readFleet({ fleet, log }: ExpositionDeps): Promise<FleetView | undefined> {
   try {
     return await withDeadline(fleet(), FLEET_DEADLINE_MS);
   } catch (thrown) {
-    log.warn({ err: toError(thrown) }, "the fleet could not be read for a scrape: its series are left out");
+    log.warn({ err: toError(thrown) }, "fleet not readable, scraped without its series");
     return undefined;
   }
 }

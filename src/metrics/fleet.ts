@@ -1,8 +1,4 @@
-/**
- * The fleet's series, written at each scrape: the label text of a recording is rendered once and kept, the
- * values are read from the snapshot. A generator, so that 100,000 recordings are written in slices; it yields
- * at least every ROWS_PER_STEP rows.
- */
+/** Renders the fleet's series from a snapshot, in slices: it yields at least every ROWS_PER_STEP rows. */
 import type { Labels } from "../health/alert.ts";
 import { currentStatus, ROWS_PER_STEP, recordingsById } from "../health/fleet-snapshot.ts";
 import { type RecordingStatus, recordingStatuses } from "../health/recording.ts";
@@ -14,9 +10,9 @@ import { type ExpositionFormat, renderHead, renderLabel, renderSample } from "./
 
 const DAY_MS = 86_400_000;
 
-export const alertStates = ["pending", "firing"] as const;
+const alertStates = ["pending", "firing"] as const;
 
-/** An alert as it is counted. */
+/** An alert to count. */
 export interface CountedAlert {
   readonly state: (typeof alertStates)[number];
   readonly labels: Labels;
@@ -24,9 +20,9 @@ export interface CountedAlert {
 
 export interface FleetView {
   readonly snapshot: FleetSnapshot;
-  /** Their alerts are counted from 0 on. */
+  /** Rules whose series start at 0. */
   readonly rules: readonly Pick<Rule, "alert" | "labels">[];
-  /** Alerts that speak of no recording or location, and so are in no shard. */
+  /** Alerts about no recording or location, which are in no shard. */
   readonly otherAlerts: readonly CountedAlert[];
 }
 
@@ -36,7 +32,7 @@ interface Row {
   readonly state: RecordingState;
 }
 
-/** The text of every family of `fleetRows`, in pieces; an empty piece is only a place to breathe. */
+/** The text of every family of `fleetRows`, in pieces; an empty piece only yields to the event loop. */
 export function* fleetText(
   view: FleetView,
   format: ExpositionFormat,
@@ -45,7 +41,7 @@ export function* fleetText(
   const { snapshot } = view;
   const counts = new FleetCounts(view.rules);
   for (const alert of view.otherAlerts) counts.alert(alert);
-  const rows = yield* survey(snapshot, counts, cache);
+  const rows = yield* countFleet(snapshot, counts, cache);
   const write = (row: MetricRow, value: (state: RecordingState) => number | undefined, extra = "") =>
     family(rows, renderHead(row, format), row.name, extra, value);
 
@@ -61,8 +57,12 @@ export function* fleetText(
   yield renderHead(fleetRows.alerts, format) + counts.alertSamples();
 }
 
-/** Walks the fleet once: counts statuses and alerts, and gathers the rows to be written. */
-function* survey(snapshot: FleetSnapshot, counts: FleetCounts, cache: LabelCache): Generator<string, Row[]> {
+/** Walks the fleet once: counts statuses and alerts, and collects the rows to write. */
+function* countFleet(
+  snapshot: FleetSnapshot,
+  counts: FleetCounts,
+  cache: LabelCache,
+): Generator<string, Row[]> {
   const pass = cache.begin(snapshot.inventory);
   const rows: Row[] = [];
   let seen = 0;
@@ -107,10 +107,10 @@ function* family(
   yield text;
 }
 
-/** How many recordings have each status, and how many alerts each name, severity and state. */
+/** Counts recordings by status, and alerts by name, severity and state. */
 class FleetCounts {
   readonly #recordings = new Map<RecordingStatus, number>(recordingStatuses.map((status) => [status, 0]));
-  /** By alertname, severity and state: rendered once per kind, not once per alert. */
+  /** By alertname, severity and state, so that labels are rendered once per kind of alert. */
   readonly #alerts = new Map<string, { readonly kind: readonly string[]; count: number }>();
 
   constructor(rules: FleetView["rules"]) {

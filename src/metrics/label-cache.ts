@@ -1,6 +1,6 @@
 /**
- * The label text of each recording, rendered when first needed and again when a name changes, and dropped with
- * the recording. Scrapes may overlap: a pass evicts only what neither it nor a later one has met.
+ * Caches the label text of each recording until a name changes or the recording is removed. Scrapes may overlap:
+ * a pass evicts only entries that neither it nor a later pass has used.
  */
 import { createHash } from "node:crypto";
 import { ROWS_PER_STEP } from "../health/fleet-snapshot.ts";
@@ -18,7 +18,7 @@ interface Entry {
 export interface LabelPass {
   /** `recording_id="…",recording="…",location_id="…",location="…"`. */
   labels(state: Pick<RecordingState, "id" | "locationId">): string;
-  /** Drops what this pass has not met; yields every so many entries. */
+  /** Drops entries not used since this pass began; yields every ROWS_PER_STEP entries. */
   evict(): Generator<string, void>;
 }
 
@@ -27,6 +27,7 @@ export interface LabelCache {
   readonly size: number;
 }
 
+/** An empty cache. */
 export function createLabelCache(): LabelCache {
   const entries = new Map<string, Entry>();
   let passes = 0;
@@ -75,7 +76,7 @@ function renderLabels(id: string, recording: string, locationId: string, locatio
   ].join(",");
 }
 
-/** An id that would be altered by rendering gets a digest, so that no two recordings share a series. */
+/** Adds a digest to an id that rendering would alter, so that no two recordings share a series. */
 function distinct(id: string): string {
   if (/^[\w.:-]{1,128}$/.test(id)) return id;
   const digest = createHash("sha256").update(id).digest("hex").slice(0, 12);

@@ -3,19 +3,30 @@
  * https://prometheus.io/docs/instrumenting/exposition_formats/ and
  * https://prometheus.io/docs/specs/om/open_metrics_spec/
  */
+import Negotiator from "negotiator";
+import type { Registry } from "prom-client";
 import { cut, stripControls } from "../lib/text.ts";
 
-export const expositionFormats = ["prometheus", "openmetrics"] as const;
-export type ExpositionFormat = (typeof expositionFormats)[number];
+export type ExpositionFormat = "prometheus" | "openmetrics";
 
 export const contentTypes: Readonly<Record<ExpositionFormat, string>> = {
   prometheus: "text/plain; version=0.0.4; charset=utf-8",
   openmetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8",
 };
 
+/**
+ * The format an Accept header prefers (RFC 9110, 12.5.1); Prometheus text where both or neither are acceptable.
+ * `escaping` is ignored: every metric and label name here is valid without it.
+ */
+export function negotiateFormat(accept?: string): ExpositionFormat {
+  const headers = { accept: accept?.replace(/;\s*escaping=[\w-]+/gi, "") };
+  const type = new Negotiator({ headers }).mediaType(Object.values(contentTypes));
+  return type === contentTypes.openmetrics ? "openmetrics" : "prometheus";
+}
+
 export type MetricType = "counter" | "gauge" | "histogram" | "summary";
 
-/** Label values are cut to this many characters: names come from elsewhere. */
+/** Longest label value, characters. */
 const MAX_LABEL = 256;
 
 /** `# HELP` and `# TYPE`. OpenMetrics names a counter's family without the `_total` its samples carry. */
@@ -30,13 +41,13 @@ export function renderHead(
   return `# HELP ${family} ${escaped}\n# TYPE ${family} ${metric.type}\n`;
 }
 
-/** One label as it stands between the braces; one line of visible text, at most 256 characters of it. */
+/** One label as it stands between the braces: visible text in one line, at most 256 characters. */
 export function renderLabel(name: string, value: string): string {
   const visible = cut(stripControls(value.slice(0, 8 * MAX_LABEL)), MAX_LABEL);
   return `${name}="${visible.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 
-/** One line; the empty string for NaN, which says nothing. `labels` is rendered text, without the braces. */
+/** One sample line; the empty string for NaN. `labels` is rendered text, without the braces. */
 export function renderSample(name: string, labels: string, value: number): string {
   if (Number.isNaN(value)) return "";
   return labels === "" ? `${name} ${renderNumber(value)}\n` : `${name}{${labels}} ${renderNumber(value)}\n`;
@@ -53,8 +64,42 @@ export function renderBound(bound: string | number, format: ExpositionFormat): s
   return format === "openmetrics" && /^\d+$/.test(text) ? `${text}.0` : text;
 }
 
-/** What ends a whole exposition. */
+/** Ends a whole exposition. */
 export const trailer: Readonly<Record<ExpositionFormat, string>> = {
   prometheus: "",
   openmetrics: "# EOF\n",
 };
+
+/** The actual result of `getMetricsAsJSON`; prom-client's types lack the type's name and the bucket names. */
+interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly type: MetricType;
+  readonly values: readonly {
+    readonly metricName?: string;
+    readonly value: number;
+    readonly labels: Readonly<Record<string, string | number>>;
+  }[];
+}
+
+/**
+ * All families of the registry, without the trailer. prom-client's own writer is not used: for OpenMetrics it renames
+ * the counters for good, its format is a property of the registry rather than of the request, and it writes `Nan`.
+ */
+export async function renderRegistry(registry: Registry, format: ExpositionFormat): Promise<string> {
+  const families = (await registry.getMetricsAsJSON()) as unknown as Family[];
+  return families.map((family) => renderFamily(family, format)).join("");
+}
+
+function renderFamily(family: Family, format: ExpositionFormat): string {
+  const samples = family.values.map((sample) =>
+    renderSample(sample.metricName ?? family.name, renderLabels(sample.labels, format), sample.value),
+  );
+  return renderHead(family, format) + samples.join("");
+}
+
+function renderLabels(labels: Readonly<Record<string, string | number>>, format: ExpositionFormat): string {
+  return Object.entries(labels)
+    .map(([name, value]) => renderLabel(name, name === "le" ? renderBound(value, format) : String(value)))
+    .join(",");
+}

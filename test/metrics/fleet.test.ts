@@ -41,24 +41,24 @@ test("the whole fleet is written like this", () => {
     otherAlerts: [{ state: "firing", labels: { alertname: "ServiceUnreachable", severity: "critical" } }],
   } as const;
   expect(textOf(snapshot, view)).toBe(`\
-# HELP lenswatch_recording_online 1 while the recording delivers (online or degraded), 0 while it is offline.
+# HELP lenswatch_recording_online Whether the recording is online or degraded (1) or offline (0).
 # TYPE lenswatch_recording_online gauge
 lenswatch_recording_online{recording_id="rec-1",recording="Till \\"1\\"",location_id="loc-1",location="Leeds"} 1
 lenswatch_recording_online{recording_id="rec-2",recording="Entrance",location_id="loc-1",location="Leeds"} 0
 lenswatch_recording_online{recording_id="rec-3",recording="rec-3",location_id="loc-2",location="loc-2"} 1
-# HELP lenswatch_recording_average_quality_ratio Average quality of the last good reading.
+# HELP lenswatch_recording_average_quality_ratio Average quality in the last good reading.
 # TYPE lenswatch_recording_average_quality_ratio gauge
 lenswatch_recording_average_quality_ratio{recording_id="rec-1",recording="Till \\"1\\"",location_id="loc-1",location="Leeds"} 0.92
 lenswatch_recording_average_quality_ratio{recording_id="rec-3",recording="rec-3",location_id="loc-2",location="loc-2"} 0.92
-# HELP lenswatch_recording_last_seen_timestamp_seconds When the service last had contact with the recording.
+# HELP lenswatch_recording_last_seen_timestamp_seconds Last contact of the service with the recording.
 # TYPE lenswatch_recording_last_seen_timestamp_seconds gauge
 lenswatch_recording_last_seen_timestamp_seconds{recording_id="rec-1",recording="Till \\"1\\"",location_id="loc-1",location="Leeds"} 1769860787.5
 lenswatch_recording_last_seen_timestamp_seconds{recording_id="rec-2",recording="Entrance",location_id="loc-1",location="Leeds"} 1769860739.5
-# HELP lenswatch_recording_overall_uptime_ratio Overall uptime within schedule over the window.
+# HELP lenswatch_recording_overall_uptime_ratio Overall uptime ratio within the schedule over the window.
 # TYPE lenswatch_recording_overall_uptime_ratio gauge
 lenswatch_recording_overall_uptime_ratio{recording_id="rec-1",recording="Till \\"1\\"",location_id="loc-1",location="Leeds",window="24h"} 0.995
 lenswatch_recording_overall_uptime_ratio{recording_id="rec-2",recording="Entrance",location_id="loc-1",location="Leeds",window="24h"} 0
-# HELP lenswatch_recordings Recordings by status; unknown are those without a good reading for 3 intervals.
+# HELP lenswatch_recordings Recordings by status; unknown means no good reading for 3 intervals.
 # TYPE lenswatch_recordings gauge
 lenswatch_recordings{status="online"} 1
 lenswatch_recordings{status="offline"} 1

@@ -2,8 +2,8 @@ import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import { notifyErrorCodes } from "../../src/alerting/notification.ts";
 import { createMetrics, type KnownLabels } from "../../src/metrics/metrics.ts";
-import { renderRegistry } from "../../src/metrics/registry-text.ts";
 import { processRows } from "../../src/metrics/table.ts";
+import { renderRegistry } from "../../src/metrics/text.ts";
 import type { ServiceObserver } from "../../src/service/service.ts";
 
 const NOTHING_KNOWN: KnownLabels = {
@@ -48,7 +48,7 @@ test("what happened is written like this", async () => {
   metrics.notified("ops", "slack", undefined);
   metrics.notifyFailed("ops", "email", "timeout");
   metrics.suppressed("ops", "nothing_new");
-  metrics.endsOwed("ops", "slack", 2);
+  metrics.resolvedOwed("ops", "slack", 2);
   metrics.heartbeat("held");
   metrics.queueJobs("sweep", "waiting", 3);
   metrics.configReloaded(true);
@@ -110,7 +110,7 @@ test("a histogram is written like this in both formats", async () => {
       .filter((line) => line.includes("lenswatch_sweep_duration_seconds"))
       .join("\n");
   const prometheus = `\
-# HELP lenswatch_sweep_duration_seconds How long a good sweep of one shard took.
+# HELP lenswatch_sweep_duration_seconds Duration of successful sweeps of a shard.
 # TYPE lenswatch_sweep_duration_seconds histogram
 lenswatch_sweep_duration_seconds_bucket{le="0.05"} 0
 lenswatch_sweep_duration_seconds_bucket{le="0.1"} 0

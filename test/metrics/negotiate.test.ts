@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { negotiateFormat } from "../../src/metrics/negotiate.ts";
+import { negotiateFormat } from "../../src/metrics/text.ts";
 
 test.each([
   ["no header", undefined, "prometheus"],
