@@ -168,8 +168,8 @@ test("pictures are small enough to load on a telephone", () => {
   expect(stored.filter((file) => statSync(new URL(file, root)).size > 300_000)).toEqual([]);
 });
 
-describe("the map of the folders", () => {
-  const rows = table(contributing, "The folders");
+describe("the table of folders", () => {
+  const rows = table(contributing, "Folders");
 
   test("has every folder with what it may import, and no other", () => {
     const shown = (folders: (typeof mayImport)[string]) =>
