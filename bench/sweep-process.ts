@@ -8,6 +8,7 @@ import { createAssigned } from "../src/cluster/shard-assignment.ts";
 import { parseConfig } from "../src/config/load.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/lib/log.ts";
+import { createCommit } from "../src/poll/commit.ts";
 import { createInventoryJob } from "../src/poll/inventory.ts";
 import { createSweep } from "../src/poll/sweep.ts";
 import { createService } from "../src/service/service.ts";
@@ -72,21 +73,18 @@ async function open(text: string) {
     assigned,
     inventory: store.inventory,
     nameThem: inventory.nameThem,
-    uptime: (id, overMs) => store.uptime.figure(id, overMs),
-    lowUptimes: store.uptime.below,
-    scheduleOf: () => undefined,
-    scheduleBegan: () => undefined,
-    inSchedule: () => true,
-    refreshFigures: (shard) => store.uptime.refreshFigures(shard, 0),
+    commit: createCommit({
+      ...shared,
+      route,
+      integrations: planIntegrations(config, { webhook: (url) => url, smtp: "" }).map(
+        ({ integration }) => integration,
+      ),
+      wake: async () => {},
+    }),
+    uptime: { ...store.uptime, refreshFigures: (shard) => store.uptime.refreshFigures(shard, 0) },
+    schedules: { scheduleOf: () => undefined, scheduleBegan: () => undefined, inSchedule: () => true },
     rules,
-    excluded: new Set(),
-    intervalMs: watch.statusIntervalMs,
-    forgetAfterMs: watch.forgetAfterMs,
-    route,
-    integrations: planIntegrations(config, { webhook: (url) => url, smtp: "" }).map(
-      ({ integration }) => integration,
-    ),
-    wake: async () => {},
+    watch: { ...watch, exclude: [] },
     swept: (outcome) => {
       if (outcome !== "ok") failures.push(outcome);
     },

@@ -16,12 +16,13 @@ import { createSuppressionChanges, type SuppressionChanges } from "../deliver/su
 import { createDigestSchedule } from "../digest/schedule.ts";
 import type { FleetSnapshot } from "../health/shard-state.ts";
 import { uptimeRetentionMs } from "../health/uptime.ts";
+import { createCommit } from "../poll/commit.ts";
 import { createCoverage } from "../poll/coverage.ts";
 import { createDetailsWork } from "../poll/details-worker.ts";
 import { createExternalAlerts, type ExternalAlerts } from "../poll/external-alerts.ts";
 import { createInventoryJob } from "../poll/inventory.ts";
 import { createRerouting } from "../poll/reroute.ts";
-import { createUploading } from "../poll/schedule-lookup.ts";
+import { createScheduleLookup } from "../poll/schedule-lookup.ts";
 import { createSelfAlerts } from "../poll/self-alerts.ts";
 import { createSweep } from "../poll/sweep.ts";
 import { createRefreshUptime, windowsOf } from "../poll/uptime.ts";
@@ -56,7 +57,7 @@ export interface Engine {
   /** Silences and acknowledgements, as people change them. */
   readonly changes: SuppressionChanges;
   /** Remembers alerts that somebody outside sent. */
-  readonly acceptAlerts: ExternalAlerts["take"];
+  readonly acceptAlerts: ExternalAlerts["accept"];
   /** What was sent from outside and fires, judged or not, by fingerprint. */
   externalAlerts(): Promise<ExternalAlertState>;
 }
@@ -120,9 +121,10 @@ export function createEngine(deps: EngineDeps): Engine {
     }),
     refill: async () => void (await inventory.refresh()),
     checkColdStart: () => (roles.has("notify") ? notifying.start.look() : notifying.start.begin()),
-    evaluateExternalAlerts: () => externalAlerts.judge(),
+    evaluateExternalAlerts: () => externalAlerts.evaluate(),
     wake,
   });
+  const commit = createCommit({ log, route, integrations, wake });
   const noteCoverage = createCoverage({ log, store: store.coverage, ...watch });
   const sweep = createSweep({
     clock,
@@ -132,17 +134,11 @@ export function createEngine(deps: EngineDeps): Engine {
     assigned,
     inventory: store.inventory,
     nameThem: inventory.nameThem,
-    uptime: (id, overMs) => store.uptime.figure(id, overMs),
-    lowUptimes: store.uptime.below,
-    ...createUploading(store.uptime, store.inventory),
-    refreshFigures: (shard) => store.uptime.refreshFigures(shard, clock.now() - 3 * watch.uptimeIntervalMs),
+    commit,
+    uptime: store.uptime,
+    schedules: createScheduleLookup(store.uptime, store.inventory),
     rules,
-    excluded: new Set(watch.exclude),
-    intervalMs: watch.statusIntervalMs,
-    forgetAfterMs: watch.forgetAfterMs,
-    route,
-    integrations,
-    wake,
+    watch,
     swept(outcome, seconds, now) {
       deps.attempted(now);
       if (outcome !== "ok") return;
@@ -152,8 +148,8 @@ export function createEngine(deps: EngineDeps): Engine {
   });
   const evaluateSelfAlerts = createSelfAlerts({
     clock,
-    log,
     store: shards,
+    commit,
     selfAlerts: deps.selfAlerts,
     groups: store.groups,
     assigned,
@@ -162,22 +158,16 @@ export function createEngine(deps: EngineDeps): Engine {
     uptimeIntervalMs: watch.uptimeIntervalMs,
     inventoryIntervalMs: watch.inventoryIntervalMs,
     requestTimeoutMs: config.service.requestTimeoutMs,
-    route,
     integrations,
-    wake,
   });
   const externalAlerts = createExternalAlerts({
     clock,
     log,
     store,
-    commit: store.shards.commit,
-    commitEvaluated: shards.commit,
-    route,
-    integrations,
+    commit,
+    commitIfActive: shards.commit,
     statusIntervalMs: watch.statusIntervalMs,
-    encode: store.externalAlerts.encode,
     requestEvaluation: () => queues.add("upkeep", { job: "external" }),
-    wake,
   });
   const refreshUptime = createRefreshUptime({
     clock,
@@ -207,20 +197,17 @@ export function createEngine(deps: EngineDeps): Engine {
       if (!(await inventory.refresh())) await askAgain();
     },
     fleet: () => evaluateSelfAlerts(),
-    external: () => externalAlerts.judge(),
+    external: () => externalAlerts.evaluate(),
   };
 
   const rerouting = createRerouting({
     clock,
     log,
-    store: store.shards,
-    groups: store.groups,
-    decisionLog: store.log,
-    route,
+    store,
+    commit,
     integrations,
     statusIntervalMs: watch.statusIntervalMs,
-    isInForce: mayJudge,
-    wake,
+    isActive: mayJudge,
     owed: metrics.resolvedOwed,
   });
 
@@ -243,7 +230,7 @@ export function createEngine(deps: EngineDeps): Engine {
     if (roles.has("notify")) await notifying.checkHeartbeat();
     await store.inventory.follow();
     await countJobs(queues, metrics);
-    await rerouting.look();
+    await rerouting.repeatWhenDue();
   }
 
   const reconcileLoop = createReconcileLoop(reconcileAndCount, log);
@@ -286,7 +273,7 @@ export function createEngine(deps: EngineDeps): Engine {
     uptimes: createUptimeReader({ config, store, fleet, clock, log, service }),
     suppressed: notifying.suppressed,
     changes: createSuppressionChanges({ clock, log, store, wake }),
-    acceptAlerts: externalAlerts.take,
+    acceptAlerts: externalAlerts.accept,
     externalAlerts: async () => (await store.externalAlerts.read()).state,
   };
 }

@@ -263,7 +263,7 @@ export function createReloader(runtime: Runtime, config: Config): Reloader {
     const { clock, store, metrics } = runtime;
     const owing = gone.filter((id) => !current.integrations.byId.has(id));
     if (owing.length === 0 || stopping.signal.aborted) return;
-    const deps = { clock, log, groups: store.groups, decisionLog: store.log, owed: metrics.resolvedOwed };
+    const deps = { clock, log, store, owed: metrics.resolvedOwed };
     await reportOwedEnds(deps, owing).catch((thrown: unknown) => {
       if (!stopping.signal.aborted) log.error({ err: toError(thrown) }, "what is owed could not be read");
     });

@@ -1,16 +1,16 @@
 /**
- * What lenswatch says about itself: is the service there, is part of it not, do messages get out. Only attempts
- * count: while we are down nobody asks, and that is not the service's fault.
+ * Evaluates the self alerts: is the service reachable, is it in part, are notifications accepted. Only attempts count:
+ * while lenswatch itself is down nothing is asked, which says nothing about the service.
  */
 import type { Instant } from "../lib/clock.ts";
-import type { SubjectKind } from "./alert.ts";
+import type { Labels, SubjectKind } from "./alert.ts";
 import { annotationsOf, labelsOf } from "./annotations.ts";
-import { applyRules, type Evaluator, endAlerts, type Moment } from "./apply-rules.ts";
+import { applyRules, type Evaluator, endAlerts } from "./apply-rules.ts";
 import type { Decision, Outcomes, Subject, Transition } from "./evaluation.ts";
 import type { Rule } from "./rule.ts";
 import type { AlertStates } from "./shard-state.ts";
 
-/** How asking for one thing goes. 0 where it never was; `error`: why the last attempt failed, without secrets. */
+/** How requests for one thing go. 0 where there was none; `error`: why the last one failed, without secrets. */
 export interface Attempts {
   readonly goodAt: Instant;
   readonly attemptedAt: Instant;
@@ -22,18 +22,15 @@ export interface IntegrationHealth {
   readonly id: string;
   readonly receiver: string;
   readonly type: string;
-  readonly failing: boolean;
-  /** Since when it fails. */
-  readonly since: Instant;
-  /** One sentence about the cause, without secrets. */
-  readonly detail: string;
+  /** Since when sending fails, and a sentence on the cause, without secrets; undefined while it works. */
+  readonly trouble: { readonly since: Instant; readonly detail: string } | undefined;
 }
 
 export interface SelfEvidence {
   readonly shards: readonly Attempts[];
   readonly inventory: Attempts;
   readonly uptimes: Attempts;
-  readonly failingIntegrations: readonly IntegrationHealth[];
+  readonly integrations: readonly IntegrationHealth[];
 }
 
 export interface SelfContext {
@@ -42,13 +39,12 @@ export interface SelfContext {
   /** Between two sweeps, and between two calls of this, ms. */
   readonly intervalMs: number;
   readonly uptimeIntervalMs: number;
-  /** One hour unless given. */
-  readonly inventoryIntervalMs?: number;
-  /** How long a question may be under way: an attempt is known only when it ends. 0 unless given. */
-  readonly requestTimeoutMs?: number;
+  readonly inventoryIntervalMs: number;
+  /** How long a request may be under way: an attempt is known only when it ends. */
+  readonly requestTimeoutMs: number;
 }
 
-/** Alerts by what they speak of: `service/analytics`, `integration/<id>`. Subjects without alerts are left out. */
+/** Alerts by subject: `service/analytics`, `integration/<id>`. Subjects without alerts are left out. */
 export type SelfAlertState = Readonly<Record<string, AlertStates>>;
 
 export interface SelfEvaluation {
@@ -59,43 +55,35 @@ export interface SelfEvaluation {
 
 const RECENT_INTERVALS = 3;
 
-/** The analytics service, as alerts and decisions speak of it. */
+/** The analytics service, as alerts and decisions name it. */
 export const serviceSubject: Subject = { kind: "service", id: "analytics" };
 
-/** Judges the service and the integrations. `previous` is never changed; integrations no longer given end. */
+/** Evaluates the service and the integrations. `previous` is not changed; alerts of removed integrations end. */
 export function evaluateSelf(
   previous: SelfAlertState,
   evidence: SelfEvidence,
   context: SelfContext,
 ): SelfEvaluation {
+  const { now, rules, intervalMs } = context;
   const out: Outcomes = { transitions: [], decisions: [] };
-  const moment: Moment = { now: context.now, maxGapMs: RECENT_INTERVALS * context.intervalMs };
-  const rules = {
-    service: context.rules.filter(({ when }) => when.kind === "service"),
-    integration: context.rules.filter(({ when }) => when.kind === "notifications"),
-  };
-  const evaluators = [
-    serviceEvaluator(evidence, context),
-    ...evidence.failingIntegrations.map((integration) => integrationEvaluator(integration, context.now)),
-  ];
+  const moment = { now, maxGapMs: RECENT_INTERVALS * intervalMs };
   const next = new Map<string, AlertStates>();
-  const judged = new Set<string>();
-  for (const evaluator of evaluators) {
-    const key = subjectKey(evaluator.subject);
-    if (judged.has(key)) continue;
-    judged.add(key);
-    const own = evaluator.subject.kind === "service" ? rules.service : rules.integration;
-    const alerts = applyRules(evaluator, alertsOf(previous, key), own, moment, out);
+  const evaluated = new Set<string>();
+  const evaluate = (evaluator: Evaluator, kind: Rule["when"]["kind"]) => {
+    const key = `${evaluator.subject.kind}/${evaluator.subject.id}`;
+    if (evaluated.has(key)) return;
+    evaluated.add(key);
+    const own = rules.filter(({ when }) => when.kind === kind);
+    const before = Object.hasOwn(previous, key) ? previous[key] : undefined;
+    const alerts = applyRules(evaluator, before, own, moment, out);
     if (alerts) next.set(key, alerts);
-  }
+  };
+  evaluate(serviceEvaluator(evidence, context), "service");
+  for (const one of evidence.integrations) evaluate(integrationEvaluator(one, now), "notifications");
   for (const [key, alerts] of Object.entries(previous)) {
-    if (!judged.has(key)) endAlerts(subjectOf(key), alerts, "no_longer_watched", context.now, out);
+    if (!evaluated.has(key)) endAlerts(subjectOf(key), alerts, "no_longer_watched", now, out);
   }
   return { next: Object.fromEntries(next), ...out };
-}
-
-function subjectKey({ kind, id }: Subject): string {
-  return `${kind}/${id}`;
 }
 
 function subjectOf(key: string): Subject {
@@ -103,17 +91,12 @@ function subjectOf(key: string): Subject {
   return { kind: key.slice(0, slash) as SubjectKind, id: key.slice(slash + 1) };
 }
 
-function alertsOf(states: SelfAlertState, key: string): AlertStates | undefined {
-  return Object.hasOwn(states, key) ? states[key] : undefined;
-}
-
 /** How the last attempt went; undefined when there was none lately. */
 function isFailing(
-  attempts: Attempts,
-  { now, requestTimeoutMs = 0 }: SelfContext,
+  { attemptedAt, goodAt, error }: Attempts,
+  { now, requestTimeoutMs }: SelfContext,
   intervalMs: number,
 ): boolean | undefined {
-  const { attemptedAt, goodAt, error } = attempts;
   if (attemptedAt <= 0 && goodAt <= 0) return undefined;
   const recentMs = RECENT_INTERVALS * intervalMs + requestTimeoutMs;
   if (now - Math.max(attemptedAt, goodAt) > recentMs) return undefined;
@@ -121,114 +104,112 @@ function isFailing(
   return error === undefined ? undefined : true;
 }
 
-interface Sight {
-  /** Shards whose last attempt failed, and those whose last was good; the rest say nothing. */
-  readonly blind: readonly Attempts[];
-  readonly seeing: number;
+/** How the last sweeps went: the failed ones, and how many succeeded; the rest prove nothing. */
+interface Sweeps {
+  readonly failed: readonly Attempts[];
+  readonly succeeded: number;
 }
 
-function look(evidence: SelfEvidence, context: SelfContext): Sight {
-  const { inventoryIntervalMs = 3_600_000 } = context;
-  const asked = evidence.shards.length > 0 ? evidence.shards : [evidence.inventory];
-  const intervalMs = evidence.shards.length > 0 ? context.intervalMs : inventoryIntervalMs;
+/** Before there is a shard, the inventory stands for the service. */
+function sweepsOf({ shards, inventory }: SelfEvidence, context: SelfContext): Sweeps {
+  const asked = shards.length > 0 ? shards : [inventory];
+  const intervalMs = shards.length > 0 ? context.intervalMs : context.inventoryIntervalMs;
   const failing = asked.map((attempts) => isFailing(attempts, context, intervalMs));
   return {
-    blind: asked.filter((_, i) => failing[i] === true),
-    seeing: failing.filter((is) => is === false).length,
+    failed: asked.filter((_, i) => failing[i] === true),
+    succeeded: failing.filter((is) => is === false).length,
   };
 }
 
-/** Uptime figures are stale when asking fails and the last good answer is more than 3 intervals old. */
+/** Uptime figures are stale when requests fail and the last good answer is more than 3 intervals old. */
 function areUptimesStale({ uptimes }: SelfEvidence, context: SelfContext): boolean {
   const { now, uptimeIntervalMs } = context;
   const isOld = now - uptimes.goodAt > RECENT_INTERVALS * uptimeIntervalMs;
   return isOld && isFailing(uptimes, context, uptimeIntervalMs) === true;
 }
 
-/** A location list that cannot be read, or not believed, while the locations known so far are watched. */
-function isListDoubtful({ shards, inventory }: SelfEvidence, context: SelfContext): boolean {
-  const { inventoryIntervalMs = 3_600_000 } = context;
-  return shards.length > 0 && isFailing(inventory, context, inventoryIntervalMs) === true;
+/** A location list that failed or was rejected, while the locations known so far are swept. */
+function isListFailing({ shards, inventory }: SelfEvidence, context: SelfContext): boolean {
+  return shards.length > 0 && isFailing(inventory, context, context.inventoryIntervalMs) === true;
 }
 
 function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluator {
-  const sight = look(evidence, context);
+  const sweeps = sweepsOf(evidence, context);
   const stale = areUptimesStale(evidence, context);
-  const doubtful = isListDoubtful(evidence, context);
-  const isUnreachable = (rule: Rule) => rule.when.kind === "service" && rule.when.state === "unreachable";
-  const besides = [...(stale ? [evidence.uptimes] : []), ...(doubtful ? [evidence.inventory] : [])];
-  const causes = (rule: Rule) => (isUnreachable(rule) ? sight.blind : [...besides, ...sight.blind]);
+  const listFailing = isListFailing(evidence, context);
+  const isUnreachable = ({ when }: Rule) => when.kind === "service" && when.state === "unreachable";
+  const others = [...(stale ? [evidence.uptimes] : []), ...(listFailing ? [evidence.inventory] : [])];
+  const causes = (rule: Rule) => (isUnreachable(rule) ? sweeps.failed : [...others, ...sweeps.failed]);
   const detail = (rule: Rule) => causes(rule).find(({ error }) => error)?.error;
   return {
     subject: serviceSubject,
     evidence: (rule) =>
-      isUnreachable(rule) ? unreachable(sight) : partlyUnreachable(sight, besides.length > 0),
-    // What recordings were before is told once they are seen again, not because another shard is.
+      isUnreachable(rule) ? unreachable(sweeps) : partlyUnreachable(sweeps, others.length > 0),
+    // Until every shard was asked again, recordings of the others have only the state of before.
     defersResolve: (rule, overSince) =>
-      isUnreachable(rule) && sight.blind.some(({ attemptedAt }) => attemptedAt < overSince),
-    startsAt: (rule) => blindSince(causes(rule), context.now),
+      isUnreachable(rule) && sweeps.failed.some(({ attemptedAt }) => attemptedAt < overSince),
+    startsAt: (rule) => lastGoodAt(causes(rule), context.now),
     facts: (rule) => ({ timezone: "UTC", detail: detail(rule) }),
     describe(rule) {
-      const partly = stale ? STALE : doubtful ? DOUBTFUL : PARTLY;
-      const [summary, description] = isUnreachable(rule) ? UNREACHABLE : partly;
-      const because = detail(rule);
-      return {
-        labels: labelsOf(rule, {}),
-        annotations: annotationsOf(rule, summary, because ? `${description} ${because}` : description),
-      };
+      const partly = stale ? STALE_UPTIMES : listFailing ? LIST_FAILING : PARTLY_UNREACHABLE;
+      return describe(rule, {}, isUnreachable(rule) ? UNREACHABLE : partly, detail(rule));
     },
   };
+}
+
+function describe(
+  rule: Rule,
+  subject: Labels,
+  [summary, description]: readonly [summary: string, description: string],
+  detail = "",
+): ReturnType<Evaluator["describe"]> {
+  const annotations = annotationsOf(rule, summary, `${description} ${detail}`.trimEnd());
+  return { labels: labelsOf(rule, subject), annotations };
 }
 
 const UNREACHABLE = [
   "The analytics service cannot be reached",
   "No sweep succeeds: recordings keep their last known state until the service answers again.",
 ] as const;
-const PARTLY = [
+const PARTLY_UNREACHABLE = [
   "The analytics service can be reached only in part",
   "Sweeps of some locations fail: their recordings keep their last known state.",
 ] as const;
-const STALE = [
+const STALE_UPTIMES = [
   "Uptime figures of the analytics service are stale",
   "The Core API does not answer: uptime figures stay as they were.",
 ] as const;
-const DOUBTFUL = [
-  "The location list of the analytics service is missing or not believed",
-  "The locations known so far are watched; new ones are not seen.",
+const LIST_FAILING = [
+  "The location list of the analytics service is missing or rejected",
+  "The locations known so far are watched; new ones are not.",
 ] as const;
 
-function unreachable({ blind, seeing }: Sight): boolean | undefined {
-  if (seeing > 0) return false;
-  return blind.length > 0 ? true : undefined;
+function unreachable({ failed, succeeded }: Sweeps): boolean | undefined {
+  if (succeeded > 0) return false;
+  return failed.length > 0 ? true : undefined;
 }
 
-/** Where everything is dark, part of it has not recovered: then nobody can tell. */
-function partlyUnreachable({ blind, seeing }: Sight, besides: boolean): boolean | undefined {
-  if (blind.length > 0 && seeing === 0) return undefined;
-  if (besides || blind.length > 0) return true;
-  return seeing > 0 ? false : undefined;
+/** Where every sweep fails, a part has not recovered: then there is no evidence. */
+function partlyUnreachable({ failed, succeeded }: Sweeps, othersFail: boolean): boolean | undefined {
+  if (failed.length > 0 && succeeded === 0) return undefined;
+  if (othersFail || failed.length > 0) return true;
+  return succeeded > 0 ? false : undefined;
 }
 
-/** Since the last good answer, as far as there was one. */
-function blindSince(causes: readonly Attempts[], now: Instant): Instant {
+/** The last good answer, or the last attempt where there was none. */
+function lastGoodAt(causes: readonly Attempts[], now: Instant): Instant {
   const known = causes.map(({ goodAt, attemptedAt }) => goodAt || attemptedAt).filter((at) => at > 0);
   return Math.min(now, Math.max(...known, 0) || now);
 }
 
-function integrationEvaluator(integration: IntegrationHealth, now: Instant): Evaluator {
-  const { id, receiver, type, failing, since, detail } = integration;
+function integrationEvaluator({ id, receiver, type, trouble }: IntegrationHealth, now: Instant): Evaluator {
+  const summary = `Notifications to ${receiver} by ${type} fail`;
   return {
     subject: { kind: "integration", id },
-    evidence: () => failing,
-    startsAt: () => Math.min(since, now),
-    facts: () => ({ timezone: "UTC", detail: failing ? detail : undefined }),
-    describe: (rule) => ({
-      labels: labelsOf(rule, { receiver, integration: type }),
-      annotations: annotationsOf(
-        rule,
-        `Messages to ${receiver} by ${type} do not get out`,
-        `Sending keeps failing: ${detail}`,
-      ),
-    }),
+    evidence: () => trouble !== undefined,
+    startsAt: () => Math.min(trouble?.since ?? now, now),
+    facts: () => ({ timezone: "UTC", detail: trouble?.detail }),
+    describe: (rule) =>
+      describe(rule, { receiver, integration: type }, [summary, "Sending keeps failing:"], trouble?.detail),
   };
 }

@@ -5,16 +5,19 @@ import type { Instant } from "../lib/clock.ts";
 import { createLocalHours } from "../lib/local-hours.ts";
 import type { UptimeStore } from "../store/uptime.ts";
 
-export interface Uploading {
+export interface ScheduleLookup {
   /** Undefined of a recording without a schedule. */
   scheduleOf(recordingId: string, now: Instant): ScheduleState | undefined;
   /** False only outside a schedule that is known. */
   inSchedule(recordingId: string, now: Instant): boolean;
-  /** When the hours within the schedule began that it is in now, as far as that is known. */
+  /** When the current hours within the schedule began, as far as that is known. */
   scheduleBegan(recordingId: string, now: Instant): Instant | undefined;
 }
 
-export function createUploading(uptime: Pick<UptimeStore, "schedule">, inventory: Inventory): Uploading {
+export function createScheduleLookup(
+  uptime: Pick<UptimeStore, "schedule">,
+  inventory: Inventory,
+): ScheduleLookup {
   const localHours = createLocalHours();
   const hoursIn = (timezone: string) => (at: Instant) => localHours.at(at, timezone);
   return {

@@ -1,92 +1,72 @@
 /**
- * What concerns no recording: whether the service can be seen at all, in part, and whether messages get out.
- * Judged at every status interval, by itself, so that a hanging service cannot hold it up.
+ * Alerts about lenswatch itself: is the service reachable, in part, and are notifications accepted. Evaluated at every
+ * status interval by a job of its own, so that a hanging service cannot delay it.
  */
-
-import { destinationsOf } from "../alerting/destinations.ts";
-import type { Integration, Route } from "../alerting/route.ts";
+import type { Integration } from "../alerting/route.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
-import { evaluateSelf, type SelfAlertState, type SelfEvidence } from "../health/evaluate-self.ts";
-import type { Rule } from "../health/rule.ts";
-import type { Clock, Instant } from "../lib/clock.ts";
-import type { Logger } from "../lib/log.ts";
+import {
+  evaluateSelf,
+  type SelfAlertState,
+  type SelfContext,
+  type SelfEvidence,
+} from "../health/evaluate-self.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { GroupStore } from "../store/groups.ts";
 import type { SelfAlertStore } from "../store/self-alerts.ts";
 import type { Attempt, ShardStore } from "../store/shards.ts";
+import type { Commit } from "./commit.ts";
 
 const NEVER: Attempt = { goodAt: 0, attemptedAt: 0 };
 
-export interface SelfAlertsDeps {
+export interface SelfAlertsDeps extends Omit<SelfContext, "now"> {
   readonly clock: Clock;
-  readonly log: Logger;
   readonly store: Pick<ShardStore, "attempts" | "commit" | "noteAttempt">;
+  readonly commit: Commit;
   readonly selfAlerts: SelfAlertStore<SelfAlertState>;
   readonly groups: Pick<GroupStore, "trouble">;
-  readonly assigned: Assigned;
-  readonly rules: readonly Rule[];
-  readonly intervalMs: number;
-  readonly uptimeIntervalMs: number;
-  readonly inventoryIntervalMs: number;
-  readonly requestTimeoutMs: number;
-  readonly route: Route;
+  readonly assigned: Pick<Assigned, "shards">;
   readonly integrations: readonly Integration[];
-  wake(due: ReadonlyMap<string, Instant>): Promise<void>;
 }
 
-/** Gives `judge()`: one read of the evidence, one judgement, one atomic write. */
+/** Gives `evaluate()`: one read of the evidence, one evaluation, one atomic write. */
 export function createSelfAlerts(deps: SelfAlertsDeps): () => Promise<void> {
+  const { selfAlerts, store, clock, commit } = deps;
   return async () => {
-    const before = await deps.selfAlerts.read();
+    const { nonce: expected, state } = await selfAlerts.read();
     const evidence = await gather(deps);
-    const now = deps.clock.now();
-    const evaluation = evaluateSelf(before.state, evidence, { ...deps, now });
-    const changes = evaluation.transitions.map(({ kind, alert }) => ({
-      kind,
-      alert,
-      to: kind === "firing" ? destinationsOf(alert, deps.route, deps.integrations) : [],
-    }));
-    const committed = await deps.store.commit({
-      key: deps.selfAlerts.key,
-      expected: before.nonce,
-      document: JSON.stringify(evaluation.next),
-      now,
-      changes,
-      lines: evaluation.decisions,
+    const now = clock.now();
+    const { next, transitions, decisions } = evaluateSelf(state, evidence, { ...deps, now });
+    await commit.evaluation(transitions, async (changes) => {
+      const document = JSON.stringify(next);
+      const input = { key: selfAlerts.key, expected, document, now, changes, lines: decisions };
+      const committed = await store.commit(input);
+      await store.noteAttempt("fleet", now);
+      return committed;
     });
-    await deps.store.noteAttempt("fleet", now);
-    if (committed.outcome === "lost") return;
-    for (const { kind, alert } of evaluation.transitions) {
-      deps.log.info({ alert: alert.key, reason: alert.endReason }, `alert ${kind}`);
-    }
-    await deps.wake(committed.wake);
   };
 }
 
-async function gather(deps: SelfAlertsDeps): Promise<SelfEvidence> {
+async function gather({ store, groups, assigned, integrations }: SelfAlertsDeps): Promise<SelfEvidence> {
   const [attempts, troubles] = await Promise.all([
-    deps.store.attempts(),
-    Promise.all(deps.integrations.map((integration) => deps.groups.trouble(integration))),
+    store.attempts(),
+    Promise.all(integrations.map((integration) => groups.trouble(integration))),
   ]);
-  const shards = deps.assigned.shards();
+  const shards = assigned.shards();
+  const attemptAt = (subject: string) => attempts.get(subject) ?? NEVER;
   return {
-    shards: shards.map((shard) => attempts.get(`shard:${shard}`) ?? NEVER),
-    inventory: attempts.get("inventory") ?? NEVER,
-    uptimes: worst(shards.map((shard) => attempts.get(`uptime:${shard}`) ?? NEVER)),
-    failingIntegrations: deps.integrations.map(({ id, receiver, type }, i) => {
-      const trouble = troubles[i];
-      return {
-        id,
-        receiver,
-        type,
-        failing: trouble !== undefined,
-        since: trouble?.since ?? 0,
-        detail: trouble?.detail ?? "",
-      };
-    }),
+    shards: shards.map((shard) => attemptAt(`shard:${shard}`)),
+    inventory: attemptAt("inventory"),
+    uptimes: worst(shards.map((shard) => attemptAt(`uptime:${shard}`))),
+    integrations: integrations.map(({ id, receiver, type }, i) => ({
+      id,
+      receiver,
+      type,
+      trouble: troubles[i],
+    })),
   };
 }
 
-/** The shard whose figures are oldest stands for all; one that was not asked for yet says nothing. */
+/** The shard with the oldest figures stands for all; one without an attempt yet does not count. */
 function worst(attempts: readonly Attempt[]): Attempt {
   const asked = attempts.filter(({ attemptedAt }) => attemptedAt > 0);
   return asked.reduce((oldest, one) => (one.goodAt < oldest.goodAt ? one : oldest), asked[0] ?? NEVER);

@@ -46,7 +46,7 @@ class FleetStory {
       shards: [],
       inventory: this.never(),
       uptimes: this.never(),
-      failingIntegrations: [],
+      integrations: [],
       ...evidence(),
     };
     this.last = evaluateSelf(deepFreeze(this.state), deepFreeze(all), {
@@ -54,6 +54,7 @@ class FleetStory {
       rules: this.rules,
       intervalMs: INTERVAL,
       uptimeIntervalMs: 10 * MINUTE,
+      inventoryIntervalMs: 60 * MINUTE,
       requestTimeoutMs: this.requestTimeoutMs,
     });
     this.state = JSON.parse(JSON.stringify(this.last.next)) as SelfAlertState;
@@ -246,17 +247,15 @@ describe("notifications: failing", () => {
     id: "ops/slack/0",
     receiver: "ops",
     type: "slack",
-    failing: true,
-    since: story.now - 1_000,
-    detail: "Slack answers 404.",
+    trouble: { since: story.now - 1_000, detail: "Slack answers 404." },
     ...more,
   });
   const KEY = "NotificationsFailing/integration/ops/slack/0";
 
   test("speaks of each integration that fails, since it fails", () => {
     const story = new FleetStory(failingRule({ labels: { severity: "critical" } }));
-    const mail = () => slack(story, { id: "ops/email/0/a@example.com", type: "email", failing: false });
-    expect(story.tick(() => ({ failingIntegrations: [slack(story), mail()] }))).toEqual([`firing ${KEY}`]);
+    const mail = () => slack(story, { id: "ops/email/0/a@example.com", type: "email", trouble: undefined });
+    expect(story.tick(() => ({ integrations: [slack(story), mail()] }))).toEqual([`firing ${KEY}`]);
     expect(story.alert).toMatchObject({
       subject: { kind: "integration", id: "ops/slack/0" },
       startsAt: story.now - 1_000,
@@ -268,24 +267,22 @@ describe("notifications: failing", () => {
       },
       facts: { detail: "Slack answers 404." },
     });
-    expect(
-      story.tick(() => ({ failingIntegrations: [slack(story, { failing: false, detail: "" }), mail()] })),
-    ).toEqual([`resolved ${KEY} recovered`]);
+    expect(story.tick(() => ({ integrations: [slack(story, { trouble: undefined }), mail()] }))).toEqual([
+      `resolved ${KEY} recovered`,
+    ]);
   });
 
   test("an integration that is gone from the configuration is no longer watched", () => {
     const story = new FleetStory(failingRule());
-    story.tick(() => ({ failingIntegrations: [slack(story)] }));
+    story.tick(() => ({ integrations: [slack(story)] }));
     expect(story.tick(() => ({}))).toEqual([`resolved ${KEY} no_longer_watched`]);
     expect(story.state).toEqual({});
   });
 
   test("a rule gone from the configuration ends its alert", () => {
     const story = new FleetStory(failingRule());
-    story.tick(() => ({ failingIntegrations: [slack(story)] }));
+    story.tick(() => ({ integrations: [slack(story)] }));
     story.rules = [];
-    expect(story.tick(() => ({ failingIntegrations: [slack(story)] }))).toEqual([
-      `resolved ${KEY} rule_removed`,
-    ]);
+    expect(story.tick(() => ({ integrations: [slack(story)] }))).toEqual([`resolved ${KEY} rule_removed`]);
   });
 });

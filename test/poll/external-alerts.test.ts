@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import type { SentAlert } from "../../src/alerting/external-alerts.ts";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { silentLogger } from "../../src/lib/log.ts";
+import { createCommit } from "../../src/poll/commit.ts";
 import {
   createExternalAlerts,
   type ExternalAlertsDeps,
@@ -34,21 +35,22 @@ describeWithRedis("alerts from outside", () => {
   const room = useRoom();
   const clock = { at: T0 };
 
-  function outsideOf(store: Store = room().store, differing: Partial<ExternalAlertsDeps> = {}) {
+  function externalAlertsOf(store: Store = room().store, differing: Partial<ExternalAlertsDeps> = {}) {
     const woken: string[] = [];
     const asked: number[] = [];
     const externalAlerts = createExternalAlerts({
       clock: { now: () => clock.at },
       log: silentLogger,
       store,
-      commit: store.shards.commit,
-      commitEvaluated: store.shards.commit,
-      route: { ...rootRoute, groupBy: ["alertname"] },
-      integrations: [slack],
+      commit: createCommit({
+        log: silentLogger,
+        route: { ...rootRoute, groupBy: ["alertname"] },
+        integrations: [slack],
+        wake: async (due) => void woken.push(...due.keys()),
+      }),
+      commitIfActive: store.shards.commit,
       statusIntervalMs: 30 * SECOND,
-      encode: store.externalAlerts.encode,
       requestEvaluation: async () => void asked.push(clock.at),
-      wake: async (due) => void woken.push(...due.keys()),
       ...differing,
     });
     return { ...externalAlerts, woken, asked };
@@ -63,26 +65,26 @@ describeWithRedis("alerts from outside", () => {
 
   it("are due in their group once they are judged, and leave nothing behind once their end is settled", async () => {
     clock.at = T0;
-    const { take, judge, woken, asked } = outsideOf();
-    expect(await take([sent("a"), sent("b")])).toEqual({
+    const { accept, evaluate, woken, asked } = externalAlertsOf();
+    expect(await accept([sent("a"), sent("b")])).toEqual({
       outcome: "taken",
       refused: 0,
       most: MAX_EXTERNAL_ALERTS,
     });
     expect([asked, woken, await alerts()]).toEqual([[T0], [], []]);
-    await judge();
+    await evaluate();
     expect([woken, await alerts()]).toEqual([["ops/slack/0"], ["a firing", "b firing"]]);
     const { groups } = room().store;
     expect((await groups.nextDue(["ops/slack/0"])).get("ops/slack/0")).toBe(T0 + rootRoute.groupWaitMs);
-    await take([sent("a", { endsAt: T0 })]);
-    await judge();
+    await accept([sent("a", { endsAt: T0 })]);
+    await evaluate();
     expect(await alerts()).toEqual(["a resolved recovered", "b firing"]);
-    for (clock.at = T0; clock.at < T0 + 4 * MINUTE - 1; clock.at += 30 * SECOND) await judge();
+    for (clock.at = T0; clock.at < T0 + 4 * MINUTE - 1; clock.at += 30 * SECOND) await evaluate();
     clock.at = T0 + 4 * MINUTE - 1;
-    await judge();
+    await evaluate();
     expect(await alerts()).toContain("b firing");
     clock.at += 1;
-    await judge();
+    await evaluate();
     expect(await alerts()).toContain("b resolved expired");
     expect(await committed()).toEqual([]);
     expect((await room().store.incidents.endedSince(T0)).map(({ endReason }) => endReason)).toEqual([
@@ -95,14 +97,14 @@ describeWithRedis("alerts from outside", () => {
 
   it("sent to many replicas at once are all taken, and each fires once", async () => {
     clock.at = T0;
-    const replicas = Array.from({ length: 4 }, () => outsideOf(room().replica()));
+    const replicas = Array.from({ length: 4 }, () => externalAlertsOf(room().replica()));
     await Promise.all(
-      replicas.flatMap(({ take, judge }, i) => [
-        ...["a", "b", "c"].map((name) => take([sent(name), sent(`${name}${i}`)])),
-        judge(),
+      replicas.flatMap(({ accept, evaluate }, i) => [
+        ...["a", "b", "c"].map((name) => accept([sent(name), sent(`${name}${i}`)])),
+        evaluate(),
       ]),
     );
-    await Promise.all(replicas.map(({ judge }) => judge()));
+    await Promise.all(replicas.map(({ evaluate }) => evaluate()));
     expect(await committed()).toHaveLength(15);
     expect(await alerts()).toHaveLength(15);
     const lines = await room().store.log.read([{ kind: "external", id: sent("a")[0] }], 0);
@@ -112,38 +114,38 @@ describeWithRedis("alerts from outside", () => {
   it("are judged only by whom the configuration in force is at; who is not gives up soon", async () => {
     clock.at = T0;
     let tried = 0;
-    const old = outsideOf(room().store, {
-      commitEvaluated: async () => {
+    const old = externalAlertsOf(room().store, {
+      commitIfActive: async () => {
         tried++;
         return { outcome: "lost" };
       },
     });
-    await old.take([sent("a")]);
-    await old.judge();
+    await old.accept([sent("a")]);
+    await old.evaluate();
     expect(tried).toBeGreaterThan(0);
     expect(await alerts()).toEqual([]);
-    await outsideOf(room().replica()).judge();
+    await externalAlertsOf(room().replica()).evaluate();
     expect(await alerts()).toEqual(["a firing"]);
   });
 
   it("do not expire for five minutes after everybody was away, and then they do", async () => {
     clock.at = T0;
-    const before = outsideOf();
-    await before.take([sent("a"), sent("over"), sent("again")]);
-    await before.judge();
+    const before = externalAlertsOf();
+    await before.accept([sent("a"), sent("over"), sent("again")]);
+    await before.evaluate();
     clock.at = T0 + 10 * MINUTE;
-    const after = outsideOf(room().replica());
+    const after = externalAlertsOf(room().replica());
     await after.begin(T0 + MINUTE);
-    await after.judge();
+    await after.evaluate();
     expect(await alerts()).toEqual(["a firing", "again firing", "over firing"]);
-    await after.take([sent("over", { endsAt: clock.at }), sent("again", { endsAt: T0 + 20 * MINUTE })]);
-    await after.judge();
+    await after.accept([sent("over", { endsAt: clock.at }), sent("again", { endsAt: T0 + 20 * MINUTE })]);
+    await after.evaluate();
     expect(await alerts()).toContain("over resolved recovered");
     for (; clock.at < T0 + 15 * MINUTE; clock.at += 30 * SECOND) {
-      await after.judge();
+      await after.evaluate();
       expect(await alerts()).toContain("a firing");
     }
-    await after.judge();
+    await after.evaluate();
     expect(await alerts()).toEqual(["a resolved expired", "again firing", "over resolved recovered"]);
   });
 
@@ -151,74 +153,74 @@ describeWithRedis("alerts from outside", () => {
     "do not expire either where, after everybody was away, %s",
     async (what) => {
       clock.at = T0;
-      await outsideOf().take([sent("a")]);
-      await outsideOf().judge();
+      await externalAlertsOf().accept([sent("a")]);
+      await externalAlertsOf().evaluate();
       clock.at = T0 + 10 * MINUTE;
       const store = room().replica();
-      const first = outsideOf(store);
+      const first = externalAlertsOf(store);
       await first.begin(T0 + MINUTE);
-      await first.judge();
+      await first.evaluate();
       const awakeAt = clock.at;
       clock.at += 20 * SECOND;
-      const next = outsideOf(what === "a second replica starts" ? room().replica() : store);
+      const next = externalAlertsOf(what === "a second replica starts" ? room().replica() : store);
       await next.begin(awakeAt);
       for (; clock.at < awakeAt + 5 * MINUTE; clock.at += 20 * SECOND) {
-        await next.judge();
+        await next.evaluate();
         expect(await alerts()).toEqual(["a firing"]);
       }
-      await next.judge();
+      await next.evaluate();
       expect(await alerts()).toEqual(["a resolved expired"]);
     },
   );
 
   it("expire at once where somebody was there all the time, whoever it was", async () => {
     clock.at = T0;
-    await outsideOf().take([sent("a")]);
-    await outsideOf().judge();
+    await externalAlertsOf().accept([sent("a")]);
+    await externalAlertsOf().evaluate();
     clock.at = T0 + 4 * MINUTE;
-    const after = outsideOf(room().replica());
+    const after = externalAlertsOf(room().replica());
     await after.begin(clock.at - 30 * SECOND);
-    await after.judge();
+    await after.evaluate();
     expect(await alerts()).toEqual(["a resolved expired"]);
-    const never = outsideOf(room().replica());
+    const never = externalAlertsOf(room().replica());
     await never.begin(undefined);
-    await never.take([sent("b", { endsAt: clock.at + 1 })]);
+    await never.accept([sent("b", { endsAt: clock.at + 1 })]);
     clock.at += 1;
-    await never.judge();
+    await never.evaluate();
     expect(await alerts()).toEqual(["a resolved expired", "b resolved expired"]);
   });
 
   it("expire in time though somebody whose clock was wrong said that nobody could hear", async () => {
     clock.at = T0 + 30 * 24 * 60 * MINUTE;
-    await outsideOf().begin(T0);
+    await externalAlertsOf().begin(T0);
     clock.at = T0;
-    const { take, judge, begin } = outsideOf();
+    const { accept, evaluate, begin } = externalAlertsOf();
     await begin(T0 - 30 * SECOND);
-    await take([sent("a", { endsAt: T0 + SECOND })]);
-    await judge();
+    await accept([sent("a", { endsAt: T0 + SECOND })]);
+    await evaluate();
     clock.at += SECOND;
-    await judge();
+    await evaluate();
     expect(await alerts()).toEqual(["a resolved expired"]);
   });
 
   it("are taken though judging cannot be asked for", async () => {
     clock.at = T0;
-    const { take } = outsideOf(room().store, {
+    const { accept } = externalAlertsOf(room().store, {
       requestEvaluation: () => Promise.reject(new Error("no queue")),
     });
-    expect(await take([sent("a")])).toMatchObject({ outcome: "taken" });
+    expect(await accept([sent("a")])).toMatchObject({ outcome: "taken" });
     expect(await committed()).toEqual(["a"]);
   });
 
   it("beyond two thousand are refused and counted; a hundred that end make room", async () => {
     clock.at = T0;
-    const { take, judge } = outsideOf();
+    const { accept, evaluate } = externalAlertsOf();
     const many = Array.from({ length: MAX_EXTERNAL_ALERTS }, (_, i) => sent(String(i)));
-    expect(await take(many)).toMatchObject({ refused: 0 });
-    expect(await take([sent("one more"), sent("0")])).toMatchObject({ refused: 1 });
-    await take(many.slice(0, 100).map(([, { labels }]) => sent(labels.instance ?? "", { endsAt: T0 })));
-    await judge();
-    expect(await take([sent("one more")])).toMatchObject({ refused: 0 });
+    expect(await accept(many)).toMatchObject({ refused: 0 });
+    expect(await accept([sent("one more"), sent("0")])).toMatchObject({ refused: 1 });
+    await accept(many.slice(0, 100).map(([, { labels }]) => sent(labels.instance ?? "", { endsAt: T0 })));
+    await evaluate();
+    expect(await accept([sent("one more")])).toMatchObject({ refused: 0 });
   });
 
   it("of another format are left alone", async () => {
@@ -229,10 +231,10 @@ describeWithRedis("alerts from outside", () => {
 
   it("are neither read nor parsed again while nobody writes", async () => {
     const store = room().replica();
-    await outsideOf().take([sent("a")]);
+    await externalAlertsOf().accept([sent("a")]);
     const { state } = await store.externalAlerts.read();
     expect((await store.externalAlerts.read()).state).toBe(state);
-    await outsideOf().take([sent("b")]);
+    await externalAlertsOf().accept([sent("b")]);
     expect((await store.externalAlerts.read()).state).not.toBe(state);
   });
 });

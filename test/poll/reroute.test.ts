@@ -2,23 +2,15 @@ import { expect, it } from "vitest";
 import { destinationsOf } from "../../src/alerting/destinations.ts";
 import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import { createRerouting, reroute } from "../../src/poll/reroute.ts";
+import { createCommit } from "../../src/poll/commit.ts";
+import { createRerouting } from "../../src/poll/reroute.ts";
+import { rootRoute } from "../http/serve.ts";
 import { fires, firing, HOUR, integration, rememberer, T0, useRoom } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const old = integration("ops/slack/0");
 const added = integration("ops/slack/1");
-const route = {
-  key: "{}",
-  receiver: "ops",
-  matchers: [],
-  continue: false,
-  groupBy: ["location_id"],
-  groupWaitMs: 0,
-  groupIntervalMs: 0,
-  repeatIntervalMs: HOUR,
-  routes: [],
-};
+const route = { ...rootRoute, groupWaitMs: 0, groupIntervalMs: 0, repeatIntervalMs: HOUR };
 
 describeWithRedis("the alerts remembered at a start", () => {
   const room = useRoom();
@@ -26,22 +18,25 @@ describeWithRedis("the alerts remembered at a start", () => {
   function start(integrations: readonly (typeof old)[]) {
     const woken = new Map<string, number>();
     const warned: object[] = [];
-    const { shards, groups, log: decisionLog } = room().store;
     const counted: unknown[][] = [];
-    const done = reroute({
+    const rerouting = createRerouting({
       clock: { now: () => T0 + HOUR },
       log: Object.assign(Object.create(silentLogger), { warn: (facts: object) => void warned.push(facts) }),
-      store: shards,
-      groups,
-      decisionLog,
+      store: room().store,
       owed: (...count) => void counted.push(count),
-      route,
       integrations,
-      wake: async (due) => {
-        for (const [id, at] of due) woken.set(id, at);
-      },
+      statusIntervalMs: 30_000,
+      isActive: async () => true,
+      commit: createCommit({
+        log: silentLogger,
+        route,
+        integrations,
+        wake: async (due) => {
+          for (const [id, at] of due) woken.set(id, at);
+        },
+      }),
     });
-    return done.then(() => ({ woken, warned, counted }));
+    return rerouting.begin(new Set()).then(() => ({ woken, warned, counted }));
   }
 
   it("all get their places, however many, and an alert about an integration never that one", async () => {
@@ -95,39 +90,41 @@ describeWithRedis("the alerts remembered at a start", () => {
 
   it("by somebody who did not know yet that another configuration is in force, get their places soon after", async () => {
     const clock = { at: T0 };
-    let inForce = true;
-    const { shards, groups, log: decisionLog } = room().store;
+    let isActive = true;
+    const { groups } = room().store;
     const woken: string[] = [];
     const rerouting = createRerouting({
       clock: { now: () => clock.at },
       log: silentLogger,
-      store: shards,
-      groups,
-      decisionLog,
+      store: room().store,
       owed: () => {},
-      route,
       integrations: [added],
       statusIntervalMs: 30_000,
-      isInForce: async () => inForce,
-      wake: async (due) => void woken.push(...due.keys()),
+      isActive: async () => isActive,
+      commit: createCommit({
+        log: silentLogger,
+        route,
+        integrations: [added],
+        wake: async (due) => void woken.push(...due.keys()),
+      }),
     });
-    await rerouting.look();
+    await rerouting.repeatWhenDue();
     await rerouting.begin(new Set());
     const camera = firing("cam");
     await rememberer(room())(T0, fires(camera, ...destinationsOf(camera, route, [old])));
     clock.at = T0 + 59_999;
-    await rerouting.look();
+    await rerouting.repeatWhenDue();
     expect(woken).toEqual([]);
     clock.at += 1;
-    inForce = false;
-    await rerouting.look();
+    isActive = false;
+    await rerouting.repeatWhenDue();
     expect(woken).toEqual([]);
-    inForce = true;
-    await rerouting.look();
+    isActive = true;
+    await rerouting.repeatWhenDue();
     expect(woken).toEqual([added.id]);
     expect([...(await groups.nextDue([old.id, added.id])).keys()]).toEqual([added.id]);
     await rememberer(room(), 1)(clock.at, fires(firing("other"), ...destinationsOf(camera, route, [old])));
-    await rerouting.look();
+    await rerouting.repeatWhenDue();
     expect(woken).toEqual([added.id]);
   });
 });

@@ -2,9 +2,11 @@ import { expect, it } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import type { SelfAlertState } from "../../src/health/evaluate-self.ts";
 import { silentLogger } from "../../src/lib/log.ts";
+import { createCommit } from "../../src/poll/commit.ts";
 import { createSelfAlerts } from "../../src/poll/self-alerts.ts";
 import { createSelfAlertStore } from "../../src/store/self-alerts.ts";
 import { rule } from "../health/shard-history.ts";
+import { rootRoute } from "../http/serve.ts";
 import { fires, firing, HOUR, integration, rememberer, SECOND, T0, to, useRoom } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
@@ -33,26 +35,19 @@ describeWithRedis("judging the service and the notifications", () => {
     const woken: string[] = [];
     const judge = createSelfAlerts({
       clock: { now: () => clock.at },
-      log: silentLogger,
       store: store.shards,
       selfAlerts: createSelfAlertStore<SelfAlertState>(redis, store.keys, {}),
       groups: store.groups,
       assigned,
       rules,
       ...INTERVALS,
-      route: {
-        key: "{}",
-        receiver: "ops",
-        matchers: [],
-        continue: false,
-        groupBy: [],
-        groupWaitMs: 0,
-        groupIntervalMs: 0,
-        repeatIntervalMs: HOUR,
-        routes: [],
-      },
       integrations,
-      wake: async (due) => void woken.push(...due.keys()),
+      commit: createCommit({
+        log: silentLogger,
+        route: { ...rootRoute, groupBy: [], groupWaitMs: 0, groupIntervalMs: 0, repeatIntervalMs: HOUR },
+        integrations,
+        wake: async (due) => void woken.push(...due.keys()),
+      }),
     });
     return { judge, clock, woken, store };
   }

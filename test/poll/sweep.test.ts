@@ -3,8 +3,10 @@ import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import type { Reading, StatusSnapshot } from "../../src/health/recording.ts";
 import type { Rule } from "../../src/health/rule.ts";
 import { silentLogger } from "../../src/lib/log.ts";
+import { createCommit } from "../../src/poll/commit.ts";
 import { createSweep } from "../../src/poll/sweep.ts";
 import { offlineRule } from "../health/shard-history.ts";
+import { rootRoute } from "../http/serve.ts";
 import { HOUR, integration, SECOND, T0, useRoom } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
@@ -60,29 +62,16 @@ describeWithRedis("a sweep", () => {
       assigned,
       inventory: store.inventory,
       nameThem: async () => {},
-      uptime: () => undefined,
-      lowUptimes: () => new Set(),
-      scheduleOf: () => undefined,
-      scheduleBegan: () => undefined,
-      inSchedule: () => true,
-      refreshFigures: async () => {},
+      uptime: { figure: () => undefined, below: () => new Set(), refreshFigures: async () => {} },
+      schedules: { scheduleOf: () => undefined, scheduleBegan: () => undefined, inSchedule: () => true },
       rules,
-      excluded: new Set(),
-      intervalMs: STEP,
-      forgetAfterMs: 24 * HOUR,
-      route: {
-        key: "{}",
-        receiver: "ops",
-        matchers: [],
-        continue: false,
-        groupBy: ["location_id"],
-        groupWaitMs: 0,
-        groupIntervalMs: 0,
-        repeatIntervalMs: HOUR,
-        routes: [],
-      },
-      integrations: [slack],
-      wake: async (due) => void woken.push(...due.keys()),
+      watch: { exclude: [], forgetAfterMs: 24 * HOUR, statusIntervalMs: STEP, uptimeIntervalMs: HOUR },
+      commit: createCommit({
+        log: silentLogger,
+        route: { ...rootRoute, groupWaitMs: 0, groupIntervalMs: 0, repeatIntervalMs: HOUR },
+        integrations: [slack],
+        wake: async (due) => void woken.push(...due.keys()),
+      }),
       swept: (outcome) => void outcomes.push(outcome),
     });
     return { sweep, store, assigned, asked, woken, outcomes, clock };
