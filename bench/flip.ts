@@ -67,7 +67,7 @@ async function flipFleet(one: Case): Promise<Row> {
   });
   const daemon = await startDaemon(config);
   try {
-    await daemon.logged("watching");
+    await daemon.logged("started");
     await watching.swept(0);
     await watching.figured(0);
     return { ...one, ...(await flipAndListen(stage, sink, one)), load: load() };

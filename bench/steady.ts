@@ -54,7 +54,7 @@ async function watchFleet(recordings: number, seconds: number): Promise<Row[]> {
   });
   try {
     const start = await phase("start", async () => {
-      await daemon.logged("watching");
+      await daemon.logged("started");
       await watching.swept(0);
       await watching.figured(0);
     });

@@ -49,7 +49,7 @@ async function stormFleet(recordings: number): Promise<Row> {
   });
   const daemon = await startDaemon(config);
   try {
-    await daemon.logged("watching");
+    await daemon.logged("started");
     await watching.swept(0);
     const ids = (await stage.recordings()).map(({ id }) => id);
     const dark = await turn(stage, sink, ids, "offline", /^([\d,]+) recordings? offline/);

@@ -98,7 +98,7 @@ export async function startReplicas(
     },
     async allWatching() {
       await Promise.all(ways);
-      const watching = ({ log }: Daemon) => log.some(({ msg }) => msg === "watching");
+      const watching = ({ log }: Daemon) => log.some(({ msg }) => msg === "started");
       await until("every replica watches", () => [...running.values()].every(watching), PATIENCE_MS);
     },
     async close() {

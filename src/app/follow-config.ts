@@ -1,5 +1,4 @@
-/** The configuration is loaded anew when its files change or somebody asks for it; a bad one is refused, and said. */
-
+/** Reloads the configuration when its files change or on request; an invalid one is refused and logged. */
 import { ConfigError, formatProblem } from "../config/problem.ts";
 import type { ConfigSource } from "../config/source.ts";
 import type { LoadedAnew } from "../http/deps.ts";
@@ -7,74 +6,69 @@ import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { App } from "./app.ts";
 
-/** A change counts once it was seen at two looks in a row: a file half written is nobody's configuration. */
-const LOOK_MS = 2_000;
-
-export interface FollowConfigDeps {
-  readonly source: ConfigSource;
-  readonly app: Pick<App, "reload" | "refused">;
-  readonly log: Logger;
-  /** Between two looks, 2 s unless given. */
-  readonly everyMs?: number;
-}
+/** A change counts once it was seen at two checks in a row: a file may be half written at the first. */
+const CHECK_MS = 2_000;
 
 export interface Following {
-  /** Loads it now, changed or not; resolves, never rejects, with what became of it. */
+  /** Loads it now, changed or not; resolves, never rejects, with the outcome. */
   reload(): Promise<LoadedAnew>;
   stop(): void;
 }
 
-/** Looks at the files again and again until `stop`. */
-export function followConfig(deps: FollowConfigDeps): Following {
-  const { source, app, log } = deps;
+/** Checks the files every `everyMs` (2 s unless given) until `stop`. */
+export function followConfig(deps: {
+  readonly source: ConfigSource;
+  readonly app: Pick<App, "reload" | "refused">;
+  readonly log: Logger;
+  readonly everyMs?: number;
+}): Following {
+  const { source } = deps;
   let seen: string | undefined;
-  let turn: Promise<unknown> = Promise.resolve();
-  let stopped = false;
+  let queue: Promise<unknown> = Promise.resolve();
+  let isStopped = false;
+  let isChecking = false;
 
-  async function load(): Promise<LoadedAnew> {
-    if (stopped) return { outcome: "refused", problems: ["lenswatch is stopping."] };
-    try {
-      const { config, warnings } = await source.load();
-      for (const warning of warnings) log.warn({ warning }, "the configuration is taken, with a warning");
-      await app.reload(config);
-      return { outcome: "loaded" };
-    } catch (thrown) {
-      app.refused();
-      const err = toError(thrown);
-      const problems = err instanceof ConfigError ? err.problems.map(formatProblem) : [];
-      log.error({ err, problems }, "the configuration was refused; the one before stays in force");
-      return { outcome: "refused", problems: problems.length > 0 ? problems : [err.message] };
-    }
-  }
+  const load = async (): Promise<LoadedAnew> =>
+    isStopped ? { outcome: "refused", problems: ["lenswatch is stopping."] } : loadOnce(deps);
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const now = await source.look();
-    const isNews = now !== source.loaded();
-    if (isNews && now === seen) await load();
-    seen = isNews ? now : undefined;
+    const isChanged = now !== source.loaded();
+    if (isChanged && now === seen) await load();
+    seen = isChanged ? now : undefined;
   }
 
   const inSequence = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = turn.then(work, work);
-    turn = done;
+    const done = queue.then(work, work);
+    queue = done;
     return done;
   };
-  let looking = false;
   const timer = setInterval(() => {
-    if (looking) return;
-    looking = true;
-    void inSequence(() =>
-      look().finally(() => {
-        looking = false;
-      }),
-    );
-  }, deps.everyMs ?? LOOK_MS);
+    if (isChecking) return;
+    isChecking = true;
+    void inSequence(() => check().finally(() => (isChecking = false)));
+  }, deps.everyMs ?? CHECK_MS);
 
   return {
     reload: () => inSequence(load),
     stop() {
-      stopped = true;
+      isStopped = true;
       clearInterval(timer);
     },
   };
+}
+
+async function loadOnce({ source, app, log }: Parameters<typeof followConfig>[0]): Promise<LoadedAnew> {
+  try {
+    const { config, warnings } = await source.load();
+    for (const warning of warnings) log.warn({ warning }, "configuration accepted with a warning");
+    await app.reload(config);
+    return { outcome: "loaded" };
+  } catch (thrown) {
+    app.refused();
+    const err = toError(thrown);
+    const problems = err instanceof ConfigError ? err.problems.map(formatProblem) : [];
+    log.error({ err, problems }, "configuration refused, keeping the active one");
+    return { outcome: "refused", problems: problems.length > 0 ? problems : [err.message] };
+  }
 }

@@ -1,39 +1,36 @@
-/** What HTTP shows: everything is asked of the shift in force at each request. */
-import type { Redis } from "ioredis";
+/** What the HTTP server is handed. */
 import { toAlert } from "../alerting/external-alerts.ts";
 import { fingerprint } from "../alerting/fingerprint.ts";
 import { routesFor } from "../alerting/routing.ts";
 import { rolesOf } from "../cluster/replicas.ts";
+import type { Config } from "../config/config.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
 import type { Alert } from "../health/alert.ts";
 import type { ActiveAlert, HttpDeps, LoadedAnew } from "../http/deps.ts";
 import { judgeReadiness, type Readiness } from "../http/readiness.ts";
-import type { correctedClock, Instant } from "../lib/clock.ts";
+import type { Clock } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { readVersion } from "../lib/version.ts";
 import { createExposition } from "../metrics/exposition.ts";
 import type { FleetView } from "../metrics/fleet.ts";
 import { toIncident } from "../store/incidents.ts";
-import type { Reloader, Runtime } from "./reload.ts";
+import type { Reloader } from "./reload.ts";
+import type { Runtime } from "./runtime.ts";
+import type { Setup } from "./setup.ts";
 
 const PING_DEADLINE_MS = 1_000;
 const WATCHED_ENDPOINTS = ["status_uptime", "uptimes", "locations"] as const;
 
-export interface Parts {
-  readonly runtime: Runtime;
-  readonly redis: Redis;
-  readonly clock: ReturnType<typeof correctedClock>;
-  readonly reloader: Reloader;
-  readonly loadAnew: (() => Promise<LoadedAnew>) | undefined;
-  lastAttemptAt(): Instant | undefined;
-}
-
-/** What the HTTP server asks for. */
-export function httpDeps(parts: Parts): HttpDeps {
-  const { reloader } = parts;
-  const { log, clock, store, registry } = parts.runtime;
+/** What the HTTP server asks for; the setup at work is looked up at each request. */
+export function httpDeps(
+  runtime: Runtime,
+  reloader: Reloader,
+  loadAnew: (() => Promise<LoadedAnew>) | undefined,
+): HttpDeps {
+  const { log, clock, store, registry, metrics } = runtime;
   const annotate = createAnnotate({ ...store, log });
   const config = () => reloader.current().config;
+  const engine = () => reloader.current().engine;
   return {
     log,
     clock,
@@ -48,14 +45,14 @@ export function httpDeps(parts: Parts): HttpDeps {
     get externalUrl() {
       return config().http.externalUrl;
     },
-    ready: () => readiness(parts),
-    fleet: () => reloader.current().engine.fleet(),
-    uptimes: (ids) => reloader.current().engine.uptimes.kept(ids),
-    recallUptime: (id, timezone) => reloader.current().engine.uptimes.recall(id, timezone),
-    alerts: () => activeAlerts(parts, annotate),
-    alertsReceived: parts.runtime.metrics.alertsReceived,
-    acceptAlerts: (sent) => reloader.current().engine.acceptAlerts(sent),
-    ...reloader.current().engine.changes,
+    ready: () => readiness(runtime, config()),
+    fleet: () => engine().fleet(),
+    uptimes: (ids) => engine().uptimes.kept(ids),
+    recallUptime: (id, timezone) => engine().uptimes.recall(id, timezone),
+    alerts: () => activeAlerts(clock, reloader.current(), annotate),
+    alertsReceived: metrics.alertsReceived,
+    acceptAlerts: (sent) => engine().acceptAlerts(sent),
+    ...engine().changes,
     timeline: store.log.read,
     zones: store.zones.read,
     incidents: async (since: number) => [
@@ -63,26 +60,26 @@ export function httpDeps(parts: Parts): HttpDeps {
       ...(await store.shards.alerts()).filter(({ state }) => state === "firing").map(toIncident),
     ],
     config,
-    loadAnew: parts.loadAnew,
-    metrics: createExposition({ registry, log, fleet: () => fleetView(parts) }),
+    loadAnew,
+    metrics: createExposition({ registry, log, fleet: () => fleetView(runtime, reloader.current()) }),
   };
 }
 
-/** Everything that fires, and what was sent from outside and is still to be judged. */
+/** Everything that fires, and external alerts that are not evaluated yet. */
 async function activeAlerts(
-  { clock, reloader }: Parts,
+  clock: Clock,
+  { engine, config }: Setup,
   annotate: ReturnType<typeof createAnnotate>,
 ): Promise<ActiveAlert[]> {
-  const { engine, config } = reloader.current();
   const receivers = ({ labels }: Alert) => [
     ...new Set(routesFor(config.route, labels).map(({ receiver }) => receiver)),
   ];
-  const [suppressed, externalAlerts] = await Promise.all([engine.suppressed(), engine.externalAlerts()]);
+  const [suppressible, externalAlerts] = await Promise.all([engine.firing(), engine.externalAlerts()]);
   const alerts = await annotate(
-    suppressed.map(({ alert }) => alert),
+    suppressible.map(({ alert }) => alert),
     clock.now(),
   );
-  const firing = suppressed.map((one, i): ActiveAlert => {
+  const firing = suppressible.map((one, i): ActiveAlert => {
     const { inhibitedBy } = one;
     const alert = alerts[i] ?? one.alert;
     const sent = alert.subject.kind === "external" ? externalAlerts.get(alert.subject.id) : undefined;
@@ -103,10 +100,12 @@ async function activeAlerts(
 }
 
 /** One replica at a time exposes the fleet; the others only themselves. */
-async function fleetView({ runtime, reloader }: Parts): Promise<FleetView | undefined> {
-  if (!runtime.replicas.exposes()) return undefined;
-  const { engine, config } = reloader.current();
-  const [snapshot, { state }] = await Promise.all([engine.fleet(), runtime.selfAlerts.read()]);
+async function fleetView(
+  { replicas, selfAlerts }: Runtime,
+  { engine, config }: Setup,
+): Promise<FleetView | undefined> {
+  if (!replicas.exposes()) return undefined;
+  const [snapshot, { state }] = await Promise.all([engine.fleet(), selfAlerts.read()]);
   const externalAlerts = [...(await engine.externalAlerts()).values()];
   const otherAlerts = [
     ...Object.values(state).flatMap((alerts) => Object.values(alerts)),
@@ -115,23 +114,25 @@ async function fleetView({ runtime, reloader }: Parts): Promise<FleetView | unde
   return { snapshot, rules: config.rules, otherAlerts };
 }
 
-async function readiness({ runtime, clock, redis, reloader, lastAttemptAt }: Parts): Promise<Readiness> {
+async function readiness(runtime: Runtime, { watch }: Config): Promise<Readiness> {
+  const { redis, replicas, clock, serviceUp } = runtime;
+  const ping = async () => withDeadline(redis.ping(), PING_DEADLINE_MS);
   const redisReachable =
     redis.status === "ready" &&
-    (await withDeadline(redis.ping(), PING_DEADLINE_MS).then(
+    (await ping().then(
       () => true,
       () => false,
     ));
-  const { statusIntervalMs } = reloader.current().config.watch;
+  const { statusIntervalMs } = watch;
   return judgeReadiness(
     {
       configLoaded: true,
       redisReachable,
-      sweeps: rolesOf(runtime.replicas.roleOption).includes("poll")
-        ? { lastAttemptAt: lastAttemptAt(), statusIntervalMs }
+      sweeps: rolesOf(replicas.roleOption).includes("poll")
+        ? { lastAttemptAt: runtime.lastAttemptAt(), statusIntervalMs }
         : undefined,
-      standby: runtime.replicas.standby(),
-      endpointsDown: WATCHED_ENDPOINTS.filter((endpoint) => runtime.up.get(endpoint) === false),
+      standby: replicas.standby(),
+      endpointsDown: WATCHED_ENDPOINTS.filter((endpoint) => serviceUp.get(endpoint) === false),
     },
     clock.now(),
   );

@@ -1,4 +1,4 @@
-/** The channels of a configuration: one per integration, a mail transport for all of e-mail. */
+/** The integrations of a configuration: one per entry of a receiver and recipient, and what opens each for sending. */
 import type { Integration } from "../alerting/route.ts";
 import type { ChannelConfigs, ChannelEntry, ChannelType } from "../config/channel-schema.ts";
 import type { Config } from "../config/config.ts";
@@ -7,34 +7,35 @@ import type { DigestMail } from "../digest/mail.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { createAlertmanagerNotifier } from "../notify/alertmanager/send.ts";
-import { addressOf, createEmailNotifier } from "../notify/email/send.ts";
+import { createDigestMail } from "../notify/email/digest.ts";
+import { createEmailNotifier } from "../notify/email/send.ts";
 import { createMailTransport, type MailTransport } from "../notify/email/transport.ts";
 import { endpointOf, type Notifier, NotifyError, smtpUrl } from "../notify/notifier.ts";
 import { createSlackNotifier } from "../notify/slack/send.ts";
 import { createWebhookNotifier } from "../notify/webhook/send.ts";
 
 const SEND_TIMEOUT_MS = 10_000;
-const DIGEST_TIMEOUT_MS = 30_000;
 
-export interface Integrations {
-  readonly integrations: readonly Integration[];
+/** Integrations, opened. */
+export interface Senders {
+  readonly list: readonly Integration[];
   readonly byId: ReadonlyMap<string, Sender>;
   /** Undefined without `smtp`. */
   readonly digestMail: DigestMail | undefined;
-  /** What a channel threw, as delivery needs it. */
+  /** What a notifier threw, as delivery needs it. */
   toRefusal(thrown: unknown): Refusal;
-  /** Whether what was thrown may pass. */
+  /** Whether a later try may succeed. */
   isPassing(thrown: unknown): boolean;
   close(): Promise<void>;
 }
 
-/** What makes an integration of this channel, but for its name. */
+/** An integration of this kind, without its id and receiver. */
 type Traits = Pick<Integration, "endpoint" | "paceMs" | "sendResolved" | "everyGroup" | "resendMs"> & {
-  /** Of an entry that makes several integrations, whose this one is. */
+  /** Where an entry makes one integration per recipient. */
   readonly recipient?: string;
 };
 
-/** Printable names of what several integrations may share. */
+/** Printable names of endpoints, which several integrations may share. */
 interface Endpoints {
   webhook(url: string): string;
   readonly smtp: string;
@@ -54,10 +55,10 @@ interface ChannelKind<Type extends ChannelType> {
 
 /** Slack allows one message a second per webhook (docs.slack.dev, rate limits). */
 const SLACK_PACE_MS = 1_000;
-/** Mail servers slow down or turn away who sends many messages at once. */
+/** Mail servers throttle or refuse senders of many messages at once. */
 const EMAIL_PACE_MS = 200;
 
-/** The channels there are, an entry each; how one is written in a configuration is config/channel-schema.ts's to say. */
+/** Every kind of integration; its keys in a configuration are declared in config/channel-schema.ts. */
 const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
   slack: {
     plan: ({ apiUrl, sendResolved }, { webhook }) => [
@@ -88,7 +89,7 @@ const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
 };
 const types = Object.keys(kinds) as ChannelType[];
 
-/** An integration and what opens its channel. */
+/** An integration and what opens it. */
 export interface IntegrationPlan {
   readonly integration: Integration;
   open(tools: Tools): Notifier;
@@ -118,8 +119,8 @@ export function planIntegrations(config: Pick<Config, "receivers">, endpoints: E
   );
 }
 
-/** Builds every channel; nothing connects before the first message. */
-export function createIntegrations(config: Config, log: Logger): Integrations {
+/** Opens every integration; nothing connects before the first message. */
+export function createSenders(config: Config, log: Logger): Senders {
   const { smtp } = config;
   const transport = smtp && createMailTransport(smtp, { log });
   const mail = transport && smtp && { transport, from: smtp.from };
@@ -130,14 +131,14 @@ export function createIntegrations(config: Config, log: Logger): Integrations {
   const tools: Tools = { timeoutMs: SEND_TIMEOUT_MS, log, mail };
   const made = plans.map(({ integration, open }) => ({ integration, notifier: open(tools) }));
   return {
-    integrations: plans.map(({ integration }) => integration),
+    list: plans.map(({ integration }) => integration),
     byId: new Map(
       made.map(({ integration, notifier }) => [
         integration.id,
         { integration, send: (notification, options) => notifier.send(notification, options) },
       ]),
     ),
-    digestMail: mail && digestMailOf(mail.transport, mail.from),
+    digestMail: mail && createDigestMail(mail.transport, mail.from),
     toRefusal,
     isPassing: (thrown) => !(thrown instanceof NotifyError) || thrown.retryable,
     async close() {
@@ -146,7 +147,7 @@ export function createIntegrations(config: Config, log: Logger): Integrations {
   };
 }
 
-/** A refused recipient is that integration's own trouble; anything that is no NotifyError is a fault of ours. */
+/** A refused recipient concerns that integration alone; anything but a NotifyError is a fault of ours. */
 function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof NotifyError) {
     const { code, retryAfterMs, scope, message } = thrown;
@@ -159,35 +160,4 @@ function toRefusal(thrown: unknown): Refusal {
   }
   const { message } = toError(thrown);
   return { code: "other", retryAfterMs: undefined, scope: "message", message };
-}
-
-/**
- * With a URL of one's own one click ends it (RFC 8058: the program posts to it, so the header holds nothing else it
- * might take instead); without one a mail to the sender asks for it.
- */
-function unsubscribeHeaders(sender: string, url: string | undefined): Record<string, string> {
-  if (url === undefined) return { "List-Unsubscribe": `<mailto:${sender}?subject=unsubscribe>` };
-  return { "List-Unsubscribe": `<${url}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
-}
-
-function digestMailOf(transport: MailTransport, from: string): DigestMail {
-  const sender = addressOf(from);
-  const domain = sender.split("@")[1] ?? "localhost";
-  return {
-    send: ({ to, subject, html, text, messageId, unsubscribeUrl, attachments }) =>
-      transport.sendMail(
-        {
-          from,
-          to: [to],
-          envelope: { from: sender, to: addressOf(to) },
-          subject,
-          html,
-          text,
-          messageId: `<${messageId}@${domain}>`,
-          headers: { "Auto-Submitted": "auto-generated", ...unsubscribeHeaders(sender, unsubscribeUrl) },
-          attachments,
-        },
-        AbortSignal.timeout(DIGEST_TIMEOUT_MS),
-      ),
-  };
 }

@@ -1,107 +1,112 @@
-/** The half of the engine that tells: what is due, what holds it back, digests, the heartbeat, the start's summary. */
+/** The jobs of the role `notify`: deliveries, digests, the heartbeat, and the summary of a cold start. */
 import { type Integration, isProgram } from "../alerting/route.ts";
 import { createHeartbeat } from "../cluster/heartbeat.ts";
-import type { createWake } from "../cluster/reconcile.ts";
-import type { createAssigned } from "../cluster/shard-assignment.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
 import { createColdStart } from "../deliver/cold-start.ts";
-import { createDeliver } from "../deliver/deliver.ts";
+import { createDeliver, type DeliverDeps, type Delivery } from "../deliver/deliver.ts";
 import { createSuppression, type SuppressibleAlert } from "../deliver/suppression.ts";
 import { createDigestJob } from "../digest/send.ts";
 import { createDigestWork } from "../digest/worker.ts";
-import type { readFleet } from "../store/read-fleet.ts";
-import type { EngineDeps } from "./engine-deps.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import type { JobContext } from "./engine.ts";
 
-interface NotifyingDeps extends EngineDeps {
-  readonly assigned: ReturnType<typeof createAssigned>;
-  readonly integrations: readonly Integration[];
-  readonly wake: ReturnType<typeof createWake>;
-  fleet(): ReturnType<typeof readFleet>;
+type Suppression = ReturnType<typeof createSuppression>;
+
+export class NotifyJobs {
+  readonly coldStart: ReturnType<typeof createColdStart>;
+  readonly #context: JobContext;
+  readonly #suppression: Suppression;
+  readonly #delivery: Delivery;
+  readonly #heartbeat: ReturnType<typeof createHeartbeat> | undefined;
+
+  /** Nothing runs before `start`. */
+  constructor(context: JobContext) {
+    const { clock, store, config } = context;
+    this.#context = context;
+    this.#suppression = createSuppression({ clock, store, ...config });
+    this.#delivery = deliveryOf(context, this.#suppression);
+    this.#heartbeat = heartbeatOf(context);
+    this.coldStart = coldStartOf(context, this.#suppression);
+  }
+
+  async start(): Promise<void> {
+    const { queues, integrations, senders } = this.#context;
+    await queues.work("deliver", Math.max(4, integrations.length) + 1, async ({ data }) => {
+      if (data.heartbeat) await this.#heartbeat?.round();
+      else await this.#delivery.deliver(String(data.integration));
+    });
+    const send = createDigestJob({ ...this.#context, ...senders, mail: senders.digestMail });
+    await queues.work("digest", 1, createDigestWork({ ...this.#context, send }));
+  }
+
+  /** Everything that fires, with what suppresses it. */
+  firing(): Promise<SuppressibleAlert[]> {
+    return this.#suppression.ofAll();
+  }
+
+  async checkHeartbeat(): Promise<void> {
+    await this.#heartbeat?.look();
+  }
+
+  /** A message under way is sent and settled, and no other is begun. */
+  drain(): void {
+    this.#delivery.drain();
+  }
+
+  stop(): void {
+    this.#delivery.stop();
+    this.#heartbeat?.stop();
+  }
 }
 
-export interface Notifying {
-  /** The summary after a start without memory. */
-  readonly start: ReturnType<typeof createColdStart>;
-  /** Starts the workers of the duty `notify`. */
-  work(): Promise<void>;
-  /** Everything that fires, with what holds it back. */
-  suppressed(): Promise<SuppressibleAlert[]>;
-  checkHeartbeat(): Promise<void>;
-  /** A message under way is sent and written down, and no other is begun. */
-  drain(): void;
-  stop(): void;
-}
-
-/** Nothing runs before `work`. */
-export function createNotifying(deps: NotifyingDeps): Notifying {
-  const { config, clock, log, store, queues, metrics, assigned, integrations, wake, fleet } = deps;
-  const { watch, rules, route } = config;
-  const suppressions = createSuppression({ clock, store, route, inhibitRules: config.inhibitRules });
-  const delivery = createDeliver({
-    clock,
-    log,
-    groups: store.groups,
-    senders: deps.senders,
-    externalUrl: config.http.externalUrl,
-    stormMs: watch.statusIntervalMs,
-    suppressions: (claims) => suppressions.ofGroups(claims),
-    annotate: createAnnotate({ ...store, log }),
-    toRefusal: deps.toRefusal,
-    wake,
+/** What deliveries count. */
+export function deliveryMetrics(metrics: Metrics): Pick<DeliverDeps, "notified" | "failed" | "suppressed"> {
+  return {
     notified: ({ receiver, type }, _reason, latency) => metrics.notified(receiver, type, latency),
     failed: ({ receiver, type }, code) => metrics.notifyFailed(receiver, type, code),
     suppressed: ({ receiver }, why) => metrics.suppressed(receiver, why),
+  };
+}
+
+function deliveryOf(context: JobContext, suppression: Suppression): Delivery {
+  const { log, store, config, senders, metrics, statusIntervalMs } = context;
+  return createDeliver({
+    ...context,
+    groups: store.groups,
+    senders: senders.byId,
+    externalUrl: config.http.externalUrl,
+    stormMs: statusIntervalMs,
+    suppressions: (claims) => suppression.ofGroups(claims),
+    annotate: createAnnotate({ ...store, log }),
+    toRefusal: senders.toRefusal,
+    ...deliveryMetrics(metrics),
   });
+}
 
-  const heartbeat =
-    config.heartbeat &&
-    deps.callHeartbeat &&
-    createHeartbeat({
-      clock,
-      log,
-      queues,
-      store: store.shards,
-      intervalMs: config.heartbeat.intervalMs,
-      statusIntervalMs: watch.statusIntervalMs,
-      requestTimeoutMs: config.service.requestTimeoutMs,
-      takeLease: store.heartbeatLease,
-      call: deps.callHeartbeat,
-      beat: metrics.heartbeat,
-    });
+function heartbeatOf(context: JobContext): ReturnType<typeof createHeartbeat> | undefined {
+  const { config, store, metrics, heartbeat } = context;
+  if (!config.heartbeat || !heartbeat) return undefined;
+  return createHeartbeat({
+    ...context,
+    store: store.shards,
+    intervalMs: config.heartbeat.intervalMs,
+    requestTimeoutMs: config.service.requestTimeoutMs,
+    takeLease: store.heartbeatLease,
+    call: (signal) => heartbeat.call(signal),
+    beat: metrics.heartbeat,
+  });
+}
 
-  const start = createColdStart({
-    clock,
-    log,
+function coldStartOf(context: JobContext, suppression: Suppression): ReturnType<typeof createColdStart> {
+  const { store, integrations } = context;
+  const idsOf = (all: readonly Integration[]) => all.map(({ id }) => id);
+  return createColdStart({
+    ...context,
     start: store.start,
     store: store.shards,
     groups: store.groups,
-    assigned,
-    integrations: integrations.filter((one) => !isProgram(one)).map(({ id }) => id),
-    waiting: integrations.map(({ id }) => id),
-    rules,
-    statusIntervalMs: watch.statusIntervalMs,
-    suppressed: () => suppressions.ofAll(),
-    wake,
+    integrations: idsOf(integrations.filter((one) => !isProgram(one))),
+    waiting: idsOf(integrations),
+    suppressed: () => suppression.ofAll(),
   });
-  const sendDigest = createDigestJob({ ...deps, fleet, mail: deps.digestMail });
-
-  return {
-    start,
-    suppressed: () => suppressions.ofAll(),
-    checkHeartbeat: async () => void (await heartbeat?.look()),
-    drain: () => delivery.drain(),
-
-    async work() {
-      await queues.work("deliver", Math.max(4, integrations.length) + 1, async ({ data }) => {
-        if (data.heartbeat) await heartbeat?.round();
-        else await delivery.deliver(String(data.integration));
-      });
-      await queues.work("digest", 1, createDigestWork({ clock, log, queues, send: sendDigest }));
-    },
-
-    stop() {
-      delivery.stop();
-      heartbeat?.stop();
-    },
-  };
 }

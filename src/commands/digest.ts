@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Command } from "commander";
-import { createIntegrations } from "../app/integrations.ts";
+import { createSenders } from "../app/integrations.ts";
 import { openRedis } from "../app/open-redis.ts";
 import type { Config, DigestConfig } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";
@@ -129,7 +129,7 @@ const lineOf = ({ to, accepted, problem }: Told) =>
   `${to}: ${accepted ? "accepted" : `not accepted: ${problem}`}\n`;
 
 async function sendNow(config: Config, digest: DigestConfig, rendered: MadeDigest): Promise<Told[]> {
-  const channels = createIntegrations(config, silentLogger);
+  const channels = createSenders(config, silentLogger);
   const told: Told[] = [];
   try {
     for (const to of digest.to) {

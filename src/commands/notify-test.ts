@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { Command } from "commander";
 import { fingerprint } from "../alerting/fingerprint.ts";
 import type { Notification } from "../alerting/notification.ts";
-import { createIntegrations } from "../app/integrations.ts";
+import { createSenders } from "../app/integrations.ts";
 import { configFile, loadConfig } from "../config/load.ts";
 import type { Sender } from "../deliver/deliver.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -29,7 +29,7 @@ export function notifyTestCommand(io: CommandIo): Command {
         io.stderr.write(`lenswatch: there is no receiver "${name}"; the configuration has ${names}\n`);
         return io.setExitCode(2);
       }
-      const channels = createIntegrations(config, silentLogger);
+      const channels = createSenders(config, silentLogger);
       try {
         const mine = [...channels.byId.values()].filter(({ integration }) => integration.receiver === name);
         const told: Told[] = [];

@@ -337,7 +337,7 @@ describeWithRedis("a canary in the place of every secret", () => {
     onTestFinished(() => void daemon.end("SIGKILL"));
     onTestFailed(() => void process.stderr.write(daemon.text.slice(-6000)));
     const { address } = (await daemon.logged("listening")) as unknown as { address: string };
-    await daemon.logged("watching");
+    await daemon.logged("started");
     await pictured(stage);
 
     const [camera] = simulator.world.recordings;
@@ -353,7 +353,7 @@ describeWithRedis("a canary in the place of every secret", () => {
 
     // From files to the text itself; then what cannot be taken; each by SIGHUP.
     await writeFile(daemon.file, stage.text);
-    await logs(daemon, "the configuration was read again and says the same", () => daemon.signal("SIGHUP"));
+    await logs(daemon, "configuration reloaded, nothing changed", () => daemon.signal("SIGHUP"));
     const wrongRedis = stage.text.replaceAll(redisPassword, CANARIES.wrongRedisPassword);
     const broken = {
       "another password of Redis": wrongRedis,
@@ -367,8 +367,8 @@ describeWithRedis("a canary in the place of every secret", () => {
       await writeFile(daemon.file, config);
       const taken = config === wrongRedis;
       const msg = taken
-        ? "these keys changed too: they take effect at the next start"
-        : "the configuration was refused; the one before stays in force";
+        ? "these keys changed: they take effect at the next start"
+        : "configuration refused, keeping the active one";
       await logs(daemon, msg, () => daemon.signal("SIGHUP"));
       shown.set(`check-config with ${name}`, await command(["check-config", "--config", daemon.file]));
     }

@@ -216,7 +216,7 @@ time_intervals:
     const [dark, later] = cameras(stage);
     goesDark(stage, dark);
     const replicas = await Promise.all([1, 2, 3].map(() => startDaemon(stage.config)));
-    await Promise.all(replicas.map((replica) => replica.logged("watching")));
+    await Promise.all(replicas.map((replica) => replica.logged("started")));
     await pictured(stage);
     goesDark(stage, later);
     await Promise.all([stage.slack.next(), stage.mail.next()]);
@@ -314,7 +314,7 @@ time_intervals:
     const random = seededRandom(7);
     for (let kill = 0; kill < KILLS; kill++) {
       const daemon = await startDaemon(stage.config);
-      await daemon.logged("watching");
+      await daemon.logged("started");
       await sleep(random() * 1_200);
       await daemon.end("SIGKILL");
     }

@@ -111,7 +111,7 @@ describeWithRedis("a daemon with a Redis of its own", () => {
       daemon.stdout?.on("data", (chunk) => {
         log += chunk;
       });
-      await until("it watches", () => log.includes('"msg":"watching"'));
+      await until("it watches", () => log.includes('"msg":"started"'));
       const { password } = JSON.parse(await readFile(join(dir, "data", "redis.json"), "utf8"));
       const lines = await commandLines(daemon.pid ?? 0);
       expect(lines).toHaveLength(2);

@@ -193,7 +193,7 @@ describeWithRedis("alerts from outside", () => {
       await until("that is written down", isTold("first"));
       expect(await first.end("SIGKILL")).toBe("SIGKILL");
       const second = await startDaemon(stage.config);
-      await second.logged("watching");
+      await second.logged("started");
       const app = { address: `http://127.0.0.1:${port}` };
       const restarted = Date.now();
       await until("Prometheus has sent it again", async () =>

@@ -71,7 +71,7 @@ describeWithRedis("several replicas on one Redis", () => {
     await watch.app.stop().catch(() => {});
     const first = await startDaemon(watch.config);
     const { address } = await first.logged("listening");
-    await first.logged("watching");
+    await first.logged("started");
     await until("the first exposes", () => exposesFleet({ address: String(address) }));
     const second = await watch.join();
     expect(await exposesFleet(second)).toBe(false);
@@ -137,7 +137,7 @@ describeWithRedis("several replicas on one Redis", () => {
     const next = await startDaemon(
       stage.config.replace("group_by: [location_id]", "group_by: [recording_id]"),
     );
-    await next.logged("watching");
+    await next.logged("started");
     stage.simulator.world.setStatus(second.id, "offline");
     expect(await old.end("SIGTERM")).toBe(0);
     await stage.slack.waitFor(({ shown }) => shown.includes(second.name));

@@ -57,7 +57,7 @@ describeWithRedis("why", () => {
     await daemon.end("SIGKILL");
     daemon = await startDaemon(stage.config);
     address = await addressOf(daemon);
-    await daemon.logged("watching");
+    await daemon.logged("started");
     simulator.world.setStatus(camera.id, "online");
     await until("both were told its end", async () => {
       const items = await timeline(address, camera.id);
@@ -132,7 +132,7 @@ describeWithRedis("why", () => {
     stage.config = stage.config.replace(/\n {4}slack_configs.*/, "");
     daemon = await startDaemon(stage.config);
     const address = await addressOf(daemon);
-    await daemon.logged("watching");
+    await daemon.logged("started");
     simulator.faults.set("error_payload", { endpoint: "status/uptime" });
     await until("the service fires", async () =>
       along(await timeline(address, camera.id), "ServiceUnreachable").includes("firing"),

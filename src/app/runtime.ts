@@ -1,0 +1,107 @@
+/** What outlives every configuration: Redis, queues, metrics, and this replica's membership. */
+import type { Redis } from "ioredis";
+import { Registry } from "prom-client";
+import { skipReasons } from "../alerting/needs-update.ts";
+import { heartbeatOutcomes } from "../cluster/heartbeat.ts";
+import { createQueues, type Queues, queueNames } from "../cluster/queues.ts";
+import { createReplicas, type Replicas, type RoleOption } from "../cluster/replicas.ts";
+import type { Config } from "../config/config.ts";
+import type { SelfAlertState } from "../health/evaluate-self.ts";
+import { type Clock, correctedClock, type Instant, steadyClock } from "../lib/clock.ts";
+import type { Closer } from "../lib/closer.ts";
+import type { Logger } from "../lib/log.ts";
+import { readVersion } from "../lib/version.ts";
+import { createMetrics, type Metrics } from "../metrics/metrics.ts";
+import { protocolErrorKinds, serviceEndpoints, serviceErrorCodes } from "../service/service.ts";
+import { createConfirm } from "../store/confirm.ts";
+import { confirmWrites } from "../store/redis-client.ts";
+import { createSelfAlertStore, type SelfAlertStore } from "../store/self-alerts.ts";
+import { createStore, type Store } from "../store/store.ts";
+import { openRedis } from "./open-redis.ts";
+
+export interface Runtime {
+  readonly log: Logger;
+  /** The local clock, corrected by the offset to Redis `TIME`. */
+  readonly clock: ReturnType<typeof correctedClock>;
+  readonly redis: Redis;
+  readonly store: Store;
+  readonly selfAlerts: SelfAlertStore<SelfAlertState>;
+  readonly queues: Queues;
+  readonly registry: Registry;
+  readonly metrics: Metrics;
+  readonly replicas: Replicas;
+  /** By endpoint of the service, whether it answers; for readiness. */
+  readonly serviceUp: Map<string, boolean>;
+  /** A sweep was attempted, by this replica or another. */
+  attempted(at: Instant): void;
+  lastAttemptAt(): Instant | undefined;
+}
+
+/** Opens everything; each teardown is registered beside its construction. Throws StoreError without an embedded Redis. */
+export async function openRuntime(
+  options: {
+    readonly config: Config;
+    readonly log: Logger;
+    readonly role: RoleOption;
+    readonly clock?: Clock;
+  },
+  closer: Closer,
+): Promise<Runtime> {
+  const { config, log, role, clock: own } = options;
+  const clock = own ? { now: () => own.now(), correct: () => {} } : correctedClock(steadyClock());
+  const opened = await openRedis(config.redis, log.child({ component: "redis" }));
+  closer.add("embedded Redis", () => opened.close(), 2_500);
+  const redis = opened.connect("lenswatch");
+  closer.add("Redis", () => redis.disconnect());
+  const confirm = opened.canFailOver
+    ? createConfirm(() => confirmWrites(redis, store.keys.replicas), log)
+    : undefined;
+  const store: Store = createStore(redis, config.redis.prefix, {
+    confirm,
+    historyMs: config.watch.historyMs,
+  });
+  const registry = new Registry();
+  const replicas = createReplicas({ store: store.replicas, clock, log, roleOption: role });
+  closer.add("replica", () => (redis.status === "ready" ? replicas.leave() : undefined), 1_000);
+  return {
+    log,
+    clock,
+    redis,
+    store,
+    selfAlerts: createSelfAlertStore<SelfAlertState>(redis, store.keys, {}),
+    queues: createQueues({
+      connect: opened.connect,
+      prefix: store.keys.queuePrefix,
+      log: log.child({ component: "queues" }),
+      onFailed: (queue, err) => log.error({ err, queue }, "job failed, the next one tries again"),
+    }),
+    registry,
+    metrics: createMetrics(registry, { version: readVersion(), known: knownLabels(config) }),
+    replicas,
+    serviceUp: new Map(),
+    ...newestAttempt(),
+  };
+}
+
+function newestAttempt(): Pick<Runtime, "attempted" | "lastAttemptAt"> {
+  let newest: Instant | undefined;
+  return {
+    attempted(at) {
+      newest = Math.max(newest ?? at, at);
+    },
+    lastAttemptAt: () => newest,
+  };
+}
+
+/** Label values that are exposed as 0 from the first scrape on. */
+function knownLabels({ heartbeat }: Config) {
+  return {
+    endpoints: serviceEndpoints,
+    outcomes: ["ok", ...serviceErrorCodes],
+    protocolErrors: protocolErrorKinds,
+    suppressReasons: skipReasons,
+    queues: queueNames,
+    heartbeats: heartbeat ? heartbeatOutcomes : [],
+    integrations: [],
+  };
+}

@@ -1,0 +1,68 @@
+/** What one configuration builds: the service's client, the integrations and the engine. */
+import type { Config } from "../config/config.ts";
+import { createHeartbeatCall, type HeartbeatCall } from "../notify/heartbeat.ts";
+import { createService, type Service } from "../service/service.ts";
+import { Engine } from "./engine.ts";
+import { createSenders, type Senders } from "./integrations.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** Everything of a configuration but the work itself. */
+export interface Configured {
+  readonly config: Config;
+  /** The integrations opened, ready to send. */
+  readonly senders: Senders;
+  readonly service: Service;
+  /** Undefined without `heartbeat`. */
+  readonly heartbeat: HeartbeatCall | undefined;
+}
+
+export interface Setup extends Configured {
+  readonly engine: Engine;
+}
+
+/** Nothing runs before the engine is started. The service's client is reused where its section did not change. */
+export function buildSetup(runtime: Runtime, config: Config, before?: Setup): Setup {
+  const isSameService = before && isSame(before.config.service, config.service);
+  return withEngine(runtime, {
+    config,
+    senders: createSenders(config, runtime.log.child({ component: "notify" })),
+    heartbeat: config.heartbeat && createHeartbeatCall(config.heartbeat),
+    service: isSameService ? before.service : openService(runtime, config),
+  });
+}
+
+/** The same parts with a new engine. */
+export function withEngine(runtime: Runtime, { config, senders, service, heartbeat }: Configured): Setup {
+  const configured = { config, senders, service, heartbeat };
+  return { ...configured, engine: new Engine({ ...runtime, ...configured }) };
+}
+
+/** Closes what `setup` opened, but for a service that `after` goes on with. */
+export async function closeSetup(setup: Setup, after?: Setup): Promise<void> {
+  await setup.senders.close();
+  await setup.heartbeat?.close();
+  if (setup.service !== after?.service) await setup.service.close();
+}
+
+function openService(runtime: Runtime, config: Config): Service {
+  const { clock, log } = runtime;
+  return createService({ config: config.service, clock, log, observer: observerOf(runtime) });
+}
+
+function observerOf({ metrics, serviceUp }: Pick<Runtime, "metrics" | "serviceUp">) {
+  return {
+    ...metrics,
+    request(endpoint: string, outcome: string, seconds: number) {
+      metrics.request(endpoint, outcome, seconds);
+      const answers = outcome === "ok" || outcome === "bad_request";
+      if (outcome === "closed") return;
+      serviceUp.set(endpoint, answers);
+      metrics.serviceUp(endpoint, answers);
+    },
+  };
+}
+
+/** Whether two parts of configurations have the same content. */
+export function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
