@@ -36,7 +36,7 @@ export interface Fleet {
   readonly scheduled: readonly Zone[];
   /** For how long their hours are to be known. */
   readonly span: Span;
-  /** Whether a killed Redis is followed by its replica, instead of coming back with what it knew. */
+  /** Whether a killed Redis is followed by its replica, instead of recovering with what it knew. */
   readonly failover: boolean;
 }
 

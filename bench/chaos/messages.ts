@@ -24,7 +24,7 @@ export interface Telling {
   readonly integration: string;
   /** Number of the message, the same for all its lines. */
   readonly message: number;
-  /** The name as shown: a recording's, `The service`, or an integration's. */
+  /** The name as shown: a recording's, `Analytics service`, or an integration's. */
   readonly subject: string;
   readonly says: Says;
   /** How long it has lasted or had lasted, ms, rounded down to the second (from ten minutes on: to the minute). */
@@ -54,7 +54,7 @@ export interface Read {
   readonly unreadable: readonly string[];
 }
 
-const HEADING = /^(New|Still going on|Recovered|Over) \((\d+)\)$/;
+const HEADING = /^(New|Still firing|Recovered|Resolved) \((\d+)\)$/;
 const CUT = /^and [\d,]+ more|too many to list here/;
 
 /** The lines of a Slack message, as its blocks show them. */
@@ -117,16 +117,17 @@ function readEntries(title: string, entries: readonly Entry[]): Read {
 /** What the entries under a heading are about, as far as it says so. */
 function ongoingIn(title: string, heading: string | undefined): "firing" | "still" | "recovered" {
   const isOver =
-    /^(Recovered|Over|Steady again|No longer watched|Expired|Rule removed)|— (?:recovered after|then) /.test(
+    /^(Recovered|Resolved|Steady again|No longer watched|Expired|Rule removed)|— (?:recovered after|then) /.test(
       title,
     );
-  if (heading === "Recovered" || heading === "Over" || (heading === undefined && isOver)) return "recovered";
-  return heading === "Still going on" || title.startsWith("Reminder") ? "still" : "firing";
+  if (heading === "Recovered" || heading === "Resolved" || (heading === undefined && isOver))
+    return "recovered";
+  return heading === "Still firing" || title.startsWith("Reminder") ? "still" : "firing";
 }
 
 /** A line about one subject: its own, or that of a location where it is the only one. */
 const ONE =
-  /^(?:(?<name>.+?) )??(?:(?<recovered>recovered, (?:was|messages) )|steady again: (?<state>\w+)|(?<flapping>flapping\b)|(?<late>(?:was|messages) \w.*, recovered since\b)|(?<ended>no longer watched; |its rule was removed; |expired, |(?:was|messages) .*, then (?:no longer|its rule|expired))|(?<firing>(?:offline|out of reach|messages do not get out) since\b))/;
+  /^(?:(?<name>.+?) )??(?:(?<recovered>recovered, was )|steady again: (?<state>\w+)|(?<flapping>flapping\b)|(?<late>was \w.*, recovered since\b)|(?<ended>no longer watched; |its rule was removed; |expired, |was .*, then (?:no longer|its rule|expired))|(?<firing>(?:offline|unreachable|notifications failing) since\b))/;
 
 function readEntry(ongoing: Says, { name, facts }: Entry): Line | undefined {
   if (COUNT.test(facts)) return undefined;
@@ -168,7 +169,7 @@ function totalOf(title: string): Read["total"] {
   const offline = /([\d,]+) (?:recordings? )?(?:still )?offline/.exec(title);
   const back = /^Recovered: (?:[\d,]+ locations?, )?([\d,]+) recordings?/.exec(title);
   if (back) return { back: numberOf(back[1]) };
-  return offline && !/^(Steady|Over)/.test(title) ? { offline: numberOf(offline[1]) } : {};
+  return offline && !/^(Steady|Resolved)/.test(title) ? { offline: numberOf(offline[1]) } : {};
 }
 
 function numberOf(text = ""): number {

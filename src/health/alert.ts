@@ -16,13 +16,14 @@ export type EndReason = (typeof endReasons)[number];
 export const subjectKinds = ["recording", "location", "service", "integration", "external"] as const;
 export type SubjectKind = (typeof subjectKinds)[number];
 
+/** An annotation that every rule has, its own or a generated one. */
+export type GeneratedAnnotation = "summary" | "description";
+
 /** What was seen when the alert was last judged; for display, never for a decision. */
 export interface AlertFacts {
   /** IANA zone the times are shown in. */
   readonly timezone: string;
   readonly problem?: ProblemKind | undefined;
-  /** The description is the rule's own annotation, not generated from these facts. */
-  readonly describedByRule?: boolean | undefined;
   readonly averageQuality?: number | undefined;
   readonly overallUptime?: number | undefined;
   readonly lastSeenAt?: Instant | undefined;
@@ -35,6 +36,8 @@ export interface AlertFacts {
   readonly schedule?: "outside" | "unknown" | undefined;
   /** Outside the schedule, and the rule respects that: it does not end, and is not said again. */
   readonly paused?: boolean | undefined;
+  /** Generated annotations that repeat the subject, the problem and the figures; never text that a rule sets. */
+  readonly restated?: readonly GeneratedAnnotation[] | undefined;
   /** location_offline: how many recordings are offline, of how many known. */
   readonly offline?: number | undefined;
   readonly of?: number | undefined;

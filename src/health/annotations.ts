@@ -1,7 +1,7 @@
 /** Labels and annotations of an alert, as they are frozen when it becomes pending. Plain text, no markup. */
 import type { Instant } from "../lib/clock.ts";
 import { isoMinute } from "../lib/format.ts";
-import type { Labels } from "./alert.ts";
+import type { GeneratedAnnotation, Labels } from "./alert.ts";
 import type { Rule } from "./rule.ts";
 import type { Inventory } from "./shard-state.ts";
 
@@ -70,7 +70,7 @@ export function locationAnnotations(
   );
 }
 
-/** Whether it is the description a dark location is given: what is said of the location now says more. */
-export function isExtentAtStart(description: string | undefined): boolean {
-  return /^\d+ of \d+ recordings offline since \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/.test(description ?? "");
+/** Those of the given annotations that are generated, because the rule sets none of that name. */
+export function generatedOf(rule: Rule, names: readonly GeneratedAnnotation[]): GeneratedAnnotation[] {
+  return names.filter((name) => !Object.hasOwn(rule.annotations, name));
 }

@@ -140,7 +140,7 @@ function applyRule(
     const alert = toAlert(
       evaluator.subject,
       rule.id,
-      { ...state, facts: withOrigin(factsOf(evaluator, rule), state.facts) },
+      { ...state, facts: withFrozen(factsOf(evaluator, rule), state.facts) },
       moment.now,
     );
     const endsAt = moment.now - stepped.elapsedMs;
@@ -196,7 +196,7 @@ function advance(
   out: Outcomes,
 ): AlertState {
   const known = factsOf(evaluator, rule);
-  const facts = state ? withOrigin(known, state.facts) : known;
+  const facts = state ? withFrozen(known, state.facts) : known;
   const moved = state ? { ...state, ...progress, facts } : open(evaluator, rule, progress, facts);
   if (outcome === "firing") {
     out.transitions.push({ kind: "firing", alert: toAlert(evaluator.subject, rule.id, moved, now) });
@@ -210,16 +210,15 @@ function factsOf(evaluator: Evaluator, rule: Rule): AlertFacts {
   return { ...evaluator.facts(rule), problem: problemOf(rule.when) };
 }
 
-/** Annotations are frozen when an alert begins, and with them the fact of whose they are. */
-function withOrigin(facts: AlertFacts, { describedByRule }: AlertFacts): AlertFacts {
-  return describedByRule ? { ...facts, describedByRule } : facts;
+/** Annotations are frozen when an alert begins, and with them which of them are restated. */
+function withFrozen(facts: AlertFacts, { restated }: AlertFacts): AlertFacts {
+  return { ...facts, restated };
 }
 
 function open(evaluator: Evaluator, rule: Rule, progress: Progress, facts: AlertFacts): AlertState {
   const startsAt = evaluator.startsAt(rule);
   const { labels, annotations } = evaluator.describe(rule, startsAt);
-  const origin = rule.annotations.description === undefined ? {} : { describedByRule: true };
-  return { ...progress, startsAt, labels, annotations, facts: { ...facts, ...origin } };
+  return { ...progress, startsAt, labels, annotations, facts };
 }
 
 /** People count on these; a drifting quality is not worth a write. */

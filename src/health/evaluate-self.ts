@@ -4,7 +4,7 @@
  */
 import type { Instant } from "../lib/clock.ts";
 import type { Labels, SubjectKind } from "./alert.ts";
-import { annotationsOf, labelsOf } from "./annotations.ts";
+import { annotationsOf, generatedOf, labelsOf } from "./annotations.ts";
 import { applyRules, type Evaluator, endAlerts } from "./apply-rules.ts";
 import type { Decision, Outcomes, Subject, Transition } from "./evaluation.ts";
 import type { Rule } from "./rule.ts";
@@ -149,7 +149,12 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
     defersResolve: (rule, overSince) =>
       isUnreachable(rule) && sweeps.failed.some(({ attemptedAt }) => attemptedAt < overSince),
     startsAt: (rule) => lastGoodAt(causes(rule), context.now),
-    facts: (rule) => ({ timezone: "UTC", detail: detail(rule) }),
+    facts: (rule) => ({
+      timezone: "UTC",
+      detail: detail(rule),
+      // The other summaries name the part that does not answer.
+      restated: isUnreachable(rule) || !(stale || listFailing) ? generatedOf(rule, ["summary"]) : [],
+    }),
     describe(rule) {
       const partly = stale ? STALE_UPTIMES : listFailing ? LIST_FAILING : PARTLY_UNREACHABLE;
       return describe(rule, {}, isUnreachable(rule) ? UNREACHABLE : partly, detail(rule));

@@ -1,6 +1,6 @@
 /** What a location's recordings, taken together, say about each rule. */
 import type { AlertFacts } from "./alert.ts";
-import { locationAnnotations, locationLabels } from "./annotations.ts";
+import { generatedOf, locationAnnotations, locationLabels } from "./annotations.ts";
 import type { Evaluator } from "./apply-rules.ts";
 import { type Count, emptyTally, type Tally } from "./census.ts";
 import type { Rule } from "./rule.ts";
@@ -21,6 +21,7 @@ export function locationEvaluator(id: string, count: Count | undefined, inventor
     startsAt: (rule) => darkSince(rule, tallyFor(rule, count)),
     facts: (rule): AlertFacts => ({
       timezone: timezone ?? "UTC",
+      restated: generatedOf(rule, ["summary", "description"]),
       ...extent(rule),
       ...offlineNames(tallyFor(rule, count), inventory),
     }),

@@ -1,9 +1,7 @@
 /** What can be wrong, and what it is called wherever people read of it. */
 import { recordingProblems } from "./recording-conditions.ts";
 
-export interface ProblemWords {
-  /** The default rule that watches it: what is counted together in a message. */
-  readonly rule: string;
+interface ProblemWords {
   /** By itself: `Low quality`. */
   readonly name: string;
 }
@@ -20,10 +18,10 @@ export interface RecordingProblemWords extends ProblemWords {
 /** What an alert says is wrong, whatever its rule is called. */
 export const problems = {
   ...recordingProblems,
-  location_offline: { rule: "LocationOffline", name: "Location offline" },
-  service_unreachable: { rule: "ServiceUnreachable", name: "Service out of reach" },
-  service_partly_unreachable: { rule: "ServicePartlyUnreachable", name: "Service partly out of reach" },
-  notifications_failing: { rule: "NotificationsFailing", name: "Messages do not get out" },
+  location_offline: { name: "Location offline" },
+  service_unreachable: { name: "Service unreachable" },
+  service_partly_unreachable: { name: "Service partly unreachable" },
+  notifications_failing: { name: "Notifications failing" },
 } as const satisfies Record<string, ProblemWords>;
 
 /** One read from Redis may be another version's, and in none of these words. */

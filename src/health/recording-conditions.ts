@@ -31,42 +31,36 @@ export type RecordingCondition =
 /** What alerts of these kinds say is wrong, and how messages and pages put it. */
 export const recordingProblems = {
   offline: {
-    rule: "RecordingOffline",
     name: "Offline",
     adjective: "offline",
     short: "offline",
     was: "was offline",
   },
   degraded: {
-    rule: "RecordingDegraded",
     name: "Degraded",
     adjective: "degraded",
     short: "degraded",
     was: "was degraded",
   },
   low_quality: {
-    rule: "LowQuality",
     name: "Low quality",
     adjective: "with low quality",
     short: "quality low",
     was: "had low quality",
   },
   low_uptime: {
-    rule: "LowUptime",
     name: "Low uptime",
     adjective: "with low uptime",
     short: "uptime low",
     was: "had low uptime",
   },
   missing: {
-    rule: "RecordingMissing",
     name: "Missing",
     adjective: "missing",
     short: "missing",
     was: "was missing",
   },
   flapping: {
-    rule: "RecordingFlapping",
     name: "Flapping",
     adjective: "flapping",
     short: "flapping",

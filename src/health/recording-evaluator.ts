@@ -2,8 +2,8 @@
 
 import type { Instant } from "../lib/clock.ts";
 import { isoMinute } from "../lib/format.ts";
-import type { AlertFacts, Labels } from "./alert.ts";
-import { annotationsOf, recordingLabels } from "./annotations.ts";
+import type { AlertFacts, GeneratedAnnotation, Labels } from "./alert.ts";
+import { annotationsOf, generatedOf, recordingLabels } from "./annotations.ts";
 import type { Evaluator } from "./apply-rules.ts";
 import { kindOf, type RecordingContext, type Sample, watchesRecordings } from "./recording-conditions.ts";
 import type { Rule } from "./rule.ts";
@@ -25,12 +25,13 @@ export function recordingEvaluator(sample: Sample, context: RecordingContext): E
     isPaused,
     startsAt: ({ when }) =>
       (watchesRecordings(when) ? kindOf(when).startsAt?.(state, context) : undefined) ?? context.now,
-    facts: ({ when }) => ({
+    facts: (rule) => ({
       timezone:
         inventory.recording(state.id)?.timezone ?? inventory.location(state.locationId)?.timezone ?? "UTC",
+      restated: restated(rule),
       averageQuality: state.averageQuality,
       lastSeenAt: state.lastSeenAt,
-      ...(watchesRecordings(when) ? kindOf(when).facts?.(when, state, context) : {}),
+      ...(watchesRecordings(rule.when) ? kindOf(rule.when).facts?.(rule.when, state, context) : {}),
       ...scheduleFacts(context.scheduleOf(state.id)),
     }),
     describe(rule, startsAt) {
@@ -61,6 +62,13 @@ function annotations(
       ? ` Its uploading schedule began at ${isoMinute(began)}; before, nothing was expected of it.`
       : "";
   return annotationsOf(rule, summary, description + expected);
+}
+
+/** A threshold stands in both generated annotations: the summary repeats it only where the description has it too. */
+function restated(rule: Rule): GeneratedAnnotation[] {
+  const generated = generatedOf(rule, ["summary", "description"]);
+  if ("below" in rule.when && !generated.includes("description")) return [];
+  return generated.filter((name) => name === "summary");
 }
 
 function scheduleFacts(schedule: ScheduleState | undefined): Pick<AlertFacts, "schedule"> {

@@ -1,49 +1,47 @@
 /**
- * A notification in words, before any channel's markup: what all channels say, and say alike. Every text here is one
- * plain line, cleaned of control characters but not escaped; escaping is the channel's.
+ * A notification as text, the same for all channels. Every text is one plain line, cleaned of control characters but
+ * not escaped: escaping depends on the channel's markup.
  */
 import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/notification.ts";
 import { count, counted } from "../lib/format.ts";
 import { timesSeenAt } from "../lib/when.ts";
-import { byLocation, type Entry, endedEntry, firingEntry, locationEntry } from "./entry.ts";
-import { isBack, isSteady } from "./flapping.ts";
+import { isBack, isSteady } from "./ending.ts";
+import { byLocation, endedEntry, firingEntry, locationEntry, type MessageEntry } from "./entry.ts";
 import { type Link, overviewLink } from "./link.ts";
 import { clean, locationName } from "./name.ts";
-import { problemOf } from "./problem.ts";
 import { titleOf } from "./title.ts";
+import { wordingOf } from "./wording.ts";
 
-/** What the colour says. Only what has recovered as a whole is `recovered`; what ended otherwise is `info`. */
+/** What the colour stands for. `recovered`: everything has recovered; alerts that ended otherwise are `info`. */
 export type Tone = "critical" | "warning" | "info" | "recovered";
 
-export interface Message {
+export interface AlertMessage {
   /** What and where: subject, first line, lock screen. */
   readonly title: string;
   readonly tone: Tone;
   /** Whole sentences before the list. */
   readonly lead: readonly string[];
-  readonly sections: readonly Section[];
-  /** Lines on all that fires alike, said once after the sections instead of with each entry. */
+  readonly sections: readonly MessageSection[];
+  /** Notes that all firing entries share, after the sections instead of with each entry. */
   readonly common: readonly string[];
   /** The status page; undefined where no address of it is configured. */
   readonly overview: Link | undefined;
 }
 
-export interface Section {
-  /** Undefined where the title says it all. */
+export interface MessageSection {
+  /** Undefined where the title suffices. */
   readonly heading: string | undefined;
-  /** The first of them, as many as were asked for. */
-  readonly entries: readonly Entry[];
-  /** How many there are in all. */
+  /** The first ones, up to the limit. */
+  readonly entries: readonly MessageEntry[];
   readonly total: number;
-  /** What is counted: `alert` or `location`. */
   readonly unit: "alert" | "location";
 }
 
-/** More alerts than this at more than one location are told by location. */
+/** More alerts than this, at more than one location, are listed by location. */
 const BY_LOCATION_ABOVE = 20;
 
 /** The message; each section holds at most `limit` entries, counts are always of all. */
-export function messageOf(notification: Notification, limit: number): Message {
+export function messageOf(notification: Notification, limit: number): AlertMessage {
   const firing = firingSections(notification, limit);
   const common = commonNotes(firing, notification);
   return {
@@ -74,21 +72,20 @@ function toneOf({ reason, firing, resolved }: Notification): Tone {
 }
 
 function leadOf({ reason, receiver, firing, start }: Notification): string[] {
-  if (reason === "test")
-    return [`This is a test of the receiver ${clean(receiver)}. Nothing is wrong, and nothing needs doing.`];
-  const meanings = new Set(firing.flatMap((alert) => problemOf(alert).meaning ?? []));
-  return [...startLead(start), ...meanings];
+  if (reason === "test") return [`This is a test of the receiver ${clean(receiver)}. No action is needed.`];
+  const meanings = new Set(firing.flatMap((alert) => wordingOf(alert).meaning ?? []));
+  return [...coldStartLead(start), ...meanings];
 }
 
-/** What every one of several alerts of one location notes. */
-function commonNotes(sections: readonly Section[], { firing }: Notification): string[] {
+/** Notes that several alerts of one location share. */
+function commonNotes(sections: readonly MessageSection[], { firing }: Notification): string[] {
   const [first, ...others] = sections.flatMap(({ entries }) => entries);
   const places = new Set(firing.map((alert) => locationName(alert)));
   if (!first || others.length === 0 || places.size > 1) return [];
   return first.notes.filter((note) => others.every(({ notes }) => notes.includes(note)));
 }
 
-function without(section: Section, common: readonly string[]): Section {
+function without(section: MessageSection, common: readonly string[]): MessageSection {
   if (common.length === 0) return section;
   const entries = section.entries.map((entry) => ({
     ...entry,
@@ -97,43 +94,43 @@ function without(section: Section, common: readonly string[]): Section {
   return { ...section, entries };
 }
 
-/** What the summary of a start means for what was told before it. */
-function startLead(start: ColdStartFacts | undefined): string[] {
+/** What a cold start means for earlier notifications. */
+function coldStartLead(start: ColdStartFacts | undefined): string[] {
   if (!start) return [];
   const { complete, unsettled, suppressed } = start;
   return [
     complete
-      ? "What was told before and is not listed here is over, or is told anew once it has been seen for as long as its rule asks."
-      : "Not everything can be seen yet. What was told before and is not listed here may still go on: then it is told anew once it is seen. What is not told anew is over.",
+      ? "Treat earlier alerts that are not listed as resolved. Ongoing problems are sent again when their rule fires."
+      : "Not everything has been read yet. Earlier alerts that are not listed may still be active: they are sent again when their rule fires. Treat the others as resolved.",
     ...(unsettled > 0
-      ? [
-          `${counted(unsettled, "recording")} had trouble too new to be told: it follows if it lasts as long as its rule asks.`,
-        ]
+      ? [`Alerts of ${counted(unsettled, "recording")} are pending: they are sent if their rule fires.`]
       : []),
-    ...(suppressed > 0 ? [`${counted(suppressed, "alert")} held back here: told when that is over.`] : []),
+    ...(suppressed > 0
+      ? [`${counted(suppressed, "alert")} suppressed: sent when the suppression ends.`]
+      : []),
   ];
 }
 
-function firingSections(notification: Notification, limit: number): Section[] {
+function firingSections(notification: Notification, limit: number): MessageSection[] {
   const { reason, firing, resolved } = notification;
   if (reason === "test") return section("Example, not real", firingEntry, firing, notification, limit);
   const added = firing.filter(({ isNew }) => isNew);
   if (added.length === 0 || added.length === firing.length) {
-    const heading = resolved.length === 0 ? undefined : added.length === 0 ? "Still going on" : "New";
+    const heading = resolved.length === 0 ? undefined : added.length === 0 ? "Still firing" : "New";
     return section(heading, firingEntry, firing, notification, limit);
   }
   const known = firing.filter(({ isNew }) => !isNew);
   return [
     ...section("New", firingEntry, added, notification, limit),
-    ...section("Still going on", firingEntry, known, notification, limit),
+    ...section("Still firing", firingEntry, known, notification, limit),
   ];
 }
 
-function endedSections(notification: Notification, limit: number): Section[] {
+function endedSections(notification: Notification, limit: number): MessageSection[] {
   const { reason, firing, resolved } = notification;
   if (reason === "test") return section("Example, not real", endedEntry, resolved, notification, limit);
   const back = resolved.every((alert) => alert.endReason === "recovered" && !isSteady(alert));
-  const heading = firing.length === 0 ? undefined : back ? "Recovered" : "Over";
+  const heading = firing.length === 0 ? undefined : back ? "Recovered" : "Resolved";
   return section(heading, endedEntry, resolved, notification, limit);
 }
 
@@ -143,22 +140,22 @@ function section(
   alerts: readonly NotifiedAlert[],
   { reason, now, externalUrl: base }: Notification,
   limit: number,
-): Section[] {
+): MessageSection[] {
   const context = { now, times: timesSeenAt(now), externalUrl: reason === "test" ? undefined : base };
   if (alerts.length === 0) return [];
-  const places = new Set(alerts.map((alert) => locationName(alert)));
-  if (alerts.length > BY_LOCATION_ABOVE && places.size > 1) {
+  const locationNames = new Set(alerts.map((alert) => locationName(alert)));
+  if (alerts.length > BY_LOCATION_ABOVE && locationNames.size > 1) {
     const locations = byLocation(alerts);
     const entries = locations.slice(0, limit).map((here) => locationEntry(here, context));
     return [{ heading, entries, total: locations.length, unit: "location" }];
   }
-  const inContext = { ...context, withLocation: places.size > 1 };
+  const inContext = { ...context, withLocation: locationNames.size > 1 };
   const entries = alerts.slice(0, limit).map((alert) => toEntry(alert, inContext));
   return [{ heading, entries, total: alerts.length, unit: "alert" }];
 }
 
-/** `and 37 more`, of which `shown` are not. */
-export function restOf({ total, unit }: Section, shown: number): string {
+/** `and 37 more`: those beyond the first `shown`. */
+export function restOf({ total, unit }: MessageSection, shown: number): string {
   const left = count(total - shown);
   const noun = unit === "location" ? (total - shown === 1 ? " location" : " locations") : "";
   return shown === 0 ? `${left}${noun}, too many to list here` : `and ${left} more${noun}`;

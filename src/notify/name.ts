@@ -1,19 +1,19 @@
-/** Names of recordings, places and receivers, made safe to show in one line whatever the service calls them. */
+/** Names of recordings, locations and receivers, safe to show in one line whatever the service calls them. */
 
 import type { Alert } from "../health/alert.ts";
 import { cut, stripControls } from "../lib/text.ts";
 
 /** The longest name shown in a line of its own, in code points. */
-export const NAME_LENGTH = 80;
+const NAME_LENGTH = 80;
 
-/** Of a longer text nobody looks at the rest. */
+/** Longer text is cut before it is cleaned. */
 const LONGEST_READ = 4_000;
 
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
 /**
- * One line of visible text of at most `max` code points. Text that runs from right to left is kept from pulling the
- * figures beside it along (first strong isolate … pop directional isolate).
+ * One line of visible text of at most `max` code points. Right-to-left text is isolated (U+2068 … U+2069), so that the
+ * figures beside it keep their order.
  */
 export function clean(text: string | undefined, max: number = NAME_LENGTH): string {
   const line = cut(
@@ -25,7 +25,7 @@ export function clean(text: string | undefined, max: number = NAME_LENGTH): stri
   return RIGHT_TO_LEFT.test(line) ? `\u2068${line}\u2069` : line;
 }
 
-/** What the alert speaks of: `Till 3`, `Leeds Briggate`, `the service`, `ops / slack`. */
+/** The alert's subject: `Till 3`, `Leeds Briggate`, `Analytics service`, `ops / slack`. */
 export function plainName(alert: Alert, max: number = NAME_LENGTH): string {
   const { labels, subject } = alert;
   switch (subject.kind) {
@@ -34,7 +34,7 @@ export function plainName(alert: Alert, max: number = NAME_LENGTH): string {
     case "location":
       return locationName(alert, max);
     case "service":
-      return "The service";
+      return "Analytics service";
     case "integration":
       return integrationName(alert, max);
     case "external":
@@ -42,7 +42,7 @@ export function plainName(alert: Alert, max: number = NAME_LENGTH): string {
   }
 }
 
-/** What tells it from its like: the recording or the place it names, else its instance, else its name. */
+/** The recording or location it names, else its instance, else its alertname. */
 function externalName({ labels }: Alert, max: number): string {
   const { recording, location, instance, alertname } = labels;
   const [name = "alert"] = [recording, location, instance, alertname]
@@ -51,13 +51,18 @@ function externalName({ labels }: Alert, max: number): string {
   return name;
 }
 
-/** Where it is; empty for what is nowhere. */
+/** What alerts of one location have in common; empty for an alert without a location. */
+export function locationKey(alert: Alert): string {
+  return alert.labels.location_id ?? locationName(alert);
+}
+
+/** The alert's location; empty where it has none. */
 export function locationName({ labels, subject }: Alert, max: number = NAME_LENGTH): string {
   const id = labels.location_id ?? (subject.kind === "location" ? subject.id : "");
   return named("location", labels.location, id, max);
 }
 
-/** A name; `recording 5f…` where there is only its id. */
+/** A name; `recording 5f…` where only the id is known. */
 function named(noun: string, name: string | undefined, id: string, max: number): string {
   const known = name === id ? "" : clean(name, max);
   return known || (id === "" ? "" : `${noun} ${clean(id, max)}`);

@@ -39,7 +39,7 @@ describeWithRedis("a start without memory", () => {
   it.concurrent("is told once at each integration, also where nothing is down, and not after a restart", async () => {
     await using watch = await startWatch();
     const { slack, mail } = watch;
-    const title = "lenswatch starts without memory: nothing is down";
+    const title = "lenswatch started with an empty store: no active alerts";
     expect((await slack.starts.next()).text.split("\n")[0]).toBe(title);
     expect((await mail.starts.next()).subject).toBe(title);
     expect(slack.starts.messages[0]?.shown).toContain(OVER);
@@ -60,7 +60,7 @@ describeWithRedis("a start without memory", () => {
     const { slack, mail } = watch;
     const both = cameras(watch);
     const [said, mailed] = await Promise.all([slack.starts.next(), mail.starts.next()]);
-    expect(mailed.subject).toMatch(/^lenswatch starts without memory: 2 recordings offline · /);
+    expect(mailed.subject).toMatch(/^lenswatch started with an empty store: 2 recordings offline · /);
     for (const text of [said.shown, mailed.text]) {
       for (const { name } of both) expect(text).toContain(name);
       expect(text).toContain(OVER);
@@ -80,7 +80,7 @@ describeWithRedis("a start without memory", () => {
     for: 2s`,
       before: (world) => world.setStatus(world.recordings[0]?.id ?? "", "offline"),
     });
-    expect((await watch.slack.starts.next()).text).toContain("without memory: 1 recording offline");
+    expect((await watch.slack.starts.next()).text).toContain("with an empty store: 1 recording offline");
     comesBack(watch, cameras(watch)[0]);
     expect((await watch.slack.next()).text).toMatch(/^Recovered/);
   });
@@ -101,8 +101,8 @@ describeWithRedis("a start without memory", () => {
       },
     });
     const said = await watch.slack.starts.next();
-    expect(said.text).toContain("without memory: 1 recording offline");
-    expect(said.shown).toContain("1 recording had trouble too new to be told");
+    expect(said.text).toContain("with an empty store: 1 recording offline");
+    expect(said.shown).toContain("Alerts of 1 recording are pending");
   });
 
   it.concurrent("of a dark fleet is one message, and its shops stand for their recordings", async () => {
@@ -125,7 +125,7 @@ describeWithRedis("a start without memory", () => {
     });
     const { slack, mail, simulator } = watch;
     expect((await mail.starts.next()).subject).toBe(
-      "lenswatch starts without memory: 90 recordings offline at 30 locations",
+      "lenswatch started with an empty store: 90 recordings offline at 30 locations",
     );
     const { shown } = await slack.starts.next();
     for (const { name } of simulator.world.locations) expect(shown).toContain(name);
@@ -150,8 +150,8 @@ time_intervals:
       before: (world) => world.setStatus(world.recordings[0]?.id ?? "", "offline"),
     });
     const said = await watch.slack.starts.next();
-    expect(said.text).toContain("without memory: nothing is down but what is held back");
-    expect(said.shown).toContain("1 alert held back here");
+    expect(said.text).toContain("with an empty store: all active alerts are suppressed");
+    expect(said.shown).toContain("1 alert suppressed");
     expect(said.shown).not.toContain(cameras(watch)[0].name);
     expect(watch.slack.messages).toEqual([]);
   });
@@ -170,7 +170,7 @@ time_intervals:
     const { simulator, slack } = watch;
     const [camera] = cameras(watch);
     const said = await slack.starts.next();
-    expect(said.text).toContain("without memory: what is down is not known yet");
+    expect(said.text).toContain("with an empty store: state not known yet");
     expect(said.shown).toContain("may still go on: then it is told anew once it is seen");
     simulator.faults.clearAll();
     expect((await slack.next()).shown).toContain(camera.name);
@@ -184,9 +184,9 @@ time_intervals:
       before: (_, faults) => faults.set("error_payload", { endpoint: "status/uptime" }),
     });
     const said = await watch.slack.starts.next();
-    expect(said.text).toContain("without memory: lenswatch cannot see the service");
+    expect(said.text).toContain("with an empty store: Analytics service unreachable");
     watch.simulator.faults.clearAll();
-    expect((await watch.slack.next()).text).toMatch(/^Recovered: lenswatch's view of the service/);
+    expect((await watch.slack.next()).text).toMatch(/^Recovered: analytics service/);
   });
 
   it.concurrent("in the middle, of a Redis that was emptied: one more summary, and ends are told as ever", async () => {
@@ -239,7 +239,7 @@ time_intervals:
     goesDark(watch, camera);
     const began = performance.now();
     const said = await watch.slack.starts.next(25_000);
-    expect(said.text).toContain("without memory: what is down is not known yet");
+    expect(said.text).toContain("with an empty store: state not known yet");
     expect(performance.now() - began).toBeGreaterThan(5_000);
     await watch.join("poll");
     expect((await watch.slack.next()).shown).toContain(camera.name);

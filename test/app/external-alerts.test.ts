@@ -127,7 +127,7 @@ describeWithRedis("alerts from outside", () => {
     const { simulator, slack, app } = watch;
     const [place] = simulator.world.locations;
     simulator.faults.set("no_reply", {});
-    await slack.waitFor(({ text }) => text.includes("lenswatch cannot see the service"));
+    await slack.waitFor(({ text }) => text.includes("Analytics service unreachable"));
     const door: Sent = {
       labels: { alertname: "DoorOpen", location_id: place?.id ?? "" },
       endsAt: inMs(600_000),

@@ -145,7 +145,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
     expect((await watch.slack.next()).text).toContain("1 recording offline");
     faults.clearAll();
     await watch.slack.waitFor(({ text }) => text.startsWith("Recovered: lenswatch's view"), 20_000);
-    expect(watch.slack.messages.some(({ text }) => text.includes("cannot see"))).toBe(false);
+    expect(watch.slack.messages.some(({ text }) => text.includes("service unreachable"))).toBe(false);
   });
 
   it.concurrent("service: a location list that is suddenly empty is said, not believed", async () => {

@@ -98,7 +98,7 @@ describeWithRedis("what holds a message back", () => {
     world.setStatus({ locationId: id }, "offline");
     const notified = await watch.slack.next();
     expect(notified.text).toContain(`${name}: all 4 recordings offline`);
-    expect(notified.shown).toContain("Stands for 4 recordings: ");
+    expect(notified.shown).toContain("Covers 4 recordings: ");
     for (const recording of recordings) expect(notified.shown).toContain(recording.name);
     const letter = await watch.mail.next();
     for (const recording of recordings) expect(letter.text).toContain(recording.name);
@@ -156,7 +156,7 @@ describeWithRedis("what holds a message back", () => {
     world.setStatus(second.id, "offline");
     const parent = await watch.slack.next();
     expect(parent.text).toContain(`${name}: all 2 recordings offline`);
-    expect(parent.shown).toContain("Stands for 2 recordings: ");
+    expect(parent.shown).toContain("Covers 2 recordings: ");
     world.setStatus(first.id, "online");
     const back = await watch.slack.waitFor(
       ({ text, shown }) => text.startsWith("Recovered: 1 recording") && shown.includes(first.name),

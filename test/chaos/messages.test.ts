@@ -73,7 +73,7 @@ describe("reading what was told", () => {
     for (const { lines, unreadable } of await readings({ firing: [service, slack] })) {
       expect(unreadable).toEqual([]);
       expect(lines.map(({ subject, says }) => `${says}: ${subject}`).sort()).toEqual([
-        "firing: The service",
+        "firing: Analytics service",
         "firing: ops / slack / 0",
       ]);
     }

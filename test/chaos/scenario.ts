@@ -71,7 +71,7 @@ export function judged(story: Story): Audit {
     ]),
     tellings: [
       ...tellings(story.told ?? [], "Till 3", 0),
-      ...tellings(story.other ?? [], "The service", 100),
+      ...tellings(story.other ?? [], "Analytics service", 100),
     ],
     unreadable: story.unreadable ?? [],
     answers: new Map([["l1", answers]]),

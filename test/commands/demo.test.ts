@@ -120,7 +120,7 @@ describeWithRedis("the demo", () => {
     const day = join(temporary, "day.yaml");
     writeFileSync(day, "events: [{ at: 5s, recording: L1/1, status: offline, for: 4s }]");
     const { ended, heard, interrupt } = demo(startApp, ["--scenario", day]);
-    await heard(/Slack .*lenswatch starts without memory: nothing is down/);
+    await heard(/Slack .*lenswatch started with an empty store: no active alerts/);
     await heard(/Slack .*1 recording offline · Leeds Briggate/);
     await heard(/e-mail .*1 recording offline · Leeds Briggate/);
     await heard(/Slack .*Recovered: 1 recording · Leeds Briggate/);

@@ -136,7 +136,7 @@ describeWithRedis("a Redis emptied in the middle", () => {
       withRedis(watch, async (redis) => (await redis.hget(keys.attempts, "fleet")) !== null),
     );
     watch.simulator.faults.set("no_reply", {});
-    const isBlind = ({ text }: { text: string }) => /cannot see the service/.test(text);
+    const isBlind = ({ text }: { text: string }) => /Analytics service unreachable/.test(text);
     const { starts } = watch.slack;
     await Promise.any([watch.slack.waitFor(isBlind, 25_000), starts.waitFor(isBlind, 25_000)]);
   });

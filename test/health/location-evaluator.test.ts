@@ -10,6 +10,7 @@ describe("a location", () => {
     expect(story.sweep({ a: "offline", b: "offline", c: "offline" })).toEqual([`firing ${KEY}`]);
     expect(story.alert.facts).toEqual({
       timezone: "UTC",
+      restated: ["summary", "description"],
       offline: 3,
       of: 3,
       offlineNames: ["a", "b", "c"],

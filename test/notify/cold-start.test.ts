@@ -20,46 +20,48 @@ const summary = (count: number, start: Partial<ColdStartFacts> = {}) =>
     resolved: [],
   });
 
-describe("the summary of a start without memory", () => {
+describe("the notification of a cold start", () => {
   test.each([
-    [0, {}, "nothing is down"],
-    [0, { complete: false, unsettled: 3 }, "what is down is not known yet"],
-    [0, { unsettled: 3 }, "trouble at 3 recordings is too new to be told"],
-    [0, { suppressed: 1 }, "nothing is down but what is held back"],
+    [0, {}, "no active alerts"],
+    [0, { complete: false, unsettled: 3 }, "state not known yet"],
+    [0, { unsettled: 3 }, "alerts pending for 3 recordings"],
+    [0, { suppressed: 1 }, "all active alerts are suppressed"],
     [1, {}, "1 recording offline · Shop 0 · Till 0"],
     [12, { unsettled: 3, suppressed: 1 }, "12 recordings offline at 3 locations"],
     [1_000, { complete: false }, "1,000 recordings offline at 200 locations"],
-  ])("of %i alerts, where it was seen %j, has the title %j", (count, start, title) => {
-    expect(messageOf(summary(count, start), 10).title).toBe(`lenswatch starts without memory: ${title}`);
+  ])("of %i alerts, with %j, has the title %j", (count, start, title) => {
+    expect(messageOf(summary(count, start), 10).title).toBe(
+      `lenswatch started with an empty store: ${title}`,
+    );
   });
 
-  test("of a dark location counts its recordings once", () => {
+  test("counts the recordings of an offline location once", () => {
     const site = otherAlert(
       "location",
       "loc-0",
       { alertname: "LocationOffline", location_id: "loc-0", location: "Shop 0" },
       { facts: { timezone: "UTC", offline: 5, of: 5 } },
     );
-    const told = summary(5);
-    expect(messageOf({ ...told, firing: [site, ...told.firing] }, 10).title).toBe(
-      "lenswatch starts without memory: Shop 0: all 5 recordings offline",
+    const five = summary(5);
+    expect(messageOf({ ...five, firing: [site, ...five.firing] }, 10).title).toBe(
+      "lenswatch started with an empty store: Shop 0: all 5 recordings offline",
     );
   });
 
-  test("says what it means for what was told before, and what it leaves open", () => {
+  test("states what it means for earlier alerts, and what is pending or suppressed", () => {
     expect(messageOf(summary(3), 10).lead).toEqual([
-      expect.stringMatching(/^What was told before and is not listed here is over, /),
+      expect.stringMatching(/^Treat earlier alerts that are not listed as resolved\. /),
     ]);
     expect(messageOf(summary(3, { complete: false, unsettled: 1, suppressed: 2 }), 10).lead).toEqual([
       expect.stringMatching(
-        /^Not everything can be seen yet\. .* may still go on: .* What is not told anew is over\.$/,
+        /^Not everything has been read yet\. .* may still be active: .* Treat the others as resolved\.$/,
       ),
-      expect.stringMatching(/^1 recording had trouble too new to be told: /),
-      expect.stringMatching(/^2 alerts held back here: /),
+      expect.stringMatching(/^Alerts of 1 recording are pending: /),
+      expect.stringMatching(/^2 alerts suppressed: /),
     ]);
   });
 
-  test("has the colour of what is down, and none where nothing is", () => {
+  test("has the colour of the worst alert, and none without alerts", () => {
     expect(messageOf(summary(1), 10).tone).toBe("critical");
     expect(messageOf(summary(0), 10).tone).toBe("info");
   });

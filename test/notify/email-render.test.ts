@@ -58,14 +58,14 @@ New (1)
 Till 4
   offline since 14:05 GMT (12 m)
 
-Still going on (1)
+Still firing (1)
 
 Till 3
   offline since 14:05 GMT (12 m)
   Pulled & gone.
   Zones: Entrance
 
-Over (2)
+Resolved (2)
 
 Back door
   recovered, was offline 14:05–14:14 GMT (9 m)

@@ -1,4 +1,4 @@
-/** Alerts that somebody outside sent: what they are called is all that is known of them, and is said as it is. */
+/** External alerts: only their labels and annotations are known, and appear as they were sent. */
 import { describe, expect, test } from "vitest";
 import type { NotifiedAlert } from "../../src/alerting/notification.ts";
 import { renderAlertmanager } from "../../src/notify/alertmanager/render.ts";
@@ -8,17 +8,16 @@ import { renderWebhook } from "../../src/notify/webhook/render.ts";
 import { assertWithinSlackLimits, type SlackBody } from "../support/slack-sink.ts";
 import { alertOf, MINUTE, NOW, notificationOf } from "./fixtures.ts";
 
-function outside(labels: Record<string, string>, changes: Partial<NotifiedAlert> = {}): NotifiedAlert {
+function external(labels: Record<string, string>, changes: Partial<NotifiedAlert> = {}): NotifiedAlert {
   const id = changes.subject?.id ?? "0123456789abcdef";
   return {
-    ...alertOf("x", { facts: { timezone: "UTC" }, ...changes }),
+    ...alertOf("x", { facts: { timezone: "UTC" }, ...changes, subject: { kind: "external", id } }),
     ruleId: `outside/${labels.alertname ?? ""}`,
-    subject: { kind: "external", id },
     labels,
   };
 }
 const over = (labels: Record<string, string>, changes: Partial<NotifiedAlert> = {}) =>
-  outside(labels, { state: "resolved", endsAt: NOW, endReason: "recovered", isNew: false, ...changes });
+  external(labels, { state: "resolved", endsAt: NOW, endReason: "recovered", isNew: false, ...changes });
 const disk = { alertname: "DiskFull", instance: "nas-1", severity: "critical" };
 
 describe("the title", () => {
@@ -27,12 +26,12 @@ describe("the title", () => {
   const other = { id: "2", kind: "external" } as const;
 
   test.each([
-    ["1 alert: DiskFull", firing(outside(disk))],
-    ["2 alerts: DiskFull", firing(outside(disk), outside(disk, { subject: other }))],
-    ["1 alert: DiskFull · Leeds", firing(outside({ ...disk, location: "Leeds", location_id: "l" }))],
-    ["1 alert: RecordingOffline", firing(outside({ alertname: "RecordingOffline" }))],
-    ["1 alert: ServiceUnreachable", firing(outside({ alertname: "ServiceUnreachable" }))],
-    ["1 alert: alert", firing(outside({ job: "x" }))],
+    ["1 alert: DiskFull", firing(external(disk))],
+    ["2 alerts: DiskFull", firing(external(disk), external(disk, { subject: other }))],
+    ["1 alert: DiskFull · Leeds", firing(external({ ...disk, location: "Leeds", location_id: "l" }))],
+    ["1 alert: RecordingOffline", firing(external({ alertname: "RecordingOffline" }))],
+    ["1 alert: ServiceUnreachable", firing(external({ alertname: "ServiceUnreachable" }))],
+    ["1 alert: alert", firing(external({ job: "x" }))],
     ["Recovered: 1 alert: DiskFull — after 12 m", resolved(over(disk))],
     ["Expired: 1 alert: DiskFull", resolved(over(disk, { endReason: "expired" }))],
     [
@@ -45,8 +44,8 @@ describe("the title", () => {
   });
 });
 
-test("one that is called as ours are is not counted as a recording's", () => {
-  const mixed = [outside({ alertname: "LocationOffline", location_id: "l" }), alertOf("Till 3")];
+test("an external alert with the name of a default rule is not counted as a recording's", () => {
+  const mixed = [external({ alertname: "LocationOffline", location_id: "l" }), alertOf("Till 3")];
   expect(messageOf(notificationOf({ firing: mixed }), 10).title).toMatch(
     /1 recording offline.*1 LocationOffline/,
   );
@@ -54,7 +53,7 @@ test("one that is called as ours are is not counted as a recording's", () => {
 
 describe("an entry", () => {
   const entry = (labels: Record<string, string>, changes: Partial<NotifiedAlert> = {}) =>
-    messageOf(notificationOf({ firing: [outside(labels, changes)] }), 10).sections[0]?.entries[0];
+    messageOf(notificationOf({ firing: [external(labels, changes)] }), 10).sections[0]?.entries[0];
 
   test.each([
     [{ recording: "Till 3", location: "Leeds", instance: "i" }, "Till 3"],
@@ -105,7 +104,7 @@ describe("an entry", () => {
 test("programs are told its source, and the status page where that is no link", () => {
   const from = (generatorUrl: string) => {
     const notification = notificationOf({
-      firing: [outside(disk, { facts: { timezone: "UTC", generatorUrl } })],
+      firing: [external(disk, { facts: { timezone: "UTC", generatorUrl } })],
     });
     const [webhook] = renderWebhook(notification, { maxAlerts: 0 }).alerts;
     const [forwarded] = renderAlertmanager(notification, { expireMs: MINUTE });
@@ -122,7 +121,7 @@ test("hostile labels stay text, and within Slack's limits", () => {
   const body = renderSlack(
     notificationOf({
       firing: [
-        outside({ alertname: nasty, instance: nasty }, { annotations: { summary: nasty.repeat(200) } }),
+        external({ alertname: nasty, instance: nasty }, { annotations: { summary: nasty.repeat(200) } }),
       ],
     }),
   ) as SlackBody;

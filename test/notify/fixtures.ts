@@ -1,11 +1,29 @@
-/** Notifications to render and send: one shop in Leeds, a Friday in November. */
+/** Notifications to render and send: one location in Leeds, a Friday in November. */
 
 import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
+import type { ProblemKind } from "../../src/health/problem-kinds.ts";
 
 /** Fri 20 Nov 2026 14:17 in London. */
 export const NOW = Date.UTC(2026, 10, 20, 14, 17);
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
+
+const PROBLEMS: Readonly<Record<string, ProblemKind>> = {
+  RecordingOffline: "offline",
+  RecordingFlapping: "flapping",
+  LowQuality: "low_quality",
+  LowUptime: "low_uptime",
+  LocationOffline: "location_offline",
+  ServiceUnreachable: "service_unreachable",
+  ServicePartlyUnreachable: "service_partly_unreachable",
+  NotificationsFailing: "notifications_failing",
+};
+
+/** With the problem that the default rule of this name watches; an external alert has none. */
+function factsOf(alertname = "", { subject, facts }: Partial<NotifiedAlert>): NotifiedAlert["facts"] {
+  const problem = subject?.kind === "external" ? undefined : PROBLEMS[alertname];
+  return { timezone: "Europe/London", ...(problem && { problem }), ...facts };
+}
 
 /** An alert on the recording called `name`, firing since 14:05. */
 export function alertOf(name: string, changes: Partial<NotifiedAlert> = {}): NotifiedAlert {
@@ -23,10 +41,10 @@ export function alertOf(name: string, changes: Partial<NotifiedAlert> = {}): Not
     startsAt,
     firedAt: startsAt,
     updatedAt: NOW,
-    facts: { timezone: "Europe/London" },
     fingerprint: "0123456789abcdef",
     isNew: true,
     ...changes,
+    facts: factsOf(alertname, changes),
     labels: {
       alertname,
       severity: "critical",
@@ -39,7 +57,7 @@ export function alertOf(name: string, changes: Partial<NotifiedAlert> = {}): Not
   };
 }
 
-/** The same alert, over since 14:14 unless told otherwise. */
+/** The same alert, resolved at 14:14 unless `changes` set another time. */
 export function endedOf(name: string, changes: Partial<NotifiedAlert> = {}): NotifiedAlert {
   return alertOf(name, {
     state: "resolved",
@@ -51,14 +69,20 @@ export function endedOf(name: string, changes: Partial<NotifiedAlert> = {}): Not
   });
 }
 
-/** An alert that speaks of no recording; its labels are only those given. */
+/** An alert about something other than a recording; its labels are only those given. */
 export function otherAlert(
   kind: "location" | "service" | "integration",
   id: string,
   labels: Record<string, string>,
   changes: Partial<NotifiedAlert> = {},
 ): NotifiedAlert {
-  return { ...alertOf(id), subject: { kind, id }, ...changes, labels: { severity: "critical", ...labels } };
+  return {
+    ...alertOf(id),
+    subject: { kind, id },
+    ...changes,
+    labels: { severity: "critical", ...labels },
+    facts: factsOf(labels.alertname, changes),
+  };
 }
 
 export function notificationOf(changes: Partial<Notification> = {}): Notification {

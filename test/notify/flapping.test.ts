@@ -81,7 +81,7 @@ describe("what is said of a recording that flaps", () => {
     const dark = alertOf("Till 3", { isNew: false });
     const message = said({ reason: "resolved", firing: [dark], resolved: [steady("Till 3", "offline")] });
     expect(message.title).toBe("1 recording still offline · Leeds Briggate · Till 3 — 1 steady again");
-    expect(message.sections.map(({ heading }) => heading)).toEqual(["Still going on", "Over"]);
+    expect(message.sections.map(({ heading }) => heading)).toEqual(["Still firing", "Resolved"]);
   });
 
   test("no state, where it is only watched no more", () => {

@@ -1,10 +1,11 @@
-/** Nobody reads at night what the line above has said. */
+/** A note never repeats the title or the line above it. */
 import { describe, expect, test } from "vitest";
 import type { NotifiedAlert } from "../../src/alerting/notification.ts";
-import { locationAnnotations } from "../../src/health/annotations.ts";
-import type { ProblemKind } from "../../src/health/problem-kinds.ts";
+import { evaluateSelf } from "../../src/health/evaluate-self.ts";
+import { locationEvaluator } from "../../src/health/location-evaluator.ts";
 import { recordingEvaluator } from "../../src/health/recording-evaluator.ts";
 import { type Condition, problemOf, type Rule } from "../../src/health/rule.ts";
+import type { Inventory } from "../../src/health/shard-state.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { messageOf } from "../../src/notify/message.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";
@@ -12,7 +13,18 @@ import { limitsBroken, type SlackBody } from "../support/slack-sink.ts";
 import { alertOf, NOW, notificationOf, otherAlert } from "./fixtures.ts";
 
 const labels = { recording: "Till 3", location: "Leeds", location_id: "leeds" };
-const facts = (problem: ProblemKind) => ({ timezone: "Europe/London", problem });
+const inventory: Inventory = {
+  recording: (id) => ({
+    id,
+    name: "Till 3",
+    locationId: "leeds",
+    organisation: "",
+    cameraServer: "",
+    timezone: "Europe/London",
+    useUploadingSchedule: false,
+  }),
+  location: (id) => ({ id, name: "Leeds", timezone: "Europe/London" }),
+};
 /** With a quality and an uptime of 40 %. */
 const poorly = recordingEvaluator(
   {
@@ -34,18 +46,7 @@ const poorly = recordingEvaluator(
   {
     now: NOW,
     intervalMs: 30_000,
-    inventory: {
-      recording: (id) => ({
-        id,
-        name: "Till 3",
-        locationId: "leeds",
-        organisation: "",
-        cameraServer: "",
-        timezone: "Europe/London",
-        useUploadingSchedule: false,
-      }),
-      location: (id) => ({ id, name: "Leeds", timezone: "Europe/London" }),
-    },
+    inventory,
     uptime: () => 0.4,
     inSchedule: () => true,
     scheduleOf: () => undefined,
@@ -69,8 +70,11 @@ function notesOf(alert: NotifiedAlert): readonly string[] {
 
 describe("the generated words of a rule, whatever it is called,", () => {
   const notesOfRecording = (when: Condition, own = {}) => {
-    const { annotations } = poorly.describe(ruleOf(when, own), NOW);
-    return notesOf(alertOf("Till 3", { labels, annotations, facts: facts(problemOf(when)) }));
+    const rule = ruleOf(when, own);
+    const { annotations } = poorly.describe(rule, NOW);
+    const { restated } = poorly.facts(rule);
+    const facts = { timezone: "Europe/London", problem: problemOf(when), restated };
+    return notesOf(alertOf("Till 3", { labels, annotations, facts }));
   };
 
   test.each<[string, Condition, string[]]>([
@@ -99,21 +103,48 @@ describe("the generated words of a rule, whatever it is called,", () => {
 
   const ofLocation = (own = {}) => {
     const when = { kind: "location_offline", atLeast: 1, clearBelow: 0.8, minRecordings: 2 } as const;
-    const seen = { startsAt: NOW, offline: 3, of: 4 };
-    const annotations = locationAnnotations(ruleOf(when, own), labels, seen);
-    return otherAlert("location", "leeds", labels, { annotations, facts: facts("location_offline") });
+    const rule = ruleOf(when, own);
+    const evaluator = locationEvaluator("leeds", undefined, inventory);
+    const { annotations } = evaluator.describe(rule, NOW);
+    const facts = {
+      timezone: "Europe/London",
+      problem: problemOf(when),
+      restated: evaluator.facts(rule).restated,
+    };
+    return otherAlert("location", "leeds", labels, { annotations, facts });
   };
 
-  test("do not say of a dark location how many were dark at first", () => {
+  test("leave out how many recordings of a location were offline at first", () => {
     expect(notesOf(ofLocation())).toEqual([]);
-    expect(notesOf(ofLocation({ description: "Call the shop." }))).toEqual(["Call the shop."]);
+    expect(notesOf(ofLocation({ description: "Call the manager." }))).toEqual(["Call the manager."]);
   });
 });
 
-test("that the service is out of reach is said by the title, and not in a note again", () => {
-  const annotations = { summary: "The analytics service cannot be reached", description: "It answered 503." };
-  const blind = otherAlert("service", "analytics", { alertname: "ServiceUnreachable" }, { annotations });
-  expect(notesOf(blind)).toEqual(["It answered 503."]);
+describe("an unreachable service", () => {
+  const rule = ruleOf({ kind: "service", state: "unreachable" });
+  const error = "It answered 503.";
+  const failing = { goodAt: NOW - 600_000, attemptedAt: NOW, error };
+  const evidence = { shards: [failing], inventory: failing, uptimes: failing, integrations: [] };
+  const context = {
+    now: NOW,
+    rules: [rule],
+    intervalMs: 30_000,
+    uptimeIntervalMs: 300_000,
+    inventoryIntervalMs: 3_600_000,
+    requestTimeoutMs: 0,
+  };
+
+  test("is stated by the title, and not by a note too", () => {
+    const [transition] = evaluateSelf({}, evidence, context).transitions;
+    const alert = transition?.alert;
+    expect(alert?.annotations.summary).toBe("The analytics service cannot be reached");
+    const { labels = {}, annotations = {}, facts } = alert ?? {};
+    const notes = notesOf(
+      otherAlert("service", "analytics", labels, { annotations, ...(facts && { facts }) }),
+    );
+    expect(notes).toEqual([expect.stringContaining(error)]);
+    expect(notes).not.toContain(annotations.summary);
+  });
 });
 
 test("a reminder says in its title that it is one", () => {

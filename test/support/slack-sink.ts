@@ -63,7 +63,7 @@ export interface SlackSink extends Inbox<SlackMessage> {
 }
 
 /** What the title of a summary of a start begins with. */
-export const START_TITLE = "lenswatch starts without memory";
+export const START_TITLE = "lenswatch started with an empty store";
 
 const OK: SlackAnswer = { status: 200, body: "ok" };
 

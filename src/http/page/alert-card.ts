@@ -4,7 +4,6 @@ import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { matchersOf } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
-import { isExtentAtStart } from "../../health/annotations.ts";
 import type { AlertState } from "../../health/shard-state.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
@@ -67,7 +66,7 @@ function sinceLine(alert: ShownAlert, state: string, moment: Moment): Markup {
 function note({ annotations, facts }: ShownAlert): Markup {
   const { description = "", zones = "", impact = "" } = annotations;
   const lines: [string, string][] = [
-    ["", facts.detail ?? (isExtentAtStart(description) ? "" : description)],
+    ["", facts.detail ?? (facts.restated?.includes("description") ? "" : description)],
     ["Zones: ", zones],
     ["Impact: ", impact],
   ];

@@ -3,9 +3,9 @@
  * rules in the head only turn the colours around where a client shows mails dark.
  */
 import { escapeHtml } from "../../lib/text.ts";
-import type { Entry } from "../entry.ts";
+import type { MessageEntry } from "../entry.ts";
 import type { Link } from "../link.ts";
-import { type Message, restOf, type Section, type Tone } from "../message.ts";
+import { type AlertMessage, type MessageSection, restOf, type Tone } from "../message.ts";
 import { clean } from "../name.ts";
 
 const COLOURS: Readonly<Record<Tone, string>> = {
@@ -27,7 +27,7 @@ const DARK = `@media (prefers-color-scheme: dark) {
 }`;
 
 /** A whole document. */
-export function renderHtml(message: Message, { receiver }: { readonly receiver: string }): string {
+export function renderHtml(message: AlertMessage, { receiver }: { readonly receiver: string }): string {
   const { title, lead, sections, common, overview } = message;
   const rows = [
     ...lead.map(leadRow),
@@ -73,7 +73,7 @@ function leadRow(sentence: string): string {
   return `<tr><td class="lw-ink" style="${FONT};padding:0 20px 14px;font-size:15px;line-height:22px;color:#1b1e23">${escapeHtml(sentence)}</td></tr>`;
 }
 
-function sectionRows(section: Section): string[] {
+function sectionRows(section: MessageSection): string[] {
   const { heading, entries, total } = section;
   const head = heading === undefined ? [] : [headingRow(`${heading} (${total})`)];
   const rest = total > entries.length ? [restRow(restOf(section, entries.length))] : [];
@@ -84,7 +84,7 @@ function headingRow(text: string): string {
   return `<tr><td class="lw-soft lw-line" style="${FONT};padding:14px 20px 8px;border-top:1px solid #e8eaee;font-size:13px;line-height:18px;font-weight:600;color:#6a707b">${escapeHtml(text)}</td></tr>`;
 }
 
-function entryRow({ name, facts, notes, links }: Entry): string {
+function entryRow({ name, facts, notes, links }: MessageEntry): string {
   const lines = notes.map(
     (note) =>
       `<div class="lw-soft" style="padding-top:3px;font-size:14px;line-height:20px;color:#59606b">${escapeHtml(note)}</div>`,

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { Notification } from "../../alerting/notification.ts";
-import { type Message, messageOf, restOf, type Section } from "../message.ts";
+import { type AlertMessage, type MessageSection, messageOf, restOf } from "../message.ts";
 import { renderHtml } from "./html.ts";
 import type { Mail } from "./transport.ts";
 
@@ -45,7 +45,7 @@ export function renderEmail(
 }
 
 /** The longest form that is not clipped. */
-function fitting(notification: Notification): { message: Message; html: string } {
+function fitting(notification: Notification): { message: AlertMessage; html: string } {
   const formOf = (limit: number) => {
     const message = messageOf(notification, limit);
     return { message, html: renderHtml(message, { receiver: notification.receiver }) };
@@ -58,12 +58,12 @@ function fitting(notification: Notification): { message: Message; html: string }
 }
 
 /** The words alone. */
-export function renderText({ title, lead, sections, common, overview }: Message): string {
+export function renderText({ title, lead, sections, common, overview }: AlertMessage): string {
   const parts = [title, ...lead, ...sections.flatMap(sectionText), ...common];
   return `${[...parts, ...(overview ? [`${overview.label}: ${overview.url}`] : [])].join("\n\n")}\n`;
 }
 
-function sectionText(section: Section): string[] {
+function sectionText(section: MessageSection): string[] {
   const { heading, entries, total } = section;
   const texts = entries.map(({ name, facts, notes, links }) =>
     [

@@ -6,9 +6,9 @@
  */
 import type { IncomingWebhookSendArguments } from "@slack/webhook";
 import type { Notification } from "../../alerting/notification.ts";
-import type { Entry } from "../entry.ts";
+import type { MessageEntry } from "../entry.ts";
 import type { Link } from "../link.ts";
-import { type Message, messageOf, restOf, type Section, type Tone } from "../message.ts";
+import { type AlertMessage, type MessageSection, messageOf, restOf, type Tone } from "../message.ts";
 import { bold, link, mrkdwn } from "./mrkdwn.ts";
 
 const COLOURS: Readonly<Record<Tone, string>> = {
@@ -58,7 +58,7 @@ function sectionBlock(text: string): {
 }
 
 /** A section of its own for each alert where there are few, else as many lines as a section holds. */
-function listBlocks(message: Message): string[] {
+function listBlocks(message: AlertMessage): string[] {
   const { overview } = message;
   const common = fitting(message.common.map(mrkdwn), COMMON_LENGTH);
   if (!isDetailed(message)) {
@@ -70,22 +70,22 @@ function listBlocks(message: Message): string[] {
   return [...listed(message, LIST_LENGTH, detailed), ...last.filter((block) => block !== "")];
 }
 
-function isDetailed({ sections }: Message): boolean {
+function isDetailed({ sections }: AlertMessage): boolean {
   return sections.reduce((sum, { total }) => sum + total, 0) <= DETAILED_ENTRIES;
 }
 
 /** The whole message as one text; on a lock screen (`bareLine`) without markup and links. */
-function textOf(message: Message, render: (entry: Entry) => string): string {
+function textOf(message: AlertMessage, render: (entry: MessageEntry) => string): string {
   const title = mrkdwn(message.title);
   return [title, ...listed(message, TEXT_LENGTH - title.length, render)].join("\n");
 }
 
-function bareLine({ name, facts }: Entry): string {
+function bareLine({ name, facts }: MessageEntry): string {
   return `${mrkdwn(name)}: ${mrkdwn(facts)}`;
 }
 
 /** All lines that fit into `room` characters; what does not fit is counted, section by section. */
-function listed(message: Message, room: number, render: (entry: Entry) => string): string[] {
+function listed(message: AlertMessage, room: number, render: (entry: MessageEntry) => string): string[] {
   const { sections, overview } = message;
   const lead = message.lead.map(mrkdwn);
   const frames = sections.map((section) => [headOf(section), restLine(section, 0, overview)]);
@@ -110,22 +110,22 @@ function fitting(lines: readonly string[], room: number): string[] {
   return over < 0 ? [...lines] : lines.slice(0, over);
 }
 
-function headOf({ heading, total }: Section): string {
+function headOf({ heading, total }: MessageSection): string {
   return heading === undefined ? "" : bold(`${heading} (${total})`);
 }
 
 /** `and 37 more`, with the way to see them. */
-function restLine(section: Section, shown: number, overview: Link | undefined): string {
+function restLine(section: MessageSection, shown: number, overview: Link | undefined): string {
   return [restOf(section, shown), ...(overview ? [link(overview)] : [])].join(" · ");
 }
 
-function oneLine({ name, facts, links: [status, ...others] }: Entry): string {
+function oneLine({ name, facts, links: [status, ...others] }: MessageEntry): string {
   const runbook = others.find(({ label }) => label === "Runbook");
   const links = [status, runbook].flatMap((target) => (target ? [link(target)] : []));
   return `• ${[`${bold(name)} ${mrkdwn(facts)}`, ...links].join(" · ")}`;
 }
 
-function detailed({ name, facts, notes, links }: Entry): string {
+function detailed({ name, facts, notes, links }: MessageEntry): string {
   const last = links.map(link).join(" · ");
   const lines = [`${bold(name)} · ${mrkdwn(facts)}`];
   let left = SECTION_LENGTH - last.length - (lines[0]?.length ?? 0) - 2;

@@ -91,13 +91,13 @@ describe("GET /alerts/{fingerprint}", () => {
       expect.arrayContaining([
         "Silenced until 13:00 UTC by dana: rewiring",
         "Silenced.",
-        "Not told on its own: Service out of reach explains it.",
+        "Not told on its own: Service unreachable explains it.",
         "Not told on its own: another alert explains it.",
         "Not told to anybody in the time interval out-of-hours.",
         "Waits: it is outside the recording's uploading schedule.",
       ]),
     );
-    expect(linksOf(html).get("Service out of reach")).toBe(`../alerts/${fingerprint(unreachable.labels)}`);
+    expect(linksOf(html).get("Service unreachable")).toBe(`../alerts/${fingerprint(unreachable.labels)}`);
   });
 
   test("says of one that is over, or was never there, that it does not fire", async () => {

@@ -95,8 +95,8 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     const link = await page.getByRole("link", { name: "Till 3" }).elementHandle();
     await link?.focus();
     now.alerts = [...(await active(unreachable)()), dark];
-    await page.getByText("Service out of reach").waitFor();
-    expect(await page.locator("tbody tr").first().textContent()).toContain("Service out of reach");
+    await page.getByText("Service unreachable").waitFor();
+    expect(await page.locator("tbody tr").first().textContent()).toContain("Service unreachable");
     expect(await link?.textContent()).toBe("Till 3");
     expect(
       await link?.evaluate(

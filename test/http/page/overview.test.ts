@@ -109,7 +109,7 @@ describe("GET /", () => {
       expect.arrayContaining([
         "The analytics service cannot be reached, since 11:48 UTC (12 m).",
         "The last good reading was at 11:48 UTC, 12 m ago; since then nobody knows. Unknown is not fine.",
-        "Service out of reach ServiceUnreachable · critical | the service status/uptime timed out after 20 s. | since 11:48 UTC | for 12 m | by nobody yet",
+        "Service unreachable ServiceUnreachable · critical | the service status/uptime timed out after 20 s. | since 11:48 UTC | for 12 m | by nobody yet",
         "? 2 unknown",
       ]),
     );
@@ -187,7 +187,7 @@ describe("GET /", () => {
     });
     const { html } = await page("/", { fleet: async () => smallFleet, alerts: active(failing) });
     expect(shownText(html)).toContain(
-      "Messages do not get out NotificationsFailing · no severity | ops by slack Slack refused the webhook. | since 11:48 UTC | for 12 m | by nobody yet",
+      "Notifications failing NotificationsFailing · no severity | ops by slack Slack refused the webhook. | since 11:48 UTC | for 12 m | by nobody yet",
     );
   });
 

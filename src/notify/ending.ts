@@ -1,0 +1,69 @@
+/** How alerts ended, in words. A recording that stops flapping has not necessarily recovered. */
+import type { NotifiedAlert } from "../alerting/notification.ts";
+import type { Alert, EndReason } from "../health/alert.ts";
+import { count, counted } from "../lib/format.ts";
+import { span, type Times } from "../lib/when.ts";
+import { wordingOf } from "./wording.ts";
+
+export const endWords: Readonly<Record<EndReason, string>> = {
+  recovered: "recovered",
+  no_longer_watched: "no longer watched",
+  rule_removed: "rule removed",
+  expired: "expired",
+};
+
+const BEFORE_PROBLEM: Readonly<Record<EndReason, string>> = {
+  recovered: "recovered, ",
+  no_longer_watched: "no longer watched; ",
+  rule_removed: "its rule was removed; ",
+  expired: "expired, current state not known; ",
+};
+
+/** For an alert that was never notified as firing: its problem comes first. */
+const AFTER_PROBLEM: Readonly<Record<EndReason, string>> = {
+  recovered: "recovered since",
+  no_longer_watched: "then no longer watched",
+  rule_removed: "then its rule was removed",
+  expired: "then expired; current state not known",
+};
+
+/** Whether it flapped and no longer does; its status may be any. */
+export function isSteady({ facts, endReason }: Alert): boolean {
+  return facts.problem === "flapping" && endReason === "recovered";
+}
+
+/** Whether the recording is online, or all recordings of the location are, as far as is known. */
+export function isBack(alert: Alert): boolean {
+  const { offline, status } = alert.facts;
+  return alert.endReason === "recovered" && !offline && (!isSteady(alert) || status === "online");
+}
+
+/** `recovered, was offline 14:05–14:14 GMT (9 m)`; `recovered` only for that end reason. */
+export function endFacts(alert: NotifiedAlert, times: Times, now: number): string[] {
+  const { facts, startsAt, endsAt = now, endReason = "expired", isNew } = alert;
+  const range = `${times.between(startsAt, endsAt, facts.timezone)} (${span(startsAt, endsAt)})`;
+  const was = `${wordingOf(alert).was} ${range}`;
+  if (isSteady(alert)) return [`steady again: ${statusNow(alert, times, now)}`, was];
+  return [isNew ? `${was}, ${AFTER_PROBLEM[endReason]}` : `${BEFORE_PROBLEM[endReason]}${was}`];
+}
+
+/** `online since 14:05 GMT (20 m)`; empty where the status is not known. */
+function statusNow({ facts: { status, statusSince, timezone } }: Alert, times: Times, now: number): string {
+  if (status === undefined || statusSince === undefined) return status ?? "";
+  return `${status} since ${times.at(statusSince, timezone)} (${span(statusSince, now)})`;
+}
+
+/** `2 recovered`, `1 steady again`: each way to end, and how many ended so. */
+export function endCounts(alerts: readonly Alert[]): string[] {
+  const wordOf = (alert: Alert) =>
+    isSteady(alert) ? "steady again" : endWords[alert.endReason ?? "expired"];
+  return [...Map.groupBy(alerts, wordOf)].map(([word, of]) => `${count(of.length)} ${word}`);
+}
+
+/** `2 recordings online, 1 offline`, of recordings that are steady again. */
+export function statusCounts(alerts: readonly Alert[]): string {
+  const statuses = Map.groupBy(alerts, ({ facts }) => facts.status ?? "in unknown state");
+  return [...statuses]
+    .map(([status, of], i) => `${i > 0 ? of.length : counted(of.length, "recording")} ${status}`)
+    .join(", ");
+}

@@ -1,0 +1,70 @@
+/** The lines below an alert's facts: annotations that add something, inhibited alerts, the uploading schedule. */
+import type { NotifiedAlert, StandsFor } from "../alerting/notification.ts";
+import type { GeneratedAnnotation } from "../health/alert.ts";
+import { counted } from "../lib/format.ts";
+import { clean } from "./name.ts";
+
+const NOTE_LENGTH = 400;
+const NAME_LENGTH = 40;
+const NAMES_LENGTH = 300;
+
+/** Cleaned lines, each once, without what the title and the facts state already. */
+export function notesOf(alert: NotifiedAlert): string[] {
+  const { zones, impact } = alert.annotations;
+  const { detail } = alert.facts;
+  const description = annotation(alert, "description");
+  const lines = [
+    inhibitedNote(alert),
+    annotation(alert, "summary"),
+    description,
+    detail && description?.includes(detail) ? undefined : detail,
+    zones && `Zones: ${zones}`,
+    impact && `Impact: ${impact}`,
+    scheduleNote(alert),
+  ];
+  return [...new Set(lines.map((line) => clean(line, NOTE_LENGTH)).filter((line) => line !== ""))];
+}
+
+function annotation({ annotations, facts }: NotifiedAlert, name: GeneratedAnnotation): string | undefined {
+  return facts.restated?.includes(name) ? undefined : annotations[name];
+}
+
+function scheduleNote({ facts: { schedule, paused } }: NotifiedAlert): string | undefined {
+  if (schedule === "unknown") return "Uploading schedule: not known yet for this hour.";
+  if (paused) return "Outside its uploading schedule: evaluated again when the schedule begins.";
+  return schedule === "outside" ? "Outside its uploading schedule, which this rule ignores." : undefined;
+}
+
+/**
+ * `Covers 4 recordings: Entrance, Tills, Yard, Door`: the subjects of the alerts that this one inhibits. A location
+ * whose recordings have no alerts yet names those that are offline; alerts of the same recording are not listed.
+ */
+function inhibitedNote({ subject, facts, standsFor }: NotifiedAlert): string | undefined {
+  if (!standsFor) {
+    const names = namesOf({ recordings: facts.offline ?? 0, locations: 0, names: facts.offlineNames ?? [] });
+    return names === "" ? undefined : `Offline: ${names}`;
+  }
+  if (subject.kind === "recording") return undefined;
+  const subjects = [
+    ...(standsFor.recordings > 0 ? [counted(standsFor.recordings, "recording")] : []),
+    ...(standsFor.locations > 0 ? [counted(standsFor.locations, "location")] : []),
+  ].join(" and ");
+  if (subject.kind === "service")
+    return `Alerts ${subjects === "" ? "that depend on it" : `of ${subjects}`} are suppressed until this is resolved.`;
+  const names = namesOf(standsFor);
+  return subjects === "" ? undefined : `Covers ${subjects}${names === "" ? "" : `: ${names}`}`;
+}
+
+/** As many names as fit, and how many more there are. */
+function namesOf({ recordings, locations, names }: StandsFor): string {
+  const shown: string[] = [];
+  let left = NAMES_LENGTH;
+  for (const name of names.map((text) => clean(text, NAME_LENGTH)).filter((text) => text !== "")) {
+    left -= name.length + 2;
+    if (left < 0) break;
+    shown.push(name);
+  }
+  const more = (recordings || locations) - shown.length;
+  if (shown.length === 0) return "";
+  return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}

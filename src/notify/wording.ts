@@ -1,0 +1,131 @@
+/** The words for what an alert reports: in a count, in a line of its own, and once it is resolved. */
+import type { Alert } from "../health/alert.ts";
+import type { ProblemKind, RecordingProblemWords } from "../health/problem-kinds.ts";
+import { recordingProblems } from "../health/recording-conditions.ts";
+import { counted, count as figure } from "../lib/format.ts";
+import { span } from "../lib/when.ts";
+import { clean, locationName, plainName } from "./name.ts";
+
+export interface Wording {
+  /** Alerts with the same key are counted together. */
+  readonly key: ProblemKind | `${Alert["subject"]["kind"]}/${string}`;
+  /** `2 recordings offline`; with `still`, `2 recordings still offline`. Given all alerts of this key. */
+  readonly count: (alerts: readonly Alert[], still: boolean) => string;
+  /** After another problem of recordings: `1 quality low`. Undefined: `count` serves there too. */
+  readonly short?: (count: number) => string;
+  /** In an alert's own line, after its name: `offline`. */
+  readonly is: (alert: Alert) => string;
+  /** In an alert's own line once it is resolved: `was offline`. */
+  readonly was: string;
+  /** A sentence on what it means for the reader. */
+  readonly meaning?: string;
+}
+
+/** By the problem that the alert's rule watches; an external alert, or an unknown problem, by the alert's name. */
+export function wordingOf(alert: Alert): Wording {
+  const { problem } = alert.facts;
+  return (problem && WORDINGS[problem]) ?? namedWording(alert);
+}
+
+function recordingWording(key: keyof typeof recordingProblems): Wording {
+  const { adjective, short, was }: RecordingProblemWords = recordingProblems[key];
+  return {
+    key,
+    count: (alerts, still) => `${counted(alerts.length, "recording")}${still ? " still" : ""} ${adjective}`,
+    short: (count) => `${figure(count)} ${short}`,
+    is: (alert) => (alert.facts.changes === undefined ? short : changesPhrase(alert)),
+    was,
+  };
+}
+
+/** `flapping: 6 changes in 9 m,` with a comma for what follows. */
+function changesPhrase({ facts: { changes, changesSince }, updatedAt }: Alert): string {
+  if (!changes || changesSince === undefined) return "flapping";
+  return `flapping: ${changes} changes in ${span(changesSince, updatedAt)},`;
+}
+
+/** `all 4 recordings offline`, or as many of them as are. */
+function locationExtent({ facts: { offline, of } }: Alert): string {
+  if (offline === undefined || of === undefined) return "offline";
+  if (offline === 0) return `recovering, 0 of ${counted(of, "recording")} still offline, down`;
+  if (offline < of) return `${figure(offline)} of ${counted(of, "recording")} offline`;
+  return of === 1 ? "its only recording offline" : `all ${figure(of)} recordings offline`;
+}
+
+const LOCATION_OFFLINE: Wording = {
+  key: "location_offline",
+  count(alerts, still) {
+    const [only] = alerts;
+    const again = still ? "still " : "";
+    if (alerts.length > 1 || !only) return `${counted(alerts.length, "location")} ${again}offline`;
+    const extent = only.facts.offline === 0 ? "recovering" : `${again}${locationExtent(only)}`;
+    return `${locationName(only, 60)}: ${extent}`;
+  },
+  is: locationExtent,
+  was: "was offline",
+};
+
+const NOTIFICATIONS_FAILING: Wording = {
+  key: "notifications_failing",
+  count(alerts, still) {
+    const names = alerts.slice(0, 2).map((alert) => plainName(alert));
+    const where = alerts.length > 2 ? `${alerts.length} integrations` : names.join(" and ");
+    return `Notifications ${still ? "still " : ""}failing: ${where}`;
+  },
+  is: () => "notifications failing",
+  was: "was failing",
+  meaning: "Notifications to that receiver are not delivered.",
+};
+
+function serviceWording(key: ProblemKind, state: string, meaning: string): Wording {
+  return {
+    key,
+    count: (_, still) => `Analytics service ${still ? "still " : ""}${state}`,
+    is: () => state,
+    was: `was ${state}`,
+    meaning,
+  };
+}
+
+const WORDINGS: Readonly<Record<ProblemKind, Wording>> = {
+  offline: recordingWording("offline"),
+  degraded: recordingWording("degraded"),
+  low_quality: recordingWording("low_quality"),
+  low_uptime: recordingWording("low_uptime"),
+  missing: recordingWording("missing"),
+  flapping: recordingWording("flapping"),
+  location_offline: LOCATION_OFFLINE,
+  service_unreachable: serviceWording(
+    "service_unreachable",
+    "unreachable",
+    "The status of recordings is unknown until the service answers: no alert does not mean that a recording is online.",
+  ),
+  service_partly_unreachable: serviceWording(
+    "service_partly_unreachable",
+    "partly unreachable",
+    "Some recordings or uptime figures are not up to date: for those, no alert does not mean that all is well.",
+  ),
+  notifications_failing: NOTIFICATIONS_FAILING,
+};
+
+/** `CameraDown` reads `2 recordings: camera down`; the name of an external alert stays as its sender writes it. */
+function namedWording(alert: Alert): Wording {
+  const { kind } = alert.subject;
+  const name = alert.labels.alertname ?? (kind === "external" ? "alert" : alert.ruleId);
+  const words = kind === "external" ? clean(name, 60) || "alert" : inWords(name);
+  const noun = kind === "service" || kind === "external" ? "alert" : kind;
+  return {
+    key: `${kind}/${name}`,
+    count: (alerts, still) => `${counted(alerts.length, noun)}${still ? " still" : ""}: ${words}`,
+    short: (count) => `${figure(count)} ${words}`,
+    is: () => words,
+    was: `was reported: ${words}`,
+  };
+}
+
+function inWords(name: string): string {
+  const spaced = clean(name, 60)
+    .replace(/([\p{Ll}\d])(\p{Lu})/gu, "$1 $2")
+    .replace(/[_\s]+/g, " ");
+  return spaced.trim().toLowerCase() || "alert";
+}
