@@ -96,9 +96,9 @@ describe("the guide for operators", () => {
     expect(headings.slice(first, first + names.length + 1)).toEqual([...names, "Metrics"]);
   });
 
-  test.each(names)("says of %s what it means, where to look and what to do", (name) => {
+  test.each(names)("explains %s: meaning, diagnosis and action", (name) => {
     const text = operations.sections.get(name) ?? "";
-    expect(text).toMatch(/^\*\*Means\*\* /m);
-    expect(text).toMatch(/^\*\*Look\*\* (?:and \*\*do\*\* as with |.*(?:\n.+)*\n\n\*\*Do\*\*)/m);
+    expect(text).toMatch(/^\*\*Meaning:\*\* /m);
+    expect(text).toMatch(/^\*\*Diagnosis(?: and action:\*\* as for |:\*\* .*(?:\n.+)*\n\n\*\*Action:\*\*)/m);
   });
 });
