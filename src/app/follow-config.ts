@@ -32,8 +32,8 @@ export function followConfig(deps: {
     isStopped ? { outcome: "refused", problems: ["lenswatch is stopping."] } : loadOnce(deps);
 
   async function check(): Promise<void> {
-    const now = await source.look();
-    const isChanged = now !== source.loaded();
+    const now = await source.contentHash();
+    const isChanged = now !== source.loadedHash();
     if (isChanged && now === seen) await load();
     seen = isChanged ? now : undefined;
   }

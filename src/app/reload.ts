@@ -4,7 +4,7 @@
  */
 import { type Role, rolesOf } from "../cluster/replicas.ts";
 import type { Config } from "../config/config.ts";
-import { fingerprint } from "../config/hash.ts";
+import { configHash } from "../config/config.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Engine } from "./engine.ts";
@@ -83,7 +83,7 @@ export class Reloader {
     for (let attempt = 1; !this.#stopping.signal.aborted; attempt++) {
       try {
         await setup.engine.prepare();
-        if (!isAnnounced) await replicas.announce(fingerprint(setup.config));
+        if (!isAnnounced) await replicas.announce(configHash(setup.config));
         isAnnounced = true;
         this.#roles = replicas.active();
         await setup.engine.start({ roles: this.#roles, retiring: this.#retirements.ids() });

@@ -2,9 +2,9 @@
 import { Command } from "commander";
 import { formatMatcher } from "../alerting/matcher.ts";
 import type { Route } from "../alerting/route.ts";
-import type { Config, Receiver } from "../config/config.ts";
-import { configFile, formatProblem, type Loaded, loadWithWarnings, type Problem } from "../config/load.ts";
-import { ConfigError } from "../config/problem.ts";
+import type { Config, ReceiverConfig } from "../config/config.ts";
+import { configFile, type LoadedConfig, loadWithWarnings } from "../config/load.ts";
+import { ConfigError, type ConfigProblem, formatProblem } from "../config/problem.ts";
 import { formatDuration } from "../lib/duration.ts";
 import type { CommandIo } from "./cli/io.ts";
 import { outputOption } from "./cli/output.ts";
@@ -24,7 +24,7 @@ export function checkConfigCommand(io: CommandIo): Command {
     });
 }
 
-type Checked = Loaded | { readonly problems: readonly Problem[] };
+type Checked = LoadedConfig | { readonly problems: readonly ConfigProblem[] };
 
 async function check(file: string, env: CommandIo["env"]): Promise<Checked> {
   try {
@@ -74,7 +74,7 @@ function asText(file: string, checked: Checked): string {
   return `${lines.join("\n")}\n`;
 }
 
-function fine(file: string, { config, warnings }: Loaded): string[] {
+function fine(file: string, { config, warnings }: LoadedConfig): string[] {
   const { rules, receivers, digests } = config;
   const counts = [
     count(rules.length, "rule"),
@@ -96,7 +96,7 @@ function count(number: number, noun: string): string {
 
 const NOUNS: Readonly<Record<string, string>> = { slack: "Slack webhook", alertmanager: "Alertmanager" };
 
-function describeReceiver({ name: _, ...channels }: Receiver): string {
+function describeReceiver({ name: _, ...channels }: ReceiverConfig): string {
   const parts = Object.entries(channels).flatMap(([type, entries]) => {
     if (type === "email") return channels.email.map(({ to }) => `e-mail to ${to.join(", ")}`);
     return entries.length > 0 ? [count(entries.length, NOUNS[type] ?? type)] : [];

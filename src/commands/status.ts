@@ -6,7 +6,7 @@ import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { renderCsv } from "../lib/csv.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { percent } from "../lib/format.ts";
-import { nearest } from "../lib/suggest.ts";
+import { closestRows } from "../lib/suggest.ts";
 import { stripControls } from "../lib/text.ts";
 import { type Daemon, type Parameters, parseUrl, withDaemon } from "./cli/daemon.ts";
 import type { CommandIo } from "./cli/io.ts";
@@ -80,7 +80,7 @@ async function unknownLocation(daemon: Daemon, { location }: StatusOptions): Pro
   const path = "/api/v1/locations";
   if ((await daemon.all(path, { location }, LocationRow)).length > 0) return "";
   const rows = await daemon.all(path, {}, LocationRow);
-  const near = nearest(location, rows, (row) => ({ name: row.location, id: row.locationId }))
+  const near = closestRows(location, rows, (row) => ({ name: row.location, id: row.locationId }))
     .map((row) => stripControls(`  ${row.locationId}  ${row.location}`).concat("\n"))
     .join("");
   const hint = near === "" ? "\n" : `; near it are:\n${near}`;

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { recordingStatuses } from "../health/recording.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { parseDuration } from "../lib/duration.ts";
-import { nearest } from "../lib/suggest.ts";
+import { closestRows } from "../lib/suggest.ts";
 import { stripControls } from "../lib/text.ts";
 import { type Daemon, DaemonError, parseUrl, withDaemon } from "./cli/daemon.ts";
 import type { CommandIo } from "./cli/io.ts";
@@ -99,7 +99,7 @@ async function explain(
   const timeline = await read(daemon, found?.recordingId ?? wanted, new Date(now - since).toISOString());
   if (!timeline) {
     const rows = await daemon.all("/api/v1/recordings", {}, RecordingRow);
-    const near = nearest(wanted, rows, ({ recording, recordingId }) => ({
+    const near = closestRows(wanted, rows, ({ recording, recordingId }) => ({
       name: recording,
       id: recordingId,
     }));

@@ -1,134 +1,120 @@
-/** What is allowed and probably not meant. */
+/** Warnings: settings that are valid and probably not intended. */
 
-import type { InhibitRule } from "../alerting/inhibit.ts";
-import type { Route } from "../alerting/route.ts";
+import type { Matcher, Route } from "../alerting/route.ts";
 import { formatDuration } from "../lib/duration.ts";
+import { closestWord } from "../lib/suggest.ts";
 import type { Config } from "./config.ts";
-import { type Finding, type Path, quoted } from "./finding.ts";
+import { type Finding, type Path, quoted } from "./problem.ts";
 import { reservedLabels } from "./rule-schema.ts";
-import { nearest } from "./scalars.ts";
 import type { ConfigInput } from "./schema.ts";
 
-/** `fromEnvironment` says whether anything at or below a path was read from a variable: that is not shown. */
+/** `fromEnvironment` is whether anything at or below a path was read from a variable: that is not shown. */
 export function advise(
   config: Config,
   input: ConfigInput,
   fromEnvironment: (path: Path) => boolean,
 ): Finding[] {
-  const findings = [
+  const routes = routesIn(config.route, ["route"]);
+  return [
     ...clearText(input),
-    ...slowQuestions(config),
-    ...reminders(config.route, ["route"]),
-    ...hideNames(strangeLabels(config), fromEnvironment),
+    ...slowRequests(config),
+    ...routes.flatMap(([route, path]) => reminders(route, path)),
+    ...unknownLabels(config, routes).map((finding) =>
+      fromEnvironment(finding.path)
+        ? { ...finding, found: "an unknown label", suggestion: undefined }
+        : finding,
+    ),
+    ...(input.rules.length === 0
+      ? [warning(["rules"], "an empty list", "at least one rule; without any, no alert ever fires")]
+      : []),
+    ...idleReceivers(config, new Set(routes.map(([{ receiver }]) => receiver))),
   ];
-  if (input.rules.length === 0) {
-    const expected = "at least one rule: without any, nothing is ever told";
-    findings.push({ kind: "value", path: ["rules"], found: "an empty list", expected });
-  }
-  const routed = receiversOf(config.route);
-  config.receivers.forEach(({ name, slack, email, webhook, alertmanager }, index) => {
-    const point = (found: string, expected: string) =>
-      findings.push({ kind: "value", path: ["receivers", index], found, expected });
-    const tellsNobody = [slack, email, webhook, alertmanager].every((entries) => entries.length === 0);
-    if (tellsNobody) {
-      point(
-        "a receiver with none",
-        "slack_configs, email_configs, webhook_configs or alertmanager_configs: nobody is told what is routed here",
-      );
-    } else if (!routed.has(name)) {
-      point("a receiver that no route leads to", "a route to it: it is told of no alert");
-    }
-  });
-  return findings;
 }
 
-/** Every receiver a tree of routes names. */
-function receiversOf({ receiver, routes }: Route): Set<string> {
-  return new Set([receiver, ...routes.flatMap((child) => [...receiversOf(child)])]);
+function warning(path: Path, found: string, expected: string): Finding {
+  return { kind: "value", path, found, expected };
+}
+
+/** A route and all routes below it. */
+function routesIn(route: Route, path: Path): (readonly [Route, Path])[] {
+  const below = route.routes.flatMap((child, index) => routesIn(child, [...path, "routes", index]));
+  return [[route, path], ...below];
+}
+
+function idleReceivers({ receivers }: Config, routed: ReadonlySet<string>): Finding[] {
+  return receivers.flatMap(({ name, ...integrations }, index): Finding[] => {
+    const path = ["receivers", index];
+    const keys = Object.keys(integrations).map((type) => `${type}_configs`);
+    if (Object.values(integrations).every((entries) => entries.length === 0)) {
+      const expected = `${keys.slice(0, -1).join(", ")} or ${keys.at(-1)}; alerts routed here notify nobody`;
+      return [warning(path, "a receiver without integrations", expected)];
+    }
+    if (routed.has(name)) return [];
+    return [warning(path, "a receiver without a route", "a route to it; no alert reaches it")];
+  });
 }
 
 function reminders(route: Route, path: Path): Finding[] {
-  const below = route.routes.flatMap((child, index) => reminders(child, [...path, "routes", index]));
-  if (route.repeatIntervalMs >= route.groupIntervalMs) return below;
+  if (route.repeatIntervalMs >= route.groupIntervalMs) return [];
   const found = `${formatDuration(route.repeatIntervalMs)}, less than group_interval`;
-  const expected = `${formatDuration(route.groupIntervalMs)} or more: a group is looked at no more often`;
-  return [{ kind: "value", path: [...path, "repeat_interval"], found, expected }, ...below];
+  const expected = `${formatDuration(route.groupIntervalMs)} or more: groups are notified no more often`;
+  return [warning([...path, "repeat_interval"], found, expected)];
 }
 
-/** While a question hangs nothing is known: that should not last longer than a few sweeps. */
-function slowQuestions({ service, watch }: Config): Finding[] {
+/** Nothing is known while a request hangs: that should not last longer than a few sweeps. */
+function slowRequests({ service, watch }: Config): Finding[] {
   const mostMs = 3 * Math.max(watch.statusIntervalMs, 5_000);
   if (service.requestTimeoutMs <= mostMs) return [];
   const found = `${formatDuration(service.requestTimeoutMs)}, more than three times watch.status_interval`;
-  const expected = `${formatDuration(mostMs)} or less: a service that hangs is noticed only after it`;
-  return [{ kind: "value", path: ["service", "request_timeout"], found, expected }];
+  const expected = `${formatDuration(mostMs)} or less: a service that hangs is detected only after it`;
+  return [warning(["service", "request_timeout"], found, expected)];
 }
 
-const HERE = /^(?:localhost|127\.|\[::1\])/;
+const LOCAL = /^(?:localhost|127\.|\[::1\])/;
 
 function clearText({ service }: ConfigInput): Finding[] {
   return (["base_url", "ws_url", "auth_url"] as const).flatMap((key): Finding[] => {
     const { protocol, hostname } = new URL(service[key]);
-    if (protocol.endsWith("s:") || HERE.test(hostname)) return [];
-    const expected = `${protocol.slice(0, -1)}s:// so that credentials are not sent in the clear`;
-    return [{ kind: "value", path: ["service", key], found: `${protocol}//`, expected }];
+    if (protocol.endsWith("s:") || LOCAL.test(hostname)) return [];
+    const expected = `${protocol.slice(0, -1)}s:// so that credentials are encrypted in transit`;
+    return [warning(["service", key], `${protocol}//`, expected)];
   });
 }
 
-/** A matcher on a label that nothing ever has is a slip of the pen: its route would wait for ever. */
-function strangeLabels(config: Config): Finding[] {
-  const ofAlerts = [
-    ...reservedLabels,
-    "receiver",
-    "integration",
-    ...config.rules.flatMap(({ labels }) => Object.keys(labels)),
-  ];
+/** A matcher on a label that no alert has never matches: probably a misspelling. */
+function unknownLabels(config: Config, routes: readonly (readonly [Route, Path])[]): Finding[] {
+  const ruleLabels = config.rules.flatMap(({ labels }) => Object.keys(labels));
+  const ofAlerts = [...new Set([...reservedLabels, "receiver", "integration", ...ruleLabels])];
   const ofRecordings = reservedLabels.filter((label) => label !== "alertname");
   return [
-    ...inRoutes(config.route, ["route"], ofAlerts),
-    ...config.inhibitRules.flatMap((rule, index) => inInhibitRule(rule, ["inhibit_rules", index], ofAlerts)),
-    ...config.digests.flatMap(({ matchers }, index) => unknownIn(matchers, ["digests", index], ofRecordings)),
-  ];
-}
-
-function hideNames(findings: readonly Finding[], fromEnvironment: (path: Path) => boolean): Finding[] {
-  return findings.map((finding) =>
-    fromEnvironment(finding.path)
-      ? { ...finding, found: "a label that nothing has", suggestion: undefined }
-      : finding,
-  );
-}
-
-function inRoutes(route: Route, path: Path, known: readonly string[]): Finding[] {
-  const below = route.routes.flatMap((child, index) => inRoutes(child, [...path, "routes", index], known));
-  return [...unknownIn(route.matchers, path, known), ...below];
-}
-
-function inInhibitRule(rule: InhibitRule, path: Path, known: readonly string[]): Finding[] {
-  return [
-    ...unknownIn(rule.sourceMatchers, path, known, "source_matchers"),
-    ...unknownIn(rule.targetMatchers, path, known, "target_matchers"),
-    ...unknownIn(
-      rule.equal.map((name) => ({ name })),
-      path,
-      known,
-      "equal",
+    ...routes.flatMap(([{ matchers }, path]) => unknownIn(matchers, [...path, "matchers"], ofAlerts)),
+    ...config.inhibitRules.flatMap((rule, index) => {
+      const at = (key: string): Path => ["inhibit_rules", index, key];
+      return [
+        ...unknownIn(rule.sourceMatchers, at("source_matchers"), ofAlerts),
+        ...unknownIn(rule.targetMatchers, at("target_matchers"), ofAlerts),
+        ...unknownIn(
+          rule.equal.map((name) => ({ name })),
+          at("equal"),
+          ofAlerts,
+        ),
+      ];
+    }),
+    ...config.digests.flatMap(({ matchers }, index) =>
+      unknownIn(matchers, ["digests", index, "matchers"], ofRecordings),
     ),
   ];
 }
 
+/** The first label that is not known. */
 function unknownIn(
-  matchers: readonly { readonly name: string }[],
+  matchers: readonly Pick<Matcher, "name">[],
   path: Path,
   known: readonly string[],
-  key = "matchers",
 ): Finding[] {
-  const strange = matchers.filter(({ name }) => !known.includes(name));
-  return strange.slice(0, 1).map(({ name }) => ({
-    kind: "value",
-    path: [...path, key],
-    found: `the label ${quoted(name)}, which nothing has`,
-    expected: `one of ${[...new Set(known)].join(", ")}`,
-    suggestion: nearest(name, known),
-  }));
+  const unknown = matchers.find(({ name }) => !known.includes(name));
+  if (!unknown) return [];
+  const found = `the unknown label ${quoted(unknown.name)}`;
+  const suggestion = closestWord(unknown.name, known);
+  return [{ ...warning(path, found, `one of ${known.join(", ")}`), suggestion }];
 }

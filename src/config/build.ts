@@ -1,4 +1,4 @@
-/** The validated file as the rest of the house knows it: defaults inherited, identities given. */
+/** From the validated file to the configuration: names in camel case, inherited defaults, ids of rules and routes. */
 
 import type { InhibitRule } from "../alerting/inhibit.ts";
 import { formatMatcher } from "../alerting/matcher.ts";
@@ -12,7 +12,7 @@ import { type RouteInput, routeDefaults } from "./route-schema.ts";
 import type { RuleInput } from "./rule-schema.ts";
 import type { ConfigInput } from "./schema.ts";
 
-/** Where the daemon is asked, and with which tokens. */
+/** The HTTP server's address and tokens. */
 export function buildHttp(http: ConfigInput["http"]) {
   return {
     ...http.listen,
@@ -22,50 +22,13 @@ export function buildHttp(http: ConfigInput["http"]) {
   };
 }
 
-/** What each key is called in the house; `Config` is what this gives. */
+/** The configuration of a validated file; `Config` is its type. */
 export function buildConfig(input: ConfigInput) {
-  const { service, redis, watch, smtp, http, heartbeat } = input;
+  const { smtp, heartbeat } = input;
   return {
-    service: {
-      /** Without a trailing slash, as the next two. */
-      baseUrl: service.base_url,
-      wsUrl: service.ws_url,
-      authUrl: service.auth_url,
-      clientId: service.client_id,
-      clientSecret: service.client_secret,
-      audience: service.audience,
-      requestTimeoutMs: service.request_timeout,
-      uptimeIndexTimezone: service.uptime_index_timezone,
-      /** Undefined: the system's authorities, and no certificate of ours. */
-      tls: service.tls,
-    },
-    /** One of `url`, `sentinels` and `cluster`; none: an embedded redis-server is started (or adopted). */
-    redis: {
-      url: redis.url,
-      sentinels: redis.sentinels,
-      /** What Sentinels call the master. */
-      name: redis.name,
-      cluster: redis.cluster,
-      /** The login for `sentinels` and `cluster`; a URL has its own. */
-      username: redis.username,
-      password: redis.password,
-      sentinelPassword: redis.sentinel_password,
-      /** Undefined: no TLS unless the URL says so. */
-      tls: redis.tls,
-      prefix: redis.prefix,
-    },
-    watch: {
-      locations: watch.locations,
-      /** Recording or location ids never watched. */
-      exclude: watch.exclude,
-      forgetAfterMs: watch.forget_after,
-      statusIntervalMs: watch.status_interval,
-      uptimeIntervalMs: watch.uptime_interval,
-      inventoryIntervalMs: watch.inventory_interval,
-      locationsPerRequest: watch.locations_per_request,
-      /** How long the incident log keeps a line. */
-      historyMs: watch.history,
-    },
+    service: buildService(input.service),
+    redis: buildRedis(input.redis),
+    watch: buildWatch(input.watch),
     rules: buildRules(input.rules),
     route: buildRoot(input),
     receivers: input.receivers.map((receiver) => ({ name: receiver.name, ...buildChannels(receiver) })),
@@ -80,10 +43,59 @@ export function buildConfig(input: ConfigInput) {
       tls: smtp.tls,
     },
     digests: input.digests.map(buildDigest),
-    http: buildHttp(http),
+    http: buildHttp(input.http),
     /** A dead man's switch. */
     heartbeat: heartbeat && { url: heartbeat.url, intervalMs: heartbeat.interval },
     log: input.log,
+  };
+}
+
+function buildService(service: ConfigInput["service"]) {
+  return {
+    /** Without a trailing slash, as the next two. */
+    baseUrl: service.base_url,
+    wsUrl: service.ws_url,
+    authUrl: service.auth_url,
+    clientId: service.client_id,
+    clientSecret: service.client_secret,
+    audience: service.audience,
+    requestTimeoutMs: service.request_timeout,
+    uptimeIndexTimezone: service.uptime_index_timezone,
+    /** Undefined: the system's authorities and no client certificate. */
+    tls: service.tls,
+  };
+}
+
+/** At most one of `url`, `sentinels` and `cluster`; none: an embedded redis-server is started or adopted. */
+function buildRedis(redis: ConfigInput["redis"]) {
+  return {
+    url: redis.url,
+    sentinels: redis.sentinels,
+    /** The master's name at the Sentinels. */
+    name: redis.name,
+    cluster: redis.cluster,
+    /** For `sentinels` and `cluster`; a URL contains its own. */
+    username: redis.username,
+    password: redis.password,
+    sentinelPassword: redis.sentinel_password,
+    /** Undefined: no TLS unless the URL's scheme requires it. */
+    tls: redis.tls,
+    prefix: redis.prefix,
+  };
+}
+
+function buildWatch(watch: ConfigInput["watch"]) {
+  return {
+    locations: watch.locations,
+    /** Ids of recordings or locations that are not watched. */
+    exclude: watch.exclude,
+    forgetAfterMs: watch.forget_after,
+    statusIntervalMs: watch.status_interval,
+    uptimeIntervalMs: watch.uptime_interval,
+    inventoryIntervalMs: watch.inventory_interval,
+    locationsPerRequest: watch.locations_per_request,
+    /** How long the decision log keeps an entry. */
+    historyMs: watch.history,
   };
 }
 
@@ -91,14 +103,14 @@ function buildDigest(input: ConfigInput["digests"][number]) {
   const { untrusted_below, unsubscribe_url, ...same } = input;
   return {
     ...same,
-    /** With less uptime on a day, a location's visitor counts of that day are not to be trusted; 0–1. */
+    /** 0–1; below it, a location's visitor counts of that day are not reliable. */
     untrustedBelow: untrusted_below,
     /** https; `{recipient}` stands for the reader's address, percent-encoded. */
     unsubscribeUrl: unsubscribe_url,
   };
 }
 
-/** Ids stay what they are when a rule of another name is added or removed. */
+/** A rule's id does not change when a rule with another name is added or removed. */
 function buildRules(rules: readonly RuleInput[]): Rule[] {
   const seen = new Map<string, number>();
   return rules.map((rule) => {
@@ -117,7 +129,7 @@ function buildRules(rules: readonly RuleInput[]): Rule[] {
   });
 }
 
-/** The root as it would be with nothing said but its receiver. */
+/** The routing tree; without one, a root with the first receiver. */
 function buildRoot(input: ConfigInput): Route {
   const { route, receivers } = input;
   const base: Omit<Route, "routes"> = {
@@ -131,7 +143,7 @@ function buildRoot(input: ConfigInput): Route {
   return route ? inherit(base, route, "{}", intervals) : { ...base, routes: [] };
 }
 
-/** Mute and active times hold for their own route alone, as Alertmanager has it. */
+/** Mute and active time intervals are not inherited, as in Alertmanager. */
 function inherit(
   parent: Omit<Route, "routes">,
   input: RouteInput,

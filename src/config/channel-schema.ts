@@ -1,10 +1,11 @@
-/** The ways of telling, an entry each: how it is written in a receiver, and what the rest of the house gets of it. */
+/** `receivers`: integrations by kind of channel, their keys and their loaded form. */
 import { z } from "zod";
 import { buildHttpClient, httpConfig } from "./http-client-schema.ts";
 import { listOf, optional, type Parsed, required, section, withDefault } from "./key.ts";
-import { duration, email, flag, integer, line, url } from "./scalars.ts";
+import { duration, email, integer, line, name, trueOrFalse, url, webUrl } from "./scalars.ts";
 
-const recipients = z
+/** E-mail addresses, each once; a single text may list several with commas. */
+export const emailAddresses: z.ZodType<string[]> = z
   .preprocess(
     (value) => (typeof value === "string" ? value.split(",").map((part) => part.trim()) : value),
     z.array(email, { error: "a list of e-mail addresses" }).min(1, { error: "at least one e-mail address" }),
@@ -13,10 +14,7 @@ const recipients = z
     error: "every address once",
   });
 
-/** The addresses a message goes to, each once. */
-export const addresses: z.ZodType<string[]> = recipients;
-
-const sendResolved = withDefault("Whether the end of what was told is told too.", flag, "true");
+const sendResolved = withDefault("Whether to notify about resolved alerts.", trueOrFalse, "true");
 
 const slack = section({
   api_url: required(
@@ -28,70 +26,47 @@ const slack = section({
 });
 
 const mail = section({
-  to: required("Who gets it: one message for each address.", addresses),
+  to: required("The recipients; each gets its own message.", emailAddresses),
   send_resolved: sendResolved,
 });
 
 const webhook = section({
   url: required(
-    "Where each group is posted, as Alertmanager's webhook payload (version 4).",
+    "The URL each group is posted to, as Alertmanager's webhook payload (version 4).",
     url("an http:// or https:// URL without a login", { schemes: ["http", "https"], query: true }),
     { secret: true },
   ),
   secret: optional(
-    "What each message is signed with, as HMAC-SHA256 in X-Lenswatch-Signature; absent, it is not.",
+    "Signs each message with HMAC-SHA256 in X-Lenswatch-Signature; without it, messages are not signed.",
     line,
     { secret: true },
   ),
-  max_alerts: withDefault(
-    "More alerts than this are left out of a message; 0 is all.",
-    integer(0, 100_000),
-    "0",
-  ),
+  max_alerts: withDefault("The most alerts in a message; 0 is no limit.", integer(0, 100_000), "0"),
   http_config: httpConfig("the webhook"),
   send_resolved: sendResolved,
 });
 
 const alertmanager = section({
-  url: required(
-    "The Alertmanager that every alert is forwarded to; in a cluster, an entry for each.",
-    url("an http:// or https:// URL without login, query or fragment", {
-      schemes: ["http", "https"],
-      base: true,
-    }),
-  ),
+  url: required("The Alertmanager to forward every alert to; for a cluster, one entry each.", webUrl),
   resend_interval: withDefault(
-    "How often what fires is sent to it again: it takes what is not for over.",
+    "How often firing alerts are sent again; Alertmanager resolves those it does not receive.",
     duration("1s", "5m"),
     "1m",
   ),
   http_config: httpConfig("Alertmanager"),
 });
 
-/** What of a receiver each is written in. */
-export const channelKeys = {
-  slack_configs: withDefault("Slack channels, each by its incoming webhook.", listOf(slack.schema), [], {
-    section: () => slack,
-    list: true,
-  }),
-  email_configs: withDefault("E-mail, sent through `smtp`.", listOf(mail.schema), [], {
-    section: () => mail,
-    list: true,
-  }),
-  webhook_configs: withDefault("Webhooks, for programs.", listOf(webhook.schema), [], {
-    section: () => webhook,
-    list: true,
-  }),
-  alertmanager_configs: withDefault(
-    "Alertmanagers that alerts are forwarded to.",
-    listOf(alertmanager.schema),
-    [],
-    {
-      section: () => alertmanager,
-      list: true,
-    },
-  ),
+const channelKeys = {
+  slack_configs: withDefault("Slack channels, each by its incoming webhook.", listOf(slack), []),
+  email_configs: withDefault("E-mail, sent through `smtp`.", listOf(mail), []),
+  webhook_configs: withDefault("Webhooks.", listOf(webhook), []),
+  alertmanager_configs: withDefault("Alertmanagers to forward alerts to.", listOf(alertmanager), []),
 };
+
+export const receiverSection = section({
+  name: required("The receiver's name, for routes.", name),
+  ...channelKeys,
+});
 
 type Written = Parsed<typeof channelKeys>;
 type Entry<Name extends keyof Written> = Written[Name][number];
@@ -101,7 +76,7 @@ const builders = {
   email: (mail: Entry<"email_configs">) => ({ to: mail.to, sendResolved: mail.send_resolved }),
   webhook: (webhook: Entry<"webhook_configs">) => ({
     url: webhook.url,
-    /** Signs every message; undefined: none is. */
+    /** Signs every message; undefined: messages are not signed. */
     secret: webhook.secret,
     /** 0: all. */
     maxAlerts: webhook.max_alerts,

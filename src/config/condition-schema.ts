@@ -1,55 +1,54 @@
-/** `when` of a rule: a key each for what a rule may watch, and the condition it stands for. */
+/** `when` of a rule: one key for each condition. */
 import type { z } from "zod";
 import type { Condition } from "../health/rule.ts";
-import { optional, type Parsed, required, type Section, section, withDefault } from "./key.ts";
+import { type ConfigSection, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
 import { duration, enumerate, integer, leaf, oneOf, ratio } from "./scalars.ts";
 
 const averageQuality = section(
   {
-    below: required("The rule's condition holds while the quality is below this.", ratio),
-    clear_above: optional("It ends once the quality is above this; the same as `below` by default.", ratio),
+    below: required("The alert fires while the quality is below this.", ratio),
+    clear_above: optional("It resolves once the quality is above this; by default, `below`.", ratio),
   },
   notBelow,
 );
 
 const overallUptime = section(
   {
-    below: required("The rule's condition holds while the uptime is below this.", ratio),
-    clear_above: optional("It ends once the uptime is above this; the same as `below` by default.", ratio),
-    over: withDefault("The time back from now that the uptime is taken over.", duration("1h", "31d"), "24h"),
+    below: required("The alert fires while the uptime ratio is below this.", ratio),
+    clear_above: optional("It resolves once the uptime ratio is above this; by default, `below`.", ratio),
+    over: withDefault("The time window of the uptime ratio, ending now.", duration("1h", "31d"), "24h"),
   },
   notBelow,
 );
 
 function notBelow(value: { below: number; clear_above: number | undefined }, context: z.RefinementCtx): void {
   if (value.clear_above === undefined || value.clear_above >= value.below) return;
-  context.addIssue({ code: "custom", path: ["clear_above"], message: "a share not below `below`" });
+  refuse(context, "clear_above", "a ratio not below `below`");
 }
 
 const locationOffline = section(
   {
-    at_least: withDefault("The share of a location's recordings that has to be offline.", ratio, "100%"),
-    clear_below: optional("It ends once the share is below this; the same as `at_least` by default.", ratio),
+    at_least: withDefault("The ratio of a location's recordings that must be offline.", ratio, "100%"),
+    clear_below: optional("It resolves once the ratio is below this; by default, `at_least`.", ratio),
     min_recordings: withDefault(
-      "With fewer recordings than this freshly read, nothing changes.",
+      "With fewer recordings with a fresh status than this, the alert keeps its state.",
       integer(1, 10_000),
       "2",
     ),
   },
   ({ at_least, clear_below }, context) => {
     if (clear_below === undefined || clear_below <= at_least) return;
-    context.addIssue({ code: "custom", path: ["clear_below"], message: "a share not above `at_least`" });
+    refuse(context, "clear_below", "a ratio not above `at_least`");
   },
 );
 
 const flapping = section(
   {
-    high: withDefault("It begins once this share of the last 21 states changed.", ratio, "30%"),
-    low: withDefault("It ends once no more than this share did; less than `high`.", ratio, "20%"),
+    high: withDefault("The alert fires once this ratio of the last 21 states changed.", ratio, "30%"),
+    low: withDefault("It resolves once no more than this ratio changed; less than `high`.", ratio, "20%"),
   },
   ({ high, low }, context) => {
-    if (low < high) return;
-    context.addIssue({ code: "custom", path: ["low"], message: "a share below `high`" });
+    if (low >= high) refuse(context, "low", "a ratio below `high`");
   },
 );
 
@@ -58,35 +57,23 @@ const always = leaf("true", (text): { value: true } | object =>
 ) as z.ZodType<true>;
 
 const keys = {
-  status: optional("A recording's status.", oneOf("offline", "degraded")),
+  status: optional("The status of a recording.", oneOf("offline", "degraded")),
   average_quality: optional(
-    "A recording's quality, judged while it is online or degraded.",
-    averageQuality.schema,
-    {
-      section: () => averageQuality,
-    },
+    "The average quality of a recording while it is online or degraded.",
+    averageQuality,
   ),
-  overall_uptime: optional("A recording's uptime within its schedule.", overallUptime.schema, {
-    section: () => overallUptime,
-  }),
-  missing: optional("A recording known before that complete snapshots leave out.", always),
+  overall_uptime: optional("The uptime ratio of a recording within its schedule.", overallUptime),
+  missing: optional("A known recording that complete snapshots do not contain.", always),
   flapping: optional(
-    "A recording that does not rest, as Nagios counts it: newer changes weigh more.",
-    flapping.schema,
-    { section: () => flapping },
+    "A recording whose status changes often, as Nagios counts it: newer changes weigh more.",
+    flapping,
   ),
-  location_offline: optional(
-    "The share of a location's recordings that is offline.",
-    locationOffline.schema,
-    {
-      section: () => locationOffline,
-    },
-  ),
+  location_offline: optional("The ratio of a location's recordings that are offline.", locationOffline),
   service: optional(
-    "Whether lenswatch is blind: no shard had a good sweep, or some had none.",
+    "Whether the service is unreachable: no shard had a good sweep, or some had none.",
     oneOf("unreachable", "partly_unreachable"),
   ),
-  notifications: optional("Messages that do not get out at an integration.", oneOf("failing")),
+  notifications: optional("Notifications that an integration fails to send.", oneOf("failing")),
 };
 
 type ConditionInput = Parsed<typeof keys>;
@@ -131,8 +118,8 @@ export function buildCondition(when: ConditionInput): Condition {
   throw new Error("a rule without a condition passed the schema");
 }
 
-/** `when`: exactly one of them. */
-export const conditionSection: Section<ConditionInput> = section(keys, (value, context) => {
+/** `when`: exactly one condition. */
+export const conditionSection: ConfigSection<ConditionInput> = section(keys, (value, context) => {
   const given = Object.entries(value).flatMap(([name, condition]) => (condition === undefined ? [] : [name]));
   if (given.length === 1) return;
   const message = `one condition: ${enumerate(Object.keys(keys))}`;

@@ -1,69 +1,79 @@
-/**
- * What has to hold between parts of the file. It reads the tree as it is, right or wrong, so that these problems
- * are told together with all others.
- */
-import type { ConfigDocument, Raw, RawMap } from "./document.ts";
-import { type Finding, type Path, pathKey, quoted, quotedText } from "./finding.ts";
-import { nearest } from "./scalars.ts";
-import { isMapping } from "./secrets.ts";
+/** Constraints between parts of the file. The tree may be invalid, so that these problems are reported with all others. */
+import { closestWord } from "../lib/suggest.ts";
+import { type ConfigDocument, isMapping, type Raw, type RawMap } from "./document.ts";
+import { type Finding, type Path, pathKey, quoted } from "./problem.ts";
 
-type Document = Pick<ConfigDocument, "tree" | "places" | "position">;
+type Document = Pick<ConfigDocument, "tree" | "variables" | "offsetOf" | "position">;
+type Located<T> = readonly [T, Path];
 
 export function crossCheck(document: Document): Finding[] {
   const tree = isMapping(document.tree) ? document.tree : {};
   const receivers = namesOf(tree.receivers);
+  const intervals = namesOf(tree.time_intervals);
   return [
-    ...duplicates(document, "receivers"),
-    ...duplicates(document, "digests"),
-    ...duplicates(document, "time_intervals"),
+    ...["receivers", "digests", "time_intervals"].flatMap((list) => duplicates(document, tree[list], list)),
     ...rootRoute(document, tree, receivers),
-    ...undefinedReceivers(document, tree.route, ["route"], receivers),
-    ...undefinedIntervals(document, tree.route, ["route"], namesOf(tree.time_intervals)),
+    ...routesIn(tree.route, ["route"]).flatMap(([route, path]) => [
+      ...(receivers.length === 0
+        ? []
+        : undefinedNames(document, [[route.receiver, [...path, "receiver"]]], receivers, "receivers")),
+      ...INTERVALS.flatMap((key) =>
+        undefinedNames(document, textsAt(route[key], [...path, key]), intervals, "time_intervals"),
+      ),
+    ]),
     ...mailWithoutServer(tree),
   ];
 }
 
+const INTERVALS = ["mute_time_intervals", "active_time_intervals"] as const;
+
 function namesOf(list: Raw | undefined): string[] {
-  const names = items(list).flatMap((item) => (typeof item.name === "string" ? [item.name] : []));
-  return [...new Set(names)];
+  const items = Array.isArray(list) ? list.filter(isMapping) : [];
+  return [...new Set(items.flatMap(({ name }) => (typeof name === "string" ? [name] : [])))];
 }
 
-function items(list: Raw | undefined): RawMap[] {
-  return Array.isArray(list) ? list.filter(isMapping) : [];
+/** A route and all routes below it. */
+function routesIn(route: Raw | undefined, path: Path): Located<RawMap>[] {
+  if (!isMapping(route)) return [];
+  const children = Array.isArray(route.routes) ? route.routes : [];
+  return [[route, path], ...children.flatMap((child, index) => routesIn(child, [...path, "routes", index]))];
 }
 
-function duplicates(document: Document, listName: string): Finding[] {
-  const tree = isMapping(document.tree) ? document.tree[listName] : undefined;
-  const first = new Map<string, number>();
-  return (Array.isArray(tree) ? tree : []).flatMap((item, index): Finding[] => {
+/** The items of a list; a single text stands for a list of one. */
+function textsAt(value: Raw | undefined, path: Path): Located<Raw | undefined>[] {
+  return Array.isArray(value) ? value.map((item, index) => [item, [...path, index]]) : [[value, path]];
+}
+
+function duplicates(document: Document, list: Raw | undefined, listName: string): Finding[] {
+  const lines = new Map<string, number>();
+  return (Array.isArray(list) ? list : []).flatMap((item, index): Finding[] => {
     const name = isMapping(item) ? item.name : undefined;
     if (typeof name !== "string") return [];
     const path = [listName, index, "name"];
-    const place = document.places.get(pathKey(path));
-    const before = first.get(name);
-    if (before === undefined) {
-      first.set(name, place?.offset ?? 0);
-      return [];
-    }
-    const expected = `a name of its own: line ${document.position(before).line} has it already`;
-    return [{ kind: "conflict", path, found: found(document, path, name), expected }];
+    const line = lines.get(name);
+    if (line !== undefined)
+      return [conflict(document, path, name, `a unique name; line ${line} has it already`)];
+    lines.set(name, document.position(document.offsetOf(path)).line);
+    return [];
   });
 }
 
 function rootRoute(document: Document, tree: RawMap, receivers: readonly string[]): Finding[] {
-  const route = tree.route;
+  const { route } = tree;
+  const kind = "conflict";
   if (route === undefined) {
     if (receivers.length < 2) return [];
-    const expected = `a route that says which of the ${receivers.length} receivers is told`;
-    const offset = document.places.get(pathKey(["receivers"]))?.keyOffset;
-    return [{ kind: "conflict", path: ["route"], offset, found: "nothing", expected }];
+    const expected = `a route that selects one of the ${receivers.length} receivers`;
+    return [
+      { kind, path: ["route"], offset: document.offsetOf(["receivers"], true), found: "nothing", expected },
+    ];
   }
   if (!isMapping(route)) return [];
   const findings: Finding[] = [];
-  const refuse = (key: string, foundText: string, expected: string) =>
-    findings.push({ kind: "conflict", path: ["route", key], found: foundText, expected });
+  const refuse = (key: string, found: string, expected: string) =>
+    findings.push({ kind, path: ["route", key], found, expected });
   if (route.receiver === undefined)
-    refuse("receiver", "nothing", "the receiver of all that no other route takes");
+    refuse("receiver", "nothing", "the receiver of alerts that no other route takes");
   if (!isEmpty(route.matchers)) refuse("matchers", "matchers", "none: the root takes every alert");
   for (const key of INTERVALS) {
     if (!isEmpty(route[key])) refuse(key, key, "none: the root is never muted, its routes may be");
@@ -78,68 +88,32 @@ function isEmpty(value: Raw | undefined): boolean {
   );
 }
 
-function undefinedReceivers(
+function undefinedNames(
   document: Document,
-  route: Raw | undefined,
-  path: Path,
+  names: readonly Located<Raw | undefined>[],
   known: readonly string[],
+  key: "receivers" | "time_intervals",
 ): Finding[] {
-  if (!isMapping(route)) return [];
-  const name = route.receiver;
-  const children = Array.isArray(route.routes) ? route.routes : [];
-  const below = children.flatMap((child, index) =>
-    undefinedReceivers(document, child, [...path, "routes", index], known),
-  );
-  if (typeof name !== "string" || known.length === 0 || known.includes(name)) return below;
-  const at = [...path, "receiver"];
-  const expected = `one of the receivers there are: ${known.map((each) => quoted(each)).join(", ")}`;
-  const kind = "conflict";
-  return [
-    { kind, path: at, found: found(document, at, name), expected, suggestion: nearest(name, known) },
-    ...below,
-  ];
+  return names.flatMap(([name, path]): Finding[] => {
+    if (typeof name !== "string" || known.includes(name)) return [];
+    if (name === "" && key === "time_intervals") return [];
+    const expected =
+      known.length === 0
+        ? `a name from \`${key}\`, which is empty`
+        : `one of the configured ${key}: ${known.map((each) => quoted(each)).join(", ")}`;
+    return [{ ...conflict(document, path, name, expected), suggestion: closestWord(name, known) }];
+  });
 }
 
-const INTERVALS = ["mute_time_intervals", "active_time_intervals"] as const;
-
-function undefinedIntervals(
-  document: Document,
-  route: Raw | undefined,
-  path: Path,
-  known: readonly string[],
-): Finding[] {
-  if (!isMapping(route)) return [];
-  const children = Array.isArray(route.routes) ? route.routes : [];
-  const here = INTERVALS.flatMap((key) => {
-    const value = route[key];
-    const names: [Raw, Path][] = Array.isArray(value)
-      ? value.map((name, index) => [name, [...path, key, index]])
-      : [[value ?? null, [...path, key]]];
-    return names.flatMap(([name, at]): Finding[] => {
-      if (typeof name !== "string" || name === "" || known.includes(name)) return [];
-      const expected =
-        known.length === 0
-          ? "a name from `time_intervals`, of which there are none"
-          : `one of the time_intervals there are: ${known.map((each) => quoted(each)).join(", ")}`;
-      const suggestion = nearest(name, known);
-      return [{ kind: "conflict", path: at, found: found(document, at, name), expected, suggestion }];
-    });
-  });
-  const below = children.flatMap((child, index) =>
-    undefinedIntervals(document, child, [...path, "routes", index], known),
-  );
-  return [...here, ...below];
+function conflict({ variables }: Document, path: Path, text: string, expected: string): Finding {
+  return { kind: "conflict", path, found: quoted(text, variables.get(pathKey(path))), expected };
 }
 
 function mailWithoutServer(tree: RawMap): Finding[] {
   if (tree.smtp !== undefined) return [];
-  const need = (path: Path, foundText: string): Finding => ({
-    kind: "conflict",
-    path,
-    atKey: true,
-    found: foundText,
-    expected: "`smtp` to send them through",
-  });
+  const need = (path: Path, found: string): Finding => {
+    return { kind: "conflict", path, atKey: true, found, expected: "`smtp` to send them through" };
+  };
   const receivers = Array.isArray(tree.receivers) ? tree.receivers : [];
   const mails = receivers.flatMap((receiver, index) =>
     isMapping(receiver) && !isEmpty(receiver.email_configs)
@@ -147,8 +121,4 @@ function mailWithoutServer(tree: RawMap): Finding[] {
       : [],
   );
   return isEmpty(tree.digests) ? mails : [...mails, need(["digests"], "digests without `smtp`")];
-}
-
-function found(document: Document, path: Path, text: string): string {
-  return quotedText(text, document.places.get(pathKey(path))?.variables ?? []);
 }

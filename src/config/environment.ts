@@ -4,18 +4,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const REFERENCE = /\$\$\{|\$\{([^}]*)\}?/g;
 const NAME_AND_DEFAULT = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
 
-export interface Substitution {
-  readonly value: string;
-  /** Names that were read, in order. */
-  readonly names: readonly string[];
-  /** Names that are not set and have no default. */
-  readonly missing: readonly string[];
-  /** Something begins as a reference and is none. */
-  readonly malformed: boolean;
-}
-
-/** The text with its references replaced, once: what comes out of the environment is not looked into again. */
-export function substitute(text: string, env: Environment): Substitution {
+/**
+ * The text with its references replaced once, not recursively; the `names` that were read, in order, those `missing`
+ * without a default, and whether some reference is `malformed`.
+ */
+export function substitute(text: string, env: Environment) {
   const names: string[] = [];
   const missing: string[] = [];
   let malformed = false;

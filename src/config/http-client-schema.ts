@@ -1,60 +1,46 @@
-/** `http_config`: how an endpoint of somebody else's is asked, in Prometheus' words. */
+/** `http_config`: authentication and TLS of requests to an endpoint, as in Prometheus. */
 import type { z } from "zod";
-import { type Key, optional, type Parsed, required, section, withDefault } from "./key.ts";
+import { type Key, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
 import { host, line, token } from "./scalars.ts";
 import { checkTls, tlsKeys } from "./tls-schema.ts";
 
 const authorization = section({
-  type: withDefault("The first word of the header.", token, "Bearer"),
-  credentials: required("What follows it.", token, { secret: true }),
+  type: withDefault("The authentication scheme.", token, "Bearer"),
+  credentials: required("The credentials.", token, { secret: true }),
 });
 
 const basicAuth = section({
-  username: required("The login.", line),
-  password: required("The password that belongs to it.", line, { secret: true }),
+  username: required("The username.", line),
+  password: required("The password.", line, { secret: true }),
 });
 
 const tlsConfig = section(
   {
     ...tlsKeys("it"),
-    server_name: optional("The name its certificate has to be for; the URL's by default.", host),
+    server_name: optional("The name its certificate must match; the URL's host by default.", host),
   },
   checkTls,
 );
 
 const keys = {
-  authorization: optional("The header Authorization.", authorization.schema, {
-    section: () => authorization,
-  }),
-  basic_auth: optional("Instead of `authorization`: a login.", basicAuth.schema, {
-    section: () => basicAuth,
-  }),
-  tls_config: optional("TLS, with certificates of one's own.", tlsConfig.schema, {
-    section: () => tlsConfig,
-  }),
+  authorization: optional("The Authorization header.", authorization),
+  basic_auth: optional("Instead of `authorization`: HTTP basic authentication.", basicAuth),
+  tls_config: optional("TLS with your own certificates.", tlsConfig),
 };
 
-const httpClient = section(keys, check);
+const httpClient = section(keys, (value: Parsed<typeof keys>, context) => {
+  if (value.authorization === undefined || value.basic_auth === undefined) return;
+  refuse(context, "basic_auth", "only one of authorization and basic_auth");
+});
 
-function check(
-  { authorization: one, basic_auth: other }: Parsed<typeof keys>,
-  context: z.RefinementCtx,
-): void {
-  if (one === undefined || other === undefined) return;
-  const message = "only one of authorization and basic_auth";
-  context.addIssue({ code: "custom", path: ["basic_auth"], message });
+type HttpClientInput = z.output<typeof httpClient.schema>;
+
+/** The key `http_config` for a server, named in the middle of a sentence. */
+export function httpConfig(server: string): Key<HttpClientInput | undefined> {
+  return optional(`Authentication and TLS of requests to ${server}.`, httpClient);
 }
 
-export type HttpClientInput = z.output<typeof httpClient.schema>;
-
-/** The key `http_config`, of what is named in the middle of a sentence. */
-export function httpConfig(of: string): Key<HttpClientInput | undefined> {
-  return optional(`How ${of} is asked: its login and its certificates.`, httpClient.schema, {
-    section: () => httpClient,
-  });
-}
-
-/** How an endpoint is asked; one of `authorization` and `basicAuth` at most, certificates as PEM. */
+/** At most one of `authorization` and `basicAuth`; certificates as PEM. */
 export function buildHttpClient(input: HttpClientInput | undefined) {
   const { authorization, basic_auth: basicAuth, tls_config: tls } = input ?? {};
   return {

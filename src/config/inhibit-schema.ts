@@ -1,48 +1,52 @@
-/** `inhibit_rules`: what need not be told while something else that explains it is. */
-import { z } from "zod";
+/** `inhibit_rules`: alerts that are not notified while another alert explains them. */
+import type { z } from "zod";
 import type { RawMap } from "./document.ts";
 import { required, section, withDefault } from "./key.ts";
 import { matchers } from "./route-schema.ts";
-import { LABEL_NAME, leaf } from "./scalars.ts";
+import { defaultAlerts } from "./rule-schema.ts";
+import { LABEL_NAME, oneOrMore, textThat } from "./scalars.ts";
 
-const some = matchers.refine((all) => all.length > 0, { error: "at least one matcher" });
+const someMatchers = matchers.refine((all) => all.length > 0, { error: "at least one matcher" });
 
-const labelNames = z.preprocess(
-  (value) => (typeof value === "string" ? [value] : value),
-  z.array(
-    leaf("a label name", (text) => (LABEL_NAME.test(text) ? { value: text } : {})),
-    { error: "a list of label names" },
-  ),
+const labelNames = oneOrMore(
+  textThat("a label name", (text) => LABEL_NAME.test(text)),
+  "a list of label names",
 );
 
-const inhibitRule = section({
-  source_matchers: required("The alerts that explain others while they fire.", some),
-  target_matchers: required("The alerts that are held back meanwhile.", some),
-  equal: withDefault("Labels in which the two have to be equal; missing in both is equal.", labelNames, []),
+export const inhibitRuleSection = section({
+  source_matchers: required("The alerts that inhibit others while they fire.", someMatchers),
+  target_matchers: required("The alerts that are inhibited.", someMatchers),
+  equal: withDefault(
+    "Labels that must be equal in both alerts; missing in both counts as equal.",
+    labelNames,
+    [],
+  ),
 });
 
-export const inhibitRuleSection: typeof inhibitRule = inhibitRule;
-export type InhibitRuleInput = z.output<typeof inhibitRule.schema>;
+export type InhibitRuleInput = z.output<typeof inhibitRuleSection.schema>;
 
-/** The inhibit rules of a configuration that has none, as they would be written. */
+const { recordingOffline, recordingDegraded, recordingMissing, recordingFlapping } = defaultAlerts;
+const { lowQuality, lowUptime, locationOffline, serviceUnreachable } = defaultAlerts;
+
+/** The inhibit rules of a configuration without any, as written in a file. */
 export const defaultInhibitRules: RawMap[] = [
   {
-    source_matchers: ['alertname = "LocationOffline"'],
-    target_matchers: ['alertname =~ "Recording.*|LowQuality"'],
+    source_matchers: [`alertname = "${locationOffline}"`],
+    target_matchers: [`alertname =~ "Recording.*|${lowQuality}"`],
     equal: ["location_id"],
   },
   {
-    source_matchers: ['alertname = "RecordingOffline"'],
-    target_matchers: ['alertname =~ "LowUptime|LowQuality|RecordingMissing"'],
+    source_matchers: [`alertname = "${recordingOffline}"`],
+    target_matchers: [`alertname =~ "${lowUptime}|${lowQuality}|${recordingMissing}"`],
     equal: ["recording_id"],
   },
   {
-    source_matchers: ['alertname = "RecordingFlapping"'],
-    target_matchers: ['alertname =~ "RecordingOffline|RecordingDegraded"'],
+    source_matchers: [`alertname = "${recordingFlapping}"`],
+    target_matchers: [`alertname =~ "${recordingOffline}|${recordingDegraded}"`],
     equal: ["recording_id"],
   },
   {
-    source_matchers: ['alertname = "ServiceUnreachable"'],
+    source_matchers: [`alertname = "${serviceUnreachable}"`],
     target_matchers: ['location_id != ""'],
   },
 ];

@@ -1,73 +1,88 @@
 /**
- * The configuration's vocabulary: every key is declared once, with its schema, what it is for and its default.
- * Validation, suggestions, secrets from files and the documentation all come from that one declaration.
+ * Declarations of configuration keys: each key is declared once, with its schema, description and default.
+ * Validation, suggestions, secrets from files and the documentation derive from that declaration.
  */
 import { z } from "zod";
 import type { Raw } from "./document.ts";
 
 export interface Key<T = unknown> {
   readonly schema: z.ZodType<T>;
-  /** One sentence for people. */
+  /** One sentence for the documentation. */
   readonly doc: string;
   readonly required: boolean;
-  /** What an absent key means; undefined: nothing, or what `doc` says. */
+  /** The value of an absent key, as written in a file; undefined: none, or as `doc` describes. */
   readonly fallback: Raw | undefined;
-  /** Never shown, and `<key>_file` is taken as well. */
+  /** Never shown; `<key>_file` is accepted too. */
   readonly secret: boolean;
   /** The keys below, also where it is a list of such mappings. */
-  readonly section: (() => Section) | undefined;
+  readonly section: (() => ConfigSection) | undefined;
   readonly list: boolean;
 }
 
-export type Keys = Readonly<Record<string, Key>>;
+export type ConfigKeys = Readonly<Record<string, Key>>;
 
-export type Parsed<K extends Keys> = { readonly [Name in keyof K]: z.output<K[Name]["schema"]> };
+/** The values of a mapping of keys, as validated. */
+export type Parsed<K extends ConfigKeys> = { readonly [Name in keyof K]: z.output<K[Name]["schema"]> };
 
-export interface Section<T extends object = object> {
-  readonly keys: Keys;
+/** A mapping of known keys. */
+export interface ConfigSection<T = object> {
+  readonly keys: ConfigKeys;
   readonly schema: z.ZodType<T>;
 }
 
+/** A list of mappings; the section is a function so that it may contain itself. */
+interface SectionList<T> {
+  readonly schema: z.ZodType<T>;
+  readonly section: () => ConfigSection;
+}
+
+/** The value of a key: a scalar, a mapping or a list of mappings. */
+type ValueOf<T> = z.ZodType<T> | ConfigSection<T> | SectionList<T>;
+
 interface KeyOptions {
-  readonly secret?: true;
-  readonly section?: () => Section;
-  /** Of mappings, each with the section's keys. */
-  readonly list?: true;
+  readonly secret?: boolean;
 }
 
-function key<T>(schema: z.ZodType<T>, doc: string, rest: Partial<Key> & KeyOptions): Key<T> {
-  const { required = false, fallback, secret = false, section, list = false } = rest;
-  return { schema, doc, required, fallback, secret, section, list };
-}
-
-export function required<T>(doc: string, schema: z.ZodType<T>, options: KeyOptions = {}): Key<T> {
-  return key(schema, doc, { ...options, required: true });
-}
-
-export function optional<T>(doc: string, schema: z.ZodType<T>, options: KeyOptions = {}): Key<T | undefined> {
-  return key(schema.optional(), doc, options);
-}
-
-/** An absent key takes what its parent has; `fallback`, as it would be written, is what the first one has. */
-export function inherited<T>(doc: string, schema: z.ZodType<T>, fallback: Raw): Key<T | undefined> {
-  return key(schema.optional(), doc, { fallback });
-}
-
-/** `fallback` is written as it would be in the file, and read the same way. */
-export function withDefault<T>(
+function key<T, Out>(
   doc: string,
-  schema: z.ZodType<T>,
-  fallback: Raw,
-  options: KeyOptions = {},
-): Key<T> {
-  return key(schema.prefault(fallback), doc, { ...options, fallback });
+  value: ValueOf<T>,
+  wrap: (schema: z.ZodType<T>) => z.ZodType<Out>,
+  { required = false, fallback, secret = false }: Partial<Key>,
+): Key<Out> {
+  const isList = !(value instanceof z.ZodType) && "section" in value;
+  const below =
+    value instanceof z.ZodType
+      ? undefined
+      : "section" in value
+        ? value.section
+        : () => value as ConfigSection;
+  const schema = wrap(value instanceof z.ZodType ? value : value.schema);
+  return { schema, doc, required, fallback, secret, section: below, list: isList };
 }
 
-/** A mapping of exactly these keys; `check` adds what holds between them once each is right. */
-export function section<K extends Keys>(
+export function required<T>(doc: string, value: ValueOf<T>, options: KeyOptions = {}): Key<T> {
+  return key(doc, value, (schema) => schema, { ...options, required: true });
+}
+
+export function optional<T>(doc: string, value: ValueOf<T>, options: KeyOptions = {}): Key<T | undefined> {
+  return key(doc, value, (schema) => schema.optional(), options);
+}
+
+/** An absent key takes its parent's value; `fallback`, as written in a file, is the value at the root. */
+export function inherited<T>(doc: string, value: ValueOf<T>, fallback: Raw): Key<T | undefined> {
+  return key(doc, value, (schema) => schema.optional(), { fallback });
+}
+
+/** `fallback` is written as in a file, and parsed the same way. */
+export function withDefault<T>(doc: string, value: ValueOf<T>, fallback: Raw): Key<T> {
+  return key(doc, value, (schema) => schema.prefault(fallback), { fallback });
+}
+
+/** A mapping of exactly these keys; `check` adds constraints between them once each is valid. */
+export function section<K extends ConfigKeys>(
   keys: K,
   check?: (value: Parsed<K>, context: z.RefinementCtx) => void,
-): Section<Parsed<K>> {
+): ConfigSection<Parsed<K>> {
   const shape = Object.fromEntries(Object.entries(keys).map(([name, { schema }]) => [name, schema]));
   const object = z.strictObject(shape, {
     error: (issue) => (issue.code === "invalid_type" ? "a mapping" : undefined),
@@ -75,14 +90,25 @@ export function section<K extends Keys>(
   return { keys, schema: check ? object.superRefine(check) : object };
 }
 
-/** A list of mappings. */
-export function listOf<T>(schema: z.ZodType<T>): z.ZodType<T[]> {
-  return z.array(schema, { error: "a list" });
+/** A list of mappings, not empty where `atLeastOne` describes its one required item. */
+export function listOf<T>(
+  item: ConfigSection<T>,
+  expected = "a list",
+  atLeastOne?: string,
+): SectionList<T[]> {
+  const list = z.array(item.schema, { error: expected });
+  const schema = atLeastOne === undefined ? list : list.min(1, { error: atLeastOne });
+  return { schema, section: () => item as ConfigSection };
 }
 
-/** The declaration of the key at a path, whatever its position in lists. */
-export function keyAt(root: Section, path: readonly (string | number)[]): Key | undefined {
-  let here: Section | undefined = root;
+/** Adds a problem at a key of the mapping under validation; `expected` finishes the sentence "expected …". */
+export function refuse(context: z.RefinementCtx, name: string, expected: string): void {
+  context.addIssue({ code: "custom", path: [name], message: expected });
+}
+
+/** The declaration of the key at a path, at any position in a list. */
+export function keyAt(root: ConfigSection, path: readonly (string | number)[]): Key | undefined {
+  let here: ConfigSection | undefined = root;
   let found: Key | undefined;
   for (const step of path) {
     if (typeof step === "number") continue;
@@ -92,42 +118,10 @@ export function keyAt(root: Section, path: readonly (string | number)[]): Key | 
   return found;
 }
 
-/** The keys known in the mapping at a path, those for files with secrets included. */
-export function knownKeys(root: Section, path: readonly (string | number)[]): string[] {
+/** The keys of the mapping at a path, including those for secret files. */
+export function knownKeys(root: ConfigSection, path: readonly (string | number)[]): string[] {
   const here = path.some((step) => typeof step === "string") ? keyAt(root, path)?.section?.() : root;
   return Object.entries(here?.keys ?? {}).flatMap(([name, { secret }]) =>
     secret ? [name, `${name}_file`] : [name],
   );
-}
-
-/** A key as documentation shows it. */
-export interface KeyDoc {
-  /** `rules[].for`; a route's own routes are not listed again. */
-  readonly path: string;
-  readonly doc: string;
-  readonly required: boolean;
-  /** As it would be written; undefined where there is none or it is a mapping with defaults of its own. */
-  readonly fallback: string | undefined;
-  readonly secret: boolean;
-}
-
-/** Every key there is, in the order of declaration. */
-export function documentKeys(root: Section): KeyDoc[] {
-  return visit(root, "", []);
-
-  function visit(here: Section, prefix: string, above: readonly Section[]): KeyDoc[] {
-    if (above.includes(here)) return [];
-    return Object.entries(here.keys).flatMap(([name, { section, list, fallback, doc, required, secret }]) => {
-      const own = { path: prefix + name, doc, required, secret, fallback: writeFallback(fallback) };
-      const below = section?.();
-      if (!below) return [own];
-      return [own, ...visit(below, `${own.path}${list ? "[]" : ""}.`, [...above, here])];
-    });
-  }
-}
-
-function writeFallback(fallback: Raw | undefined): string | undefined {
-  if (typeof fallback === "string") return fallback;
-  if (!Array.isArray(fallback) || fallback.some((item) => typeof item !== "string")) return undefined;
-  return fallback.length === 0 ? "none" : `[${fallback.join(", ")}]`;
 }

@@ -1,11 +1,12 @@
-/** What is wrong with a configuration, as a colleague would say it: where, what was found, what would be right. */
+/** Problems of a configuration: position in the file, key path, what was found and what is expected. */
 import { CodedError } from "../lib/errors.ts";
+import type { ConfigDocument } from "./document.ts";
 
-export type ProblemKind = "syntax" | "unknown_key" | "environment" | "secret" | "value" | "conflict";
+export type ConfigProblemKind = "syntax" | "unknown_key" | "environment" | "secret" | "value" | "conflict";
 
-/** One problem. No text in it ever holds the value of a secret or of an environment variable. */
-export interface Problem {
-  readonly kind: ProblemKind;
+/** One problem. No text in it contains the value of a secret or of an environment variable. */
+export interface ConfigProblem {
+  readonly kind: ConfigProblemKind;
   readonly file: string;
   /** From 1. */
   readonly line: number;
@@ -19,7 +20,7 @@ export interface Problem {
 }
 
 /** `lenswatch.yaml:12:5: rules[2].for: found "2x", expected a duration such as 30s or 1h30m; did you mean 2s?` */
-export function formatProblem(problem: Problem): string {
+export function formatProblem(problem: ConfigProblem): string {
   const where = `${problem.file}:${problem.line}:${problem.column}: `;
   const path = problem.path === "" ? "" : `${problem.path}: `;
   const hint = problem.suggestion === undefined ? "" : `; did you mean ${problem.suggestion}?`;
@@ -30,14 +31,102 @@ export type ConfigErrorCode = "not_found" | "unreadable" | "invalid";
 
 /** A configuration that cannot be used; `problems` is empty unless the code is `invalid`. Never retryable. */
 export class ConfigError extends CodedError<ConfigErrorCode> {
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ConfigProblem[];
 
   constructor(
     code: ConfigErrorCode,
     message: string,
-    options: { problems?: readonly Problem[]; cause?: unknown } = {},
+    options: { problems?: readonly ConfigProblem[]; cause?: unknown } = {},
   ) {
     super(code, message, { retryable: false, cause: options.cause });
     this.problems = options.problems ?? [];
   }
+}
+
+export type Path = readonly (string | number)[];
+
+/** A problem before its position in the file is known. */
+export interface Finding {
+  readonly kind: ConfigProblemKind;
+  readonly path: Path;
+  readonly found: string;
+  readonly expected: string;
+  readonly suggestion?: string | undefined;
+  /** The position in the text where the path does not determine it. */
+  readonly offset?: number | undefined;
+  /** The position is that of the key, not of its value. */
+  readonly atKey?: boolean;
+}
+
+/** Problems in the order of the file. `secrets` are the values of secret keys: they are masked in every text. */
+export function toProblems(
+  findings: readonly Finding[],
+  document: Pick<ConfigDocument, "offsetOf" | "position">,
+  { file, secrets }: { file: string; secrets: readonly string[] },
+): ConfigProblem[] {
+  const masked = (text: string) =>
+    secrets.reduce((rest, secret) => (secret.length < 4 ? rest : rest.replaceAll(secret, "[secret]")), text);
+  const problems = firstPerPath(findings).map(
+    ({ kind, path, found, expected, suggestion, offset, atKey }): ConfigProblem => ({
+      kind,
+      file,
+      ...document.position(offset ?? document.offsetOf(path, atKey)),
+      path: masked(pathText(path)),
+      found: masked(found),
+      expected: masked(expected),
+      ...(suggestion === undefined ? {} : { suggestion: masked(suggestion) }),
+    }),
+  );
+  return problems.sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+/** One finding per path, the cause before its consequences. */
+function firstPerPath(findings: readonly Finding[]): readonly Finding[] {
+  const seen = new Set<string>();
+  const unread = new Set<string>();
+  return findings.filter((finding) => {
+    if (finding.path.length === 0 || finding.offset !== undefined) return true;
+    const path = pathKey(finding.path);
+    if (seen.has(path) || finding.path.some((_, end) => unread.has(pathKey(finding.path.slice(0, end)))))
+      return false;
+    seen.add(path);
+    if (finding.kind === "environment" || finding.kind === "secret") unread.add(path);
+    return true;
+  });
+}
+
+/** The path as the key of a map: exact, while `pathText` hides what must not be shown. */
+export function pathKey(path: Path): string {
+  return JSON.stringify(path);
+}
+
+/** `["rules", 2, "for"]` → `rules[2].for`. */
+function pathText(path: Path): string {
+  return path.reduce<string>((text, step) => {
+    if (typeof step === "number") return `${text}[${step}]`;
+    const name = showableKey(step) ? step : "(not shown)";
+    return text === "" ? name : `${text}.${name}`;
+  }, "");
+}
+
+const LOOKS_SECRET = /secret|token|passw|credential|api_?key|hooks\.slack|\w:\/\/[^/]*@|[?&]\w+=/i;
+const LONG_RANDOM = /[A-Za-z0-9+_-]{20}/;
+
+/** Whether a message may quote a text: it is short, on one line, and cannot be a misplaced secret. */
+export function showable(text: string): boolean {
+  const long = text.length > 60 || LONG_RANDOM.test(text);
+  return !long && !/\p{C}/u.test(text) && !LOOKS_SECRET.test(text);
+}
+
+/** The text in quotes, or its length where it must not be shown; the variables' names where it was read from some. */
+export function quoted(text: string, variables: readonly string[] = []): string {
+  if (variables.length === 0)
+    return showable(text) ? JSON.stringify(text) : `a text of ${text.length} characters`;
+  const names = variables.map((name) => `\${${name}}`).join(" and ");
+  return text === "" ? `nothing in ${names}` : `an invalid value in ${names}`;
+}
+
+/** Whether a message may quote a key: something that does not look like a key could be a value. */
+export function showableKey(key: string): boolean {
+  return /^[A-Za-z_][\w.-]{0,39}$/.test(key) && (/^[a-z_]+$/.test(key) || showable(key));
 }

@@ -1,17 +1,15 @@
-/** Where Redis is: one server, a master that Sentinels know, or a cluster. */
+/** `redis`: one server, a master found through Sentinels, or a cluster. */
 import { z } from "zod";
-import { optional, type Parsed, section, withDefault } from "./key.ts";
+import { optional, type Parsed, refuse, section, withDefault } from "./key.ts";
 import { address, line, prefix, url } from "./scalars.ts";
-import { checkTls, tlsKeys } from "./tls-schema.ts";
+import { tlsSection } from "./tls-schema.ts";
 
 const addresses = (what: string) =>
   z.array(address, { error: `a list of ${what}` }).min(1, { error: `at least one of ${what}` });
 
-const tls = section(tlsKeys("Redis"), checkTls);
-
 const keys = {
   url: optional(
-    "The server; absent, an embedded redis-server is started, its data in ./data.",
+    "The server's URL; without one, an embedded redis-server is started with its data in ./data.",
     url("a redis:// or rediss:// URL", { schemes: ["redis", "rediss"], login: true, query: true }),
     { secret: true },
   ),
@@ -19,36 +17,38 @@ const keys = {
     "Instead of `url`: Sentinels that know the master.",
     addresses("Sentinels as host:port"),
   ),
-  name: optional("What the Sentinels call it.", line),
+  name: optional("The master's name at the Sentinels.", line),
   cluster: optional("Instead of `url`: some nodes of a cluster.", addresses("nodes as host:port")),
-  username: optional("The login of `sentinels`' master or of `cluster`; a URL has its own.", line),
-  password: optional("The password that belongs to it.", line, { secret: true }),
+  username: optional("The username for `sentinels`' master or `cluster`; a URL contains its own.", line),
+  password: optional("The password for `sentinels`' master or `cluster`.", line, { secret: true }),
   sentinel_password: optional("The password of the Sentinels themselves.", line, { secret: true }),
-  tls: optional("TLS, with certificates of one's own; a rediss:// URL needs none.", tls.schema, {
-    section: () => tls,
-  }),
-  prefix: withDefault("What every key in Redis begins with.", prefix, "lenswatch"),
+  tls: optional(
+    "TLS with your own certificates; a rediss:// URL alone uses the system's.",
+    tlsSection("Redis"),
+  ),
+  prefix: withDefault("The prefix of every Redis key.", prefix, "lenswatch"),
 };
 
 export const redisSection = section(keys, check);
 
 function check(value: Parsed<typeof keys>, context: z.RefinementCtx): void {
-  const refuse = (path: string, message: string) =>
-    context.addIssue({ code: "custom", path: [path], message });
-  const places = (["url", "sentinels", "cluster"] as const).filter((place) => value[place] !== undefined);
-  const [first, second] = places;
-  if (first && second) refuse(second, `only one of url, sentinels and cluster; there is ${first} already`);
-  if (value.sentinels && value.name === undefined) refuse("name", "the master's name beside the sentinels");
+  const given = (["url", "sentinels", "cluster"] as const).filter((key) => value[key] !== undefined);
+  const [first, second] = given;
+  if (first && second)
+    refuse(context, second, `only one of url, sentinels and cluster; ${first} is already set`);
+  if (value.sentinels && value.name === undefined)
+    refuse(context, "name", "the master's name beside the sentinels");
   for (const key of ["name", "sentinel_password"] as const) {
-    if (value[key] !== undefined && !value.sentinels) refuse(key, "sentinels beside it");
+    if (value[key] !== undefined && !value.sentinels) refuse(context, key, "sentinels beside it");
   }
   for (const key of ["username", "password"] as const) {
     if (value[key] !== undefined && !value.sentinels && !value.cluster)
-      refuse(key, "sentinels or cluster beside it; a url has its login inside");
+      refuse(context, key, "sentinels or cluster beside it; a url contains its login");
   }
   if (value.username !== undefined && value.password === undefined)
-    refuse("password", "a password beside the username");
-  if (value.tls && places.length === 0) refuse("tls", "a url, sentinels or a cluster beside it");
-  if (value.tls && value.url !== undefined && !/^rediss:/i.test(value.url))
-    refuse("tls", "a rediss:// URL beside it");
+    refuse(context, "password", "a password beside the username");
+  if (!value.tls) return;
+  if (given.length === 0) refuse(context, "tls", "a url, sentinels or a cluster beside it");
+  if (value.url !== undefined && !/^rediss:/i.test(value.url))
+    refuse(context, "tls", "a rediss:// URL beside it");
 }

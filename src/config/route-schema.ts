@@ -1,44 +1,38 @@
-/** `route`: who is told, about what, how often. Alertmanager's tree and its words. */
+/** `route`: which receiver is notified of which alerts, and how often, as in Alertmanager. */
 import { z } from "zod";
 import { formatMatcher, parseMatchers } from "../alerting/matcher.ts";
 import type { Matcher, Route } from "../alerting/route.ts";
 import { formatDuration } from "../lib/duration.ts";
-import { inherited, listOf, optional, type Section, section, withDefault } from "./key.ts";
-import { duration, flag, integer, LABEL_NAME, leaf, name } from "./scalars.ts";
+import { type ConfigSection, inherited, optional, section, withDefault } from "./key.ts";
+import { duration, integer, LABEL_NAME, name, oneOrMore, textThat, trueOrFalse } from "./scalars.ts";
 
-/** A single text stands for a list of one. */
-const listed = (value: unknown): unknown => (typeof value === "string" ? [value] : value);
+const aMatcher = 'a matcher such as severity="warning"';
 
-const matcherText = z.string({ error: 'a matcher such as severity="warning"' }).transform((text, context) => {
+const matcherText = z.string({ error: aMatcher }).transform((text, context) => {
   try {
     return parseMatchers(text.slice(0, 5_000));
   } catch (thrown) {
-    const message = 'a matcher such as severity="warning"';
-    context.addIssue({ code: "custom", message, params: { detail: (thrown as Error).message } });
+    const detail = (thrown as Error).message;
+    context.addIssue({ code: "custom", message: aMatcher, params: { detail } });
     return z.NEVER;
   }
 });
 
-/** A list of matchers, each text one or several; sorted, so that their order changes no identity. */
-export const matchers: z.ZodType<Matcher[]> = z
-  .preprocess(listed, z.array(matcherText, { error: 'a list of matchers such as severity="warning"' }))
-  .transform((lists) => lists.flat().sort((a, b) => (formatMatcher(a) < formatMatcher(b) ? -1 : 1)));
+/** Matchers, one or several in each text; sorted, so that their order does not change a route's identity. */
+export const matchers: z.ZodType<Matcher[]> = oneOrMore(
+  matcherText,
+  'a list of matchers such as severity="warning"',
+).transform((lists) => lists.flat().sort((a, b) => (formatMatcher(a) < formatMatcher(b) ? -1 : 1)));
 
-const groupBy = z.preprocess(
-  listed,
-  z
-    .array(
-      leaf("a label name, or ... alone", (text) =>
-        text === "..." || LABEL_NAME.test(text) ? { value: text } : {},
-      ),
-      { error: "a list of label names" },
-    )
-    .refine((names) => new Set(names).size === names.length, { error: "every label once" })
-    .refine((names) => names.length === 1 || !names.includes("..."), { error: "... alone, or label names" })
-    .transform((names) => (names[0] === "..." ? ("..." as const) : names)),
-);
+const groupBy = oneOrMore(
+  textThat("a label name, or ... alone", (text) => text === "..." || LABEL_NAME.test(text)),
+  "a list of label names",
+)
+  .refine((names) => new Set(names).size === names.length, { error: "every label once" })
+  .refine((names) => names.length === 1 || !names.includes("..."), { error: "... alone, or label names" })
+  .transform((names) => (names[0] === "..." ? ("..." as const) : names));
 
-/** A route as read: what it leaves out, it inherits. */
+/** A route as validated; what is undefined is inherited. */
 export interface RouteInput {
   readonly receiver: string | undefined;
   readonly matchers: readonly Matcher[];
@@ -53,7 +47,7 @@ export interface RouteInput {
   readonly routes: readonly RouteInput[];
 }
 
-/** What the root has where it says nothing. */
+/** The root's values by default. */
 export const routeDefaults = {
   groupBy: ["location_id"],
   groupWaitMs: 30_000,
@@ -62,29 +56,27 @@ export const routeDefaults = {
   stormGroups: 10,
 } satisfies Partial<Route>;
 
-const intervalNames = z.preprocess(listed, z.array(name, { error: "a list of names of `time_intervals`" }));
-
-const nested: z.ZodType<RouteInput[]> = listOf(z.lazy((): z.ZodType<RouteInput> => route.schema));
+const intervalNames = oneOrMore(name, "a list of names of `time_intervals`");
 
 const storm = section({
   groups: inherited(
-    "More groups than this due at one integration at once are told in one summary.",
+    "With more groups than this due at one integration, they are sent as one summary.",
     integer(1, 1_000),
     String(routeDefaults.stormGroups),
   ),
 });
 
-const route: Section<RouteInput> = section({
-  receiver: optional("Who is told; required at the root, inherited below.", name),
-  matchers: withDefault("Which alerts it takes; the root takes all and has none.", matchers, []),
-  continue: withDefault("Whether the routes after it are tried as well.", flag, "false"),
+export const routeSection: ConfigSection<RouteInput> = section({
+  receiver: optional("The receiver to notify; required at the root, inherited below.", name),
+  matchers: withDefault("The alerts the route takes; the root takes all and has none.", matchers, []),
+  continue: withDefault("Whether later sibling routes are tried too.", trueOrFalse, "false"),
   group_by: inherited(
-    "Alerts equal in these labels share a message; [...] keeps every alert apart.",
+    "Alerts with equal values of these labels share a message; [...] sends every alert alone.",
     groupBy,
     [...routeDefaults.groupBy],
   ),
   group_wait: inherited(
-    "How long the first message of a group waits for more.",
+    "How long a new group waits for more alerts before its first message.",
     duration("0s", "1d"),
     formatDuration(routeDefaults.groupWaitMs),
   ),
@@ -94,25 +86,30 @@ const route: Section<RouteInput> = section({
     formatDuration(routeDefaults.groupIntervalMs),
   ),
   repeat_interval: inherited(
-    "After this long a group still firing is told again.",
+    "How long until a group that still fires is notified again.",
     duration("1s", "365d"),
     formatDuration(routeDefaults.repeatIntervalMs),
   ),
-  storm: optional("When a great many things are wrong at once.", storm.schema, { section: () => storm }),
+  storm: optional("Summaries when many groups are due at once.", storm),
   mute_time_intervals: withDefault(
-    "Names of `time_intervals` in which nothing is said here, ends included; not at the root.",
+    "Names of `time_intervals` during which the route sends nothing, resolved alerts included; not at the root.",
     intervalNames,
     [],
   ),
   active_time_intervals: withDefault(
-    "Names of `time_intervals` outside which nothing is said here; not at the root.",
+    "Names of `time_intervals` outside which the route sends nothing; not at the root.",
     intervalNames,
     [],
   ),
-  routes: withDefault("Routes below: the first that matches takes the alert.", nested, [], {
-    section: () => route,
-    list: true,
-  }),
+  routes: withDefault(
+    "Routes below; the first that matches takes the alert.",
+    {
+      schema: z.array(
+        z.lazy((): z.ZodType<RouteInput> => routeSection.schema),
+        { error: "a list" },
+      ),
+      section: (): ConfigSection => routeSection,
+    },
+    [],
+  ),
 });
-
-export const routeSection: Section<RouteInput> = route;

@@ -1,9 +1,9 @@
-/** The kinds of value a key can have. Each reads the text as it was written and says what would be right. */
+/** Value types of configuration keys. Each parses the text as written and describes what is expected. */
 import { isIP } from "node:net";
 import { CronExpressionParser } from "cron-parser";
-import { closest, distance } from "fastest-levenshtein";
 import { z } from "zod";
 import { formatDuration, parseDuration } from "../lib/duration.ts";
+import { closestWord } from "../lib/suggest.ts";
 
 type Reading<T extends {}> =
   | { readonly value: T; readonly suggestion?: never }
@@ -19,15 +19,24 @@ export function leaf<T extends {}>(expected: string, read: (text: string) => Rea
   });
 }
 
-const fits = (text: string, ok: boolean): Reading<string> => (ok ? { value: text } : {});
+/** A text that passes a test, as it is. */
+export function textThat(expected: string, passes: (text: string) => boolean): z.ZodType<string> {
+  return leaf(expected, (text) => (passes(text) ? { value: text } : {}));
+}
 
-/** The nearest of the words when it is near enough to be a slip. */
-export function nearest(text: string, words: readonly string[]): string | undefined {
-  if (words.length === 0 || text.length > 60) return undefined;
-  const word = closest(text, words);
-  return distance(text, word) <= Math.max(1, Math.floor(Math.max(word.length, text.length) / 3))
-    ? word
-    : undefined;
+/** A list; a single text stands for a list of one. */
+export function oneOrMore<T>(each: z.ZodType<T>, expected: string): z.ZodType<T[]> {
+  const list = z.array(each, { error: expected });
+  return z.preprocess((value) => (typeof value === "string" ? [value] : value), list);
+}
+
+function succeeds(act: () => unknown): boolean {
+  try {
+    act();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A duration in ms between two others, all as Prometheus writes them. */
@@ -49,8 +58,8 @@ function likelyDuration(text: string): string | undefined {
   return count === undefined || unit === undefined ? undefined : formatDuration(Number(count) * unit);
 }
 
-/** A share as `70%` or `0.7`; inside, 0–1. */
-export const ratio: z.ZodType<number> = leaf("a share such as 70% or 0.7", (text) => {
+/** A ratio as `70%` or `0.7`; parsed, 0–1. */
+export const ratio: z.ZodType<number> = leaf("a ratio such as 70% or 0.7", (text) => {
   const [, digits, percent] = /^(\d{1,3}(?:\.\d{1,9})?)(%?)$/.exec(text) ?? [];
   if (digits === undefined) return {};
   const value = Number(digits) / (percent ? 100 : 1);
@@ -65,17 +74,16 @@ export function integer(min: number, max: number): z.ZodType<number> {
   });
 }
 
-export const flag: z.ZodType<boolean> = leaf("true or false", (text) => {
+export const trueOrFalse: z.ZodType<boolean> = leaf("true or false", (text) => {
   const lower = text.toLowerCase();
   if (lower === "true" || lower === "false") return { value: lower === "true" };
-  const meant = { yes: "true", on: "true", no: "false", off: "false" }[lower];
-  return { suggestion: meant };
+  return { suggestion: { yes: "true", on: "true", no: "false", off: "false" }[lower] };
 });
 
 export function oneOf<const T extends string>(...words: readonly T[]): z.ZodType<T> {
   return leaf(enumerate(words), (text) => {
     const value = words.find((word) => word === text);
-    return value === undefined ? { suggestion: nearest(text, words) } : { value };
+    return value === undefined ? { suggestion: closestWord(text, words) } : { value };
   });
 }
 
@@ -85,124 +93,110 @@ export function enumerate(words: readonly string[]): string {
 }
 
 /** Any text of one line. */
-export const line: z.ZodType<string> = leaf("a text of one line, at most 1000 characters", (text) =>
-  fits(text, text.trim() !== "" && text.length <= 1000 && !/\p{Cc}/u.test(text)),
+export const line: z.ZodType<string> = textThat(
+  "a text of one line, at most 1000 characters",
+  (text) => text.trim() !== "" && text.length <= 1000 && !/\p{Cc}/u.test(text),
 );
 
 /** Any text. */
-export const prose: z.ZodType<string> = leaf("a text of at most 4000 characters", (text) =>
-  fits(text, text.length <= 4000),
+export const prose: z.ZodType<string> = textThat(
+  "a text of at most 4000 characters",
+  (text) => text.length <= 4000,
 );
 
 /** A secret sent in a header: visible ASCII. */
-export const token: z.ZodType<string> = leaf("a text without spaces or control characters", (text) =>
-  fits(text, /^[\x21-\x7e]{1,4096}$/.test(text)),
+export const token: z.ZodType<string> = textThat("a text without spaces or control characters", (text) =>
+  /^[\x21-\x7e]{1,4096}$/.test(text),
 );
 
-/** A name that identities are made of: `/` and `#` separate their parts. */
-export const name: z.ZodType<string> = leaf("a name of at most 100 characters, without / # { or }", (text) =>
-  fits(text, text.length <= 100 && text.trim() === text && text !== "" && !/[/#{}]|\p{C}/u.test(text)),
+/** A name that identities contain: `/` and `#` separate their parts. */
+export const name: z.ZodType<string> = textThat(
+  "a name of at most 100 characters, without / # { or }",
+  (text) => text.length <= 100 && text.trim() === text && text !== "" && !/[/#{}]|\p{C}/u.test(text),
 );
 
-/** An id of the service (contract: a 24-character hex shape; the shape is not held against it). */
-export const id: z.ZodType<string> = leaf("an id", (text) => fits(text, /^[\x21-\x7e]{1,128}$/.test(text)));
+/** An id of the service; its contract says 24 hex digits, which is not enforced. */
+export const id: z.ZodType<string> = textThat("an id", (text) => /^[\x21-\x7e]{1,128}$/.test(text));
 
 /** Prometheus' label names. */
 export const LABEL_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
-export const email: z.ZodType<string> = leaf("one e-mail address such as ops@example.com", (text) =>
-  fits(text, text.length <= 254 && z.regexes.html5Email.test(text)),
+export const email: z.ZodType<string> = textThat(
+  "one e-mail address such as ops@example.com",
+  (text) => text.length <= 254 && z.regexes.html5Email.test(text),
 );
 
 export const zone: z.ZodType<string> = leaf("an IANA time zone such as Europe/London", (text) => {
-  if (/^[A-Za-z][\w/+-]{0,63}$/.test(text) && isZone(text)) return { value: text };
-  return { suggestion: nearest(text, Intl.supportedValuesOf("timeZone")) };
+  const isName = /^[A-Za-z][\w/+-]{0,63}$/.test(text);
+  if (isName && succeeds(() => new Intl.DateTimeFormat("en", { timeZone: text }))) return { value: text };
+  return { suggestion: closestWord(text, Intl.supportedValuesOf("timeZone")) };
 });
-
-function isZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 export const cron: z.ZodType<string> = leaf(
   "five cron fields such as 0 8 * * * (minute, hour, day of month, month, day of week)",
   (text) => {
-    const fields = text.trim().split(/\s+/);
-    return fits(
-      text.trim(),
-      text.length <= 100 && fields.length === 5 && !/(^|[\s,])h/i.test(text) && fires(text),
-    );
+    const hasFiveFields = text.length <= 100 && text.trim().split(/\s+/).length === 5;
+    const isValid = hasFiveFields && !/(^|[\s,])h/i.test(text) && firesEver(text);
+    return isValid ? { value: text.trim() } : {};
   },
 );
 
-function fires(expression: string): boolean {
-  try {
-    CronExpressionParser.parse(expression, { tz: "UTC", currentDate: new Date(0) }).next();
-    return true;
-  } catch {
-    return false;
-  }
+function firesEver(expression: string): boolean {
+  const options = { tz: "UTC", currentDate: new Date(0) };
+  return succeeds(() => CronExpressionParser.parse(expression, options).next());
 }
 
-/** `host:port`, `[::1]:9595`, or `:9595` for all interfaces. */
-export const listen: z.ZodType<{ host: string; port: number }> = leaf(
-  "host:port such as 127.0.0.1:9595 or [::1]:9595",
-  (text) => {
-    const [, six, host = "", digits] =
-      /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9.-]{0,253})):(\d{1,5})$/.exec(text) ?? [];
+/** An address to listen on: `host:port`, `[::1]:9595`, or `:9595` for all interfaces. */
+export const listen = hostAndPort("127.0.0.1:9595 or [::1]:9595", /^[A-Za-z0-9.-]{0,253}$/, 0);
+
+/** A remote server: `host:port` or `[::1]:26379`. */
+export const address = hostAndPort("redis-1:26379 or [::1]:26379", /^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/, 1);
+
+function hostAndPort(
+  examples: string,
+  name: RegExp,
+  leastPort: number,
+): z.ZodType<{ host: string; port: number }> {
+  return leaf(`host:port such as ${examples}`, (text) => {
+    const [, six, four = "", digits] =
+      /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9._-]*)):(\d{1,5})$/.exec(text) ?? [];
     const port = Number(digits);
-    if (digits === undefined || port > 65_535 || (six !== undefined && isIP(six) !== 6)) return {};
-    if (/^[\d.]+$/.test(host) && isIP(host) !== 4) return {};
-    return { value: { host: six ?? (host || "0.0.0.0"), port } };
-  },
+    if (digits === undefined || port < leastPort || port > 65_535) return {};
+    if (six !== undefined) return isIP(six) === 6 ? { value: { host: six, port } } : {};
+    if (!name.test(four) || (/^[\d.]+$/.test(four) && isIP(four) !== 4)) return {};
+    return { value: { host: four || "0.0.0.0", port } };
+  });
+}
+
+/** Certificates or a private key in PEM. */
+export const pem: z.ZodType<string> = textThat(
+  "text that begins with -----BEGIN",
+  (text) => text.length <= 1_000_000 && text.includes("-----BEGIN ") && text.includes("-----END "),
 );
 
-/** A server elsewhere: `host:port` or `[::1]:26379`. */
-export const address: z.ZodType<{ host: string; port: number }> = leaf(
-  "host:port such as redis-1:26379 or [::1]:26379",
-  (text) => {
-    const [, six, name = "", digits] =
-      /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9][A-Za-z0-9._-]{0,252})):(\d{1,5})$/.exec(text) ?? [];
-    const port = Number(digits);
-    if (digits === undefined || port < 1 || port > 65_535) return {};
-    if (six !== undefined ? isIP(six) !== 6 : /^[\d.]+$/.test(name) && isIP(name) !== 4) return {};
-    return { value: { host: six ?? name, port } };
-  },
+export const host: z.ZodType<string> = textThat(
+  "a host name or address",
+  (text) => isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/.test(text),
 );
 
-/** Certificates or a key as PEM has them. */
-export const pem: z.ZodType<string> = leaf("text that begins with -----BEGIN", (text) =>
-  fits(text, text.length <= 1_000_000 && text.includes("-----BEGIN ") && text.includes("-----END ")),
-);
-
-/** The name of a host or its address. */
-export const host: z.ZodType<string> = leaf("a host name or address", (text) =>
-  fits(text, isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/.test(text)),
-);
-
-/** Redis keys begin with `{prefix}`. */
-export const prefix: z.ZodType<string> = leaf("a short name of letters, digits, . _ : or -", (text) =>
-  fits(text, /^[A-Za-z0-9._:-]{1,64}$/.test(text)),
+/** The beginning of every Redis key. */
+export const prefix: z.ZodType<string> = textThat("a short name of letters, digits, . _ : or -", (text) =>
+  /^[A-Za-z0-9._:-]{1,64}$/.test(text),
 );
 
 interface UrlShape {
   readonly schemes: readonly string[];
   readonly login?: boolean;
   readonly query?: boolean;
-  /** Paths are put behind it: a trailing slash is cut. */
+  /** A base for paths: a trailing slash is removed. */
   readonly base?: boolean;
 }
 
-/** A URL as it was written. */
+/** A URL as written. */
 export function url(expected: string, shape: UrlShape): z.ZodType<string> {
   return leaf(expected, (text) => {
     if (/[\s\\]|\p{C}/u.test(text) || !URL.canParse(text) || text.length > 2048) return {};
-    const parsed = new URL(text);
-    const { protocol, username, password, search, hash, hostname } = parsed;
+    const { protocol, username, password, search, hash, hostname } = new URL(text);
     const scheme = shape.schemes.some(
       (name) => protocol === `${name}:` && text.toLowerCase().startsWith(`${name}://`),
     );
@@ -212,3 +206,9 @@ export function url(expected: string, shape: UrlShape): z.ZodType<string> {
     return ok ? { value: shape.base && text.endsWith("/") ? text.slice(0, -1) : text } : {};
   });
 }
+
+/** The base URL of an HTTP service. */
+export const webUrl: z.ZodType<string> = url("an http:// or https:// URL without login, query or fragment", {
+  schemes: ["http", "https"],
+  base: true,
+});

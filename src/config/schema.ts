@@ -1,10 +1,9 @@
-/** The whole configuration, key by key: the one place that says what there is, what it is for and its default. */
+/** The whole configuration: every key with its description and default. */
 import { z } from "zod";
 import { logLevels } from "../lib/log.ts";
-import { addresses } from "./channel-schema.ts";
+import { emailAddresses, receiverSection } from "./channel-schema.ts";
 import { defaultInhibitRules, inhibitRuleSection } from "./inhibit-schema.ts";
-import { listOf, optional, type Parsed, required, section, withDefault } from "./key.ts";
-import { receiverSection } from "./receiver-schema.ts";
+import { listOf, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
 import { redisSection } from "./redis-schema.ts";
 import { matchers, routeSection } from "./route-schema.ts";
 import { defaultRules, ruleSection } from "./rule-schema.ts";
@@ -12,7 +11,6 @@ import {
   cron,
   duration,
   email,
-  flag,
   host,
   id,
   integer,
@@ -20,52 +18,41 @@ import {
   listen,
   name,
   oneOf,
+  oneOrMore,
   ratio,
   token,
+  trueOrFalse,
   url,
+  webUrl,
   zone,
 } from "./scalars.ts";
 import { timeIntervalSection } from "./time-interval-schema.ts";
-import { checkTls, tlsKeys } from "./tls-schema.ts";
-
-const webUrl = url("an http:// or https:// URL without login, query or fragment", {
-  schemes: ["http", "https"],
-  base: true,
-});
-
-const serviceTls = section(tlsKeys("the service"), checkTls);
+import { tlsSection } from "./tls-schema.ts";
 
 const serviceKeys = {
-  base_url: required("The Core API's address.", webUrl),
+  base_url: required("The URL of the Core API.", webUrl),
   ws_url: required(
-    "The Metrics WebSocket's address.",
+    "The URL of the Metrics WebSocket.",
     url("a ws:// or wss:// URL without login, query or fragment", { schemes: ["ws", "wss"], base: true }),
   ),
-  auth_url: required("The token issuer's address.", webUrl),
-  client_id: required("The client id the account manager gave.", line),
-  client_secret: required("The client secret that belongs to it.", line, { secret: true }),
-  audience: required("The API audience the token is for.", line),
-  request_timeout: withDefault("How long a request may take.", duration("100ms", "5m"), "20s"),
+  auth_url: required("The URL of the token issuer.", webUrl),
+  client_id: required("The client id, from the account manager.", line),
+  client_secret: required("The client secret.", line, { secret: true }),
+  audience: required("The API audience of the token.", line),
+  request_timeout: withDefault("The timeout of a request.", duration("100ms", "5m"), "20s"),
   uptime_index_timezone: withDefault(
-    "The time zone the service's uptime buckets are read in: the recording's own, or UTC.",
+    "The time zone of the service's uptime buckets: the recording's own, or UTC.",
     oneOf("recording", "utc"),
     "recording",
   ),
-  tls: optional("TLS to all three, with certificates of one's own.", serviceTls.schema, {
-    section: () => serviceTls,
-  }),
+  tls: optional("TLS with your own certificates, for all three URLs.", tlsSection("the service")),
 };
 
 const service = section(serviceKeys, (value: Parsed<typeof serviceKeys>, context) => {
   const { tls, base_url, ws_url, auth_url } = value;
   if (!tls || [base_url, ws_url, auth_url].some((text) => /^(?:https|wss):/i.test(text))) return;
-  context.addIssue({ code: "custom", path: ["tls"], message: "an https:// or wss:// URL beside it" });
+  refuse(context, "tls", "an https:// or wss:// URL beside it");
 });
-
-const ids = z.preprocess(
-  (value) => (typeof value === "string" ? [value] : value),
-  z.array(id, { error: "a list of ids" }),
-);
 
 const allOrIds = z.preprocess(
   (value) => (value === "all" ? ["all"] : value),
@@ -76,44 +63,42 @@ const allOrIds = z.preprocess(
 );
 
 const watch = section({
-  locations: withDefault("Which locations are watched: all, or a list of ids.", allOrIds, "all"),
-  exclude: withDefault("Recording or location ids never watched.", ids, []),
+  locations: withDefault("The locations to watch: all, or a list of ids.", allOrIds, "all"),
+  exclude: withDefault("Ids of recordings or locations not to watch.", oneOrMore(id, "a list of ids"), []),
   forget_after: withDefault(
-    "What is absent this long from every complete answer has left the fleet.",
+    "How long a recording must be absent from every complete snapshot before it leaves the fleet.",
     duration("1s", "365d"),
     "24h",
   ),
   status_interval: withDefault("How often every recording's status is read.", duration("1s", "1h"), "30s"),
   uptime_interval: withDefault("How often today's uptime is read.", duration("1s", "1d"), "10m"),
-  inventory_interval: withDefault("How often locations are listed anew.", duration("1s", "7d"), "1h"),
-  locations_per_request: withDefault("Locations asked for in one request.", integer(1, 1000), "50"),
+  inventory_interval: withDefault("How often the list of locations is read.", duration("1s", "7d"), "1h"),
+  locations_per_request: withDefault("The most locations in one request.", integer(1, 1000), "50"),
   history: withDefault(
-    "How long what was decided about a recording is kept, for `lenswatch why`.",
+    "How long the decision log of a recording is kept, for `lenswatch why`.",
     duration("1h", "2y"),
     "90d",
   ),
 });
 
-const smtpTls = section(tlsKeys("the mail server"), checkTls);
-
 const smtp = section(
   {
-    host: required("The mail server's name or address.", host),
-    port: withDefault("Its port; 465 speaks TLS from the first byte.", integer(1, 65_535), "587"),
+    host: required("The mail server's host name or address.", host),
+    port: withDefault("The mail server's port; 465 uses implicit TLS.", integer(1, 65_535), "587"),
     from: required("The sender's address.", email),
-    username: optional("The login, where the server wants one.", line),
-    password: optional("The password that belongs to it.", line, { secret: true }),
-    require_tls: withDefault("Refuse to send without TLS.", flag, "true"),
-    tls: optional("TLS with certificates of one's own.", smtpTls.schema, { section: () => smtpTls }),
+    username: optional("The username, where the server requires one.", line),
+    password: optional("The password.", line, { secret: true }),
+    require_tls: withDefault("Refuse to send without TLS.", trueOrFalse, "true"),
+    tls: optional("TLS with your own certificates.", tlsSection("the mail server")),
   },
   ({ username, password }, context) => {
     if ((username === undefined) === (password === undefined)) return;
     const [missing, given] = username === undefined ? ["username", "password"] : ["password", "username"];
-    context.addIssue({ code: "custom", path: [missing], message: `a ${missing} beside the ${given}` });
+    refuse(context, missing, `a ${missing} beside the ${given}`);
   },
 );
 
-/** Mail programs call it by themselves, so it is https (RFC 8058, section 3.1). */
+/** Mail programs post to it (RFC 8058, section 3.1), which requires https. */
 const oneClick = "an https:// URL without login or fragment; {recipient} stands for the address";
 const unsubscribeUrl = url(oneClick, { schemes: ["https"], query: true }).refine(
   (text) =>
@@ -122,102 +107,68 @@ const unsubscribeUrl = url(oneClick, { schemes: ["https"], query: true }).refine
 );
 
 const digest = section({
-  name: required("What `digest send` calls it.", name),
+  name: required("The digest's name, for `lenswatch digest`.", name),
   cron: withDefault("When it is sent.", cron, "0 8 * * *"),
-  timezone: withDefault("The time zone `cron` and the digest's days are in.", zone, "UTC"),
+  timezone: withDefault("The time zone of `cron` and of the digest's days.", zone, "UTC"),
   period: withDefault("The time it covers: a day, a week or a month.", oneOf("1d", "1w", "1mo"), "1d"),
-  matchers: withDefault("Which recordings it covers, by their labels; without any, all.", matchers, []),
-  to: required("Who gets it.", addresses),
+  matchers: withDefault("The recordings it covers, by their labels; without any, all.", matchers, []),
+  to: required("The recipients.", emailAddresses),
   untrusted_below: withDefault(
-    "With less uptime than this on a day, a location's visitor counts of that day are not to be trusted.",
+    "On days with a lower uptime ratio, a location's visitor counts are marked as not reliable.",
     ratio,
     "90%",
   ),
   unsubscribe_url: optional(
-    "What ends it for a reader with one click; {recipient} stands for the address.",
+    "The URL for one-click unsubscription; {recipient} stands for the address.",
     unsubscribeUrl,
   ),
 });
 
 export const httpSection = section({
-  listen: withDefault("Where it is served.", listen, "127.0.0.1:9595"),
-  external_url: optional("Where people reach it: the base of links in messages.", webUrl),
-  admin_token: optional("What changing state takes; absent, it is refused.", token, { secret: true }),
-  read_token: optional("What reading takes; absent, reading is open.", token, { secret: true }),
+  listen: withDefault("The address to listen on.", listen, "127.0.0.1:9595"),
+  external_url: optional("The external URL: the base of links in messages.", webUrl),
+  admin_token: optional("The token for changes; without one, changes are refused.", token, { secret: true }),
+  read_token: optional("The token for reading; without one, reading is open.", token, { secret: true }),
 });
 
 const heartbeat = section({
   url: required(
-    "What is called with GET: a check of a service that tells somebody when the calls stop.",
-    url("an http:// or https:// URL without a fragment", {
-      schemes: ["http", "https"],
-      login: false,
-      query: true,
-    }),
+    "The URL to request with GET: a check of a service that alerts when requests stop.",
+    url("an http:// or https:// URL without a fragment", { schemes: ["http", "https"], query: true }),
     { secret: true },
   ),
-  interval: withDefault("How often it is called.", duration("1s", "1d"), "1m"),
+  interval: withDefault("How often it is requested.", duration("1s", "1d"), "1m"),
 });
 
-const log = section({ level: withDefault("The least level that is written.", oneOf(...logLevels), "info") });
+const log = section({ level: withDefault("The lowest level to log.", oneOf(...logLevels), "info") });
 
-const root = section({
-  service: required("The analytics service.", service.schema, { section: () => service }),
-  redis: withDefault("Where state is kept.", redisSection.schema, {}, { section: () => redisSection }),
-  watch: withDefault("What is watched, and how often.", watch.schema, {}, { section: () => watch }),
-  rules: withDefault(
-    "What is worth telling, as Prometheus alerting rules.",
-    listOf(ruleSection.schema),
-    defaultRules,
-    {
-      section: () => ruleSection,
-      list: true,
-    },
-  ),
+export const rootSection = section({
+  service: required("The analytics service.", service),
+  redis: withDefault("The store of all state.", redisSection, {}),
+  watch: withDefault("The recordings to watch, and how often.", watch, {}),
+  rules: withDefault("Alerting rules, as in Prometheus.", listOf(ruleSection), defaultRules),
   route: optional(
-    "Who is told, as Alertmanager's routing tree; with one receiver, that one by default.",
-    routeSection.schema,
-    {
-      section: () => routeSection,
-    },
+    "The routing tree, as in Alertmanager; with a single receiver, everything goes to it by default.",
+    routeSection,
   ),
   receivers: required(
-    "The ways of telling, by name.",
-    z
-      .array(receiverSection.schema, { error: "a list of receivers" })
-      .min(1, { error: "at least one receiver" }),
-    { section: () => receiverSection, list: true },
+    "Receivers of notifications, by name.",
+    listOf(receiverSection, "a list of receivers", "at least one receiver"),
   ),
   inhibit_rules: withDefault(
-    "What need not be told while something else explains it, as Alertmanager's.",
-    listOf(inhibitRuleSection.schema),
+    "Alerts that suppress notifications of others, as in Alertmanager.",
+    listOf(inhibitRuleSection),
     defaultInhibitRules,
-    { section: () => inhibitRuleSection, list: true },
   ),
-  time_intervals: withDefault(
-    "Times of the day and the year, by name, for routes to keep to.",
-    listOf(timeIntervalSection.schema),
-    [],
-    { section: () => timeIntervalSection, list: true },
-  ),
-  smtp: optional("The mail server; e-mail and digests need it.", smtp.schema, { section: () => smtp }),
-  digests: withDefault("Summaries by e-mail.", listOf(digest.schema), [], {
-    section: () => digest,
-    list: true,
-  }),
-  http: withDefault(
-    "The status page, the API and the metrics.",
-    httpSection.schema,
-    {},
-    { section: () => httpSection },
-  ),
+  time_intervals: withDefault("Named times, for routes.", listOf(timeIntervalSection), []),
+  smtp: optional("The mail server; required for e-mail and digests.", smtp),
+  digests: withDefault("Summaries by e-mail.", listOf(digest), []),
+  http: withDefault("The status page, the API and the metrics.", httpSection, {}),
   heartbeat: optional(
-    "A dead man's switch, called only after a sweep, Redis and the queue of messages all worked.",
-    heartbeat.schema,
-    { section: () => heartbeat },
+    "A dead man's switch, requested only while sweeps, Redis and the notification queue work.",
+    heartbeat,
   ),
-  log: withDefault("The log on stdout.", log.schema, {}, { section: () => log }),
+  log: withDefault("The log on stdout.", log, {}),
 });
 
-export const configSection: typeof root = root;
-export type ConfigInput = z.output<typeof root.schema>;
+export type ConfigInput = z.output<typeof rootSection.schema>;

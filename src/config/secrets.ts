@@ -1,82 +1,81 @@
-/** Secrets from files: `x_file: PATH` becomes `x`, for every key that is a secret. */
-import type { ConfigDocument, Raw, RawMap } from "./document.ts";
-import { type Finding, type Path, pathKey } from "./finding.ts";
-import type { Section } from "./key.ts";
+/** Secrets from files: `x_file: PATH` sets `x`, for every key that is a secret. */
+import { type ConfigDocument, isMapping, type Raw, type RawMap, secretFilePath } from "./document.ts";
+import type { ConfigSection } from "./key.ts";
+import { type Finding, type Path, pathKey } from "./problem.ts";
 
-export interface Secrets {
-  readonly findings: readonly Finding[];
-  /** Every value found at a secret key. */
-  readonly values: readonly string[];
-  /** `pathKey`s of secrets whose file could not be read: nothing more is to be said of them. */
-  readonly settled: ReadonlySet<string>;
+export interface ResolvedSecrets {
+  readonly findings: Finding[];
+  /** The values of all secret keys. */
+  readonly values: string[];
+  /** `pathKey`s of secrets with an unreadable file: no further problem is reported for them. */
+  readonly settled: Set<string>;
 }
 
-/** Puts what the files hold into the tree. `readSecret` gives a file's text or throws. */
+/** Sets the contents of secret files in the tree. `readSecret` returns a file's text or throws. */
 export function resolveSecrets(
-  document: Pick<ConfigDocument, "tree" | "places">,
-  root: Section,
+  document: Pick<ConfigDocument, "tree" | "has">,
+  root: ConfigSection,
   readSecret: (path: string) => string,
-): Secrets {
-  const findings: Finding[] = [];
-  const values: string[] = [];
-  const settled = new Set<string>();
+): ResolvedSecrets {
+  const secrets: ResolvedSecrets = { findings: [], values: [], settled: new Set() };
   visit(document.tree, root, []);
-  return { findings, values, settled };
+  return secrets;
 
-  function visit(tree: Raw, section: Section, path: Path): void {
+  function visit(tree: Raw, section: ConfigSection, path: Path): void {
     if (Array.isArray(tree)) {
       for (const [index, item] of tree.entries()) visit(item, section, [...path, index]);
     }
     if (!isMapping(tree)) return;
     for (const [name, key] of Object.entries(section.keys)) {
-      if (key.secret) resolve(tree, name, path);
+      if (key.secret) resolveOne(document, tree, [...path, name], secrets, readSecret);
       const below = tree[name];
       if (key.section && below !== undefined) visit(below, key.section(), [...path, name]);
     }
   }
-
-  function resolve(tree: RawMap, name: string, path: Path): void {
-    const [at, fileName] = [[...path, name], `${name}_file`];
-    const fileAt = [...path, fileName];
-    const file = tree[fileName];
-    if (typeof tree[name] === "string") values.push(tree[name]);
-    if (document.places.get(pathKey(at))?.kind === "nothing") {
-      const expected = "a secret; leave the key out where there is none";
-      findings.push({ kind: "secret", path: at, found: "nothing", expected });
-    }
-    if (!document.places.has(pathKey(fileAt))) return;
-    delete tree[fileName];
-    if (document.places.has(pathKey(at))) {
-      const found = `\`${fileName}\` beside \`${name}\``;
-      findings.push({ kind: "secret", path: fileAt, atKey: true, found, expected: "only one of the two" });
-      return;
-    }
-    const place = document.places.get(pathKey(fileAt));
-    if (place) document.places.set(pathKey(at), place);
-    const secret = readFrom(file, fileAt);
-    tree[name] = secret ?? "";
-    if (secret === undefined) settled.add(pathKey(at));
-    else values.push(secret);
-  }
-
-  function readFrom(file: Raw | undefined, path: Path): string | undefined {
-    const expected = "the path of a readable file that holds the secret";
-    if (typeof file !== "string" || file === "") {
-      findings.push({ kind: "secret", path, found: "no path", expected });
-      return undefined;
-    }
-    try {
-      return readSecret(file).replace(/\r?\n$/, "");
-    } catch (thrown) {
-      const { code } = thrown as { code?: unknown };
-      const why = typeof code === "string" && /^[A-Z]{1,20}$/.test(code) ? ` (${code})` : "";
-      findings.push({ kind: "secret", path, found: `a path that cannot be read${why}`, expected });
-      return undefined;
-    }
-  }
 }
 
-/** Whether a value is a mapping. */
-export function isMapping(value: Raw | undefined): value is RawMap {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function resolveOne(
+  document: Pick<ConfigDocument, "has">,
+  tree: RawMap,
+  path: Path,
+  { findings, values, settled }: ResolvedSecrets,
+  readSecret: (path: string) => string,
+): void {
+  const [name, fileName, filePath] = [String(path.at(-1)), `${path.at(-1)}_file`, secretFilePath(path)];
+  const literal = tree[name];
+  if (typeof literal === "string") values.push(literal);
+  const refuse = (at: Path, found: string, expected: string, atKey = false) =>
+    findings.push({ kind: "secret", path: at, atKey, found, expected });
+  if (document.has(path) === "nothing")
+    refuse(path, "nothing", "a secret; leave the key out where there is none");
+  if (!document.has(filePath)) return;
+  const file = tree[fileName];
+  delete tree[fileName];
+  if (document.has(path)) {
+    refuse(filePath, `\`${fileName}\` beside \`${name}\``, "only one of the two", true);
+    return;
+  }
+  const read = readFrom(file, readSecret);
+  if ("secret" in read) {
+    tree[name] = read.secret;
+    values.push(read.secret);
+    return;
+  }
+  tree[name] = "";
+  settled.add(pathKey(path));
+  refuse(filePath, read.problem, "the path of a readable file that holds the secret");
+}
+
+function readFrom(
+  file: Raw | undefined,
+  readSecret: (path: string) => string,
+): { readonly secret: string } | { readonly problem: string } {
+  if (typeof file !== "string" || file === "") return { problem: "no path" };
+  try {
+    return { secret: readSecret(file).replace(/\r?\n$/, "") };
+  } catch (thrown) {
+    const { code } = thrown as { code?: unknown };
+    const why = typeof code === "string" && /^[A-Z]{1,20}$/.test(code) ? ` (${code})` : "";
+    return { problem: `a path that cannot be read${why}` };
+  }
 }

@@ -1,8 +1,8 @@
-/** `time_intervals`: Alertmanager's words for times of the day, days and months. */
-import { z } from "zod";
+/** `time_intervals`: times of the day, days and months, as in Alertmanager. */
+import type { z } from "zod";
 import type { NamedInterval, Range, TimeInterval } from "../alerting/time-interval.ts";
-import { listOf, optional, required, type Section, section, withDefault } from "./key.ts";
-import { leaf, name, zone } from "./scalars.ts";
+import { type ConfigSection, listOf, optional, refuse, required, section, withDefault } from "./key.ts";
+import { leaf, name, oneOrMore, zone } from "./scalars.ts";
 
 const clockTime = leaf("a time of the day from 00:00 to 24:00", (text) => {
   const [, hours, minutes] = /^(\d\d):([0-5]\d)$/.exec(text) ?? [];
@@ -12,13 +12,13 @@ const clockTime = leaf("a time of the day from 00:00 to 24:00", (text) => {
 
 const timeRange = section(
   {
-    start_time: required("The first minute.", clockTime),
-    end_time: required("The minute after the last; 24:00 is midnight.", clockTime),
+    start_time: required("The start, included.", clockTime),
+    end_time: required("The end, excluded; 24:00 is midnight.", clockTime),
   },
   ({ start_time, end_time }, context) => {
     if (start_time < end_time) return;
-    const message = "a time after `start_time`; over midnight, write two ranges: to 24:00 and from 00:00";
-    context.addIssue({ code: "custom", path: ["end_time"], message });
+    const expected = "a time after `start_time`; over midnight, write two ranges: to 24:00 and from 00:00";
+    refuse(context, "end_time", expected);
   },
 );
 
@@ -27,7 +27,7 @@ function rangeOf(expected: string, read: (text: string) => number | undefined): 
   return leaf(expected, (text) => {
     const [from, to = from, ...more] = text.toLowerCase().split(":").map(read);
     if (from === undefined || to === undefined || more.length > 0) return {};
-    // An end counted from the back may lie anywhere after a beginning counted from the front, never the other way.
+    // A negative end may follow a positive start, never the reverse.
     const inOrder = from < 0 === to < 0 ? from <= to : from > 0;
     return inOrder ? { value: { from, to } } : {};
   });
@@ -75,50 +75,35 @@ const month = rangeOf(
 const year = rangeOf("a year, or a range such as 2026:2027", number(1, 9999));
 
 const ranges = (each: z.ZodType<Range>) =>
-  z.preprocess(
-    (value) => (typeof value === "string" ? [value] : value),
-    z.array(each, { error: "a list of ranges" }).min(1, { error: "at least one range" }),
-  );
+  oneOrMore(each, "a list of ranges").refine((all) => all.length > 0, { error: "at least one range" });
 
 const interval = section({
-  times: optional("Times of the day.", listOf(timeRange.schema), { section: () => timeRange, list: true }),
+  times: optional("Times of the day.", listOf(timeRange)),
   weekdays: optional("Days of the week.", ranges(weekday)),
   days_of_month: optional("Days of the month; -1 is the last.", ranges(dayOfMonth)),
   months: optional("Months of the year.", ranges(month)),
   years: optional("Years.", ranges(year)),
-  location: withDefault("The time zone they are in.", zone, "UTC"),
+  location: withDefault("The time zone of the interval.", zone, "UTC"),
 });
 
-type IntervalInput = z.output<typeof interval.schema>;
-
 const named = section({
-  name: required("What routes call it.", name),
+  name: required("The name, for routes.", name),
   time_intervals: required(
-    "Any of these; within one, everything given has to hold.",
-    z.array(interval.schema, { error: "a list" }).min(1, { error: "at least one" }),
-    { section: () => interval, list: true },
+    "Alternatives; within one, all given fields must match.",
+    listOf(interval, "a list", "at least one"),
   ),
 });
 
-/** Read straight into what routes keep to. */
-export const timeIntervalSection: Section<NamedInterval> = {
+/** Parsed into the intervals that routes use. */
+export const timeIntervalSection: ConfigSection<NamedInterval> = {
   keys: named.keys,
   schema: named.schema.transform(
-    ({ name: called, time_intervals }): NamedInterval => ({
-      name: called,
-      intervals: time_intervals.map(buildInterval),
-    }),
+    ({ name, time_intervals }): NamedInterval => ({ name, intervals: time_intervals.map(buildInterval) }),
   ),
 };
 
-function buildInterval({
-  times,
-  weekdays,
-  days_of_month,
-  months,
-  years,
-  location,
-}: IntervalInput): TimeInterval {
+function buildInterval(input: z.output<typeof interval.schema>): TimeInterval {
+  const { times, weekdays, days_of_month, months, years, location } = input;
   return {
     ...(times?.length
       ? { times: times.map(({ start_time, end_time }) => ({ from: start_time, to: end_time })) }

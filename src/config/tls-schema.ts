@@ -1,32 +1,33 @@
-/**
- * Certificates of one's own, as PEM: the keys, and what must hold between them. They are read here to the end, so that
- * a file cut short, or a certificate renewed without its key, is refused before anybody is asked with it.
- */
+/** TLS certificates in PEM. They are parsed here, so that a truncated file or a key of another certificate is refused. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { z } from "zod";
-import { optional, type Parsed } from "./key.ts";
+import { type ConfigSection, optional, type Parsed, refuse, section } from "./key.ts";
 import { pem } from "./scalars.ts";
 
-/** The keys `ca`, `cert` and `key`; `who` is asked with them, as in "may vouch for it". */
-export function tlsKeys(who: string) {
+/** The keys `ca`, `cert` and `key` for connections to a server, named in the middle of a sentence. */
+export function tlsKeys(server: string) {
   return {
-    ca: optional(`The authorities that may vouch for ${who}; the system's own by default.`, pem, {
+    ca: optional(`Certificate authorities trusted for ${server}; the system's by default.`, pem, {
       secret: true,
     }),
-    cert: optional(`The certificate ${who} knows us by.`, pem, { secret: true }),
-    key: optional("The key that belongs to the certificate.", pem, { secret: true }),
+    cert: optional(`The client certificate for ${server}.`, pem, { secret: true }),
+    key: optional("The private key of the client certificate.", pem, { secret: true }),
   };
 }
 
 type Tls = Parsed<ReturnType<typeof tlsKeys>>;
 
-/** Refuses half a pair, what cannot be read, and a key of another certificate. */
-export function checkTls(tls: Tls, context: z.RefinementCtx): void {
-  const problem = problemOf(tls);
-  if (problem) context.addIssue({ code: "custom", path: [problem[0]], message: problem[1] });
+export function tlsSection(server: string): ConfigSection<Tls> {
+  return section(tlsKeys(server), checkTls);
 }
 
-function problemOf({ ca, cert, key }: Tls): readonly [keyof Tls, string] | undefined {
+/** Refuses a certificate without its key or the reverse, what cannot be parsed, and a key of another certificate. */
+export function checkTls(tls: Tls, context: z.RefinementCtx): void {
+  const problem = problemWith(tls);
+  if (problem) refuse(context, ...problem);
+}
+
+function problemWith({ ca, cert, key }: Tls): readonly [keyof Tls, string] | undefined {
   if (ca !== undefined && !firstOf(ca)) return ["ca", "certificates that can be read"];
   if (cert === undefined) return key === undefined ? undefined : ["cert", "a cert beside the key"];
   if (key === undefined) return ["key", "a key beside the cert"];
@@ -37,7 +38,7 @@ function problemOf({ ca, cert, key }: Tls): readonly [keyof Tls, string] | undef
   return certificate.checkPrivateKey(known) ? undefined : ["key", "the key of the certificate beside it"];
 }
 
-/** The first certificate, where all of them can be read; undefined otherwise. */
+/** The first certificate where all of them can be parsed. */
 function firstOf(text: string): X509Certificate | undefined {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   return attempt(() => blocks.map((block) => new X509Certificate(block)))?.[0];

@@ -14,8 +14,8 @@ function stage() {
   const taken: string[] = [];
   const following = followConfig({
     source: {
-      look: async () => state.content,
-      loaded: () => state.loaded,
+      contentHash: async () => state.content,
+      loadedHash: () => state.loaded,
       async load() {
         state.loaded = state.content;
         if (state.content.startsWith("bad")) throw new ConfigError("invalid", "bad");

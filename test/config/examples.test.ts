@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { isMap, isScalar, isSeq, type Node, parseDocument } from "yaml";
-import { documentKeys, type KeyDoc } from "../../src/config/key.ts";
-import { formatProblem, parseConfig } from "../../src/config/load.ts";
-import { configSection } from "../../src/config/schema.ts";
+import { parseConfig } from "../../src/config/load.ts";
+import { formatProblem } from "../../src/config/problem.ts";
+import { rootSection } from "../../src/config/schema.ts";
+import { documentKeys, type KeyDoc } from "../support/document-keys.ts";
 import { configOf, listProblems, receivers, service } from "./text.ts";
 
 const example = (name: string) => readFileSync(new URL(`../../config/${name}`, import.meta.url), "utf8");
@@ -42,7 +43,7 @@ test("the demo waits seconds where others wait minutes", () => {
 
 describe("the full example", () => {
   const text = example("lenswatch.full.yaml");
-  const keys = documentKeys(configSection);
+  const keys = documentKeys(rootSection);
   const written = valuesByPath(parseDocument(text, { schema: "failsafe" }).contents);
 
   test("has every key of the schema, and the schema every key of it; what stands instead of another in comments", () => {

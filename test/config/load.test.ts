@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ConfigError, configFile, loadConfig, loadWithWarnings } from "../../src/config/load.ts";
+import { configFile, loadConfig, loadWithWarnings } from "../../src/config/load.ts";
+import { ConfigError } from "../../src/config/problem.ts";
 import { configOf, problemsOf, receivers, service, warningsOf } from "./text.ts";
 
 const smallest = service + receivers;
@@ -70,7 +71,7 @@ describe("the smallest configuration", () => {
     });
   });
 
-  test("tells the end of what it told", () => {
+  test("notifies of resolved alerts", () => {
     expect(configOf(smallest).receivers).toEqual([
       {
         name: "ops",
@@ -150,11 +151,11 @@ describe("rules", () => {
     ]);
   });
 
-  test("may be none at all, which is pointed out", () => {
+  test("an empty list is accepted with a warning", () => {
     expect(configOf(`${smallest}rules: []\n`).rules).toEqual([]);
     expect(warningsOf(`${smallest}watch: { status_interval: 5s }\n`)[0]).toMatch(/request_timeout.*20s/);
     expect(warningsOf(`${smallest}rules: []\n`)).toEqual([
-      "lenswatch.yaml:12:8: rules: found an empty list, expected at least one rule: without any, nothing is ever told",
+      "lenswatch.yaml:12:8: rules: found an empty list, expected at least one rule; without any, no alert ever fires",
     ]);
   });
 
@@ -220,14 +221,14 @@ describe("routes", () => {
     expect(configOf(turned).route.routes[0]?.key).toBe(first?.key);
   });
 
-  test("that would remind more often than they look are pointed out", () => {
+  test("a repeat_interval below group_interval is warned of", () => {
     expect(warningsOf(`${smallest}route:\n  receiver: ops\n  repeat_interval: 1m\n`)).toEqual([
-      "lenswatch.yaml:14:20: route.repeat_interval: found 1m, less than group_interval, expected 5m or more: a group is looked at no more often",
+      "lenswatch.yaml:14:20: route.repeat_interval: found 1m, less than group_interval, expected 5m or more: groups are notified no more often",
     ]);
   });
 });
 
-test("a matcher on a label that nothing has is pointed out", () => {
+test("a matcher on an unknown label is warned of", () => {
   const text = `${smallest}route: { receiver: ops, routes: [{ matchers: [severty="warning"] }] }
 rules: [{ alert: A, when: { missing: true }, labels: { severity: warning, team: x } }]
 smtp: { host: h, from: a@b }
@@ -235,35 +236,33 @@ digests: [{ name: d, to: a@b, matchers: [team="x", location="y"] }]
 `;
   expect(warningsOf(text)).toEqual([
     expect.stringMatching(
-      /^lenswatch\.yaml:12:46: route\.routes\[0\]\.matchers: found the label "severty", which nothing has, .* did you mean severity\?$/,
+      /^lenswatch\.yaml:12:46: route\.routes\[0\]\.matchers: found the unknown label "severty", .* did you mean severity\?$/,
     ),
-    expect.stringMatching(
-      /^lenswatch\.yaml:15:41: digests\[0\]\.matchers: found the label "team", which nothing has/,
-    ),
+    expect.stringMatching(/^lenswatch\.yaml:15:41: digests\[0\]\.matchers: found the unknown label "team"/),
   ]);
 });
 
-test("credentials in the clear are pointed out, unless they stay on this machine", () => {
+test("unencrypted service URLs are warned of, unless they are local", () => {
   expect(warningsOf(smallest.replace("https://issuer", "http://issuer"))).toEqual([
-    "lenswatch.yaml:4:13: service.auth_url: found http://, expected https:// so that credentials are not sent in the clear",
+    "lenswatch.yaml:4:13: service.auth_url: found http://, expected https:// so that credentials are encrypted in transit",
   ]);
   expect(warningsOf(smallest.replace("wss://metrics.example.com", "ws://[::1]:8080"))).toEqual([]);
 });
 
-test("a receiver that no route leads to is pointed out, one deep in the tree is not", () => {
+test("a receiver without a route is warned of, one deep in the tree is not", () => {
   const slack = "slack_configs: [ { api_url: https://hooks.example.com/y } ]";
   const two = `${smallest}  - name: quiet\n    ${slack}\n`;
   expect(warningsOf(`${two}route: { receiver: ops }\n`)).toEqual([
-    "lenswatch.yaml:12:5: receivers[1]: found a receiver that no route leads to, expected a route to it: it is told of no alert",
+    "lenswatch.yaml:12:5: receivers[1]: found a receiver without a route, expected a route to it; no alert reaches it",
   ]);
   const deep =
     "routes: [ { matchers: [ severity = critical ], routes: [ { matchers: [ location = Leeds ], receiver: quiet } ] } ]";
   expect(warningsOf(`${two}route: { receiver: ops, ${deep} }\n`)).toEqual([]);
 });
 
-test("a receiver that tells nobody is allowed, and pointed out", () => {
+test("a receiver without integrations is accepted with a warning", () => {
   expect(warningsOf(`${smallest}  - name: nobody\nroute: { receiver: ops }\n`)).toEqual([
-    "lenswatch.yaml:12:5: receivers[1]: found a receiver with none, expected slack_configs, email_configs, webhook_configs or alertmanager_configs: nobody is told what is routed here",
+    "lenswatch.yaml:12:5: receivers[1]: found a receiver without integrations, expected slack_configs, email_configs, webhook_configs or alertmanager_configs; alerts routed here notify nobody",
   ]);
 });
 
@@ -296,14 +295,14 @@ describe("inhibit_rules", () => {
     expect(configOf(`${smallest}inhibit_rules: []\n`).inhibitRules).toEqual([]);
   });
 
-  test("on labels that nothing has are warned of", () => {
+  test("on unknown labels are warned of", () => {
     const text = `${smallest}inhibit_rules: [{ source_matchers: sevrity=a, target_matchers: severity=b, equal: locaton_id }]\n`;
     expect(warningsOf(text).map((line) => line.replace(/, expected.*; /, "; "))).toEqual([
       expect.stringMatching(
-        /inhibit_rules\[0\]\.source_matchers: found the label "sevrity".*did you mean severity\?$/,
+        /inhibit_rules\[0\]\.source_matchers: found the unknown label "sevrity".*did you mean severity\?$/,
       ),
       expect.stringMatching(
-        /inhibit_rules\[0\]\.equal: found the label "locaton_id".*did you mean location_id\?$/,
+        /inhibit_rules\[0\]\.equal: found the unknown label "locaton_id".*did you mean location_id\?$/,
       ),
     ]);
   });

@@ -25,11 +25,7 @@ test.each([
     "redis: { urll: x }",
     "12:10: redis.urll: found the unknown key `urll`, expected one of url, url_file, sentinels, name, cluster, username, password, password_file, sentinel_password, sentinel_password_file, tls, prefix; did you mean url?",
   ],
-  [
-    "a key twice",
-    "log: {}\nlog: {}",
-    "13:1: log: found the key a second time, expected every key once in its mapping",
-  ],
+  ["a key twice", "log: {}\nlog: {}", "13:1: log: found a duplicate key, expected each key once per mapping"],
   ["a list where a mapping is due", "watch: [a]", "12:8: watch: found a list, expected a mapping"],
   ["a text where a list is due", "digests: daily", '12:10: digests: found "daily", expected a list'],
   [
@@ -55,32 +51,32 @@ test.each([
   [
     "a share above 1",
     when("average_quality: { below: 70 }"),
-    '14:39: rules[0].when.average_quality.below: found "70", expected a share such as 70% or 0.7; did you mean 70%?',
+    '14:39: rules[0].when.average_quality.below: found "70", expected a ratio such as 70% or 0.7; did you mean 70%?',
   ],
   [
     "a share above 100%",
     when("average_quality: { below: 101% }"),
-    '14:39: rules[0].when.average_quality.below: found "101%", expected a share such as 70% or 0.7',
+    '14:39: rules[0].when.average_quality.below: found "101%", expected a ratio such as 70% or 0.7',
   ],
   [
     "clearing below where it fires",
     when("average_quality: { below: 0.7, clear_above: 60% }"),
-    '14:57: rules[0].when.average_quality.clear_above: found "60%", expected a share not below `below`',
+    '14:57: rules[0].when.average_quality.clear_above: found "60%", expected a ratio not below `below`',
   ],
   [
     "clearing above where it fires",
     when("location_offline: { at_least: 50%, clear_below: 80% }"),
-    '14:61: rules[0].when.location_offline.clear_below: found "80%", expected a share not above `at_least`',
+    '14:61: rules[0].when.location_offline.clear_below: found "80%", expected a ratio not above `at_least`',
   ],
   [
     "flapping that ends where it begins",
     when("flapping: { high: 20% }"),
-    "14:13: rules[0].when.flapping.low: found nothing, expected a share below `high`",
+    "14:13: rules[0].when.flapping.low: found nothing, expected a ratio below `high`",
   ],
   [
     "flapping that always is",
     when("flapping: { high: 0%, low: 0 }"),
-    '14:40: rules[0].when.flapping.low: found "0", expected a share below `high`',
+    '14:40: rules[0].when.flapping.low: found "0", expected a ratio below `high`',
   ],
   [
     "two conditions",
@@ -115,17 +111,17 @@ test.each([
   [
     "an undefined receiver",
     "route: { receiver: opps }",
-    '12:20: route.receiver: found "opps", expected one of the receivers there are: "ops"; did you mean ops?',
+    '12:20: route.receiver: found "opps", expected one of the configured receivers: "ops"; did you mean ops?',
   ],
   [
     "an undefined receiver further down",
     "route:\n  receiver: ops\n  routes:\n    - receiver: team",
-    '15:17: route.routes[0].receiver: found "team", expected one of the receivers there are: "ops"',
+    '15:17: route.routes[0].receiver: found "team", expected one of the configured receivers: "ops"',
   ],
   [
     "a root without a receiver",
     "route: { group_wait: 1s }",
-    "12:1: route.receiver: found nothing, expected the receiver of all that no other route takes",
+    "12:1: route.receiver: found nothing, expected the receiver of alerts that no other route takes",
   ],
   [
     "a root with matchers",
@@ -155,17 +151,17 @@ test.each([
   [
     "two receivers and no route",
     "  - name: more",
-    "8:1: route: found nothing, expected a route that says which of the 2 receivers is told",
+    "8:1: route: found nothing, expected a route that selects one of the 2 receivers",
   ],
   [
     "two receivers of one name",
     "  - name: ops\nroute: { receiver: ops }",
-    '12:11: receivers[1].name: found "ops", expected a name of its own: line 9 has it already',
+    '12:11: receivers[1].name: found "ops", expected a unique name; line 9 has it already',
   ],
   [
     "two digests of one name",
     digest("period: 1d").replace(/( {2}- .*)/, "$1\n$1"),
-    '15:13: digests[1].name: found "d", expected a name of its own: line 14 has it already',
+    '15:13: digests[1].name: found "d", expected a unique name; line 14 has it already',
   ],
   [
     "e-mail without a server",
@@ -285,12 +281,12 @@ test.each([
   [
     "a reference that names nothing",
     `log: { level: '\${LEV EL}' }`,
-    `12:15: log.level: found a \${ that names no variable, expected \${NAME} or \${NAME:-default}; a literal \${ is written $\${`,
+    `12:15: log.level: found a \${ without a valid variable name, expected \${NAME} or \${NAME:-default}; a literal \${ is written $\${`,
   ],
   [
     "a reference that does not end",
     `log: { level: '\${LEVEL' }`,
-    `12:15: log.level: found a \${ that names no variable, expected \${NAME} or \${NAME:-default}; a literal \${ is written $\${`,
+    `12:15: log.level: found a \${ without a valid variable name, expected \${NAME} or \${NAME:-default}; a literal \${ is written $\${`,
   ],
   [
     "an empty secret",
@@ -310,7 +306,7 @@ test.each([
   [
     "an alias of no anchor",
     "log: *nothing",
-    "12:6: log: found an alias of no anchor, expected the name of an anchor further up",
+    "12:6: log: found an alias without an anchor, expected the name of an earlier anchor",
   ],
 ])("%s is refused at its place", (_, more, expected) => {
   expect(refusalsOf(more)).toEqual([expected]);
@@ -322,7 +318,7 @@ test.each([
   ["{ sentinels: [], name: x }", "sentinels", "at least one of Sentinels as host:port"],
   ["{ sentinels: [ a ], name: x }", "sentinels[0]", "host:port such as redis-1:26379"],
   ["{ url: 'redis://a', name: x }", "name", "sentinels beside it"],
-  ["{ url: 'redis://a', password: x }", "password", "a url has its login inside"],
+  ["{ url: 'redis://a', password: x }", "password", "a url contains its login"],
   ["{ cluster: [ 'a:1' ], username: x }", "password", "a password beside the username"],
   ["{ url: 'redis://a', tls: {} }", "tls", "a rediss:// URL beside it"],
   ["{ tls: {} }", "tls", "a url, sentinels or a cluster beside it"],
@@ -401,11 +397,11 @@ test.each([
   ["route: { receiver: ops, mute_time_intervals: [n] }", "none: the root is never muted, its routes may be"],
   [
     "route: { receiver: ops, routes: [{ mute_time_intervals: [m] }] }",
-    'one of the time_intervals there are: "n"',
+    'one of the configured time_intervals: "n"',
   ],
   [
     "route: { receiver: ops, routes: [{ routes: [{ active_time_intervals: m }] }] }",
-    'one of the time_intervals there are: "n"',
+    'one of the configured time_intervals: "n"',
   ],
 ])("a time interval has to be one there is, and not at the root: %s", (more, expected) => {
   const text = `${smallest}${more}\ntime_intervals: [{ name: n, time_intervals: [{}] }]\n`;
@@ -415,11 +411,11 @@ test.each([
 test("a time interval that is named twice is refused, as is one where there are none", () => {
   const one = "{ name: n, time_intervals: [{}] }";
   expect(listProblems(`${smallest}time_intervals: [${one}, ${one}]\n`)).toMatchObject([
-    { path: "time_intervals[1].name", expected: expect.stringContaining("a name of its own") },
+    { path: "time_intervals[1].name", expected: expect.stringContaining("a unique name") },
   ]);
   const route = "route: { receiver: ops, routes: [{ mute_time_intervals: [m] }] }";
   expect(listProblems(`${smallest}${route}\n`)).toMatchObject([
-    { expected: "a name from `time_intervals`, of which there are none" },
+    { expected: "a name from `time_intervals`, which is empty" },
   ]);
 });
 
@@ -462,25 +458,25 @@ describe("what is not YAML", () => {
     [
       "a quote left open",
       'a: "b',
-      "1:6: found a quote, bracket, comma or colon missing, expected the one that closes or separates it",
+      "1:6: found a missing quote, bracket, comma or colon, expected the one that closes or separates it",
     ],
     [
       "two keys on a line",
       "a: b: c",
-      "1:4: found a second `key:` on one line, expected one key a line, or the text in quotes",
+      "1:4: found a second `key:` on one line, expected one key per line, or the text in quotes",
     ],
     [
       "a second document",
       "a: b\n---\nc: d",
       "2:1: found a second document after `---`, expected one document",
     ],
-    ["a tag", "a: !secret b", "1:4: found a tag that is not known, expected no tag"],
+    ["a tag", "a: !secret b", "1:4: found an unknown tag, expected no tag"],
     [
       "a reserved character",
       "a: @b",
       "1:4: found a text that begins with a reserved character, expected the text in quotes",
     ],
-    ["a key that is a list", "? [a]\n: b", "1:3: found a key that is no plain name, expected a name"],
+    ["a key that is a list", "? [a]\n: b", "1:3: found a key that is not a plain name, expected a name"],
   ])("%s is refused at its place", (_, text, expected) => {
     expect(problemsOf(text)).toContain(`${place}${expected}`);
   });
@@ -488,13 +484,13 @@ describe("what is not YAML", () => {
   test("what follows from one slip is not told again and again", () => {
     const text = `${service}rules: [{ alert: \${NAME}, when: { missing: true } }]\n${receivers}`;
     expect(problemsOf(text)).toEqual([
-      `${place}8:19: found something out of place, expected YAML: a text with { } [ ] , : or # in it stands in quotes`,
+      `${place}8:19: found a syntax error, expected valid YAML; quote a text that contains { } [ ] , : or #`,
     ]);
   });
 
   test("a prototype is no key", () => {
     expect(problemsOf(`${smallest}__proto__: { log: {} }\n`)).toEqual([
-      "lenswatch.yaml:12:1: found a key that is no plain name, expected a name",
+      "lenswatch.yaml:12:1: found a key that is not a plain name, expected a name",
     ]);
   });
 

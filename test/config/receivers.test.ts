@@ -60,7 +60,7 @@ describe("a webhook", () => {
     ],
     [
       `{ url: "https://me:${canary}@a.example" }`,
-      "receivers[0].webhook_configs[0].url: found a secret that does not fit, expected an http:// or https:// URL without a login",
+      "receivers[0].webhook_configs[0].url: found an invalid secret, expected an http:// or https:// URL without a login",
     ],
     [
       "{ url: 'https://a.example', max_alerts: -1 }",
@@ -72,7 +72,7 @@ describe("a webhook", () => {
     ],
     [
       `{ url: 'https://a.example', http_config: { authorization: { credentials: "${canary} ${canary}" } } }`,
-      "receivers[0].webhook_configs[0].http_config.authorization.credentials: found a secret that does not fit, expected a text without spaces or control characters",
+      "receivers[0].webhook_configs[0].http_config.authorization.credentials: found an invalid secret, expected a text without spaces or control characters",
     ],
     [
       "{ url: 'https://a.example', http_config: { proxy_url: x } }",

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatProblem, parseConfig } from "../../src/config/load.ts";
+import { parseConfig } from "../../src/config/load.ts";
+import { formatProblem } from "../../src/config/problem.ts";
 import { problemsOf, service } from "./text.ts";
 
 const canary = "Canary-pw!";
@@ -106,9 +107,7 @@ describe("a secret is not shown when it is itself what is wrong", () => {
     ["a quote left open", text.replace('!"\n', "!\n")],
   ])("%s", (_name, mangled) => {
     const said = printed(mangled);
-    expect(said).toMatch(
-      mangled.includes("PLAIN") ? /found a value that does not fit in \$\{PLAIN\}/ : /found/,
-    );
+    expect(said).toMatch(mangled.includes("PLAIN") ? /found an invalid value in \$\{PLAIN\}/ : /found/);
     expect(said).not.toContain("anary");
   });
 });
@@ -116,7 +115,7 @@ describe("a secret is not shown when it is itself what is wrong", () => {
 test("a secret's file that holds something else is not shown either", () => {
   const wrong = `${service}receivers: [{ name: ops, slack_configs: [{ api_url_file: webhook }] }]\n`;
   expect(problemsOf(wrong, {}, () => canary)).toEqual([
-    "lenswatch.yaml:8:58: receivers[0].slack_configs[0].api_url: found a secret that does not fit, expected an http:// or https:// URL",
+    "lenswatch.yaml:8:58: receivers[0].slack_configs[0].api_url: found an invalid secret, expected an http:// or https:// URL",
   ]);
   const unreadable = () => {
     throw Object.assign(new Error(`ENOENT: no such file ${canary}`), { code: "ENOENT" });
@@ -129,7 +128,7 @@ test("a secret's file that holds something else is not shown either", () => {
 test("a warning does not show what came out of the environment", () => {
   const odd = text.replace("['severity = \"warning\"']", () => `"\${ODD}"`);
   const said = printed(odd, { ...env, ODD: "canary_label=x" });
-  expect(said).toContain("found a label that nothing has");
+  expect(said).toContain("found an unknown label");
   expect(said).not.toContain("anary");
 });
 

@@ -22,38 +22,38 @@ async function source() {
 }
 
 test("what holds the same is the same, whatever its times say", async () => {
-  const { at, load, look, loaded } = await source();
+  const { at, load, contentHash, loadedHash } = await source();
   expect((await load()).config.service.clientSecret).toBe("first");
-  expect(await look()).toBe(loaded());
+  expect(await contentHash()).toBe(loadedHash());
   await utimes(at("lenswatch.yaml"), 1, 1);
   await writeFile(at("secret"), "first\n");
-  expect(await look()).toBe(loaded());
+  expect(await contentHash()).toBe(loadedHash());
 });
 
 test("a secret's file counts as the configuration's own, also one named only now", async () => {
-  const { at, load, look, loaded } = await source();
+  const { at, load, contentHash, loadedHash } = await source();
   await load();
   await writeFile(at("secret"), "second\n");
-  expect(await look()).not.toBe(loaded());
+  expect(await contentHash()).not.toBe(loadedHash());
   await writeFile(at("lenswatch.yaml"), text("other"));
   await writeFile(at("other"), "third");
   expect((await load()).config.service.clientSecret).toBe("third");
-  expect(await look()).toBe(loaded());
+  expect(await contentHash()).toBe(loadedHash());
   await writeFile(at("secret"), "nobody reads this any more");
-  expect(await look()).toBe(loaded());
+  expect(await contentHash()).toBe(loadedHash());
   await writeFile(at("other"), "fourth");
-  expect(await look()).not.toBe(loaded());
+  expect(await contentHash()).not.toBe(loadedHash());
 });
 
 test("a bad configuration is news once, a missing file too", async () => {
-  const { at, load, look, loaded } = await source();
+  const { at, load, contentHash, loadedHash } = await source();
   await load();
   await writeFile(at("lenswatch.yaml"), "receivers: [ { nam: ops } ]");
-  expect(await look()).not.toBe(loaded());
+  expect(await contentHash()).not.toBe(loadedHash());
   await expect(load()).rejects.toThrow(ConfigError);
-  expect(await look()).toBe(loaded());
+  expect(await contentHash()).toBe(loadedHash());
   await unlink(at("lenswatch.yaml"));
-  expect(await look()).not.toBe(loaded());
+  expect(await contentHash()).not.toBe(loadedHash());
   await expect(load()).rejects.toMatchObject({ code: "not_found" });
-  expect(await look()).toBe(loaded());
+  expect(await contentHash()).toBe(loadedHash());
 });

@@ -1,8 +1,8 @@
 /** Configuration texts for tests: a valid beginning to which a test adds what it is about. */
 
 import type { Config } from "../../src/config/config.ts";
-import { type Problem, parseConfig } from "../../src/config/load.ts";
-import { formatProblem } from "../../src/config/problem.ts";
+import { parseConfig } from "../../src/config/load.ts";
+import { type ConfigProblem, formatProblem } from "../../src/config/problem.ts";
 
 export const service = `service:
   base_url: https://core.example.com
@@ -30,7 +30,7 @@ export function listProblems(
   text: string,
   env: Env = {},
   readSecret?: (path: string) => string,
-): readonly Problem[] {
+): readonly ConfigProblem[] {
   const parsed = parseConfig(text, { file: "lenswatch.yaml", env, ...(readSecret ? { readSecret } : {}) });
   return "problems" in parsed ? parsed.problems : [];
 }

@@ -1,13 +1,13 @@
-/** What the chart's schema must say of `config`: what lenswatch itself says. */
+/** The schema of `config` in the chart, generated from the configuration's keys. */
 import { resolve } from "node:path";
-import { type JsonSchema, toJsonSchema } from "../../src/config/json-schema.ts";
-import { configSection } from "../../src/config/schema.ts";
+import { rootSection } from "../../src/config/schema.ts";
+import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 
 export const chart = resolve(import.meta.dirname, "../../helm/lenswatch");
 export const schemaFile = resolve(chart, "values.schema.json");
 
-/** As lenswatch has it, with nothing required at the top: a ConfigMap of one's own may stand in for all of it. */
+/** Nothing is required at the top: an existing ConfigMap may replace all of it. */
 export function configSchema(): JsonSchema {
-  const { required, ...schema } = toJsonSchema(configSection, "#/properties/config");
+  const { required, ...schema } = toJsonSchema(rootSection, "#/properties/config");
   return { description: "The configuration of lenswatch, with secrets by reference.", ...schema };
 }

@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { documentKeys } from "../../src/config/key.ts";
-import { configSection } from "../../src/config/schema.ts";
+import { rootSection } from "../../src/config/schema.ts";
+import { documentKeys } from "../support/document-keys.ts";
 import { blocks, readPage } from "../support/documents.ts";
 import { chart, configSchema, schemaFile } from "./config-schema.ts";
 
@@ -35,7 +35,7 @@ describe("the chart's schema", () => {
   });
 
   test("takes a secret from the environment or a file, and never as it is", () => {
-    for (const { path } of documentKeys(configSection).filter(({ secret }) => secret)) {
+    for (const { path } of documentKeys(rootSection).filter(({ secret }) => secret)) {
       const own = (name: string, value: string) =>
         check({ existingConfigMap: "x", config: nest(name, value) });
       own(path, "hunter2-hunter2");

@@ -1,25 +1,25 @@
 /**
- * The configuration's keys as a JSON Schema (draft 7), for what checks a configuration before lenswatch sees it: Helm,
- * editors. Names, nesting, what is required and secrets are held; whether a value fits is `check-config`'s to say.
+ * The configuration's keys as a JSON Schema (draft 7), for validation by Helm and editors: names, nesting, required keys
+ * and secrets by reference. Values are validated by `lenswatch check-config` only.
  */
-import type { Key, Section } from "./key.ts";
+import type { ConfigSection, Key } from "../../src/config/key.ts";
 
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** A whole reference to the environment, or text around one. A default beside it would be the secret itself. */
+/** A text with an environment variable, without a default: that would be the secret itself. */
 const REFERENCE = "\\$\\{[A-Za-z_][A-Za-z0-9_]*(:-)?\\}";
 const NO_LOGIN = "^[a-z]+://[^@/?#]*(/[^@?#]*)?$";
 const REFERENCE_OR_NO_LOGIN = "^\\$\\{[A-Za-z_][A-Za-z0-9_]*:-[^@]*\\}$";
-/** A secret only where there is a login in it. */
+/** Secret only where they contain a login. */
 const PUBLIC = new Set(["redis.url"]);
 
-/** The schema of a section; `at` is what refers to it, such as `#/properties/config`. */
-export function toJsonSchema(root: Section, at: string): JsonSchema {
+/** The schema of a section; `at` is its JSON pointer, such as `#/properties/config`. */
+export function toJsonSchema(root: ConfigSection, at: string): JsonSchema {
   return mapping(root, []);
 
-  function mapping(here: Section, path: readonly string[], above: Above[] = []): JsonSchema {
+  function mapping(here: ConfigSection, path: readonly string[], above: Above[] = []): JsonSchema {
     const within = [...above, { section: here, ref: pointer(at, path) }];
     const properties = Object.entries(here.keys).flatMap(([name, key]) =>
       property(name, key, [...path, name], within),
@@ -40,7 +40,7 @@ export function toJsonSchema(root: Section, at: string): JsonSchema {
 
   function property(name: string, key: Key, path: readonly string[], above: Above[]): [string, JsonSchema][] {
     if (key.secret) {
-      const file = { description: `A file that holds \`${name}\`.`, type: "string" };
+      const file = { description: `The file that holds \`${name}\`.`, type: "string" };
       return [
         [name, { description: key.doc, ...byReference(path) }],
         [`${name}_file`, file],
@@ -57,7 +57,7 @@ export function toJsonSchema(root: Section, at: string): JsonSchema {
 }
 
 interface Above {
-  readonly section: Section;
+  readonly section: ConfigSection;
   readonly ref: string;
 }
 
@@ -71,7 +71,7 @@ function byReference(path: readonly string[]): JsonSchema {
   return PUBLIC.has(path.join(".")) ? { anyOf: [reference, ...open] } : reference;
 }
 
-/** `items` stands for a list's, every other step for a property. */
+/** `items` is the schema of a list's items, every other step a property. */
 function pointer(at: string, path: readonly string[]): string {
   return path.reduce((here, step) => `${here}/${step === "items" ? step : `properties/${step}`}`, at);
 }

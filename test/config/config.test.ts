@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { fingerprint } from "../../src/config/hash.ts";
+import { configHash } from "../../src/config/config.ts";
 import { configOf, receivers, service } from "./text.ts";
 
-const of = (text: string) => fingerprint(configOf(text, {}));
+const of = (text: string) => configHash(configOf(text, {}));
 const base = `${service}\n${receivers}`;
 
 test("is the same for what decides the same, wherever it listens and however it is written", () => {
