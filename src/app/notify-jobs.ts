@@ -102,7 +102,7 @@ function coldStartOf(context: JobContext, suppression: Suppression): ReturnType<
   const idsOf = (all: readonly Integration[]) => all.map(({ id }) => id);
   return createColdStart({
     ...context,
-    start: store.start,
+    start: store.coldStart,
     store: store.shards,
     groups: store.groups,
     integrations: idsOf(integrations.filter((one) => !isProgram(one))),

@@ -13,9 +13,9 @@ import type { Logger } from "../lib/log.ts";
 import { readVersion } from "../lib/version.ts";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
 import { protocolErrorKinds, serviceEndpoints, serviceErrorCodes } from "../service/service.ts";
+import { createSelfAlertStore, type SelfAlertStore } from "../store/alert-documents.ts";
 import { createConfirm } from "../store/confirm.ts";
 import { confirmWrites } from "../store/redis-client.ts";
-import { createSelfAlertStore, type SelfAlertStore } from "../store/self-alerts.ts";
 import { createStore, type Store } from "../store/store.ts";
 import { openRedis } from "./open-redis.ts";
 

@@ -81,7 +81,7 @@ export function createReplicas({ store, clock, log, roleOption }: ReplicasDeps):
     generation = answer.generation;
     exposes = answer.exposes;
     reportedAt = asked;
-    active = new Set(own.filter((role) => answer.inForce.get(role) === hash));
+    active = new Set(own.filter((role) => answer.active.get(role) === hash));
   }
 
   return {

@@ -7,8 +7,7 @@ import { toError } from "../lib/errors.ts";
 import { createLocalHours } from "../lib/local-hours.ts";
 import type { Logger } from "../lib/log.ts";
 import { createYielder } from "../lib/yield.ts";
-import type { UsualEntriesStore } from "../store/usual-entries.ts";
-import type { ZoneStore } from "../store/zones.ts";
+import type { UsualEntriesStore, ZoneStore } from "../store/location-details.ts";
 
 /** A message is not held up any longer. */
 const DEADLINE_MS = 250;

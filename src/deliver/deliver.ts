@@ -16,7 +16,7 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { createYielder } from "../lib/yield.ts";
-import type { Claimed, Ending, FailureScope, GroupStore } from "../store/groups.ts";
+import type { Claimed, FailureScope, GroupOutcome, GroupStore } from "../store/groups.ts";
 import type { Annotate } from "./annotate.ts";
 import { postponed, refused, settled } from "./endings.ts";
 import type { Taken } from "./outcome.ts";
@@ -49,7 +49,7 @@ export interface Sender {
 export interface DeliverDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly groups: Pick<GroupStore, "claim" | "settle" | "postpone" | "end" | "pace">;
+  readonly groups: Pick<GroupStore, "claim" | "settle" | "postpone" | "settleAll" | "pace">;
   readonly senders: ReadonlyMap<string, Sender>;
   readonly externalUrl: string | undefined;
   /** After a storm was told, how long more of it is gathered; who is due this soon joins it. */
@@ -281,7 +281,7 @@ export function createDeliver(deps: DeliverDeps): Delivery {
     integration: Integration,
     { token, gatherMs }: Lease,
     now: Instant,
-    endings: readonly Ending[],
+    endings: readonly GroupOutcome[],
   ): Promise<void> {
     const next = await written(integration, token, endings, { now, gatherMs });
     if (next !== undefined) await deps.wake(new Map([[integration.id, next]]));
@@ -290,11 +290,11 @@ export function createDeliver(deps: DeliverDeps): Delivery {
   async function written(
     integration: Integration,
     token: string,
-    endings: readonly Ending[],
+    endings: readonly GroupOutcome[],
     after: { readonly now: Instant; readonly gatherMs: number },
   ): Promise<Instant | undefined> {
     const [only] = endings;
-    if (!only || endings.length > 1) return deps.groups.end(integration, token, endings, after);
+    if (!only || endings.length > 1) return deps.groups.settleAll(integration, token, endings, after);
     if ("settle" in only) return deps.groups.settle(integration, only.group, token, only.settle);
     await deps.groups.postpone(integration, only.group, token, only.postpone);
     return only.postpone.at;

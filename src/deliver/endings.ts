@@ -3,7 +3,7 @@ import type { GroupDecision } from "../alerting/needs-update.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { SendDecision } from "../alerting/storm.ts";
 import type { Instant } from "../lib/clock.ts";
-import type { Claimed, Ending, Postponement } from "../store/groups.ts";
+import type { Claimed, GroupOutcome, Postponement } from "../store/groups.ts";
 import { failedLines } from "./log-lines.ts";
 import { settlementOf, type Taken } from "./outcome.ts";
 
@@ -11,14 +11,14 @@ export function settled(
   { id }: Integration,
   shares: readonly { claim: Taken; decision: GroupDecision }[],
   now: Instant,
-): Ending[] {
+): GroupOutcome[] {
   return shares.map(({ claim, decision }) => ({
     group: claim.group,
     settle: settlementOf(claim, decision, { integration: id, now }),
   }));
 }
 
-export function postponed(shares: readonly { claim: Claimed }[], postpone: Postponement): Ending[] {
+export function postponed(shares: readonly { claim: Claimed }[], postpone: Postponement): GroupOutcome[] {
   return shares.map(({ claim }) => ({ group: claim.group, postpone }));
 }
 
@@ -27,8 +27,8 @@ export function refused(
   { id }: Integration,
   shares: readonly { claim: Taken; decision: SendDecision }[],
   { now, at, failure }: Required<Pick<Postponement, "now" | "at" | "failure">>,
-): Ending[] {
-  return shares.map(({ claim, decision }, i): Ending => {
+): GroupOutcome[] {
+  return shares.map(({ claim, decision }, i): GroupOutcome => {
     const lines = failedLines(decision, { integration: id, claim, at: now }, failure.code);
     const counts = failure.scope === "message" || i === 0;
     return { group: claim.group, postpone: { now, at, lines, ...(counts ? { failure } : {}) } };

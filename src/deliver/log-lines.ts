@@ -32,13 +32,13 @@ export function notifiedLines(decision: SendDecision, notified: NotificationLogE
 
 /** Ends that are settled without being told. */
 export function unnotifiedEndLines(decision: GroupDecision, notified: NotificationLogEntry): LogLine[] {
-  const said = new Set(decision.notify === undefined ? [] : decision.resolved.map(({ id }) => id));
+  const sent = new Set(decision.notify === undefined ? [] : decision.resolved.map(({ id }) => id));
   const line = lineAt(notified);
   const { claim } = notified;
   const known = new Map(claim.alerts.map((alert) => [alert.id, alert]));
   return decision.settled.flatMap((id) => {
     const alert = known.get(id) ?? claim.notified.get(id)?.alert;
-    if (said.has(id) || !alert) return [];
+    if (sent.has(id) || !alert) return [];
     return [line(alert, claim.notified.has(id) ? "send_resolved_off" : "resolved_before_notified")];
   });
 }

@@ -21,7 +21,7 @@ export function settlementOf(
   const here = { integration, claim, at: now };
   return {
     now,
-    said: decision.notify !== undefined,
+    sent: decision.notify !== undefined,
     notified: logEntriesOf(claim, decision, now),
     ...partings(claim, decision),
     nextAt: decision.nextAt,
@@ -65,8 +65,8 @@ function partings(
 ): Pick<Settlement, "over" | "unnotified"> & Partial<Pick<Settlement, "suppressedState">> {
   // The members of a start's summary go on in their own groups, which tell their ends.
   if (decision.notify === "started") return { over: [...claim.lost], unnotified: decision.settled };
-  const said = new Set(decision.notify === undefined ? [] : decision.resolved.map(({ id }) => id));
-  const isOver = (id: string) => claim.notified.has(id) || said.has(id);
+  const sent = new Set(decision.notify === undefined ? [] : decision.resolved.map(({ id }) => id));
+  const isOver = (id: string) => claim.notified.has(id) || sent.has(id);
   const { suppressedState } = decision;
   const hasSuppressed = suppressedState.by.length + suppressedState.maybeNotified.length > 0;
   return {

@@ -14,7 +14,7 @@ import { muteOf } from "../alerting/time-interval.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { createYielder } from "../lib/yield.ts";
-import type { Acknowledgement } from "../store/acks.ts";
+import type { StoredAcknowledgement } from "../store/acks.ts";
 import type { Claimed } from "../store/groups.ts";
 import type { Store } from "../store/store.ts";
 
@@ -33,7 +33,7 @@ export interface SuppressibleAlert {
   readonly inhibitedBy: readonly Alert[];
   /** Names of time intervals, where every route that takes it is muted. */
   readonly mutedBy: readonly string[];
-  readonly acknowledgement: Acknowledgement | undefined;
+  readonly acknowledgement: StoredAcknowledgement | undefined;
 }
 
 export interface SuppressionReader {
@@ -47,7 +47,7 @@ interface Facts {
   readonly now: Instant;
   readonly inhibitions: Inhibitions;
   readonly silences: readonly Silence[];
-  readonly acks: ReadonlyMap<string, Acknowledgement>;
+  readonly acks: ReadonlyMap<string, StoredAcknowledgement>;
 }
 
 export function createSuppression({ clock, store, route, inhibitRules }: SuppressionDeps): SuppressionReader {

@@ -5,7 +5,7 @@ import type { Alert } from "../health/alert.ts";
 import type { Transition } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
-import type { Change, CommitResult } from "../store/shards.ts";
+import type { AlertChange, CommitResult } from "../store/shards.ts";
 
 export interface CommitDeps {
   readonly log: Logger;
@@ -22,7 +22,7 @@ export interface Commit extends Pick<CommitDeps, "wake"> {
   /** Stores the transitions by `write`, the atomic write. One that lost its race logs and wakes nothing. */
   evaluation(
     transitions: readonly Transition[],
-    write: (changes: readonly Change[]) => Promise<CommitResult>,
+    write: (changes: readonly AlertChange[]) => Promise<CommitResult>,
   ): Promise<CommitResult>;
 }
 

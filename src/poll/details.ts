@@ -17,9 +17,8 @@ import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { cut, stripControls } from "../lib/text.ts";
 import type { AreaContext, EntriesQuery, Service } from "../service/service.ts";
+import type { UsualEntriesStore, ZoneStore } from "../store/location-details.ts";
 import type { ShardStore } from "../store/shards.ts";
-import type { UsualEntriesStore } from "../store/usual-entries.ts";
-import type { ZoneStore } from "../store/zones.ts";
 
 /** Habits are taken from so many weeks. */
 const WEEKS = 8;

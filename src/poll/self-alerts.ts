@@ -11,8 +11,8 @@ import {
   type SelfEvidence,
 } from "../health/evaluate-self.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { SelfAlertStore } from "../store/alert-documents.ts";
 import type { GroupStore } from "../store/groups.ts";
-import type { SelfAlertStore } from "../store/self-alerts.ts";
 import type { Attempt, ShardStore } from "../store/shards.ts";
 import type { Commit } from "./commit.ts";
 

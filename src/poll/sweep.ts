@@ -13,7 +13,7 @@ import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Service } from "../service/service.ts";
 import type { InventoryStore } from "../store/inventory.ts";
-import type { Change, CommitResult, ShardStore } from "../store/shards.ts";
+import type { AlertChange, CommitResult, ShardStore } from "../store/shards.ts";
 import type { UptimeStore } from "../store/uptime.ts";
 import type { Commit } from "./commit.ts";
 import type { ScheduleLookup } from "./schedule-lookup.ts";
@@ -156,7 +156,7 @@ class Sweeper {
     shard: number,
     expected: string,
     { next: state, decisions }: Evaluation,
-    input: { readonly now: Instant; readonly changes: readonly Change[] },
+    input: { readonly now: Instant; readonly changes: readonly AlertChange[] },
   ): Promise<CommitResult> {
     const { store, inventory } = this.#deps;
     const committed = await store.commitShard(shard, { expected, state, ...input, lines: decisions });

@@ -1,32 +1,28 @@
-/** Acknowledgements, each of one episode: gone with its end, in the same step (`scripts/commit.lua`). */
+/** Acknowledgements, each of one episode, deleted with its end in the same step (`scripts/commit.lua`). */
 import type { Redis } from "ioredis";
 import type { Instant } from "../lib/clock.ts";
+import { createJsonHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
 
-export interface Acknowledgement {
+export interface StoredAcknowledgement {
   readonly author: string;
   readonly comment: string;
   readonly at: Instant;
 }
 
 export function createAckStore(redis: Redis, keys: Keys) {
-  const acknowledge = loadScript(redis, "acknowledge");
-
+  const script = loadScript(redis, keys, "acknowledge");
   return {
     /** By episode id. */
-    async read(): Promise<ReadonlyMap<string, Acknowledgement>> {
-      const rows = Object.entries(await redis.hgetall(keys.acks));
-      return new Map(rows.map(([id, text]) => [id, JSON.parse(text) as Acknowledgement]));
-    },
+    read: createJsonHash<StoredAcknowledgement>(redis, keys.acks).readAll,
 
-    /** Acknowledges those of the episodes that still fire; gives them. A later one takes the place of an earlier. */
-    async acknowledge(episodes: readonly string[], acknowledgement: Acknowledgement): Promise<string[]> {
+    /** Acknowledges those of the episodes that fire; gives them. A later acknowledgement replaces an earlier one. */
+    async acknowledge(episodes: readonly string[], ack: StoredAcknowledgement): Promise<string[]> {
+      const acknowledgement = JSON.stringify(ack);
       const done: string[] = [];
-      for (const id of episodes) {
-        const taken = await acknowledge(keys.acks, keys.alerts, id, JSON.stringify(acknowledgement));
-        if (taken === 1) done.push(id);
-      }
+      for (const episode of episodes)
+        if ((await script(keys.acks, { episode, acknowledgement })) === 1) done.push(episode);
       return done;
     },
   };

@@ -1,6 +1,6 @@
 /**
- * Which shard a location belongs to, assigned when it is first seen and kept, so that nothing is lost or doubled
- * when the fleet changes; and when the inventory last listed it.
+ * The shard of each location, assigned when it is first seen and kept, so that no alert is lost or doubled when the
+ * fleet changes; and when the inventory last listed it.
  */
 import type { Redis } from "ioredis";
 import type { Instant } from "../lib/clock.ts";
@@ -11,42 +11,28 @@ import { loadScript } from "./redis.ts";
 export type Assignments = ReadonlyMap<string, number>;
 
 export function createAssignmentStore(redis: Redis, keys: Keys) {
-  const assign = loadScript(redis, "assign");
-  const restore = loadScript(redis, "restore_assignments");
+  const assign = loadScript(redis, keys, "assign");
+  const restore = loadScript(redis, keys, "restore_assignments");
+  const numbersIn = async (key: string) => toNumbers(await redis.hgetall(key));
   return {
-    async read(): Promise<Assignments> {
-      return toAssignments(await redis.hgetall(keys.assignments));
-    },
+    read: (): Promise<Assignments> => numbersIn(keys.assignments),
 
-    /** Assigns what is new (filling gaps first, at most `perShard` each) and takes the places of what left. */
-    async update(
-      added: readonly string[],
-      removed: readonly string[],
-      perShard: number,
-    ): Promise<Assignments> {
-      // Seen no more before it has no place: one that is seen and has none has lost it.
+    /** Assigns new locations (filling gaps first, at most `most` per shard) and deletes assignments of those that left. */
+    async update(added: readonly string[], removed: readonly string[], most: number): Promise<Assignments> {
+      // In this order: a location that is seen but not assigned counts as one that lost its assignment.
       if (removed.length > 0) await redis.hdel(keys.locationsSeen, ...removed);
-      const flat = (await assign(
-        keys.assignments,
-        perShard,
-        JSON.stringify(added),
-        JSON.stringify(removed),
-      )) as string[];
-      const assignments = new Map<string, number>();
-      for (let i = 0; i < flat.length; i += 2) assignments.set(flat[i] ?? "", Number(flat[i + 1]));
-      return assignments;
+      return toNumbers((await assign(keys.assignments, { added, removed, most })) as Record<string, number>);
     },
 
-    /** Puts back those of these places that were lost, not given up; gives them. */
+    /** Restores those of these assignments that were lost, not given up; gives them. */
     async restore(lost: Assignments): Promise<Assignments> {
-      const put = await restore(keys.assignments, keys.locationsSeen, JSON.stringify([...lost]));
-      return new Map((put as string[]).map((location) => [location, lost.get(location) ?? 0]));
+      const args = { lost: [...lost].map(([location, shard]) => ({ location, shard })) };
+      const restored = (await restore(keys.assignments, args)) as string[];
+      return new Map(restored.map((location) => [location, lost.get(location) ?? 0]));
     },
 
-    /** Location id → when a believed location list last had it. */
-    async lastSeen(): Promise<Map<string, Instant>> {
-      return toAssignments(await redis.hgetall(keys.locationsSeen));
-    },
+    /** Location id → when a trusted location list last contained it. */
+    lastSeen: (): Promise<ReadonlyMap<string, Instant>> => numbersIn(keys.locationsSeen),
 
     async noteSeen(ids: readonly string[], now: Instant): Promise<void> {
       if (ids.length > 0)
@@ -57,6 +43,6 @@ export function createAssignmentStore(redis: Redis, keys: Keys) {
 
 export type AssignmentStore = ReturnType<typeof createAssignmentStore>;
 
-function toAssignments(hash: Record<string, string>): Map<string, number> {
+function toNumbers(hash: Record<string, string | number>): Map<string, number> {
   return new Map(Object.entries(hash).map(([id, value]) => [id, Number(value)]));
 }

@@ -1,4 +1,4 @@
-/** What a claim gives: nothing and until when, one due group, or a storm of them. */
+/** The result of a claim: nothing and until when, one due group, or a storm of them. */
 import type { NotificationLogEntry } from "../alerting/notification-log.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -20,29 +20,29 @@ export interface Claimed {
   readonly notified: ReadonlyMap<string, NotificationLogEntry>;
   /** Members of which nothing is stored any more. */
   readonly lost: readonly string[];
-  /** Members that were due and held back when the group was last served. */
+  /** Members that were due and suppressed when the group was last served. */
   readonly suppressedBefore: readonly string[];
-  /** Members not known to be told, of which a message may have got out before whoever sent it died. */
+  /** Members without an entry in the notification log that a claim which died may have notified of. */
   readonly maybeNotified: readonly string[];
   /** It joins a summary when more groups than this are due; undefined: never. */
   readonly stormGroups: number | undefined;
 }
 
-/** More due groups than their routes want told one by one, all under one lease. */
+/** More due groups than their routes send one by one, all under one lease. */
 export interface ClaimedStorm {
   readonly kind: "storm";
   readonly groups: readonly Claimed[];
-  /** How many groups are due, those that join no summary included. */
+  /** How many groups are due, including those that join no summary. */
   readonly due: number;
-  /** Whether nothing that would join was left for another claim. */
+  /** Whether no group that would join was left for another claim. */
   readonly isAll: boolean;
-  /** It takes longer to prepare than one group: so long it is claimed, ms. */
+  /** The length of this lease, ms: a storm takes longer to prepare than one group. */
   readonly leaseMs: number;
 }
 
 /**
- * `busy`: another send is under way; `backoff`: the endpoint is resting; `pace`: it had a message a moment ago;
- * `gather`: a storm was told a moment ago, and more of it is awaited; `idle`: nothing due before `until`.
+ * `busy`: another send is under way; `backoff`: the endpoint failed; `pace`: it took a message a moment ago; `gather`:
+ * a storm was sent a moment ago, and more of it is expected; `idle`: nothing is due before `until`.
  */
 export type Claim =
   | Claimed
@@ -50,89 +50,67 @@ export type Claim =
   | { readonly kind: "busy" | "backoff" | "pace" | "gather"; readonly until: Instant }
   | { readonly kind: "idle"; readonly until: Instant | undefined };
 
-export type ClaimReply =
-  | ["busy" | "backoff" | "pace" | "gather" | "idle", string]
-  | GroupRow
-  | ["storm", string, string, string, ...GroupRow[]];
-
-type GroupRow = [
-  "group",
-  string,
-  string,
-  string,
-  string,
-  string,
-  string,
-  string[],
-  string[],
-  string[],
-  string,
-  string,
-  string,
-  string,
-  string,
-];
-
-/** Reads what claim.lua answers. */
-export function toClaim(reply: ClaimReply): Claim {
-  if (reply[0] === "idle") return { kind: "idle", until: toInstant(reply[1]) };
-  if (reply[0] === "group") return toClaimed(reply);
-  if (reply[0] !== "storm") return { kind: reply[0], until: Number(reply[1]) };
-  const [, due, all, lease, ...rows] = reply;
-  return {
-    kind: "storm",
-    groups: rows.map(toClaimed),
-    due: Number(due),
-    isAll: all === "1",
-    leaseMs: Number(lease),
-  };
+interface GroupRow extends Pick<Claimed, "group" | "repeatIntervalMs" | "groupIntervalMs" | "groupFailures"> {
+  readonly dueSince?: Instant;
+  readonly stormGroups?: number;
+  readonly isInterrupted: boolean;
+  /** JSON. */
+  readonly labels: string;
+  readonly suppressedBefore: string;
+  readonly maybeNotified: string;
 }
 
-function toClaimed(row: GroupRow): Claimed {
-  const [
-    ,
-    group,
-    labels,
-    repeat,
-    since,
-    fails,
-    failures,
-    episodes,
-    alerts,
-    notified,
-    interval,
-    suppressed,
-    maybe,
-    interrupted,
-    storm,
-  ] = row;
-  const suppressedBefore = JSON.parse(suppressed) as string[];
-  const inFlight = episodes.filter(
-    (id, i) => interrupted !== "" && notified[i] === "" && !suppressedBefore.includes(id),
-  );
+type ClaimHead =
+  | Exclude<Claim, Claimed | ClaimedStorm>
+  | {
+      readonly kind: "group" | "storm";
+      readonly failures: number;
+      readonly due: number;
+      readonly isAll: boolean;
+      readonly leaseMs: number;
+      readonly groups: readonly GroupRow[];
+    };
+
+/** Reads the reply of claim.lua: the claim as JSON, then the stored texts of each group's members. */
+export function decodeClaim([head, ...members]: readonly [string, ...string[][]]): Claim {
+  const claim = JSON.parse(head) as ClaimHead;
+  if (claim.kind === "idle") return { kind: "idle", until: claim.until };
+  if (!("groups" in claim)) return claim;
+  const groups = claim.groups.map((row, i) => decodeGroup(row, members[i] ?? [], claim.failures));
+  const [only] = groups;
+  if (claim.kind === "group" && only) return only;
+  const { due, isAll, leaseMs } = claim;
+  return { kind: "storm", groups, due, isAll, leaseMs };
+}
+
+function decodeGroup(row: GroupRow, texts: readonly string[], failures: number): Claimed {
+  const alerts: Alert[] = [];
+  const notified = new Map<string, NotificationLogEntry>();
+  const lost: string[] = [];
+  const inFlight: string[] = [];
+  const suppressedBefore = JSON.parse(row.suppressedBefore) as string[];
+  for (let i = 0; i < texts.length; i += 3) {
+    const [episode = "", alert = "", entry = ""] = texts.slice(i, i + 3);
+    if (alert !== "") alerts.push(JSON.parse(alert.slice(1)) as Alert);
+    if (entry !== "") notified.set(episode, JSON.parse(entry) as NotificationLogEntry);
+    else if (row.isInterrupted && !suppressedBefore.includes(episode)) inFlight.push(episode);
+    if (alert === "" && entry === "") lost.push(episode);
+  }
+  const { group, repeatIntervalMs, groupIntervalMs, groupFailures, dueSince, stormGroups } = row;
   return {
     kind: "group",
     group,
-    labels: JSON.parse(labels) as Labels,
-    repeatIntervalMs: Number(repeat),
-    groupIntervalMs: Number(interval),
-    dueSince: since === "" ? undefined : Number(since),
-    groupFailures: Number(fails),
-    failures: Number(failures),
-    alerts: alerts.filter((text) => text !== "").map((text) => JSON.parse(text.slice(1)) as Alert),
-    notified: new Map(
-      notified.flatMap((text, i) =>
-        text ? [[episodes[i] ?? "", JSON.parse(text) as NotificationLogEntry]] : [],
-      ),
-    ),
-    lost: episodes.filter((_, i) => alerts[i] === "" && notified[i] === ""),
+    labels: JSON.parse(row.labels) as Labels,
+    repeatIntervalMs,
+    groupIntervalMs,
+    dueSince,
+    groupFailures,
+    failures,
+    alerts,
+    notified,
+    lost,
     suppressedBefore,
-    maybeNotified: [...(JSON.parse(maybe) as string[]), ...inFlight],
-    stormGroups: storm === "" ? undefined : Number(storm),
+    maybeNotified: [...(JSON.parse(row.maybeNotified) as string[]), ...inFlight],
+    stormGroups,
   };
-}
-
-/** An instant as scripts give it; the empty string is none. */
-export function toInstant(reply: unknown): Instant | undefined {
-  return reply === "" ? undefined : Number(reply);
 }

@@ -1,4 +1,4 @@
-/** Whether there is a memory, and the summary that is said where there was none. */
+/** Whether this is a cold start, and the summary that is sent after one. */
 import type { Redis } from "ioredis";
 import { type ColdStartLabels, labelsOf } from "../alerting/cold-start.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -7,28 +7,27 @@ import { loadScript } from "./redis.ts";
 
 const ALERTS_PER_CALL = 500;
 
-export interface Started {
-  /** True until the summary is made: nothing is said meanwhile. */
+export interface ColdStartProgress {
+  /** True until the summary is made: nothing is sent meanwhile. */
   readonly gathering: boolean;
-  /** When it was first seen that nothing is remembered. */
+  /** When the store was first seen empty. */
   readonly since: Instant;
 }
 
 export function createColdStartStore(redis: Redis, keys: Keys) {
   const scripts = {
-    begin: loadScript(redis, "cold_start_begin"),
-    sum: loadScript(redis, "cold_start_sum", { withGroups: true }),
+    begin: loadScript(redis, keys, "cold_start_begin"),
+    sum: loadScript(redis, keys, "cold_start_sum", "groups"),
   };
   return {
-    /** Begins to gather where nothing is remembered; asked again it says how far that is. */
-    async begin(now: Instant): Promise<Started> {
-      const [state, since] = (await scripts.begin(keys.started, now)) as [string, string];
-      return { gathering: state === "gathering", since: Number(since) };
+    /** Begins to gather where the store is empty; called again it gives the progress. */
+    async begin(now: Instant): Promise<ColdStartProgress> {
+      return (await scripts.begin(keys.started, { now })) as ColdStartProgress;
     },
 
     /**
-     * The summary of these alerts is due from now on: each integration gets its own, of those it is to be told of.
-     * False where it was made already.
+     * Makes the summary of these alerts due now: each integration gets its own, of those routed to it. False where it
+     * was made already.
      */
     async sum(
       integrations: readonly string[],
@@ -40,8 +39,7 @@ export function createColdStartStore(redis: Redis, keys: Keys) {
       for (let from = 0; ; from += ALERTS_PER_CALL) {
         const page = alerts.slice(from, from + ALERTS_PER_CALL);
         const isLast = from + ALERTS_PER_CALL >= alerts.length;
-        const args = [now, JSON.stringify(integrations), JSON.stringify(page), labels, isLast ? "1" : "0"];
-        const made = await scripts.sum(keys.started, keys.prefix, ...args);
+        const made = await scripts.sum(keys.started, { now, integrations, alerts: page, labels, isLast });
         if (isLast || made === 0) return made === 1;
       }
     },

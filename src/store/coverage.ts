@@ -19,22 +19,22 @@ export function createCoverageStore(redis: Redis, keys: Keys) {
      * do it at once: two stretches that overlap are the same time.
      */
     async note(at: Instant, gapMs: number): Promise<void> {
-      const [start, seen] = await redis.zrevrange(keys.watched, 0, 0, "WITHSCORES");
+      const [start, seen] = await redis.zrevrange(keys.coverage, 0, 0, "WITHSCORES");
       if (start !== undefined && at - Number(seen) <= gapMs) {
-        await redis.zadd(keys.watched, "GT", at, start);
+        await redis.zadd(keys.coverage, "GT", at, start);
         return;
       }
       await redis
         .multi()
-        .zadd(keys.watched, at, String(Math.floor(at)))
-        .zremrangebyscore(keys.watched, "-inf", at - KEPT_MS)
-        .zremrangebyrank(keys.watched, 0, -MOST_SPANS - 1)
+        .zadd(keys.coverage, at, String(Math.floor(at)))
+        .zremrangebyscore(keys.coverage, "-inf", at - KEPT_MS)
+        .zremrangebyrank(keys.coverage, 0, -MOST_SPANS - 1)
         .exec();
     },
 
     /** The stretches that reach beyond `since`, oldest end first. */
     async since(since: Instant): Promise<CoverageSpan[]> {
-      const flat = await redis.zrangebyscore(keys.watched, since, "+inf", "WITHSCORES");
+      const flat = await redis.zrangebyscore(keys.coverage, since, "+inf", "WITHSCORES");
       return flat.flatMap((start, i) =>
         i % 2 === 0 ? [{ from: Number(start), to: Number(flat[i + 1]) }] : [],
       );

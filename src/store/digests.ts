@@ -1,31 +1,26 @@
-/** When each digest is due, and which recipient has which digest already. */
+/** When each digest is due, and which recipients have it already. */
 import type { Redis } from "ioredis";
 import type { Instant } from "../lib/clock.ts";
+import { createJsonHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 
-/** When a digest is due next; `spec` is what that was worked out from. */
+/** When a digest is due next; `spec` is what that was computed from. */
 export interface DigestDue {
   readonly spec: string;
   readonly dueAt: Instant;
 }
 
 export function createDigestStore(redis: Redis, keys: Keys) {
+  const due = createJsonHash<DigestDue>(redis, keys.digestsDue);
   return {
     /** By name of the digest. */
-    async schedule(): Promise<Map<string, DigestDue>> {
-      const rows = Object.entries(await redis.hgetall(keys.digestsDue));
-      return new Map(rows.map(([name, text]) => [name, JSON.parse(text) as DigestDue]));
-    },
-    async reschedule(name: string, due: DigestDue): Promise<void> {
-      await redis.hset(keys.digestsDue, name, JSON.stringify(due));
-    },
-    async unschedule(name: string): Promise<void> {
-      await redis.hdel(keys.digestsDue, name);
-    },
+    schedule: due.readAll,
+    reschedule: (name: string, next: DigestDue): Promise<void> => due.save(new Map([[name, next]])),
+    unschedule: (name: string): Promise<void> => due.forget([name]),
 
     /**
-     * Takes the sending of a digest to one recipient, for so long: a replica that was frozen meanwhile must not send
-     * beside the one that took its job. False where another one has it.
+     * Claims the sending of a digest to one recipient for `ms`, so that a replica that was frozen meanwhile does not
+     * send it a second time. False where another replica has the claim.
      */
     async claim(name: string, periodEnd: Instant, recipient: string, ms: number): Promise<boolean> {
       return (await redis.set(keys.digestClaim(name, periodEnd, recipient), 1, "PX", ms, "NX")) === "OK";

@@ -1,39 +1,34 @@
 /**
- * What the service counted by location and day, so that a digest asks for two months of it once. A day is asked for
- * again until the service has had the time to finish it.
+ * The service's entry counts by location and day, so that a digest asks for two months of them once. A day is asked
+ * for again until the service has had the time to finish it.
  */
 import type { Redis } from "ioredis";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
+import { pipelined } from "./redis.ts";
 
-/** One day's count as it was told; `entries` undefined: no figure. */
+/** One day's count as the service gave it; `entries` undefined: no figure. */
 export interface KnownEntries {
   readonly entries: number | undefined;
   readonly askedAt: Instant;
 }
 
 const KEPT_S = 21 * 86_400;
-/** No digest looks back further. */
+/** No digest covers more. */
 const DAYS_KEPT_MS = 70 * 86_400_000;
 
 export function createEntriesStore(redis: Redis, keys: Keys) {
   return {
     /** Location id → `YYYY-MM-DD` → what is known; locations nothing is known of are left out. */
     async read(locationIds: readonly string[]): Promise<Map<string, Map<string, KnownEntries>>> {
-      const pipeline = redis.pipeline();
-      for (const id of locationIds) pipeline.hgetall(keys.entries(id));
-      const replies = (await pipeline.exec()) ?? [];
-      const known = new Map<string, Map<string, KnownEntries>>();
-      replies.forEach(([error, row], i) => {
-        if (error) throw error;
-        const days = Object.entries(row as Record<string, string>);
-        if (days.length > 0)
-          known.set(locationIds[i] ?? "", new Map(days.map(([day, text]) => [day, decode(text)])));
+      const hashes = await pipelined<Record<string, string>>(redis, (batch) => {
+        for (const id of locationIds) batch.hgetall(keys.entries(id));
       });
-      return known;
+      const known = locationIds.map((id, i) => [id, decodeDays(hashes[i] ?? {})] as const);
+      return new Map(known.filter(([, days]) => days.size > 0));
     },
 
-    /** Keeps days of one location, for three weeks after the last of them was kept. */
+    /** Stores days of one location, for three weeks after the last of them was stored. */
     async save(
       locationId: string,
       days: ReadonlyMap<string, number | undefined>,
@@ -53,7 +48,11 @@ export function createEntriesStore(redis: Redis, keys: Keys) {
 
 export type EntriesStore = ReturnType<typeof createEntriesStore>;
 
-function decode(text: string): KnownEntries {
-  const [entries, askedAt] = JSON.parse(text) as [number | null, number];
-  return { entries: entries ?? undefined, askedAt };
+function decodeDays(hash: Record<string, string>): Map<string, KnownEntries> {
+  return new Map(
+    Object.entries(hash).map(([day, text]) => {
+      const [entries, askedAt] = JSON.parse(text) as [number | null, number];
+      return [day, { entries: entries ?? undefined, askedAt }];
+    }),
+  );
 }

@@ -8,6 +8,7 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { type Logger, scrub } from "../lib/log.ts";
 import { StoreError } from "./errors.ts";
+import type { Keys } from "./keys.ts";
 import { createClient, type RedisPlace } from "./redis-client.ts";
 
 /** A connection of that name, not connected yet; says in the log when Redis goes and when it is back. */
@@ -43,33 +44,57 @@ export async function connected(redis: Redis): Promise<void> {
   }
 }
 
-/** Runs a Lua script: one key, then arguments. The reply is what the script's head says. */
-export interface Script {
-  (key: string, ...args: (string | number)[]): Promise<unknown>;
-  /** Puts the call into a transaction instead. */
-  queue(transaction: ChainableCommander, key: string, ...args: (string | number)[]): void;
-}
+/** The two parts that scripts share, in the order in which they stand before a script. */
+type SharedPart = "groups" | "log";
 
 /**
- * A script of `scripts/`, sent by hash once Redis knows it. `withGroups` puts the shared part of groups.lua before
- * it, whose first argument is the key prefix; `withLog`, after that, the one of log.lua.
+ * Runs a Lua script on one key with named arguments. `text` is passed beside them, for what is too large to be quoted
+ * and parsed with them. Gives the reply that the head of the script describes; one that is JSON comes parsed.
  */
+export interface Script {
+  (key: string, args: object, text?: string): Promise<unknown>;
+  /** Adds the call to a transaction instead. */
+  queue(transaction: ChainableCommander, key: string, args: object): void;
+}
+
+/** Before every script: its arguments by name, and the prefix of every key. */
+const PRELUDE = "local args = cjson.decode(ARGV[1])\nlocal p = args.prefix\n";
+
+/** A script of `scripts/` with the shared parts it needs, sent by its hash once Redis knows it. */
 export function loadScript(
   redis: Redis,
+  { prefix }: Pick<Keys, "prefix">,
   name: string,
-  options: { withGroups?: boolean; withLog?: boolean } = {},
+  ...shared: SharedPart[]
 ): Script {
   const read = (file: string) => readFileSync(new URL(`./scripts/${file}.lua`, import.meta.url), "utf8");
-  const parts = [...(options.withGroups ? ["groups"] : []), ...(options.withLog ? ["log"] : []), name];
-  const lua = parts.map(read).join("\n");
   const command = `lenswatch_${name}`;
-  redis.defineCommand(command, { numberOfKeys: 1, lua });
-  type Run = (...args: (string | number)[]) => Promise<unknown>;
-  const on = (target: object) => (Reflect.get(target, command) as Run).bind(target);
+  redis.defineCommand(command, { numberOfKeys: 1, lua: PRELUDE + [...shared, name].map(read).join("\n") });
+  const on = (target: object) =>
+    (Reflect.get(target, command) as (...args: string[]) => Promise<unknown>).bind(target);
   const run = on(redis);
-  return Object.assign((key: string, ...args: (string | number)[]) => run(key, ...args), {
-    queue: (transaction: object, key: string, ...args: (string | number)[]) =>
-      void on(transaction)(key, ...args),
+  const wire = (args: object) => JSON.stringify({ prefix, ...args });
+  return Object.assign(
+    async (key: string, args: object, text?: string) => {
+      const reply = await run(key, wire(args), ...(text === undefined ? [] : [text]));
+      return typeof reply === "string" ? (JSON.parse(reply) as unknown) : reply;
+    },
+    {
+      queue: (transaction: object, key: string, args: object) => void on(transaction)(key, wire(args)),
+    },
+  );
+}
+
+/** The replies of several commands in one round trip, in their order. Throws the first error among them. */
+export async function pipelined<Reply>(
+  redis: Redis,
+  add: (batch: ChainableCommander) => void,
+): Promise<Reply[]> {
+  const batch = redis.pipeline();
+  add(batch);
+  return ((await batch.exec()) ?? []).map(([error, reply]) => {
+    if (error) throw error;
+    return reply as Reply;
   });
 }
 

@@ -1,10 +1,12 @@
-/** Which replicas there are, whose configuration is in force for which duty, and who exposes the fleet. */
+/** The replicas, whose configuration is active for which role, which one exposes the fleet; and what one does in turn. */
+import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
 
-export interface Report {
+/** What a replica reports of itself. */
+export interface ReplicaReport {
   readonly replica: string;
   /** Of its configuration. */
   readonly hash: string;
@@ -13,43 +15,29 @@ export interface Report {
   readonly generation: number | undefined;
   /** Whether it may expose the fleet. */
   readonly mayExpose: boolean;
-  /** Who exposes the fleet and is not heard of for this long is followed by another. */
+  /** Another replica may expose the fleet when the one that did is silent for this long. */
   readonly leaseMs: number;
-  /** Who is not heard of for this long is gone. */
+  /** A replica silent for longer is removed. */
   readonly silentAfterMs: number;
 }
 
-export interface ReplicaReport {
+interface ReplicaStatus {
   readonly generation: number;
   readonly exposes: boolean;
-  /** Duty → hash of the configuration in force. */
-  readonly inForce: ReadonlyMap<string, string>;
+  /** Role → hash of the active configuration. */
+  readonly active: ReadonlyMap<string, string>;
 }
 
 export function createReplicaStore(redis: Redis, keys: Keys) {
-  const script = loadScript(redis, "report");
+  const script = loadScript(redis, keys, "report");
   return {
-    async report(report: Report, now: Instant): Promise<ReplicaReport> {
-      const { replica, hash, roles, generation, mayExpose } = report;
-      const [next, exposes, ...inForce] = (await script(
-        keys.replicas,
-        keys.prefix,
-        replica,
-        hash,
-        JSON.stringify(roles),
-        generation ?? "",
-        now,
-        report.silentAfterMs,
-        mayExpose ? "1" : "0",
-        report.leaseMs,
-      )) as string[];
-      const pairs = inForce.flatMap((role, i) =>
-        i % 2 === 0 ? [[role, inForce[i + 1] ?? ""] as const] : [],
-      );
-      return { generation: Number(next), exposes: exposes === "1", inForce: new Map(pairs) };
+    async report(report: ReplicaReport, now: Instant): Promise<ReplicaStatus> {
+      const reply = await script(keys.replicas, { ...report, now });
+      const status = reply as Omit<ReplicaStatus, "active"> & { active: Record<string, string> };
+      return { ...status, active: new Map(Object.entries(status.active)) };
     },
 
-    /** The replica is gone, and said so. */
+    /** Removes a replica that stops. */
     async leave(replica: string): Promise<void> {
       await redis.hdel(keys.replicas, replica);
       if ((await redis.get(keys.exposes)) === replica) await redis.del(keys.exposes);
@@ -58,3 +46,15 @@ export function createReplicaStore(redis: Redis, keys: Keys) {
 }
 
 export type ReplicaStore = ReturnType<typeof createReplicaStore>;
+
+/** Shorter than the interval, so that the next round is not missed by a hair. */
+const LEASE_RATIO = 0.8;
+
+/** For what one replica does in each interval: true for the first to ask. A token was written and read back. */
+export function createLease(redis: Redis, key: string) {
+  return async (intervalMs: number): Promise<boolean> => {
+    const token = randomUUID();
+    await redis.set(key, token, "PX", Math.max(1, Math.round(intervalMs * LEASE_RATIO)), "NX");
+    return (await redis.get(key)) === token;
+  };
+}

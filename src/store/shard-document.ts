@@ -12,7 +12,7 @@ import type {
 } from "../health/shard-state.ts";
 import { StoreError } from "./errors.ts";
 
-const FORMAT = 1;
+const FORMAT = 2;
 const STATUSES = ["online", "offline", "degraded"] as const;
 
 /** id, location index, status (−1 none), readAt, since, lastSeenAt, onlineSeenAt, quality, presentAt, alerts, history. */

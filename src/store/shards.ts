@@ -1,7 +1,6 @@
 /**
- * Versioned documents and the one atomic write that stores a judgement: document, changed alerts and groups now
- * due, or nothing. The version is a random nonce, read before the service is asked; a document of our own last
- * write is not read again.
+ * Versioned documents and the one atomic write of an evaluation: document, changed alerts and groups now due, or
+ * nothing. The version is a random nonce, read before the service is asked.
  */
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
@@ -10,14 +9,14 @@ import type { Destination } from "../alerting/destinations.ts";
 import type { Alert } from "../health/alert.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
-import { encodeLog } from "./decision-log.ts";
-import { toPlace, toWake } from "./destination.ts";
+import { type EncodeLog, encodeDestination, toWakes } from "./encode.ts";
+import { createJsonHash } from "./hash.ts";
 import { encodeIncident, INCIDENTS_KEPT } from "./incidents.ts";
 import type { Keys } from "./keys.ts";
-import { loadScript } from "./redis.ts";
+import { loadScript, pipelined } from "./redis.ts";
 import { decodeShard, emptyShard, encodeShard } from "./shard-document.ts";
 
-/** Incidents are kept 90 days, and no more than this many: about 15 MB. */
+/** Incidents are kept 90 days, and no more than INCIDENTS_KEPT: about 15 MB. */
 const INCIDENTS_KEPT_MS = 90 * 86_400_000;
 
 /** A document and the nonce it had when it was read; "" means there was none. */
@@ -26,19 +25,19 @@ export interface Versioned<State> {
   readonly state: State;
 }
 
-export interface Change {
+export interface AlertChange {
   readonly kind: "firing" | "resolved" | "updated";
   readonly alert: Alert;
-  /** For `firing`; an end goes wherever its beginning went. */
+  /** For `firing`; a resolved alert is due wherever it was sent as firing. */
   readonly to: readonly Destination[];
 }
 
-/** What was written; `wake` says which integrations have something due and when. */
+/** Whether the commit was stored; `wake` is when something is due, by integration. */
 export type CommitResult =
   | { readonly outcome: "stored"; readonly nonce: string; readonly wake: ReadonlyMap<string, Instant> }
   | { readonly outcome: "lost" };
 
-/** How it went to ask the service about one thing, and when. */
+/** The last requests to the service about one subject: the last good one, the last one at all, and its error. */
 export interface Attempt {
   readonly goodAt: Instant;
   readonly attemptedAt: Instant;
@@ -51,118 +50,60 @@ export interface CommitInput {
   readonly document: string;
   readonly now: Instant;
   readonly attempt?: { readonly subject: string; readonly value: Attempt } | undefined;
-  readonly changes: readonly Change[];
-  /** For the incident log: what was decided. */
+  readonly changes: readonly AlertChange[];
+  /** For the decision log. */
   readonly lines?: readonly LogLine[] | undefined;
 }
 
-export function createShardStore(redis: Redis, keys: Keys, historyMs: number) {
-  const script = loadScript(redis, "commit", { withGroups: true, withLog: true });
-  const forget = loadScript(redis, "forget_shard");
-  const cache = new Map<number, Versioned<ShardState>>();
-
-  async function commit(input: CommitInput): Promise<CommitResult> {
-    const nonce = randomUUID();
-    const reply = (await script(
-      input.key,
-      keys.prefix,
-      input.expected,
-      nonce,
-      input.document,
-      input.now,
-      input.attempt?.subject ?? "",
-      input.attempt ? JSON.stringify(input.attempt.value) : "",
-      JSON.stringify(input.changes.map(toWire)),
-      input.now - INCIDENTS_KEPT_MS,
-      INCIDENTS_KEPT,
-      encodeLog(input.lines ?? [], input.now - historyMs),
-    )) as string[];
-    if (reply[0] === "lost") return { outcome: "lost" };
-    return {
-      outcome: "stored",
-      nonce,
-      wake: reply[0] === "already" ? everyDestination(input) : toWake(reply.slice(1)),
-    };
-  }
-
-  async function read(shard: number): Promise<Versioned<ShardState>> {
-    const key = keys.shard(shard);
-    const known = cache.get(shard);
-    if (known && (await redis.hget(key, "n")) === known.nonce) return known;
-    const [nonce, document] = await redis.hmget(key, "n", "d");
-    const found = { nonce: nonce ?? "", state: document ? decodeShard(document) : emptyShard };
-    cache.set(shard, found);
-    return found;
-  }
-
+export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
+  const commit = createCommit(redis, keys, encodeLog);
+  const forget = loadScript(redis, keys, "forget_shard");
+  const cache = createShardCache(redis, keys);
   return {
+    ...createAttemptStore(redis, keys),
+
     /** The write itself, for other documents than shards. */
     commit,
 
     /** The shard as stored. What this process read or wrote last is not transferred again. */
-    read,
+    read: cache.read,
 
-    /** All of these shards as stored, in one round trip where nothing changed elsewhere. */
+    /** All of these shards as stored, in one round trip where no other replica wrote. */
     async readAll(shards: readonly number[]): Promise<ShardState[]> {
-      const pipeline = redis.pipeline();
-      for (const shard of shards) pipeline.hget(keys.shard(shard), "n");
-      const nonces = ((await pipeline.exec()) ?? []).map(([, reply]) => (reply as string | null) ?? "");
+      const nonces = await pipelined<string | null>(redis, (batch) => {
+        for (const shard of shards) batch.hget(keys.shard(shard), "n");
+      });
       const states: ShardState[] = [];
-      for (const [i, shard] of shards.entries()) {
-        const known = cache.get(shard);
-        states.push(known && known.nonce === nonces[i] ? known.state : (await read(shard)).state);
-      }
+      for (const [i, shard] of shards.entries())
+        states.push(cache.stateAt(shard, nonces[i] ?? "") ?? (await cache.read(shard)).state);
       return states;
     },
 
-    /** Stores a judged shard. `lost` means somebody else swept it meanwhile: throw the judgement away. */
+    /** Stores an evaluated shard. `lost`: another replica swept it meanwhile, the evaluation is void. */
     async commitShard(
       shard: number,
-      input: Pick<CommitInput, "expected" | "now" | "changes" | "lines"> & { state: ShardState },
+      {
+        state,
+        ...input
+      }: Pick<CommitInput, "expected" | "now" | "changes" | "lines"> & { state: ShardState },
     ): Promise<CommitResult> {
-      const { state, now } = input;
       const committed = await commit({
+        ...input,
         key: keys.shard(shard),
-        expected: input.expected,
         document: encodeShard(state),
-        now,
-        attempt: { subject: `shard:${shard}`, value: { goodAt: now, attemptedAt: now } },
-        changes: input.changes,
-        lines: input.lines,
+        attempt: { subject: `shard:${shard}`, value: { goodAt: input.now, attemptedAt: input.now } },
       });
       if (committed.outcome === "stored") cache.set(shard, { nonce: committed.nonce, state });
       return committed;
     },
 
-    /**
-     * Notes how asking the service went, good or bad, without touching any document. That a question failed is no
-     * news where a later one was answered well meanwhile.
-     */
-    async noteAttempt(subject: string, now: Instant, error?: string, askedAt = now): Promise<void> {
-      const known = parseAttempt(await redis.hget(keys.attempts, subject));
-      if (error !== undefined && known && known.goodAt > askedAt) return;
-      const goodAt = error === undefined ? now : (known?.goodAt ?? 0);
-      await redis.hset(keys.attempts, subject, JSON.stringify({ goodAt, attemptedAt: now, error }));
-    },
-
-    /** All attempts by subject: `shard:<n>`, `inventory`, `uptime:<n>`. */
-    async attempts(): Promise<Map<string, Attempt>> {
-      const attempts = new Map<string, Attempt>();
-      for (const [subject, text] of Object.entries(await redis.hgetall(keys.attempts))) {
-        const attempt = parseAttempt(text);
-        if (attempt) attempts.set(subject, attempt);
-      }
-      return attempts;
-    },
-
-    /** Forgets a shard whose last state, written under this nonce, is empty: document, history, figures, attempts. */
+    /** Deletes a shard whose last state, written under this nonce, is empty: document, history, figures, attempts. */
     async forgetShard(shard: number, nonce: string): Promise<void> {
-      const beside = [keys.attempts, keys.uptime(shard), keys.figures(shard), shard];
-      await forget(keys.shard(shard), nonce, ...beside);
+      await forget(keys.shard(shard), { nonce, shard });
       cache.delete(shard);
     },
 
-    /** All alerts that fire, or ended and are still owed to somebody. */
+    /** All alerts that fire, and the resolved ones whose end is still owed somewhere. */
     async alerts(): Promise<Alert[]> {
       return (await redis.hvals(keys.alerts)).map((text) => JSON.parse(text.slice(1)) as Alert);
     },
@@ -171,20 +112,84 @@ export function createShardStore(redis: Redis, keys: Keys, historyMs: number) {
 
 export type ShardStore = ReturnType<typeof createShardStore>;
 
-function parseAttempt(text: string | null): Attempt | undefined {
-  return text === null ? undefined : (JSON.parse(text) as Attempt);
+/** Shards as this process read or wrote them last. */
+function createShardCache(redis: Redis, keys: Keys) {
+  const cache = new Map<number, Versioned<ShardState>>();
+  return {
+    set: (shard: number, version: Versioned<ShardState>) => void cache.set(shard, version),
+    delete: (shard: number) => void cache.delete(shard),
+
+    stateAt(shard: number, nonce: string): ShardState | undefined {
+      const known = cache.get(shard);
+      return known?.nonce === nonce ? known.state : undefined;
+    },
+
+    async read(shard: number): Promise<Versioned<ShardState>> {
+      const key = keys.shard(shard);
+      const known = cache.get(shard);
+      if (known && (await redis.hget(key, "n")) === known.nonce) return known;
+      const [nonce, document] = await redis.hmget(key, "n", "d");
+      const found = { nonce: nonce ?? "", state: document ? decodeShard(document) : emptyShard };
+      cache.set(shard, found);
+      return found;
+    },
+  };
 }
 
-function toWire({ kind, alert, to }: Change) {
+function createCommit(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
+  const script = loadScript(redis, keys, "commit", "groups", "log");
+  type Reply = { outcome: "stored" | "already" | "lost"; wakes: unknown };
+  return async (input: CommitInput): Promise<CommitResult> => {
+    const { key, expected, now, attempt, changes, lines } = input;
+    const nonce = randomUUID();
+    const args = {
+      expected,
+      nonce,
+      now,
+      attempt: attempt && { subject: attempt.subject, value: JSON.stringify(attempt.value) },
+      incidents: { oldest: now - INCIDENTS_KEPT_MS, most: INCIDENTS_KEPT },
+      changes: changes.map(encodeChange),
+      log: encodeLog(lines, now),
+    };
+    const { outcome, wakes } = (await script(key, args, input.document)) as Reply;
+    if (outcome === "lost") return { outcome };
+    return {
+      outcome: "stored",
+      nonce,
+      wake: outcome === "already" ? everyDestination(input) : toWakes(wakes),
+    };
+  };
+}
+
+function encodeChange({ kind, alert, to }: AlertChange) {
   return {
-    op: kind,
+    kind,
     id: alert.id,
     alert: JSON.stringify(alert),
-    to: to.map(toPlace),
+    to: to.map(encodeDestination),
     ...(kind === "resolved" ? { endsAt: alert.endsAt, incident: encodeIncident(alert) } : {}),
   };
 }
 
 function everyDestination({ changes, now }: CommitInput): Map<string, Instant> {
   return new Map(changes.flatMap(({ to }) => to.map((d) => [d.integration, now + d.groupWaitMs] as const)));
+}
+
+function createAttemptStore(redis: Redis, keys: Keys) {
+  const hash = createJsonHash<Attempt>(redis, keys.attempts);
+  return {
+    /**
+     * Stores the result of a request to the service, good or bad, without touching any document. A failure is ignored
+     * where a request made later was answered well meanwhile.
+     */
+    async noteAttempt(subject: string, now: Instant, error?: string, askedAt = now): Promise<void> {
+      const known = (await hash.read([subject])).get(subject);
+      if (error !== undefined && known && known.goodAt > askedAt) return;
+      const goodAt = error === undefined ? now : (known?.goodAt ?? 0);
+      await hash.save(new Map([[subject, { goodAt, attemptedAt: now, error }]]));
+    },
+
+    /** All attempts by subject: `shard:<n>`, `inventory`, `uptime:<n>`. */
+    attempts: hash.readAll,
+  };
 }

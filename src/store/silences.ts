@@ -1,10 +1,10 @@
-/** Silences, in one hash. Matchers are compiled once; one that is over is dropped after its time of grace. */
+/** Silences, in one hash. Matchers are compiled once; an expired silence is deleted after SILENCE_KEPT_MS. */
 import type { Redis } from "ioredis";
 import { createMatcher } from "../alerting/matcher.ts";
 import type { MatchOperator } from "../alerting/route.ts";
 import { SILENCE_KEPT_MS, type Silence, silenceState } from "../alerting/silence.ts";
 import type { Instant } from "../lib/clock.ts";
-import { toWake } from "./destination.ts";
+import { toWakes } from "./encode.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
 
@@ -13,10 +13,10 @@ interface Row extends Omit<Silence, "matchers"> {
 }
 
 export function createSilenceStore(redis: Redis, keys: Keys) {
-  const write = loadScript(redis, "silence", { withGroups: true });
+  const write = loadScript(redis, keys, "silence", "groups");
   let parsed = new Map<string, { readonly text: string; readonly silence: Silence | undefined }>();
 
-  /** A row that cannot be read holds nothing back: what it would hold had better be told. */
+  /** A row that cannot be read suppresses nothing: an alert too many is better than one too few. */
   async function readAll(): Promise<(readonly [id: string, silence: Silence | undefined])[]> {
     const rows = Object.entries(await redis.hgetall(keys.silences));
     const before = parsed;
@@ -30,22 +30,21 @@ export function createSilenceStore(redis: Redis, keys: Keys) {
   }
 
   return {
-    /** All that are not over for longer than they are kept, in any order. */
+    /** All silences but those that expired longer ago than they are kept, in any order. */
     async read(now: Instant): Promise<readonly Silence[]> {
       return (await readAll()).flatMap(([, one]) => (one && !isForgotten(one, now) ? [one] : []));
     },
 
-    /** Writes them in one step; where one of them held something back, it is looked at again: gives what is due when. */
+    /** Writes them in one step; groups that one of them suppressed something in become due: gives when, by integration. */
     async write(silences: readonly Silence[], now: Instant): Promise<Map<string, Instant>> {
       const known = await readAll();
-      const gone = known.flatMap(([id, one]) => (!one || isForgotten(one, now) ? [id] : []));
-      const rows = silences.map((silence) => [
-        silence.id,
-        encode(silence),
-        silenceState(silence, now) === "expired" ? 1 : 0,
-      ]);
-      const args = [keys.prefix, now, JSON.stringify(rows), JSON.stringify(gone)];
-      return toWake((await write(keys.silences, ...args)) as string[]);
+      const forget = known.flatMap(([id, one]) => (!one || isForgotten(one, now) ? [id] : []));
+      const rows = silences.map((silence) => ({
+        id: silence.id,
+        text: encode(silence),
+        isOver: silenceState(silence, now) === "expired",
+      }));
+      return toWakes(await write(keys.silences, { now, silences: rows, forget }));
     },
   };
 }

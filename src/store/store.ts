@@ -1,59 +1,61 @@
-/** Everything remembered in one Redis under one prefix. */
+/** Everything stored in one Redis under one prefix. */
 import type { Redis } from "ioredis";
 import { createAckStore } from "./acks.ts";
+import { createExternalAlertStore } from "./alert-documents.ts";
 import { createAssignmentStore } from "./assignments.ts";
 import { createColdStartStore } from "./cold-start.ts";
 import { type Confirm, confirmed } from "./confirm.ts";
 import { createCoverageStore } from "./coverage.ts";
-import { createDecisionLog, HISTORY_MS } from "./decision-log.ts";
+import { createDecisionLog } from "./decision-log.ts";
 import { createDigestStore } from "./digests.ts";
+import { createEncodeLog } from "./encode.ts";
 import { createEntriesStore } from "./entries.ts";
-import { createExternalAlertStore } from "./external-alerts.ts";
 import { createFiringStore } from "./firing.ts";
 import { createGroupStore } from "./groups.ts";
 import { createIncidentStore } from "./incidents.ts";
 import { createInventoryStore } from "./inventory.ts";
 import { type Keys, keysUnder } from "./keys.ts";
-import { createLease } from "./lease.ts";
-import { createReplicaStore } from "./replicas.ts";
+import { createUsualEntriesStore, createZoneStore } from "./location-details.ts";
+import { createLease, createReplicaStore } from "./replicas.ts";
 import { createShardStore } from "./shards.ts";
 import { createSilenceStore } from "./silences.ts";
 import { createUptimeStore } from "./uptime.ts";
-import { createUsualEntriesStore } from "./usual-entries.ts";
-import { createZoneStore } from "./zones.ts";
+
+/** The default of `watch.history`. */
+const HISTORY_MS = 90 * 86_400_000;
 
 export interface StoreOptions {
-  /** Where a failover could lose what was written: waits until a replica of Redis has it too, bounded. */
+  /** Where a failover could lose a write: waits until a replica of Redis has it too, bounded. */
   readonly confirm?: Confirm | undefined;
-  /** How long the incident log keeps a line. */
+  /** How long the decision log keeps a line. */
   readonly historyMs?: number;
 }
 
 export function createStore(redis: Redis, prefix: string, options: StoreOptions = {}) {
   const { confirm, historyMs = HISTORY_MS } = options;
-  const keys = keysUnder(prefix);
-  const store = createParts(redis, keys, historyMs);
+  const store = createParts(redis, keysUnder(prefix), historyMs);
   if (!confirm) return store;
   const { groups, silences, acks } = store;
   return {
     ...store,
     groups: {
       ...groups,
-      settle: confirmed(groups.settle, confirm, ([, , , { said }]) => said),
-      end: confirmed(groups.end, confirm, ([, , endings]) =>
-        endings.some((ending) => "settle" in ending && ending.settle.said),
+      settle: confirmed(groups.settle, confirm, ([, , , { sent }]) => sent),
+      settleAll: confirmed(groups.settleAll, confirm, ([, , outcomes]) =>
+        outcomes.some((outcome) => "settle" in outcome && outcome.settle.sent),
       ),
     },
-    silences: { ...silences, write: confirmed(silences.write.bind(silences), confirm) },
+    silences: { ...silences, write: confirmed(silences.write, confirm) },
     acks: { ...acks, acknowledge: confirmed(acks.acknowledge, confirm) },
   };
 }
 
 function createParts(redis: Redis, keys: Keys, historyMs: number) {
+  const encodeLog = createEncodeLog(historyMs);
   return {
     keys,
-    shards: createShardStore(redis, keys, historyMs),
-    groups: createGroupStore(redis, keys, historyMs),
+    shards: createShardStore(redis, keys, encodeLog),
+    groups: createGroupStore(redis, keys, encodeLog),
     /** All alerts that fire. */
     firing: createFiringStore(redis, keys),
     silences: createSilenceStore(redis, keys),
@@ -64,10 +66,10 @@ function createParts(redis: Redis, keys: Keys, historyMs: number) {
     zones: createZoneStore(redis, keys),
     usualEntries: createUsualEntriesStore(redis, keys),
     incidents: createIncidentStore(redis, keys),
-    log: createDecisionLog(redis, keys, historyMs),
+    log: createDecisionLog(redis, keys, encodeLog),
     uptime: createUptimeStore(redis, keys),
     digests: createDigestStore(redis, keys),
-    start: createColdStartStore(redis, keys),
+    coldStart: createColdStartStore(redis, keys),
     entries: createEntriesStore(redis, keys),
     coverage: createCoverageStore(redis, keys),
     heartbeatLease: createLease(redis, keys.heartbeat),

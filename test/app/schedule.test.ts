@@ -55,7 +55,7 @@ async function stage(rules: string) {
     sweep: () => sweeps.now(),
     /** Slack has a message before it is written down that it has: time may not leap in between. */
     async writtenDown() {
-      const notified = () => redis.hvals(keys.notified("ops/slack/0"));
+      const notified = () => redis.hvals(keys.notificationLog("ops/slack/0"));
       const last = async () => Math.max(0, ...(await notified()).map((one) => JSON.parse(one).notifiedAt));
       await until("the message is known to be told", async () => (await last()) > notifiedAt);
       notifiedAt = await last();

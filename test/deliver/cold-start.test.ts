@@ -3,7 +3,7 @@ import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { createColdStart } from "../../src/deliver/cold-start.ts";
 import type { SuppressibleAlert } from "../../src/deliver/suppression.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import type { Started } from "../../src/store/cold-start.ts";
+import type { ColdStartProgress } from "../../src/store/cold-start.ts";
 import type { Attempt } from "../../src/store/shards.ts";
 import { firing, HOUR, MINUTE, SECOND, T0 } from "../store/fixtures.ts";
 
@@ -22,7 +22,7 @@ const suppressed = (name: string, ...by: string[]): SuppressibleAlert => ({
 function lookerAt(stored: {
   now: number;
   attempts: Record<string, Attempt>;
-  started?: Started;
+  started?: ColdStartProgress;
   madeBefore?: boolean;
   dueAt?: number;
 }) {

@@ -45,7 +45,7 @@ describeWithRedis("a recording that waits for pace while its location goes dark"
     const { store } = room();
     const { groups } = store;
     const clock = { at: T0, now: () => clock.at };
-    const said: string[] = [];
+    const sent: string[] = [];
     const suppressions = createSuppression({ clock, store, route: rootRoute, inhibitRules });
     let waited = false;
     async function wait<T>(reply: T): Promise<T> {
@@ -65,7 +65,7 @@ describeWithRedis("a recording that waits for pace while its location goes dark"
             : groups.claim(...args),
         pace: async () => (waits === "after it is claimed" && !waited ? wait(PACE) : 0),
       },
-      senders: new Map([[slack.id, { integration: slack, send: async (n) => void said.push(contentOf(n)) }]]),
+      senders: new Map([[slack.id, { integration: slack, send: async (n) => void sent.push(contentOf(n)) }]]),
       externalUrl: undefined,
       stormMs: 0,
       suppressions: (claims) => suppressions.ofGroups(claims),
@@ -76,7 +76,7 @@ describeWithRedis("a recording that waits for pace while its location goes dark"
       suppressed() {},
     });
     return {
-      said,
+      sent,
       async deliver(passMs = 0) {
         clock.at += passMs;
         for (let batch = 0; batch < 4; batch++) {
@@ -94,12 +94,12 @@ describeWithRedis("a recording that waits for pace while its location goes dark"
       const run = stage(waits, async () => void (await commit(T0 + 5, fires(shop, at("shop")))));
       await commit(T0, fires(camera, at("cam")));
       await run.deliver();
-      expect(run.said).toEqual(["+shop for 1"]);
+      expect(run.sent).toEqual(["+shop for 1"]);
       await commit(T0 + 60 * SECOND, ends(camera, T0 + 60 * SECOND));
       await run.deliver(HOUR);
       await commit(T0 + HOUR, ends(shop, T0 + HOUR));
       await run.deliver(HOUR);
-      expect(run.said).toEqual(["+shop for 1", "-shop"]);
+      expect(run.sent).toEqual(["+shop for 1", "-shop"]);
     },
   );
 
@@ -114,7 +114,7 @@ describeWithRedis("a recording that waits for pace while its location goes dark"
       await commit(T0, fires(camera, at("cam")));
       await run.deliver();
       await run.deliver(HOUR);
-      expect(run.said.sort()).toEqual(["-cam late", "-shop late"]);
+      expect(run.sent.sort()).toEqual(["-cam late", "-shop late"]);
     },
   );
 });

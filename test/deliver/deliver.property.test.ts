@@ -241,7 +241,7 @@ class World {
   async sum(): Promise<void> {
     const ids = [...this.current.values()].map((alert) => alert.id);
     const picture = { complete: true, unsettled: 0 };
-    await this.room.store.start.sum([slack.id, mail.id], ids, picture, this.now);
+    await this.room.store.coldStart.sum([slack.id, mail.id], ids, picture, this.now);
   }
 
   /** Lets everything due be told until only reminders are left. */
@@ -268,7 +268,7 @@ function openRoomLike(room: Room, redis: Redis): Pick<Room, "store"> {
 async function startOf(redis: Redis, memory: "remembers" | "remembers nothing"): Promise<World> {
   const world = new World(redis);
   if (memory === "remembers") await remembers(world.room);
-  else await world.room.store.start.begin(world.now);
+  else await world.room.store.coldStart.begin(world.now);
   return world;
 }
 

@@ -10,8 +10,8 @@ import type {
   Claim,
   Claimed,
   ClaimedStorm,
-  Ending,
   FailureScope,
+  GroupOutcome,
   GroupStore,
 } from "../../src/store/groups.ts";
 import { firing, HOUR, integration, MINUTE, over, SECOND, T0 } from "../store/fixtures.ts";
@@ -91,12 +91,12 @@ function stage(script: Script) {
     async postpone(_who, group, _token, input) {
       calls.push(["postpone", group, input]);
     },
-    async end(_who, _token, endings, after) {
-      calls.push(["end", endings, after]);
+    async settleAll(_who, _token, endings, after) {
+      calls.push(["settleAll", endings, after]);
       return undefined;
     },
     pace: async () => paceWaits.shift() ?? 0,
-  } satisfies Pick<GroupStore, "claim" | "settle" | "postpone" | "end" | "pace">;
+  } satisfies Pick<GroupStore, "claim" | "settle" | "postpone" | "settleAll" | "pace">;
   const { deliver, stop } = createDeliver({
     clock: { now: () => now },
     log,
@@ -186,7 +186,7 @@ it("says what is new, writes it down and arms the reminder", async () => {
       "g",
       {
         now,
-        said: true,
+        sent: true,
         notified: [notified(camera, now)],
         over: ["gone@1"],
         unnotified: [],
@@ -227,7 +227,7 @@ it("nothing new: settles without a message, looks again for the reminder, and sa
       "g",
       {
         now: T0,
-        said: false,
+        sent: false,
         notified: [],
         over: [],
         unnotified: [],
@@ -245,7 +245,7 @@ it("over before it was due: leaves this group silently, and stays owed in others
   await run.deliver();
   expect(run.sent).toEqual([]);
   expect(only(run.calls, "suppressed")).toEqual([["resolved_before_notified"]]);
-  expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({ said: false, over: [], unnotified: [camera.id] });
+  expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({ sent: false, over: [], unnotified: [camera.id] });
 });
 
 it("began and ended while only the receiver was in trouble: told once, late, and done with everywhere", async () => {
@@ -254,7 +254,7 @@ it("began and ended while only the receiver was in trouble: told once, late, and
   await run.deliver();
   expect(run.sent[0]?.notification.resolved).toMatchObject([{ id: camera.id, isNew: true }]);
   expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({
-    said: true,
+    sent: true,
     notified: [],
     over: [camera.id],
     unnotified: [],
@@ -305,7 +305,8 @@ describe("a storm", () => {
     leaseMs: 20_000,
     ...more,
   });
-  const endings = (calls: readonly unknown[][]) => (only(calls, "end")[0] ?? []) as [Ending[], object];
+  const endings = (calls: readonly unknown[][]) =>
+    (only(calls, "settleAll")[0] ?? []) as [GroupOutcome[], object];
 
   it("is one message; every group of it is settled on its own, all in one call", async () => {
     const run = stage({ claims: [storm(shops(11))] });
@@ -318,7 +319,7 @@ describe("a storm", () => {
     expect(ended).toHaveLength(11);
     expect(ended[3]).toMatchObject({
       group: "g3",
-      settle: { said: true, notified: [{ alert: { id: firing("cam3").id }, notifiedAt: T0, groupId: "g3" }] },
+      settle: { sent: true, notified: [{ alert: { id: firing("cam3").id }, notifiedAt: T0, groupId: "g3" }] },
     });
     expect(only(run.calls, "notified")).toEqual([["first", 0]]);
   });
@@ -332,7 +333,7 @@ describe("a storm", () => {
     expect(run.sent[0]?.notification.groups).toBeUndefined();
     const [ended, after] = endings(run.calls);
     expect(after).toMatchObject({ gatherMs: 0 });
-    expect(ended.filter((one) => "settle" in one && !one.settle.said)).toHaveLength(10);
+    expect(ended.filter((one) => "settle" in one && !one.settle.sent)).toHaveLength(10);
     expect(ended.filter((one) => "postpone" in one)).toEqual([
       { group: "g11", postpone: { now: T0, at: T0 } },
     ]);
@@ -443,15 +444,15 @@ it("invalid as plain text too: that group alone rests, the next one is served", 
   const run = stage({ claims: [claimOf(), claimOf({ group: "h" })], sends: [bad, bad] });
   await run.deliver();
   expect(only(run.calls, "postpone")).toMatchObject([["g", { failure: { scope: "message" } }]]);
-  expect(only(run.calls, "settle")).toMatchObject([["h", { said: true }]]);
+  expect(only(run.calls, "settle")).toMatchObject([["h", { sent: true }]]);
 });
 
 it("what keeps failing is logged once, and once more when it gets through", async () => {
   const down = refuse("network");
   const run = stage({ claims: [claimOf(), claimOf(), claimOf()], sends: [down, down] });
   await run.deliver();
-  const said = run.logged.map(({ level, msg }) => `${level}: ${msg}`);
-  expect(said).toEqual([
+  const sent = run.logged.map(({ level, msg }) => `${level}: ${msg}`);
+  expect(sent).toEqual([
     "warn: a message was not accepted; it is kept and tried again",
     "debug: still not told",
     "info: notified",
@@ -678,7 +679,7 @@ describe("an integration that forgets", () => {
     });
     await run.deliver();
     expect(run.sent).toHaveLength(1);
-    const [[, after] = []] = only(run.calls, "end") as [Ending[], { gatherMs: number }][];
+    const [[, after] = []] = only(run.calls, "settleAll") as [GroupOutcome[], { gatherMs: number }][];
     expect(after?.gatherMs).toBe(0);
   });
 });

@@ -21,7 +21,7 @@ describeWithRedis("an integration that is gone", () => {
       const claim = await groups.claim(gone, camera.id, T0, 1_000);
       if (claim.kind !== "group") throw new Error(claim.kind);
       const notified = [{ alert: camera, notifiedAt: T0, groupId: claim.group }];
-      const outcome = { now: T0, said: true, notified, over: [], unnotified: [], nextAt: T0 + HOUR };
+      const outcome = { now: T0, sent: true, notified, over: [], unnotified: [], nextAt: T0 + HOUR };
       await groups.settle(gone, claim.group, camera.id, outcome);
     }
     await commit(T0, fires(firing("untold"), to(gone.id, "untold")));

@@ -225,7 +225,7 @@ describeWithRedis("alerts from outside", () => {
 
   it("of another format are left alone", async () => {
     const { redis, prefix, replica } = room();
-    await redis.hset(`{${prefix}}:outside`, "n", "x", "d", '{"v":99,"a":[]}');
+    await redis.hset(`{${prefix}}:external`, "n", "x", "d", '{"v":99,"a":[]}');
     await expect(replica().externalAlerts.read()).rejects.toMatchObject({ code: "unreadable" });
   });
 

@@ -59,7 +59,7 @@ describeWithRedis("the alerts remembered at a start", () => {
     if (claim.kind !== "group") throw new Error(claim.kind);
     await groups.settle(old, claim.group, "t", {
       now: T0,
-      said: true,
+      sent: true,
       notified: [{ alert: camera, notifiedAt: T0, groupId: claim.group, ...more }],
       over: [],
       unnotified: [],

@@ -4,7 +4,7 @@ import type { SelfAlertState } from "../../src/health/evaluate-self.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";
 import { createSelfAlerts } from "../../src/poll/self-alerts.ts";
-import { createSelfAlertStore } from "../../src/store/self-alerts.ts";
+import { createSelfAlertStore } from "../../src/store/alert-documents.ts";
 import { rule } from "../health/shard-history.ts";
 import { rootRoute } from "../http/serve.ts";
 import { fires, firing, HOUR, integration, rememberer, SECOND, T0, to, useRoom } from "../store/fixtures.ts";

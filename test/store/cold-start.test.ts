@@ -22,16 +22,16 @@ import {
 describeWithRedis("a start without memory", () => {
   const room = useRoom();
   beforeEach(() => room().redis.del(room().store.keys.started));
-  const begin = (now = T0) => room().store.start.begin(now);
+  const begin = (now = T0) => room().store.coldStart.begin(now);
   const sum = (now: number, ...ids: string[]) =>
-    room().store.start.sum([slack.id], ids, { complete: true, unsettled: 2 }, now);
+    room().store.coldStart.sum([slack.id], ids, { complete: true, unsettled: 2 }, now);
   const claim = (now: number) => room().store.groups.claim(slack, "t", now, LEASE);
   const whatOf = (found: Claim) =>
     found.kind === "group" ? [found.group, found.alerts.map(({ id }) => id)] : found.kind;
   const settle = (group: string, now: number, unnotified: string[]) =>
     room().store.groups.settle(slack, group, "t", {
       now,
-      said: true,
+      sent: true,
       notified: unnotified.map(() => ({ alert: camera, notifiedAt: now, groupId: group })),
       over: [],
       unnotified,
@@ -114,7 +114,7 @@ describeWithRedis("a start without memory", () => {
     const all = [slack.id, other.id];
     const facts = { complete: true, unsettled: 0 };
     const made = await Promise.all(
-      [room().store, room().replica()].map(({ start }) => start.sum(all, [camera.id], facts, T0)),
+      [room().store, room().replica()].map(({ coldStart }) => coldStart.sum(all, [camera.id], facts, T0)),
     );
     expect(made.sort()).toEqual([false, true]);
     expect(whatOf(await claim(T0))).toEqual(["started", [camera.id]]);

@@ -109,7 +109,7 @@ describeWithRedis("the incident log", () => {
     await store.groups.claim(slackHere, "t", now, 13 * SECOND);
     const notified = [{ alert, notifiedAt: now, groupId: "g" }];
     const lines = [line(now, "notified", { integration: slack, detail: "first" })];
-    const outcome = { now, said: true, notified, over: [], unnotified: [], nextAt: now + HOUR, lines };
+    const outcome = { now, sent: true, notified, over: [], unnotified: [], nextAt: now + HOUR, lines };
     await store.groups.settle(slackHere, "g", "t", outcome);
     await store.groups.settle(slackHere, "g", "t", outcome);
     expect(await read()).toEqual(lines);

@@ -7,7 +7,7 @@ import type { Integration } from "../../src/alerting/route.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Claimed } from "../../src/store/groups.ts";
-import type { Change } from "../../src/store/shards.ts";
+import type { AlertChange } from "../../src/store/shards.ts";
 import { createStore, type Store } from "../../src/store/store.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 
@@ -111,12 +111,12 @@ export function to(integration: string, group = "g", more: Partial<Destination> 
   };
 }
 
-export const fires = (alert: Alert, ...places: Destination[]): Change => ({
+export const fires = (alert: Alert, ...places: Destination[]): AlertChange => ({
   kind: "firing",
   alert,
   to: places,
 });
-export const ends = (alert: Alert, endsAt: Instant): Change => ({
+export const ends = (alert: Alert, endsAt: Instant): AlertChange => ({
   kind: "resolved",
   alert: over(alert, endsAt),
   to: [],
@@ -125,7 +125,7 @@ export const ends = (alert: Alert, endsAt: Instant): Change => ({
 /** Remembers changes as sweeps of one shard would, one after the other; gives what was woken. */
 export function rememberer({ store }: Pick<Room, "store">, shard = 0) {
   let nonce = "";
-  return async (now: Instant, ...changes: Change[]): Promise<ReadonlyMap<string, Instant>> => {
+  return async (now: Instant, ...changes: AlertChange[]): Promise<ReadonlyMap<string, Instant>> => {
     const key = store.keys.shard(shard);
     const committed = await store.shards.commit({ key, expected: nonce, document: "{}", now, changes });
     if (committed.outcome === "lost") throw new Error("lost a race nobody ran");

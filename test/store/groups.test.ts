@@ -35,10 +35,10 @@ const record = (alert: Alert, notifiedAt: Instant): NotificationLogEntry => ({
 const nothing = { notified: [], over: [], unnotified: [], nextAt: undefined };
 
 /** Settles as delivery does after a message that named these. */
-const said = (now: Instant, alerts: readonly Alert[], gone: readonly Alert[] = []) => ({
+const sent = (now: Instant, alerts: readonly Alert[], gone: readonly Alert[] = []) => ({
   ...nothing,
   now,
-  said: true,
+  sent: true,
   notified: alerts.map((alert) => record(alert, now)),
   over: gone.map(({ id }) => id),
   nextAt: alerts.length > 0 ? now + 4 * HOUR : undefined,
@@ -119,7 +119,7 @@ describeWithRedis("groups that are due", () => {
     const now = T0 + WAIT;
     await claimed(room(), now);
     const { groups } = room().store;
-    expect(await groups.settle(slack, "g", "t1", said(now, [camera]))).toBe(now + 4 * HOUR);
+    expect(await groups.settle(slack, "g", "t1", sent(now, [camera]))).toBe(now + 4 * HOUR);
     expect(await groups.notified(slack.id)).toEqual([record(camera, now)]);
     const reminder = await claimed(room(), now + 4 * HOUR, "t2");
     expect(reminder.dueSince).toBeUndefined();
@@ -131,7 +131,7 @@ describeWithRedis("groups that are due", () => {
     await commit(T0, fires(camera, to(slack.id)));
     await claimed(room(), T0 + WAIT);
     const { groups, shards } = room().store;
-    await groups.settle(slack, "g", "t1", said(T0 + WAIT, [camera]));
+    await groups.settle(slack, "g", "t1", sent(T0 + WAIT, [camera]));
     const end = T0 + 2 * MINUTE;
     const wake = await commit(end, ends(camera, end));
     expect(wake.get(slack.id)).toBe(T0 + WAIT + INTERVAL);
@@ -140,7 +140,7 @@ describeWithRedis("groups that are due", () => {
     const claim = await claimed(room(), at, "t2");
     expect(claim.alerts).toEqual([over(camera, end)]);
     expect(claim.notified.get(camera.id)).toBeDefined();
-    expect(await groups.settle(slack, "g", "t2", said(at, [], [camera]))).toBeUndefined();
+    expect(await groups.settle(slack, "g", "t2", sent(at, [], [camera]))).toBeUndefined();
     expect(await groups.notified(slack.id)).toEqual([]);
     expect(await shards.alerts()).toEqual([]);
     expect(await room().keys()).toEqual([`grp:${slack.id}:g`, "incidents", "integrations", "shard:0"]);
@@ -152,10 +152,10 @@ describeWithRedis("groups that are due", () => {
     const { groups } = room().store;
     await commit(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
     await claimed(room(), T0);
-    await groups.settle(slack, "g", "t1", said(T0, [camera]));
+    await groups.settle(slack, "g", "t1", sent(T0, [camera]));
     await commit(T0 + MINUTE, ends(camera, T0 + MINUTE));
     await claimed(room(), T0 + INTERVAL, "t2");
-    await groups.settle(slack, "g", "t2", said(T0 + INTERVAL, [], [camera]));
+    await groups.settle(slack, "g", "t2", sent(T0 + INTERVAL, [], [camera]));
     const again = firing("cam", T0 + INTERVAL + SECOND);
     const wake = await commit(again.firedAt, fires(again, to(slack.id, "g", { groupWaitMs: 0 })));
     expect(wake.get(slack.id)).toBe(T0 + 2 * INTERVAL);
@@ -169,7 +169,7 @@ describeWithRedis("groups that are due", () => {
     await claimed(room(), T0 + WAIT);
     await commit(T0 + WAIT + SECOND, ends(camera, T0 + WAIT + SECOND));
     const now = T0 + WAIT + 2 * SECOND;
-    expect(await groups.settle(slack, "g", "t1", said(now, [camera]))).toBe(now + INTERVAL);
+    expect(await groups.settle(slack, "g", "t1", sent(now, [camera]))).toBe(now + INTERVAL);
     expect((await claimed(room(), now + INTERVAL, "t2")).dueSince).toBe(now + INTERVAL);
   });
 
@@ -178,14 +178,14 @@ describeWithRedis("groups that are due", () => {
     const { groups } = room().store;
     await commit(T0, fires(camera, to(slack.id, "g", { groupIntervalMs: 0 })));
     await claimed(room(), T0 + WAIT);
-    const outcome = said(T0 + WAIT, [camera]);
+    const outcome = sent(T0 + WAIT, [camera]);
     await groups.settle(slack, "g", "t1", outcome);
     const end = T0 + MINUTE;
     await commit(end, ends(camera, end));
     expect(await groups.settle(slack, "g", "t1", outcome)).toBeUndefined();
     expect(await groups.nextDue([slack.id])).toEqual(new Map([[slack.id, end]]));
     expect((await claimed(room(), end, "t2")).dueSince).toBe(end);
-    await groups.settle(slack, "g", "t2", said(end, [], [camera]));
+    await groups.settle(slack, "g", "t2", sent(end, [], [camera]));
     await groups.settle(slack, "g", "t1", outcome);
     expect(await groups.notified(slack.id)).toEqual([]);
     expect(await groups.nextDue([slack.id])).toEqual(new Map());
@@ -199,7 +199,7 @@ describeWithRedis("groups that are due", () => {
     await room().endLease(slack.id);
     const later = T0 + WAIT + LEASE;
     await claimed(room(), later, "quick");
-    expect(await groups.settle(slack, "g", "slow", said(later, [camera]))).toBeUndefined();
+    expect(await groups.settle(slack, "g", "slow", sent(later, [camera]))).toBeUndefined();
     expect(await groups.notified(slack.id)).toHaveLength(1);
     expect(await groups.claim(slack, "third", later, LEASE)).toMatchObject({ kind: "busy" });
     await groups.postpone(slack, "g", "slow", { now: later, at: later + HOUR });
@@ -212,16 +212,16 @@ describeWithRedis("groups that are due", () => {
     const places = [to(slack.id, "a"), to(slack.id, "b", { groupWaitMs: MINUTE })];
     await commit(T0, fires(camera, ...places));
     await claimed(room(), T0 + WAIT);
-    await groups.settle(slack, "a", "t1", said(T0 + WAIT, [camera]));
+    await groups.settle(slack, "a", "t1", sent(T0 + WAIT, [camera]));
     const other = await claimed(room(), T0 + MINUTE, "t2");
     expect([other.group, other.notified.has(camera.id)]).toEqual(["b", true]);
-    await groups.settle(slack, "b", "t2", { ...nothing, now: T0 + MINUTE, said: false, nextAt: T0 + HOUR });
+    await groups.settle(slack, "b", "t2", { ...nothing, now: T0 + MINUTE, sent: false, nextAt: T0 + HOUR });
     await commit(T0 + 10 * MINUTE, ends(camera, T0 + 10 * MINUTE));
     const end = await claimed(room(), T0 + 10 * MINUTE, "t3");
-    await groups.settle(slack, end.group, "t3", said(T0 + 10 * MINUTE, [], [camera]));
+    await groups.settle(slack, end.group, "t3", sent(T0 + 10 * MINUTE, [], [camera]));
     const rest = await claimed(room(), T0 + 11 * MINUTE, "t4");
     expect([rest.group === end.group, rest.alerts, rest.lost]).toEqual([false, [], []]);
-    await groups.settle(slack, rest.group, "t4", { ...nothing, now: T0 + 11 * MINUTE, said: false });
+    await groups.settle(slack, rest.group, "t4", { ...nothing, now: T0 + 11 * MINUTE, sent: false });
     expect(await room().keys()).toEqual([
       `grp:${slack.id}:a`,
       `grp:${slack.id}:b`,
@@ -237,7 +237,7 @@ describeWithRedis("groups that are due", () => {
     await commit(T0, fires(camera, to(slack.id, "a"), to(slack.id, "b")));
     await commit(T0 + SECOND, ends(camera, T0 + SECOND));
     const first = await claimed(room(), T0 + WAIT);
-    const quiet = { ...nothing, now: T0 + WAIT, said: false, unnotified: [camera.id] };
+    const quiet = { ...nothing, now: T0 + WAIT, sent: false, unnotified: [camera.id] };
     await groups.settle(slack, first.group, "t1", quiet);
     const second = await claimed(room(), T0 + WAIT, "t2");
     expect(second.alerts).toHaveLength(1);
@@ -255,7 +255,7 @@ describeWithRedis("a receiver that is dead for good", () => {
     const { groups, shards } = room().store;
     await commit(T0, fires(firing("told"), to(slack.id, "g", { groupWaitMs: 0 })));
     await claimed(room(), T0);
-    await groups.settle(slack, "g", "t1", said(T0, [firing("told")]));
+    await groups.settle(slack, "g", "t1", sent(T0, [firing("told")]));
     const flap = async (at: Instant) => {
       const brief = firing("brief", at);
       await commit(at, fires(brief, to(slack.id)));
@@ -310,7 +310,7 @@ describeWithRedis("an endpoint in trouble", () => {
     }
     const again = await claimed(room(), T0 + MINUTE, "t3", second);
     expect(again.failures).toBe(1);
-    await groups.settle(second, again.group, "t3", said(T0 + MINUTE, [camera]));
+    await groups.settle(second, again.group, "t3", sent(T0 + MINUTE, [camera]));
     expect(await groups.trouble(first)).toBeUndefined();
     expect((await claimed(room(), T0 + MINUTE, "t4", first)).failures).toBe(0);
   });
@@ -349,14 +349,14 @@ describeWithRedis("an endpoint in trouble", () => {
     await groups.postpone(first, group, "t1", { now: T0, at: T0 + MINUTE, failure: failure("message") });
     const other = await claimed(room(), T0 + 1, "t2", first);
     expect([other.group === group, other.failures, other.groupFailures]).toEqual([false, 0, 0]);
-    await groups.settle(first, other.group, "t2", said(T0 + 1, [camera]));
+    await groups.settle(first, other.group, "t2", sent(T0 + 1, [camera]));
     expect((await claimed(room(), T0 + MINUTE, "t3", first)).groupFailures).toBe(1);
     const later = { now: T0 + MINUTE, at: T0 + 2 * MINUTE, failure: failure("message") };
     await groups.postpone(first, group, "t3", later);
     expect(await groups.trouble(first)).toMatchObject({ since: T0 });
     await groups.postpone(first, group, "t3", later);
     expect((await claimed(room(), T0 + 2 * MINUTE, "t4", first)).groupFailures).toBe(2);
-    await groups.settle(first, group, "t4", said(T0 + 2 * MINUTE, [camera]));
+    await groups.settle(first, group, "t4", sent(T0 + 2 * MINUTE, [camera]));
     expect(await groups.trouble(first)).toBeUndefined();
   });
 
@@ -366,7 +366,7 @@ describeWithRedis("an endpoint in trouble", () => {
     const slow = await claimed(room(), T0, "slow", first);
     const { group } = await claimed(room(), T0, "t1", second);
     await groups.postpone(second, group, "t1", { now: T0, at: T0 + MINUTE, failure: failure("endpoint") });
-    await groups.settle(first, slow.group, "slow", said(T0 + SECOND, [camera]));
+    await groups.settle(first, slow.group, "slow", sent(T0 + SECOND, [camera]));
     expect(await groups.claim(second, "t2", T0 + 2 * SECOND, LEASE)).toEqual({
       kind: "backoff",
       until: T0 + MINUTE,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Report } from "../../src/store/replicas.ts";
+import type { ReplicaReport } from "../../src/store/replicas.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { SECOND, T0, useRoom } from "./fixtures.ts";
 
@@ -8,7 +8,7 @@ const GONE = 30 * SECOND;
 describeWithRedis("replicas that report", () => {
   const room = useRoom();
 
-  const report = (replica: string, hash: string, more: Partial<Report> = {}, at = T0) =>
+  const report = (replica: string, hash: string, more: Partial<ReplicaReport> = {}, at = T0) =>
     room().store.replicas.report(
       {
         replica,
@@ -25,10 +25,10 @@ describeWithRedis("replicas that report", () => {
 
   it("what was loaded last is in force for those duties, until its last replica is gone", async () => {
     const old = await report("a", "old");
-    expect([...old.inForce.values()]).toEqual(["old", "old"]);
+    expect([...old.active.values()]).toEqual(["old", "old"]);
     await report("b", "new", { roles: ["poll"] });
     const notified = async (at: number) =>
-      Object.fromEntries((await report("a", "old", { generation: old.generation }, at)).inForce);
+      Object.fromEntries((await report("a", "old", { generation: old.generation }, at)).active);
     expect(await notified(T0 + GONE)).toEqual({ poll: "new", notify: "old" });
     expect(await notified(T0 + GONE + 1)).toEqual({ poll: "old", notify: "old" });
     await report("b", "new", {}, T0 + GONE + 1);
@@ -41,8 +41,8 @@ describeWithRedis("replicas that report", () => {
     for (const hash of ["one", "two", "three"]) await report("a", hash);
     await room().redis.del(...(await room().keys()).map((key) => `${room().store.keys.prefix}${key}`));
     await report("a", "three", { generation: 3 });
-    const { generation, inForce } = await report("b", "four");
-    expect([generation, inForce.get("poll")]).toEqual([4, "four"]);
+    const { generation, active } = await report("b", "four");
+    expect([generation, active.get("poll")]).toEqual([4, "four"]);
   });
 
   it("one at a time exposes the fleet; who may not lets go", async () => {
@@ -57,7 +57,7 @@ describeWithRedis("replicas that report", () => {
 
   it("who has no duties is no holder of anything", async () => {
     await report("web", "newest", { roles: [] });
-    expect((await report("a", "old")).inForce.get("poll")).toBe("old");
+    expect((await report("a", "old")).active.get("poll")).toBe("old");
     expect(await room().redis.hkeys(room().store.keys.replicas)).toEqual(["a"]);
   });
 });

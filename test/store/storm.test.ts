@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Claimed, ClaimedStorm, Ending } from "../../src/store/groups.ts";
+import type { Claimed, ClaimedStorm, GroupOutcome } from "../../src/store/groups.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
   ends,
@@ -41,12 +41,12 @@ describeWithRedis("many groups that are due at once", () => {
     return claimed;
   }
 
-  const tell = (groups: readonly Claimed[], now: number): Ending[] =>
+  const tell = (groups: readonly Claimed[], now: number): GroupOutcome[] =>
     groups.map(({ group, alerts }) => ({
       group,
       settle: {
         now,
-        said: true,
+        sent: true,
         notified: alerts.map((alert) => ({ alert, notifiedAt: now, groupId: group })),
         over: [],
         unnotified: [],
@@ -92,7 +92,7 @@ describeWithRedis("many groups that are due at once", () => {
     const failure = { code: "bad_request", detail: "No.", scope: "message" } as const;
     const again = others.map(({ group }) => ({ group, postpone: { now: T0, at: T0 + SECOND } }));
     const rests = { group: refused.group, postpone: { now: T0, at: T0 + 10 * SECOND, failure } };
-    await groups.end(slack, "t", [rests, spoken, ...again], { now: T0, gatherMs: 0 });
+    await groups.settleAll(slack, "t", [rests, spoken, ...again], { now: T0, gatherMs: 0 });
     await rememberer(room(), 50)(T0 + SECOND, ends(firing("g01"), T0 + SECOND));
     await wind(2, T0 + SECOND, stormy, 20);
     const names = (await storm(T0 + SECOND, "t2")).groups.map(({ group }) => group);
@@ -124,7 +124,7 @@ describeWithRedis("many groups that are due at once", () => {
       const endings = isRefused
         ? taken.map(({ group }) => ({ group, postpone: { now, at: now + 10 * SECOND, failure } }))
         : tell(taken, now);
-      await groups.end(slack, token, endings, { now, gatherMs: 0 });
+      await groups.settleAll(slack, token, endings, { now, gatherMs: 0 });
     }
     expect(notified.has("g07")).toBe(false);
     expect(sizes.slice(0, 2)).toEqual([32, 16]);
@@ -136,9 +136,9 @@ describeWithRedis("many groups that are due at once", () => {
     const { groups: claimed } = await storm();
     const { groups } = room().store;
     const endings = tell(claimed, T0);
-    expect(await groups.end(slack, "t", endings, { now: T0, gatherMs: AHEAD })).toBe(T0 + 4 * HOUR);
+    expect(await groups.settleAll(slack, "t", endings, { now: T0, gatherMs: AHEAD })).toBe(T0 + 4 * HOUR);
     expect(await groups.notified(slack.id)).toHaveLength(12);
-    await groups.end(slack, "t", endings, { now: T0, gatherMs: AHEAD });
+    await groups.settleAll(slack, "t", endings, { now: T0, gatherMs: AHEAD });
     expect(await groups.notified(slack.id)).toHaveLength(12);
     expect(await claim(T0 + SECOND, "t2")).toEqual({ kind: "idle", until: T0 + 4 * HOUR });
   });
@@ -147,9 +147,9 @@ describeWithRedis("many groups that are due at once", () => {
     await wind(12);
     const { groups: claimed } = await storm();
     const { groups } = room().store;
-    await groups.end(slack, "nobody", tell(claimed, T0).slice(0, 1), { now: T0, gatherMs: 0 });
+    await groups.settleAll(slack, "nobody", tell(claimed, T0).slice(0, 1), { now: T0, gatherMs: 0 });
     await room().redis.script("FLUSH");
-    await groups.end(slack, "t", tell(claimed, T0), { now: T0, gatherMs: 0 });
+    await groups.settleAll(slack, "t", tell(claimed, T0), { now: T0, gatherMs: 0 });
     expect(await groups.notified(slack.id)).toHaveLength(12);
   });
 
@@ -157,7 +157,7 @@ describeWithRedis("many groups that are due at once", () => {
     await wind(12);
     const { groups: claimed } = await storm();
     const { groups } = room().store;
-    await groups.end(slack, "t", tell(claimed, T0), { now: T0, gatherMs: AHEAD });
+    await groups.settleAll(slack, "t", tell(claimed, T0), { now: T0, gatherMs: AHEAD });
     await wind(1, T0 + SECOND, stormy, 20);
     expect(await claim(T0 + SECOND, "t2")).toMatchObject({ kind: "group", group: "g20" });
     await groups.postpone(slack, "g20", "t2", { now: T0 + SECOND, at: T0 + SECOND });
@@ -170,7 +170,7 @@ describeWithRedis("many groups that are due at once", () => {
     await wind(12);
     const { groups: claimed } = await storm();
     const { groups } = room().store;
-    await groups.end(slack, "t", tell(claimed, T0), { now: T0 + HOUR, gatherMs: AHEAD });
+    await groups.settleAll(slack, "t", tell(claimed, T0), { now: T0 + HOUR, gatherMs: AHEAD });
     await wind(12, T0 + SECOND, stormy, 20);
     expect((await storm(T0 + SECOND, "t2")).groups).toHaveLength(12);
   });

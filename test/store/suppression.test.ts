@@ -23,7 +23,7 @@ import {
 
 const shop = firing("shop");
 const camera = firing("camera");
-const quiet = { said: false, notified: [], over: [], unnotified: [] };
+const quiet = { sent: false, notified: [], over: [], unnotified: [] };
 
 const suppressedState = (more: Partial<SuppressedState> = {}): SuppressedState => ({
   by: [{ reason: "inhibited", by: shop.id }],

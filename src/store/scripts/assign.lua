@@ -1,22 +1,22 @@
--- Gives each location not assigned yet a place in a shard with room, opening new shards as needed, and takes the
--- places of those that left.
--- KEYS[1] assignments; ARGV most per shard, JSON [location added], JSON [location removed]
--- Returns the assignments as a flat list
-local most = tonumber(ARGV[1])
-for _, location in ipairs(cjson.decode(ARGV[3])) do redis.call('HDEL', KEYS[1], location) end
-local counts, place = {}, {}
+-- Assigns each new location to a shard with a free place, opening new shards as needed, and deletes the assignments of
+-- those that left.
+-- KEYS[1] assignments; args most (per shard), added [location], removed [location]
+-- Returns the assignments: JSON {location: shard}
+for _, location in ipairs(args.removed) do redis.call('HDEL', KEYS[1], location) end
+local counts, assigned = {}, {}
 local flat = redis.call('HGETALL', KEYS[1])
 for i = 1, #flat, 2 do
-  place[flat[i]] = true
-  counts[tonumber(flat[i + 1])] = (counts[tonumber(flat[i + 1])] or 0) + 1
+  local shard = tonumber(flat[i + 1])
+  assigned[flat[i]] = shard
+  counts[shard] = (counts[shard] or 0) + 1
 end
 local shard = 0
-for _, location in ipairs(cjson.decode(ARGV[2])) do
-  if not place[location] then
-    while (counts[shard] or 0) >= most do shard = shard + 1 end
+for _, location in ipairs(args.added) do
+  if not assigned[location] then
+    while (counts[shard] or 0) >= args.most do shard = shard + 1 end
     counts[shard] = (counts[shard] or 0) + 1
-    place[location] = true
+    assigned[location] = shard
     redis.call('HSET', KEYS[1], location, shard)
   end
 end
-return redis.call('HGETALL', KEYS[1])
+return cjson.encode(assigned)

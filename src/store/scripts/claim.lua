@@ -1,108 +1,130 @@
--- Takes one due group of an integration under a lease, or all of them where they are a storm; nobody else sends there
--- meanwhile. Asked again with the same token (its reply was lost), it gives the same again.
+-- Claims one due group of an integration, or all of them where they are a storm; only one claim per integration exists
+-- at a time. The same token again (its reply was lost) gives the same groups again.
 -- KEYS[1] claim of the integration: "<token>\n<group>\n<group>…"
--- ARGV    prefix, integration, endpoint, token, now, lease (ms), pace of the endpoint (ms, 0 none), how soon others
---         are due for the first time that join a storm (ms), most groups and most alerts of a storm, lease of a storm
--- Returns {'busy' | 'backoff' | 'pace' | 'gather', until} | {'idle', next due or ''} | row |
---         {'storm', how many are due, '1' if all of them are here, lease, row, row, ...}
---         row: {'group', group, labels, repeat, since, fails, failures, episodes, alerts, told, interval, held,
---         maybe, interrupted, storm}
-local integration, endpoint, token = ARGV[2], ARGV[3], ARGV[4]
-local now, lease, step, ahead = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
-local most_groups, most_alerts, storm_lease = tonumber(ARGV[9]), tonumber(ARGV[10]), tonumber(ARGV[11])
+-- args    integration, endpoint, token, now, leaseMs, paceMs (of the endpoint, 0: none), aheadMs (a storm includes
+--         groups due for the first time this soon), storm {groups, alerts (most of each), leaseMs}
+-- Returns a list. First JSON: {kind: 'busy' | 'backoff' | 'pace' | 'gather' | 'idle', until} or {kind: 'group' | 'storm',
+--         failures, due (how many groups are), isAll, leaseMs, groups: [{group, labels, …}]}. Then for each group the
+--         list episode, alert, notification log entry, episode, …: stored JSON, passed on as it is.
+local integration, token, now = args.integration, args.token, args.now
 local due_key = p .. 'due:' .. integration
 
-local failures, wait = 0, 0
-for _, scope in ipairs({endpoint, integration}) do
+local function answer(kind, at) return {cjson.encode({kind = kind, ['until'] = at})} end
+
+local failures, backoff_until = 0, 0
+for _, scope in ipairs({args.endpoint, integration}) do
   local backoff = redis.call('HMGET', p .. 'backoff:' .. scope, 'until', 'failures')
-  wait = math.max(wait, tonumber(backoff[1] or 0))
+  backoff_until = math.max(backoff_until, tonumber(backoff[1] or 0))
   failures = math.max(failures, tonumber(backoff[2] or 0))
 end
 
--- Due now; or soon, and only waiting for company (a refused message rests its time).
-local function is_ripe(at, set)
+-- Due now; or soon and only waiting for group_wait (a refused message waits for its backoff).
+local function is_ripe(at, group)
   if at <= now then return true end
-  local sent, interval = tonumber(set[2] or ''), tonumber(set[3] or 0)
-  return set[4] and not set[5] and (not sent or sent + interval <= now)
+  local sent, interval = tonumber(group[2] or ''), tonumber(group[3] or 0)
+  return group[4] and not group[5] and (not sent or sent + interval <= now)
 end
 
--- Those due together with the first, and how many are due: where these are more than its route's `storm`. Half as many
--- for each time that the first was refused as a message: what is refused for one of them is told of the others.
+-- The groups due together with the first, how many are due, and whether these are all; nothing unless more are due
+-- than the `storm` of its route. Each refusal of the first as a message halves the storm: one bad group must not
+-- block the others.
 local function storm_with(first)
   local limit = tonumber(redis.call('HGET', group_key(integration, first), 'storm') or '')
-  if not limit or redis.call('ZCOUNT', due_key, '-inf', now + ahead) <= limit then return nil end
+  local soon = now + args.aheadMs
+  if not limit or redis.call('ZCOUNT', due_key, '-inf', soon) <= limit then return nil end
   local ripe = {}
-  local range = redis.call('ZRANGEBYSCORE', due_key, '-inf', now + ahead, 'WITHSCORES', 'LIMIT', 0, most_groups)
+  local range = redis.call('ZRANGEBYSCORE', due_key, '-inf', soon, 'WITHSCORES', 'LIMIT', 0, args.storm.groups)
   for i = 1, #range, 2 do
-    local set = redis.call('HMGET', group_key(integration, range[i]), 'storm', 'sent', 'interval', 'since', 'fails')
-    if is_ripe(tonumber(range[i + 1]), set) then ripe[#ripe + 1] = {range[i], tonumber(set[1] or '')} end
+    local group =
+      redis.call('HMGET', group_key(integration, range[i]), 'storm', 'sent', 'interval', 'since', 'fails')
+    if is_ripe(tonumber(range[i + 1]), group) then ripe[#ripe + 1] = {id = range[i], storm = tonumber(group[1] or '')} end
   end
   if #ripe <= limit then return nil end
-  local together, alerts, all = {}, 0, #range < 2 * most_groups
+  local together, alerts, all = {}, 0, #range < 2 * args.storm.groups
   local most = #ripe / 2 ^ tonumber(redis.call('HGET', group_key(integration, first), 'fails') or 0)
-  for _, one in ipairs(ripe) do
+  for _, group in ipairs(ripe) do
     if #together >= most then all = false break end
-    alerts = alerts + redis.call('SCARD', members_key(integration, one[1]))
-    if alerts > most_alerts and #together > 0 then all = false break end
-    if one[2] and one[2] < #ripe then together[#together + 1] = one[1] end
+    alerts = alerts + redis.call('SCARD', members_key(integration, group.id))
+    if alerts > args.storm.alerts and #together > 0 then all = false break end
+    if group.storm and group.storm < #ripe then together[#together + 1] = group.id end
   end
   if #together > 1 then return together, #ripe, all end
 end
 
 local groups, due, all
-local holder = redis.call('GET', KEYS[1])
-if holder then
-  local held_by, held = string.match(holder, '^([^\n]*)\n(.*)$')
-  if held_by ~= token then return {'busy', tostring(now + math.max(1, redis.call('PTTL', KEYS[1])))} end
+local lease = args.leaseMs
+local claim = redis.call('GET', KEYS[1])
+if claim then
+  local claimed_by, claimed = string.match(claim, '^([^\n]*)\n(.*)$')
+  if claimed_by ~= token then return answer('busy', now + math.max(1, redis.call('PTTL', KEYS[1]))) end
   groups = {}
-  for group in string.gmatch(held, '[^\n]+') do groups[#groups + 1] = group end
+  for group in string.gmatch(claimed, '[^\n]+') do groups[#groups + 1] = group end
   due = #groups
 else
-  -- Where nothing is remembered nothing is said before the summary of this start is made (cold_start_sum.lua wakes).
-  if redis.call('HGET', p .. 'started', 'state') ~= 'summed' then return {'idle', ''} end
+  -- After a cold start nothing is sent before its summary is made (cold_start_sum.lua wakes).
+  if redis.call('HGET', p .. 'started', 'state') ~= 'summed' then return answer('idle') end
   local first = redis.call('ZRANGE', due_key, 0, 0, 'WITHSCORES')
-  -- It goes before anything else, unless it is refused as a message.
+  -- The summary goes first, unless it is refused as a message.
   local start = redis.call('ZSCORE', due_key, 'started')
   if start and not redis.call('HGET', group_key(integration, 'started'), 'fails') then first = {'started', start} end
-  if #first == 0 then return {'idle', ''} end
-  if tonumber(first[2]) > now then return {'idle', first[2]} end
-  if wait > now then return {'backoff', tostring(wait)} end
-  -- Who is first stays first: a group that had to wait for its pace token would fall behind all the others.
-  local free = step > 0 and tonumber(redis.call('GET', p .. 'pace:' .. endpoint) or 0) or 0
-  if free > now and free <= now + 2 * step then return {'pace', tostring(free)} end
+  if #first == 0 then return answer('idle') end
+  if tonumber(first[2]) > now then return answer('idle', tonumber(first[2])) end
+  if backoff_until > now then return answer('backoff', backoff_until) end
+  -- The first group keeps its place: put off for a pace token, it would fall behind all the others.
+  local free = args.paceMs > 0 and tonumber(redis.call('GET', p .. 'pace:' .. args.endpoint) or 0) or 0
+  if free > now and free <= now + 2 * args.paceMs then return answer('pace', free) end
   groups, due, all = storm_with(first[1])
-  -- A storm was told a moment ago: what has come since is told together, once every shard had its turn.
-  local calm = groups and tonumber(redis.call('GET', p .. 'storm:' .. integration) or 0) or 0
-  if calm > now and calm <= now + ahead then return {'gather', tostring(calm)} end
+  -- A storm was notified of a moment ago: gather what follows until every shard was swept again.
+  local gather = groups and tonumber(redis.call('GET', p .. 'storm:' .. integration) or 0) or 0
+  if gather > now and gather <= now + args.aheadMs then return answer('gather', gather) end
   groups = groups or {first[1]}
-  if #groups > 1 then lease = math.max(lease, storm_lease) end
+  if #groups > 1 then lease = math.max(lease, args.storm.leaseMs) end
   redis.call('SET', KEYS[1], token .. '\n' .. table.concat(groups, '\n'), 'PX', lease)
 end
 
+-- Marks the group as claimed and gives its settings and its members.
 local function take(group)
   local key = group_key(integration, group)
   redis.call('ZADD', due_key, now + lease, group)
   redis.call('HDEL', key, 'want')
-  -- A claim that neither settled nor gave back may have got its message out before it died.
+  -- A claim that was never ended may have sent its message before it died.
   local before = redis.call('HGET', key, 'claimed')
   if before and before ~= token then redis.call('HSET', key, 'interrupted', '1') end
   redis.call('HSET', key, 'claimed', token, 'began', now)
-  -- Served from now on: what ends after this was not over before anybody could have heard of it.
+  -- Served ahead of its time: what resolves from now on does so after it was due.
   if tonumber(redis.call('HGET', key, 'since') or 0) > now then redis.call('HSET', key, 'since', now) end
 
-  local episodes = redis.call('SMEMBERS', members_key(integration, group))
-  local alerts, told = {}, {}
-  for _, episode in ipairs(episodes) do
-    alerts[#alerts + 1] = redis.call('HGET', p .. 'alerts', episode) or ''
-    told[#told + 1] = redis.call('HGET', p .. 'told:' .. integration, episode) or ''
+  local members = {}
+  for _, episode in ipairs(redis.call('SMEMBERS', members_key(integration, group))) do
+    members[#members + 1] = episode
+    members[#members + 1] = redis.call('HGET', p .. 'alerts', episode) or ''
+    members[#members + 1] = redis.call('HGET', p .. 'nflog:' .. integration, episode) or ''
   end
-  local meta = redis.call('HMGET', key, 'labels', 'repeat', 'since', 'fails', 'interval', 'held', 'maybe', 'interrupted',
-    'storm')
-  return {'group', group, meta[1] or '{}', meta[2] or '0', meta[3] or '', meta[4] or '0', tostring(failures), episodes, alerts,
-    told, meta[5] or '0', meta[6] or '[]', meta[7] or '[]', meta[8] or '', meta[9] or ''}
+  local stored = redis.call('HMGET', key, 'labels', 'repeat', 'since', 'fails', 'interval', 'suppressed', 'maybe',
+    'interrupted', 'storm')
+  return {
+    group = group,
+    labels = stored[1] or '{}',
+    repeatIntervalMs = tonumber(stored[2] or 0),
+    dueSince = tonumber(stored[3] or ''),
+    groupFailures = tonumber(stored[4] or 0),
+    groupIntervalMs = tonumber(stored[5] or 0),
+    suppressedBefore = stored[6] or '[]',
+    maybeNotified = stored[7] or '[]',
+    isInterrupted = stored[8] == '1',
+    stormGroups = tonumber(stored[9] or ''),
+  }, members
 end
 
-if #groups == 1 then return take(groups[1]) end
-local reply = {'storm', tostring(due), all and '1' or '', tostring(lease)}
-for _, group in ipairs(groups) do reply[#reply + 1] = take(group) end
+local reply = {''}
+local rows = {}
+for i, group in ipairs(groups) do rows[i], reply[i + 1] = take(group) end
+reply[1] = cjson.encode({
+  kind = #groups == 1 and 'group' or 'storm',
+  failures = failures,
+  due = due or 1,
+  isAll = all == true,
+  leaseMs = lease,
+  groups = rows,
+})
 return reply

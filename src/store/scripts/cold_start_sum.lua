@@ -1,25 +1,22 @@
--- Makes alerts members of the summary wherever they are to be told; with the last page it becomes due everywhere.
+-- Makes alerts members of the cold start's summary at each integration they are routed to; the last page makes it due.
 -- The same page twice changes nothing more.
--- KEYS[1] the marker
--- ARGV    prefix, now, integrations JSON [id], alerts JSON [episode], labels JSON, '1' for the last page
+-- KEYS[1] hash as in cold_start_begin.lua; args now, integrations [id], alerts [episode], labels (JSON), isLast
 -- Returns 1, or 0 where the summary was made already
 if redis.call('HGET', KEYS[1], 'state') ~= 'gathering' then return 0 end
-local integrations = cjson.decode(ARGV[3])
-local here = {}
-for _, integration in ipairs(integrations) do here[integration] = true end
-for _, episode in ipairs(cjson.decode(ARGV[4])) do
-  for _, place in ipairs(redis.call('SMEMBERS', p .. 'in:' .. episode)) do
-    local integration = split_place(place)
-    if here[integration] then
-      redis.call('SADD', members_key(integration, 'started'), episode)
-      redis.call('SADD', p .. 'in:' .. episode, integration .. '\nstarted')
-    end
+local configured = {}
+for _, integration in ipairs(args.integrations) do configured[integration] = true end
+for _, episode in ipairs(args.alerts) do
+  for _, destination in ipairs(redis.call('SMEMBERS', p .. 'in:' .. episode)) do
+    local integration = split_destination(destination)
+    if configured[integration] then join(integration, 'started', episode) end
   end
 end
-if ARGV[6] ~= '1' then return 1 end
-for _, integration in ipairs(integrations) do
-  redis.call('HSET', group_key(integration, 'started'), 'labels', ARGV[5], 'wait', 0, 'interval', 0, 'repeat', 0, 'since', ARGV[2])
-  redis.call('ZADD', p .. 'due:' .. integration, ARGV[2], 'started')
+if not args.isLast then return 1 end
+for _, integration in ipairs(args.integrations) do
+  configure({integration = integration, group = 'started', labels = args.labels,
+    groupWaitMs = 0, groupIntervalMs = 0, repeatIntervalMs = 0})
+  redis.call('HSET', group_key(integration, 'started'), 'since', args.now)
+  redis.call('ZADD', p .. 'due:' .. integration, args.now, 'started')
   redis.call('SADD', p .. 'integrations', integration)
 end
 redis.call('HSET', KEYS[1], 'state', 'summed')

@@ -1,17 +1,39 @@
--- Shared by the scripts below it: groups, what is due, and who is a member where.
--- Group hash  grp:<integration>:<group>  labels, wait, interval, repeat, sent, since (due and not served since), want
---             (became due while a send was under way), fails, claimed (token of the last claim not ended yet), began
---             (when that was), held (JSON of the episodes that were due and held when it was last looked at), maybe
---             (JSON of those of them that a claim which died may have told), interrupted ('1' a claim died since it
---             was last served), storm (told alone unless more groups than this are due)
--- Held        held:<what>  set of "<integration>\n<group>" that an episode or a silence holds something back in
--- Members     mem:<integration>:<group>  set of episode ids;  in:<episode>  set of "<integration>\n<group>"
-local p = ARGV[1]
+-- Shared by the scripts that follow it: groups, when they are due, and which episodes are members of which.
+-- Keys, each after the prefix; a destination is "<integration>\n<group>":
+--   grp:<integration>:<group>  hash: labels, wait, interval, repeat, storm (from the route); sent (last message);
+--                              since (due and not served since then); want (became due during a send); fails;
+--                              claimed (token of a claim not ended yet); began (when it was made);
+--                              interrupted ('1': a claim died since the group was last served);
+--                              suppressed (JSON: episodes that were due and suppressed when it was last served);
+--                              maybe (JSON: those of them that a claim which died may have notified of)
+--   mem:<integration>:<group>  set of episodes
+--   in:<episode>               set of destinations
+--   suppressed:<cause>         set of destinations where an episode or a silence suppresses something
 
 local function group_key(integration, group) return p .. 'grp:' .. integration .. ':' .. group end
 local function members_key(integration, group) return p .. 'mem:' .. integration .. ':' .. group end
 
--- A due time is never pushed back. While a send is under way the wish is kept in `want` for its commit.
+-- A group's id has no line break, the name of an integration might.
+local function split_destination(destination) return string.match(destination, '^(.*)\n([^\n]*)$') end
+
+-- What the caller wakes: integration -> earliest due time. JSON of it is the reply of a script that makes groups due.
+local wakes = {}
+local function wake(integration, at)
+  if not wakes[integration] or wakes[integration] > at then wakes[integration] = at end
+end
+
+-- Whether the episode fires, as stored.
+local function is_firing(episode)
+  return string.sub(redis.call('HGET', p .. 'alerts', episode) or '', 1, 1) == 'F'
+end
+
+-- Stores the settings of a destination's route with its group.
+local function configure(to)
+  redis.call('HSET', group_key(to.integration, to.group), 'labels', to.labels, 'wait', to.groupWaitMs,
+    'interval', to.groupIntervalMs, 'repeat', to.repeatIntervalMs, 'storm', to.stormGroups or '')
+end
+
+-- A due time is never pushed back. During a send the request is kept in `want` for settle.lua.
 local function due_at(integration, group, at)
   local key = group_key(integration, group)
   redis.call('PERSIST', key)
@@ -21,71 +43,56 @@ local function due_at(integration, group, at)
     local want = tonumber(redis.call('HGET', key, 'want') or at)
     redis.call('HSET', key, 'want', math.min(want, at))
   end
-  local due = redis.call('ZSCORE', p .. 'due:' .. integration, group)
-  if not due or tonumber(due) > at then
-    redis.call('ZADD', p .. 'due:' .. integration, at, group)
-    return at
-  end
-  return tonumber(due)
+  local due = tonumber(redis.call('ZSCORE', p .. 'due:' .. integration, group) or '')
+  if due and due <= at then return wake(integration, due) end
+  redis.call('ZADD', p .. 'due:' .. integration, at, group)
+  wake(integration, at)
 end
 
--- Something in the group must be told: due after group_wait, or group_interval after the last message.
+-- The group has something to notify of: due after group_wait, or group_interval after the last message.
 local function make_due(integration, group, now)
   local set = redis.call('HMGET', group_key(integration, group), 'sent', 'wait', 'interval')
   local sent, wait, interval = tonumber(set[1]), tonumber(set[2] or 0), tonumber(set[3] or 0)
-  return due_at(integration, group, sent and math.max(now, sent + interval) or now + wait)
+  due_at(integration, group, sent and math.max(now, sent + interval) or now + wait)
 end
 
--- What held something back is over: where it did, it is looked at again at once. `note(integration, at)` for each.
-local function free(what, now, note)
-  for _, place in ipairs(redis.call('SMEMBERS', p .. 'held:' .. what)) do
-    local integration, group = string.match(place, '^([^\n]*)\n(.*)$')
-    if redis.call('EXISTS', group_key(integration, group)) == 1 then
-      note(integration, due_at(integration, group, now))
-    end
+-- A cause of suppression ended: the groups it suppressed something in are due at once.
+local function end_suppression(cause, now)
+  local key = p .. 'suppressed:' .. cause
+  for _, destination in ipairs(redis.call('SMEMBERS', key)) do
+    local integration, group = split_destination(destination)
+    if redis.call('EXISTS', group_key(integration, group)) == 1 then due_at(integration, group, now) end
   end
-  redis.call('DEL', p .. 'held:' .. what)
+  redis.call('DEL', key)
 end
 
--- The episode is to be told in a group of the integration.
+-- The episode becomes a member of a group.
 local function join(integration, group, episode)
   redis.call('SADD', members_key(integration, group), episode)
   redis.call('SADD', p .. 'in:' .. episode, integration .. '\n' .. group)
   redis.call('SADD', p .. 'integrations', integration)
 end
 
--- The episode leaves one group; once it is in none and over, it is forgotten.
+-- The episode leaves one group; one that is resolved and in no group any more is deleted.
 local function leave_group(integration, group, episode)
   local key = p .. 'in:' .. episode
   redis.call('SREM', members_key(integration, group), episode)
   redis.call('SREM', key, integration .. '\n' .. group)
-  if redis.call('SCARD', key) == 0 then
-    local alert = redis.call('HGET', p .. 'alerts', episode)
-    if alert and string.sub(alert, 1, 1) == 'R' then redis.call('HDEL', p .. 'alerts', episode) end
-  end
+  if redis.call('SCARD', key) == 0 and not is_firing(episode) then redis.call('HDEL', p .. 'alerts', episode) end
 end
 
--- The claim KEYS[1] is over, if it is still ours.
+-- The groups of the integration that the episode is a member of.
+local function groups_of(integration, episode)
+  local groups = {}
+  for _, destination in ipairs(redis.call('SMEMBERS', p .. 'in:' .. episode)) do
+    local found, group = split_destination(destination)
+    if found == integration then groups[#groups + 1] = group end
+  end
+  return groups
+end
+
+-- Deletes the claim KEYS[1] if it is still ours.
 local function release(token)
-  local holder = redis.call('GET', KEYS[1])
-  if holder and string.sub(holder, 1, #token + 1) == token .. '\n' then redis.call('DEL', KEYS[1]) end
-end
-
--- The integration and the group of a place in `in:<episode>`; a group's id has no line break, a name might.
-local function split_place(place) return string.match(place, '^(.*)\n([^\n]*)$') end
-
--- The episode leaves every group of the integration.
-local function leave(integration, episode)
-  for _, place in ipairs(redis.call('SMEMBERS', p .. 'in:' .. episode)) do
-    local where, group = split_place(place)
-    if where == integration then leave_group(integration, group, episode) end
-  end
-end
-
--- Whether the episode is in any group of the integration.
-local function is_in(integration, episode)
-  for _, place in ipairs(redis.call('SMEMBERS', p .. 'in:' .. episode)) do
-    if split_place(place) == integration then return true end
-  end
-  return false
+  local claim = redis.call('GET', KEYS[1])
+  if claim and string.sub(claim, 1, #token + 1) == token .. '\n' then redis.call('DEL', KEYS[1]) end
 end

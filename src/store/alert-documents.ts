@@ -1,4 +1,4 @@
-/** The versioned document of the alerts sent from outside; `store.shards.remember` writes it with what follows from it. */
+/** The versioned documents that belong to no shard: external alerts, and self alerts. `store.shards.commit` writes both. */
 import type { Redis } from "ioredis";
 import type { ExternalAlert, ExternalAlertState } from "../alerting/external-alerts.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -14,12 +14,12 @@ interface Document {
   readonly a: readonly (readonly [string, ExternalAlert])[];
 }
 
-/** The document, and until when nothing in it expires because nobody was there to be told otherwise; 0: it may. */
-export interface VersionedExternalAlerts extends Versioned<ExternalAlertState> {
+/** The document, and until when nothing in it expires because no update could be received; 0: it may. */
+interface VersionedExternalAlerts extends Versioned<ExternalAlertState> {
   readonly deafUntil: Instant;
 }
 
-/** What `read` gives is not read or parsed again while nobody writes. */
+/** The document is not read or parsed again while nobody writes it. */
 export function createExternalAlertStore(redis: Redis, keys: Keys) {
   let known: Versioned<ExternalAlertState> | undefined;
   return {
@@ -29,13 +29,14 @@ export function createExternalAlertStore(redis: Redis, keys: Keys) {
     /** Throws StoreError `unreadable` for another format. */
     async read(): Promise<VersionedExternalAlerts> {
       const [nonce, deafUntil] = await redis.hmget(keys.externalAlerts, "n", "deafUntil");
-      if (known && nonce === known.nonce) return { ...known, deafUntil: Number(deafUntil ?? 0) };
-      const [newest, document] = await redis.hmget(keys.externalAlerts, "n", "d");
-      known = { nonce: newest ?? "", state: document ? decodeExternalAlerts(document) : new Map() };
+      if (!known || nonce !== known.nonce) {
+        const [newest, document] = await redis.hmget(keys.externalAlerts, "n", "d");
+        known = { nonce: newest ?? "", state: document ? decodeExternalAlerts(document) : new Map() };
+      }
       return { ...known, deafUntil: Number(deafUntil ?? 0) };
     },
 
-    /** Lets nothing expire until then, whoever judges. */
+    /** Lets no external alert expire before `until`, in any replica. */
     async extendDeafness(until: Instant): Promise<void> {
       await redis.hset(keys.externalAlerts, "deafUntil", until);
     },
@@ -51,8 +52,21 @@ function decodeExternalAlerts(text: string): ExternalAlertState {
   if (document.v !== FORMAT) {
     throw new StoreError(
       "unreadable",
-      `The alerts from outside have format ${document.v}, this version of lenswatch reads ${FORMAT}; run the version that wrote them, or another redis.prefix.`,
+      `The stored external alerts have format ${document.v}, this version of lenswatch reads ${FORMAT}; run the version that wrote them, or set another redis.prefix.`,
     );
   }
   return new Map(document.a);
 }
+
+/** Alerts about the service and the notifications; `empty` is the state before the first write. */
+export function createSelfAlertStore<State>(redis: Redis, keys: Keys, empty: State) {
+  return {
+    key: keys.fleet,
+    async read(): Promise<Versioned<State>> {
+      const [nonce, document] = await redis.hmget(keys.fleet, "n", "d");
+      return { nonce: nonce ?? "", state: document ? (JSON.parse(document) as State) : empty };
+    },
+  };
+}
+
+export type SelfAlertStore<State> = ReturnType<typeof createSelfAlertStore<State>>;

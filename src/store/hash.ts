@@ -1,0 +1,45 @@
+/** A Redis hash of JSON rows by id. */
+import type { Redis } from "ioredis";
+
+/** How a value is stored, where its JSON is not enough. */
+interface RowCodec<T> {
+  encode?(value: T): unknown;
+  decode?(row: never): T;
+}
+
+export function createJsonHash<T>(redis: Redis, key: string, { encode, decode }: RowCodec<T> = {}) {
+  const parse = (text: string): T => {
+    const row = JSON.parse(text) as never;
+    return decode ? decode(row) : row;
+  };
+  return {
+    /** Those of the ids that are stored, in one round trip. */
+    async read(ids: readonly string[]): Promise<Map<string, T>> {
+      const texts = ids.length === 0 ? [] : await redis.hmget(key, ...ids);
+      return new Map(
+        ids.flatMap((id, i) => {
+          const text = texts[i];
+          return text ? [[id, parse(text)] as const] : [];
+        }),
+      );
+    },
+
+    /** All rows by id. */
+    async readAll(): Promise<Map<string, T>> {
+      const rows = Object.entries(await redis.hgetall(key));
+      return new Map(rows.map(([id, text]) => [id, parse(text)]));
+    },
+
+    /** Stores these rows; each replaces the one that had its id. */
+    async save(rows: ReadonlyMap<string, T>): Promise<void> {
+      if (rows.size === 0) return;
+      const fields = [...rows].map(([id, row]) => [id, JSON.stringify(encode ? encode(row) : row)] as const);
+      await redis.hset(key, Object.fromEntries(fields));
+    },
+
+    /** Deletes these rows. */
+    async forget(ids: readonly string[]): Promise<void> {
+      if (ids.length > 0) await redis.hdel(key, ...ids);
+    },
+  };
+}
