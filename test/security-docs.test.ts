@@ -19,8 +19,8 @@ test.each(lines)("%s", (line) => {
   expect(titles.map(([, , text]) => text)).toContain(title);
 });
 
-test("every attacker is there, with what they can do and what they cannot", () => {
-  const attackers = [...section.matchAll(/^\*\*(.+?)\.\*\* .+\n\n(?=\|)((?:\|.*\n)+)/gm)];
+test("every attacker has something that is possible and something that is not", () => {
+  const attackers = [...section.matchAll(/^### (.+)\n\n.+\n\n((?:\|.*\n)+)/gm)];
   expect(attackers.map(([, who]) => who)).toHaveLength(7);
   for (const [, who, table = ""] of attackers) {
     expect(table, who).toMatch(/^\| can /m);
