@@ -5,23 +5,15 @@ import {
   countUnsettled,
   decideColdStart,
 } from "../../src/alerting/cold-start.ts";
-import type { AlertState, RecordingState, ShardState } from "../../src/health/shard-state.ts";
+import type { AlertState, ShardState } from "../../src/health/shard-state.ts";
 import { firing, over, T0 } from "../store/fixtures.ts";
+import { anAlertState, aRecordingState } from "../support/fixtures.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60_000;
 
-const alertState = (more: Partial<AlertState> = {}): AlertState => ({
-  state: "pending",
-  startsAt: T0,
-  elapsedMs: 0,
-  evidenceAt: T0 + SECOND,
-  firedAt: 0,
-  labels: {},
-  annotations: {},
-  facts: { timezone: "UTC" },
-  ...more,
-});
+const alertState = (more: Partial<AlertState> = {}): AlertState =>
+  anAlertState({ state: "pending", startsAt: T0, evidenceAt: T0 + SECOND, ...more });
 
 /** A shard with a recording in that state under that rule. */
 function shardWith(
@@ -29,11 +21,7 @@ function shardWith(
   state: AlertState,
   location: AlertState | undefined = undefined,
 ): ShardState {
-  const recording = {
-    id: "rec",
-    locationId: "loc",
-    alerts: { [ruleId]: state },
-  } as unknown as RecordingState;
+  const recording = aRecordingState("rec", { locationId: "loc", alerts: { [ruleId]: state } });
   const place = { id: "loc", alerts: location && { LocationOffline: location } };
   return { sweptAt: T0, recordings: new Map([["rec", recording]]), locations: new Map([["loc", place]]) };
 }

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { needsUpdate } from "../../src/alerting/needs-update.ts";
 import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
 import type { Alert } from "../../src/health/alert.ts";
+import { offlineAlert, resolvedAlert } from "../support/fixtures.ts";
 
 const MINUTE = 60_000;
 const NAMES = ["a", "b", "c"];
@@ -59,23 +60,10 @@ class Integration {
     const current = [...this.members.values()].find(({ key, state }) => key === name && state === "firing");
     const now = this.now;
     if (current) {
-      const ended = { state: "resolved", endsAt: now, updatedAt: now, endReason: "recovered" } as const;
-      this.members.set(current.id, { ...current, ...ended });
+      this.members.set(current.id, resolvedAlert(current, now));
     } else {
       const id = `${name}@${now}`;
-      this.members.set(id, {
-        id,
-        key: name,
-        ruleId: "R",
-        subject: { kind: "recording", id: name },
-        labels: { alertname: "R", recording_id: name },
-        annotations: {},
-        state: "firing",
-        startsAt: now,
-        firedAt: now,
-        updatedAt: now,
-        facts: { timezone: "UTC" },
-      });
+      this.members.set(id, offlineAlert(name, { id, key: name, startsAt: now }));
     }
     this.dueSince ??= now + MINUTE;
   }

@@ -4,6 +4,7 @@ import { type GroupDecision, type GroupView, needsUpdate } from "../../src/alert
 import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
 import type { SuppressionReason, Suppressions } from "../../src/alerting/suppression.ts";
 import type { Alert } from "../../src/health/alert.ts";
+import { offlineAlert, resolvedAlert } from "../support/fixtures.ts";
 
 const NOW = Date.UTC(2026, 2, 2, 8);
 const MINUTE = 60_000;
@@ -11,25 +12,11 @@ const HOUR = 60 * MINUTE;
 
 function firing(name: string, more: Partial<Alert> = {}): Alert {
   const firedAt = NOW - 10 * MINUTE;
-  const key = `RecordingOffline/recording/${name}`;
-  return {
-    id: `${key}@${firedAt}`,
-    key,
-    ruleId: "RecordingOffline",
-    subject: { kind: "recording", id: name },
-    labels: { alertname: "RecordingOffline", recording_id: name },
-    annotations: {},
-    state: "firing",
-    startsAt: firedAt - MINUTE,
-    firedAt,
-    updatedAt: firedAt,
-    facts: { timezone: "UTC" },
-    ...more,
-  };
+  return offlineAlert(name, { startsAt: firedAt - MINUTE, firedAt, ...more });
 }
 
 function over(name: string, endsAt: number, more: Partial<Alert> = {}): Alert {
-  return firing(name, { state: "resolved", endsAt, updatedAt: endsAt, endReason: "recovered", ...more });
+  return resolvedAlert(firing(name), endsAt, more);
 }
 
 const notified = (...alerts: [Alert, number][]): Map<string, NotificationLogEntry> =>

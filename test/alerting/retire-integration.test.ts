@@ -2,24 +2,12 @@ import { expect, test } from "vitest";
 import type { GroupView } from "../../src/alerting/needs-update.ts";
 import { decideRetirement } from "../../src/alerting/retire-integration.ts";
 import type { Alert } from "../../src/health/alert.ts";
+import { offlineAlert } from "../support/fixtures.ts";
 
 const NOW = Date.UTC(2026, 2, 2, 8);
 
 function alert(name: string, more: Partial<Alert> = {}): Alert {
-  return {
-    id: name,
-    key: name,
-    ruleId: "RecordingOffline",
-    subject: { kind: "recording", id: name },
-    labels: { alertname: "RecordingOffline", recording_id: name },
-    annotations: {},
-    state: "firing",
-    startsAt: NOW - 60_000,
-    firedAt: NOW - 60_000,
-    updatedAt: NOW - 60_000,
-    facts: { timezone: "UTC" },
-    ...more,
-  };
+  return offlineAlert(name, { id: name, key: name, startsAt: NOW - 60_000, ...more });
 }
 
 function farewell(alerts: readonly Alert[], notified: readonly Alert[], more: Partial<GroupView> = {}) {

@@ -10,21 +10,13 @@ import {
   silencesOf,
   type WantedSilence,
 } from "../../src/alerting/silence.ts";
+import { aSilence } from "../support/fixtures.ts";
 import { NOW } from "./alerts.ts";
 
 const HOUR = 3_600_000;
 const matchers = parseMatchers('location="Leeds", severity=~"c.*"');
-const silence = (more: Partial<Silence> = {}): Silence => ({
-  id: "old",
-  matchers,
-  startsAt: NOW - HOUR,
-  endsAt: NOW + HOUR,
-  updatedAt: NOW - HOUR,
-  createdBy: "dana",
-  comment: "rewiring",
-  annotations: {},
-  ...more,
-});
+const silence = (more: Partial<Silence> = {}): Silence =>
+  aSilence({ id: "old", matchers, startsAt: NOW - HOUR, endsAt: NOW + HOUR, updatedAt: NOW - HOUR, ...more });
 const wanted = ({ updatedAt: _, ...of }: Silence, more: Partial<WantedSilence> = {}): WantedSilence => ({
   ...of,
   ...more,

@@ -13,6 +13,7 @@ import { computeDigest } from "../digest/compute-digest.ts";
 import { signedIn, visit } from "../http/page/visitor.ts";
 import { serve } from "../http/serve.ts";
 import { NOW } from "../metrics/fleets.ts";
+import { aSilence } from "../support/fixtures.ts";
 import { type HostileFleet, hostileRules } from "../support/hostile-fleet.ts";
 
 const REASONS: readonly NotifyReason[] = ["first", "more", "resolved", "reminder", "test"];
@@ -77,16 +78,17 @@ export const served = (fleet: HostileFleet) =>
   serve({
     adminToken: "boss",
     silences: async () =>
-      fleet.texts.map((text, i) => ({
-        id: `00000000-0000-4000-8000-${String(i).padStart(12, "0")}`,
-        matchers: [createMatcher("location", i % 2 === 0 ? "=" : "!=", text)],
-        startsAt: NOW - 3_600_000,
-        endsAt: NOW + 3_600_000,
-        updatedAt: NOW,
-        createdBy: text,
-        comment: text,
-        annotations: {},
-      })),
+      fleet.texts.map((text, i) =>
+        aSilence({
+          id: `00000000-0000-4000-8000-${String(i).padStart(12, "0")}`,
+          matchers: [createMatcher("location", i % 2 === 0 ? "=" : "!=", text)],
+          startsAt: NOW - 3_600_000,
+          endsAt: NOW + 3_600_000,
+          updatedAt: NOW,
+          createdBy: text,
+          comment: text,
+        }),
+      ),
     fleet: async () => fleet.snapshot,
     alerts: async () =>
       fleet.firing.map((alert, i) => ({

@@ -1,4 +1,5 @@
 /** Histories and setups made up for a test. */
+
 import { parseMatcher } from "../../src/alerting/matcher.ts";
 import type { Route } from "../../src/alerting/route.ts";
 import { replayLocation } from "../../src/backtest/location.ts";
@@ -10,6 +11,7 @@ import type { Location, Recording, RecordingUptime, UptimeBucket } from "../../s
 import type { Rule } from "../../src/health/rule.ts";
 import type { Inventory } from "../../src/health/shard-state.ts";
 import { rule } from "../health/shard-history.ts";
+import { anUptimeBucket, aRecording } from "../support/fixtures.ts";
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
@@ -28,28 +30,17 @@ export function bucketsOf(kinds: readonly Kind[], from: number): UptimeBucket[] 
 export function bucket(kind: Exclude<Kind, "none">, startAt: number): UptimeBucket {
   const ratio = { fine: 0.99, poor: 0.4, dark: 0, outside: 0, null: undefined }[kind];
   const expected = kind === "outside" ? 0 : 60;
-  return {
-    startAt,
+  return anUptimeBucket(startAt, ratio, {
     withinSchedule: kind !== "outside",
     segmentsExpected: kind === "null" ? undefined : expected,
     segmentsReceived: ratio === undefined ? undefined : Math.round(expected * ratio),
     avgUptimeOnSegment: ratio === undefined ? undefined : ratio > 0 ? 1 : 0,
     pcSegmentsReceived: ratio,
-    overallUptime: ratio,
-  };
+  });
 }
 
 export function recording(id: string, locationId = "l1", more: Partial<Recording> = {}): Recording {
-  return {
-    id,
-    name: `Camera ${id}`,
-    organisation: "o1",
-    cameraServer: "s1",
-    locationId,
-    useUploadingSchedule: true,
-    timezone: "Europe/London",
-    ...more,
-  };
+  return aRecording(id, { locationId, useUploadingSchedule: true, ...more });
 }
 
 /** Knows these recordings, and their locations as `Shop <id>`. */

@@ -9,6 +9,7 @@ import type { Alert } from "../../src/health/alert.ts";
 import type { Claimed } from "../../src/store/groups.ts";
 import { rootRoute } from "../http/serve.ts";
 import { firing, HOUR, MINUTE, over, T0 } from "../store/fixtures.ts";
+import { aSilence } from "../support/fixtures.ts";
 
 const night: NamedInterval = {
   name: "night",
@@ -33,16 +34,14 @@ const shop = firing("shop", T0, { alertname: "LocationOffline", location_id: "1"
 const inside = firing("inside", T0, { location_id: "1", recording: "Till" });
 const outside = firing("outside", T0, { location_id: "2" });
 
-const silence: Silence = {
+const silence = aSilence({
   id: "s",
   matchers: parseMatchers("location_id=2"),
   startsAt: T0,
   endsAt: T0 + HOUR,
   updatedAt: T0,
-  createdBy: "dana",
   comment: "",
-  annotations: {},
-};
+});
 
 function suppressions(
   now: number,

@@ -6,6 +6,7 @@ import type { RecordingState } from "../../src/health/shard-state.ts";
 import type { CoverageSpan } from "../../src/store/coverage.ts";
 import type { Incident } from "../../src/store/incidents.ts";
 import type { UptimeHistory } from "../../src/store/uptime.ts";
+import { anUptimeBucket, aRecordingState } from "../support/fixtures.ts";
 
 const HOUR = 3_600_000;
 const at = (text: string) => Date.parse(`2026-11-${text}Z`);
@@ -51,25 +52,20 @@ function incident(alertname: string, from: number, to: number, recordingId?: str
 function history(): UptimeHistory {
   const first = at("18T00:00:00");
   return {
-    buckets: Array.from({ length: 48 }, (_, i) => ({
-      startAt: first + i * HOUR,
-      withinSchedule: true,
-      segmentsExpected: 60,
-      segmentsReceived: 60,
-      avgUptimeOnSegment: 1,
-      pcSegmentsReceived: 1,
-      overallUptime: 1,
-    })),
+    buckets: Array.from({ length: 48 }, (_, i) =>
+      anUptimeBucket(first + i * HOUR, 1, {
+        segmentsReceived: 60,
+        avgUptimeOnSegment: 1,
+        pcSegmentsReceived: 1,
+      }),
+    ),
     days: { "2026-11-16": { ratio: 0.5, segmentsExpected: 1440 } },
     finishedDay: "2026-11-19",
   };
 }
 
 function state(id: string, readAt: number): RecordingState {
-  return {
-    ...{ id, readAt, locationId: `place-${id}`, status: "online", since: 0, presentAt: readAt },
-    ...{ lastSeenAt: readAt, onlineSeenAt: readAt, averageQuality: 1, alerts: undefined },
-  };
+  return aRecordingState(id, { readAt, locationId: `place-${id}`, since: 0 });
 }
 
 function depsOf({ shards = [{ a: NOW }], ended = [], coverage = ALWAYS, completeSince = 0 }: World) {

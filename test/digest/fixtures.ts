@@ -1,6 +1,7 @@
 import type { DigestInput, DigestRecording, Incident } from "../../src/digest/digest.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import type { Recording, UptimeBucket } from "../../src/health/recording.ts";
+import { anUptimeBucket, aRecording } from "../support/fixtures.ts";
 
 export const HOUR = 3_600_000;
 export const MINUTE = 60_000;
@@ -19,16 +20,12 @@ export function subject(
   { locationName = "Leeds Briggate", status, since, ...recording }: Partial<Recording & DigestRecording> = {},
 ): DigestRecording {
   return {
-    recording: {
-      id,
-      name: `Camera ${id}`,
+    recording: aRecording(id, {
       organisation: "acme",
       cameraServer: "server-1",
       locationId: locationName.toLowerCase().replaceAll(" ", "-"),
-      useUploadingSchedule: false,
-      timezone: "Europe/London",
       ...recording,
-    },
+    }),
     locationName,
     status: status ?? "online",
     since: since ?? at("2026-11-01T00:00:00Z"),
@@ -44,16 +41,12 @@ export function hours(
   return ratios.map((overallUptime, i): UptimeBucket => {
     const startAt = from + i * HOUR;
     const segmentsReceived = overallUptime === undefined ? undefined : Math.round(60 * overallUptime);
-    return {
-      startAt,
-      withinSchedule: true,
-      segmentsExpected: 60,
+    return anUptimeBucket(startAt, overallUptime, {
       segmentsReceived,
       avgUptimeOnSegment: overallUptime === undefined ? undefined : 1,
       pcSegmentsReceived: overallUptime,
-      overallUptime,
       ...over,
-    };
+    });
   });
 }
 

@@ -1,9 +1,11 @@
 /** A week as a digest might tell it, for pictures and for what only a whole one can show. */
+
 import { createDigester } from "../../src/digest/compute/compute.ts";
 import { withEntries } from "../../src/digest/compute/untrusted.ts";
 import type { Digest, DigestRecording, Incident } from "../../src/digest/digest.ts";
 import { digestPeriod, type PeriodName } from "../../src/digest/period.ts";
 import type { UptimeBucket } from "../../src/health/recording.ts";
+import { anUptimeBucket } from "../support/fixtures.ts";
 import { dark, HOUR, MINUTE, offline, subject } from "./fixtures.ts";
 
 const DAY = 24 * HOUR;
@@ -59,15 +61,7 @@ function days(recordingId: string, now: number): UptimeBucket[] {
       Math.max(0, Math.min(endsAt, from + DAY) - Math.max(startsAt, from)),
     );
     const ratio = 0.999 - lost.reduce((sum, ms) => sum + ms, 0) / DAY;
-    return {
-      startAt: from,
-      withinSchedule: true,
-      segmentsExpected: 1440,
-      segmentsReceived: undefined,
-      avgUptimeOnSegment: undefined,
-      pcSegmentsReceived: undefined,
-      overallUptime: Math.max(0, ratio),
-    };
+    return anUptimeBucket(from, Math.max(0, ratio), { segmentsExpected: 1440 });
   });
 }
 

@@ -10,6 +10,7 @@ import {
   scheduleState,
 } from "../../src/health/schedule.ts";
 import { createLocalHours } from "../../src/lib/local-hours.ts";
+import { anUptimeBucket } from "../support/fixtures.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -21,15 +22,7 @@ const inZone = (zone: string) => (at: number) => hours.at(at, zone);
 const utc = inZone("UTC");
 
 function bucket(startAt: number, withinSchedule: boolean): UptimeBucket {
-  return {
-    startAt,
-    withinSchedule,
-    segmentsExpected: undefined,
-    segmentsReceived: undefined,
-    avgUptimeOnSegment: undefined,
-    pcSegmentsReceived: undefined,
-    overallUptime: undefined,
-  };
+  return anUptimeBucket(startAt, undefined, { withinSchedule, segmentsExpected: undefined });
 }
 
 /** Hourly buckets as a recording with these opening hours would have them. */

@@ -56,18 +56,7 @@ export function reading(recordingId: string, row: Row): Reading {
   return typeof row === "string" ? { ...base, status: row } : { ...base, ...row };
 }
 
-export function recording(id: string, more: Partial<Recording> = {}): Recording {
-  return {
-    id,
-    name: `Camera ${id}`,
-    organisation: "org1",
-    cameraServer: "cs1",
-    locationId: "L1",
-    useUploadingSchedule: false,
-    timezone: "Europe/London",
-    ...more,
-  };
-}
+export { aRecording as recording } from "../support/fixtures.ts";
 
 /** Freezes everything in it, maps' values too. A map itself cannot be frozen: it is compared instead. */
 export function deepFreeze<Value>(value: Value): Value {

@@ -1,26 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { UptimeBucket } from "../../src/health/recording.ts";
 import { dayRatio, mergeBuckets, uptimeRetentionMs, windowUptime } from "../../src/health/uptime.ts";
+import { anUptimeBucket } from "../support/fixtures.ts";
 import { HOUR, MINUTE, offlineRule, START, uptimeRule } from "./shard-history.ts";
 
 const DAY = 24 * HOUR;
 
-function bucket(
-  startAt: number,
-  overallUptime: number | undefined,
-  more: Partial<UptimeBucket> = {},
-): UptimeBucket {
-  return {
-    startAt,
-    withinSchedule: true,
-    segmentsExpected: 60,
-    segmentsReceived: undefined,
-    avgUptimeOnSegment: undefined,
-    pcSegmentsReceived: undefined,
-    overallUptime,
-    ...more,
-  };
-}
+const bucket = anUptimeBucket;
 
 /** Hourly buckets, the first at START. */
 const hourly = (...ratios: (number | undefined)[]) =>

@@ -1,4 +1,5 @@
 /** A server on a free port of this machine, with what a test wants to differ; closed when the test is over. */
+
 import { onTestFinished } from "vitest";
 import type { Route } from "../../src/alerting/route.ts";
 import type { Alert } from "../../src/health/alert.ts";
@@ -6,6 +7,7 @@ import type { HttpDeps, ShownConfig } from "../../src/http/deps.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { fleetOf, NOW } from "../metrics/fleets.ts";
+import { anAlert } from "../support/fixtures.ts";
 
 export const rootRoute: Route = {
   key: "{}",
@@ -26,19 +28,14 @@ export function shownConfig(differing: Partial<ShownConfig> = {}): ShownConfig {
 }
 
 export function firingAlert(alertname: string, labels: Record<string, string> = {}): Alert {
-  return {
-    id: `${alertname}/recording/rec-1@${NOW - 60_000}`,
-    key: `${alertname}/recording/rec-1`,
-    ruleId: alertname,
+  return anAlert({
     subject: { kind: "recording", id: "rec-1" },
     labels: { alertname, ...labels },
     annotations: { summary: "It is dark." },
-    state: "firing",
     startsAt: NOW - 180_000,
     firedAt: NOW - 60_000,
     updatedAt: NOW - 30_000,
-    facts: { timezone: "UTC" },
-  };
+  });
 }
 
 export interface Served {

@@ -1,40 +1,22 @@
 /** Fleets for tests: small ones said in a line, large ones by the number. */
+
 import type { Location, Recording } from "../../src/health/recording.ts";
 import type { AlertState, FleetSnapshot, RecordingState, ShardState } from "../../src/health/shard-state.ts";
+import { anAlertState, aRecording, aRecordingState } from "../support/fixtures.ts";
 
 export const NOW = Date.parse("2026-01-31T12:00:00.000Z");
 export const INTERVAL = 30_000;
 
 /** A recording seen online just now, with what differs. */
 export function recordingState(id: string, differing: Partial<RecordingState> = {}): RecordingState {
-  return {
-    id,
-    locationId: "loc-1",
-    status: "online",
-    readAt: NOW - 10_000,
-    since: NOW - 3_600_000,
-    lastSeenAt: NOW - 12_500,
-    onlineSeenAt: NOW - 12_500,
-    averageQuality: 0.92,
-    presentAt: NOW - 10_000,
-    history: undefined,
-    alerts: undefined,
-    ...differing,
-  };
+  const [readAt, lastSeenAt] = [NOW - 10_000, NOW - 12_500];
+  const seen = { readAt, lastSeenAt, onlineSeenAt: lastSeenAt, presentAt: readAt, averageQuality: 0.92 };
+  return aRecordingState(id, { ...seen, locationId: "loc-1", since: NOW - 3_600_000, ...differing });
 }
 
 export function alertState(alertname: string, differing: Partial<AlertState> = {}): AlertState {
-  return {
-    state: "firing",
-    startsAt: NOW - 600_000,
-    elapsedMs: 0,
-    evidenceAt: NOW,
-    firedAt: NOW - 480_000,
-    labels: { alertname, severity: "critical" },
-    annotations: {},
-    facts: { timezone: "UTC" },
-    ...differing,
-  };
+  const times = { startsAt: NOW - 600_000, evidenceAt: NOW, firedAt: NOW - 480_000 };
+  return anAlertState({ ...times, labels: { alertname, severity: "critical" }, ...differing });
 }
 
 export interface FleetParts {
@@ -71,15 +53,13 @@ export function fleetOf(parts: FleetParts): FleetSnapshot {
 }
 
 function recording(id: string, name: string): Recording {
-  return {
-    id,
+  return aRecording(id, {
     name,
+    locationId: "loc-1",
     organisation: "org",
     cameraServer: "cs",
-    locationId: "loc-1",
-    useUploadingSchedule: false,
     timezone: "UTC",
-  };
+  });
 }
 
 /** `size` recordings over 100 shards, `perLocation` a location, each with a name and an uptime. */

@@ -2,6 +2,7 @@
 
 import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
 import type { ProblemKind } from "../../src/health/problem-kinds.ts";
+import { anAlert } from "../support/fixtures.ts";
 
 /** Fri 20 Nov 2026 14:17 in London. */
 export const NOW = Date.UTC(2026, 10, 20, 14, 17);
@@ -29,18 +30,9 @@ function factsOf(alertname = "", { subject, facts }: Partial<NotifiedAlert>): No
 export function alertOf(name: string, changes: Partial<NotifiedAlert> = {}): NotifiedAlert {
   const id = changes.subject?.id ?? Buffer.from(name).toString("hex").padEnd(24, "0").slice(0, 24);
   const alertname = changes.labels?.alertname ?? "RecordingOffline";
-  const key = `${alertname}/recording/${id}`;
-  const startsAt = changes.startsAt ?? NOW - 12 * MINUTE;
+  const { subject = { kind: "recording", id }, startsAt = NOW - 12 * MINUTE } = changes;
   return {
-    id: `${key}@${startsAt}`,
-    key,
-    ruleId: alertname,
-    subject: { kind: "recording", id },
-    annotations: {},
-    state: "firing",
-    startsAt,
-    firedAt: startsAt,
-    updatedAt: NOW,
+    ...anAlert({ key: `${alertname}/recording/${id}`, ruleId: alertname, subject, startsAt, updatedAt: NOW }),
     fingerprint: "0123456789abcdef",
     isNew: true,
     ...changes,

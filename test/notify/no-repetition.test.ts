@@ -9,37 +9,19 @@ import type { Inventory } from "../../src/health/shard-state.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { messageOf } from "../../src/notify/message.ts";
 import { renderSlack } from "../../src/notify/slack/render.ts";
+import { aRecording, aRecordingState } from "../support/fixtures.ts";
 import { limitsBroken, type SlackBody } from "../support/slack-sink.ts";
 import { alertOf, NOW, notificationOf, otherAlert } from "./fixtures.ts";
 
 const labels = { recording: "Till 3", location: "Leeds", location_id: "leeds" };
 const inventory: Inventory = {
-  recording: (id) => ({
-    id,
-    name: "Till 3",
-    locationId: "leeds",
-    organisation: "",
-    cameraServer: "",
-    timezone: "Europe/London",
-    useUploadingSchedule: false,
-  }),
+  recording: (id) => aRecording(id, { name: "Till 3", locationId: "leeds", cameraServer: "" }),
   location: (id) => ({ id, name: "Leeds", timezone: "Europe/London" }),
 };
 /** With a quality and an uptime of 40 %. */
 const poorly = recordingEvaluator(
   {
-    state: {
-      id: "t3",
-      locationId: "leeds",
-      status: "online",
-      readAt: NOW,
-      since: NOW,
-      lastSeenAt: NOW,
-      onlineSeenAt: NOW,
-      averageQuality: 0.4,
-      presentAt: NOW,
-      alerts: undefined,
-    },
+    state: aRecordingState("t3", { locationId: "leeds", readAt: NOW, averageQuality: 0.4 }),
     read: true,
     missing: false,
   },

@@ -3,6 +3,7 @@ import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createInventoryJob, planLocations } from "../../src/poll/inventory.ts";
 import { HOUR, MINUTE, T0, useRoom } from "../store/fixtures.ts";
+import { aRecording } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const DAY = 24 * HOUR;
@@ -125,15 +126,7 @@ describeWithRedis("the inventory job", () => {
         async uptimes({ recids }) {
           await names(recids);
           const results = recids.map((id) => ({
-            recording: {
-              id,
-              name: `Camera ${id}`,
-              organisation: "",
-              cameraServer: "",
-              locationId: "loc-1",
-              useUploadingSchedule: false,
-              timezone: "UTC",
-            },
+            recording: aRecording(id, { locationId: "loc-1", timezone: "UTC" }),
             buckets: [],
           }));
           return { results };

@@ -6,6 +6,7 @@ import { silentLogger } from "../../src/lib/log.ts";
 import { createRefreshUptime } from "../../src/poll/uptime.ts";
 import { ServiceError } from "../../src/service/errors.ts";
 import { HOUR, useRoom } from "../store/fixtures.ts";
+import { anUptimeBucket, aRecording } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const DAY = 24 * HOUR;
@@ -13,15 +14,8 @@ const DAY = 24 * HOUR;
 const NOW = Date.UTC(2026, 10, 20, 14, 5);
 const hours = createLocalHours();
 
-const recording = (id: string, useUploadingSchedule: boolean): Recording => ({
-  id,
-  name: id,
-  organisation: "org",
-  cameraServer: "cs",
-  locationId: "north",
-  useUploadingSchedule,
-  timezone: "Europe/London",
-});
+const recording = (id: string, useUploadingSchedule: boolean): Recording =>
+  aRecording(id, { locationId: "north", useUploadingSchedule });
 
 /** Open from 08:00 to 20:00 where there is a schedule. */
 function bucketsOf({ useUploadingSchedule, timezone }: Recording, from: number, to: number): UptimeBucket[] {
@@ -29,15 +23,7 @@ function bucketsOf({ useUploadingSchedule, timezone }: Recording, from: number, 
   for (let startAt = from; startAt <= to; startAt += HOUR) {
     const hour = hours.at(startAt, timezone).ofWeek % 24;
     const withinSchedule = !useUploadingSchedule || (hour >= 8 && hour < 20);
-    all.push({
-      startAt,
-      withinSchedule,
-      segmentsExpected: 1,
-      segmentsReceived: 1,
-      avgUptimeOnSegment: 1,
-      pcSegmentsReceived: 1,
-      overallUptime: 1,
-    });
+    all.push(anUptimeBucket(startAt, 1, { withinSchedule, segmentsExpected: 1, segmentsReceived: 1 }));
   }
   return all;
 }

@@ -3,6 +3,7 @@ import type { RecordingUptime } from "../../src/health/recording.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createRecallUptime } from "../../src/poll/recall-uptime.ts";
 import { ServiceError } from "../../src/service/errors.ts";
+import { anUptimeBucket, aRecording } from "../support/fixtures.ts";
 
 const NOW = Date.parse("2026-01-31T23:30:00Z");
 const HOUR = 3_600_000;
@@ -27,24 +28,10 @@ function stage(answer: (id: string) => Promise<RecordingUptime>) {
 }
 
 function uptimeOf(id: string): RecordingUptime {
-  const recording = {
-    id,
-    name: id,
-    organisation: "",
-    cameraServer: "",
-    locationId: "",
-    useUploadingSchedule: false,
-    timezone: "UTC",
+  return {
+    recording: aRecording(id, { timezone: "UTC" }),
+    buckets: [anUptimeBucket(NOW, 1, { segmentsExpected: 1 })],
   };
-  const bucket = {
-    withinSchedule: true,
-    segmentsExpected: 1,
-    segmentsReceived: 1,
-    avgUptimeOnSegment: 1,
-    pcSegmentsReceived: 1,
-    overallUptime: 1,
-  };
-  return { recording, buckets: [{ ...bucket, startAt: NOW }] };
 }
 
 describe("a recording's last month", () => {

@@ -8,6 +8,7 @@ import { createSweep } from "../../src/poll/sweep.ts";
 import { offlineRule } from "../health/shard-history.ts";
 import { rootRoute } from "../http/serve.ts";
 import { HOUR, integration, SECOND, T0, useRoom } from "../store/fixtures.ts";
+import { aRecording } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const STEP = 30 * SECOND;
@@ -24,15 +25,7 @@ const row = (recordingId: string, status: Reading["status"], locationId = "north
 });
 const rows = (...readings: Reading[]): StatusSnapshot => ({ readings, unreadable: [], complete: true });
 
-const named = (id: string) => ({
-  id,
-  name: id,
-  organisation: "",
-  cameraServer: "",
-  locationId: "north",
-  useUploadingSchedule: false,
-  timezone: "UTC",
-});
+const named = (id: string) => aRecording(id, { name: id, locationId: "north", timezone: "UTC" });
 
 describeWithRedis("a sweep", () => {
   const room = useRoom();

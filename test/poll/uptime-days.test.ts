@@ -1,28 +1,15 @@
 import { expect, it } from "vitest";
 import { createDailyBuckets } from "../../src/digest/daily-buckets.ts";
-import type { UptimeBucket } from "../../src/health/recording.ts";
 import { dayOf } from "../../src/lib/days.ts";
 import { advance, calendarOf, firstDay } from "../../src/poll/uptime.ts";
 import type { UptimeHistory } from "../../src/store/uptime.ts";
+import { anUptimeBucket } from "../support/fixtures.ts";
 
 const HOUR = 3_600_000;
 const RETAIN = 72 * HOUR;
 const LONDON = "Europe/London";
 
-const bucket = (
-  startAt: number,
-  overallUptime: number | undefined,
-  more: Partial<UptimeBucket> = {},
-): UptimeBucket => ({
-  startAt,
-  withinSchedule: true,
-  segmentsExpected: 60,
-  segmentsReceived: undefined,
-  avgUptimeOnSegment: undefined,
-  pcSegmentsReceived: undefined,
-  overallUptime,
-  ...more,
-});
+const bucket = anUptimeBucket;
 
 const hours = (from: number, count: number, ratio = 1) =>
   Array.from({ length: count }, (_, i) => bucket(from + i * HOUR, ratio));

@@ -1,4 +1,5 @@
 /** A store over a real Redis, under a prefix of its own for each test. */
+
 import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach } from "vitest";
@@ -9,6 +10,7 @@ import type { Instant } from "../../src/lib/clock.ts";
 import type { Claimed } from "../../src/store/groups.ts";
 import type { AlertChange } from "../../src/store/shards.ts";
 import { createStore, type Store } from "../../src/store/store.ts";
+import { anAlert, resolvedAlert as over } from "../support/fixtures.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 
 export const SECOND = 1_000;
@@ -74,24 +76,14 @@ export async function remembers({ redis, store }: Pick<Room, "redis" | "store">)
 
 /** A firing episode of `name` that began at `firedAt`. */
 export function firing(name: string, firedAt: Instant = T0, labels: Record<string, string> = {}): Alert {
-  return {
-    id: `${name}@${firedAt}`,
+  const all = { alertname: "RecordingOffline", recording_id: name, ...labels };
+  return anAlert({
     key: name,
     ruleId: "RecordingOffline",
-    subject: { kind: "recording", id: name },
-    labels: { alertname: "RecordingOffline", recording_id: name, ...labels },
-    annotations: {},
-    state: "firing",
+    labels: all,
     startsAt: firedAt,
-    firedAt,
-    updatedAt: firedAt,
-    facts: { timezone: "UTC" },
-  };
-}
-
-/** The same episode, over. */
-export function over(alert: Alert, endsAt: Instant): Alert {
-  return { ...alert, state: "resolved", updatedAt: endsAt, endsAt, endReason: "recovered" };
+    subject: { kind: "recording", id: name },
+  });
 }
 
 export function integration(id: string, more: Partial<Integration> = {}): Integration {
@@ -110,6 +102,8 @@ export function to(integration: string, group = "g", more: Partial<Destination> 
     ...more,
   };
 }
+
+export { over };
 
 export const fires = (alert: Alert, ...places: Destination[]): AlertChange => ({
   kind: "firing",

@@ -1,17 +1,10 @@
 import { expect, it } from "vitest";
 import type { Recording } from "../../src/health/recording.ts";
+import { aRecording } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { useRoom } from "./fixtures.ts";
 
-const recording = (id: string, name = id): Recording => ({
-  id,
-  name,
-  organisation: "org",
-  cameraServer: "server",
-  locationId: "loc",
-  useUploadingSchedule: false,
-  timezone: "Europe/London",
-});
+const recording = (id: string, name = id): Recording => aRecording(id, { name, locationId: "loc" });
 const location = (id: string, name?: string) => ({ id, name, timezone: undefined });
 
 describeWithRedis("names", () => {

@@ -1,22 +1,18 @@
 import { expect, test } from "vitest";
 import type { RecordingState } from "../../src/health/shard-state.ts";
 import { decodeShard, encodeShard } from "../../src/store/shard-document.ts";
+import { anAlertState, aRecordingState } from "../support/fixtures.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 14, 17);
-const recording = (more: Partial<RecordingState> = {}): RecordingState => ({
-  id: "a",
-  locationId: "L1",
-  status: "online",
-  readAt: NOW,
-  since: NOW - 1,
-  lastSeenAt: NOW - 2,
-  onlineSeenAt: NOW - 2,
-  averageQuality: 0.9,
-  presentAt: NOW,
-  history: undefined,
-  alerts: undefined,
-  ...more,
-});
+const recording = (more: Partial<RecordingState> = {}): RecordingState =>
+  aRecordingState("a", {
+    readAt: NOW,
+    averageQuality: 0.9,
+    since: NOW - 1,
+    lastSeenAt: NOW - 2,
+    onlineSeenAt: NOW - 2,
+    ...more,
+  });
 const document = (one: RecordingState) =>
   encodeShard({ sweptAt: NOW, recordings: new Map([[one.id, one]]), locations: new Map() });
 
@@ -34,16 +30,7 @@ test.each([
   [
     "beside alerts",
     {
-      RecordingFlapping: {
-        state: "firing",
-        startsAt: NOW,
-        elapsedMs: 0,
-        evidenceAt: NOW,
-        firedAt: NOW,
-        labels: {},
-        annotations: {},
-        facts: { timezone: "UTC" },
-      },
+      RecordingFlapping: anAlertState({ startsAt: NOW, evidenceAt: NOW, firedAt: NOW }),
     },
   ],
 ] as const)("a recording's last states are stored and read again, %s", (_, alerts) => {

@@ -4,22 +4,21 @@ import { createMatcher } from "../../src/alerting/matcher.ts";
 import { SILENCE_KEPT_MS, type Silence } from "../../src/alerting/silence.ts";
 import { keysUnder } from "../../src/store/keys.ts";
 import { createSilenceStore } from "../../src/store/silences.ts";
+import { aSilence } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { HOUR, useRoom } from "./fixtures.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 14, 5);
 
-const silence = (changes: Partial<Silence> = {}): Silence => ({
-  id: randomUUID(),
-  matchers: [createMatcher("location_id", "=", "north")],
-  startsAt: NOW,
-  endsAt: NOW + HOUR,
-  updatedAt: NOW,
-  createdBy: "dana",
-  comment: "",
-  annotations: {},
-  ...changes,
-});
+const silence = (changes: Partial<Silence> = {}): Silence =>
+  aSilence({
+    id: randomUUID(),
+    matchers: [createMatcher("location_id", "=", "north")],
+    startsAt: NOW,
+    endsAt: NOW + HOUR,
+    updatedAt: NOW,
+    ...changes,
+  });
 
 describeWithRedis("the silences that are remembered", () => {
   const room = useRoom();

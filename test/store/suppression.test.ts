@@ -1,9 +1,11 @@
 /** What is held is looked at again when its holder is gone, whatever happens between a decision and its record. */
+
 import { expect, it } from "vitest";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
 import type { SuppressedState } from "../../src/alerting/needs-update.ts";
 import { endSilence, SILENCE_KEPT_MS, type Silence } from "../../src/alerting/silence.ts";
 import type { Claimed } from "../../src/store/groups.ts";
+import { aSilence } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
   ends,
@@ -33,17 +35,15 @@ const suppressedState = (more: Partial<SuppressedState> = {}): SuppressedState =
   ...more,
 });
 
-const silence = (more: Partial<Silence> = {}): Silence => ({
-  id: "5bd3a7a0-0000-4000-8000-000000000000",
-  matchers: parseMatchers('location="Leeds", severity=~"c.*"'),
-  startsAt: T0,
-  endsAt: T0 + HOUR,
-  updatedAt: T0,
-  createdBy: "dana",
-  comment: "rewiring",
-  annotations: {},
-  ...more,
-});
+const silence = (more: Partial<Silence> = {}): Silence =>
+  aSilence({
+    id: "5bd3a7a0-0000-4000-8000-000000000000",
+    matchers: parseMatchers('location="Leeds", severity=~"c.*"'),
+    startsAt: T0,
+    endsAt: T0 + HOUR,
+    updatedAt: T0,
+    ...more,
+  });
 const bySilence = suppressedState({
   by: [{ reason: "silenced", by: silence().id, until: silence().endsAt }],
 });

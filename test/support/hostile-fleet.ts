@@ -18,6 +18,7 @@ import { parseStatusRows } from "../../src/service/status-rows.ts";
 import { createUptimeReader } from "../../src/service/uptime-rows.ts";
 import { createWallClock } from "../../src/service/zoned-time.ts";
 import { NOW } from "../metrics/fleets.ts";
+import { anAlert } from "./fixtures.ts";
 import { POISONS } from "./hostile-names.ts";
 import { type Dice as AnyDice, diceOf, mutateJson } from "./mutate.ts";
 
@@ -203,7 +204,7 @@ export function hostileFleet(seed: number, texts: readonly string[] = POISONS): 
     locations,
     lines,
     uptimes: results,
-    firing: [...firing.values(), blind(dice), ...sentAlerts(dice)].map(notified),
+    firing: [...firing.values(), unreachable(dice), ...sentAlerts(dice)].map(notified),
     ended: ended.map(notified),
     snapshot: {
       now: NOW,
@@ -256,19 +257,14 @@ function told({ subject, ruleId, updatedAt: at, id }: Alert, dice: Dice): LogLin
   ];
 }
 
-/** Its cause is an error's message: of ours, but who knows what a library puts into one. */
-function blind(dice: Dice): Alert {
-  return {
-    id: `ServiceUnreachable/service/analytics@${NOW}`,
-    key: "ServiceUnreachable/service/analytics",
-    ruleId: "ServiceUnreachable",
+/** Its detail is an error message, which may quote any text of a library. */
+function unreachable(dice: Dice): Alert {
+  return anAlert({
     subject: { kind: "service", id: "analytics" },
     labels: { alertname: "ServiceUnreachable", severity: "critical" },
     annotations: { summary: "It cannot be reached", description: dice.pick(dice.texts) },
-    state: "firing",
     startsAt: NOW - 60_000,
     firedAt: NOW,
-    updatedAt: NOW,
     facts: { timezone: "UTC", problem: "service_unreachable", detail: dice.pick(dice.texts) },
-  };
+  });
 }

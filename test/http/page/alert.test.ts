@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { fingerprint } from "../../../src/alerting/fingerprint.ts";
 import type { Alert } from "../../../src/health/alert.ts";
 import { NOW } from "../../metrics/fleets.ts";
+import { aSilence } from "../../support/fixtures.ts";
 import { serve } from "../serve.ts";
 import { active, alertOf, smallFleet, unreachable } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
@@ -68,16 +69,7 @@ describe("GET /alerts/{fingerprint}", () => {
     const dark = alertOf("RecordingOffline", {
       facts: { timezone: "UTC", problem: "offline", paused: true },
     });
-    const silence = {
-      id: "s1",
-      matchers: [],
-      startsAt: NOW,
-      endsAt: NOW + 60 * MINUTE,
-      updatedAt: NOW,
-      createdBy: "dana",
-      comment: "rewiring",
-      annotations: {},
-    };
+    const silence = aSilence({ startsAt: NOW, endsAt: NOW + 60 * MINUTE });
     const suppressed = {
       alert: dark,
       receivers: ["ops"],

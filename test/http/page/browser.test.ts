@@ -7,6 +7,7 @@ import type { HttpDeps } from "../../../src/http/deps.ts";
 import { largeFleet } from "../../metrics/fleets.ts";
 import { chromiumPath, noChromium, openPage, startBrowser } from "../../support/browser.ts";
 import { FAINT } from "../../support/faint.ts";
+import { aSilence } from "../../support/fixtures.ts";
 import { serve } from "../serve.ts";
 import { active, alertOf, keptUptime, smallFleet, unreachable } from "./fleet.ts";
 import { signedIn } from "./visitor.ts";
@@ -73,16 +74,13 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
       },
     ],
     silences: async () => [
-      {
-        id: "s1",
+      aSilence({
         matchers: [createMatcher(long, "=~", long)],
         startsAt: smallFleet.now,
         endsAt: smallFleet.now + 60_000,
-        updatedAt: smallFleet.now,
         createdBy: long,
         comment: long,
-        annotations: {},
-      },
+      }),
     ],
   };
 

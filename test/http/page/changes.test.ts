@@ -3,6 +3,7 @@ import { fingerprint } from "../../../src/alerting/fingerprint.ts";
 import { createMatcher, formatMatcher } from "../../../src/alerting/matcher.ts";
 import type { Silence, WantedSilence } from "../../../src/alerting/silence.ts";
 import { largeFleet, NOW } from "../../metrics/fleets.ts";
+import { aSilence } from "../../support/fixtures.ts";
 import { serve } from "../serve.ts";
 import { active, alertOf, smallFleet } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
@@ -223,16 +224,15 @@ describe("a silence", () => {
 });
 
 describe("GET /?show=silences", () => {
-  const silence = (id: string, from: number, to: number): Silence => ({
-    id,
-    matchers: [createMatcher("location_id", "=", "leeds")],
-    startsAt: NOW + from * HOUR,
-    endsAt: NOW + to * HOUR,
-    updatedAt: NOW - 2 * HOUR,
-    createdBy: "dana",
-    comment: `why ${id}`,
-    annotations: {},
-  });
+  const silence = (id: string, from: number, to: number): Silence =>
+    aSilence({
+      id,
+      matchers: [createMatcher("location_id", "=", "leeds")],
+      startsAt: NOW + from * HOUR,
+      endsAt: NOW + to * HOUR,
+      updatedAt: NOW - 2 * HOUR,
+      comment: `why ${id}`,
+    });
   const silences = async () => [silence("over", -3, -1), silence("later", 1, 2), silence("now", -1, 1)];
   const alerts = async () => [{ alert: dark, receivers: ["ops"], silencedBy: ["now"] }];
 

@@ -1,18 +1,21 @@
 /** A small fleet with some trouble, and its alerts. */
+
 import type { Alert } from "../../../src/health/alert.ts";
 import { noteQuality, type QualityHistory } from "../../../src/health/quality.ts";
 import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
 import type { ActiveAlert, UptimeKept } from "../../../src/http/deps.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
+import { anAlert, anUptimeBucket } from "../../support/fixtures.ts";
 
 const MINUTE = 60_000;
 
 /** An alert that fires at a recording of Leeds, unless it differs. */
 export function alertOf(alertname: string, differing: Partial<Alert> = {}): Alert {
   const { id = "till-3" } = differing.subject ?? {};
-  return {
-    id: `${alertname}/${id}@${NOW - 10 * MINUTE}`,
-    key: `${alertname}/${id}`,
+  const key = `${alertname}/${id}`;
+  return anAlert({
+    key,
+    id: `${key}@${NOW - 10 * MINUTE}`,
     ruleId: alertname,
     subject: { kind: "recording", id },
     labels: {
@@ -24,13 +27,12 @@ export function alertOf(alertname: string, differing: Partial<Alert> = {}): Aler
       location: "Leeds Briggate",
     },
     annotations: { summary: "Till 3 at Leeds Briggate is offline", description: "Camera server cs-1." },
-    state: "firing",
     startsAt: NOW - 12 * MINUTE,
     firedAt: NOW - 10 * MINUTE,
     updatedAt: NOW,
     facts: { timezone: "Europe/London", problem: "offline" },
     ...differing,
-  };
+  });
 }
 
 /** The service is out of reach: lenswatch is blind. */
@@ -97,15 +99,11 @@ export const smallFleet: FleetSnapshot = fleetOf({
 /** Uptime of some days and hours, good and bad, and a quality that falls. */
 export function keptUptime(): UptimeKept {
   const hours = Array.from({ length: 60 }, (_, i) => 62 - i);
-  const buckets = hours.map((hoursAgo) => ({
-    startAt: NOW - hoursAgo * 60 * MINUTE,
-    withinSchedule: hoursAgo % 24 > 4,
-    segmentsExpected: 60,
-    segmentsReceived: undefined,
-    avgUptimeOnSegment: undefined,
-    pcSegmentsReceived: undefined,
-    overallUptime: hoursAgo % 7 === 0 ? undefined : (hoursAgo % 11) / 10,
-  }));
+  const buckets = hours.map((hoursAgo) =>
+    anUptimeBucket(NOW - hoursAgo * 60 * MINUTE, hoursAgo % 7 === 0 ? undefined : (hoursAgo % 11) / 10, {
+      withinSchedule: hoursAgo % 24 > 4,
+    }),
+  );
   const quality = hours.reduce<QualityHistory | undefined>(
     (history, hoursAgo) => noteQuality(history, hoursAgo / 62, NOW - hoursAgo * 60 * MINUTE),
     undefined,

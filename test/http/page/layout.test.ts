@@ -4,6 +4,7 @@ import { fingerprint } from "../../../src/alerting/fingerprint.ts";
 import { createMatcher } from "../../../src/alerting/matcher.ts";
 import { StoreError } from "../../../src/store/errors.ts";
 import { fleetOf, NOW, recordingState } from "../../metrics/fleets.ts";
+import { aSilence } from "../../support/fixtures.ts";
 import { serve } from "../serve.ts";
 import { active, alertOf, smallFleet } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
@@ -176,16 +177,15 @@ describe("hostile names", () => {
         detail: name,
       }));
     const silences = async () =>
-      evil.map((name, i) => ({
-        id: `s${i}`,
-        matchers: [createMatcher(name, "=", name)],
-        startsAt: 0,
-        endsAt: NOW + (i % 2 ? 1 : -1) * 60_000,
-        updatedAt: 0,
-        createdBy: name,
-        comment: name,
-        annotations: {},
-      }));
+      evil.map((name, i) =>
+        aSilence({
+          id: `s${i}`,
+          matchers: [createMatcher(name, "=", name)],
+          endsAt: NOW + (i % 2 ? 1 : -1) * 60_000,
+          createdBy: name,
+          comment: name,
+        }),
+      );
     const suppressed = alerts.map((alert, i) => ({
       alert,
       receivers: ["ops"],

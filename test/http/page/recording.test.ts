@@ -5,6 +5,7 @@ import type { UptimeBucket } from "../../../src/health/recording.ts";
 import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
 import type { Incident } from "../../../src/http/deps.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
+import { anUptimeBucket } from "../../support/fixtures.ts";
 import { serve } from "../serve.ts";
 import { active, alertOf, smallFleet, unreachable } from "./fleet.ts";
 import { elementOf, linksOf, shownText } from "./read-page.ts";
@@ -25,15 +26,7 @@ function incident(hoursAgo: number, differing: Partial<Incident> = {}): Incident
 }
 
 function bucket(hoursAgo: number, overallUptime: number | undefined, withinSchedule = true): UptimeBucket {
-  return {
-    startAt: NOW - hoursAgo * HOUR,
-    withinSchedule,
-    segmentsExpected: 60,
-    segmentsReceived: undefined,
-    avgUptimeOnSegment: undefined,
-    pcSegmentsReceived: undefined,
-    overallUptime,
-  };
+  return anUptimeBucket(NOW - hoursAgo * HOUR, overallUptime, { withinSchedule });
 }
 
 async function page(path: string, deps: Parameters<typeof serve>[0] = {}) {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { UptimeBucket } from "../../../src/health/recording.ts";
 import type { UptimeKept } from "../../../src/http/deps.ts";
 import { uptimeDays, uptimeOfAll, uptimeOver } from "../../../src/http/page/uptime-days.ts";
+import { anUptimeBucket } from "../../support/fixtures.ts";
 
 const HOUR = 3_600_000;
 const NOON = Date.parse("2026-01-31T12:00:00Z");
@@ -11,16 +12,7 @@ function hour(
   overallUptime: number | undefined,
   differing: Partial<UptimeBucket> = {},
 ): UptimeBucket {
-  return {
-    startAt: Date.parse(at),
-    withinSchedule: true,
-    segmentsExpected: 60,
-    segmentsReceived: undefined,
-    avgUptimeOnSegment: undefined,
-    pcSegmentsReceived: undefined,
-    overallUptime,
-    ...differing,
-  };
+  return anUptimeBucket(Date.parse(at), overallUptime, differing);
 }
 
 function kept(differing: Partial<UptimeKept>): UptimeKept {

@@ -7,6 +7,7 @@ import { readPageData } from "../../../src/http/page/page-data.ts";
 import { versionOf } from "../../../src/http/page/version.ts";
 import { runYielding } from "../../../src/lib/yield.ts";
 import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "../../metrics/fleets.ts";
+import { aSilence } from "../../support/fixtures.ts";
 import { alertOf, smallFleet } from "./fleet.ts";
 
 interface Given {
@@ -25,16 +26,12 @@ async function version({ fleet = smallFleet, alerts = [], silences = [] }: Given
 }
 
 const dark: ActiveAlert = { alert: alertOf("RecordingOffline"), receivers: ["ops"] };
-const silence: Silence = {
-  id: "s1",
+const silence = aSilence({
   matchers: [createMatcher("a", "=", "b")],
   startsAt: NOW - 1_000,
   endsAt: NOW + 1_000,
-  updatedAt: NOW,
-  createdBy: "dana",
   comment: "",
-  annotations: {},
-};
+});
 const one = (differing: Parameters<typeof recordingState>[1] = {}, fleet = {}) => ({
   fleet: { ...fleetOf({ recordings: [recordingState("a", differing), recordingState("b")] }), ...fleet },
 });
