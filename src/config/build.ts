@@ -7,80 +7,42 @@ import type { NamedInterval } from "../alerting/time-interval.ts";
 import type { Rule } from "../health/rule.ts";
 import { buildChannels } from "./channel-schema.ts";
 import { buildCondition } from "./condition-schema.ts";
-import type { InhibitRuleInput } from "./inhibit-schema.ts";
 import { type RouteInput, routeDefaults } from "./route-schema.ts";
 import type { RuleInput } from "./rule-schema.ts";
 import type { ConfigInput } from "./schema.ts";
 
+type Camel<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name;
+type CamelKeys<T> = { readonly [Name in keyof T as Camel<Name>]: T[Name] };
+
+/** `request_timeout` becomes `requestTimeout`; values stay as they are. */
+function camelKeys<T extends object>(value: T): CamelKeys<T> {
+  const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const entries = Object.entries(value).map(([name, one]) => [camel(name), one]);
+  return Object.fromEntries(entries) as CamelKeys<T>;
+}
+
 /** The HTTP server's address and tokens. */
-export function buildHttp(http: ConfigInput["http"]) {
-  return {
-    ...http.listen,
-    externalUrl: http.external_url,
-    adminToken: http.admin_token,
-    readToken: http.read_token,
-  };
+export function buildHttp({ listen, ...rest }: ConfigInput["http"]) {
+  return { ...listen, ...camelKeys(rest) };
 }
 
 /** The configuration of a validated file; `Config` is its type. */
 export function buildConfig(input: ConfigInput) {
-  const { smtp, heartbeat } = input;
+  const { request_timeout: requestTimeoutMs, ...service } = input.service;
   return {
-    service: buildService(input.service),
-    redis: buildRedis(input.redis),
+    service: { ...camelKeys(service), requestTimeoutMs },
+    /** At most one of `url`, `sentinels` and `cluster`; none: an embedded redis-server is started or adopted. */
+    redis: camelKeys(input.redis),
     watch: buildWatch(input.watch),
     rules: buildRules(input.rules),
     route: buildRoot(input),
-    receivers: input.receivers.map((receiver) => ({ name: receiver.name, ...buildChannels(receiver) })),
-    inhibitRules: input.inhibit_rules.map(buildInhibitRule),
-    smtp: smtp && {
-      host: smtp.host,
-      port: smtp.port,
-      from: smtp.from,
-      username: smtp.username,
-      password: smtp.password,
-      requireTls: smtp.require_tls,
-      tls: smtp.tls,
-    },
-    digests: input.digests.map(buildDigest),
+    receivers: input.receivers.map(({ name, ...written }) => ({ name, ...buildChannels(written) })),
+    inhibitRules: input.inhibit_rules.map((rule): InhibitRule => camelKeys(rule)),
+    smtp: input.smtp && camelKeys(input.smtp),
+    digests: input.digests.map((digest) => camelKeys(digest)),
     http: buildHttp(input.http),
-    /** A dead man's switch. */
-    heartbeat: heartbeat && { url: heartbeat.url, intervalMs: heartbeat.interval },
+    heartbeat: input.heartbeat && { url: input.heartbeat.url, intervalMs: input.heartbeat.interval },
     log: input.log,
-  };
-}
-
-function buildService(service: ConfigInput["service"]) {
-  return {
-    /** Without a trailing slash, as the next two. */
-    baseUrl: service.base_url,
-    wsUrl: service.ws_url,
-    authUrl: service.auth_url,
-    clientId: service.client_id,
-    clientSecret: service.client_secret,
-    audience: service.audience,
-    requestTimeoutMs: service.request_timeout,
-    uptimeIndexTimezone: service.uptime_index_timezone,
-    /** Undefined: the system's authorities and no client certificate. */
-    tls: service.tls,
-  };
-}
-
-/** At most one of `url`, `sentinels` and `cluster`; none: an embedded redis-server is started or adopted. */
-function buildRedis(redis: ConfigInput["redis"]) {
-  return {
-    url: redis.url,
-    sentinels: redis.sentinels,
-    /** The master's name at the Sentinels. */
-    name: redis.name,
-    cluster: redis.cluster,
-    /** For `sentinels` and `cluster`; a URL contains its own. */
-    username: redis.username,
-    password: redis.password,
-    sentinelPassword: redis.sentinel_password,
-    /** Undefined: no TLS unless the URL's scheme requires it. */
-    tls: redis.tls,
-    prefix: redis.prefix,
   };
 }
 
@@ -96,17 +58,6 @@ function buildWatch(watch: ConfigInput["watch"]) {
     locationsPerRequest: watch.locations_per_request,
     /** How long the decision log keeps an entry. */
     historyMs: watch.history,
-  };
-}
-
-function buildDigest(input: ConfigInput["digests"][number]) {
-  const { untrusted_below, unsubscribe_url, ...same } = input;
-  return {
-    ...same,
-    /** 0–1; below it, a location's visitor counts of that day are not reliable. */
-    untrustedBelow: untrusted_below,
-    /** https; `{recipient}` stands for the reader's address, percent-encoded. */
-    unsubscribeUrl: unsubscribe_url,
   };
 }
 
@@ -174,12 +125,4 @@ function inherit(
 /** Alertmanager's route id: `{}/{severity="warning"}/0`. */
 function childKey(parent: string, child: RouteInput, index: number): string {
   return `${parent}/{${child.matchers.map(formatMatcher).join(",")}}/${index}`;
-}
-
-function buildInhibitRule(input: InhibitRuleInput): InhibitRule {
-  return {
-    sourceMatchers: input.source_matchers,
-    targetMatchers: input.target_matchers,
-    equal: input.equal,
-  };
 }

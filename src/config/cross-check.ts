@@ -1,9 +1,9 @@
 /** Constraints between parts of the file. The tree may be invalid, so that these problems are reported with all others. */
 import { closestWord } from "../lib/suggest.ts";
 import { type ConfigDocument, isMapping, type Raw, type RawMap } from "./document.ts";
-import { type Finding, type Path, pathKey, quoted } from "./problem.ts";
+import { type Finding, offsetOf, type Path, pathKey, quoted } from "./problem.ts";
 
-type Document = Pick<ConfigDocument, "tree" | "variables" | "offsetOf" | "position">;
+type Document = Pick<ConfigDocument, "tree" | "positions" | "position">;
 type Located<T> = readonly [T, Path];
 
 export function crossCheck(document: Document): Finding[] {
@@ -53,7 +53,7 @@ function duplicates(document: Document, list: Raw | undefined, listName: string)
     const line = lines.get(name);
     if (line !== undefined)
       return [conflict(document, path, name, `a unique name; line ${line} has it already`)];
-    lines.set(name, document.position(document.offsetOf(path)).line);
+    lines.set(name, document.position(offsetOf(document, path)).line);
     return [];
   });
 }
@@ -65,7 +65,7 @@ function rootRoute(document: Document, tree: RawMap, receivers: readonly string[
     if (receivers.length < 2) return [];
     const expected = `a route that selects one of the ${receivers.length} receivers`;
     return [
-      { kind, path: ["route"], offset: document.offsetOf(["receivers"], true), found: "nothing", expected },
+      { kind, path: ["route"], offset: offsetOf(document, ["receivers"], true), found: "nothing", expected },
     ];
   }
   if (!isMapping(route)) return [];
@@ -105,8 +105,8 @@ function undefinedNames(
   });
 }
 
-function conflict({ variables }: Document, path: Path, text: string, expected: string): Finding {
-  return { kind: "conflict", path, found: quoted(text, variables.get(pathKey(path))), expected };
+function conflict({ positions }: Document, path: Path, text: string, expected: string): Finding {
+  return { kind: "conflict", path, found: quoted(text, positions.get(pathKey(path))?.variables), expected };
 }
 
 function mailWithoutServer(tree: RawMap): Finding[] {

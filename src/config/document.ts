@@ -3,7 +3,6 @@
  * decides what is a number or a duration, so that an id of digits or a name `on` stays a text. Aliases work, within bounds.
  */
 import {
-  type Document,
   isAlias,
   isMap,
   isScalar,
@@ -23,16 +22,22 @@ export interface RawMap {
   [key: string]: Raw;
 }
 
+/** Where a key and its value are in the text. */
+interface Position {
+  readonly keyOffset: number | undefined;
+  readonly offset: number;
+  /** A key without a value. */
+  readonly isNothing: boolean;
+  /** Environment variables the text was read from: then it is never shown. */
+  readonly variables: readonly string[];
+}
+
 export interface ConfigDocument {
   /** Mappings without the keys that have no value. */
   readonly tree: Raw;
+  /** By `pathKey`. */
+  readonly positions: Map<string, Position>;
   readonly findings: readonly Finding[];
-  /** Environment variables that texts were read from, by `pathKey`: such texts are never shown. */
-  readonly variables: ReadonlyMap<string, readonly string[]>;
-  /** Whether the file has a key at the path, with a value or without one. */
-  has(path: Path): "value" | "nothing" | undefined;
-  /** The offset of a value, or of its key; of the nearest parent's key where the path is not in the file. */
-  offsetOf(path: Path, atKey?: boolean): number;
   /** Line and column of an offset, from 1. */
   position(offset: number): { line: number; column: number };
 }
@@ -44,24 +49,18 @@ const MAX_DEPTH = 60;
 /** Parses the text; YAML errors are in `findings`. Never throws. */
 export function readDocument(text: string, env: Environment): ConfigDocument {
   const lineCounter = new LineCounter();
-  const isTooLarge = text.length > MAX_CHARACTERS;
-  const options = { schema: "failsafe", uniqueKeys: false, prettyErrors: false, logLevel: "error" } as const;
-  const document = parseDocument(isTooLarge ? "" : text, { ...options, lineCounter });
-  const errors = [...document.errors, ...document.warnings];
-  const { tree, findings, variables } =
-    isTooLarge || errors.length > 0
-      ? { tree: null, findings: isTooLarge ? [tooLarge] : syntaxFindings(errors), variables: new Map() }
-      : readTree(document.contents, env);
-  return {
-    tree,
-    findings,
-    variables,
-    ...lookups(document),
-    position(offset) {
-      const { line, col } = lineCounter.linePos(offset);
-      return { line: Math.max(1, line), column: Math.max(1, col) };
-    },
+  const position = (offset: number) => {
+    const { line, col } = lineCounter.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
   };
+  const positions = new Map<string, Position>();
+  if (text.length > MAX_CHARACTERS) return { tree: null, positions, findings: [tooLarge], position };
+  const options = { schema: "failsafe", uniqueKeys: false, prettyErrors: false, logLevel: "error" } as const;
+  const document = parseDocument(text, { ...options, lineCounter });
+  const errors = [...document.errors, ...document.warnings];
+  if (errors.length > 0) return { tree: null, positions, findings: syntaxFindings(errors), position };
+  const reader: Reader = { env, positions, findings: [], anchors: new Map(), nodes: 0 };
+  return { tree: read(reader, document.contents, []), positions, findings: reader.findings, position };
 }
 
 const tooLarge: Finding = {
@@ -71,64 +70,9 @@ const tooLarge: Finding = {
   expected: "a configuration",
 };
 
-function lookups(document: Document): Pick<ConfigDocument, "has" | "offsetOf"> {
-  return {
-    has(path) {
-      const at = find(document, path);
-      return at && (isNothing(at.node) ? "nothing" : "value");
-    },
-    offsetOf(path, atKey = false) {
-      const at = find(document, path) ?? find(document, secretFilePath(path));
-      if (at) return atKey || isNothing(at.node) ? (at.keyOffset ?? at.offset) : at.offset;
-      for (let length = path.length - 1; length >= 0; length -= 1) {
-        const parent = find(document, path.slice(0, length));
-        if (parent) return parent.keyOffset ?? parent.offset;
-      }
-      return 0;
-    },
-  };
-}
-
 /** Whether a value is a mapping. */
 export function isMapping(value: Raw | undefined): value is RawMap {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** `x_file` stands for the secret `x`. */
-export function secretFilePath(path: Path): Path {
-  return [...path.slice(0, -1), `${path.at(-1)}_file`];
-}
-
-interface Located {
-  readonly node: Node | null;
-  readonly keyOffset: number | undefined;
-  readonly offset: number;
-}
-
-/** The node at a path, aliases followed. */
-function find(document: Document, path: Path): Located | undefined {
-  let here: Located = locate(document, document.contents, undefined);
-  for (const step of path) {
-    const { node } = here;
-    if (isSeq(node) && typeof step === "number" && step < node.items.length)
-      here = locate(document, node.items[step] as Node | null, undefined);
-    else {
-      const pair = isMap(node)
-        ? node.items.find(({ key }) => isScalar(key) && key.value === step)
-        : undefined;
-      if (!pair) return undefined;
-      const { key, value } = pair as Pair<Node, Node | null>;
-      here = locate(document, value, key.range?.[0] ?? 0);
-    }
-  }
-  return here;
-}
-
-function locate(document: Document, node: Node | null, keyOffset: number | undefined): Located {
-  const offset = node?.range?.[0] ?? keyOffset ?? 0;
-  if (!isAlias(node)) return { node, keyOffset, offset };
-  const target = node.resolve(document) ?? null;
-  return { node: target, keyOffset: keyOffset ?? offset, offset: target?.range?.[0] ?? offset };
 }
 
 /** `key:`, `key: ~` and `key: null` have no value; in quotes, they are texts. */
@@ -140,58 +84,48 @@ function isNothing(node: Node | null): boolean {
 interface Reader {
   readonly env: Environment;
   readonly findings: Finding[];
-  readonly variables: Map<string, readonly string[]>;
+  readonly positions: Map<string, Position>;
   readonly anchors: Map<string, Node>;
   nodes: number;
 }
 
-function readTree(root: Node | null, env: Environment) {
-  const reader: Reader = { env, findings: [], variables: new Map(), anchors: new Map(), nodes: 0 };
-  const tree = read(reader, root, []);
-  return { tree, findings: reader.findings, variables: reader.variables };
-}
-
-function read(reader: Reader, node: Node | null, path: Path): Raw {
+function read(reader: Reader, node: Node | null, path: Path, keyOffset?: number): Raw {
   reader.nodes += 1;
   if (reader.nodes > MAX_NODES) return refuseSize(reader, path, node, `more than ${MAX_NODES} values`);
   if (path.length > MAX_DEPTH) return refuseSize(reader, path, node, "values nested too deeply");
+  const offset = node?.range?.[0] ?? keyOffset ?? 0;
   if (isAlias(node)) {
     const target = reader.anchors.get(node.source);
-    if (target) return read(reader, target, path);
+    if (target) return read(reader, target, path, keyOffset ?? offset);
     return refuse(reader, path, node, "an alias without an anchor", "the name of an earlier anchor");
   }
   if (node && "anchor" in node && node.anchor) reader.anchors.set(node.anchor, node);
+  const text = isScalar(node) && !isNothing(node) ? substitute(String(node.value), reader.env) : undefined;
+  const variables = text?.names ?? [];
+  reader.positions.set(pathKey(path), { keyOffset, offset, isNothing: isNothing(node), variables });
   if (isMap(node)) return readMap(reader, node, path);
   if (isSeq(node))
     return node.items.map((item, index) => read(reader, item as Node | null, [...path, index]));
-  return isScalar(node) && !isNothing(node) ? readText(reader, String(node.value), path) : null;
+  if (text) reader.findings.push(...environmentFindings(path, text.missing, text.malformed));
+  return text?.value ?? null;
 }
 
 function readMap(reader: Reader, map: YAMLMap, path: Path): RawMap {
   const result: RawMap = {};
-  const seen = new Set<string>();
   for (const { key, value } of map.items as Pair<Node, Node | null>[]) {
     if (!isScalar(key) || typeof key.value !== "string" || key.value === "__proto__") {
       refuse(reader, path, key, "a key that is not a plain name", "a name");
       continue;
     }
     const at = [...path, key.value];
-    if (seen.has(key.value)) {
+    if (reader.positions.has(pathKey(at))) {
       refuse(reader, at, key, "a duplicate key", "each key once per mapping");
       continue;
     }
-    seen.add(key.value);
-    const content = read(reader, value, at);
+    const content = read(reader, value, at, key.range?.[0] ?? 0);
     if (content !== null) result[key.value] = content;
   }
   return result;
-}
-
-function readText({ env, variables, findings }: Reader, text: string, path: Path): string {
-  const { value, names, missing, malformed } = substitute(text, env);
-  if (names.length > 0) variables.set(pathKey(path), names);
-  findings.push(...environmentFindings(path, missing, malformed));
-  return value;
 }
 
 function refuse({ findings }: Reader, path: Path, node: Node | null, found: string, expected: string): null {

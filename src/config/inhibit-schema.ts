@@ -1,5 +1,4 @@
 /** `inhibit_rules`: alerts that are not notified while another alert explains them. */
-import type { z } from "zod";
 import type { RawMap } from "./document.ts";
 import { required, section, withDefault } from "./key.ts";
 import { matchers } from "./route-schema.ts";
@@ -22,8 +21,6 @@ export const inhibitRuleSection = section({
     [],
   ),
 });
-
-export type InhibitRuleInput = z.output<typeof inhibitRuleSection.schema>;
 
 const { recordingOffline, recordingDegraded, recordingMissing, recordingFlapping } = defaultAlerts;
 const { lowQuality, lowUptime, locationOffline, serviceUnreachable } = defaultAlerts;

@@ -8,7 +8,7 @@ import { advise } from "./advise.ts";
 import { buildConfig, buildHttp } from "./build.ts";
 import type { Config, HttpConfig } from "./config.ts";
 import { crossCheck } from "./cross-check.ts";
-import { isMapping, type Raw, readDocument } from "./document.ts";
+import { type ConfigDocument, isMapping, type Raw, readDocument } from "./document.ts";
 import type { Environment } from "./environment.ts";
 import { ConfigError, type ConfigProblem, type Finding, type Path, pathKey, toProblems } from "./problem.ts";
 import { httpSection, rootSection } from "./schema.ts";
@@ -51,7 +51,7 @@ export function parseConfig(
   ];
   if (!("value" in checked) || findings.length > 0) return { problems: report(findings, secrets.values) };
   const config = buildConfig(checked.value);
-  const warnings = advise(config, checked.value, (path) => readsEnvironment(document.variables, path));
+  const warnings = advise(config, checked.value, (path) => readsEnvironment(document, path));
   return { config, warnings: report(warnings, secrets.values) };
 }
 
@@ -63,9 +63,9 @@ function withListen(tree: Raw, env: Environment): Raw {
 }
 
 /** Whether anything at or below the path was read from the environment. */
-function readsEnvironment(variables: ReadonlyMap<string, unknown>, path: Path): boolean {
+function readsEnvironment({ positions }: ConfigDocument, path: Path): boolean {
   const start = pathKey(path).slice(0, -1);
-  return variables.keys().some((key) => key.startsWith(start));
+  return positions.entries().some(([key, { variables }]) => variables.length > 0 && key.startsWith(start));
 }
 
 function refuseFiles(): never {

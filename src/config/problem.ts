@@ -61,7 +61,7 @@ export interface Finding {
 /** Problems in the order of the file. `secrets` are the values of secret keys: they are masked in every text. */
 export function toProblems(
   findings: readonly Finding[],
-  document: Pick<ConfigDocument, "offsetOf" | "position">,
+  document: Pick<ConfigDocument, "positions" | "position">,
   { file, secrets }: { file: string; secrets: readonly string[] },
 ): ConfigProblem[] {
   const masked = (text: string) =>
@@ -70,7 +70,7 @@ export function toProblems(
     ({ kind, path, found, expected, suggestion, offset, atKey }): ConfigProblem => ({
       kind,
       file,
-      ...document.position(offset ?? document.offsetOf(path, atKey)),
+      ...document.position(offset ?? offsetOf(document, path, atKey)),
       path: masked(pathText(path)),
       found: masked(found),
       expected: masked(expected),
@@ -78,6 +78,21 @@ export function toProblems(
     }),
   );
   return problems.sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+/** The offset of the value at a path, or of its key; where the file lacks it, of the nearest parent's key. */
+export function offsetOf(
+  { positions }: Pick<ConfigDocument, "positions">,
+  path: Path,
+  atKey = false,
+): number {
+  const at = positions.get(pathKey(path));
+  if (at) return atKey || at.isNothing ? (at.keyOffset ?? at.offset) : at.offset;
+  for (let length = path.length - 1; length >= 0; length -= 1) {
+    const parent = positions.get(pathKey(path.slice(0, length)));
+    if (parent) return parent.keyOffset ?? parent.offset;
+  }
+  return 0;
 }
 
 /** One finding per path, the cause before its consequences. */

@@ -1,5 +1,5 @@
 /** Secrets from files: `x_file: PATH` sets `x`, for every key that is a secret. */
-import { type ConfigDocument, isMapping, type Raw, type RawMap, secretFilePath } from "./document.ts";
+import { type ConfigDocument, isMapping, type Raw, type RawMap } from "./document.ts";
 import type { ConfigSection } from "./key.ts";
 import { type Finding, type Path, pathKey } from "./problem.ts";
 
@@ -13,7 +13,7 @@ export interface ResolvedSecrets {
 
 /** Sets the contents of secret files in the tree. `readSecret` returns a file's text or throws. */
 export function resolveSecrets(
-  document: Pick<ConfigDocument, "tree" | "has">,
+  document: Pick<ConfigDocument, "tree" | "positions">,
   root: ConfigSection,
   readSecret: (path: string) => string,
 ): ResolvedSecrets {
@@ -35,26 +35,29 @@ export function resolveSecrets(
 }
 
 function resolveOne(
-  document: Pick<ConfigDocument, "has">,
+  { positions }: Pick<ConfigDocument, "positions">,
   tree: RawMap,
   path: Path,
   { findings, values, settled }: ResolvedSecrets,
   readSecret: (path: string) => string,
 ): void {
-  const [name, fileName, filePath] = [String(path.at(-1)), `${path.at(-1)}_file`, secretFilePath(path)];
+  const [name, fileName] = [String(path.at(-1)), `${path.at(-1)}_file`];
+  const filePath = [...path.slice(0, -1), fileName];
+  const fileAt = positions.get(pathKey(filePath));
   const literal = tree[name];
   if (typeof literal === "string") values.push(literal);
   const refuse = (at: Path, found: string, expected: string, atKey = false) =>
     findings.push({ kind: "secret", path: at, atKey, found, expected });
-  if (document.has(path) === "nothing")
+  if (positions.get(pathKey(path))?.isNothing)
     refuse(path, "nothing", "a secret; leave the key out where there is none");
-  if (!document.has(filePath)) return;
+  if (!fileAt) return;
   const file = tree[fileName];
   delete tree[fileName];
-  if (document.has(path)) {
+  if (positions.has(pathKey(path))) {
     refuse(filePath, `\`${fileName}\` beside \`${name}\``, "only one of the two", true);
     return;
   }
+  positions.set(pathKey(path), fileAt);
   const read = readFrom(file, readSecret);
   if ("secret" in read) {
     tree[name] = read.secret;

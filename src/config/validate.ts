@@ -5,7 +5,7 @@ import type { ConfigDocument, Raw } from "./document.ts";
 import { type ConfigSection, keyAt, knownKeys } from "./key.ts";
 import { type Finding, type Path, pathKey, quoted, showable, showableKey } from "./problem.ts";
 
-type Tree = Pick<ConfigDocument, "tree" | "variables">;
+type Tree = Pick<ConfigDocument, "tree" | "positions">;
 
 /** The parsed tree, or all findings. */
 export function validate<T extends object>(
@@ -76,7 +76,10 @@ function textAt(document: Tree, path: Path): { value: Raw | undefined; variables
   const parent = path.slice(0, -1);
   const listed = typeof path.at(-1) === "number" && typeof valueAt(document.tree, parent) === "string";
   const at = listed ? parent : path;
-  return { value: valueAt(document.tree, at), variables: document.variables.get(pathKey(at)) ?? [] };
+  return {
+    value: valueAt(document.tree, at),
+    variables: document.positions.get(pathKey(at))?.variables ?? [],
+  };
 }
 
 function valueAt(tree: Raw, path: Path): Raw | undefined {
