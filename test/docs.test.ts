@@ -9,7 +9,7 @@ import { parseConfig } from "../src/config/load.ts";
 import type { ConfigErrorCode } from "../src/config/problem.ts";
 import { formatProblem } from "../src/config/problem.ts";
 import { defaultRules } from "../src/config/rule-schema.ts";
-import type { DigestErrorCode } from "../src/digest/errors.ts";
+import type { DigestErrorCode } from "../src/digest/period.ts";
 import { httpErrorCodes } from "../src/http/errors.ts";
 import { fleetRows, processRows } from "../src/metrics/table.ts";
 import { serviceErrorCodes } from "../src/service/service.ts";

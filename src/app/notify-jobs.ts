@@ -5,8 +5,8 @@ import { createAnnotate } from "../deliver/annotate.ts";
 import { createColdStart } from "../deliver/cold-start.ts";
 import { createDeliver, type DeliverDeps, type Delivery } from "../deliver/deliver.ts";
 import { createSuppression, type SuppressibleAlert } from "../deliver/suppression.ts";
+import { createDigestWork } from "../digest/schedule.ts";
 import { createDigestJob } from "../digest/send.ts";
-import { createDigestWork } from "../digest/worker.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { JobContext } from "./engine.ts";
 

@@ -4,16 +4,22 @@ import { gzip } from "node:zlib";
 import { DateTime } from "luxon";
 import { createYielder } from "../lib/yield.ts";
 import type { Digest } from "./digest.ts";
-import type { Attachment } from "./mail.ts";
 import { countsCsv, recordingsCsv } from "./render/csv.ts";
+
+export interface Attachment {
+  readonly filename: string;
+  readonly content: Buffer;
+  readonly contentType: string;
+}
 
 /** Mail servers refuse messages beyond 10 MB or so: a longer table is compressed, to about a tenth. */
 const MOST_PLAIN_BYTES = 4_000_000;
-/** Without it Excel takes UTF-8 for something else. */
+/** Without it Excel does not read UTF-8. */
 const BOM = "\ufeff";
 
 const compress = promisify(gzip);
 
+/** The recordings, and the visitor counts where some are untrusted; named after the digest and its first day. */
 export async function attachmentsOf(name: string, digest: Digest): Promise<Attachment[]> {
   const day = DateTime.fromMillis(digest.period.start, { zone: digest.timezone }).toFormat("yyyy-MM-dd");
   const base = `${name.replace(/[^\p{L}\p{N}._-]+/gu, "-")}-${day}`;

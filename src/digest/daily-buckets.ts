@@ -1,15 +1,15 @@
-/** A history as buckets: the hours it still has, and one bucket for each older day. Pure but for what it has cached. */
+/** An uptime history as buckets: the hours it still has, and one bucket for each older day. */
 import { DateTime } from "luxon";
 import type { UptimeBucket } from "../health/recording.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { UptimeHistory } from "../store/uptime.ts";
 
-/** Days and zones are few and recordings many: when a day begins is worked out once. */
-const DAYS_KEPT = 10_000;
+/** Days and zones are few and recordings many: the bounds of a day are computed once. */
+const DAYS_CACHED = 10_000;
 
 /**
- * Gives `bucketsOf(history, zone, from)`: buckets from `from` on, oldest first, with the day it falls into. A day of
- * which every hour is kept is given by its hours, an older one as a day.
+ * Gives `bucketsOf(history, zone, from)`: buckets from the day of `from` on, oldest first. A day whose hours are all
+ * stored is given by its hours, an older one as a day.
  */
 export function createDailyBuckets(): (
   history: UptimeHistory,
@@ -24,7 +24,7 @@ export function createDailyBuckets(): (
     if (known) return known;
     const start = DateTime.fromISO(day, { zone }).startOf("day");
     const made = { from: start.toMillis(), to: start.plus({ days: 1 }).toMillis() };
-    if (days.size >= DAYS_KEPT) days.clear();
+    if (days.size >= DAYS_CACHED) days.clear();
     days.set(key, made);
     return made;
   }

@@ -1,15 +1,14 @@
 /**
- * What a digest is made from and what it says. Lengths are ms, ratios 0–1; undefined means that there is no
+ * What a digest is computed from, and its figures. Lengths are ms, ratios 0–1; undefined means that there is no
  * figure, and is shown as a blank: never as 0 %, never as 100 %.
  */
-
 import type { Matcher } from "../alerting/route.ts";
 import type { EndReason } from "../health/alert.ts";
 import type { Recording, RecordingStatus, UptimeBucket } from "../health/recording.ts";
 import type { Instant } from "../lib/clock.ts";
 
-/** A stretch of time, `from` inclusive, `to` exclusive. */
-export interface Span {
+/** A span of time, `from` inclusive, `to` exclusive. */
+export interface Interval {
   readonly from: Instant;
   readonly to: Instant;
 }
@@ -22,16 +21,15 @@ export interface DigestPeriod {
 }
 
 /**
- * What an incident says of its subject: `offline` and `missing` are downtime of a recording,
- * `location_offline` of a whole location; everything else is counted, not added to downtime.
+ * `offline` and `missing` are downtime of a recording, `location_offline` of a whole location; everything else is
+ * counted, not added to downtime.
  */
-export const incidentKinds = ["offline", "missing", "location_offline", "flapping", "other"] as const;
-export type IncidentKind = (typeof incidentKinds)[number];
+export type DigestIncidentKind = "offline" | "missing" | "location_offline" | "flapping" | "other";
 
-/** One episode of an alert, as far as a digest cares. Without an `endsAt` it goes on. */
-export interface Incident {
+/** One episode of an alert, reduced to what a digest needs. Without an `endsAt` it is still firing. */
+export interface DigestIncident {
   readonly alertname: string;
-  readonly kind: IncidentKind;
+  readonly kind: DigestIncidentKind;
   readonly recordingId?: string | undefined;
   /** The subject where `recordingId` is absent. */
   readonly locationId?: string | undefined;
@@ -49,76 +47,59 @@ export interface DigestRecording {
   readonly since: Instant;
 }
 
-/** What the service's figures say of one recording. */
+/** The service's figures of one recording. */
 export interface RecordingFigures {
-  /**
-   * Hourly or daily, oldest first, as far back as they are kept: those before the period are compared with, and say
-   * since when there are figures at all.
-   */
+  /** Hourly or daily, oldest first, as far back as they are stored: the period before is read from them too. */
   readonly buckets: readonly UptimeBucket[];
-  /** `1` meant to upload, `0` not, `?` unknown, for each hour from Monday 00:00 on; undefined: nothing is known. */
+  /** `1` inside the schedule, `0` outside, `?` unknown, for each hour from Monday 00:00 on; undefined: not known. */
   readonly scheduleHours?: string | undefined;
 }
 
-/** The period before the digest's own, to compare with. */
-export interface PeriodBefore {
-  readonly period: DigestPeriod;
-  /** Whether lenswatch watched throughout: an outage nobody looked for is no good day. */
-  readonly isWatched: boolean;
-}
-
-/** What a digest is about. */
+/** The scope of a digest: its period, and everything in it that is not a recording's own figures. */
 export interface DigestScope {
   readonly now: Instant;
   readonly period: DigestPeriod;
-  readonly before?: PeriodBefore | undefined;
+  /** The period before, to compare with; `isWatched`: lenswatch ran nearly throughout and knows its outages. */
+  readonly before?: { readonly period: DigestPeriod; readonly isWatched: boolean } | undefined;
   /** IANA zone in which every time is shown. */
   readonly timezone: string;
-  /** The zone of the days that figures are given by, where it is not each recording's own. */
+  /** The zone of the days of figures, where it is not each recording's own. */
   readonly dayZone?: string | undefined;
-  readonly incidents: readonly Incident[];
-  /** Which recordings are spoken of, by the labels an alert of theirs would carry; all must match. */
+  readonly incidents: readonly DigestIncident[];
+  /** Selects recordings by the labels that an alert of theirs would carry; all must match. */
   readonly matchers: readonly Matcher[];
-  /** Time lenswatch could not see the service: unknown, neither up nor down. */
-  readonly blind: readonly Span[];
-  /** Time in which lenswatch did not run, or had not been installed yet: outages then are not known of. */
-  readonly unwatched?: readonly Span[] | undefined;
-  /** With less uptime on a day, a location's visitor counts of that day are not to be trusted; 0–1. */
+  /** While the service was unreachable: neither up nor down. */
+  readonly unreachable: readonly Interval[];
+  /** While lenswatch did not run, or before it was installed: outages then are unknown. */
+  readonly unwatched?: readonly Interval[] | undefined;
+  /** With less uptime on a day, a location's visitor counts of that day are unreliable; 0–1. */
   readonly untrustedBelow?: number | undefined;
 }
 
-/** A scope with everything in it at once; a large fleet is added recording by recording instead. */
-export interface DigestInput extends DigestScope {
-  readonly recordings: readonly DigestRecording[];
-  /** By recording id. */
-  readonly uptime: ReadonlyMap<string, readonly UptimeBucket[]>;
-}
-
 /**
- * Which part a recording belongs to. `down_now`: offline or missing when the digest is made. `down_some`: it was,
- * inside the period, or its figures are below `UP_ALL_THE_TIME`. `up`: neither, and there is evidence of it.
- * `closed`: outside its uploading schedule throughout. `unknown`: no evidence of anything.
+ * The part of a digest that lists a recording. `down_now`: offline or missing when the digest is made. `down_some`: it
+ * was inside the period, or its uptime is below `UP_ALL_THE_TIME`. `up`: neither, with evidence. `closed`: outside
+ * its schedule throughout. `unknown`: no evidence.
  */
 export const digestParts = ["down_now", "down_some", "up", "closed", "unknown"] as const;
 export type DigestPart = (typeof digestParts)[number];
 
-/** One time of being down, in its true length; `lostMs` is what of it counts inside the period. */
+/** One outage in its true length; `lostMs` is its downtime inside the period. */
 export interface Outage {
   readonly kind: "offline" | "missing" | "location_offline";
   readonly startsAt: Instant;
   readonly endsAt: Instant | undefined;
   readonly lostMs: number;
-  /** It came back, and not only out of sight. */
+  /** It ended with the recording or location online, not by leaving the fleet. */
   readonly recovered: boolean;
 }
 
-/** State of a piece of the period, worst first; `closed` is outside the uploading schedule. */
-export type SlotState = "down" | "low" | "blind" | "up" | "closed" | "none";
+/** State of a slot of the period, worst first; `closed` is outside the schedule. */
+export type SlotState = "down" | "low" | "unreachable" | "up" | "closed" | "none";
 
 /** A run of equal slots of the period's timeline. */
 export interface TimelineRun {
   readonly state: SlotState;
-  /** How many of the timeline's slots. */
   readonly slots: number;
 }
 
@@ -131,20 +112,23 @@ export interface RecordingDigest {
   readonly uptime: number | undefined;
   /** Of the period before; undefined where figures do not go back so far. */
   readonly uptimeBefore: number | undefined;
-  /** Downtime inside the period, without blind time and time outside the uploading schedule. */
+  /** Downtime inside the period, except while the service was unreachable and outside the schedule. */
   readonly lostMs: number;
   /** In order of time. */
   readonly outages: readonly Outage[];
-  /** Told as flapping inside the period, so many times and so long. */
+  /** Flapping alerts inside the period, and their time inside it. */
   readonly flapping: { readonly count: number; readonly lengthMs: number } | undefined;
   /** Empty for recordings that were up or unknown. */
   readonly timeline: readonly TimelineRun[];
 }
 
-/** The recordings of one location that belong to one part, most downtime first. */
-export interface LocationGroup {
+export interface Located {
   readonly locationId: string;
   readonly locationName: string;
+}
+
+/** The recordings of one location that belong to one part, most downtime first. */
+export interface LocationGroup extends Located {
   /** Over all recordings of the location, whatever part they are in. */
   readonly uptime: number | undefined;
   /** How many recordings the location has in all parts together. */
@@ -155,9 +139,7 @@ export interface LocationGroup {
 }
 
 /** A location as a whole, in the figures of its recordings. */
-export interface LocationDigest {
-  readonly locationId: string;
-  readonly locationName: string;
+export interface LocationDigest extends Located {
   readonly recordings: number;
   readonly uptime: number | undefined;
   /** Of the period before; undefined where figures do not go back so far. */
@@ -166,58 +148,45 @@ export interface LocationDigest {
   readonly days: readonly (number | undefined)[];
 }
 
-/**
- * A day that is over, on which a location was up too little for its visitor counts to be trusted. Counts are as the
- * service has them: nothing is corrected.
- */
-export interface UntrustedDay {
-  readonly locationId: string;
-  readonly locationName: string;
+/** A past day on which a location had too little uptime for its visitor counts to be reliable. */
+export interface UntrustedDay extends Located {
   readonly timezone: string;
-  /** `YYYY-MM-DD` where the location is. */
+  /** `YYYY-MM-DD` in the location's zone. */
   readonly date: string;
-  /** Undefined: nobody knows. */
+  /** Undefined: unknown. */
   readonly uptime: number | undefined;
-  /** The same weekday of the weeks before, newest first, without days known to be like this one. */
+  /** The same weekday of the weeks before, newest first, without untrusted ones. */
   readonly alike: readonly string[];
-  /** People counted in; undefined: the service has no figure, or could not be asked. */
+  /** People counted in, as the service has it; undefined: no figure, or the service did not answer. */
   readonly entries: number | undefined;
-  /** What is usually counted on that weekday: the median of those alike. */
+  /** The median of the days alike. */
   readonly usual: number | undefined;
 }
 
 /** Whether the service was asked for the counts of untrusted days, and answered. */
 export type CountsAnswer = "not_asked" | "had" | "failed";
 
-/** One of the longest outages: of a recording, or of all of a location. */
-export interface LongOutage {
-  readonly locationId: string;
-  readonly locationName: string;
-  /** Undefined: the location as a whole. */
-  readonly recording: { readonly id: string; readonly name: string } | undefined;
+/** An outage of all of a location. */
+export interface LocationOutage extends Located {
   readonly outage: Outage;
 }
 
-/** A recording that went down again and again. */
-export interface Flapper {
-  readonly locationId: string;
-  readonly locationName: string;
+/** One of the longest outages; without a recording it is the whole location's. */
+export interface LongOutage extends LocationOutage {
+  readonly recording: { readonly id: string; readonly name: string } | undefined;
+}
+
+/** A recording that went down repeatedly. */
+export interface Flapper extends Located {
   readonly recording: RecordingDigest;
 }
 
-/** What the period before was like; undefined: there is nothing to compare with. */
+/** Totals of the period before; undefined: nothing to compare with. */
 export interface TotalsBefore {
   readonly uptime: number | undefined;
   readonly lostMs: number | undefined;
   readonly outages: number | undefined;
   readonly recoveryMs: number | undefined;
-}
-
-/** A location that was dark as a whole. */
-export interface DarkLocation {
-  readonly locationId: string;
-  readonly locationName: string;
-  readonly outage: Outage;
 }
 
 /** Alerts of other kinds inside the period, by name. `lengthMs` is their time inside it, added up. */
@@ -235,16 +204,16 @@ export interface DigestTotals {
   readonly up: number;
   readonly closed: number;
   readonly unknown: number;
-  /** Recordings that lost time inside the period. */
+  /** Recordings with downtime inside the period. */
   readonly affected: number;
-  /** Of `downSome`: low figures without an outage anybody saw. */
+  /** Of `downSome`: low uptime without a recorded outage. */
   readonly low: number;
   readonly outages: number;
   readonly lostMs: number;
-  readonly blindMs: number;
+  readonly unreachableMs: number;
   readonly unwatchedMs: number;
   readonly uptime: number | undefined;
-  /** Mean time to recovery: from going down to being back, of those that came back inside the period. */
+  /** Mean time to recovery of the outages that ended inside the period. */
   readonly recoveryMs: number | undefined;
 }
 
@@ -269,10 +238,10 @@ export interface Digest {
   /** Most outages first. */
   readonly flappers: readonly Flapper[];
   /** Longest first. */
-  readonly dark: readonly DarkLocation[];
+  readonly locationOutages: readonly LocationOutage[];
   readonly other: readonly OtherAlerts[];
-  readonly blind: readonly Span[];
-  readonly unwatched: readonly Span[];
+  readonly unreachable: readonly Interval[];
+  readonly unwatched: readonly Interval[];
 }
 
 /** From this ratio on a recording without an outage counts as up all the time: some segments are always lost. */

@@ -1,57 +1,60 @@
 /**
- * Asks the service what it counted on a digest's untrusted days and on the days like them. A digest never fails for
- * it: what cannot be had is left blank, and the digest says so.
+ * Reads the visitor counts of a digest's untrusted days and of the days like them. Failing does not fail the digest:
+ * missing counts are left blank, and the digest mentions it.
  */
 import { DateTime } from "luxon";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Service } from "../service/service.ts";
-import type { EntriesStore, KnownEntries } from "../store/entries.ts";
+import type { KnownEntries } from "../store/entries.ts";
+import type { Store } from "../store/store.ts";
 import { withEntries } from "./compute/untrusted.ts";
 import type { Digest, UntrustedDay } from "./digest.ts";
 
-export interface DigestEntriesDeps {
+interface EntriesSource {
   readonly service: Pick<Service, "entries">;
-  readonly store: EntriesStore;
+  readonly store: Pick<Store, "entries">;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** The worst ones; a digest in which more are untrusted is about something else. */
+/** The worst ones. */
 const MOST_LOCATIONS = 500;
-/** Two months of so many are some 1,600 rows. */
+/** Two months of 25 locations are about 1,600 rows. */
 const LOCATIONS_PER_REQUEST = 25;
 /** For all requests together. */
-const PATIENCE_MS = 120_000;
-/** Recent counts are read again after so long, those of a day that has been over for long never. */
+const TIMEOUT_MS = 120_000;
+/** Recent counts are read again after this time, those of a day finished long ago never. */
 const RECENT_MS = 3_600_000;
 const FINISHED_AFTER_MS = 36 * 3_600_000;
 
-/** No place has more visitors in a day: what says so is no count. */
+/** A larger count of a day is an error of the service. */
 const MOST_ENTRIES = 10_000_000;
 
-/** What one location is asked for: its untrusted days and those like them. */
+type LocationCounts = Map<string, Map<string, number | undefined>>;
+
+/** The days wanted of one location: its untrusted days and those like them. */
 interface Wanted {
   readonly locationId: string;
   readonly timezone: string;
   readonly dates: ReadonlySet<string>;
-  /** Of them those that the digest speaks of. */
+  /** Those of them that the digest shows. */
   readonly untrusted: ReadonlySet<string>;
 }
 
 /** The digest with the counts that can be had. */
-export async function addEntries(deps: DigestEntriesDeps, digest: Digest): Promise<Digest> {
+export async function addEntries(deps: EntriesSource, digest: Digest): Promise<Digest> {
   const wanted = wantedOf(digest.untrusted);
   if (wanted.length === 0) return digest;
-  const entries = new Map<string, Map<string, number | undefined>>();
+  const entries: LocationCounts = new Map();
   try {
-    const missing = await fromMemory(deps, wanted, entries);
-    const signal = AbortSignal.timeout(PATIENCE_MS);
-    for (const page of pagesOf(missing)) await askForWeeks(deps, page, entries, signal);
+    const missing = await fromStore(deps, wanted, entries);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    for (const page of pagesOf(missing)) await requestWeeks(deps, page, entries, signal);
     return withEntries(digest, entries, "had");
   } catch (thrown) {
-    deps.log.warn({ err: toError(thrown) }, "visitor counts could not be read; a digest goes without them");
+    deps.log.warn({ err: toError(thrown) }, "reading visitor counts failed, digest is made without them");
     return withEntries(digest, entries, "failed");
   }
 }
@@ -66,14 +69,14 @@ function wantedOf(untrusted: readonly UntrustedDay[]): Wanted[] {
   }));
 }
 
-/** Fills in what is remembered; gives those of whom something is missing. */
-async function fromMemory(
-  { store, clock }: DigestEntriesDeps,
+/** Fills in the stored counts; gives the locations that lack some. */
+async function fromStore(
+  { store, clock }: EntriesSource,
   wanted: readonly Wanted[],
-  entries: Map<string, Map<string, number | undefined>>,
+  entries: LocationCounts,
 ): Promise<Wanted[]> {
   const now = clock.now();
-  const known = await store.read(wanted.map(({ locationId }) => locationId));
+  const known = await store.entries.read(wanted.map(({ locationId }) => locationId));
   return wanted.flatMap((one) => {
     const days = known.get(one.locationId);
     const usable = [...one.dates].filter((date) => isUsable(days?.get(date), date, one.timezone, now));
@@ -100,21 +103,21 @@ function* pagesOf(wanted: readonly Wanted[]): Generator<Wanted[]> {
   }
 }
 
-/** How long a range may be is not documented: where weeks are refused, only the digest's own days are asked for. */
-async function askForWeeks(...[deps, page, entries, signal]: Parameters<typeof askFor>): Promise<void> {
+/** The longest allowed range is not documented: where weeks are refused, only the untrusted days are requested. */
+async function requestWeeks(...[deps, page, entries, signal]: Parameters<typeof requestDays>): Promise<void> {
   try {
-    await askFor(deps, page, entries, signal);
+    await requestDays(deps, page, entries, signal);
   } catch (thrown) {
     if (!(thrown instanceof CodedError) || thrown.code !== "bad_request") throw thrown;
     const own = page.map((one) => ({ ...one, dates: one.dates.intersection(one.untrusted) }));
-    await askFor(deps, own, entries, signal);
+    await requestDays(deps, own, entries, signal);
   }
 }
 
-async function askFor(
-  { service, store, clock }: DigestEntriesDeps,
+async function requestDays(
+  { service, store, clock }: EntriesSource,
   page: readonly Wanted[],
-  entries: Map<string, Map<string, number | undefined>>,
+  entries: LocationCounts,
   signal: AbortSignal,
 ): Promise<void> {
   const dates = page.flatMap((one) => [...one.dates]).sort();
@@ -136,17 +139,19 @@ async function askFor(
   for (const { index, location = locations.length === 1 ? locations[0] : undefined, values } of segments) {
     const [date] = /^\d{4}-\d\d-\d\d/.exec(index ?? "") ?? [];
     const days = counted.get(location ?? "");
-    if (date === undefined || !days) continue;
-    const { entries: people } = values;
-    if (people !== undefined && !(people >= 0 && people <= MOST_ENTRIES)) continue;
-    // Should a day come in pieces, it is their sum; a piece without a figure adds none.
-    const before = days.get(date);
-    days.set(date, people === undefined ? before : (before ?? 0) + people);
+    if (date !== undefined && days) addCount(days, date, values.entries);
   }
   const now = clock.now();
   for (const { locationId, dates: own } of page) {
     const days = counted.get(locationId) ?? new Map<string, number | undefined>();
     for (const date of own) entries.get(locationId)?.set(date, days.get(date));
-    await store.save(locationId, days, now);
+    await store.entries.save(locationId, days, now);
   }
+}
+
+/** Rows of the same day are added up; a row without a figure adds nothing. */
+function addCount(days: Map<string, number | undefined>, date: string, people: number | undefined): void {
+  if (people !== undefined && !(people >= 0 && people <= MOST_ENTRIES)) return;
+  const before = days.get(date);
+  days.set(date, people === undefined ? before : (before ?? 0) + people);
 }

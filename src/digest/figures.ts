@@ -1,7 +1,8 @@
-/** A digest's figures out of what is remembered, page by page: the histories of a large fleet are never all there. */
+/** A digest's figures from the store, page by page: the histories of a large fleet are never in memory together. */
 import type { Config, DigestConfig } from "../config/config.ts";
 import type { Alert } from "../health/alert.ts";
 import { currentStatus, recordingsById } from "../health/fleet-snapshot.ts";
+import type { Rule } from "../health/rule.ts";
 import { knownHours } from "../health/schedule.ts";
 import type { FleetSnapshot, RecordingState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -10,42 +11,44 @@ import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime.ts";
 import { createDigester, type Digester } from "./compute/compute.ts";
 import { incidentOf } from "./compute/incident.ts";
-import { subtract, total } from "./compute/spans.ts";
+import { subtract, total } from "./compute/intervals.ts";
 import { createDailyBuckets } from "./daily-buckets.ts";
-import type { Digest, DigestPeriod, DigestRecording, DigestScope, Span } from "./digest.ts";
+import type { Digest, DigestPeriod, DigestRecording, DigestScope, Interval } from "./digest.ts";
 import { digestPeriod } from "./period.ts";
 
 /** The fleet, and which shard each recording's history is in. */
-export type Fleet = FleetSnapshot & { readonly shardNumbers: readonly number[] };
+export type DigestFleet = FleetSnapshot & { readonly shardNumbers: readonly number[] };
 
-export interface FiguresDeps {
+/** Where a digest's figures come from. */
+export interface FiguresSource {
   readonly config: Pick<Config, "rules" | "service">;
   readonly store: Pick<Store, "incidents" | "shards" | "uptime" | "coverage">;
-  fleet(): Promise<Fleet>;
+  fleet(): Promise<DigestFleet>;
 }
 
-/** A page of histories is a megabyte or so. */
+/** A page of histories is about a megabyte. */
 const IDS_PER_READ = 100;
-/** All there are: days are kept for as long as two months. */
+/** Days are stored for two months. */
 const FIGURES_FROM_MS = 64 * 86_400_000;
-/** Less of the period before than this was watched: then there is nothing to compare with. */
+/** With less of the period before watched there is nothing to compare with. */
 const WATCHED_SHARE = 0.95;
 /** Restarts take less. */
-const WORTH_SAYING_MS = 15 * 60_000;
+const MIN_UNWATCHED_MS = 15 * 60_000;
 
+/** The figures of a digest about the fleet, without visitor counts. */
 export async function computeFleet(
-  deps: FiguresDeps,
+  source: FiguresSource,
   digest: DigestConfig,
   period: DigestPeriod,
 ): Promise<Digest> {
-  const fleet = await deps.fleet();
-  const digester = createDigester(await scopeOf(deps, digest, period, fleet.now));
-  await addFleet(deps, fleet, digester, period.end - FIGURES_FROM_MS);
+  const fleet = await source.fleet();
+  const digester = createDigester(await scopeOf(source, digest, period, fleet.now));
+  await addFleet(source, fleet, digester, period.end - FIGURES_FROM_MS);
   return runYielding(digester.finish());
 }
 
 async function scopeOf(
-  { config, store }: FiguresDeps,
+  { config, store }: FiguresSource,
   digest: DigestConfig,
   period: DigestPeriod,
   now: Instant,
@@ -59,20 +62,14 @@ async function scopeOf(
     store.incidents.completeSince(),
   ]);
   const unseen = subtract([{ from: before.start, to: period.end }], coverage);
-  // What others send here is no recording's record.
   const isOwn = ({ subject }: Pick<Alert, "subject">) => subject.kind !== "external";
   const ended = all.filter(isOwn);
   const firing = alerts.filter((alert) => alert.state === "firing" && isOwn(alert));
-  const unreachable = new Set(
-    rules.flatMap(({ id, when }) => (when.kind === "service" && when.state === "unreachable" ? [id] : [])),
-  );
-  const blind = [...ended, ...firing]
-    .filter(({ ruleId, startsAt }) => unreachable.has(ruleId) && startsAt < period.end)
-    .map(({ startsAt, endsAt }) => ({ from: startsAt, to: endsAt ?? now }));
+  const unreachable = unreachableTime([...ended, ...firing], rules, period.end, now);
   return {
     now,
     period,
-    before: { period: before, isWatched: isWatched(before, [...unseen, ...blind], completeSince) },
+    before: { period: before, isWatched: isWatched(before, [...unseen, ...unreachable], completeSince) },
     timezone: digest.timezone,
     dayZone: config.service.uptimeIndexTimezone === "utc" ? "UTC" : undefined,
     incidents: [
@@ -81,20 +78,38 @@ async function scopeOf(
     ],
     matchers: digest.matchers,
     untrustedBelow: digest.untrustedBelow,
-    blind,
-    unwatched: unseen.filter(({ from, to }) => to - from >= WORTH_SAYING_MS),
+    unreachable,
+    unwatched: unseen.filter(({ from, to }) => to - from >= MIN_UNWATCHED_MS),
   };
 }
 
-/** Whether somebody looked at nearly all of it, and what was seen is still remembered. */
-function isWatched({ start, end }: DigestPeriod, unseen: readonly Span[], completeSince: Instant): boolean {
+/** The time in which a rule about the unreachable service was firing. */
+function unreachableTime(
+  alerts: readonly Pick<Alert, "ruleId" | "startsAt" | "endsAt">[],
+  rules: readonly Rule[],
+  before: Instant,
+  now: Instant,
+): Interval[] {
+  const isUnreachable = ({ when }: Rule) => when.kind === "service" && when.state === "unreachable";
+  const ids = new Set(rules.filter(isUnreachable).map(({ id }) => id));
+  return alerts
+    .filter(({ ruleId, startsAt }) => ids.has(ruleId) && startsAt < before)
+    .map(({ startsAt, endsAt }) => ({ from: startsAt, to: endsAt ?? now }));
+}
+
+/** Whether nearly all of a period was watched, and its incidents are still stored. */
+function isWatched(
+  { start, end }: DigestPeriod,
+  unwatched: readonly Interval[],
+  completeSince: Instant,
+): boolean {
   if (completeSince > start) return false;
-  return total(subtract([{ from: start, to: end }], unseen)) >= (end - start) * WATCHED_SHARE;
+  return total(subtract([{ from: start, to: end }], unwatched)) >= (end - start) * WATCHED_SHARE;
 }
 
 async function addFleet(
-  { config, store }: FiguresDeps,
-  fleet: Fleet,
+  { config, store }: FiguresSource,
+  fleet: DigestFleet,
   digester: Digester,
   from: Instant,
 ): Promise<void> {
@@ -108,7 +123,7 @@ async function addFleet(
     return { buckets: bucketsOf(history, zone, from), scheduleHours };
   };
   for (const [i, { recordings }] of fleet.shards.entries()) {
-    // While a location moves between shards, a recording stands in both: it is told by the later reading.
+    // While a location moves between shards, a recording is in both: the later reading counts.
     const subjects = [...recordings.values()]
       .filter((state) => states.get(state.id) === state)
       .map((state) => subjectOf(fleet, state))
@@ -125,7 +140,7 @@ async function addFleet(
   }
 }
 
-function subjectOf(fleet: Fleet, state: RecordingState): DigestRecording {
+function subjectOf(fleet: DigestFleet, state: RecordingState): DigestRecording {
   return {
     recording: fleet.inventory.recording(state.id) ?? unnamed(state.id, state.locationId),
     locationName: fleet.inventory.location(state.locationId)?.name ?? state.locationId,

@@ -1,36 +1,95 @@
-/** A digest as the mail one reader gets. */
-
+/** A digest as mail: rendered once for all its recipients, then with each recipient's own unsubscribe link. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Instant } from "../lib/clock.ts";
-import { forReader, type RenderedDigest } from "./render/render.ts";
+import { html } from "../lib/markup.ts";
+import { cut } from "../lib/text.ts";
+import { createYielder } from "../lib/yield.ts";
+import type { Attachment } from "./attachments.ts";
+import type { Digest } from "./digest.ts";
+import { headline } from "./render/headline.ts";
+import { renderDigestHtml, UNSUBSCRIBE_HERE } from "./render/html.ts";
+import { renderDigestText } from "./render/text.ts";
+import { type DigestFrame, viewOf } from "./render/view.ts";
 
-export interface Attachment {
-  readonly filename: string;
-  readonly content: Buffer;
-  readonly contentType: string;
+export interface RenderedDigest {
+  /** One line without control characters, at most `MAX_SUBJECT` code points. */
+  readonly subject: string;
+  /** At most `MAX_BYTES` in UTF-8. */
+  readonly html: string;
+  readonly text: string;
 }
 
-/** A digest made once, for all its readers. */
 export interface MadeDigest extends RenderedDigest {
   readonly periodEnd: Instant;
   readonly attachments: readonly Attachment[];
-  /** With `{recipient}` where the reader's address belongs. */
+  /** With `{recipient}` as the placeholder for the recipient's address. */
   readonly unsubscribeUrl: string | undefined;
 }
 
-export interface Letter extends RenderedDigest {
+interface DigestLetter extends RenderedDigest {
   readonly to: string;
   readonly messageId: string;
   readonly attachments: readonly Attachment[];
-  /** The reader's own. */
+  /** The recipient's own. */
   readonly unsubscribeUrl: string | undefined;
 }
 
-/** Mail of digests goes through here; the transport of notify/email. */
+/** Sends digests by the transport of notify/email. */
 export interface DigestMail {
-  send(letter: Letter): Promise<void>;
+  send(letter: DigestLetter): Promise<void>;
 }
 
-export function letterFor(made: MadeDigest, to: string, messageId: string): Letter {
+/** Gmail clips a message at 102 KB; mail servers add to it. */
+export const MAX_BYTES = 90_000;
+export const MAX_SUBJECT = 180;
+const MOST_SHOWN = 60;
+/** As in digest.css, for the link that is added after the styles. */
+const LINK_COLOUR = "#1a66b8";
+
+/** Renders as many recordings as fit: all are counted, those with most downtime are named. */
+export async function renderDigest(digest: Digest, frame: DigestFrame): Promise<RenderedDigest> {
+  // Loaded when needed: juice is large.
+  const { default: juice } = await import("juice");
+  const [styles, embedded] = await Promise.all(["digest.css", "embedded.css"].map(readStyles));
+  const render = (limit: number) => {
+    const view = viewOf(digest, frame, limit);
+    const page = renderDigestHtml(view, embedded ?? "");
+    const options = { applyStyleTags: false, removeStyleTags: false };
+    return { html: juice.inlineContent(page, styles ?? "", options), text: renderDigestText(view) };
+  };
+  const yielder = createYielder();
+  let limit = MOST_SHOWN;
+  let body = render(limit);
+  for (let size = sizeOf(body); limit > 1 && size > MAX_BYTES; size = sizeOf(body)) {
+    limit = Math.max(1, Math.min(limit - 1, Math.floor((limit * MAX_BYTES) / size)));
+    await yielder.maybeYield();
+    body = render(limit);
+  }
+  const label = ` · ${digest.period.label}`;
+  return { subject: cut(headline(digest).sentence, MAX_SUBJECT - label.length) + label, ...body };
+}
+
+function readStyles(file: string): Promise<string> {
+  return readFile(join(import.meta.dirname, "render", file), "utf8");
+}
+
+function sizeOf({ html, text }: { html: string; text: string }): number {
+  return Math.max(Buffer.byteLength(html, "utf8"), Buffer.byteLength(text, "utf8"));
+}
+
+/** The mail with one recipient's unsubscribe link, where there is one. */
+export function forReader<T extends RenderedDigest>(mail: T, unsubscribeUrl: string | undefined): T {
+  if (unsubscribeUrl === undefined) return { ...mail, html: mail.html.replace(UNSUBSCRIBE_HERE, "") };
+  const link = html`<a href="${unsubscribeUrl}" style="color: ${LINK_COLOUR};">Unsubscribe</a>`;
+  return {
+    ...mail,
+    html: mail.html.replace(UNSUBSCRIBE_HERE, () => link.html),
+    text: `${mail.text}Unsubscribe: ${unsubscribeUrl}\n`,
+  };
+}
+
+export function letterFor(made: MadeDigest, to: string, messageId: string): DigestLetter {
   const { attachments } = made;
   const unsubscribeUrl = made.unsubscribeUrl?.replaceAll("{recipient}", () => encodeURIComponent(to));
   const { subject, html, text } = forReader(made, unsubscribeUrl);

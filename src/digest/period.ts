@@ -1,9 +1,18 @@
-/** When a digest is due and which days it is about, by the calendar of its own time zone. */
+/** When a digest is due and which days it covers, by the calendar of its own time zone. */
 import { CronExpressionParser } from "cron-parser";
 import { DateTime, type DateTimeUnit } from "luxon";
 import type { Instant } from "../lib/clock.ts";
+import { CodedError } from "../lib/errors.ts";
 import type { DigestPeriod } from "./digest.ts";
-import { DigestError } from "./errors.ts";
+
+export type DigestErrorCode = "invalid_cron" | "invalid_timezone";
+
+/** A digest that cannot be scheduled as configured. Trying again does not help. */
+export class DigestError extends CodedError<DigestErrorCode> {
+  constructor(code: DigestErrorCode, message: string, cause?: unknown) {
+    super(code, message, { retryable: false, cause });
+  }
+}
 
 export type PeriodName = "1d" | "1w" | "1mo";
 
@@ -21,7 +30,7 @@ export function digestPeriod(name: PeriodName, now: Instant, timezone: string): 
   return { start: start.toMillis(), end: end.toMillis(), label: label(name, start, last) };
 }
 
-/** The first moment of the day, week or month: where clocks go back over midnight, the earlier of the two. */
+/** The start of the day, week or month; where clocks go back over midnight, the earlier of the two. */
 function startOf(moment: DateTime, unit: DateTimeUnit): DateTime {
   const start = moment.startOf(unit);
   const hourBefore = start.minus({ hours: 1 });
@@ -39,8 +48,8 @@ function label(name: PeriodName, start: DateTime, last: DateTime): string {
 }
 
 /**
- * The first run of a cron expression strictly after `after`, in the given zone; an hour that a clock change
- * skips runs when the clock is past it. Throws DigestError `invalid_cron` or `invalid_timezone`.
+ * The first run of a cron expression strictly after `after`, in the given zone; a run in an hour that a clock change
+ * skips takes place after the change. Throws DigestError `invalid_cron` or `invalid_timezone`.
  */
 export function nextRun(cron: string, timezone: string, after: Instant): Instant {
   const currentDate = new Date(inZone(after, timezone).toMillis());

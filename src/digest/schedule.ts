@@ -1,41 +1,43 @@
 /**
- * When each digest is due, kept in Redis: a run missed while nobody was there is made up for, once. After a longer
- * absence only the latest run is; who has it already is written down per recipient.
+ * When each digest is due, stored in Redis: missed runs are made up for by one run, for the latest of them. Failed runs
+ * are retried with backoff for about a day.
  */
-
-import type { Queues } from "../cluster/queues.ts";
+import type { Handler, Queues } from "../cluster/queues.ts";
+import type { DigestConfig } from "../config/config.ts";
+import { backoffMs } from "../lib/backoff.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { DigestStore } from "../store/digests.ts";
 import { nextRun } from "./period.ts";
 
-export interface DigestScheduleDeps {
+type ScheduledDigest = Pick<DigestConfig, "name" | "cron" | "timezone">;
+
+interface ScheduleDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly queues: Pick<Queues, "add">;
   readonly store: Pick<DigestStore, "schedule" | "reschedule" | "unschedule">;
-  readonly digests: readonly { readonly name: string; readonly cron: string; readonly timezone: string }[];
+  readonly digests: readonly ScheduledDigest[];
 }
 
-/** More runs than this were not missed by anybody who reads them. */
-const MISSED_MOST = 1_000;
+/** Bounds the search for the latest missed run. */
+const MOST_MISSED = 1_000;
 
-/** Gives `look()`: enqueues what is due. Harmless when several replicas do it at once. */
-export function createDigestSchedule(deps: DigestScheduleDeps): () => Promise<void> {
+/** Gives a function that enqueues the digests that are due; several replicas may call it at once. */
+export function createDigestSchedule(deps: ScheduleDeps): () => Promise<void> {
   const unusable = new Set<string>();
 
-  async function look(digest: DigestScheduleDeps["digests"][number], dueAt: Instant | undefined) {
+  async function enqueueDue(digest: ScheduledDigest, dueAt: Instant | undefined) {
     const { name, cron, timezone } = digest;
     const now = deps.clock.now();
     if (dueAt !== undefined && dueAt > now) return;
-    const spec = specOf(digest);
     if (dueAt !== undefined) {
       const at = latestRun(digest, dueAt, now);
       const id = `${Buffer.from(name).toString("base64url")}-${at}`;
       await deps.queues.add("digest", { digest: name, at }, { id });
     }
-    await deps.store.reschedule(name, { spec, dueAt: nextRun(cron, timezone, now) });
+    await deps.store.reschedule(name, { spec: specOf(digest), dueAt: nextRun(cron, timezone, now) });
   }
 
   return async () => {
@@ -43,10 +45,10 @@ export function createDigestSchedule(deps: DigestScheduleDeps): () => Promise<vo
     for (const digest of deps.digests) {
       const entry = known.get(digest.name);
       try {
-        await look(digest, entry?.spec === specOf(digest) ? entry.dueAt : undefined);
+        await enqueueDue(digest, entry?.spec === specOf(digest) ? entry.dueAt : undefined);
       } catch (thrown) {
         if (!unusable.has(digest.name))
-          deps.log.warn({ err: toError(thrown), digest: digest.name }, "a digest cannot be scheduled");
+          deps.log.warn({ err: toError(thrown), digest: digest.name }, "scheduling a digest failed");
         unusable.add(digest.name);
       }
     }
@@ -55,21 +57,43 @@ export function createDigestSchedule(deps: DigestScheduleDeps): () => Promise<vo
   };
 }
 
-function specOf({ cron, timezone }: DigestScheduleDeps["digests"][number]): string {
+function specOf({ cron, timezone }: ScheduledDigest): string {
   return `${cron} ${timezone}`;
 }
 
-/** The last run of a cron expression at or before `now`, from the one that is due on. */
-function latestRun(
-  { cron, timezone }: DigestScheduleDeps["digests"][number],
-  dueAt: Instant,
-  now: Instant,
-): Instant {
+/** The last run of a cron expression at or before `now`, `dueAt` or later. */
+function latestRun({ cron, timezone }: ScheduledDigest, dueAt: Instant, now: Instant): Instant {
   let at = dueAt;
-  for (let missed = 0; missed < MISSED_MOST; missed++) {
+  for (let missed = 0; missed < MOST_MISSED; missed++) {
     const next = nextRun(cron, timezone, at);
     if (next > now) break;
     at = next;
   }
   return at;
+}
+
+/** After about a day of failing a digest is out of date. */
+const RETRY = { baseMs: 10_000, capMs: 900_000 };
+const MOST_RETRIES = 100;
+
+/** The worker of the queue `digest`. `send` gives true when nothing is left to send. */
+export function createDigestWork({
+  clock,
+  log,
+  queues,
+  send,
+}: Pick<ScheduleDeps, "clock" | "log" | "queues"> & {
+  send(name: string, at: Instant): Promise<boolean>;
+}): Handler {
+  return async ({ data }) => {
+    const at = typeof data.at === "number" ? data.at : clock.now();
+    const failures = Number(data.failures ?? 0);
+    const sent = await send(String(data.digest), at).catch((thrown: unknown) => {
+      log.error({ err: toError(thrown), digest: data.digest }, "making a digest failed, retrying");
+      return false;
+    });
+    if (sent || failures >= MOST_RETRIES) return;
+    const again = { digest: data.digest, at, failures: failures + 1 };
+    await queues.add("digest", again, { delayMs: backoffMs(RETRY, failures + 1) });
+  };
 }

@@ -5,8 +5,8 @@ import { createMatcher } from "../../src/alerting/matcher.ts";
 import type { Notification, NotifyReason } from "../../src/alerting/notification.ts";
 import { attachmentsOf } from "../../src/digest/attachments.ts";
 import { incidentOf } from "../../src/digest/compute/incident.ts";
+import { forReader, renderDigest } from "../../src/digest/mail.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
-import { forReader, renderDigest } from "../../src/digest/render/render.ts";
 import { currentStatus } from "../../src/health/fleet-snapshot.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { computeDigest } from "../digest/compute-digest.ts";
@@ -67,7 +67,7 @@ export async function digestOf({ snapshot, uptimes, firing, ended, locations, te
     uptime: new Map(uptimes.map(({ recording, buckets }) => [recording.id, buckets])),
     incidents: [...firing, ...ended].map((alert) => incidentOf(alert, hostileRules)),
     matchers: [],
-    blind: [],
+    unreachable: [],
   });
   const frame = { name: texts[0] ?? "", externalUrl: "https://lenswatch.example.com" };
   const mail = forReader(await renderDigest(digest, frame), "https://lenswatch.example.com/unsubscribe/x");

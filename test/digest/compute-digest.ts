@@ -1,11 +1,29 @@
 import { createDigester } from "../../src/digest/compute/compute.ts";
-import type { Digest, DigestInput } from "../../src/digest/digest.ts";
+import type { Digest, DigestRecording, DigestScope, RecordingFigures } from "../../src/digest/digest.ts";
+import type { UptimeBucket } from "../../src/health/recording.ts";
 
-/** The whole digest in one go, of recordings that are all there at once. */
+/** A scope with all of its recordings. */
+export interface DigestInput extends DigestScope {
+  readonly recordings: readonly DigestRecording[];
+  /** By recording id. */
+  readonly uptime: ReadonlyMap<string, readonly UptimeBucket[]>;
+}
+
+/** The whole digest at once. */
 export function computeDigest(input: DigestInput): Digest {
-  const digester = createDigester(input);
-  for (const subject of input.recordings)
-    digester.add(subject, { buckets: input.uptime.get(subject.recording.id) ?? [] });
+  return digestWith(
+    input,
+    input.recordings.map((subject) => [subject, { buckets: input.uptime.get(subject.recording.id) ?? [] }]),
+  );
+}
+
+/** The digest of recordings with all of their figures. */
+export function digestWith(
+  scope: DigestScope,
+  recordings: readonly (readonly [DigestRecording, RecordingFigures])[],
+): Digest {
+  const digester = createDigester(scope);
+  for (const [subject, figures] of recordings) digester.add(subject, figures);
   const steps = digester.finish();
   for (;;) {
     const step = steps.next();

@@ -65,7 +65,7 @@ describeWithRedis("visitor counts of a digest", () => {
   const room = useRoom();
 
   function depsOf(service: ReturnType<typeof serviceOf>, now = NOW) {
-    return { service, store: room().store.entries, clock: { now: () => now }, log: silentLogger };
+    return { service, store: room().store, clock: { now: () => now }, log: silentLogger };
   }
 
   it("are asked for by local day, in one question for the locations of a zone", async () => {

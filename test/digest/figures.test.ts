@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/config/load.ts";
-import { computeFleet, type FiguresDeps, type Fleet } from "../../src/digest/figures.ts";
+import { computeFleet, type DigestFleet, type FiguresSource } from "../../src/digest/figures.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import type { RecordingState } from "../../src/health/shard-state.ts";
 import type { CoverageSpan } from "../../src/store/coverage.ts";
@@ -70,7 +70,7 @@ function state(id: string, readAt: number): RecordingState {
 
 function depsOf({ shards = [{ a: NOW }], ended = [], coverage = ALWAYS, completeSince = 0 }: World) {
   const asked: [number, readonly string[]][] = [];
-  const fleet: Fleet = {
+  const fleet: DigestFleet = {
     now: NOW,
     statusIntervalMs: 30_000,
     shardNumbers: shards.map((_, i) => 10 + i),
@@ -99,8 +99,8 @@ function depsOf({ shards = [{ a: NOW }], ended = [], coverage = ALWAYS, complete
       },
     },
   };
-  // Of the store's rooms only what is read here.
-  return { asked, deps: { config, store, fleet: async () => fleet } as unknown as FiguresDeps };
+  // Only the parts of the store that are read here.
+  return { asked, deps: { config, store, fleet: async () => fleet } as unknown as FiguresSource };
 }
 
 async function compute(world: World) {
@@ -110,7 +110,7 @@ async function compute(world: World) {
 }
 
 describe("a digest's figures", () => {
-  test("are read in pages of what it speaks of, each recording once, where it was read last", async () => {
+  test("are read in pages of the selected recordings, each once, from the shard that read it last", async () => {
     const many = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`r${i}`, NOW]));
     const { asked, digest } = await compute({
       shards: [{ ...many, moved: NOW - 1, z: NOW }, { moved: NOW }],
@@ -123,7 +123,7 @@ describe("a digest's figures", () => {
     expect(digest.totals).toMatchObject({ recordings: 151, uptime: 1 });
   });
 
-  test("have the period before beside them, outages too where it was watched", async () => {
+  test("include the period before, outages too where it was watched", async () => {
     const ended = [
       incident("RecordingOffline", at("18T10:00:00"), at("18T12:00:00"), "a"),
       incident("RecordingOffline", at("19T10:00:00"), at("19T10:30:00"), "a"),
@@ -145,13 +145,13 @@ describe("a digest's figures", () => {
         ],
       },
     ],
-    ["never wrote down that it watched", { coverage: [] }],
+    ["has no stored coverage", { coverage: [] }],
     [
-      "was blind for two hours",
+      "was unreachable for two hours",
       { ended: [incident("ServiceUnreachable", at("18T10:00:00"), at("18T12:00:00"))] },
     ],
     ["has dropped incidents since", { completeSince: at("18T01:00:00") }],
-  ])("say nothing of outages before where lenswatch %s", async (_, world) => {
+  ])("have no outages of the period before where lenswatch %s", async (_, world) => {
     const { digest } = await compute(world);
     expect(digest.before).toEqual({
       uptime: 1,
@@ -161,7 +161,7 @@ describe("a digest's figures", () => {
     });
   });
 
-  test("bear an hour in which nobody watched", async () => {
+  test("compare with a period of which an hour was not watched", async () => {
     const coverage = [
       { from: 0, to: at("18T10:00:00") },
       { from: at("18T11:00:00"), to: NOW },
@@ -169,7 +169,7 @@ describe("a digest's figures", () => {
     expect((await compute({ coverage })).digest.before?.outages).toBe(0);
   });
 
-  test("tell when nobody watched in the period itself, unless it was a mere restart", async () => {
+  test("give the unwatched time of the period, except for short restarts", async () => {
     const coverage = [
       { from: at("19T09:00:00"), to: at("19T12:00:00") },
       { from: at("19T12:14:00"), to: at("19T20:00:00") },
@@ -183,9 +183,9 @@ describe("a digest's figures", () => {
     expect(digest.totals.unwatchedMs).toBe(9.25 * HOUR);
   });
 
-  test("leave out what outside alerts say", async () => {
-    const outside = { ...incident("RecordingOffline", at("19T10:00:00"), at("19T11:00:00"), "a") };
-    const ended = [{ ...outside, subject: { kind: "external" as const, id: "a" } }];
+  test("leave out external alerts", async () => {
+    const posted = { ...incident("RecordingOffline", at("19T10:00:00"), at("19T11:00:00"), "a") };
+    const ended = [{ ...posted, subject: { kind: "external" as const, id: "a" } }];
     expect((await compute({ ended })).digest.totals.outages).toBe(0);
   });
 });

@@ -1,7 +1,8 @@
-import type { DigestInput, DigestRecording, Incident } from "../../src/digest/digest.ts";
+import type { DigestIncident, DigestRecording } from "../../src/digest/digest.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import type { Recording, UptimeBucket } from "../../src/health/recording.ts";
 import { anUptimeBucket, aRecording } from "../support/fixtures.ts";
+import type { DigestInput } from "./compute-digest.ts";
 
 export const HOUR = 3_600_000;
 export const MINUTE = 60_000;
@@ -14,7 +15,7 @@ export function at(time: string): number {
   return Date.parse(time.includes("T") ? time : `2026-11-19T${time}:00Z`);
 }
 
-/** Up for a long time, at Leeds Briggate unless said otherwise. */
+/** Up for a long time; at Leeds Briggate by default. */
 export function subject(
   id: string,
   { locationName = "Leeds Briggate", status, since, ...recording }: Partial<Recording & DigestRecording> = {},
@@ -55,7 +56,7 @@ export function day(ratio: number | undefined, over: Partial<UptimeBucket> = {})
   return hours(at("00:00"), Array(24).fill(ratio), over);
 }
 
-export function offline(recordingId: string, startsAt: number, endsAt?: number): Incident {
+export function offline(recordingId: string, startsAt: number, endsAt?: number): DigestIncident {
   return {
     alertname: "RecordingOffline",
     kind: "offline",
@@ -66,11 +67,11 @@ export function offline(recordingId: string, startsAt: number, endsAt?: number):
   };
 }
 
-export function dark(locationId: string, startsAt: number, endsAt?: number): Incident {
+export function locationOffline(locationId: string, startsAt: number, endsAt?: number): DigestIncident {
   return { alertname: "LocationOffline", kind: "location_offline", locationId, startsAt, endsAt };
 }
 
-/** The Thursday in London, nothing in it. */
+/** The Thursday in London, without recordings or incidents. */
 export function input(over: Partial<DigestInput> = {}): DigestInput {
   const timezone = over.timezone ?? "Europe/London";
   const now = over.now ?? NOW;
@@ -82,7 +83,7 @@ export function input(over: Partial<DigestInput> = {}): DigestInput {
     uptime: new Map(),
     incidents: [],
     matchers: [],
-    blind: [],
+    unreachable: [],
     ...over,
   };
 }

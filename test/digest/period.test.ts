@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { DigestError } from "../../src/digest/errors.ts";
-import { digestPeriod, nextRun } from "../../src/digest/period.ts";
+import { DigestError, digestPeriod, nextRun } from "../../src/digest/period.ts";
 
 const at = (iso: string) => Date.parse(iso);
 const iso = (ms: number) => new Date(ms).toISOString();

@@ -1,20 +1,19 @@
-/** A week as a digest might tell it, for pictures and for what only a whole one can show. */
-
-import { createDigester } from "../../src/digest/compute/compute.ts";
+/** A week with every kind of trouble, for pictures and for tests of a whole digest. */
 import { withEntries } from "../../src/digest/compute/untrusted.ts";
-import type { Digest, DigestRecording, Incident } from "../../src/digest/digest.ts";
+import type { Digest, DigestIncident, DigestRecording } from "../../src/digest/digest.ts";
 import { digestPeriod, type PeriodName } from "../../src/digest/period.ts";
 import type { UptimeBucket } from "../../src/health/recording.ts";
 import { anUptimeBucket } from "../support/fixtures.ts";
-import { dark, HOUR, MINUTE, offline, subject } from "./fixtures.ts";
+import { digestWith } from "./compute-digest.ts";
+import { HOUR, locationOffline, MINUTE, offline, subject } from "./fixtures.ts";
 
 const DAY = 24 * HOUR;
-const PLACES = ["Leeds Briggate", "Manchester Market Street", "Bath Southgate", "York Coney Street"];
+const LOCATIONS = ["Leeds Briggate", "Manchester Market Street", "Bath Southgate", "York Coney Street"];
 const VIEWS = ["Entrance", "Shoes", "Tills"];
 
 const monday = (text: string) => Date.parse(`2026-11-${text}`);
 
-const recordings: DigestRecording[] = PLACES.flatMap((locationName, place) =>
+const recordings: DigestRecording[] = LOCATIONS.flatMap((locationName, place) =>
   VIEWS.map((name, view) =>
     subject(`${place}${view}`, {
       name,
@@ -24,11 +23,10 @@ const recordings: DigestRecording[] = PLACES.flatMap((locationName, place) =>
   ),
 );
 
-/** What happened: who was down, from when to when. */
-const outages: Incident[] = [
+const outages: DigestIncident[] = [
   offline("01", monday("22T21:40:00Z")),
   ...[0, 1, 2].map((view) => offline(`1${view}`, monday("17T11:12:00Z"), monday("17T17:33:00Z"))),
-  dark("manchester-market-street", monday("17T11:12:00Z"), monday("17T17:33:00Z")),
+  locationOffline("manchester-market-street", monday("17T11:12:00Z"), monday("17T17:33:00Z")),
   ...[0, 1, 2, 3, 4, 5].map((i) =>
     offline("22", monday("19T09:20:00Z") + i * 70 * MINUTE, monday("19T09:20:00Z") + (i * 70 + 36) * MINUTE),
   ),
@@ -51,7 +49,7 @@ const outages: Incident[] = [
   },
 ];
 
-/** The service's figures as they would be: days, from nine weeks ago on. */
+/** The service's figures: days, from nine weeks ago on. */
 function days(recordingId: string, now: number): UptimeBucket[] {
   const own = outages.filter((one) => one.recordingId === recordingId && one.kind === "offline");
   const first = Date.parse("2026-09-20T00:00:00Z");
@@ -71,27 +69,25 @@ export function sampleDigest(name: PeriodName = "1w"): Digest {
   const timezone = "Europe/London";
   const period = digestPeriod(name, now, timezone);
   const before = { period: digestPeriod(name, period.start, timezone), isWatched: true };
-  const blind = [{ from: monday("18T03:00:00Z"), to: monday("18T03:25:00Z") }];
-  const digester = createDigester({ now, period, before, timezone, incidents: outages, matchers: [], blind });
-  for (const one of recordings) digester.add(one, { buckets: days(one.recording.id, now) });
-  const steps = digester.finish();
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  const entries = new Map(
-    step.value.locations.map(({ locationId }) => [locationId, visitors(locationId, now)]),
+  const unreachable = [{ from: monday("18T03:00:00Z"), to: monday("18T03:25:00Z") }];
+  const scope = { now, period, before, timezone, incidents: outages, matchers: [], unreachable };
+  const digest = digestWith(
+    scope,
+    recordings.map((one) => [one, { buckets: days(one.recording.id, now) }]),
   );
-  return withEntries(step.value, entries, "had");
+  const entries = new Map(digest.locations.map(({ locationId }) => [locationId, visitors(locationId, now)]));
+  return withEntries(digest, entries, "had");
 }
 
-/** What was counted where, day by day: more on Saturdays, fewer where cameras were dark. */
+/** Visitor counts by day: more on Saturdays, fewer while cameras were offline. */
 function visitors(locationId: string, now: number): Map<string, number> {
   const busy = locationId.length * 53;
   return new Map(
     Array.from({ length: 70 }, (_, i) => {
       const day = new Date(now - (i + 1) * DAY);
       const saturday = day.getUTCDay() === 6 ? 1.6 : 1;
-      const dark = ["2026-11-17", "2026-11-21"].includes(day.toISOString().slice(0, 10)) ? 0.41 : 1;
-      return [day.toISOString().slice(0, 10), Math.floor((busy + (i % 5) * 11) * saturday * dark)];
+      const share = ["2026-11-17", "2026-11-21"].includes(day.toISOString().slice(0, 10)) ? 0.41 : 1;
+      return [day.toISOString().slice(0, 10), Math.floor((busy + (i % 5) * 11) * saturday * share)];
     }),
   );
 }

@@ -1,7 +1,7 @@
 /**
- * The digest's figures. Downtime comes from incidents, uptime from the service's own figures: neither is made up
- * from the other, and where there is nothing there is no figure. Recordings are added one by one, and of each only
- * what is said of it is kept: a large fleet's buckets never have to be there together.
+ * The digest's figures. Downtime comes from incidents, uptime from the service's own figures: neither is derived from
+ * the other, and where there is nothing there is no figure. Recordings are added one by one, and of each only its
+ * results are kept: a large fleet's buckets are never in memory together.
  */
 import type { Matcher } from "../../alerting/route.ts";
 import { createLocalHours } from "../../lib/local-hours.ts";
@@ -12,145 +12,149 @@ import {
   type DigestScope,
   type DigestTotals,
   digestParts,
+  type Interval,
   type LocationGroup,
   type RecordingFigures,
-  type Span,
   type TotalsBefore,
 } from "../digest.ts";
-import { createCalendar } from "./calendar.ts";
-import { groups, type LocationRecords, sum } from "./groups.ts";
-import { darkLocations, otherAlerts } from "./incident.ts";
+import { type DigestCalendar, digestCalendar } from "./calendar.ts";
+import { locationOutages, otherAlerts } from "./incident.ts";
+import { clip, subtract, total, union } from "./intervals.ts";
 import { addDays, emptyDays } from "./location-days.ts";
-import { locationDigests } from "./locations.ts";
+import { type LocationRecords, locationDigests, locationGroups, sumOf } from "./locations.ts";
 import { flappersOf, longestOutages } from "./rankings.ts";
-import { type JudgedRecording, judgeRecording } from "./recording.ts";
-import { addOutages, emptyRecovery, meanRecovery } from "./recovery.ts";
+import { judgeRecording } from "./recording.ts";
 import { createScheduleTimes } from "./schedule-times.ts";
-import { clip, subtract, total, union } from "./spans.ts";
+import { addTally, meanRecovery, meanUptime, newTally } from "./tally.ts";
 import { untrustedDays } from "./untrusted.ts";
-import { addTally, emptyTally, meanUptime } from "./uptime.ts";
 
-export type { Digest, DigestInput, DigestPeriod, DigestRecording, Incident, Span } from "../digest.ts";
-
-/** Where a scope does not say from where on. */
-const UNTRUSTED_BELOW = 0.9;
+const DEFAULT_UNTRUSTED_BELOW = 0.9;
 
 export interface Digester {
-  /** Whether the digest speaks of it at all. */
+  /** Whether the digest is about this recording. */
   wants(subject: DigestRecording): boolean;
-  /** Judges a recording, each once. */
+  /** Adds a recording, each once; one that the digest does not want is left out. */
   add(subject: DigestRecording, figures: RecordingFigures): void;
-  /** The whole, in steps between which the event loop can be let through (`runYielding`). */
+  /** The whole, in steps between which the event loop can run (`runYielding`). */
   finish(): Generator<void, Digest>;
 }
 
-/** A digest to which recordings are added; `finish` is its end. */
+/** A digest to which recordings are added; `finish` ends it. */
 export function createDigester(scope: DigestScope): Digester {
   const localHours = createLocalHours();
-  const calendar = createCalendar(scope, localHours);
+  const calendar = digestCalendar(scope, localHours);
   const schedules = createScheduleTimes(localHours);
-  const bounds = { from: scope.period.start, to: scope.period.end };
-  const below = scope.untrustedBelow ?? UNTRUSTED_BELOW;
-  const ofRecording = Map.groupBy(scope.incidents, ({ recordingId }) => recordingId);
+  const bounds = boundsOf(scope);
+  const byRecording = Map.groupBy(scope.incidents, ({ recordingId }) => recordingId);
   const locations = new Map<string, LocationRecords>();
   const chosen = new Set<string>();
-
-  function locationOf({ recording, locationName }: DigestRecording): LocationRecords {
-    const { locationId: id, timezone } = recording;
-    const known = locations.get(id);
-    if (known) return known;
-    const made: LocationRecords = {
-      id,
-      name: locationName,
-      timezone,
-      recordings: [],
-      tally: emptyTally(),
-      outages: emptyRecovery(),
-      compared: { recordings: 0, before: emptyTally(), outages: emptyRecovery() },
-      open: [],
-      days: emptyDays(calendar),
-    };
-    locations.set(id, made);
-    return made;
-  }
-
-  function keep(location: LocationRecords, judged: JudgedRecording): void {
-    location.recordings.push(judged.digest);
-    addTally(location.tally, judged.tally);
-    addOutages(location.outages, judged.outages);
-    if (!isWhole(location.open, bounds))
-      location.open = union([...location.open, ...subtract([bounds], judged.closed)]);
-    if (!judged.before) return;
-    location.compared.recordings += 1;
-    addTally(location.compared.before, judged.before.tally);
-    addOutages(location.compared.outages, judged.before.outages);
-  }
 
   return {
     wants: (subject) => isChosen(scope.matchers, subject),
 
     add(subject, figures) {
       if (!isChosen(scope.matchers, subject)) return;
-      const { id, timezone } = subject.recording;
-      const location = locationOf(subject);
-      keep(location, judgeRecording(scope, subject, figures, ofRecording.get(id) ?? [], schedules));
+      const { id, locationId, timezone } = subject.recording;
+      const location = locations.get(locationId) ?? newLocation(subject, calendar);
+      locations.set(locationId, location);
+      const judged = judgeRecording(scope, subject, figures, byRecording.get(id) ?? [], schedules);
+      location.recordings.push(judged.digest);
+      addTally(location.tally, judged.tally);
+      if (!covers(location.open, bounds))
+        location.open = union([...location.open, ...subtract([bounds], judged.closed)]);
+      if (judged.before) {
+        location.comparable += 1;
+        addTally(location.before, judged.before);
+      }
       addDays(location.days, figures, scope.dayZone ?? timezone, calendar, schedules);
       chosen.add(id);
     },
 
-    *finish() {
-      const all = [...locations.values()];
-      const blind = clip(scope.blind, bounds);
-      const unwatched = clip(scope.unwatched ?? [], bounds);
-      const parts: Record<DigestPart, LocationGroup[]> = {
-        down_now: [],
-        down_some: [],
-        up: [],
-        closed: [],
-        unknown: [],
-      };
-      for (const part of digestParts) {
-        parts[part] = groups(all, part);
-        yield;
-      }
-      const dark = darkLocations(scope, locations);
-      yield;
-      const counted = totals(all, blind, unwatched);
-      const before = scope.before && totalsBefore(all, scope);
-      yield;
-      const byDay = locationDigests(all, calendar);
-      yield;
-      const rules = { now: scope.now, dayZone: scope.dayZone, below };
-      const untrusted = untrustedDays(all, calendar, rules);
-      yield;
-      return {
-        now: scope.now,
-        period: scope.period,
-        timezone: scope.timezone,
-        totals: counted,
-        before,
-        parts,
-        days: calendar.dates.slice(calendar.shownFrom),
-        locations: byDay,
-        untrusted,
-        untrustedBelow: below,
-        counts: "not_asked",
-        longest: longestOutages(parts, dark),
-        flappers: flappersOf(parts),
-        dark,
-        other: otherAlerts(scope, chosen, locations),
-        blind,
-        unwatched,
-      };
-    },
+    finish: () => figuresOf(scope, calendar, locations, chosen),
   };
 }
 
-function isWhole([first, ...more]: readonly Span[], { from, to }: Span): boolean {
+function newLocation(
+  { recording: { locationId, timezone }, locationName }: DigestRecording,
+  calendar: DigestCalendar,
+): LocationRecords {
+  return {
+    id: locationId,
+    name: locationName,
+    timezone,
+    recordings: [],
+    tally: newTally(),
+    before: newTally(),
+    comparable: 0,
+    open: [],
+    days: emptyDays(calendar),
+  };
+}
+
+function* figuresOf(
+  scope: DigestScope,
+  calendar: DigestCalendar,
+  byId: ReadonlyMap<string, LocationRecords>,
+  chosen: ReadonlySet<string>,
+): Generator<void, Digest> {
+  const all = [...byId.values()];
+  const bounds = boundsOf(scope);
+  const untrustedBelow = scope.untrustedBelow ?? DEFAULT_UNTRUSTED_BELOW;
+  const [unreachable, unwatched] = [clip(scope.unreachable, bounds), clip(scope.unwatched ?? [], bounds)];
+  const parts: Record<DigestPart, LocationGroup[]> = {
+    down_now: [],
+    down_some: [],
+    up: [],
+    closed: [],
+    unknown: [],
+  };
+  for (const part of digestParts) {
+    parts[part] = locationGroups(all, part);
+    yield;
+  }
+  const wholeLocations = locationOutages(scope, byId);
+  yield;
+  const totals = totalsOf(all, unreachable, unwatched);
+  const before = scope.before && totalsBefore(all, scope.before.isWatched);
+  yield;
+  const locations = locationDigests(all, calendar);
+  yield;
+  const untrusted = untrustedDays(all, calendar, {
+    now: scope.now,
+    dayZone: scope.dayZone,
+    below: untrustedBelow,
+  });
+  yield;
+  return {
+    now: scope.now,
+    period: scope.period,
+    timezone: scope.timezone,
+    totals,
+    before,
+    parts,
+    days: calendar.dates.slice(calendar.shownFrom),
+    locations,
+    untrusted,
+    untrustedBelow,
+    counts: "not_asked",
+    longest: longestOutages(parts, wholeLocations),
+    flappers: flappersOf(parts),
+    locationOutages: wholeLocations,
+    other: otherAlerts(scope, chosen, byId),
+    unreachable,
+    unwatched,
+  };
+}
+
+function boundsOf({ period }: DigestScope): Interval {
+  return { from: period.start, to: period.end };
+}
+
+function covers([first, ...more]: readonly Interval[], { from, to }: Interval): boolean {
   return more.length === 0 && first !== undefined && first.from <= from && first.to >= to;
 }
 
-/** Matchers see the labels an alert of the recording would carry; a label it has not is the empty string. */
+/** Matchers see the labels an alert of the recording would carry; a missing label is the empty string. */
 function isChosen(matchers: readonly Matcher[], { recording, locationName }: DigestRecording): boolean {
   if (matchers.length === 0) return true;
   const labels = new Map([
@@ -165,14 +169,14 @@ function isChosen(matchers: readonly Matcher[], { recording, locationName }: Dig
   return matchers.every((matcher) => matcher.matches(labels.get(matcher.name) ?? ""));
 }
 
-function totals(
+function totalsOf(
   locations: readonly LocationRecords[],
-  blind: readonly Span[],
-  unwatched: readonly Span[],
+  unreachable: readonly Interval[],
+  unwatched: readonly Interval[],
 ): DigestTotals {
   const digests = locations.flatMap(({ recordings }) => recordings);
   const count = (part: DigestPart) => digests.filter((digest) => digest.part === part).length;
-  const outages = locations.reduce((all, one) => addOutages(all, one.outages), emptyRecovery());
+  const tally = locations.reduce((sum, one) => addTally(sum, one.tally), newTally());
   return {
     recordings: digests.length,
     locations: locations.length,
@@ -183,29 +187,28 @@ function totals(
     unknown: count("unknown"),
     affected: digests.filter(({ lostMs }) => lostMs > 0).length,
     low: digests.filter(({ part, outages }) => part === "down_some" && outages.length === 0).length,
-    outages: outages.outages,
-    lostMs: sum(digests, ({ lostMs }) => lostMs),
-    blindMs: total(blind),
+    outages: tally.outages,
+    lostMs: sumOf(digests, ({ lostMs }) => lostMs),
+    unreachableMs: total(unreachable),
     unwatchedMs: total(unwatched),
-    uptime: meanUptime(locations.reduce((all, one) => addTally(all, one.tally), emptyTally())),
-    recoveryMs: meanRecovery(outages),
+    uptime: meanUptime(tally),
+    recoveryMs: meanRecovery(tally),
   };
 }
 
-/** Fewer of today's recordings than this share in the figures of the period before: it was another fleet. */
+/** With fewer of today's recordings than this share in the figures of the period before, it was another fleet. */
 const COMPARABLE_SHARE = 0.9;
 
-function totalsBefore(locations: readonly LocationRecords[], { before }: DigestScope): TotalsBefore {
-  const size = sum(locations, ({ recordings }) => recordings.length);
-  const compared = sum(locations, (one) => one.compared.recordings);
-  const isComparable = compared > 0 && compared >= size * COMPARABLE_SHARE;
-  const uptime = locations.reduce((all, one) => addTally(all, one.compared.before), emptyTally());
-  const outages = locations.reduce((all, one) => addOutages(all, one.compared.outages), emptyRecovery());
-  const isWatched = isComparable && before?.isWatched === true;
+function totalsBefore(locations: readonly LocationRecords[], wasWatched: boolean): TotalsBefore {
+  const size = sumOf(locations, ({ recordings }) => recordings.length);
+  const comparable = sumOf(locations, (one) => one.comparable);
+  const isComparable = comparable > 0 && comparable >= size * COMPARABLE_SHARE;
+  const tally = locations.reduce((sum, one) => addTally(sum, one.before), newTally());
+  const isWatched = isComparable && wasWatched;
   return {
-    uptime: isComparable ? meanUptime(uptime) : undefined,
-    lostMs: isWatched ? outages.lostMs : undefined,
-    outages: isWatched ? outages.outages : undefined,
-    recoveryMs: isWatched ? meanRecovery(outages) : undefined,
+    uptime: isComparable ? meanUptime(tally) : undefined,
+    lostMs: isWatched ? tally.lostMs : undefined,
+    outages: isWatched ? tally.outages : undefined,
+    recoveryMs: isWatched ? meanRecovery(tally) : undefined,
   };
 }

@@ -1,34 +1,92 @@
-/** Locations as a whole, day by day. */
+/** Recordings by location: sums while they are added, and lists in their order, most downtime first. */
+import type { DigestPart, Interval, LocationDigest, LocationGroup, RecordingDigest } from "../digest.ts";
+import type { DigestCalendar } from "./calendar.ts";
+import { dayUptime, type LocationDays } from "./location-days.ts";
+import { type DigestTally, meanUptime } from "./tally.ts";
 
-import type { LocationDigest } from "../digest.ts";
-import type { Calendar } from "./calendar.ts";
-import { compare, type LocationRecords } from "./groups.ts";
-import { dayUptime } from "./location-days.ts";
-import { meanUptime } from "./uptime.ts";
+/** What is known of a location while its recordings are added. */
+export interface LocationRecords {
+  readonly id: string;
+  readonly name: string;
+  /** Of its first recording. */
+  readonly timezone: string;
+  readonly recordings: RecordingDigest[];
+  readonly tally: DigestTally;
+  /** The period before, of `comparable` recordings: those with figures that go back so far. */
+  readonly before: DigestTally;
+  comparable: number;
+  /** When at least one of its recordings was inside its schedule. */
+  open: readonly Interval[];
+  readonly days: LocationDays;
+}
 
-/** Lowest uptime first, those without a figure last. */
+/** The locations that have recordings in this part. */
+export function locationGroups(locations: readonly LocationRecords[], part: DigestPart): LocationGroup[] {
+  return locations
+    .map(({ id, name, recordings: all, tally }) => {
+      const recordings = all.filter((digest) => digest.part === part);
+      return {
+        locationId: id,
+        locationName: name,
+        uptime: meanUptime(tally),
+        size: all.length,
+        lostMs: sumOf(recordings, ({ lostMs }) => lostMs),
+        recordings: recordings.sort(worstFirst),
+      };
+    })
+    .filter(({ recordings }) => recordings.length > 0)
+    .sort(
+      (a, b) =>
+        b.lostMs - a.lostMs ||
+        downSince(a) - downSince(b) ||
+        byUptime(a, b) ||
+        compareText(a.locationName, b.locationName),
+    );
+}
+
+/** When the first of them went down that is down now; 0 where none is. */
+function downSince({ recordings }: LocationGroup): number {
+  return recordings.reduce((first, { downSince = first }) => Math.min(first || downSince, downSince), 0);
+}
+
+function worstFirst(a: RecordingDigest, b: RecordingDigest): number {
+  const earlier = (a.downSince ?? 0) - (b.downSince ?? 0);
+  return b.lostMs - a.lostMs || earlier || byUptime(a, b) || compareText(a.name, b.name);
+}
+
+/** Locations as a whole, day by day: lowest uptime first, those without a figure last. */
 export function locationDigests(
   locations: readonly LocationRecords[],
-  { dates, shownFrom }: Calendar,
+  { dates, shownFrom }: DigestCalendar,
 ): LocationDigest[] {
   return locations
-    .map(({ id, name, recordings, tally, compared, days }) => ({
+    .map(({ id, name, recordings, tally, comparable, before, days }) => ({
       locationId: id,
       locationName: name,
       recordings: recordings.length,
       uptime: meanUptime(tally),
-      uptimeBefore:
-        compared.recordings === recordings.length && compared.recordings > 0
-          ? meanUptime(compared.before)
-          : undefined,
+      uptimeBefore: comparable === recordings.length ? meanUptime(before) : undefined,
       days: dates.slice(shownFrom).map((_, i) => dayUptime(days, shownFrom + i)),
     }))
     .sort(
-      (a, b) =>
-        (a.uptime ?? 2) - (b.uptime ?? 2) || worst(a) - worst(b) || compare(a.locationName, b.locationName),
+      (a, b) => byUptime(a, b) || worstDay(a) - worstDay(b) || compareText(a.locationName, b.locationName),
     );
 }
 
-function worst({ days }: LocationDigest): number {
+function worstDay({ days }: LocationDigest): number {
   return days.reduce<number>((least, day) => Math.min(least, day ?? 2), 2);
+}
+
+/** Lowest first, those without a figure last. */
+function byUptime(a: { uptime: number | undefined }, b: { uptime: number | undefined }): number {
+  return (a.uptime ?? 2) - (b.uptime ?? 2);
+}
+
+/** Order by code units, the same on every machine. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export function sumOf<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((result, item) => result + of(item), 0);
 }

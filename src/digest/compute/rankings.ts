@@ -1,30 +1,30 @@
-/** What stands out: the longest outages, and who went down again and again. */
-import type { DarkLocation, DigestPart, Flapper, LocationGroup, LongOutage, Outage } from "../digest.ts";
-import { compare } from "./groups.ts";
+/** The longest outages, and the recordings that went down repeatedly. */
+import type { DigestPart, Flapper, LocationGroup, LocationOutage, LongOutage, Outage } from "../digest.ts";
+import { compareText } from "./locations.ts";
 
 type Parts = Readonly<Record<DigestPart, readonly LocationGroup[]>>;
 
 const MOST_LONG = 5;
-/** Cameras of one location never go dark in the same second. */
-const TOGETHER_WITHIN = 5 * 60_000;
+/** Cameras of one location are not reported offline in the same second. */
+const TOGETHER_WITHIN_MS = 5 * 60_000;
 
-/** Whether a recording's outage is that of its whole location. */
-export function wentWith(outage: Outage, dark: readonly Outage[]): boolean {
-  const close = (a = 0, b = 0) => Math.abs(a - b) <= TOGETHER_WITHIN;
-  return dark.some(
+/** Whether a recording's outage is one of its whole location's. */
+export function isLocationWide(outage: Outage, wholeLocation: readonly Outage[]): boolean {
+  const close = (a = 0, b = 0) => Math.abs(a - b) <= TOGETHER_WITHIN_MS;
+  return wholeLocation.some(
     ({ startsAt, endsAt }) => close(outage.startsAt, startsAt) && close(outage.endsAt, endsAt),
   );
 }
 
-/** The most time lost at one go, a location that was dark as a whole instead of each of its recordings. */
-export function longestOutages(parts: Parts, dark: readonly DarkLocation[]): LongOutage[] {
-  const darkAt = Map.groupBy(dark, ({ locationId }) => locationId);
-  let longest: LongOutage[] = dark.map((one) => ({ ...one, recording: undefined }));
+/** The outages with most downtime; one of a whole location instead of one of each of its recordings. */
+export function longestOutages(parts: Parts, wholeLocations: readonly LocationOutage[]): LongOutage[] {
+  const byLocation = Map.groupBy(wholeLocations, ({ locationId }) => locationId);
+  let longest: LongOutage[] = wholeLocations.map((one) => ({ ...one, recording: undefined }));
   for (const { locationId, locationName, recordings } of [...parts.down_now, ...parts.down_some]) {
-    const wholly = (darkAt.get(locationId) ?? []).map(({ outage }) => outage);
+    const locationWide = (byLocation.get(locationId) ?? []).map(({ outage }) => outage);
     for (const { id, name, outages } of recordings) {
       for (const outage of outages) {
-        if (outage.lostMs === 0 || wentWith(outage, wholly)) continue;
+        if (outage.lostMs === 0 || isLocationWide(outage, locationWide)) continue;
         longest.push({ locationId, locationName, recording: { id, name }, outage });
       }
     }
@@ -39,9 +39,10 @@ function ranked(outages: readonly LongOutage[]): LongOutage[] {
     .slice(0, MOST_LONG);
 }
 
-/** From so many outages on, whoever was not told as flapping is one all the same. */
+/** From so many outages on, a recording without a flapping alert is listed too. */
 const MANY_OUTAGES = 4;
 
+/** Recordings that were flapping or had many outages, most outages first. */
 export function flappersOf(parts: Parts): Flapper[] {
   return Object.values(parts)
     .flat()
@@ -54,6 +55,6 @@ export function flappersOf(parts: Parts): Flapper[] {
       ({ recording: a }, { recording: b }) =>
         b.outages.length - a.outages.length ||
         (b.flapping?.lengthMs ?? 0) - (a.flapping?.lengthMs ?? 0) ||
-        compare(a.name, b.name),
+        compareText(a.name, b.name),
     );
 }

@@ -1,41 +1,32 @@
-/** What the period was like for one recording, and the one before it. */
+/** The digest of one recording: its period, and the one before it. */
 import type { Instant } from "../../lib/clock.ts";
 import {
+  type DigestIncident,
   type DigestPart,
   type DigestRecording,
   type DigestScope,
-  type Incident,
+  type Interval,
   type Outage,
   type RecordingDigest,
   type RecordingFigures,
-  type Span,
   UP_ALL_THE_TIME,
 } from "../digest.ts";
-import { countOutages, emptyRecovery, type OutageTally } from "./recovery.ts";
+import { closedTime, hourlyTime, type TimedBucket, timedBuckets } from "./buckets.ts";
+import { clip, subtract, total, union } from "./intervals.ts";
 import type { ScheduleTimes } from "./schedule-times.ts";
-import { clip, subtract, total, union } from "./spans.ts";
+import { type DigestTally, meanUptime, tallyOf } from "./tally.ts";
 import { timeline } from "./timeline.ts";
-import {
-  addBuckets,
-  closedTime,
-  emptyTally,
-  hourlyTime,
-  meanUptime,
-  type TimedBucket,
-  timedBuckets,
-  type UptimeTally,
-} from "./uptime.ts";
 
-export interface JudgedRecording {
+interface JudgedRecording {
   readonly digest: RecordingDigest;
-  readonly tally: UptimeTally;
-  /** Outside its uploading schedule. */
-  readonly closed: readonly Span[];
-  readonly before: { readonly tally: UptimeTally; readonly outages: OutageTally } | undefined;
-  readonly outages: OutageTally;
+  readonly tally: DigestTally;
+  /** Time outside its schedule. */
+  readonly closed: readonly Interval[];
+  /** Of the period before; undefined where its figures do not go back so far. */
+  readonly before: DigestTally | undefined;
 }
 
-interface Downtime extends Span {
+interface Downtime extends Interval {
   readonly kind: "offline" | "missing";
   readonly endsAt: Instant | undefined;
   readonly recovered: boolean;
@@ -46,35 +37,37 @@ export function judgeRecording(
   scope: DigestScope,
   subject: DigestRecording,
   figures: RecordingFigures,
-  incidents: readonly Incident[],
+  incidents: readonly DigestIncident[],
   schedules: ScheduleTimes,
 ): JudgedRecording {
   const bounds = { from: scope.period.start, to: scope.period.end };
   const downtimes = downtimesOf(subject, incidents, scope.now);
   const facts = { scope, subject, figures, downtimes, schedules };
-  const { buckets, closed, inPeriod, lost, tally, outages } = within(bounds, facts);
+  const { buckets, closed, inPeriod, lost, outages, tally } = within(bounds, facts);
   const uptime = meanUptime(tally);
   const downSince = downtimes.find(({ endsAt }) => endsAt === undefined)?.from;
   const upSince = isUp(subject) ? subject.since : undefined;
-  const part = partOf({ downSince, inPeriod, uptime, buckets, seenUp: seenUp(upSince, bounds, scope.blind) });
-  const troubled = part === "down_now" || part === "down_some";
+  const wasUp = upThroughout(upSince, bounds, scope.unreachable);
+  const part = partOf({ downSince, inPeriod, uptime, buckets, wasUp });
+  const hasTrouble = part === "down_now" || part === "down_some";
   const before = beforeOf(facts);
   return {
     tally,
     closed,
     before,
-    outages: countOutages(emptyRecovery(), outages, bounds),
     digest: {
       id: subject.recording.id,
       name: subject.recording.name,
       part,
       downSince,
       uptime,
-      uptimeBefore: before && meanUptime(before.tally),
+      uptimeBefore: before && meanUptime(before),
       lostMs: total(lost),
       outages,
       flapping: flappingOf(incidents, bounds, scope.now),
-      timeline: troubled ? timeline({ bounds, down: lost, blind: scope.blind, buckets, upSince }) : [],
+      timeline: hasTrouble
+        ? timeline({ bounds, down: lost, unreachable: scope.unreachable, buckets, upSince })
+        : [],
     },
   };
 }
@@ -87,29 +80,28 @@ interface Facts {
   readonly schedules: ScheduleTimes;
 }
 
-function within(bounds: Span, { scope, subject, figures, downtimes, schedules }: Facts) {
+function within(bounds: Interval, { scope, subject, figures, downtimes, schedules }: Facts) {
   const buckets = timedBuckets(figures.buckets, bounds, scope.now);
   const learned = schedules.closed(figures.scheduleHours, subject.recording.timezone, bounds);
-  const unsaid = learned.length === 0 ? [] : subtract(learned, hourlyTime(buckets));
-  const closed = union([...closedTime(buckets), ...unsaid]);
+  const unreported = learned.length === 0 ? [] : subtract(learned, hourlyTime(buckets));
+  const closed = union([...closedTime(buckets), ...unreported]);
   const inPeriod = downtimes.filter((span) => total(subtract(clip([span], bounds), closed)) > 0);
-  const excepted = [...closed, ...scope.blind];
-  const outages = inPeriod.map((span) => outageOf(span, bounds, excepted));
-  const lost = subtract(clip(inPeriod, bounds), excepted);
-  return { buckets, closed, inPeriod, lost, outages, tally: addBuckets(emptyTally(), buckets) };
+  const excluded = [...closed, ...scope.unreachable];
+  const outages = inPeriod.map((span) => outageOf(span, bounds, excluded));
+  const lost = subtract(clip(inPeriod, bounds), excluded);
+  return { buckets, closed, inPeriod, lost, outages, tally: tallyOf(buckets, outages, bounds) };
 }
 
-/** Figures of the first day may begin in the middle of it, or in another zone. */
+/** The first day of figures may begin during the day, or in another zone. */
 const BEGINS_WITHIN_MS = 12 * 3_600_000;
 
-/** Undefined where its figures do not go back to the beginning: part of a period is not compared with a whole one. */
+/** Undefined where figures begin after the period before did: part of a period is not compared with a whole one. */
 function beforeOf(facts: Facts): JudgedRecording["before"] {
   const { before } = facts.scope;
   const [first] = facts.figures.buckets;
   if (!before || !first || first.startAt > before.period.start + BEGINS_WITHIN_MS) return undefined;
   const bounds = { from: before.period.start, to: before.period.end };
-  const { tally, outages } = within(bounds, facts);
-  return { tally, outages: countOutages(emptyRecovery(), outages, bounds) };
+  return within(bounds, facts).tally;
 }
 
 function isUp({ status }: DigestRecording): boolean {
@@ -117,10 +109,14 @@ function isUp({ status }: DigestRecording): boolean {
 }
 
 /**
- * Every time of being down known of, the ones that go on included, in order. An alert still firing while the
- * recording is up again ends now. Seen offline without an alert counts too, unless a schedule may be the reason.
+ * Every known downtime in order, ongoing ones too. An alert still firing while the recording is up again ends now. Being
+ * offline without an alert counts as well, unless a schedule may be the reason.
  */
-function downtimesOf(subject: DigestRecording, incidents: readonly Incident[], now: Instant): Downtime[] {
+function downtimesOf(
+  subject: DigestRecording,
+  incidents: readonly DigestIncident[],
+  now: Instant,
+): Downtime[] {
   const known = incidents.flatMap((incident): Downtime[] => {
     if (incident.kind !== "offline" && incident.kind !== "missing") return [];
     const endsAt = incident.endsAt ?? (isUp(subject) ? now : undefined);
@@ -136,7 +132,7 @@ function downtimesOf(subject: DigestRecording, incidents: readonly Incident[], n
   return joined(known.sort((a, b) => a.from - b.from));
 }
 
-/** Several rules may speak of the same outage: overlapping ones are one. */
+/** Several rules may report the same outage: overlapping ones are joined. */
 function joined(downtimes: readonly Downtime[]): Downtime[] {
   const result: Downtime[] = [];
   for (const next of downtimes) {
@@ -156,9 +152,13 @@ function later(a: Downtime, b: Downtime): Instant | undefined {
   return a.endsAt === undefined || b.endsAt === undefined ? undefined : Math.max(a.endsAt, b.endsAt);
 }
 
-/** Whether it was seen up from before the period on, and not only while nobody could look. */
-function seenUp(upSince: Instant | undefined, bounds: Span, blind: readonly Span[]): boolean {
-  return upSince !== undefined && upSince <= bounds.from && total(subtract([bounds], blind)) > 0;
+/** Whether it was up since before the period, and the service was reachable for some of it. */
+function upThroughout(
+  upSince: Instant | undefined,
+  bounds: Interval,
+  unreachable: readonly Interval[],
+): boolean {
+  return upSince !== undefined && upSince <= bounds.from && total(subtract([bounds], unreachable)) > 0;
 }
 
 function partOf(facts: {
@@ -166,23 +166,27 @@ function partOf(facts: {
   inPeriod: readonly Downtime[];
   uptime: number | undefined;
   buckets: readonly TimedBucket[];
-  seenUp: boolean;
+  wasUp: boolean;
 }): DigestPart {
   if (facts.downSince !== undefined) return "down_now";
   if (facts.inPeriod.length > 0) return "down_some";
   if (facts.uptime !== undefined) return facts.uptime < UP_ALL_THE_TIME ? "down_some" : "up";
   if (facts.buckets.length > 0 && facts.buckets.every(({ bucket }) => !bucket.withinSchedule))
     return "closed";
-  return facts.seenUp ? "up" : "unknown";
+  return facts.wasUp ? "up" : "unknown";
 }
 
-function outageOf(span: Downtime, bounds: Span, excepted: readonly Span[]): Outage {
+function outageOf(span: Downtime, bounds: Interval, excluded: readonly Interval[]): Outage {
   const { kind, from, endsAt, recovered } = span;
-  const lostMs = total(subtract(clip([span], bounds), union(excepted)));
+  const lostMs = total(subtract(clip([span], bounds), union(excluded)));
   return { kind, startsAt: from, endsAt, lostMs, recovered };
 }
 
-function flappingOf(incidents: readonly Incident[], bounds: Span, now: Instant): RecordingDigest["flapping"] {
+function flappingOf(
+  incidents: readonly DigestIncident[],
+  bounds: Interval,
+  now: Instant,
+): RecordingDigest["flapping"] {
   const times = incidents
     .filter(({ kind }) => kind === "flapping")
     .map(({ startsAt, endsAt }) => ({ from: startsAt, to: endsAt ?? now }))

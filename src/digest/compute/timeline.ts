@@ -1,25 +1,25 @@
-/** The period as a row of coloured pieces: what a bar in the digest shows. */
+/** The period as slots, each with one state: what a bar in the digest shows. */
 import type { Instant } from "../../lib/clock.ts";
-import type { SlotState, Span, TimelineRun } from "../digest.ts";
-import { clip, total } from "./spans.ts";
-import type { TimedBucket } from "./uptime.ts";
+import type { Interval, SlotState, TimelineRun } from "../digest.ts";
+import type { TimedBucket } from "./buckets.ts";
+import { clip, total } from "./intervals.ts";
 
 const HOUR = 3_600_000;
 
-/** Some segments are always lost: less than this of one piece is worth a colour. */
+/** Some segments are always lost: below this a slot is shown as low. */
 const LOW_BELOW = 0.95;
 
-export interface TimelineInput {
-  readonly bounds: Span;
-  /** Time that counts as lost. */
-  readonly down: readonly Span[];
-  readonly blind: readonly Span[];
+interface TimelineInput {
+  readonly bounds: Interval;
+  /** Time that counts as downtime. */
+  readonly down: readonly Interval[];
+  readonly unreachable: readonly Interval[];
   readonly buckets: readonly TimedBucket[];
-  /** Seen up without a break since then; undefined: not up now. */
+  /** Up without a break since then; undefined: not up now. */
   readonly upSince: Instant | undefined;
 }
 
-/** Equal neighbours joined, so that a quiet day is one piece. */
+/** Equal neighbours are joined, so that a day without change is one run. */
 export function timeline(input: TimelineInput): TimelineRun[] {
   const { from, to } = input.bounds;
   const slots = slotCount(to - from);
@@ -40,10 +40,10 @@ function slotCount(lengthMs: number): number {
   return lengthMs <= 8 * 24 * HOUR ? 84 : 62;
 }
 
-/** The worst thing that happened in it; being blind colours only what it covers for the most part. */
-function slotState({ down, blind, buckets, upSince }: TimelineInput, slot: Span): SlotState {
+/** The worst state in the slot; `unreachable` only where it covers at least half of it. */
+function slotState({ down, unreachable, buckets, upSince }: TimelineInput, slot: Interval): SlotState {
   if (total(clip(down, slot)) > 0) return "down";
-  if (total(clip(blind, slot)) >= (slot.to - slot.from) / 2) return "blind";
+  if (total(clip(unreachable, slot)) >= (slot.to - slot.from) / 2) return "unreachable";
   const middle = (slot.from + slot.to) / 2;
   const timed = buckets.find(({ from, to }) => from <= middle && middle < to);
   if (timed && !timed.bucket.withinSchedule) return "closed";
@@ -52,7 +52,7 @@ function slotState({ down, blind, buckets, upSince }: TimelineInput, slot: Span)
   return upSince !== undefined && upSince <= slot.from ? "up" : "none";
 }
 
-/** What of the bucket's time was lost: the rest of a day with an outage in it was as good as ever. */
-function shareOf(down: readonly Span[], { from, to }: Span): number {
+/** The share of the bucket's time that was downtime: it explains a low figure, the rest of the day was up. */
+function shareOf(down: readonly Interval[], { from, to }: Interval): number {
   return total(clip(down, { from, to })) / (to - from);
 }

@@ -1,9 +1,15 @@
-/** The digest's figures for spreadsheets: everything, also what the mail had no room for. */
+/** All figures of a digest for spreadsheets. */
 import { type CsvRow, csvLines } from "../../lib/csv.ts";
 import { cut, stripControls } from "../../lib/text.ts";
-import { countOutages, emptyRecovery, meanRecovery } from "../compute/recovery.ts";
+import { meanRecovery, tallyOf } from "../compute/tally.ts";
 import { shortfall } from "../compute/untrusted.ts";
-import { type Digest, digestParts, type LocationGroup, type RecordingDigest, type Span } from "../digest.ts";
+import {
+  type Digest,
+  digestParts,
+  type Interval,
+  type LocationGroup,
+  type RecordingDigest,
+} from "../digest.ts";
 
 const ROWS_PER_STEP = 500;
 
@@ -23,7 +29,7 @@ const HEAD = [
   "down_since",
 ];
 
-/** A line per recording, in pieces; ratios 0–1, times in seconds, instants in UTC, an empty cell where there is no figure. */
+/** A line per recording, in chunks: ratios 0–1, times in seconds, instants in UTC, an empty cell without a figure. */
 export function* recordingsCsv(digest: Digest): Generator<string, void> {
   const bounds = { from: digest.period.start, to: digest.period.end };
   let rows: CsvRow[] = [HEAD];
@@ -50,7 +56,7 @@ const COUNTS_HEAD = [
   "short_by",
 ];
 
-/** A line per untrusted day; nothing is corrected, an empty cell where there is no figure. */
+/** A line per untrusted day; an empty cell where there is no figure. */
 export function* countsCsv({ untrusted }: Digest): Generator<string, void> {
   yield csvLines([COUNTS_HEAD]);
   for (let from = 0; from < untrusted.length; from += ROWS_PER_STEP) {
@@ -72,7 +78,7 @@ export function* countsCsv({ untrusted }: Digest): Generator<string, void> {
 function recordingRow(
   { locationName, locationId }: LocationGroup,
   recording: RecordingDigest,
-  bounds: Span,
+  bounds: Interval,
 ): CsvRow {
   const { name, id, part, uptime, uptimeBefore, lostMs, outages, flapping, downSince } = recording;
   const known = part !== "unknown";
@@ -88,13 +94,13 @@ function recordingRow(
     known ? seconds(lostMs) : undefined,
     known ? outages.length : undefined,
     seconds(longest),
-    seconds(meanRecovery(countOutages(emptyRecovery(), outages, bounds))),
+    seconds(meanRecovery(tallyOf([], outages, bounds))),
     seconds(flapping?.lengthMs),
     downSince === undefined ? undefined : new Date(downSince).toISOString(),
   ];
 }
 
-/** A name may be of any length, and a fleet has many. */
+/** The service does not limit the length of a name. */
 const NAME_LENGTH = 200;
 
 function short(name: string): string {

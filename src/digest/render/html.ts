@@ -1,149 +1,252 @@
 /**
- * The digest for mail clients: tables, no image, script or anything to load; its classes become inlined styles. Reads
- * at 320 px and in the dark; the bars repeat what the words beside them say.
+ * The digest for mail clients: tables, no image, script or anything to load. Reads at 320 px and in a dark colour
+ * scheme; the bars repeat what the words beside them say. `digest.css` has the styles of its classes.
  */
-
+import { percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import type { Digest, DigestPart, RecordingDigest } from "../digest.ts";
-import { bar, legend } from "./bar.ts";
-import { visitorCounts } from "./counts.ts";
-import type { Headline } from "./headline.ts";
-import { locationDays, rankings } from "./rankings.ts";
-import { EMBEDDED } from "./style-sheet.ts";
-import { TABLE } from "./table.ts";
-import type { DigestView, GroupView, PartView } from "./view.ts";
-import * as words from "./words.ts";
+import { type SlotState, type TimelineRun, UP_ALL_THE_TIME } from "../digest.ts";
+import type { DigestSection, DigestView, KeyFigure, SectionRow } from "./view.ts";
+import { dayName } from "./words.ts";
 
-/** Outlook for Windows knows no `max-width`. */
-const OUTLOOK_BEGIN = {
-  html: `<!--[if mso]><table role="presentation" width="640" align="center" cellpadding="0" cellspacing="0" border="0"><tr><td><![endif]-->`,
-};
-const OUTLOOK_END = { html: "<!--[if mso]></td></tr></table><![endif]-->" };
-
-/** Where each reader's own link stands: no text in the digest can look like it, since all of it is escaped. */
+/** The place of each reader's own link: no text in the digest can look like it, since all of it is escaped. */
 export const UNSUBSCRIBE_HERE = "<!--unsubscribe-->";
 
-/** A whole HTML document, its styles not yet in the elements. */
-export function renderHtml(
-  digest: Digest,
-  { parts, standings, counts }: DigestView,
-  head: Headline,
-  frame: { readonly name: string; readonly externalUrl: string | undefined },
-): string {
-  const [troubled, quiet] = [parts.filter(isTroubled), parts.filter((part) => !isTroubled(part))];
+/** Attributes of a table that is there for the layout alone. */
+const CELLS = html`cellpadding="0" cellspacing="0" border="0"`;
+const PLAIN = html`width="100%" ${CELLS}`;
+const LAYOUT = html`role="presentation" ${PLAIN}`;
+const DAYS_TABLE = html`width="100%" cellpadding="0" cellspacing="2" border="0" class="days"`;
+const COUNTS_TABLE = html`${PLAIN} class="counts"`;
+/** Outlook for Windows knows no `max-width`. */
+const OUTLOOK_BEGIN = html`<!--[if mso]><table role="presentation" width="640" align="center" ${CELLS}>
+<tr><td><![endif]-->`;
+const OUTLOOK_END = html`<!--[if mso]></td></tr></table><![endif]-->`;
+
+/** A whole HTML document, styles not yet in the elements. `embedded`: the style sheet of its head. */
+export function renderDigestHtml(view: DigestView, embedded: string): string {
+  const { head, about, troubled, others, externalUrl } = view;
+  const link =
+    externalUrl === undefined ? nothing : html`<a href="${externalUrl}">Open the status page</a> &nbsp; `;
   const page = html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">
-<title>${head.sentence}</title><style>${{ html: EMBEDDED }}</style></head>
+<title>${head.sentence}</title><style>${{ html: embedded }}</style></head>
 <body>
-<div class="preview">${words.preview(digest)}</div>
-<table${TABLE}><tr><td class="page" align="center">${OUTLOOK_BEGIN}
-<table${TABLE} class="card top-${mood(digest)}">
+<div class="preview">${view.preview}</div>
+<table ${LAYOUT}><tr><td class="page" align="center">${OUTLOOK_BEGIN}
+<table ${LAYOUT} class="card top-${view.mood}">
 <tr><td class="pad head">
-<div class="m s">${frame.name} &nbsp;·&nbsp; ${digest.period.label}</div>
+<div class="m s">${about[0]} &nbsp;·&nbsp; ${about[1]}</div>
 <h1 class="t">${head.sentence}.</h1>${head.aside === "" ? nothing : html`<p class="m aside">${head.aside}.</p>`}
-<table${TABLE}><tr>${words.keyFigures(digest).map(keyFigure)}</tr></table></td></tr>
-${troubled.map((part) => section(part, digest))}${legend(troubled, digest)}${rankings(standings, digest)}${locationDays(standings, digest)}${visitorCounts(counts, digest)}${quiet.map((part) => section(part, digest))}${otherAlerts(digest)}
+<table ${LAYOUT}><tr>${view.figures.map(keyFigure)}</tr></table></td></tr>
+${troubled.map((one) => section(one, view))}${legend(view)}${others.map((one) => section(one, view))}
 <tr><td class="pad foot">
-<div class="m line xs fine">${footer(digest, frame.externalUrl)}</div>
+<div class="m line xs fine">${view.notes.map((note) => html`${note}<br>`)}
+<br>${link}${{ html: UNSUBSCRIBE_HERE }}</div>
 </td></tr></table>${OUTLOOK_END}</td></tr></table></body></html>
 `;
   return page.html;
 }
 
-function isTroubled({ part }: PartView): boolean {
-  return part === "down_now" || part === "down_some";
-}
-
-/** The part that gives the digest its colour. */
-function mood({ totals, dark }: Digest): DigestPart {
-  if (totals.downNow > 0) return "down_now";
-  if (totals.downSome > 0 || dark.length > 0) return "down_some";
-  return totals.up > 0 ? "up" : "unknown";
-}
-
-function keyFigure({ name, value, was = "" }: words.Figure): Markup {
-  return html`<td class="kpi" width="25%" valign="top">
+function keyFigure({ name, value, was }: KeyFigure): Markup {
+  return html`<td class="kpi" width="25%">
 <div class="m xs">${name}</div>
-<div class="t figure">${value === "" ? html`&ndash;` : value}</div>${was === "" ? nothing : html`<div class="m was">${was}</div>`}</td>`;
+<div class="t figure">${figure(value)}</div>${was === "" ? nothing : html`<div class="m was">${was}</div>`}</td>`;
 }
 
-function section(part: PartView, digest: Digest): Markup {
-  const rest =
-    part.moreRecordings > 0
-      ? html`<tr><td colspan="2" class="m s more">${words.moreLocations(part)}</td></tr>`
-      : nothing;
+function figure(value: string | number): string | number | Markup {
+  return value === "" ? html`&ndash;` : value;
+}
+
+/** More days have no room for figures: then the colours are explained. */
+const MOST_WITH_FIGURES = 7;
+
+function section({ title, count = "", part, rows, explanation }: DigestSection, view: DigestView): Markup {
+  const kind = rows[0]?.kind;
+  const withFigures = view.days.length <= MOST_WITH_FIGURES;
+  const heads = kind === "counts" ? countHeads() : kind === "days" && withFigures ? dayHeads(view) : [];
+  const columns = Math.max(2, heads.length + 1);
+  const dot = part === undefined ? nothing : html`<span class="dot-${part}">&#9632;</span> `;
+  const beside = kind === "days" && withFigures ? "uptime in %" : count;
+  const table = kind === "days" ? DAYS_TABLE : kind === "counts" ? COUNTS_TABLE : LAYOUT;
+  const legend = kind === "days" && !withFigures ? heatLegend() : nothing;
   return html`<tr><td class="pad part">
-<h2 class="t"><span class="dot-${part.part}">&#9632;</span> ${part.title} <span class="m plain nw">${words.counted(part.total, "recording")}</span></h2>
-<table${TABLE}>${part.groups.map((group) => (isTroubled(part) ? troubledGroup(part.part, group, digest) : quietGroup(part.part, group)))}${rest}</table></td></tr>
+<h2 class="t ${kind === "location" ? "" : "below"}">${dot}${title}${small(beside, "m s plain nw")}</h2>
+<table ${table}>${heads.length === 0 ? nothing : html`<tr><td></td>${heads}</tr>`}
+${rows.map((row) => rowMarkup(row, view, columns))}</table>
+${legend}${explanation === undefined ? nothing : html`<div class="m xs gap">${explanation}</div>`}</td></tr>
 `;
 }
 
-function groupHead(part: DigestPart, { group }: GroupView, note: string): Markup {
-  const uptime = words.groupUptime(part, group);
-  return html`<tr><td width="100%" class="t line place"><span dir="auto">${words.nameOf(group.locationName, group.locationId)}</span>${
-    note === "" ? nothing : html` <span class="m s plain">${note}</span>`
-  }</td><td class="m line s nw side" align="right" valign="top">${uptime}</td></tr>
+/** Text in a class of its own after other text; nothing where it is empty. */
+function small(text: string, className: string): Markup {
+  return text === "" ? nothing : html` <span class="${className}">${text}</span>`;
+}
+
+function dayHeads({ days }: DigestView): Markup[] {
+  return days.map(
+    (date) =>
+      html`<th scope="col" width="8%" class="m day" title="${dayName(date)}">${dayName(date, "ccc")}</th>`,
+  );
+}
+
+function countHeads(): Markup[] {
+  return ["Up", "Counted", "Usual", "Short by"].map(
+    (head) => html`<th scope="col" width="16%" class="m xs head-cell">${head}</th>`,
+  );
+}
+
+function rowMarkup(row: SectionRow, view: DigestView, columns: number): Markup {
+  switch (row.kind) {
+    case "location":
+      return html`<tr>
+<td width="100%" class="t line place">${name(row.name)}${small(row.note, "m s plain")}</td>
+<td class="m line s nw side">${row.uptime}</td></tr>
+`;
+    case "recording":
+      return recordingRows(row);
+    case "together":
+      return html`<tr><td colspan="2" class="m s note">${row.text}</td></tr>
+<tr><td colspan="2" class="end">${bar(row.timeline, row.label)}</td></tr>
+`;
+    case "names":
+      return namesRow(row);
+    case "entry":
+      return html`<tr><td class="t line row">${name(row.name)}${small(row.note, "m s chunk")}</td>
+<td class="t line cell nw">${row.value}</td></tr>
+`;
+    case "days":
+      return view.days.length <= MOST_WITH_FIGURES ? dayFigures(row, view) : dayStrip(row);
+    case "counts":
+      return countRows(row, view);
+    case "more":
+      return html`<tr><td colspan="${columns}" class="m s ${row.within ? "end" : "more"}">${row.text}</td></tr>
+`;
+  }
+}
+
+type Row<Kind extends SectionRow["kind"]> = Extract<SectionRow, { kind: Kind }>;
+
+/** A name may be written in either direction. */
+function name(text: string): Markup {
+  return html`<span dir="auto">${text}</span>`;
+}
+
+function recordingRows(row: Row<"recording">): Markup {
+  return html`<tr><td class="t name">${name(row.name)}</td><td class="t downtime nw">${row.downtime}</td></tr>
+<tr><td class="m s note">${row.times}</td><td class="m s under nw">${row.uptime}</td></tr>
+<tr><td colspan="2" class="end">${bar(row.timeline, `${row.name}: ${row.times}`)}</td></tr>
 `;
 }
 
-function troubledGroup(part: DigestPart, view: GroupView, digest: Digest): Markup {
-  const rows = view.shown.map((recording) => recordingRows(recording, view, digest));
-  const more =
-    view.more > 0 ? html`<tr><td colspan="2" class="m s end">${words.moreHere(view)}</td></tr>` : nothing;
-  return html`${groupHead(part, view, words.groupNote(view.group, digest))}${togetherRow(view)}${rows}${more}`;
+/** Uptime as a row of coloured table cells; `description` is read out in its place. */
+function bar(runs: readonly TimelineRun[], description: string): Markup {
+  if (runs.length === 0) return nothing;
+  const cells = runs.map(({ state, slots }) => ({ name: state, length: slots, title: SLOT_WORDS[state] }));
+  return html`<table role="img" aria-label="${description}" ${PLAIN} class="bar"><tr>${strip(cells, 8)}</tr></table>`;
 }
 
-function togetherRow({ group, together }: GroupView): Markup {
-  const [first] = together;
-  if (!first) return nothing;
-  const description = `${words.nameOf(group.locationName, group.locationId)}: ${words.counted(together.length, "recording")} together`;
-  return html`<tr><td colspan="2" class="m s note">${words.togetherWords(group, together)}</td></tr>
-<tr><td colspan="2" class="end">${bar(first.timeline, description)}</td></tr>
-`;
+/** Cells as wide as their share of the whole. */
+function strip(cells: readonly { name: string; length: number; title: string }[], height: number): Markup[] {
+  const whole = cells.reduce((sum, { length }) => sum + length, 0);
+  return cells.map(({ name: className, length, title }) => {
+    const width = ((length / whole) * 100).toFixed(2);
+    return html`<td width="${width}%" height="${height}" class="${className}" title="${title}"></td>`;
+  });
 }
 
-function recordingRows(recording: RecordingDigest, { group }: GroupView, digest: Digest): Markup {
-  const uptime = words.upShare(recording.uptime);
-  const times = words.outageList(recording, digest);
-  const name = words.nameAt(recording, group);
-  const said = html`${words.downtime(recording, digest)}`;
-  return html`<tr><td class="t name"><span dir="auto">${name}</span></td>
-<td class="t said nw" align="right" valign="top">${said}</td></tr>
-<tr><td class="m s note">${times}</td>
-<td class="m s under nw" align="right" valign="top">${uptime}</td></tr>
-<tr><td colspan="2" class="end">${bar(recording.timeline, `${name}: ${times}`)}</td></tr>
-`;
+const SLOT_WORDS: Readonly<Record<SlotState, string>> = {
+  down: "down",
+  low: "below 95 %",
+  up: "up",
+  unreachable: "service unreachable",
+  closed: "outside schedule",
+  none: "no figure",
+};
+
+/** The span of the bars and the colours that occur in them. */
+function legend({ troubled, barSpan }: DigestView): Markup {
+  const timelines = troubled.flatMap(({ rows }) =>
+    rows.flatMap((row) => ("timeline" in row ? row.timeline : [])),
+  );
+  const states = new Set(timelines.map(({ state }) => state));
+  if (states.size === 0) return nothing;
+  const keys = Object.entries(SLOT_WORDS)
+    .filter(([state]) => states.has(state as SlotState))
+    .map(([state, words]) => legendKey(state, words));
+  return html`<tr><td class="pad legend m xs">Bars: ${barSpan} &nbsp; ${keys}</td></tr>`;
+}
+
+function legendKey(className: string, words: string): Markup {
+  return html`<span class="nw"><span class="${className}">&nbsp;&nbsp;</span> ${words}</span> &nbsp; `;
 }
 
 /** Recordings without trouble share a paragraph. */
-function quietGroup(part: DigestPart, view: GroupView): Markup {
-  const names = view.shown.map((recording, i) => {
-    const uptime = words.percent(recording.uptime);
-    const figure = uptime === "" ? "" : ` ${uptime.replace(" ", "\u00a0")}`;
-    return html`${i === 0 ? "" : "\u00a0· "}<span dir="auto">${words.nameAt(recording, view.group)}</span>${figure}`;
+function namesRow({ names, more }: Row<"names">): Markup {
+  const all = names.map((one, i) => html`${i === 0 ? "" : "\u00a0· "}${name(one.name)} ${one.value}`);
+  return html`<tr><td colspan="2" class="m s end">${all}${more === "" ? "" : ` · ${more}`}</td></tr>
+`;
+}
+
+/** Steps of a day's uptime, best first. */
+const HEATS = [
+  { name: "h5", from: 0.99, words: "99 % and more" },
+  { name: "h4", from: 0.95, words: "95 %" },
+  { name: "h3", from: 0.9, words: "90 %" },
+  { name: "h2", from: 0.5, words: "50 %" },
+  { name: "h1", from: 0, words: "less" },
+  { name: "h0", from: undefined, words: "no figure" },
+] as const;
+
+function heatOf(ratio: number | undefined): (typeof HEATS)[number]["name"] {
+  const found = HEATS.find(({ from }) => ratio !== undefined && from !== undefined && ratio >= from);
+  return found?.name ?? "h0";
+}
+
+function heatLegend(): Markup {
+  return html`<div class="m xs gap">${HEATS.map(({ name: heat, words }) => legendKey(heat, words))}</div>`;
+}
+
+function dayFigures(row: Row<"days">, { days }: DigestView): Markup {
+  const cells = row.days.map((uptime, i) => {
+    const percentage = uptime === undefined ? "" : Math.floor(uptime * 100 + 1e-6);
+    return html`<td class="${heatOf(uptime)}" title="${dayName(days[i] ?? "")}">${figure(percentage)}</td>`;
   });
-  const more = view.more > 0 ? ` · ${words.moreHere(view)}` : "";
-  return html`${groupHead(part, view, "")}<tr><td colspan="2" class="m s end">${names}${more}</td></tr>
+  return html`<tr>${dayLocation(row, "44%")}${cells}</tr>
 `;
 }
 
-function otherAlerts(digest: Digest): Markup {
-  if (digest.other.length === 0) return nothing;
-  const rows = words
-    .otherAlerts(digest)
-    .map(
-      ({ name, value }) =>
-        html`<tr><td class="t line row">${name}</td><td class="m s line cell" align="right">${value}</td></tr>`,
-    );
-  return html`<tr><td class="pad part"><h2 class="t below">Other alerts</h2>
-<table${TABLE}>${rows}</table></td></tr>
+/** Equal neighbours are one cell. */
+function dayStrip(row: Row<"days">): Markup {
+  const runs: { name: string; length: number; title: string }[] = [];
+  const label = row.low ?? `no day below ${percent(UP_ALL_THE_TIME)}`;
+  for (const heat of row.days.map(heatOf)) {
+    const last = runs.at(-1);
+    if (last?.name === heat) last.length += 1;
+    else runs.push({ name: heat, length: 1, title: label });
+  }
+  return html`<tr>${dayLocation(row, "36%")}<td>
+<table role="img" aria-label="${row.name}: ${label}" ${PLAIN} class="strip"><tr>
+${strip(runs, 18)}</tr></table></td></tr>
 `;
 }
 
-function footer(digest: Digest, externalUrl: string | undefined): Markup {
-  const lines = words.notes(digest).map((note) => html`${note}<br>`);
-  const link =
-    externalUrl === undefined ? nothing : html`<a href="${externalUrl}">See how it is now</a> &nbsp; `;
-  return html`${lines}<br>${link}${{ html: UNSUBSCRIBE_HERE }}`;
+function dayLocation(row: Row<"days">, width: string): Markup {
+  const uptime = row.uptime === "" ? nothing : html`<br><span class="m xs">${row.uptime}</span>`;
+  return html`<th scope="row" width="${width}" class="t at">${name(row.name)}${uptime}</th>`;
+}
+
+/** A line per day below its location's name; in a day's digest the name is the line. */
+function countRows(row: Row<"counts">, { ofOneDay }: DigestView): Markup {
+  const cells = [
+    row.uptime || "unknown",
+    row.entries,
+    row.usual,
+    row.short === "" ? "" : `−${row.short}`,
+  ].map((value) => html`<td class="t count nw">${figure(value)}</td>`);
+  const head = html`<tr><th scope="rowgroup" colspan="5" class="t line row side-head">${name(row.name)}</th></tr>`;
+  return html`${row.isFirst && !ofOneDay ? head : nothing}<tr>
+<th scope="row" class="m count plain">${name(ofOneDay ? row.name : row.day)}</th>${cells}</tr>
+`;
 }

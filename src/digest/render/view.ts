@@ -1,162 +1,190 @@
-/** What of a digest is shown, once for HTML and text: long lists are cut, and what is left out is counted. */
+/** A digest as shown: sections and rows of ready words and figures, which HTML and plain text both render. */
+import { humanDuration } from "../../lib/duration.ts";
+import { count, nameOf, percent } from "../../lib/format.ts";
+import { type Digest, type DigestPart, digestParts, type Interval, type TimelineRun } from "../digest.ts";
+import { type DigestHeadline, headline } from "./headline.ts";
+import { isTroubled, partSection } from "./parts.ts";
+import { countsSection, daysSection, otherSection, rankingSections } from "./standings.ts";
+import { fullMoment, listed, outageTimes, periodNoun } from "./words.ts";
 
-import { wentWith } from "../compute/rankings.ts";
-import {
-  type Digest,
-  type DigestPart,
-  digestParts,
-  type Flapper,
-  type LocationDigest,
-  type LocationGroup,
-  type LongOutage,
-  type Outage,
-  type RecordingDigest,
-  type UntrustedDay,
-} from "../digest.ts";
+/** A figure is an empty string where there is none. */
+export type SectionRow =
+  | { readonly kind: "location"; readonly name: string; readonly note: string; readonly uptime: string }
+  | {
+      readonly kind: "recording";
+      readonly name: string;
+      readonly downtime: string;
+      readonly times: string;
+      readonly uptime: string;
+      readonly timeline: readonly TimelineRun[];
+    }
+  /** Recordings with the same outages; `label` describes their common timeline. */
+  | {
+      readonly kind: "together";
+      readonly text: string;
+      readonly label: string;
+      readonly timeline: readonly TimelineRun[];
+    }
+  | { readonly kind: "names"; readonly names: readonly NamedFigure[]; readonly more: string }
+  | { readonly kind: "entry"; readonly name: string; readonly value: string; readonly note: string }
+  /** A location's uptime by day; only one with a `low` day is listed in plain text. */
+  | {
+      readonly kind: "days";
+      readonly name: string;
+      readonly uptime: string;
+      readonly days: readonly (number | undefined)[];
+      readonly low: string | undefined;
+    }
+  /** Visitor counts of an untrusted day; `isFirst`: of its location. */
+  | {
+      readonly kind: "counts";
+      readonly name: string;
+      readonly day: string;
+      readonly isFirst: boolean;
+      readonly uptime: string;
+      readonly entries: string;
+      readonly usual: string;
+      readonly short: string;
+    }
+  /** What is left out; `within` the location above, or of the whole section. */
+  | { readonly kind: "more"; readonly text: string; readonly within: boolean };
 
-export interface GroupView {
-  readonly group: LocationGroup;
-  /** Went down and came back with the whole location: told once, in one line. */
-  readonly together: readonly RecordingDigest[];
-  readonly shown: readonly RecordingDigest[];
-  /** Recordings of the location left out. */
-  readonly more: number;
+export interface NamedFigure {
+  readonly name: string;
+  readonly value: string;
 }
 
-export interface PartView {
-  readonly part: DigestPart;
+export interface DigestSection {
   readonly title: string;
-  readonly total: number;
-  readonly groups: readonly GroupView[];
-  /** In the locations left out altogether. */
-  readonly moreRecordings: number;
-  readonly moreLocations: number;
+  /** Beside the title: `3 recordings`. */
+  readonly count?: string;
+  readonly part?: DigestPart;
+  readonly rows: readonly SectionRow[];
+  /** Below the rows. */
+  readonly explanation?: string;
 }
 
-/** One location must not push all others out of the mail. */
-const MOST_AT_ONE_LOCATION = 12;
-
-/** Recordings without trouble take little room: more of them are listed. */
-const SHARE: Readonly<Record<DigestPart, number>> = {
-  down_now: 1,
-  down_some: 1,
-  up: 4,
-  closed: 4,
-  unknown: 4,
-};
-
-const TITLES: Readonly<Record<DigestPart, string>> = {
-  down_now: "Down now",
-  down_some: "Down at some time",
-  up: "Up all the time",
-  closed: "Outside the uploading schedule",
-  unknown: "Nothing known",
-};
-
-/** The parts that have recordings, about `limit` recordings shown in each of the first two. */
-export function viewOf(digest: Digest, limit: number): PartView[] {
-  return digestParts
-    .filter((part) => digest.parts[part].length > 0)
-    .map((part) => partView(part, digest, Math.max(1, limit * SHARE[part])));
+export interface KeyFigure extends NamedFigure {
+  /** `was 97 %`; empty where there is nothing to compare with. */
+  readonly was: string;
 }
 
-/** What stands out, and locations as a whole. */
-export interface Standings {
-  readonly locations: readonly LocationDigest[];
-  readonly moreLocations: number;
-  /** None where the parts above say as much. */
-  readonly longest: readonly LongOutage[];
-  readonly flappers: readonly Flapper[];
-  readonly moreFlappers: number;
-}
-
-/** The untrusted days there is room for, by location. */
-export interface CountsView {
-  readonly total: number;
-  readonly places: readonly (readonly UntrustedDay[])[];
-  readonly moreDays: number;
-  readonly moreLocations: number;
-}
-
-/** A day of counts takes as much room as so many recordings. */
-const RECORDINGS_PER_DAY = 2;
-
-export function countsOf({ untrusted }: Digest, limit: number): CountsView {
-  const all = [...Map.groupBy(untrusted, ({ locationId }) => locationId).values()];
-  const most = Math.max(1, Math.floor(limit / RECORDINGS_PER_DAY));
-  const places: UntrustedDay[][] = [];
-  let shown = 0;
-  for (const days of all) {
-    if (shown >= most) break;
-    const some = days.slice(0, most - shown);
-    places.push(some);
-    shown += some.length;
-  }
-  const moreDays = untrusted.length - shown;
-  return { total: untrusted.length, places, moreDays, moreLocations: all.length - places.length };
-}
-
-/** As much of a digest as there is room for. */
 export interface DigestView {
-  readonly parts: readonly PartView[];
-  readonly standings: Standings;
-  readonly counts: CountsView;
+  readonly head: DigestHeadline;
+  /** The name of the digest and its period. */
+  readonly about: readonly [name: string, period: string];
+  readonly figures: readonly KeyFigure[];
+  /** Beside the subject in an inbox. */
+  readonly preview: string;
+  /** The part that gives the digest its colour. */
+  readonly mood: DigestPart;
+  /** The dates of the columns of days. */
+  readonly days: readonly string[];
+  readonly ofOneDay: boolean;
+  /** From where to where the bars go. */
+  readonly barSpan: string;
+  readonly troubled: readonly DigestSection[];
+  readonly others: readonly DigestSection[];
+  readonly notes: readonly string[];
+  readonly externalUrl: string | undefined;
 }
 
-const FEW_OUTAGES = 3;
-const MOST_FLAPPERS = 5;
-/** A location's days take as much room as so many recordings. */
-const RECORDINGS_PER_LOCATION = 4;
+export interface DigestFrame {
+  /** Of the digest in the configuration. */
+  readonly name: string;
+  /** Base of links; undefined, or anything but http(s): no links. */
+  readonly externalUrl: string | undefined;
+}
 
-export function standingsOf(digest: Digest, limit: number): Standings {
-  const known = digest.locations.filter(({ days }) => days.some((day) => day !== undefined));
-  const locations = known.slice(0, Math.max(1, Math.floor(limit / RECORDINGS_PER_LOCATION)));
-  const flappers = digest.flappers.slice(0, MOST_FLAPPERS);
+/** The digest with about `limit` recordings shown of each troubled part; all are counted. */
+export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit: number): DigestView {
+  const [troubled, quiet] = [true, false].map((trouble) =>
+    digestParts
+      .filter((part) => digest.parts[part].length > 0 && isTroubled(part) === trouble)
+      .map((part) => partSection(part, digest, limit)),
+  );
+  const others = [
+    ...rankingSections(digest),
+    daysSection(digest, limit),
+    countsSection(digest, limit),
+    ...(quiet ?? []),
+    otherSection(digest),
+  ];
+  const figures = keyFigures(digest);
+  const ofOneDay = periodNoun(digest) === "day";
   return {
-    locations,
-    moreLocations: known.length - locations.length,
-    longest: digest.totals.outages > FEW_OUTAGES ? digest.longest : [],
-    flappers,
-    moreFlappers: digest.flappers.length - flappers.length,
+    head: headline(digest),
+    about: [nameOf(name, "digest"), digest.period.label],
+    figures,
+    preview: figures.flatMap((one) => (one.value === "" ? [] : [`${one.name} ${one.value}`])).join(", "),
+    mood: moodOf(digest),
+    days: digest.days,
+    ofOneDay,
+    barSpan: ofOneDay ? "00:00–24:00" : digest.period.label,
+    troubled: troubled ?? [],
+    others: others.filter(({ rows }) => rows.length > 0),
+    notes: notes(digest),
+    externalUrl: externalUrl !== undefined && /^https?:\/\//i.test(externalUrl) ? externalUrl : undefined,
   };
 }
 
-function partView(part: DigestPart, digest: Digest, limit: number): PartView {
-  const groups = digest.parts[part];
-  const views: GroupView[] = [];
-  let room = limit;
-  for (const group of groups) {
-    if (room <= 0) break;
-    const view = groupView(group, digest, Math.min(room, MOST_AT_ONE_LOCATION));
-    views.push(view);
-    room -= Math.max(1, view.shown.length);
-  }
-  const left = groups.slice(views.length);
-  const size = (all: readonly LocationGroup[]) =>
-    all.reduce((sum, { recordings }) => sum + recordings.length, 0);
-  return {
-    part,
-    title: TITLES[part],
-    total: size(groups),
-    groups: views,
-    moreRecordings: size(left),
-    moreLocations: left.length,
-  };
+function moodOf({ totals, locationOutages }: Digest): DigestPart {
+  if (totals.downNow > 0) return "down_now";
+  if (totals.downSome > 0 || locationOutages.length > 0) return "down_some";
+  return totals.up > 0 ? "up" : "unknown";
 }
 
-function groupView(group: LocationGroup, digest: Digest, limit: number): GroupView {
-  const dark = digest.dark
-    .filter(({ locationId }) => locationId === group.locationId)
-    .map(({ outage }) => outage);
-  const [together, apart] = split(group.recordings, (recording) => alwaysWith(recording, dark));
-  const shown = apart.slice(0, limit);
-  return { group, together, shown, more: apart.length - shown.length };
+/** The four figures at the top; without any data there is no downtime either. */
+export function keyFigures({ totals, before }: Digest): KeyFigure[] {
+  const known = totals.unknown < totals.recordings;
+  const length = (ms: number | undefined) => (ms === undefined ? "" : humanDuration(ms));
+  const number = (n: number | undefined) => (n === undefined ? "" : count(n));
+  const figure = (name: string, value: string, was: string): KeyFigure => ({
+    name,
+    value,
+    was: was === "" || value === "" ? "" : `was ${was}`,
+  });
+  return [
+    figure("Uptime", percent(totals.uptime), percent(before?.uptime)),
+    figure("Downtime", known ? humanDuration(totals.lostMs) : "", length(before?.lostMs)),
+    figure("Outages", known ? count(totals.outages) : "", number(before?.outages)),
+    figure("MTTR", length(totals.recoveryMs), length(before?.recoveryMs)),
+  ];
 }
 
-function split<T>(items: readonly T[], first: (item: T) => boolean): [T[], T[]] {
-  return [items.filter(first), items.filter((item) => !first(item))];
+const MOST_INTERVALS = 5;
+
+function intervalList(intervals: readonly Interval[], digest: Digest): string {
+  const shown = intervals
+    .slice(0, MOST_INTERVALS)
+    .map(({ from, to }) => outageTimes({ startsAt: from, endsAt: to }, digest));
+  return listed(shown, intervals.length - shown.length);
 }
 
-function alwaysWith({ outages }: RecordingDigest, dark: readonly Outage[]): boolean {
-  return outages.length > 0 && outages.every((outage) => wentWith(outage, dark));
+/** What qualifies the figures. */
+export function notes(digest: Digest): string[] {
+  const { unreachable, unwatched } = digest;
+  return [
+    ...(unreachable.length > 0
+      ? [
+          `The service was unreachable ${intervalList(unreachable, digest)}: counted neither as up nor as down.`,
+        ]
+      : []),
+    ...(unwatched.length > 0
+      ? [`lenswatch did not watch ${intervalList(unwatched, digest)}: outages then are unknown.`]
+      : []),
+    "Uptime and downtime are those of the period, inside the uploading schedule; a blank means no figure.",
+    ...comparison(digest),
+    `Times in ${nameOf(digest.timezone, "UTC")}. Generated ${fullMoment(digest.now, digest)}.`,
+  ];
+}
+
+/** What "was" compares with, or why there is none. */
+function comparison(digest: Digest): string[] {
+  const { before } = digest;
+  if (!before) return [];
+  const noun = periodNoun(digest);
+  if (before.uptime === undefined && before.outages === undefined)
+    return [`No comparison with the ${noun} before: it was not watched in full.`];
+  return [`"Was" is the ${noun} before${before.outages === undefined ? ", as far as it was watched" : ""}.`];
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Matcher } from "../../../src/alerting/route.ts";
-import type { DigestInput, RecordingDigest } from "../../../src/digest/digest.ts";
+import type { RecordingDigest } from "../../../src/digest/digest.ts";
 import { digestPeriod } from "../../../src/digest/period.ts";
-import { computeDigest } from "../compute-digest.ts";
-import { at, dark, day, HOUR, hours, input, MINUTE, NOW, offline, subject } from "../fixtures.ts";
+import { computeDigest, type DigestInput } from "../compute-digest.ts";
+import { at, day, HOUR, hours, input, locationOffline, MINUTE, NOW, offline, subject } from "../fixtures.ts";
 
 function one(over: Partial<DigestInput>, camera = subject("a")): RecordingDigest {
   const { parts } = computeDigest(input({ recordings: [camera], ...over }));
@@ -46,11 +46,11 @@ describe("downtime", () => {
     expect(one({ now: at(now), period, incidents }).lostMs).toBe(expected * HOUR);
   });
 
-  test("excludes the time lenswatch was blind: that is unknown", () => {
-    const blind = [{ from: at("15:00"), to: at("15:30") }];
-    const recording = one({ incidents: [offline("a", at("14:00"), at("16:00"))], blind });
+  test("excludes the time lenswatch was unreachable: that is unknown", () => {
+    const unreachable = [{ from: at("15:00"), to: at("15:30") }];
+    const recording = one({ incidents: [offline("a", at("14:00"), at("16:00"))], unreachable });
     expect(recording.lostMs).toBe(90 * MINUTE);
-    expect(recording.timeline.map(({ state }) => state)).toContain("blind");
+    expect(recording.timeline.map(({ state }) => state)).toContain("unreachable");
   });
 
   test("excludes the time outside the uploading schedule", () => {
@@ -129,7 +129,7 @@ describe("the part a recording belongs to", () => {
     ["unknown when seen up only since noon", {}, subject("a", { since: at("12:00") }), { part: "unknown" }],
     [
       "unknown when nobody could look, whatever it looks like now",
-      { blind: [{ from: at("00:00"), to: NOW }] },
+      { unreachable: [{ from: at("00:00"), to: NOW }] },
       subject("a"),
       { part: "unknown" },
     ],
@@ -194,9 +194,9 @@ describe("a fleet", () => {
       offline("d", at("10:00"), at("12:00")),
       offline("d", at("13:00"), at("13:30")),
       offline("c", at("09:00"), at("09:45")),
-      dark("york-coney-street", at("10:00"), at("10:20")),
-      dark("leeds-briggate", at("2026-11-18T23:30:00Z"), at("01:00")),
-      dark("elsewhere", at("10:00"), at("20:00")),
+      locationOffline("york-coney-street", at("10:00"), at("10:20")),
+      locationOffline("leeds-briggate", at("2026-11-18T23:30:00Z"), at("01:00")),
+      locationOffline("elsewhere", at("10:00"), at("20:00")),
       { alertname: "LowQuality", kind: "other", recordingId: "a", startsAt: at("23:00") },
       { alertname: "LowQuality", kind: "other", recordingId: "gone", startsAt: at("01:00") },
       { alertname: "ServiceUnreachable", kind: "other", startsAt: at("05:00"), endsAt: at("05:10") },
@@ -240,7 +240,9 @@ describe("a fleet", () => {
 
   test("names its dark locations, longest first, and counts other alerts of what it watches", () => {
     const digest = computeDigest(fleet);
-    expect(digest.dark.map(({ locationName, outage }) => [locationName, outage.lostMs / MINUTE])).toEqual([
+    expect(
+      digest.locationOutages.map(({ locationName, outage }) => [locationName, outage.lostMs / MINUTE]),
+    ).toEqual([
       ["Leeds Briggate", 60],
       ["York Coney Street", 20],
     ]);
@@ -252,7 +254,7 @@ describe("a fleet", () => {
 
   test("is dark only while at least one recording was meant to record", () => {
     const night = hours(at("00:00"), Array(8).fill(0), { withinSchedule: false });
-    const incidents = [dark("leeds-briggate", at("02:00"), at("08:30"))];
+    const incidents = [locationOffline("leeds-briggate", at("02:00"), at("08:30"))];
     const closed = input({
       recordings: leeds,
       uptime: new Map([
@@ -261,7 +263,7 @@ describe("a fleet", () => {
       ]),
       incidents,
     });
-    expect(computeDigest(closed).dark[0]?.outage.lostMs).toBe(30 * MINUTE);
+    expect(computeDigest(closed).locationOutages[0]?.outage.lostMs).toBe(30 * MINUTE);
   });
 
   test("is only what the matchers let through, a label that is not there being empty", () => {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { DigestInput, Incident } from "../../../src/digest/digest.ts";
+import type { DigestIncident } from "../../../src/digest/digest.ts";
 import { digestPeriod, type PeriodName } from "../../../src/digest/period.ts";
-import { keyFigures, notes } from "../../../src/digest/render/words.ts";
-import { computeDigest } from "../compute-digest.ts";
+import { keyFigures, notes } from "../../../src/digest/render/view.ts";
+import { computeDigest, type DigestInput } from "../compute-digest.ts";
 import { at, day, HOUR, hours, input, MINUTE, NOW, offline, subject } from "../fixtures.ts";
 
 const WEDNESDAY = "2026-11-18T00:00:00Z";
@@ -36,7 +36,7 @@ describe("the day before", () => {
     expect(locations[0]?.uptimeBefore).toBeCloseTo(0.7);
   });
 
-  test("has no outages to compare with where nobody watched: figures are all that is said", () => {
+  test("has no outages to compare with where it was not watched: only figures are compared", () => {
     const digest = computeDigest(thursday({ recordings, uptime, incidents }, false));
     expect(digest.before).toMatchObject({ lostMs: undefined, outages: undefined, recoveryMs: undefined });
     expect(keyFigures(digest).map(({ was }) => was)).toEqual(["was 70 %", "", "", ""]);
@@ -59,7 +59,7 @@ describe("the day before", () => {
     });
     expect(digest.locations[0]?.uptimeBefore).toBeUndefined();
     expect(keyFigures(digest).map(({ was }) => was)).toEqual(["", "", "", ""]);
-    expect(notes(digest)).toContain("Nothing is said of the day before: it was not watched in full.");
+    expect(notes(digest)).toContain("No comparison with the day before: it was not watched in full.");
   });
 
   test("is a blank where the fleet was another one", () => {
@@ -104,7 +104,7 @@ test("what is said of the period before is what its own digest said", () => {
   );
   fc.assert(
     fc.property(fc.array(outage, { maxLength: 12 }), name, zone, (outages, periodName, timezone) => {
-      const incidents = outages.map(({ recording, from, length, reason }): Incident => {
+      const incidents = outages.map(({ recording, from, length, reason }): DigestIncident => {
         const startsAt = beginning + from * MINUTE;
         const endsAt = Math.min(startsAt + length * MINUTE, now - MINUTE);
         return { ...offline(recording, startsAt, endsAt), endReason: reason };
@@ -125,9 +125,9 @@ test("what is said of the period before is what its own digest said", () => {
   );
 });
 
-test("time in which nobody watched is said below", () => {
+test("unwatched time is noted below the figures", () => {
   const unwatched = [{ from: at("2026-11-17T00:00:00Z"), to: at("09:13") }];
   expect(notes(computeDigest(input({ unwatched })))).toContain(
-    "lenswatch did not watch 00:00–09:13: outages then are not known of.",
+    "lenswatch did not watch 00:00–09:13: outages then are unknown.",
   );
 });

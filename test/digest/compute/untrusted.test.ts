@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createDigester } from "../../../src/digest/compute/compute.ts";
 import { shortfall, withEntries } from "../../../src/digest/compute/untrusted.ts";
 import type { Digest, DigestScope, RecordingFigures } from "../../../src/digest/digest.ts";
 import { digestPeriod } from "../../../src/digest/period.ts";
 import type { UptimeBucket } from "../../../src/health/recording.ts";
+import { digestWith } from "../compute-digest.ts";
 import { at, HOUR, hours, input, subject } from "../fixtures.ts";
 
 const DAY = 24 * HOUR;
@@ -23,18 +23,15 @@ function digestOf(
   figures: Readonly<Record<string, RecordingFigures>>,
   over: Partial<DigestScope> & { timezone?: string; place?: { timezone: string } } = {},
 ): Digest {
-  const digester = createDigester(input({ period: WEEK, now: NOW, ...over }));
-  for (const [id, its] of Object.entries(figures)) digester.add(subject(id, over.place), its);
-  const steps = digester.finish();
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+  return digestWith(
+    input({ period: WEEK, now: NOW, ...over }),
+    Object.entries(figures).map(([id, its]) => [subject(id, over.place), its]),
+  );
 }
 
 const dates = ({ untrusted }: Digest) => untrusted.map(({ date, uptime }) => [date.slice(8), uptime]);
 
-describe("a location's day is not to be trusted", () => {
+describe("a location's day is untrusted", () => {
   test("below the threshold, in all of its recordings together", () => {
     const digest = digestOf({
       a: { buckets: days([1, 1, 0.8, 1, 0.79, 1, 1]) },
@@ -45,7 +42,7 @@ describe("a location's day is not to be trusted", () => {
     expect(dates(strict)).toEqual([["20", expect.closeTo(0.79)]]);
   });
 
-  test("where nobody knows, but only after there were figures at all", () => {
+  test("without figures, but only after the first figures", () => {
     const digest = digestOf({ a: { buckets: days([1, undefined, 1]) } });
     expect(dates(digest)).toEqual([["21", undefined]]);
     expect(dates(digestOf({ a: { buckets: [] } }))).toEqual([]);
@@ -55,13 +52,13 @@ describe("a location's day is not to be trusted", () => {
     ]);
   });
 
-  test("not where all of it is outside the schedule, as told or as learned", () => {
-    const notified = days([1, 1, 1, 1, 1, undefined, undefined]);
+  test("not where all of it is outside the schedule, as reported or as learned", () => {
+    const reported = days([1, 1, 1, 1, 1, undefined, undefined]);
     const closed = hours(at("2026-11-21T00:00:00Z"), Array(48).fill(0), { withinSchedule: false });
-    expect(dates(digestOf({ a: { buckets: [...notified, ...closed] } }))).toEqual([]);
+    expect(dates(digestOf({ a: { buckets: [...reported, ...closed] } }))).toEqual([]);
     const scheduleHours = "1".repeat(120) + "0".repeat(48);
-    expect(dates(digestOf({ a: { buckets: notified, scheduleHours } }))).toEqual([]);
-    expect(dates(digestOf({ a: { buckets: notified } }))).toEqual([
+    expect(dates(digestOf({ a: { buckets: reported, scheduleHours } }))).toEqual([]);
+    expect(dates(digestOf({ a: { buckets: reported } }))).toEqual([
       ["21", undefined],
       ["22", undefined],
     ]);

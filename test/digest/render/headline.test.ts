@@ -1,57 +1,56 @@
 import { expect, test } from "vitest";
-import type { DigestInput } from "../../../src/digest/digest.ts";
 import { headline } from "../../../src/digest/render/headline.ts";
-import { computeDigest } from "../compute-digest.ts";
-import { at, dark, day, input, NOW, offline, subject } from "../fixtures.ts";
+import { computeDigest, type DigestInput } from "../compute-digest.ts";
+import { at, day, input, locationOffline, NOW, offline, subject } from "../fixtures.ts";
 
 const ids = Array.from({ length: 212 }, (_, i) => `r${i}`);
 const fleet = ids.map((id, i) => subject(id, i < 4 ? {} : { locationName: "York Coney Street" }));
 const up = new Map(ids.map((id) => [id, day(1)]));
-const blind = [{ from: at("10:00"), to: at("10:40") }];
+const unreachable = [{ from: at("10:00"), to: at("10:40") }];
 const unseen = (id: string) => subject(id, { status: "unknown", since: 0 });
 
 test.each<[string, Partial<DigestInput>, string, string]>([
   ["a good day", { uptime: up }, "All 212 recordings were up all day", ""],
   [
-    "next to nothing known",
+    "almost no data",
     { recordings: [subject("r0", { status: "offline", since: NOW - 60_000 }), unseen("x"), unseen("y")] },
-    "1 of 3 recordings is down now; nothing is known about 2",
+    "1 of 3 recordings is down now; no data for 2",
     "",
   ],
   [
-    "a dark location",
+    "an offline location",
     {
       uptime: up,
       incidents: [
         ...["r0", "r1", "r2", "r3"].map((id) => offline(id, at("14:05"), at("16:25"))),
-        dark("leeds-briggate", at("14:05"), at("17:40")),
+        locationOffline("leeds-briggate", at("14:05"), at("17:40")),
       ],
     },
-    "4 of 212 recordings lost 9 h 20 m; Leeds Briggate was dark from 14:05 to 17:40",
+    "4 of 212 recordings had 9 h 20 m of downtime; Leeds Briggate was offline from 14:05 to 17:40",
     "",
   ],
   [
-    "two dark locations, one of them still",
+    "two offline locations, one of them still",
     {
       uptime: up,
       incidents: [
         offline("r9", at("23:00"), at("23:20")),
-        dark("leeds-briggate", at("23:00")),
-        dark("york-coney-street", at("14:05"), at("14:06")),
-        dark("york-coney-street", at("15:05"), at("15:06")),
+        locationOffline("leeds-briggate", at("23:00")),
+        locationOffline("york-coney-street", at("14:05"), at("14:06")),
+        locationOffline("york-coney-street", at("15:05"), at("15:06")),
       ],
     },
-    "1 of 212 recordings lost 20 m; Leeds Briggate has been dark since 23:00 (and 1 more location)",
+    "1 of 212 recordings had 20 m of downtime; Leeds Briggate has been offline since 23:00 (and 1 more location)",
     "",
   ],
   [
-    "a dark location whose recordings told no outage of their own",
-    { uptime: up, incidents: [dark("leeds-briggate", at("14:05"), at("17:40"))] },
-    "Leeds Briggate was dark from 14:05 to 17:40",
+    "an offline location whose recordings have no outage of their own",
+    { uptime: up, incidents: [locationOffline("leeds-briggate", at("14:05"), at("17:40"))] },
+    "Leeds Briggate was offline from 14:05 to 17:40",
     "",
   ],
   [
-    "a single camera, still down, and doubts",
+    "a single camera, still down, and caveats",
     {
       recordings: [
         subject("r0", { status: "offline", since: at("22:40") }),
@@ -60,10 +59,10 @@ test.each<[string, Partial<DigestInput>, string, string]>([
       ],
       uptime: new Map([...up, ["r5", day(0.7)]]),
       incidents: [offline("r0", at("22:40"))],
-      blind,
+      unreachable,
     },
-    "1 of 212 recordings lost 1 h 20 m; Camera r0 at Leeds Briggate has been down since 22:40; 1 is down now",
-    "1 ran below 99 % with no outage seen; nothing is known about 1; lenswatch was blind for 40 m",
+    "1 of 212 recordings had 1 h 20 m of downtime; Camera r0 at Leeds Briggate has been down since 22:40; 1 is down now",
+    "1 had less than 99 % uptime without a recorded outage; no data for 1; the service was unreachable for 40 m",
   ],
   [
     "trouble only since the morning",
@@ -78,21 +77,21 @@ test.each<[string, Partial<DigestInput>, string, string]>([
     "",
   ],
   [
-    "a good day with doubts",
+    "a good day with caveats",
     { uptime: up, recordings: [...fleet.slice(0, 210), unseen("x"), unseen("y")] },
-    "210 of 212 recordings were up all day; nothing is known about 2",
+    "210 of 212 recordings were up all day; no data for 2",
     "",
   ],
   [
-    "a day seen in parts",
-    { uptime: up, blind },
-    "All 212 recordings were up whenever lenswatch could see; lenswatch was blind for 40 m",
+    "a day watched in part",
+    { uptime: up, unreachable },
+    "All 212 recordings were up whenever they were watched; the service was unreachable for 40 m",
     "",
   ],
   [
     "a day in which it was installed",
     { uptime: up, unwatched: [{ from: at("00:00"), to: at("09:13") }] },
-    "All 212 recordings were up whenever lenswatch could see; lenswatch did not watch for 9 h 13 m",
+    "All 212 recordings were up whenever they were watched; lenswatch did not watch for 9 h 13 m",
     "",
   ],
   [
@@ -101,11 +100,11 @@ test.each<[string, Partial<DigestInput>, string, string]>([
     "All 212 recordings were up by the service's figures; lenswatch did not watch at all",
     "",
   ],
-  ["nothing known", { recordings: ids.map(unseen) }, "Nothing is known about any of 212 recordings", ""],
+  ["no data", { recordings: ids.map(unseen) }, "No data for any of 212 recordings", ""],
   [
-    "a blind day",
-    { recordings: ids.map(unseen), blind: [{ from: at("00:00"), to: NOW }] },
-    "Nothing is known about any of 212 recordings; lenswatch was blind all day",
+    "a day with the service unreachable",
+    { recordings: ids.map(unseen), unreachable: [{ from: at("00:00"), to: NOW }] },
+    "No data for any of 212 recordings; the service was unreachable all day",
     "",
   ],
   [
@@ -115,8 +114,8 @@ test.each<[string, Partial<DigestInput>, string, string]>([
     "",
   ],
   ["one recording", { recordings: fleet.slice(0, 1), uptime: up }, "The one recording was up all day", ""],
-  ["no recording", { recordings: [] }, "There is no recording to report on", ""],
-])("says of %s what matters first", (_, over, sentence, aside) => {
-  const { sentence: said, aside: besides } = headline(computeDigest(input({ recordings: fleet, ...over })));
-  expect([said, besides]).toEqual([sentence, aside]);
+  ["no recording", { recordings: [] }, "There are no recordings to report on", ""],
+])("of %s begins with the worst news", (_, over, sentence, aside) => {
+  const { sentence: actual, aside: caveats } = headline(computeDigest(input({ recordings: fleet, ...over })));
+  expect([actual, caveats]).toEqual([sentence, aside]);
 });

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { forReader, renderDigest } from "../../../src/digest/mail.ts";
 import type { PeriodName } from "../../../src/digest/period.ts";
-import { forReader, renderDigest } from "../../../src/digest/render/render.ts";
 import { chromiumPath, noChromium, openPage, startBrowser } from "../../support/browser.ts";
 import { FAINT } from "../../support/faint.ts";
 import { sampleDigest } from "../sample.ts";

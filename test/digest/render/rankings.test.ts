@@ -1,18 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { createDigester } from "../../../src/digest/compute/compute.ts";
-import type { DigestInput, DigestRecording, RecordingFigures } from "../../../src/digest/digest.ts";
+import type { DigestRecording, RecordingFigures } from "../../../src/digest/digest.ts";
 import { digestPeriod } from "../../../src/digest/period.ts";
-import { computeDigest } from "../compute-digest.ts";
-import { at, dark, HOUR, hours, input, MINUTE, offline, subject } from "../fixtures.ts";
+import { computeDigest, type DigestInput, digestWith } from "../compute-digest.ts";
+import { at, HOUR, hours, input, locationOffline, MINUTE, offline, subject } from "../fixtures.ts";
 
 function digestOf(over: Partial<DigestInput>, figures: readonly [DigestRecording, RecordingFigures][]) {
-  const digester = createDigester(input(over));
-  for (const [one, its] of figures) digester.add(one, its);
-  const steps = digester.finish();
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+  return digestWith(input(over), figures);
 }
 
 describe("mean time to recovery", () => {
@@ -40,9 +33,9 @@ describe("mean time to recovery", () => {
 describe("the longest outages", () => {
   const recordings = ["a", "b", "c"].map((id) => subject(id));
 
-  test("come longest first, a dark location once instead of each of its recordings", () => {
+  test("come longest first, an offline location once instead of each of its recordings", () => {
     const incidents = [
-      dark("leeds-briggate", at("10:00"), at("12:00")),
+      locationOffline("leeds-briggate", at("10:00"), at("12:00")),
       offline("a", at("10:00"), at("12:01")),
       offline("b", at("10:01"), at("11:59")),
       offline("b", at("14:00"), at("17:00")),
@@ -65,11 +58,11 @@ describe("the longest outages", () => {
   });
 });
 
-describe("those that went down again and again", () => {
+describe("recordings that went down repeatedly", () => {
   const recordings = ["a", "b", "c", "d"].map((id) => subject(id));
   const flapping = { alertname: "RecordingFlapping", kind: "flapping" as const };
 
-  test("were told as flapping inside the period, or had four outages", () => {
+  test("were flapping inside the period, or had four outages", () => {
     const often = (id: string, times: number) =>
       Array.from({ length: times }, (_, i) => offline(id, at("10:00") + i * HOUR, at("10:05") + i * HOUR));
     const incidents = [
@@ -143,20 +136,20 @@ describe("locations by day", () => {
     expect(locations.map(({ locationName }) => locationName)).toEqual(["Bad", "Good", "Unknown"]);
   });
 
-  test("time outside a learned schedule is not lost, also where its hours are not kept any more", () => {
+  test("time outside a learned schedule is no downtime, also where its hours are no longer stored", () => {
     // Monday to Friday, 08:00 to 20:00.
     const workday = zero.repeat(8) + "1".repeat(12) + zero.repeat(4);
     const scheduleHours = workday.repeat(5) + zero.repeat(48);
-    const shop = subject("a", { useUploadingSchedule: true });
+    const store = subject("a", { useUploadingSchedule: true });
     const incidents = [offline("a", at("2026-11-20T19:00:00Z"), at("2026-11-23T07:00:00Z"))];
     const figures = { buckets: daily("2026-11-16T00:00:00Z", [1, 1, 1, 1, 0.9]), scheduleHours };
-    const { totals } = digestOf({ period: week, now, incidents }, [[shop, figures]]);
+    const { totals } = digestOf({ period: week, now, incidents }, [[store, figures]]);
     expect(totals.lostMs).toBe(HOUR);
-    const all = digestOf({ period: week, now, incidents }, [[shop, { buckets: figures.buckets }]]);
+    const all = digestOf({ period: week, now, incidents }, [[store, { buckets: figures.buckets }]]);
     expect(all.totals.lostMs).toBe(53 * HOUR);
-    // What the service itself says of an hour goes first.
+    // The service's own hours take precedence.
     const open = hours(at("2026-11-21T10:00:00Z"), [0, 0]);
-    const notified = { buckets: [...figures.buckets, ...open], scheduleHours };
-    expect(digestOf({ period: week, now, incidents }, [[shop, notified]]).totals.lostMs).toBe(3 * HOUR);
+    const reported = { buckets: [...figures.buckets, ...open], scheduleHours };
+    expect(digestOf({ period: week, now, incidents }, [[store, reported]]).totals.lostMs).toBe(3 * HOUR);
   });
 });

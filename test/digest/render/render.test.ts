@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { DigestInput } from "../../../src/digest/digest.ts";
+import { forReader, MAX_BYTES, MAX_SUBJECT, renderDigest } from "../../../src/digest/mail.ts";
 import { digestPeriod } from "../../../src/digest/period.ts";
-import { forReader, MAX_BYTES, MAX_SUBJECT, renderDigest } from "../../../src/digest/render/render.ts";
-import { computeDigest } from "../compute-digest.ts";
-import { at, dark, day, HOUR, hours, input, MINUTE, offline, subject } from "../fixtures.ts";
+import { computeDigest, type DigestInput } from "../compute-digest.ts";
+import { at, day, HOUR, hours, input, locationOffline, MINUTE, offline, subject } from "../fixtures.ts";
 
 function render(
   over: Partial<DigestInput>,
@@ -12,7 +11,7 @@ function render(
   return renderDigest(computeDigest(input(over)), { name: "daily-ops", externalUrl });
 }
 
-/** What a reader sees of the HTML. */
+/** The visible text of the HTML. */
 function visible(html: string): string {
   return html
     .replace(/<head>.*<\/head>/s, "")
@@ -39,12 +38,12 @@ const badDay: Partial<DigestInput> = {
   incidents: [
     offline("a", at("14:05"), at("17:40")),
     offline("b", at("14:06"), at("17:41")),
-    dark("leeds-briggate", at("14:05"), at("17:40")),
+    locationOffline("leeds-briggate", at("14:05"), at("17:40")),
     offline("c", at("22:40")),
     offline("d", at("03:00"), at("03:12")),
     { alertname: "LowQuality", kind: "other", recordingId: "e", startsAt: at("08:00"), endsAt: at("09:30") },
   ],
-  blind: [{ from: at("10:00"), to: at("10:40") }],
+  unreachable: [{ from: at("10:00"), to: at("10:40") }],
 };
 
 const mail = await render(badDay);
@@ -52,32 +51,32 @@ const mail = await render(badDay);
 describe("the bad day", () => {
   test("puts what happened into the subject", () => {
     expect(mail.subject).toBe(
-      "4 of 6 recordings lost 8 h 42 m; Leeds Briggate was dark from 14:05 to 17:40; 1 is down now · Thu 19 Nov 2026",
+      "4 of 6 recordings had 8 h 42 m of downtime; Leeds Briggate was offline from 14:05 to 17:40; 1 is down now · Thu 19 Nov 2026",
     );
   });
 
   test("reads well as text", () => {
     expect(mail.text).toBe(`\
-4 of 6 recordings lost 8 h 42 m; Leeds Briggate was dark from 14:05 to 17:40; 1 is down now.
-Nothing is known about 1; lenswatch was blind for 40 m.
+4 of 6 recordings had 8 h 42 m of downtime; Leeds Briggate was offline from 14:05 to 17:40; 1 is down now.
+No data for 1; the service was unreachable for 40 m.
 daily-ops · Thu 19 Nov 2026
 
-Uptime:        86 %
-Lost in all:   8 h 42 m
-Outages:       4
-Mean recovery: 2 h 27 m
+Uptime:   86 %
+Downtime: 8 h 42 m
+Outages:  4
+MTTR:     2 h 27 m
 
 Down now: 1 recording
 ---------------------
 York Coney Street, 86.6 % up, 1 of 3
-  Camera c: down 9 h 20 m, since 22:40, lost 1 h 20 m
+  Camera c: down 9 h 20 m, since 22:40, downtime 1 h 20 m
 
 Down at some time: 3 recordings
 -------------------------------
-Leeds Briggate, 85 % up, 2 of 2, all dark 14:05–17:40
-  2 recordings with it, lost up to 3 h 35 m each: Camera a 85 % · Camera b
+Leeds Briggate, 85 % up, 2 of 2, all offline 14:05–17:40
+  2 recordings with it, downtime up to 3 h 35 m each: Camera a 85 % · Camera b
 York Coney Street, 86.6 % up, 1 of 3
-  Camera d: lost 12 m, 03:00–03:12, 73.4 % up
+  Camera d: downtime 12 m, 03:00–03:12, 73.4 % up
 
 Longest outages
 ---------------
@@ -90,19 +89,19 @@ Locations by day, Fri 13 Nov to Thu 19 Nov
 Leeds Briggate: 85 % up, Thu 19 Nov 85 %
 York Coney Street: 86.6 % up, Thu 19 Nov 86.6 %
 
-Visitor counts not to be trusted
---------------------------------
+Unreliable visitor counts: 2 days
+---------------------------------
 Leeds Briggate, Thu 19 Nov: 85 % up
 York Coney Street, Thu 19 Nov: 86.6 % up
-Days with less than 90 % uptime within schedule, or none known. Counts are the service's own, nothing is corrected. Usual is the median of that weekday in the eight weeks before, without days like these.
+Days with less than 90 % uptime within schedule, or unknown uptime. Counts are the service's own, not corrected. Usual is the median of that weekday in the eight weeks before, without days like these.
 
 Up all the time: 1 recording
 ----------------------------
 York Coney Street
   Camera e 99.87 %
 
-Nothing known: 1 recording
---------------------------
+No data: 1 recording
+--------------------
 Bath
   Camera f
 
@@ -110,18 +109,18 @@ Other alerts
 ------------
 LowQuality: 1 ×, 1 h 30 m in all
 
-lenswatch could not see the service 10:00–10:40: counted neither as up nor as down.
-Uptime and lost time are those of the period, inside the uploading schedule; a blank means no figure.
-Times in Europe/London. Made Fri 20 Nov 2026 08:00.
+The service was unreachable 10:00–10:40: counted neither as up nor as down.
+Uptime and downtime are those of the period, inside the uploading schedule; a blank means no figure.
+Times in Europe/London. Generated Fri 20 Nov 2026 08:00.
 
-See how it is now: https://lenswatch.example.com
+Open the status page: https://lenswatch.example.com
 `);
   });
 
-  test("says the same figures in HTML", () => {
+  test("has the same figures in HTML", () => {
     const figures = (text: string) =>
       (text.match(/\d[\d,.:]*(?: (?:[dhms]\b|[%×]))?/g) ?? []).map((one) => one.replace(/[,.:]$/, "")).sort();
-    const html = mail.html.replace(/<table[^>]*class="days".*?<\/table>/s, "").replace("2 days", "");
+    const html = mail.html.replace(/<table[^>]*class="days".*?<\/table>/s, "");
     const text = mail.text
       .replace(/^(Locations by day.*\n)[\s\S]*?\n\n/m, "$1\n")
       .replaceAll(/^(.*), Thu 19 Nov:/gm, "$1:");
@@ -133,7 +132,7 @@ See how it is now: https://lenswatch.example.com
   test("has a bar for each recording in trouble, with its words beside it", () => {
     const bars = [...mail.html.matchAll(/<table role="img" aria-label="([^"]*)".*?<\/table>/gs)];
     expect(bars.map(([, label]) => label)).toEqual([
-      "Camera c: since 22:40, lost 1 h 20 m",
+      "Camera c: since 22:40, downtime 1 h 20 m",
       "Leeds Briggate: 2 recordings together",
       "Camera d: 03:00–03:12",
     ]);
@@ -156,7 +155,7 @@ See how it is now: https://lenswatch.example.com
     const [head = "", body = ""] = mail.html.split("</head>");
     expect(head.match(/<style>/g)).toHaveLength(1);
     expect(head.replace(/@media[^{]*\{(?:[^{}]*\{[^{}]*\})*\s*\}/g, "")).toMatch(
-      /<style>:root\{[^{}]*\}\s*<\/style>/,
+      /<style>:root \{[^{}]*\}\s*<\/style>/,
     );
     const classed = [...body.matchAll(/<(?!\/)[^>]* class="([^"]*)"[^>]*>/g)];
     expect(classed.length).toBeGreaterThan(40);
@@ -164,11 +163,11 @@ See how it is now: https://lenswatch.example.com
   });
 });
 
-test("nothing known is a blank, never 0 % and never 100 %", async () => {
+test("no data is a blank, never 0 % and never 100 %", async () => {
   const recordings = ["a", "b"].map((id) => subject(id, { status: "unknown", since: 0 }));
   const { html, text, subject: line } = await render({ recordings });
-  expect(line).toBe("Nothing is known about any of 2 recordings · Thu 19 Nov 2026");
-  expect(text).toContain("Uptime:        –\nLost in all:   –\nOutages:       –\nMean recovery: –\n");
+  expect(line).toBe("No data for any of 2 recordings · Thu 19 Nov 2026");
+  expect(text).toContain("Uptime:   –\nDowntime: –\nOutages:  –\nMTTR:     –\n");
   expect(text).not.toContain("%");
   expect(visible(html)).not.toContain("%");
 });
@@ -193,7 +192,7 @@ const hostile: Partial<DigestInput> = {
     ...evil.flatMap((_, i) =>
       [10, 12, 14, 16].map((hour) => offline(`<i>${i}`, at(`${hour}:00`), at(`${hour + 1}:00`) + i * MINUTE)),
     ),
-    ...evil.map((_, i) => dark(`<l>${i}`, at("20:00"), at("21:00") + i * MINUTE)),
+    ...evil.map((_, i) => locationOffline(`<l>${i}`, at("20:00"), at("21:00") + i * MINUTE)),
     { alertname: "<u>Low", kind: "other", startsAt: at("10:00"), endsAt: at("11:00") },
   ],
 };
@@ -209,9 +208,9 @@ describe("hostile names", () => {
     const parts = [
       "Down at some time",
       "Longest outages",
-      "Down again and again",
+      "Repeatedly down",
       "Locations by day",
-      "Visitor counts",
+      "visitor counts",
     ];
     expect(parts.filter((part) => !daily.includes(part))).toEqual([]);
     expect(monthly).toMatch(/<table role="img" aria-label="[^"]*&lt;script&gt;/);
@@ -254,7 +253,7 @@ test.each([["javascript:alert(1)"], ["data:text/html,x"], [undefined]])(
       externalUrl: url,
     });
     expect(html).not.toContain("<a ");
-    expect(text).not.toContain("See how it is now");
+    expect(text).not.toContain("Open the status page");
   },
 );
 
@@ -275,11 +274,11 @@ describe("10,000 recordings", () => {
     });
     expect(Buffer.byteLength(html)).toBeLessThanOrEqual(MAX_BYTES);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES);
-    expect(visible(html)).toMatch(/10,000 of 10,000 recordings lost 223 d 23 h in all/);
+    expect(visible(html)).toMatch(/10,000 of 10,000 recordings had 223 d 23 h of downtime in all/);
     expect(visible(html)).toMatch(/and 9,\d{3} more in 2,\d{3} locations/);
   });
 
-  test("that were all up are named until the room is used up", async () => {
+  test("that were all up are named while there is space", async () => {
     const { html, subject: line } = await render({ recordings });
     expect(line).toBe("All 10,000 recordings were up all day · Thu 19 Nov 2026");
     expect(Buffer.byteLength(html)).toBeLessThanOrEqual(MAX_BYTES);
@@ -287,15 +286,15 @@ describe("10,000 recordings", () => {
   });
 });
 
-describe("the link that ends it", () => {
+describe("the unsubscribe link", () => {
   const url = "https://lists.example.com/u?who=a%2Bb%40example.com&list=x'>";
 
-  test("stands at the end of HTML and text, for this reader alone", () => {
+  test("is at the end of HTML and text, one for each recipient", () => {
     const own = forReader(mail, url);
     expect(own.html).toContain(
       'href="https://lists.example.com/u?who=a%2Bb%40example.com&amp;list=x&#39;&gt;"',
     );
-    expect(own.html.indexOf("Unsubscribe")).toBeGreaterThan(own.html.indexOf("See how it is now"));
+    expect(own.html.indexOf("Unsubscribe")).toBeGreaterThan(own.html.indexOf("Open the status page"));
     expect(own.text.endsWith(`Unsubscribe: ${url}\n`)).toBe(true);
     expect(forReader(mail, undefined).html).not.toMatch(/unsubscribe/i);
     expect(forReader(mail, undefined).text).toBe(mail.text);

@@ -1,30 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { digestPeriod } from "../../../src/digest/period.ts";
-import { nameAt, nameOf, outageTimes, percent } from "../../../src/digest/render/words.ts";
+import { nameAt, outageTimes } from "../../../src/digest/render/words.ts";
 import { computeDigest } from "../compute-digest.ts";
 import { at, input } from "../fixtures.ts";
-
-test.each([
-  [1, "100 %"],
-  [0.99999, "99.99 %"],
-  [0.9951, "99.51 %"],
-  [0.99, "99 %"],
-  [0.98999, "98.9 %"],
-  [0.57, "57 %"],
-  [0.0004, "0 %"],
-  [0, "0 %"],
-  [undefined, ""],
-])("a ratio of %s reads %j", (ratio, expected) => {
-  expect(percent(ratio)).toBe(expected);
-});
-
-test.each([
-  ["  Till\r\n1 ", "Till 1"],
-  ["\u202e\u0000", "id-1"],
-  ["x".repeat(10_000), `${"x".repeat(59)}…`],
-])("a name %j reads %j", (name, expected) => {
-  expect(nameOf(name.slice(0, 10_000), "id-1")).toBe(expected);
-});
 
 test.each([
   ["Leeds Briggate Tills", "Leeds Briggate", "Tills"],

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { viewOf } from "../../../src/digest/render/view.ts";
+import { digestParts } from "../../../src/digest/digest.ts";
+import { excerptOf } from "../../../src/digest/render/parts.ts";
 import { computeDigest } from "../compute-digest.ts";
-import { at, dark, day, input, MINUTE, offline, subject } from "../fixtures.ts";
+import { at, day, input, locationOffline, MINUTE, offline, subject } from "../fixtures.ts";
 
 test("however little is shown, every recording is counted once", () => {
   const camera = fc.record({
@@ -25,29 +26,30 @@ test("however little is shown, every recording is counted once", () => {
           ),
         }),
       );
-      for (const part of viewOf(digest, limit)) {
-        const counted = part.groups.map(({ shown, together, more }) => shown.length + together.length + more);
-        expect(counted.reduce((sum, n) => sum + n, 0) + part.moreRecordings).toBe(part.total);
+      for (const part of digestParts) {
+        const { groups, moreRecordings, total } = excerptOf(part, digest, limit);
+        const counted = groups.map(({ shown, together, more }) => shown.length + together.length + more);
+        expect(counted.reduce((sum, n) => sum + n, 0) + moreRecordings).toBe(total);
       }
     }),
     { numRuns: 50 },
   );
 });
 
-test("recordings that went with their location are told together, the others one by one", () => {
+test("recordings that went with their location share a line, the others have their own", () => {
   const digest = computeDigest(
     input({
       recordings: ["a", "b", "c"].map((id) => subject(id)),
       uptime: new Map(["a", "b", "c"].map((id) => [id, day(1)])),
       incidents: [
-        dark("leeds-briggate", at("14:05"), at("17:40")),
+        locationOffline("leeds-briggate", at("14:05"), at("17:40")),
         offline("a", at("14:04"), at("17:40")),
         offline("b", at("14:05"), at("17:40") + 5 * MINUTE),
         offline("c", at("14:05"), at("17:40") + 6 * MINUTE),
       ],
     }),
   );
-  const group = viewOf(digest, 10)[0]?.groups[0];
+  const [group] = excerptOf("down_some", digest, 10).groups;
   expect(group?.together.map(({ id }) => id)).toEqual(["b", "a"]);
   expect(group?.shown.map(({ id }) => id)).toEqual(["c"]);
 });

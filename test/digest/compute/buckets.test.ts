@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { addBuckets, emptyTally, meanUptime, timedBuckets } from "../../../src/digest/compute/uptime.ts";
+import { timedBuckets } from "../../../src/digest/compute/buckets.ts";
+import { meanUptime, tallyOf } from "../../../src/digest/compute/tally.ts";
 import { dayRatio } from "../../../src/health/uptime.ts";
 import { at, day, HOUR, hours, NOW } from "../fixtures.ts";
 
 const bounds = { from: at("00:00"), to: at("2026-11-20T00:00:00Z") };
 const mean = (buckets: Parameters<typeof timedBuckets>[0], now = NOW) =>
-  meanUptime(addBuckets(emptyTally(), timedBuckets(buckets, bounds, now)));
+  meanUptime(tallyOf(timedBuckets(buckets, bounds, now), [], bounds));
 
 describe("the mean over a period", () => {
   test("is weighted by the segments expected", () => {
@@ -40,7 +41,7 @@ describe("the mean over a period", () => {
     expect(mean(buckets, at("2026-11-20T00:15:00Z"))).toBe(0.5);
   });
 
-  test("is the one that alerts are judged by", () => {
+  test("is the one that alerts are evaluated by", () => {
     const bucket = fc.record({
       overallUptime: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
       segmentsExpected: fc.option(fc.nat(60), { nil: undefined }),
@@ -55,7 +56,7 @@ describe("the mean over a period", () => {
   });
 });
 
-describe("the time a bucket stands for", () => {
+describe("the time a bucket covers", () => {
   const week = { from: at("2026-10-19T00:00:00+01:00"), to: at("2026-10-26T00:00:00Z") };
   const length = (buckets: Parameters<typeof timedBuckets>[0]) =>
     timedBuckets(buckets, week, NOW).map(({ from, to }) => (to - from) / HOUR);
@@ -71,13 +72,13 @@ describe("the time a bucket stands for", () => {
     expect(length(midnights.flatMap((midnight) => hours(at(midnight), [1])))).toEqual([24, 25]);
   });
 
-  test("is told apart where days are followed by hours", () => {
+  test("is right for each where hours follow days", () => {
     const days = ["2026-10-19T23:00:00Z", "2026-10-20T23:00:00Z"].flatMap((start) => hours(at(start), [1]));
     expect(length([...days, ...hours(at("2026-10-21T23:00:00Z"), [1, 1])])).toEqual([24, 24, 1, 1]);
     expect(length([...days, ...hours(at("2026-10-22T09:00:00Z"), [1, 1])])).toEqual([24, 24, 1, 1]);
   });
 
-  test("is never a day outside the schedule, which would explain downtime away", () => {
+  test("is never a day outside the schedule, which would excuse downtime", () => {
     const closed = { withinSchedule: false };
     const lone = [
       ...hours(at("2026-10-20T08:00:00Z"), [0], closed),

@@ -1,0 +1,71 @@
+/** The service's buckets inside a period, each with the time it covers, and the time outside the schedule. */
+import type { UptimeBucket } from "../../health/recording.ts";
+import type { Instant } from "../../lib/clock.ts";
+import type { Interval } from "../digest.ts";
+import { union } from "./intervals.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** The service refreshes its figures every ten minutes: what ended less than this ago is not settled. */
+export const SETTLED_AFTER_MS = 15 * 60_000;
+
+/** A bucket with the time it covers. */
+export interface TimedBucket extends Interval {
+  readonly bucket: UptimeBucket;
+}
+
+/**
+ * The buckets of which more than half lies inside `bounds`, cut off there, in order, as far as they are settled
+ * by `now`. Hourly and daily ones may be mixed.
+ */
+export function timedBuckets(
+  buckets: readonly UptimeBucket[],
+  bounds: Interval,
+  now: Instant,
+): TimedBucket[] {
+  const sorted = buckets.toSorted((a, b) => a.startAt - b.startAt);
+  const hour = shortestStep(sorted);
+  return sorted.flatMap((bucket, i) => {
+    const from = bucket.startAt;
+    const to = from + bucketLength(bucket, sorted[i - 1], sorted[i + 1], hour);
+    const middle = (from + to) / 2;
+    if (middle < bounds.from || middle >= bounds.to || to > now - SETTLED_AFTER_MS) return [];
+    return [{ bucket, from: Math.max(from, bounds.from), to: Math.min(to, bounds.to) }];
+  });
+}
+
+/** The smallest distance between two buckets, at most an hour. */
+function shortestStep(sorted: readonly UptimeBucket[]): number {
+  return sorted.reduce((step, { startAt }, i) => {
+    const gap = (sorted[i + 1]?.startAt ?? Number.POSITIVE_INFINITY) - startAt;
+    return gap > 0 ? Math.min(step, gap) : step;
+  }, HOUR);
+}
+
+/**
+ * The service does not give the length of a bucket. One a day from its neighbours covers its day, which may have 23 or
+ * 25 hours; a closed one never does, so that it does not excuse a day of downtime.
+ */
+function bucketLength(
+  { startAt, withinSchedule }: UptimeBucket,
+  previous: UptimeBucket | undefined,
+  next: UptimeBucket | undefined,
+  hour: number,
+): number {
+  const isDay = (length: number) => length >= DAY - HOUR && length <= DAY + HOUR;
+  const toNext = (next?.startAt ?? Number.POSITIVE_INFINITY) - startAt;
+  if (!withinSchedule || toNext < DAY - HOUR) return hour;
+  if (isDay(toNext)) return toNext;
+  return previous && isDay(startAt - previous.startAt) ? DAY : hour;
+}
+
+/** Time outside the schedule by the service's own buckets. */
+export function closedTime(buckets: readonly TimedBucket[]): Interval[] {
+  return union(buckets.filter(({ bucket }) => !bucket.withinSchedule));
+}
+
+/** The time covered by hourly buckets. */
+export function hourlyTime(buckets: readonly TimedBucket[]): Interval[] {
+  return union(buckets.filter(({ from, to }) => to - from <= HOUR));
+}
