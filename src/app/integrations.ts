@@ -2,7 +2,8 @@
 import type { Integration } from "../alerting/route.ts";
 import type { ChannelConfigs, ChannelEntry, ChannelType } from "../config/channel-schema.ts";
 import type { Config } from "../config/config.ts";
-import type { Refusal, Sender } from "../deliver/deliver.ts";
+import type { Sender } from "../deliver/deliver.ts";
+import type { NotifyRefusal } from "../deliver/retry-policy.ts";
 import type { DigestMail } from "../digest/mail.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
@@ -23,7 +24,7 @@ export interface Senders {
   /** Undefined without `smtp`. */
   readonly digestMail: DigestMail | undefined;
   /** What a notifier threw, as delivery needs it. */
-  toRefusal(thrown: unknown): Refusal;
+  toRefusal(thrown: unknown): NotifyRefusal;
   /** Whether a later try may succeed. */
   isPassing(thrown: unknown): boolean;
   close(): Promise<void>;
@@ -148,7 +149,7 @@ export function createSenders(config: Config, log: Logger): Senders {
 }
 
 /** A refused recipient concerns that integration alone; anything but a NotifyError is a fault of ours. */
-function toRefusal(thrown: unknown): Refusal {
+function toRefusal(thrown: unknown): NotifyRefusal {
   if (thrown instanceof NotifyError) {
     const { code, retryAfterMs, scope, message } = thrown;
     return {

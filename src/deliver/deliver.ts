@@ -1,6 +1,6 @@
 /**
- * Delivery: a wake-up makes an integration say what is due there, one group (or one storm) at a time, until nothing is. Claim,
- * decide on what is true now, take a pace token, send, write down what was told. Retries live in the due time.
+ * Delivery: a wake-up makes an integration send what is due there, one group (or one storm) at a time, until nothing
+ * is: claim → decide → render → send → settle. Retries are due times, stored with the group.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,35 +11,23 @@ import { needsResend } from "../alerting/resend.ts";
 import type { Integration } from "../alerting/route.ts";
 import { decideStorm, joinDecisions } from "../alerting/storm.ts";
 import type { Suppressions } from "../alerting/suppression.ts";
-import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { createYielder } from "../lib/yield.ts";
-import type { Claimed, FailureScope, GroupOutcome, GroupStore } from "../store/groups.ts";
+import type { Claimed, GroupStore } from "../store/groups.ts";
 import type { Annotate } from "./annotate.ts";
-import { postponed, refused, settled } from "./endings.ts";
-import type { Taken } from "./outcome.ts";
-import { BACKOFF } from "./retry-policy.ts";
+import { type ClaimedGroup, postponed, refused, settled } from "./outcome.ts";
+import { type NotifyRefusal, retryAt } from "./retry-policy.ts";
+import { type Lease, settle, settleAccepted } from "./settle.ts";
 import { latencySeconds, toNotification } from "./to-notification.ts";
 
 /** No send takes longer; the lease of a claim is longer still, so that two never send at once. */
 export const SEND_DEADLINE_MS = 10_000;
 export const LEASE_MS = 13_000;
 const LONGEST_LEASE_MS = 120_000;
-/** What a send needs of its lease; a claim that grew older on its way is made again, for longer. */
+/** What a send needs of its lease; a claim that is older by then is made again, for longer. */
 const NEEDED_MS = SEND_DEADLINE_MS + 500;
-
-/** What was told is written down as soon as Redis takes it. */
-const WRITE_AGAIN: BackoffPolicy = { baseMs: 200, capMs: 5_000 };
-
-/** What a channel's error tells us; a folder of notify/ throws it. */
-export interface Refusal {
-  readonly code: NotifyErrorCode;
-  readonly retryAfterMs: number | undefined;
-  readonly scope: FailureScope;
-  readonly message: string;
-}
 
 export interface Sender {
   readonly integration: Integration;
@@ -52,252 +40,63 @@ export interface DeliverDeps {
   readonly groups: Pick<GroupStore, "claim" | "settle" | "postpone" | "settleAll" | "pace">;
   readonly senders: ReadonlyMap<string, Sender>;
   readonly externalUrl: string | undefined;
-  /** After a storm was told, how long more of it is gathered; who is due this soon joins it. */
+  /** How long the next storm is gathered after one was sent; groups due this soon join it. */
   readonly stormMs: number;
-  /** What holds the alerts of each of these groups back now; by default nothing does. */
+  /** What suppresses the alerts of each of these groups; by default nothing does. */
   suppressions?(claims: readonly Claimed[]): Promise<readonly Suppressions[]>;
-  /** Adds what is known of places; by default nothing is. */
+  /** Adds what is known of locations; by default nothing is. */
   readonly annotate?: Annotate;
-  /** What is to be said to a group; unless given, what its integration wants, and `decideColdStart` of a start's summary. */
+  /** Whether a group is notified of, and why; by default `decideByGroup` or, for programs, `needsResend`. */
   readonly decide?: (view: GroupView & Claimed) => GroupDecision;
-  /** Reads what a channel threw; the only place that knows its class. */
-  toRefusal(thrown: unknown): Refusal;
+  /** Reads the error that a channel threw. */
+  toRefusal(thrown: unknown): NotifyRefusal;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
-  /** `latencySeconds` from the flip to the acceptance; undefined for a reminder. */
+  /** `latencySeconds` from the change of an alert to the acceptance; undefined for a reminder. */
   notified(integration: Integration, reason: NotifyReason, latencySeconds: number | undefined): void;
   failed(integration: Integration, code: NotifyErrorCode): void;
   suppressed(integration: Integration, why: string): void;
+}
+
+export interface Deliverer {
+  /** Delivers what is due at an integration; a call during another makes that one check once more. */
+  deliver(integrationId: string): Promise<void>;
+  /** Claims nothing more; a message under way is sent and settled. */
+  drain(): void;
+  /** As `drain`, and gives up what Redis does not take. */
+  stop(): void;
+}
+
+/** The deliveries of one integration. */
+export interface DeliveryRun {
+  readonly deps: DeliverDeps;
+  readonly sender: Sender;
+  readonly integration: Integration;
+  readonly stopping: AbortSignal;
+  /** What failed last: the id of an integration, or `messageKey`. Each failure is logged as a warning once. */
+  readonly failing: Set<string>;
 }
 
 /** `late`: the claim was too old to send under; `nothing`: nothing to do before the next wake-up. */
 type Served = "one" | "late" | "nothing";
 
 /** What is done with everything one claim took. */
-type Batch = ReturnType<typeof decideStorm<Taken>>;
+type Batch = ReturnType<typeof decideStorm<ClaimedGroup>>;
 type Content = ReturnType<typeof joinDecisions>;
 
-interface Lease {
-  readonly token: string;
-  /** A send that began later might outlast it. */
-  readonly startBy: Instant;
-  /** How long another storm is gathered once this one is told; 0 where there is none. */
-  readonly gatherMs: number;
-}
-
-export interface Delivery {
-  deliver(integrationId: string): Promise<void>;
-  /** Claims nothing more; a message under way is sent and written down. */
-  drain(): void;
-  /** As `drain`, and gives up what Redis does not take. */
-  stop(): void;
-}
-
-/** Gives `deliver(integration id)`; a call while one is under way makes that one look once more. */
-export function createDeliver(deps: DeliverDeps): Delivery {
+export function createDeliver(deps: DeliverDeps): Deliverer {
   const underWay = new Map<string, { again: boolean }>();
   const failing = new Set<string>();
   const stopping = new AbortController();
-  const stopped = () => stopping.signal.aborted;
   let draining = false;
-  const claimsMore = () => !draining && !stopped();
+  const claimsMore = () => !draining && !stopping.signal.aborted;
 
-  async function deliver(sender: Sender): Promise<void> {
+  async function deliverAll(run: DeliveryRun): Promise<void> {
     let leaseMs = LEASE_MS;
     while (claimsMore()) {
-      const served = await serve(sender, leaseMs);
+      const served = await serve(run, leaseMs);
       if (served === "nothing") return;
       leaseMs = served === "late" ? Math.min(LONGEST_LEASE_MS, 2 * leaseMs) : LEASE_MS;
     }
-  }
-
-  /** One due group, or a storm of them, in one message at most. */
-  async function serve(sender: Sender, leaseMs: number): Promise<Served> {
-    const { integration } = sender;
-    const token = randomUUID();
-    const claimedAt = deps.clock.now();
-    const claim = await deps.groups.claim(integration, token, claimedAt, leaseMs, deps.stormMs);
-    if (claim.kind === "pace") return pause(claim.until - claimedAt);
-    if (claim.kind !== "group" && claim.kind !== "storm") {
-      if (claim.until !== undefined) await deps.wake(new Map([[integration.id, claim.until]]));
-      return "nothing";
-    }
-    const isStorm = claim.kind === "storm";
-    const { now, decided } = await decide(integration, isStorm ? claim.groups : [claim]);
-    const batch = decideStorm(decided, isStorm ? claim.due : 1);
-    const lease: Lease = {
-      token,
-      startBy: claimedAt + (isStorm ? claim.leaseMs : leaseMs) - NEEDED_MS,
-      gatherMs: isStorm && claim.isAll && !integration.resendMs ? deps.stormMs : 0,
-    };
-    for (const { decision } of batch.quiet) deps.suppressed(integration, decision.why);
-    if (batch.now.length > 0) return notify(sender, batch, lease);
-    await end(integration, lease, now, settled(integration, batch.quiet, now));
-    return "one";
-  }
-
-  /** For the next pace token: too short to go by a job, which may be a tenth of a second late. */
-  async function pause(ms: number): Promise<Served> {
-    await sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
-    return "one";
-  }
-
-  async function decide(integration: Integration, claims: readonly Claimed[]) {
-    const suppressions = await deps.suppressions?.(claims);
-    const now = deps.clock.now();
-    const decideOne = deps.decide ?? (integration.resendMs === undefined ? decideMessage : needsResend);
-    const yielder = createYielder();
-    const decided: { claim: Taken; decision: GroupDecision }[] = [];
-    for (const [i, group] of claims.entries()) {
-      const claim = { ...group, suppressions: suppressions?.[i] };
-      decided.push({
-        claim,
-        decision: decideOne({ ...claim, now, sendResolved: integration.sendResolved }),
-      });
-      await yielder.maybeYield();
-    }
-    return { now, decided };
-  }
-
-  async function notify(sender: Sender, batch: Batch, lease: Lease): Promise<Served> {
-    const { integration } = sender;
-    const asked = deps.clock.now();
-    const wait = await deps.groups.pace(integration, asked);
-    if (wait > 0) {
-      await end(integration, lease, asked, [
-        ...settled(integration, batch.quiet, asked),
-        ...postponed([...batch.now, ...batch.later], { now: asked, at: asked + wait }),
-      ]);
-      return pause(wait);
-    }
-    const content = await contentOf(integration, batch, asked);
-    const now = deps.clock.now();
-    if (now > lease.startBy) {
-      const again = postponed([...batch.now, ...batch.later], { now, at: now });
-      await end(integration, lease, now, [...settled(integration, batch.quiet, now), ...again]);
-      return "late";
-    }
-    const notification = toNotification(integration, batch.now, content, now, deps.externalUrl);
-    try {
-      await send(sender, notification);
-    } catch (thrown) {
-      await postponeRefused(integration, batch, lease, deps.toRefusal(thrown));
-      return "one";
-    }
-    await settleSent(integration, batch, lease, content);
-    return "one";
-  }
-
-  /** What a message is to say. A summary has no room for what is known of each place. */
-  async function contentOf(integration: Integration, { now: shares }: Batch, at: Instant): Promise<Content> {
-    const content = joinDecisions(shares.map(({ decision }) => decision));
-    const isSummary = shares.length > 1 && integration.resendMs === undefined;
-    if (!deps.annotate || isSummary) return content;
-    const alerts = await deps.annotate([...content.firing, ...content.resolved], at);
-    const { length } = content.firing;
-    return { ...content, firing: alerts.slice(0, length), resolved: alerts.slice(length) };
-  }
-
-  /** One message; a refusal of the message itself is answered once with plain text. */
-  async function send(sender: Sender, notification: Notification): Promise<void> {
-    const signal = AbortSignal.timeout(SEND_DEADLINE_MS);
-    try {
-      await sender.send(notification, { signal });
-    } catch (thrown) {
-      if (deps.toRefusal(thrown).code !== "bad_request") throw thrown;
-      await sleep(sender.integration.paceMs);
-      await sender.send(notification, { signal, plain: true });
-    }
-  }
-
-  async function settleSent(
-    integration: Integration,
-    batch: Batch,
-    lease: Lease,
-    content: Content,
-  ): Promise<void> {
-    const now = deps.clock.now();
-    const isStorm = batch.now.length > 1;
-    const endings = [
-      ...settled(integration, [...batch.quiet, ...batch.now], now),
-      ...postponed(batch.later, { now, at: now }),
-    ];
-    deps.notified(integration, content.notify, latencySeconds(content, now));
-    await untilSettled(integration, () =>
-      end(integration, isStorm ? lease : { ...lease, gatherMs: 0 }, now, endings),
-    );
-    const facts = { integration: integration.id, reason: content.notify, ...whichOf(batch) };
-    const level = content.notify === "resend" ? "debug" : "info";
-    deps.log[level](
-      { ...facts, firing: content.firing.length, resolved: content.resolved.length },
-      "notified",
-    );
-    const isBack = [integration.id, oneMessage(integration, batch)].map((what) => failing.delete(what));
-    if (isBack.includes(true)) deps.log.info({ integration: integration.id }, "messages get through again");
-  }
-
-  /** A message is out: nothing else is claimed here before that is written down. */
-  async function untilSettled<T>(integration: Integration, write: () => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await write();
-      } catch (thrown) {
-        const facts = { err: toError(thrown), integration: integration.id };
-        if (stopped()) throw thrown;
-        if (attempt === 1)
-          deps.log.error(facts, "what was told could not be written down; tried until it can");
-        await sleep(backoffMs(WRITE_AGAIN, attempt), undefined, { signal: stopping.signal }).catch(() => {});
-      }
-    }
-  }
-
-  async function postponeRefused(
-    integration: Integration,
-    batch: Batch,
-    lease: Lease,
-    refusal: Refusal,
-  ): Promise<void> {
-    deps.failed(integration, refusal.code);
-    const { code, scope, message } = refusal;
-    const counts = batch.now.map(({ claim }) => (scope === "message" ? claim.groupFailures : claim.failures));
-    const now = deps.clock.now();
-    const { resendMs = Number.POSITIVE_INFINITY } = integration;
-    const drain = Math.min(resendMs, backoffMs(BACKOFF[code], Math.max(...counts) + 1));
-    const at = now + Math.max(drain, refusal.retryAfterMs ?? 0);
-    const facts = { integration: integration.id, code, detail: message, retryInMs: at - now };
-    const what = scope === "message" ? oneMessage(integration, batch) : integration.id;
-    if (failing.has(what)) deps.log.debug(facts, "still not told");
-    else deps.log.warn(facts, "a message was not accepted; it is kept and tried again");
-    failing.add(what);
-    const failure = { code, detail: message, scope };
-    await end(integration, { ...lease, gatherMs: 0 }, now, [
-      ...refused(integration, batch.now, { now, at, failure }),
-      ...postponed(batch.later, { now, at: now }),
-      ...settled(integration, batch.quiet, now),
-    ]);
-  }
-
-  /** Ends the claim, all of it or nothing, and sees to it that somebody comes when there is more to do. */
-  async function end(
-    integration: Integration,
-    { token, gatherMs }: Lease,
-    now: Instant,
-    endings: readonly GroupOutcome[],
-  ): Promise<void> {
-    const next = await written(integration, token, endings, { now, gatherMs });
-    if (next !== undefined) await deps.wake(new Map([[integration.id, next]]));
-  }
-
-  async function written(
-    integration: Integration,
-    token: string,
-    endings: readonly GroupOutcome[],
-    after: { readonly now: Instant; readonly gatherMs: number },
-  ): Promise<Instant | undefined> {
-    const [only] = endings;
-    if (!only || endings.length > 1) return deps.groups.settleAll(integration, token, endings, after);
-    if ("settle" in only) return deps.groups.settle(integration, only.group, token, only.settle);
-    await deps.groups.postpone(integration, only.group, token, only.postpone);
-    return only.postpone.at;
   }
 
   return {
@@ -311,16 +110,14 @@ export function createDeliver(deps: DeliverDeps): Delivery {
       }
       const state = { again: true };
       underWay.set(id, state);
+      const { integration } = sender;
       try {
         while (state.again && claimsMore()) {
           state.again = false;
-          await deliver(sender);
+          await deliverAll({ deps, sender, integration, stopping: stopping.signal, failing });
         }
       } catch (thrown) {
-        deps.log.error(
-          { err: toError(thrown), integration: id },
-          "delivery stopped short; it is taken up again",
-        );
+        deps.log.error({ err: toError(thrown), integration: id }, "delivery failed, retrying");
       } finally {
         underWay.delete(id);
       }
@@ -332,16 +129,166 @@ export function createDeliver(deps: DeliverDeps): Delivery {
   };
 }
 
-function decideMessage(view: GroupView & Claimed): GroupDecision {
+/** One due group, or a storm of them, in one message at most. */
+async function serve(run: DeliveryRun, leaseMs: number): Promise<Served> {
+  const { deps, integration } = run;
+  const token = randomUUID();
+  const claimedAt = deps.clock.now();
+  const claim = await deps.groups.claim(integration, token, claimedAt, leaseMs, deps.stormMs);
+  if (claim.kind === "pace") return pause(run, claim.until - claimedAt);
+  if (claim.kind !== "group" && claim.kind !== "storm") {
+    if (claim.until !== undefined) await deps.wake(new Map([[integration.id, claim.until]]));
+    return "nothing";
+  }
+  const isStorm = claim.kind === "storm";
+  const { now, decided } = await decide(run, isStorm ? claim.groups : [claim]);
+  const batch = decideStorm(decided, isStorm ? claim.due : 1);
+  const lease: Lease = {
+    token,
+    startBy: claimedAt + (isStorm ? claim.leaseMs : leaseMs) - NEEDED_MS,
+    gatherMs: isStorm && claim.isAll && !integration.resendMs ? deps.stormMs : 0,
+  };
+  for (const { decision } of batch.quiet) deps.suppressed(integration, decision.why);
+  if (batch.now.length > 0) return notify(run, batch, lease);
+  await settle(run, lease, now, settled(integration, batch.quiet, now));
+  return "one";
+}
+
+/** Waits for the next pace token: too short for a job, which may be a tenth of a second late. */
+async function pause({ stopping }: DeliveryRun, ms: number): Promise<Served> {
+  await sleep(ms, undefined, { signal: stopping }).catch(() => {});
+  return "one";
+}
+
+/** Decides about each claimed group. */
+async function decide({ deps, integration }: DeliveryRun, claims: readonly Claimed[]) {
+  const suppressions = await deps.suppressions?.(claims);
+  const now = deps.clock.now();
+  const decideOne = deps.decide ?? (integration.resendMs === undefined ? decideByGroup : needsResend);
+  const yielder = createYielder();
+  const decided: { claim: ClaimedGroup; decision: GroupDecision }[] = [];
+  for (const [i, group] of claims.entries()) {
+    const claim = { ...group, suppressions: suppressions?.[i] };
+    const decision = decideOne({ ...claim, now, sendResolved: integration.sendResolved });
+    decided.push({ claim, decision });
+    await yielder.maybeYield();
+  }
+  return { now, decided };
+}
+
+function decideByGroup(view: GroupView & Claimed): GroupDecision {
   return view.group === coldStartGroup
     ? decideColdStart(view, coldStartFactsOf(view.labels))
     : needsUpdate(view);
 }
 
-function oneMessage(integration: Integration, batch: Batch): string {
-  return `${integration.id}\n${batch.now.length > 1 ? "storm" : batch.now[0]?.claim.group}`;
+/** Renders, sends and settles one message, or puts it off. */
+async function notify(run: DeliveryRun, batch: Batch, lease: Lease): Promise<Served> {
+  const { deps, integration } = run;
+  const askedAt = deps.clock.now();
+  const waitMs = await deps.groups.pace(integration, askedAt);
+  if (waitMs > 0) {
+    await putOff(run, batch, lease, askedAt, askedAt + waitMs);
+    return pause(run, waitMs);
+  }
+  const content = await contentOf(run, batch, askedAt);
+  const now = deps.clock.now();
+  if (now > lease.startBy) {
+    await putOff(run, batch, lease, now, now);
+    return "late";
+  }
+  const notification = toNotification(integration, batch.now, content, now, deps.externalUrl);
+  const refusal = await send(run, notification);
+  if (refusal) await settleRefused(run, batch, lease, refusal);
+  else await settleSent(run, batch, lease, content);
+  return "one";
 }
 
-function whichOf({ now }: Batch): { group: string | undefined } | { groups: number } {
-  return now.length > 1 ? { groups: now.length } : { group: now[0]?.claim.group };
+async function putOff(
+  run: DeliveryRun,
+  batch: Batch,
+  lease: Lease,
+  now: Instant,
+  at: Instant,
+): Promise<void> {
+  const sendable = [...batch.now, ...batch.later];
+  const outcomes = [...settled(run.integration, batch.quiet, now), ...postponed(sendable, { now, at })];
+  await settle(run, lease, now, outcomes);
+}
+
+/** The content of a message. A summary is too short for what is known of each location. */
+async function contentOf(
+  { deps, integration }: DeliveryRun,
+  { now: shares }: Batch,
+  at: Instant,
+): Promise<Content> {
+  const content = joinDecisions(shares.map(({ decision }) => decision));
+  const isSummary = shares.length > 1 && integration.resendMs === undefined;
+  if (!deps.annotate || isSummary) return content;
+  const alerts = await deps.annotate([...content.firing, ...content.resolved], at);
+  const { length } = content.firing;
+  return { ...content, firing: alerts.slice(0, length), resolved: alerts.slice(length) };
+}
+
+/** Sends one message; where the message itself is refused, once more as plain text. Gives the refusal, if any. */
+async function send(
+  { deps, sender }: DeliveryRun,
+  message: Notification,
+): Promise<NotifyRefusal | undefined> {
+  const signal = AbortSignal.timeout(SEND_DEADLINE_MS);
+  const attempt = (plain: object) =>
+    sender.send(message, { signal, ...plain }).then(
+      () => undefined,
+      (thrown: unknown) => deps.toRefusal(thrown),
+    );
+  const refusal = await attempt({});
+  if (refusal?.code !== "bad_request") return refusal;
+  await sleep(sender.integration.paceMs);
+  return attempt({ plain: true });
+}
+
+async function settleSent(run: DeliveryRun, batch: Batch, lease: Lease, content: Content): Promise<void> {
+  const { deps, integration, failing } = run;
+  const now = deps.clock.now();
+  const { notify: reason, firing, resolved } = content;
+  deps.notified(integration, reason, latencySeconds(content, now));
+  const isStorm = batch.now.length > 1;
+  await settleAccepted(run, isStorm ? lease : { ...lease, gatherMs: 0 }, now, [
+    ...settled(integration, [...batch.quiet, ...batch.now], now),
+    ...postponed(batch.later, { now, at: now }),
+  ]);
+  const which = isStorm ? { groups: batch.now.length } : { group: batch.now[0]?.claim.group };
+  const counts = { firing: firing.length, resolved: resolved.length };
+  const facts = { integration: integration.id, reason, ...which, ...counts };
+  deps.log[reason === "resend" ? "debug" : "info"](facts, "notified");
+  const recovered = [integration.id, messageKey(integration, batch)].map((key) => failing.delete(key));
+  if (recovered.includes(true))
+    deps.log.info({ integration: integration.id }, "notifications are accepted again");
+}
+
+async function settleRefused(
+  run: DeliveryRun,
+  batch: Batch,
+  lease: Lease,
+  refusal: NotifyRefusal,
+): Promise<void> {
+  const { deps, integration, failing } = run;
+  const { code, scope, message } = refusal;
+  deps.failed(integration, code);
+  const now = deps.clock.now();
+  const claims = batch.now.map(({ claim }) => claim);
+  const at = retryAt(integration, refusal, claims, now);
+  const facts = { integration: integration.id, code, detail: message, retryInMs: at - now };
+  const key = scope === "message" ? messageKey(integration, batch) : integration.id;
+  deps.log[failing.has(key) ? "debug" : "warn"](facts, "notification failed, retrying");
+  failing.add(key);
+  await settle(run, { ...lease, gatherMs: 0 }, now, [
+    ...refused(integration, batch.now, { now, at, failure: { code, detail: message, scope } }),
+    ...postponed(batch.later, { now, at: now }),
+    ...settled(integration, batch.quiet, now),
+  ]);
+}
+
+function messageKey(integration: Integration, batch: Batch): string {
+  return `${integration.id}\n${batch.now.length > 1 ? "storm" : batch.now[0]?.claim.group}`;
 }

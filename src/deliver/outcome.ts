@@ -1,40 +1,69 @@
-/** A decision about a group as what is to be written down of it. Pure. */
+/** The outcome of each claimed group, as it is stored: settled, postponed, or refused. Pure. */
 import type { GroupDecision } from "../alerting/needs-update.ts";
 import type { NotificationLogEntry } from "../alerting/notification-log.ts";
+import type { Integration } from "../alerting/route.ts";
 import type { SendDecision } from "../alerting/storm.ts";
 import type { Suppressions } from "../alerting/suppression.ts";
 import type { Instant } from "../lib/clock.ts";
-import type { Claimed, Settlement } from "../store/groups.ts";
-import { notifiedLines, suppressedLines, unnotifiedEndLines } from "./log-lines.ts";
+import type { Claimed, GroupOutcome, Postponement, Settlement } from "../store/groups.ts";
+import { failedLines, notifiedLines, suppressedLines, unnotifiedEndLines } from "./log-lines.ts";
 
-/** A group under our lease, with what holds it back. */
-export interface Taken extends Claimed {
+/** A group under our lease, with what suppresses its alerts. */
+export interface ClaimedGroup extends Claimed {
   readonly suppressions: Suppressions | undefined;
 }
 
-/** What to settle, once the message is accepted where there is one. */
+/** Groups as decided, after the message was accepted where there is one. */
+export function settled(
+  { id }: Integration,
+  shares: readonly { claim: ClaimedGroup; decision: GroupDecision }[],
+  now: Instant,
+): GroupOutcome[] {
+  return shares.map(({ claim, decision }) => ({
+    group: claim.group,
+    settle: settlementOf(claim, decision, { integration: id, now }),
+  }));
+}
+
+export function postponed(shares: readonly { claim: Claimed }[], postpone: Postponement): GroupOutcome[] {
+  return shares.map(({ claim }) => ({ group: claim.group, postpone }));
+}
+
+/** Groups whose message was refused. A failure of the endpoint counts once, however many groups it was about. */
+export function refused(
+  { id }: Integration,
+  shares: readonly { claim: ClaimedGroup; decision: SendDecision }[],
+  { now, at, failure }: Required<Pick<Postponement, "now" | "at" | "failure">>,
+): GroupOutcome[] {
+  return shares.map(({ claim, decision }, i): GroupOutcome => {
+    const lines = failedLines(decision, { integration: id, claim, at: now }, failure.code);
+    const counts = failure.scope === "message" || i === 0;
+    return { group: claim.group, postpone: { now, at, lines, ...(counts ? { failure } : {}) } };
+  });
+}
+
 export function settlementOf(
-  claim: Taken,
+  claim: ClaimedGroup,
   decision: GroupDecision,
   { integration, now }: { readonly integration: string; readonly now: Instant },
 ): Settlement {
-  const here = { integration, claim, at: now };
+  const context = { integration, claim, at: now };
   return {
     now,
     sent: decision.notify !== undefined,
     notified: logEntriesOf(claim, decision, now),
-    ...partings(claim, decision),
+    ...membersLeaving(claim, decision),
     nextAt: decision.nextAt,
     lines:
       decision.notify === undefined
-        ? [...unnotifiedEndLines(decision, here), ...suppressedLines(claim.suppressions, here)]
-        : notifiedLines(decision, here),
+        ? [...unnotifiedEndLines(decision, context), ...suppressedLines(claim.suppressions, context)]
+        : notifiedLines(decision, context),
   };
 }
 
 function logEntriesOf(claim: Claimed, decision: GroupDecision, now: Instant): NotificationLogEntry[] {
   if (decision.notify === undefined) return [];
-  // When a group was last sent again is known by any of its members.
+  // Any member records when its group was last sent again.
   const firing = decision.notify === "resend" ? decision.firing.slice(0, 1) : decision.firing;
   return [
     ...firing.map(({ fingerprint: _, isNew: __, standsFor: ___, isAgain: ____, ...alert }) => ({
@@ -46,7 +75,7 @@ function logEntriesOf(claim: Claimed, decision: GroupDecision, now: Instant): No
   ];
 }
 
-/** Ends that are told for the first time and stay. */
+/** Ends that are notified for the first time and stay in the group, to be sent again. */
 function endsToSendAgain(
   claim: Claimed,
   { resolved, settled }: SendDecision,
@@ -58,12 +87,12 @@ function endsToSendAgain(
   });
 }
 
-/** Who was told, or is told now, is done with in every group here; who was not may be owed by another group. */
-function partings(
+/** An episode that was notified leaves every group of the integration; one that was not may be owed by another group. */
+function membersLeaving(
   claim: Claimed,
   decision: GroupDecision,
 ): Pick<Settlement, "over" | "unnotified"> & Partial<Pick<Settlement, "suppressedState">> {
-  // The members of a start's summary go on in their own groups, which tell their ends.
+  // The members of a cold start's summary stay in their own groups, which send their ends.
   if (decision.notify === "started") return { over: [...claim.lost], unnotified: decision.settled };
   const sent = new Set(decision.notify === undefined ? [] : decision.resolved.map(({ id }) => id));
   const isOver = (id: string) => claim.notified.has(id) || sent.has(id);

@@ -1,11 +1,22 @@
-/** How long an endpoint, a recipient or a message rests after it was refused, by what the refusal was. */
+/** When a refused message is retried, by the kind of refusal. */
 import type { NotifyErrorCode } from "../alerting/notification.ts";
-import type { BackoffPolicy } from "../lib/backoff.ts";
+import type { Integration } from "../alerting/route.ts";
+import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
+import type { Instant } from "../lib/clock.ts";
+import type { FailureScope } from "../store/groups.ts";
 
-/** What passes by itself is tried again soon; what needs a person is tried seldom. */
+/** A refused message, as the error of a channel describes it. */
+export interface NotifyRefusal {
+  readonly code: NotifyErrorCode;
+  readonly retryAfterMs: number | undefined;
+  readonly scope: FailureScope;
+  readonly message: string;
+}
+
+/** A passing failure is retried soon; one that needs a person is retried seldom. */
 const PASSING: BackoffPolicy = { baseMs: 1_000, capMs: 120_000 };
 const LASTING: BackoffPolicy = { baseMs: 10_000, capMs: 300_000 };
-export const BACKOFF: Readonly<Record<NotifyErrorCode, BackoffPolicy>> = {
+const BACKOFF: Readonly<Record<NotifyErrorCode, BackoffPolicy>> = {
   network: PASSING,
   timeout: PASSING,
   rate_limited: PASSING,
@@ -16,3 +27,15 @@ export const BACKOFF: Readonly<Record<NotifyErrorCode, BackoffPolicy>> = {
   bad_request: LASTING,
   recipient_refused: LASTING,
 };
+
+/** `failures`: how often in a row it failed before, of the refused groups. An alert that is resent is never late. */
+export function retryAt(
+  { resendMs = Number.POSITIVE_INFINITY }: Integration,
+  { code, scope, retryAfterMs = 0 }: NotifyRefusal,
+  failures: readonly { readonly failures: number; readonly groupFailures: number }[],
+  now: Instant,
+): Instant {
+  const counts = failures.map((one) => (scope === "message" ? one.groupFailures : one.failures));
+  const backoff = Math.min(resendMs, backoffMs(BACKOFF[code], Math.max(...counts) + 1));
+  return now + Math.max(backoff, retryAfterMs);
+}

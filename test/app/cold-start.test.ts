@@ -276,7 +276,7 @@ time_intervals:
     goesDark(stage, dark);
     slack.starts.respond({ status: 400, body: "invalid_blocks" });
     const daemon = await startDaemon(stage.config);
-    await daemon.logged("a message was not accepted; it is kept and tried again");
+    await daemon.logged("notification failed, retrying");
     goesDark(stage, later);
     await slack.waitFor(({ shown }) => shown.includes(later.name));
     const refused = slack.starts.messages.length;

@@ -2,7 +2,8 @@
 import { expect, it } from "vitest";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
 import type { Notification } from "../../src/alerting/notification.ts";
-import { createDeliver, type Refusal } from "../../src/deliver/deliver.ts";
+import { createDeliver } from "../../src/deliver/deliver.ts";
+import type { NotifyRefusal } from "../../src/deliver/retry-policy.ts";
 import { createSuppression } from "../../src/deliver/suppression.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { silentLogger } from "../../src/lib/log.ts";
@@ -69,7 +70,7 @@ describeWithRedis("a recording that waits for pace while its location goes dark"
       externalUrl: undefined,
       stormMs: 0,
       suppressions: (claims) => suppressions.ofGroups(claims),
-      toRefusal: (thrown) => thrown as Refusal,
+      toRefusal: (thrown) => thrown as NotifyRefusal,
       wake: async () => {},
       notified() {},
       failed() {},

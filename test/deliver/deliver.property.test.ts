@@ -7,7 +7,8 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Destination } from "../../src/alerting/destinations.ts";
 import type { Notification } from "../../src/alerting/notification.ts";
-import { createDeliver, LEASE_MS, type Refusal } from "../../src/deliver/deliver.ts";
+import { createDeliver, LEASE_MS } from "../../src/deliver/deliver.ts";
+import type { NotifyRefusal } from "../../src/deliver/retry-policy.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import {
@@ -172,7 +173,7 @@ class World {
     const { groups } = this.room.store;
     const { promise: killed, resolve: kill } = Promise.withResolvers<void>();
     const never = new Promise<never>(() => {});
-    const refusal: Refusal = {
+    const refusal: NotifyRefusal = {
       code: how === "message_refused" ? "server_error" : "network",
       retryAfterMs: undefined,
       scope: how === "message_refused" ? "message" : "endpoint",

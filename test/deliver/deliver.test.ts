@@ -2,7 +2,8 @@ import { describe, expect, it, vi } from "vitest";
 import type { Notification, NotifyErrorCode } from "../../src/alerting/notification.ts";
 import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
 import type { Annotate } from "../../src/deliver/annotate.ts";
-import { createDeliver, LEASE_MS, type Refusal, SEND_DEADLINE_MS } from "../../src/deliver/deliver.ts";
+import { createDeliver, LEASE_MS, SEND_DEADLINE_MS } from "../../src/deliver/deliver.ts";
+import type { NotifyRefusal } from "../../src/deliver/retry-policy.ts";
 import { toNotification } from "../../src/deliver/to-notification.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Logger } from "../../src/lib/log.ts";
@@ -116,7 +117,7 @@ function stage(script: Script) {
     externalUrl: "https://watch.example.com",
     stormMs: 30 * SECOND,
     ...(script.annotate ? { annotate: script.annotate } : {}),
-    toRefusal: (thrown) => thrown as Refusal,
+    toRefusal: (thrown) => thrown as NotifyRefusal,
     wake: async (due) => void calls.push(["wake", Object.fromEntries(due)]),
     notified: (_who, reason, latency) => void calls.push(["notified", reason, latency]),
     failed: (_who, code) => void calls.push(["failed", code]),
@@ -137,7 +138,7 @@ function stage(script: Script) {
 }
 
 const refuse =
-  (code: NotifyErrorCode, more: Partial<Refusal> = {}) =>
+  (code: NotifyErrorCode, more: Partial<NotifyRefusal> = {}) =>
   (): never => {
     throw {
       code,
@@ -145,7 +146,7 @@ const refuse =
       scope: "endpoint" satisfies FailureScope,
       message: "No.",
       ...more,
-    } satisfies Refusal;
+    } satisfies NotifyRefusal;
   };
 
 const only = (calls: readonly unknown[][], name: string) =>
@@ -453,10 +454,10 @@ it("what keeps failing is logged once, and once more when it gets through", asyn
   await run.deliver();
   const sent = run.logged.map(({ level, msg }) => `${level}: ${msg}`);
   expect(sent).toEqual([
-    "warn: a message was not accepted; it is kept and tried again",
-    "debug: still not told",
+    "warn: notification failed, retrying",
+    "debug: notification failed, retrying",
     "info: notified",
-    "info: messages get through again",
+    "info: notifications are accepted again",
   ]);
 });
 
@@ -469,7 +470,7 @@ it("one message refused for good is logged once, however many others get through
   });
   await run.deliver();
   expect(run.logged.filter(({ level }) => level === "warn")).toHaveLength(1);
-  expect(run.logged.filter(({ msg }) => msg === "messages get through again")).toEqual([]);
+  expect(run.logged.filter(({ msg }) => msg === "notifications are accepted again")).toEqual([]);
 });
 
 it("what was told is written down as soon as Redis takes it, before anything else is claimed", async () => {
@@ -536,9 +537,7 @@ it("a store that throws ends the run with one line; the lease brings the group b
     settle: () => Promise.reject(new Error("OOM")),
   });
   await run.deliver();
-  expect(run.logged.map(({ level, msg }) => [level, msg])).toEqual([
-    ["error", "delivery stopped short; it is taken up again"],
-  ]);
+  expect(run.logged.map(({ level, msg }) => [level, msg])).toEqual([["error", "delivery failed, retrying"]]);
 });
 
 it("the summary of a start is a thread of its own, and another message after each start", () => {
