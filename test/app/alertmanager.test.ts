@@ -18,12 +18,12 @@ const RULES = `
     for: 1s
     labels: { severity: critical }`;
 
-/** What was under way at a kill is taken up by the next one once its lease is over. */
+/** A delivery interrupted by a kill is retried by the next replica once its lease has expired. */
 const AFTER_A_KILL_MS = 40_000;
 
 const forwarding = (watched: TestAlertmanager, more: { slack?: string; resend?: string } = {}) => ({
   rules: RULES,
-  // Waits that a story would not outlive: what is forwarded does not wait.
+  // Timers longer than the test: forwarding does not wait for them.
   route:
     "{ receiver: ops, group_by: [location_id], group_wait: 1h, group_interval: 1h, repeat_interval: 4h }",
   receivers: `
@@ -49,8 +49,8 @@ const statusesOf = (alertmanager: TestAlertmanager, id: string) =>
     .filter(({ alerts }) => alerts.some(({ labels }) => labels.recording_id === id))
     .map(({ status }) => status);
 
-describeWithAlertmanager("an Alertmanager that alerts are forwarded to", () => {
-  it("knows what fires and hears its end, exactly and once", async () => {
+describeWithAlertmanager("forwarding to an Alertmanager", () => {
+  it("posts each firing alert and its end once, with exact times", async () => {
     await using alertmanager = await startAlertmanager();
     await using watch = await startWatch(forwarding(alertmanager));
     const { id, name } = camera(watch);
@@ -67,7 +67,7 @@ describeWithAlertmanager("an Alertmanager that alerts are forwarded to", () => {
     await until("it was sent again", async () => (await alertmanager.active())[0]?.endsAt !== alert?.endsAt);
     const wentBack = Date.now();
     watch.simulator.world.setStatus(id, "online");
-    await until("it was told as over", () => statusesOf(alertmanager, id).includes("resolved"));
+    await until("it was posted as resolved", () => statusesOf(alertmanager, id).includes("resolved"));
     expect(statusesOf(alertmanager, id)).toEqual(["firing", "resolved"]);
     const ended = alertmanager.posted().at(-1)?.alerts[0];
     expect(ended).toMatchObject({ status: "resolved", annotations: { end_reason: "recovered" } });
@@ -77,41 +77,41 @@ describeWithAlertmanager("an Alertmanager that alerts are forwarded to", () => {
     expect(await alertmanager.active()).toEqual([]);
   });
 
-  it("killed and started again, knows what fires within a resend, and is never told that it is over", async () => {
+  it("an Alertmanager that was killed gets firing alerts again within resend_interval, none as resolved", async () => {
     await using alertmanager = await startAlertmanager();
     await using watch = await startWatch(forwarding(alertmanager));
     const [first, second] = [camera(watch).id, camera(watch, 1).id];
     for (const id of [first, second]) watch.simulator.world.setStatus(id, "offline");
     await until("both are active there", () => isKnown(alertmanager, first, second));
-    await until("it told that one fires", () => statusesOf(alertmanager, first).includes("firing"));
+    await until("one was notified as firing", () => statusesOf(alertmanager, first).includes("firing"));
     for (let kill = 0; kill < 2; kill++) {
       await alertmanager.end("SIGKILL");
       if (kill === 1) watch.simulator.world.setStatus(second, "online");
       await alertmanager.start();
-      await until("the one that fires is active again", () => isKnown(alertmanager, first));
+      await until("the firing alert is active again", () => isKnown(alertmanager, first));
     }
     await until("the other is known to be over", async () => !(await isKnown(alertmanager, second)));
     expect(statusesOf(alertmanager, first)).not.toContain("resolved");
     watch.simulator.world.setStatus(first, "online");
-    await until("it was told as over", () => statusesOf(alertmanager, first).includes("resolved"));
+    await until("it was posted as resolved", () => statusesOf(alertmanager, first).includes("resolved"));
   });
 
-  it("stopped between an end and telling it, tells it when it is back", async () => {
+  it("an Alertmanager stopped before it sent a resolved notification sends it after its restart", async () => {
     await using alertmanager = await startAlertmanager({ groupInterval: "30s" });
     await using watch = await startWatch(forwarding(alertmanager));
     const { id } = camera(watch);
     watch.simulator.world.setStatus(id, "offline");
-    await until("it told that it fires", () => statusesOf(alertmanager, id).includes("firing"));
+    await until("it was notified as firing", () => statusesOf(alertmanager, id).includes("firing"));
     watch.simulator.world.setStatus(id, "online");
     await until("it has heard of the end", async () => !(await isKnown(alertmanager, id)));
     await alertmanager.end("SIGTERM");
     expect(statusesOf(alertmanager, id)).toEqual(["firing"]);
     await alertmanager.start();
-    await until("it told the end", () => statusesOf(alertmanager, id).includes("resolved"));
+    await until("it was notified as resolved", () => statusesOf(alertmanager, id).includes("resolved"));
     expect(statusesOf(alertmanager, id)).toEqual(["firing", "resolved"]);
   });
 
-  it("is kept posted over a restart of ours, and over holds of what it knows", async () => {
+  it("firing alerts stay posted over a restart and while suppressed", async () => {
     await using alertmanager = await startAlertmanager();
     await using watch = await startWatch({
       ...forwarding(alertmanager),
@@ -140,22 +140,22 @@ describeWithAlertmanager("an Alertmanager that alerts are forwarded to", () => {
     await until("it was sent again", async () => (await alertmanager.active())[0]?.endsAt !== before);
     expect(await isKnown(alertmanager, second)).toBe(false);
     watch.simulator.world.setStatus(first, "online");
-    await until("it was told as over", () => statusesOf(alertmanager, first).includes("resolved"));
+    await until("it was posted as resolved", () => statusesOf(alertmanager, first).includes("resolved"));
     const { silenceID } = (await made.json()) as { silenceID: string };
     await fetch(`${watch.app.address}/api/v2/silence/${silenceID}`, {
       method: "DELETE",
       headers: { authorization: "Bearer secret" },
     });
-    await until("what was silenced is active there", () => isKnown(alertmanager, second));
+    await until("the silenced alert is active there", () => isKnown(alertmanager, second));
   });
 
-  it("is told nothing false by a kill of ours, and hears of what happened meanwhile", async () => {
+  it("after kill -9 of lenswatch it gets no false alert and every missed change", async () => {
     await using alertmanager = await startAlertmanager();
     await using stage = await prepareWatch(forwarding(alertmanager));
     const [first, second] = [camera(stage).id, camera(stage, 1).id];
     const killed = await startDaemon(stage.config);
     stage.simulator.world.setStatus(first, "offline");
-    await until("it told that one fires", () => statusesOf(alertmanager, first).includes("firing"));
+    await until("one was notified as firing", () => statusesOf(alertmanager, first).includes("firing"));
     await killed.end("SIGKILL");
     stage.simulator.world.setStatus(first, "online");
     stage.simulator.world.setStatus(second, "offline");
@@ -176,7 +176,7 @@ describeWithAlertmanager("an Alertmanager that alerts are forwarded to", () => {
     expect(statusesOf(alertmanager, second)).toEqual(["firing"]);
   });
 
-  it("that does not answer is a failing receiver like any other, told elsewhere", async () => {
+  it("an Alertmanager that does not answer raises NotificationsFailing at the other receivers", async () => {
     await using alertmanager = await startAlertmanager();
     await alertmanager.end("SIGKILL");
     await using watch = await startWatch({ rules: RULES });
@@ -195,16 +195,16 @@ describeWithAlertmanager("an Alertmanager that alerts are forwarded to", () => {
     await until("it is active there", () => isKnown(alertmanager, id));
   });
 
-  it("that is configured no more hears the ends it is owed", async () => {
+  it("an Alertmanager removed from the configuration gets the resolved notifications it is owed", async () => {
     await using alertmanager = await startAlertmanager();
     await using watch = await startWatch({ rules: RULES });
     const both = `alertmanager_configs: [ { url: "${alertmanager.url}", resend_interval: 1s } ]`;
     const { id } = camera(watch);
     watch.simulator.world.setStatus(id, "offline");
     await watch.reload((config) => config.replace(/(email_configs:.*)/, `$1\n    ${both}`));
-    await until("it told that it fires", () => statusesOf(alertmanager, id).includes("firing"));
+    await until("it was notified as firing", () => statusesOf(alertmanager, id).includes("firing"));
     await watch.reload((config) => config.replace(both, ""));
-    await until("it was told as over", () => statusesOf(alertmanager, id).includes("resolved"));
+    await until("it was posted as resolved", () => statusesOf(alertmanager, id).includes("resolved"));
     expect(alertmanager.posted().at(-1)?.alerts[0]?.annotations.end_reason).toBe("no_longer_watched");
   });
 });

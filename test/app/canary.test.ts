@@ -55,7 +55,7 @@ function formsOf(secret: string): string[] {
   return [...new Set([secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), ...logins])];
 }
 
-/** Where something was shown, and what. */
+/** One output: its place and its text. */
 type Shown = Map<string, string>;
 
 function leaks(shown: Shown, secrets: Readonly<Record<string, string>>): string[] {
@@ -69,7 +69,7 @@ function leaks(shown: Shown, secrets: Readonly<Record<string, string>>): string[
   );
 }
 
-/** A server that notes the paths it is asked for, and answers with them. */
+/** A server that records the requested paths, and answers with them. */
 async function startEcho() {
   const paths: string[] = [];
   let status = 200;
@@ -133,7 +133,7 @@ digests: [ { name: daily, cron: "0 8 * * *", timezone: Europe/London, period: 1d
 }
 type CanaryStage = Awaited<ReturnType<typeof startStage>>;
 
-/** The same configuration with every secret in a file of its own. */
+/** The same configuration with every secret in a file. */
 async function withFiles({
   dir,
   text,
@@ -166,7 +166,7 @@ async function withFiles({
   return config;
 }
 
-/** A command line in this process, and all it said. */
+/** Runs a command in this process; gives its output. */
 async function command(argv: readonly string[], env: Record<string, string> = {}): Promise<string> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const said = Promise.all([text(stdout), text(stderr)]);
@@ -188,7 +188,7 @@ async function command(argv: readonly string[], env: Record<string, string> = {}
 
 const times = ({ log }: Daemon, msg: string) => log.filter((line) => line.msg.startsWith(msg)).length;
 
-/** Waits for one more line that begins so than there are when `cause` begins. */
+/** Runs `cause` and waits for a new log line that begins like this. */
 async function logs(daemon: Daemon, msg: string, cause: () => unknown): Promise<void> {
   const before = times(daemon, msg);
   await cause();
@@ -211,7 +211,7 @@ const PATHS = [
   "/api/v2/silences",
 ];
 
-/** A connection that was kept may be closed just as it is used again: then it is asked once more. */
+/** Repeats a request once, since a kept-alive connection may be closed just as it is used. */
 const ask = (url: string, init: RequestInit = {}) => fetch(url, init).catch(() => fetch(url, init));
 
 async function visit(address: string, shown: Shown, when: string): Promise<void> {
@@ -273,7 +273,7 @@ async function commands(address: string, file: string, shown: Shown, when: strin
   }
 }
 
-/** Everything fails at once, each failure repeating what it was sent. */
+/** Makes everything fail at once, each failure echoing its request. */
 async function failures(stage: CanaryStage, daemon: Daemon, address: string, shown: Shown): Promise<void> {
   const { simulator, slack, mail, heartbeat, proxy, webhook, alertmanager } = stage;
   for (const sink of [webhook, alertmanager]) {
@@ -323,8 +323,8 @@ async function failures(stage: CanaryStage, daemon: Daemon, address: string, sho
   simulator.faults.clearAll();
 }
 
-describeWithRedis("a canary in the place of every secret", () => {
-  it("is heard nowhere but where it is used, through success and every failure", async () => {
+describeWithRedis("canary values in place of all secrets", () => {
+  it("a secret appears only where it is used, through success and every failure", async () => {
     const stage = await startStage();
     const { simulator, slack, mail, proxy, heartbeat, webhook, alertmanager, redis, redisPassword } = stage;
     const shown: Shown = new Map();
@@ -351,7 +351,7 @@ describeWithRedis("a canary in the place of every secret", () => {
     await failures(stage, daemon, address, shown);
     shown.set("Redis when all has failed", await dumpRedis(redis.url));
 
-    // From files to the text itself; then what cannot be taken; each by SIGHUP.
+    // From files to inline secrets, then invalid configurations, each by SIGHUP.
     await writeFile(daemon.file, stage.text);
     await logs(daemon, "configuration reloaded, nothing changed", () => daemon.signal("SIGHUP"));
     const wrongRedis = stage.text.replaceAll(redisPassword, CANARIES.wrongRedisPassword);
@@ -404,7 +404,7 @@ describeWithRedis("a canary in the place of every secret", () => {
     };
     expect(leaks(shown, secrets)).toEqual([]);
 
-    // Each was used.
+    // Every secret was used.
     expect([...proxy.logins]).toEqual([`canary:${CANARIES.proxyPassword}`]);
     expect(proxy.tokens.size).toBeGreaterThan(1);
     expect(new Set(heartbeat.paths)).toEqual(new Set([`/${CANARIES.heartbeatPath}`]));
@@ -422,7 +422,7 @@ describeWithRedis("a canary in the place of every secret", () => {
     expect(shown.size).toBeGreaterThan(150);
   }, 120_000);
 
-  it("would be heard if it were said", () => {
+  it("a leaked canary would be found", () => {
     const said = (text: string) => leaks(new Map([["somewhere", text]]), { secret: "canary/secret" });
     for (const form of formsOf("canary/secret")) expect(said(`before ${form} after`)).toHaveLength(1);
     expect(said("canary")).toEqual([]);

@@ -23,7 +23,7 @@ const goesDark = ({ simulator }: Pick<Stage, "simulator">, ...of: readonly { rea
 const comesBack = ({ simulator }: Pick<Stage, "simulator">, { id }: { readonly id: string }) =>
   simulator.world.setStatus(id, "online");
 
-/** How many summaries came by Slack and by mail. */
+/** Number of summaries received by Slack and by mail. */
 const starts = ({ slack, mail }: Pick<Stage, "slack" | "mail">) => [
   slack.starts.messages.length,
   mail.starts.messages.length,
@@ -35,8 +35,8 @@ async function emptied({ redis: { url } }: Pick<Stage, "redis">): Promise<void> 
   redis.disconnect();
 }
 
-describeWithRedis("a start without memory", () => {
-  it.concurrent("is told once at each integration, also where nothing is down, and not after a restart", async () => {
+describeWithRedis("a cold start", () => {
+  it.concurrent("sends one summary to each integration, also with nothing offline, and none after a restart", async () => {
     await using watch = await startWatch();
     const { slack, mail } = watch;
     const title = "lenswatch started with an empty store: no active alerts";
@@ -50,7 +50,7 @@ describeWithRedis("a start without memory", () => {
     expect(starts(watch)).toEqual([1, 1]);
   });
 
-  it.concurrent("lists what is down, which is no news any more; its end is told as ever", async () => {
+  it.concurrent("lists offline recordings, which are not sent again; their end is sent as usual", async () => {
     await using watch = await startWatch({
       before: (world) => {
         for (const { recordings } of world.locations.slice(0, 2))
@@ -72,7 +72,7 @@ describeWithRedis("a start without memory", () => {
     expect(starts(watch)).toEqual([1, 1]);
   });
 
-  it.concurrent("waits for what is about to fire, so that it is in the summary", async () => {
+  it.concurrent("waits for alerts about to fire, so that the summary includes them", async () => {
     await using watch = await startWatch({
       rules: `
   - alert: RecordingOffline
@@ -85,7 +85,7 @@ describeWithRedis("a start without memory", () => {
     expect((await watch.slack.next()).text).toMatch(/^Recovered/);
   });
 
-  it.concurrent("holds up no news for what may fire soon, and does not call that over", async () => {
+  it.concurrent("delays no notification for a pending alert, and does not report it as resolved", async () => {
     await using watch = await startWatch({
       rules: `
   - alert: RecordingOffline
@@ -105,7 +105,7 @@ describeWithRedis("a start without memory", () => {
     expect(said.shown).toContain("Alerts of 1 recording are pending");
   });
 
-  it.concurrent("of a dark fleet is one message, and its shops stand for their recordings", async () => {
+  it.concurrent("of an offline fleet sends one message that groups recordings by location", async () => {
     await using watch = await startWatch({
       simulator: { locations: 30, recordingsPerLocation: 3 },
       rules: `
@@ -135,7 +135,7 @@ describeWithRedis("a start without memory", () => {
     expect(starts(watch)).toEqual([1, 1]);
   });
 
-  it.concurrent("leaves out what a mute time holds back, and says that there is something", async () => {
+  it.concurrent("leaves out muted alerts, and mentions that there are some", async () => {
     await using watch = await startWatch({
       route: `
   receiver: ops
@@ -156,7 +156,7 @@ time_intervals:
     expect(watch.slack.messages).toEqual([]);
   });
 
-  it.concurrent("does not claim to know what it could not see; what it sees later is news", async () => {
+  it.concurrent("reports unread recordings as unknown; alerts found later are sent as new", async () => {
     await using watch = await startWatch({
       rules: `
   - alert: RecordingOffline
@@ -179,7 +179,7 @@ time_intervals:
     expect(slack.starts.messages).toHaveLength(1);
   }, 60_000);
 
-  it.concurrent("that is blind says so at once when that is news", async () => {
+  it.concurrent("reports an unreachable service at once", async () => {
     await using watch = await startWatch({
       before: (_, faults) => faults.set("error_payload", { endpoint: "status/uptime" }),
     });
@@ -189,7 +189,7 @@ time_intervals:
     expect((await watch.slack.next()).text).toMatch(/^Recovered: analytics service/);
   });
 
-  it.concurrent("in the middle, of a Redis that was emptied: one more summary, and ends are told as ever", async () => {
+  it.concurrent("a Redis emptied while running: one more summary, and ends are sent as usual", async () => {
     await using watch = await startWatch();
     const { slack, mail } = watch;
     const [first, second] = cameras(watch);
@@ -211,7 +211,7 @@ time_intervals:
     expect(again.map(({ text }) => text)).toEqual([]);
   });
 
-  it.concurrent("of three replicas at once is one summary at each integration", async () => {
+  it.concurrent("of three replicas at once sends one summary to each integration", async () => {
     await using stage = await prepareWatch();
     const [dark, later] = cameras(stage);
     goesDark(stage, dark);
@@ -233,7 +233,7 @@ time_intervals:
     for (const replica of replicas) await replica.end("SIGTERM");
   });
 
-  it.concurrent("of a replica that only tells: it waits for the others' first picture, for a while", async () => {
+  it.concurrent("of a replica with the role deliver only waits for the first sweep of the others, for a limited time", async () => {
     await using watch = await startWatch({ role: "notify" });
     const [camera] = cameras(watch);
     goesDark(watch, camera);
@@ -250,7 +250,7 @@ time_intervals:
     expect(watch.slack.messages).toHaveLength(1);
   }, 60_000);
 
-  it.concurrent("is no story of an integration that comes later: that hears what fires as news", async () => {
+  it.concurrent("sends no summary to an integration added later, which gets firing alerts as new", async () => {
     await using watch = await startWatch({
       receivers: `
   - name: ops
@@ -269,7 +269,7 @@ time_intervals:
     expect(starts(watch)).toEqual([0, 1]);
   });
 
-  it.concurrent("refused as a message keeps no news waiting, and is told once it is taken", async () => {
+  it.concurrent("a refused summary delays no notification, and is sent once it is accepted", async () => {
     await using stage = await prepareWatch();
     const { slack } = stage;
     const [dark, later] = cameras(stage);
@@ -286,7 +286,7 @@ time_intervals:
     await daemon.end("SIGTERM");
   }, 60_000);
 
-  it.concurrent("killed while the summary is on its way says it once more, and no third time", async () => {
+  it.concurrent("killed while the summary is being sent, sends it once more and no third time", async () => {
     await using stage = await prepareWatch();
     const { slack, mail } = stage;
     const [dark, later] = cameras(stage);
@@ -306,7 +306,7 @@ time_intervals:
     await daemon.end("SIGTERM");
   }, 60_000);
 
-  it.concurrent("killed at any moment, it is told again at most once for each kill, and loses nothing", async () => {
+  it.concurrent("killed at any moment, repeats the summary at most once for each kill and loses nothing", async () => {
     await using stage = await prepareWatch();
     const { slack, mail } = stage;
     const [dark, later] = cameras(stage);
@@ -333,7 +333,7 @@ time_intervals:
   }, 60_000);
 });
 
-/** Whether an integration's message was accepted and written down. */
+/** Whether a message of the integration was accepted and committed. */
 function isTold({ log }: Daemon, integration: string): boolean {
   return log.some(({ msg, integration: id }) => msg === "notified" && String(id).startsWith(integration));
 }

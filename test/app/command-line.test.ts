@@ -1,4 +1,4 @@
-/** Command lines are read by everybody on a machine (`ps`): no secret is ever on one, ours or a child's. */
+/** Any user of a machine can read command lines (`ps`), so no secret is on one, ours or a child's. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
@@ -49,7 +49,7 @@ test("no command has an option or an argument that takes a secret", async () => 
   );
 });
 
-/** Process ids of a process and of all that it started, and those started. */
+/** Process ids of a process and all its descendants. */
 async function family(pid: number): Promise<number[]> {
   const all = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
   const parents = new Map<number, number>();
@@ -86,7 +86,7 @@ function startIn(dir: string, env: Record<string, string>, args: readonly string
 const isLinux = process.platform === "linux";
 describeWithRedis("a daemon with a Redis of its own", () => {
   it.skipIf(!isLinux)(
-    "shows no secret on its command line or on its child's (skipped without /proc)",
+    "shows no secret on its command line or its child's (skipped without /proc)",
     async () => {
       await using stage = await prepareWatch({ simulator: { clientSecret: SECRETS.clientSecret } });
       const dir = await realpath(await mkdtemp(join(tmpdir(), "lenswatch-cmdline-")));

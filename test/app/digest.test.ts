@@ -41,7 +41,7 @@ digests:
     to: [ boss@example.com, ops@example.com ]
 `;
 
-/** A recording's name as it stands below its location's. */
+/** A recording's name as shown below its location's. */
 function inItsPlace({ name, location }: { name: string; location: { name: string } }): string {
   return name.slice(location.name.length + 1);
 }
@@ -53,7 +53,7 @@ async function seenUptime(watch: Pick<Watch, "app">): Promise<void> {
 }
 
 describeWithRedis("a digest", () => {
-  it.concurrent("tells of yesterday's outage and of what is down now; preview to a file, send to its readers", async () => {
+  it.concurrent("reports yesterday's outage and current ones; preview writes a file, send mails the readers", async () => {
     await using watch = await startWatch({
       watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
       http: 'http: { listen: "127.0.0.1:0", admin_token: s3cret }',
@@ -100,7 +100,7 @@ describeWithRedis("a digest", () => {
     await rm(dir, { recursive: true });
   });
 
-  it.concurrent("is sent on its cron, once to each reader, and again to the one whose server refused for now", async () => {
+  it.concurrent("is sent on its cron, once to each reader, and again after a temporary refusal", async () => {
     await using watch = await startWatch({
       more: digests("0 8 * * *"),
       adjust: (config) => ({
@@ -121,7 +121,7 @@ describeWithRedis("a digest", () => {
     expect(sent.map(({ rcpts }) => rcpts[0]).sort()).toEqual(["boss@example.com", "ops@example.com"]);
   });
 
-  it.concurrent("of a week is sent once by two replicas, with its CSV and a link that ends it with one click", async () => {
+  it.concurrent("of a week is sent once by two replicas, with CSV files and a one-click unsubscribe link", async () => {
     const weekly = digests("0 8 * * 1").replace("1d", "1w").replace("daily-ops", "weekly ops");
     await using watch = await startWatch({
       more: `${weekly}    unsubscribe_url: https://lists.example.com/u?who={recipient}\n`,
@@ -166,14 +166,14 @@ describeWithRedis("a digest", () => {
     expect(rows.map((row) => row.split(",")[3]).sort()).toEqual(names.sort());
   });
 
-  it.concurrent("says which day's visitor counts cannot be trusted, beside what is usually counted", async () => {
+  it.concurrent("names the days with untrusted visitor counts, beside the usual counts", async () => {
     const noon = DateTime.fromMillis(Date.now(), { zone: "Europe/London" })
       .startOf("day")
       .plus({ hours: 12 });
     const ahead = noon.toMillis() - Date.now();
     await using watch = await startWatch({
       clock: { now: () => Date.now() + ahead },
-      // Nobody polls before the day has been as it was: what is over is read once.
+      // Polling starts once the day is complete, since past days are read once.
       role: "web",
       watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
       adjust: (config) => ({

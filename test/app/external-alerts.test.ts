@@ -67,8 +67,8 @@ const disk: Sent = {
   generatorURL: "https://prometheus.example.com/graph?g0.expr=disk&g0.tab=1",
 };
 
-describeWithRedis("alerts from outside", () => {
-  it.concurrent("are told once however often they are sent, to either of two replicas, and their end by its reason", async () => {
+describeWithRedis("external alerts", () => {
+  it.concurrent("are notified once however often they are posted to either replica, and their end by its reason", async () => {
     await using watch = await startWatch({ http });
     const other = await watch.join();
     for (const app of [watch.app, other, watch.app, other]) {
@@ -91,11 +91,11 @@ describeWithRedis("alerts from outside", () => {
     expect(watch.mail.messages).toHaveLength(2);
   });
 
-  it.concurrent("expire when nobody sends them again, which is not said to be a recovery", async () => {
+  it.concurrent("expire when they are not posted again, which is not reported as a recovery", async () => {
     await using watch = await startWatch({ http });
     await post(watch.app, disk);
     await watch.slack.next();
-    // An end within 10 s would be taken for one that has come.
+    // An end within 10 s counts as reached.
     await post(watch.app, { ...disk, endsAt: inMs(14_000) });
     const { text, receivedAt } = await watch.slack.next();
     expect(text).toContain("Expired: 1 alert: DiskFull");
@@ -105,7 +105,7 @@ describeWithRedis("alerts from outside", () => {
     expect(watch.slack.messages).toHaveLength(2);
   });
 
-  it.concurrent("are taken by a replica that only serves HTTP, and survive Redis and all replicas being killed", async () => {
+  it.concurrent("are accepted by a replica that only serves HTTP, and survive a kill of Redis and all replicas", async () => {
     await using watch = await startWatch({ http });
     await watch.app.stop().catch(() => {});
     const web = await watch.join("web");
@@ -119,7 +119,7 @@ describeWithRedis("alerts from outside", () => {
     expect(watch.slack.messages).toHaveLength(1);
   });
 
-  it.concurrent("are routed, silenced and acknowledged like any other, and told though lenswatch is blind", async () => {
+  it.concurrent("are routed, silenced and acknowledged like any other, also while the service is unreachable", async () => {
     await using watch = await startWatch({
       http,
       route: "{ receiver: ops, group_by: [alertname], group_wait: 0s, group_interval: 1s }",

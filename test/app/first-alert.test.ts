@@ -6,8 +6,8 @@ import { until } from "../support/until.ts";
 
 const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
 
-describeWithRedis("the watch, end to end", () => {
-  it.concurrent("tells of a camera going dark and of its return, once on Slack and once by e-mail each", async () => {
+describeWithRedis("an alert, end to end", () => {
+  it.concurrent("notifies of a recording going offline and of its recovery, once on Slack and once by e-mail each", async () => {
     await using watch = await startWatch();
     const { simulator, slack, mail } = watch;
     const [camera] = simulator.world.recordings;
@@ -24,7 +24,7 @@ describeWithRedis("the watch, end to end", () => {
     expect(mail.messages[1]?.headers.references).toBe(mail.messages[0]?.headers.references);
   });
 
-  it.concurrent("shows the recording on /metrics by name, and says that it is ready", async () => {
+  it.concurrent("exposes the recording on /metrics by name, and reports ready", async () => {
     await using watch = await startWatch();
     const [camera] = watch.simulator.world.recordings;
     if (!camera) throw new Error("no camera");
@@ -38,7 +38,7 @@ describeWithRedis("the watch, end to end", () => {
     expect(metrics).toContain(
       'lenswatch_alerts{alertname="RecordingOffline",severity="critical",state="firing"} 1',
     );
-    await until("the summary of the start and the message are counted", async () =>
+    await until("the summary of the cold start and the message are counted", async () =>
       (await (await fetch(`${watch.app.address}/metrics`)).text()).includes(
         'lenswatch_notifications_total{receiver="ops",integration="slack"} 2',
       ),
@@ -47,7 +47,7 @@ describeWithRedis("the watch, end to end", () => {
   });
 
   it.skipIf(!hasPromtool)(
-    `promtool finds nothing to say about /metrics${hasPromtool ? "" : " (skipped: promtool is not installed)"}`,
+    `promtool accepts /metrics${hasPromtool ? "" : " (skipped: promtool is not installed)"}`,
     async () => {
       await using watch = await startWatch();
       const [camera] = watch.simulator.world.recordings;

@@ -25,7 +25,7 @@ async function stage(rules: string) {
     watch,
     clock,
     recording,
-    /** It is so, and a minute later it is seen. What was read before and is not judged yet has to be out of the way. */
+    /** Sets the status, waits until readings in flight are evaluated, and moves the clock on by a minute. */
     async minute(status: "online" | "offline" | "degraded") {
       watch.simulator.world.setStatus(recording.id, status);
       await sweeps.now();
@@ -39,8 +39,8 @@ async function stage(rules: string) {
   };
 }
 
-describeWithRedis("a camera that comes and goes", () => {
-  it("is told of once when it flaps and once when it is steady, with what is true then", async () => {
+describeWithRedis("a flapping recording", () => {
+  it("is notified once as flapping and once as steady, with its current state", async () => {
     await using story = await stage(FLAPPING);
     const { watch, recording, minute } = story;
     for (let i = 0; i < 3; i++) {
@@ -66,7 +66,7 @@ describeWithRedis("a camera that comes and goes", () => {
     expect(watch.slack.messages).toHaveLength(2);
   });
 
-  it("says nothing of single outages in between, and the end of the one before with its own", async () => {
+  it("suppresses single outages meanwhile, and the end of an earlier one comes with its own", async () => {
     await using story = await stage(`${OFFLINE}${FLAPPING}`);
     const { watch, recording, minute } = story;
     await minute("offline");
@@ -94,7 +94,7 @@ describeWithRedis("a camera that comes and goes", () => {
     expect(watch.slack.messages.every(({ shown }) => shown.includes(recording.name))).toBe(true);
   });
 
-  it("is offline at the end: the outage that began meanwhile is told then, and not as recovered", async () => {
+  it("offline when steady: the outage that began meanwhile is notified then, not as recovered", async () => {
     await using story = await stage(`${OFFLINE}${FLAPPING}`);
     const { watch, minute } = story;
     await minute("degraded");

@@ -6,7 +6,7 @@ import { silentLogger } from "../../src/lib/log.ts";
 
 const LOOK_MS = 1_000;
 
-/** A source whose content the test sets; `taken` is what was put in force, or refused. */
+/** A source with content set by the test; `taken` lists what was applied or refused. */
 function stage() {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
@@ -33,7 +33,7 @@ function stage() {
   return { state, taken, ...following, looks: (n: number) => vi.advanceTimersByTimeAsync(n * LOOK_MS) };
 }
 
-test("a change is taken once it has stood for two looks, and once only", async () => {
+test("a change is applied once, after two reads agree", async () => {
   const { state, taken, looks } = stage();
   await looks(3);
   state.content = "two, half writ";
@@ -45,7 +45,7 @@ test("a change is taken once it has stood for two looks, and once only", async (
   expect(taken).toEqual(["two, written"]);
 });
 
-test("a bad one is refused once, and the next good one taken", async () => {
+test("an invalid configuration is refused once, and the next valid one applied", async () => {
   const { state, taken, looks } = stage();
   state.content = "bad";
   await looks(5);
@@ -55,7 +55,7 @@ test("a bad one is refused once, and the next good one taken", async () => {
   expect(taken).toEqual(["refused", "good"]);
 });
 
-test("who asks for it gets it at once, changed or not; after the stop nobody does", async () => {
+test("a requested reload happens at once, changed or not, and never after the stop", async () => {
   const { taken, reload, stop } = stage();
   reload();
   await vi.advanceTimersByTimeAsync(1);

@@ -11,7 +11,7 @@ import { until } from "../support/until.ts";
 
 const SECRET = "ping/2f1c8e6a-secret";
 
-/** A dead man's switch: counts the calls and answers as it is told to. */
+/** A dead man's switch: counts calls and gives the set answer. */
 async function startSwitch() {
   let status = 200;
   const calls: string[] = [];
@@ -36,7 +36,7 @@ async function startSwitch() {
       const before = calls.length;
       return until(`${count} more calls`, () => calls.length >= before + count);
     },
-    /** Waits until there was no call for longer than two intervals; fails where they never stop. */
+    /** Waits until there is no call for two intervals; fails where calls go on. */
     async quiet() {
       let seen = calls.length;
       let since = performance.now();
@@ -54,7 +54,7 @@ const outcome = async (address: string, name: string): Promise<number> => {
 };
 
 describeWithRedis("the heartbeat", () => {
-  it.concurrent("is called while all is well, not while the service is blind, and again after", async () => {
+  it.concurrent("is called while all works, not while the service is unreachable, and again after", async () => {
     await using deadMan = await startSwitch();
     await using watch = await startWatch({ more: deadMan.heartbeat });
     await deadMan.more(2);
@@ -76,7 +76,7 @@ describeWithRedis("the heartbeat", () => {
     await deadMan.more();
   });
 
-  it.concurrent("is not called while nobody works on deliveries, and again after", async () => {
+  it.concurrent("is not called while no replica delivers, and again after", async () => {
     await using deadMan = await startSwitch();
     await using watch = await startWatch({ more: deadMan.heartbeat });
     await deadMan.more();
@@ -104,7 +104,7 @@ describeWithRedis("the heartbeat", () => {
     await first.stop();
   });
 
-  it.concurrent("a switch that refuses is told of once, counted, never by its URL, and followed nowhere", async () => {
+  it.concurrent("a refusal is notified once and counted, without the URL, and no redirect is followed", async () => {
     await using deadMan = await startSwitch();
     deadMan.answer(302);
     let logged = "";

@@ -1,4 +1,4 @@
-/** Whatever the borders let through is shown as text, and as nothing else, wherever anything is shown. */
+/** Text accepted from external sources is shown only as text, in every output. */
 import { spawnSync } from "node:child_process";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -28,7 +28,7 @@ import { addresses, digestOf, documentsOf, idsOf, notificationsOf, served } from
 const SEED = Number(process.env.LENSWATCH_SEED ?? 20_261_122);
 const fleets = Array.from({ length: 3 }, (_, i) => hostileFleet(SEED + i));
 
-/** The same fleets of somebody who means no harm: what their documents consist of is ours. */
+/** The same fleets with harmless text: everything else in their documents is ours. */
 const tame = fleets.map((_, nth) =>
   hostileFleet(
     SEED + nth,
@@ -47,7 +47,7 @@ function ours(): Promise<ReadonlySet<string>> {
 describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
   "the fleet of a hostile service (seed %i)",
   (_seed, fleet) => {
-    it("has every kind of alert, and names that mean harm", () => {
+    it("has every kind of alert, and hostile names", () => {
       const kinds = new Set(
         [...fleet.firing, ...fleet.ended].map(({ ruleId, subject }) =>
           subject.kind === "external" ? "from outside" : ruleId,
@@ -82,7 +82,7 @@ describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
       expect(attachments.flatMap(({ content }) => csvProblems(String(content)))).toEqual([]);
     });
 
-    it("is text in every mail, digest and page, to who only looks and to who has signed in", async () => {
+    it("is text in every mail, digest and page, with and without a session", async () => {
       const allowed = await ours();
       for (const { name, html } of await documentsOf(fleet))
         expect({ name, problems: htmlProblems(html, allowed) }).toEqual({ name, problems: [] });
@@ -108,7 +108,7 @@ describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
       expect(alerts.map(({ labels }) => JSON.stringify(labels)).sort()).toEqual(sent);
     });
 
-    it("reaches no terminal but as text", async () => {
+    it("reaches a terminal only as text", async () => {
       const { address } = await served(fleet);
       const [id = ""] = idsOf(fleet).filter((one) => one.length > 24);
       const lines = [
@@ -142,7 +142,7 @@ describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
       }
     });
 
-    it("is told in sentences of one line", () => {
+    it("is written to logs in one line", () => {
       for (const line of fleet.lines) expect(sentenceOf(line).length).toBeLessThan(20_000);
     });
 
@@ -179,7 +179,7 @@ describe.each(fleets.map((fleet, i) => [SEED + i, fleet] as const))(
   },
 );
 
-describe("a mail to a hostile fleet's people, on the wire", () => {
+describe("a mail about a hostile fleet, on the wire", () => {
   let sink: SmtpSink;
   let transport: MailTransport;
   beforeAll(async () => {
@@ -193,7 +193,7 @@ describe("a mail to a hostile fleet's people, on the wire", () => {
     await sink.close();
   });
 
-  it("has our headers and no other, and one recipient", async () => {
+  it("has only our headers, and one recipient", async () => {
     for (const fleet of fleets) {
       const all = [...notificationsOf(fleet)];
       for (const notification of [...all.slice(0, 6), ...all.slice(-3)]) {

@@ -7,7 +7,7 @@ import { until } from "../support/until.ts";
 
 const IMPACT = /the location usually counts [\d,]+ entries on a (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day/;
 
-/** How many places have their habits known. */
+/** Number of locations with known usual counts. */
 async function known({ redis: { url } }: Watch): Promise<number> {
   const redis = new Redis(url);
   try {
@@ -17,8 +17,8 @@ async function known({ redis: { url } }: Watch): Promise<number> {
   }
 }
 
-describeWithRedis("what an alert means", () => {
-  it.concurrent("is told wherever it is told: the zones affected, and what the place usually counts", async () => {
+describeWithRedis("the impact of an alert", () => {
+  it.concurrent("is in every notification: the affected zones and the usual count of the location", async () => {
     await using watch = await startWatch();
     const camera = watch.simulator.world.locations[0]?.recordings[0];
     if (!camera) throw new Error("no camera");
@@ -26,7 +26,7 @@ describeWithRedis("what an alert means", () => {
     watch.simulator.world.setStatus(camera.id, "offline");
     const [said, mailed] = await Promise.all([watch.slack.next(), watch.mail.next()]);
     for (const text of [said.shown, mailed.text, mailed.html ?? ""]) {
-      // What keeps `:Entrance:` from being a picture is not seen.
+      // The character that keeps `:Entrance:` from becoming an emoji is invisible.
       expect(text.replaceAll("\u200b", "")).toContain(`Zones: ${camera.taxonomy}`);
       expect(text).toMatch(IMPACT);
     }
@@ -39,7 +39,7 @@ describeWithRedis("what an alert means", () => {
     });
   });
 
-  it.concurrent("is left out where nobody knows, and nothing waits for it", async () => {
+  it.concurrent("is left out where it is unknown, and delays nothing", async () => {
     await using watch = await startWatch({
       before: (_, faults) => faults.set("no_reply", { route: "detail/list" }),
     });

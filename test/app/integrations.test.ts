@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { planIntegrations } from "../../src/app/integrations.ts";
 import { configOf, service } from "../config/text.ts";
 
-it("every webhook and every recipient is an integration of its own; what they share is the endpoint", () => {
+it("every webhook and every recipient is its own integration; they may share an endpoint", () => {
   const url = "https://hooks.slack.com/services/T/B/secret";
   const config = configOf(`${service}
 receivers:

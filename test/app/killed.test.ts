@@ -11,7 +11,7 @@ const CAMERAS = 6;
 const KILLS_WITHIN_MS = 1_500;
 
 describeWithRedis("kill -9 at any moment", () => {
-  it("loses no transition and repeats at most the message in flight, e-mail and Slack each on its own", async () => {
+  it("loses no transition and repeats at most the message in flight, for e-mail and Slack separately", async () => {
     await using stage = await prepareWatch({
       simulator: { locations: CAMERAS, recordingsPerLocation: 1, seed: 3 },
       route:

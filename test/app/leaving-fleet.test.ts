@@ -1,10 +1,10 @@
-/** Who was told that something is wrong is told how it ended, also when nobody can say any more that it is back. */
+/** Every notified alert gets its resolved notification, also where the recording can no longer recover. */
 import { expect, it } from "vitest";
 import { startWatch, type Watch, type WatchOptions } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
-/** Half a day's forgetting in two seconds; a list in which one of ten is missing is believed. */
+/** Recordings are removed after two seconds; a list that lacks one of ten is accepted. */
 const FORGETFUL: WatchOptions = {
   simulator: { locations: 10, recordingsPerLocation: 2 },
   adjust: (config) => ({
@@ -21,7 +21,7 @@ async function darkCamera(watch: Watch) {
   return camera;
 }
 
-/** The end, at both, once, and not as a recovery. */
+/** Expects one resolved notification at both, not as a recovery. */
 async function toldAsLeft({ slack, mail }: Watch, name: string): Promise<void> {
   const [said, written] = await Promise.all([slack.next(), mail.next()]);
   expect(said.text).toMatch(/^No longer watched/);
@@ -32,8 +32,8 @@ async function toldAsLeft({ slack, mail }: Watch, name: string): Promise<void> {
   }
 }
 
-describeWithRedis("what leaves", () => {
-  it.concurrent("a recording that left the fleet while it was dark is no longer watched, which is not a recovery", async () => {
+describeWithRedis("recordings that leave the fleet", () => {
+  it.concurrent("an offline recording that leaves the fleet is reported as no longer watched, not as recovered", async () => {
     await using watch = await startWatch(FORGETFUL);
     const camera = await darkCamera(watch);
     watch.simulator.world.removeRecording(camera.id);
@@ -41,7 +41,7 @@ describeWithRedis("what leaves", () => {
     expect([watch.slack.messages.length, watch.mail.messages.length]).toEqual([2, 2]);
   });
 
-  it.concurrent("a location that left the fleet takes its dark recordings along, and who was told hears of it", async () => {
+  it.concurrent("a removed location resolves the alerts of its offline recordings as no longer watched", async () => {
     await using watch = await startWatch(FORGETFUL);
     const camera = await darkCamera(watch);
     watch.simulator.world.removeLocation(camera.location.id);
@@ -52,7 +52,7 @@ describeWithRedis("what leaves", () => {
     expect([watch.slack.messages.length, watch.mail.messages.length]).toEqual([2, 2]);
   });
 
-  it.concurrent("a route that leads elsewhere by now: who was told hears the end, who is told now hears it as news", async () => {
+  it.concurrent("after a route changed, the old receiver gets the end and the new one a new notification", async () => {
     const routes = (to: string) => `
   receiver: ops
   group_by: [location_id]

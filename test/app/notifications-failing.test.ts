@@ -8,7 +8,7 @@ import { until } from "../support/until.ts";
 const accepted = (watch: Watch, answers: readonly number[]) =>
   watch.slack.messages.filter((_, i) => answers[i] === 200);
 
-/** Slack refuses `times` posts, then accepts; gives the answers as they were. */
+/** Slack refuses `times` posts, then accepts; gives its answers. */
 function refuse(watch: Watch, times: number, answer: SlackAnswer | "hang"): number[] {
   const answers: number[] = [];
   let left = times;
@@ -32,8 +32,8 @@ function cameras(watch: Watch) {
   return [first, second, third] as const;
 }
 
-describeWithRedis("a receiver in trouble", () => {
-  it.concurrent("a Slack that answers 500 twice hears the message once, when it can", async () => {
+describeWithRedis("a failing receiver", () => {
+  it.concurrent("a Slack that answers 500 twice accepts the message once", async () => {
     await using watch = await startWatch();
     const answers = refuse(watch, 2, { status: 500, body: "oops" });
     const [camera] = cameras(watch);
@@ -51,7 +51,7 @@ describeWithRedis("a receiver in trouble", () => {
     expect(watch.mail.messages.filter(({ text }) => text.includes(camera.name))).toHaveLength(1);
   });
 
-  it.concurrent("Retry-After is obeyed to the second, and what is said then is what is true then", async () => {
+  it.concurrent("Retry-After is obeyed to the second, and the message then has the current state", async () => {
     await using watch = await startWatch();
     const answers = refuse(watch, 1, {
       status: 429,
@@ -72,7 +72,7 @@ describeWithRedis("a receiver in trouble", () => {
     expect(notified).toHaveLength(2);
   });
 
-  it.concurrent("a Slack that hangs is cut off and tried again, and delays no e-mail", async () => {
+  it.concurrent("a Slack that hangs is timed out and retried, and delays no e-mail", async () => {
     await using watch = await startWatch();
     const answers = refuse(watch, 1, "hang");
     const [camera] = cameras(watch);
@@ -83,7 +83,7 @@ describeWithRedis("a receiver in trouble", () => {
     expect(answers).toEqual([0, 200]);
   });
 
-  it.concurrent("a webhook that is gone is said to the others once, and is heard of again when it is back", async () => {
+  it.concurrent("a webhook that answers 404 is reported to the others once, and as recovered when it is back", async () => {
     await using watch = await startWatch();
     const answers = refuse(watch, 1, { status: 404, body: "no_service" });
     const [camera, other] = cameras(watch);
@@ -129,7 +129,7 @@ describeWithRedis("a receiver in trouble", () => {
     expect(watch.mail.messages).toHaveLength(1);
   });
 
-  it.concurrent("a recipient refused with 550 never makes the others hear it twice", async () => {
+  it.concurrent("a recipient refused with 550 causes no repetition to the others", async () => {
     await using watch = await startWatch({
       receivers: `
   - name: ops
@@ -150,7 +150,7 @@ describeWithRedis("a receiver in trouble", () => {
     );
   });
 
-  it.concurrent("a message Slack calls invalid is sent once more as plain text, and blocks nothing else", async () => {
+  it.concurrent("a message that Slack calls invalid is sent again as plain text, and blocks nothing else", async () => {
     await using watch = await startWatch();
     const [camera, other] = cameras(watch);
     watch.slack.respond((message) =>
@@ -165,7 +165,7 @@ describeWithRedis("a receiver in trouble", () => {
     expect((await watch.slack.waitFor(({ shown }) => shown.includes(other.name))).shown).toContain("offline");
   });
 
-  it.concurrent("one dead webhook of two holds up neither the other nor its own recovery", async () => {
+  it.concurrent("one failing webhook of two delays neither the other nor its own recovery", async () => {
     await using healthy = await startSlackSink().then((sink) => ({
       sink,
       [Symbol.asyncDispose]: () => sink.close(),

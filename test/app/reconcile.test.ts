@@ -1,4 +1,4 @@
-/** What somebody or something deletes in Redis, lenswatch makes anew by itself, and nobody is told a word too many. */
+/** Keys deleted in Redis are created again, without extra notifications. */
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { expect, it } from "vitest";
@@ -9,7 +9,7 @@ import { until } from "../support/until.ts";
 
 const keys = keysUnder("lenswatch");
 
-/** The watch's Redis and its queues, as somebody with redis-cli has them. */
+/** The daemon's Redis and its queues, as seen by redis-cli. */
 function hands({ redis: { url } }: Watch) {
   const connections: Redis[] = [];
   const queues: Queue[] = [];
@@ -38,8 +38,8 @@ function cameras({ simulator }: Watch) {
   return [first, second] as const;
 }
 
-describeWithRedis("self-healing", () => {
-  it.concurrent("schedulers that were deleted are made again, and what flips meanwhile is told once", async () => {
+describeWithRedis("reconciling", () => {
+  it.concurrent("deleted schedulers are created again, and a flip meanwhile is notified once", async () => {
     await using watch = await startWatch();
     await using hand = hands(watch);
     const [camera] = cameras(watch);
@@ -59,7 +59,7 @@ describeWithRedis("self-healing", () => {
     expect(watch.slack.messages).toHaveLength(2);
   });
 
-  it.concurrent("whole queues that were deleted are filled again, and a message that was due is told once", async () => {
+  it.concurrent("deleted queues are filled again, and a due message is sent once", async () => {
     await using watch = await startWatch({
       route:
         "{ receiver: ops, group_by: [location_id], group_wait: 3s, group_interval: 1s, repeat_interval: 4h }",
@@ -79,7 +79,7 @@ describeWithRedis("self-healing", () => {
     expect(watch.slack.messages).toHaveLength(2);
   });
 
-  it.concurrent("a location whose shard was forgotten gets one, and nothing is told of that", async () => {
+  it.concurrent("a location without a shard is assigned one, without a notification", async () => {
     await using watch = await startWatch();
     await using hand = hands(watch);
     const [camera, other] = cameras(watch);
@@ -99,7 +99,7 @@ describeWithRedis("self-healing", () => {
     expect(watch.slack.messages).toHaveLength(3);
   });
 
-  it.concurrent("all shards forgotten are assigned again, and nothing is told of that", async () => {
+  it.concurrent("deleted shards are assigned again, without a notification", async () => {
     await using watch = await startWatch();
     await using hand = hands(watch);
     const [camera] = cameras(watch);

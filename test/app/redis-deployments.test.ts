@@ -26,8 +26,8 @@ async function tellsAndEnds(watch: Watch): Promise<void> {
   expect((await watch.slack.next()).text).toContain("Recovered");
 }
 
-describeWithRedis("Redis in company", () => {
-  it("Sentinels: after a failover the new master is found, what was told is known there, nothing is said twice", async () => {
+describeWithRedis("deployments of Redis", () => {
+  it("Sentinels: after a failover the notification log is on the new master, and nothing is sent twice", async () => {
     await using family = await startSentinels();
     const lines: string[] = [];
     const log = createLogger({
@@ -59,7 +59,7 @@ describeWithRedis("Redis in company", () => {
     );
   }, 60_000);
 
-  it("a write is confirmed once a replica has it, and not where there is none", async () => {
+  it("a write is confirmed once a replica has it, and refused without a replica", async () => {
     await using family = await startSentinels();
     const client = createClient(
       { sentinels: family.sentinels, name: "lens", password: familyPassword },
@@ -74,7 +74,7 @@ describeWithRedis("Redis in company", () => {
     client.disconnect();
   }, 30_000);
 
-  it("a cluster: everything lives on the node of our slot, queues and scripts too", async () => {
+  it("a cluster: all keys are in one slot, queues and scripts too", async () => {
     await using family = await startCluster();
     await using watch = await startWatch({
       redis: `{ cluster: ${nodes(family.nodes.slice(0, 1))}, password: ${familyPassword} }`,
@@ -90,8 +90,8 @@ describeWithRedis("Redis in company", () => {
 
 const name = hasOpenssl ? "Redis behind TLS" : "Redis behind TLS (skipped: openssl is not installed)";
 describe.skipIf(!hasOpenssl)(name, () => {
-  describeWithRedis("with authorities and certificates of one's own", () => {
-    it("is used; one that nobody vouches for is not", async () => {
+  describeWithRedis("with a private authority and client certificates", () => {
+    it("connects; a server with an unknown authority is refused", async () => {
       await using family = await startTls();
       const url = `rediss://127.0.0.1:${family.port}/0`;
       const { at } = family;

@@ -4,8 +4,8 @@ import { startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
-describeWithRedis("Redis that is not there", () => {
-  it.concurrent("at the start: says so in a sentence, goes on without a restart once it is there", async () => {
+describeWithRedis("Redis down", () => {
+  it.concurrent("at the start: logs one sentence, and continues without a restart once it is up", async () => {
     await using stage = await prepareWatch();
     await stage.redis.kill();
     const daemon = await startDaemon(stage.config);
@@ -37,7 +37,7 @@ describeWithRedis("Redis that is not there", () => {
     expect(performance.now() - asked).toBeLessThan(10_000);
   });
 
-  it.concurrent("in the middle: what flips meanwhile is told when it is back, nothing twice", async () => {
+  it.concurrent("while running: flips meanwhile are notified when it is back, nothing twice", async () => {
     await using watch = await startWatch();
     const { simulator, redis, slack } = watch;
     const [first, second] = simulator.world.locations.map(({ recordings }) => recordings[0]);
@@ -58,7 +58,7 @@ describeWithRedis("Redis that is not there", () => {
     expect(slack.messages).toHaveLength(3);
   });
 
-  it.concurrent("in the middle: a stop is obeyed within 10 s, and the next start adopts what was there", async () => {
+  it.concurrent("while running: a stop is obeyed within 10 s, and the next start continues from the stored state", async () => {
     await using stage = await prepareWatch();
     const daemon = await startDaemon(stage.config);
     await pictured(stage);
@@ -84,7 +84,7 @@ describeWithRedis("Redis that is not there", () => {
     await next.end("SIGTERM");
   });
 
-  it.concurrent("emptied: the fleet is read anew by itself", async () => {
+  it.concurrent("emptied: the fleet is read again without a restart", async () => {
     await using watch = await startWatch();
     const { Redis } = await import("ioredis");
     const redis = new Redis(watch.redis.url);

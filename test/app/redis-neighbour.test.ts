@@ -1,4 +1,4 @@
-/** Who shares the Redis and may write there can silence lenswatch, but neither end it nor make it touch their keys. */
+/** Another client with write access to the Redis can silence lenswatch, but neither end it nor lose its own keys. */
 import { Redis } from "ioredis";
 import { expect, it } from "vitest";
 import { pictured, prepareWatch, startWatch } from "../support/app.ts";
@@ -13,7 +13,7 @@ const PATHS = ["/", "/?show=alerts", "/api/v1/recordings", "/api/v1/incidents", 
 
 type Spoil = (redis: Redis, key: string, rubbish: string) => Promise<unknown>;
 
-/** The same kind of value, with rubbish in the place of everything. */
+/** Values of the same type with invalid content. */
 const spoilValues: Spoil = async (redis, key, rubbish) => {
   switch (await redis.type(key)) {
     case "hash":
@@ -31,7 +31,7 @@ const spoilValues: Spoil = async (redis, key, rubbish) => {
   }
 };
 
-/** Another kind of value than anybody expects there. */
+/** A value of another type than expected. */
 const spoilTypes: Spoil = async (redis, key) => {
   const isString = (await redis.type(key)) === "string";
   await redis.del(key);
@@ -40,15 +40,15 @@ const spoilTypes: Spoil = async (redis, key) => {
 
 async function spoilAll(redis: Redis, spoil: Spoil): Promise<number> {
   const keys = await redis.keys(OURS);
-  // What the daemon changed meanwhile is spoiled again at the next key's turn, or was over anyway.
+  // Keys that the daemon repaired meanwhile are overwritten again in the next round.
   for (const [i, key] of keys.entries()) {
     await spoil(redis, key, RUBBISH[i % RUBBISH.length] ?? "").catch(() => undefined);
   }
   return keys.length;
 }
 
-describeWithRedis("a neighbour in Redis", () => {
-  it("who reads all of it learns names, states and addresses, and no secret", async () => {
+describeWithRedis("another client of the same Redis", () => {
+  it("a reader of all keys finds names, states and addresses, but no secret", async () => {
     const secrets = ["canary-client-secret", "canary-smtp-password", "canary-admin", "canary-read"];
     await using watch = await startWatch({
       simulator: { clientSecret: "canary-client-secret" },
@@ -86,7 +86,7 @@ describeWithRedis("a neighbour in Redis", () => {
     expect(all).not.toMatch(/eyJ[\w-]+\.[\w-]+\./);
   });
 
-  it("who writes there can keep us quiet: what it says of silences is believed", async () => {
+  it("a writer can suppress notifications: a silence it stores is applied", async () => {
     await using watch = await startWatch();
     const redis = new Redis(watch.redis.url);
     const silence = {
@@ -104,7 +104,7 @@ describeWithRedis("a neighbour in Redis", () => {
     const camera = watch.simulator.world.locations[0]?.recordings[0];
     if (!camera) throw new Error("no camera");
     watch.simulator.world.setStatus(camera.id, "offline");
-    await until("it is held back", async () => {
+    await until("it is suppressed", async () => {
       const alerts = (await (await fetch(`${watch.app.address}/api/v2/alerts`)).json()) as {
         status: { silencedBy: string[] };
       }[];
@@ -113,7 +113,7 @@ describeWithRedis("a neighbour in Redis", () => {
     expect(watch.slack.messages).toEqual([]);
   });
 
-  it("who writes rubbish over all we remember ends nothing: every request is answered, and all begins anew", async () => {
+  it("a writer of invalid data cannot end the process: every request is answered, and state is built again", async () => {
     await using stage = await prepareWatch();
     const redis = new Redis(stage.redis.url);
     await redis.mset("lenswatch:theirs", "1", "{theirs}:lenswatch", "2");

@@ -12,7 +12,7 @@ function cameras(watch: Pick<Watch, "simulator">) {
   return [first, second] as const;
 }
 
-/** Another camera's story, told by everybody: what was to be said before it has been said. */
+/** An outage of another recording, notified by all: everything due before it has been sent. */
 async function tellsAnother(watch: Watch): Promise<void> {
   const [, other] = cameras(watch);
   watch.simulator.world.setStatus(other.id, "offline");
@@ -23,8 +23,8 @@ const quiet = (slack: string) => `
   - name: ops
     slack_configs: [ { api_url: "${slack}" } ]`;
 
-describeWithRedis("a configuration loaded anew", () => {
-  it.concurrent("with another label on a rule tells nothing again, and the end once", async () => {
+describeWithRedis("a reload", () => {
+  it.concurrent("with another label on a rule sends no repetition, and the end once", async () => {
     await using watch = await startWatch();
     const [camera] = cameras(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
@@ -37,7 +37,7 @@ describeWithRedis("a configuration loaded anew", () => {
     expect(watch.slack.messages).toHaveLength(3);
   });
 
-  it.concurrent("with another group_by tells nothing again, and the end once", async () => {
+  it.concurrent("with another group_by sends no repetition, and the end once", async () => {
     await using watch = await startWatch();
     const [camera] = cameras(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
@@ -52,7 +52,7 @@ describeWithRedis("a configuration loaded anew", () => {
     expect(watch.slack.messages).toHaveLength(3);
   });
 
-  it.concurrent("keeps the timers: a reminder comes when it would have come", async () => {
+  it.concurrent("keeps the timers: a reminder is sent when it was due", async () => {
     await using watch = await startWatch({
       route:
         "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 4s }",
@@ -70,7 +70,7 @@ describeWithRedis("a configuration loaded anew", () => {
     expect(after).toBeLessThan(8_000);
   });
 
-  it.concurrent("without a rule tells the end of what it said, with the reason", async () => {
+  it.concurrent("without a rule resolves its alerts, with the reason", async () => {
     await using watch = await startWatch();
     const [camera] = cameras(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
@@ -84,7 +84,7 @@ describeWithRedis("a configuration loaded anew", () => {
     expect(end.text).not.toContain("Recovered");
   });
 
-  it.concurrent("without an integration: it tells the ends it owes first, and as no longer watched", async () => {
+  it.concurrent("without an integration: it first sends the resolved notifications it owes, as no longer watched", async () => {
     await using watch = await startWatch();
     const [camera] = cameras(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
@@ -106,7 +106,7 @@ describeWithRedis("a configuration loaded anew", () => {
     expect(watch.mail.messages).toHaveLength(2);
   });
 
-  it.concurrent("without an integration that takes nothing: configured again, it hears only what it did not", async () => {
+  it.concurrent("without a failing integration: configured again, it gets only what it has not accepted", async () => {
     await using watch = await startWatch();
     const [camera] = cameras(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
@@ -131,7 +131,7 @@ describeWithRedis("a configuration loaded anew", () => {
     expect(watch.mail.messages).toHaveLength(2);
   });
 
-  it.concurrent("in the middle of a send: that message is said once, by the old channel, and its end by the new", async () => {
+  it.concurrent("during a send: the message is sent once, by the old integration, and its end by the new one", async () => {
     await using watch = await startWatch();
     const [camera] = cameras(watch);
     const suppressed = Promise.withResolvers<{ status: number; body: string }>();
@@ -146,7 +146,7 @@ describeWithRedis("a configuration loaded anew", () => {
     expect(watch.slack.messages.filter(({ shown }) => shown.includes(camera.name))).toHaveLength(2);
   });
 
-  it.concurrent("with locations left out: what is said of them ends, and they are watched no more", async () => {
+  it.concurrent("with excluded locations: their alerts end, and they are no longer watched", async () => {
     await using watch = await startWatch();
     const [camera] = cameras(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
@@ -157,7 +157,7 @@ describeWithRedis("a configuration loaded anew", () => {
     expect((await watch.slack.next()).shown).toContain("no longer watched");
   });
 
-  it.concurrent("at a signal or by itself; a bad one is refused, said with its problems, and changes nothing", async () => {
+  it.concurrent("at a signal or by itself; an invalid one is refused with its problems and changes nothing", async () => {
     await using stage = await prepareWatch();
     const daemon = await startDaemon(stage.config);
     const { address } = await daemon.logged("listening");
@@ -176,7 +176,7 @@ describeWithRedis("a configuration loaded anew", () => {
     stage.simulator.world.setStatus(camera.id, "offline");
     expect((await stage.slack.next()).shown).toContain(camera.name);
 
-    // As a Kubernetes ConfigMap changes: a link to a folder is swapped, the file's own name stays.
+    // A Kubernetes ConfigMap changes like this: a link to a folder is swapped, the file keeps its name.
     const dir = dirname(daemon.file);
     await mkdir(join(dir, "second"));
     const changed = stage.config

@@ -35,7 +35,7 @@ function cameras(watch: Pick<Watch, "simulator">) {
   return [first, second, third] as const;
 }
 
-/** Changes the status and waits until Slack was told of it. */
+/** Changes the status and waits for the message on Slack. */
 async function flips(watch: Pick<Watch, "simulator" | "slack">, camera: { id: string; name: string }) {
   const heard = watch.slack.messages.length;
   watch.simulator.world.setStatus(camera.id, "offline");
@@ -45,7 +45,7 @@ async function flips(watch: Pick<Watch, "simulator" | "slack">, camera: { id: st
 }
 
 describeWithRedis("several replicas on one Redis", () => {
-  it.concurrent("sweep once an interval and say everything once; one of them exposes the fleet", async () => {
+  it.concurrent("sweep once an interval and send everything once; one of them exposes the fleet", async () => {
     await using watch = await startWatch();
     const apps = [watch.app, await watch.join(), await watch.join()];
     const began = performance.now();
@@ -66,7 +66,7 @@ describeWithRedis("several replicas on one Redis", () => {
     expect((await Promise.all(apps.map(readyOf))).map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  it.concurrent("one that is killed is followed within seconds by another that exposes the fleet", async () => {
+  it.concurrent("after a kill another replica exposes the fleet within seconds", async () => {
     await using watch = await startWatch();
     await watch.app.stop().catch(() => {});
     const first = await startDaemon(watch.config);
@@ -79,7 +79,7 @@ describeWithRedis("several replicas on one Redis", () => {
     await until("the second exposes", () => exposesFleet(second), 6_000);
   });
 
-  it.concurrent("work under the configuration loaded last; who has an older one rests, and takes over when it is gone", async () => {
+  it.concurrent("use the configuration loaded last; a replica with an older one stands by, and takes over when the newer stops", async () => {
     await using watch = await startWatch();
     const [first, second, third] = cameras(watch);
     watch.config = watch.config.replace("severity: critical", "severity: page");
@@ -104,7 +104,7 @@ describeWithRedis("several replicas on one Redis", () => {
     expect(watch.slack.messages).toHaveLength(3);
   });
 
-  it.concurrent("share the work by role: one polls, one tells, one shows", async () => {
+  it.concurrent("split the work by role: one polls, one delivers, one serves HTTP", async () => {
     await using watch = await startWatch({ role: "poll" });
     const [first, second] = cameras(watch);
     const web = await watch.join("web");
@@ -128,7 +128,7 @@ describeWithRedis("several replicas on one Redis", () => {
     expect(exposing.filter(Boolean)).toHaveLength(1);
   });
 
-  it.concurrent("as processes: a rolling update loses nothing, says nothing twice, and owes nothing", async () => {
+  it.concurrent("as processes: a rolling update loses nothing and repeats nothing", async () => {
     await using stage = await prepareWatch();
     const [first, second] = cameras(stage);
     const old = await startDaemon(stage.config);

@@ -1,4 +1,4 @@
-/** Who is told, how fast, and since when it is said to be so. */
+/** Routing, pace, and the start of an outage. */
 import { expect, it } from "vitest";
 import { startWatch, type Watch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -14,7 +14,7 @@ const RECEIVERS = ["ops", "managers", "archive"]
   )
   .join("");
 
-/** Subjects of the mails to each receiver. */
+/** Subjects of the mails, by receiver. */
 function notified({ mail }: Watch, receiver: string): string[] {
   return mail.messages
     .filter(({ rcpts }) => rcpts.includes(`${receiver}@example.com`))
@@ -28,7 +28,7 @@ function cameras({ simulator }: Watch, count: number) {
 }
 
 describeWithRedis("the routing tree", () => {
-  it.concurrent("continue: who stands in front of others leaves the alert to them as well, else it ends there", async () => {
+  it.concurrent("continue: a matching route passes the alert on to its siblings only with continue", async () => {
     await using watch = await startWatch({
       receivers: RECEIVERS,
       route: `{ receiver: ops, ${TIMERS}, routes: [
@@ -49,8 +49,8 @@ describeWithRedis("the routing tree", () => {
     expect(notified(watch, "ops")).toEqual([]);
   });
 
-  it.concurrent("active_time_intervals: outside of them nothing is said, and what still fires is told within", async () => {
-    // Both hold for an hour at least, over noon and midnight as well.
+  it.concurrent("active_time_intervals: nothing is sent outside them, and what still fires is sent within", async () => {
+    // Both intervals last an hour or more, also over noon and midnight.
     const isMorning = new Date().getUTCHours() < 12;
     const hours = (from: string, to: string) => `{ start_time: "${from}", end_time: "${to}" }`;
     const elsewhere = isMorning ? hours("14:00", "23:00") : hours("02:00", "10:00");
@@ -65,7 +65,7 @@ describeWithRedis("the routing tree", () => {
     const [camera] = cameras(watch, 1);
     watch.simulator.world.setStatus(camera?.id ?? "", "offline");
     const muted = /suppressed_total\{receiver="managers",reason="muted"\} [1-9]/;
-    await until("it is held back", async () =>
+    await until("it is suppressed", async () =>
       muted.test(await (await fetch(`${watch.app.address}/metrics`)).text()),
     );
     expect(watch.mail.messages).toEqual([]);
@@ -93,7 +93,7 @@ describeWithRedis("the pace of a webhook", () => {
     for (const { id } of dark) watch.simulator.world.setStatus(id, "offline");
     await until("all are told", () => watch.slack.messages.length === 6);
     const times = watch.slack.messages.map(({ receivedAt }) => receivedAt);
-    // Six messages are five seconds apart; each may be late on its way here, the first as well.
+    // Six messages take five seconds; each may arrive late, the first as well.
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(3_500);
     const third = watch.mail.messages[2]?.receivedAt ?? Number.POSITIVE_INFINITY;
     expect(third).toBeLessThan(times.at(-1) ?? 0);
@@ -101,8 +101,8 @@ describeWithRedis("the pace of a webhook", () => {
   });
 });
 
-describeWithRedis("since when", () => {
-  it.concurrent("a camera that went dark while nobody could see it is said to be dark since then", async () => {
+describeWithRedis("the start of an outage", () => {
+  it.concurrent("a recording that went offline while the service was unreachable is reported as offline since then", async () => {
     await using watch = await startWatch({ rules: RULES_WITHOUT_SERVICE });
     const { simulator, slack, app } = watch;
     const [camera] = cameras(watch, 1);

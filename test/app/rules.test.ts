@@ -21,7 +21,7 @@ const camera = (watch: Watch, index = 0) => {
 };
 
 describeWithRedis("each rule, from the service to Slack", () => {
-  it.concurrent("status: degraded fires by itself, and says how it ended when the camera goes dark instead", async () => {
+  it.concurrent("status: degraded fires by itself, and its end says so when the recording goes offline instead", async () => {
     await using watch = await startWatch({
       rules: `${offline()}
   - alert: RecordingDegraded
@@ -89,7 +89,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
     expect(Number(line?.split(" ").at(-1))).toBeLessThan(0.85);
   });
 
-  it.concurrent("missing: absent from complete answers, not from one with a bad row", async () => {
+  it.concurrent("missing: absent from complete answers, not from an answer with an invalid row", async () => {
     await using watch = await startWatch({
       rules: `
   - alert: RecordingMissing
@@ -108,7 +108,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
     expect(watch.slack.messages[0]?.shown).not.toContain(second.name);
   });
 
-  it.concurrent("location_offline: one dark shop, and back when enough of it is", async () => {
+  it.concurrent("location_offline: fires for an offline location, and ends when enough of it is online", async () => {
     await using watch = await startWatch({
       simulator: { locations: 2, recordingsPerLocation: 3 },
       rules: `
@@ -148,7 +148,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
     expect(watch.slack.messages.some(({ text }) => text.includes("service unreachable"))).toBe(false);
   });
 
-  it.concurrent("service: a location list that is suddenly empty is said, not believed", async () => {
+  it.concurrent("service: a location list that is suddenly empty is reported and not applied", async () => {
     await using watch = await startWatch({
       watch: "{ status_interval: 1s, uptime_interval: 1h, inventory_interval: 1s }",
       rules: `${offline()}
@@ -169,7 +169,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
     expect(watch.slack.messages).toHaveLength(3);
   });
 
-  it.concurrent("for: a flip shorter than it is nobody's business", async () => {
+  it.concurrent("for: a shorter flip sends nothing", async () => {
     await using watch = await startWatch({ rules: offline().replace("for: 0s", "for: 3s") });
     const { world } = watch.simulator;
     const [short, long] = [camera(watch, 0), camera(watch, 1)];
@@ -183,7 +183,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
     expect(await pending(watch)).toBe(0);
   });
 
-  it.concurrent("a recording no longer watched never leaves somebody believing that it is still dark", async () => {
+  it.concurrent("a recording that is no longer watched gets its resolved notification", async () => {
     await using watch = await startWatch();
     const { id, name } = camera(watch);
     watch.simulator.world.setStatus(id, "offline");
@@ -198,7 +198,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
     expect(ended.shown).not.toMatch(/recovered|back/i);
   });
 
-  it.concurrent("a rule that is removed ends what it had said, and says why", async () => {
+  it.concurrent("a removed rule resolves its alerts, with the reason", async () => {
     await using watch = await startWatch();
     watch.simulator.world.setStatus(camera(watch).id, "offline");
     await watch.slack.next();
@@ -211,7 +211,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
     expect(watch.slack.messages.some(({ text }) => text.includes("1 recording offline"))).toBe(true);
   });
 
-  it.concurrent("what fires still is said again after repeat_interval, as a reminder", async () => {
+  it.concurrent("a firing alert is sent again after repeat_interval, as a reminder", async () => {
     await using watch = await startWatch({
       route:
         "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 2s }",
@@ -224,7 +224,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
   });
 });
 
-/** Waits until the service has answered so many more status questions. */
+/** Waits until the service has answered this many more status requests. */
 async function sweeps({ simulator }: Watch, count: number): Promise<void> {
   let left = count;
   for await (const [request] of on(simulator.events, "request")) {

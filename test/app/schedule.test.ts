@@ -9,13 +9,13 @@ import { until } from "../support/until.ts";
 
 const DAY = 86_400_000;
 
-/** What was read before a leap and is judged behind it is seen once: `for` takes no notice of it. */
+/** A reading from before a clock jump counts once, so it does not add to `for`. */
 const offline = (more = "") => `
   - alert: RecordingOffline
     when: { status: offline }
     for: 1s${more}`;
 
-/** A daemon that has learned what schedules there are, started anew with these rules. */
+/** A daemon that knows the schedules, restarted with these rules. */
 async function stage(rules: string) {
   const clock = leapingClock();
   const watch = await startWatch({
@@ -45,7 +45,7 @@ async function stage(rules: string) {
     watch,
     scheduled,
     other,
-    /** Leaps to the next time a clock in the shop shows this hour; the fleet is read anew there. */
+    /** Moves the clock to the next such hour at the location, and waits for a sweep. */
     async untilHour(hour: number) {
       const now = DateTime.fromMillis(clock.now(), { zone });
       const next = now.set({ hour, minute: 1, second: 0 });
@@ -53,11 +53,11 @@ async function stage(rules: string) {
       await sweeps.now();
     },
     sweep: () => sweeps.now(),
-    /** Slack has a message before it is written down that it has: time may not leap in between. */
+    /** Slack gets a message before it is committed; the clock must not jump in between. */
     async writtenDown() {
       const notified = () => redis.hvals(keys.notificationLog("ops/slack/0"));
       const last = async () => Math.max(0, ...(await notified()).map((one) => JSON.parse(one).notifiedAt));
-      await until("the message is known to be told", async () => (await last()) > notifiedAt);
+      await until("the message is in the notification log", async () => (await last()) > notifiedAt);
       notifiedAt = await last();
     },
     async [Symbol.asyncDispose]() {
@@ -68,14 +68,14 @@ async function stage(rules: string) {
   };
 }
 
-/** What is said of a recording's last day, a sentence each. */
+/** The decision log of a recording's last day, one sentence each. */
 async function why({ app }: Watch, id: string): Promise<string[]> {
   const timeline = await fetch(`${app.address}/api/v1/recordings/${id}/timeline`);
   return ((await timeline.json()) as { items: { text: string }[] }).items.map(({ text }) => text);
 }
 
-describeWithRedis("a camera with an uploading schedule", () => {
-  it("is not told of when it rests at night, while others are; in its hours it is, and the night does not end that", async () => {
+describeWithRedis("a recording with an uploading schedule", () => {
+  it("is not notified outside its schedule, while others are; within it is, and the end of the schedule does not resolve it", async () => {
     await using story = await stage(offline());
     const { watch, scheduled, other, untilHour, sweep, writtenDown } = story;
     await untilHour(21);
@@ -115,7 +115,7 @@ describeWithRedis("a camera with an uploading schedule", () => {
     expect(watch.slack.messages).toHaveLength(5);
   });
 
-  it("is told of at night by a rule that does not respect schedules", async () => {
+  it("is notified outside its schedule by a rule that does not respect schedules", async () => {
     await using story = await stage(offline("\n    respect_schedule: false"));
     await story.untilHour(21);
     const notified = await story.watch.slack.next();
@@ -123,7 +123,7 @@ describeWithRedis("a camera with an uploading schedule", () => {
     expect(notified.shown).toContain("Outside its uploading schedule, which this rule does not ask for.");
   });
 
-  it("whose hours are not known yet is told of at any hour, and that they are not", async () => {
+  it("is notified at any hour while its schedule is unknown, with a note on that", async () => {
     await using watch = await startWatch();
     const { world } = watch.simulator;
     const [location] = world.locations;

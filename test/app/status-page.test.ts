@@ -6,7 +6,7 @@ import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
 describeWithRedis("the status page of a running lenswatch", () => {
-  it.concurrent("shows a camera that is told to be dark, and its incident once it is back", async () => {
+  it.concurrent("shows an offline recording, and its incident once it has recovered", async () => {
     await using watch = await startWatch();
     const { simulator, slack, app } = watch;
     const [camera] = simulator.world.recordings;
@@ -27,13 +27,13 @@ describeWithRedis("the status page of a running lenswatch", () => {
 
     simulator.world.setStatus(camera.id, "online");
     await slack.next();
-    await until("the page shows that it is back", async () =>
+    await until("the page shows the recovery", async () =>
       (await read("/")).includes("<h1>All 8 recordings are online, no alert fires."),
     );
     expect(await read(`/recordings/${camera.id}`)).toMatch(/RecordingOffline<\/th>.*recovered<\/td>/s);
   });
 
-  it.concurrent("shows a month of uptime hour by hour, also of a recording it has only just met", async () => {
+  it.concurrent("shows a month of uptime hour by hour, also of a new recording", async () => {
     await using watch = await startWatch();
     const { simulator, app } = watch;
     const [camera] = simulator.world.recordings;
@@ -74,7 +74,7 @@ describeWithRedis("the status page of a running lenswatch", () => {
     },
   );
 
-  it.concurrent("says that it is blind when the service is, and not that all is well", async () => {
+  it.concurrent("shows an unreachable service instead of a healthy fleet", async () => {
     await using watch = await startWatch();
     const { simulator, app } = watch;
     const read = async (path: string) => (await fetch(app.address + path)).text();
@@ -86,7 +86,7 @@ describeWithRedis("the status page of a running lenswatch", () => {
     expect(await read(`/recordings/${simulator.world.recordings[0]?.id}`)).toContain("was online at");
   });
 
-  it.concurrent("acknowledges and silences at its buttons, as the API would", async () => {
+  it.concurrent("acknowledges and silences with its buttons, as the API does", async () => {
     const http = 'http: { listen: "127.0.0.1:0", admin_token: boss-token }';
     await using watch = await startWatch({ http });
     const { simulator, slack, app } = watch;
@@ -121,7 +121,7 @@ describeWithRedis("the status page of a running lenswatch", () => {
     expect((await keeper.get(own)).html).not.toContain("Silenced until");
   });
 
-  it.concurrent("says that nothing is known while Redis is gone", async () => {
+  it.concurrent("shows that the state is unknown while Redis is down", async () => {
     await using watch = await startWatch();
     await watch.redis.stop();
     const response = await fetch(`${watch.app.address}/`);

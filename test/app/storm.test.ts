@@ -4,7 +4,7 @@ import { startDaemon } from "../support/daemon.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
-/** All of them are counted, whatever the hour. */
+/** Every recording counts at any hour. */
 const RULES = `
   - alert: RecordingOffline
     when: { status: offline }
@@ -12,12 +12,12 @@ const RULES = `
     respect_schedule: false
     labels: { severity: critical }`;
 
-/** All go dark or come back in the same moment. */
+/** Sets all of them to the status at once. */
 function turn({ simulator: { world } }: Stage, status: "offline" | "online"): void {
   for (const { id } of world.locations) world.setStatus({ locationId: id }, status);
 }
 
-/** `1,000 recordings offline at 50 locations`: how many recordings the titles of these speak of in all. */
+/** Sums the recordings in titles such as `1,000 recordings offline at 50 locations`. */
 function counted(titles: readonly string[], pattern: RegExp): number {
   return titles.reduce((sum, title) => sum + Number(pattern.exec(title)?.[1]?.replaceAll(",", "") ?? 0), 0);
 }
@@ -38,7 +38,7 @@ async function toldAll(stage: Stage, pattern: RegExp, recordings: number, timeou
 }
 
 describeWithRedis("a storm", () => {
-  it.concurrent("of 1,000 recordings at 50 locations is a handful of messages, and so is its end", async () => {
+  it.concurrent("of 1,000 recordings at 50 locations sends a handful of messages, and so does its end", async () => {
     await using watch = await startWatch({
       rules: RULES,
       simulator: { locations: 50, recordingsPerLocation: 20 },
@@ -56,7 +56,7 @@ describeWithRedis("a storm", () => {
     for (const { name } of watch.simulator.world.locations) expect(said).toContain(name);
   });
 
-  it.concurrent("is none where ten locations go dark: each has its own message", async () => {
+  it.concurrent("needs more than ten locations: ten get a message each", async () => {
     await using watch = await startWatch({
       rules: RULES,
       simulator: { locations: 10, recordingsPerLocation: 2 },
@@ -70,7 +70,7 @@ describeWithRedis("a storm", () => {
       expect(mailTitles(watch)).toContain(`2 recordings offline · ${name}`);
   });
 
-  it.concurrent("says what is true when the receiver is back, not what was", async () => {
+  it.concurrent("is reported in its current state when the receiver is back", async () => {
     await using watch = await startWatch({
       rules: RULES,
       simulator: { locations: 30, recordingsPerLocation: 2 },
@@ -90,7 +90,7 @@ describeWithRedis("a storm", () => {
     expect(watch.slack.messages[refused]?.shown).toContain("2 recordings offline since");
   });
 
-  it.concurrent("cut short by kill -9 is told once more at most, as one message, and its end is owed", async () => {
+  it.concurrent("interrupted by kill -9 is sent at most once more, as one message, and its end is sent", async () => {
     await using stage = await prepareWatch({
       rules: RULES,
       simulator: { locations: 40, recordingsPerLocation: 5 },
@@ -115,7 +115,7 @@ describeWithRedis("a storm", () => {
     }
   }, 60_000);
 
-  it.concurrent("that comes in share by share, shard after shard, is gathered", async () => {
+  it.concurrent("found shard after shard is gathered", async () => {
     await using watch = await startWatch({
       rules: RULES,
       simulator: { locations: 240, recordingsPerLocation: 2 },
@@ -133,7 +133,7 @@ describeWithRedis("a storm", () => {
     }
   });
 
-  it.concurrent("of 10,000 recordings at 1,000 locations is twenty messages at most, and everyone is told", async () => {
+  it.concurrent("of 10,000 recordings at 1,000 locations sends twenty messages at most, and covers all", async () => {
     await using watch = await startWatch({
       rules: RULES,
       simulator: { locations: 1_000, recordingsPerLocation: 10 },
@@ -150,7 +150,7 @@ describeWithRedis("a storm", () => {
     }
   }, 120_000);
 
-  it.concurrent("that the service's own failure brings about is one message, and so is its end", async () => {
+  it.concurrent("caused by a failure of the service is one message, and so is its end", async () => {
     await using watch = await blindStorm();
     turn(watch, "online");
     watch.simulator.faults.clearAll();
@@ -159,7 +159,7 @@ describeWithRedis("a storm", () => {
     for (const titles of [slackTitles(watch), mailTitles(watch)]) expect(titles).toHaveLength(2);
   });
 
-  it.concurrent("that the service's own failure hides is told when lenswatch sees again, as far as it is still true", async () => {
+  it.concurrent("hidden by a failure of the service is sent when the service is back, as far as it still fires", async () => {
     await using watch = await blindStorm();
     const { world, faults } = watch.simulator;
     for (const { id } of world.locations.slice(0, 30)) world.setStatus({ locationId: id }, "online");
@@ -211,7 +211,7 @@ async function notified(stage: Stage, title: RegExp): Promise<void> {
     await until(`told: ${title}`, () => titles(stage).some((one) => title.test(one)));
 }
 
-/** Two more rounds of all shards: whatever was to be said after the first has been said. */
+/** Waits for two more sweeps of all shards, after which everything due is sent. */
 async function swept({ simulator }: Stage): Promise<void> {
   let answers = 0;
   simulator.events.on("request", ({ endpoint }) => {

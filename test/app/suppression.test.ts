@@ -13,7 +13,7 @@ const SITE_RULES = `
     for: 0s
     labels: { severity: critical }`;
 
-/** Every alert a message of its own: what is said of one is never hidden in what is said of another. */
+/** One message per alert. */
 const APART =
   "{ receiver: ops, group_by: [alertname, recording_id], group_wait: 0s, group_interval: 1s, repeat_interval: 4h }";
 
@@ -75,7 +75,7 @@ function cameras(watch: Watch) {
   return [first, second, third] as const;
 }
 
-/** A clock that runs as the real one does, from another moment on, and can be moved on. */
+/** A clock that runs from another moment on and can be moved forward. */
 function movable(from: string) {
   let offset = Date.parse(from) - Date.now();
   return {
@@ -86,8 +86,8 @@ function movable(from: string) {
   };
 }
 
-describeWithRedis("what holds a message back", () => {
-  it.concurrent("an alert that explains others speaks for them: a dark shop is one message that names its cameras, and none for each", async () => {
+describeWithRedis("suppression", () => {
+  it.concurrent("inhibition: an offline location is one message that names its recordings, and none for each", async () => {
     await using watch = await startWatch({
       simulator: { locations: 2, recordingsPerLocation: 4 },
       rules: SITE_RULES,
@@ -102,7 +102,10 @@ describeWithRedis("what holds a message back", () => {
     for (const recording of recordings) expect(notified.shown).toContain(recording.name);
     const letter = await watch.mail.next();
     for (const recording of recordings) expect(letter.text).toContain(recording.name);
-    await until("each camera's own was held", async () => (await suppressed(watch, "inhibited")) >= 8);
+    await until(
+      "the alert of each recording was suppressed",
+      async () => (await suppressed(watch, "inhibited")) >= 8,
+    );
     world.setStatus({ locationId: id }, "online");
     expect((await watch.slack.next()).text).toMatch(/^Recovered: 1 location/);
     expect((await watch.mail.next()).subject).toMatch(/^Recovered: 1 location/);
@@ -111,11 +114,11 @@ describeWithRedis("what holds a message back", () => {
     expect(watch.slack.messages).toHaveLength(3);
   });
 
-  it.concurrent("an alert that explains others leaves a camera that is still dark when the shop is back to be told then", async () => {
+  it.concurrent("inhibition: a recording still offline when its location recovers is notified then", async () => {
     await using watch = await startWatch({
       simulator: { locations: 2, recordingsPerLocation: 4 },
       rules: SITE_RULES,
-      // Nothing but the shop's end makes anybody look again.
+      // Only the end of the location's alert triggers a new evaluation.
       route: APART.replace("group_interval: 1s", "group_interval: 1h"),
     });
     const { world } = watch.simulator;
@@ -141,7 +144,7 @@ describeWithRedis("what holds a message back", () => {
     ).toBe(false);
   });
 
-  it.concurrent("an alert that explains others takes no end away from what was told before it", async () => {
+  it.concurrent("inhibition: an alert that was notified before gets its resolved notification", async () => {
     await using watch = await startWatch({
       simulator: { locations: 2, recordingsPerLocation: 2 },
       rules: SITE_RULES,
@@ -167,12 +170,12 @@ describeWithRedis("what holds a message back", () => {
     );
   });
 
-  it.concurrent("a silence keeps quiet about what goes dark under it, and what is dark when it is ended is told at once", async () => {
+  it.concurrent("a silence suppresses new alerts, and alerts that still fire when it is deleted are sent at once", async () => {
     await using watch = await startWatch({ http: ADMIN, route: QUIET });
     const [camera, other] = cameras(watch);
     const id = await silence(watch, "recording_id", camera.id, 3_600_000);
     watch.simulator.world.setStatus(camera.id, "offline");
-    await until("held at both", async () => (await suppressed(watch, "silenced")) >= 2);
+    await until("suppressed at both", async () => (await suppressed(watch, "silenced")) >= 2);
     expect((await alertsOf(watch))[0]?.status).toMatchObject({ state: "suppressed", silencedBy: [id] });
     watch.simulator.world.setStatus(other.id, "offline");
     expect((await watch.slack.next()).shown).toContain(other.name);
@@ -183,7 +186,7 @@ describeWithRedis("what holds a message back", () => {
     );
   });
 
-  it.concurrent("a silence that runs out tells then; what came and went under it is nobody's business", async () => {
+  it.concurrent("alerts that fire when a silence expires are sent then; those resolved meanwhile are not", async () => {
     await using watch = await startWatch({ http: ADMIN, route: QUIET });
     const [camera, brief] = cameras(watch);
     const { world } = watch.simulator;
@@ -191,16 +194,19 @@ describeWithRedis("what holds a message back", () => {
     await silence(watch, "location_id", camera.location.id, 6_000);
     world.setStatus(camera.id, "offline");
     world.setStatus(brief.id, "offline");
-    await until("held at both", async () => (await suppressed(watch, "silenced")) >= 4);
+    await until("suppressed at both", async () => (await suppressed(watch, "silenced")) >= 4);
     world.setStatus(brief.id, "online");
-    await until("its end is dropped", async () => (await suppressed(watch, "resolved_before_notified")) >= 2);
+    await until(
+      "the resolved alert is dropped",
+      async () => (await suppressed(watch, "resolved_before_notified")) >= 2,
+    );
     const notified = await watch.slack.next();
     expect(notified.shown).toContain(camera.name);
     expect(notified.receivedAt - began).toBeGreaterThanOrEqual(5_900);
     expect(watch.slack.messages.some(({ shown }) => shown.includes(brief.name))).toBe(false);
   });
 
-  it.concurrent("a silence takes no end away from what was told before it", async () => {
+  it.concurrent("a silence suppresses no resolved notification of an alert notified before", async () => {
     await using watch = await startWatch({ http: ADMIN });
     const [camera] = cameras(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
@@ -210,7 +216,7 @@ describeWithRedis("what holds a message back", () => {
     expect((await watch.slack.next()).text).toMatch(/^Recovered/);
   });
 
-  it.concurrent("an acknowledgement ends the reminders of one episode, not its end, and not the next one", async () => {
+  it.concurrent("an acknowledgement suppresses the reminders of one episode, not its end, and not the next episode", async () => {
     await using watch = await startWatch({
       http: ADMIN,
       route:
@@ -230,7 +236,10 @@ describeWithRedis("what holds a message back", () => {
       state: "suppressed",
       acknowledgement: { author: "dana" },
     });
-    await until("a reminder was held at both", async () => (await suppressed(watch, "acknowledged")) >= 4);
+    await until(
+      "a reminder was suppressed at both",
+      async () => (await suppressed(watch, "acknowledged")) >= 4,
+    );
     const before = watch.slack.messages.length;
     world.setStatus(camera.id, "online");
     await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
@@ -242,7 +251,7 @@ describeWithRedis("what holds a message back", () => {
     expect((await alertsOf(watch))[0]?.status.state).toBe("active");
   });
 
-  it.concurrent("a mute time holds everything over midnight and the change of the clocks, ends as well, and tells it all when it is over", async () => {
+  it.concurrent("a mute time suppresses everything over midnight and a clock change, ends included, and sends it afterwards", async () => {
     // London's clocks went forward on 29 March 2026 at 01:00.
     const clock = movable("2026-03-28T21:58:00Z");
     await using watch = await startWatch({
@@ -273,7 +282,7 @@ time_intervals:
     await until("both were seen dark", async () =>
       (await metrics()).includes('lenswatch_recordings{status="offline"} 2'),
     );
-    await until("all three are held", async () => (await suppressed(watch, "muted")) >= 6);
+    await until("all three are suppressed", async () => (await suppressed(watch, "muted")) >= 6);
     world.setStatus(brief.id, "online");
     await until("one was seen back", async () =>
       (await metrics()).includes('lenswatch_recordings{status="offline"} 1'),
@@ -281,7 +290,7 @@ time_intervals:
     clock.moveTo("2026-03-29T04:59:50Z");
     const before = await suppressed(watch, "muted");
     await until(
-      "still held at ten to six, summer time",
+      "still muted at ten to six, summer time",
       async () => (await suppressed(watch, "muted")) > before + 2,
     );
     expect(watch.slack.messages).toHaveLength(1);

@@ -10,7 +10,7 @@ import { startDaemon } from "../support/daemon.ts";
 import { demanding, hasOpenssl, makePki, type Pki } from "../support/pki.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
-/** TLS in front of a port of this machine, for those who show a certificate. */
+/** A TLS proxy to a local port that requires a client certificate. */
 async function startFront(port: number, pki: Pki) {
   const sockets = new Set<Socket>();
   const server = createServer(demanding(pki), (outside) => {
@@ -49,8 +49,8 @@ async function writePems(dir: string, pems: Readonly<Record<string, string>>): P
 
 const title = hasOpenssl ? "behind TLS" : "behind TLS (skipped: openssl is not installed)";
 describe.skipIf(!hasOpenssl)(title, () => {
-  describeWithRedis("with certificates of one's own", () => {
-    it("renewed certificates are taken without a stop; a certificate without its new key is refused", async () => {
+  describeWithRedis("with private certificates", () => {
+    it("renewed certificates are loaded without a restart; a certificate without its new key is refused", async () => {
       const [first, second] = [makePki(), makePki()];
       await using stage = await prepareWatch();
       const { port } = new URL(stage.simulator.baseUrl);

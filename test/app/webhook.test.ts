@@ -8,7 +8,7 @@ import { until } from "../support/until.ts";
 
 const SECRET = "a shared secret";
 
-/** The check that docs/messages.md shows. */
+/** The check documented in docs/messages.md. */
 function isOurs({ headers, text }: HttpPost, now: number): boolean {
   const at = String(headers["x-lenswatch-timestamp"]);
   const expected = `sha256=${createHmac("sha256", SECRET).update(`${at}.${text}`).digest("hex")}`;
@@ -33,7 +33,7 @@ function cameras({ simulator }: Watch) {
 }
 
 describeWithRedis("a webhook", () => {
-  it.concurrent("is told what fires and what is over, signed, in Alertmanager's shape", async () => {
+  it.concurrent("gets firing and resolved alerts, signed, in Alertmanager's format", async () => {
     await using hook = await startHook();
     await using watch = await startWatch({ receivers: receivers(hook) });
     const [camera] = cameras(watch);
@@ -63,7 +63,7 @@ describeWithRedis("a webhook", () => {
     expect(hook.messages).toHaveLength(2);
   });
 
-  it.concurrent("gets every group by itself, however many there are, and no summary of a start", async () => {
+  it.concurrent("gets each group separately, however many, and no summary of a cold start", async () => {
     await using hook = await startHook();
     await using watch = await startWatch({
       receivers: receivers(hook),
@@ -80,7 +80,7 @@ describeWithRedis("a webhook", () => {
     expect(places).toEqual(new Set(watch.simulator.world.locations.map(({ id }) => id)));
   });
 
-  it.concurrent("in trouble hears it once it can, and that it was refused is told elsewhere", async () => {
+  it.concurrent("that fails gets the message once it recovers, and its failure is notified elsewhere", async () => {
     await using hook = await startHook();
     let isBroken = true;
     hook.respond(() => ({ status: isBroken ? 503 : 204 }));
@@ -106,7 +106,7 @@ describeWithRedis("a webhook", () => {
     expect(new Set(ids).size).toBe(1);
   });
 
-  it.concurrent("with send_resolved: false hears of no end", async () => {
+  it.concurrent("with send_resolved: false gets no resolved notification", async () => {
     await using hook = await startHook();
     await using watch = await startWatch({ receivers: receivers(hook, ", send_resolved: false") });
     const [camera, other] = cameras(watch);

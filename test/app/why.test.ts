@@ -35,14 +35,14 @@ async function timeline(address: string, id: string): Promise<Timeline["items"]>
   return answer.ok ? ((await answer.json()) as Timeline).items : [];
 }
 
-/** The reasons at one place, in their order. */
+/** The reasons at one integration, in order. */
 const along = (items: Timeline["items"], rule: string | null, integration: string | null = null) =>
   items
     .filter((item) => item.rule === rule && item.integration === integration)
     .map(({ reason, detail }) => (detail === null ? reason : `${reason} ${detail}`));
 
 describeWithRedis("why", () => {
-  it.concurrent("tells one outage line by line, with a refusal in between and over a kill -9", async () => {
+  it.concurrent("lists one outage line by line, with a refusal in between and over a kill -9", async () => {
     await using stage = await prepareWatch({ rules: RULES });
     const { simulator, slack, mail } = stage;
     const [camera] = simulator.world.recordings;
@@ -91,7 +91,7 @@ describeWithRedis("why", () => {
     await daemon.end("SIGTERM");
   });
 
-  it.concurrent("says what held a message back, once, and that it was told when that was over", async () => {
+  it.concurrent("names what suppressed a message, once, and when it was sent afterwards", async () => {
     await using watch = await startWatch({
       simulator: { locations: 1, recordingsPerLocation: 2 },
       rules: `
@@ -119,7 +119,7 @@ describeWithRedis("why", () => {
     expect(along(items, "LocationOffline", SLACK)[0]).toBe("notified first");
   });
 
-  it.concurrent("says when the service itself could not be seen, and what is owed where nobody is told any more", async () => {
+  it.concurrent("shows when the service was unreachable, and resolved notifications owed to removed integrations", async () => {
     await using stage = await prepareWatch({ rules: RULES });
     const { simulator, slack } = stage;
     const [camera] = simulator.world.recordings;

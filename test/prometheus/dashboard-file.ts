@@ -1,4 +1,4 @@
-/** The dashboard as shipped: its panels, their queries, its variables. */
+/** The shipped dashboard: its panels, queries and variables. */
 import { readFileSync } from "node:fs";
 
 export interface Target {
@@ -38,15 +38,15 @@ export const dashboard: Dashboard = JSON.parse(
   readFileSync(new URL("../../config/grafana/lenswatch.json", import.meta.url), "utf8"),
 );
 
-/** Those that show something: rows do not. */
+/** All panels but rows. */
 export const panels: readonly Panel[] = dashboard.panels.filter(({ type }) => type !== "row");
 
-/** A query of a panel, with a name for messages. */
+/** A query of a panel, with a name for failure messages. */
 export const queries = panels.flatMap((panel) =>
   (panel.targets ?? []).map((target) => ({ name: `${panel.title} ${target.refId}`, panel, target })),
 );
 
-/** The text with Grafana's variables filled in; what is not given stays. */
+/** The text with Grafana's variables filled in; others stay. */
 export function fillIn(text: string, values: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\$(?:\{(\w+)\}|(\w+))/g, (all, braced, bare) => values[braced ?? bare] ?? all);
 }

@@ -1,4 +1,4 @@
-/** The dashboard shipped for Grafana: sound in form, and every query of it gives data from a real Prometheus. */
+/** The shipped Grafana dashboard is valid, and all its queries give data from a real Prometheus. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -84,7 +84,7 @@ async function hasData(prometheus: Prometheus, { expr, legendFormat, instant }: 
   );
 }
 
-/** Names of the queries that give nothing. */
+/** Names of queries without a result. */
 async function empty(prometheus: Prometheus, of = queries): Promise<string[]> {
   const answers = await Promise.all(
     of.map(async ({ name, target }) => ((await hasData(prometheus, target)) ? [] : [name])),
@@ -92,7 +92,7 @@ async function empty(prometheus: Prometheus, of = queries): Promise<string[]> {
   return answers.flat();
 }
 
-/** Waits until all of them give data; fails with the names of those that do not. */
+/** Waits until all queries give data; fails with the names of the others. */
 async function untilFull(prometheus: Prometheus, of = queries): Promise<void> {
   let missing: string[] = [];
   await until("data", async () => {
@@ -168,7 +168,7 @@ describe.skipIf(!hasPrometheus)(`the dashboard, asked${hasPrometheus ? "" : ` ($
   });
 });
 
-/** What the variables offer, and that a panel keeps to what is chosen. */
+/** The values of the variables, and that panels filter by them. */
 async function narrowed(
   prometheus: Prometheus,
   { name, location }: { name: string; location: { name: string } },

@@ -1,4 +1,4 @@
-/** Which metrics a PromQL expression names, held against what lenswatch exposes. */
+/** Metric names in PromQL expressions, compared with those lenswatch exposes. */
 import { fleetRows, type MetricRow, processRows } from "../../src/metrics/table.ts";
 
 const rows: readonly MetricRow[] = [...Object.values(fleetRows), ...Object.values(processRows)];

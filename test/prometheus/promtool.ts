@@ -1,13 +1,13 @@
-/** promtool, which comes with Prometheus: checks rules and configurations, and runs the rules' own tests. */
+/** Prometheus' promtool: checks rules and configurations, and runs tests of rules. */
 import { spawn, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 export const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
 
-/** Where the files for Prometheus are shipped. */
+/** Folder of the files for Prometheus. */
 export const shipped = fileURLToPath(new URL("../../config/prometheus/", import.meta.url));
 
-/** Runs it there; gives its exit code and all it printed. */
+/** Runs promtool there; gives its exit code and output. */
 export function promtool(...args: readonly string[]): Promise<{ code: number | null; said: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn("promtool", args, { cwd: shipped });

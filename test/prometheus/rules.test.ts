@@ -1,4 +1,4 @@
-/** The rules shipped for Prometheus: sound, tested, complete, and about metrics there are. */
+/** The shipped Prometheus rules are valid, tested and complete, and use existing metrics. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
