@@ -18,7 +18,7 @@ export const mayImport: Readonly<Record<string, readonly string[] | "*">> = {
   service: ["health", "lib", ...typesOf("config")],
   notify: ["health", "alerting", "lib", ...typesOf("config")],
   metrics: ["health", "alerting", "lib"],
-  http: ["health", "alerting", "lib"],
+  http: ["health", "alerting", "lib", ...typesOf("config", "store", "poll", "deliver")],
   backtest: ["health", "alerting", "lib"],
   simulator: ["lib"],
   demo: ["lib"],

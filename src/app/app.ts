@@ -5,7 +5,7 @@
 import type { Redis } from "ioredis";
 import type { RoleOption } from "../cluster/replicas.ts";
 import type { Config } from "../config/config.ts";
-import type { LoadedAnew } from "../http/deps.ts";
+import type { ReloadResult } from "../http/deps.ts";
 import { createHttpServer } from "../http/server.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Closer } from "../lib/closer.ts";
@@ -26,7 +26,7 @@ interface AppOptions {
   /** What this replica does; `all` unless given. */
   readonly role?: RoleOption;
   /** Reads the configuration's file again and reloads; undefined where there is none. */
-  readonly loadAnew?: (() => Promise<LoadedAnew>) | undefined;
+  readonly loadAnew?: (() => Promise<ReloadResult>) | undefined;
   /** Where a test owns the time: taken as it is, whatever Redis says. */
   readonly clock?: Clock;
 }

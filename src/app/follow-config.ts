@@ -1,7 +1,7 @@
 /** Reloads the configuration when its files change or on request; an invalid one is refused and logged. */
 import { ConfigError, formatProblem } from "../config/problem.ts";
 import type { ConfigSource } from "../config/source.ts";
-import type { LoadedAnew } from "../http/deps.ts";
+import type { ReloadResult } from "../http/deps.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { App } from "./app.ts";
@@ -11,7 +11,7 @@ const CHECK_MS = 2_000;
 
 export interface Following {
   /** Loads it now, changed or not; resolves, never rejects, with the outcome. */
-  reload(): Promise<LoadedAnew>;
+  reload(): Promise<ReloadResult>;
   stop(): void;
 }
 
@@ -28,7 +28,7 @@ export function followConfig(deps: {
   let isStopped = false;
   let isChecking = false;
 
-  const load = async (): Promise<LoadedAnew> =>
+  const load = async (): Promise<ReloadResult> =>
     isStopped ? { outcome: "refused", problems: ["lenswatch is stopping."] } : loadOnce(deps);
 
   async function check(): Promise<void> {
@@ -58,7 +58,7 @@ export function followConfig(deps: {
   };
 }
 
-async function loadOnce({ source, app, log }: Parameters<typeof followConfig>[0]): Promise<LoadedAnew> {
+async function loadOnce({ source, app, log }: Parameters<typeof followConfig>[0]): Promise<ReloadResult> {
   try {
     const { config, warnings } = await source.load();
     for (const warning of warnings) log.warn({ warning }, "configuration accepted with a warning");

@@ -6,7 +6,7 @@ import { rolesOf } from "../cluster/replicas.ts";
 import type { Config } from "../config/config.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
 import type { Alert } from "../health/alert.ts";
-import type { ActiveAlert, HttpDeps, LoadedAnew } from "../http/deps.ts";
+import type { ActiveAlert, HttpDeps, ReloadResult } from "../http/deps.ts";
 import { judgeReadiness, type Readiness } from "../http/readiness.ts";
 import type { Clock } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
@@ -25,7 +25,7 @@ const WATCHED_ENDPOINTS = ["status_uptime", "uptimes", "locations"] as const;
 export function httpDeps(
   runtime: Runtime,
   reloader: Reloader,
-  loadAnew: (() => Promise<LoadedAnew>) | undefined,
+  loadAnew: (() => Promise<ReloadResult>) | undefined,
 ): HttpDeps {
   const { log, clock, store, registry, metrics } = runtime;
   const annotate = createAnnotate({ ...store, log });
@@ -60,7 +60,7 @@ export function httpDeps(
       ...(await store.shards.alerts()).filter(({ state }) => state === "firing").map(toIncident),
     ],
     config,
-    loadAnew,
+    reload: loadAnew,
     metrics: createExposition({ registry, log, fleet: () => fleetView(runtime, reloader.current()) }),
   };
 }

@@ -6,7 +6,7 @@ import { type Following, followConfig } from "../app/follow-config.ts";
 import { type RoleOption, roleOptions } from "../cluster/replicas.ts";
 import { configFile } from "../config/load.ts";
 import { createConfigSource } from "../config/source.ts";
-import type { LoadedAnew } from "../http/deps.ts";
+import type { ReloadResult } from "../http/deps.ts";
 import { toError } from "../lib/errors.ts";
 import { limitHeapGrowth } from "../lib/heap.ts";
 import { createLogger } from "../lib/log.ts";
@@ -31,7 +31,7 @@ export function runCommand(io: CommandIo): Command {
       for (const warning of warnings) log.warn({ warning }, "the configuration is taken, with a warning");
       limitHeapGrowth();
       let following: Following | undefined;
-      const loadAnew = async (): Promise<LoadedAnew> =>
+      const loadAnew = async (): Promise<ReloadResult> =>
         following?.reload() ?? { outcome: "refused", problems: ["lenswatch is still starting; try again."] };
       const app = await startApp({ config, log, role: options.role, loadAnew });
       following = followConfig({ source, app, log });

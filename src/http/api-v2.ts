@@ -1,34 +1,73 @@
-/** Alertmanager's API v2: `amtool`, Karma, Grafana and Prometheus ask here. */
+/** Alertmanager's API v2, for `amtool`, Karma, Grafana and Prometheus. */
 import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+import { alertmanagerVersion } from "../alerting/alertmanager-version.ts";
 import type { HttpDeps } from "./deps.ts";
-import { parseQuery } from "./query.ts";
-import { alertRoutes } from "./v2/alert-routes.ts";
-import { gettableReceivers, ReceiversQuery } from "./v2/receivers.ts";
-import { silenceRoutes } from "./v2/silence-routes.ts";
-import { alertmanagerStatus } from "./v2/status.ts";
+import { HttpError } from "./errors.ts";
+import { isoTime, parseQuery, parseRequestBody } from "./query.ts";
+import { isReceiverWanted, matcherList } from "./v2/alert-query.ts";
+import { type AlertRoutesDeps, alertRoutes } from "./v2/alert-routes.ts";
+import { alertmanagerConfig } from "./v2/config-original.ts";
+import { gettableSilence, gettableSilences, PostableSilence, SilencesQuery } from "./v2/silences.ts";
 
 export const API_V2 = "/api/v2/";
 
-type Deps = Pick<HttpDeps, "config" | "clock" | "version"> &
-  Parameters<typeof silenceRoutes>[2] &
-  Parameters<typeof alertRoutes>[2];
+type Deps = AlertRoutesDeps & Pick<HttpDeps, "version" | "silences" | "setSilence" | "endSilence">;
+
+const ReceiversQuery = z.object({ receiver_matchers: matcherList });
 
 export function apiV2(app: FastifyInstance, deps: Deps): void {
   const startedAt = deps.clock.now();
+  const unset = { branch: "", buildUser: "", buildDate: "", goVersion: "" };
+  const versionInfo = { version: alertmanagerVersion, revision: `lenswatch ${deps.version}`, ...unset };
 
-  app.get(`${API_V2}status`, () =>
-    alertmanagerStatus({
-      config: deps.config(),
-      version: deps.version,
-      startedAt,
-    }),
-  );
+  // `amtool` asks for it before every command. There is no cluster of Alertmanagers: `disabled`, without peers.
+  app.get(`${API_V2}status`, () => ({
+    cluster: { status: "disabled", peers: [] },
+    versionInfo,
+    config: { original: alertmanagerConfig(deps.config()) },
+    uptime: isoTime(startedAt),
+  }));
 
-  app.get(`${API_V2}receivers`, ({ query }, reply) => {
+  app.get(`${API_V2}receivers`, async ({ query }) => {
     const parsed = parseQuery(ReceiversQuery, query);
-    return reply.send(gettableReceivers(deps.config().receivers, parsed));
+    const wanted = deps.config().receivers.filter(({ name }) => isReceiverWanted(name, parsed));
+    return wanted.map(({ name }) => ({ name, labels: {} }));
   });
 
-  silenceRoutes(app, API_V2, deps);
+  silenceRoutes(app, deps);
   alertRoutes(app, API_V2, deps);
+}
+
+function silenceRoutes(app: FastifyInstance, deps: Deps): void {
+  app.get(`${API_V2}silences`, async ({ query }) => {
+    const parsed = parseQuery(SilencesQuery, query);
+    return gettableSilences(await deps.silences(), parsed, deps.clock.now());
+  });
+
+  app.post(`${API_V2}silences`, { config: { admin: true } }, async ({ body }) => {
+    const wanted = parseRequestBody(PostableSilence, body);
+    const result = await deps.setSilence(wanted);
+    if (result.outcome === "unknown") throw unknownSilence(wanted.id ?? "");
+    if (result.outcome === "refused")
+      throw new HttpError("bad_body", `The silence was refused: ${result.why}.`);
+    return { silenceID: result.id };
+  });
+
+  const path = `${API_V2}silence/:id`;
+  app.get<{ Params: { id: string } }>(path, async ({ params: { id } }) => {
+    const found = (await deps.silences()).find((silence) => silence.id === id);
+    if (!found) throw unknownSilence(id);
+    return gettableSilence(found, deps.clock.now());
+  });
+
+  const admin = { config: { admin: true } };
+  app.delete<{ Params: { id: string } }>(path, admin, async ({ params: { id } }, reply) => {
+    if (!(await deps.endSilence(id))) throw unknownSilence(id);
+    return reply.code(200).send();
+  });
+}
+
+function unknownSilence(id: string): HttpError {
+  return new HttpError("not_found", `There is no silence ${JSON.stringify(id.slice(0, 60))}.`);
 }

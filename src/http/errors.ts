@@ -1,22 +1,7 @@
-/** What a request can be refused with, and how it is told. */
+/** Errors of the HTTP server, and the answers that errors become. */
 import { CodedError } from "../lib/errors.ts";
 
-export const httpErrorCodes = [
-  "bad_query",
-  "bad_body",
-  "unauthorized",
-  "forbidden",
-  "not_found",
-  "too_many_failures",
-  "busy",
-  "unavailable",
-  "too_large",
-  "bad_config",
-  "listen",
-] as const;
-export type HttpErrorCode = (typeof httpErrorCodes)[number];
-
-const STATUS: Readonly<Record<HttpErrorCode, number>> = {
+const STATUS = {
   bad_query: 400,
   bad_body: 400,
   unauthorized: 401,
@@ -28,9 +13,12 @@ const STATUS: Readonly<Record<HttpErrorCode, number>> = {
   too_large: 413,
   bad_config: 500,
   listen: 500,
-};
+} as const;
 
-/** The one error this room throws; its message may be shown to whoever asked. */
+type HttpErrorCode = keyof typeof STATUS;
+export const httpErrorCodes = Object.keys(STATUS) as HttpErrorCode[];
+
+/** The only error this folder throws; its message may be shown to the client. */
 export class HttpError extends CodedError<HttpErrorCode> {
   readonly status: number;
 
@@ -40,35 +28,25 @@ export class HttpError extends CodedError<HttpErrorCode> {
   }
 }
 
-/** What is answered when something was thrown: never more than the asker may know. */
-export interface Refusal {
+/** Answer to a failed request, with nothing the client must not know. */
+export interface ErrorAnswer {
   readonly status: number;
   readonly code: string;
   readonly message: string;
 }
 
-/** Our own errors as they are; a retryable one of another room as 503; the framework's 4xx; else 500. */
-export function refusalOf(thrown: unknown): Refusal {
+const UNAVAILABLE =
+  "lenswatch cannot reach a dependency of this answer; try again in a moment, /readyz says more.";
+
+/** HttpErrors as they are; retryable errors of other folders as 503; 4xx of the framework; everything else as 500. */
+export function errorAnswerOf(thrown: unknown): ErrorAnswer {
   if (thrown instanceof HttpError) return thrown;
-  const late = (thrown as { code?: unknown } | null)?.code === "FST_ERR_HANDLER_TIMEOUT";
-  if (late || (thrown instanceof CodedError && thrown.retryable)) {
-    return {
-      status: 503,
-      code: "unavailable",
-      message:
-        "lenswatch cannot reach what it needs for this answer; try again in a moment, /readyz says more.",
-    };
-  }
-  const status = (thrown as { statusCode?: unknown } | null)?.statusCode;
-  if (status === 413) {
-    return {
-      status,
-      code: "too_large",
-      message: "The body is larger than what is read here; send less at once.",
-    };
-  }
-  if (typeof status === "number" && status >= 400 && status < 500) {
+  const { code, statusCode: status } = (thrown ?? {}) as { code?: unknown; statusCode?: unknown };
+  if (code === "FST_ERR_HANDLER_TIMEOUT" || (thrown instanceof CodedError && thrown.retryable))
+    return { status: 503, code: "unavailable", message: UNAVAILABLE };
+  if (status === 413)
+    return { status, code: "too_large", message: "The body is too large; send less at once." };
+  if (typeof status === "number" && status >= 400 && status < 500)
     return { status, code: "bad_request", message: "The request could not be understood." };
-  }
   return { status: 500, code: "internal", message: "This is a fault of lenswatch; its log says more." };
 }

@@ -1,6 +1,6 @@
 /**
- * `GET /events`: tells open pages when what they show has changed, and only that (html.spec.whatwg.org, server-sent
- * events). One look at the fleet per process and tick, however many pages are open, and none while nobody looks.
+ * `GET /events`: notifies open pages that the shown state changed (html.spec.whatwg.org, server-sent events). The state
+ * is read once per process and tick, however many pages are open, and not at all while none is.
  */
 import { PassThrough } from "node:stream";
 import type { FastifyInstance } from "fastify";
@@ -9,17 +9,17 @@ import type { Logger } from "../lib/log.ts";
 import { HttpError } from "./errors.ts";
 
 const TICK_MS = 1_000;
-/** Proxies cut what is silent for long, as a rule after a minute. */
+/** Proxies cut idle connections, usually after a minute. */
 const BEAT_MS = 15_000;
-/** Then a page connects anew, and is let in anew. */
+/** After that a page connects again and is authenticated again. */
 const LONGEST_MS = 10 * 60_000;
 const MOST_STREAMS = 256;
-/** Whoever does not read as much is gone. */
+/** Bytes that a client may leave unread. */
 const MOST_UNREAD = 16 * 1024;
 
 export interface EventsDeps {
   readonly log: Logger;
-  /** A text that changes with what is shown. */
+  /** A text that changes with the shown state. */
   version(): Promise<string>;
   readonly tickMs?: number;
   readonly beatMs?: number;
@@ -27,68 +27,85 @@ export interface EventsDeps {
 }
 
 export function eventRoutes(app: FastifyInstance, deps: EventsDeps): void {
-  const streams = new Map<PassThrough, NodeJS.Timeout>();
-  const { tickMs = TICK_MS, beatMs = BEAT_MS, mostStreams = MOST_STREAMS } = deps;
+  const streams = new Set<PassThrough>();
+  const ticker = createTicker(streams, deps);
+
+  app.get("/events", { exposeHeadRoute: false }, async (_request, reply) => {
+    if (streams.size >= (deps.mostStreams ?? MOST_STREAMS)) {
+      reply.header("retry-after", "60");
+      throw new HttpError("busy", "Too many pages are open: this one refreshes itself instead.");
+    }
+    reply.header("x-accel-buffering", "no").header("cache-control", "no-store, no-transform");
+    return reply.type("text/event-stream; charset=utf-8").send(openStream(streams, ticker));
+  });
+
+  app.addHook("preClose", async () => {
+    ticker.stop();
+    for (const stream of streams) stream.end();
+  });
+}
+
+function openStream(streams: Set<PassThrough>, ticker: ReturnType<typeof createTicker>): PassThrough {
+  const stream = new PassThrough();
+  const end = setTimeout(() => stream.end(), LONGEST_MS);
+  streams.add(stream);
+  stream.once("close", () => {
+    clearTimeout(end);
+    streams.delete(stream);
+  });
+  const version = ticker.lastVersion();
+  stream.write(`retry: 5000\n\n${version === undefined ? "" : eventText("state", version)}`);
+  ticker.start();
+  return stream;
+}
+
+/** Reads the version while there are streams, and writes a changed one, or a beat, to all of them. */
+function createTicker(streams: ReadonlySet<PassThrough>, deps: EventsDeps) {
+  const { tickMs = TICK_MS, beatMs = BEAT_MS } = deps;
   let timer: NodeJS.Timeout | undefined;
   let lastVersion: string | undefined;
-  let beatAt = 0;
-  let closing = false;
-
-  function say(event: "state" | "beat", data: string): void {
-    for (const stream of streams.keys()) {
-      if (stream.readableLength + stream.writableLength > MOST_UNREAD) stream.destroy();
-      else stream.write(messageOf(event, data));
-    }
-  }
+  let writtenAt = 0;
+  let stopped = false;
 
   async function tick(): Promise<void> {
     try {
       const version = await deps.version();
       const isNew = version !== lastVersion;
-      if (isNew || performance.now() - beatAt >= beatMs) {
-        say(isNew ? "state" : "beat", version);
-        beatAt = performance.now();
+      if (isNew || performance.now() - writtenAt >= beatMs) {
+        writeToAll(streams, eventText(isNew ? "state" : "beat", version));
+        writtenAt = performance.now();
       }
       lastVersion = version;
     } catch (thrown) {
-      // Nobody is told that all is as it was: a page that hears nothing asks, and says what it was answered.
-      deps.log.debug({ err: toError(thrown) }, "what pages show could not be read");
+      // No beat either: a page that receives nothing asks again and shows the error.
+      deps.log.debug({ err: toError(thrown) }, "state of open pages could not be read");
     }
-    const goesOn = streams.size > 0 && !closing;
+    const goesOn = streams.size > 0 && !stopped;
     timer = goesOn ? setTimeout(tick, tickMs) : undefined;
-    // Whoever opens a page later is told of the first look again.
+    // A page opened later must get the first version that is read.
     if (!goesOn) lastVersion = undefined;
   }
 
-  function open(): PassThrough {
-    const stream = new PassThrough();
-    const end = setTimeout(() => stream.end(), LONGEST_MS);
-    streams.set(stream, end);
-    stream.once("close", () => {
-      clearTimeout(end);
-      streams.delete(stream);
-    });
-    stream.write(`retry: 5000\n\n${lastVersion === undefined ? "" : messageOf("state", lastVersion)}`);
-    timer ??= setTimeout(tick, 0);
-    return stream;
-  }
-
-  app.get("/events", { exposeHeadRoute: false }, async (_request, reply) => {
-    if (streams.size >= mostStreams) {
-      reply.header("retry-after", "60");
-      throw new HttpError("busy", "Too many pages are open: this one refreshes itself instead.");
-    }
-    reply.header("x-accel-buffering", "no").header("cache-control", "no-store, no-transform");
-    return reply.type("text/event-stream; charset=utf-8").send(open());
-  });
-
-  app.addHook("preClose", async () => {
-    closing = true;
-    clearTimeout(timer);
-    for (const stream of streams.keys()) stream.end();
-  });
+  return {
+    lastVersion: () => lastVersion,
+    start() {
+      timer ??= setTimeout(tick, 0);
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
 }
 
-function messageOf(event: string, data: string): string {
+/** Drops streams whose client does not read. */
+function writeToAll(streams: ReadonlySet<PassThrough>, text: string): void {
+  for (const stream of streams) {
+    if (stream.readableLength + stream.writableLength > MOST_UNREAD) stream.destroy();
+    else stream.write(text);
+  }
+}
+
+function eventText(event: "state" | "beat", data: string): string {
   return `event: ${event}\ndata: ${data}\n\n`;
 }

@@ -1,31 +1,30 @@
-/** Who gets in: tokens for programs, sessions for people, and forms only from pages of our own. */
+/** Access control: tokens for programs, sessions for people, and forms only from our own pages. */
 import fastifyCookie from "@fastify/cookie";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { bearerOf, isOurs, mayChange, mayRead } from "./auth.ts";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError } from "./errors.ts";
 import { createGuard, type Guard } from "./guard.ts";
-import { isFromOurselves } from "./same-origin.ts";
-import { isFormOf, readSession, SESSION_MS, type Session } from "./session.ts";
+import { isSameOrigin } from "./same-origin.ts";
+import { bearerOf, isFormOf, readSession, SESSION_MS, type Session, scopeOf } from "./session.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Answered without a token. */
+    /** Needs no token. */
     open?: boolean;
     /** Changes state: needs the admin token. */
     admin?: boolean;
-    /** Changes state from a page: needs a session made from the admin token, and a form made for it. */
+    /** Changes state from a page: needs an admin session, and a form made for it. */
     form?: boolean;
   }
   interface FastifyRequest {
-    /** Undefined for who has not signed in. */
+    /** Undefined for visitors who have not signed in. */
     session: Session | undefined;
   }
 }
 
 type Deps = Pick<HttpDeps, "readToken" | "adminToken" | "externalUrl" | "clock" | "log">;
 
-/** Refuses requests before their handlers see them; what gets through has its `session`. */
+/** Refuses requests before their handlers run, and sets `session` on those that pass. */
 export function gate(app: FastifyInstance, deps: Deps): void {
   app.register(fastifyCookie, { hook: false });
   app.decorateRequest("session", undefined);
@@ -34,48 +33,46 @@ export function gate(app: FastifyInstance, deps: Deps): void {
     if (request.is404) return;
     const { open, admin, form, page } = request.routeOptions.config;
     request.session = sessionOf(app, request, deps);
-    if (admin || form) refuseWithoutAdminToken(deps);
+    if ((admin || form) && !deps.adminToken)
+      throw new HttpError("forbidden", "Nothing can be changed: no http.admin_token is configured.");
     if (form) return checkSender(request, deps);
-    if (open && !admin) return;
-    const { authorization } = request.headers;
-    if (!admin && (request.session || deps.readToken === undefined)) return;
-    judgeToken(guard, request, reply, deps);
-    if (admin ? mayChange(authorization, deps) : mayRead(authorization, deps)) return;
-    if (admin) throw unauthorized("admin");
-    if (page === undefined) throw unauthorized("read or admin");
-    throw new HttpError(
-      "unauthorized",
-      "Who wants to see this signs in first, with the read or admin token.",
-    );
+    if (!admin && (open || request.session || deps.readToken === undefined)) return;
+    const scope = authenticate(guard, request, reply, deps);
+    if (admin ? scope === "admin" : scope) return;
+    if (page !== undefined)
+      throw new HttpError("unauthorized", "Sign in with the read or admin token to see this page.");
+    const which = admin ? "admin" : "read or admin";
+    throw new HttpError("unauthorized", `Send the header Authorization: Bearer with the ${which} token.`);
   });
   app.addHook("preHandler", async (request) => {
     if (!request.is404 && request.routeOptions.config.form) checkForm(request, deps);
   });
 }
 
-/** Refuses who is held back; who gives no token is not judged. */
-function judgeToken(guard: Guard, request: FastifyRequest, reply: FastifyReply, deps: Deps): void {
-  const token = bearerOf(request.headers.authorization);
-  if (token === undefined || token === "") return;
-  const given = { address: request.ip, token, isRight: isOurs(token, deps) };
-  const verdict = guard.judge(given, deps.clock.now());
-  if (verdict.kind === "wrong" && verdict.isLast) {
-    deps.log.warn({ address: request.ip }, "an address sent ten wrong tokens and is held back");
-  }
-  if (verdict.kind !== "held") return;
-  const seconds = Math.ceil(verdict.retryAfterMs / 1000);
-  reply.header("retry-after", seconds);
-  throw new HttpError(
-    "too_many_failures",
-    `Too many wrong tokens came from your address; try again in ${seconds} s.`,
-  );
+/** What the request's token permits. Throws HttpError `too_many_failures` for a blocked address. */
+function authenticate(guard: Guard, { headers, ip }: FastifyRequest, reply: FastifyReply, deps: Deps) {
+  const token = bearerOf(headers.authorization);
+  if (!token) return undefined;
+  const scope = scopeOf(token, deps);
+  const verdict = guard.judge({ address: ip, token, isRight: scope !== undefined }, deps.clock.now());
+  if (verdict.kind === "wrong" && verdict.isLast)
+    deps.log.warn({ address: ip }, "address blocked after too many wrong tokens");
+  if (verdict.kind !== "blocked") return scope;
+  throw tooManyFailures(reply, Math.ceil(verdict.retryAfterMs / 1000));
 }
 
-/** The header that gives a browser its session, or takes it away. */
+/** Sets `Retry-After` as well. */
+export function tooManyFailures(reply: FastifyReply, seconds: number): HttpError {
+  reply.header("retry-after", seconds);
+  const message = `Too many wrong tokens came from your address; try again in ${seconds} s.`;
+  return new HttpError("too_many_failures", message);
+}
+
+/** The Set-Cookie header that sets a session, or removes it where `value` is undefined. */
 export function sessionCookie(
   app: FastifyInstance,
   value: string | undefined,
-  { externalUrl }: Deps,
+  { externalUrl }: Pick<Deps, "externalUrl">,
 ): string {
   return app.serializeCookie(cookieName(externalUrl), value ?? "", {
     path: "/",
@@ -86,7 +83,7 @@ export function sessionCookie(
   });
 }
 
-/** Whether people reach the page over TLS, as far as the configuration says. */
+/** Whether people reach the page over TLS, according to the configuration. */
 export function isHttps(externalUrl: string | undefined): boolean {
   return externalUrl?.startsWith("https:") ?? false;
 }
@@ -102,46 +99,26 @@ function sessionOf(app: FastifyInstance, { headers }: FastifyRequest, deps: Deps
   return readSession(cookie, deps, deps.clock.now());
 }
 
-function refuseWithoutAdminToken({ adminToken }: Deps): void {
-  if (adminToken) return;
-  throw new HttpError(
-    "forbidden",
-    "Nothing can be changed here: no http.admin_token is configured. Set one and restart.",
-  );
-}
-
-function unauthorized(which: string): HttpError {
-  return new HttpError(
-    "unauthorized",
-    `This needs the header Authorization: Bearer with the ${which} token.`,
-  );
-}
-
 function checkSender({ headers, session }: FastifyRequest, { externalUrl }: Deps): void {
-  if (!isFromOurselves(headers, externalUrl)) {
+  if (!isSameOrigin(headers, externalUrl))
     throw new HttpError(
       "forbidden",
-      "Another site sent this form, so nothing was changed. Open the status page and do it there.",
+      "Another site sent this form: nothing was changed. Use the status page.",
     );
-  }
-  if (!session) {
+  if (!session)
     throw new HttpError(
       "unauthorized",
-      "You are not signed in any more, so nothing was changed. Sign in and do it again.",
+      "Your session has ended: nothing was changed. Sign in and try again.",
     );
-  }
-  if (session.scope === "admin") return;
-  throw new HttpError(
-    "forbidden",
-    "You signed in with the read token, which changes nothing. Sign out, and in with the admin token.",
-  );
+  if (session.scope !== "admin")
+    throw new HttpError(
+      "forbidden",
+      "The read token changes nothing. Sign out, and in with the admin token.",
+    );
 }
 
 function checkForm({ session, body }: FastifyRequest, deps: Deps): void {
   const given = (body as { form?: unknown } | undefined)?.form;
   if (session && typeof given === "string" && isFormOf(session, given, deps)) return;
-  throw new HttpError(
-    "forbidden",
-    "The field form is not of your session, so nothing was changed. Load the page again and repeat it.",
-  );
+  throw new HttpError("forbidden", "The form is not of your session: nothing was changed. Reload the page.");
 }

@@ -1,8 +1,7 @@
 /**
- * Holds back who guesses at the tokens of the API, by the address of the connection, whatever a header says of it:
- * after ten wrong tokens in a minute every further wrong one is answered 429. Ten different ones are guesses: then no
- * token from there is looked at any more, unless the right one came from there lately. So a client with an old token
- * locks out nobody, and a guesser nobody who worked there before.
+ * Stops guessing of tokens, by the address of the connection: after ten wrong tokens in a minute every further wrong one
+ * is answered 429. After ten different ones every token from there is, unless a right one came from there within a day.
+ * So a client with an outdated token locks out nobody, nor does a guesser lock out an earlier user of that address.
  */
 import { createHash } from "node:crypto";
 import { normalizeIP } from "@fastify/rate-limit";
@@ -11,28 +10,25 @@ import type { Instant } from "../lib/clock.ts";
 const MOST_FAILURES = 10;
 const FAILURES_MS = 60_000;
 const TRUSTED_MS = 86_400_000;
-/** Addresses of each kind; who was there longest is forgotten. */
+/** Per map; the address seen longest ago is dropped. */
 const MOST_ADDRESSES = 5_000;
 
 interface Failures {
   readonly since: Instant;
   count: number;
-  /** Digests of different tokens, as many as make a guesser. */
+  /** Digests of different tokens, at most MOST_FAILURES. */
   readonly tokens: Set<string>;
 }
 
-/** What to do with a token: let it in, answer that it is wrong, or that there were too many. */
-export type Verdict =
-  | { readonly kind: "in" }
+type Verdict =
+  | { readonly kind: "right" }
+  /** `isLast`: the next wrong token is blocked. */
   | { readonly kind: "wrong"; readonly isLast: boolean }
-  | { readonly kind: "held"; readonly retryAfterMs: number };
+  | { readonly kind: "blocked"; readonly retryAfterMs: number };
 
-export interface Guard {
-  /** Counts a token that was given and says what is to be done. `isRight`: it is one of ours. */
-  judge(given: { address: string; token: string; isRight: boolean }, now: Instant): Verdict;
-}
+export type Guard = ReturnType<typeof createGuard>;
 
-export function createGuard(): Guard {
+export function createGuard() {
   const failed = new Map<string, Failures>();
   const trusted = new Map<string, Instant>();
 
@@ -43,28 +39,28 @@ export function createGuard(): Guard {
   }
 
   return {
-    judge({ address: at, token, isRight }, now) {
-      const address = normalizeIP(at, 64);
+    /** Counts a token and decides about it. `isRight`: it is a configured one. */
+    judge(given: { address: string; token: string; isRight: boolean }, now: Instant): Verdict {
+      const address = normalizeIP(given.address, 64);
       const failures = failuresOf(address, now);
-      const held = { kind: "held", retryAfterMs: failures.since + FAILURES_MS - now } as const;
+      const blocked = { kind: "blocked", retryAfterMs: failures.since + FAILURES_MS - now } as const;
       const isTrusted = now < (trusted.get(address) ?? Number.NEGATIVE_INFINITY) + TRUSTED_MS;
-      if (failures.tokens.size >= MOST_FAILURES && !isTrusted) return held;
-      if (isRight) {
-        remember(trusted, address, now);
-        return { kind: "in" };
+      if (failures.tokens.size >= MOST_FAILURES && !isTrusted) return blocked;
+      if (given.isRight) {
+        setNewest(trusted, address, now);
+        return { kind: "right" };
       }
       failures.count += 1;
-      if (failures.tokens.size < MOST_FAILURES) failures.tokens.add(digest(token));
-      remember(failed, address, failures);
-      return failures.count > MOST_FAILURES
-        ? held
-        : { kind: "wrong", isLast: failures.count === MOST_FAILURES };
+      if (failures.tokens.size < MOST_FAILURES) failures.tokens.add(digest(given.token));
+      setNewest(failed, address, failures);
+      if (failures.count > MOST_FAILURES) return blocked;
+      return { kind: "wrong", isLast: failures.count === MOST_FAILURES };
     },
   };
 }
 
-/** As the youngest, at the expense of the oldest. */
-function remember<T>(map: Map<string, T>, address: string, value: T): void {
+/** Sets an entry as the newest, and drops the oldest of too many. */
+function setNewest<T>(map: Map<string, T>, address: string, value: T): void {
   map.delete(address);
   map.set(address, value);
   const [oldest] = map.keys();

@@ -1,10 +1,10 @@
-/** `GET /metrics`. It needs a read token where one is configured: a scraper sends it as its `authorization`. */
+/** `GET /metrics`. Needs the read token where one is configured, as a scraper's `authorization`. */
 import type { FastifyInstance } from "fastify";
 import type { MetricsSource } from "./deps.ts";
 import { HttpError } from "./errors.ts";
 import { acceptsGzip, bodyOf, LONGEST_BODY_MS } from "./stream.ts";
 
-/** Scrapes written at the same time: each holds the fleet as it was when it began. */
+/** Scrapes at the same time: each holds a snapshot of the fleet in memory. */
 const MAX_SCRAPES = 4;
 
 export function metricsRoute(app: FastifyInstance, metrics: MetricsSource): void {

@@ -1,66 +1,92 @@
 /**
- * Pages of a list that changes while it is read: each row has a key, pages go up by key, and the cursor is the
- * last key seen. No row is lost or doubled because another came or went.
+ * Pages of a list that changes while it is read: each row has a key, pages are in the order of the keys, and the cursor
+ * is the last key of a page. No row is lost or repeated because another one appeared or disappeared.
  */
 import { z } from "zod";
+import { ROWS_PER_STEP } from "../health/fleet-snapshot.ts";
 
-export interface Page<T> {
+/** One page, and where it is in the whole. */
+export interface Listing<T> {
   readonly items: readonly T[];
   /** For `cursor` of the next request; null on the last page. */
   readonly nextCursor: string | null;
+  /** Rows before this page. */
+  readonly before: number;
+  readonly total: number;
 }
 
 const MAX_LIMIT = 1000;
 const DEFAULT_LIMIT = 100;
 const PREFIX = "k1:";
 
-/** The parameters every paged list has. */
+const LIMIT_PROBLEM = `expected a whole number from 1 to ${MAX_LIMIT}`;
+const CURSOR_PROBLEM = "expected the nextCursor of the previous page";
+
+/** The parameters of every paged list. */
 export const pageParameters = {
   limit: z
     .string()
-    .regex(/^\d{1,4}$/, `expected a whole number from 1 to ${MAX_LIMIT}`)
+    .regex(/^\d{1,4}$/, LIMIT_PROBLEM)
     .transform(Number)
-    .refine((n) => n >= 1 && n <= MAX_LIMIT, `expected a whole number from 1 to ${MAX_LIMIT}`)
+    .refine((n) => n >= 1 && n <= MAX_LIMIT, LIMIT_PROBLEM)
     .default(DEFAULT_LIMIT)
     .meta({
       type: "integer",
       minimum: 1,
       maximum: MAX_LIMIT,
-      description: `How many items a page has at most; ${DEFAULT_LIMIT} by default.`,
+      description: `Most items of a page; ${DEFAULT_LIMIT} by default.`,
     }),
   cursor: z
     .string()
-    .max(2048, "expected the nextCursor of the page before")
+    .max(2048, CURSOR_PROBLEM)
     .transform((text) => Buffer.from(text, "base64url").toString())
-    .refine((text) => text.startsWith(PREFIX), "expected the nextCursor of the page before")
+    .refine((text) => text.startsWith(PREFIX), CURSOR_PROBLEM)
     .transform((text) => text.slice(PREFIX.length))
     .optional()
-    .meta({ type: "string", description: "The nextCursor of the page before." }),
+    .meta({ type: "string", description: "The nextCursor of the previous page." }),
 };
-
-/** A page of such rows, with what else an answer says, as it is described and as it is typed. */
-export function pageOf<R extends z.ZodType, M extends z.ZodRawShape>(row: R, more: M) {
-  return z
-    .strictObject({
-      ...more,
-      items: z.array(row).readonly(),
-      nextCursor: z.string().nullable().describe("For `cursor` of the next request; null on the last page."),
-    })
-    .readonly();
-}
 
 export interface PageQuery {
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
 
-/** Picks one page out of rows offered in any order, holding at most about three pages of them. */
+/** Visits every row; yields every so many. */
+export function* eachRow<T>(
+  rows: Iterable<T>,
+  visit: (row: T) => void,
+  rowsPerStep = ROWS_PER_STEP,
+): Generator<void, void> {
+  let seen = 0;
+  for (const row of rows) {
+    visit(row);
+    if (++seen % rowsPerStep === 0) yield;
+  }
+}
+
+/** One page of the rows that have a key; keys must be different. Yields every so many rows. */
+export function* listingOf<T>(
+  rows: Iterable<T>,
+  query: PageQuery,
+  keyOf: (row: T) => string | undefined,
+): Generator<void, Listing<T>> {
+  const collector = new PageCollector<T>(query);
+  yield* eachRow(rows, (row) => {
+    const key = keyOf(row);
+    if (key !== undefined) collector.offer(key, row);
+  });
+  return collector.page();
+}
+
+/** Picks one page out of rows offered in any order, and counts all of them; stores at most about three pages. */
 export class PageCollector<T> {
   readonly #limit: number;
   readonly #after: string | undefined;
-  /** No key from here on can be on the page any more. */
+  /** Keys from here on cannot be on the page. */
   #bound: string | undefined;
   #rows: { readonly key: string; readonly item: T }[] = [];
+  #before = 0;
+  #total = 0;
 
   constructor(query: PageQuery) {
     this.#limit = query.limit;
@@ -69,23 +95,29 @@ export class PageCollector<T> {
 
   /** Keys must be different. */
   offer(key: string, item: T): void {
-    if (this.#after !== undefined && key <= this.#after) return;
+    this.#total += 1;
+    if (this.#after !== undefined && key <= this.#after) {
+      this.#before += 1;
+      return;
+    }
     if (this.#bound !== undefined && key >= this.#bound) return;
     this.#rows.push({ key, item });
     if (this.#rows.length >= 3 * this.#limit + 64) this.#trim();
   }
 
-  page(): Page<T> {
+  page(): Listing<T> {
     this.#trim();
     const rows = this.#rows.slice(0, this.#limit);
     const last = this.#rows.length > this.#limit ? rows.at(-1) : undefined;
     return {
       items: rows.map(({ item }) => item),
       nextCursor: last ? Buffer.from(PREFIX + last.key).toString("base64url") : null,
+      before: this.#before,
+      total: this.#total,
     };
   }
 
-  /** Keeps one row more than the page: whether there is a next page hangs on it. */
+  /** Keeps one row more than the page, which shows whether there is a next one. */
   #trim(): void {
     this.#rows.sort((a, b) => (a.key < b.key ? -1 : 1));
     if (this.#rows.length <= this.#limit) return;

@@ -1,32 +1,29 @@
-/** Query parameters, parsed at the border: a bad one is a 400 that names it. */
+/** Parsing of query parameters and bodies: a bad one is a 400 that names it. */
 import { z } from "zod";
 import { HttpError } from "./errors.ts";
 
 /** The parsed parameters. Throws HttpError `bad_query` naming the first parameter that is wrong. */
 export function parseQuery<T>(schema: z.ZodType<T>, query: unknown): T {
-  const result = schema.safeParse(query);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0];
-  if (issue?.code === "unrecognized_keys") {
+  const { data, error } = schema.safeParse(query);
+  if (!error) return data;
+  const [issue] = error.issues;
+  if (issue?.code === "unrecognized_keys")
     throw new HttpError("bad_query", `${issue.keys[0]}: there is no such parameter here.`);
-  }
-  throw new HttpError(
-    "bad_query",
-    `${String(issue?.path[0] ?? "query")}: ${issue?.message ?? "not understood"}.`,
-  );
+  const name = String(issue?.path[0] ?? "query");
+  throw new HttpError("bad_query", `${name}: ${issue?.message ?? "not understood"}.`);
 }
 
-/** The parsed body of a request. Throws HttpError `bad_body` naming the first place that is wrong. */
-export function parseBody<T>(schema: z.ZodType<T>, body: unknown): T {
-  const result = schema.safeParse(body);
-  if (result.success) return result.data;
-  throw new HttpError("bad_body", issueText(result.error));
+/** The parsed body. Throws HttpError `bad_body` naming the first path that is wrong. */
+export function parseRequestBody<T>(schema: z.ZodType<T>, body: unknown): T {
+  const { data, error } = schema.safeParse(body);
+  if (!error) return data;
+  throw new HttpError("bad_body", issueText(error));
 }
 
-/** The first thing that is wrong, and where, as a sentence. */
+/** The first problem and its path, as a sentence. */
 export function issueText({ issues: [issue] }: z.ZodError): string {
-  const place = issue?.path.length ? `${issue.path.map(String).join(".").slice(0, 100)}: ` : "";
-  return `${place}${issue?.message ?? "not understood"}.`;
+  const path = issue?.path.length ? `${issue.path.map(String).join(".").slice(0, 100)}: ` : "";
+  return `${path}${issue?.message ?? "not understood"}.`;
 }
 
 /** A parameter that may be repeated. */
@@ -36,8 +33,20 @@ export function repeated<T>(each: z.ZodType<T>) {
   return z.preprocess(asList, z.array(each)).meta({ type: "array", items });
 }
 
+/** A transform by a function that throws; the message of its error is the problem. */
+export function parsedBy<I, O>(parse: (input: I) => O) {
+  return (input: I, context: { addIssue(issue: { code: "custom"; message: string }): void }): O => {
+    try {
+      return parse(input);
+    } catch (thrown) {
+      context.addIssue({ code: "custom", message: (thrown as Error).message });
+      return z.NEVER;
+    }
+  };
+}
+
 /** `true` or `false`, as Alertmanager's clients write them. */
-export const flag = z
+export const booleanFlag = z
   .enum(["true", "false", "1", "0"], { error: "expected true or false" })
   .transform((text) => text === "true" || text === "1");
 
@@ -46,3 +55,10 @@ export const instant = z.iso
   .datetime({ offset: true, error: "expected a time such as 2026-01-31T08:00:00Z" })
   .transform((text) => Date.parse(text))
   .meta({ type: "string", format: "date-time" });
+
+/** ISO 8601 in UTC with milliseconds; null for undefined. */
+export function isoTime(at: number): string;
+export function isoTime(at: number | undefined): string | null;
+export function isoTime(at: number | undefined): string | null {
+  return at === undefined ? null : new Date(at).toISOString();
+}

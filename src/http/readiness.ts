@@ -1,13 +1,13 @@
-/** Ready or not, and why: about lenswatch itself, never about the service it watches. */
+/** Readiness of lenswatch itself, never of the service it watches. */
 import { FRESH_INTERVALS } from "../health/fleet-snapshot.ts";
 import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
 
 export interface Readiness {
   readonly ready: boolean;
-  /** What stands in the way, a sentence each; empty when ready. */
+  /** Why it is not ready, a sentence each; empty when ready. */
   readonly reasons: readonly string[];
-  /** What is worth knowing and no reason: that the service is down, say. */
+  /** Facts that do not affect readiness, such as an unreachable service. */
   readonly notes: readonly string[];
 }
 
@@ -20,11 +20,11 @@ export interface ReadinessFacts {
     | undefined;
   /** Endpoints of the service that do not answer. */
   readonly endpointsDown: readonly string[];
-  /** What another replica's later configuration keeps this one from doing. */
+  /** Roles this replica lost to a replica with a later configuration. */
   readonly standby?: readonly string[];
 }
 
-/** Ready = configuration loaded, Redis reachable and, where it polls, a sweep attempted within 3 intervals. */
+/** Ready: configuration loaded, Redis reachable and, where it polls, a sweep attempted within 3 intervals. */
 export function judgeReadiness(facts: ReadinessFacts, now: Instant): Readiness {
   const reasons = [
     facts.configLoaded ? undefined : "The configuration is not loaded.",
@@ -34,7 +34,7 @@ export function judgeReadiness(facts: ReadinessFacts, now: Instant): Readiness {
   const notes = [
     ...facts.endpointsDown.map((endpoint) => `The analytics service does not answer at ${endpoint}.`),
     ...(facts.standby ?? []).map(
-      (role) => `A later configuration is in force at another replica: this one takes no new work (${role}).`,
+      (role) => `Another replica has a later configuration: this one takes no new work (${role}).`,
     ),
   ];
   return { ready: reasons.length === 0, reasons, notes };
@@ -43,6 +43,8 @@ export function judgeReadiness(facts: ReadinessFacts, now: Instant): Readiness {
 function lateSweep(sweeps: NonNullable<ReadinessFacts["sweeps"]>, now: Instant): string | undefined {
   const { lastAttemptAt, statusIntervalMs } = sweeps;
   if (lastAttemptAt === undefined) return "No sweep was attempted yet.";
-  if (now - lastAttemptAt <= FRESH_INTERVALS * statusIntervalMs) return undefined;
-  return `The last sweep was attempted ${humanDuration(now - lastAttemptAt)} ago, with an interval of ${humanDuration(statusIntervalMs)}.`;
+  const ago = now - lastAttemptAt;
+  if (ago <= FRESH_INTERVALS * statusIntervalMs) return undefined;
+  const interval = humanDuration(statusIntervalMs);
+  return `The last sweep was attempted ${humanDuration(ago)} ago, with an interval of ${interval}.`;
 }

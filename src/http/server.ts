@@ -1,118 +1,105 @@
-/** The HTTP server: limits, headers, who may read, errors, and an end that is bounded. */
+/** The HTTP server: limits, headers, access control, errors, routes, and a close that is bounded in time. */
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { toError } from "../lib/errors.ts";
 import { apiV1 } from "./api-v1.ts";
 import { API_V2, apiV2 } from "./api-v2.ts";
 import type { HttpDeps } from "./deps.ts";
-import { HttpError, type Refusal, refusalOf } from "./errors.ts";
+import { type ErrorAnswer, errorAnswerOf, HttpError } from "./errors.ts";
 import { eventRoutes } from "./events.ts";
 import { gate } from "./gate.ts";
-import { HEADERS } from "./headers.ts";
-import { healthRoutes } from "./health-routes.ts";
 import { lifecycleRoutes } from "./lifecycle-routes.ts";
-import { limitConnections, limitsOf } from "./limits.ts";
+import { limitConnections, limitsOf, SECURITY_HEADERS } from "./limits.ts";
 import { metricsRoute } from "./metrics-route.ts";
 import { createLayout, type Layout } from "./page/layout.ts";
-import { liveScriptRoute, readLiveScript } from "./page/live-script.ts";
 import { problemPage } from "./page/problem-page.ts";
 import { pageRoutes, versionNow } from "./page/routes.ts";
 
-/** What is in flight may end; then its connection is cut. */
+/** Then the connections of requests in flight are cut. */
 const CLOSE_GRACE_MS = 1_000;
-/** Later than what waits for something of its own gives up, and says why. */
+/** Longer than the deadlines of single reads, which give a better message. */
 const ANSWER_DEADLINE_MS = 8_000;
 
 export interface HttpServer {
   /** Listens; `address` is a URL without a trailing slash. Throws HttpError `listen`. */
   start(): Promise<{ readonly address: string }>;
-  /** Ends within about a second: idle connections at once, the others when answered or cut. */
+  /** Closes idle connections at once, the others when answered or after a grace of about a second. */
   close(): Promise<void>;
 }
 
-/** The server, not yet listening. Everything it shows is asked of `deps` at each request. */
+/** The server, not yet listening. It reads `deps` again for each request. */
 export function createHttpServer(deps: HttpDeps): HttpServer {
   const app = fastify({
     ...limitsOf(deps.limits),
     logger: false,
-    // What waits for Redis waits as long as Redis is away; whoever asks is told before.
+    // Reads wait for as long as Redis is unreachable; a client should not.
     handlerTimeout: deps.answerDeadlineMs ?? ANSWER_DEADLINE_MS,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: 256 },
     frameworkErrors: (error, request, reply) => {
-      refuse(request, reply.headers(HEADERS), refusalOf(error));
+      sendError(request, reply.headers(SECURITY_HEADERS), errorAnswerOf(error));
     },
   });
   limitConnections(app.server, deps.limits);
-  let closing = false;
-  app.addHook("onResponse", async () => {
-    // A connection kept alive after its last answer would hold the closing server up.
-    if (closing) setImmediate(() => app.server.closeIdleConnections());
-  });
-  const script = readLiveScript();
-  const frame = createLayout(deps, script.path);
-  hooks(app, deps, frame);
+  const layout = createLayout(app, deps);
+  hooks(app, deps, layout);
   acceptEmptyJson(app);
-  healthRoutes(app, deps);
   lifecycleRoutes(app, deps);
   metricsRoute(app, deps.metrics);
   apiV1(app, deps);
   apiV2(app, deps);
-  pageRoutes(app, deps, frame);
-  liveScriptRoute(app, script);
+  pageRoutes(app, deps, layout);
   eventRoutes(app, { log: deps.log, version: () => versionNow(deps) });
+  return { start: () => listen(app, deps.listen), close: closer(app, deps.closeGraceMs) };
+}
 
-  return {
-    async start() {
-      const { host, port } = deps.listen;
-      try {
-        return { address: await app.listen({ host, port }) };
-      } catch (thrown) {
-        throw new HttpError("listen", listenProblem(host, port, thrown), thrown);
-      }
-    },
-    async close() {
-      closing = true;
-      const cut = setTimeout(() => app.server.closeAllConnections(), deps.closeGraceMs ?? CLOSE_GRACE_MS);
-      try {
-        await app.close();
-      } finally {
-        clearTimeout(cut);
-      }
-    },
+async function listen(app: FastifyInstance, { host, port }: HttpDeps["listen"]) {
+  try {
+    return { address: await app.listen({ host, port }) };
+  } catch (thrown) {
+    throw new HttpError("listen", listenProblem(host, port, thrown), thrown);
+  }
+}
+
+function closer(app: FastifyInstance, graceMs = CLOSE_GRACE_MS): () => Promise<void> {
+  let closing = false;
+  app.addHook("onResponse", async () => {
+    // A connection kept alive after its last answer would delay the close.
+    if (closing) setImmediate(() => app.server.closeIdleConnections());
+  });
+  return async () => {
+    closing = true;
+    const cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
+    await app.close().finally(() => clearTimeout(cut));
   };
 }
 
-function hooks(app: FastifyInstance, deps: HttpDeps, frame: Layout): void {
+function hooks(app: FastifyInstance, deps: HttpDeps, layout: Layout): void {
   app.addHook("onRequest", async (_request, reply) => {
-    reply.headers(HEADERS);
+    reply.headers(SECURITY_HEADERS);
   });
   gate(app, deps);
-  app.addHook("onResponse", async (request, reply) => {
-    const { method, routeOptions } = request;
-    deps.log.debug(
-      { method, route: routeOptions.url, status: reply.statusCode, ms: reply.elapsedTime },
-      "answered",
-    );
+  app.addHook("onResponse", async ({ method, routeOptions: { url } }, reply) => {
+    const { statusCode: status, elapsedTime: ms } = reply;
+    deps.log.debug({ method, route: url, status, ms }, "request answered");
   });
   app.setErrorHandler((thrown, request, reply) => {
-    const refusal = refusalOf(thrown);
-    if (refusal.status >= 500 && refusal.code !== "busy") {
-      const route = request.routeOptions.url;
-      deps.log.warn({ err: toError(thrown), route }, "a request could not be answered");
-    }
-    if (refusal.status === 401) reply.header("www-authenticate", "Bearer");
-    const root = request.is404 ? undefined : request.routeOptions.config.page;
-    if (root === undefined) return refuse(request, reply, refusal);
+    const answer = errorAnswerOf(thrown);
+    const { url: route, config } = request.routeOptions;
+    if (answer.status >= 500 && answer.code !== "busy")
+      deps.log.warn({ err: toError(thrown), route }, "request failed");
+    if (answer.status === 401) reply.header("www-authenticate", "Bearer");
+    const root = request.is404 ? undefined : config.page;
+    if (root === undefined) return sendError(request, reply, answer);
     const path = request.method === "GET" ? request.url.slice(1) : "";
-    const page = problemPage(refusal, { root, path, isReadOnly: !deps.adminToken });
-    return frame.send(request, reply.code(refusal.status), page);
+    const page = problemPage(answer, { root, path, isReadOnly: !deps.adminToken });
+    return layout.send(request, reply.code(answer.status), page);
   });
   app.setNotFoundHandler((request, reply) =>
-    refuse(request, reply, { status: 404, code: "not_found", message: "There is nothing at this path." }),
+    sendError(request, reply, { status: 404, code: "not_found", message: "There is nothing at this path." }),
   );
 }
 
-/** Clients name JSON as their content type where they send nothing, `amtool silence expire` among them. */
+/** Clients name JSON as their content type where they send no body, such as `amtool silence expire`. */
 function acceptEmptyJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.removeContentTypeParser("application/json");
@@ -122,17 +109,17 @@ function acceptEmptyJson(app: FastifyInstance): void {
   });
 }
 
-/** Alertmanager's clients expect an error to be a JSON string, all others an object. */
-function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
-  const { status, code, message } = refusal;
+/** Alertmanager's clients expect a JSON string, all others an object. */
+function sendError(request: FastifyRequest, reply: FastifyReply, answer: ErrorAnswer): FastifyReply {
+  const { status, code, message } = answer;
   const body = request.url.startsWith(API_V2) ? message : { error: { code, message } };
   return reply.code(status).type("application/json; charset=utf-8").send(JSON.stringify(body));
 }
 
 function listenProblem(host: string, port: number, thrown: unknown): string {
-  const code = (thrown as NodeJS.ErrnoException).code;
-  const where = `${host}:${port}`;
-  if (code === "EADDRINUSE") return `${where} is in use already; set http.listen to a free port.`;
-  if (code === "EACCES") return `${where} may not be listened on; set http.listen to a port above 1023.`;
-  return `${where} cannot be listened on (${code ?? "unknown"}); check http.listen.`;
+  const { code = "unknown" } = thrown as NodeJS.ErrnoException;
+  const address = `${host}:${port}`;
+  if (code === "EADDRINUSE") return `${address} is already in use; set http.listen to a free port.`;
+  if (code === "EACCES") return `${address} needs privileges; set http.listen to a port above 1023.`;
+  return `${address} cannot be listened on (${code}); check http.listen.`;
 }

@@ -1,97 +1,115 @@
 /**
- * Sessions of the status page: a signed cookie that every replica can read and none has to remember. Its key is
- * derived from the token that opened it (RFC 5869), so that another token ends all of its sessions.
+ * Tokens, and the sessions of the status page: a signed cookie that every replica can read and none stores. The signing
+ * key is derived from the token (RFC 5869), so that a changed token ends its sessions.
  */
-import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import fastifyCookie from "@fastify/cookie";
 import { z } from "zod";
 import type { Instant } from "../lib/clock.ts";
-import { isSameText, type Scope, type Tokens } from "./auth.ts";
+import type { HttpDeps } from "./deps.ts";
 
 /** A week on call. */
 export const SESSION_MS = 7 * 86_400_000;
 
-/** A longer cookie is none of ours. */
 const LONGEST_COOKIE = 1_024;
+
+export type HttpTokens = Pick<HttpDeps, "readToken" | "adminToken">;
+
+/** What a token permits; `admin` includes `read`. */
+type Scope = "read" | "admin";
 
 export interface Session {
   readonly scope: Scope;
-  /** Whom the holder said to be: the author of what is acknowledged and silenced. */
+  /** As given at sign-in: the author of acknowledgements and silences. */
   readonly name: string;
   readonly expiresAt: Instant;
-  /** Of this session alone; forms are bound to it. */
+  /** Random; forms are bound to it. */
   readonly id: string;
 }
 
-const Written = z.tuple([z.literal(1), z.string(), z.number(), z.string()]);
+const CookieContent = z.tuple([z.literal(1), z.string(), z.number(), z.string()]);
 
-/** A session's cookie value for whoever gave `token`; undefined where it is no token of ours. */
+/** The token of an Authorization header; undefined where there is none. */
+export function bearerOf(authorization: string | undefined): string | undefined {
+  return authorization?.slice(0, 7).toLowerCase() === "bearer " ? authorization.slice(7).trim() : undefined;
+}
+
+/** What a token permits, undefined for an unknown one. The time it takes reveals nothing of the tokens. */
+export function scopeOf(token: string, { readToken, adminToken }: HttpTokens): Scope | undefined {
+  const [isAdmin, isRead] = [isSameText(token, adminToken), isSameText(token, readToken)];
+  if (isAdmin) return "admin";
+  return isRead ? "read" : undefined;
+}
+
+/** Compares in constant time; false where nothing is expected. */
+function isSameText(given: string, expected = ""): boolean {
+  return timingSafeEqual(sha256(given), sha256(expected)) && expected !== "";
+}
+
+function sha256(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+/** A new session and its cookie value; undefined for an unknown token. */
 export function openSession(
   given: { readonly token: string; readonly name: string },
-  tokens: Tokens,
+  tokens: HttpTokens,
   now: Instant,
 ): { readonly session: Session; readonly cookie: string } | undefined {
-  const accepted = scopes.map((scope) => isSameText(given.token, tokenOf(scope, tokens)));
-  const scope = scopes[accepted.indexOf(true)];
+  const scope = scopeOf(given.token, tokens);
   if (!scope) return undefined;
   const id = randomBytes(16).toString("base64url");
   const session = { scope, name: given.name, expiresAt: now + SESSION_MS, id };
-  const text = JSON.stringify([1, session.name, session.expiresAt, id] satisfies z.infer<typeof Written>);
-  const cookie = signerOf(scope, tokens).sign(Buffer.from(text).toString("base64url"));
+  const content: z.infer<typeof CookieContent> = [1, session.name, session.expiresAt, id];
+  const cookie = signerOf(scope, tokens).sign(Buffer.from(JSON.stringify(content)).toString("base64url"));
   return { session, cookie };
 }
 
-/** The session of a cookie; undefined where it is forged, over, or of a token that is configured no more. */
-export function readSession(cookie: string | undefined, tokens: Tokens, now: Instant): Session | undefined {
+/** The session of a cookie; undefined where it is forged, expired, or signed for a token no longer configured. */
+export function readSession(
+  cookie: string | undefined,
+  tokens: HttpTokens,
+  now: Instant,
+): Session | undefined {
   if (cookie === undefined || cookie.length > LONGEST_COOKIE) return undefined;
-  for (const scope of scopes) {
+  for (const scope of ["admin", "read"] as const) {
     if (!tokenOf(scope, tokens)) continue;
     const { valid, value } = signerOf(scope, tokens).unsign(cookie);
-    if (valid) return parse(value, scope, now);
+    if (valid) return parseCookie(value, scope, now);
   }
   return undefined;
 }
 
-/** What a form of this session has to bring along: nobody else can know it. */
-export function formTokenOf({ scope, id }: Session, tokens: Tokens): string {
+/** The hidden field of this session's forms, unknown to other sites. */
+export function formTokenOf({ scope, id }: Session, tokens: HttpTokens): string {
   return createHmac("sha256", keyOf("form", scope, tokens))
     .update(id)
     .digest("base64url");
 }
 
 /** Whether a form was made for this session. */
-export function isFormOf(session: Session, given: string, tokens: Tokens): boolean {
-  const [expected, found] = [formTokenOf(session, tokens), given].map((text) => Buffer.from(text));
-  if (!expected || found?.length !== expected.length) return false;
-  return timingSafeEqual(expected, found);
+export function isFormOf(session: Session, given: string, tokens: HttpTokens): boolean {
+  return isSameText(given, formTokenOf(session, tokens));
 }
 
-/** The one that may do more first. */
-const scopes: readonly Scope[] = ["admin", "read"];
-
-function tokenOf(scope: Scope, { adminToken, readToken }: Tokens): string | undefined {
+function tokenOf(scope: Scope, { adminToken, readToken }: HttpTokens): string | undefined {
   return scope === "admin" ? adminToken : readToken;
 }
 
-function keyOf(purpose: "session" | "form", scope: Scope, tokens: Tokens): Buffer {
+function keyOf(purpose: "session" | "form", scope: Scope, tokens: HttpTokens): Buffer {
   const info = `lenswatch page ${purpose} 1 ${scope}`;
   return Buffer.from(hkdfSync("sha256", tokenOf(scope, tokens) ?? "", "lenswatch", info, 32));
 }
 
-function signerOf(scope: Scope, tokens: Tokens): fastifyCookie.Signer {
+function signerOf(scope: Scope, tokens: HttpTokens): fastifyCookie.Signer {
   return new fastifyCookie.Signer(keyOf("session", scope, tokens));
 }
 
-function parse(value: string, scope: Scope, now: Instant): Session | undefined {
-  const read = Written.safeParse(jsonOf(Buffer.from(value, "base64url").toString()));
-  if (!read.success) return undefined;
-  const [, name, expiresAt, id] = read.data;
-  return now < expiresAt ? { scope, name, expiresAt, id } : undefined;
-}
-
-function jsonOf(text: string): unknown {
+function parseCookie(value: string, scope: Scope, now: Instant): Session | undefined {
   try {
-    return JSON.parse(text);
+    const json: unknown = JSON.parse(Buffer.from(value, "base64url").toString());
+    const [, name, expiresAt, id] = CookieContent.parse(json);
+    return now < expiresAt ? { scope, name, expiresAt, id } : undefined;
   } catch {
     return undefined;
   }

@@ -9,6 +9,7 @@ import { forReader, renderDigest } from "../../src/digest/mail.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import { currentStatus } from "../../src/health/fleet-snapshot.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
+import { toIncident } from "../../src/store/incidents.ts";
 import { computeDigest } from "../digest/compute-digest.ts";
 import { signedIn, visit } from "../http/page/visitor.ts";
 import { serve } from "../http/serve.ts";
@@ -105,16 +106,7 @@ export const served = (fleet: HostileFleet) =>
             }
           : {}),
       })),
-    incidents: async () =>
-      [...fleet.firing, ...fleet.ended].map((alert) => ({
-        id: alert.id,
-        alertname: alert.labels.alertname ?? "",
-        subject: alert.subject,
-        locationId: alert.labels.location_id,
-        startsAt: alert.startsAt,
-        endsAt: alert.endsAt,
-        endReason: alert.endReason,
-      })),
+    incidents: async () => [...fleet.firing, ...fleet.ended].map(toIncident),
     timeline: async () => fleet.lines.slice(0, 300),
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Incident } from "../../src/http/deps.ts";
-import type { Page } from "../../src/http/paging.ts";
-import type { RecordingRow } from "../../src/http/v1/recordings.ts";
+import type { Listing } from "../../src/http/paging.ts";
+import type { ApiRecording } from "../../src/http/v1/recordings.ts";
+import type { Incident } from "../../src/store/incidents.ts";
 import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "../metrics/fleets.ts";
 import { serve } from "./serve.ts";
 
@@ -26,14 +26,14 @@ const fleet = fleetOf({
 });
 
 describe("GET /api/v1/recordings", () => {
-  const ids = (body: unknown) => (body as Page<RecordingRow>).items.map((row) => row.recordingId);
+  const ids = (body: unknown) => (body as Listing<ApiRecording>).items.map((row) => row.recordingId);
 
   test("gives a row per recording, by id", async () => {
     const { json } = await serve({ fleet: async () => fleet });
     const { status, body } = await json("/api/v1/recordings");
     expect(status).toBe(200);
     expect(ids(body)).toEqual(["rec-1", "rec-2", "rec-3", "rec-4"]);
-    const [first, second, stale, never] = (body as Page<RecordingRow>).items;
+    const [first, second, stale, never] = (body as Listing<ApiRecording>).items;
     expect(first).toEqual({
       recordingId: "rec-1",
       recording: "Till <1>",
@@ -90,7 +90,7 @@ describe("GET /api/v1/recordings", () => {
     let cursor: string | null = "";
     while (cursor !== null) {
       const path: string = `/api/v1/recordings?limit=100${cursor && `&cursor=${cursor}`}`;
-      const page = (await json(path)).body as Page<RecordingRow>;
+      const page = (await json(path)).body as Listing<ApiRecording>;
       expect(page.items.length).toBeLessThanOrEqual(100);
       seen.push(...page.items.map((row) => row.recordingId));
       cursor = page.nextCursor;
@@ -104,7 +104,7 @@ describe("GET /api/v1/recordings", () => {
     const { json } = await serve({
       fleet: async () => fleetOf({ recordings: now.map((id) => recordingState(id)) }),
     });
-    const first = (await json("/api/v1/recordings?limit=2")).body as Page<RecordingRow>;
+    const first = (await json("/api/v1/recordings?limit=2")).body as Listing<ApiRecording>;
     expect(ids(first)).toEqual(["b", "c"]);
     now = ["a", "d", "e"];
     const second = (await json(`/api/v1/recordings?limit=2&cursor=${first.nextCursor}`)).body;
@@ -167,7 +167,7 @@ describe("GET /api/v1/locations", () => {
 
   test("is paged", async () => {
     const { json } = await serve({ fleet: async () => fleet });
-    const first = (await json("/api/v1/locations?limit=1")).body as Page<{ locationId: string }>;
+    const first = (await json("/api/v1/locations?limit=1")).body as Listing<{ locationId: string }>;
     expect(first.items).toMatchObject([{ locationId: "loc-1" }]);
     const second = (await json(`/api/v1/locations?limit=1&cursor=${first.nextCursor}`)).body;
     expect(second).toMatchObject({ items: [{ locationId: "loc-2" }], nextCursor: null });
@@ -177,6 +177,7 @@ describe("GET /api/v1/locations", () => {
 describe("GET /api/v1/incidents", () => {
   const incident = (id: string, minutesAgo: number, differing: Partial<Incident> = {}): Incident => ({
     id,
+    ruleId: "RecordingOffline",
     alertname: "RecordingOffline",
     subject: { kind: "recording", id: "rec-1" },
     locationId: "loc-1",
@@ -200,13 +201,13 @@ describe("GET /api/v1/incidents", () => {
     }),
   ];
   const deps = { fleet: async () => fleet, incidents: async () => incidents };
-  const ids = (body: unknown) => (body as Page<{ id: string }>).items.map(({ id }) => id);
+  const ids = (body: unknown) => (body as Listing<{ id: string }>).items.map(({ id }) => id);
 
   test("gives the latest start first, with names and durations", async () => {
     const { json } = await serve(deps);
     const { body } = await json("/api/v1/incidents");
     expect(ids(body)).toEqual(["open", "blind", "place", "old"]);
-    expect((body as Page<unknown>).items).toMatchObject([
+    expect((body as Listing<unknown>).items).toMatchObject([
       { recording: "Till <1>", location: "Leeds", endsAt: null, endReason: null, durationSeconds: 120 },
       { recording: null, locationId: null, location: null },
       { recording: null, location: "loc-2", subject: { kind: "location", id: "loc-2" } },
@@ -225,7 +226,7 @@ describe("GET /api/v1/incidents", () => {
 
   test("is paged, and an incident listed twice is given once", async () => {
     const { json } = await serve({ ...deps, incidents: async () => [...incidents, incident("old", 60)] });
-    const first = (await json("/api/v1/incidents?limit=3")).body as Page<unknown>;
+    const first = (await json("/api/v1/incidents?limit=3")).body as Listing<unknown>;
     expect(ids(first)).toEqual(["open", "blind", "place"]);
     const second = (await json(`/api/v1/incidents?limit=3&cursor=${first.nextCursor}`)).body;
     expect(ids(second)).toEqual(["old"]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LoadedAnew } from "../../src/http/deps.ts";
+import type { ReloadResult } from "../../src/http/deps.ts";
 import { serve } from "./serve.ts";
 
 const admin = { authorization: "Bearer s3cret" };
@@ -24,25 +24,25 @@ describe("probes", () => {
 });
 
 describe("POST /-/reload", () => {
-  async function ask(loaded: LoadedAnew | undefined, headers: Record<string, string> = admin) {
+  async function ask(loaded: ReloadResult | undefined, headers: Record<string, string> = admin) {
     let asked = 0;
-    const loadAnew = async () => {
+    const reload = async () => {
       asked++;
       return loaded ?? { outcome: "loaded" as const };
     };
-    const { address } = await serve({ adminToken: "s3cret", ...(loaded && { loadAnew }) });
+    const { address } = await serve({ adminToken: "s3cret", ...(loaded && { reload }) });
     const answer = await fetch(`${address}/-/reload`, { method: "POST", headers });
     return { status: answer.status, text: await answer.text(), asked };
   }
 
-  test("loads the configuration anew", async () => {
+  test("reloads the configuration", async () => {
     expect(await ask({ outcome: "loaded" })).toEqual({ status: 200, text: "OK", asked: 1 });
   });
 
   test("gives every problem of one that is refused", async () => {
     const answer = await ask({ outcome: "refused", problems: ["a.yaml:1:2: one", "a.yaml:3:4: two"] });
     expect(answer.status).toBe(500);
-    expect(answer.text).toMatch(/stays in force.*a\.yaml:1:2: one.*a\.yaml:3:4: two/s);
+    expect(answer.text).toMatch(/stays active.*a\.yaml:1:2: one.*a\.yaml:3:4: two/s);
   });
 
   test("says so where there is no file", async () => {
@@ -61,7 +61,7 @@ describe("POST /-/reload", () => {
   });
 
   test("GET loads nothing", async () => {
-    const { get } = await serve({ adminToken: "s3cret", loadAnew: async () => ({ outcome: "loaded" }) });
+    const { get } = await serve({ adminToken: "s3cret", reload: async () => ({ outcome: "loaded" }) });
     expect((await get("/-/reload", admin)).status).toBe(404);
   });
 });

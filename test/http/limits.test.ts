@@ -141,7 +141,7 @@ describe("what a request may cost", () => {
       `POST /api/v2/silences HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer boss-token\r\nContent-Type: application/json\r\nContent-Length: 20000\r\n\r\n{`,
     ],
   ])("%s that do not come to an end are answered 408 and cut", async (_, begun) => {
-    const served = await serve({ ...tokens, limits: { requestMs: 200, lookMs: 20 } });
+    const served = await serve({ ...tokens, limits: { requestMs: 200, checkMs: 20 } });
     const socket = dial(served);
     socket.write(begun);
     // A byte now and then keeps nobody alive.

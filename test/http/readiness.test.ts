@@ -48,7 +48,5 @@ test("a service that is down is a note and no reason", () => {
 test("a later configuration elsewhere is a note and no reason", () => {
   const { ready, notes } = judgeReadiness({ ...WELL, standby: ["poll"] }, NOW);
   expect(ready).toBe(true);
-  expect(notes).toEqual([
-    "A later configuration is in force at another replica: this one takes no new work (poll).",
-  ]);
+  expect(notes).toEqual(["Another replica has a later configuration: this one takes no new work (poll)."]);
 });

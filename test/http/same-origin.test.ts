@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isFromOurselves, isPlainAndFar } from "../../src/http/same-origin.ts";
+import { isRemotePlainHttp, isSameOrigin } from "../../src/http/same-origin.ts";
 
 const host = "lens.example:9595";
 
@@ -14,7 +14,7 @@ describe("a form", () => {
     ["it comes from where people reach the page", { host: "app:9595", origin: "https://status.example" }],
     ["no browser sent it", { host }],
   ])("is ours where %s", (_, headers) => {
-    expect(isFromOurselves(headers, "https://status.example/lens")).toBe(true);
+    expect(isSameOrigin(headers, "https://status.example/lens")).toBe(true);
   });
 
   test.each([
@@ -29,7 +29,7 @@ describe("a form", () => {
     ],
     ["nobody's address", { host, origin: "" }],
   ])("is not ours from %s", (_, headers) => {
-    expect(isFromOurselves(headers, undefined)).toBe(false);
+    expect(isSameOrigin(headers, undefined)).toBe(false);
   });
 });
 
@@ -41,5 +41,5 @@ test.each([
   ["https://lens.example", false],
   [undefined, false],
 ])("a page at %s is plain and far: %s", (origin, far) => {
-  expect(isPlainAndFar(origin === undefined ? {} : { origin })).toBe(far);
+  expect(isRemotePlainHttp(origin === undefined ? {} : { origin })).toBe(far);
 });

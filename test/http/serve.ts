@@ -3,8 +3,9 @@
 import { onTestFinished } from "vitest";
 import type { Route } from "../../src/alerting/route.ts";
 import type { Alert } from "../../src/health/alert.ts";
-import type { HttpDeps, ShownConfig } from "../../src/http/deps.ts";
+import type { HttpDeps } from "../../src/http/deps.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
+import type { ShownConfig } from "../../src/http/v2/config-original.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { fleetOf, NOW } from "../metrics/fleets.ts";
 import { anAlert } from "../support/fixtures.ts";

@@ -198,7 +198,7 @@ describe("listening", () => {
     const port = Number(new URL(address).port);
     await expect(serve({ listen: { host: "127.0.0.1", port } })).rejects.toMatchObject({
       code: "listen",
-      message: `127.0.0.1:${port} is in use already; set http.listen to a free port.`,
+      message: `127.0.0.1:${port} is already in use; set http.listen to a free port.`,
     });
   });
 });

@@ -18,7 +18,7 @@ describe.each([[false], [true]])("a body read too slowly (gzip: %s)", (gzip) => 
     };
     const body = bodyOf(endless(), { gzip, longestMs: 5, onEnd });
     const failed = new Promise<Error>((resolve) => body.once("error", resolve));
-    expect((await failed).message).toBe("the reader was too slow");
+    expect((await failed).message).toBe("the client read too slowly");
     await ended.promise;
     expect(ends).toBe(1);
   });

@@ -4,8 +4,8 @@ import type { Instant } from "../../lib/clock.ts";
 import { nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span } from "../../lib/when.ts";
-import type { Page } from "../paging.ts";
-import type { IncidentRow } from "../v1/incidents.ts";
+import type { Listing } from "../paging.ts";
+import type { ApiIncident } from "../v1/incidents.ts";
 import { type Root, recordingLink } from "./links.ts";
 import { type Column, tableOf } from "./table.ts";
 import { type Moment, timeAt } from "./when.ts";
@@ -38,7 +38,10 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** One page of them, the newest first. */
-export function incidentSection({ items, nextCursor }: Page<IncidentRow>, table: IncidentTable): Markup {
+export function incidentSection(
+  { items, nextCursor }: Pick<Listing<ApiIncident>, "items" | "nextCursor">,
+  table: IncidentTable,
+): Markup {
   const { moment, timezone, isFirst, link, whose } = table;
   const rows = items.map((row) => {
     const [from, to] = [Date.parse(row.startsAt), row.endsAt === null ? undefined : Date.parse(row.endsAt)];
@@ -59,7 +62,7 @@ export function incidentSection({ items, nextCursor }: Page<IncidentRow>, table:
 `;
 }
 
-function whoseOf({ recording, subject }: IncidentRow, root: Root | undefined): Markup {
+function whoseOf({ recording, subject }: ApiIncident, root: Root | undefined): Markup {
   if (root === undefined || recording === null) return nothing;
   return html` <small><a href="${recordingLink(root, subject.id)}"><bdi>${nameOf(recording, subject.id)}</bdi></a></small>`;
 }

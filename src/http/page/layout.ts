@@ -2,13 +2,14 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip as gzipOf } from "node:zlib";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Instant } from "../../lib/clock.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import type { HttpDeps } from "../deps.ts";
 import { acceptsGzip } from "../stream.ts";
 import { iconOf } from "./icon.ts";
 import { homeLink, type Parameters, type Root, sameLink, signInLink } from "./links.ts";
+import { liveScriptRoute } from "./live-script.ts";
 import { STYLE_SHEET } from "./style.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
@@ -47,9 +48,10 @@ export interface Layout {
 
 const gzip = promisify(gzipOf);
 
-/** `script` is where the page's script is, from `/` on. */
-export function createLayout(deps: Pick<HttpDeps, "adminToken" | "readToken">, script: string): Layout {
+/** Serves the script of the pages as well. */
+export function createLayout(app: FastifyInstance, deps: Pick<HttpDeps, "adminToken" | "readToken">): Layout {
   const policy = pagePolicy();
+  const script = liveScriptRoute(app);
   return {
     async send(request, reply, page) {
       const document = documentOf(page, visitorOf(request, deps), script);

@@ -3,14 +3,15 @@ import type { LogLine } from "../../alerting/decision-log.ts";
 import type { FleetSnapshot } from "../../health/shard-state.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import type { Incident, UptimeKept } from "../deps.ts";
+import type { UptimeKept } from "../../poll/uptime-reader.ts";
+import type { Incident } from "../../store/incidents.ts";
 import { HttpError } from "../errors.ts";
-import { incidentsPage } from "../v1/incidents.ts";
+import type { Listing } from "../paging.ts";
+import { incidentListing } from "../v1/incidents.ts";
 import { alertCard } from "./alert-card.ts";
 import { decisionLogSection } from "./decision-log.ts";
 import { incidentSection, PERIOD_DAYS } from "./incident-section.ts";
 import type { Mood, Page } from "./layout.ts";
-import type { Listing } from "./listing.ts";
 import { type PageData, refreshOf, unreachableNotice } from "./page-data.ts";
 import type { HomeQuery } from "./query.ts";
 import { recordingNameOf } from "./recording-table.ts";
@@ -77,7 +78,7 @@ export function* locationPage(
   const { moment, fleet } = data;
   const timezone = zoneOfPlace(place, summary, fleet);
   const all = [...uptimes.values()].map((kept) => uptimeDays(kept, moment.now, PERIOD_DAYS, timezone));
-  const page = yield* incidentsPage(
+  const page = yield* incidentListing(
     incidents,
     { limit: INCIDENTS_SHOWN, location: id },
     fleet.inventory,

@@ -3,11 +3,12 @@ import type { Alert } from "../../health/alert.ts";
 import { ROWS_PER_STEP } from "../../health/fleet-snapshot.ts";
 import { count, counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { type Listing, PageCollector } from "../paging.ts";
 import { alertKey, alertTable } from "./alert-table.ts";
 import { type Headline, headlineOf } from "./headline.ts";
 import type { Page } from "./layout.ts";
 import { homeLink } from "./links.ts";
-import { type Listing, ListingCollector, pager } from "./listing.ts";
+import { pager } from "./listing.ts";
 import { isServiceUnreachable, type PageData, refreshOf } from "./page-data.ts";
 import type { HomeQuery } from "./query.ts";
 import { shareBar } from "./status.ts";
@@ -162,13 +163,13 @@ interface Part {
 }
 
 function* listAlerts(alerts: readonly Alert[], part: Part): Generator<void, Listing<Alert>> {
-  const collector = new ListingCollector<Alert>(part);
+  const collector = new PageCollector<Alert>(part);
   let seen = 0;
   for (const alert of alerts) {
     collector.offer(alertKey(alert), alert);
     if (++seen % ROWS_PER_STEP === 0) yield;
   }
-  return collector.listing();
+  return collector.page();
 }
 
 function* listPlaces(
@@ -176,13 +177,13 @@ function* listPlaces(
   part: Part,
   onlyTroubled: boolean,
 ): Generator<void, Listing<Place>> {
-  const collector = new ListingCollector<Place>(part);
+  const collector = new PageCollector<Place>(part);
   let seen = 0;
   for (const place of summary.places.values()) {
     if (!onlyTroubled || isTroubled(place)) collector.offer(placeKey(place), place);
     if (++seen % ROWS_PER_STEP === 0) yield;
   }
-  return collector.listing();
+  return collector.page();
 }
 
 function isTroubled(place: Place): boolean {

@@ -1,6 +1,6 @@
 /** A refusal for people: what happened, what to do, and a way back. */
 import { html, type Markup } from "../../lib/markup.ts";
-import type { Refusal } from "../errors.ts";
+import type { ErrorAnswer } from "../errors.ts";
 import type { Page } from "./layout.ts";
 import { homeLink, type Root } from "./links.ts";
 import { signInForm } from "./sign-in.ts";
@@ -13,7 +13,7 @@ export interface Refused {
 }
 
 /** Tells nothing of the fleet. */
-export function problemPage({ status, message }: Refusal, refused: Refused): Page {
+export function problemPage({ status, message }: ErrorAnswer, refused: Refused): Page {
   const { root } = refused;
   if (status === 401) return signInFirst(message, refused);
   const title = TITLES[status] ?? (status >= 500 ? "Cannot be shown now" : "Not understood");

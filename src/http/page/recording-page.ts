@@ -6,9 +6,10 @@ import type { AlertStates, FleetSnapshot, RecordingState } from "../../health/sh
 import type { Instant } from "../../lib/clock.ts";
 import { nameOf, percent } from "../../lib/format.ts";
 import { html, type Markup } from "../../lib/markup.ts";
-import type { Incident, UptimeKept } from "../deps.ts";
+import type { UptimeKept } from "../../poll/uptime-reader.ts";
+import type { Incident } from "../../store/incidents.ts";
 import { HttpError } from "../errors.ts";
-import { incidentsPage } from "../v1/incidents.ts";
+import { incidentListing } from "../v1/incidents.ts";
 import { alertCard, type CardPlace, plainCard } from "./alert-card.ts";
 import { decisionLogSection } from "./decision-log.ts";
 import { incidentSection, PERIOD_DAYS } from "./incident-section.ts";
@@ -70,7 +71,7 @@ export function* recordingPage(
   const days = uptimeDays(uptime, moment.now, PERIOD_DAYS, timezone);
   const link = (cursor: string | undefined) => sameLink({ cursor });
   const name = nameOf(recordingNameOf(state.id, fleet), state.id);
-  const page = yield* incidentsPage(
+  const page = yield* incidentListing(
     incidents,
     { limit: INCIDENTS_A_PAGE, recording: state.id, cursor: query.cursor },
     fleet.inventory,

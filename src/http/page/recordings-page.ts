@@ -3,9 +3,10 @@ import { ROWS_PER_STEP } from "../../health/fleet-snapshot.ts";
 import type { RecordingState } from "../../health/shard-state.ts";
 import { count, counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { type Listing, PageCollector } from "../paging.ts";
 import type { Page } from "./layout.ts";
 import { homeLink } from "./links.ts";
-import { type Listing, ListingCollector, pager } from "./listing.ts";
+import { pager } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
 import type { HomeQuery } from "./query.ts";
 import { locationNameOf, recordingKey, recordingNameOf, recordingTable } from "./recording-table.ts";
@@ -74,24 +75,24 @@ export function* listRecordings(
   { cursor }: HomeQuery,
   wanted: (state: RecordingState) => boolean,
 ): Generator<void, Listing<RecordingState>> {
-  const collector = new ListingCollector<RecordingState>({ limit: RECORDINGS_A_PAGE, cursor });
+  const collector = new PageCollector<RecordingState>({ limit: RECORDINGS_A_PAGE, cursor });
   let seen = 0;
   for (const state of recordings.values()) {
     if (wanted(state)) collector.offer(recordingKey(state, fleet), state);
     if (++seen % ROWS_PER_STEP === 0) yield;
   }
-  return collector.listing();
+  return collector.page();
 }
 
 function* listPlaces(
   { places }: FleetSummary,
   wanted: (place: Place) => boolean,
 ): Generator<void, Listing<Place>> {
-  const collector = new ListingCollector<Place>({ limit: PLACES_FOUND });
+  const collector = new PageCollector<Place>({ limit: PLACES_FOUND });
   let seen = 0;
   for (const place of places.values()) {
     if (wanted(place)) collector.offer(placeKey(place), place);
     if (++seen % ROWS_PER_STEP === 0) yield;
   }
-  return collector.listing();
+  return collector.page();
 }

@@ -2,7 +2,8 @@
 import type { FastifyInstance } from "fastify";
 import type { RecordingState } from "../../health/shard-state.ts";
 import { runYielding } from "../../lib/yield.ts";
-import type { HttpDeps, UptimeKept } from "../deps.ts";
+import type { UptimeKept } from "../../poll/uptime-reader.ts";
+import type { HttpDeps } from "../deps.ts";
 import { parseQuery } from "../query.ts";
 import { alertPage, alertsOf } from "./alert-page.ts";
 import { changeRoutes } from "./change-routes.ts";

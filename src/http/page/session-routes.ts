@@ -6,7 +6,7 @@ import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { isHttps, sessionCookie } from "../gate.ts";
 import { parseQuery } from "../query.ts";
-import { isFromOurselves, isPlainAndFar } from "../same-origin.ts";
+import { isRemotePlainHttp, isSameOrigin } from "../same-origin.ts";
 import { openSession } from "../session.ts";
 import { readFields } from "./field.ts";
 import type { Layout } from "./layout.ts";
@@ -86,10 +86,10 @@ function refuseWithoutTokens({ adminToken, readToken }: Deps): void {
 
 /** Another site must not sign anybody in or out either. */
 function checkSender({ headers }: FastifyRequest, { externalUrl }: Deps): void {
-  if (!isFromOurselves(headers, externalUrl)) {
+  if (!isSameOrigin(headers, externalUrl)) {
     throw new HttpError("forbidden", "Another site sent this form. Open the status page and do it there.");
   }
-  if (!isHttps(externalUrl) || !isPlainAndFar(headers)) return;
+  if (!isHttps(externalUrl) || !isRemotePlainHttp(headers)) return;
   throw new HttpError(
     "forbidden",
     `The session would not come back over plain HTTP: sign in at ${externalUrl}, as http.external_url says.`,

@@ -6,9 +6,10 @@ import { counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
+import { type Listing, PageCollector } from "../paging.ts";
 import type { Page } from "./layout.ts";
 import { homeLink, silenceFormLink } from "./links.ts";
-import { type Listing, ListingCollector, pager } from "./listing.ts";
+import { pager } from "./listing.ts";
 import { sortKey } from "./order.ts";
 import { type PageData, refreshOf, unreachableNotice } from "./page-data.ts";
 import type { HomeQuery } from "./query.ts";
@@ -26,9 +27,9 @@ export function* silencesPage(data: PageData, query: HomeQuery, visitor: Visitor
   const { now } = data.moment;
   const silences = [...data.silences.values()];
   const suppressed = yield* countSuppressed(data);
-  const collector = new ListingCollector<Silence>({ limit: SILENCES_A_PAGE, cursor: query.cursor });
+  const collector = new PageCollector<Silence>({ limit: SILENCES_A_PAGE, cursor: query.cursor });
   for (const silence of silences) collector.offer(keyOf(silence, now), silence);
-  const listing = collector.listing();
+  const listing = collector.page();
   const active = silences.filter((silence) => silenceState(silence, now) === "active").length;
   const link = (cursor: string | undefined) => homeLink(ROOT, { show: "silences", cursor });
   const words =

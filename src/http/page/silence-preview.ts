@@ -4,8 +4,8 @@ import type { Matcher } from "../../alerting/route.ts";
 import type { Alert } from "../../health/alert.ts";
 import { recordingSubject } from "../../health/annotations.ts";
 import { ROWS_PER_STEP, recordingsById } from "../../health/fleet-snapshot.ts";
+import { type Listing, PageCollector } from "../paging.ts";
 import { alertKey } from "./alert-table.ts";
-import { type Listing, ListingCollector } from "./listing.ts";
 import type { PageData } from "./page-data.ts";
 
 /** Alerts that are shown; all are counted. */
@@ -24,7 +24,7 @@ export interface Preview {
 /** Walks the fleet once; yields every so many rows. */
 export function* previewOf(matchers: readonly Matcher[], data: PageData): Generator<void, Preview> {
   const { fleet } = data;
-  const collector = new ListingCollector<Alert>({ limit: ALERTS_SHOWN });
+  const collector = new PageCollector<Alert>({ limit: ALERTS_SHOWN });
   let seen = 0;
   for (const alert of data.alerts) {
     if (matchesAll(matchers, alert.labels)) collector.offer(alertKey(alert), alert);
@@ -41,7 +41,7 @@ export function* previewOf(matchers: readonly Matcher[], data: PageData): Genera
     if (++seen % ROWS_PER_STEP === 0) yield;
   }
   return {
-    alerts: collector.listing(),
+    alerts: collector.page(),
     firing: data.alerts.length,
     covered,
     recordings: recordings.size,

@@ -3,7 +3,7 @@ import type { UptimeBucket } from "../../health/recording.ts";
 import { bucketLengthMs, dayRatio, SETTLING_MS } from "../../health/uptime.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { inZone } from "../../lib/when.ts";
-import type { UptimeKept } from "../deps.ts";
+import type { UptimeKept } from "../../poll/uptime-reader.ts";
 
 export interface UptimeHour {
   readonly at: Instant;

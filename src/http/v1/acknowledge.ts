@@ -1,38 +1,27 @@
-/** `POST /api/v1/alerts/{fingerprint}/ack`: no reminders of what fires until it resolves. */
-import type { FastifyInstance } from "fastify";
+/** `POST /api/v1/alerts/{fingerprint}/ack`: no reminders of a firing alert until it resolves. */
 import { z } from "zod";
-import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
-import { parseBody } from "../query.ts";
+import { operation } from "./operation.ts";
 
-/** All of it may be left out, the body as well. */
-export const Acknowledgement = z
-  .strictObject({
-    author: z.string({ error: "expected a text" }).max(200, "expected at most 200 characters").default("api"),
-    comment: z
-      .string({ error: "expected a text" })
-      .max(4_000, "expected at most 4000 characters")
-      .default(""),
-  })
-  .prefault({});
+const text = (max: number) =>
+  z.string({ error: "expected a text" }).max(max, `expected at most ${max} characters`);
 
-/** What was acknowledged: how many alerts have the fingerprint. */
-export const Acknowledged = z.strictObject({
-  fingerprint: z.string(),
-  alerts: z.int().min(1),
-  author: z.string(),
-  comment: z.string(),
+export const acknowledge = operation({
+  id: "acknowledge",
+  method: "post",
+  path: "/api/v1/alerts/{fingerprint}/ack",
+  summary: "Stops reminders of a firing alert until it resolves; its end is still notified.",
+  admin: true,
+  body: z.strictObject({ author: text(200).default("api"), comment: text(4_000).default("") }).prefault({}),
+  answer: z.strictObject({
+    fingerprint: z.string(),
+    alerts: z.int().min(1).describe("How many firing alerts have the fingerprint."),
+    author: z.string(),
+    comment: z.string(),
+  }),
+  async handle(deps, { param: fingerprint, body }) {
+    const alerts = await deps.acknowledge(fingerprint, body);
+    if (alerts === 0) throw new HttpError("not_found", "No firing alert has this fingerprint.");
+    return { fingerprint, alerts, ...body };
+  },
 });
-
-export function acknowledgeRoute(app: FastifyInstance, deps: Pick<HttpDeps, "acknowledge">): void {
-  app.post<{ Params: { fingerprint: string } }>(
-    "/api/v1/alerts/:fingerprint/ack",
-    { config: { admin: true } },
-    async ({ params: { fingerprint }, body }) => {
-      const acknowledgement = parseBody(Acknowledgement, body ?? {});
-      const alerts = await deps.acknowledge(fingerprint, acknowledgement);
-      if (alerts === 0) throw new HttpError("not_found", "No alert that fires has this fingerprint.");
-      return { fingerprint, alerts, ...acknowledgement };
-    },
-  );
-}

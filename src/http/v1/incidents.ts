@@ -1,27 +1,27 @@
-/** `GET /api/v1/incidents`: what was wrong, newest first. */
+/** `GET /api/v1/incidents`: episodes of alerts, newest first. */
 import { z } from "zod";
 import { endReasons, subjectKinds } from "../../health/alert.ts";
-import { ROWS_PER_STEP } from "../../health/fleet-snapshot.ts";
 import type { Inventory } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
-import type { Incident } from "../deps.ts";
-import { type Page, PageCollector, pageParameters } from "../paging.ts";
-import { instant } from "../query.ts";
-import { iso, time } from "./rows.ts";
+import { runYielding } from "../../lib/yield.ts";
+import type { Incident } from "../../store/incidents.ts";
+import { type Listing, listingOf, pageParameters } from "../paging.ts";
+import { instant, isoTime } from "../query.ts";
+import { operation, pageSchema, timeSchema } from "./operation.ts";
 
 const DEFAULT_PERIOD_MS = 7 * 86_400_000;
 
-/** `recording` and `location` are ids; without `since`, the last 7 days. */
-export const IncidentsQuery = z.strictObject({
+const oneId = z.string({ error: "expected one id" }).optional();
+
+const IncidentsQuery = z.strictObject({
   ...pageParameters,
   since: instant.optional(),
-  recording: z.string({ error: "expected one id" }).optional(),
-  location: z.string({ error: "expected one id" }).optional(),
+  recording: oneId,
+  location: oneId,
   alertname: z.string({ error: "expected one name" }).optional(),
 });
-export type IncidentsQuery = z.infer<typeof IncidentsQuery>;
 
-export const IncidentRow = z
+const ApiIncident = z
   .strictObject({
     id: z.string(),
     alertname: z.string(),
@@ -29,55 +29,58 @@ export const IncidentRow = z
     recording: z.string().nullable(),
     locationId: z.string().nullable(),
     location: z.string().nullable(),
-    startsAt: time,
-    endsAt: time.nullable().describe("Null while it lasts."),
+    startsAt: timeSchema,
+    endsAt: timeSchema.nullable().describe("Null while it lasts."),
     endReason: z.enum(endReasons).nullable(),
-    durationSeconds: z.number().min(0).describe("Up to now while it lasts."),
+    durationSeconds: z.number().min(0).describe("Until now while it lasts."),
   })
   .readonly();
-export type IncidentRow = z.infer<typeof IncidentRow>;
+export type ApiIncident = z.infer<typeof ApiIncident>;
 
-/** From when on incidents are asked for. */
-export function sinceOf(query: IncidentsQuery, now: Instant): Instant {
-  return query.since ?? now - DEFAULT_PERIOD_MS;
-}
-
-/** One page, the latest start first; yields every so many rows. */
-export function* incidentsPage(
-  incidents: readonly Incident[],
+export const listIncidents = operation({
+  id: "listIncidents",
+  method: "get",
+  path: "/api/v1/incidents",
+  summary: "Incidents, newest first; of the last 7 days without `since`.",
   query: IncidentsQuery,
+  answer: pageSchema(ApiIncident, {}),
+  async handle(deps, { query }) {
+    const now = deps.clock.now();
+    const since = query.since ?? now - DEFAULT_PERIOD_MS;
+    const [incidents, { inventory }] = await Promise.all([deps.incidents(since), deps.fleet()]);
+    const { items, nextCursor } = await runYielding(incidentListing(incidents, query, inventory, now));
+    return { items, nextCursor };
+  },
+});
+
+/** One page, the latest start first, each incident once; yields every so many rows. */
+export function* incidentListing(
+  incidents: readonly Incident[],
+  query: Omit<z.infer<typeof IncidentsQuery>, "since">,
   inventory: Inventory,
   now: Instant,
-): Generator<void, Page<IncidentRow>> {
-  const collector = new PageCollector<Incident>(query);
+): Generator<void, Listing<ApiIncident>> {
   const offered = new Set<string>();
-  let seen = 0;
-  for (const incident of incidents) {
-    if (matches(incident, query) && !offered.has(incident.id)) {
-      offered.add(incident.id);
-      collector.offer(newestFirst(incident), incident);
-    }
-    if (++seen % ROWS_PER_STEP === 0) yield;
-  }
-  const { items, nextCursor } = collector.page();
-  return { items: items.map((incident) => rowOf(incident, inventory, now)), nextCursor };
+  const listing = yield* listingOf(incidents, query, (incident) => {
+    if (!matches(incident, query) || offered.has(incident.id)) return undefined;
+    offered.add(incident.id);
+    // A key that goes up as the start goes back.
+    return `${String(Number.MAX_SAFE_INTEGER - incident.startsAt).padStart(16, "0")} ${incident.id}`;
+  });
+  return { ...listing, items: listing.items.map((incident) => rowOf(incident, inventory, now)) };
 }
 
-function matches(incident: Incident, query: IncidentsQuery): boolean {
-  const { subject } = incident;
-  if (query.recording !== undefined && (subject.kind !== "recording" || subject.id !== query.recording)) {
-    return false;
-  }
-  if (query.location !== undefined && incident.locationId !== query.location) return false;
-  return query.alertname === undefined || incident.alertname === query.alertname;
+function matches(
+  { subject, locationId, alertname }: Incident,
+  query: Partial<Record<"recording" | "location" | "alertname", string | undefined>>,
+): boolean {
+  const { recording } = query;
+  if (recording !== undefined && (subject.kind !== "recording" || subject.id !== recording)) return false;
+  if (query.location !== undefined && locationId !== query.location) return false;
+  return query.alertname === undefined || alertname === query.alertname;
 }
 
-/** A key that goes up as the start goes back. */
-function newestFirst({ startsAt, id }: Incident): string {
-  return `${String(Number.MAX_SAFE_INTEGER - startsAt).padStart(16, "0")} ${id}`;
-}
-
-function rowOf(incident: Incident, inventory: Inventory, now: Instant): IncidentRow {
+function rowOf(incident: Incident, inventory: Inventory, now: Instant): ApiIncident {
   const { id, alertname, subject, locationId, startsAt, endsAt, endReason } = incident;
   return {
     id,
@@ -86,8 +89,8 @@ function rowOf(incident: Incident, inventory: Inventory, now: Instant): Incident
     recording: subject.kind === "recording" ? inventory.recording(subject.id)?.name || subject.id : null,
     locationId: locationId ?? null,
     location: locationId === undefined ? null : inventory.location(locationId)?.name || locationId,
-    startsAt: new Date(startsAt).toISOString(),
-    endsAt: iso(endsAt),
+    startsAt: isoTime(startsAt),
+    endsAt: isoTime(endsAt),
     endReason: endReason ?? null,
     durationSeconds: Math.max(0, ((endsAt ?? now) - startsAt) / 1000),
   };

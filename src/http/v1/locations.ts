@@ -1,79 +1,89 @@
 /** `GET /api/v1/locations`: a row per location, its recordings counted by status. */
 import { z } from "zod";
-import { currentStatus, ROWS_PER_STEP, recordingsById } from "../../health/fleet-snapshot.ts";
+import { currentStatus, recordingsById } from "../../health/fleet-snapshot.ts";
 import { type RecordingStatus, recordingStatuses } from "../../health/recording.ts";
 import type { FleetSnapshot, LocationState } from "../../health/shard-state.ts";
-import { type Page, PageCollector, pageParameters } from "../paging.ts";
+import { runYielding } from "../../lib/yield.ts";
+import { eachRow, type Listing, listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { repeated } from "../query.ts";
-import { AlertRow, alertRows } from "./rows.ts";
+import { AlertRow, alertRows } from "./alert-row.ts";
+import { operation, pageSchema } from "./operation.ts";
 
-/** `location` is an id or a name in full, upper or lower case alike; it may be repeated. */
-export const LocationsQuery = z.strictObject({ ...pageParameters, location: repeated(z.string()) });
-export type LocationsQuery = z.infer<typeof LocationsQuery>;
-
-export const LocationRow = z
+const ApiLocation = z
   .strictObject({
     locationId: z.string(),
     location: z.string().describe("Its name; the id where the service gives none."),
-    timezone: z.string().nullable().describe("IANA name; null where the service does not say."),
+    timezone: z.string().nullable().describe("IANA name; null where the service gives none."),
     recordings: z
       .record(z.enum(recordingStatuses), z.int().min(0))
       .readonly()
-      .describe("How many have each status."),
+      .describe("Recordings by status."),
     alerts: z.array(AlertRow).readonly().describe("Of the location itself, not of its recordings."),
   })
   .readonly();
-export type LocationRow = z.infer<typeof LocationRow>;
 
-interface Found {
+export const listLocations = operation({
+  id: "listLocations",
+  method: "get",
+  path: "/api/v1/locations",
+  summary: "Every location with its recordings counted by status, by id.",
+  query: z.strictObject({
+    ...pageParameters,
+    location: repeated(z.string()).describe("Id or full name, in any case; may be repeated."),
+  }),
+  answer: pageSchema(ApiLocation, {}),
+  async handle(deps, { query }) {
+    const fleet = await deps.fleet();
+    const { items, nextCursor } = await runYielding(locationListing(fleet, query));
+    return { items: items.map((one) => rowOf(one, fleet)), nextCursor };
+  },
+});
+
+interface CountedLocation {
+  readonly id: string;
   readonly counts: Record<RecordingStatus, number>;
   state: LocationState | undefined;
 }
 
-/** One page, by location id; yields every so many rows. */
-export function* locationsPage(
+function* locationListing(
   fleet: FleetSnapshot,
-  query: LocationsQuery,
-): Generator<void, Page<LocationRow>> {
-  const found = new Map<string, Found>();
-  const at = (id: string): Found => {
-    const known = found.get(id) ?? { counts: noCounts(), state: undefined };
+  query: PageQuery & { readonly location: readonly string[] },
+): Generator<void, Listing<CountedLocation>> {
+  const found = new Map<string, CountedLocation>();
+  const at = (id: string) => {
+    const known = found.get(id) ?? { id, counts: noCounts(), state: undefined };
     found.set(id, known);
     return known;
   };
-  let seen = 0;
-  for (const shard of fleet.shards) {
-    for (const location of shard.locations.values()) {
+  for (const { locations } of fleet.shards) {
+    yield* eachRow(locations.values(), (location) => {
       at(location.id).state = location;
-      if (++seen % ROWS_PER_STEP === 0) yield;
-    }
+    });
   }
   const recordings = yield* recordingsById(fleet);
-  for (const state of recordings.values()) {
+  yield* eachRow(recordings.values(), (state) => {
     at(state.locationId).counts[currentStatus(state, fleet.now, fleet.statusIntervalMs)] += 1;
-    if (++seen % ROWS_PER_STEP === 0) yield;
-  }
-  const collector = new PageCollector<[string, Found]>(query);
+  });
   const wanted = new Set(query.location.map((text) => text.toLowerCase()));
-  for (const entry of found) if (isWanted(entry[0], wanted, fleet)) collector.offer(entry[0], entry);
-  const { items, nextCursor } = collector.page();
-  return { items: items.map(([id, location]) => rowOf(id, location, fleet)), nextCursor };
+  return yield* listingOf(found.values(), query, ({ id }) =>
+    isWanted(id, fleet.inventory.location(id)?.name, wanted) ? id : undefined,
+  );
 }
 
-function isWanted(id: string, wanted: ReadonlySet<string>, { inventory }: FleetSnapshot): boolean {
-  if (wanted.size === 0 || wanted.has(id.toLowerCase())) return true;
-  return wanted.has(inventory.location(id)?.name?.toLowerCase() ?? "");
+/** Whether a row with this id and name is among the ids and names asked for; all are where none is asked for. */
+export function isWanted(id: string, name: string | undefined, wanted: ReadonlySet<string>): boolean {
+  return wanted.size === 0 || wanted.has(id.toLowerCase()) || wanted.has((name ?? "").toLowerCase());
 }
 
-function noCounts(): Record<RecordingStatus, number> {
-  return Object.fromEntries(recordingStatuses.map((status) => [status, 0])) as Record<
-    RecordingStatus,
-    number
-  >;
+export function noCounts(): Record<RecordingStatus, number> {
+  return { online: 0, offline: 0, degraded: 0, unknown: 0 };
 }
 
-function rowOf(id: string, { counts, state }: Found, fleet: FleetSnapshot): LocationRow {
-  const known = fleet.inventory.location(id);
+function rowOf(
+  { id, counts, state }: CountedLocation,
+  { inventory }: FleetSnapshot,
+): z.infer<typeof ApiLocation> {
+  const known = inventory.location(id);
   return {
     locationId: id,
     location: known?.name || id,

@@ -1,79 +1,79 @@
 /** `GET /api/v1/recordings`: the fleet now, a row per recording. */
 import { z } from "zod";
-import { currentStatus, ROWS_PER_STEP, recordingsById } from "../../health/fleet-snapshot.ts";
+import { currentStatus, recordingsById } from "../../health/fleet-snapshot.ts";
 import { recordingStatuses } from "../../health/recording.ts";
 import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
-import { type Page, PageCollector, pageParameters } from "../paging.ts";
-import { repeated } from "../query.ts";
-import { AlertRow, alertRows, iso, share, time } from "./rows.ts";
+import { runYielding } from "../../lib/yield.ts";
+import { type Listing, listingOf, pageParameters } from "../paging.ts";
+import { isoTime, repeated } from "../query.ts";
+import { AlertRow, alertRows } from "./alert-row.ts";
+import { isWanted } from "./locations.ts";
+import { operation, pageSchema, timeSchema } from "./operation.ts";
 
 const DAY_MS = 86_400_000;
 
-/** `location` and `recording` are ids or names in full, upper or lower case alike; filters may be repeated. */
-export const RecordingsQuery = z.strictObject({
+const named = repeated(z.string()).describe("Id or full name, in any case; may be repeated.");
+
+const RecordingsQuery = z.strictObject({
   ...pageParameters,
-  location: repeated(z.string()),
-  recording: repeated(z.string()),
+  location: named,
+  recording: named,
   status: repeated(z.enum(recordingStatuses, { error: `expected one of ${recordingStatuses.join(", ")}` })),
 });
-export type RecordingsQuery = z.infer<typeof RecordingsQuery>;
+type RecordingsQuery = z.infer<typeof RecordingsQuery>;
 
-/** Times in ISO 8601 UTC, ratios 0–1, null for what is not known. */
-export const RecordingRow = z
+const ratio = z.number().min(0).max(1).nullable();
+
+/** Null for what is not known. */
+const ApiRecording = z
   .strictObject({
     recordingId: z.string(),
     recording: z.string().describe("Its name; the id where the service gives none."),
     locationId: z.string(),
     location: z.string().describe("The location's name; the id where the service gives none."),
     status: z.enum(recordingStatuses),
-    since: time.nullable().describe("Since when it has that status; for `unknown`, the last good reading."),
-    lastSeen: time.nullable(),
-    averageQuality: share
-      .nullable()
-      .describe("Null while the status is unknown: an old figure says nothing about now."),
-    overallUptime24h: share.nullable(),
-    alerts: z.array(AlertRow).readonly().describe("Pending and firing, those that fire first."),
+    since: timeSchema.nullable().describe("Start of that status; for `unknown`, the last good reading."),
+    lastSeen: timeSchema.nullable(),
+    averageQuality: ratio.describe("Null while the status is unknown: an old figure does not describe now."),
+    overallUptime24h: ratio,
+    alerts: z.array(AlertRow).readonly().describe("Firing alerts first, then pending ones."),
   })
   .readonly();
-export type RecordingRow = z.infer<typeof RecordingRow>;
+export type ApiRecording = z.infer<typeof ApiRecording>;
 
-/** One page, by recording id; yields every so many rows. */
-export function* recordingsPage(
+export const listRecordings = operation({
+  id: "listRecordings",
+  method: "get",
+  path: "/api/v1/recordings",
+  summary: "Every recording with its status and alerts, by id.",
+  query: RecordingsQuery,
+  answer: pageSchema(ApiRecording, {}),
+  async handle(deps, { query }) {
+    const fleet = await deps.fleet();
+    const { items, nextCursor } = await runYielding(recordingListing(fleet, query));
+    return { items: items.map((state) => rowOf(state, fleet)), nextCursor };
+  },
+});
+
+function* recordingListing(
   fleet: FleetSnapshot,
   query: RecordingsQuery,
-): Generator<void, Page<RecordingRow>> {
+): Generator<void, Listing<RecordingState>> {
+  const { inventory, now, statusIntervalMs } = fleet;
   const recordings = yield* recordingsById(fleet);
-  const collector = new PageCollector<RecordingState>(query);
-  const wanted = filterOf(fleet, query);
-  let seen = 0;
-  for (const state of recordings.values()) {
-    if (wanted(state)) collector.offer(state.id, state);
-    if (++seen % ROWS_PER_STEP === 0) yield;
-  }
-  const { items, nextCursor } = collector.page();
-  return { items: items.map((state) => rowOf(state, fleet)), nextCursor };
-}
-
-function filterOf(fleet: FleetSnapshot, query: RecordingsQuery): (state: RecordingState) => boolean {
-  const locations = new Set(query.location.map((text) => text.toLowerCase()));
-  const recordings = new Set(query.recording.map((text) => text.toLowerCase()));
+  const [ids, locationIds] = [query.recording, query.location].map(
+    (texts) => new Set(texts.map((text) => text.toLowerCase())),
+  ) as [Set<string>, Set<string>];
   const statuses = new Set(query.status);
-  const isNamed = ({ id }: RecordingState) =>
-    recordings.size === 0 ||
-    recordings.has(id.toLowerCase()) ||
-    recordings.has(fleet.inventory.recording(id)?.name.toLowerCase() ?? "");
-  return (state) => {
-    if (!isNamed(state)) return false;
-    if (statuses.size > 0 && !statuses.has(currentStatus(state, fleet.now, fleet.statusIntervalMs))) {
-      return false;
-    }
-    if (locations.size === 0 || locations.has(state.locationId.toLowerCase())) return true;
-    const name = fleet.inventory.location(state.locationId)?.name;
-    return name !== undefined && locations.has(name.toLowerCase());
-  };
+  return yield* listingOf(recordings.values(), query, (state) => {
+    if (!isWanted(state.id, inventory.recording(state.id)?.name, ids)) return undefined;
+    if (statuses.size > 0 && !statuses.has(currentStatus(state, now, statusIntervalMs))) return undefined;
+    const isHere = isWanted(state.locationId, inventory.location(state.locationId)?.name, locationIds);
+    return isHere ? state.id : undefined;
+  });
 }
 
-function rowOf(state: RecordingState, fleet: FleetSnapshot): RecordingRow {
+function rowOf(state: RecordingState, fleet: FleetSnapshot): ApiRecording {
   const status = currentStatus(state, fleet.now, fleet.statusIntervalMs);
   const known = status !== "unknown";
   return {
@@ -82,8 +82,8 @@ function rowOf(state: RecordingState, fleet: FleetSnapshot): RecordingRow {
     locationId: state.locationId,
     location: fleet.inventory.location(state.locationId)?.name || state.locationId,
     status,
-    since: iso(known ? state.since : state.readAt || undefined),
-    lastSeen: iso(state.lastSeenAt),
+    since: isoTime(known ? state.since : state.readAt || undefined),
+    lastSeen: isoTime(state.lastSeenAt),
     averageQuality: (known ? state.averageQuality : undefined) ?? null,
     overallUptime24h: fleet.overallUptime(state.id, DAY_MS) ?? null,
     alerts: alertRows(state.alerts),

@@ -1,9 +1,10 @@
-/** Alerts as Alertmanager's clients ask for them, and as Prometheus sends them. */
+/** Reading alerts and groups as Alertmanager's clients do, and accepting alerts as Prometheus posts them. */
 import type { FastifyInstance } from "fastify";
 import type { Instant } from "../../lib/clock.ts";
 import { withDeadline } from "../../lib/closer.ts";
 import { inChunks, runYielding } from "../../lib/yield.ts";
-import type { AcceptedAlerts, HttpDeps } from "../deps.ts";
+import type { AcceptedAlerts } from "../../poll/external-alerts.ts";
+import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { parseQuery } from "../query.ts";
 import { bodyOf } from "../stream.ts";
@@ -14,15 +15,17 @@ import { MOST_AT_ONCE, type PostedAlerts, readAlerts } from "./postable-alerts.t
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const LARGEST_BODY = 4 * 1024 * 1024;
-const TAKE_DEADLINE_MS = 5_000;
+const ACCEPT_DEADLINE_MS = 5_000;
 
-type Deps = Pick<
+export type AlertRoutesDeps = Pick<
   HttpDeps,
-  "alerts" | "acceptAlerts" | "alertsReceived" | "config" | "clock" | "externalUrl" | "takeDeadlineMs"
+  "alerts" | "acceptAlerts" | "alertsReceived" | "config" | "clock" | "externalUrl" | "acceptDeadlineMs"
 >;
 
-/** `base` is the path of the API, with a slash at its end. */
-export function alertRoutes(app: FastifyInstance, base: string, deps: Deps): void {
+type Accepted = Extract<AcceptedAlerts, { outcome: "taken" }>;
+
+/** `base` is the path of the API, with a trailing slash. */
+export function alertRoutes(app: FastifyInstance, base: string, deps: AlertRoutesDeps): void {
   const context = () => ({ now: deps.clock.now(), externalUrl: deps.externalUrl });
 
   app.get(`${base}alerts`, { exposeHeadRoute: false }, async ({ query }, reply) => {
@@ -38,36 +41,31 @@ export function alertRoutes(app: FastifyInstance, base: string, deps: Deps): voi
     return reply.type(JSON_TYPE).send(bodyOf(inChunks(jsonList(rows))));
   });
 
-  const sending = { config: { admin: true }, bodyLimit: LARGEST_BODY };
-  app.post(`${base}alerts`, sending, async ({ body }, reply) => {
+  const posting = { config: { admin: true }, bodyLimit: LARGEST_BODY };
+  app.post(`${base}alerts`, posting, async ({ body }, reply) => {
     if (!Array.isArray(body)) throw new HttpError("bad_body", "Expected a list of alerts.");
-    if (body.length > MOST_AT_ONCE)
-      throw new HttpError(
-        "too_large",
-        `Expected at most ${MOST_AT_ONCE} alerts at once, found ${body.length}.`,
-      );
+    if (body.length > MOST_AT_ONCE) {
+      const found = `found ${body.length}`;
+      throw new HttpError("too_large", `Expected at most ${MOST_AT_ONCE} alerts at once, ${found}.`);
+    }
     const posted = await runYielding(readAlerts(body, deps.clock.now()));
-    const taken = await take(posted, deps);
+    const accepted = await accept(posted, deps);
     deps.alertsReceived(countsOf(body.length, posted, deps.clock.now()));
-    const problem = problemOf(posted, taken);
+    const problem = postProblem(posted, accepted);
     if (problem !== undefined) throw new HttpError("bad_body", problem);
     return reply.code(200).send();
   });
 }
 
-async function take(
-  { alerts }: PostedAlerts,
-  deps: Deps,
-): Promise<Extract<AcceptedAlerts, { outcome: "taken" }>> {
-  const asked = deps.acceptAlerts(alerts);
-  const taken = await withDeadline(asked, deps.takeDeadlineMs ?? TAKE_DEADLINE_MS).catch(
+async function accept({ alerts }: PostedAlerts, deps: AlertRoutesDeps): Promise<Accepted> {
+  const { acceptDeadlineMs = ACCEPT_DEADLINE_MS } = deps;
+  const accepted = await withDeadline(deps.acceptAlerts(alerts), acceptDeadlineMs).catch(
     (thrown: unknown) => {
-      throw new HttpError("unavailable", "The alerts could not be taken in time; send them again.", thrown);
+      throw new HttpError("unavailable", "The alerts could not be stored in time; send them again.", thrown);
     },
   );
-  if (taken.outcome === "busy")
-    throw new HttpError("unavailable", "Too many send alerts at this moment; send them again.");
-  return taken;
+  if (accepted.outcome === "taken") return accepted;
+  throw new HttpError("unavailable", "Too many clients send alerts at this moment; send them again.");
 }
 
 function countsOf(sent: number, { alerts }: PostedAlerts, now: Instant) {
@@ -75,11 +73,8 @@ function countsOf(sent: number, { alerts }: PostedAlerts, now: Instant) {
   return { firing, resolved: alerts.length - firing, invalid: sent - alerts.length };
 }
 
-function problemOf(
-  { problem }: PostedAlerts,
-  { refused, most }: Extract<AcceptedAlerts, { outcome: "taken" }>,
-): string | undefined {
-  if (refused === 0) return problem && `${problem} All others were taken.`;
-  const full = `There are ${most} alerts from outside already, and room for no more: ${refused} were not taken.`;
+function postProblem({ problem }: PostedAlerts, { refused, most }: Accepted): string | undefined {
+  if (refused === 0) return problem && `${problem} All others were accepted.`;
+  const full = `There are already ${most} external alerts, which is the limit: ${refused} were refused.`;
   return problem === undefined ? full : `${problem} ${full}`;
 }

@@ -1,88 +1,103 @@
 /**
- * The configuration in force as Alertmanager's own, which its strict loader accepts: `amtool config routes test` works
- * on it, and gives what lenswatch would do. Secrets are `<secret>`, which Alertmanager takes in their place.
+ * The active configuration as Alertmanager's YAML, which its strict loader accepts: `amtool config routes test` gives
+ * the same routes as lenswatch. Secrets are `<secret>`, as Alertmanager writes them.
  */
 import { stringify } from "yaml";
+import type { InhibitRule } from "../../alerting/inhibit.ts";
 import { formatMatcher } from "../../alerting/matcher.ts";
-import type { Matcher, Route } from "../../alerting/route.ts";
+import type { Route } from "../../alerting/route.ts";
 import type { NamedInterval, Range, TimeInterval } from "../../alerting/time-interval.ts";
+import type { Config, Receiver } from "../../config/config.ts";
 import { formatDuration } from "../../lib/duration.ts";
-import type { ShownConfig, ShownReceiver } from "../deps.ts";
 
 const SECRET = "<secret>";
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
-/** YAML. What Alertmanager has no words for (storms, digests, rules, other Alertmanagers) is left out. */
-export function alertmanagerConfig({ route, receivers, inhibitRules, smtp }: ShownConfig): string {
-  const intervals = [...intervalsOf(route).values()];
-  return stringify(
-    {
-      global: { resolve_timeout: "5m", ...(smtp && smtpYaml(smtp)) },
-      route: routeYaml(route, true),
-      ...(inhibitRules.length === 0 ? {} : { inhibit_rules: inhibitRules.map(inhibitYaml) }),
-      receivers: receivers.map(receiverYaml),
-      ...(intervals.length === 0 ? {} : { time_intervals: intervals.map(intervalYaml) }),
-    },
-    { lineWidth: 0, aliasDuplicateObjects: false },
-  );
+/** The part of a receiver that Alertmanager has an equivalent of. Of a webhook's URL, only the origin is shown. */
+interface ShownReceiver extends Pick<Receiver, "name"> {
+  readonly slack: readonly Pick<Receiver["slack"][number], "sendResolved">[];
+  readonly email: readonly Pick<Receiver["email"][number], "to" | "sendResolved">[];
+  readonly webhook: readonly Pick<Receiver["webhook"][number], "url" | "maxAlerts" | "sendResolved">[];
 }
 
-function smtpYaml({ host, port, from, username, password, requireTls }: NonNullable<ShownConfig["smtp"]>) {
+type ShownSmtp = Omit<NonNullable<Config["smtp"]>, "tls">;
+
+/** The part of the active configuration that Alertmanager has an equivalent of. */
+export interface ShownConfig {
+  readonly route: Route;
+  readonly receivers: readonly ShownReceiver[];
+  readonly inhibitRules: readonly InhibitRule[];
+  readonly smtp: ShownSmtp | undefined;
+}
+
+/** YAML. Storms, digests, rules and other Alertmanagers have no equivalent and are left out, as is what is undefined. */
+export function alertmanagerConfig({ route, receivers, inhibitRules, smtp }: ShownConfig): string {
+  const config = {
+    global: { resolve_timeout: "5m", ...(smtp && smtpYaml(smtp)) },
+    route: routeYaml(route, true),
+    inhibit_rules: unlessEmpty(inhibitRules.map(inhibitYaml)),
+    receivers: receivers.map(receiverYaml),
+    time_intervals: unlessEmpty([...intervalsOf(route).values()].map(intervalYaml)),
+  };
+  return stringify(config, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+function unlessEmpty<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list;
+}
+
+function smtpYaml({ host, port, from, username, password, requireTls }: ShownSmtp) {
   return {
     smtp_smarthost: `${host.includes(":") ? `[${host}]` : host}:${port}`,
     smtp_from: from,
-    ...(username === undefined ? {} : { smtp_auth_username: username }),
-    ...(password === undefined ? {} : { smtp_auth_password: SECRET }),
+    smtp_auth_username: username,
+    smtp_auth_password: password === undefined ? undefined : SECRET,
     smtp_require_tls: requireTls,
   };
 }
 
 /** The root may have neither matchers nor `continue`. */
-function routeYaml(route: Route, isRoot: boolean): Record<string, unknown> {
+function routeYaml(route: Route, isRoot: boolean): object {
   const { muteTimes = [], activeTimes = [] } = route;
-  const names = (intervals: readonly NamedInterval[]) => intervals.map(({ name }) => name);
+  const names = (intervals: readonly NamedInterval[]) => unlessEmpty(intervals.map(({ name }) => name));
   return {
     receiver: route.receiver,
-    ...(isRoot ? {} : { matchers: written(route.matchers), continue: route.continue }),
+    ...(isRoot ? {} : { matchers: route.matchers.map(formatMatcher), continue: route.continue }),
     group_by: route.groupBy === "..." ? ["..."] : [...route.groupBy],
     group_wait: formatDuration(route.groupWaitMs),
     group_interval: formatDuration(route.groupIntervalMs),
     repeat_interval: formatDuration(route.repeatIntervalMs),
-    ...(muteTimes.length === 0 ? {} : { mute_time_intervals: names(muteTimes) }),
-    ...(activeTimes.length === 0 ? {} : { active_time_intervals: names(activeTimes) }),
-    ...(route.routes.length === 0 ? {} : { routes: route.routes.map((child) => routeYaml(child, false)) }),
+    mute_time_intervals: names(muteTimes),
+    active_time_intervals: names(activeTimes),
+    routes: unlessEmpty(route.routes.map((child) => routeYaml(child, false))),
   };
 }
 
-function inhibitYaml({ sourceMatchers, targetMatchers, equal }: ShownConfig["inhibitRules"][number]) {
+function inhibitYaml({ sourceMatchers, targetMatchers, equal }: InhibitRule) {
   return {
-    source_matchers: written(sourceMatchers),
-    target_matchers: written(targetMatchers),
+    source_matchers: sourceMatchers.map(formatMatcher),
+    target_matchers: targetMatchers.map(formatMatcher),
     equal: [...equal],
   };
 }
 
-function written(matchers: readonly Matcher[]): string[] {
-  return matchers.map(formatMatcher);
-}
-
-function receiverYaml({ name, slack, email, webhook }: ShownReceiver): Record<string, unknown> {
-  const slackConfigs = slack.map(({ sendResolved }) => ({ api_url: SECRET, send_resolved: sendResolved }));
-  const emailConfigs = email.map(({ to, sendResolved }) => ({
-    to: to.join(", "),
-    send_resolved: sendResolved,
-  }));
-  // Of older versions' loaders, none takes `<secret>` here: where it leads says enough.
-  const webhookConfigs = webhook.map(({ url, maxAlerts, sendResolved }) => ({
-    url: `${new URL(url).origin}/`,
-    max_alerts: maxAlerts,
-    send_resolved: sendResolved,
-  }));
+function receiverYaml({ name, slack, email, webhook }: ShownReceiver) {
   return {
     name,
-    ...(slackConfigs.length === 0 ? {} : { slack_configs: slackConfigs }),
-    ...(emailConfigs.length === 0 ? {} : { email_configs: emailConfigs }),
-    ...(webhookConfigs.length === 0 ? {} : { webhook_configs: webhookConfigs }),
+    slack_configs: unlessEmpty(
+      slack.map(({ sendResolved }) => ({ api_url: SECRET, send_resolved: sendResolved })),
+    ),
+    email_configs: unlessEmpty(
+      email.map(({ to, sendResolved }) => ({ to: to.join(", "), send_resolved: sendResolved })),
+    ),
+    // Older loaders refuse `<secret>` here: the origin is enough.
+    webhook_configs: unlessEmpty(
+      webhook.map(({ url, maxAlerts, sendResolved }) => ({
+        url: `${new URL(url).origin}/`,
+        max_alerts: maxAlerts,
+        send_resolved: sendResolved,
+      })),
+    ),
   };
 }
 
@@ -99,18 +114,16 @@ function intervalYaml({ name, intervals }: NamedInterval) {
 }
 
 function timesYaml({ times, weekdays, daysOfMonth, months, years, location }: TimeInterval) {
+  const ranges = (all: readonly Range[] | undefined, write: (value: number) => string = String) =>
+    all?.map(({ from, to }) => (from === to ? write(from) : `${write(from)}:${write(to)}`));
   return {
-    ...(times && { times: times.map(({ from, to }) => ({ start_time: clock(from), end_time: clock(to) })) }),
-    ...(weekdays && { weekdays: weekdays.map((range) => span(range, (day) => WEEKDAYS[day] ?? "")) }),
-    ...(daysOfMonth && { days_of_month: daysOfMonth.map((range) => span(range, String)) }),
-    ...(months && { months: months.map((range) => span(range, String)) }),
-    ...(years && { years: years.map((range) => span(range, String)) }),
+    times: times?.map(({ from, to }) => ({ start_time: clock(from), end_time: clock(to) })),
+    weekdays: ranges(weekdays, (day) => WEEKDAYS[day] ?? ""),
+    days_of_month: ranges(daysOfMonth),
+    months: ranges(months),
+    years: ranges(years),
     location,
   };
-}
-
-function span({ from, to }: Range, write: (value: number) => string): string {
-  return from === to ? write(from) : `${write(from)}:${write(to)}`;
 }
 
 /** Minutes of the day as `08:30`. */

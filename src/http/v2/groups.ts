@@ -1,100 +1,96 @@
-/** `GET /api/v2/alerts/groups`: what fires, grouped as the routes in force would tell it now (`alertGroup`). */
+/** `GET /api/v2/alerts/groups`: firing alerts as the active routes group them now (Alertmanager's `alertGroup`). */
 import type { Route } from "../../alerting/route.ts";
 import { groupOf, routesFor } from "../../alerting/routing.ts";
 import { muteOf } from "../../alerting/time-interval.ts";
 import type { Labels } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
 import type { ActiveAlert } from "../deps.ts";
-import { type GroupsQuery, isReceiverWanted, isWanted } from "./alert-query.ts";
+import { eachRow } from "../paging.ts";
+import { type GroupsQuery, isAlertWanted, isReceiverWanted } from "./alert-query.ts";
 import { type AlertsContext, type GettableAlert, gettableAlert } from "./alerts.ts";
 
-/** Rows between two yields: a row costs a digest of its labels and one of its group. */
+/** A row costs a digest of its labels and one of its group. */
 const ROWS_PER_STEP = 16;
 
 export interface AlertGroup {
   readonly labels: Labels;
-  /** Routes have no labels here. */
+  /** Empty: routes have no labels here. */
   readonly routeLabels: Labels;
   readonly receiver: { readonly name: string };
   readonly alerts: readonly GettableAlert[];
 }
 
-interface Gathered {
+interface Group {
   readonly labels: Labels;
   readonly receiver: string;
   readonly mutedBy: readonly string[];
   readonly members: ActiveAlert[];
 }
 
-/** Groups in the order of their labels, then of their receivers; an alert is in one of each route that takes it. */
+/** Groups by their labels, then by receiver; an alert is in a group of each route that matches it. */
 export function* alertGroups(
   alerts: readonly ActiveAlert[],
   query: GroupsQuery,
   { route, ...context }: AlertsContext & { readonly route: Route },
 ): Generator<void, AlertGroup[]> {
-  const groups = new Map<string, Gathered>();
-  let seen = 0;
-  for (const active of alerts) {
-    gather(active, query, { route, ...context }, groups);
-    if (++seen % ROWS_PER_STEP === 0) yield;
-  }
+  const groups = new Map<string, Group>();
+  yield* eachRow(alerts, (active) => addToGroups(active, query, route, context.now, groups), ROWS_PER_STEP);
   const rows: AlertGroup[] = [];
   for (const { labels, receiver, mutedBy, members } of [...groups.values()].sort(byLabelsAndReceiver)) {
-    const rowsHere: GettableAlert[] = [];
-    for (const member of members.sort(byOriginAndLabels)) {
-      rowsHere.push(gettableAlert({ ...member, receivers: member.receivers.toSorted() }, context, mutedBy));
-      if (++seen % ROWS_PER_STEP === 0) yield;
-    }
-    rows.push({ labels, routeLabels: {}, receiver: { name: receiver }, alerts: rowsHere });
+    const listed: GettableAlert[] = [];
+    const visit = (member: ActiveAlert) =>
+      listed.push(gettableAlert({ ...member, receivers: member.receivers.toSorted() }, context, mutedBy));
+    yield* eachRow(members.sort(byOriginAndLabels), visit, ROWS_PER_STEP);
+    rows.push({ labels, routeLabels: {}, receiver: { name: receiver }, alerts: listed });
+    yield;
   }
   return rows;
 }
 
-function gather(
+function addToGroups(
   active: ActiveAlert,
   query: GroupsQuery,
-  { route, now }: { readonly route: Route; readonly now: Instant },
-  groups: Map<string, Gathered>,
+  root: Route,
+  now: Instant,
+  groups: Map<string, Group>,
 ): void {
-  for (const taking of routesFor(route, active.alert.labels)) {
-    if (!isReceiverWanted(taking.receiver, query)) continue;
-    const mute = muteOf(taking, now);
+  for (const route of routesFor(root, active.alert.labels)) {
+    if (!isReceiverWanted(route.receiver, query)) continue;
+    const mute = muteOf(route, now);
     const mutedBy = mute ? [mute.by] : [];
-    if ((mute && !query.muted) || !isWanted(active, query, mutedBy)) continue;
-    const { id, labels } = groupOf(taking, active.alert.labels);
+    if ((mute && !query.muted) || !isAlertWanted(active, query, mutedBy)) continue;
+    const { id, labels } = groupOf(route, active.alert.labels);
     const known = groups.get(id);
     if (known) known.members.push(active);
-    else groups.set(id, { labels, receiver: taking.receiver, mutedBy, members: [active] });
+    else groups.set(id, { labels, receiver: route.receiver, mutedBy, members: [active] });
   }
 }
 
-function byLabelsAndReceiver(a: Gathered, b: Gathered): number {
+function byLabelsAndReceiver(a: Group, b: Group): number {
   return compareLabels(a.labels, b.labels) || compare(a.receiver, b.receiver);
 }
 
 /** By `job`, then `instance`, then all labels (Alertmanager's alert/alert.go). */
-function byOriginAndLabels(
-  { alert: { labels: a } }: ActiveAlert,
-  { alert: { labels: b } }: ActiveAlert,
-): number {
+function byOriginAndLabels(first: ActiveAlert, second: ActiveAlert): number {
+  const [a, b] = [first.alert.labels, second.alert.labels];
   for (const name of ["job", "instance"]) {
-    const [here, there] = [own(a, name), own(b, name)];
-    if (here === there) continue;
-    if (here === undefined) return 1;
-    return there === undefined ? -1 : compare(here, there);
+    const [valueOfA, valueOfB] = [own(a, name), own(b, name)];
+    if (valueOfA === valueOfB) continue;
+    if (valueOfA === undefined) return 1;
+    return valueOfB === undefined ? -1 : compare(valueOfA, valueOfB);
   }
   return compareLabels(a, b);
 }
 
-/** Fewer before more, then by names and values in the order of names (prometheus/common, `LabelSet.Before`). */
+/** Fewer labels first, then by names and values in the order of names (prometheus/common, `LabelSet.Before`). */
 function compareLabels(a: Labels, b: Labels): number {
   const [namesOfA, namesOfB] = [Object.keys(a), Object.keys(b)];
   if (namesOfA.length !== namesOfB.length) return namesOfA.length - namesOfB.length;
   for (const name of [...namesOfA, ...namesOfB].sort()) {
-    const [here, there] = [own(a, name), own(b, name)];
-    if (here === undefined) return -1;
-    if (there === undefined) return 1;
-    if (here !== there) return compare(here, there);
+    const [valueOfA, valueOfB] = [own(a, name), own(b, name)];
+    if (valueOfA === undefined) return -1;
+    if (valueOfB === undefined) return 1;
+    if (valueOfA !== valueOfB) return compare(valueOfA, valueOfB);
   }
   return 0;
 }

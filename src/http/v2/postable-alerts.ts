@@ -1,14 +1,12 @@
-/**
- * `POST /api/v2/alerts`: what is sent, by Alertmanager's rules (its api/v2/api.go, `postAlertsHandler`). One alert that is
- * wrong costs itself and no other.
- */
+/** Reads `POST /api/v2/alerts` by Alertmanager's rules (its api/v2/api.go, `postAlertsHandler`), alert by alert. */
 import { z } from "zod";
 import { RESOLVE_TIMEOUT_MS, type SentAlert } from "../../alerting/external-alerts.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import type { Labels } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
+import { eachRow } from "../paging.ts";
 import { issueText } from "../query.ts";
-import { time } from "./silences.ts";
+import { goTime } from "./silences.ts";
 
 /** Prometheus sends 256 at once. */
 export const MOST_AT_ONCE = 2_000;
@@ -18,8 +16,8 @@ const LONGEST_LABEL = 4_096;
 /** Of all labels and annotations of an alert together. */
 const LARGEST_ALERT = 16_384;
 const LONGEST_URL = 2_000;
-/** So many problems are told, the others counted. */
-const TOLD = 5;
+/** Problems that are named; the others are counted. */
+const NAMED_PROBLEMS = 5;
 
 /** Names and values; an empty value is no label. */
 function labelSet(what: string) {
@@ -43,7 +41,7 @@ const labels = labelSet("label")
     `expected values of at most ${LONGEST_LABEL} characters`,
   );
 
-/** Of anything but a link for people, nothing is kept: an alert is worth more than its link. */
+/** Anything but a web link is dropped rather than refused. */
 const generatorUrl = z
   .string({ error: "expected a URL" })
   .nullish()
@@ -58,8 +56,8 @@ const PostableAlert = z
   .object({
     labels,
     annotations: labelSet("annotation").nullish(),
-    startsAt: time.nullish(),
-    endsAt: time.nullish(),
+    startsAt: goTime.nullish(),
+    endsAt: goTime.nullish(),
     generatorURL: generatorUrl,
   })
   .refine(
@@ -67,29 +65,29 @@ const PostableAlert = z
     `expected at most ${LARGEST_ALERT} characters of labels and annotations`,
   );
 
-/** What of a request's body can be taken, in its order, and what is wrong with the rest. */
+/** The valid alerts of a body, in its order, and what is wrong with the others. */
 export interface PostedAlerts {
   readonly alerts: readonly (readonly [fingerprint: string, alert: SentAlert])[];
-  /** A text for whoever sent it; undefined where nothing is wrong. */
+  /** A text for the client; undefined where nothing is wrong. */
   readonly problem: string | undefined;
 }
 
-/** Reads alerts one by one; yields after each. */
+/** Reads the alerts one by one; yields after each. */
 export function* readAlerts(body: readonly unknown[], now: Instant): Generator<void, PostedAlerts> {
   const alerts: (readonly [string, SentAlert])[] = [];
   const problems: string[] = [];
-  for (const [i, given] of body.entries()) {
+  const visit = ([i, given]: [number, unknown]) => {
     const read = readAlert(given, now);
     if (typeof read === "string") problems.push(`${i}.${read}`);
     else alerts.push([fingerprint(read.labels), read]);
-    yield;
-  }
+  };
+  yield* eachRow(body.entries(), visit, 1);
   return { alerts, problem: problems.length === 0 ? undefined : problemText(problems) };
 }
 
 function problemText(problems: readonly string[]): string {
-  const more = problems.length - TOLD;
-  return `${problems.slice(0, TOLD).join(" ")}${more > 0 ? ` And ${more} more alerts are wrong.` : ""}`;
+  const more = problems.length - NAMED_PROBLEMS;
+  return `${problems.slice(0, NAMED_PROBLEMS).join(" ")}${more > 0 ? ` And ${more} more alerts are wrong.` : ""}`;
 }
 
 /** The alert, or what is wrong with it. */

@@ -65,6 +65,7 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     incidents: async () => [
       {
         id: "i1",
+        ruleId: long,
         alertname: long,
         subject: { kind: "recording", id: "till-3" },
         locationId: "leeds",

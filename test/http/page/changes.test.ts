@@ -321,11 +321,11 @@ describe("what changes something", () => {
     const { address, changes } = await stage();
     const stranger = await visit(address).post(path, fields);
     expect(stranger.status).toBe(401);
-    expect(await stranger.text()).toContain("You are not signed in any more, so nothing was changed.");
+    expect(await stranger.text()).toContain("Your session has ended: nothing was changed.");
     const reader = await signedIn(address, "read-token");
     const refused = await reader.post(path, fields);
     expect(refused.status).toBe(403);
-    expect(await refused.text()).toContain("You signed in with the read token, which changes nothing.");
+    expect(await refused.text()).toContain("The read token changes nothing.");
     expect(changes).toEqual([]);
   });
 
@@ -340,7 +340,7 @@ describe("what changes something", () => {
         ...(token === undefined ? {} : { form: token }),
       });
       expect(response.status).toBe(403);
-      expect(await response.text()).toContain("The field form is not of your session");
+      expect(await response.text()).toContain("The form is not of your session");
     }
     expect(changes).toEqual([]);
   });

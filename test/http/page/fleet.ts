@@ -3,7 +3,8 @@
 import type { Alert } from "../../../src/health/alert.ts";
 import { noteQuality, type QualityHistory } from "../../../src/health/quality.ts";
 import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
-import type { ActiveAlert, UptimeKept } from "../../../src/http/deps.ts";
+import type { ActiveAlert } from "../../../src/http/deps.ts";
+import type { UptimeKept } from "../../../src/poll/uptime-reader.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
 import { anAlert, anUptimeBucket } from "../../support/fixtures.ts";
 

@@ -142,6 +142,7 @@ describe("hostile names", () => {
   const incidents = async () => [
     {
       id: "i1",
+      ruleId: "r1",
       alertname: evil[1] ?? "",
       subject: { kind: "recording" as const, id: "e0" },
       locationId: undefined,

@@ -3,7 +3,7 @@ import type { LogLine } from "../../../src/alerting/decision-log.ts";
 import { noteQuality, type QualityHistory } from "../../../src/health/quality.ts";
 import type { UptimeBucket } from "../../../src/health/recording.ts";
 import type { FleetSnapshot } from "../../../src/health/shard-state.ts";
-import type { Incident } from "../../../src/http/deps.ts";
+import type { Incident } from "../../../src/store/incidents.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../../metrics/fleets.ts";
 import { anUptimeBucket } from "../../support/fixtures.ts";
 import { serve } from "../serve.ts";
@@ -15,6 +15,7 @@ const HOUR = 3_600_000;
 function incident(hoursAgo: number, differing: Partial<Incident> = {}): Incident {
   return {
     id: `i${hoursAgo}`,
+    ruleId: "RecordingOffline",
     alertname: "RecordingOffline",
     subject: { kind: "recording", id: "till-3" },
     locationId: "leeds",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { UptimeBucket } from "../../../src/health/recording.ts";
-import type { UptimeKept } from "../../../src/http/deps.ts";
 import { uptimeDays, uptimeOfAll, uptimeOver } from "../../../src/http/page/uptime-days.ts";
+import type { UptimeKept } from "../../../src/poll/uptime-reader.ts";
 import { anUptimeBucket } from "../../support/fixtures.ts";
 
 const HOUR = 3_600_000;

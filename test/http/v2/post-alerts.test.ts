@@ -154,11 +154,11 @@ describe("POST /api/v2/alerts refuses, as a JSON string that says where and why,
     ["what is no alert", "x", /^0\..*object/],
     ["null", null, /^0\..*object/],
   ];
-  test.each(rows)("%s, and takes the others", async (_, wrong, why) => {
+  test.each(rows)("%s, and accepts the others", async (_, wrong, why) => {
     const { post, taken } = await open();
     const answer = await post([wrong, { labels }]);
     expect(answer).toEqual({ status: 400, body: expect.stringMatching(why) });
-    expect(answer.body).toMatch(/All others were taken\.$/);
+    expect(answer.body).toMatch(/All others were accepted\.$/);
     expect(taken).toMatchObject([{ labels }]);
   });
 
@@ -166,7 +166,7 @@ describe("POST /api/v2/alerts refuses, as a JSON string that says where and why,
     const { post } = await open();
     const { body } = await post([...Array.from({ length: 9 }, () => ({})), { labels }]);
     expect(body).toMatch(
-      /^0\.labels: .* 4\.labels: .*\. And 4 more alerts are wrong\. All others were taken\.$/,
+      /^0\.labels: .* 4\.labels: .*\. And 4 more alerts are wrong\. All others were accepted\.$/,
     );
     expect(body).not.toContain("5.labels");
   });
@@ -186,7 +186,7 @@ describe("POST /api/v2/alerts refuses, as a JSON string that says where and why,
       "more than 4 MiB",
       [{ labels, annotations: { a: "x".repeat(4 * 1024 * 1024) } }],
       413,
-      /larger than what is read/,
+      /The body is too large/,
     ],
   ])("%s whole", async (_, body, status, why) => {
     const { post, taken } = await open();
@@ -199,10 +199,10 @@ describe("POST /api/v2/alerts refuses, as a JSON string that says where and why,
     const { post } = await open({ acceptAlerts: full });
     expect(await post([{ labels }])).toEqual({
       status: 400,
-      body: "There are 2000 alerts from outside already, and room for no more: 2 were not taken.",
+      body: "There are already 2000 external alerts, which is the limit: 2 were refused.",
     });
     expect((await post([{ labels }, {}])).body).toMatch(
-      /^1\.labels: .* room for no more: 2 were not taken\.$/,
+      /^1\.labels: .* which is the limit: 2 were refused\.$/,
     );
   });
 
@@ -211,7 +211,7 @@ describe("POST /api/v2/alerts refuses, as a JSON string that says where and why,
     ["too many send at once", async () => ({ outcome: "busy" }) as const],
     ["Redis is away", () => Promise.reject(new Error("no connection to secret-host"))],
   ])("with 503 where %s, so that it is sent again", async (_, acceptAlerts) => {
-    const { post } = await open({ acceptAlerts, takeDeadlineMs: 20 });
+    const { post } = await open({ acceptAlerts, acceptDeadlineMs: 20 });
     const answer = await post([{ labels }]);
     expect(answer).toEqual({ status: 503, body: expect.stringMatching(/send them again\.$/) });
   });

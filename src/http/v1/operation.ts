@@ -1,0 +1,47 @@
+/** An operation of `/api/v1`: one declaration from which its route and its OpenAPI description are made. */
+import { z } from "zod";
+import type { HttpDeps } from "../deps.ts";
+
+export type ApiV1Deps = Pick<
+  HttpDeps,
+  "version" | "fleet" | "incidents" | "timeline" | "acknowledge" | "clock"
+>;
+
+export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodType = z.ZodType> {
+  readonly id: string;
+  readonly method: "get" | "post";
+  /** As OpenAPI writes it: `/api/v1/recordings/{id}/timeline`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly answer: z.ZodType;
+  /** Needs the admin token. */
+  readonly admin?: true;
+  /** Answers a request whose query and body were parsed. `param` is the parameter of the path, where it has one. */
+  handle(
+    deps: ApiV1Deps,
+    request: { readonly query: z.infer<Q>; readonly body: z.infer<B>; readonly param: string },
+  ): Promise<unknown>;
+}
+
+/** Infers the types of the query and the body from their schemas. */
+export function operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodType = z.ZodType>(
+  declared: Operation<Q, B>,
+): Operation {
+  return declared as unknown as Operation;
+}
+
+/** An instant in answers: ISO 8601 in UTC with milliseconds. */
+export const timeSchema = z.iso.datetime({ precision: 3 });
+
+/** A page of such rows, after what else the answer has. */
+export function pageSchema<R extends z.ZodType, M extends z.ZodRawShape>(row: R, more: M) {
+  return z
+    .strictObject({
+      ...more,
+      items: z.array(row).readonly(),
+      nextCursor: z.string().nullable().describe("For `cursor` of the next request; null on the last page."),
+    })
+    .readonly();
+}
