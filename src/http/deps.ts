@@ -9,7 +9,7 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { AcceptedAlerts } from "../poll/external-alerts.ts";
 import type { UptimeReader } from "../poll/uptime-reader.ts";
-import type { Acknowledgement } from "../store/acks.ts";
+import type { StoredAcknowledgement } from "../store/acks.ts";
 import type { Incident } from "../store/incidents.ts";
 import type { Store } from "../store/store.ts";
 import type { Limits } from "./limits.ts";
@@ -32,7 +32,7 @@ export interface ActiveAlert {
     | { readonly updatedAt: Instant; readonly endsAt: Instant; readonly unprocessed: boolean }
     | undefined;
   /** Until the alert resolves. */
-  readonly acknowledgement?: Acknowledgement | undefined;
+  readonly acknowledgement?: StoredAcknowledgement | undefined;
 }
 
 /** Result of a reload of the configuration; problems are a sentence each. */

@@ -7,17 +7,17 @@ import type { InhibitRule } from "../../alerting/inhibit.ts";
 import { formatMatcher } from "../../alerting/matcher.ts";
 import type { Route } from "../../alerting/route.ts";
 import type { NamedInterval, Range, TimeInterval } from "../../alerting/time-interval.ts";
-import type { Config, Receiver } from "../../config/config.ts";
+import type { Config, ReceiverConfig } from "../../config/config.ts";
 import { formatDuration } from "../../lib/duration.ts";
 
 const SECRET = "<secret>";
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
 /** The part of a receiver that Alertmanager has an equivalent of. Of a webhook's URL, only the origin is shown. */
-interface ShownReceiver extends Pick<Receiver, "name"> {
-  readonly slack: readonly Pick<Receiver["slack"][number], "sendResolved">[];
-  readonly email: readonly Pick<Receiver["email"][number], "to" | "sendResolved">[];
-  readonly webhook: readonly Pick<Receiver["webhook"][number], "url" | "maxAlerts" | "sendResolved">[];
+interface ShownReceiver extends Pick<ReceiverConfig, "name"> {
+  readonly slack: readonly Pick<ReceiverConfig["slack"][number], "sendResolved">[];
+  readonly email: readonly Pick<ReceiverConfig["email"][number], "to" | "sendResolved">[];
+  readonly webhook: readonly Pick<ReceiverConfig["webhook"][number], "url" | "maxAlerts" | "sendResolved">[];
 }
 
 type ShownSmtp = Omit<NonNullable<Config["smtp"]>, "tls">;
