@@ -1,5 +1,5 @@
 /** The things that can happen in a chaos run. */
-import type { FaultInput, FaultName } from "../../src/simulator/fault-kinds.ts";
+import type { FaultInput, FaultName } from "../../src/simulator/faults.ts";
 import type { SmtpResponses } from "../../test/support/smtp-sink.ts";
 
 export type SlackTrouble =

@@ -1,11 +1,11 @@
-/** Changes of the world as people write them, in a scenario file or to the control interface. */
+/** Changes of the world as a scenario file and the control interface write them, and the ids, names or positions they name. */
+
+import { closest } from "fastest-levenshtein";
 import { z } from "zod";
 import type { Instant } from "../lib/clock.ts";
-import { SimulatorError } from "./errors.ts";
-import { findLocation, findRecording } from "./find.ts";
-import type { SimRecording } from "./fleet.ts";
+import { issuesText, SimulatorError } from "./errors.ts";
+import type { SimLocation, SimRecording } from "./fleet.ts";
 import { isTimezone } from "./local-time.ts";
-import { issuesText } from "./problems.ts";
 import type { World } from "./world.ts";
 
 const name = z
@@ -28,10 +28,10 @@ export const changeShapes = {
   }),
 } as const;
 
-export type ChangeKind = keyof typeof changeShapes;
-export type Change = {
-  [K in ChangeKind]: { readonly kind: K } & Readonly<z.output<(typeof changeShapes)[K]>>;
-}[ChangeKind];
+export type WorldChangeKind = keyof typeof changeShapes;
+export type WorldChange = {
+  [K in WorldChangeKind]: { readonly kind: K } & Readonly<z.output<(typeof changeShapes)[K]>>;
+}[WorldChangeKind];
 
 /** What a change or event is about: a location or one recording. */
 export interface Named {
@@ -40,18 +40,18 @@ export interface Named {
 }
 
 /** Which change an object describes, by the key it holds. */
-export function changeKindOf(value: object): ChangeKind | undefined {
-  return (Object.keys(changeShapes) as ChangeKind[]).find((kind) => Object.hasOwn(value, kind));
+export function changeKindOf(value: object): WorldChangeKind | undefined {
+  return (Object.keys(changeShapes) as WorldChangeKind[]).find((kind) => Object.hasOwn(value, kind));
 }
 
 /** Whether exactly one of location and recording is named, for the changes that let one choose. */
-export function namesOneTarget(kind: ChangeKind, value: object): boolean {
+export function namesOneTarget(kind: WorldChangeKind, value: object): boolean {
   const { location, recording } = value as Named;
   return kind === "add_location" || (location === undefined) !== (recording === undefined);
 }
 
 /** Reads a change. Throws SimulatorError `bad_change`. */
-export function parseChange(value: object): Change {
+export function parseChange(value: object): WorldChange {
   const kind = changeKindOf(value);
   const kinds = Object.keys(changeShapes).join(", ");
   if (!kind) throw new SimulatorError("bad_change", `A change needs one of ${kinds}.`);
@@ -60,11 +60,11 @@ export function parseChange(value: object): Change {
   if (!namesOneTarget(kind, value)) {
     throw new SimulatorError("bad_change", "Name either a location or a recording, not both or none.");
   }
-  return { ...parsed.data, kind } as Change;
+  return { ...parsed.data, kind } as WorldChange;
 }
 
 /** Makes the change happen. Throws SimulatorError `not_found`. */
-export function applyChange(world: World, change: Change, at?: Instant): void {
+export function applyChange(world: World, change: WorldChange, at?: Instant): void {
   switch (change.kind) {
     case "status":
       for (const { id } of recordingsNamed(world, change)) world.setStatus(id, change.status, at);
@@ -104,4 +104,37 @@ export function recordingsNamed(world: World, named: Named): readonly SimRecordi
 
 function onlyRecording(world: World, { recording = "" }: Named): SimRecording {
   return findRecording(world, recording);
+}
+
+const PLACE = /^[L#](\d{1,7})(?:\/(\d{1,7}))?$/;
+
+/** The location. Throws SimulatorError `not_found` with the nearest name. */
+export function findLocation(world: World, named: string): SimLocation {
+  const place = PLACE.exec(named);
+  const locations = world.locations;
+  const found =
+    world.location(named) ??
+    locations.find(({ name }) => name === named) ??
+    (place && place[2] === undefined ? locations[Number(place[1]) - 1] : undefined);
+  return found ?? notFound("location", named, locations);
+}
+
+/** The recording. Throws SimulatorError `not_found` with the nearest name. */
+export function findRecording(world: World, named: string): SimRecording {
+  const place = PLACE.exec(named);
+  const recordings = world.recordings;
+  const found =
+    world.recording(named) ??
+    recordings.find(({ name }) => name === named) ??
+    (place?.[2] ? world.locations[Number(place[1]) - 1]?.recordings[Number(place[2]) - 1] : undefined);
+  return found ?? notFound("recording", named, recordings);
+}
+
+/** Names beyond these many are not compared. */
+const MOST_COMPARED = 5_000;
+
+function notFound(what: string, named: string, all: readonly { name: string }[]): never {
+  const names = all.slice(0, MOST_COMPARED).map(({ name }) => name);
+  const hint = names.length > 0 ? `did you mean "${closest(named, names)}"?` : "there are none.";
+  throw new SimulatorError("not_found", `There is no ${what} "${named}"; ${hint}`);
 }

@@ -15,11 +15,10 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { applyChange, parseChange } from "./change.ts";
-import { SimulatorError } from "./errors.ts";
-import { isFaultName } from "./fault-kinds.ts";
+import { issuesText, SimulatorError } from "./errors.ts";
 import type { Faults } from "./faults.ts";
+import { isFaultName } from "./faults.ts";
 import type { SimLocation } from "./fleet.ts";
-import { issuesText } from "./problems.ts";
 import type { World } from "./world.ts";
 
 const FaultRequest = z.looseObject({ name: z.string() });

@@ -3,28 +3,27 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { Clock } from "../lib/clock.ts";
-import type { HttpEndpoint } from "./fault-kinds.ts";
-import type { Faults } from "./faults.ts";
+import { issuesText } from "./errors.ts";
+import type { Faults, HttpEndpoint } from "./faults.ts";
 import type { SimLocation, SimRecording } from "./fleet.ts";
 import { answeredByFault, errorBody } from "./http-faults.ts";
 import {
-  type Calendar,
+  type CalendarHour,
   datesBetween,
   daysBetween,
+  type HourCalendar,
   isDate,
-  type LocalHour,
   localHourOf,
 } from "./local-time.ts";
-import { issuesText } from "./problems.ts";
-import type { Tokens } from "./tokens.ts";
+import type { TokenIssuer } from "./token-endpoint.ts";
 import { uptimeOf } from "./uptime.ts";
 import type { World } from "./world.ts";
 
 export interface CoreApiDeps {
   readonly world: World;
   readonly faults: Faults;
-  readonly tokens: Tokens;
-  readonly calendar: Calendar;
+  readonly tokens: TokenIssuer;
+  readonly calendar: HourCalendar;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -149,7 +148,7 @@ function uptimeResult(recording: SimRecording, range: Range, deps: CoreApiDeps, 
   };
 }
 
-/** How faults bend a reply's buckets; taken once for the whole reply. */
+/** How faults change the buckets of a reply; taken once per reply. */
 interface UptimeView {
   readonly isUtc: boolean;
   readonly nullEvery: number | undefined;
@@ -179,8 +178,8 @@ const NO_FIGURES = {
   overallUptime: null,
 };
 
-/** Hours of a UTC day; the schedule still follows the shop's clock. */
-function utcHoursOf(date: string, timezone: string, calendar: Calendar): LocalHour[] {
+/** Hours of a UTC day; the schedule still follows local time. */
+function utcHoursOf(date: string, timezone: string, calendar: HourCalendar): CalendarHour[] {
   return calendar
     .hoursOf(date, "UTC")
     .map((hour) => ({ ...hour, hour: localHourOf(hour.startAt, timezone).hour }));

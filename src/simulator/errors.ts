@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { CodedError } from "../lib/errors.ts";
 
 export type SimulatorErrorCode =
@@ -14,4 +15,11 @@ export class SimulatorError extends CodedError<SimulatorErrorCode> {
   constructor(code: SimulatorErrorCode, message: string, cause?: unknown) {
     super(code, message, { retryable: false, cause });
   }
+}
+
+/** A zod error as one line: each problem with the path of the key it is about. */
+export function issuesText(error: z.ZodError): string {
+  return error.issues
+    .map(({ path, message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message))
+    .join("; ");
 }

@@ -1,15 +1,8 @@
-/** The faults that are on. The handlers ask `take` at the place each one bites. */
-import { SimulatorError } from "./errors.ts";
-import type { SimulatorEvents } from "./events.ts";
-import {
-  type Endpoint,
-  type FaultInput,
-  type FaultName,
-  type FaultParams,
-  faultKinds,
-  isFaultName,
-} from "./fault-kinds.ts";
-import { issuesText } from "./problems.ts";
+/** Every fault with its parameters, as a scenario file and the control interface take them, and those switched on. */
+
+import { z } from "zod";
+import { issuesText, SimulatorError } from "./errors.ts";
+import type { SimulatorEvents } from "./world.ts";
 
 export interface Faults {
   /** Switches a fault on, replacing one of the same name. Throws SimulatorError `bad_fault`. */
@@ -21,7 +14,7 @@ export interface Faults {
   /** What is on, with parameters. */
   active(): Readonly<Partial<Record<FaultName, unknown>>>;
   /** The fault's parameters where it is on and meant for this endpoint; counts as one hit. */
-  take<N extends FaultName>(name: N, endpoint?: Endpoint): FaultParams<N> | undefined;
+  take<N extends FaultName>(name: N, endpoint?: FaultTarget): FaultParams<N> | undefined;
 }
 
 /** Parameters may be left out where the fault needs none. */
@@ -65,7 +58,7 @@ export function createFaults(events: SimulatorEvents): Faults {
       for (const name of [...on.keys()]) clear(name);
     },
     active: () => Object.fromEntries([...on].map(([name, { params }]) => [name, params])),
-    take<N extends FaultName>(name: N, endpoint?: Endpoint) {
+    take<N extends FaultName>(name: N, endpoint?: FaultTarget) {
       const active = on.get(name);
       if (!active || !isMeantFor(active.params, endpoint)) return undefined;
       active.hitsLeft -= 1;
@@ -75,10 +68,133 @@ export function createFaults(events: SimulatorEvents): Faults {
   };
 }
 
-function isMeantFor(params: object, endpoint: Endpoint | undefined): boolean {
+function isMeantFor(params: object, endpoint: FaultTarget | undefined): boolean {
   const { endpoint: one, route = one } = params as {
     endpoint?: string | string[];
     route?: string | string[];
   };
   return route === undefined || (endpoint !== undefined && [route].flat().includes(endpoint));
+}
+
+export const httpEndpoints = ["token", "status", "location_list", "uptime", "uptimes", "upgrade"] as const;
+export type HttpEndpoint = (typeof httpEndpoints)[number];
+
+export const socketRoutes = [
+  "entries",
+  "area/data",
+  "average-dwell-time",
+  "transactions/conversion-rate",
+  "detail/list",
+  "status/uptime",
+] as const;
+export type SocketRoute = (typeof socketRoutes)[number];
+export type FaultTarget = HttpEndpoint | SocketRoute;
+
+const oneOrMany = <T extends z.ZodType>(item: T) => z.union([item, z.array(item)]);
+const times = z.int().positive().optional();
+const ms = z.number().nonnegative();
+const httpEndpoint = oneOrMany(z.enum(httpEndpoints)).optional();
+const endpoint = oneOrMany(z.enum([...httpEndpoints, ...socketRoutes])).optional();
+const route = oneOrMany(z.enum(socketRoutes)).optional();
+const httpStatus = z.int().min(400).max(599);
+const always = z.strictObject({ times });
+/** Which status rows: every nth of a reply (1: all), only these recordings, or both. */
+const someRows = { every: z.int().positive().default(1), recordings: z.array(z.string()).optional(), times };
+
+export const faultKinds = {
+  /** An HTTP status instead of an answer; `endpoint` absent: all of HTTP, the socket's upgrade included. */
+  http_error: z.strictObject({
+    status: httpStatus.default(503),
+    endpoint: httpEndpoint,
+    retry_after: z.union([z.number().nonnegative(), z.string()]).optional(),
+    times,
+  }),
+  /** 429 with `Retry-After`: seconds, or any text (a date). */
+  rate_limited: z.strictObject({
+    retry_after: z.union([z.number().nonnegative(), z.string()]).default(5),
+    endpoint: httpEndpoint,
+    times,
+  }),
+  /** 200 with a body that is no JSON. */
+  http_garbage: z.strictObject({ endpoint: httpEndpoint, times }),
+  /** The connection is cut instead of an answer. */
+  connection_reset: z.strictObject({ endpoint: httpEndpoint, times }),
+  /** Answers come later; over HTTP and the socket. */
+  slow: z.strictObject({ ms, endpoint, times }),
+  /** The issuer refuses right credentials. */
+  token_refused: z.strictObject({ status: httpStatus.default(401), times }),
+  /** The issuer's tokens last only so long. */
+  short_tokens: z.strictObject({ lifetime_ms: z.number().positive(), times }),
+  /** The token reply has no `expires_in`. */
+  no_expires_in: always,
+  /** The JWT has no `exp`. */
+  no_exp: always,
+  /** Good tokens are answered 401, by the Core API and at the upgrade. */
+  unauthorized: z.strictObject({ endpoint: httpEndpoint, times }),
+  /** Open sockets are cut when it is set, and each later one at its next request. */
+  drop_sockets: z.strictObject({ code: z.int().min(1000).max(4999).optional(), times }),
+  /** Sockets open and read, and nothing leaves any more: no reply, no pong, no close. Cleared: they are cut. */
+  half_open: z.strictObject({}),
+  /** A frame nobody can read instead of the reply. */
+  garbage_frames: z.strictObject({
+    kind: z.enum(["no_pipes", "bad_json", "binary", "unknown_id", "bad_numbers"]).default("no_pipes"),
+    route,
+    times,
+  }),
+  /** Replies in several frames: fragments of the text, or JSON arrays of their own (arrays only). */
+  multi_part: z.strictObject({
+    parts: z.int().min(2).max(1000).default(3),
+    base: z.union([z.literal(0), z.literal(1)]).default(1),
+    split: z.enum(["text", "arrays"]).default("text"),
+    reversed: z.boolean().default(false),
+    lose_last: z.boolean().default(false),
+    route,
+    times,
+  }),
+  /** Each frame is sent so many times. */
+  duplicate_frames: z.strictObject({ copies: z.int().min(2).max(10).default(2), route, times }),
+  /** An object with `error` or `errors` instead of the payload. */
+  error_payload: z.strictObject({
+    key: z.enum(["error", "errors"]).default("error"),
+    message: z.string().default("internal error"),
+    endpoint,
+    times,
+  }),
+  /** The request is read and never answered. */
+  no_reply: z.strictObject({ route, times }),
+  missing_rows: z.strictObject(someRows),
+  /** A field holds another type; `row`: the row itself does. Absent: each in turn. */
+  wrong_types: z.strictObject({
+    ...someRows,
+    field: z
+      .enum(["recording_id", "location_id", "status", "last_seen_utc", "average_quality", "row"])
+      .optional(),
+  }),
+  unknown_status: z.strictObject({ ...someRows, status: z.string().default("maintenance") }),
+  extra_fields: z.strictObject(someRows),
+  null_quality: z.strictObject(someRows),
+  no_location_id: z.strictObject(someRows),
+  /** `last_seen_utc` without its `Z`. */
+  no_zone_suffix: z.strictObject(someRows),
+  /** `status/uptime` answers an empty array. */
+  empty_snapshot: always,
+  /** `location/list` in another shape: rows with `_id`, plain ids, or an object that holds the array. */
+  location_list_shape: z.strictObject({
+    shape: z.enum(["_id", "ids", "locations", "data", "items", "results"]),
+    times,
+  }),
+  /** `location/list` has no rows. */
+  empty_list: always,
+  /** Uptime buckets are counted in UTC instead of the recording's time zone. */
+  utc_index: always,
+  /** Every nth uptime bucket holds null instead of its figures. */
+  null_uptime: z.strictObject({ every: z.int().positive().default(1), times }),
+} as const;
+
+export type FaultName = keyof typeof faultKinds;
+export type FaultInput<N extends FaultName> = z.input<(typeof faultKinds)[N]>;
+export type FaultParams<N extends FaultName> = z.output<(typeof faultKinds)[N]>;
+
+export function isFaultName(name: string): name is FaultName {
+  return Object.hasOwn(faultKinds, name);
 }

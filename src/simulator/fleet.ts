@@ -1,7 +1,7 @@
-/** The shops and cameras a seed gives. */
+/** The locations and recordings of a seed. Every figure is a function of the seed, an id and a time. */
+
+import { hash } from "node:crypto";
 import type { Instant } from "../lib/clock.ts";
-import { placeAt, viewAt } from "./names.ts";
-import { fraction, hexId } from "./seed.ts";
 
 export interface SimLocation {
   readonly id: string;
@@ -52,7 +52,7 @@ export function makeLocation(
   index: number,
   given: { name?: string | undefined; timezone?: string | undefined } = {},
 ): MutableLocation {
-  const place = placeAt(index);
+  const place = highStreetAt(index);
   return {
     id: hexId(seed, `location:${index}`),
     name: given.name ?? place.name,
@@ -63,7 +63,7 @@ export function makeLocation(
   };
 }
 
-/** A recording, online, not yet in its location's list. `index` is the camera's place in the shop, from 0. */
+/** A recording, online, not yet in its location's list. `index` is its position in the location, from 0. */
 export function makeRecording(
   seed: number,
   location: MutableLocation,
@@ -95,4 +95,129 @@ export function makeFleet(seed: number, locations: number, recordingsPerLocation
     }
     return location;
   });
+}
+
+export interface HighStreet {
+  readonly name: string;
+  readonly timezone: string;
+}
+
+const BRITISH = [
+  ["Leeds", "Briggate"],
+  ["Manchester", "Market Street"],
+  ["Bath", "Southgate"],
+  ["York", "Coney Street"],
+  ["Glasgow", "Buchanan Street"],
+  ["Cardiff", "Queen Street"],
+  ["Bristol", "Cabot Circus"],
+  ["Edinburgh", "Princes Street"],
+  ["Norwich", "Gentleman's Walk"],
+  ["Oxford", "Cornmarket"],
+  ["Nottingham", "Clumber Street"],
+  ["Belfast", "Donegall Place"],
+  ["Brighton", "Churchill Square"],
+  ["Exeter", "Princesshay"],
+  ["Liverpool", "Church Street"],
+  ["Newcastle", "Northumberland Street"],
+  ["Sheffield", "Fargate"],
+  ["Cambridge", "Petty Cury"],
+  ["London", "Oxford Street"],
+  ["Chester", "Eastgate Row"],
+  ["Derby", "St Peters Street"],
+  ["Aberdeen", "Union Street"],
+  ["Swansea", "Oxford Street"],
+  ["Southampton", "Above Bar"],
+] as const;
+
+const ABROAD = [
+  ["Dublin", "Grafton Street", "Europe/Dublin"],
+  ["Paris", "Rue de Rivoli", "Europe/Paris"],
+  ["New York", "Fifth Avenue", "America/New_York"],
+  ["Madrid", "Gran Vía", "Europe/Madrid"],
+  ["Mumbai", "Linking Road", "Asia/Kolkata"],
+  ["Sydney", "Pitt Street", "Australia/Sydney"],
+] as const;
+
+const STREETS = [
+  "High Street",
+  "Station Road",
+  "Victoria Centre",
+  "Castle Quarter",
+  "Riverside Park",
+  "Market Place",
+  "Kings Arcade",
+  "Retail Park",
+  "Bridge Street",
+  "Northgate",
+  "Priory Walk",
+  "Harbour Outlet",
+];
+
+/** Every eighth location, starting with the sixth, is abroad. */
+const ABROAD_EVERY = 8;
+const FIRST_ABROAD = 5;
+
+/** The name and time zone at an index from 0; every name is unique. */
+export function highStreetAt(index: number): HighStreet {
+  if (index % ABROAD_EVERY === FIRST_ABROAD) {
+    const turn = Math.floor(index / ABROAD_EVERY);
+    const [town, street, timezone] = ABROAD[turn % ABROAD.length] ?? ABROAD[0];
+    return { name: nameIn(town, street, Math.floor(turn / ABROAD.length)), timezone };
+  }
+  const turn = index - Math.floor((index + ABROAD_EVERY - FIRST_ABROAD - 1) / ABROAD_EVERY);
+  const [town, street] = BRITISH[turn % BRITISH.length] ?? BRITISH[0];
+  return { name: nameIn(town, street, Math.floor(turn / BRITISH.length)), timezone: "Europe/London" };
+}
+
+function nameIn(town: string, street: string, round: number): string {
+  if (round === 0) return `${town} ${street}`;
+  const again = Math.floor((round - 1) / STREETS.length) + 1;
+  const other = STREETS[(round - 1) % STREETS.length];
+  return again === 1 ? `${town} ${other}` : `${town} ${other} ${again}`;
+}
+
+/** The zone a camera covers: its short name and taxonomy. */
+export interface View {
+  readonly name: string;
+  readonly taxonomy: string;
+}
+
+const VIEWS: readonly View[] = [
+  { name: "Entrance", taxonomy: "Ground:Entrance:Main Door" },
+  { name: "Tills", taxonomy: "Ground:Service:Tills" },
+  { name: "Shoes", taxonomy: "Ground:Fashion:Shoes" },
+  { name: "Womenswear", taxonomy: "First:Fashion:Womenswear" },
+  { name: "Menswear", taxonomy: "First:Fashion:Menswear" },
+  { name: "Homeware", taxonomy: "Second:Home:Homeware" },
+  { name: "Beauty", taxonomy: "Ground:Beauty:Counter" },
+  { name: "Fitting Rooms", taxonomy: "First:Service:Fitting Rooms" },
+];
+
+/** The zone of the camera at an index from 0. */
+export function viewAt(index: number): View {
+  const view = VIEWS[index % VIEWS.length] ?? { name: "Camera", taxonomy: "Ground:Other:Camera" };
+  const round = Math.floor(index / VIEWS.length) + 1;
+  return round === 1 ? view : { ...view, name: `${view.name} ${round}` };
+}
+
+function scramble(value: number): number {
+  let h = value;
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return h ^ (h >>> 16);
+}
+
+/** 32 evenly spread bits made of whole numbers (MurmurHash3's finaliser): same in, same out. */
+export function mix(a: number, b: number, c = 0): number {
+  return scramble(scramble(scramble(a ^ 0x9e3779b9) ^ b) ^ Math.imul(c, 0x27d4eb2f)) >>> 0;
+}
+
+/** A fraction, 0 up to but not 1, made of whole numbers. */
+export function fraction(a: number, b: number, c = 0): number {
+  return mix(a, b, c) / 2 ** 32;
+}
+
+/** 24 hex characters, the shape of the service's ids. */
+export function hexId(seed: number, label: string): string {
+  return hash("sha256", `${seed}:${label}`, "hex").slice(0, 24);
 }

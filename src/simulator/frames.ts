@@ -1,6 +1,5 @@
-/** Reply frames, `<request_id>|<n>|<m>|<json>`, and the ways a fault bends them. */
-import type { FaultParams, SocketRoute } from "./fault-kinds.ts";
-import type { Faults } from "./faults.ts";
+/** Reply frames, `<request_id>|<n>|<m>|<json>`, and the faults in them. */
+import type { FaultParams, Faults, SocketRoute } from "./faults.ts";
 
 type Frame = string | Buffer;
 

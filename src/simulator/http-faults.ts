@@ -1,8 +1,7 @@
 /** The faults of an HTTP endpoint, in the order in which a request would meet them. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
-import type { HttpEndpoint } from "./fault-kinds.ts";
-import type { Faults } from "./faults.ts";
+import type { Faults, HttpEndpoint } from "./faults.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -12,7 +11,7 @@ declare module "fastify" {
 }
 
 /** A refusal that stands in for the answer. */
-export interface Refusal {
+export interface FaultRefusal {
   readonly status: number;
   readonly retryAfter?: number | string | undefined;
 }
@@ -22,7 +21,7 @@ export async function waitOrRefuse(
   faults: Faults,
   endpoint: HttpEndpoint,
   signal: AbortSignal,
-): Promise<Refusal | undefined> {
+): Promise<FaultRefusal | undefined> {
   const slow = faults.take("slow", endpoint);
   if (slow) await delay(slow.ms, undefined, { signal }).catch(() => undefined);
   const limited = faults.take("rate_limited", endpoint);

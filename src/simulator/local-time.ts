@@ -1,8 +1,8 @@
-/** Hours and days as a clock on the shop's wall shows them, across changes to and from summer time. */
+/** Hours and days of a time zone, across changes to and from daylight saving time. */
 import { DateTime, IANAZone } from "luxon";
 import type { Instant } from "../lib/clock.ts";
 
-export interface LocalHour {
+export interface CalendarHour {
   readonly startAt: Instant;
   /** Hour of the local day, 0–23. */
   readonly hour: number;
@@ -46,15 +46,15 @@ export function datesBetween(start: string, end: string): string[] {
 }
 
 /** Gives the hours of a local day: 24, or 23 and 25 where clocks change (one index then appears twice). */
-export interface Calendar {
-  hoursOf(date: string, timezone: string): readonly LocalHour[];
+export interface HourCalendar {
+  hoursOf(date: string, timezone: string): readonly CalendarHour[];
   /** Hours that begin at or after `from` and before `to`. */
-  hoursBetween(from: Instant, to: Instant, timezone: string): readonly LocalHour[];
+  hoursBetween(from: Instant, to: Instant, timezone: string): readonly CalendarHour[];
 }
 
-export function createCalendar(): Calendar {
-  const days = new Map<string, readonly LocalHour[]>();
-  function hoursOf(date: string, timezone: string): readonly LocalHour[] {
+export function createHourCalendar(): HourCalendar {
+  const days = new Map<string, readonly CalendarHour[]>();
+  function hoursOf(date: string, timezone: string): readonly CalendarHour[] {
     const key = `${timezone} ${date}`;
     const known = days.get(key);
     if (known) return known;
@@ -76,10 +76,10 @@ export function createCalendar(): Calendar {
   };
 }
 
-function readDay(date: string, timezone: string): LocalHour[] {
+function readDay(date: string, timezone: string): CalendarHour[] {
   const start = DateTime.fromISO(date, { zone: timezone }).startOf("day");
   const end = start.plus({ days: 1 }).toMillis();
-  const hours: LocalHour[] = [];
+  const hours: CalendarHour[] = [];
   for (let at = start.toMillis(); at < end; at += HOUR_MS) {
     const local = DateTime.fromMillis(at, { zone: timezone });
     const { hour, minute, weekday } = local;

@@ -1,8 +1,8 @@
 /** The four metric routes: which measures, which rules of the contract, which units. */
-import type { SocketRoute } from "./fault-kinds.ts";
+import type { SocketRoute } from "./faults.ts";
 import type { SimLocation } from "./fleet.ts";
+import { type CountDeps, type CountQuery, type CountRow, countPeople } from "./people-count.ts";
 import { type Dimension, type MetricBody, RequestError } from "./requests.ts";
-import { type Question, type Row, type TallyDeps, tally } from "./tally.ts";
 
 export type MetricRoute = Exclude<SocketRoute, "status/uptime" | "detail/list">;
 type Facet = MetricBody["facets"][number];
@@ -15,7 +15,7 @@ interface MetricKind {
   /** Split by location whether asked or not. */
   readonly alwaysByEntity?: true;
   readonly units: Readonly<Record<string, string>>;
-  measure(row: Row): Record<string, number | null>;
+  measure(row: CountRow): Record<string, number | null>;
 }
 
 const DAY_MS = 86_400_000;
@@ -66,10 +66,10 @@ export function metricPayload(
   route: MetricRoute,
   body: MetricBody,
   locations: readonly SimLocation[],
-  deps: TallyDeps,
+  deps: CountDeps,
 ): Record<string, unknown> {
   const kind = kinds[route];
-  const problem = problemOf(kind, body, deps.now);
+  const problem = bodyProblem(kind, body, deps.now);
   if (problem) throw new RequestError("bad_request", problem);
   const by: Dimension[] = kind.alwaysByEntity
     ? [...new Set<Dimension>(["entity", ...body.breakdownByDimensions])]
@@ -77,21 +77,21 @@ export function metricPayload(
   const { taxonomy, ages, genders, roles } = body;
   const range = { from: body.start, to: body.end ?? deps.now };
   const withDwell = kind.areaType !== undefined;
-  const question: Question = { ...range, withDwell, locations, taxonomy, by, ages, genders, roles };
+  const query: CountQuery = { ...range, withDwell, locations, taxonomy, by, ages, genders, roles };
   const facets = [...new Set(body.facets)].map((facet) => {
-    const rows = tally({ ...question, ...facetOptions(facet, body) }, deps);
+    const rows = countPeople({ ...query, ...facetOptions(facet, body) }, deps);
     return [facet, rows.map((row) => ({ ...row.labels, ...kind.measure(row) }))] as const;
   });
   return { ...Object.fromEntries(facets), meta: { units: kind.units } };
 }
 
-function facetOptions(facet: Facet, body: MetricBody): Partial<Question> {
+function facetOptions(facet: Facet, body: MetricBody): Partial<CountQuery> {
   if (facet === "summary") return {};
   return { period: body.aggregationPeriod, estimated: facet === "estimates" };
 }
 
 /** The first rule of the contract a body breaks, as a sentence. */
-function problemOf(kind: MetricKind, body: MetricBody, now: number): string | undefined {
+function bodyProblem(kind: MetricKind, body: MetricBody, now: number): string | undefined {
   const { breakdownByDimensions: by, facets, areaType, taxonomy } = body;
   const end = body.end ?? now;
   if (end < body.start) return "end must not be before start";

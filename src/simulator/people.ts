@@ -2,9 +2,8 @@
  * The people a recording counts, one by one: each has an age band, gender, role and dwell time drawn from who
  * they are (recording, hour, number), so that any filter and any split of them adds up.
  */
-import { keyOf, type SimRecording } from "./fleet.ts";
-import type { LocalHour } from "./local-time.ts";
-import { fraction, mix } from "./seed.ts";
+import { fraction, keyOf, mix, type SimRecording } from "./fleet.ts";
+import type { CalendarHour } from "./local-time.ts";
 
 export const ageBands = ["0_15", "16_24", "25_34", "35_44", "45_54", "55_64", "65_100"] as const;
 export const genderValues = ["female", "male"] as const;
@@ -27,7 +26,7 @@ const AGE_SHARES = [0.06, 0.22, 0.5, 0.68, 0.81, 0.92, 1];
 const STAFF_SHARE = 0.08;
 
 /** How many people pass the recording in a whole hour, seen or not. */
-export function passersIn(recording: SimRecording, hour: LocalHour): number {
+export function passersIn(recording: SimRecording, hour: CalendarHour): number {
   const key = keyOf(recording.id);
   const busiest = 10 + (key % 41);
   const usual = busiest * (HOUR_CURVE[hour.hour] ?? 0) * (WEEKDAY_FACTOR[hour.weekday - 1] ?? 1);
@@ -35,7 +34,7 @@ export function passersIn(recording: SimRecording, hour: LocalHour): number {
 }
 
 /** One of the people of that hour, by number from 0. */
-export function personOf(recording: SimRecording, hour: LocalHour, nth: number): Person {
+export function personOf(recording: SimRecording, hour: CalendarHour, nth: number): Person {
   const bits = mix(keyOf(recording.id), minuteOf(hour), nth + 16);
   const ageShare = (bits & 0xff) / 256;
   return {
@@ -47,11 +46,11 @@ export function personOf(recording: SimRecording, hour: LocalHour, nth: number):
 }
 
 /** Purchases among so many counted people of an hour; never more than they are. */
-export function purchasesOf(recording: SimRecording, hour: LocalHour, counted: number): number {
+export function purchasesOf(recording: SimRecording, hour: CalendarHour, counted: number): number {
   const rate = 0.12 + 0.2 * fraction(keyOf(recording.location.id), minuteOf(hour), 6);
   return Math.min(counted, Math.round(counted * rate));
 }
 
-function minuteOf(hour: LocalHour): number {
+function minuteOf(hour: CalendarHour): number {
   return hour.startAt / 60_000;
 }

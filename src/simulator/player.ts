@@ -3,16 +3,15 @@
  * request that would see it; so the ledger's times are the scenario's, to the millisecond.
  */
 import type { Clock, Instant } from "../lib/clock.ts";
-import { applyChange, type Named, recordingsNamed } from "./change.ts";
+import { applyChange, findLocation, findRecording, type Named, recordingsNamed } from "./change.ts";
 import { SimulatorError } from "./errors.ts";
-import { isFaultName } from "./fault-kinds.ts";
 import type { Faults } from "./faults.ts";
-import { findLocation, findRecording } from "./find.ts";
+import { isFaultName } from "./faults.ts";
 import { type SimRecording, usualQuality } from "./fleet.ts";
 import { type FaultEvent, faultParams, type Scenario, type ScenarioEvent } from "./scenario.ts";
 import type { World } from "./world.ts";
 
-export interface Step {
+export interface ScenarioStep {
   readonly at: Instant;
   readonly phase: "begin" | "end";
   readonly event: ScenarioEvent;
@@ -21,12 +20,12 @@ export interface Step {
 }
 
 /** Every beginning and end, in order of time; what begins as something else ends takes over without a gap. */
-export function stepsOf(scenario: Scenario, startedAt: Instant): Step[] {
+export function stepsOf(scenario: Scenario, startedAt: Instant): ScenarioStep[] {
   const steps = scenario.events.flatMap((event) =>
-    Array.from({ length: event.repeat?.times ?? 1 }, (_, nth): Step[] => {
+    Array.from({ length: event.repeat?.times ?? 1 }, (_, nth): ScenarioStep[] => {
       const at = startedAt + event.at + nth * (event.repeat?.every ?? 0);
       const occurrence = Symbol(event.kind);
-      const begin: Step = { at, phase: "begin", event, occurrence };
+      const begin: ScenarioStep = { at, phase: "begin", event, occurrence };
       const lasting = "for" in event ? event.for : undefined;
       return lasting === undefined ? [begin] : [begin, { at: at + lasting, phase: "end", event, occurrence }];
     }).flat(),
@@ -34,7 +33,7 @@ export function stepsOf(scenario: Scenario, startedAt: Instant): Step[] {
   return steps.sort((a, b) => a.at - b.at || rank(a) - rank(b));
 }
 
-const rank = ({ phase }: Step) => (phase === "begin" ? 0 : 1);
+const rank = ({ phase }: ScenarioStep) => (phase === "begin" ? 0 : 1);
 
 export interface Player {
   /** Does everything due by now. */
@@ -91,7 +90,7 @@ interface Held {
 }
 
 /** Applies steps; of events that overlap on a recording the one begun last wins, and all over it is as usual. */
-function createStage({ world, faults }: PlayerDeps): (step: Step) => void {
+function createStage({ world, faults }: PlayerDeps): (step: ScenarioStep) => void {
   const held = new Map<symbol, Held>();
   const faultSetBy = new Map<string, symbol>();
 

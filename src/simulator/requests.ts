@@ -1,7 +1,7 @@
 /** The bodies of the six routes, as the contract states them. What it does not show is refused. */
 import { z } from "zod";
-import { socketRoutes } from "./fault-kinds.ts";
-import { issuesText } from "./problems.ts";
+import { issuesText } from "./errors.ts";
+import { socketRoutes } from "./faults.ts";
 
 /** A request that breaks the contract, or names a route that does not exist. */
 export class RequestError extends Error {
@@ -13,7 +13,7 @@ export class RequestError extends Error {
   }
 }
 
-export const Message = z.object({
+export const SocketMessage = z.object({
   action: z.string(),
   data: z.object({ id: z.string().min(1), route: z.string(), body: z.record(z.string(), z.unknown()) }),
 });
@@ -75,7 +75,7 @@ export const MetricBody = z.object({
 export type MetricBody = z.infer<typeof MetricBody>;
 
 /** The body as the route takes it. Throws RequestError naming each parameter that is wrong. */
-export function parseBody<T>(schema: z.ZodType<T>, body: unknown): T {
+export function parseRequest<T>(schema: z.ZodType<T>, body: unknown): T {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   throw new RequestError("bad_request", issuesText(parsed.error));

@@ -1,19 +1,18 @@
 /** What each of the six routes answers. */
 import type { Clock } from "../lib/clock.ts";
-import type { SocketRoute } from "./fault-kinds.ts";
-import { socketRoutes } from "./fault-kinds.ts";
-import type { Faults } from "./faults.ts";
+import type { Faults, SocketRoute } from "./faults.ts";
+import { socketRoutes } from "./faults.ts";
 import type { SimRecording } from "./fleet.ts";
-import type { Calendar } from "./local-time.ts";
+import type { HourCalendar } from "./local-time.ts";
 import { metricPayload } from "./metrics.ts";
-import { actionOf, DetailBody, MetricBody, parseBody, RequestError, StatusBody } from "./requests.ts";
-import { bentRows, statusRows } from "./status-rows.ts";
+import { actionOf, DetailBody, MetricBody, parseRequest, RequestError, StatusBody } from "./requests.ts";
+import { applyRowFaults, statusRows } from "./status-rows.ts";
 import type { World } from "./world.ts";
 
 export interface RouteDeps {
   readonly world: World;
   readonly faults: Faults;
-  readonly calendar: Calendar;
+  readonly calendar: HourCalendar;
   readonly clock: Clock;
   readonly offlineOutsideSchedule: boolean;
 }
@@ -29,12 +28,15 @@ export function routeNamed(action: string, name: string): SocketRoute {
 export function answer(route: SocketRoute, body: unknown, deps: RouteDeps): unknown {
   switch (route) {
     case "status/uptime": {
-      const { entities, entityType } = parseBody(StatusBody, body);
+      const { entities, entityType } = parseRequest(StatusBody, body);
       const recordings = recordingsOf(entities, entityType, deps.world);
-      return bentRows(statusRows(recordings, deps.clock.now(), deps.offlineOutsideSchedule), deps.faults);
+      return applyRowFaults(
+        statusRows(recordings, deps.clock.now(), deps.offlineOutsideSchedule),
+        deps.faults,
+      );
     }
     case "detail/list": {
-      const { entities, entityType } = parseBody(DetailBody, body);
+      const { entities, entityType } = parseRequest(DetailBody, body);
       return recordingsOf(entities, entityType, deps.world).map(({ id, taxonomy }) => ({
         area_type: "taxonomy",
         taxonomy,
@@ -42,7 +44,7 @@ export function answer(route: SocketRoute, body: unknown, deps: RouteDeps): unkn
       }));
     }
     default: {
-      const metric = parseBody(MetricBody, body);
+      const metric = parseRequest(MetricBody, body);
       const locations = [...new Set(metric.entities)].flatMap((id) => deps.world.location(id) ?? []);
       const { calendar, world, clock } = deps;
       return metricPayload(route, metric, locations, {

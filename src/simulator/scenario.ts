@@ -95,9 +95,13 @@ function plain(document: ReturnType<typeof parseDocument>): unknown {
   }
 }
 
-type Report = (path: readonly PropertyKey[], message: string) => void;
+type ReportProblem = (path: readonly PropertyKey[], message: string) => void;
 
-function parseEvent(event: Record<string, unknown>, line: number, report: Report): ScenarioEvent | undefined {
+function parseEvent(
+  event: Record<string, unknown>,
+  line: number,
+  report: ReportProblem,
+): ScenarioEvent | undefined {
   const kind = kindOf(event);
   if (!kind) {
     report([], `an event needs one of ${Object.keys(shapes).join(", ")}`);
@@ -128,7 +132,7 @@ export function faultParams(event: FaultEvent): Record<string, unknown> {
   return params;
 }
 
-function checkFault(event: FaultEvent, report: Report): void {
+function checkFault(event: FaultEvent, report: ReportProblem): void {
   try {
     parseFault(event.fault, faultParams(event));
   } catch (thrown) {

@@ -1,32 +1,28 @@
 /**
- * The analytics service itself, served from a seeded world: token issuer, Core API, Metrics WebSocket and a
- * control interface, on one port. Built from the contract alone and sharing no wire code with the client, so
- * that each checks the other.
+ * The analytics service, simulated from a seeded world on one port: token issuer, Core API, Metrics WebSocket and control
+ * interface. It shares no wire code with the client, so that each checks the other.
  */
 import type { AddressInfo } from "node:net";
 import { type FastifyInstance, fastify } from "fastify";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { Closer } from "../lib/closer.ts";
-import { silentLogger } from "../lib/log.ts";
+import { type Logger, silentLogger } from "../lib/log.ts";
 import { registerControl } from "./control.ts";
 import { registerCoreApi } from "./core-api.ts";
 import { SimulatorError } from "./errors.ts";
-import { createEvents, type SimulatorEvents } from "./events.ts";
 import { createFaults, type Faults } from "./faults.ts";
-import { createCalendar } from "./local-time.ts";
-import { checkOptions, type SimulatorOptions } from "./options.ts";
+import { hexId } from "./fleet.ts";
+import { createHourCalendar } from "./local-time.ts";
 import { playScenario } from "./player.ts";
 import { parseScenario, type Scenario } from "./scenario.ts";
-import { hexId } from "./seed.ts";
 import { serveSocket } from "./socket.ts";
-import { registerTokenEndpoint } from "./token-endpoint.ts";
-import { createTokens } from "./tokens.ts";
-import { World } from "./world.ts";
+import { createTokenIssuer, registerTokenEndpoint } from "./token-endpoint.ts";
+import { createEvents, type SimulatorEvents, World } from "./world.ts";
 
-export type { Faults, Scenario, SimulatorEvents, SimulatorOptions };
+export type { Faults, Scenario, SimulatorEvents };
 export { parseScenario, SimulatorError, World };
 
-/** A running service; what a client needs to know of it, and what a test needs to bend it. */
+/** A running service: its addresses, credentials, world and faults. */
 export interface Simulator {
   readonly baseUrl: string;
   readonly wsUrl: string;
@@ -62,7 +58,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const events = createEvents();
   const world = new World({ ...options, clock, events });
   const faults = createFaults(events);
-  const tokens = createTokens({ clock, issuer: ISSUER, audience: AUDIENCE, subject: clientId });
+  const tokens = createTokenIssuer({ clock, issuer: ISSUER, audience: AUDIENCE, subject: clientId });
   const app = fastify({ bodyLimit: BODY_LIMIT_BYTES, forceCloseConnections: true });
   closer.add("http", () => app.close());
   const stopping = new AbortController();
@@ -73,7 +69,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const { catchUp } = player;
 
   reportRequests(app, catchUp, events, clock);
-  const shared = { world, faults, tokens, calendar: createCalendar(), clock, signal: stopping.signal };
+  const shared = { world, faults, tokens, calendar: createHourCalendar(), clock, signal: stopping.signal };
   registerTokenEndpoint(app, { ...shared, clientId, clientSecret, audience: AUDIENCE, tokenLifetimeMs });
   registerCoreApi(app, shared);
   registerControl(app, CONTROL_PATH, shared);
@@ -102,7 +98,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
 }
 
-/** What is due happens before a request sees the world; what was answered is told. */
+/** Events that are due are played before a request sees the world; each answer is reported as an event. */
 function reportRequests(
   app: FastifyInstance,
   catchUp: () => void,
@@ -128,4 +124,44 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
       cause,
     );
   }
+}
+
+export interface SimulatorOptions {
+  readonly locations: number;
+  readonly recordingsPerLocation: number;
+  /** Any whole number: the same one gives the same world. */
+  readonly seed: number;
+  /** 0, the default, takes a free one. */
+  readonly port?: number;
+  /** 127.0.0.1 unless given. */
+  readonly host?: string;
+  /** What happens when; see `parseScenario`. */
+  readonly scenario?: Scenario;
+  readonly clock?: Clock;
+  readonly log?: Logger;
+  /** An hour unless given, ms. */
+  readonly tokenLifetimeMs?: number;
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  /** Whether a recording under an uploading schedule is shown offline while it does not upload; no by default. */
+  readonly offlineOutsideSchedule?: boolean;
+}
+
+const MOST_RECORDINGS = 1_000_000;
+
+/** Throws SimulatorError `bad_option` that names every option out of range. */
+export function checkOptions(options: SimulatorOptions): void {
+  const { locations, recordingsPerLocation, seed, port = 0, tokenLifetimeMs = 1 } = options;
+  const isCount = (value: number) => Number.isSafeInteger(value) && value >= 0;
+  const rules: [boolean, string][] = [
+    [isCount(locations), "locations must be a whole number, 0 or more"],
+    [isCount(recordingsPerLocation), "recordings per location must be a whole number, 0 or more"],
+    [!(locations * recordingsPerLocation > MOST_RECORDINGS), "there can be at most 1,000,000 recordings"],
+    [Number.isSafeInteger(seed), "seed must be a whole number"],
+    [isCount(port) && port <= 65_535, "port must be a whole number from 0 to 65535"],
+    [tokenLifetimeMs > 0, "the token lifetime must be more than 0 ms"],
+  ];
+  const broken = rules.filter(([holds]) => !holds).map(([, rule]) => rule);
+  if (broken.length === 0) return;
+  throw new SimulatorError("bad_option", `The simulator cannot start: ${broken.join("; ")}.`);
 }

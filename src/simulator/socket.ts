@@ -6,17 +6,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
-import type { RequestEvent, SimulatorEvents } from "./events.ts";
-import type { SocketRoute } from "./fault-kinds.ts";
-import type { Faults } from "./faults.ts";
+import type { Faults, SocketRoute } from "./faults.ts";
 import { errorFrame, framesOf } from "./frames.ts";
 import { waitOrRefuse } from "./http-faults.ts";
-import { Message, RequestError } from "./requests.ts";
+import { RequestError, SocketMessage } from "./requests.ts";
 import { answer, type RouteDeps, routeNamed } from "./routes.ts";
-import type { Tokens } from "./tokens.ts";
+import type { TokenIssuer } from "./token-endpoint.ts";
+import type { RequestEvent, SimulatorEvents } from "./world.ts";
 
 export interface SocketDeps extends RouteDeps {
-  readonly tokens: Tokens;
+  readonly tokens: TokenIssuer;
   readonly events: SimulatorEvents;
   readonly log: Logger;
   readonly clock: Clock;
@@ -146,7 +145,7 @@ async function receive(
 function parseMessage(data: RawData, isBinary: boolean) {
   if (isBinary) return undefined;
   try {
-    return Message.safeParse(JSON.parse(data.toString())).data;
+    return SocketMessage.safeParse(JSON.parse(data.toString())).data;
   } catch {
     return undefined;
   }

@@ -1,10 +1,9 @@
-/** The live snapshot: one row per recording, bent by whatever fault is on. */
+/** The live snapshot: one row per recording, changed by the faults that are on. */
 import type { Instant } from "../lib/clock.ts";
-import { hoursSinceSchedule, isWithinSchedule } from "./delivery.ts";
-import type { FaultName, FaultParams } from "./fault-kinds.ts";
-import type { Faults } from "./faults.ts";
+import type { FaultName, FaultParams, Faults } from "./faults.ts";
 import { keyOf, type SimRecording } from "./fleet.ts";
 import { HOUR_MS, localHourOf } from "./local-time.ts";
+import { hoursSinceSchedule, isWithinSchedule } from "./uptime.ts";
 
 export interface StatusRow {
   recording_id: string;
@@ -48,7 +47,7 @@ function outsideScheduleSince(recording: SimRecording, now: Instant): Instant | 
   return isWithinSchedule(recording, hour) ? undefined : startAt - hoursSinceSchedule(hour) * HOUR_MS;
 }
 
-type Bend = (row: Record<string, unknown>, nth: number) => unknown;
+type RowChange = (row: Record<string, unknown>, nth: number) => unknown;
 const WRONG: Record<string, unknown> = {
   recording_id: 42,
   location_id: ["not", "an", "id"],
@@ -59,20 +58,20 @@ const WRONG: Record<string, unknown> = {
 const DROPPED = Symbol("dropped");
 
 /** Rows as served: the faults on rows applied, one hit each for the whole reply. */
-export function bentRows(rows: readonly StatusRow[], faults: Faults): readonly unknown[] {
+export function applyRowFaults(rows: readonly StatusRow[], faults: Faults): readonly unknown[] {
   if (faults.take("empty_snapshot")) return [];
-  const bends = rowBends(faults);
-  if (bends.length === 0) return rows;
+  const changes = rowFaults(faults);
+  if (changes.length === 0) return rows;
   return rows
-    .map((row, i) => bends.reduce<unknown>((bent, bend) => bend(bent, row, i), { ...row }))
+    .map((row, i) => changes.reduce<unknown>((changed, change) => change(changed, row, i), { ...row }))
     .filter((row) => row !== DROPPED);
 }
 
-type AppliedBend = (bent: unknown, row: StatusRow, index: number) => unknown;
+type AppliedRowFault = (changed: unknown, row: StatusRow, index: number) => unknown;
 
-function rowBends(faults: Faults): AppliedBend[] {
-  const found: AppliedBend[] = [];
-  const add = <N extends RowFault>(name: N, make: (params: FaultParams<N>) => Bend) => {
+function rowFaults(faults: Faults): AppliedRowFault[] {
+  const found: AppliedRowFault[] = [];
+  const add = <N extends RowFault>(name: N, make: (params: FaultParams<N>) => RowChange) => {
     const params = faults.take(name);
     if (params) found.push(onSomeRows(params, make(params)));
   };
@@ -108,14 +107,17 @@ type RowFault = Extract<
   | "no_zone_suffix"
 >;
 
-/** Applies a bend to every nth row, among those of the recordings named. */
-function onSomeRows(params: { every: number; recordings?: string[] | undefined }, bend: Bend): AppliedBend {
+/** Applies a fault to every nth row, among those of the recordings named. */
+function onSomeRows(
+  params: { every: number; recordings?: string[] | undefined },
+  change: RowChange,
+): AppliedRowFault {
   const only = params.recordings && new Set(params.recordings);
   let seen = 0;
-  return (bent, row) => {
-    if (typeof bent !== "object" || bent === null) return bent;
-    if (only && !only.has(row.recording_id)) return bent;
+  return (changed, row) => {
+    if (typeof changed !== "object" || changed === null) return changed;
+    if (only && !only.has(row.recording_id)) return changed;
     const nth = seen++;
-    return nth % params.every === 0 ? bend({ ...bent }, Math.floor(nth / params.every)) : bent;
+    return nth % params.every === 0 ? change({ ...changed }, Math.floor(nth / params.every)) : changed;
   };
 }

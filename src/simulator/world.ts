@@ -1,10 +1,11 @@
 /**
- * The fleet as it truly is, and how it changes. Every change goes through here and is written to the ledger
- * with its time, so that what a watcher said can later be held against what happened.
+ * The true state of the fleet. Every change is written to the ledger with its time, so that alerts can be compared with
+ * what happened.
  */
+
+import { EventEmitter } from "node:events";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { SimulatorError } from "./errors.ts";
-import type { SimulatorEvents } from "./events.ts";
 import {
   type MutableLocation,
   type MutableRecording,
@@ -15,12 +16,12 @@ import {
   type SimRecording,
 } from "./fleet.ts";
 
-export type ChangeKind = "status" | "quality" | "schedule" | "added" | "removed" | "renamed";
+export type LedgerChange = "status" | "quality" | "schedule" | "added" | "removed" | "renamed";
 
 /** One change of one recording; `status` is what it was from then on. */
 export interface LedgerEntry {
   readonly at: Instant;
-  readonly change: ChangeKind;
+  readonly change: LedgerChange;
   readonly recordingId: string;
   readonly locationId: string;
   readonly status: string;
@@ -187,11 +188,51 @@ export class World {
     );
   }
 
-  #write(change: ChangeKind, recording: MutableRecording, at: Instant): void {
+  #write(change: LedgerChange, recording: MutableRecording, at: Instant): void {
     const { id, location, status } = recording;
     const entry = { at, change, recordingId: id, locationId: location.id, status };
     this.#ledger.push(entry);
     if (this.#ledger.length > LEDGER_LIMIT) this.#ledger.splice(0, LEDGER_LIMIT / 10);
     this.#events.emit("change", entry);
   }
+}
+
+/** A request that has been dealt with, over HTTP or the socket; `endpoint` is a name, never an address. */
+export interface RequestEvent {
+  readonly transport: "http" | "socket";
+  readonly endpoint: string;
+  /** HTTP: the status. Socket: `answered`, `error` or `ignored`. */
+  readonly outcome: number | "answered" | "error" | "ignored";
+  /** The caller's request id, on the socket. */
+  readonly id?: string;
+  /** The body as parsed; never the token request's. */
+  readonly body?: unknown;
+  readonly at: Instant;
+}
+
+export interface SocketEvent {
+  readonly type: "opened" | "refused" | "closed";
+  /** Number of the connection, from 1; 0 for one that was refused. */
+  readonly connection: number;
+  /** Open connections after this event. */
+  readonly open: number;
+}
+
+export interface FaultSwitch {
+  readonly type: "set" | "cleared";
+  readonly name: string;
+}
+
+export interface SimulatorEventMap {
+  request: [RequestEvent];
+  socket: [SocketEvent];
+  change: [LedgerEntry];
+  fault: [FaultSwitch];
+}
+
+/** What happens inside, for tests to wait on: `once(simulator.events, "change")`. */
+export type SimulatorEvents = EventEmitter<SimulatorEventMap>;
+
+export function createEvents(): SimulatorEvents {
+  return new EventEmitter<SimulatorEventMap>().setMaxListeners(0);
 }

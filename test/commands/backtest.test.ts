@@ -9,10 +9,10 @@ import { parse, stringify } from "yaml";
 import { backtestCommand } from "../../src/commands/backtest.ts";
 import type { CommandIo, ExitCode } from "../../src/commands/cli/io.ts";
 import { runCli } from "../../src/commands/cli/program.ts";
-import { outagesOf } from "../../src/simulator/delivery.ts";
 import type { SimRecording } from "../../src/simulator/fleet.ts";
-import { createCalendar, HOUR_MS } from "../../src/simulator/local-time.ts";
+import { createHourCalendar, HOUR_MS } from "../../src/simulator/local-time.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
+import { outagesOf } from "../../src/simulator/uptime.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 const MINUTE_MS = 60_000;
@@ -93,7 +93,7 @@ async function answer(...argv: string[]): Promise<Answer> {
   return JSON.parse(stdout);
 }
 
-const calendar = createCalendar();
+const calendar = createHourCalendar();
 const SPAN = ["--from", "2026-09-01", "--to", "2026-10-31"] as const;
 
 /** Runs of whole hours in which not one segment arrived, from what truly happened. */

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { FaultInput } from "../../src/simulator/fault-kinds.ts";
+import type { FaultInput } from "../../src/simulator/faults.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import {
   credentialsOf,

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { type Client, connect, handClock, locationIds, startSmall } from "./client.ts";
 
-type Row = Record<string, string | number | null>;
+type CountRow = Record<string, string | number | null>;
 interface Payload {
-  summary: Row[];
-  segments: Row[];
-  estimates: Row[];
+  summary: CountRow[];
+  segments: CountRow[];
+  estimates: CountRow[];
   meta: { units: Record<string, string> };
   error?: { code: string; message: string };
 }
@@ -29,7 +29,7 @@ const ask = (route: string, body: object) =>
     entityType: "location",
     ...body,
   });
-const total = (rows: readonly Row[], measure = "entries") =>
+const total = (rows: readonly CountRow[], measure = "entries") =>
   rows.reduce((sum, row) => sum + Number(row[measure]), 0);
 const zones = () => [...new Set(sim.world.recordings.map(({ taxonomy }) => taxonomy))];
 

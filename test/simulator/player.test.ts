@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createEvents } from "../../src/simulator/events.ts";
 import { createFaults } from "../../src/simulator/faults.ts";
 import { usualQuality } from "../../src/simulator/fleet.ts";
 import { type Player, playScenario } from "../../src/simulator/player.ts";
 import { parseScenario } from "../../src/simulator/scenario.ts";
-import { World } from "../../src/simulator/world.ts";
+import { createEvents, World } from "../../src/simulator/world.ts";
 import { connect, getJson, handClock, locationIds, NOON, snapshot, startSmall } from "./client.ts";
 
 let player: Player | undefined;

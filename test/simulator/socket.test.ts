@@ -11,7 +11,7 @@ import {
   startSmall,
 } from "./client.ts";
 
-interface Refusal {
+interface FaultRefusal {
   error: { code: string; message: string };
 }
 
@@ -81,7 +81,7 @@ describe("status/uptime", () => {
 
   test("is refused with dates, without entities, or of another kind of entity", async () => {
     for (const wrong of [{ start: range().start }, { entities: undefined }, { entityType: "camera" }]) {
-      const { error } = await client.ask<Refusal>("status", "status/uptime", {
+      const { error } = await client.ask<FaultRefusal>("status", "status/uptime", {
         entities: [],
         entityType: "location",
         ...wrong,
@@ -113,7 +113,7 @@ describe("detail/list", () => {
 
   test("is refused for another type of return", async () => {
     const body = { returnEntityType: "line_context", entities: [], entityType: "location" };
-    expect((await client.ask<Refusal>("detail", "detail/list", body)).error.message).toContain(
+    expect((await client.ask<FaultRefusal>("detail", "detail/list", body)).error.message).toContain(
       "returnEntityType",
     );
   });
@@ -143,7 +143,7 @@ describe("a wrong request gets an error frame with its id", () => {
     ["an age of another shape", { ages: ["25-34"], breakdownByDimensions: ["age"] }, "ages"],
     ["an area type, which entries have not", { areaType: "taxonomy" }, "areaType"],
   ])("entries with %s", async (_, change, about) => {
-    const { error } = await client.ask<Refusal>("metric", "entries", {
+    const { error } = await client.ask<FaultRefusal>("metric", "entries", {
       ...range(),
       facets: ["summary"],
       ...change,
@@ -163,7 +163,7 @@ test("once its token has ended a connection answers with an error and closes", a
   const late = await connect(sim);
   clock.advance(3_600_000);
   const closed = once(late.ws, "close");
-  const { error } = await late.ask<Refusal>("status", "status/uptime", {
+  const { error } = await late.ask<FaultRefusal>("status", "status/uptime", {
     entities: [],
     entityType: "location",
   });

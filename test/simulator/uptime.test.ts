@@ -1,13 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createEvents } from "../../src/simulator/events.ts";
 import type { SimRecording } from "../../src/simulator/fleet.ts";
-import { createCalendar, datesBetween, HOUR_MS, isDate } from "../../src/simulator/local-time.ts";
+import { createHourCalendar, datesBetween, HOUR_MS, isDate } from "../../src/simulator/local-time.ts";
 import { uptimeOf } from "../../src/simulator/uptime.ts";
-import { World } from "../../src/simulator/world.ts";
+import { createEvents, World } from "../../src/simulator/world.ts";
 import { handClock, NOON } from "./client.ts";
 
-const calendar = createCalendar();
+const calendar = createHourCalendar();
 
 function fleet(start = NOON, seed = 7) {
   const clock = handClock(start);

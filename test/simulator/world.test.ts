@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createEvents } from "../../src/simulator/events.ts";
-import { type LedgerEntry, World } from "../../src/simulator/world.ts";
+import { createEvents, type LedgerEntry, World } from "../../src/simulator/world.ts";
 import { handClock } from "./client.ts";
 
 function world(options: { seed?: number; locations?: number; recordingsPerLocation?: number } = {}) {

@@ -1,12 +1,12 @@
 /** Counts people into rows: one group per period, location and zone as asked, split by who they are. */
 import type { Instant } from "../lib/clock.ts";
-import { deliveryIn, outagesOf, SEGMENTS_PER_HOUR } from "./delivery.ts";
 import type { SimLocation, SimRecording } from "./fleet.ts";
-import { type Calendar, HOUR_MS, type LocalHour } from "./local-time.ts";
+import { type CalendarHour, HOUR_MS, type HourCalendar } from "./local-time.ts";
 import { ageBands, genderValues, passersIn, personOf, purchasesOf, roleValues } from "./people.ts";
 import type { Dimension } from "./requests.ts";
+import { deliveryIn, outagesOf, SEGMENTS_PER_HOUR } from "./uptime.ts";
 
-export interface Question {
+export interface CountQuery {
   readonly from: Instant;
   /** Hours that begin before this. */
   readonly to: Instant;
@@ -25,7 +25,7 @@ export interface Question {
   readonly estimated?: boolean;
 }
 
-export interface Row {
+export interface CountRow {
   /** `index` and a field for each dimension asked for. */
   readonly labels: Readonly<Record<string, string>>;
   /** False: not one segment arrived, so nothing is known. */
@@ -36,15 +36,15 @@ export interface Row {
   readonly purchases: number;
 }
 
-type Cell = { -readonly [K in keyof Row]: Row[K] };
+type Cell = { -readonly [K in keyof CountRow]: CountRow[K] };
 interface Group {
   readonly labels: Record<string, string>;
   segments: number;
   readonly cells: Map<string, Cell>;
 }
 
-export interface TallyDeps {
-  readonly calendar: Calendar;
+export interface CountDeps {
+  readonly calendar: HourCalendar;
   readonly startedAt: Instant;
   readonly now: Instant;
 }
@@ -52,21 +52,21 @@ export interface TallyDeps {
 const PERSON_DIMENSIONS = ["age", "gender", "role"] as const;
 
 /** Rows in order of period, location and zone as asked; every combination is there, with 0 where nobody was counted. */
-export function tally(question: Question, deps: TallyDeps): Row[] {
+export function countPeople(query: CountQuery, deps: CountDeps): CountRow[] {
   const groups = new Map<string, Group>();
-  for (const location of question.locations) {
+  for (const location of query.locations) {
     const hours = deps.calendar
-      .hoursBetween(question.from, question.to, location.timezone)
+      .hoursBetween(query.from, query.to, location.timezone)
       .filter((hour) => hour.startAt < deps.now);
     for (const recording of location.recordings) {
-      if (question.taxonomy && !question.taxonomy.includes(recording.taxonomy)) continue;
-      countRecording(recording, hours, question, deps, groups);
+      if (query.taxonomy && !query.taxonomy.includes(recording.taxonomy)) continue;
+      countRecording(recording, hours, query, deps, groups);
     }
   }
   const rows = [...groups.values()].flatMap(({ segments, cells }) =>
     [...cells.values()].map((cell) => ({ ...cell, isKnown: segments > 0 })),
   );
-  return question.period ? rows.sort((a, b) => compare(a.labels.index, b.labels.index)) : rows;
+  return query.period ? rows.sort((a, b) => compare(a.labels.index, b.labels.index)) : rows;
 }
 
 function compare(a = "", b = ""): number {
@@ -75,38 +75,38 @@ function compare(a = "", b = ""): number {
 
 function countRecording(
   recording: SimRecording,
-  hours: readonly LocalHour[],
-  question: Question,
-  deps: TallyDeps,
+  hours: readonly CalendarHour[],
+  query: CountQuery,
+  deps: CountDeps,
   groups: Map<string, Group>,
 ): void {
-  const first = hours[0]?.startAt ?? question.from;
-  const last = (hours.at(-1)?.startAt ?? question.from) + HOUR_MS;
-  const outages = question.estimated ? [] : outagesOf(recording, first, last, deps.startedAt);
+  const first = hours[0]?.startAt ?? query.from;
+  const last = (hours.at(-1)?.startAt ?? query.from) + HOUR_MS;
+  const outages = query.estimated ? [] : outagesOf(recording, first, last, deps.startedAt);
   let group: Group | undefined;
   let date: string | undefined;
   for (const hour of hours) {
     // Most hours belong to the group of the hour before.
-    if (!group || question.period === "hour" || hour.date !== date) {
-      group = groupOf(recording, hour, question, groups);
+    if (!group || query.period === "hour" || hour.date !== date) {
+      group = groupOf(recording, hour, query, groups);
       date = hour.date;
     }
     const { received } = deliveryIn(recording, hour, outages, deps.now);
     const counted = Math.floor((passersIn(recording, hour) * received) / SEGMENTS_PER_HOUR);
     group.segments += received;
-    countPeople(recording, hour, counted, question, group);
+    addPeople(recording, hour, counted, query, group);
   }
 }
 
-function countPeople(
+function addPeople(
   recording: SimRecording,
-  hour: LocalHour,
+  hour: CalendarHour,
   counted: number,
-  question: Question,
+  query: CountQuery,
   { cells }: Group,
 ): void {
   const purchases = purchasesOf(recording, hour, counted);
-  const all = question.withDwell ? undefined : cells.get("");
+  const all = query.withDwell ? undefined : cells.get("");
   if (all) {
     all.people += counted;
     all.purchases += purchases;
@@ -114,7 +114,7 @@ function countPeople(
   }
   for (let nth = 0; nth < counted; nth++) {
     const person = personOf(recording, hour, nth);
-    const cell = cells.get(personKey(question.by, person));
+    const cell = cells.get(personKey(query.by, person));
     if (!cell) continue;
     cell.people += 1;
     cell.dwellSeconds += person.dwellSeconds;
@@ -124,23 +124,23 @@ function countPeople(
 
 function groupOf(
   recording: SimRecording,
-  hour: LocalHour,
-  question: Question,
+  hour: CalendarHour,
+  query: CountQuery,
   groups: Map<string, Group>,
 ): Group {
-  const labels = labelsOf(recording, hour, question);
+  const labels = labelsOf(recording, hour, query);
   const key = Object.values(labels).join("\n");
   const known = groups.get(key);
   if (known) return known;
-  const group = { labels, segments: 0, cells: emptyCells(labels, question) };
+  const group = { labels, segments: 0, cells: emptyCells(labels, query) };
   groups.set(key, group);
   return group;
 }
 
 function labelsOf(
   recording: SimRecording,
-  hour: LocalHour,
-  { period, by }: Question,
+  hour: CalendarHour,
+  { period, by }: CountQuery,
 ): Record<string, string> {
   return {
     ...(period ? { index: periodStart(hour, period) } : {}),
@@ -150,7 +150,7 @@ function labelsOf(
 }
 
 /** `YYYY-MM-DDTHH:mm:ss.sss` in the location's own time, without a zone. */
-function periodStart(hour: LocalHour, period: "hour" | "day" | "month"): string {
+function periodStart(hour: CalendarHour, period: "hour" | "day" | "month"): string {
   if (period === "hour") return `${hour.index.replace(" ", "T")}:00.000`;
   const date = period === "day" ? hour.date : `${hour.date.slice(0, 7)}-01`;
   return `${date}T00:00:00.000`;
@@ -159,7 +159,7 @@ function periodStart(hour: LocalHour, period: "hour" | "day" | "month"): string 
 /** A cell for every combination of the values asked for. */
 function emptyCells(
   labels: Record<string, string>,
-  { by, ages, genders, roles }: Question,
+  { by, ages, genders, roles }: CountQuery,
 ): Map<string, Cell> {
   const values = { age: ages ?? ageBands, gender: genders ?? genderValues, role: roles ?? roleValues };
   let combinations: Record<string, string>[] = [{}];
