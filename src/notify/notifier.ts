@@ -1,4 +1,4 @@
-/** What every channel offers, and the one way it fails. */
+/** The interface of every channel, and its one error. */
 
 import { createHash } from "node:crypto";
 import type { Notification, NotifyErrorCode } from "../alerting/notification.ts";
@@ -12,15 +12,15 @@ export interface SendOptions {
 }
 
 export interface Notifier {
-  /** Resolves once the endpoint has accepted the message; throws NotifyError. Never tries again by itself. */
+  /** Resolves once the endpoint has accepted the message; throws NotifyError. Never retries by itself. */
   send(notification: Notification, options: SendOptions): Promise<void>;
-  /** Lets what is under way finish for a moment, then cuts it off; bounded, and harmless when repeated. */
+  /** Ends what is in flight, after a short grace period at most; may be called again. */
   close(): Promise<void>;
 }
 
 /**
- * Whose fault it is. `endpoint`: nothing gets through there now, so everything that uses it waits. `message`: the
- * endpoint works, this message or this recipient alone was refused.
+ * `endpoint`: it accepts nothing now, so all integrations that use it wait. `message`: the endpoint works, and refused
+ * this message or this recipient alone.
  */
 export type NotifyErrorScope = "endpoint" | "message";
 
@@ -32,9 +32,9 @@ export interface NotifyErrorOptions {
   readonly cause?: unknown;
 }
 
-/** Why a message did not get out. Message and causes hold neither webhook URLs nor passwords. */
+/** Why a notification was not accepted. Message and causes have no webhook URLs and no passwords. */
 export class NotifyError extends CodedError<NotifyErrorCode> {
-  /** What the endpoint asked for in `Retry-After`, ms. */
+  /** Wait that the endpoint asks for in `Retry-After`, ms. */
   readonly retryAfterMs: number | undefined;
   readonly scope: NotifyErrorScope;
 
@@ -45,9 +45,19 @@ export class NotifyError extends CodedError<NotifyErrorCode> {
   }
 }
 
+/** The error of an aborted attempt: `timeout` past its deadline, `other` when it was cancelled. */
+export function abortedError(signal: AbortSignal, name: string): NotifyError {
+  if ((signal.reason as Error | undefined)?.name === "TimeoutError") {
+    const message = `${name} did not answer in time: check that it is up and reachable.`;
+    return new NotifyError("timeout", message, { retryable: true, scope: "endpoint" });
+  }
+  const message = `The notification was cancelled before ${name} accepted it; it is sent again.`;
+  return new NotifyError("other", message, { retryable: true, scope: "message" });
+}
+
 /**
- * Names an endpoint without giving it away: 16 hex digits of a hash of the webhook URL, or of `smtp://host:port`.
- * Two integrations with the same endpoint share its pace and its back-off.
+ * An endpoint without its secrets: 16 hex digits of a hash of the webhook URL, or of `smtp://host:port`. Integrations
+ * with the same endpoint share its pace and its backoff.
  */
 export function endpointOf(url: string): string {
   const normal = URL.canParse(url) ? new URL(url).href : url;

@@ -1,17 +1,19 @@
 /**
- * One WebSocket: the handshake, messages both ways, and a watch that finds a half-open connection within two ping
- * intervals. It is told once when it is over; nothing it says holds the URL, whose query carries the token.
+ * One WebSocket: the handshake, messages both ways, and pings that find a half-open connection within two intervals.
+ * Its errors never contain the URL, whose query has the token.
  */
-import type { IncomingMessage } from "node:http";
+import http, { type IncomingMessage } from "node:http";
+import https from "node:https";
 import type { Socket } from "node:net";
 import WebSocket from "ws";
 import type { Clock } from "../lib/clock.ts";
+import type { ProxySettings } from "../lib/http-client.ts";
+import type { Redactor } from "../lib/redact.ts";
+import { parseRetryAfter } from "../lib/retry-after.ts";
+import { type TlsMaterial, tlsOptions } from "../lib/tls.ts";
 import { ServiceError } from "./errors.ts";
-import { type ProxyEnv, socketAgent } from "./proxy.ts";
+import { networkOrTls } from "./http.ts";
 import { refusal } from "./refusal.ts";
-import { parseRetryAfter } from "./retry-after.ts";
-import type { Secrets } from "./secrets.ts";
-import { type Tls, tlsOptions, whereToLook } from "./tls.ts";
 
 export interface Connection {
   send(text: string): void;
@@ -24,9 +26,9 @@ export interface ConnectionDeps {
   readonly pingIntervalMs: number;
   /** A larger message ends the connection. */
   readonly maxMessageBytes: number;
-  readonly proxyEnv: ProxyEnv;
-  readonly tls?: Tls | undefined;
-  readonly secrets: Secrets;
+  readonly proxy: ProxySettings;
+  readonly tls?: TlsMaterial | undefined;
+  readonly redactor: Redactor;
   readonly clock: Clock;
 }
 
@@ -83,19 +85,26 @@ export function openConnection(
   });
 }
 
+/** Undefined without a proxy. Node's agents tunnel `wss:` through CONNECT and forward `ws:` as a plain request. */
+function proxyAgent(url: URL, { httpProxy, httpsProxy, noProxy }: ProxySettings): http.Agent | undefined {
+  const proxyEnv = { http_proxy: httpProxy, https_proxy: httpsProxy, no_proxy: noProxy };
+  if (url.protocol === "wss:") return httpsProxy ? new https.Agent({ proxyEnv }) : undefined;
+  return httpProxy ? new http.Agent({ proxyEnv }) : undefined;
+}
+
 function dial(deps: ConnectionDeps, token: string): WebSocket {
   try {
     const url = new URL(deps.wsUrl);
     url.searchParams.set("token", token);
     return new WebSocket(url, {
       ...tlsOptions(deps.tls),
-      agent: socketAgent(url, deps.proxyEnv),
+      agent: proxyAgent(url, deps.proxy),
       maxPayload: deps.maxMessageBytes,
       followRedirects: false,
     });
   } catch (thrown) {
     const message = "The metrics socket's address cannot be used: check service.ws_url.";
-    throw new ServiceError("bad_request", message, { cause: deps.secrets.cause(thrown) });
+    throw new ServiceError("bad_request", message, { cause: deps.redactor.error(thrown) });
   }
 }
 
@@ -131,12 +140,12 @@ function hangUp(ws: WebSocket): Promise<void> {
 }
 
 function unreachable(deps: ConnectionDeps, thrown: Error & { code?: string }): ServiceError {
-  const cause = deps.secrets.cause(thrown);
+  const cause = deps.redactor.error(thrown);
   const { host } = new URL(deps.wsUrl);
   const code = thrown.code ?? thrown.name;
   return new ServiceError(
     "unavailable",
-    `The metrics socket at ${host} could not be reached (${code}): check service.ws_url, ${whereToLook(code)} and the proxy settings.`,
+    `The metrics socket at ${host} could not be reached (${code}): check service.ws_url, ${networkOrTls(code)} and the proxy settings.`,
     { cause },
   );
 }

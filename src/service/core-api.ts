@@ -1,10 +1,10 @@
 /** The Core API over HTTP: the bearer, one second try when it is refused, and the reply as a JSON value. */
 import type { Clock } from "../lib/clock.ts";
+import { parseRetryAfter } from "../lib/retry-after.ts";
 import { ServiceError } from "./errors.ts";
-import type { Http, HttpReply, HttpRequest } from "./http.ts";
+import type { SendRequest, ServiceReply, ServiceRequest } from "./http.ts";
 import { errorPayload, refusal } from "./refusal.ts";
 import type { Report } from "./reporter.ts";
-import { parseRetryAfter } from "./retry-after.ts";
 import type { TokenSource } from "./token.ts";
 
 export interface CoreRequest {
@@ -23,24 +23,24 @@ export interface CoreApi {
 
 export function createCoreApi(deps: {
   baseUrl: string;
-  http: Http;
+  sendRequest: SendRequest;
   tokens: TokenSource;
   clock: Clock;
   report: Report;
 }): CoreApi {
-  const { baseUrl, http, tokens, clock, report } = deps;
+  const { baseUrl, sendRequest, tokens, clock, report } = deps;
 
-  async function send(request: CoreRequest, signal: AbortSignal): Promise<HttpReply> {
+  async function send(request: CoreRequest, signal: AbortSignal): Promise<ServiceReply> {
     const first = await tokens.get(signal);
-    const reply = await http.send(withBearer(baseUrl, request, first.value), signal);
+    const reply = await sendRequest(withBearer(baseUrl, request, first.value), signal);
     if (reply.status !== 401) return reply;
     reply.discard();
     tokens.refuse(first);
     const second = await tokens.get(signal, first);
-    return http.send(withBearer(baseUrl, request, second.value), signal);
+    return sendRequest(withBearer(baseUrl, request, second.value), signal);
   }
 
-  const refused = (what: string, reply: HttpReply) => {
+  const refused = (what: string, reply: ServiceReply) => {
     reply.discard();
     return refusal(what, reply.status, parseRetryAfter(reply.retryAfter, clock.now()));
   };
@@ -57,14 +57,14 @@ export function createCoreApi(deps: {
       throw error;
     },
     async checkStatus(signal) {
-      const reply = await http.send({ method: "GET", url: `${baseUrl}/v1/status` }, signal);
+      const reply = await sendRequest({ method: "GET", url: `${baseUrl}/v1/status` }, signal);
       if (reply.status !== 200) throw refused("GET /v1/status", reply);
       reply.discard();
     },
   };
 }
 
-function withBearer(baseUrl: string, { method, path, json }: CoreRequest, token: string): HttpRequest {
+function withBearer(baseUrl: string, { method, path, json }: CoreRequest, token: string): ServiceRequest {
   return { method, url: `${baseUrl}${path}`, json, headers: { authorization: `Bearer ${token}` } };
 }
 

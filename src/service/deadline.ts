@@ -31,21 +31,6 @@ export async function withinDeadline<T>(
   }
 }
 
-/** The promise's value, or the signal's reason as soon as it aborts; the work itself goes on. */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let onAbort: () => void = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
-}
-
 function tooLate(what: string, ms: number): ServiceError {
   const after = `within ${ms / 1000} s`;
   return new ServiceError(

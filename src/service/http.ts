@@ -1,111 +1,59 @@
-/** HTTP at its barest: one exchange through undici, bounded in size, never redirected, its errors made ours. */
-import { EnvHttpProxyAgent, request } from "undici";
+/** Requests to the service and the token issuer: JSON both ways, replies bounded in size, errors as ServiceError. */
+import { type HttpClient, type HttpRequest, readBody } from "../lib/http-client.ts";
+import type { Redactor } from "../lib/redact.ts";
+import { isTlsFailure } from "../lib/tls.ts";
 import { ServiceError } from "./errors.ts";
-import type { ProxyEnv } from "./proxy.ts";
-import type { Secrets } from "./secrets.ts";
-import { type Tls, tlsOptions, whereToLook } from "./tls.ts";
 
-export interface HttpRequest {
-  readonly method: "GET" | "POST";
-  readonly url: string;
-  readonly headers?: Readonly<Record<string, string>>;
+export interface ServiceRequest extends Pick<HttpRequest, "method" | "url" | "headers"> {
   /** Sent as JSON. */
   readonly json?: unknown;
 }
 
-export interface HttpReply {
+export interface ServiceReply {
   readonly status: number;
-  readonly retryAfter: string | string[] | undefined;
-  /** The body as text; throws `bad_payload` where it is too large. To be called at most once. */
+  readonly retryAfter?: string | undefined;
+  /** The body as text, to be called once at most; throws `bad_payload` where it is too large. */
   text(): Promise<string>;
-  /** Lets the body go unread. */
+  /** Leaves the body unread. */
   discard(): void;
 }
 
-export interface Http {
-  /** Throws ServiceError `unavailable` or `timeout`, or the signal's reason. */
-  send(request: HttpRequest, signal: AbortSignal): Promise<HttpReply>;
-  close(): Promise<void>;
-}
+/** Throws ServiceError `unavailable` or `timeout`, or the signal's reason. */
+export type SendRequest = (request: ServiceRequest, signal: AbortSignal) => Promise<ServiceReply>;
 
-export function createHttp(deps: {
-  secrets: Secrets;
-  proxyEnv: ProxyEnv;
-  maxBodyBytes: number;
-  tls?: Tls | undefined;
-}): Http {
-  const { httpProxy, httpsProxy, noProxy } = deps.proxyEnv;
-  const tls = tlsOptions(deps.tls);
-  // The whole exchange has its deadline in the signal, so undici's own clocks are off.
-  const dispatcher = new EnvHttpProxyAgent({
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    httpProxy,
-    httpsProxy,
-    noProxy,
-    connect: tls,
-    requestTls: tls,
-  });
-
+export function createSendRequest(client: HttpClient, redactor: Redactor, maxBodyBytes: number): SendRequest {
   const failure = (thrown: unknown, url: string, signal: AbortSignal): unknown => {
     if (signal.aborted) return signal.reason;
-    if (thrown instanceof ServiceError) return thrown;
-    return unreachable(deps.secrets.cause(thrown), url);
+    return thrown instanceof ServiceError ? thrown : unreachable(redactor.error(thrown), url);
   };
-
-  return {
-    async send({ method, url, headers, json }, signal) {
-      try {
-        const reply = await request(url, {
-          dispatcher,
-          method,
-          signal,
-          headers: {
-            accept: "application/json",
-            ...(json === undefined ? {} : { "content-type": "application/json" }),
-            ...headers,
-          },
-          body: json === undefined ? null : JSON.stringify(json),
-        });
-        return {
-          status: reply.statusCode,
-          retryAfter: reply.headers["retry-after"],
-          text: () =>
-            readText(reply.body, deps.maxBodyBytes).catch((thrown) => {
-              throw failure(thrown, url, signal);
-            }),
-          discard: () => void reply.body.dump({ limit: 64 * 1024, signal }).catch(() => {}),
-        };
-      } catch (thrown) {
-        throw failure(thrown, url, signal);
-      }
-    },
-    close: () => dispatcher.destroy(),
+  return async ({ method, url, headers, json }, signal) => {
+    const orFail = (thrown: unknown): never => {
+      throw failure(thrown, url, signal);
+    };
+    const body = json === undefined ? undefined : JSON.stringify(json);
+    const contentType = body === undefined ? {} : { "content-type": "application/json" };
+    const all = { accept: "application/json", ...contentType, ...headers };
+    const reply = await client.send({ method, url, headers: all, body }, signal).catch(orFail);
+    return { ...reply, text: () => readText(reply.body, maxBodyBytes).catch(orFail) };
   };
 }
 
-async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > maxBytes) {
-      throw new ServiceError(
-        "bad_payload",
-        `A reply is larger than ${maxBytes} bytes: ask for fewer at once.`,
-      );
-    }
-    chunks.push(chunk);
-  }
-  return new TextDecoder().decode(Buffer.concat(chunks, size));
+async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+  const { bytes, isCut } = await readBody(body, maxBytes);
+  if (!isCut) return new TextDecoder().decode(bytes);
+  throw new ServiceError("bad_payload", `A reply is larger than ${maxBytes} bytes: request less at once.`);
 }
 
-function unreachable(cause: Error & { code?: unknown }, url: string): ServiceError {
-  const code = typeof cause.code === "string" ? cause.code : cause.name;
-  const late = code.includes("TIMEOUT") || code === "ETIMEDOUT";
+function unreachable(cause: Error & { readonly code?: string }, url: string): ServiceError {
+  const { code = cause.name } = cause;
   return new ServiceError(
-    late ? "timeout" : "unavailable",
-    `${new URL(url).origin} could not be reached (${code}): check the address, ${whereToLook(code)} and the proxy settings.`,
+    code.includes("TIMEOUT") || code === "ETIMEDOUT" ? "timeout" : "unavailable",
+    `${new URL(url).origin} could not be reached (${code}): check the address, ${networkOrTls(code)} and the proxy settings.`,
     { cause },
   );
+}
+
+/** What to check when a connection failed with this Node error code. */
+export function networkOrTls(code: string): string {
+  return isTlsFailure(code) ? "its certificate, service.tls" : "the network";
 }

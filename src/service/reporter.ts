@@ -1,8 +1,8 @@
 /** Counts what the service got wrong, always, and logs it, at most once per kind and interval. */
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
+import type { Redactor } from "../lib/redact.ts";
 import type { ProtocolErrorKind, ServiceObserver } from "./observer.ts";
-import type { Secrets } from "./secrets.ts";
 
 /** Reports one deviation; `detail` is only called when it is logged, its text is cut and blanked. */
 export type Report = (kind: ProtocolErrorKind, detail?: () => unknown) => void;
@@ -20,7 +20,7 @@ export function createReport(deps: {
   log: Logger;
   clock: Clock;
   observer: ServiceObserver;
-  secrets: Secrets;
+  redactor: Redactor;
 }): Report {
   const logged = new Map<ProtocolErrorKind, { at: Instant; unlogged: number }>();
   return (kind, detail) => {
@@ -33,7 +33,7 @@ export function createReport(deps: {
     }
     logged.set(kind, { at: now, unlogged: 0 });
     deps.log.warn(
-      { kind, unloggedBefore: last?.unlogged ?? 0, detail: shown(deps.secrets.blank(excerpt(detail?.()))) },
+      { kind, unloggedBefore: last?.unlogged ?? 0, detail: shown(deps.redactor.text(excerpt(detail?.()))) },
       "the service sent something it should not have",
     );
   };

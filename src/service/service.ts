@@ -6,10 +6,7 @@
 import type { Location, RecordingUptime, StatusSnapshot } from "../health/recording.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
-import { createCoreApi } from "./core-api.ts";
-import { withinDeadline } from "./deadline.ts";
-import { ServiceError, type ServiceErrorCode } from "./errors.ts";
-import { createHttp } from "./http.ts";
+import type { TlsMaterial } from "../lib/tls.ts";
 import { parseLocations } from "./location-rows.ts";
 import { parseAreaContexts, parseMetricReply } from "./metric-rows.ts";
 import type {
@@ -25,11 +22,8 @@ import type {
   EntriesQuery,
   MetricReply,
 } from "./metric-types.ts";
-import { MetricsSocket } from "./metrics-socket.ts";
 import type { ServiceEndpoint, ServiceObserver } from "./observer.ts";
-import { createOutageLog } from "./outage-log.ts";
 import type { Question } from "./pending-requests.ts";
-import { readProxyEnv } from "./proxy.ts";
 import {
   areaContextsQuestion,
   areaDataQuestion,
@@ -40,11 +34,8 @@ import {
   statusQuestion,
   uptimesRequest,
 } from "./queries.ts";
-import { createReport } from "./reporter.ts";
-import { createSecrets, type Secrets } from "./secrets.ts";
 import { parseStatusRows } from "./status-rows.ts";
-import type { Tls } from "./tls.ts";
-import { createTokenSource } from "./token.ts";
+import { createTransport } from "./transport.ts";
 import { createUptimeReader } from "./uptime-rows.ts";
 import { createWallClock } from "./zoned-time.ts";
 
@@ -112,7 +103,7 @@ export interface ServiceSettings {
   readonly requestTimeoutMs: number;
   readonly uptimeIndexTimezone: "recording" | "utc";
   /** Certificates of one's own for all three URLs; undefined: the system's authorities, and none of ours. */
-  readonly tls?: Tls | undefined;
+  readonly tls?: TlsMaterial | undefined;
 }
 
 export interface ServiceDeps {
@@ -128,73 +119,12 @@ export interface ServiceDeps {
   readonly proxyEnv?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Larger replies are refused: the status of a million recordings is about 170 MB. */
-const MAX_REPLY_BYTES = 256 * 1024 * 1024;
-const PING_INTERVAL_MS = 10_000;
-
-/** Opens nothing yet: the first call does. Long because it is the one place where this room is put together. */
+/** Opens nothing yet: the first call does. */
 export function createService(deps: ServiceDeps): Service {
-  const { config, clock, observer = {}, random = Math.random } = deps;
-  const log = deps.log.child({ component: "service" });
-  const secrets = createSecrets(config.clientSecret, ...(config.tls?.key ? [config.tls.key] : []));
-  const report = createReport({ log, clock, observer, secrets });
-  const proxyEnv = readProxyEnv(deps.proxyEnv ?? process.env);
-  const closing = new AbortController();
-  const http = createHttp({ secrets, proxyEnv, maxBodyBytes: MAX_REPLY_BYTES, tls: config.tls });
-  const tokenOutage = createOutageLog(log, "the token's renewal");
-  const tokens = createTokenSource({
-    config,
-    http,
-    clock,
-    random,
-    secrets,
-    report,
-    closing: closing.signal,
-    onRenewal: (result, seconds) => {
-      observer.request?.("token", "error" in result ? result.error.code : "ok", seconds);
-      if ("error" in result) return tokenOutage.failed(result.error);
-      tokenOutage.recovered();
-      observer.tokenExpiry?.(result.token.expiresAt);
-    },
-  });
-  const core = createCoreApi({ baseUrl: config.baseUrl, http, tokens, clock, report });
-  const socket = new MetricsSocket({
-    tokens,
-    report,
-    random,
-    clock,
-    secrets,
-    proxyEnv,
-    tls: config.tls,
-    wsUrl: config.wsUrl,
-    requestTimeoutMs: config.requestTimeoutMs,
-    pingIntervalMs: deps.pingIntervalMs ?? PING_INTERVAL_MS,
-    maxMessageBytes: MAX_REPLY_BYTES,
-    outage: createOutageLog(log, "the metrics socket"),
-    onReconnect: () => observer.socketReconnect?.(),
-  });
+  const { config } = deps;
   const wall = createWallClock();
+  const { core, socket, report, call, close } = createTransport(deps);
   const uptimeReader = createUptimeReader({ report, wall, indexTimezone: config.uptimeIndexTimezone });
-
-  async function call<T>(
-    endpoint: ServiceEndpoint,
-    caller: AbortSignal | undefined,
-    work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const startedAt = performance.now();
-    const limit = { what: endpoint, ms: config.requestTimeoutMs, signals: [caller, closing.signal] };
-    let outcome: "ok" | ServiceErrorCode = "ok";
-    try {
-      return await withinDeadline(limit, work);
-    } catch (thrown) {
-      const error = asServiceError(thrown, secrets);
-      outcome = error.code;
-      throw error;
-    } finally {
-      observer.request?.(endpoint, outcome, (performance.now() - startedAt) / 1000);
-    }
-  }
-
   const metric =
     <Query, Measure extends string>(
       endpoint: ServiceEndpoint,
@@ -206,7 +136,6 @@ export function createService(deps: ServiceDeps): Service {
         const question = toQuestion(query);
         return parseMetricReply(question.route, measures, await socket.ask(question, signal), report);
       });
-
   return {
     checkStatus: (caller) => call("status", caller, (signal) => core.checkStatus(signal)),
     locations: (caller) =>
@@ -238,19 +167,6 @@ export function createService(deps: ServiceDeps): Service {
       call("area_contexts", caller, async (signal) =>
         parseAreaContexts(await socket.ask(areaContextsQuestion(query), signal), report),
       ),
-    async close() {
-      closing.abort();
-      await socket.close();
-      await http.close();
-    },
+    close,
   };
-}
-
-/** Nothing else should arrive here; what does is a fault of ours or of a library, and may not carry a secret out. */
-function asServiceError(thrown: unknown, secrets: Secrets): ServiceError {
-  if (thrown instanceof ServiceError) return thrown;
-  const cause = secrets.cause(thrown);
-  return new ServiceError("unavailable", "The request failed in an unforeseen way: see its cause.", {
-    cause,
-  });
 }

@@ -3,15 +3,16 @@
  * left, by one request at a time however many wait for it. An issuer that fails is left alone for a while.
  */
 import { z } from "zod";
+import { unlessAborted } from "../lib/abort.ts";
 import { backoffMs } from "../lib/backoff.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
-import { unlessAborted, withinDeadline } from "./deadline.ts";
+import type { Redactor } from "../lib/redact.ts";
+import { parseRetryAfter } from "../lib/retry-after.ts";
+import { withinDeadline } from "./deadline.ts";
 import { ServiceError } from "./errors.ts";
-import type { Http } from "./http.ts";
+import type { SendRequest } from "./http.ts";
 import { refusal } from "./refusal.ts";
 import type { Report } from "./reporter.ts";
-import { parseRetryAfter } from "./retry-after.ts";
-import type { Secrets } from "./secrets.ts";
 
 export interface Token {
   readonly value: string;
@@ -28,6 +29,9 @@ export interface TokenSource {
   refuse(token: Token): void;
 }
 
+/** How a renewal ended. */
+export type Renewal = { readonly token: Token } | { readonly error: ServiceError };
+
 export interface TokenSourceDeps {
   readonly config: {
     readonly authUrl: string;
@@ -36,15 +40,14 @@ export interface TokenSourceDeps {
     readonly audience: string;
     readonly requestTimeoutMs: number;
   };
-  readonly http: Http;
+  readonly sendRequest: SendRequest;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly secrets: Secrets;
+  readonly redactor: Redactor;
   readonly report: Report;
   /** Ends a renewal that is under way. */
   readonly closing: AbortSignal;
-  /** Told of every renewal: how it ended and the token. */
-  readonly onRenewal: (result: { token: Token } | { error: ServiceError }, seconds: number) => void;
+  readonly onRenewal: (renewal: Renewal, seconds: number) => void;
 }
 
 const LIFE_LEFT = 0.25;
@@ -108,11 +111,11 @@ const TokenReply = z.object({
 });
 
 async function fetchToken(deps: TokenSourceDeps): Promise<Token> {
-  const { config, http, clock, secrets } = deps;
+  const { config, sendRequest, clock, redactor } = deps;
   const what = "The token request";
   const limit = { what, ms: config.requestTimeoutMs, signals: [deps.closing] };
   return withinDeadline(limit, async (signal) => {
-    const reply = await http.send(
+    const reply = await sendRequest(
       {
         method: "POST",
         url: `${config.authUrl}/oauth/token`,
@@ -139,7 +142,7 @@ async function fetchToken(deps: TokenSourceDeps): Promise<Token> {
         "The token issuer's reply holds no access_token: check service.auth_url.",
       );
     }
-    secrets.remember(parsed.data.access_token);
+    redactor.add(parsed.data.access_token);
     return withExpiry(parsed.data.access_token, parsed.data.expires_in, clock.now(), deps.report);
   });
 }

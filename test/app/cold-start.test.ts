@@ -8,7 +8,7 @@ import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
 const KILLS = 4;
-const OVER = "What was told before and is not listed here is over";
+const OVER = "Treat earlier alerts that are not listed as resolved";
 
 function cameras({ simulator }: Pick<Stage, "simulator">) {
   const [first, second] = simulator.world.locations.map(({ recordings }) => recordings[0]);
@@ -171,7 +171,7 @@ time_intervals:
     const [camera] = cameras(watch);
     const said = await slack.starts.next();
     expect(said.text).toContain("with an empty store: state not known yet");
-    expect(said.shown).toContain("may still go on: then it is told anew once it is seen");
+    expect(said.shown).toContain("may still be active: they are sent again");
     simulator.faults.clearAll();
     expect((await slack.next()).shown).toContain(camera.name);
     comesBack(watch, camera);

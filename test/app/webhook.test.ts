@@ -95,7 +95,7 @@ describeWithRedis("a webhook", () => {
       "offline",
     );
     const notice = await watch.slack.waitFor(({ shown }) => shown.includes("ops / webhook"));
-    expect(notice.shown).toContain("The webhook is in trouble (503)");
+    expect(notice.shown).toContain("The webhook answered 503");
     expect(notice.shown).not.toContain("s3cr3t");
     const refused = hook.messages.length;
     isBroken = false;

@@ -1,4 +1,6 @@
+import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
+import type { HttpClient } from "../../src/lib/http-client.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { renderAlertmanager } from "../../src/notify/alertmanager/render.ts";
 import { createAlertmanagerNotifier } from "../../src/notify/alertmanager/send.ts";
@@ -115,18 +117,19 @@ describe("many alerts", () => {
   };
   const namesIn = (body: string) =>
     (JSON.parse(body) as { labels: Record<string, string> }[]).map(({ labels }) => labels.recording);
-  const answer = (status: number) => ({ status, headers: new Headers(), body: null });
+  const answer = (status: number) => ({ status, body: Readable.from([]), discard() {} });
+  const clientOf = (send: HttpClient["send"]) => ({ send, close: async () => {} });
   const { signal } = new AbortController();
 
   it("of which one is refused keep none of the others from it", async () => {
     const taken = new Set<string | undefined>();
     const notifier = createAlertmanagerNotifier({
       ...deps,
-      fetch: async (_, { body }) => {
+      client: clientOf(async ({ body }) => {
         const names = namesIn(body ?? "[]");
         for (const name of names) if (name !== "Camera 1499") taken.add(name);
         return answer(names.includes("Camera 1499") ? 400 : 200);
-      },
+      }),
     });
     await expect(notifier.send(notificationOf({ firing }), { signal })).rejects.toMatchObject({
       code: "bad_request",
@@ -139,11 +142,11 @@ describe("many alerts", () => {
     let asked = 0;
     const notifier = createAlertmanagerNotifier({
       ...deps,
-      fetch: async () => {
+      client: clientOf(async () => {
         if (++asked === 4) four.resolve();
         await four.promise;
         return answer(200);
-      },
+      }),
     });
     await notifier.send(notificationOf({ firing }), { signal });
     expect(asked).toBe(6);
@@ -154,14 +157,14 @@ describe("many alerts", () => {
     let underWay = 0;
     const notifier = createAlertmanagerNotifier({
       ...deps,
-      fetch: async () => {
+      client: clientOf(async () => {
         const isFirst = asked++ === 0;
         underWay++;
         await new Promise((resolve) => setImmediate(resolve));
         if (!isFirst) await new Promise((resolve) => setImmediate(resolve));
         underWay--;
         return answer(isFirst ? 503 : 200);
-      },
+      }),
     });
     await expect(notifier.send(notificationOf({ firing }), { signal })).rejects.toMatchObject({
       code: "server_error",

@@ -1,17 +1,17 @@
 /** 100,000 bent answers of every kind, straight through the functions that read them. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { createLogger } from "../../src/lib/log.ts";
+import { createRedactor } from "../../src/lib/redact.ts";
 import { createCoreApi } from "../../src/service/core-api.ts";
 import { ServiceError, serviceErrorCodes } from "../../src/service/errors.ts";
 import { parseFrame } from "../../src/service/frame.ts";
-import type { HttpReply } from "../../src/service/http.ts";
+import type { ServiceReply } from "../../src/service/http.ts";
 import { parseLocations } from "../../src/service/location-rows.ts";
 import { parseAreaContexts, parseMetricReply } from "../../src/service/metric-rows.ts";
 import { PartCollector } from "../../src/service/parts.ts";
 import { read } from "../../src/service/pending-requests.ts";
 import { errorPayload } from "../../src/service/refusal.ts";
 import { createReport } from "../../src/service/reporter.ts";
-import { createSecrets } from "../../src/service/secrets.ts";
 import { parseStatusRows } from "../../src/service/status-rows.ts";
 import { createTokenSource } from "../../src/service/token.ts";
 import { createUptimeReader } from "../../src/service/uptime-rows.ts";
@@ -52,14 +52,14 @@ function openBorders() {
     },
   };
   const log = createLogger({ level: "trace", destination: destination as unknown as NodeJS.WritableStream });
-  const secrets = createSecrets("hush-hush");
-  const report = createReport({ log, clock, observer: {}, secrets });
+  const redactor = createRedactor(["hush-hush"]);
+  const report = createReport({ log, clock, observer: {}, redactor });
   const wall = createWallClock();
   return {
     later,
     lines,
     report,
-    secrets,
+    redactor,
     wall,
     uptimes: createUptimeReader({ report, wall, indexTimezone: "recording" }),
   };
@@ -110,7 +110,7 @@ function throughSocket(kind: AnswerKind, messages: readonly Buffer[], borders: B
   return "waiting for more";
 }
 
-function replyOf(dice: Dice, body: Buffer): HttpReply {
+function replyOf(dice: Dice, body: Buffer): ServiceReply {
   const isFine = dice.replicas(10) > 0;
   return {
     status: isFine ? 200 : dice.pick([101, 204, 301, 400, 401, 403, 404, 408, 418, 429, 500, 503, 599, 999]),
@@ -132,14 +132,14 @@ async function throughHttp(kind: AnswerKind, body: Buffer, dice: Dice, borders: 
   const core = createCoreApi({
     tokens,
     baseUrl: "https://core.example.com",
-    http: { send: async () => replyOf(dice, body), close: async () => {} },
+    sendRequest: async () => replyOf(dice, body),
     clock: { now: () => NOW },
     report: borders.report,
   });
   return readers[kind](await core.ask({ method: "GET", path: "/v1/x" }, never), borders);
 }
 
-async function throughIssuer(body: Buffer, dice: Dice, { report, secrets }: Borders): Promise<unknown> {
+async function throughIssuer(body: Buffer, dice: Dice, { report, redactor }: Borders): Promise<unknown> {
   const tokens = createTokenSource({
     config: {
       authUrl: "https://issuer.example.com",
@@ -148,10 +148,10 @@ async function throughIssuer(body: Buffer, dice: Dice, { report, secrets }: Bord
       audience: "x",
       requestTimeoutMs: 1_000,
     },
-    http: { send: async () => replyOf(dice, body), close: async () => {} },
+    sendRequest: async () => replyOf(dice, body),
     clock: { now: () => NOW },
     random: () => 0,
-    secrets,
+    redactor,
     report,
     closing: never,
     onRenewal: () => {},

@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createHttp } from "../../src/service/http.ts";
-import { createSecrets } from "../../src/service/secrets.ts";
+import { createHttpClient } from "../../src/lib/http-client.ts";
+import { createRedactor } from "../../src/lib/redact.ts";
+import { createSendRequest } from "../../src/service/http.ts";
 import { startClient, startScripted } from "./support.ts";
 
 const noProxy = { httpProxy: "", httpsProxy: "", noProxy: "" };
@@ -66,9 +67,10 @@ describe("HTTP", () => {
 
   it("refuses a body larger than it may be", async () => {
     const origin = await listen(createServer((_, response) => response.end("x".repeat(100_000))));
-    const http = createHttp({ secrets: createSecrets(), proxyEnv: noProxy, maxBodyBytes: 50_000 });
-    onTestFinished(() => http.close());
-    const reply = await http.send({ method: "GET", url: origin }, new AbortController().signal);
+    const client = createHttpClient({ proxy: noProxy });
+    onTestFinished(() => client.close());
+    const send = createSendRequest(client, createRedactor([]), 50_000);
+    const reply = await send({ method: "GET", url: origin }, new AbortController().signal);
     await expect(reply.text()).rejects.toMatchObject({ code: "bad_payload" });
   });
 

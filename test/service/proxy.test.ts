@@ -5,8 +5,8 @@ import { join } from "node:path";
 import tls from "node:tls";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { createRedactor } from "../../src/lib/redact.ts";
 import { openConnection } from "../../src/service/connection.ts";
-import { createSecrets } from "../../src/service/secrets.ts";
 import { startProxy } from "../support/proxy.ts";
 import { someStatus, startClient, startScripted, statusRow } from "./support.ts";
 
@@ -67,8 +67,8 @@ describe("a proxy of the environment", () => {
       wsUrl: scripted.wsUrl,
       pingIntervalMs: 10_000,
       maxMessageBytes: 1_000,
-      proxyEnv: { ...noProxy, httpProxy: url },
-      secrets: createSecrets(),
+      proxy: { ...noProxy, httpProxy: url },
+      redactor: createRedactor([]),
       clock: { now: () => 0 },
     };
     const connection = await openConnection(deps, "t", events, new AbortController().signal);

@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import { createLogger } from "../../src/lib/log.ts";
+import { createRedactor } from "../../src/lib/redact.ts";
 import { createReport } from "../../src/service/reporter.ts";
-import { createSecrets } from "../../src/service/secrets.ts";
 import { createRecorder } from "./support.ts";
 
 function setUp(secret = "hush!") {
@@ -16,7 +16,7 @@ function setUp(secret = "hush!") {
     clock,
     lines,
     kinds,
-    report: createReport({ clock, log, observer, secrets: createSecrets(secret) }),
+    report: createReport({ clock, log, observer, redactor: createRedactor([secret]) }),
   };
 }
 

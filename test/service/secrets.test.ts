@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { createLogger } from "../../src/lib/log.ts";
-import { createSecrets } from "../../src/service/secrets.ts";
+import { createRedactor } from "../../src/lib/redact.ts";
 import { type Script, someStatus, startClient, startScripted } from "./support.ts";
 
 const CANARIES = ["canary-secret/+ü", "canary-token.abc.def"];
@@ -74,19 +74,19 @@ describe.each(Object.entries(scripts))("with %s", (_, script) => {
 });
 
 it("an error kept as a cause has its name and code and nothing more", () => {
-  const secrets = createSecrets("hush");
-  secrets.remember("tok-1234");
+  const secrets = createRedactor(["hush"]);
+  secrets.add("tok-1234");
   const thrown = Object.assign(new TypeError("at wss://h/?token=tok-1234 with hush"), {
     code: "E1",
     options: { auth: "hush" },
   });
-  const cause = secrets.cause(thrown);
+  const cause = secrets.error(thrown);
   expect(cause).toMatchObject({ name: "TypeError", code: "E1" });
   expect(inspect(cause, { depth: 5 })).not.toMatch(/hush|tok-1234/);
 });
 
 it("forgets old tokens before it forgets the client secret", () => {
-  const secrets = createSecrets("client-secret");
-  for (let i = 0; i < 100; i += 1) secrets.remember(`token-${i}!`);
-  expect(secrets.blank("client-secret token-99! token-0!")).toBe("[redacted] [redacted] token-0!");
+  const secrets = createRedactor(["client-secret"]);
+  for (let i = 0; i < 100; i += 1) secrets.add(`token-${i}!`);
+  expect(secrets.text("client-secret token-99! token-0!")).toBe("[redacted] [redacted] token-0!");
 });

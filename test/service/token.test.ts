@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { createRedactor } from "../../src/lib/redact.ts";
 import type { ServiceError } from "../../src/service/errors.ts";
-import type { Http, HttpReply } from "../../src/service/http.ts";
-import { createSecrets } from "../../src/service/secrets.ts";
+import type { SendRequest, ServiceReply } from "../../src/service/http.ts";
 import { createTokenSource } from "../../src/service/token.ts";
 
 const { signal } = new AbortController();
@@ -19,26 +19,23 @@ function setUp(...answers: Answer[]) {
   const asked: unknown[] = [];
   const kinds: string[] = [];
   const renewals: string[] = [];
-  const http: Http = {
-    async send(request) {
-      const answer = answers[Math.min(asked.length, answers.length - 1)] ?? {};
-      asked.push(request);
-      await Promise.resolve();
-      const reply: HttpReply = {
-        status: answer.status ?? 200,
-        retryAfter: answer.retryAfter,
-        text: async () => JSON.stringify(answer.body),
-        discard: () => {},
-      };
-      return reply;
-    },
-    close: async () => {},
+  const sendRequest: SendRequest = async (request) => {
+    const answer = answers[Math.min(asked.length, answers.length - 1)] ?? {};
+    asked.push(request);
+    await Promise.resolve();
+    const reply: ServiceReply = {
+      status: answer.status ?? 200,
+      retryAfter: answer.retryAfter,
+      text: async () => JSON.stringify(answer.body),
+      discard: () => {},
+    };
+    return reply;
   };
   const tokens = createTokenSource({
-    http,
+    sendRequest,
     clock,
     random: () => 1,
-    secrets: createSecrets(),
+    redactor: createRedactor([]),
     report: (kind) => kinds.push(kind),
     closing: new AbortController().signal,
     onRenewal: (result) => renewals.push("error" in result ? result.error.code : result.token.value),

@@ -6,7 +6,7 @@ import type { HttpConfig } from "../../config/config.ts";
 import { configFile, loadHttp } from "../../config/load.ts";
 import { ConfigError } from "../../config/problem.ts";
 import { CodedError, toError } from "../../lib/errors.ts";
-import { readProxyEnv } from "../../service/proxy.ts";
+import { readProxyEnv } from "../../lib/http-client.ts";
 import type { CommandIo } from "./io.ts";
 
 /** A whole answer, its body included. */

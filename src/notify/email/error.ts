@@ -2,8 +2,9 @@
 
 import type { NodemailerError } from "nodemailer";
 import type { NotifyErrorCode } from "../../alerting/notification.ts";
-import { abortedError, safeCause } from "../failure.ts";
-import { NotifyError, type NotifyErrorOptions, type NotifyErrorScope } from "../notifier.ts";
+import { createRedactor } from "../../lib/redact.ts";
+import { isTlsFailure } from "../../lib/tls.ts";
+import { abortedError, NotifyError, type NotifyErrorOptions, type NotifyErrorScope } from "../notifier.ts";
 import type { SmtpServer } from "./transport.ts";
 
 type SmtpFailure = Partial<NodemailerError> & {
@@ -20,21 +21,23 @@ type Verdict = readonly [
   sentence: string,
 ];
 
-const TLS_CODE = /^(?:ERR_TLS|ERR_SSL|CERT_|EPROTO$|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH)/;
-
 /** The NotifyError of anything thrown by a send; `signal` tells a deadline or a cancellation from a fault. */
 export function mailError(thrown: unknown, smtp: SmtpServer, signal?: AbortSignal): NotifyError {
   if (thrown instanceof NotifyError) return thrown;
-  const server = `the mail server ${smtp.host}:${smtp.port}`;
+  const server = `The mail server ${smtp.host}:${smtp.port}`;
   if (signal?.aborted) return abortedError(signal, server);
   const [code, retryable, scope, sentence] = judge(Object(thrown) as SmtpFailure);
-  const options: NotifyErrorOptions = { retryable, scope, cause: safeCause(thrown, secretsOf(smtp)) };
-  return new NotifyError(code, `T${server.slice(1)} ${sentence}`, options);
+  const options: NotifyErrorOptions = {
+    retryable,
+    scope,
+    cause: createRedactor(secretsOf(smtp)).error(thrown),
+  };
+  return new NotifyError(code, `${server} ${sentence}`, options);
 }
 
 function judge(failure: SmtpFailure): Verdict {
   const reply = failure.responseCode ?? 0;
-  if (failure.code === "ETLS" || TLS_CODE.test(failure.originalCode ?? failure.code ?? "")) return TLS;
+  if (failure.code === "ETLS" || isTlsFailure(failure.originalCode ?? failure.code ?? "")) return TLS;
   if (failure.code === "EAUTH" || failure.code === "ENOAUTH")
     return reply >= 400 && reply < 500 ? BUSY : AUTH;
   if (failure.code === "ETIMEDOUT") return TIMEOUT;

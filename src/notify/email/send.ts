@@ -1,8 +1,8 @@
 /** Sends a group's message to one recipient of an `email_configs` entry. */
 
 import addressparser from "nodemailer/lib/addressparser";
+import { withTimeout } from "../../lib/abort.ts";
 import type { Logger } from "../../lib/log.ts";
-import { withTimeout } from "../failure.ts";
 import type { Notifier } from "../notifier.ts";
 import { renderEmail } from "./render.ts";
 import type { MailTransport } from "./transport.ts";

@@ -3,9 +3,9 @@
  * that a refused address never makes the message go twice to another.
  */
 import nodemailer, { type SendMailOptions } from "nodemailer";
+import { unlessAborted, withTimeout } from "../../lib/abort.ts";
 import type { Logger } from "../../lib/log.ts";
-import { untilAborted, withTimeout } from "../failure.ts";
-import { optionsOf, type Tls } from "../fetch.ts";
+import { type TlsMaterial, tlsOptions } from "../../lib/tls.ts";
 import { mailError } from "./error.ts";
 
 /** The mail server, as `smtp:` of the configuration has it. Port 465 speaks TLS from the first byte. */
@@ -17,7 +17,7 @@ export interface SmtpServer {
   /** True: without STARTTLS nothing is sent. False: STARTTLS is used where the server offers it. */
   readonly requireTls: boolean;
   /** Certificates of one's own; undefined: the system's authorities, and none of ours. */
-  readonly tls?: Omit<Tls, "servername"> | undefined;
+  readonly tls?: TlsMaterial | undefined;
 }
 
 /** A message as it leaves. Header values are single lines; `messageId` and `references` carry their `<>`. */
@@ -66,7 +66,7 @@ export function createMailTransport(
     port: smtp.port,
     ...(smtp.username === undefined ? {} : { auth: { user: smtp.username, pass: smtp.password ?? "" } }),
     requireTLS: smtp.requireTls,
-    ...(smtp.tls && { tls: optionsOf(smtp.tls) }),
+    ...(smtp.tls && { tls: tlsOptions(smtp.tls) }),
     maxConnections: options.maxConnections ?? 3,
     // One other connection when the server had dropped an idle one: then not a byte of the message was sent.
     maxRequeues: 1,
@@ -87,7 +87,7 @@ export function createMailTransport(
     const work = Promise.resolve().then(() => pool.sendMail({ ...toNodemailer(mail), signal: limit }));
     underWay.add(work);
     try {
-      await untilAborted(work, limit);
+      await unlessAborted(work, limit);
     } catch (thrown) {
       throw mailError(thrown, smtp, limit);
     } finally {
@@ -97,7 +97,7 @@ export function createMailTransport(
 
   async function close(): Promise<void> {
     pool.close();
-    await untilAborted(Promise.allSettled(underWay), AbortSignal.timeout(closeTimeoutMs)).catch(
+    await unlessAborted(Promise.allSettled(underWay), AbortSignal.timeout(closeTimeoutMs)).catch(
       () => undefined,
     );
     pool.close({ force: true });

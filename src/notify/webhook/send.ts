@@ -1,37 +1,48 @@
-/** Posts a group to a webhook, once: retries and back-off are the caller's. */
-import { type Clock, systemClock } from "../../lib/clock.ts";
+/** Posts a group to a webhook, once. */
+import { createHmac } from "node:crypto";
+import { type Clock, type Instant, systemClock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/log.ts";
-import type { Fetch } from "../fetch.ts";
-import { createHttpClient, type HttpClientSettings } from "../http-client.ts";
 import type { Notifier } from "../notifier.ts";
+import { createWebEndpoint, type HttpClientSettings, httpVerdict } from "../web-endpoint.ts";
 import { renderWebhook } from "./render.ts";
-import { signatureHeaders } from "./sign.ts";
 
-/** A channel to one `webhook_configs` entry. Its `url` and `secret` never leave in an error or a log. */
-export function createWebhookNotifier(deps: {
+/** A notifier for one `webhook_configs` entry. Its `url` and `secret` are in no error and no log line. */
+export function createWebhookNotifier(options: {
   readonly url: string;
-  /** Signs every message; undefined: none is. */
+  /** Signs every message; undefined: messages are not signed. */
   readonly secret: string | undefined;
   /** 0: all. */
   readonly maxAlerts: number;
   readonly http: HttpClientSettings;
-  /** No send takes longer, ms. */
+  /** Longest send, ms. */
   readonly timeoutMs: number;
   readonly log: Logger;
-  readonly fetch?: Fetch | undefined;
   readonly clock?: Clock | undefined;
 }): Notifier {
-  const { url, secret, maxAlerts, http, timeoutMs, log, fetch, clock = systemClock } = deps;
-  const secrets = secret === undefined ? [] : [secret];
-  const client = createHttpClient({ url, http, secrets, who: "the webhook", timeoutMs, fetch, clock });
+  const { secret, maxAlerts, log, clock = systemClock, ...rest } = options;
+  const endpoint = createWebEndpoint({
+    ...rest,
+    name: "The webhook",
+    check: "its url, the network, DNS, its certificate and HTTPS_PROXY",
+    verdict: httpVerdict,
+    secrets: secret === undefined ? [] : [secret],
+    clock,
+  });
   return {
     async send(notification, { signal, plain = false }) {
       const body = JSON.stringify(renderWebhook(notification, { maxAlerts, plain }));
-      const signed = secret === undefined ? {} : signatureHeaders(body, { secret, now: clock.now() });
-      const headers = { ...signed, "x-lenswatch-message-id": notification.messageId };
-      await client.post(body, { signal, headers });
-      log.debug({ integration: notification.integrationId }, "the webhook accepted a message");
+      const signature = secret === undefined ? {} : signatureHeaders(body, { secret, now: clock.now() });
+      const headers = { ...signature, "x-lenswatch-message-id": notification.messageId };
+      await endpoint.post(body, { signal, headers });
+      log.debug({ integration: notification.integrationId }, "the webhook accepted a notification");
     },
-    close: client.close,
+    close: endpoint.close,
   };
+}
+
+/** `X-Lenswatch-Timestamp`: seconds since the epoch; `X-Lenswatch-Signature`: HMAC-SHA256 of `timestamp.body`. */
+function signatureHeaders(body: string, { secret, now }: { readonly secret: string; readonly now: Instant }) {
+  const at = String(Math.floor(now / 1_000));
+  const mac = createHmac("sha256", secret).update(`${at}.${body}`).digest("hex");
+  return { "x-lenswatch-timestamp": at, "x-lenswatch-signature": `sha256=${mac}` };
 }

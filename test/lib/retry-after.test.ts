@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseRetryAfter } from "../../src/service/retry-after.ts";
+import { parseRetryAfter } from "../../src/lib/retry-after.ts";
 
 const now = Date.UTC(2026, 0, 1, 12);
 
@@ -9,8 +9,10 @@ it.each([
   ["Thu, 01 Jan 2026 12:00:30 GMT", 30_000],
   ["Thu, 01 Jan 2026 11:00:00 GMT", 0],
   ["99999999999", 86_400_000],
-  [["5", "9"], 5_000],
+  ["9999999999", 86_400_000],
+  ["1.5", 1_500],
   ["-3", undefined],
+  ["March 7", undefined],
   ["soon", undefined],
   ["", undefined],
   [undefined, undefined],

@@ -1,0 +1,86 @@
+/** One HTTP exchange through undici and the environment's proxy; redirects are not followed, nothing is retried. */
+import { EnvHttpProxyAgent, request } from "undici";
+import { type TlsMaterial, tlsOptions } from "./tls.ts";
+
+export interface HttpRequest {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** The header as sent. */
+  readonly retryAfter?: string | undefined;
+  /** To be read once, or discarded. */
+  readonly body: AsyncIterable<Uint8Array>;
+  discard(): void;
+}
+
+export interface HttpClient {
+  /** Throws what undici throws; its deadline is the signal's. */
+  send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
+  /** Ends its connections at once, and what is in flight on them. */
+  close(): Promise<void>;
+}
+
+/** URLs; empty: no proxy. */
+export interface ProxySettings {
+  readonly httpProxy: string;
+  readonly httpsProxy: string;
+  readonly noProxy: string;
+}
+
+/** Reads the usual names in either case; as in undici, the HTTPS proxy defaults to the HTTP one. */
+export function readProxyEnv(env: Readonly<Record<string, string | undefined>>): ProxySettings {
+  const read = (name: string) => env[name.toLowerCase()] ?? env[name] ?? "";
+  const httpProxy = read("HTTP_PROXY");
+  return { httpProxy, httpsProxy: read("HTTPS_PROXY") || httpProxy, noProxy: read("NO_PROXY") };
+}
+
+/** A client with connections of its own. */
+export function createHttpClient(options: {
+  readonly proxy?: ProxySettings;
+  readonly tls?: TlsMaterial | undefined;
+}): HttpClient {
+  const { proxy = readProxyEnv(process.env) } = options;
+  const tls = tlsOptions(options.tls);
+  // Deadlines are the caller's, so that they cover the whole exchange.
+  const dispatcher = new EnvHttpProxyAgent({
+    ...proxy,
+    allowH2: false,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: tls,
+    requestTls: tls,
+  });
+  return {
+    async send({ url, body = null, ...rest }, signal) {
+      const answer = await request(url, { ...rest, body, dispatcher, signal });
+      const retryAfter = answer.headers["retry-after"];
+      return {
+        status: answer.statusCode,
+        retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+        body: answer.body,
+        discard: () => void answer.body.dump({ limit: 64 * 1024, signal }).catch(() => {}),
+      };
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
+/** The body's first bytes, at most `maxBytes`, and whether there are more. */
+export async function readBody(
+  body: HttpAnswer["body"],
+  maxBytes: number,
+): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > maxBytes) break;
+  }
+  return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isCut: length > maxBytes };
+}

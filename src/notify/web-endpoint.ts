@@ -1,0 +1,166 @@
+/**
+ * A POST of JSON to the endpoint of an integration, once. Which status concerns the endpoint and which the message
+ * follows Alertmanager (notify/util.go, Retrier), but no status makes delivery drop a message.
+ */
+import type { NotifyErrorCode } from "../alerting/notification.ts";
+import { unlessAborted, withTimeout } from "../lib/abort.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
+import { createHttpClient, type HttpAnswer, type HttpClient, readBody } from "../lib/http-client.ts";
+import { createRedactor } from "../lib/redact.ts";
+import { parseRetryAfter } from "../lib/retry-after.ts";
+import type { TlsMaterial } from "../lib/tls.ts";
+import { abortedError, NotifyError } from "./notifier.ts";
+
+/** `http_config`; all of it secret but the user's name. */
+export interface HttpClientSettings {
+  readonly authorization: { readonly type: string; readonly credentials: string } | undefined;
+  readonly basicAuth: { readonly username: string; readonly password: string } | undefined;
+  readonly tls: TlsMaterial | undefined;
+}
+
+/** Why an answer does not accept the message. */
+export interface Verdict {
+  readonly code: NotifyErrorCode;
+  /** `404`, `400 invalid_blocks`. */
+  readonly answered: string;
+  /** The next step, as the end of a sentence. */
+  readonly hint: string;
+}
+
+export interface WebEndpoint {
+  /** Resolves once the endpoint has accepted the body; throws NotifyError. Redirects are not followed. */
+  post(
+    body: string,
+    options: { readonly signal: AbortSignal; readonly headers?: Readonly<Record<string, string>> },
+  ): Promise<void>;
+  /** Ends what is in flight. */
+  close(): Promise<void>;
+}
+
+export interface WebEndpointOptions {
+  readonly url: string;
+  /** As it begins a sentence: `The webhook`. */
+  readonly name: string;
+  /** What to check when it cannot be reached. */
+  readonly check: string;
+  /** Undefined: the answer accepts the message. */
+  readonly verdict: (status: number, text: string) => Verdict | undefined;
+  readonly http?: HttpClientSettings;
+  /** Further secrets that must not appear in an error. */
+  readonly secrets?: readonly string[];
+  /** Longest attempt, ms. */
+  readonly timeoutMs: number;
+  /** Default: one of its own, through the proxy of the environment. */
+  readonly client?: HttpClient | undefined;
+  /** Reads a Retry-After that is a date. */
+  readonly clock?: Clock | undefined;
+}
+
+/** No more of an answer is read. */
+const MAX_ANSWER_BYTES = 4_096;
+
+export function createWebEndpoint(options: WebEndpointOptions): WebEndpoint {
+  const { url, name, http, timeoutMs, clock = systemClock } = options;
+  const client = options.client ?? createHttpClient({ tls: http?.tls });
+  const authorization = http && authorizationOf(http);
+  const redactor = createRedactor([
+    ...secretsInUrl(url),
+    ...(options.secrets ?? []),
+    ...(http ? secretsIn(http, authorization) : []),
+  ]);
+
+  async function exchange(body: string, headers: Record<string, string>, signal: AbortSignal) {
+    const answer = await client.send({ method: "POST", url, headers, body }, signal);
+    return { ...answer, text: await readText(answer) };
+  }
+
+  return {
+    async post(body, { signal, headers }) {
+      const limited = withTimeout(signal, timeoutMs);
+      const all = {
+        "content-type": "application/json",
+        "user-agent": "lenswatch",
+        ...(authorization === undefined ? {} : { authorization }),
+        ...headers,
+      };
+      const { status, retryAfter, text } = await unlessAborted(exchange(body, all, limited), limited).catch(
+        (thrown: unknown) => {
+          if (limited.aborted) throw abortedError(limited, name);
+          throw new NotifyError("network", `${name} could not be reached: check ${options.check}.`, {
+            retryable: true,
+            scope: "endpoint",
+            cause: redactor.error(thrown),
+          });
+        },
+      );
+      const verdict = options.verdict(status, text);
+      if (verdict) throw refusalOf(verdict, name, parseRetryAfter(retryAfter, clock.now()));
+    },
+    close: () => client.close(),
+  };
+}
+
+/** Throws where an accepting answer breaks off: the message counts as not accepted. */
+async function readText({ status, body }: HttpAnswer): Promise<string> {
+  try {
+    return (await readBody(body, MAX_ANSWER_BYTES)).bytes.toString("utf8");
+  } catch (thrown) {
+    if (status < 300) throw thrown;
+    return "";
+  }
+}
+
+function refusalOf({ code, answered, hint }: Verdict, name: string, retryAfterMs: number | undefined) {
+  const isMessage = code === "bad_request";
+  return new NotifyError(code, `${name} answered ${answered}: ${hint}.`, {
+    retryable: !isMessage,
+    scope: isMessage ? "message" : "endpoint",
+    retryAfterMs,
+  });
+}
+
+/** The code of a status that accepts nothing. */
+export function codeOfStatus(status: number): NotifyErrorCode {
+  if (status === 429) return "rate_limited";
+  if (status >= 500) return "server_error";
+  if (status === 408) return "timeout";
+  if (status === 401 || status === 403) return "auth";
+  if (status === 404 || status === 410) return "not_found";
+  return status >= 400 ? "bad_request" : "other";
+}
+
+/** For endpoints that accept with any 2xx. */
+export function httpVerdict(status: number): Verdict | undefined {
+  if (status >= 200 && status < 300) return undefined;
+  const code = codeOfStatus(status);
+  return { code, answered: String(status), hint: HINTS[code] ?? RETRIED };
+}
+
+const RETRIED = "the message is sent again";
+const HINTS: Partial<Record<NotifyErrorCode, string>> = {
+  auth: "check http_config",
+  not_found: "check the path of its url",
+  bad_request: "it does not accept this message, see its log",
+  other: "check its url, redirects are not followed",
+};
+
+function authorizationOf({ authorization, basicAuth }: HttpClientSettings): string | undefined {
+  if (authorization) return `${authorization.type} ${authorization.credentials}`;
+  if (!basicAuth) return undefined;
+  return `Basic ${Buffer.from(`${basicAuth.username}:${basicAuth.password}`).toString("base64")}`;
+}
+
+function secretsIn({ authorization, basicAuth, tls }: HttpClientSettings, header = ""): string[] {
+  const encoded = header.split(" ")[1];
+  return [authorization?.credentials, basicAuth?.password, encoded, tls?.key].filter(
+    (secret) => !!secret,
+  ) as string[];
+}
+
+/** A secret URL, and each part of its path and query that is long enough to be the secret in it. */
+export function secretsInUrl(url: string): string[] {
+  if (!URL.canParse(url)) return [url];
+  const { href, pathname, search } = new URL(url);
+  const parts = `${pathname}${search}`.split(/[/?&=]/).filter((part) => part.length >= 8);
+  return [url, href, `${pathname}${search}`, ...parts].filter((secret) => secret.length > 1);
+}
