@@ -1,7 +1,7 @@
 /** How far a daemon has come, seen from outside: what it noted in Redis of its attempts. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
-import { createQueues } from "../src/cluster/queues.ts";
+import { Queues } from "../src/cluster/queues.ts";
 import { silentLogger } from "../src/lib/log.ts";
 import { connectRedis } from "../src/store/redis.ts";
 import { createStore } from "../src/store/store.ts";
@@ -52,7 +52,7 @@ export function watchDaemon(redisUrl: string, recordings: number): Watching {
     },
     figured: (since) => until("uptime:", since),
     async refreshUptime() {
-      const queues = createQueues({
+      const queues = new Queues({
         connect: (name) => connectRedis({ url: redisUrl }, silentLogger, name),
         prefix: store.keys.queuePrefix,
         log: silentLogger,

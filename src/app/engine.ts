@@ -1,10 +1,9 @@
 /** The work of one setup: its jobs are started for the roles of this replica, reconciled every second, and drained. */
 import type { ExternalAlertState } from "../alerting/external-alerts.ts";
 import type { Integration } from "../alerting/route.ts";
-import { countJobs } from "../cluster/queue-metrics.ts";
+
 import { queueNames } from "../cluster/queues.ts";
-import { createReconcile, createWake } from "../cluster/reconcile.ts";
-import { createReconcileLoop } from "../cluster/reconcile-loop.ts";
+import { createReconcile, createWake, ReconcileLoop } from "../cluster/reconcile.ts";
 import type { Role } from "../cluster/replicas.ts";
 import { type Assigned, createAssigned } from "../cluster/shard-assignment.ts";
 import type { Config } from "../config/config.ts";
@@ -42,7 +41,7 @@ export class Engine {
   readonly #context: JobContext;
   readonly #poll: PollJobs;
   readonly #notify: NotifyJobs;
-  readonly #loop: ReturnType<typeof createReconcileLoop>;
+  readonly #loop: ReconcileLoop;
   #roles: ReadonlySet<Role> = new Set();
   #isDraining = false;
   #prepared: { readonly hadAssignments: boolean } | undefined;
@@ -53,7 +52,7 @@ export class Engine {
     this.#context = context;
     this.#poll = new PollJobs(context);
     this.#notify = new NotifyJobs(context);
-    this.#loop = createReconcileLoop(this.#reconcile(), context.log);
+    this.#loop = new ReconcileLoop(this.#reconcile(), context.log);
     this.uptimes = createUptimeReader(context);
     this.changes = createSuppressionChanges(context);
   }
@@ -172,7 +171,7 @@ export class Engine {
       await reconcile();
       if (this.#roles.has("notify")) await this.#notify.checkHeartbeat();
       await store.inventory.follow();
-      await countJobs(queues, metrics);
+      await queues.count(metrics);
       await this.#poll.rerouting.repeatWhenDue();
     };
   }

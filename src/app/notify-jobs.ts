@@ -45,7 +45,7 @@ export class NotifyJobs {
   }
 
   async checkHeartbeat(): Promise<void> {
-    await this.#heartbeat?.look();
+    await this.#heartbeat?.check();
   }
 
   /** A message under way is sent and settled, and no other is begun. */

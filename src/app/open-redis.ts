@@ -11,8 +11,6 @@ export const DATA_DIR = "data";
 export interface OpenRedis {
   /** A new connection, not connected yet; `name` shows in `CLIENT LIST`. */
   connect(name: string): Redis;
-  /** True when lenswatch runs the server itself. */
-  readonly embedded: boolean;
   /** Whether another server may take its place, with what it knows. */
   readonly canFailOver: boolean;
   /** Stops an embedded server that nobody else uses; connections are their makers' to close. */
@@ -24,7 +22,6 @@ export async function openRedis(place: RedisPlace, log: Logger): Promise<OpenRed
   if (place.url !== undefined || canFailOver(place)) {
     return {
       connect: (name) => connectRedis(place, log, name),
-      embedded: false,
       canFailOver: canFailOver(place),
       close: async () => {},
     };
@@ -32,7 +29,6 @@ export async function openRedis(place: RedisPlace, log: Logger): Promise<OpenRed
   const server = await startEmbeddedRedis({ dir: DATA_DIR, log });
   return {
     connect: (name) => connectRedis({ url: server.url }, log, name),
-    embedded: true,
     canFailOver: false,
     close: () => server.stop(),
   };

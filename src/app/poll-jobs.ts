@@ -1,5 +1,5 @@
 /** The jobs of the role `poll`: sweeps, inventory, uptime, details, self alerts, external alerts, rerouting. */
-import { createSchedules } from "../cluster/schedulers.ts";
+import { Schedules } from "../cluster/schedulers.ts";
 import { uptimeRetentionMs } from "../health/uptime.ts";
 import { createCoverage } from "../poll/coverage.ts";
 import { createDetailsWork } from "../poll/details-worker.ts";
@@ -22,7 +22,7 @@ type Shards = Store["shards"];
 
 export class PollJobs {
   readonly inventory: ReturnType<typeof createInventoryJob>;
-  readonly schedules: ReturnType<typeof createSchedules>;
+  readonly schedules: Schedules;
   readonly externalAlerts: ExternalAlerts;
   readonly rerouting: Rerouting;
   readonly #context: JobContext;
@@ -33,7 +33,7 @@ export class PollJobs {
     const { clock, queues, assigned, watch, store } = context;
     this.#context = context;
     this.#shards = guarded(store.shards, context.mayCommit);
-    this.schedules = createSchedules({ clock, queues, assigned, ...watch });
+    this.schedules = new Schedules({ clock, queues, assigned, ...watch });
     this.inventory = createInventoryJob({
       ...context,
       assignments: store.assignments,

@@ -3,8 +3,8 @@ import type { Redis } from "ioredis";
 import { Registry } from "prom-client";
 import { skipReasons } from "../alerting/needs-update.ts";
 import { heartbeatOutcomes } from "../cluster/heartbeat.ts";
-import { createQueues, type Queues, queueNames } from "../cluster/queues.ts";
-import { createReplicas, type Replicas, type RoleOption } from "../cluster/replicas.ts";
+import { Queues, queueNames } from "../cluster/queues.ts";
+import { Replicas, type RoleOption } from "../cluster/replicas.ts";
 import type { Config } from "../config/config.ts";
 import type { SelfAlertState } from "../health/evaluate-self.ts";
 import { type Clock, correctedClock, type Instant, steadyClock } from "../lib/clock.ts";
@@ -61,7 +61,7 @@ export async function openRuntime(
     historyMs: config.watch.historyMs,
   });
   const registry = new Registry();
-  const replicas = createReplicas({ store: store.replicas, clock, log, roleOption: role });
+  const replicas = new Replicas({ store: store.replicas, clock, log, roleOption: role });
   closer.add("replica", () => (redis.status === "ready" ? replicas.leave() : undefined), 1_000);
   return {
     log,
@@ -69,7 +69,7 @@ export async function openRuntime(
     redis,
     store,
     selfAlerts: createSelfAlertStore<SelfAlertState>(redis, store.keys, {}),
-    queues: createQueues({
+    queues: new Queues({
       connect: opened.connect,
       prefix: store.keys.queuePrefix,
       log: log.child({ component: "queues" }),

@@ -1,14 +1,14 @@
 /**
  * A dead man's switch, called only after a full round trip: a sweep was good lately, Redis wrote and read, and the
- * job that calls went through the queue of deliveries. What stops any of them stops the calls.
+ * job that calls it went through the queue of deliveries. A failure of any of them stops the calls.
  */
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { ShardStore } from "../store/shards.ts";
 import type { Queues } from "./queues.ts";
 
-/** `held`: the round trip was not complete, nobody was called. */
-export const heartbeatOutcomes = ["ok", "failed", "held"] as const;
+/** `skipped`: the round trip was not complete, the switch was not called. */
+export const heartbeatOutcomes = ["ok", "failed", "skipped"] as const;
 export type HeartbeatOutcome = (typeof heartbeatOutcomes)[number];
 
 const GOOD_INTERVALS = 2;
@@ -21,11 +21,11 @@ export interface HeartbeatDeps {
   readonly store: Pick<ShardStore, "attempts">;
   readonly intervalMs: number;
   readonly statusIntervalMs: number;
-  /** An answer counts from its question: one that is on its way may make the last one so much older. */
+  /** An answer is dated by its request: the last one may be this much older while the next is under way. */
   readonly requestTimeoutMs: number;
   /** Writes to Redis and reads it back; true for one replica in each interval. */
   takeLease(intervalMs: number): Promise<boolean>;
-  /** Why the switch was not reset; undefined where it was. Never throws. */
+  /** Calls the switch. Gives why it was not reset; undefined where it was. Never throws. */
   call(signal: AbortSignal): Promise<string | undefined>;
   beat(outcome: HeartbeatOutcome): void;
 }
@@ -34,7 +34,7 @@ export function createHeartbeat(deps: HeartbeatDeps) {
   const { clock, log, intervalMs } = deps;
   const stopping = new AbortController();
   let askedAt: Instant | undefined;
-  /** What the last round ended with, so that each trouble is said once. */
+  /** The outcome of the last round, so that each failure is logged once. */
   let last: HeartbeatOutcome = "ok";
 
   function ended(outcome: HeartbeatOutcome, why: string): void {
@@ -42,12 +42,12 @@ export function createHeartbeat(deps: HeartbeatDeps) {
     const before = last;
     last = outcome;
     if (outcome === before) return;
-    if (outcome === "ok") log.info("the heartbeat is called again");
-    else if (outcome === "held") log.warn({ why }, "the heartbeat is held back until this is over");
-    else log.warn({ why }, "the heartbeat was not accepted; check heartbeat.url and the switch behind it");
+    if (outcome === "ok") log.info("heartbeat accepted again");
+    else if (outcome === "skipped") log.warn({ why }, "heartbeat skipped");
+    else log.warn({ why }, "heartbeat not accepted; check heartbeat.url and the switch behind it");
   }
 
-  async function isSeeing(): Promise<boolean> {
+  async function hasGoodSweep(): Promise<boolean> {
     const attempts = await deps.store.attempts();
     const lateMs = GOOD_INTERVALS * deps.statusIntervalMs + deps.requestTimeoutMs + GRACE_MS;
     const since = clock.now() - lateMs;
@@ -55,8 +55,8 @@ export function createHeartbeat(deps: HeartbeatDeps) {
   }
 
   return {
-    /** Puts the job into the queue when it is time; a job that is still there is not added again. */
-    async look(): Promise<void> {
+    /** Adds the job when it is time; one that still waits is not added again. */
+    async check(): Promise<void> {
       const now = clock.now();
       if (askedAt !== undefined && now - askedAt < intervalMs) return;
       await deps.queues.add("deliver", { heartbeat: true }, { id: "heartbeat" });
@@ -65,7 +65,7 @@ export function createHeartbeat(deps: HeartbeatDeps) {
 
     /** The job itself. */
     async round(): Promise<void> {
-      if (!(await isSeeing())) return ended("held", "no sweep was good lately");
+      if (!(await hasGoodSweep())) return ended("skipped", "no good sweep lately");
       if (!(await deps.takeLease(intervalMs))) return;
       const why = await deps.call(stopping.signal);
       if (!stopping.signal.aborted) ended(why === undefined ? "ok" : "failed", why ?? "");

@@ -1,6 +1,6 @@
 /**
- * Self-healing: every replica asserts, again and again, that each shard is swept, that what is due is claimed by
- * somebody, that digests are made, and that an emptied Redis is filled anew.
+ * Reconciling: every replica re-asserts once a second that each shard is swept, that due groups are claimed, that
+ * digests are made, and that an emptied Redis is filled again.
  */
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
@@ -10,9 +10,10 @@ import type { InventoryStore } from "../store/inventory.ts";
 import type { Attempt, ShardStore } from "../store/shards.ts";
 import type { Queues } from "./queues.ts";
 import type { Role } from "./replicas.ts";
-import type { createSchedules } from "./schedulers.ts";
+import type { Schedules } from "./schedulers.ts";
 import type { Assigned } from "./shard-assignment.ts";
 
+const RECONCILE_MS = 1_000;
 /** A wake-up lost this long ago is given again. */
 const OVERDUE_MS = 300;
 
@@ -23,81 +24,35 @@ export interface ReconcileDeps {
   readonly store: Pick<ShardStore, "attempts">;
   readonly assigned: Assigned;
   readonly inventory: Pick<InventoryStore, "loadLocations">;
-  readonly schedules: Pick<ReturnType<typeof createSchedules>, "revive">;
+  readonly schedules: Pick<Schedules, "revive">;
   readonly integrations: readonly string[];
   readonly statusIntervalMs: number;
-  /** What this replica does; everything unless given. */
+  /** The active roles of this replica; every role unless given. */
   roles?(): ReadonlySet<Role>;
-  /** Told when the newest sweep of any shard, by any replica, was attempted. */
+  /** Gets the time of the newest sweep of any shard by any replica. */
   sweptAnywhere?(at: Instant): void;
   /** Enqueues digests that are due. */
   enqueueDueDigests(): Promise<void>;
   /** Runs the inventory now: there are no assignments although there should be. */
   refill(): Promise<void>;
-  /** Notices a Redis that remembers nothing, and sees to it that this is told. */
+  /** Detects an empty store, and gathers its summary. */
   checkColdStart(): Promise<unknown>;
-  /** Judges alerts from outside that are over, or not judged yet. */
+  /** Evaluates external alerts that ended, or were not evaluated yet. */
   evaluateExternalAlerts?(): Promise<void>;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
 }
 
-/** Gives `heal()`: everything that may have gone wrong, looked after once. */
+/** Gives one round of all steps; a step that fails is retried in the next round. */
 export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
-  const { clock } = deps;
-  let refilling = false;
-  let namedAt: Instant | undefined;
+  const followAssignments = createFollowAssignments(deps);
   const does = (role: Role) => deps.roles?.().has(role) ?? true;
-
-  async function followAssignments(attempts: ReadonlyMap<string, Attempt>): Promise<void> {
-    const attempt = attempts.get("inventory");
-    const owed = (await deps.assigned.follow()) === "none" && isInventoryOwed(attempt);
-    if (owed && does("poll")) void refill();
-    if (attempt && attempt.attemptedAt !== namedAt) {
-      await deps.inventory.loadLocations();
-      namedAt = attempt.attemptedAt;
-    }
-  }
-
-  /** Not waited for: a service that hangs must not hold up the healing. */
-  async function refill(): Promise<void> {
-    if (refilling) return;
-    refilling = true;
-    try {
-      await deps.refill();
-    } catch (thrown) {
-      deps.log.debug({ err: toError(thrown) }, "filling an emptied Redis failed; it is tried again");
-    }
-    refilling = false;
-  }
-
-  /** Nothing to watch: Redis was emptied, or the first list is still to come. */
-  function isInventoryOwed(attempt: Attempt | undefined): boolean {
-    if (!attempt) return deps.assigned.known();
-    return clock.now() - attempt.attemptedAt >= deps.statusIntervalMs;
-  }
-
-  async function wakeOverdue(): Promise<void> {
-    const now = clock.now();
-    const due = await deps.groups.nextDue(deps.integrations);
-    const overdue = [...due].filter(([, at]) => at <= now - OVERDUE_MS);
-    if (overdue.length > 0) await deps.wake(new Map(overdue));
-  }
-
-  function noteSweeps(attempts: ReadonlyMap<string, Attempt>): void {
-    let newest = 0;
-    for (const [subject, { attemptedAt }] of attempts) {
-      if (subject.startsWith("shard:")) newest = Math.max(newest, attemptedAt);
-    }
-    if (newest > 0) deps.sweptAnywhere?.(newest);
-  }
-
   return async () => {
     const attempts = await deps.store.attempts();
-    noteSweeps(attempts);
+    noteSweeps(deps, attempts);
     const steps = [
       ...(does("poll") || does("notify") ? [deps.checkColdStart] : []),
-      ...(does("notify") ? [wakeOverdue] : []),
-      () => followAssignments(attempts),
+      ...(does("notify") ? [() => wakeOverdue(deps)] : []),
+      () => followAssignments(attempts, does("poll")),
       ...(does("poll")
         ? [() => deps.schedules.revive(attempts), async () => deps.evaluateExternalAlerts?.()]
         : []),
@@ -105,13 +60,101 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
     ];
     for (const step of steps) {
       await step().catch((thrown: unknown) => {
-        deps.log.debug({ err: toError(thrown) }, "a step of self-healing failed; it is tried again");
+        deps.log.debug({ err: toError(thrown) }, "reconciling step failed, retrying");
       });
     }
   };
 }
 
-/** Gives `wake`: a job per integration that has something due, at its time; what is far off is woken when overdue. */
+/** Follows the assignments and names that other replicas wrote; fills a Redis that has none. */
+function createFollowAssignments({
+  clock,
+  log,
+  assigned,
+  inventory,
+  statusIntervalMs,
+  ...deps
+}: ReconcileDeps) {
+  let refilling = false;
+  let namesReadFor: Instant | undefined;
+
+  /** Not waited for: a service that does not answer must not block reconciling. */
+  async function refill(): Promise<void> {
+    if (refilling) return;
+    refilling = true;
+    try {
+      await deps.refill();
+    } catch (thrown) {
+      log.debug({ err: toError(thrown) }, "filling an empty Redis failed, retrying");
+    }
+    refilling = false;
+  }
+
+  /** No assignments: Redis was emptied, or the first location list is still to come. */
+  const isInventoryOwed = (attempt: Attempt | undefined): boolean =>
+    attempt ? clock.now() - attempt.attemptedAt >= statusIntervalMs : assigned.known();
+
+  return async (attempts: ReadonlyMap<string, Attempt>, polls: boolean): Promise<void> => {
+    const attempt = attempts.get("inventory");
+    const owed = (await assigned.follow()) === "none" && isInventoryOwed(attempt);
+    if (owed && polls) void refill();
+    if (attempt && attempt.attemptedAt !== namesReadFor) {
+      await inventory.loadLocations();
+      namesReadFor = attempt.attemptedAt;
+    }
+  };
+}
+
+async function wakeOverdue({ clock, groups, integrations, wake }: ReconcileDeps): Promise<void> {
+  const now = clock.now();
+  const due = await groups.nextDue(integrations);
+  const overdue = [...due].filter(([, at]) => at <= now - OVERDUE_MS);
+  if (overdue.length > 0) await wake(new Map(overdue));
+}
+
+function noteSweeps({ sweptAnywhere }: ReconcileDeps, attempts: ReadonlyMap<string, Attempt>): void {
+  let newest = 0;
+  for (const [subject, { attemptedAt }] of attempts) {
+    if (subject.startsWith("shard:")) newest = Math.max(newest, attemptedAt);
+  }
+  if (newest > 0) sweptAnywhere?.(newest);
+}
+
+/** Runs `round` every second, one at a time, whatever fails in it. */
+export class ReconcileLoop {
+  readonly #round: () => Promise<void>;
+  readonly #log: Logger;
+  #timer: NodeJS.Timeout | undefined;
+  #underWay: Promise<void> | undefined;
+
+  constructor(round: () => Promise<void>, log: Logger) {
+    this.#round = round;
+    this.#log = log;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      this.#underWay ??= this.#round()
+        .catch((thrown: unknown) => this.#log.debug({ err: toError(thrown) }, "reconciling failed, retrying"))
+        .finally(() => {
+          this.#underWay = undefined;
+        });
+    }, RECONCILE_MS);
+  }
+
+  /** Begins no other round; resolves when the one under way has ended. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#underWay;
+  }
+}
+
+/** Wake-ups of one integration within this time are one job. */
+const SLOT_MS = 20;
+/** A reminder is hours off: it is woken when overdue instead of keeping a job for each message. */
+const FAR_MS = 10 * 60_000;
+
+/** Gives `wake`: adds a job per integration that has something due, at its time, unless that is more than FAR_MS off. */
 export function createWake(queues: Pick<Queues, "add">, clock: Clock) {
   return async (due: ReadonlyMap<string, Instant>): Promise<void> => {
     const now = clock.now();
@@ -126,8 +169,3 @@ export function createWake(queues: Pick<Queues, "add">, clock: Clock) {
     );
   };
 }
-
-/** Wake-ups of one integration within this time are one job. */
-const SLOT_MS = 20;
-/** Reminders are hours off: a job kept for each would outlive its reason, one per message said. */
-const FAR_MS = 10 * 60_000;

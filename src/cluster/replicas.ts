@@ -1,7 +1,7 @@
 /**
- * Many replicas, one opinion: each reports every second that it is there and which configuration it was given, and
- * learns which one is in force. Per duty that is the one loaded last by a replica still there, so that a rolling
- * update never judges a rule in two ways, and replicas of the old one take over again where the new ones vanish.
+ * The replicas agree on one configuration: each reports itself every second with the one it was given, and learns which
+ * is active. Per role that is the one loaded last by a replica still there, so that a rolling update never evaluates a
+ * rule in two ways, and replicas with the old one take over again when the new ones disappear.
  */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../lib/clock.ts";
@@ -13,128 +13,139 @@ import type { ReplicaStore } from "../store/replicas.ts";
 export const roles = ["poll", "notify"] as const;
 export type Role = (typeof roles)[number];
 
-/** What a replica is started for; every role serves HTTP. */
+/** The roles a replica is started with; each of these serves HTTP. */
 export const roleOptions = ["all", "poll", "notify", "web"] as const;
 export type RoleOption = (typeof roleOptions)[number];
 
 const REPORT_MS = 1_000;
-/** A replica silent for this long is gone: what was loaded last by one still there is in force. */
+/** A replica silent for this long is removed. */
 const SILENT_AFTER_MS = 30_000;
-/** Whoever exposes the fleet and is not heard of any more is followed by another after this. */
+/** Another replica exposes the fleet when the one that did is silent for this long. */
 const LEASE_MS = 3_000;
-/** A judgement resting on an older report asks again first. */
+/** Before an evaluation is stored, a report older than this is made again. */
 const FRESH_MS = 5_000;
 
-export interface ReplicasDeps {
+interface ReplicasDeps {
   readonly store: ReplicaStore;
   readonly clock: Clock;
   readonly log: Logger;
   readonly roleOption: RoleOption;
 }
 
-export interface Replicas {
-  readonly roleOption: RoleOption;
-  /** A configuration was loaded here: it is in force from now on, here and elsewhere. */
-  announce(hash: string): Promise<void>;
-  /** What this replica does now: its role's duties, as far as its configuration is in force for them. */
-  active(): ReadonlySet<Role>;
-  /** Its role's duties that another replica's later configuration keeps from it. */
-  standby(): readonly Role[];
-  /** Whether the configuration is still in force for the duty; asks again where the last answer is old. */
-  isActive(role: Role): Promise<boolean>;
-  /** Whether this replica is the one that exposes the fleet. */
-  exposes(): boolean;
-  /** Calls `act` whenever what this replica does has changed, until the returned function is called. */
-  follow(act: () => void): () => void;
-  /** Says good-bye, so that others need not wait. */
-  leave(): Promise<void>;
-}
-
 export function rolesOf(roleOption: RoleOption): readonly Role[] {
   return roleOption === "all" ? roles : roles.filter((role) => role === roleOption);
 }
 
-export function createReplicas({ store, clock, log, roleOption }: ReplicasDeps): Replicas {
-  const replica = randomUUID();
-  const own = rolesOf(roleOption);
-  let hash: string | undefined;
-  let generation: number | undefined;
-  let active: ReadonlySet<Role> = new Set();
-  /** As it was when somebody last acted on it. */
-  let known = active;
-  let exposes = false;
-  let reportedAt = Number.NEGATIVE_INFINITY;
-  let left = false;
+/** This replica among the others. */
+export class Replicas {
+  readonly roleOption: RoleOption;
+  readonly #deps: ReplicasDeps;
+  readonly #replica = randomUUID();
+  readonly #own: readonly Role[];
+  #hash: string | undefined;
+  #generation: number | undefined;
+  #active: ReadonlySet<Role> = new Set();
+  /** The active roles that the last call of `act` was about. */
+  #acted = this.#active;
+  #exposes = false;
+  #reportedAt = Number.NEGATIVE_INFINITY;
+  #hasLeft = false;
 
-  const age = () => performance.now() - reportedAt;
-  const standby = () => (generation === undefined ? [] : own.filter((role) => !active.has(role)));
-
-  async function report(): Promise<void> {
-    if (hash === undefined || left) return;
-    const asked = performance.now();
-    const given = { hash, generation };
-    const mayExpose = standby().length === 0;
-    const times = { leaseMs: LEASE_MS, silentAfterMs: SILENT_AFTER_MS };
-    const answer = await store.report({ replica, roles: own, mayExpose, ...given, ...times }, clock.now());
-    // Loaded anew meanwhile: this answer is about the configuration before.
-    if (hash !== given.hash || generation !== given.generation) return;
-    generation = answer.generation;
-    exposes = answer.exposes;
-    reportedAt = asked;
-    active = new Set(own.filter((role) => answer.active.get(role) === hash));
+  constructor(deps: ReplicasDeps) {
+    this.#deps = deps;
+    this.roleOption = deps.roleOption;
+    this.#own = rolesOf(deps.roleOption);
   }
 
-  return {
-    roleOption,
+  /** Reports that a configuration was loaded here: it is the active one from now on. */
+  async announce(hash: string): Promise<void> {
+    this.#hash = hash;
+    this.#generation = undefined;
+    await this.#report();
+    this.#acted = this.#active;
+  }
 
-    async announce(next) {
-      hash = next;
-      generation = undefined;
-      await report();
-      known = active;
-    },
+  /** The roles for which the configuration of this replica is active. */
+  active(): ReadonlySet<Role> {
+    return this.#active;
+  }
 
-    active: () => active,
-    standby,
+  /** The roles for which a configuration that was loaded later by another replica is active. */
+  standby(): readonly Role[] {
+    return this.#generation === undefined ? [] : this.#own.filter((role) => !this.#active.has(role));
+  }
 
-    async isActive(role) {
-      if (age() > FRESH_MS) await report();
-      return active.has(role);
-    },
+  /** Whether the configuration is still active for the role; reports first where the last report is old. */
+  async isActive(role: Role): Promise<boolean> {
+    if (this.#ageMs() > FRESH_MS) await this.#report();
+    return this.#active.has(role);
+  }
 
-    exposes: () => exposes && age() < LEASE_MS,
+  /** Whether this replica is the one that exposes the fleet. */
+  exposes(): boolean {
+    return this.#exposes && this.#ageMs() < LEASE_MS;
+  }
 
-    follow(act) {
-      let busy = false;
-      const timer = setInterval(() => {
-        if (busy) return;
-        busy = true;
-        report()
-          .then(() => {
-            if (isSame(known, active)) return;
-            const facts = { active: [...active], standby: standby() };
-            if (standby().length > 0)
-              log.warn(facts, "a later configuration is in force elsewhere: this replica takes no new work");
-            else log.info(facts, "this replica's configuration is in force");
-            known = active;
-            act();
-          })
-          .catch((thrown: unknown) => log.debug({ err: toError(thrown) }, "not reported; tried again"))
-          .finally(() => {
-            busy = false;
-          });
-      }, REPORT_MS);
-      return () => clearInterval(timer);
-    },
+  /** Reports every second and calls `act` whenever the active roles changed, until the returned function is called. */
+  follow(act: () => void): () => void {
+    let isBusy = false;
+    const timer = setInterval(async () => {
+      if (isBusy) return;
+      isBusy = true;
+      try {
+        await this.#report();
+        this.#actOnChange(act);
+      } catch (thrown) {
+        this.#deps.log.debug({ err: toError(thrown) }, "reporting the replica failed, retrying");
+      }
+      isBusy = false;
+    }, REPORT_MS);
+    return () => clearInterval(timer);
+  }
 
-    async leave() {
-      left = true;
-      exposes = false;
-      await store.leave(replica);
-    },
-  };
-}
+  /** Removes this replica, so that the others need not wait until it counts as silent. */
+  async leave(): Promise<void> {
+    this.#hasLeft = true;
+    this.#exposes = false;
+    await this.#deps.store.leave(this.#replica);
+  }
 
-function isSame(a: ReadonlySet<Role>, b: ReadonlySet<Role>): boolean {
-  return a.size === b.size && a.isSubsetOf(b);
+  #ageMs(): number {
+    return performance.now() - this.#reportedAt;
+  }
+
+  #actOnChange(act: () => void): void {
+    const active = this.#active;
+    if (this.#acted.size === active.size && this.#acted.isSubsetOf(active)) return;
+    const standby = this.standby();
+    const facts = { active: [...active], standby };
+    if (standby.length > 0)
+      this.#deps.log.warn(facts, "another replica has a later configuration, this one takes no new work");
+    else this.#deps.log.info(facts, "the configuration of this replica is active");
+    this.#acted = active;
+    act();
+  }
+
+  async #report(): Promise<void> {
+    const { store, clock } = this.#deps;
+    const [hash, generation] = [this.#hash, this.#generation];
+    if (hash === undefined || this.#hasLeft) return;
+    const askedAt = performance.now();
+    const report = {
+      replica: this.#replica,
+      roles: this.#own,
+      hash,
+      generation,
+      mayExpose: this.standby().length === 0,
+      leaseMs: LEASE_MS,
+      silentAfterMs: SILENT_AFTER_MS,
+    };
+    const status = await store.report(report, clock.now());
+    // Another configuration was loaded meanwhile: this status is about the one before.
+    if (hash !== this.#hash || generation !== this.#generation) return;
+    this.#generation = status.generation;
+    this.#exposes = status.exposes;
+    this.#reportedAt = askedAt;
+    this.#active = new Set(this.#own.filter((role) => status.active.get(role) === hash));
+  }
 }

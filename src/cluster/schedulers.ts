@@ -1,22 +1,23 @@
 /**
- * What runs again and again: a scheduler for each, asserted by every replica, and begun anew where its work has left
- * no trace for two intervals. A kill between two of BullMQ's calls can leave a scheduler silent for ever.
+ * Periodic jobs: a BullMQ job scheduler for each, asserted by every replica, and begun again where its job has stored
+ * no attempt for two intervals. A kill between two of BullMQ's calls can leave a scheduler silent for ever.
  */
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Attempt } from "../store/shards.ts";
 import type { QueueName, Queues } from "./queues.ts";
 import type { Assigned } from "./shard-assignment.ts";
 
-export interface Schedule {
+/** One periodic job. */
+interface PeriodicJob {
   readonly queue: QueueName;
   readonly id: string;
   readonly everyMs: number;
   readonly data: Record<string, unknown>;
-  /** The attempt its job notes. */
+  /** The attempt that the job stores. */
   readonly subject: string;
 }
 
-export interface SchedulesDeps {
+interface SchedulesDeps {
   readonly clock: Clock;
   readonly queues: Pick<Queues, "every" | "stop" | "schedulers" | "add">;
   readonly assigned: Pick<Assigned, "known" | "shards">;
@@ -28,51 +29,62 @@ export interface SchedulesDeps {
 const GRACE_MS = 1_000;
 const SHARD = "shard-";
 
-export function createSchedules(deps: SchedulesDeps) {
-  const { queues, clock } = deps;
-  /** When each was last begun, here; an attempt may be long in coming. */
-  const begunAt = new Map<string, Instant>();
+export class Schedules {
+  readonly #deps: SchedulesDeps;
+  /** When this replica last began each; the first attempt may be slow to come. */
+  readonly #begunAt = new Map<string, Instant>();
 
-  function wanted(): Schedule[] {
-    const { statusIntervalMs: status, uptimeIntervalMs: uptime, inventoryIntervalMs } = deps;
-    const fixed: Schedule[] = [
-      { ...reconcile("inventory", inventoryIntervalMs), subject: "inventory" },
-      { ...reconcile("fleet", status), subject: "fleet" },
-    ];
-    const shards = deps.assigned.shards().flatMap((shard): Schedule[] => [
-      {
-        queue: "sweep",
-        id: `${SHARD}${shard}`,
-        everyMs: status,
-        data: { shard },
-        subject: `shard:${shard}`,
-      },
-      {
-        queue: "uptime",
-        id: `uptime-${shard}`,
-        everyMs: uptime,
-        data: { shard },
-        subject: `uptime:${shard}`,
-      },
-      {
-        queue: "details",
-        id: `details-${shard}`,
-        everyMs: inventoryIntervalMs,
-        data: { shard },
-        subject: `details:${shard}`,
-      },
-    ]);
-    return [...fixed, ...shards];
+  constructor(deps: SchedulesDeps) {
+    this.#deps = deps;
   }
 
-  async function begin({ queue, id, everyMs, data }: Schedule): Promise<void> {
-    begunAt.set(id, clock.now());
-    await queues.every(queue, id, everyMs, data);
+  /** Asserts one scheduler for each job and removes the others. */
+  async assert(): Promise<void> {
+    const jobs = jobsOf(this.#deps);
+    await this.#stopOthers(new Set(jobs.map(({ queue, id }) => `${queue}/${id}`)));
+    for (const job of jobs) await this.#begin(job);
   }
 
-  /** Shards that lost all their locations are swept a last time, to end what is said of them. */
-  async function stopOthers(wantedIds: ReadonlySet<string>): Promise<void> {
-    if (!deps.assigned.known()) return;
+  /** Begins again what was silent for two intervals, and sweeps shards that are not assigned any more. */
+  async revive(attempts: ReadonlyMap<string, Attempt>): Promise<void> {
+    const { queues, assigned, statusIntervalMs, clock } = this.#deps;
+    const jobs = jobsOf(this.#deps);
+    for (const job of jobs) {
+      if (!this.#isSilent(job.id, job, attempts)) continue;
+      await queues.stop(job.queue, job.id);
+      await this.#begin(job);
+    }
+    if (!assigned.known()) return;
+    const subjects = new Set(jobs.map(({ subject }) => subject));
+    for (const subject of attempts.keys()) {
+      const shard = /^shard:(\d+)$/.exec(subject)?.[1];
+      if (shard === undefined || subjects.has(subject)) continue;
+      if (!this.#isSilent(subject, { subject, everyMs: statusIntervalMs }, attempts)) continue;
+      this.#begunAt.set(subject, clock.now());
+      await queues.add("sweep", { shard: Number(shard) });
+    }
+  }
+
+  #isSilent(
+    id: string,
+    { subject, everyMs }: Pick<PeriodicJob, "subject" | "everyMs">,
+    attempts: ReadonlyMap<string, Attempt>,
+  ): boolean {
+    const now = this.#deps.clock.now();
+    const begunAt = this.#begunAt.get(id) ?? now;
+    this.#begunAt.set(id, begunAt);
+    return now - Math.max(begunAt, attempts.get(subject)?.attemptedAt ?? 0) > 2 * everyMs + GRACE_MS;
+  }
+
+  async #begin({ queue, id, everyMs, data }: PeriodicJob): Promise<void> {
+    this.#begunAt.set(id, this.#deps.clock.now());
+    await this.#deps.queues.every(queue, id, everyMs, data);
+  }
+
+  /** Shards that lost all their locations are swept a last time, to resolve their alerts. */
+  async #stopOthers(wantedIds: ReadonlySet<string>): Promise<void> {
+    const { queues, assigned } = this.#deps;
+    if (!assigned.known()) return;
     for (const queue of ["sweep", "upkeep", "uptime", "details"] as const) {
       for (const id of await queues.schedulers(queue)) {
         if (wantedIds.has(`${queue}/${id}`)) continue;
@@ -81,42 +93,33 @@ export function createSchedules(deps: SchedulesDeps) {
       }
     }
   }
-
-  return {
-    /** One scheduler for each; the others go. */
-    async assert(): Promise<void> {
-      const schedules = wanted();
-      await stopOthers(new Set(schedules.map(({ queue, id }) => `${queue}/${id}`)));
-      for (const schedule of schedules) await begin(schedule);
-    },
-
-    /** Begins anew what has been silent for two intervals, and sweeps shards that were left behind. */
-    async revive(attempts: ReadonlyMap<string, Attempt>): Promise<void> {
-      const now = clock.now();
-      const schedules = wanted();
-      const isSilent = (id: string, subject: string, everyMs: number): boolean => {
-        const begun = begunAt.get(id) ?? now;
-        begunAt.set(id, begun);
-        return now - Math.max(begun, attempts.get(subject)?.attemptedAt ?? 0) > 2 * everyMs + GRACE_MS;
-      };
-      for (const schedule of schedules) {
-        if (!isSilent(schedule.id, schedule.subject, schedule.everyMs)) continue;
-        await queues.stop(schedule.queue, schedule.id);
-        await begin(schedule);
-      }
-      if (!deps.assigned.known()) return;
-      const subjects = new Set(schedules.map(({ subject }) => subject));
-      for (const subject of attempts.keys()) {
-        const shard = /^shard:(\d+)$/.exec(subject)?.[1];
-        if (shard === undefined || subjects.has(subject)) continue;
-        if (!isSilent(subject, subject, deps.statusIntervalMs)) continue;
-        begunAt.set(subject, now);
-        await queues.add("sweep", { shard: Number(shard) });
-      }
-    },
-  };
 }
 
-function reconcile(job: "inventory" | "fleet", everyMs: number): Omit<Schedule, "subject"> {
-  return { queue: "upkeep", id: job, everyMs, data: { job } };
+function jobsOf(deps: SchedulesDeps): PeriodicJob[] {
+  const { statusIntervalMs, uptimeIntervalMs, inventoryIntervalMs } = deps;
+  const upkeep = (job: "inventory" | "fleet", everyMs: number): PeriodicJob => ({
+    queue: "upkeep",
+    id: job,
+    everyMs,
+    data: { job },
+    subject: job,
+  });
+  const ofShard = (queue: QueueName, name: string, everyMs: number, shard: number): PeriodicJob => ({
+    queue,
+    id: `${name}-${shard}`,
+    everyMs,
+    data: { shard },
+    subject: `${name}:${shard}`,
+  });
+  return [
+    upkeep("inventory", inventoryIntervalMs),
+    upkeep("fleet", statusIntervalMs),
+    ...deps.assigned
+      .shards()
+      .flatMap((shard) => [
+        ofShard("sweep", "shard", statusIntervalMs, shard),
+        ofShard("uptime", "uptime", uptimeIntervalMs, shard),
+        ofShard("details", "details", inventoryIntervalMs, shard),
+      ]),
+  ];
 }

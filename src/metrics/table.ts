@@ -110,7 +110,7 @@ export const processRows = {
   ),
   heartbeats: counter(
     "lenswatch_heartbeat_total",
-    "Heartbeats: ok, failed, or held because a component of lenswatch failed.",
+    "Heartbeats: ok, failed, or skipped because a component of lenswatch failed.",
     ["outcome"],
   ),
   queueJobs: gauge("lenswatch_queue_jobs", "Jobs in a queue by state.", ["queue", "state"]),

@@ -286,7 +286,7 @@ async function failures(stage: CanaryStage, daemon: Daemon, address: string, sho
   const echo = `${CANARIES.clientSecret} ${token} ?token=${token} Bearer ${token}`;
   const [, , camera, , other] = simulator.world.recordings;
 
-  await logs(daemon, "the heartbeat was not accepted", () => heartbeat.answer(500));
+  await logs(daemon, "heartbeat not accepted", () => heartbeat.answer(500));
 
   slack.respond(({ path }, position) => {
     const status = [404, 500, 403, 400, 429][position % 5] ?? 500;

@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createQueues, type Queues } from "../../src/cluster/queues.ts";
+import { Queues } from "../../src/cluster/queues.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { connectRedis } from "../../src/store/redis.ts";
 import { describeWithRedis, startTestRedis, type TestRedis } from "../support/redis.ts";
@@ -10,7 +10,7 @@ describeWithRedis("queues", () => {
   let queues: Queues;
   beforeAll(async () => {
     redis = await startTestRedis();
-    queues = createQueues({
+    queues = new Queues({
       connect: (name) => connectRedis({ url: redis.url }, silentLogger, name),
       prefix: "{queues}",
       log: silentLogger,

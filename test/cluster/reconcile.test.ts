@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createReconcile, createWake } from "../../src/cluster/reconcile.ts";
-import { createSchedules } from "../../src/cluster/schedulers.ts";
+import { Schedules } from "../../src/cluster/schedulers.ts";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { createDigestSchedule } from "../../src/digest/schedule.ts";
 import { silentLogger } from "../../src/lib/log.ts";
@@ -35,7 +35,7 @@ function schedulesOf(assignments: [string, number][] | undefined) {
   const clock = { at: T0 };
   const assigned = createAssigned();
   if (assignments) assigned.set(new Map(assignments));
-  const schedules = createSchedules({
+  const schedules = new Schedules({
     clock: { now: () => clock.at },
     queues: book.queues,
     assigned,
@@ -43,7 +43,13 @@ function schedulesOf(assignments: [string, number][] | undefined) {
     uptimeIntervalMs: 10 * MINUTE,
     inventoryIntervalMs: HOUR,
   });
-  return { ...book, ...schedules, clock, assigned };
+  return {
+    ...book,
+    assert: () => schedules.assert(),
+    revive: (attempts: ReadonlyMap<string, Attempt>) => schedules.revive(attempts),
+    clock,
+    assigned,
+  };
 }
 
 it("there is a scheduler for the inventory, for the service, and three for each shard", async () => {
