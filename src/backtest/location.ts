@@ -1,9 +1,7 @@
 /** A location's history through the rules about locations: its recordings' taken together. */
-import type { Count } from "../health/census.ts";
 import type { Transition } from "../health/evaluation.ts";
-import { locationEvaluator } from "../health/location-evaluator.ts";
+import { type LocationCount, locationEvaluator } from "../health/location-evaluator.ts";
 import type { Inventory } from "../health/shard-state.ts";
-import type { Instant } from "../lib/clock.ts";
 import { replayRules, type Stretch } from "./replay.ts";
 import { type Plan, type Span, tickBefore } from "./setup.ts";
 import type { Seen } from "./statuses.ts";
@@ -52,31 +50,22 @@ function* stretchesOf(
     yield {
       from,
       to: (changes[i]?.seen.at ?? end) - intervalMs,
-      isQuiet: count.offlineSince.length === 0,
+      isQuiet: count.offline.length === 0,
       evaluator: () => locationEvaluator(id, count, inventory),
     };
   }
 }
 
 /** As a sweep counts them: those whose status is known, and those outside their schedule, of whom nothing is known. */
-function countOf(now: ReadonlyMap<string, Seen>): Count {
-  const offlineSince: Instant[] = [];
-  const offlineIds: string[] = [];
+function countOf(now: ReadonlyMap<string, Seen>): LocationCount {
+  const offline: LocationCount["offline"] = [];
   let [fresh, outside, sampleId] = [0, false, ""];
   for (const [id, seen] of now) {
     sampleId ||= id;
     outside ||= seen.outside;
     if (seen.status === undefined) continue;
     fresh++;
-    if (seen.status === "online") continue;
-    offlineSince.push(seen.since);
-    offlineIds.push(id);
+    if (seen.status !== "online") offline.push({ id, since: seen.since });
   }
-  return {
-    fresh,
-    offlineSince,
-    offlineIds,
-    sampleId,
-    outside: outside ? { fresh: 0, offlineSince: [], offlineIds: [] } : undefined,
-  };
+  return { fresh, offline, sampleId, outside: outside ? { fresh: 0, offline: [] } : undefined };
 }

@@ -4,11 +4,12 @@
  * over.
  */
 
+import { settlesAt } from "../health/alert-machine.ts";
 import { applyRules, type Evaluator } from "../health/apply-rules.ts";
 import type { Outcomes, Transition } from "../health/evaluation.ts";
+import { GAP_INTERVALS } from "../health/judge.ts";
 import type { Rule } from "../health/rule.ts";
-import { GAP_INTERVALS } from "../health/run.ts";
-import type { AlertState, AlertStates } from "../health/shard-state.ts";
+import type { AlertStates } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { tickFrom } from "./setup.ts";
 
@@ -55,17 +56,11 @@ export function replayRules(
     let soonest = Number.POSITIVE_INFINITY;
     for (const [id, state] of Object.entries(alerts ?? {})) {
       const rule = byId.get(id);
-      const due = rule && dueAt(state, rule);
+      const due = rule && settlesAt(state, rule);
       if (due === undefined) continue;
       const tick = tickFrom(due, intervalMs);
       if (tick > last) soonest = Math.min(soonest, tick);
     }
     return soonest;
   }
-}
-
-/** When what has been counted so far is enough; `elapsedMs` is 1 more than it is while an alert clears. */
-function dueAt({ state, elapsedMs, evidenceAt }: AlertState, rule: Rule): Instant | undefined {
-  if (state === "pending") return evidenceAt + rule.forMs - elapsedMs;
-  return elapsedMs > 0 ? evidenceAt + rule.keepFiringForMs - elapsedMs + 1 : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * One rule at one subject, stepped by evidence: inactive → pending → firing → inactive. Time is added up between
- * two pieces of evidence, and only when they are close enough that nothing is assumed about the time between.
+ * One rule at one subject, moved by evidence: inactive → pending → firing → inactive. Time adds up between two pieces
+ * of evidence, and only when they are close enough to assume nothing about the time between.
  */
 import type { Instant } from "../lib/clock.ts";
 import type { AlertState } from "./shard-state.ts";
@@ -11,15 +11,15 @@ export interface Timing {
   readonly maxGapMs: number;
   readonly forMs: number;
   readonly keepFiringForMs: number;
-  /** It does not end now, whatever the evidence; the time it has not held is counted all the same. */
+  /** Not resolved now, whatever the evidence; the time without the condition is counted all the same. */
   readonly deferResolve?: boolean;
 }
 
 /** The part of an AlertState the machine moves. */
 export type Progress = Pick<AlertState, "state" | "elapsedMs" | "evidenceAt" | "firedAt">;
 
-/** What a step did. `inactive`: nothing there. `unchanged`: no evidence. `holding`: goes on as it was. */
-export type Step =
+/** What a step did. `inactive`: there is no alert. `unchanged`: no evidence. `holding`: goes on as it was. */
+export type StepResult =
   | { readonly outcome: "inactive" | "pending_ended" }
   | { readonly outcome: "unchanged" }
   | { readonly outcome: "resolved"; readonly elapsedMs: number }
@@ -28,34 +28,52 @@ export type Step =
       readonly progress: Progress;
     };
 
-/** `evidence`: the condition holds, does not hold, or nobody can tell (then nothing changes). */
-export function step(previous: Progress | undefined, evidence: boolean | undefined, timing: Timing): Step {
+/** `evidence`: the condition is met, is not met, or is not known (then nothing changes). */
+export function step(
+  previous: Progress | undefined,
+  evidence: boolean | undefined,
+  timing: Timing,
+): StepResult {
   if (evidence === undefined) return { outcome: previous ? "unchanged" : "inactive" };
   if (!previous) return evidence ? begin(timing) : { outcome: "inactive" };
   if (previous.state === "pending") {
-    return evidence ? hold(previous, timing) : { outcome: "pending_ended" };
+    return evidence ? stayPending(previous, timing) : { outcome: "pending_ended" };
   }
-  return evidence ? keep(previous, timing) : clear(previous, timing);
+  return evidence ? stayFiring(previous, timing) : clear(previous, timing);
 }
 
-function begin({ now, forMs }: Timing): Step {
+/** Since when the condition of a firing alert has not been met; undefined while it is. */
+export function clearingSince({ state, elapsedMs, evidenceAt }: Progress): Instant | undefined {
+  return state === "firing" && elapsedMs > 0 ? evidenceAt - (elapsedMs - 1) : undefined;
+}
+
+/** When the alert fires or resolves if the evidence stays as it is; undefined while it simply fires. */
+export function settlesAt(
+  { state, elapsedMs, evidenceAt }: Progress,
+  { forMs, keepFiringForMs }: Pick<Timing, "forMs" | "keepFiringForMs">,
+): Instant | undefined {
+  if (state === "pending") return evidenceAt + forMs - elapsedMs;
+  return elapsedMs > 0 ? evidenceAt + keepFiringForMs - elapsedMs + 1 : undefined;
+}
+
+function begin({ now, forMs }: Timing): StepResult {
   if (forMs <= 0) return { outcome: "firing", progress: fired(now) };
   return { outcome: "pending", progress: { state: "pending", elapsedMs: 0, evidenceAt: now, firedAt: 0 } };
 }
 
-function hold(previous: Progress, timing: Timing): Step {
+function stayPending(previous: Progress, timing: Timing): StepResult {
   const elapsedMs = previous.elapsedMs + countable(previous, timing);
   if (elapsedMs >= timing.forMs) return { outcome: "firing", progress: fired(timing.now) };
   return { outcome: "holding", progress: { ...previous, elapsedMs, evidenceAt: timing.now } };
 }
 
-function keep(previous: Progress, { now }: Timing): Step {
+function stayFiring(previous: Progress, { now }: Timing): StepResult {
   const progress: Progress = { ...previous, elapsedMs: 0, evidenceAt: now };
   return { outcome: previous.elapsedMs > 0 ? "clearing_ended" : "holding", progress };
 }
 
-/** The first evidence against it only starts the clock; `elapsedMs` is then 1, since 0 means that it holds. */
-function clear(previous: Progress, timing: Timing): Step {
+/** The first evidence against it only starts the clock; `elapsedMs` is then 1, since 0 means that the condition is met. */
+function clear(previous: Progress, timing: Timing): StepResult {
   const clearing = previous.elapsedMs > 0;
   const elapsedMs = clearing ? previous.elapsedMs + countable(previous, timing) : 1;
   if (!timing.deferResolve && (timing.keepFiringForMs <= 0 || elapsedMs > timing.keepFiringForMs)) {

@@ -4,10 +4,9 @@
  */
 import type { Instant } from "../lib/clock.ts";
 import type { Labels, SubjectKind } from "./alert.ts";
-import { annotationsOf, generatedOf, labelsOf } from "./annotations.ts";
 import { applyRules, type Evaluator, endAlerts } from "./apply-rules.ts";
 import type { Decision, Outcomes, Subject, Transition } from "./evaluation.ts";
-import type { Rule } from "./rule.ts";
+import { alertAnnotations, alertLabels, generatedOf, type Rule } from "./rule.ts";
 import type { AlertStates } from "./shard-state.ts";
 
 /** How requests for one thing go. 0 where there was none; `error`: why the last one failed, without secrets. */
@@ -81,7 +80,7 @@ export function evaluateSelf(
   evaluate(serviceEvaluator(evidence, context), "service");
   for (const one of evidence.integrations) evaluate(integrationEvaluator(one, now), "notifications");
   for (const [key, alerts] of Object.entries(previous)) {
-    if (!evaluated.has(key)) endAlerts(subjectOf(key), alerts, "no_longer_watched", now, out);
+    if (!evaluated.has(key)) endAlerts(subjectOf(key), alerts, { endReason: "no_longer_watched", now, out });
   }
   return { next: Object.fromEntries(next), ...out };
 }
@@ -146,14 +145,14 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
     evidence: (rule) =>
       isUnreachable(rule) ? unreachable(sweeps) : partlyUnreachable(sweeps, others.length > 0),
     // Until every shard was asked again, recordings of the others have only the state of before.
-    defersResolve: (rule, overSince) =>
-      isUnreachable(rule) && sweeps.failed.some(({ attemptedAt }) => attemptedAt < overSince),
+    defersResolve: (rule, clearingSince) =>
+      isUnreachable(rule) && sweeps.failed.some(({ attemptedAt }) => attemptedAt < clearingSince),
     startsAt: (rule) => lastGoodAt(causes(rule), context.now),
     facts: (rule) => ({
       timezone: "UTC",
       detail: detail(rule),
       // The other summaries name the part that does not answer.
-      restated: isUnreachable(rule) || !(stale || listFailing) ? generatedOf(rule, ["summary"]) : [],
+      restated: isUnreachable(rule) || others.length === 0 ? generatedOf(rule, ["summary"]) : [],
     }),
     describe(rule) {
       const partly = stale ? STALE_UPTIMES : listFailing ? LIST_FAILING : PARTLY_UNREACHABLE;
@@ -168,8 +167,8 @@ function describe(
   [summary, description]: readonly [summary: string, description: string],
   detail = "",
 ): ReturnType<Evaluator["describe"]> {
-  const annotations = annotationsOf(rule, summary, `${description} ${detail}`.trimEnd());
-  return { labels: labelsOf(rule, subject), annotations };
+  const annotations = alertAnnotations(rule, [summary, `${description} ${detail}`.trimEnd()]);
+  return { labels: alertLabels(rule, subject), annotations };
 }
 
 const UNREACHABLE = [

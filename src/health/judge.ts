@@ -1,47 +1,262 @@
 /**
- * One good answer judged against what was known: the next state of the shard, what its alerts did, and why. Pure,
- * and quick where nothing is wrong: a healthy recording costs one small object. Being blind is not judged at all;
- * the caller keeps the previous state after a failed sweep.
+ * Evaluates one good answer of a shard against its previous state: the next state, what its alerts did, and why. Pure,
+ * and quick where nothing is wrong: a healthy recording costs one small object. A failed sweep is not evaluated; the
+ * caller keeps the previous state.
  */
-
-import { applyRules, endAlerts } from "./apply-rules.ts";
-import type { Evaluation, EvaluationContext } from "./evaluation.ts";
+import type { SubjectKind } from "./alert.ts";
+import { applyRules, type EvaluationMoment, endAlerts } from "./apply-rules.ts";
+import type { DecisionReason, Evaluation, EvaluationContext, Outcomes } from "./evaluation.ts";
 import { recordStatus } from "./flapping.ts";
-import { locationEvaluator } from "./location-evaluator.ts";
-import { evaluateMissing } from "./missing.ts";
+import { LocationCounts, locationEvaluator } from "./location-evaluator.ts";
 import { afterPresence, afterReading, type GoodReading, isGood } from "./reading.ts";
 import type { Reading, StatusSnapshot } from "./recording.ts";
-import {
-  beginRun,
-  commit,
-  decide,
-  hasLowUptime,
-  isDealtWith,
-  isWatched,
-  leave,
-  previousOf,
-  type Run,
-  withAlerts,
-} from "./run.ts";
+import type { Sample } from "./recording-conditions.ts";
+import { recordingEvaluator } from "./recording-evaluator.ts";
+import { compileRules } from "./rule.ts";
 import type { LocationState, RecordingState, ShardState, StateHistory } from "./shard-state.ts";
 
-export type { Decision, DecisionReason, Evaluation, EvaluationContext, Transition } from "./evaluation.ts";
+/** Two good readings further apart than this many intervals say nothing about the time between. */
+export const GAP_INTERVALS = 3;
 
-/** Judges one snapshot. `previous` is never changed; of two rows of one recording the first counts. */
+/** Evaluates one snapshot. `previous` is never changed; of two rows of one recording the first counts. */
 export function judgeShard(
   previous: ShardState,
   snapshot: StatusSnapshot,
   context: EvaluationContext,
 ): Evaluation {
-  const run = beginRun(previous, context);
-  for (const reading of snapshot.readings) judgeReading(run, reading);
-  for (const id of snapshot.unreadable) judgeReading(run, unreadable(id));
-  if (run.carried < previous.recordings.size) evaluateMissing(run, snapshot.complete);
-  const locations = judgeLocations(run);
-  return { next: { sweptAt: context.now, recordings: run.next, locations }, ...run.out };
+  return new ShardEvaluation(previous, context).of(snapshot);
 }
 
-function unreadable(recordingId: string): Reading {
+const NONE: ReadonlySet<string> = new Set();
+
+/** One evaluation under way. */
+class ShardEvaluation {
+  readonly #previous: ShardState;
+  readonly #context: EvaluationContext;
+  readonly #moment: EvaluationMoment;
+  readonly #rules: ReturnType<typeof compileRules>;
+  readonly #watched: ReadonlySet<string>;
+  /** Recordings with a low uptime, a set for each rule about it; undefined where each has to be asked for. */
+  readonly #low: readonly ReadonlySet<string>[] | undefined;
+  /** Undefined where there is no rule about locations. */
+  readonly #counts: LocationCounts | undefined;
+  readonly #next = new Map<string, RecordingState>();
+  /** Recordings of the previous state that do not belong to the shard any more. */
+  readonly #left = new Set<string>();
+  readonly #out: Outcomes = { transitions: [], decisions: [] };
+  /** The previous state in its order, which is the order most rows come in, and the recording expected next. */
+  readonly #walk: Iterator<RecordingState, undefined>;
+  #ahead: RecordingState | undefined;
+  /** Whether any row was about another recording. */
+  #strayed = false;
+  #lastWatchedId: string | undefined;
+  /** How many recordings of the previous state are dealt with. */
+  #dealtWith = 0;
+
+  constructor(previous: ShardState, context: EvaluationContext) {
+    const { now, intervalMs, rules, locationIds, excluded, lowUptimes } = context;
+    this.#previous = previous;
+    this.#context = context;
+    this.#moment = { now, maxGapMs: GAP_INTERVALS * intervalMs };
+    this.#rules = compileRules(rules);
+    this.#watched = new Set(locationIds.filter((id) => !excluded.has(id)));
+    this.#low =
+      lowUptimes && this.#rules.uptimes.map(({ overMs, below }) => lowUptimes(overMs, below) ?? NONE);
+    this.#counts = this.#rules.location.length > 0 ? new LocationCounts() : undefined;
+    this.#walk = previous.recordings.values();
+    this.#ahead = this.#walk.next().value;
+  }
+
+  of({ readings, unreadable, complete }: StatusSnapshot): Evaluation {
+    for (const reading of readings) this.#evaluateRow(reading);
+    for (const id of unreadable) this.#evaluateRow(unreadableRow(id));
+    if (this.#dealtWith < this.#previous.recordings.size) this.#evaluateMissing(complete);
+    const locations = this.#evaluateLocations();
+    return { next: { sweptAt: this.#moment.now, recordings: this.#next, locations }, ...this.#out };
+  }
+
+  #evaluateRow(reading: Reading): void {
+    const previous = this.#previousOf(reading.recordingId);
+    // The known string rather than an equal one: it is hashed already, and the new one need not be kept.
+    const id = previous?.id ?? reading.recordingId;
+    // An earlier row was about it: that takes a row out of order.
+    if (this.#strayed && (this.#next.has(id) || this.#left.has(id))) return;
+    const locationId = this.#locationOf(previous, reading);
+    if (locationId === undefined) {
+      this.#decide(id, "no_location");
+    } else if (this.#isWatched(id, locationId)) {
+      if (previous) this.#dealtWith++;
+      this.#store(this.#present(previous, reading, locationId));
+    } else if (previous) {
+      this.#leave(previous, "no_longer_watched");
+    }
+  }
+
+  #previousOf(id: string): RecordingState | undefined {
+    const ahead = this.#ahead;
+    if (ahead?.id === id) {
+      this.#ahead = this.#walk.next().value;
+      return ahead;
+    }
+    this.#strayed = true;
+    return this.#previous.recordings.get(id);
+  }
+
+  #locationOf(
+    previous: RecordingState | undefined,
+    { recordingId, locationId }: Reading,
+  ): string | undefined {
+    if (previous && locationId === previous.locationId) return previous.locationId;
+    return locationId ?? previous?.locationId ?? this.#context.inventory.recording(recordingId)?.locationId;
+  }
+
+  #isWatched(id: string, locationId: string): boolean {
+    if (this.#lastWatchedId !== locationId && !this.#watched.has(locationId)) return false;
+    this.#lastWatchedId = locationId;
+    const { excluded } = this.#context;
+    return excluded.size === 0 || !excluded.has(id);
+  }
+
+  /** The recording after a row of the snapshot. */
+  #present(previous: RecordingState | undefined, reading: Reading, locationId: string): RecordingState {
+    const { now } = this.#moment;
+    if (!isGood(reading)) {
+      const state = afterPresence(previous, reading.recordingId, locationId, now);
+      this.#noteChange(previous, state);
+      return this.#withAlerts({ state, read: false, missing: false });
+    }
+    const state = afterReading(previous, reading, locationId, now, this.#historyAfter(previous, reading));
+    if (this.#isHealthy(previous, reading, locationId)) return state;
+    this.#noteChange(previous, state);
+    return this.#withAlerts({ state, read: true, missing: false });
+  }
+
+  /** Where all rules on flapping respect schedules, readings outside of one do not count. */
+  #historyAfter(
+    previous: RecordingState | undefined,
+    { recordingId, status }: GoodReading,
+  ): StateHistory | undefined {
+    const { watchesFlapping, flapsOutsideSchedule } = this.#rules;
+    if (!watchesFlapping || (!previous?.history && previous?.status === status)) return undefined;
+    if (!flapsOutsideSchedule && !this.#context.inSchedule(recordingId)) return previous?.history;
+    return recordStatus(previous, status, this.#moment.now, this.#context.intervalMs);
+  }
+
+  /** Online as before, without changes or alerts, nothing below a threshold: no rule's condition is met. */
+  #isHealthy(
+    previous: RecordingState | undefined,
+    { status, averageQuality }: GoodReading,
+    locationId: string,
+  ): boolean {
+    if (status !== "online" || previous?.status !== "online") return false;
+    if (previous.alerts || previous.history || previous.locationId !== locationId) return false;
+    if (averageQuality !== undefined && averageQuality < this.#rules.qualityFloor) return false;
+    return !this.#hasLowUptime(previous.id);
+  }
+
+  #hasLowUptime(id: string): boolean {
+    if (this.#low) return this.#low.some((ids) => ids.has(id));
+    return this.#rules.uptimes.some(
+      ({ below, overMs }) => (this.#context.uptime(id, overMs) ?? below) < below,
+    );
+  }
+
+  #noteChange(previous: RecordingState | undefined, { id, locationId, status }: RecordingState): void {
+    if (previous && previous.locationId !== locationId) this.#decide(id, "moved");
+    const isFirstAndOnline = previous?.status === undefined && status === "online";
+    if (status === undefined || status === previous?.status || isFirstAndOnline) return;
+    this.#decide(id, `observed_${status}`);
+    if (status !== "online" && !this.#context.inSchedule(id)) this.#decide(id, "outside_schedule");
+  }
+
+  #withAlerts(sample: Sample): RecordingState {
+    const { state } = sample;
+    const evaluator = recordingEvaluator(sample, this.#context);
+    const alerts = applyRules(evaluator, state.alerts, this.#rules.recording, this.#moment, this.#out);
+    return alerts === state.alerts ? state : { ...state, alerts };
+  }
+
+  /** Keeps the recording, and counts it for its location when its last good reading is fresh. */
+  #store(state: RecordingState): void {
+    const { id, status, readAt, locationId, since } = state;
+    this.#next.set(id, state);
+    const { now, maxGapMs } = this.#moment;
+    if (!this.#counts || status === undefined || now - readAt > maxGapMs) return;
+    const inSchedule = this.#context.inSchedule(id);
+    this.#counts.add(locationId, id, inSchedule, status === "offline" ? since : undefined);
+  }
+
+  /** Drops the recording; its alerts end as no longer watched. */
+  #leave(state: RecordingState, reason: "no_longer_watched" | "moved" | "forgotten"): void {
+    this.#left.add(state.id);
+    this.#dealtWith++;
+    this.#decide(state.id, reason);
+    this.#endAlerts("recording", state);
+  }
+
+  #endAlerts(kind: SubjectKind, { id, alerts }: Pick<RecordingState, "id" | "alerts">): void {
+    const { now } = this.#moment;
+    endAlerts({ kind, id }, alerts, { endReason: "no_longer_watched", now, out: this.#out });
+  }
+
+  #decide(id: string, reason: DecisionReason): void {
+    const subject = { kind: "recording", id } as const;
+    this.#out.decisions.push({ subject, ruleId: undefined, reason, at: this.#moment.now });
+  }
+
+  /** Known recordings without a row. `complete`: every row named its recording, so absence proves something. */
+  #evaluateMissing(complete: boolean): void {
+    const { recordings, sweptAt } = this.#previous;
+    const { now, maxGapMs } = this.#moment;
+    // Time without sweeps is not time it was absent.
+    const unsweptMs = sweptAt > 0 && now - sweptAt > maxGapMs ? now - sweptAt : 0;
+    for (const state of recordings.values()) {
+      if (this.#next.has(state.id) || this.#left.has(state.id)) continue;
+      if (complete && state.presentAt === sweptAt) this.#decide(state.id, "observed_missing");
+      const absent = unsweptMs > 0 ? { ...state, presentAt: state.presentAt + unsweptMs } : state;
+      const reason = this.#reasonToLeave(absent, complete);
+      if (reason) this.#leave(absent, reason);
+      else if (!absent.alerts && !this.#rules.watchesMissing) this.#store(absent);
+      else this.#store(this.#withAlerts({ state: absent, read: false, missing: complete || undefined }));
+    }
+  }
+
+  #reasonToLeave({ id, locationId, presentAt }: RecordingState, complete: boolean) {
+    if (!this.#isWatched(id, locationId)) return "no_longer_watched";
+    if (!complete) return undefined;
+    if (this.#hasMovedAway(id)) return "moved";
+    return this.#moment.now - presentAt >= this.#context.forgetAfterMs ? "forgotten" : undefined;
+  }
+
+  /** The inventory knows it at a listed location of another shard, which evaluates it from now on. */
+  #hasMovedAway(id: string): boolean {
+    const { inventory } = this.#context;
+    const locationId = inventory.recording(id)?.locationId;
+    if (locationId === undefined || this.#watched.has(locationId)) return false;
+    return inventory.location(locationId) !== undefined;
+  }
+
+  #evaluateLocations(): Map<string, LocationState> {
+    const next = new Map<string, LocationState>();
+    for (const id of this.#watched) next.set(id, this.#evaluateLocation(id));
+    for (const location of this.#previous.locations.values()) {
+      if (!next.has(location.id)) this.#endAlerts("location", location);
+    }
+    return next;
+  }
+
+  #evaluateLocation(id: string): LocationState {
+    const previous = this.#previous.locations.get(id) ?? { id, alerts: undefined };
+    const count = this.#counts?.of(id);
+    const isAffected = count && (count.offline.length > 0 || count.outside);
+    if (!previous.alerts && !isAffected) return previous;
+    const evaluator = locationEvaluator(id, count, this.#context.inventory);
+    const alerts = applyRules(evaluator, previous.alerts, this.#rules.location, this.#moment, this.#out);
+    return { id, alerts };
+  }
+}
+
+function unreadableRow(recordingId: string): Reading {
   return {
     recordingId,
     locationId: undefined,
@@ -49,101 +264,4 @@ function unreadable(recordingId: string): Reading {
     lastSeenAt: undefined,
     averageQuality: undefined,
   };
-}
-
-function judgeReading(run: Run, reading: Reading): void {
-  const previous = previousOf(run, reading.recordingId);
-  // The known string rather than an equal one: it is hashed already, and the new one need not be kept.
-  const id = previous?.id ?? reading.recordingId;
-  if (isDealtWith(run, id)) return;
-  const locationId = locationOf(run, previous, reading);
-  if (locationId === undefined) {
-    decide(run, id, "no_location");
-  } else if (isWatched(run, id, locationId)) {
-    if (previous) run.carried++;
-    commit(run, judgePresent(run, previous, reading, locationId));
-  } else if (previous) {
-    leave(run, previous, "no_longer_watched");
-  }
-}
-
-function locationOf(
-  { context }: Run,
-  previous: RecordingState | undefined,
-  { recordingId, locationId }: Reading,
-): string | undefined {
-  if (previous && locationId === previous.locationId) return previous.locationId;
-  return locationId ?? previous?.locationId ?? context.inventory.recording(recordingId)?.locationId;
-}
-
-function judgePresent(
-  run: Run,
-  previous: RecordingState | undefined,
-  reading: Reading,
-  locationId: string,
-): RecordingState {
-  const { now } = run.context;
-  if (!isGood(reading)) {
-    const state = afterPresence(previous, reading.recordingId, locationId, now);
-    noteChange(run, previous, state);
-    return withAlerts(run, { state, read: false, missing: false });
-  }
-  const state = afterReading(previous, reading, locationId, now, historyAfter(run, previous, reading));
-  if (isHealthy(run, previous, reading, locationId)) return state;
-  noteChange(run, previous, state);
-  return withAlerts(run, { state, read: true, missing: false });
-}
-
-/** Where all rules on flapping respect schedules, what is seen outside of one is as unseen. */
-function historyAfter(
-  { book, context }: Run,
-  previous: RecordingState | undefined,
-  { recordingId, status }: GoodReading,
-): StateHistory | undefined {
-  if (!book.watchesFlapping || (!previous?.history && previous?.status === status)) return undefined;
-  if (!book.flapsOutsideSchedule && !context.inSchedule(recordingId)) return previous?.history;
-  return recordStatus(previous, status, context.now, context.intervalMs);
-}
-
-/** Online as before, at rest, no alert, nothing below a threshold: no rule can have anything to say. */
-function isHealthy(
-  run: Run,
-  previous: RecordingState | undefined,
-  { status, averageQuality }: GoodReading,
-  locationId: string,
-): boolean {
-  if (status !== "online" || previous?.status !== "online") return false;
-  if (run.book.looksAtAll || previous.alerts || previous.history) return false;
-  if (previous.locationId !== locationId) return false;
-  if (averageQuality !== undefined && averageQuality < run.book.qualityFloor) return false;
-  return !hasLowUptime(run, previous.id);
-}
-
-function noteChange(run: Run, previous: RecordingState | undefined, state: RecordingState): void {
-  if (previous && previous.locationId !== state.locationId) decide(run, state.id, "moved");
-  const isFirstAndFine = previous?.status === undefined && state.status === "online";
-  if (state.status === undefined || state.status === previous?.status || isFirstAndFine) return;
-  decide(run, state.id, `observed_${state.status}`);
-  if (state.status !== "online" && !run.context.inSchedule(state.id))
-    decide(run, state.id, "outside_schedule");
-}
-
-function judgeLocations(run: Run): Map<string, LocationState> {
-  const next = new Map<string, LocationState>();
-  for (const id of run.watched) next.set(id, judgeLocation(run, id));
-  for (const { id, alerts } of run.previous.locations.values()) {
-    if (next.has(id)) continue;
-    endAlerts({ kind: "location", id }, alerts, "no_longer_watched", run.moment.now, run.out);
-  }
-  return next;
-}
-
-function judgeLocation(run: Run, id: string): LocationState {
-  const previous = run.previous.locations.get(id) ?? { id, alerts: undefined };
-  const seen = run.census?.of(id);
-  const dark = seen && (seen.offlineSince.length > 0 || seen.outside);
-  if (!previous.alerts && !dark) return previous;
-  const evaluator = locationEvaluator(id, seen, run.context.inventory);
-  const alerts = applyRules(evaluator, previous.alerts, run.book.location, run.moment, run.out);
-  return { id, alerts };
 }

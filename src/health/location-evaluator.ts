@@ -1,70 +1,115 @@
-/** What a location's recordings, taken together, say about each rule. */
+/** Evaluates rules for one location, by its recordings taken together. */
+import type { Instant } from "../lib/clock.ts";
+import { isoMinute } from "../lib/format.ts";
 import type { AlertFacts } from "./alert.ts";
-import { generatedOf, locationAnnotations, locationLabels } from "./annotations.ts";
 import type { Evaluator } from "./apply-rules.ts";
-import { type Count, emptyTally, type Tally } from "./census.ts";
-import type { Rule } from "./rule.ts";
+import { alertAnnotations, alertLabels, generatedOf, type Rule } from "./rule.ts";
 import type { Inventory } from "./shard-state.ts";
 
+/** Recordings with a fresh last good reading, and those of them that are offline, since when. */
+export interface StatusCount {
+  fresh: number;
+  readonly offline: { readonly id: string; readonly since: Instant }[];
+}
+
+/** Of a location's recordings within their uploading schedule. */
+export interface LocationCount extends StatusCount {
+  /** Those outside their uploading schedule; undefined where there are none. */
+  outside: StatusCount | undefined;
+  /** One of its recordings, for what is known only through one. */
+  readonly sampleId: string;
+}
+
+/** Counts a shard's recordings by location. Rows come location by location, so the last one is kept at hand. */
+export class LocationCounts {
+  readonly #counts = new Map<string, LocationCount>();
+  #lastId: string | undefined;
+  #last: LocationCount | undefined;
+
+  /** Undefined when none of its recordings has a fresh reading. */
+  of(locationId: string): LocationCount | undefined {
+    return this.#counts.get(locationId);
+  }
+
+  /** `offlineSince` is undefined of a recording that is not offline. */
+  add(locationId: string, id: string, inSchedule: boolean, offlineSince: Instant | undefined): void {
+    const count = this.#at(locationId, id);
+    if (!inSchedule) count.outside ??= { fresh: 0, offline: [] };
+    const own = (inSchedule ? undefined : count.outside) ?? count;
+    own.fresh++;
+    if (offlineSince !== undefined) own.offline.push({ id, since: offlineSince });
+  }
+
+  #at(locationId: string, sampleId: string): LocationCount {
+    if (this.#last && this.#lastId === locationId) return this.#last;
+    const count = this.#counts.get(locationId) ?? { fresh: 0, offline: [], outside: undefined, sampleId };
+    this.#counts.set(locationId, count);
+    this.#lastId = locationId;
+    this.#last = count;
+    return count;
+  }
+}
+
 /** `count` is undefined when none of its recordings has a fresh reading. */
-export function locationEvaluator(id: string, count: Count | undefined, inventory: Inventory): Evaluator {
-  const timezone =
-    inventory.location(id)?.timezone ?? (count && inventory.recording(count.sampleId)?.timezone);
-  const extent = (rule: Rule) => {
-    const { fresh: of, offlineSince } = tallyFor(rule, count);
-    return { offline: offlineSince.length, of };
-  };
+export function locationEvaluator(
+  id: string,
+  count: LocationCount | undefined,
+  inventory: Inventory,
+): Evaluator {
+  const location = inventory.location(id);
+  const timezone = location?.timezone ?? (count && inventory.recording(count.sampleId)?.timezone);
   return {
     subject: { kind: "location", id },
-    evidence: (rule, firing) => evidenceOf(rule, firing, extent(rule)),
+    evidence: (rule, firing) => evidenceOf(rule, firing, countFor(rule, count)),
     isPaused: ({ respectSchedule }) => respectSchedule && count?.fresh === 0 && count.outside !== undefined,
-    startsAt: (rule) => darkSince(rule, tallyFor(rule, count)),
-    facts: (rule): AlertFacts => ({
-      timezone: timezone ?? "UTC",
-      restated: generatedOf(rule, ["summary", "description"]),
-      ...extent(rule),
-      ...offlineNames(tallyFor(rule, count), inventory),
-    }),
+    startsAt: (rule) => shareReachedAt(rule, countFor(rule, count)),
+    facts(rule): AlertFacts {
+      const { fresh: of, offline } = countFor(rule, count);
+      return {
+        timezone: timezone ?? "UTC",
+        restated: generatedOf(rule, ["summary", "description"]),
+        offline: offline.length,
+        of,
+        ...offlineNames(offline, inventory),
+      };
+    },
     describe(rule, startsAt) {
-      const labels = locationLabels(rule, id, inventory, timezone);
-      return { labels, annotations: locationAnnotations(rule, labels, { startsAt, ...extent(rule) }) };
+      const { fresh, offline } = countFor(rule, count);
+      const labels = alertLabels(rule, { location_id: id, location: location?.name || id, timezone });
+      const annotations = alertAnnotations(rule, [
+        `${labels.location ?? ""} is offline`,
+        `${offline.length} of ${fresh} recordings offline since ${isoMinute(startsAt)}.`,
+      ]);
+      return { labels, annotations };
     },
   };
 }
 
 /** Recordings within their schedule; all of them for a rule that does not respect schedules. */
-function tallyFor({ respectSchedule }: Rule, count: Count | undefined): Tally {
-  if (!count) return emptyTally();
+function countFor({ respectSchedule }: Rule, count: LocationCount | undefined): StatusCount {
+  if (!count) return { fresh: 0, offline: [] };
   const { outside } = count;
   if (respectSchedule || !outside) return count;
-  return {
-    fresh: count.fresh + outside.fresh,
-    offlineSince: [...count.offlineSince, ...outside.offlineSince],
-    offlineIds: [...count.offlineIds, ...outside.offlineIds],
-  };
+  return { fresh: count.fresh + outside.fresh, offline: [...count.offline, ...outside.offline] };
 }
 
-/** So many are named. */
 const NAMED = 12;
 
-function offlineNames({ offlineIds }: Tally, inventory: Inventory): Pick<AlertFacts, "offlineNames"> {
-  if (offlineIds.length === 0) return {};
-  const names = offlineIds.slice(0, NAMED).map((id) => inventory.recording(id)?.name || id);
+/** The first few names; none where nothing is offline. */
+function offlineNames(offline: StatusCount["offline"], inventory: Inventory): Partial<AlertFacts> {
+  if (offline.length === 0) return {};
+  const names = offline.slice(0, NAMED).map(({ id }) => inventory.recording(id)?.name || id);
   return { offlineNames: names.sort() };
 }
 
-function evidenceOf(
-  { when }: Rule,
-  firing: boolean,
-  { offline, of }: { readonly offline: number; readonly of: number },
-): boolean | undefined {
-  if (when.kind !== "location_offline" || of < Math.max(1, when.minRecordings)) return undefined;
-  return offline / of >= (firing ? when.clearBelow : when.atLeast);
+function evidenceOf({ when }: Rule, firing: boolean, { fresh, offline }: StatusCount): boolean | undefined {
+  if (when.kind !== "location_offline" || fresh < Math.max(1, when.minRecordings)) return undefined;
+  return offline.length / fresh >= (firing ? when.clearBelow : when.atLeast);
 }
 
-/** The moment so many were dark that the share was reached. */
-function darkSince({ when }: Rule, { fresh, offlineSince }: Tally): number {
-  const sinces = [...offlineSince].sort((a, b) => a - b);
+/** When as many recordings were offline as the rule's share needs. */
+function shareReachedAt({ when }: Rule, { fresh, offline }: StatusCount): Instant {
+  const sinces = offline.map(({ since }) => since).sort((a, b) => a - b);
   const atLeast = when.kind === "location_offline" ? when.atLeast : 1;
   const needed = Math.max(1, Math.ceil(atLeast * fresh - 1e-9));
   return sinces[Math.min(needed, sinces.length) - 1] ?? 0;

@@ -1,5 +1,4 @@
-/** What can be wrong, and what it is called wherever people read of it. */
-import { recordingProblems } from "./recording-conditions.ts";
+/** What can be wrong, and what it is called in messages and pages. */
 
 interface ProblemWords {
   /** By itself: `Low quality`. */
@@ -11,11 +10,31 @@ export interface RecordingProblemWords extends ProblemWords {
   readonly adjective: string;
   /** After another problem, or in an alert's own line: `1 quality low`. */
   readonly short: string;
-  /** Once it is over: `had low quality`. */
+  /** Once it is resolved: `had low quality`. */
   readonly was: string;
 }
 
-/** What an alert says is wrong, whatever its rule is called. */
+/** The problems of recordings. */
+export const recordingProblems = {
+  offline: { name: "Offline", adjective: "offline", short: "offline", was: "was offline" },
+  degraded: { name: "Degraded", adjective: "degraded", short: "degraded", was: "was degraded" },
+  low_quality: {
+    name: "Low quality",
+    adjective: "with low quality",
+    short: "quality low",
+    was: "had low quality",
+  },
+  low_uptime: {
+    name: "Low uptime",
+    adjective: "with low uptime",
+    short: "uptime low",
+    was: "had low uptime",
+  },
+  missing: { name: "Missing", adjective: "missing", short: "missing", was: "was missing" },
+  flapping: { name: "Flapping", adjective: "flapping", short: "flapping", was: "was flapping" },
+} as const satisfies Record<string, RecordingProblemWords>;
+
+/** All problems, whatever the rules that watch them are called. */
 export const problems = {
   ...recordingProblems,
   location_offline: { name: "Location offline" },
@@ -24,5 +43,5 @@ export const problems = {
   notifications_failing: { name: "Notifications failing" },
 } as const satisfies Record<string, ProblemWords>;
 
-/** One read from Redis may be another version's, and in none of these words. */
+/** One read from Redis may come from another version, and have none of these words. */
 export type ProblemKind = keyof typeof problems;

@@ -1,6 +1,12 @@
 /** Alerting rules as the configuration's `rules:` has them; ratios 0–1, durations in ms. */
+import type { GeneratedAnnotation, Labels } from "./alert.ts";
 import type { ProblemKind } from "./problem-kinds.ts";
-import { kindOf, type RecordingCondition, watchesRecordings } from "./recording-conditions.ts";
+import {
+  kindOf,
+  type RecordingCondition,
+  recordingKinds,
+  watchesRecordings,
+} from "./recording-conditions.ts";
 
 export type Condition =
   | RecordingCondition
@@ -21,14 +27,14 @@ export interface Rule {
   readonly when: Condition;
   readonly forMs: number;
   readonly keepFiringForMs: number;
-  /** Nothing begins, goes on or ends outside a recording's uploading schedule. */
+  /** Outside a recording's uploading schedule its alerts neither begin nor end, and no time adds up. */
   readonly respectSchedule: boolean;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
+  readonly labels: Labels;
+  readonly annotations: Labels;
 }
 
-/** What an alert of such a rule says is wrong. */
-export function problemOf(when: Condition): ProblemKind {
+/** What an alert of a rule with this condition says is wrong. */
+export function problemKindOf(when: Condition): ProblemKind {
   if (watchesRecordings(when)) return kindOf(when).problem(when);
   switch (when.kind) {
     case "service":
@@ -38,4 +44,53 @@ export function problemOf(when: Condition): ProblemKind {
     default:
       return when.kind;
   }
+}
+
+/** The subject's labels under the rule's own, `alertname` on top; empty labels do not exist. */
+export function alertLabels(rule: Rule, subject: Readonly<Record<string, string | undefined>>): Labels {
+  const all = { ...subject, ...rule.labels, alertname: rule.alert };
+  return Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => !!entry[1]));
+}
+
+/** The rule's own annotations over a generated `summary` and `description`. Plain text, no markup. */
+export function alertAnnotations(
+  rule: Rule,
+  [summary, description]: readonly [summary: string, description: string],
+): Labels {
+  return { summary, description, ...rule.annotations };
+}
+
+/** Those of the given annotations that are generated, because the rule sets none of that name. */
+export function generatedOf(rule: Rule, names: readonly GeneratedAnnotation[]): GeneratedAnnotation[] {
+  return names.filter((name) => !Object.hasOwn(rule.annotations, name));
+}
+
+/** The rules by subject, and what makes a recording worth evaluating. */
+export interface CompiledRules {
+  /** In the order of their evaluation. */
+  readonly recording: readonly Rule[];
+  readonly location: readonly Rule[];
+  /** No online recording with at least this quality is of interest; −Infinity without such a rule. */
+  readonly qualityFloor: number;
+  readonly uptimes: readonly { readonly below: number; readonly overMs: number }[];
+  readonly watchesMissing: boolean;
+  readonly watchesFlapping: boolean;
+  /** Some rule on flapping does not respect schedules. */
+  readonly flapsOutsideSchedule: boolean;
+}
+
+export function compileRules(rules: readonly Rule[]): CompiledRules {
+  const ofKind = (kind: Condition["kind"]) => rules.filter(({ when }) => when.kind === kind);
+  const conditions = rules.map(({ when }) => when);
+  const floors = conditions.map((when) => (when.kind === "average_quality" ? when.below : -Infinity));
+  const flapping = ofKind("flapping");
+  return {
+    recording: (Object.keys(recordingKinds) as RecordingCondition["kind"][]).flatMap(ofKind),
+    location: ofKind("location_offline"),
+    qualityFloor: Math.max(...floors, -Infinity),
+    uptimes: conditions.flatMap((when) => (when.kind === "overall_uptime" ? [when] : [])),
+    watchesMissing: ofKind("missing").length > 0,
+    watchesFlapping: flapping.length > 0,
+    flapsOutsideSchedule: flapping.some(({ respectSchedule }) => !respectSchedule),
+  };
 }

@@ -4,7 +4,8 @@
  */
 import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Config } from "../config/config.ts";
-import { type DecisionReason, type Evaluation, judgeShard } from "../health/judge.ts";
+import type { DecisionReason, Evaluation } from "../health/evaluation.ts";
+import { judgeShard } from "../health/judge.ts";
 import type { Reading, StatusSnapshot } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
 import type { ShardState } from "../health/shard-state.ts";

@@ -297,7 +297,7 @@ describe("outside the schedule, more closely", () => {
     story.scheduleBegan = story.now;
     story.sweep({ a: "offline" });
     expect(story.alert.annotations.description).toMatch(
-      / Its uploading schedule began at 2026-03-02 20:00 UTC; before, nothing was expected of it\.$/,
+      / Its uploading schedule began at 2026-03-02 20:00 UTC; before, it was not expected to upload\.$/,
     );
   });
 

@@ -2,7 +2,7 @@
 import { matchesAll } from "../../alerting/matcher.ts";
 import type { Matcher } from "../../alerting/route.ts";
 import type { Alert } from "../../health/alert.ts";
-import { recordingSubject } from "../../health/annotations.ts";
+import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { ROWS_PER_STEP, recordingsById } from "../../health/fleet-snapshot.ts";
 import { type Listing, PageCollector } from "../paging.ts";
 import { alertKey } from "./alert-table.ts";
@@ -35,7 +35,7 @@ export function* previewOf(matchers: readonly Matcher[], data: PageData): Genera
   const aimed = aimOf(matchers);
   let covered = 0;
   for (const { id, locationId } of recordings.values()) {
-    const subject = recordingSubject(id, locationId, fleet.inventory);
+    const subject = recordingLabels(id, locationId, fleet.inventory);
     if (aimed !== "no recording" && telling.every((matcher) => matcher.matches(subject[matcher.name] ?? "")))
       covered += 1;
     if (++seen % ROWS_PER_STEP === 0) yield;
