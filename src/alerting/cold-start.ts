@@ -1,6 +1,6 @@
 /**
- * A start without memory: what was told before is not known any more, so each integration is told once what is wrong
- * now. That summary is a group of its own, and nothing else is said at the integration before it.
+ * A cold start: with an empty notification log, each integration gets one summary of what fires now. The summary is a
+ * group of its own, and nothing else is sent to the integration before it.
  */
 import type { Labels } from "../health/alert.ts";
 import type { Rule } from "../health/rule.ts";
@@ -12,10 +12,10 @@ import type { ColdStartFacts } from "./notification.ts";
 /** The summary's group at every integration; ids of other groups are hexadecimal. */
 export const coldStartGroup = "started";
 
-/** What is written down with the summary when it is made, as its group's labels. */
+/** What is stored with the summary when it is made, as its group's labels. */
 export type ColdStartLabels = Pick<ColdStartFacts, "complete" | "unsettled">;
 
-export function labelsOf({ complete, unsettled }: ColdStartLabels): Labels {
+export function coldStartLabels({ complete, unsettled }: ColdStartLabels): Labels {
   return { complete: String(complete), unsettled: String(unsettled) };
 }
 
@@ -23,10 +23,7 @@ export function coldStartFactsOf({ complete, unsettled }: Labels): ColdStartLabe
   return { complete: complete === "true", unsettled: Number(unsettled ?? 0) };
 }
 
-/**
- * The summary is always said. Its members leave it then; what is held back or ended meanwhile is for its own group to
- * tell.
- */
+/** The summary is always sent, and its members leave it then; suppressed and resolved ones go to their own groups. */
 export function decideColdStart(
   view: Pick<GroupView, "alerts" | "notified" | "suppressions">,
   facts: ColdStartLabels,
@@ -44,19 +41,19 @@ export function decideColdStart(
   };
 }
 
-/** A rule that waits longer is not waited for: what it finds is ordinary news later. */
-const PATIENCE_MS = 300_000;
+/** The longest `for` that the summary waits for, and how long it waits after the first sweeps. */
+const PENDING_WAIT_MS = 300_000;
 const INTERVALS = 3;
-/** However short the intervals, the service gets this long for its first answer. */
-const LEAST_MS = 10_000;
+/** However short the intervals, the service has this long for its first answer. */
+const MIN_SWEEP_WAIT_MS = 10_000;
 
 export interface ColdStartView {
   readonly now: Instant;
-  /** When lenswatch began to look. */
+  /** When lenswatch began to sweep. */
   readonly since: Instant;
-  /** What the service was asked since then: nothing yet of some, all of it, or all of it with good answers. */
+  /** Shards swept since then: not all of them yet, all, or all with good answers. */
   readonly swept: "not_yet" | "at_all" | "with_success";
-  /** Something would be said now but for the summary. */
+  /** Something would be sent now but for the summary. */
   readonly isNewsDue: boolean;
   readonly statusIntervalMs: number;
   readonly rules: readonly Pick<Rule, "id" | "forMs">[];
@@ -65,45 +62,45 @@ export interface ColdStartView {
 
 /** Why the summary is made, or waits. */
 export type ColdStartReason =
-  | "whole"
+  | "complete"
   | "news_is_due"
-  | "patience_over"
-  | "not_seen_yet"
+  | "waited_enough"
+  | "not_swept_yet"
   | "may_fire_soon"
-  | "still_blind";
+  | "still_unreachable";
 
 /**
- * Whether the summary can be made. What cannot be read is waited for 3 intervals, 10 s at least; what was pending when
- * all was read first, 5 minutes more. News that is due goes before waiting: it comes with the summary, not after it.
+ * Whether the summary can be made. It waits 3 intervals for shards that cannot be read, 10 s at least, and 5 minutes
+ * more for what was pending when all was first read. News that is due ends the wait: it comes with the summary.
  */
-export function coldStartReadiness(facts: ColdStartView): { ready: boolean; reason: ColdStartReason } {
-  const { now, since, swept, isNewsDue, statusIntervalMs } = facts;
-  const firstSweepsBy = since + Math.max(LEAST_MS, INTERVALS * statusIntervalMs);
+export function coldStartReadiness(view: ColdStartView): { ready: boolean; reason: ColdStartReason } {
+  const { now, since, swept, isNewsDue, statusIntervalMs } = view;
+  const firstSweepsBy = since + Math.max(MIN_SWEEP_WAIT_MS, INTERVALS * statusIntervalMs);
   if (swept !== "with_success") {
-    if (now > firstSweepsBy) return { ready: true, reason: "still_blind" };
+    if (now > firstSweepsBy) return { ready: true, reason: "still_unreachable" };
     if (swept === "at_all" && isNewsDue) return { ready: true, reason: "news_is_due" };
-    return { ready: false, reason: "not_seen_yet" };
+    return { ready: false, reason: "not_swept_yet" };
   }
   if (isNewsDue) return { ready: true, reason: "news_is_due" };
-  if (now > firstSweepsBy + PATIENCE_MS) return { ready: true, reason: "patience_over" };
-  return mayFireSoon(facts, firstSweepsBy)
+  if (now > firstSweepsBy + PENDING_WAIT_MS) return { ready: true, reason: "waited_enough" };
+  return mayFireSoon(view, firstSweepsBy)
     ? { ready: false, reason: "may_fire_soon" }
-    : { ready: true, reason: "whole" };
+    : { ready: true, reason: "complete" };
 }
 
-/** Something has been pending since the first looks, under a rule that does not wait long. */
+/** Something has been pending since the first sweeps, under a rule with a short `for`. */
 function mayFireSoon({ rules, shards }: ColdStartView, firstSweepsBy: Instant): boolean {
-  const awaited = new Set(rules.filter(({ forMs }) => forMs <= PATIENCE_MS).map(({ id }) => id));
-  for (const states of alertsOf(shards)) {
-    for (const [ruleId, state] of Object.entries(states)) {
-      if (!awaited.has(ruleId) || !isUnsettled(state)) continue;
-      if (state.evidenceAt - state.elapsedMs <= firstSweepsBy) return true;
-    }
-  }
-  return false;
+  const awaited = new Set(rules.filter(({ forMs }) => forMs <= PENDING_WAIT_MS).map(({ id }) => id));
+  const isAwaited = ([ruleId, state]: [string, AlertState]) =>
+    awaited.has(ruleId) && isUnsettled(state) && state.evidenceAt - state.elapsedMs <= firstSweepsBy;
+  return shards.some(({ recordings, locations }) =>
+    [recordings, locations].some((subjects) =>
+      subjects.values().some(({ alerts }) => alerts && Object.entries(alerts).some(isAwaited)),
+    ),
+  );
 }
 
-/** How many recordings have trouble that no alert speaks of yet, neither their own nor their location's. */
+/** Recordings with a pending problem while neither an alert of their own nor of their location fires. */
 export function countUnsettled(shards: readonly ShardState[]): number {
   const fires = (alerts: AlertStates | undefined) =>
     Object.values(alerts ?? {}).some(({ state }) => state === "firing");
@@ -119,11 +116,4 @@ export function countUnsettled(shards: readonly ShardState[]): number {
 
 function isUnsettled({ state, facts }: AlertState): boolean {
   return state === "pending" && !facts.paused;
-}
-
-function* alertsOf(shards: readonly ShardState[]): Generator<AlertStates> {
-  for (const { recordings, locations } of shards) {
-    for (const { alerts } of recordings.values()) if (alerts) yield alerts;
-    for (const { alerts } of locations.values()) if (alerts) yield alerts;
-  }
 }

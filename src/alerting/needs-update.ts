@@ -1,13 +1,12 @@
 /**
- * Is there something to say to one integration about one group, and why (Alertmanager's needsUpdate, with the
- * resolve contract: who was told of a problem is told its end, exactly once; who was not, is not). What is held is
- * not told as firing and not reminded of; only mute times hold an end, until they are over.
+ * Is there something to send to one integration about one group, and why: Alertmanager's needsUpdate, with the resolve
+ * contract: what was notified as firing is notified as resolved, exactly once, and nothing else is. Suppressed alerts
+ * are neither notified as firing nor reminded of; only mute times suppress an end, until they are over.
  */
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { fingerprint } from "./fingerprint.ts";
-import type { ColdStartFacts, NotifiedAlert, NotifyReason } from "./notification.ts";
-import type { NotificationLogEntry } from "./notification-log.ts";
+import type { ColdStartFacts, NotificationLogEntry, NotifiedAlert, NotifyReason } from "./notification.ts";
 import { type Suppression, type Suppressions, suppressionReasons } from "./suppression.ts";
 
 export interface GroupView {
@@ -18,9 +17,9 @@ export interface GroupView {
   readonly dueSince: Instant | undefined;
   /** Member episodes, as they are now. */
   readonly alerts: readonly Alert[];
-  /** What was told as firing of these members, by alert id; one without a member has lost its record. */
+  /** What was notified as firing of these members, by alert id; an entry without a member has lost its alert. */
   readonly notified: ReadonlyMap<string, NotificationLogEntry>;
-  /** Undefined: nothing is held. */
+  /** Undefined: nothing is suppressed. */
   readonly suppressions?: Suppressions | undefined;
 }
 
@@ -37,24 +36,24 @@ export type GroupDecision = (
 ) & {
   /** Episodes that leave the group, once the message is sent where there is one. */
   readonly settled: string[];
-  /** When to look again, for a reminder or at what is held; undefined: when something changes. */
+  /** When to decide again, for a reminder or what is suppressed; undefined: when something changes. */
   readonly nextAt: Instant | undefined;
   readonly suppressedState: SuppressedState;
 };
 
-/** What is held back in the group. */
+/** What is suppressed in the group. */
 export interface SuppressedState {
-  /** Each holder once: when it ends, the group is looked at again at once. */
+  /** Each suppression once: when it ends, the group is decided again at once. */
   readonly by: readonly Suppression[];
-  /** Episodes that fire, were never told, and would be now. */
+  /** Episodes that fire, were never notified, and would be now. */
   readonly unnotified: readonly string[];
-  /** Episodes, over or not, not known to be told, of which a message may have got out. */
+  /** Episodes, firing or resolved, not known to be notified, though a message may have been accepted. */
   readonly maybeNotified: readonly string[];
-  /** When the clock ends a hold on one of those: from then on they are late. */
+  /** When the clock ends a suppression of one of those: from then on they are late. */
   readonly lateFrom: Instant | undefined;
 }
 
-/** Why nothing is said. */
+/** Why nothing is sent. */
 export const skipReasons = [
   "nothing_new",
   "empty",
@@ -64,7 +63,7 @@ export const skipReasons = [
 ] as const;
 export type SkipReason = (typeof skipReasons)[number];
 
-/** Decides purely; the caller sends, and only then writes down what was told and what is settled. */
+/** Pure; the caller sends, and only then stores what was notified and what is settled. */
 export function needsUpdate(view: GroupView): GroupDecision {
   const all = view.alerts.filter((alert) => alert.state === "firing").sort(byStart);
   const [firing, suppressed] = partition(all, (alert) => suppressionOf(alert, view) === undefined);
@@ -72,11 +71,9 @@ export function needsUpdate(view: GroupView): GroupDecision {
   const resolved = view.sendResolved ? ends.owed : [];
   const settled = [...ends.owed, ...ends.dropped].map(({ id }) => id);
   const suppressedState = suppressedStateOf(suppressed, ends, view);
+  const isSuppressed = suppressedState.by.length > 0 || ends.waiting.length > 0;
+  const suppressionRecheckAt = isSuppressed ? recheckAt(suppressedState.by, view) : undefined;
   const notify = notifyReason(view, firing, resolved);
-  const suppressionRecheckAt =
-    suppressedState.by.length > 0 || ends.waiting.length > 0
-      ? recheckAt(suppressedState.by, view)
-      : undefined;
   if (notify) {
     const remindAt = firing.length > 0 ? view.now + view.repeatIntervalMs : undefined;
     return {
@@ -84,18 +81,25 @@ export function needsUpdate(view: GroupView): GroupDecision {
       firing: firing.map((alert) => toNotifiedAlert(alert, view)),
       resolved: resolved.map((alert) => toNotifiedAlert(alert, view)),
       settled,
-      nextAt: earliest(remindAt, suppressionRecheckAt),
+      nextAt: earliest([remindAt, suppressionRecheckAt]),
       suppressedState,
     };
   }
   const why = suppressionReason(suppressed, ends, view) ?? skipReason(all, ends);
-  return {
-    notify,
-    why,
-    settled,
-    nextAt: earliest(reminderAt(view, firing), suppressionRecheckAt),
-    suppressedState,
-  };
+  const nextAt = earliest([reminderAt(view, firing), suppressionRecheckAt]);
+  return { notify, why, settled, nextAt, suppressedState };
+}
+
+/**
+ * As `needsUpdate`, for the last message to an integration that left the configuration: what was notified there and
+ * still fires ends as `no_longer_watched`, never as recovered; the rest is left out. Mute times do not apply.
+ */
+export function decideRetirement(view: GroupView): GroupDecision {
+  const end = { updatedAt: view.now, endsAt: view.now, endReason: "no_longer_watched" } as const;
+  const alerts = view.alerts
+    .filter(({ id, state }) => state === "resolved" || view.notified.has(id))
+    .map((alert) => (alert.state === "resolved" ? alert : { ...alert, ...end, state: "resolved" as const }));
+  return needsUpdate({ ...view, alerts });
 }
 
 function suppressionOf({ id }: Alert, { suppressions }: GroupView): Suppression | undefined {
@@ -103,11 +107,11 @@ function suppressionOf({ id }: Alert, { suppressions }: GroupView): Suppression 
 }
 
 interface Ends {
-  /** Told as firing, or only untold because the message was late. */
+  /** Notified as firing, or late without any fault of the alert's. */
   readonly owed: Alert[];
-  /** Over before anybody should have heard of them. */
+  /** Resolved before they were due. */
   readonly dropped: Alert[];
-  /** Told as firing, and held by a mute time. */
+  /** Owed, and suppressed by a mute time. */
   readonly waiting: Alert[];
 }
 
@@ -124,8 +128,8 @@ function sortEnds(view: GroupView): Ends {
 }
 
 /**
- * The state turned at `updatedAt`; `endsAt` is when the problem itself was over, `keep_firing_for` earlier. What was
- * held is owed only when it outlasted its hold: then the group was due before the end.
+ * The state changed at `updatedAt`; `endsAt` is when the problem itself was over, `keep_firing_for` earlier. What was
+ * suppressed is owed only when it outlasted its suppression: then the group was due before the end.
  */
 function isOwed(alert: Alert, view: GroupView): boolean {
   const { notified, dueSince, suppressions } = view;
@@ -155,17 +159,15 @@ function suppressedStateOf(
     by: [...by.values()],
     unnotified: unnotified.map(({ id }) => id),
     maybeNotified: [...unnotified, ...waiting].filter(isMaybeNotified).map(({ id }) => id),
-    lateFrom: earliest(...unnotified.map((alert) => suppressionOf(alert, view)?.until)),
+    lateFrom: earliest(unnotified.map((alert) => suppressionOf(alert, view)?.until)),
   };
 }
 
-/** Every `recheckEveryMs`, and when a hold ends by the clock. */
+/** Every `recheckEveryMs`, and when a suppression ends by the clock. */
 function recheckAt(by: readonly Suppression[], { now, suppressions }: GroupView): Instant | undefined {
   if (!suppressions) return undefined;
-  const ends = [suppressions.muted, ...by].flatMap((suppression) =>
-    suppression?.until === undefined ? [] : [suppression.until],
-  );
-  return Math.min(now + suppressions.recheckEveryMs, ...ends);
+  const ends = [suppressions.muted, ...by].map((suppression) => suppression?.until);
+  return earliest([now + suppressions.recheckEveryMs, ...ends]);
 }
 
 function notifyReason(
@@ -179,17 +181,17 @@ function notifyReason(
   return dueAt !== undefined && view.now >= dueAt ? "reminder" : undefined;
 }
 
-/** Counted from the last message that said something fires: it named every member. */
+/** Counted from the last message with something firing: it named every member. */
 function reminderAt(view: GroupView, firing: readonly Alert[]): Instant | undefined {
-  let notifiedAt: Instant | undefined;
+  let last: Instant | undefined;
   for (const { id } of firing) {
     const at = view.notified.get(id)?.notifiedAt;
-    if (at !== undefined && (notifiedAt === undefined || at > notifiedAt)) notifiedAt = at;
+    if (at !== undefined && (last === undefined || at > last)) last = at;
   }
-  return notifiedAt === undefined ? undefined : notifiedAt + view.repeatIntervalMs;
+  return last === undefined ? undefined : last + view.repeatIntervalMs;
 }
 
-/** The hold without which there would be something to say. */
+/** The suppression without which there would be something to send. */
 function suppressionReason(
   suppressed: readonly Alert[],
   ends: Ends,
@@ -216,12 +218,8 @@ export function toNotifiedAlert(
   { notified, suppressions }: Pick<GroupView, "notified" | "suppressions">,
 ): NotifiedAlert {
   const standsFor = alert.state === "firing" ? suppressions?.standsFor.get(alert.id) : undefined;
-  return {
-    ...alert,
-    fingerprint: fingerprint(alert.labels),
-    isNew: !notified.has(alert.id),
-    ...(standsFor ? { standsFor } : {}),
-  };
+  const isNew = !notified.has(alert.id);
+  return { ...alert, fingerprint: fingerprint(alert.labels), isNew, ...(standsFor ? { standsFor } : {}) };
 }
 
 function partition<T>(all: readonly T[], fits: (one: T) => boolean): [T[], T[]] {
@@ -230,9 +228,9 @@ function partition<T>(all: readonly T[], fits: (one: T) => boolean): [T[], T[]] 
   return [yes, no];
 }
 
-function earliest(...instants: (Instant | undefined)[]): Instant | undefined {
-  const known = instants.filter((at) => at !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
+/** The first of those that are known. */
+export function earliest(instants: readonly (Instant | undefined)[]): Instant | undefined {
+  return instants.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined);
 }
 
 /** Longest first. */

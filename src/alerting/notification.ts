@@ -1,11 +1,10 @@
-/** What a channel is asked to say: decided, complete, and true at `now`. Channels render it and send it. */
-
+/** What an integration is asked to send, decided, complete and true at `now`; and what it was notified of before. */
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 
 /**
- * Why something is said (Alertmanager's notify reasons). `started`: all that is wrong, after a start without memory;
- * `resend`: for programs that forget, and no news.
+ * Why a notification is sent (Alertmanager's notify reasons). `started`: everything that fires, after a cold start;
+ * `resend`: no news, for programs that take an alert that is not repeated for resolved.
  */
 export type NotifyReason = "first" | "more" | "resolved" | "reminder" | "resend" | "started" | "test";
 
@@ -17,41 +16,41 @@ export interface Notification {
   readonly group: { readonly id: string; readonly labels: Labels };
   /** How many groups it sums up; undefined: it is about `group` alone. */
   readonly groups?: number | undefined;
-  /** Of the summary of a start without memory. */
+  /** Of the summary of a cold start. */
   readonly start?: ColdStartFacts | undefined;
   /** Firing now, longest first. */
   readonly firing: readonly NotifiedAlert[];
-  /** Ended since last told. An alert that came and went untold has `untold: true`: "was offline 14:05–14:17". */
+  /** Resolved since the last notification; `isNew` where it was never notified as firing. */
   readonly resolved: readonly NotifiedAlert[];
   readonly now: Instant;
   /** Base of links, without a trailing slash; undefined: no links. */
   readonly externalUrl: string | undefined;
-  /** Unique to this message and the same when it is tried again: Message-ID is made of it. */
+  /** Unique to this message and the same when it is retried: Message-ID is made of it. */
   readonly messageId: string;
 }
 
-/** What the summary of a start without memory leaves open. */
+/** What the summary of a cold start leaves open. */
 export interface ColdStartFacts {
   /** Whether everything had been read when it was made. */
   readonly complete: boolean;
-  /** Recordings with trouble that had not lasted as long as its rule asks. */
+  /** Recordings with a problem that had not lasted for their rule's `for`. */
   readonly unsettled: number;
-  /** Alerts that fire and are held back here by a silence, an acknowledgement, a mute time and so on. */
+  /** Alerts that fire and are suppressed at this integration. */
   readonly suppressed: number;
 }
 
 export interface NotifiedAlert extends Alert {
   /** 16 hex digits, Alertmanager's fingerprint of the labels. */
   readonly fingerprint: string;
-  /** Not told as firing at this integration before this message. */
+  /** Not notified as firing at this integration before this message. */
   readonly isNew: boolean;
-  /** Its end was told before, and is only sent again. */
+  /** Its end was notified before, and is only sent again. */
   readonly isAgain?: true;
-  /** Whose alerts this one holds back (`inhibit_rules`). */
+  /** The alerts it inhibits (`inhibit_rules`). */
   readonly standsFor?: StandsFor | undefined;
 }
 
-/** What one alert is told in place of: each recording and location counted once, however many alerts it has. */
+/** What one alert is sent in place of: each recording and location counted once, however many alerts it has. */
 export interface StandsFor {
   readonly recordings: number;
   readonly locations: number;
@@ -59,7 +58,22 @@ export interface StandsFor {
   readonly names: readonly string[];
 }
 
-/** Why a message did not get out; also the metric's `reason` label and the error table of docs/operations.md. */
+/**
+ * The notification log's entry for one integration and episode, kept apart from the alert itself. It lives as long as
+ * it says firing, and holds what is needed to notify the end.
+ */
+export interface NotificationLogEntry {
+  /** The episode as it was notified. */
+  readonly alert: Alert;
+  /** When the integration last accepted a message with it as firing. */
+  readonly notifiedAt: Instant;
+  /** When its end was first accepted, where ends are sent again for a while (`Integration.resendMs`). */
+  readonly endNotifiedAt?: Instant | undefined;
+  /** The group it was notified in. */
+  readonly groupId: string;
+}
+
+/** Why a message was not accepted; also the metric's `reason` label and a row of the documented errors. */
 export const notifyErrorCodes = [
   "network",
   "timeout",

@@ -1,9 +1,16 @@
-/** The routing tree as loaded: every option inherited and filled in. */
+/** The routing tree as loaded, Alertmanager's: every option inherited, and where an alert goes in it. Pure. */
+import { hash } from "node:crypto";
+import type { Alert, Labels } from "../health/alert.ts";
+import { quoteGo } from "./go-string.ts";
+import { matchesAll } from "./matcher.ts";
 import type { RouteTimes } from "./time-interval.ts";
+
+/** The Alertmanager whose routing, matchers and API v2 lenswatch follows; clients read it as a semantic version. */
+export const alertmanagerVersion = "0.34.0";
 
 export type MatchOperator = "=" | "!=" | "=~" | "!~";
 
-/** A label matcher, Alertmanager's: a missing label is the empty string, regular expressions are anchored. */
+/** A label matcher: a missing label is the empty string, regular expressions are anchored. */
 export interface Matcher {
   readonly name: string;
   readonly operator: MatchOperator;
@@ -11,25 +18,29 @@ export interface Matcher {
   matches(value: string): boolean;
 }
 
-export interface Route extends RouteTimes {
-  /** Where in the tree it stands: `{}` for the root, then its matchers and positions; part of a group's id. */
+/** How long a group waits before its first notification, between changes, and before a reminder. */
+interface Timers {
+  readonly groupWaitMs: number;
+  readonly groupIntervalMs: number;
+  readonly repeatIntervalMs: number;
+  /** More groups than this due at once at one integration become one summary; undefined: never. */
+  readonly stormGroups?: number | undefined;
+}
+
+export interface Route extends RouteTimes, Timers {
+  /** Its position in the tree: `{}` for the root, then its matchers and positions; part of a group's id. */
   readonly key: string;
   readonly receiver: string;
   readonly matchers: readonly Matcher[];
   readonly continue: boolean;
   /** Label names, or "..." for no grouping at all. */
   readonly groupBy: readonly string[] | "...";
-  readonly groupWaitMs: number;
-  readonly groupIntervalMs: number;
-  readonly repeatIntervalMs: number;
-  /** More groups than this due at once at one integration are told as one; undefined: never. */
-  readonly stormGroups?: number | undefined;
   readonly routes: readonly Route[];
 }
 
 /**
- * The unit of delivery: one entry of a receiver's `…_configs`, or one recipient of one `email_configs` entry. What was
- * told, what is due, pace and back-off are each its own.
+ * The unit of delivery: one entry of a receiver's `…_configs`, or one recipient of one `email_configs` entry. Due
+ * groups, notification log, pace and backoff are its own.
  */
 export interface Integration {
   /** `receiver/type/position`, for e-mail followed by `/recipient`. */
@@ -38,20 +49,107 @@ export interface Integration {
   /** `slack`, `email` and so on: a receiver's key without `_configs`. */
   readonly type: string;
   readonly sendResolved: boolean;
-  /** Shared by all integrations that use the same endpoint (a hash of webhook URL or SMTP server): pace and back-off. */
+  /** Shared by all integrations of one endpoint (a hash of webhook URL or SMTP server): pace and backoff. */
   readonly endpoint: string;
   /** At most one message per this many ms at the endpoint. */
   readonly paceMs: number;
-  /** A program reads it: every group is told by itself, never in a summary. */
+  /** A program reads it: every group is sent by itself, never in a summary. */
   readonly everyGroup?: true;
   /**
-   * What fires is sent again this often, ms, and its end for a while: whoever listens forgets, and takes what is not
-   * said again for over. The timers of routes do not count there.
+   * Firing alerts are sent again this often, ms, and ends for a while: the receiver takes an alert that is not
+   * repeated for resolved. The timers of routes do not count there.
    */
   readonly resendMs?: number | undefined;
 }
 
-/** Whether a program reads what is told there: it gets every alert as it is, and no summaries. */
+/** Whether a program reads it: it gets every alert as it is, and no summaries. */
 export function isProgram({ everyGroup, resendMs }: Integration): boolean {
   return everyGroup === true || resendMs !== undefined;
+}
+
+/** A group of a route: its id is stable over restarts, its labels are those grouped by. */
+export interface Group {
+  readonly id: string;
+  readonly labels: Labels;
+}
+
+/**
+ * The routes that take an alert, depth first: the first child that matches wins unless it has `continue`, and a node
+ * none of whose children match takes it itself. The root takes everything left.
+ */
+export function routesFor(route: Route, labels: Labels): Route[] {
+  const taken: Route[] = [];
+  for (const child of route.routes) {
+    if (!matchesAll(child.matchers, labels)) continue;
+    taken.push(...routesFor(child, labels));
+    if (!child.continue) break;
+  }
+  return taken.length > 0 ? taken : [route];
+}
+
+/** The route a group belongs to; undefined where the configuration no longer has it. */
+export function groupRoute(root: Route, group: Group): Route | undefined {
+  if (groupOf(root, group.labels).id === group.id) return root;
+  for (const child of root.routes) {
+    const found = groupRoute(child, group);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** The group of an alert at a route. Labels it does not have are left out, as Alertmanager does. */
+export function groupOf(route: Pick<Route, "key" | "groupBy">, labels: Labels): Group {
+  const names = (route.groupBy === "..." ? Object.keys(labels) : [...new Set(route.groupBy)]).sort();
+  const grouped = names.flatMap((name): [string, string][] => {
+    const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
+    return value ? [[name, value]] : [];
+  });
+  const text = grouped.map(([name, value]) => `${quoteGo(name)}=${quoteGo(value)}`).join(", ");
+  return { id: hash("sha256", `${route.key}:{${text}}`).slice(0, 16), labels: Object.fromEntries(grouped) };
+}
+
+/** Where a firing alert is notified: one group at one integration, with the timers of its route. */
+export interface Destination extends Timers {
+  readonly integration: string;
+  readonly group: string;
+  readonly labels: Labels;
+}
+
+/**
+ * Every group an alert belongs to. An alert about a failing integration is never sent through that one. Two routes to
+ * the same group of the same integration count once, the first with its timers.
+ */
+export function destinationsOf(
+  alert: Pick<Alert, "labels" | "subject">,
+  route: Route,
+  integrations: readonly Integration[],
+): Destination[] {
+  const destinations = new Map<string, Destination>();
+  for (const matched of routesFor(route, alert.labels)) {
+    const group = groupOf(matched, alert.labels);
+    for (const integration of integrations) {
+      const { id, receiver } = integration;
+      const failing = alert.subject.kind === "integration" && alert.subject.id === id;
+      if (receiver !== matched.receiver || failing) continue;
+      const key = `${id}\n${group.id}`;
+      if (!destinations.has(key)) destinations.set(key, toDestination(integration, group, matched));
+    }
+  }
+  return [...destinations.values()];
+}
+
+/** A receiver that groups and waits by itself gets everything at once, in as few messages as possible. */
+const AT_ONCE = { groupWaitMs: 0, groupIntervalMs: 1_000, stormGroups: 1 } as const;
+
+function toDestination({ id, everyGroup, resendMs }: Integration, group: Group, route: Route): Destination {
+  const destination = { integration: id, group: group.id, labels: group.labels };
+  if (resendMs !== undefined) return { ...destination, ...AT_ONCE, repeatIntervalMs: resendMs };
+  const { groupWaitMs, groupIntervalMs, repeatIntervalMs, stormGroups } = route;
+  return {
+    ...destination,
+    groupWaitMs,
+    groupIntervalMs,
+    repeatIntervalMs,
+    stormGroups: everyGroup ? undefined : stormGroups,
+  };
 }

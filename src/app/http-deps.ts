@@ -1,7 +1,7 @@
 /** What the HTTP server is handed. */
 import { toAlert } from "../alerting/external-alerts.ts";
 import { fingerprint } from "../alerting/fingerprint.ts";
-import { routesFor } from "../alerting/routing.ts";
+import { routesFor } from "../alerting/route.ts";
 import { rolesOf } from "../cluster/replicas.ts";
 import type { Config } from "../config/config.ts";
 import { createAnnotate } from "../deliver/annotate.ts";

@@ -6,10 +6,8 @@
 
 import { createInhibitor, type Inhibitions } from "../alerting/inhibit.ts";
 import { type GroupDecision, needsUpdate } from "../alerting/needs-update.ts";
-import type { NotifyReason } from "../alerting/notification.ts";
-import type { NotificationLogEntry } from "../alerting/notification-log.ts";
-import type { Route } from "../alerting/route.ts";
-import { groupOf, routesFor } from "../alerting/routing.ts";
+import type { NotificationLogEntry, NotifyReason } from "../alerting/notification.ts";
+import { groupOf, type Route, routesFor } from "../alerting/route.ts";
 import { decideStorm } from "../alerting/storm.ts";
 import type { Suppression, Suppressions } from "../alerting/suppression.ts";
 import { muteOf } from "../alerting/time-interval.ts";

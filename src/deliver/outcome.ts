@@ -1,6 +1,6 @@
 /** The outcome of each claimed group, as it is stored: settled, postponed, or refused. Pure. */
 import type { GroupDecision } from "../alerting/needs-update.ts";
-import type { NotificationLogEntry } from "../alerting/notification-log.ts";
+import type { NotificationLogEntry } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { SendDecision } from "../alerting/storm.ts";
 import type { Suppressions } from "../alerting/suppression.ts";

@@ -3,7 +3,7 @@
  * same claims, pace and back-off as any message, so that several replicas and a crash repeat nothing.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { decideRetirement } from "../alerting/retire-integration.ts";
+import { decideRetirement } from "../alerting/needs-update.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { GroupStore } from "../store/groups.ts";
 import { createDeliver, type DeliverDeps } from "./deliver.ts";

@@ -6,8 +6,7 @@
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import { createInhibitor, type Inhibitions, type InhibitRule } from "../alerting/inhibit.ts";
 import type { StandsFor } from "../alerting/notification.ts";
-import type { Route } from "../alerting/route.ts";
-import { groupRoute, routesFor } from "../alerting/routing.ts";
+import { groupRoute, type Route, routesFor } from "../alerting/route.ts";
 import { type Silence, silencesOf } from "../alerting/silence.ts";
 import type { Suppression, Suppressions } from "../alerting/suppression.ts";
 import { muteOf } from "../alerting/time-interval.ts";

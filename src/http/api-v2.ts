@@ -1,7 +1,7 @@
 /** Alertmanager's API v2, for `amtool`, Karma, Grafana and Prometheus. */
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
-import { alertmanagerVersion } from "../alerting/alertmanager-version.ts";
+import { alertmanagerVersion } from "../alerting/route.ts";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError } from "./errors.ts";
 import { isoTime, parseQuery, parseRequestBody } from "./query.ts";

@@ -1,6 +1,6 @@
 /** The one way an evaluation takes effect: one atomic write of what changed, then its log lines and the wake-ups. */
-import { type Destination, destinationsOf } from "../alerting/destinations.ts";
-import type { Integration, Route } from "../alerting/route.ts";
+
+import { type Destination, destinationsOf, type Integration, type Route } from "../alerting/route.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Transition } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";

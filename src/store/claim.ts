@@ -1,5 +1,5 @@
 /** The result of a claim: nothing and until when, one due group, or a storm of them. */
-import type { NotificationLogEntry } from "../alerting/notification-log.ts";
+import type { NotificationLogEntry } from "../alerting/notification.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 

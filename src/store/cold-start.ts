@@ -1,6 +1,6 @@
 /** Whether this is a cold start, and the summary that is sent after one. */
 import type { Redis } from "ioredis";
-import { type ColdStartLabels, labelsOf } from "../alerting/cold-start.ts";
+import { type ColdStartLabels, coldStartLabels } from "../alerting/cold-start.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
@@ -35,7 +35,7 @@ export function createColdStartStore(redis: Redis, keys: Keys) {
       facts: ColdStartLabels,
       now: Instant,
     ): Promise<boolean> {
-      const labels = JSON.stringify(labelsOf(facts));
+      const labels = JSON.stringify(coldStartLabels(facts));
       for (let from = 0; ; from += ALERTS_PER_CALL) {
         const page = alerts.slice(from, from + ALERTS_PER_CALL);
         const isLast = from + ALERTS_PER_CALL >= alerts.length;

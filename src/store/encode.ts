@@ -1,6 +1,6 @@
 /** What scripts take and answer with in more than one place: destinations, lines of the decision log, wake-ups. */
 import type { LogLine } from "../alerting/decision-log.ts";
-import type { Destination } from "../alerting/destinations.ts";
+import type { Destination } from "../alerting/route.ts";
 import { suppressionReasons } from "../alerting/suppression.ts";
 import type { Subject } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";

@@ -3,11 +3,9 @@
  * settles or postpones it; each is one script, so that a crash between two repeats at most the message in flight.
  */
 import type { Redis } from "ioredis";
-import type { Destination } from "../alerting/destinations.ts";
 import type { SuppressedState } from "../alerting/needs-update.ts";
-import type { NotifyErrorCode } from "../alerting/notification.ts";
-import type { NotificationLogEntry } from "../alerting/notification-log.ts";
-import type { Integration } from "../alerting/route.ts";
+import type { NotificationLogEntry, NotifyErrorCode } from "../alerting/notification.ts";
+import type { Destination, Integration } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";
 import { type Claim, decodeClaim } from "./claim.ts";
 import { type EncodeLog, encodeDestination, toWakes } from "./encode.ts";

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { LogLine } from "../alerting/decision-log.ts";
-import type { Destination } from "../alerting/destinations.ts";
+import type { Destination } from "../alerting/route.ts";
 import type { Alert } from "../health/alert.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";

@@ -47,8 +47,8 @@ describe("the first picture is there", () => {
   const pending = (ruleId: string, state = alertState()) => ({ shards: [shardWith(ruleId, state)] });
 
   test("once everything was read and nothing is about to fire", () => {
-    expect(reasonAfter(2 * SECOND)).toBe("whole");
-    expect(reasonAfter(2 * SECOND, pending("Quick", alertState({ state: "firing" })))).toBe("whole");
+    expect(reasonAfter(2 * SECOND)).toBe("complete");
+    expect(reasonAfter(2 * SECOND, pending("Quick", alertState({ state: "firing" })))).toBe("complete");
   });
 
   test("not before what was found pending has fired or is over, however long it has held meanwhile", () => {
@@ -61,18 +61,18 @@ describe("the first picture is there", () => {
   });
 
   test("without what takes longer than 5 minutes to fire, began after the first looks, or is paused", () => {
-    expect(reasonAfter(2 * SECOND, pending("Slow"))).toBe("whole");
+    expect(reasonAfter(2 * SECOND, pending("Slow"))).toBe("complete");
     const late = alertState({ elapsedMs: 5 * SECOND, evidenceAt: T0 + 96 * SECOND });
-    expect(reasonAfter(96 * SECOND, pending("Quick", late))).toBe("whole");
-    expect(reasonAfter(7 * MINUTE, pending("Quick"))).toBe("patience_over");
+    expect(reasonAfter(96 * SECOND, pending("Quick", late))).toBe("complete");
+    expect(reasonAfter(7 * MINUTE, pending("Quick"))).toBe("waited_enough");
     const paused = alertState({ facts: { timezone: "UTC", paused: true } });
-    expect(reasonAfter(2 * SECOND, pending("Quick", paused))).toBe("whole");
+    expect(reasonAfter(2 * SECOND, pending("Quick", paused))).toBe("complete");
   });
 
   test("as soon as news is due: it is never held up by what may fire soon, or cannot be read", () => {
     expect(reasonAfter(2 * SECOND, { ...pending("Quick"), isNewsDue: true })).toBe("news_is_due");
     expect(reasonAfter(2 * SECOND, { swept: "at_all", isNewsDue: true })).toBe("news_is_due");
-    expect(reasonAfter(2 * SECOND, { swept: "not_yet", isNewsDue: true })).toBe("not yet: not_seen_yet");
+    expect(reasonAfter(2 * SECOND, { swept: "not_yet", isNewsDue: true })).toBe("not yet: not_swept_yet");
   });
 
   test.each(["not_yet", "at_all"] as const)(
@@ -80,8 +80,8 @@ describe("the first picture is there", () => {
     (swept) => {
       const reasonsAt = (statusIntervalMs: number, ...seconds: number[]) =>
         seconds.map((one) => reasonAfter(one * SECOND, { swept, statusIntervalMs }));
-      expect(reasonsAt(30 * SECOND, 90, 91)).toEqual(["not yet: not_seen_yet", "still_blind"]);
-      expect(reasonsAt(SECOND, 10, 11)).toEqual(["not yet: not_seen_yet", "still_blind"]);
+      expect(reasonsAt(30 * SECOND, 90, 91)).toEqual(["not yet: not_swept_yet", "still_unreachable"]);
+      expect(reasonsAt(SECOND, 10, 11)).toEqual(["not yet: not_swept_yet", "still_unreachable"]);
     },
   );
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { destinationsOf } from "../../src/alerting/destinations.ts";
 import { createMatcher } from "../../src/alerting/matcher.ts";
-import type { Route } from "../../src/alerting/route.ts";
+import { destinationsOf, type Route } from "../../src/alerting/route.ts";
 import { planIntegrations } from "../../src/app/integrations.ts";
 import { configOf, service } from "../config/text.ts";
 import { firing, integration, MINUTE } from "../store/fixtures.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { GroupDecision, GroupView } from "../../src/alerting/needs-update.ts";
-import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
+import type { NotificationLogEntry } from "../../src/alerting/notification.ts";
 import { needsResend } from "../../src/alerting/resend.ts";
 import type { Suppression, Suppressions } from "../../src/alerting/suppression.ts";
 import type { Alert } from "../../src/health/alert.ts";

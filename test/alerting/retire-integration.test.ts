@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { GroupView } from "../../src/alerting/needs-update.ts";
-import { decideRetirement } from "../../src/alerting/retire-integration.ts";
+import { decideRetirement, type GroupView } from "../../src/alerting/needs-update.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { offlineAlert } from "../support/fixtures.ts";
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
-import type { Route } from "../../src/alerting/route.ts";
-import { groupOf, routesFor } from "../../src/alerting/routing.ts";
+import { groupOf, type Route, routesFor } from "../../src/alerting/route.ts";
 
 function route(receiver: string, matchers: string, more: Partial<Route> = {}): Route {
   return {

@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import type { Notification, NotifyErrorCode } from "../../src/alerting/notification.ts";
-import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
+import type { Notification, NotificationLogEntry, NotifyErrorCode } from "../../src/alerting/notification.ts";
 import type { Annotate } from "../../src/deliver/annotate.ts";
 import { createDeliver, LEASE_MS, SEND_DEADLINE_MS } from "../../src/deliver/deliver.ts";
 import type { NotifyRefusal } from "../../src/deliver/retry-policy.ts";

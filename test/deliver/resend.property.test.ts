@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
-import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
+import type { NotificationLogEntry } from "../../src/alerting/notification.ts";
 import { needsResend } from "../../src/alerting/resend.ts";
 import { joinDecisions } from "../../src/alerting/storm.ts";
 import type { Suppression } from "../../src/alerting/suppression.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
-import type { Route } from "../../src/alerting/route.ts";
-import { groupOf } from "../../src/alerting/routing.ts";
+import { groupOf, type Route } from "../../src/alerting/route.ts";
 import type { Silence } from "../../src/alerting/silence.ts";
 import type { NamedInterval } from "../../src/alerting/time-interval.ts";
 import { createSuppression } from "../../src/deliver/suppression.ts";

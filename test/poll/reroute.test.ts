@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { destinationsOf } from "../../src/alerting/destinations.ts";
-import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
+import type { NotificationLogEntry } from "../../src/alerting/notification.ts";
+import { destinationsOf } from "../../src/alerting/route.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";
 import { createRerouting } from "../../src/poll/reroute.ts";

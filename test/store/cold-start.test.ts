@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from "vitest";
-import type { Destination } from "../../src/alerting/destinations.ts";
+import type { Destination } from "../../src/alerting/route.ts";
 import type { Claim } from "../../src/store/groups.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {

@@ -3,8 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import type { Destination } from "../../src/alerting/destinations.ts";
-import type { Integration } from "../../src/alerting/route.ts";
+import type { Destination, Integration } from "../../src/alerting/route.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Claimed } from "../../src/store/groups.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Destination } from "../../src/alerting/destinations.ts";
-import type { NotificationLogEntry } from "../../src/alerting/notification-log.ts";
+import type { NotificationLogEntry } from "../../src/alerting/notification.ts";
+import type { Destination } from "../../src/alerting/route.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
   camera,

@@ -1,6 +1,5 @@
 /** `GET /api/v2/alerts/groups`: firing alerts as the active routes group them now (Alertmanager's `alertGroup`). */
-import type { Route } from "../../alerting/route.ts";
-import { groupOf, routesFor } from "../../alerting/routing.ts";
+import { groupOf, type Route, routesFor } from "../../alerting/route.ts";
 import { muteOf } from "../../alerting/time-interval.ts";
 import type { Labels } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { routesFor } from "../../../src/alerting/routing.ts";
+import { routesFor } from "../../../src/alerting/route.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { parseConfig } from "../../../src/config/load.ts";
 import { alertmanagerConfig } from "../../../src/http/v2/config-original.ts";
