@@ -4,7 +4,7 @@ import type { NotifiedAlert } from "../../src/alerting/notification.ts";
 import { evaluateSelf } from "../../src/health/evaluate-self.ts";
 import { locationEvaluator } from "../../src/health/location-evaluator.ts";
 import { recordingEvaluator } from "../../src/health/recording-evaluator.ts";
-import { type Condition, problemOf, type Rule } from "../../src/health/rule.ts";
+import { type Condition, problemKindOf, type Rule } from "../../src/health/rule.ts";
 import type { Inventory } from "../../src/health/shard-state.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { messageOf } from "../../src/notify/message.ts";
@@ -55,7 +55,7 @@ describe("the generated words of a rule, whatever it is called,", () => {
     const rule = ruleOf(when, own);
     const { annotations } = poorly.describe(rule, NOW);
     const { restated } = poorly.facts(rule);
-    const facts = { timezone: "Europe/London", problem: problemOf(when), restated };
+    const facts = { timezone: "Europe/London", problem: problemKindOf(when), restated };
     return notesOf(alertOf("Till 3", { labels, annotations, facts }));
   };
 
@@ -90,7 +90,7 @@ describe("the generated words of a rule, whatever it is called,", () => {
     const { annotations } = evaluator.describe(rule, NOW);
     const facts = {
       timezone: "Europe/London",
-      problem: problemOf(when),
+      problem: problemKindOf(when),
       restated: evaluator.facts(rule).restated,
     };
     return otherAlert("location", "leeds", labels, { annotations, facts });
