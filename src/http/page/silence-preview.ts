@@ -2,8 +2,8 @@
 import { matchesAll } from "../../alerting/matcher.ts";
 import type { Matcher } from "../../alerting/route.ts";
 import type { Alert } from "../../health/alert.ts";
-import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { ROWS_PER_STEP, recordingsById } from "../../health/fleet-snapshot.ts";
+import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { type Listing, PageCollector } from "../paging.ts";
 import { alertKey } from "./alert-table.ts";
 import type { PageData } from "./page-data.ts";
