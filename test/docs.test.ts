@@ -35,14 +35,14 @@ function pageAt(path: string): Page {
   return page;
 }
 
-test("the table of metrics has every metric as it is, and no other", () => {
+test("the table of metrics lists every metric with its type, labels and help", () => {
   const rows = [...Object.values(fleetRows), ...Object.values(processRows)];
   expect(table(guide("operations"), "Metrics"), "write it with: node .ci/write-tables.ts").toEqual(
     rows.map(({ name, type, labels, help }) => [name, type, labels.join(", "), help]),
   );
 });
 
-/** Unions that exist for the compiler alone: it refuses a list that lacks one or has one too many. */
+/** The members of unions that exist as types only; the compiler checks that each list is complete. */
 const configCodes = { not_found: 1, unreadable: 1, invalid: 1 } satisfies Record<ConfigErrorCode, 1>;
 const digestCodes = { invalid_cron: 1, invalid_timezone: 1 } satisfies Record<DigestErrorCode, 1>;
 const simulatorCodes = {
@@ -67,11 +67,11 @@ describe("the tables of errors", () => {
     SimulatorError: Object.keys(simulatorCodes),
   };
 
-  test.each(Object.entries(unions))("%s has every code, and no other", (name, codes) => {
+  test.each(Object.entries(unions))("%s lists every code", (name, codes) => {
     expect(firstCells(guide("operations"), name).sort()).toEqual([...codes].sort());
   });
 
-  test("there is one for every class of errors", () => {
+  test("there is one for every error class", () => {
     expect([...guide("operations").sections.keys()].filter((title) => /^[A-Z]\w+Error$/.test(title))).toEqual(
       Object.keys(unions),
     );
@@ -81,11 +81,11 @@ describe("the tables of errors", () => {
 describe("commands", () => {
   const names = commandTable.map(({ name }) => name);
 
-  test("the table has every command in the order of --help, and no other", () => {
+  test("the table lists every command in the order of --help", () => {
     expect(firstCells(guide("commands"), "Commands")).toEqual(names);
   });
 
-  test("those shown to be typed exist", () => {
+  test("commands in examples exist", () => {
     const typed = pages
       .flatMap((page) => blocks(page, "sh"))
       .flatMap((text) => [...text.matchAll(/^lenswatch ([\w-]+)/gm)].map(([, name]) => name));
@@ -93,7 +93,7 @@ describe("commands", () => {
     expect(typed.filter((name) => !names.includes(name ?? ""))).toEqual([]);
   });
 
-  test("the scripts of npm shown to be typed exist", () => {
+  test("npm scripts in examples exist", () => {
     const { scripts } = readPackage();
     const typed = pages
       .flatMap(({ text }) => [...text.matchAll(/\bnpm run (?:--silent )?([\w-]+)/g)])
@@ -103,7 +103,7 @@ describe("commands", () => {
   });
 });
 
-test("the table of dependencies has every package, and no other", () => {
+test("the table of dependencies lists every package with its reason", () => {
   const { dependencies, devDependencies } = readPackage();
   expect(firstCells(contributing, "Dependencies")).toEqual([
     ...Object.keys(dependencies),
@@ -125,7 +125,7 @@ interface Link {
   readonly target: string;
   /** From the root of the project. */
   readonly file: string;
-  /** With its `#`; empty where the link has none. */
+  /** With its `#`; empty if the link has none. */
   readonly anchor: string;
 }
 
@@ -137,7 +137,7 @@ describe("links", () => {
     expect(broken.map(({ target }) => target)).toEqual([]);
   });
 
-  test("are found at all", () => {
+  test("are found", () => {
     expect(links.length).toBeGreaterThan(80);
     expect(links.filter(({ anchor }) => anchor).length).toBeGreaterThan(40);
   });
@@ -162,7 +162,7 @@ function leadsSomewhere({ file, anchor }: Link): boolean {
   return anchor === "" || [...pageAt(file).sections.keys()].some((title) => anchorOf(title) === anchor);
 }
 
-test("pictures are small enough to load on a telephone", () => {
+test("every picture is shown and has at most 300 kB", () => {
   const shown = pages.flatMap(linksOf).flatMap(({ file }) => (file.endsWith(".png") ? [file] : []));
   const stored = readdirSync(new URL("docs/images/", root)).map((name) => `docs/images/${name}`);
   expect([...new Set(shown)].sort(), "every picture is shown").toEqual(stored.sort());
@@ -172,7 +172,7 @@ test("pictures are small enough to load on a telephone", () => {
 describe("the table of folders", () => {
   const rows = table(contributing, "Folders");
 
-  test("has every folder with what it may import, and no other", () => {
+  test("lists every folder with the folders it may import", () => {
     const shown = (folders: (typeof mayImport)[string]) =>
       folders === "*" ? "everything but main" : folders.join(", ") || "nothing of ours";
     const folderOf = (path: string) => path.replace(/^src\/|\.ts$|\/$/g, "");
@@ -180,15 +180,15 @@ describe("the table of folders", () => {
       Object.entries(mayImport).map(([folder, folders]) => [folder, shown(folders)]),
     );
   });
+});
 
-  test("names paths that exist, as every page does", () => {
-    const named = pages.flatMap(({ text }) =>
-      [...text.matchAll(/`((?:src|test|config|docs|\.ci)\/[\w./-]+)`/g)].map(([, path = ""]) => path),
-    );
-    const paths = named.filter((path) => !path.includes("NAME"));
-    expect(paths).toContain("src/health/");
-    expect(paths.filter((path) => /\.|\/$/.test(path) && !existsSync(new URL(path, root)))).toEqual([]);
-  });
+test("every path that a page names exists", () => {
+  const named = pages.flatMap(({ text }) =>
+    [...text.matchAll(/`((?:src|test|config|docs|\.ci)\/[\w./-]+)`/g)].map(([, path = ""]) => path),
+  );
+  const paths = named.filter((path) => !path.includes("NAME"));
+  expect(paths).toContain("src/health/");
+  expect(paths.filter((path) => /\.|\/$/.test(path) && !existsSync(new URL(path, root)))).toEqual([]);
 });
 
 test("every metric that a page names exists", () => {
@@ -223,6 +223,25 @@ describe("configurations", () => {
   test.each(shown)("of %s loads without a warning", (file, text) => {
     const loaded = parseConfig(text, { file, env, readSecret });
     expect("problems" in loaded ? loaded.problems.map(formatProblem) : loaded.warnings).toEqual([]);
+  });
+
+  test("with mistakes give the problems that docs/configuration.md shows", () => {
+    const [smallest = ""] = blocks(readme, "yaml");
+    const lines = smallest.split("\n");
+    lines.splice(
+      lines.indexOf("receivers:"),
+      0,
+      "watch:",
+      "  status_intervall: 10s",
+      "rules:",
+      "  - alert: RecordingOffline",
+      "    when: { status: ofline }",
+      "    for: 2x",
+    );
+    const loaded = parseConfig(lines.join("\n"), { file: "lenswatch.yaml", env, readSecret });
+    const problems = "problems" in loaded ? loaded.problems.map(formatProblem) : [];
+    const shownProblems = blocks(guide("configuration"), "").join("").trimEnd().split("\n");
+    expect(problems).toEqual(shownProblems);
   });
 
   test("README shows config/lenswatch.yaml", () => {
