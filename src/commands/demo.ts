@@ -14,7 +14,7 @@ import type { Config } from "../config/config.ts";
 import { loadConfig } from "../config/load.ts";
 import { type Inbox, startInbox } from "../demo/inbox.ts";
 import { createNarrator } from "../demo/narrator.ts";
-import { clock, type Paint, paintFor, printMessage } from "../demo/print.ts";
+import { type Paint, paintFor, printMessage, utcTime } from "../demo/print.ts";
 import { Closer } from "../lib/closer.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { freePort } from "../lib/free-port.ts";
@@ -153,7 +153,7 @@ function welcome(
 
 function narrate({ io, paint }: Stage, { events, world }: Simulator): void {
   const narrator = createNarrator((sentence) => {
-    io.stdout.write(`${paint("dim", `${clock(Date.now())}  what happens: ${sentence}`)}\n`);
+    io.stdout.write(`${paint("dim", `${utcTime(Date.now())}  what happens: ${sentence}`)}\n`);
   });
   events.on("fault", ({ name, type }) => narrator.fault(name, type));
   events.on("change", ({ recordingId, status, change }) => {

@@ -1,6 +1,6 @@
 /**
- * Catches what lenswatch sends, for the demo: a webhook like Slack's, an SMTP server, and a page that shows both
- * as they come in. Listens on loopback only and keeps the latest KEPT messages, in memory.
+ * Receives what the demo's lenswatch sends: a webhook like Slack's, an SMTP server, and a page that shows both live. It
+ * listens on loopback only and keeps the latest MAX_MESSAGES messages, in memory.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -8,12 +8,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { Closer } from "../lib/closer.ts";
+import type { InboxMessage } from "./mail-server.ts";
 import { startMailServer } from "./mail-server.ts";
-import type { InboxMessage } from "./message.ts";
 import { renderMail, renderMessage, renderPage } from "./page.ts";
 import { readSlackMessage } from "./slack-message.ts";
 
-const KEPT = 300;
+const MAX_MESSAGES = 300;
 const MAX_BODY_BYTES = 1024 * 1024;
 const MAIL_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
@@ -25,7 +25,7 @@ export interface Inbox {
   readonly smtp: { readonly host: string; readonly port: number };
   /** The latest, oldest first. */
   readonly messages: readonly InboxMessage[];
-  /** Ends everything, open pages too. */
+  /** Closes everything, open pages too. */
   close(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export interface InboxOptions {
   readonly onMessage?: (message: InboxMessage) => void;
 }
 
-/** Starts webhook, SMTP server and page. Rejects, leaving nothing behind, when one of them cannot listen. */
+/** Starts webhook, SMTP server and page. Rejects, with everything closed, when one of them cannot listen. */
 export async function startInbox(options: InboxOptions = {}): Promise<Inbox> {
   const closer = new Closer();
   const clock = options.clock ?? systemClock;
@@ -48,7 +48,7 @@ export async function startInbox(options: InboxOptions = {}): Promise<Inbox> {
     lastId += 1;
     const message: InboxMessage = { id: lastId, receivedAt: clock.now(), ...content };
     messages.push(message);
-    if (messages.length > KEPT) messages.shift();
+    if (messages.length > MAX_MESSAGES) messages.shift();
     for (const watcher of watchers) writeEvent(watcher, message);
     options.onMessage?.(message);
   };
@@ -122,10 +122,18 @@ async function takeSlack(state: State, request: IncomingMessage, response: Serve
 
 function showPage({ messages }: State, response: ServerResponse): void {
   const nonce = randomBytes(16).toString("base64");
-  response.setHeader(
-    "Content-Security-Policy",
-    `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; connect-src 'self'; frame-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  );
+  const policy = [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    "frame-src 'self'",
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ];
+  response.setHeader("Content-Security-Policy", policy.join("; "));
   answer(response, 200, renderPage(messages, nonce), "text/html; charset=utf-8");
 }
 

@@ -1,11 +1,13 @@
-/** An SMTP server that takes every mail and delivers none. */
+/** An SMTP server that accepts every mail and delivers none. */
+
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
 import PostalMime, { type Address } from "postal-mime";
 import { SMTPServer } from "smtp-server";
+import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
-import type { Mail } from "./message.ts";
+import type { SlackMessage } from "./slack-message.ts";
 
 const MAX_BYTES = 5 * 1024 * 1024;
 
@@ -16,7 +18,7 @@ export interface MailServer {
 }
 
 /** Listens on a free loopback port; plain SMTP, no login. Rejects when it cannot listen. */
-export async function startMailServer(onMail: (mail: Mail) => void): Promise<MailServer> {
+export async function startMailServer(onMail: (mail: CaughtMail) => void): Promise<MailServer> {
   const server = new SMTPServer({
     disabledCommands: ["STARTTLS", "AUTH"],
     disableReverseLookup: true,
@@ -33,7 +35,7 @@ export async function startMailServer(onMail: (mail: Mail) => void): Promise<Mai
       );
     },
   });
-  server.on("error", () => {}); // a client that left in the middle of a word
+  server.on("error", () => {}); // a client disconnected in the middle of a command
   const listener = server.listen(0, "127.0.0.1");
   await once(listener, "listening");
   const { address, port } = listener.address() as AddressInfo;
@@ -44,7 +46,7 @@ export async function startMailServer(onMail: (mail: Mail) => void): Promise<Mai
   };
 }
 
-async function receive(stream: Readable): Promise<Omit<Mail, "to">> {
+async function receive(stream: Readable): Promise<Omit<CaughtMail, "to">> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stream) {
@@ -65,3 +67,17 @@ function addressText(from: Address | undefined): string {
   if (!from) return "";
   return from.name ? `${from.name} <${from.address ?? ""}>` : (from.address ?? "");
 }
+
+export interface CaughtMail {
+  readonly from: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  /** Undefined for a mail of plain text alone. */
+  readonly html: string | undefined;
+}
+
+export type InboxMessage = { readonly id: number; readonly receivedAt: Instant } & (
+  | { readonly kind: "slack"; readonly slack: SlackMessage }
+  | { readonly kind: "email"; readonly mail: CaughtMail }
+);

@@ -1,9 +1,5 @@
-/**
- * Tells what really happens in the simulated world, so that it can be held against what lenswatch says of it.
- * Changes of the same moment and kind become one line.
- */
-
-export interface WorldChange {
+/** Describes the true changes of the simulated world, to compare with alerts; equal changes become one line. */
+export interface NarratedChange {
   readonly location: string;
   /** How many recordings the location has. */
   readonly of: number;
@@ -13,13 +9,13 @@ export interface WorldChange {
 }
 
 export interface Narrator {
-  changed(change: WorldChange): void;
+  changed(change: NarratedChange): void;
   fault(name: string, type: "set" | "cleared"): void;
 }
 
-/** Hands complete sentences to `tell`, at the end of the turn in which they became true. */
-export function createNarrator(tell: (sentence: string) => void): Narrator {
-  let changes: WorldChange[] = [];
+/** Hands complete sentences to `onSentence`, at the end of the turn in which they became true. */
+export function createNarrator(onSentence: (sentence: string) => void): Narrator {
+  let changes: NarratedChange[] = [];
   let faults: { name: string; type: "set" | "cleared" }[] = [];
   let scheduled = false;
   const schedule = () => {
@@ -30,7 +26,7 @@ export function createNarrator(tell: (sentence: string) => void): Narrator {
       const sentences = [...sentencesOf(changes), ...faultSentences(faults)];
       changes = [];
       faults = [];
-      for (const sentence of sentences) tell(sentence);
+      for (const sentence of sentences) onSentence(sentence);
     });
   };
   return {
@@ -45,7 +41,7 @@ export function createNarrator(tell: (sentence: string) => void): Narrator {
   };
 }
 
-function sentencesOf(changes: readonly WorldChange[]): string[] {
+function sentencesOf(changes: readonly NarratedChange[]): string[] {
   const groups = Map.groupBy(changes, ({ location, became }) => `${location}\n${became}`);
   return [...groups.values()].map((group) => {
     const [{ location, of, became } = { location: "", of: 0, became: "" }] = group;
@@ -63,7 +59,7 @@ function faultSentences(faults: readonly { name: string; type: "set" | "cleared"
   });
 }
 
-/** A camera called after its shop need not say so twice. */
+/** The name of a recording without that of its location in front. */
 function nameWithin(location: string, recording: string): string {
   return recording.startsWith(`${location} `) ? recording.slice(location.length + 1) : recording;
 }

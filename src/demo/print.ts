@@ -1,8 +1,8 @@
 /** Messages as lines for a terminal. */
 import { styleText } from "node:util";
 import { stripControls } from "../lib/text.ts";
-import type { InboxMessage } from "./message.ts";
-import type { Span } from "./mrkdwn.ts";
+import type { InboxMessage } from "./mail-server.ts";
+import type { MrkdwnSpan } from "./slack-message.ts";
 import { type Part, plain, type SlackMessage } from "./slack-message.ts";
 
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
@@ -18,7 +18,7 @@ export function paintFor(
 
 /** What a person would see of the message, several lines with a newline at the end. */
 export function printMessage(message: InboxMessage, paint: Paint): string {
-  const time = paint("dim", clock(message.receivedAt));
+  const time = paint("dim", utcTime(message.receivedAt));
   if (message.kind === "email") {
     const { subject, to } = message.mail;
     return `${time}  ${paint("bold", "e-mail")}  to ${stripControls(to)}: ${paint("bold", stripControls(subject))}\n`;
@@ -37,7 +37,7 @@ export function printMessage(message: InboxMessage, paint: Paint): string {
 }
 
 /** `hh:mm:ss` of this machine's time zone. */
-export function clock(at: number): string {
+export function utcTime(at: number): string {
   return new Date(at).toTimeString().slice(0, 8);
 }
 
@@ -51,7 +51,7 @@ function titleOf({ parts, title }: SlackMessage): string {
 
 interface Line {
   readonly part: Part;
-  readonly spans: readonly Span[];
+  readonly spans: readonly MrkdwnSpan[];
 }
 
 /** Lines of nothing but links are left out: they lead nowhere on a terminal. */
@@ -65,8 +65,8 @@ function lineText({ spans }: Line): string {
   return spans.map(({ text }) => text).join("");
 }
 
-function linesOf(spans: readonly Span[]): Span[][] {
-  const lines: Span[][] = [[]];
+function linesOf(spans: readonly MrkdwnSpan[]): MrkdwnSpan[][] {
+  const lines: MrkdwnSpan[][] = [[]];
   for (const span of spans) {
     for (const [index, text] of span.text.split("\n").entries()) {
       if (index > 0) lines.push([]);
@@ -76,7 +76,7 @@ function linesOf(spans: readonly Span[]): Span[][] {
   return lines;
 }
 
-function printSpan(span: Span, part: Part, paint: Paint): string {
+function printSpan(span: MrkdwnSpan, part: Part, paint: Paint): string {
   const style = span.bold || part.kind === "header" ? "bold" : part.kind === "context" ? "dim" : undefined;
   const text = stripControls(span.text);
   return style && text !== "" ? paint(style, text) : text;

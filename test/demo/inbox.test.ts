@@ -3,7 +3,7 @@ import { createConnection } from "node:net";
 import { createTransport } from "nodemailer";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Inbox, startInbox } from "../../src/demo/inbox.ts";
-import type { InboxMessage } from "../../src/demo/message.ts";
+import type { InboxMessage } from "../../src/demo/mail-server.ts";
 import { paintFor, printMessage } from "../../src/demo/print.ts";
 
 let inbox: Inbox;

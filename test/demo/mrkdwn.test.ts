@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseMrkdwn } from "../../src/demo/mrkdwn.ts";
+import { parseMrkdwn } from "../../src/demo/slack-message.ts";
 
 const styled = (text: string) =>
   parseMrkdwn(text).map(({ text: shown, href, ...styles }) => {

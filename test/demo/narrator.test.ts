@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { createNarrator, type Narrator, type WorldChange } from "../../src/demo/narrator.ts";
+import { createNarrator, type NarratedChange, type Narrator } from "../../src/demo/narrator.ts";
 
-const change = (recording: string, over: Partial<WorldChange> = {}): WorldChange => ({
+const change = (recording: string, over: Partial<NarratedChange> = {}): NarratedChange => ({
   location: "Leeds Briggate",
   of: 3,
   recording,
