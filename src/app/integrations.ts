@@ -11,7 +11,7 @@ import { createAlertmanagerNotifier } from "../notify/alertmanager/send.ts";
 import { createDigestMail } from "../notify/email/digest.ts";
 import { createEmailNotifier } from "../notify/email/send.ts";
 import { createMailTransport, type MailTransport } from "../notify/email/transport.ts";
-import { endpointOf, type Notifier, NotifyError, smtpUrl } from "../notify/notifier.ts";
+import { endpointHash, type Notifier, NotifyError, smtpUrl } from "../notify/notifier.ts";
 import { createSlackNotifier } from "../notify/slack/send.ts";
 import { createWebhookNotifier } from "../notify/webhook/send.ts";
 
@@ -126,8 +126,8 @@ export function createSenders(config: Config, log: Logger): Senders {
   const transport = smtp && createMailTransport(smtp, { log });
   const mail = transport && smtp && { transport, from: smtp.from };
   const plans = planIntegrations(config, {
-    webhook: endpointOf,
-    smtp: smtp ? endpointOf(smtpUrl(smtp)) : "",
+    webhook: endpointHash,
+    smtp: smtp ? endpointHash(smtpUrl(smtp)) : "",
   });
   const tools: Tools = { timeoutMs: SEND_TIMEOUT_MS, log, mail };
   const made = plans.map(({ integration, open }) => ({ integration, notifier: open(tools) }));

@@ -5,7 +5,7 @@ import type { Instant } from "../lib/clock.ts";
 import { percent } from "../lib/format.ts";
 import { span, type Times } from "../lib/when.ts";
 import { endCounts, endFacts } from "./ending.ts";
-import { type Link, silenceLink, statusLink, webUrl } from "./link.ts";
+import { type Link, printableUrl, silenceLink, statusLink } from "./link.ts";
 import { locationKey, locationName, plainName } from "./name.ts";
 import { notesOf } from "./notes.ts";
 import { countPhrase } from "./title.ts";
@@ -138,8 +138,8 @@ function location(alert: NotifiedAlert, { withLocation = false }: EntryContext):
 }
 
 function links(alert: NotifiedAlert, { externalUrl }: EntryContext): Link[] {
-  const runbook = webUrl(alert.annotations.runbook_url);
-  const source = webUrl(alert.facts.generatorUrl);
+  const runbook = printableUrl(alert.annotations.runbook_url);
+  const source = printableUrl(alert.facts.generatorUrl);
   const all = [
     externalUrl === undefined ? undefined : statusLink(externalUrl, alert),
     externalUrl === undefined ? undefined : silenceLink(externalUrl, alert),

@@ -28,7 +28,7 @@ export function overviewLink(externalUrl: string): Link {
 }
 
 /** An http(s) URL from an annotation, made safe to print; undefined where it is none. */
-export function webUrl(text: string | undefined): string | undefined {
+export function printableUrl(text: string | undefined): string | undefined {
   if (text === undefined || text.length > 2_000 || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   return url.protocol === "https:" || url.protocol === "http:" ? safeUrl(url.href) : undefined;

@@ -59,12 +59,12 @@ export function abortedError(signal: AbortSignal, name: string): NotifyError {
  * An endpoint without its secrets: 16 hex digits of a hash of the webhook URL, or of `smtp://host:port`. Integrations
  * with the same endpoint share its pace and its backoff.
  */
-export function endpointOf(url: string): string {
+export function endpointHash(url: string): string {
   const normal = URL.canParse(url) ? new URL(url).href : url;
   return createHash("sha256").update(normal).digest("hex").slice(0, 16);
 }
 
-/** The URL an SMTP server is known by, for `endpointOf`. */
+/** The URL an SMTP server is known by, for `endpointHash`. */
 export function smtpUrl(smtp: { readonly host: string; readonly port: number }): string {
   return `smtp://${smtp.host.toLowerCase()}:${smtp.port}`;
 }

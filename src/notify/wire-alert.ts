@@ -2,7 +2,7 @@
 import type { NotifiedAlert } from "../alerting/notification.ts";
 import type { Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import { overviewLink, statusLink, webUrl } from "./link.ts";
+import { overviewLink, printableUrl, statusLink } from "./link.ts";
 
 /** RFC 3339, UTC, with milliseconds. */
 export function timestamp(at: Instant): string {
@@ -23,7 +23,7 @@ export function wellFormed(labels: Labels): Labels {
 
 /** Where its sender says it comes from, else where to look at it on the status page, where its address is configured. */
 export function generatorUrl(alert: NotifiedAlert, externalUrl: string | undefined): string | undefined {
-  const source = webUrl(alert.facts.generatorUrl);
+  const source = printableUrl(alert.facts.generatorUrl);
   if (source !== undefined || externalUrl === undefined) return source;
   return (statusLink(externalUrl, alert) ?? overviewLink(externalUrl)).url;
 }

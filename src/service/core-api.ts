@@ -4,7 +4,7 @@ import { parseRetryAfter } from "../lib/retry-after.ts";
 import { ServiceError } from "./errors.ts";
 import type { SendRequest, ServiceReply, ServiceRequest } from "./http.ts";
 import { errorPayload, refusal } from "./refusal.ts";
-import type { Report } from "./reporter.ts";
+import type { ReportDeviation } from "./reporter.ts";
 import type { TokenSource } from "./token.ts";
 
 export interface CoreRequest {
@@ -26,7 +26,7 @@ export function createCoreApi(deps: {
   sendRequest: SendRequest;
   tokens: TokenSource;
   clock: Clock;
-  report: Report;
+  report: ReportDeviation;
 }): CoreApi {
   const { baseUrl, sendRequest, tokens, clock, report } = deps;
 
@@ -68,7 +68,7 @@ function withBearer(baseUrl: string, { method, path, json }: CoreRequest, token:
   return { method, url: `${baseUrl}${path}`, json, headers: { authorization: `Bearer ${token}` } };
 }
 
-function parseJson(what: string, text: string, report: Report): unknown {
+function parseJson(what: string, text: string, report: ReportDeviation): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Location } from "../health/recording.ts";
 import { ServiceError } from "./errors.ts";
 import { Id } from "./id.ts";
-import type { Report } from "./reporter.ts";
+import type { ReportDeviation } from "./reporter.ts";
 
 /** A longer name is cut: it is kept in every alert of the location. */
 const MAX_NAME = 1_000;
@@ -28,7 +28,7 @@ const LISTS = ["locations", "data", "items", "results"] as const;
 /** Throws ServiceError `bad_payload` where no list is found. `dropped` rows could not be read. */
 export function parseLocations(
   payload: unknown,
-  deps: { report: Report; isZone: (name: string) => boolean },
+  deps: { report: ReportDeviation; isZone: (name: string) => boolean },
 ): { locations: Location[]; dropped: number } {
   const rows = listIn(payload);
   if (!rows) {
@@ -50,7 +50,7 @@ export function parseLocations(
 
 function readRow(
   row: unknown,
-  deps: { report: Report; isZone: (name: string) => boolean },
+  deps: { report: ReportDeviation; isZone: (name: string) => boolean },
 ): Location | undefined {
   const parsed = Row.safeParse(row);
   if (!parsed.success || !parsed.data.id) return undefined;

@@ -1,8 +1,8 @@
 /** Replies of the metric routes and of `detail/list`. */
 import { z } from "zod";
 import { ServiceError } from "./errors.ts";
-import type { AreaContext, MetricReply, MetricRow } from "./metric-types.ts";
-import type { Report } from "./reporter.ts";
+import type { AreaContext, MetricReply, MetricReplyRow } from "./metric-types.ts";
+import type { ReportDeviation } from "./reporter.ts";
 
 const Text = z.string().nullish();
 const Row = z.looseObject({
@@ -31,7 +31,7 @@ export function parseMetricReply<Measure extends string>(
   route: string,
   measures: readonly Measure[],
   payload: unknown,
-  report: Report,
+  report: ReportDeviation,
 ): MetricReply<Measure> {
   const parsed = Reply.safeParse(payload);
   const { segments, summary, estimates, meta } = parsed.data ?? {};
@@ -51,8 +51,8 @@ export function parseMetricReply<Measure extends string>(
 function metricRow<Measure extends string>(
   row: unknown,
   measures: readonly Measure[],
-  report: Report,
-): MetricRow<Measure> | undefined {
+  report: ReportDeviation,
+): MetricReplyRow<Measure> | undefined {
   const parsed = Row.safeParse(row);
   const values = parsed.success ? measured(parsed.data, measures) : undefined;
   if (!parsed.success || !values) {
@@ -87,7 +87,7 @@ const AreaContextRow = z.object({ area_type: z.string(), taxonomy: Text, recordi
 /** Throws ServiceError `bad_payload` where the reply is no array. */
 export function parseAreaContexts(
   payload: unknown,
-  report: Report,
+  report: ReportDeviation,
 ): { contexts: AreaContext[]; dropped: number } {
   if (!Array.isArray(payload)) throw notDocumented("detail/list", payload, report);
   const contexts: AreaContext[] = [];
@@ -107,7 +107,7 @@ export function parseAreaContexts(
   return { contexts, dropped: payload.length - contexts.length };
 }
 
-function notDocumented(route: string, payload: unknown, report: Report): ServiceError {
+function notDocumented(route: string, payload: unknown, report: ReportDeviation): ServiceError {
   report("bad_payload", () => payload);
   return new ServiceError(
     "bad_payload",

@@ -52,7 +52,7 @@ export interface ConversionRateQuery extends PeriodQuery {
 }
 
 /** One row. A measure the service sent as null, or not at all, is undefined: no data, never 0. */
-export interface MetricRow<Measure extends string> {
+export interface MetricReplyRow<Measure extends string> {
   /** Segments only: the bucket's start as served, `YYYY-MM-DDTHH:mm:ss.sss` without a zone (contract: not stated). */
   readonly index: string | undefined;
   /** Location id. */
@@ -66,8 +66,8 @@ export interface MetricRow<Measure extends string> {
 
 export interface MetricReply<Measure extends string> {
   /** Undefined: the reply had none. */
-  readonly segments: readonly MetricRow<Measure>[] | undefined;
-  readonly summary: readonly MetricRow<Measure>[] | undefined;
+  readonly segments: readonly MetricReplyRow<Measure>[] | undefined;
+  readonly summary: readonly MetricReplyRow<Measure>[] | undefined;
   /** The facet `estimates` of route entries as served: its fields are not documented. */
   readonly estimates: unknown;
   /** Measure → unit (`meta.units`). */

@@ -15,14 +15,14 @@ import { ServiceError } from "./errors.ts";
 import { parseFrame } from "./frame.ts";
 import type { ProtocolErrorKind } from "./observer.ts";
 import type { OutageLog } from "./outage-log.ts";
-import { type Open as OpenOn, type Question, Questions, read } from "./pending-requests.ts";
+import { type Open as OpenOn, PendingRequests, read, type SocketRequest } from "./pending-requests.ts";
 import { errorPayload } from "./refusal.ts";
-import { LOOKED_AT, type Report } from "./reporter.ts";
+import { LOOKED_AT, type ReportDeviation } from "./reporter.ts";
 import type { Token, TokenSource } from "./token.ts";
 
 export interface MetricsSocketDeps extends ConnectionDeps {
   readonly tokens: TokenSource;
-  readonly report: Report;
+  readonly report: ReportDeviation;
   readonly random: () => number;
   readonly requestTimeoutMs: number;
   readonly outage: OutageLog;
@@ -51,7 +51,7 @@ const TOKEN_REFUSED: ReadonlySet<number> = new Set([1008, 4001, 4003, 4401, 4403
 
 export class MetricsSocket {
   readonly #deps: MetricsSocketDeps;
-  readonly #questions: Questions<Lane>;
+  readonly #questions: PendingRequests<Lane>;
   readonly #retiring = new Set<Lane>();
   readonly #closing = new AbortController();
   #current: Lane | undefined;
@@ -64,11 +64,11 @@ export class MetricsSocket {
 
   constructor(deps: MetricsSocketDeps) {
     this.#deps = deps;
-    this.#questions = new Questions(deps.maxMessageBytes);
+    this.#questions = new PendingRequests(deps.maxMessageBytes);
   }
 
   /** The reply's JSON value. Throws ServiceError, or the signal's reason. */
-  ask(question: Question, signal: AbortSignal): Promise<unknown> {
+  ask(question: SocketRequest, signal: AbortSignal): Promise<unknown> {
     const { signal: closing } = this.#closing;
     if (closing.aborted || signal.aborted) {
       return Promise.reject(closing.aborted ? closing.reason : signal.reason);

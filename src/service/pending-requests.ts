@@ -7,7 +7,7 @@ import type { Frame } from "./frame.ts";
 import type { ProtocolErrorKind } from "./observer.ts";
 import { type ByteBudget, decodeParts, PartCollector } from "./parts.ts";
 
-export interface Question {
+export interface SocketRequest {
   readonly action: "metric" | "detail" | "status";
   readonly route: string;
   readonly body: unknown;
@@ -30,7 +30,7 @@ export interface Open<Lane> {
 /** Ids kept to tell a late reply from a stray one. */
 const MAX_RETIRED = 4096;
 
-export class Questions<Lane> {
+export class PendingRequests<Lane> {
   readonly #open = new Map<string, Open<Lane>>();
   readonly #retired = new Set<string>();
   readonly #budget: ByteBudget;
@@ -40,7 +40,7 @@ export class Questions<Lane> {
     this.#budget = { held: 0, max: maxBytes };
   }
 
-  add(question: Question, settle: (open: Open<Lane>, answer: Answer) => void): Open<Lane> {
+  add(question: SocketRequest, settle: (open: Open<Lane>, answer: Answer) => void): Open<Lane> {
     const id = randomUUID();
     const { action, route, body } = question;
     const open: Open<Lane> = {

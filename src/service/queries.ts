@@ -12,16 +12,16 @@ import type {
   EntriesQuery,
   PeriodQuery,
 } from "./metric-types.ts";
-import type { Question } from "./pending-requests.ts";
+import type { SocketRequest } from "./pending-requests.ts";
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const AGES = /^\d{1,3}_\d{1,3}$/;
 
-export function entriesQuestion(query: EntriesQuery): Question {
+export function entriesRequest(query: EntriesQuery): SocketRequest {
   return metric("entries", query, query.facets, breakdownBody(query.breakdown ?? {}));
 }
 
-export function areaDataQuestion(query: AreaDataQuery): Question {
+export function areaDataRequest(query: AreaDataQuery): SocketRequest {
   return metric("area/data", query, query.facets, {
     areaType: "taxonomy",
     taxonomy: nonEmpty("taxonomies", query.taxonomies),
@@ -29,23 +29,23 @@ export function areaDataQuestion(query: AreaDataQuery): Question {
   });
 }
 
-export function averageDwellTimeQuestion(query: AverageDwellTimeQuery): Question {
+export function averageDwellTimeRequest(query: AverageDwellTimeQuery): SocketRequest {
   return metric("average-dwell-time", query, query.facets, {
     areaType: "location-dwell",
     ...breakdownBody(query.breakdown ?? {}),
   });
 }
 
-export function conversionRateQuestion(query: ConversionRateQuery): Question {
+export function conversionRateRequest(query: ConversionRateQuery): SocketRequest {
   return metric("transactions/conversion-rate", query, query.facets, breakdownBody({ entity: true }));
 }
 
-export function areaContextsQuestion(query: AreaContextsQuery): Question {
+export function areaContextsRequest(query: AreaContextsQuery): SocketRequest {
   const body = { returnEntityType: "area_context", ...entitiesBody(query) };
   return { action: "detail", route: "detail/list", body };
 }
 
-export function statusQuestion(query: AreaContextsQuery): Question {
+export function statusRequest(query: AreaContextsQuery): SocketRequest {
   return { action: "status", route: "status/uptime", body: entitiesBody(query) };
 }
 
@@ -89,7 +89,7 @@ function entitiesBody({ entities, entityType }: AreaContextsQuery) {
   return { entities: nonEmpty("entities", entities), entityType };
 }
 
-function metric(route: string, query: PeriodQuery, facets: readonly string[], more: object): Question {
+function metric(route: string, query: PeriodQuery, facets: readonly string[], more: object): SocketRequest {
   return {
     action: "metric",
     route,

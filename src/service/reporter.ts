@@ -5,7 +5,7 @@ import type { Redactor } from "../lib/redact.ts";
 import type { ProtocolErrorKind, ServiceObserver } from "./observer.ts";
 
 /** Reports one deviation; `detail` is only called when it is logged, its text is cut and blanked. */
-export type Report = (kind: ProtocolErrorKind, detail?: () => unknown) => void;
+export type ReportDeviation = (kind: ProtocolErrorKind, detail?: () => unknown) => void;
 
 const LOG_INTERVAL_MS = 5 * 60_000;
 const MAX_DETAIL = 200;
@@ -21,7 +21,7 @@ export function createReport(deps: {
   clock: Clock;
   observer: ServiceObserver;
   redactor: Redactor;
-}): Report {
+}): ReportDeviation {
   const logged = new Map<ProtocolErrorKind, { at: Instant; unlogged: number }>();
   return (kind, detail) => {
     deps.observer.protocolError?.(kind);

@@ -23,20 +23,20 @@ import type {
   MetricReply,
 } from "./metric-types.ts";
 import type { ServiceEndpoint, ServiceObserver } from "./observer.ts";
-import type { Question } from "./pending-requests.ts";
+import type { SocketRequest } from "./pending-requests.ts";
 import {
-  areaContextsQuestion,
-  areaDataQuestion,
-  averageDwellTimeQuestion,
-  conversionRateQuestion,
-  entriesQuestion,
+  areaContextsRequest,
+  areaDataRequest,
+  averageDwellTimeRequest,
+  conversionRateRequest,
+  entriesRequest,
   recordingUptimeRequest,
-  statusQuestion,
+  statusRequest,
   uptimesRequest,
 } from "./queries.ts";
 import { parseStatusRows } from "./status-rows.ts";
 import { createTransport } from "./transport.ts";
-import { createUptimeReader } from "./uptime-rows.ts";
+import { createUptimeParser } from "./uptime-rows.ts";
 import { createWallClock } from "./zoned-time.ts";
 
 export { ServiceError, type ServiceErrorCode, serviceErrorCodes } from "./errors.ts";
@@ -124,16 +124,16 @@ export function createService(deps: ServiceDeps): Service {
   const { config } = deps;
   const wall = createWallClock();
   const { core, socket, report, call, close } = createTransport(deps);
-  const uptimeReader = createUptimeReader({ report, wall, indexTimezone: config.uptimeIndexTimezone });
+  const uptimeParser = createUptimeParser({ report, wall, indexTimezone: config.uptimeIndexTimezone });
   const metric =
     <Query, Measure extends string>(
       endpoint: ServiceEndpoint,
       measures: readonly Measure[],
-      toQuestion: (query: Query) => Question,
+      toRequest: (query: Query) => SocketRequest,
     ) =>
     (query: Query, caller?: AbortSignal) =>
       call(endpoint, caller, async (signal) => {
-        const question = toQuestion(query);
+        const question = toRequest(query);
         return parseMetricReply(question.route, measures, await socket.ask(question, signal), report);
       });
   return {
@@ -145,27 +145,27 @@ export function createService(deps: ServiceDeps): Service {
       }),
     recordingUptime: (id, days, caller) =>
       call("recording_uptime", caller, async (signal) =>
-        uptimeReader.one(await core.ask(recordingUptimeRequest(id, days), signal)),
+        uptimeParser.one(await core.ask(recordingUptimeRequest(id, days), signal)),
       ),
     uptimes: (query, caller) =>
       call("uptimes", caller, async (signal) =>
-        uptimeReader.many(await core.ask(uptimesRequest(query), signal), query.recids),
+        uptimeParser.many(await core.ask(uptimesRequest(query), signal), query.recids),
       ),
     statusUptime: (query, caller) =>
       call("status_uptime", caller, async (signal) =>
-        parseStatusRows(await socket.ask(statusQuestion(query), signal), report),
+        parseStatusRows(await socket.ask(statusRequest(query), signal), report),
       ),
-    entries: metric("entries", ["entries"], entriesQuestion),
+    entries: metric("entries", ["entries"], entriesRequest),
     areaData: metric(
       "area_data",
       ["area_total_entries", "area_total_dwell_time", "area_average_dwell_time"],
-      areaDataQuestion,
+      areaDataRequest,
     ),
-    averageDwellTime: metric("average_dwell_time", ["average_dwell_time"], averageDwellTimeQuestion),
-    conversionRate: metric("conversion_rate", ["sales_conversion_rate"], conversionRateQuestion),
+    averageDwellTime: metric("average_dwell_time", ["average_dwell_time"], averageDwellTimeRequest),
+    conversionRate: metric("conversion_rate", ["sales_conversion_rate"], conversionRateRequest),
     areaContexts: (query, caller) =>
       call("area_contexts", caller, async (signal) =>
-        parseAreaContexts(await socket.ask(areaContextsQuestion(query), signal), report),
+        parseAreaContexts(await socket.ask(areaContextsRequest(query), signal), report),
       ),
     close,
   };

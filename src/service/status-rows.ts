@@ -11,7 +11,7 @@ import {
 } from "../health/recording.ts";
 import { ServiceError } from "./errors.ts";
 import { Id } from "./id.ts";
-import type { Report } from "./reporter.ts";
+import type { ReportDeviation } from "./reporter.ts";
 import { parseUtc } from "./timestamps.ts";
 
 /** What makes a row: whose it is, and its status. The rest may be unreadable without costing us an outage. */
@@ -30,7 +30,7 @@ const ID_LENGTH = 24;
 const STATUSES: ReadonlySet<string> = new Set(recordingStatuses);
 
 /** Throws ServiceError `bad_payload` where the reply is no array of rows. */
-export function parseStatusRows(payload: unknown, report: Report): StatusSnapshot {
+export function parseStatusRows(payload: unknown, report: ReportDeviation): StatusSnapshot {
   if (!Array.isArray(payload)) {
     report("bad_payload", () => payload);
     throw new ServiceError("bad_payload", "Route status/uptime was not answered with an array: see the log.");
@@ -73,7 +73,7 @@ function plainReading(row: Record<string, unknown> | null): Reading | undefined 
   return { recordingId: recording_id, locationId: location_id, status, lastSeenAt, averageQuality: quality };
 }
 
-function oddReading(row: unknown, report: Report): Reading | undefined {
+function oddReading(row: unknown, report: ReportDeviation): Reading | undefined {
   const parsed = StatusRow.safeParse(row);
   if (!parsed.success) return undefined;
   const { recording_id, location_id, status, last_seen_utc, average_quality } = parsed.data;
@@ -87,7 +87,7 @@ function oddReading(row: unknown, report: Report): Reading | undefined {
 }
 
 /** Any other word is `unknown`, never offline (field notes: "status values"). */
-function knownStatus(status: string, report: Report): RecordingStatus {
+function knownStatus(status: string, report: ReportDeviation): RecordingStatus {
   if (STATUSES.has(status) && status !== "unknown") return status as RecordingStatus;
   report("unknown_status", () => status);
   return "unknown";
@@ -98,7 +98,7 @@ function optional<T>(
   value: unknown,
   read: (value: unknown) => T | undefined,
   field: string,
-  report: Report,
+  report: ReportDeviation,
 ): T | undefined {
   if (value === null || value === undefined) return undefined;
   const known = read(value);

@@ -12,7 +12,7 @@ import { withinDeadline } from "./deadline.ts";
 import { ServiceError } from "./errors.ts";
 import type { SendRequest } from "./http.ts";
 import { refusal } from "./refusal.ts";
-import type { Report } from "./reporter.ts";
+import type { ReportDeviation } from "./reporter.ts";
 
 export interface Token {
   readonly value: string;
@@ -44,7 +44,7 @@ export interface TokenSourceDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly redactor: Redactor;
-  readonly report: Report;
+  readonly report: ReportDeviation;
   /** Ends a renewal that is under way. */
   readonly closing: AbortSignal;
   readonly onRenewal: (renewal: Renewal, seconds: number) => void;
@@ -155,7 +155,12 @@ function refusedCredentials(status: number): ServiceError | undefined {
   );
 }
 
-function withExpiry(value: string, expiresIn: number | undefined, now: Instant, report: Report): Token {
+function withExpiry(
+  value: string,
+  expiresIn: number | undefined,
+  now: Instant,
+  report: ReportDeviation,
+): Token {
   const said = expiresIn === undefined ? jwtExpiry(value) : now + expiresIn * 1000;
   if (said === undefined) return { value, expiresAt: undefined, renewAt: undefined };
   const expiresAt = Math.min(said, now + LONGEST_LIFE_MS);

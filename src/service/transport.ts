@@ -8,14 +8,14 @@ import { createSendRequest } from "./http.ts";
 import { MetricsSocket } from "./metrics-socket.ts";
 import type { ServiceEndpoint, ServiceObserver } from "./observer.ts";
 import { createOutageLog } from "./outage-log.ts";
-import { createReport, type Report } from "./reporter.ts";
+import { createReport, type ReportDeviation } from "./reporter.ts";
 import type { ServiceDeps } from "./service.ts";
 import { createTokenSource, type Renewal } from "./token.ts";
 
 export interface Transport {
   readonly core: CoreApi;
   readonly socket: MetricsSocket;
-  readonly report: Report;
+  readonly report: ReportDeviation;
   /** Runs one call within its deadline and counts how it ended. Throws nothing but ServiceError. */
   call<T>(
     endpoint: ServiceEndpoint,

@@ -4,10 +4,10 @@ import type { Recording, RecordingUptime, UptimeBucket } from "../health/recordi
 import type { Instant } from "../lib/clock.ts";
 import { ServiceError } from "./errors.ts";
 import { Id } from "./id.ts";
-import type { Report } from "./reporter.ts";
+import type { ReportDeviation } from "./reporter.ts";
 import type { WallClock, WallTime } from "./zoned-time.ts";
 
-export interface UptimeReader {
+export interface UptimeParser {
   /**
    * One result per recording asked for (every one there is, without `recids`): what nobody asked for is dropped, and
    * so is a second result. Throws ServiceError `bad_payload` where the reply is no array.
@@ -53,11 +53,11 @@ const Entry = z.object({
 });
 type Entry = z.infer<typeof Entry>;
 
-export function createUptimeReader(deps: {
-  report: Report;
+export function createUptimeParser(deps: {
+  report: ReportDeviation;
   wall: WallClock;
   indexTimezone: "recording" | "utc";
-}): UptimeReader {
+}): UptimeParser {
   const { report, wall, indexTimezone } = deps;
 
   function read(row: unknown): RecordingUptime | undefined {
@@ -94,7 +94,7 @@ export function createUptimeReader(deps: {
   };
 }
 
-function notDocumented(what: string, payload: unknown, report: Report): ServiceError {
+function notDocumented(what: string, payload: unknown, report: ReportDeviation): ServiceError {
   report("bad_payload", () => payload);
   return new ServiceError("bad_payload", `${what} was not answered in the documented shape: see the log.`);
 }
@@ -102,7 +102,7 @@ function notDocumented(what: string, payload: unknown, report: Report): ServiceE
 function toRecording(
   wire: z.infer<typeof WireRecording>,
   wall: WallClock,
-  report: Report,
+  report: ReportDeviation,
 ): Recording | undefined {
   const id = wire.id ?? wire._id;
   if (!id || !wire.location) return undefined;
@@ -117,7 +117,7 @@ function toRecording(
   };
 }
 
-function knownZone(name: string | null | undefined, wall: WallClock, report: Report): string {
+function knownZone(name: string | null | undefined, wall: WallClock, report: ReportDeviation): string {
   if (name && wall.isZone(name)) return name;
   report("bad_timezone", () => name);
   return "UTC";
@@ -127,7 +127,12 @@ function knownZone(name: string | null | undefined, wall: WallClock, report: Rep
  * Buckets in order of time. A second row of the hour that the clocks repeat is the second hour; any other second
  * row is dropped, and so is a row of the hour they skip where its instant is taken by a row that was on the wall.
  */
-function toBuckets(rows: readonly unknown[], zone: string, wall: WallClock, report: Report): UptimeBucket[] {
+function toBuckets(
+  rows: readonly unknown[],
+  zone: string,
+  wall: WallClock,
+  report: ReportDeviation,
+): UptimeBucket[] {
   const buckets = new Map<Instant, UptimeBucket>();
   const offTheWall: UptimeBucket[] = [];
   for (const row of rows) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Notification } from "../../src/alerting/notification.ts";
 import { count as figure } from "../../src/lib/format.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
-import type { Mail } from "../../src/notify/email/transport.ts";
+import type { OutgoingMail } from "../../src/notify/email/transport.ts";
 import { alertOf, endedOf, notificationOf, otherAlert } from "./fixtures.ts";
 
 const ADDRESSES = {
@@ -12,7 +12,7 @@ const ADDRESSES = {
   recipient: "b@example.com",
 };
 
-function mail(changes: Partial<Notification>): Mail {
+function mail(changes: Partial<Notification>): OutgoingMail {
   return renderEmail(notificationOf(changes), ADDRESSES);
 }
 

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/lib/log.ts";
-import { addressOf, createEmailNotifier } from "../../src/notify/email/send.ts";
+import { createEmailNotifier, mailboxAddress } from "../../src/notify/email/send.ts";
 import { createMailTransport, type MailTransport } from "../../src/notify/email/transport.ts";
 import type { Notifier } from "../../src/notify/notifier.ts";
 import { type SmtpResponses, type SmtpSink, startSmtpSink } from "../support/smtp-sink.ts";
@@ -251,6 +251,6 @@ describe("e-mail's sender", () => {
     ["Ops <ops@example.com>", "ops@example.com"],
     ['"Ops, night" <ops@example.com>', "ops@example.com"],
   ])("reads the address of %s", (mailbox, address) => {
-    expect(addressOf(mailbox)).toBe(address);
+    expect(mailboxAddress(mailbox)).toBe(address);
   });
 });

@@ -14,7 +14,7 @@ import { errorPayload } from "../../src/service/refusal.ts";
 import { createReport } from "../../src/service/reporter.ts";
 import { parseStatusRows } from "../../src/service/status-rows.ts";
 import { createTokenSource } from "../../src/service/token.ts";
-import { createUptimeReader } from "../../src/service/uptime-rows.ts";
+import { createUptimeParser } from "../../src/service/uptime-rows.ts";
 import { createWallClock } from "../../src/service/zoned-time.ts";
 import { heapMeter } from "../support/heap.ts";
 import { POISONS } from "../support/hostile-names.ts";
@@ -61,7 +61,7 @@ function openBorders() {
     report,
     redactor,
     wall,
-    uptimes: createUptimeReader({ report, wall, indexTimezone: "recording" }),
+    uptimes: createUptimeParser({ report, wall, indexTimezone: "recording" }),
   };
 }
 type Borders = ReturnType<typeof openBorders>;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import {
-  areaContextsQuestion,
-  areaDataQuestion,
-  averageDwellTimeQuestion,
-  conversionRateQuestion,
-  entriesQuestion,
+  areaContextsRequest,
+  areaDataRequest,
+  averageDwellTimeRequest,
+  conversionRateRequest,
+  entriesRequest,
   recordingUptimeRequest,
-  statusQuestion,
+  statusRequest,
   uptimesRequest,
 } from "../../src/service/queries.ts";
 
@@ -26,7 +26,7 @@ describe("a metric question", () => {
       aggregationPeriod: "day",
       breakdown: { age: ["25_34"], gender: true, entity: true },
     } as const;
-    expect(entriesQuestion(query)).toEqual({
+    expect(entriesRequest(query)).toEqual({
       action: "metric",
       route: "entries",
       body: {
@@ -46,7 +46,7 @@ describe("a metric question", () => {
       taxonomies: ["A:B:C", "A:B:D"],
       breakdown: { taxonomy: true, role: ["staff"] },
     } as const;
-    expect(areaDataQuestion(query)).toMatchObject({
+    expect(areaDataRequest(query)).toMatchObject({
       route: "area/data",
       body: {
         areaType: "taxonomy",
@@ -58,7 +58,7 @@ describe("a metric question", () => {
   });
 
   it("on dwell asks for the dwell over locations, and breaks nothing down unasked", () => {
-    expect(averageDwellTimeQuestion({ ...period, facets: ["summary"] })).toEqual({
+    expect(averageDwellTimeRequest({ ...period, facets: ["summary"] })).toEqual({
       action: "metric",
       route: "average-dwell-time",
       body: { ...base, facets: ["summary"], areaType: "location-dwell" },
@@ -66,7 +66,7 @@ describe("a metric question", () => {
   });
 
   it("on conversion is by entity, always", () => {
-    expect(conversionRateQuestion({ ...period, facets: ["summary"] })).toEqual({
+    expect(conversionRateRequest({ ...period, facets: ["summary"] })).toEqual({
       action: "metric",
       route: "transactions/conversion-rate",
       body: { ...base, facets: ["summary"], breakdownByDimensions: ["entity"] },
@@ -82,20 +82,20 @@ describe("a metric question", () => {
     ["with an empty filter", { breakdown: { gender: [] } }, "genders"],
     ["with an age of another shape", { breakdown: { age: ["young"] } }, "25_34"],
   ])("%s is refused before anything is sent", (_, over, why) => {
-    const ask = () => entriesQuestion({ ...period, facets: ["summary"], ...over });
+    const ask = () => entriesRequest({ ...period, facets: ["summary"], ...over });
     expect(ask).toThrow(expect.objectContaining({ code: "bad_request", retryable: false }));
     expect(ask).toThrow(why);
   });
 
   it("on zones is refused without any", () => {
-    expect(() => areaDataQuestion({ ...period, facets: ["summary"], taxonomies: [] })).toThrow("taxonomies");
+    expect(() => areaDataRequest({ ...period, facets: ["summary"], taxonomies: [] })).toThrow("taxonomies");
   });
 });
 
 it("asks for the status and the zones of entities", () => {
   const query = { entities: ["a"], entityType: "recording" } as const;
-  expect(statusQuestion(query)).toEqual({ action: "status", route: "status/uptime", body: query });
-  expect(areaContextsQuestion(query)).toEqual({
+  expect(statusRequest(query)).toEqual({ action: "status", route: "status/uptime", body: query });
+  expect(areaContextsRequest(query)).toEqual({
     action: "detail",
     route: "detail/list",
     body: { returnEntityType: "area_context", ...query },

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ProtocolErrorKind } from "../../src/service/service.ts";
-import { createUptimeReader } from "../../src/service/uptime-rows.ts";
+import { createUptimeParser } from "../../src/service/uptime-rows.ts";
 import { createWallClock } from "../../src/service/zoned-time.ts";
 
 const camera = {
@@ -33,7 +33,7 @@ function readerOf(indexTimezone: "recording" | "utc" = "recording") {
     detail?.();
     kinds.push(kind);
   };
-  return { kinds, ...createUptimeReader({ report, wall: createWallClock(), indexTimezone }) };
+  return { kinds, ...createUptimeParser({ report, wall: createWallClock(), indexTimezone }) };
 }
 
 function startsOf(indices: string[], indexTimezone?: "recording" | "utc") {

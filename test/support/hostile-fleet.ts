@@ -15,7 +15,7 @@ import type { FleetSnapshot, ShardState } from "../../src/health/shard-state.ts"
 import { readAlerts } from "../../src/http/v2/postable-alerts.ts";
 import { parseLocations } from "../../src/service/location-rows.ts";
 import { parseStatusRows } from "../../src/service/status-rows.ts";
-import { createUptimeReader } from "../../src/service/uptime-rows.ts";
+import { createUptimeParser } from "../../src/service/uptime-rows.ts";
 import { createWallClock } from "../../src/service/zoned-time.ts";
 import { NOW } from "../metrics/fleets.ts";
 import { anAlert } from "./fixtures.ts";
@@ -138,7 +138,7 @@ export function hostileFleet(seed: number, texts: readonly string[] = POISONS): 
   const wall = createWallClock();
   const world = served(dice);
   const { locations } = parseLocations(bentRows(world.locations, dice), { report, isZone: wall.isZone });
-  const { results } = createUptimeReader({ report, wall, indexTimezone: "utc" }).many(
+  const { results } = createUptimeParser({ report, wall, indexTimezone: "utc" }).many(
     bentRows(world.recordings, dice),
   );
   const places = new Map(locations.map((location) => [location.id, location]));

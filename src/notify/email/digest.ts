@@ -1,10 +1,10 @@
 /** A digest as a mail: headers, and one message per reader. */
-import { addressOf } from "./send.ts";
-import type { Mail, MailTransport } from "./transport.ts";
+import { mailboxAddress } from "./send.ts";
+import type { MailTransport, OutgoingMail } from "./transport.ts";
 
 const DIGEST_TIMEOUT_MS = 30_000;
 
-interface DigestLetter extends Pick<Mail, "subject" | "html" | "text" | "attachments"> {
+interface DigestLetter extends Pick<OutgoingMail, "subject" | "html" | "text" | "attachments"> {
   readonly to: string;
   readonly messageId: string;
   readonly unsubscribeUrl: string | undefined;
@@ -21,7 +21,7 @@ function unsubscribeHeaders(sender: string, url: string | undefined): Record<str
 
 /** Sends digests through the transport of e-mail notifications. */
 export function createDigestMail(transport: MailTransport, from: string) {
-  const sender = addressOf(from);
+  const sender = mailboxAddress(from);
   const domain = sender.split("@")[1] ?? "localhost";
   return {
     send: ({
@@ -37,7 +37,7 @@ export function createDigestMail(transport: MailTransport, from: string) {
         {
           from,
           to: [to],
-          envelope: { from: sender, to: addressOf(to) },
+          envelope: { from: sender, to: mailboxAddress(to) },
           subject,
           html,
           text,

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import type { Notification } from "../../alerting/notification.ts";
 import { type AlertMessage, type MessageSection, messageOf, restOf } from "../message.ts";
 import { renderHtml } from "./html.ts";
-import type { Mail } from "./transport.ts";
+import type { OutgoingMail } from "./transport.ts";
 
 /** How many alerts a list may hold, tried in turn until the mail is short enough not to be clipped. */
 const LIST_LENGTHS = [130, 80, 40, 20, 10, 5, 2];
@@ -28,7 +28,7 @@ export function renderEmail(
   notification: Notification,
   { from, sender, to, recipient }: MailAddresses,
   { plain = false }: { readonly plain?: boolean } = {},
-): Mail {
+): OutgoingMail {
   const { message, html } = fitting(notification);
   const domain = domainOf(sender);
   return {

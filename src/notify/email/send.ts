@@ -24,7 +24,7 @@ export function createEmailNotifier(deps: {
   readonly log: Logger;
 }): Notifier {
   const { transport, from, to, timeoutMs, log } = deps;
-  const addresses = { from, sender: addressOf(from), to, recipient: addressOf(deps.recipient) };
+  const addresses = { from, sender: mailboxAddress(from), to, recipient: mailboxAddress(deps.recipient) };
   return {
     async send(notification, { signal, plain = false }) {
       const mail = renderEmail(notification, addresses, { plain });
@@ -36,6 +36,6 @@ export function createEmailNotifier(deps: {
 }
 
 /** `Ops <ops@example.com>` → `ops@example.com`. */
-export function addressOf(mailbox: string): string {
+export function mailboxAddress(mailbox: string): string {
   return addressparser(mailbox, { flatten: true })[0]?.address ?? mailbox;
 }

@@ -21,7 +21,7 @@ export interface SmtpServer {
 }
 
 /** A message as it leaves. Header values are single lines; `messageId` and `references` carry their `<>`. */
-export interface Mail {
+export interface OutgoingMail {
   /** `Name <address>` or an address, as shown. */
   readonly from: string;
   /** As shown in To:; who gets it is the envelope's business. */
@@ -46,7 +46,7 @@ export interface Mail {
 
 export interface MailTransport {
   /** Resolves once the server has accepted the message for the recipient; throws NotifyError. */
-  sendMail(mail: Mail, signal: AbortSignal): Promise<void>;
+  sendMail(mail: OutgoingMail, signal: AbortSignal): Promise<void>;
   /** Messages under way get a moment to finish, then their connections are cut. */
   close(): Promise<void>;
 }
@@ -81,7 +81,7 @@ export function createMailTransport(
   pool.on("error", (error) => log.debug({ err: mailError(error, smtp) }, "mail connection failed"));
   const underWay = new Set<Promise<unknown>>();
 
-  async function sendMail(mail: Mail, signal: AbortSignal): Promise<void> {
+  async function sendMail(mail: OutgoingMail, signal: AbortSignal): Promise<void> {
     const limit = withTimeout(signal, timeoutMs);
     if (limit.aborted) throw mailError(limit.reason, smtp, limit);
     const work = Promise.resolve().then(() => pool.sendMail({ ...toNodemailer(mail), signal: limit }));
@@ -106,7 +106,7 @@ export function createMailTransport(
   return { sendMail, close };
 }
 
-function toNodemailer(mail: Mail): SendMailOptions {
+function toNodemailer(mail: OutgoingMail): SendMailOptions {
   return {
     from: mail.from,
     to: [...mail.to],
