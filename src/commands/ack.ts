@@ -1,9 +1,9 @@
-/** `ack FINGERPRINT`: somebody knows, so no more reminders of that alert until it resolves. */
+/** `ack FINGERPRINT`: acknowledge an alert, which stops its reminders until it resolves. */
 import { Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
+import { outputOption, print, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import type { CommandIo } from "./cli/io.ts";
-import { asJson, outputOption } from "./cli/output.ts";
 
 interface AckOptions extends DaemonOptions {
   readonly comment?: string;
@@ -11,35 +11,35 @@ interface AckOptions extends DaemonOptions {
   readonly output: "text" | "json";
 }
 
-/** Exit code 0; 1 where nothing that fires has the fingerprint; else throws DaemonError or ConfigError. */
+/** Exit code 0; 1 where no firing alert has the fingerprint; else throws DaemonError or ConfigError. */
 export function ackCommand(io: CommandIo): Command {
   const ack = new Command("ack")
-    .description("Stops reminders of an alert until it resolves. Its end is told all the same.")
-    .argument("<fingerprint>", "as `lenswatch alerts` prints it", parseFingerprint)
-    .option("--comment <text>", "why")
-    .option("--author <name>", "who (default: $USER)")
-    .addOption(outputOption("text"))
-    .addHelpText(
-      "after",
-      '\nExample:\n  lenswatch ack 5b1c5a3b0e9f7d21 --comment "the electrician is on his way"',
-    );
-  return addDaemonOptions(ack).action(async (fingerprint: string, options: AckOptions) => {
+    .description("Stop reminders of an alert until it resolves. The resolved notification is still sent.")
+    .argument("<fingerprint>", "as printed by `lenswatch alerts`", parseFingerprint)
+    .option("--comment <text>", "the reason")
+    .option("--author <name>", "the author (default: $USER)")
+    .addOption(outputOption("text"));
+  withExample(
+    addDaemonOptions(ack),
+    'lenswatch ack 5b1c5a3b0e9f7d21 --comment "an electrician is on the way"',
+  );
+  return ack.action(async (fingerprint: string, options: AckOptions) => {
     const author = options.author ?? io.env.USER;
     const body = { ...(author ? { author } : {}), ...(options.comment ? { comment: options.comment } : {}) };
     const { alerts } = await withDaemon(options, io, (daemon) =>
       daemon.send("POST", `/api/v1/alerts/${fingerprint}/ack`, body, z.object({ alerts: z.number() })),
     );
-    io.stdout.write(
-      options.output === "json"
-        ? asJson({ fingerprint, alerts })
-        : `Acknowledged ${fingerprint}: no reminders until it resolves.\n`,
+    print(
+      io,
+      options.output,
+      { fingerprint, alerts },
+      () => `Acknowledged ${fingerprint}: no reminders until it resolves.\n`,
     );
   });
 }
 
 function parseFingerprint(text: string): string {
-  if (!/^[0-9a-f]{16}$/i.test(text)) {
-    throw new InvalidArgumentError("It should be 16 hex digits, as `lenswatch alerts` prints them.");
-  }
+  if (!/^[0-9a-f]{16}$/i.test(text))
+    throw new InvalidArgumentError("It must be 16 hex digits, as printed by `lenswatch alerts`.");
   return text.toLowerCase();
 }

@@ -1,14 +1,15 @@
-/** `alerts`: what fires now, as a running daemon sees it; held-back alerts when asked for, as amtool does. */
+/** `alerts`: active alerts of a running daemon, suppressed ones on request, as in amtool. */
 import { Command } from "commander";
 import { z } from "zod";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
-import { parseUrl, withDaemon } from "./cli/daemon.ts";
+import { counted } from "../lib/format.ts";
+import { outputOption, print, withExample } from "./cli/command.ts";
+import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import type { CommandIo } from "./cli/io.ts";
-import { asJson, outputOption } from "./cli/output.ts";
 import { type Column, renderTable, type TableTarget, tableTarget } from "./cli/table.ts";
 import { sinceText } from "./status.ts";
 
-/** As Alertmanager gives it; what is not shown is passed on as it is. */
+/** As in Alertmanager's API; fields that are not shown are kept for JSON. */
 const ActiveAlert = z.looseObject({
   labels: z.record(z.string(), z.string()),
   annotations: z.record(z.string(), z.string()),
@@ -25,42 +26,32 @@ const ActiveAlert = z.looseObject({
 });
 type ActiveAlert = z.infer<typeof ActiveAlert>;
 
-interface AlertsOptions {
-  readonly url?: string;
-  readonly config?: string;
+interface AlertsOptions extends DaemonOptions {
   readonly silenced?: boolean;
   readonly inhibited?: boolean;
   readonly output: "table" | "json";
 }
 
-/** Exit code 0, also where something fires; throws DaemonError or ConfigError when it cannot be told. */
+/** Exit code 0, also with active alerts. Throws DaemonError or ConfigError. */
 export function alertsCommand(io: CommandIo, clock: Clock = systemClock): Command {
-  return new Command("alerts")
-    .description("Active alerts, those that stand longest first.")
-    .option("--silenced", "also those a silence holds back")
-    .option("--inhibited", "also those another alert holds back")
-    .addOption(outputOption("table"))
-    .option(
-      "--url <url>",
-      "the daemon (default: http.external_url or http.listen of the configuration)",
-      parseUrl,
-    )
-    .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
-    .addHelpText("after", "\nExample:\n  lenswatch alerts --url http://127.0.0.1:9595")
-    .action(async (options: AlertsOptions) => {
-      const { silenced = false, inhibited = false } = options;
-      const alerts = await withDaemon(options, io, (daemon) =>
-        daemon.get(
-          "/api/v2/alerts",
-          { active: "true", silenced: String(silenced), inhibited: String(inhibited) },
-          z.array(ActiveAlert),
-        ),
-      );
-      alerts.sort((a, b) => Date.parse(a.startsAt) - Date.parse(b.startsAt));
-      io.stdout.write(
-        options.output === "json" ? asJson(alerts) : asText(alerts, clock.now(), tableTarget(io)),
-      );
-    });
+  const command = new Command("alerts")
+    .description("List active alerts, the oldest first.")
+    .option("--silenced", "include silenced alerts")
+    .option("--inhibited", "include inhibited alerts")
+    .addOption(outputOption("table"));
+  withExample(addDaemonOptions(command), "lenswatch alerts --url http://127.0.0.1:9595");
+  return command.action(async (options: AlertsOptions) => {
+    const { silenced = false, inhibited = false } = options;
+    const alerts = await withDaemon(options, io, (daemon) =>
+      daemon.get(
+        "/api/v2/alerts",
+        { active: "true", silenced: String(silenced), inhibited: String(inhibited) },
+        z.array(ActiveAlert),
+      ),
+    );
+    alerts.sort((a, b) => Date.parse(a.startsAt) - Date.parse(b.startsAt));
+    print(io, options.output, alerts, () => asText(alerts, clock.now(), tableTarget(io)));
+  });
 }
 
 const columns: readonly Column[] = [
@@ -86,8 +77,7 @@ function asText(alerts: readonly ActiveAlert[], now: Instant, target: TableTarge
     receivers.map(({ name }) => name).join(" "),
     fingerprint,
   ]);
-  const count = `${alerts.length} ${alerts.length === 1 ? "alert" : "alerts"}`;
-  return `${renderTable(columns, cells, target)}\n${count}\n`;
+  return `${renderTable(columns, cells, target)}\n${counted(alerts.length, "alert")}\n`;
 }
 
 function stateText(status: ActiveAlert["status"]): string {

@@ -14,8 +14,8 @@ import { stripControls } from "../lib/text.ts";
 import { createService, type Days } from "../service/service.ts";
 import { type Fleet, findFleet, type HistoryDeps, readHistories } from "./backtest/history.ts";
 import { type BacktestReport, renderBacktest } from "./backtest/print.ts";
+import { outputOption } from "./cli/command.ts";
 import type { CommandIo } from "./cli/io.ts";
-import { outputOption } from "./cli/output.ts";
 import { tableTarget } from "./cli/table.ts";
 
 interface BacktestOptions {

@@ -1,4 +1,4 @@
-/** `check-config`: whether a configuration would be taken, and what it says. Every problem at once. */
+/** `check-config`: validates a configuration and summarises it. All problems are printed at once. */
 import { Command } from "commander";
 import { formatMatcher } from "../alerting/matcher.ts";
 import type { Route } from "../alerting/route.ts";
@@ -6,22 +6,23 @@ import type { Config, ReceiverConfig } from "../config/config.ts";
 import { configFile, type LoadedConfig, loadWithWarnings } from "../config/load.ts";
 import { ConfigError, type ConfigProblem, formatProblem } from "../config/problem.ts";
 import { formatDuration } from "../lib/duration.ts";
+import { counted } from "../lib/format.ts";
+import { configOption, outputOption, print, withExample } from "./cli/command.ts";
 import type { CommandIo } from "./cli/io.ts";
-import { outputOption } from "./cli/output.ts";
 
-/** Exit code 0 fine, 1 any problem; a file that cannot be read throws ConfigError. */
+/** Exit code 0 valid, 1 invalid. Throws ConfigError for a file that cannot be read. */
 export function checkConfigCommand(io: CommandIo): Command {
-  return new Command("check-config")
-    .description("Check a configuration and print every problem with its place and what would be right.")
-    .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
-    .addOption(outputOption("text"))
-    .addHelpText("after", "\nExample:\n  lenswatch check-config --config /etc/lenswatch/lenswatch.yaml")
-    .action(async (options: { config?: string; output: "text" | "json" }) => {
-      const file = configFile(options.config, io.env);
-      const checked = await check(file, io.env);
-      if ("problems" in checked) io.setExitCode(1);
-      io.stdout.write(options.output === "json" ? asJson(file, checked) : asText(file, checked));
-    });
+  const command = new Command("check-config")
+    .description("Validate a configuration and print every problem with its position and what is expected.")
+    .addOption(configOption())
+    .addOption(outputOption("text"));
+  withExample(command, "lenswatch check-config --config /etc/lenswatch/lenswatch.yaml");
+  return command.action(async (options: { config?: string; output: "text" | "json" }) => {
+    const file = configFile(options.config, io.env);
+    const checked = await check(file, io.env);
+    if ("problems" in checked) io.setExitCode(1);
+    print(io, options.output, answerOf(file, checked), () => asText(file, checked));
+  });
 }
 
 type Checked = LoadedConfig | { readonly problems: readonly ConfigProblem[] };
@@ -35,12 +36,10 @@ async function check(file: string, env: CommandIo["env"]): Promise<Checked> {
   }
 }
 
-function asJson(file: string, checked: Checked): string {
-  const answer =
-    "problems" in checked
-      ? { file, valid: false, problems: checked.problems }
-      : { file, valid: true, warnings: checked.warnings, ...summarise(checked.config) };
-  return `${JSON.stringify(answer, null, 2)}\n`;
+function answerOf(file: string, checked: Checked): object {
+  return "problems" in checked
+    ? { file, valid: false, problems: checked.problems }
+    : { file, valid: true, warnings: checked.warnings, ...summarise(checked.config) };
 }
 
 function summarise(config: Config) {
@@ -69,20 +68,20 @@ function summariseRoute({ key, receiver, routes }: Route): RouteSummary {
 function asText(file: string, checked: Checked): string {
   const lines =
     "problems" in checked
-      ? [...checked.problems.map(formatProblem), `${file}: ${count(checked.problems.length, "problem")}`]
-      : fine(file, checked);
+      ? [...checked.problems.map(formatProblem), `${file}: ${counted(checked.problems.length, "problem")}`]
+      : describe(file, checked);
   return `${lines.join("\n")}\n`;
 }
 
-function fine(file: string, { config, warnings }: LoadedConfig): string[] {
+function describe(file: string, { config, warnings }: LoadedConfig): string[] {
   const { rules, receivers, digests } = config;
   const counts = [
-    count(rules.length, "rule"),
-    count(receivers.length, "receiver"),
-    count(digests.length, "digest"),
+    counted(rules.length, "rule"),
+    counted(receivers.length, "receiver"),
+    counted(digests.length, "digest"),
   ];
   return [
-    `${file}: fine, with ${counts.join(", ")}`,
+    `${file}: valid, with ${counts.join(", ")}`,
     ...warnings.map((warning) => `warning: ${formatProblem(warning)}`),
     `rules: ${rules.map(({ id }) => id).join(", ")}`,
     ...receivers.map((receiver) => `receiver ${receiver.name}: ${describeReceiver(receiver)}`),
@@ -90,27 +89,23 @@ function fine(file: string, { config, warnings }: LoadedConfig): string[] {
   ];
 }
 
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
-}
-
 const NOUNS: Readonly<Record<string, string>> = { slack: "Slack webhook", alertmanager: "Alertmanager" };
 
 function describeReceiver({ name: _, ...channels }: ReceiverConfig): string {
   const parts = Object.entries(channels).flatMap(([type, entries]) => {
     if (type === "email") return channels.email.map(({ to }) => `e-mail to ${to.join(", ")}`);
-    return entries.length > 0 ? [count(entries.length, NOUNS[type] ?? type)] : [];
+    return entries.length > 0 ? [counted(entries.length, NOUNS[type] ?? type)] : [];
   });
-  return parts.join("; ") || "nobody";
+  return parts.join("; ") || "no integrations";
 }
 
 function describeRoute(route: Route, indent: string): string[] {
-  const who = route.matchers.length === 0 ? "all" : route.matchers.map(formatMatcher).join(", ");
-  const by = route.groupBy === "..." ? "each alone" : `by ${route.groupBy.join(", ") || "nothing"}`;
+  const matching = route.matchers.length === 0 ? "all" : route.matchers.map(formatMatcher).join(", ");
+  const by = route.groupBy === "..." ? "ungrouped" : `by ${route.groupBy.join(", ") || "nothing"}`;
   const repeat = formatDuration(route.repeatIntervalMs);
-  const more = route.continue ? ", and on" : "";
+  const more = route.continue ? ", continue" : "";
   return [
-    `${indent}${indent === "" ? "route: " : "└ "}${who} → ${route.receiver} (${by}, again after ${repeat}${more})`,
+    `${indent}${indent === "" ? "route: " : "└ "}${matching} → ${route.receiver} (${by}, repeat after ${repeat}${more})`,
     ...route.routes.flatMap((child) => describeRoute(child, `${indent}  `)),
   ];
 }

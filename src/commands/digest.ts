@@ -1,4 +1,4 @@
-/** `lenswatch digest preview|send NAME`: a digest from what is remembered, to a file or to its readers, now. */
+/** `digest preview|send NAME`: renders a digest from the stored state to a file, or sends it now. */
 import { writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Command } from "commander";
@@ -9,47 +9,54 @@ import { configFile, loadConfig } from "../config/load.ts";
 import { forReader, letterFor, type MadeDigest } from "../digest/mail.ts";
 import { makeDigest } from "../digest/send.ts";
 import { systemClock } from "../lib/clock.ts";
-import { toError } from "../lib/errors.ts";
 import { silentLogger } from "../lib/log.ts";
 import { createService } from "../service/service.ts";
 import { readFleet } from "../store/read-fleet.ts";
 import { connected } from "../store/redis.ts";
 import { createStore } from "../store/store.ts";
+import {
+  attempt,
+  configOption,
+  describeAttempt,
+  fail,
+  outputOption,
+  print,
+  withExample,
+} from "./cli/command.ts";
 import type { CommandIo } from "./cli/io.ts";
 import { openInBrowser } from "./cli/open-in-browser.ts";
-import { asJson, outputOption } from "./cli/output.ts";
 
-/** Exit code 1 when a recipient's server refused it, 2 for a digest that is not there. Throws StoreError without Redis. */
+/** Exit code 1 when a recipient's server refused it, 2 for an unknown digest. Throws StoreError without Redis. */
 export function digestCommand(io: CommandIo): Command {
   const command = new Command("digest").description("Render a digest to a file, or send it now.");
-  const configOption = "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)";
-  command
+  const preview = command
     .command("preview")
-    .description("Render the last whole period's digest to an HTML file.")
+    .description("Render the digest of the last whole period to an HTML file.")
     .argument("<name>", "a digest's name in the configuration")
-    .option("--config <file>", configOption)
-    .option("--out <file>", "where to write it (default: digest-NAME.html)")
+    .addOption(configOption())
+    .option("--out <file>", "the file to write (default: digest-NAME.html)")
     .option("--csv", "write its CSV files beside it")
     .option("--open", "open it in a browser")
-    .addOption(outputOption("text"))
-    .addHelpText("after", "\nExample:\n  lenswatch digest preview daily-ops --open")
-    .action((name: string, options: PreviewOptions) =>
-      withDigest(io, name, options.config, (_config, _digest, made) => preview(io, name, made, options)),
-    );
-  command
+    .addOption(outputOption("text"));
+  withExample(preview, "lenswatch digest preview daily-ops --open").action(
+    (name: string, options: PreviewOptions) =>
+      withDigest(io, name, options.config, (_config, _digest, made) => writePreview(io, name, made, options)),
+  );
+  const send = command
     .command("send")
-    .description("Send the last whole period's digest to its readers now, also to who has it already.")
+    .description("Send the digest of the last whole period to all its recipients now, even if sent before.")
     .argument("<name>", "a digest's name in the configuration")
-    .option("--config <file>", configOption)
-    .addOption(outputOption("text"))
-    .addHelpText("after", "\nExample:\n  lenswatch digest send daily-ops")
-    .action((name: string, options: { config?: string; output: "text" | "json" }) =>
-      withDigest(io, name, options.config, async (config, digest, rendered) => {
-        const told = await sendNow(config, digest, rendered);
-        if (told.some(({ accepted }) => !accepted)) io.setExitCode(1);
-        io.stdout.write(options.output === "json" ? asJson(told) : told.map(lineOf).join(""));
+    .addOption(configOption())
+    .addOption(outputOption("text"));
+  withExample(send, "lenswatch digest send daily-ops").action(
+    (name: string, options: { config?: string; output: "text" | "json" }) =>
+      withDigest(io, name, options.config, async (config, digest, made) => {
+        const results = await sendNow(config, digest, made);
+        if (results.some(({ accepted }) => !accepted)) io.setExitCode(1);
+        const text = () => results.map(({ to, ...result }) => describeAttempt(to, result)).join("");
+        print(io, options.output, results, text);
       }),
-    );
+  );
   return command;
 }
 
@@ -61,14 +68,14 @@ interface PreviewOptions {
   readonly output: "text" | "json";
 }
 
-async function preview(
+async function writePreview(
   io: CommandIo,
   name: string,
   made: MadeDigest,
   { out, csv, open, output }: PreviewOptions,
 ): Promise<void> {
   const file = out ?? `digest-${name}.html`;
-  // Whoever looks at it must not end it for a reader by a click.
+  // A click in the preview must not unsubscribe a recipient.
   const { html } = forReader(made, made.unsubscribeUrl && "#");
   await writeFile(file, html);
   const files = [file];
@@ -78,9 +85,9 @@ async function preview(
     files.push(beside);
   }
   const text = () => `${made.subject}\n${files.map((one) => `written to ${one}\n`).join("")}`;
-  io.stdout.write(output === "json" ? asJson({ subject: made.subject, files }) : text());
+  print(io, output, { subject: made.subject, files }, text);
   if (open && !(await openInBrowser(resolve(file), io.env)))
-    io.stderr.write("lenswatch: no browser could be started here; open the file yourself\n");
+    io.stderr.write("lenswatch: no browser could be started; open the file yourself\n");
 }
 
 async function withDigest(
@@ -93,8 +100,7 @@ async function withDigest(
   const digest = config.digests.find((one) => one.name === name);
   if (!digest) {
     const names = config.digests.map((one) => one.name).join(", ") || "none";
-    io.stderr.write(`lenswatch: there is no digest "${name}"; the configuration has ${names}\n`);
-    return io.setExitCode(2);
+    return fail(io, 2, `there is no digest "${name}"; the configuration has ${names}`);
   }
   const opened = await openRedis(config.redis, silentLogger);
   const redis = opened.connect("lenswatch-digest");
@@ -118,29 +124,16 @@ async function shardsOf(store: ReturnType<typeof createStore>): Promise<number[]
   return [...new Set((await store.assignments.read()).values())];
 }
 
-interface Told {
-  readonly to: string;
-  readonly accepted: boolean;
-  readonly problem: string | null;
-}
-
-const lineOf = ({ to, accepted, problem }: Told) =>
-  `${to}: ${accepted ? "accepted" : `not accepted: ${problem}`}\n`;
-
-async function sendNow(config: Config, digest: DigestConfig, rendered: MadeDigest): Promise<Told[]> {
-  const channels = createSenders(config, silentLogger);
-  const told: Told[] = [];
+async function sendNow(config: Config, digest: DigestConfig, made: MadeDigest) {
+  const integrations = createSenders(config, silentLogger);
   try {
+    const results = [];
     for (const to of digest.to) {
-      try {
-        await channels.digestMail?.send(letterFor(rendered, to, crypto.randomUUID()));
-        told.push({ to, accepted: true, problem: null });
-      } catch (thrown) {
-        told.push({ to, accepted: false, problem: toError(thrown).message });
-      }
+      const send = async () => integrations.digestMail?.send(letterFor(made, to, crypto.randomUUID()));
+      results.push({ to, ...(await attempt(send)) });
     }
-    return told;
+    return results;
   } finally {
-    await channels.close();
+    await integrations.close();
   }
 }

@@ -1,4 +1,4 @@
-/** `silence add|list|expire`: what a running daemon is to keep quiet about, and until when. */
+/** `silence add|list|expire`: silences of a running daemon. */
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { createMatcher, formatMatcher, parseMatcher } from "../alerting/matcher.ts";
@@ -6,10 +6,11 @@ import type { Matcher, MatchOperator } from "../alerting/route.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { humanDuration, parseDuration } from "../lib/duration.ts";
 import { toError } from "../lib/errors.ts";
+import { counted } from "../lib/format.ts";
 import { stripControls } from "../lib/text.ts";
+import { outputOption, print, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import type { CommandIo } from "./cli/io.ts";
-import { asJson, outputOption } from "./cli/output.ts";
 import { effectOf } from "./cli/silence-effect.ts";
 import { type Column, renderTable, type TableTarget, tableTarget } from "./cli/table.ts";
 
@@ -27,7 +28,7 @@ interface ListOptions extends OutputOptions {
   readonly expired?: boolean;
 }
 
-/** As Alertmanager gives it; what is not shown is passed on as it is. */
+/** As in Alertmanager's API; fields that are not shown are kept for JSON. */
 const Silence = z.looseObject({
   id: z.string(),
   status: z.object({ state: z.enum(["active", "pending", "expired"]) }),
@@ -41,9 +42,9 @@ const Silence = z.looseObject({
 });
 type Silence = z.infer<typeof Silence>;
 
-/** Exit code 0; 1 where there is no such silence or it cannot be had; else throws DaemonError or ConfigError. */
+/** Exit code 0; 1 for an unknown or invalid silence. Throws DaemonError or ConfigError. */
 export function silenceCommand(io: CommandIo, clock: Clock = systemClock): Command {
-  const silence = new Command("silence").description("What is not told although it fires, and until when.");
+  const silence = new Command("silence").description("Add, list and expire silences.");
   for (const one of [addCommand(io, clock), listCommand(io, clock), expireCommand(io)])
     silence.addCommand(one);
   return silence;
@@ -51,20 +52,18 @@ export function silenceCommand(io: CommandIo, clock: Clock = systemClock): Comma
 
 function addCommand(io: CommandIo, clock: Clock): Command {
   const add = new Command("add")
-    .description("Keeps quiet about what all matchers match.")
-    .addArgument(new Argument("<matcher...>", "name=value; also != =~ !~").argParser(collectMatcher))
+    .description("Silence the alerts that match all matchers.")
+    .addArgument(new Argument("<matcher...>", "name=value, or with != =~ !~").argParser(collectMatcher))
     .addOption(
-      new Option("--duration <time>", "how long, such as 30m or 1d12h")
+      new Option("--duration <time>", "the duration, such as 30m or 1d12h")
         .argParser(parseLength)
         .default(3_600_000, "1h"),
     )
-    .requiredOption("--comment <text>", "why (required)")
-    .option("--author <name>", "who (default: $USER)")
-    .addHelpText(
-      "after",
-      '\nExample:\n  lenswatch silence add alertname=RecordingOffline location="Leeds" --duration 2h --comment rewiring',
-    );
-  return withOutput(add).action(async (matchers: readonly Matcher[], options: AddOptions) => {
+    .requiredOption("--comment <text>", "the reason (required)")
+    .option("--author <name>", "the author (default: $USER)");
+  const example =
+    'lenswatch silence add alertname=RecordingOffline location="Leeds" --duration 2h --comment rewiring';
+  return withOutput(add, example).action(async (matchers: readonly Matcher[], options: AddOptions) => {
     const now = clock.now();
     const endsAt = now + options.duration;
     const body = {
@@ -81,47 +80,45 @@ function addCommand(io: CommandIo, clock: Clock): Command {
     };
     await withDaemon(options, io, async (daemon) => {
       const made = await daemon.send("POST", "/api/v2/silences", body, z.object({ silenceID: z.string() }));
-      if (options.output === "json") return io.stdout.write(asJson(made));
       const what = `${matchers.map(formatMatcher).join(", ")} for ${humanDuration(options.duration)}`;
-      io.stdout.write(`Silence ${made.silenceID} holds ${what}.\n`);
-      return io.stdout.write(`${stripControls(await effectOf(daemon, matchers))}\n`);
+      print(io, options.output, made, () => `Silence ${made.silenceID} silences ${what}.\n`);
+      if (options.output !== "json") io.stdout.write(`${stripControls(await effectOf(daemon, matchers))}\n`);
     });
   });
 }
 
 function listCommand(io: CommandIo, clock: Clock): Command {
   const list = new Command("list")
-    .description("Silences that hold something, or will.")
-    .option("--expired", "also those that are over")
-    .addHelpText("after", "\nExample:\n  lenswatch silence list --expired --output json");
-  return withOutput(list).action(async (options: ListOptions) => {
-    const silences = await withDaemon(options, io, (daemon) =>
-      daemon.get("/api/v2/silences", { expired: String(options.expired ?? false) }, z.array(Silence)),
-    );
-    io.stdout.write(
-      options.output === "json" ? asJson(silences) : asText(silences, clock.now(), tableTarget(io)),
-    );
-  });
+    .description("List active and pending silences.")
+    .option("--expired", "include expired silences");
+  return withOutput(list, "lenswatch silence list --expired --output json").action(
+    async (options: ListOptions) => {
+      const silences = await withDaemon(options, io, (daemon) =>
+        daemon.get("/api/v2/silences", { expired: String(options.expired ?? false) }, z.array(Silence)),
+      );
+      print(io, options.output, silences, () => asText(silences, clock.now(), tableTarget(io)));
+    },
+  );
 }
 
 function expireCommand(io: CommandIo): Command {
   const expire = new Command("expire")
-    .description("Ends silences now; what they held and still fires is told at once.")
-    .argument("<id...>", "as `silence list` prints them")
-    .addHelpText("after", "\nExample:\n  lenswatch silence expire 3f1c9a52-6a0e-4d7a-9c5b-1a2b3c4d5e6f");
-  return withOutput(expire).action(async (ids: readonly string[], options: ListOptions) => {
+    .description("Expire silences now; alerts they silenced are notified where they still fire.")
+    .argument("<id...>", "as printed by `lenswatch silence list`");
+  const example = "lenswatch silence expire 3f1c9a52-6a0e-4d7a-9c5b-1a2b3c4d5e6f";
+  return withOutput(expire, example).action(async (ids: readonly string[], options: ListOptions) => {
     await withDaemon(options, io, async (daemon) => {
       for (const id of ids) {
         await daemon.send("DELETE", `/api/v2/silence/${encodeURIComponent(id)}`, undefined, z.unknown());
-        if (options.output === "table") io.stdout.write(`Silence ${id} is over.\n`);
+        if (options.output === "table") io.stdout.write(`Silence ${id} expired.\n`);
       }
     });
-    if (options.output === "json") io.stdout.write(asJson({ expired: ids }));
+    print(io, options.output, { expired: ids }, () => "");
   });
 }
 
-function withOutput(command: Command): Command {
-  return addDaemonOptions(command.addOption(outputOption("table")));
+function withOutput(command: Command, example: string): Command {
+  return withExample(addDaemonOptions(command.addOption(outputOption("table"))), example);
 }
 
 const columns: readonly Column[] = [
@@ -143,8 +140,7 @@ function asText(silences: readonly Silence[], now: Instant, target: TableTarget)
     createdBy,
     comment,
   ]);
-  const count = `${silences.length} ${silences.length === 1 ? "silence" : "silences"}`;
-  return `${renderTable(columns, rows, target)}\n${count}\n`;
+  return `${renderTable(columns, rows, target)}\n${counted(silences.length, "silence")}\n`;
 }
 
 function whenText(
@@ -156,7 +152,7 @@ function whenText(
   if (state === "pending") return `begins in ${humanDuration(startsAt - now)}`;
   return state === "active"
     ? `ends in ${humanDuration(endsAt - now)}`
-    : `over for ${humanDuration(now - endsAt)}`;
+    : `ended ${humanDuration(now - endsAt)} ago`;
 }
 
 function operatorOf({ isRegex, isEqual }: Silence["matchers"][number]): MatchOperator {
@@ -164,7 +160,7 @@ function operatorOf({ isRegex, isEqual }: Silence["matchers"][number]): MatchOpe
   return isRegex ? "!~" : "!=";
 }
 
-/** As the shell hands them over: quotes around a value are gone, and there may be spaces in it. */
+/** The shell has removed quotes around a value, which may contain spaces. */
 function collectMatcher(text: string, before: readonly Matcher[] | undefined): Matcher[] {
   const [, name, operator, value] = /^\s*([A-Za-z_]\w*)\s*(=~|!=|!~|=)(.*)$/s.exec(text) ?? [];
   try {
@@ -174,12 +170,15 @@ function collectMatcher(text: string, before: readonly Matcher[] | undefined): M
         : createMatcher(name, operator as MatchOperator, value);
     return [...(before ?? []), matcher];
   } catch (thrown) {
-    throw new InvalidArgumentError(`It should look like severity=warning: ${toError(thrown).message}.`);
+    throw new InvalidArgumentError(
+      `It must be a matcher such as severity=warning: ${toError(thrown).message}.`,
+    );
   }
 }
 
 function parseLength(text: string): number {
   const ms = parseDuration(text);
-  if (ms === undefined || ms < 1_000) throw new InvalidArgumentError("It should look like 30m, 2h or 1d12h.");
+  if (ms === undefined || ms < 1_000)
+    throw new InvalidArgumentError("It must be a duration such as 30m, 2h or 1d12h.");
   return ms;
 }

@@ -1,4 +1,4 @@
-/** `simulate`: the analytics service itself, to build and rehearse against without an account. */
+/** `simulate`: serves a simulation of the analytics service, for tests without an account. */
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { Command, InvalidArgumentError } from "commander";
@@ -6,8 +6,8 @@ import { stringify } from "yaml";
 import { toError } from "../lib/errors.ts";
 import { SimulatorError } from "../simulator/errors.ts";
 import { parseScenario, type Scenario, type Simulator, startSimulator } from "../simulator/simulator.ts";
+import { fail, outputOption, withExample } from "./cli/command.ts";
 import type { CommandIo } from "./cli/io.ts";
-import { outputOption } from "./cli/output.ts";
 
 interface SimulateOptions {
   locations: number;
@@ -18,23 +18,21 @@ interface SimulateOptions {
   output: "text" | "json";
 }
 
-/** Serves until `io.signal` aborts. Exit code 1 for a scenario with problems; throws SimulatorError otherwise. */
+/** Serves until `io.signal` aborts. Exit code 1 for an invalid scenario. Throws SimulatorError. */
 export function simulateCommand(
   io: Pick<CommandIo, "signal" | "stdout" | "stderr" | "setExitCode">,
 ): Command {
-  return new Command("simulate")
-    .description("Serve the analytics service itself from a seeded world, with faults on demand.")
-    .option("--locations <n>", "shops in the world", wholeNumber, 5)
-    .option("--recordings-per-location <n>", "cameras in each shop", wholeNumber, 4)
-    .option("--seed <n>", "the same seed gives the same world", wholeNumber, 1)
-    .option("--scenario <file>", "YAML timeline of what happens when")
-    .option("--port <n>", "port on 127.0.0.1; 0 takes a free one", wholeNumber, 0)
-    .addOption(outputOption("text"))
-    .addHelpText(
-      "after",
-      "\nExample:\n  lenswatch simulate --locations 3 --recordings-per-location 4 --seed 7 --port 9700",
-    )
-    .action(async ({ scenario: file, output, ...options }: SimulateOptions) => {
+  const command = new Command("simulate")
+    .description("Serve a simulation of the analytics service with a generated fleet, with faults on demand.")
+    .option("--locations <n>", "the number of locations", wholeNumber, 5)
+    .option("--recordings-per-location <n>", "the number of recordings at each location", wholeNumber, 4)
+    .option("--seed <n>", "the seed of the fleet; equal seeds give equal fleets", wholeNumber, 1)
+    .option("--scenario <file>", "a YAML timeline of changes and faults")
+    .option("--port <n>", "the port on 127.0.0.1; 0 is any free one", wholeNumber, 0)
+    .addOption(outputOption("text"));
+  const example = "lenswatch simulate --locations 3 --recordings-per-location 4 --seed 7 --port 9700";
+  return withExample(command, example).action(
+    async ({ scenario: file, output, ...options }: SimulateOptions) => {
       try {
         const scenario = file === undefined ? undefined : await readScenario(file);
         const simulator = await startSimulator({ ...options, ...(scenario && { scenario }) });
@@ -43,10 +41,10 @@ export function simulateCommand(
         await simulator.close();
       } catch (thrown) {
         if (!(thrown instanceof SimulatorError) || thrown.code !== "bad_scenario") throw thrown;
-        io.stderr.write(`lenswatch: ${thrown.message}\n`);
-        io.setExitCode(1);
+        fail(io, 1, thrown.message);
       }
-    });
+    },
+  );
 }
 
 function wholeNumber(text: string): number {
@@ -58,60 +56,45 @@ function wholeNumber(text: string): number {
 export async function readScenario(file: string): Promise<Scenario> {
   const text = await readFile(file, "utf8").catch((cause: unknown) => {
     const why = toError(cause).message;
-    throw new SimulatorError(
-      "cannot_read",
-      `The scenario ${file} cannot be read (${why}); check the path.`,
-      cause,
-    );
+    const message = `The scenario ${file} cannot be read (${why}); check the path.`;
+    throw new SimulatorError("cannot_read", message, cause);
   });
   return parseScenario(text, file);
 }
 
-function asJson({
-  baseUrl,
-  wsUrl,
-  authUrl,
-  clientId,
-  clientSecret,
-  audience,
-  controlUrl,
-}: Simulator): string {
-  const line = {
+function settingsOf(simulator: Simulator) {
+  const { baseUrl, wsUrl, authUrl, clientId, clientSecret, audience } = simulator;
+  return {
     base_url: baseUrl,
     ws_url: wsUrl,
     auth_url: authUrl,
     client_id: clientId,
     client_secret: clientSecret,
     audience,
-    control_url: controlUrl,
   };
-  return `${JSON.stringify(line)}\n`;
+}
+
+/** One line. */
+function asJson(simulator: Simulator): string {
+  return `${JSON.stringify({ ...settingsOf(simulator), control_url: simulator.controlUrl })}\n`;
 }
 
 function asText(simulator: Simulator): string {
-  const { world, baseUrl, wsUrl, authUrl, clientId, clientSecret, audience, controlUrl } = simulator;
-  const service = {
-    base_url: baseUrl,
-    ws_url: wsUrl,
-    auth_url: authUrl,
-    client_id: clientId,
-    client_secret: clientSecret,
-    audience,
-  };
-  const shops = world.locations.map(({ name }) => name);
-  const named = shops.slice(0, 5).join(", ");
-  const more = shops.length > 5 ? ` and ${shops.length - 5} more` : "";
-  return `Simulating ${world.recordings.length} recordings in ${shops.length} locations: ${named}${more}.
+  const { world, controlUrl } = simulator;
+  const names = world.locations.map(({ name }) => name);
+  const first = names.slice(0, 5).join(", ");
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
+  return `Simulating ${world.recordings.length} recordings in ${names.length} locations: ${first}${more}.
 
 For the configuration:
 
-${stringify({ service })}
+${stringify({ service: settingsOf(simulator) })}
 Faults and changes while it runs, for example:
 
   curl -X POST ${controlUrl}/world -H "content-type: application/json" -d '{"location": "L1", "status": "offline"}'
   curl -X POST ${controlUrl}/faults -H "content-type: application/json" -d '{"name": "http_error", "status": 503}'
   curl -X DELETE ${controlUrl}/faults
 
-Ctrl-C ends it.
+Ctrl-C stops it.
 `;
 }

@@ -1,16 +1,16 @@
-/** `status`: the fleet now, as a running daemon sees it. */
+/** `status`: the fleet as a running daemon sees it. */
 import { Command, Option } from "commander";
 import { z } from "zod";
 import { recordingStatuses } from "../health/recording.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { renderCsv } from "../lib/csv.ts";
 import { humanDuration } from "../lib/duration.ts";
-import { percent } from "../lib/format.ts";
+import { counted, percent } from "../lib/format.ts";
 import { closestRows } from "../lib/suggest.ts";
 import { stripControls } from "../lib/text.ts";
-import { type Daemon, type Parameters, parseUrl, withDaemon } from "./cli/daemon.ts";
+import { asJson, fail, outputOption, withExample } from "./cli/command.ts";
+import { addDaemonOptions, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import type { CommandIo } from "./cli/io.ts";
-import { asJson, outputOption } from "./cli/output.ts";
 import { type Column, renderTable, type TableTarget, tableTarget } from "./cli/table.ts";
 
 const AlertRow = z.object({
@@ -34,9 +34,7 @@ const RecordingRow = z.object({
 });
 type RecordingRow = z.infer<typeof RecordingRow>;
 
-interface StatusOptions {
-  readonly url?: string;
-  readonly config?: string;
+interface StatusOptions extends DaemonOptions {
   readonly location?: string;
   readonly only?: string;
   readonly output: "table" | "json" | "csv";
@@ -44,50 +42,41 @@ interface StatusOptions {
 
 const LocationRow = z.object({ locationId: z.string(), location: z.string() });
 
-/** Exit code 0, also where something is offline; 1 for a location nobody knows; throws DaemonError or ConfigError when it cannot be told. */
+/** Exit code 0, also with recordings offline; 1 for an unknown location. Throws DaemonError or ConfigError. */
 export function statusCommand(io: CommandIo, clock: Clock = systemClock): Command {
-  return new Command("status")
-    .description(
-      "The fleet now: what each recording does, since when, and what is said about it. An alert in brackets does not fire yet.",
-    )
-    .option("--location <id or name>", "only the recordings of this location")
-    .addOption(new Option("--only <status>", "only recordings of this status").choices(recordingStatuses))
-    .addOption(outputOption("table", "csv"))
-    .option(
-      "--url <url>",
-      "the daemon (default: http.external_url or http.listen of the configuration)",
-      parseUrl,
-    )
-    .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
-    .addHelpText("after", "\nExample:\n  lenswatch status --only offline --url http://127.0.0.1:9595")
-    .action(async (options: StatusOptions) => {
-      const { rows, unknown } = await withDaemon(options, io, async (daemon) => {
-        const found = await daemon.all("/api/v1/recordings", parametersOf(options), RecordingRow);
-        return { rows: found, unknown: found.length === 0 ? await unknownLocation(daemon, options) : "" };
-      });
-      if (unknown !== "") {
-        io.stderr.write(unknown);
-        return io.setExitCode(1);
-      }
-      rows.sort(byName);
-      io.stdout.write(render(rows, options.output, clock.now(), tableTarget(io)));
+  const command = new Command("status")
+    .description("List recordings with their status and alerts. An alert in brackets is pending.")
+    .option("--location <id or name>", "only recordings of this location")
+    .addOption(new Option("--only <status>", "only recordings with this status").choices(recordingStatuses))
+    .addOption(outputOption("table", "csv"));
+  withExample(addDaemonOptions(command), "lenswatch status --only offline --url http://127.0.0.1:9595");
+  return command.action(async (options: StatusOptions) => {
+    const { rows, unknown } = await withDaemon(options, io, async (daemon) => {
+      const found = await daemon.all("/api/v1/recordings", parametersOf(options), RecordingRow);
+      return {
+        rows: found,
+        unknown: found.length === 0 ? await unknownLocation(daemon, options) : undefined,
+      };
     });
+    if (unknown !== undefined) return fail(io, 1, unknown);
+    rows.sort(byName);
+    io.stdout.write(render(rows, options.output, clock.now(), tableTarget(io)));
+  });
 }
 
-/** No recording of a location that is not there is no good news: what is wrong, or nothing where it is there. */
-async function unknownLocation(daemon: Daemon, { location }: StatusOptions): Promise<string> {
-  if (location === undefined) return "";
+/** The message for a location that does not exist: an empty list would look like good news. */
+async function unknownLocation(daemon: Daemon, { location }: StatusOptions): Promise<string | undefined> {
+  if (location === undefined) return undefined;
   const path = "/api/v1/locations";
-  if ((await daemon.all(path, { location }, LocationRow)).length > 0) return "";
+  if ((await daemon.all(path, { location }, LocationRow)).length > 0) return undefined;
   const rows = await daemon.all(path, {}, LocationRow);
-  const near = closestRows(location, rows, (row) => ({ name: row.location, id: row.locationId }))
-    .map((row) => stripControls(`  ${row.locationId}  ${row.location}`).concat("\n"))
-    .join("");
-  const hint = near === "" ? "\n" : `; near it are:\n${near}`;
-  return `lenswatch: no location has the id or name "${stripControls(location)}"${hint}`;
+  const near = closestRows(location, rows, (row) => ({ name: row.location, id: row.locationId }));
+  const lines = near.map((row) => `\n  ${stripControls(`${row.locationId}  ${row.location}`)}`);
+  const hint = near.length === 0 ? "" : `; similar:${lines.join("")}`;
+  return `no location has the id or name "${stripControls(location)}"${hint}`;
 }
 
-function parametersOf({ location, only }: StatusOptions): Parameters {
+function parametersOf({ location, only }: StatusOptions): Record<string, string> {
   return {
     ...(location === undefined ? {} : { location }),
     ...(only === undefined ? {} : { status: only }),
@@ -108,7 +97,7 @@ function render(
 ): string {
   if (output === "json") return asJson(rows);
   if (output === "csv") return asCsv(rows);
-  if (rows.length === 0) return "No recording is like that.\n";
+  if (rows.length === 0) return "No matching recordings.\n";
   return `${asTable(rows, now, target)}\n${summary(rows)}\n`;
 }
 
@@ -133,7 +122,6 @@ const columns: readonly Column[] = [
   { head: "ALERTS" },
 ];
 
-/** An alert that does not fire yet stands in brackets. */
 function asTable(rows: readonly RecordingRow[], now: Instant, target: TableTarget): string {
   const cells = rows.map((row) => [
     row.location,
@@ -159,5 +147,5 @@ function summary(rows: readonly RecordingRow[]): string {
     .map((status) => ({ status, count: rows.filter((row) => row.status === status).length }))
     .filter(({ count }) => count > 0)
     .map(({ status, count }) => `${count} ${status}`);
-  return `${rows.length} ${rows.length === 1 ? "recording" : "recordings"}: ${counts.join(", ")}`;
+  return `${counted(rows.length, "recording")}: ${counts.join(", ")}`;
 }

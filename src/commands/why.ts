@@ -1,4 +1,4 @@
-/** `why RECORDING`: what was decided about one recording, when and why, as a running daemon remembers it. */
+/** `why RECORDING`: the decision log of a recording. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { DateTime } from "luxon";
 import { z } from "zod";
@@ -7,9 +7,9 @@ import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { parseDuration } from "../lib/duration.ts";
 import { closestRows } from "../lib/suggest.ts";
 import { stripControls } from "../lib/text.ts";
-import { type Daemon, DaemonError, parseUrl, withDaemon } from "./cli/daemon.ts";
+import { fail, outputOption, print, withExample } from "./cli/command.ts";
+import { addDaemonOptions, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import type { CommandIo } from "./cli/io.ts";
-import { asJson, outputOption } from "./cli/output.ts";
 import { sinceText } from "./status.ts";
 
 const RecordingRow = z.object({
@@ -43,38 +43,29 @@ const Timeline = z.object({
 });
 type Timeline = z.infer<typeof Timeline>;
 
-interface WhyOptions {
-  readonly url?: string;
-  readonly config?: string;
+interface WhyOptions extends DaemonOptions {
   readonly since: number;
   readonly output: "text" | "json";
 }
 
-/** Exit code 1 for a recording nobody knows, 2 where several have the name. Throws DaemonError or ConfigError. */
+/** Exit code 1 for an unknown recording, 2 where several have the name. Throws DaemonError or ConfigError. */
 export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
-  return new Command("why")
-    .description("What was decided about a recording, when and why, in its own time zone.")
-    .argument("<recording>", "its id, or its name in full")
+  const command = new Command("why")
+    .description("Print the decision log of a recording, in its own time zone.")
+    .argument("<recording>", "its id or full name")
     .addOption(
       new Option("--since <duration>", "how far back").argParser(parseSince).default(86_400_000, "24h"),
     )
-    .addOption(outputOption("text"))
-    .option(
-      "--url <url>",
-      "the daemon (default: http.external_url or http.listen of the configuration)",
-      parseUrl,
-    )
-    .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
-    .addHelpText("after", '\nExample:\n  lenswatch why "Leeds Briggate Entrance" --since 2d')
-    .action((recording: string, options: WhyOptions) =>
-      withDaemon(options, io, (daemon) => explain(daemon, recording, options, io, clock.now())),
-    );
+    .addOption(outputOption("text"));
+  withExample(addDaemonOptions(command), 'lenswatch why "Leeds Briggate Entrance" --since 2d');
+  return command.action((recording: string, options: WhyOptions) =>
+    withDaemon(options, io, (daemon) => explain(daemon, recording, options, io, clock.now())),
+  );
 }
 
-/** Throws InvalidArgumentError, which is wrong usage. */
 function parseSince(text: string): number {
   const ms = parseDuration(text);
-  if (ms === undefined || ms <= 0) throw new InvalidArgumentError("It should look like 24h or 7d.");
+  if (ms === undefined || ms <= 0) throw new InvalidArgumentError("It must be a duration such as 24h or 7d.");
   return ms;
 }
 
@@ -90,10 +81,7 @@ async function explain(
     ? named.filter(({ recordingId }) => recordingId === wanted)
     : named;
   if (matching.length > 1) {
-    io.stderr.write(
-      `lenswatch: ${matching.length} recordings are called that; give an id:\n${list(matching)}`,
-    );
-    return io.setExitCode(2);
+    return fail(io, 2, `${matching.length} recordings have that name; give an id:${list(matching)}`);
   }
   const [found] = matching;
   const timeline = await read(daemon, found?.recordingId ?? wanted, new Date(now - since).toISOString());
@@ -103,14 +91,13 @@ async function explain(
       name: recording,
       id: recordingId,
     }));
-    const hint = near.length === 0 ? "" : `; near it are:\n${list(near)}`;
-    io.stderr.write(`lenswatch: no recording has the id or name "${stripControls(wanted)}"${hint || "\n"}`);
-    return io.setExitCode(1);
+    const hint = near.length === 0 ? "" : `; similar:${list(near)}`;
+    return fail(io, 1, `no recording has the id or name "${stripControls(wanted)}"${hint}`);
   }
-  io.stdout.write(output === "json" ? asJson(timeline) : asText(timeline, found, now));
+  print(io, output, timeline, () => asText(timeline, found, now));
 }
 
-/** All of it; undefined where the daemon knows no such recording. */
+/** All pages; undefined where the daemon does not know the recording. */
 async function read(daemon: Daemon, id: string, since: string): Promise<Timeline | undefined> {
   const path = `/api/v1/recordings/${encodeURIComponent(id)}/timeline`;
   const items: Line[] = [];
@@ -130,8 +117,9 @@ async function read(daemon: Daemon, id: string, since: string): Promise<Timeline
 function list(rows: readonly RecordingRow[]): string {
   return rows
     .slice(0, MOST_LISTED)
-    .map(({ recordingId, recording, location }) =>
-      stripControls(`  ${recordingId}  ${recording} · ${location}`).concat("\n"),
+    .map(
+      ({ recordingId, recording, location }) =>
+        `\n  ${stripControls(`${recordingId}  ${recording} · ${location}`)}`,
     )
     .join("");
 }
@@ -140,7 +128,7 @@ const MOST_LISTED = 20;
 
 function asText(timeline: Timeline, row: RecordingRow | undefined, now: Instant): string {
   const { recording, recordingId, location, timezone, items } = timeline;
-  const state = row ? `${row.status} since ${sinceText(row.since, now)}` : "not in the fleet now";
+  const state = row ? `${row.status} since ${sinceText(row.since, now)}` : "not in the fleet";
   const head = [recording, location, recordingId].filter((part) => part !== null).join(" · ");
   const lines = items.flatMap((line, i) => {
     const at = DateTime.fromISO(line.at, { zone: timezone, locale: "en-GB" });
@@ -148,10 +136,10 @@ function asText(timeline: Timeline, row: RecordingRow | undefined, now: Instant)
     const before = items[i - 1];
     const isNewDay =
       !before || DateTime.fromISO(before.at, { zone: timezone }).toISODate() !== at.toISODate();
-    const said = `  ${at.toFormat("HH:mm:ss")}  ${aboutText(line)}${line.text}`;
-    return isNewDay ? ["", `${day}, ${timezone}`, said] : [said];
+    const entry = `  ${at.toFormat("HH:mm:ss")}  ${aboutText(line)}${line.text}`;
+    return isNewDay ? ["", `${day}, ${timezone}`, entry] : [entry];
   });
-  const body = items.length === 0 ? ["", "Nothing was decided about it in that time."] : lines;
+  const body = items.length === 0 ? ["", "No decisions in that time."] : lines;
   return `${[head, state, ...body].map(stripControls).join("\n")}\n`;
 }
 

@@ -21,7 +21,7 @@ const inhibited = { alert: firingAlert("LowUptime"), receivers: ["quiet"], inhib
 const all = async () => [offline, longer, silenced, inhibited];
 
 describe("lenswatch alerts", () => {
-  test("prints what fires, the longest first", async () => {
+  test("prints active alerts, the oldest first", async () => {
     const { address } = await serve({ alerts: all });
     expect(await lenswatch(["alerts", "--url", address])).toEqual({
       stdout: `\
@@ -51,14 +51,14 @@ RecordingOffline    critical  Leeds     Till [2J1  2026-01-31 11:57 UTC (3 m)  a
     expect(names.sort()).toEqual(expected);
   });
 
-  test("says what holds an alert back", async () => {
+  test("shows why an alert is suppressed", async () => {
     const { address } = await serve({ alerts: all });
     const { stdout } = await lenswatch(["alerts", "--url", address, "--silenced", "--inhibited"]);
     expect(stdout).toMatch(/^LowQuality .* silenced /m);
     expect(stdout).toMatch(/^LowUptime .* inhibited /m);
   });
 
-  test("says that nothing fires", async () => {
+  test("reports that there are no active alerts", async () => {
     const { address } = await serve();
     expect(await lenswatch(["alerts", "--url", address])).toMatchObject({
       stdout: "No active alerts.\n",

@@ -37,21 +37,21 @@ const tree = `route:
       repeat_interval: 1d
 `;
 
-test("a valid file is said to be fine, with its rules, receivers and routes", async () => {
+test("a valid file is summarised with its rules, receivers and routes", async () => {
   const file = await fileWith(service + receivers + tree);
   const { code, out, err } = await run(["--config", file]);
   expect([code, err]).toEqual([0, ""]);
   expect(out.split("\n")).toEqual([
-    `${file}: fine, with 10 rules, 1 receiver, 0 digests`,
+    `${file}: valid, with 10 rules, 1 receiver, 0 digests`,
     expect.stringMatching(/^rules: RecordingOffline, RecordingDegraded, /),
     "receiver ops: 1 Slack webhook",
-    "route: all → ops (by location_id, again after 4h)",
-    '  └ severity="warning" → ops (by location_id, again after 1d, and on)',
+    "route: all → ops (by location_id, repeat after 4h)",
+    '  └ severity="warning" → ops (by location_id, repeat after 1d, continue)',
     "",
   ]);
 });
 
-test("every problem is printed with its place, and the exit code is 1", async () => {
+test("every problem is printed with its position, and the exit code is 1", async () => {
   const file = await fileWith(`${service}${receivers}log: { level: loud }\nrule: []\n`);
   const { code, out } = await run(["--config", file]);
   expect(code).toBe(1);
@@ -63,13 +63,13 @@ test("every problem is printed with its place, and the exit code is 1", async ()
   ]);
 });
 
-test("what is probably not meant is a warning, and fine", async () => {
+test("a warning does not make a file invalid", async () => {
   const { code, out } = await run(["--config", await fileWith(`${service}${receivers}rules: []\n`)]);
   expect(code).toBe(0);
   expect(out).toContain("\nwarning: ");
 });
 
-test("as JSON a valid file is summed up, without any secret", async () => {
+test("as JSON a valid file is summarised, without any secret", async () => {
   const file = await fileWith(service + receivers + tree);
   const { code, out } = await run(["--config", file, "--output", "json"]);
   expect(code).toBe(0);
@@ -95,6 +95,6 @@ test("as JSON every problem has its fields", async () => {
   });
 });
 
-test("a file that is not there is an error of its own", async () => {
+test("a missing file is an error of its own", async () => {
   await expect(run(["--config", "/nonexistent/lenswatch.yaml"])).rejects.toMatchObject({ code: "not_found" });
 });

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { receivers, service } from "../config/text.ts";
 import { lenswatch } from "./run-command.ts";
 
-test("is fine with a daemon that says it is alive, wherever people reach it from outside", async () => {
+test("is exit code 0 with a healthy daemon, whatever its external URL", async () => {
   const asked: string[] = [];
   const port = await serve(200, asked);
   const file = await configFile(
@@ -21,7 +21,7 @@ test("is fine with a daemon that says it is alive, wherever people reach it from
   expect(asked).toEqual(["GET /healthz"]);
 });
 
-test("is bad news where it answers that it is not", async () => {
+test("is exit code 1 with an unhealthy daemon", async () => {
   const port = await serve(500);
   const file = await configFile(`http: { listen: "127.0.0.1:${port}" }\n`);
   const { stderr, exitCode } = await lenswatch(["healthz", "--config", file]);
@@ -31,7 +31,7 @@ test("is bad news where it answers that it is not", async () => {
   });
 });
 
-test("reaches nothing where nobody listens", async () => {
+test("is exit code 3 where nothing listens", async () => {
   const file = await configFile(`http: { listen: "127.0.0.1:${await freePort()}" }\n`);
   const { stderr, exitCode } = await lenswatch(["healthz", "--config", file]);
   expect(stderr).toMatch(/does not answer \(.*ECONNREFUSED.*\)/);

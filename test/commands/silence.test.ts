@@ -25,7 +25,7 @@ async function open() {
 }
 
 describe("lenswatch silence add", () => {
-  test("silences what all matchers match, for as long as asked, in plain words", async () => {
+  test("silences the alerts that all matchers match, for the given duration", async () => {
     const { run, kept } = await open();
     const args = [
       "alertname=RecordingOffline",
@@ -37,7 +37,7 @@ describe("lenswatch silence add", () => {
     const said = await run("silence", "add", ...args, "--comment", "rewiring", "--author", "sam");
     const [silence] = kept.values();
     expect(said).toEqual({
-      stdout: `Silence ${silence?.id} holds alertname="RecordingOffline", location="Leeds Briggate", severity!~"info|none" for 2 h.\nNo alert that fires now matches.\n`,
+      stdout: `Silence ${silence?.id} silences alertname="RecordingOffline", location="Leeds Briggate", severity!~"info|none" for 2 h.\nNo firing alert matches.\n`,
       stderr: "",
       exitCode: 0,
     });
@@ -50,14 +50,11 @@ describe("lenswatch silence add", () => {
   });
 
   test.each([
-    ["alertname=RecordingOffline", "It holds 1 alert now."],
-    ["location=Leeds Briggate", "No alert that fires now matches."],
-    ["alertname=LowUptime", "No alert that fires now matches."],
-    [
-      "location=Leeds Brigate",
-      'No alert that fires now matches, and there is no location "Leeds Brigate": check',
-    ],
-    ["recording_id=rec-9", 'No alert that fires now matches, and there is no recording "rec-9": check'],
+    ["alertname=RecordingOffline", "1 firing alert silenced."],
+    ["location=Leeds Briggate", "No firing alert matches."],
+    ["alertname=LowUptime", "No firing alert matches."],
+    ["location=Leeds Brigate", 'No firing alert matches, and there is no location "Leeds Brigate": check'],
+    ["recording_id=rec-9", 'No firing alert matches, and there is no recording "rec-9": check'],
   ])("says what %s does at once, so that a mistyped name shows", async (matcher, effect) => {
     const { run } = await open();
     const { stdout, exitCode } = await run("silence", "add", matcher, "--comment", "x");
@@ -65,7 +62,7 @@ describe("lenswatch silence add", () => {
     expect(exitCode).toBe(0);
   });
 
-  test("takes quoted values, an hour and the user where nothing else is said; --output json gives the id", async () => {
+  test("accepts quoted values, defaults to an hour and $USER; --output json prints the id", async () => {
     const { run, kept } = await open();
     const { stdout } = await run(
       "silence",
@@ -101,7 +98,7 @@ describe("lenswatch silence add", () => {
     expect((await run("silence", "add", "a=b")).exitCode).toBe(2);
   });
 
-  test("what would hold everything is refused with the reason, exit code 1", async () => {
+  test("a silence that matches everything is refused with the reason, exit code 1", async () => {
     const { run } = await open();
     const { exitCode, stderr } = await run("silence", "add", "a=~.*", "--comment", "x");
     expect([exitCode, stderr]).toEqual([
@@ -125,7 +122,7 @@ describe("lenswatch silence add", () => {
 });
 
 describe("lenswatch silence list and expire", () => {
-  test("list shows what is in force, and with --expired what was", async () => {
+  test("list prints active silences, with --expired also expired ones", async () => {
     const { run, kept } = await open();
     expect((await run("silence", "list")).stdout).toBe("No silences.\n");
     await run("silence", "add", "location=Leeds", "--comment", "re\u001b[31mwiring", "--duration", "90m");
@@ -136,7 +133,7 @@ describe("lenswatch silence list and expire", () => {
       ),
     );
     expect(await run("silence", "expire", id)).toEqual({
-      stdout: `Silence ${id} is over.\n`,
+      stdout: `Silence ${id} expired.\n`,
       stderr: "",
       exitCode: 0,
     });
@@ -146,7 +143,7 @@ describe("lenswatch silence list and expire", () => {
     ]);
   });
 
-  test("expire of one that nobody knows is exit code 1", async () => {
+  test("expire of an unknown silence is exit code 1", async () => {
     const { run } = await open();
     expect(await run("silence", "expire", "no/such")).toMatchObject({
       exitCode: 1,
@@ -158,7 +155,7 @@ describe("lenswatch silence list and expire", () => {
 describe("lenswatch ack", () => {
   const print = fingerprint({ alertname: "RecordingOffline" });
 
-  test("acknowledges what fires, and says until when", async () => {
+  test("acknowledges a firing alert", async () => {
     const { run, acks } = await open();
     expect(await run("ack", print.toUpperCase(), "--comment", "on my way")).toEqual({
       stdout: `Acknowledged ${print}: no reminders until it resolves.\n`,
@@ -168,7 +165,7 @@ describe("lenswatch ack", () => {
     expect([...acks.values()]).toEqual([{ author: "dana", comment: "on my way", at: NOW }]);
   });
 
-  test("what does not fire is exit code 1, what is no fingerprint wrong usage", async () => {
+  test("an unknown fingerprint is exit code 1, an invalid one wrong usage", async () => {
     const { run } = await open();
     expect(await run("ack", "0000000000000000")).toMatchObject({
       exitCode: 1,
@@ -177,7 +174,7 @@ describe("lenswatch ack", () => {
     expect((await run("ack", "../silences")).exitCode).toBe(2);
   });
 
-  test("is shown by alerts", async () => {
+  test("an acknowledgement is shown by alerts", async () => {
     const acknowledgement = { author: "dana", comment: "", at: NOW };
     const { address } = await serve({
       alerts: async () => [{ alert: firingAlert("RecordingOffline"), receivers: ["ops"], acknowledgement }],

@@ -79,18 +79,16 @@ loc-2     rec-3      unknown  –                                      –      
     const there = await lenswatch(["status", "--url", address, "--location", "leeds", "--output", "json"]);
     expect(JSON.parse(there.stdout)).toMatchObject([{ recording: "Till 2" }, { recording: "Till 10" }]);
     const none = await lenswatch(["status", "--url", address, "--location", "leeds", "--only", "degraded"]);
-    expect(none).toEqual({ stdout: "No recording is like that.\n", stderr: "", exitCode: 0 });
+    expect(none).toEqual({ stdout: "No matching recordings.\n", stderr: "", exitCode: 0 });
   });
 
-  test("a location nobody knows is bad news, never an empty fleet: what is near it is named", async () => {
+  test("an unknown location is exit code 1 with similar names, never an empty list", async () => {
     const { address } = await serve({ fleet: async () => fleet });
     const wrong = (...argv: string[]) =>
       lenswatch(["status", "--url", address, "--only", "offline", ...argv]);
     const near = await wrong("--location", "leed", "--output", "json");
     expect(near).toMatchObject({ stdout: "", exitCode: 1 });
-    expect(near.stderr).toBe(
-      'lenswatch: no location has the id or name "leed"; near it are:\n  loc-1  Leeds\n',
-    );
+    expect(near.stderr).toBe('lenswatch: no location has the id or name "leed"; similar:\n  loc-1  Leeds\n');
     expect(await wrong("--location", "\u001b[2Jnowhere at all")).toEqual({
       stdout: "",
       stderr: 'lenswatch: no location has the id or name "[2Jnowhere at all"\n',
@@ -188,16 +186,16 @@ describe("finding the daemon", () => {
     expect(await lenswatch(["status", "--url", address], { [name]: token })).toMatchObject({ exitCode: 0 });
   });
 
-  test("a daemon that wants a token says which variable to set", async () => {
+  test("a daemon that requires a token: the message names the variable to set", async () => {
     const { address } = await serve({ readToken: "read-me" });
     expect(await lenswatch(["status", "--url", address], { LENSWATCH_READ_TOKEN: "hunter2" })).toEqual({
       stdout: "",
-      stderr: `lenswatch: ${address} wants a token: set LENSWATCH_READ_TOKEN to the daemon's http.read_token\n`,
+      stderr: `lenswatch: ${address} requires a token: set LENSWATCH_READ_TOKEN to the daemon's http.read_token\n`,
       exitCode: 3,
     });
   });
 
-  test("a configuration that cannot be used here is no dead end", async () => {
+  test("an invalid configuration is reported, and --url works without it", async () => {
     const file = await configuration("http:\n  listen: nowhere\n");
     const { exitCode, stderr } = await lenswatch(["status"], { LENSWATCH_CONFIG: file });
     expect(exitCode).toBe(1);
@@ -208,11 +206,11 @@ describe("finding the daemon", () => {
     expect(asked).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
-  test("without a configuration the next step is to name one", async () => {
+  test("without a configuration the message asks for --url or --config", async () => {
     const { exitCode, stderr } = await lenswatch(["status"], { LENSWATCH_CONFIG: "/nowhere/lenswatch.yaml" });
     expect([exitCode, stderr]).toEqual([
       3,
-      "lenswatch: there is no /nowhere/lenswatch.yaml to say where the daemon is: give --url or --config\n",
+      "lenswatch: /nowhere/lenswatch.yaml does not exist, so the daemon's address is unknown: give --url or --config\n",
     ]);
   });
 });
@@ -223,7 +221,7 @@ describe("a daemon that does not answer as it should", () => {
     await server.close();
     expect(await lenswatch(["status", "--url", address])).toEqual({
       stdout: "",
-      stderr: `lenswatch: nothing answers at ${address}: is the daemon running? --url names another\n`,
+      stderr: `lenswatch: nothing answers at ${address}: start the daemon, or name another with --url\n`,
       exitCode: 3,
     });
   });

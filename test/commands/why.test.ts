@@ -51,7 +51,7 @@ async function why(...argv: string[]) {
 }
 
 describe("lenswatch why", () => {
-  test("tells the last day of a recording and its location in its own time zone, a heading for each day", async () => {
+  test("prints the last day of a recording and its location in its own time zone, a heading for each day", async () => {
     const { stdout, stderr, exitCode } = await why("till 1");
     expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
     expect(stdout).toBe(`Till 1 · Leeds · rec-1
@@ -67,14 +67,12 @@ Sat 31 Jan 2026, UTC
 `);
   });
 
-  test("goes as far back as it is asked to", async () => {
+  test("goes back as far as --since", async () => {
     expect((await why("rec-1", "--since", "1w")).stdout).toContain("seen degraded");
-    expect((await why("rec-1", "--since", "30m")).stdout).toContain(
-      "Nothing was decided about it in that time.",
-    );
+    expect((await why("rec-1", "--since", "30m")).stdout).toContain("No decisions in that time.");
   });
 
-  test("gives scripts the same as JSON, words and names", async () => {
+  test("prints the same entries as JSON", async () => {
     const { stdout } = await why("rec-1", "--output", "json");
     const told = JSON.parse(stdout);
     expect(told).toMatchObject({
@@ -94,40 +92,40 @@ Sat 31 Jan 2026, UTC
     });
   });
 
-  test("lists recordings that share a name, and is wrong usage then", async () => {
+  test("lists recordings that share a name, as wrong usage", async () => {
     const { stdout, stderr, exitCode } = await why("Entrance");
     expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
-    expect(stderr).toBe(`lenswatch: 2 recordings are called that; give an id:
+    expect(stderr).toBe(`lenswatch: 2 recordings have that name; give an id:
   rec-2  Entrance · Leeds
   rec-3  entrance · York
 `);
   });
 
-  test("tells the story of a recording that left the fleet", async () => {
+  test("prints the decision log of a recording that left the fleet", async () => {
     expect((await why("left")).stdout).toContain("left the fleet: absent for watch.forget_after");
-    expect((await why("gone")).stdout).toContain("Old door · Leeds · gone\nnot in the fleet now\n");
+    expect((await why("gone")).stdout).toContain("Old door · Leeds · gone\nnot in the fleet\n");
   });
 
-  test("names what is near a recording nobody knows, as bad news", async () => {
+  test("names similar recordings for an unknown one, exit code 1", async () => {
     const { stderr, exitCode } = await why("Til 1");
     expect({ stderr, exitCode }).toEqual({
-      stderr: 'lenswatch: no recording has the id or name "Til 1"; near it are:\n  rec-1  Till 1 · Leeds\n',
+      stderr: 'lenswatch: no recording has the id or name "Til 1"; similar:\n  rec-1  Till 1 · Leeds\n',
       exitCode: 1,
     });
     expect((await why("zzzzzzzz")).stderr).toBe('lenswatch: no recording has the id or name "zzzzzzzz"\n');
   });
 
-  test("finds what an id with a slash or a question mark in it would hide", async () => {
+  test("escapes slashes and question marks in an id", async () => {
     expect((await why("../locations?x=")).exitCode).toBe(1);
   });
 
-  test("refuses a duration that is none", async () => {
+  test("refuses an invalid duration", async () => {
     expect((await why("rec-1", "--since", "yesterday")).exitCode).toBe(2);
   });
 });
 
 describe("GET /api/v1/recordings/{id}/timeline", () => {
-  test("pages a story whose lines share a moment without losing or doubling any", async () => {
+  test("pages entries with equal times without losing or repeating any", async () => {
     const lines = Array.from({ length: 7 }, (_, i) => recording("rec-1", NOW - HOUR, `reason_${i}`));
     const { json } = await serve({ fleet: async () => fleet, timeline: async () => lines });
     const reasons: string[] = [];
@@ -142,7 +140,7 @@ describe("GET /api/v1/recordings/{id}/timeline", () => {
     expect(reasons).toEqual(lines.map(({ reason }) => reason));
   });
 
-  test("is 404 for a recording nobody knows, 400 for a time that is none, 401 without the token", async () => {
+  test("is 404 for an unknown recording, 400 for an invalid time, 401 without the token", async () => {
     const { json } = await serve({ fleet: async () => fleet });
     expect(await json("/api/v1/recordings/nobody/timeline")).toEqual({
       status: 404,

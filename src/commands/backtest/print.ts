@@ -7,7 +7,7 @@ import { renderCsv } from "../../lib/csv.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { counted } from "../../lib/format.ts";
 import { stripControls } from "../../lib/text.ts";
-import { asJson } from "../cli/output.ts";
+import { asJson } from "../cli/command.ts";
 import { type Column, renderTable, type TableTarget } from "../cli/table.ts";
 
 export interface BacktestReport {

@@ -1,6 +1,6 @@
-/** What a command touches of the process it runs in; handed in, so that commands can run inside a test. */
+/** The parts of the process that commands use; an argument, so that commands can run inside a test. */
 
-/** 0 fine; 1 the answer is bad news; 2 wrong usage; 3 could not reach what it needs. */
+/** 0 success; 1 the answer is bad news; 2 wrong usage; 3 something needed is unreachable. */
 export type ExitCode = 0 | 1 | 2 | 3;
 
 export interface CommandIo {
@@ -10,8 +10,8 @@ export interface CommandIo {
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
   setExitCode(code: ExitCode): void;
-  /** Has `act` called at each SIGHUP; without it, nobody can send one. */
+  /** Calls `act` at each SIGHUP. */
   onHangup?(act: () => void): void;
-  /** For what must not outlive the process even when its end is forced; synchronous, and only that. */
+  /** Calls `act` when the process exits, also when forced to; `act` must be synchronous. */
   atExit?(act: () => void): void;
 }

@@ -1,7 +1,4 @@
-/**
- * The command line: which commands there are, loaded only when they are named, and what a failure looks like to
- * a person: one sentence, the next step, the right exit code.
- */
+/** The command line: the table of commands, loaded only when named; a failure is one sentence and an exit code. */
 import { Command, CommanderError } from "commander";
 import { ConfigError, formatProblem } from "../../config/problem.ts";
 import { CodedError, toError } from "../../lib/errors.ts";
@@ -10,7 +7,7 @@ import { visibleLines } from "../../lib/text.ts";
 import { readVersion } from "../../lib/version.ts";
 import type { CommandIo, ExitCode } from "./io.ts";
 
-/** A command of its own module; `load` gives it complete, `summary` stands for it in `lenswatch --help`. */
+/** A command in a module of its own; `summary` is its line in `lenswatch --help`. */
 export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
@@ -19,80 +16,52 @@ export interface CommandEntry {
 
 /** In the order of `lenswatch --help`. */
 export const commandTable: readonly CommandEntry[] = [
-  {
-    name: "run",
-    summary: "the daemon: polls, judges, alerts, exposes",
-    load: async (io) => (await import("../run.ts")).runCommand(io),
-  },
-  {
-    name: "demo",
-    summary: "everything on this machine with no account anywhere: a bad day and its messages",
-    load: async (io) =>
-      (await import("../demo.ts")).demoCommand(io, (await import("../../app/app.ts")).startApp),
-  },
-  {
-    name: "simulate",
-    summary: "the analytics service itself, simulated, with faults to switch on",
-    load: async (io) => (await import("../simulate.ts")).simulateCommand(io),
-  },
-  {
-    name: "check-config",
-    summary: "check a configuration and print every problem with its place",
-    load: async (io) => (await import("../check-config.ts")).checkConfigCommand(io),
-  },
-  {
-    name: "status",
-    summary: "the fleet now, as a table",
-    load: async (io) => (await import("../status.ts")).statusCommand(io),
-  },
-  {
-    name: "alerts",
-    summary: "active alerts",
-    load: async (io) => (await import("../alerts.ts")).alertsCommand(io),
-  },
-  {
-    name: "silence",
-    summary: "keep quiet about some alerts for a while",
-    load: async (io) => (await import("../silence.ts")).silenceCommand(io),
-  },
-  {
-    name: "ack",
-    summary: "stop reminders of an alert until it resolves",
-    load: async (io) => (await import("../ack.ts")).ackCommand(io),
-  },
-  {
-    name: "why",
-    summary: "what was decided about a recording, when and why",
-    load: async (io) => (await import("../why.ts")).whyCommand(io),
-  },
-  {
-    name: "digest",
-    summary: "render a digest to a file, or send it now",
-    load: async (io) => (await import("../digest.ts")).digestCommand(io),
-  },
-  {
-    name: "backtest",
-    summary: "what the rules would have told of the past, beside what others would",
-    load: async (io) => (await import("../backtest.ts")).backtestCommand(io),
-  },
-  {
-    name: "healthz",
-    summary: "ask the daemon on this machine whether it is alive, for health checks of containers",
-    load: async (io) => (await import("../healthz.ts")).healthzCommand(io),
-  },
-  {
-    name: "notify-test",
-    summary: "send one marked test message to a receiver, through the real path",
-    load: async (io) => (await import("../notify-test.ts")).notifyTestCommand(io),
-  },
-  {
-    name: "complete",
-    summary: "print a script that teaches a shell to complete commands, options and names",
-    load: async (io, argv) => (await import("../complete.ts")).completeCommand(io, argv, commandTable),
-  },
+  entry("run", "run the daemon", async (io) => (await import("../run.ts")).runCommand(io)),
+  entry("demo", "run everything on this machine without any account, with a scripted outage", async (io) => {
+    const [{ demoCommand }, { startApp }] = [await import("../demo.ts"), await import("../../app/app.ts")];
+    return demoCommand(io, startApp);
+  }),
+  entry("simulate", "serve a simulation of the analytics service, with faults on demand", async (io) =>
+    (await import("../simulate.ts")).simulateCommand(io),
+  ),
+  entry("check-config", "validate a configuration and print every problem with its position", async (io) =>
+    (await import("../check-config.ts")).checkConfigCommand(io),
+  ),
+  entry("status", "list recordings with their status and alerts", async (io) =>
+    (await import("../status.ts")).statusCommand(io),
+  ),
+  entry("alerts", "list active alerts", async (io) => (await import("../alerts.ts")).alertsCommand(io)),
+  entry("silence", "add, list and expire silences", async (io) =>
+    (await import("../silence.ts")).silenceCommand(io),
+  ),
+  entry("ack", "stop reminders of an alert until it resolves", async (io) =>
+    (await import("../ack.ts")).ackCommand(io),
+  ),
+  entry("why", "print the decision log of a recording", async (io) =>
+    (await import("../why.ts")).whyCommand(io),
+  ),
+  entry("digest", "render a digest to a file, or send it now", async (io) =>
+    (await import("../digest.ts")).digestCommand(io),
+  ),
+  entry("backtest", "replay past uptime through the rules, and compare configurations", async (io) =>
+    (await import("../backtest.ts")).backtestCommand(io),
+  ),
+  entry("healthz", "check the health of the daemon on this machine", async (io) =>
+    (await import("../healthz.ts")).healthzCommand(io),
+  ),
+  entry("notify-test", "send a test message to each integration of a receiver", async (io) =>
+    (await import("../notify-test.ts")).notifyTestCommand(io),
+  ),
+  entry("complete", "print a shell completion script", async (io, argv) =>
+    (await import("../complete.ts")).completeCommand(io, argv, commandTable),
+  ),
 ];
 
-/** Runs one command line to its end. Never throws: failures are told on stderr and in the exit code. */
+function entry(name: string, summary: string, load: CommandEntry["load"]): CommandEntry {
+  return { name, summary, load };
+}
+
+/** Runs one command line. Never throws: failures are printed on stderr and set the exit code. */
 export async function runCli(
   argv: readonly string[],
   io: CommandIo,
@@ -106,36 +75,34 @@ export async function runCli(
       if (thrown.exitCode !== 0) io.setExitCode(2);
       return;
     }
-    // Stopped by a signal is what was asked for; whatever gave way to it is no news.
+    // Stopping on a signal is no failure.
     if (io.signal.aborted && isAbort(thrown)) return;
     io.stderr.write(describeFailure(thrown, io.env));
     io.setExitCode(exitCodeOf(thrown));
   }
 }
 
-/** One sentence for a person, with a newline; the stack as well where LENSWATCH_LOG_LEVEL is debug or trace. */
+/** One sentence with a newline, and the stack where LENSWATCH_LOG_LEVEL is debug or trace. */
 export function describeFailure(thrown: unknown, env: CommandIo["env"]): string {
   const error = toError(thrown);
-  const said = error instanceof CodedError ? error.message : `unexpected ${error.name}: ${error.message}`;
+  const message = error instanceof CodedError ? error.message : `unexpected ${error.name}: ${error.message}`;
   const withStack = env.LENSWATCH_LOG_LEVEL === "debug" || env.LENSWATCH_LOG_LEVEL === "trace";
   const problems =
     error instanceof ConfigError ? error.problems.map((problem) => `${formatProblem(problem)}\n`) : [];
-  const text = `${problems.join("")}lenswatch: ${said}\n${withStack ? `${error.stack}\n` : ""}`;
+  const text = `${problems.join("")}lenswatch: ${message}\n${withStack ? `${error.stack}\n` : ""}`;
   return visibleLines(scrub(text));
 }
 
-/** The program with the commands that `argv` may mean loaded, the others standing by their summary. */
+/** The program with the commands that `argv` may name loaded, the others with their summary only. */
 async function createProgram(
   argv: readonly string[],
   io: CommandIo,
   table: readonly CommandEntry[],
 ): Promise<Command> {
   const program = new Command("lenswatch")
-    .description(
-      "Watches the health of camera recordings and tells people when one goes dark and when it is back.",
-    )
+    .description("Watches camera recordings and notifies people when one goes offline and when it is back.")
     .version(readVersion(), "-V, --version", "print the version")
-    .helpOption("-h, --help", "print this help, or a command's")
+    .helpOption("-h, --help", "print this help, or that of a command")
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
@@ -154,7 +121,7 @@ async function createProgram(
   return program;
 }
 
-/** commander hands its settings down only to commands made in place. */
+/** commander copies its settings only to commands created in place. */
 function inherit(command: Command, parent: Command): void {
   command.copyInheritedSettings(parent);
   for (const child of command.commands) inherit(child, command);
@@ -162,7 +129,7 @@ function inherit(command: Command, parent: Command): void {
 
 const BAD_NEWS: ReadonlySet<string> = new Set(["invalid", "bad_scenario", "rejected"]);
 
-/** A file that says something wrong is an answer; a file that is not there is none. */
+/** An invalid file is an answer; a missing one is not. */
 function exitCodeOf(thrown: unknown): ExitCode {
   if (!(thrown instanceof CodedError)) return 3;
   if (BAD_NEWS.has(thrown.code)) return 1;

@@ -1,4 +1,4 @@
-/** What a silence does at once: a mistyped name makes one that holds nothing, and nobody would know. */
+/** The immediate effect of a new silence: a misspelled name makes one that silences nothing. */
 import { z } from "zod";
 import { matchesAll } from "../../alerting/matcher.ts";
 import type { Matcher } from "../../alerting/route.ts";
@@ -8,23 +8,23 @@ import { type Daemon, DaemonError } from "./daemon.ts";
 const FiringAlert = z.object({ labels: z.record(z.string(), z.string()) });
 const Anything = z.object({ items: z.array(z.unknown()) });
 
-/** A sentence on the silence that was just made. That it cannot be told is no failure: the silence stands. */
+/** A sentence about the silence that was just added. A failed request is no failure: the silence exists. */
 export async function effectOf(daemon: Daemon, matchers: readonly Matcher[]): Promise<string> {
   try {
     const alerts = await daemon.get("/api/v2/alerts", {}, z.array(FiringAlert));
-    const held = alerts.filter(({ labels }) => matchesAll(matchers, labels)).length;
-    if (held > 0) return `It holds ${counted(held, "alert")} now.`;
+    const silenced = alerts.filter(({ labels }) => matchesAll(matchers, labels)).length;
+    if (silenced > 0) return `${counted(silenced, "firing alert")} silenced.`;
     const unknown = await unknownName(daemon, matchers);
     return unknown === undefined
-      ? "No alert that fires now matches."
-      : `No alert that fires now matches, and there is no ${unknown}: check the names with \`lenswatch status\`.`;
+      ? "No firing alert matches."
+      : `No firing alert matches, and there is no ${unknown}: check the names with \`lenswatch status\`.`;
   } catch (thrown) {
-    if (thrown instanceof DaemonError) return "What it holds now could not be read.";
+    if (thrown instanceof DaemonError) return "The firing alerts could not be read.";
     throw thrown;
   }
 }
 
-/** By the label: what a name or an id is looked up as. */
+/** The query parameter for a label. */
 const LOOKUPS: ReadonlyMap<string, "recording" | "location"> = new Map([
   ["recording", "recording"],
   ["recording_id", "recording"],
@@ -32,7 +32,7 @@ const LOOKUPS: ReadonlyMap<string, "recording" | "location"> = new Map([
   ["location_id", "location"],
 ]);
 
-/** `location "Bathh"`: what the matchers name that is not in the fleet. */
+/** `location "Bathh"`: the first name or id in the matchers that is not in the fleet. */
 async function unknownName(daemon: Daemon, matchers: readonly Matcher[]): Promise<string | undefined> {
   for (const { name, operator, value } of matchers) {
     const parameter = LOOKUPS.get(name);

@@ -1,0 +1,70 @@
+/** Options and output shared by commands. */
+import { type Command, Option } from "commander";
+import { toError } from "../../lib/errors.ts";
+import { visibleJson } from "../../lib/text.ts";
+import type { CommandIo, ExitCode } from "./io.ts";
+
+export function configOption(): Option {
+  return new Option(
+    "--config <file>",
+    "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)",
+  );
+}
+
+/** `--output`: `text` is the default, for people; the others, with `json`, are for scripts. */
+export function outputOption(text: "table" | "text", ...others: readonly string[]): Option {
+  return new Option("--output <format>", "the output format")
+    .choices([text, "json", ...others])
+    .default(text);
+}
+
+/** Adds an example to a command's help. */
+export function withExample(command: Command, line: string): Command {
+  return command.addHelpText("after", `\nExample:\n  ${line}`);
+}
+
+/** Prints the answer as JSON or as text. */
+export function print(
+  io: Pick<CommandIo, "stdout">,
+  output: string,
+  answer: unknown,
+  text: () => string,
+): void {
+  io.stdout.write(output === "json" ? asJson(answer) : text());
+}
+
+/** Indented JSON with a final newline; control characters in it are escaped. */
+export function asJson(answer: unknown): string {
+  return `${visibleJson(JSON.stringify(answer, null, 2))}\n`;
+}
+
+/** Prints what failed on stderr. */
+export function fail(
+  io: Pick<CommandIo, "stderr" | "setExitCode">,
+  exitCode: ExitCode,
+  message: string,
+): void {
+  io.stderr.write(`lenswatch: ${message}\n`);
+  io.setExitCode(exitCode);
+}
+
+/** Whether a message was accepted, and the error message where it was not. */
+export interface Attempt {
+  readonly accepted: boolean;
+  readonly problem: string | null;
+}
+
+/** Never throws. */
+export async function attempt(send: () => Promise<unknown>): Promise<Attempt> {
+  try {
+    await send();
+    return { accepted: true, problem: null };
+  } catch (thrown) {
+    return { accepted: false, problem: toError(thrown).message };
+  }
+}
+
+/** `ops/slack/0: accepted`, with a newline. */
+export function describeAttempt(recipient: string, { accepted, problem }: Attempt): string {
+  return `${recipient}: ${accepted ? "accepted" : `not accepted: ${problem}`}\n`;
+}
