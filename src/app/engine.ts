@@ -140,24 +140,18 @@ export class Engine {
   }
 
   #reconcile(): () => Promise<void> {
-    const { clock, log, queues, store, config, assigned, wake, metrics, attempted, integrations } =
-      this.#context;
+    const { queues, store, config, metrics, attempted, integrations } = this.#context;
     const reconcile = createReconcile({
-      clock,
-      log,
+      ...this.#context,
       groups: store.groups,
       store: store.shards,
-      assigned,
       inventory: store.inventory,
       schedules: this.#poll.schedules,
       integrations: integrations.map(({ id }) => id),
-      statusIntervalMs: config.watch.statusIntervalMs,
       roles: () => this.#roles,
       sweptAnywhere: attempted,
       enqueueDueDigests: createDigestSchedule({
-        clock,
-        log,
-        queues,
+        ...this.#context,
         store: store.digests,
         digests: config.digests,
       }),
@@ -165,7 +159,6 @@ export class Engine {
       checkColdStart: () =>
         this.#roles.has("notify") ? this.#notify.coldStart.look() : this.#notify.coldStart.begin(),
       evaluateExternalAlerts: () => this.#poll.externalAlerts.evaluate(),
-      wake,
     });
     return async () => {
       await reconcile();
