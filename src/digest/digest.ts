@@ -166,27 +166,15 @@ export interface UntrustedDay extends Located {
 /** Whether the service was asked for the counts of untrusted days, and answered. */
 export type CountsAnswer = "not_asked" | "had" | "failed";
 
-/** An outage of all of a location. */
-export interface LocationOutage extends Located {
-  readonly outage: Outage;
-}
-
-/** One of the longest outages; without a recording it is the whole location's. */
-export interface LongOutage extends LocationOutage {
+/** An outage of a recording; without one, of the whole location. */
+export interface LongOutage extends Located {
   readonly recording: { readonly id: string; readonly name: string } | undefined;
+  readonly outage: Outage;
 }
 
 /** A recording that went down repeatedly. */
 export interface Flapper extends Located {
   readonly recording: RecordingDigest;
-}
-
-/** Totals of the period before; undefined: nothing to compare with. */
-export interface TotalsBefore {
-  readonly uptime: number | undefined;
-  readonly lostMs: number | undefined;
-  readonly outages: number | undefined;
-  readonly recoveryMs: number | undefined;
 }
 
 /** Alerts of other kinds inside the period, by name. `lengthMs` is their time inside it, added up. */
@@ -217,6 +205,11 @@ export interface DigestTotals {
   readonly recoveryMs: number | undefined;
 }
 
+/** Totals of the period before; undefined: nothing to compare with. */
+export type TotalsBefore = {
+  readonly [Key in "uptime" | "lostMs" | "outages" | "recoveryMs"]: number | undefined;
+};
+
 export interface Digest {
   readonly now: Instant;
   readonly period: DigestPeriod;
@@ -238,7 +231,7 @@ export interface Digest {
   /** Most outages first. */
   readonly flappers: readonly Flapper[];
   /** Longest first. */
-  readonly locationOutages: readonly LocationOutage[];
+  readonly locationOutages: readonly LongOutage[];
   readonly other: readonly OtherAlerts[];
   readonly unreachable: readonly Interval[];
   readonly unwatched: readonly Interval[];

@@ -2,6 +2,7 @@
 import type { Config, DigestConfig } from "../config/config.ts";
 import type { Alert } from "../health/alert.ts";
 import { currentStatus, recordingsById } from "../health/fleet-snapshot.ts";
+import type { Recording } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
 import { knownHours } from "../health/schedule.ts";
 import type { FleetSnapshot, RecordingState } from "../health/shard-state.ts";
@@ -11,7 +12,7 @@ import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime.ts";
 import { createDigester, type Digester } from "./compute/compute.ts";
 import { incidentOf } from "./compute/incident.ts";
-import { subtract, total } from "./compute/intervals.ts";
+import { lengthIn, subtract } from "./compute/intervals.ts";
 import { createDailyBuckets } from "./daily-buckets.ts";
 import type { Digest, DigestPeriod, DigestRecording, DigestScope, Interval } from "./digest.ts";
 import { digestPeriod } from "./period.ts";
@@ -98,13 +99,9 @@ function unreachableTime(
 }
 
 /** Whether nearly all of a period was watched, and its incidents are still stored. */
-function isWatched(
-  { start, end }: DigestPeriod,
-  unwatched: readonly Interval[],
-  completeSince: Instant,
-): boolean {
-  if (completeSince > start) return false;
-  return total(subtract([{ from: start, to: end }], unwatched)) >= (end - start) * WATCHED_SHARE;
+function isWatched({ start, end }: DigestPeriod, unwatched: readonly Interval[], completeSince: Instant) {
+  const period = { from: start, to: end };
+  return completeSince <= start && lengthIn([period], period, unwatched) >= (end - start) * WATCHED_SHARE;
 }
 
 async function addFleet(
@@ -149,14 +146,8 @@ function subjectOf(fleet: DigestFleet, state: RecordingState): DigestRecording {
   };
 }
 
-function unnamed(id: string, locationId: string) {
-  return {
-    id,
-    name: id,
-    organisation: "",
-    cameraServer: "",
-    locationId,
-    useUploadingSchedule: false,
-    timezone: "UTC",
-  };
+/** A recording that is in a snapshot but not in the inventory yet. */
+function unnamed(id: string, locationId: string): Recording {
+  const rest = { organisation: "", cameraServer: "", useUploadingSchedule: false, timezone: "UTC" };
+  return { id, name: id, locationId, ...rest };
 }

@@ -101,13 +101,7 @@ function* figuresOf(
   const bounds = boundsOf(scope);
   const untrustedBelow = scope.untrustedBelow ?? DEFAULT_UNTRUSTED_BELOW;
   const [unreachable, unwatched] = [clip(scope.unreachable, bounds), clip(scope.unwatched ?? [], bounds)];
-  const parts: Record<DigestPart, LocationGroup[]> = {
-    down_now: [],
-    down_some: [],
-    up: [],
-    closed: [],
-    unknown: [],
-  };
+  const parts = {} as Record<DigestPart, LocationGroup[]>;
   for (const part of digestParts) {
     parts[part] = locationGroups(all, part);
     yield;
@@ -119,11 +113,7 @@ function* figuresOf(
   yield;
   const locations = locationDigests(all, calendar);
   yield;
-  const untrusted = untrustedDays(all, calendar, {
-    now: scope.now,
-    dayZone: scope.dayZone,
-    below: untrustedBelow,
-  });
+  const untrusted = untrustedDays(all, calendar, scope, untrustedBelow);
   yield;
   return {
     now: scope.now,

@@ -1,14 +1,8 @@
 /** Alerts as a digest counts them: downtime of recordings and locations, and other alerts. */
 import type { Alert } from "../../health/alert.ts";
 import type { Rule } from "../../health/rule.ts";
-import type {
-  DigestIncident,
-  DigestIncidentKind,
-  DigestScope,
-  LocationOutage,
-  OtherAlerts,
-} from "../digest.ts";
-import { clip, subtract, total } from "./intervals.ts";
+import type { DigestIncident, DigestIncidentKind, DigestScope, LongOutage, OtherAlerts } from "../digest.ts";
+import { lengthIn, subtract } from "./intervals.ts";
 import { compareText, type LocationRecords, sumOf } from "./locations.ts";
 
 /** Kinds of the default rules by name, for stored alerts of a rule that has been removed. */
@@ -47,18 +41,18 @@ function kindOf({ when }: Rule): DigestIncidentKind {
 export function locationOutages(
   input: DigestScope,
   locations: ReadonlyMap<string, LocationRecords>,
-): LocationOutage[] {
+): LongOutage[] {
   const bounds = { from: input.period.start, to: input.period.end };
-  const outages = input.incidents.flatMap((incident): LocationOutage[] => {
+  const outages = input.incidents.flatMap((incident): LongOutage[] => {
     const location = incident.kind === "location_offline" && locations.get(incident.locationId ?? "");
     if (!location) return [];
-    const span = { from: incident.startsAt, to: incident.endsAt ?? input.now };
-    const lost = subtract(clip([span], bounds), [...subtract([bounds], location.open), ...input.unreachable]);
-    if (lost.length === 0) return [];
     const { startsAt, endsAt, endReason } = incident;
+    const holes = [...subtract([bounds], location.open), ...input.unreachable];
+    const lostMs = lengthIn([{ from: startsAt, to: endsAt ?? input.now }], bounds, holes);
+    if (lostMs === 0) return [];
     const recovered = endsAt !== undefined && (endReason ?? "recovered") === "recovered";
-    const outage = { kind: "location_offline" as const, startsAt, endsAt, lostMs: total(lost), recovered };
-    return [{ locationId: location.id, locationName: location.name, outage }];
+    const outage = { kind: "location_offline" as const, startsAt, endsAt, lostMs, recovered };
+    return [{ locationId: location.id, locationName: location.name, recording: undefined, outage }];
   });
   return outages.sort((a, b) => b.outage.lostMs - a.outage.lostMs);
 }
@@ -78,7 +72,7 @@ export function otherAlerts(
     .filter((incident) => incident.kind === "other" && concerns(incident))
     .map(({ alertname, startsAt, endsAt }) => ({
       alertname,
-      lengthMs: total(clip([{ from: startsAt, to: endsAt ?? input.now }], bounds)),
+      lengthMs: lengthIn([{ from: startsAt, to: endsAt ?? input.now }], bounds),
     }))
     .filter(({ lengthMs }) => lengthMs > 0);
   return [...Map.groupBy(lengths, ({ alertname }) => alertname)]

@@ -36,6 +36,15 @@ export function subtract(intervals: readonly Interval[], holes: readonly Interva
   });
 }
 
+/** The length of `intervals` inside `bounds` and outside `holes`, ms; overlaps count once. */
+export function lengthIn(
+  intervals: readonly Interval[],
+  bounds: Interval,
+  holes: readonly Interval[] = [],
+): number {
+  return total(subtract(clip(intervals, bounds), holes));
+}
+
 /** Added up, ms; overlaps count once. */
 export function total(intervals: readonly Interval[]): number {
   return union(intervals).reduce((sum, { from, to }) => sum + to - from, 0);

@@ -1,5 +1,5 @@
 /** The longest outages, and the recordings that went down repeatedly. */
-import type { DigestPart, Flapper, LocationGroup, LocationOutage, LongOutage, Outage } from "../digest.ts";
+import type { DigestPart, Flapper, LocationGroup, LongOutage, Outage } from "../digest.ts";
 import { compareText } from "./locations.ts";
 
 type Parts = Readonly<Record<DigestPart, readonly LocationGroup[]>>;
@@ -17,9 +17,9 @@ export function isLocationWide(outage: Outage, wholeLocation: readonly Outage[])
 }
 
 /** The outages with most downtime; one of a whole location instead of one of each of its recordings. */
-export function longestOutages(parts: Parts, wholeLocations: readonly LocationOutage[]): LongOutage[] {
+export function longestOutages(parts: Parts, wholeLocations: readonly LongOutage[]): LongOutage[] {
   const byLocation = Map.groupBy(wholeLocations, ({ locationId }) => locationId);
-  let longest: LongOutage[] = wholeLocations.map((one) => ({ ...one, recording: undefined }));
+  let longest = [...wholeLocations];
   for (const { locationId, locationName, recordings } of [...parts.down_now, ...parts.down_some]) {
     const locationWide = (byLocation.get(locationId) ?? []).map(({ outage }) => outage);
     for (const { id, name, outages } of recordings) {

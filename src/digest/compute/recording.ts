@@ -11,8 +11,8 @@ import {
   type RecordingFigures,
   UP_ALL_THE_TIME,
 } from "../digest.ts";
-import { closedTime, hourlyTime, type TimedBucket, timedBuckets } from "./buckets.ts";
-import { clip, subtract, total, union } from "./intervals.ts";
+import { closedTime, hourlyTime, timedBuckets } from "./buckets.ts";
+import { clip, lengthIn, subtract, total, union } from "./intervals.ts";
 import type { ScheduleTimes } from "./schedule-times.ts";
 import { type DigestTally, meanUptime, tallyOf } from "./tally.ts";
 import { timeline } from "./timeline.ts";
@@ -32,7 +32,7 @@ interface Downtime extends Interval {
   readonly recovered: boolean;
 }
 
-/** Judges one recording by its figures and by its own incidents (kinds `offline`, `missing` and `flapping`). */
+/** The digest of one recording from its figures and its own incidents (`offline`, `missing` and `flapping`). */
 export function judgeRecording(
   scope: DigestScope,
   subject: DigestRecording,
@@ -40,15 +40,17 @@ export function judgeRecording(
   incidents: readonly DigestIncident[],
   schedules: ScheduleTimes,
 ): JudgedRecording {
+  const { now, unreachable } = scope;
   const bounds = { from: scope.period.start, to: scope.period.end };
-  const downtimes = downtimesOf(subject, incidents, scope.now);
+  const downtimes = downtimesOf(subject, incidents, now);
   const facts = { scope, subject, figures, downtimes, schedules };
-  const { buckets, closed, inPeriod, lost, outages, tally } = within(bounds, facts);
-  const uptime = meanUptime(tally);
+  const inPeriod = within(bounds, facts);
+  const { buckets, closed, down, outages, tally } = inPeriod;
   const downSince = downtimes.find(({ endsAt }) => endsAt === undefined)?.from;
   const upSince = isUp(subject) ? subject.since : undefined;
-  const wasUp = upThroughout(upSince, bounds, scope.unreachable);
-  const part = partOf({ downSince, inPeriod, uptime, buckets, wasUp });
+  const wasUp =
+    upSince !== undefined && upSince <= bounds.from && lengthIn([bounds], bounds, unreachable) > 0;
+  const part = downSince === undefined ? partOf(inPeriod, wasUp) : "down_now";
   const hasTrouble = part === "down_now" || part === "down_some";
   const before = beforeOf(facts);
   return {
@@ -60,14 +62,12 @@ export function judgeRecording(
       name: subject.recording.name,
       part,
       downSince,
-      uptime,
+      uptime: meanUptime(tally),
       uptimeBefore: before && meanUptime(before),
-      lostMs: total(lost),
+      lostMs: total(down),
       outages,
-      flapping: flappingOf(incidents, bounds, scope.now),
-      timeline: hasTrouble
-        ? timeline({ bounds, down: lost, unreachable: scope.unreachable, buckets, upSince })
-        : [],
+      flapping: flappingOf(incidents, bounds, now),
+      timeline: hasTrouble ? timeline({ bounds, down, unreachable, buckets, upSince }) : [],
     },
   };
 }
@@ -85,11 +85,23 @@ function within(bounds: Interval, { scope, subject, figures, downtimes, schedule
   const learned = schedules.closed(figures.scheduleHours, subject.recording.timezone, bounds);
   const unreported = learned.length === 0 ? [] : subtract(learned, hourlyTime(buckets));
   const closed = union([...closedTime(buckets), ...unreported]);
-  const inPeriod = downtimes.filter((span) => total(subtract(clip([span], bounds), closed)) > 0);
-  const excluded = [...closed, ...scope.unreachable];
-  const outages = inPeriod.map((span) => outageOf(span, bounds, excluded));
-  const lost = subtract(clip(inPeriod, bounds), excluded);
-  return { buckets, closed, inPeriod, lost, outages, tally: tallyOf(buckets, outages, bounds) };
+  const excluded = union([...closed, ...scope.unreachable]);
+  const counted = downtimes.filter((one) => lengthIn([one], bounds, closed) > 0);
+  const outages = counted.map((one): Outage => {
+    const { kind, from: startsAt, endsAt, recovered } = one;
+    return { kind, startsAt, endsAt, lostMs: lengthIn([one], bounds, excluded), recovered };
+  });
+  const down = subtract(clip(counted, bounds), excluded);
+  return { buckets, closed, down, outages, tally: tallyOf(buckets, outages, bounds) };
+}
+
+/** The part of a recording that is not down now. `wasUp`: since before the period, with the service reachable. */
+function partOf({ buckets, outages, tally }: ReturnType<typeof within>, wasUp: boolean): DigestPart {
+  const uptime = meanUptime(tally);
+  if (outages.length > 0) return "down_some";
+  if (uptime !== undefined) return uptime < UP_ALL_THE_TIME ? "down_some" : "up";
+  if (buckets.length > 0 && buckets.every(({ bucket }) => !bucket.withinSchedule)) return "closed";
+  return wasUp ? "up" : "unknown";
 }
 
 /** The first day of figures may begin during the day, or in another zone. */
@@ -141,45 +153,11 @@ function joined(downtimes: readonly Downtime[]): Downtime[] {
       result.push(next);
       continue;
     }
-    const endsAt = later(last, next);
+    const endsAt = last.endsAt && next.endsAt && Math.max(last.endsAt, next.endsAt);
     const recovered = endsAt !== undefined && (next.endsAt === endsAt ? next : last).recovered;
     result[result.length - 1] = { ...last, to: Math.max(last.to, next.to), endsAt, recovered };
   }
   return result;
-}
-
-function later(a: Downtime, b: Downtime): Instant | undefined {
-  return a.endsAt === undefined || b.endsAt === undefined ? undefined : Math.max(a.endsAt, b.endsAt);
-}
-
-/** Whether it was up since before the period, and the service was reachable for some of it. */
-function upThroughout(
-  upSince: Instant | undefined,
-  bounds: Interval,
-  unreachable: readonly Interval[],
-): boolean {
-  return upSince !== undefined && upSince <= bounds.from && total(subtract([bounds], unreachable)) > 0;
-}
-
-function partOf(facts: {
-  downSince: Instant | undefined;
-  inPeriod: readonly Downtime[];
-  uptime: number | undefined;
-  buckets: readonly TimedBucket[];
-  wasUp: boolean;
-}): DigestPart {
-  if (facts.downSince !== undefined) return "down_now";
-  if (facts.inPeriod.length > 0) return "down_some";
-  if (facts.uptime !== undefined) return facts.uptime < UP_ALL_THE_TIME ? "down_some" : "up";
-  if (facts.buckets.length > 0 && facts.buckets.every(({ bucket }) => !bucket.withinSchedule))
-    return "closed";
-  return facts.wasUp ? "up" : "unknown";
-}
-
-function outageOf(span: Downtime, bounds: Interval, excluded: readonly Interval[]): Outage {
-  const { kind, from, endsAt, recovered } = span;
-  const lostMs = total(subtract(clip([span], bounds), union(excluded)));
-  return { kind, startsAt: from, endsAt, lostMs, recovered };
 }
 
 function flappingOf(

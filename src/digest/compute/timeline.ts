@@ -2,7 +2,7 @@
 import type { Instant } from "../../lib/clock.ts";
 import type { Interval, SlotState, TimelineRun } from "../digest.ts";
 import type { TimedBucket } from "./buckets.ts";
-import { clip, total } from "./intervals.ts";
+import { lengthIn } from "./intervals.ts";
 
 const HOUR = 3_600_000;
 
@@ -42,17 +42,15 @@ function slotCount(lengthMs: number): number {
 
 /** The worst state in the slot; `unreachable` only where it covers at least half of it. */
 function slotState({ down, unreachable, buckets, upSince }: TimelineInput, slot: Interval): SlotState {
-  if (total(clip(down, slot)) > 0) return "down";
-  if (total(clip(unreachable, slot)) >= (slot.to - slot.from) / 2) return "unreachable";
+  if (lengthIn(down, slot) > 0) return "down";
+  if (lengthIn(unreachable, slot) >= (slot.to - slot.from) / 2) return "unreachable";
   const middle = (slot.from + slot.to) / 2;
   const timed = buckets.find(({ from, to }) => from <= middle && middle < to);
   if (timed && !timed.bucket.withinSchedule) return "closed";
-  if (timed?.bucket.overallUptime !== undefined)
-    return timed.bucket.overallUptime + shareOf(down, timed) < LOW_BELOW ? "low" : "up";
+  if (timed?.bucket.overallUptime !== undefined) {
+    // The bucket's downtime has slots of its own: it explains part of a low figure.
+    const downShare = lengthIn(down, timed) / (timed.to - timed.from);
+    return timed.bucket.overallUptime + downShare < LOW_BELOW ? "low" : "up";
+  }
   return upSince !== undefined && upSince <= slot.from ? "up" : "none";
-}
-
-/** The share of the bucket's time that was downtime: it explains a low figure, the rest of the day was up. */
-function shareOf(down: readonly Interval[], { from, to }: Interval): number {
-  return total(clip(down, { from, to })) / (to - from);
 }

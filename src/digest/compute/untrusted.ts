@@ -1,7 +1,6 @@
 /** Days with unreliable visitor counts, and what was counted on the same weekday before. */
 import { median } from "../../health/usual-entries.ts";
-import type { Instant } from "../../lib/clock.ts";
-import type { CountsAnswer, Digest, UntrustedDay } from "../digest.ts";
+import type { CountsAnswer, Digest, DigestScope, UntrustedDay } from "../digest.ts";
 import { SETTLED_AFTER_MS } from "./buckets.ts";
 import type { DigestCalendar } from "./calendar.ts";
 import { dayUptime } from "./location-days.ts";
@@ -14,13 +13,6 @@ const EPSILON = 1e-9;
 /** Fewer weeks give no usual count. */
 const MIN_WEEKS = 4;
 
-interface Rules {
-  readonly now: Instant;
-  readonly dayZone: string | undefined;
-  /** Ratio 0–1. */
-  readonly below: number;
-}
-
 /**
  * The untrusted days of the period. A day without figures is one too, after the location's first figures and unless all
  * of it is outside the schedule.
@@ -28,25 +20,22 @@ interface Rules {
 export function untrustedDays(
   locations: readonly LocationRecords[],
   calendar: DigestCalendar,
-  rules: Rules,
+  scope: Pick<DigestScope, "now" | "dayZone">,
+  below: number,
 ): UntrustedDay[] {
+  const worst = (days: readonly UntrustedDay[]) => Math.min(...days.map(({ uptime }) => uptime ?? below));
   return locations
-    .map((location) => ({ location, days: daysOf(location, calendar, rules) }))
+    .map((location) => ({ location, days: daysOf(location, calendar, scope, below) }))
     .filter(({ days }) => days.length > 0)
-    .sort(
-      (a, b) => worst(a.days, rules) - worst(b.days, rules) || compareText(a.location.name, b.location.name),
-    )
+    .sort((a, b) => worst(a.days) - worst(b.days) || compareText(a.location.name, b.location.name))
     .flatMap(({ days }) => days);
-}
-
-function worst(days: readonly UntrustedDay[], { below }: Rules): number {
-  return Math.min(...days.map(({ uptime }) => uptime ?? below));
 }
 
 function daysOf(
   location: LocationRecords,
   calendar: DigestCalendar,
-  { now, dayZone, below }: Rules,
+  { now, dayZone }: Pick<DigestScope, "now" | "dayZone">,
+  below: number,
 ): UntrustedDay[] {
   const { id, name, days } = location;
   const timezone = dayZone ?? location.timezone;

@@ -1,5 +1,5 @@
 /** All figures of a digest for spreadsheets. */
-import { type CsvRow, csvLines } from "../../lib/csv.ts";
+import { type CsvCell, type CsvRow, csvLines } from "../../lib/csv.ts";
 import { cut, stripControls } from "../../lib/text.ts";
 import { meanRecovery, tallyOf } from "../compute/tally.ts";
 import { shortfall } from "../compute/untrusted.ts";
@@ -9,34 +9,21 @@ import {
   type Interval,
   type LocationGroup,
   type RecordingDigest,
+  type UntrustedDay,
 } from "../digest.ts";
 
 const ROWS_PER_STEP = 500;
 
-const HEAD = [
-  "location",
-  "location_id",
-  "recording",
-  "recording_id",
-  "part",
-  "uptime_ratio",
-  "uptime_before_ratio",
-  "lost_seconds",
-  "outages",
-  "longest_outage_seconds",
-  "mean_recovery_seconds",
-  "flapping_seconds",
-  "down_since",
-];
-
 /** A line per recording, in chunks: ratios 0–1, times in seconds, instants in UTC, an empty cell without a figure. */
 export function* recordingsCsv(digest: Digest): Generator<string, void> {
   const bounds = { from: digest.period.start, to: digest.period.end };
-  let rows: CsvRow[] = [HEAD];
+  const columns = recordingColumns(bounds);
+  const cells = Object.values(columns);
+  let rows: CsvRow[] = [Object.keys(columns)];
   for (const part of digestParts) {
     for (const group of digest.parts[part]) {
       for (const recording of group.recordings) {
-        rows.push(recordingRow(group, recording, bounds));
+        rows.push(cells.map((cell) => cell(recording, group)));
         if (rows.length < ROWS_PER_STEP) continue;
         yield csvLines(rows);
         rows = [];
@@ -46,58 +33,45 @@ export function* recordingsCsv(digest: Digest): Generator<string, void> {
   if (rows.length > 0) yield csvLines(rows);
 }
 
-const COUNTS_HEAD = [
-  "location",
-  "location_id",
-  "date",
-  "uptime_ratio",
-  "entries",
-  "usual_entries",
-  "short_by",
-];
+type Columns<Row extends unknown[]> = Readonly<Record<string, (...row: Row) => CsvCell>>;
+
+/** Downtime and outages are blank where nothing is known. */
+function recordingColumns(bounds: Interval): Columns<[RecordingDigest, LocationGroup]> {
+  return {
+    location: (_, { locationName }) => short(locationName),
+    location_id: (_, { locationId }) => short(locationId),
+    recording: ({ name }) => short(name),
+    recording_id: ({ id }) => short(id),
+    part: ({ part }) => part,
+    uptime_ratio: ({ uptime }) => ratio(uptime),
+    uptime_before_ratio: ({ uptimeBefore }) => ratio(uptimeBefore),
+    lost_seconds: ({ part, lostMs }) => (part === "unknown" ? undefined : seconds(lostMs)),
+    outages: ({ part, outages }) => (part === "unknown" ? undefined : outages.length),
+    longest_outage_seconds: ({ outages }) =>
+      outages.length > 0 ? seconds(Math.max(...outages.map(({ lostMs }) => lostMs))) : undefined,
+    mean_recovery_seconds: ({ outages }) => seconds(meanRecovery(tallyOf([], outages, bounds))),
+    flapping_seconds: ({ flapping }) => seconds(flapping?.lengthMs),
+    down_since: ({ downSince }) => (downSince === undefined ? undefined : new Date(downSince).toISOString()),
+  };
+}
+
+const countsColumns: Columns<[UntrustedDay]> = {
+  location: ({ locationName }) => short(locationName),
+  location_id: ({ locationId }) => short(locationId),
+  date: ({ date }) => date,
+  uptime_ratio: ({ uptime }) => ratio(uptime),
+  entries: ({ entries }) => entries,
+  usual_entries: ({ usual }) => usual,
+  short_by: shortfall,
+};
 
 /** A line per untrusted day; an empty cell where there is no figure. */
 export function* countsCsv({ untrusted }: Digest): Generator<string, void> {
-  yield csvLines([COUNTS_HEAD]);
+  yield csvLines([Object.keys(countsColumns)]);
   for (let from = 0; from < untrusted.length; from += ROWS_PER_STEP) {
     const page = untrusted.slice(from, from + ROWS_PER_STEP);
-    yield csvLines(
-      page.map((day) => [
-        short(day.locationName),
-        short(day.locationId),
-        day.date,
-        ratio(day.uptime),
-        day.entries,
-        day.usual,
-        shortfall(day),
-      ]),
-    );
+    yield csvLines(page.map((day) => Object.values(countsColumns).map((cell) => cell(day))));
   }
-}
-
-function recordingRow(
-  { locationName, locationId }: LocationGroup,
-  recording: RecordingDigest,
-  bounds: Interval,
-): CsvRow {
-  const { name, id, part, uptime, uptimeBefore, lostMs, outages, flapping, downSince } = recording;
-  const known = part !== "unknown";
-  const longest = outages.length > 0 ? Math.max(...outages.map((outage) => outage.lostMs)) : undefined;
-  return [
-    short(locationName),
-    short(locationId),
-    short(name),
-    short(id),
-    part,
-    ratio(uptime),
-    ratio(uptimeBefore),
-    known ? seconds(lostMs) : undefined,
-    known ? outages.length : undefined,
-    seconds(longest),
-    seconds(meanRecovery(tallyOf([], outages, bounds))),
-    seconds(flapping?.lengthMs),
-    downSince === undefined ? undefined : new Date(downSince).toISOString(),
-  ];
 }
 
 /** The service does not limit the length of a name. */
