@@ -1,11 +1,11 @@
 /**
- * One recording at one integration: what was told of its flapping, held against its changes of status. The share is
- * worked out here anew, from Nagios' description, and only from minutes of which it is sure what was seen. Pure.
+ * One recording at one integration: notices of flapping compared with its changes of status. The share is computed
+ * independently, from Nagios' description, and only from minutes with a certain reading. Pure.
  */
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Verdict, VerdictKind } from "./audit.ts";
 import { SENDING_MS } from "./match.ts";
-import type { Telling } from "./messages.ts";
+import type { Notice } from "./messages.ts";
 import type { StatusChange } from "./timeline.ts";
 
 /** Shares 0–1. */
@@ -17,16 +17,16 @@ export interface FlapRule {
 export interface FlappingCase {
   readonly integration: string;
   readonly subject: string;
-  /** Its changes of status, oldest first; it was online before. */
+  /** Its changes of status, oldest first; online before the first. */
   readonly changes: readonly StatusChange[];
-  /** All answers about its place, and those that must have counted, oldest first. */
+  /** All answers about its location, and those certainly evaluated, oldest first. */
   readonly answers: readonly Instant[];
   readonly counted: readonly Instant[];
   readonly rule: FlapRule;
   readonly end: Instant;
 }
 
-/** From when it may have flapped until it was told to be steady (or the end of the run), and the two messages. */
+/** From its first possible flapping to its steady notice (or the end of the run), and the two messages. */
 export interface FlapTime {
   readonly from: Instant;
   readonly to: Instant;
@@ -35,83 +35,83 @@ export interface FlapTime {
 }
 
 const MINUTE_MS = 60_000;
-/** From the state that ended it until everybody was told, where much else is told. */
+/** From the state that ended it to the last notification, under load. */
 const SETTLING_MS = 40_000;
 const COMPARISONS = 20;
 const NEWEST = 1.25;
 const STEP = 0.5 / 19;
-/** A status that was seen is no older than this. */
+/** Longest age of a reading. */
 const SEEN_MS = 4_000;
-/** Around a change nobody knows which status was seen. */
+/** Around a change the reading is uncertain. */
 const DOUBT_MS = 500;
 
-/** `tellings` about flapping alone, in order of acceptance. */
+/** `notices` of flapping only, in order of acceptance. */
 export function auditFlapping(
-  tellings: readonly Telling[],
+  notices: readonly Notice[],
   one: FlappingCase,
 ): { readonly verdicts: Verdict[]; readonly flaps: FlapTime[] } {
   const { changes, integration, subject, rule, end } = one;
   const verdicts: Verdict[] = [];
   const flaps: FlapTime[] = [];
-  let open: Telling | undefined;
-  let last: Telling | undefined;
-  const judge = (kind: VerdictKind, { at, message }: Telling, why: string) =>
+  let open: Notice | undefined;
+  let last: Notice | undefined;
+  const judge = (kind: VerdictKind, { at, message }: Notice, why: string) =>
     verdicts.push({ kind, integration, subject, at, why, message, ...(last ? { firstAt: last.at } : {}) });
   const least = leastChanges(rule);
-  const canFlap = ({ at }: Telling) => changes.filter((change) => change.at <= at).length >= least;
+  const canFlap = ({ at }: Notice) => changes.filter((change) => change.at <= at).length >= least;
   const began = changes[least - 1]?.at ?? 0;
-  const close = (steady: Telling) => {
+  const close = (steady: Notice) => {
     if (open)
       flaps.push({ from: began, to: steady.at, message: open.message, steadyMessage: steady.message });
     open = undefined;
   };
 
-  for (const telling of tellings) {
-    if (telling.says === "flapping") {
-      if (open) judge("doubled", telling, "told twice to flap");
-      else if (!canFlap(telling)) judge("false", telling, `told to flap after fewer than ${least} changes`);
-      open ??= telling;
-    } else if (telling.says === "steady") {
-      if (!open && last) judge("doubled", telling, "told twice to be steady");
-      else if (!open && !canFlap(telling))
-        judge("false", telling, "told to be steady though it never flapped");
-      if (telling.state !== undefined && !wasIn(telling, changes))
-        judge("false", telling, `told to be steady ${telling.state}, which it was not`);
-      close(telling);
-    } else if (!open) judge("false", telling, "told as still flapping, never told as new");
-    last = telling;
+  for (const notice of notices) {
+    if (notice.says === "flapping") {
+      if (open) judge("doubled", notice, "notified twice as flapping");
+      else if (!canFlap(notice))
+        judge("false", notice, `notified as flapping after fewer than ${least} changes`);
+      open ??= notice;
+    } else if (notice.says === "steady") {
+      if (!open && last) judge("doubled", notice, "notified twice as steady");
+      else if (!open && !canFlap(notice)) judge("false", notice, "notified as steady without flapping");
+      if (notice.state !== undefined && !wasIn(notice, changes))
+        judge("false", notice, `notified as steady ${notice.state}, which it was not`);
+      close(notice);
+    } else if (!open) judge("false", notice, "flapping reminder without a first notification");
+    last = notice;
   }
   if (open && mustBeSteady(one))
-    judge("unresolved", { ...open, at: end }, "told to flap, never to be steady");
+    judge("unresolved", { ...open, at: end }, "notified as flapping, never as steady");
   if (open)
     flaps.push({ from: began, to: end, message: open.message, steadyMessage: Number.POSITIVE_INFINITY });
   const since = surelyFlaps(one);
-  if (since !== undefined && tellings.length === 0)
-    verdicts.push({ kind: "lost", integration, subject, at: since, why: "flapped, and nobody was told" });
+  if (since !== undefined && notices.length === 0)
+    verdicts.push({ kind: "lost", integration, subject, at: since, why: "flapped, never notified" });
   return { verdicts, flaps };
 }
 
-/** The share where changes are this many minutes old, the newest first. */
+/** The weighted share of changes of these ages, in minutes. */
 export function shareOf(ages: readonly number[]): number {
   return ages.reduce((sum, age) => (age < COMPARISONS ? sum + NEWEST - age * STEP : sum), 0) / COMPARISONS;
 }
 
-/** How many changes one after the other begin it. */
+/** Number of consecutive changes that start flapping. */
 function leastChanges({ high }: FlapRule): number {
   let count = 1;
   while (shareOf(Array.from({ length: count }, (_, i) => i)) < high - 1e-9 && count < COMPARISONS) count++;
   return count;
 }
 
-/** Whether, however many of its changes were seen, so few are left that it must have been told to be steady. */
+/** Whether its share is below the lower threshold whichever changes were read, so that a steady notice is due. */
 function mustBeSteady(one: FlappingCase): boolean {
   const settled = { ...one, end: one.end - SETTLING_MS };
   return greatestShare(settled) <= one.rule.low;
 }
 
 /**
- * The greatest share there can be: of each minute any status between its first answer and the first that must have
- * counted may be the one that was remembered.
+ * The greatest possible share: the reading of a minute is any status between its first answer and the first that was
+ * certainly evaluated.
  */
 function greatestShare({ answers, counted, changes, end }: FlappingCase): number {
   const sure = new Set(counted);
@@ -139,12 +139,12 @@ function statusesBetween(changes: readonly StatusChange[], from: Instant, to: In
   return new Set([before, ...during]);
 }
 
-/** Whether it was, or had a moment ago been, in the status it was told to be in. */
-function wasIn({ at, state }: Telling, changes: readonly StatusChange[]): boolean {
+/** Whether it is, or was a moment ago, in the notified status. */
+function wasIn({ at, state }: Notice, changes: readonly StatusChange[]): boolean {
   return statusesBetween(changes, at - SENDING_MS - SEEN_MS, at).has(state ?? "");
 }
 
-/** When it surely began to flap; undefined where that is not sure. */
+/** When it certainly started to flap; undefined where uncertain. */
 function surelyFlaps(one: FlappingCase): Instant | undefined {
   if (one.changes.length < leastChanges(one.rule)) return undefined;
   let seen: { readonly status: string; readonly at: Instant }[] = [];
@@ -165,7 +165,7 @@ function surelyFlaps(one: FlappingCase): Instant | undefined {
   return undefined;
 }
 
-/** The status of the minute's first reading: one of the answers up to the first that must have counted. */
+/** The certain status of the minute's first reading; undefined where uncertain. */
 function surelySeen(
   answers: readonly Instant[],
   counted: ReadonlySet<Instant>,

@@ -1,30 +1,35 @@
-/** What was told of other subjects than recordings: each beginning once, each with its end. Pure. */
+/** Notices about subjects other than recordings: each start once, each with its end. Pure. */
 import type { AuditInput, Verdict } from "./audit.ts";
-import type { Telling } from "./messages.ts";
+import type { Notice } from "./messages.ts";
 
-/** `tellings` of one subject at one integration, in order. */
+/** Checks the notices of one subject at one integration, in order. */
 export function auditOther(
-  tellings: readonly Telling[],
+  notices: readonly Notice[],
   { end, recordings }: Pick<AuditInput, "end" | "recordings">,
 ): Verdict[] {
   const verdicts: Verdict[] = [];
-  let open: Telling | undefined;
-  let last: Telling | undefined;
-  const say = (kind: Verdict["kind"], { integration, subject, at, message }: Telling, why: string) => {
+  let open: Notice | undefined;
+  let last: Notice | undefined;
+  const judge = (kind: Verdict["kind"], { integration, subject, at, message }: Notice, why: string) => {
     verdicts.push({ kind, integration, subject, at, why, message, firstAt: last?.at ?? at });
   };
-  const [first] = tellings;
+  const [first] = notices;
   const known = recordings.some(({ name }) => name === first?.subject);
-  if (first && known) say("false", first, "told to somebody who is not to hear of it");
-  for (const telling of tellings) {
-    if (telling.says === "firing" && open) say("doubled", telling, "told twice as new");
-    if (telling.says === "still" && !open) say("false", telling, "told as going on, never told as new");
-    if (telling.says === "recovered" && !open) say("doubled", telling, "its end told without a beginning");
-    if (telling.says === "firing") open = telling;
-    else if (telling.says !== "still") open = undefined;
-    last = telling;
+  if (first && known) judge("false", first, "notified to an integration it is not routed to");
+  for (const notice of notices) {
+    if (notice.says === "firing" && open) judge("doubled", notice, "notified twice as new");
+    if (notice.says === "still" && !open) judge("false", notice, "reminder without a first notification");
+    if (notice.says === "recovered" && !open)
+      judge("doubled", notice, "resolved without a first notification");
+    if (notice.says === "firing") open = notice;
+    else if (notice.says !== "still") open = undefined;
+    last = notice;
   }
   if (open)
-    say("unresolved", { ...open, at: end }, `told at ${new Date(open.at).toISOString()}, its end never`);
+    judge(
+      "unresolved",
+      { ...open, at: end },
+      `notified at ${new Date(open.at).toISOString()}, never resolved`,
+    );
   return verdicts;
 }

@@ -1,14 +1,14 @@
-/** One recording at one integration: its dark times held against what was told of it. Pure. */
+/** One recording at one integration: its outages compared with its notices. Pure. */
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Delay, Verdict, VerdictKind } from "./audit.ts";
-import { createDuties, type Excuse, type RecordingCase } from "./expectations.ts";
+import { createExpectations, type Excuse, type RecordingCase } from "./expectations.ts";
 import { beganBetween, messagesOf, outagesBegun, outagesOver, SENDING_MS, TOLERANCE_MS } from "./match.ts";
-import type { Telling } from "./messages.ts";
+import type { Notice } from "./messages.ts";
 import type { Span } from "./timeline.ts";
 
 export interface RecordingAudit {
   readonly outages: number;
-  readonly mustBeTold: number;
+  readonly mustBeNotified: number;
   readonly excused: readonly Excuse[];
   readonly verdicts: Verdict[];
   readonly delays: Delay[];
@@ -16,165 +16,165 @@ export interface RecordingAudit {
 
 const NO_TIME: Span = { from: 0, to: 0 };
 
-/** A dark time that was told as such and whose end is awaited. */
+/** A notified outage that awaits its resolved notice. */
 interface Open {
   readonly outage: number;
-  readonly telling: Telling;
+  readonly notice: Notice;
 }
 
-/** `tellings` of this recording at this integration, in order of acceptance; those of its flapping are left out. */
-export function auditRecording(tellings: readonly Telling[], one: RecordingCase): RecordingAudit {
-  const desk = createDesk(one);
-  for (const lines of messagesOf(tellings)) for (const line of lines) desk.hear(line);
-  return { ...desk.finish(), outages: one.dark.length };
+/** Checks the notices of this recording at this integration, in order of acceptance, without those of flapping. */
+export function auditRecording(notices: readonly Notice[], one: RecordingCase): RecordingAudit {
+  const desk = createRecordingAudit(one);
+  for (const lines of messagesOf(notices)) for (const line of lines) desk.audit(line);
+  return { ...desk.finish(), outages: one.offline.length };
 }
 
-function createDesk(one: RecordingCase) {
-  const { dark, integration, subject } = one;
-  const roles = createDuties(one);
+function createRecordingAudit(one: RecordingCase) {
+  const { offline, integration, subject } = one;
+  const roles = createExpectations(one);
   const verdicts: Verdict[] = [];
   const delays: Delay[] = [];
-  /** By dark time: what was told of its beginning, of its end, and which were told with an earlier one. */
-  const begun = new Map<number, Telling>();
-  const ended = new Map<number, Telling>();
+  /** By outage: the notice of its start, of its end, and outages covered by the notice of an earlier one. */
+  const begun = new Map<number, Notice>();
+  const ended = new Map<number, Notice>();
   const covered = new Set<number>();
   const open: Open[] = [];
 
-  const judge = (kind: VerdictKind, { at, message }: Telling, why: string, first?: Telling) => {
+  const judge = (kind: VerdictKind, { at, message }: Notice, why: string, first?: Notice) => {
     verdicts.push({ kind, integration, subject, at, why, message, ...(first ? { firstAt: first.at } : {}) });
   };
-  const span = (outage: number) => dark[outage] ?? NO_TIME;
+  const span = (outage: number) => offline[outage] ?? NO_TIME;
 
-  /** Of those a line may speak of: one that is still to be told, before all one that has to be. */
+  /** The likeliest outage of a notice: one not notified yet, preferably one that must be. */
   function likeliest(possible: readonly number[]): number | undefined {
     const unnotified = possible.filter((i) => !begun.has(i));
-    return unnotified.find((i) => roles.mustBeTold(span(i))) ?? unnotified[0] ?? possible[0];
+    return unnotified.find((i) => roles.mustBeNotified(span(i))) ?? unnotified[0] ?? possible[0];
   }
 
-  function checkHushed(telling: Telling): void {
-    const why = roles.hushed(telling);
-    if (why !== undefined) judge("false", telling, `told offline ${why}`);
+  function checkSuppressed(notice: Notice): void {
+    const why = roles.suppressedBecause(notice);
+    if (why !== undefined) judge("false", notice, `notified offline ${why}`);
   }
 
-  function firing(telling: Telling): void {
-    const outage = likeliest(outagesBegun(dark, telling));
+  function firing(notice: Notice): void {
+    const outage = likeliest(outagesBegun(offline, notice));
     if (outage === undefined) {
-      judge("false", telling, "told offline though it was online");
+      judge("false", notice, "notified offline while online");
       return;
     }
-    if (!roles.lastedEnough(span(outage), telling.at))
-      judge("false", telling, "told offline before it was for as long as the rule asks");
-    checkHushed(telling);
+    if (!roles.lastedEnough(span(outage), notice.at))
+      judge("false", notice, "notified offline before the rule's `for` was over");
+    checkSuppressed(notice);
     const first = begun.get(outage);
-    if (first) judge("doubled", telling, "told offline twice", ended.get(outage) ?? first);
-    else delay("firing", roles.freeFrom(span(outage), telling.at), telling);
-    checkStale(outage, telling);
-    if (!first || ended.has(outage)) open.push({ outage, telling });
+    if (first) judge("doubled", notice, "notified offline twice", ended.get(outage) ?? first);
+    else delay("firing", roles.freeFrom(span(outage), notice.at), notice);
+    checkStale(outage, notice);
+    if (!first || ended.has(outage)) open.push({ outage, notice });
     ended.delete(outage);
-    begun.set(outage, telling);
+    begun.set(outage, notice);
   }
 
-  /** Told as offline long after it was seen to be back; what flaps is not told to be back. */
-  function checkStale(outage: number, telling: Telling): void {
+  /** Finds offline notices long after the recovery was read; flapping recordings get no recovery notice. */
+  function checkStale(outage: number, notice: Notice): void {
     const from = span(outage).to;
-    const to = telling.at - SENDING_MS;
-    const next = dark[outage + 1];
+    const to = notice.at - SENDING_MS;
+    const next = offline[outage + 1];
     if ((next && next.from < to) || roles.excuse(span(outage)) === "flapping") return;
     if (roles.isSurelyBack(from, to))
-      judge("false", telling, `told offline though it was back since ${iso(from)}`);
+      judge("false", notice, `notified offline, recovered since ${iso(from)}`);
   }
 
-  function still(telling: Telling): void {
+  function still(notice: Notice): void {
     const current = open.at(-1);
     if (!current) {
-      judge("false", telling, "told as still offline, never told as new");
+      judge("false", notice, "reminder without a first notification");
       return;
     }
-    checkHushed(telling);
-    checkStale(current.outage, telling);
+    checkSuppressed(notice);
+    checkStale(current.outage, notice);
   }
 
-  function recovered(telling: Telling): void {
+  function recovered(notice: Notice): void {
     const [current] = open;
     if (!current) {
       const last = [...ended.values()].at(-1);
-      if (last) judge("doubled", telling, "told recovered twice", last);
-      else judge("false", telling, "told recovered though never told offline");
+      if (last) judge("doubled", notice, "notified recovered twice", last);
+      else judge("false", notice, "notified recovered without a first notification");
       return;
     }
     open.shift();
-    cover(current.outage, beganBetween(current.telling).to + telling.lastedMs + 1_000 + TOLERANCE_MS);
-    if (!roles.wasBack(span(current.outage).from, telling.at))
-      judge("false", telling, "told recovered while it was dark, or outside its schedule");
-    if (roles.isFlapping(telling)) judge("false", telling, "told recovered while it was told to be flapping");
-    close(current.outage, telling);
+    cover(current.outage, beganBetween(current.notice).to + notice.lastedMs + 1_000 + TOLERANCE_MS);
+    if (!roles.wasBack(span(current.outage).from, notice.at))
+      judge("false", notice, "notified recovered while offline or outside its schedule");
+    if (roles.isFlapping(notice)) judge("false", notice, "notified recovered while flapping");
+    close(current.outage, notice);
   }
 
-  function late(telling: Telling): void {
-    const possible = outagesOver(dark, telling);
+  function late(notice: Notice): void {
+    const possible = outagesOver(offline, notice);
     const awaited = possible.find((i) => open.some(({ outage }) => outage === i));
     const outage = awaited ?? likeliest(possible.filter((i) => !covered.has(i))) ?? possible[0];
     if (outage === undefined) {
-      judge("false", telling, "told of an outage there was not");
+      judge("false", notice, "late notification without an outage");
       return;
     }
-    if (!roles.lastedEnough(span(outage), telling.at))
-      judge("false", telling, "told of an outage shorter than the rule asks");
-    if (!roles.wasBack(span(outage).from, telling.at))
-      judge("false", telling, "told to be back while it was dark, or outside its schedule");
+    if (!roles.lastedEnough(span(outage), notice.at))
+      judge("false", notice, "late notification of an outage shorter than the rule's `for`");
+    if (!roles.wasBack(span(outage).from, notice.at))
+      judge("false", notice, "late notification while offline or outside its schedule");
     const first = ended.get(outage) ?? begun.get(outage);
-    if (first) judge("doubled", telling, "told late, and before", first);
+    if (first) judge("doubled", notice, "late notification of an outage notified before", first);
     const known = open.findIndex((one) => one.outage === outage);
     if (known >= 0) open.splice(known, 1);
-    begun.set(outage, first ?? telling);
-    cover(outage, span(outage).from + telling.lastedMs + SENDING_MS);
-    close(outage, telling);
+    begun.set(outage, first ?? notice);
+    cover(outage, span(outage).from + notice.lastedMs + SENDING_MS);
+    close(outage, notice);
   }
 
-  /** The same alert may have lasted over a moment online that nobody saw. */
+  /** An alert may last over an online moment that was not read. */
   function cover(outage: number, until: Instant): void {
-    for (let i = outage + 1; i < dark.length && span(i).from < until; i++) covered.add(i);
+    for (let i = outage + 1; i < offline.length && span(i).from < until; i++) covered.add(i);
   }
 
-  function close(outage: number, telling: Telling): void {
+  function close(outage: number, notice: Notice): void {
     let last = outage;
     while (covered.has(last + 1)) last++;
     ended.delete(outage);
-    ended.set(outage, telling);
-    delay("recovered", roles.excuse(span(outage)) === "flapping" ? undefined : dark[last]?.to, telling);
+    ended.set(outage, notice);
+    delay("recovered", roles.excuse(span(outage)) === "flapping" ? undefined : offline[last]?.to, notice);
   }
 
-  function delay(says: Delay["says"], flip: Instant | undefined, { at, integration: to }: Telling): void {
+  function delay(says: Delay["says"], flip: Instant | undefined, { at, integration: to }: Notice): void {
     if (flip === undefined || at < flip) return;
     const undisturbed = !one.disturbed.some(({ from, to: until }) => from <= at && until >= flip - 1_000);
     delays.push({ ms: at - flip, says, undisturbed, integration: to, subject, at });
   }
 
-  function heard({ says, ...rest }: Telling): void {
-    const telling = { says, ...rest };
-    if (says === "firing") firing(telling);
-    else if (says === "still") still(telling);
-    else if (says === "recovered") recovered(telling);
-    else if (says === "late") late(telling);
-    else judge("false", telling, "told over for another reason than that it is back");
+  function audit({ says, ...rest }: Notice): void {
+    const notice = { says, ...rest };
+    if (says === "firing") firing(notice);
+    else if (says === "still") still(notice);
+    else if (says === "recovered") recovered(notice);
+    else if (says === "late") late(notice);
+    else judge("false", notice, "resolved for another reason than recovery");
   }
 
   return {
-    hear: heard,
+    audit: audit,
     finish(): Omit<RecordingAudit, "outages"> {
       const excused: Excuse[] = [];
-      let mustBeTold = 0;
-      for (const [i, { from, to }] of dark.entries()) {
-        const must = roles.mustBeTold({ from, to });
-        if (must) mustBeTold++;
+      let mustBeNotified = 0;
+      for (const [i, { from, to }] of offline.entries()) {
+        const must = roles.mustBeNotified({ from, to });
+        if (must) mustBeNotified++;
         if (begun.has(i) || covered.has(i)) continue;
-        const why = `dark for ${to - from} ms, never told`;
+        const why = `offline for ${to - from} ms, never notified`;
         if (must) verdicts.push({ kind: "lost", integration, subject, at: from, why });
         else if (roles.wasLong({ from, to })) excused.push(roles.excuse({ from, to }) ?? "outside_schedule");
       }
-      for (const { telling, outage } of open)
-        if (roles.mustEnd(outage)) judge("unresolved", telling, "told offline, never told back");
-      return { verdicts, delays, mustBeTold, excused };
+      for (const { notice, outage } of open)
+        if (roles.mustEnd(outage)) judge("unresolved", notice, "notified offline, never resolved");
+      return { verdicts, delays, mustBeNotified, excused };
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What truly happened, held against what was told: per integration and subject, every telling must speak of an
- * outage there was, every outage that lasted must be told, each thing once, and every beginning must have an end.
+ * Compares the simulator's ledger with the accepted messages: per integration and subject, every notice must match an
+ * outage, every lasting outage must be notified once, and every start must have an end.
  * Pure: the same logs give the same verdicts.
  */
 import type { Instant } from "../../src/lib/clock.ts";
@@ -8,51 +8,51 @@ import { auditFlapping, type FlapRule } from "./audit-flapping.ts";
 import { auditOther } from "./audit-other.ts";
 import { auditRecording, type RecordingAudit } from "./audit-recording.ts";
 import type { Excuse } from "./expectations.ts";
-import { FLAPPING, type Telling } from "./messages.ts";
-import { excuse } from "./repetitions.ts";
-import type { Held } from "./suppressions.ts";
+import { FLAPPING, type Notice } from "./messages.ts";
+import { allowedRepetitions } from "./repetitions.ts";
+import type { KnownSuppression } from "./suppressions.ts";
 import {
   confirmed,
   countedAnswers,
-  darkTimes,
+  outagesOf,
   type Span,
   type StatusChange,
   unsureTimes,
 } from "./timeline.ts";
 
-export interface Watched {
+export interface WatchedRecording {
   readonly id: string;
   readonly name: string;
   readonly locationId: string;
   /** The location's name. */
   readonly place: string;
-  /** Who is to be told of it. */
+  /** Integrations its alerts are routed to. */
   readonly integrations: readonly string[];
-  /** The times of its uploading schedule; undefined: always. */
+  /** Spans of its uploading schedule; undefined: always. */
   readonly within?: readonly Span[] | undefined;
 }
 
 export interface AuditInput {
-  readonly recordings: readonly Watched[];
+  readonly recordings: readonly WatchedRecording[];
   readonly ledger: readonly StatusChange[];
   /** In order of time. */
-  readonly tellings: readonly Telling[];
-  /** Lines of accepted messages that could not be read. */
+  readonly notices: readonly Notice[];
+  /** Lines of accepted messages that could not be parsed. */
   readonly unreadable: readonly string[];
   /** By location: when the service answered about it. */
   readonly answers: ReadonlyMap<string, readonly Instant[]>;
-  /** By location: when an answer about it was judged, by what the daemon remembers. */
+  /** By location: when an answer about it was evaluated, by what the daemon stored. */
   readonly judged: ReadonlyMap<string, readonly Instant[]>;
   /** Kills of replicas and of Redis. */
   readonly crashes: readonly Instant[];
-  /** The service, or Redis, did not do its part. */
-  readonly blind: readonly Span[];
+  /** When the service or Redis gave no good answers. */
+  readonly unreachable: readonly Span[];
   /** From the kill of Redis until it answered again. */
   readonly redisDown: readonly Span[];
-  /** Any fault at all, for what counts as late. */
+  /** Any fault: messages during one are not late. */
   readonly disturbed: readonly Span[];
   /** Silences and acknowledgements. */
-  readonly held: readonly Held[];
+  readonly suppressions: readonly KnownSuppression[];
   readonly rule: Timing;
   readonly flapping: FlapRule;
   readonly end: Instant;
@@ -62,7 +62,7 @@ export interface Timing {
   readonly intervalMs: number;
   readonly forMs: number;
   readonly keepFiringForMs: number;
-  /** What nothing held up is late after this, ms. */
+  /** Undisturbed notifications are late after this, ms. */
   readonly lateMs: number;
 }
 
@@ -74,12 +74,12 @@ export interface Verdict {
   readonly subject: string;
   readonly at: Instant;
   readonly why: string;
-  /** `doubled`: the message that repeats, and when what it repeats was first accepted. */
+  /** `doubled`: the repeating message, and when the first was accepted. */
   readonly message?: number;
   readonly firstAt?: Instant;
 }
 
-/** From a flip to the acceptance of the message about it. */
+/** Time from a flip to the acceptance of its message. */
 export interface Delay {
   readonly ms: number;
   readonly says: "firing" | "recovered";
@@ -91,41 +91,41 @@ export interface Delay {
 }
 
 export interface Audit {
-  /** Dark times, counted once for each integration that is to hear of them. */
+  /** Outages, counted once for each integration they are routed to. */
   readonly outages: number;
-  /** Of those, how many were surely seen for long enough. */
-  readonly mustBeTold: number;
-  /** Outages seen for long enough that were rightly not told, by the reason. */
+  /** Outages certainly read for long enough. */
+  readonly mustBeNotified: number;
+  /** Outages read for long enough that were rightly not notified, by reason. */
   readonly excused: Readonly<Partial<Record<Excuse, number>>>;
-  /** Times a recording was told to flap. */
+  /** Number of flapping notices. */
   readonly flaps: number;
-  readonly tellings: number;
-  /** Answers about a place while nothing failed, and how many of them were judged. */
+  readonly notices: number;
+  /** Answers about a location while nothing failed, and the number evaluated. */
   readonly answers: { readonly sure: number; readonly judged: number };
-  /** All verdicts but the doubled ones that are excused. */
+  /** All verdicts except excused repetitions. */
   readonly verdicts: readonly Verdict[];
-  /** Messages that repeat what was told; `excused`: each by a kill of its own while the first was in flight. */
+  /** Repeated messages; `excused`: each by a kill of its own while the first was in flight. */
   readonly doubled: { readonly messages: number; readonly excused: number };
   readonly delays: readonly Delay[];
 }
 
-/** Judges a whole run. */
+/** Audits a whole run. */
 export function audit(input: AuditInput): Audit {
-  const bySubject = Map.groupBy(input.tellings, ({ subject, integration }) => `${integration}\n${subject}`);
+  const bySubject = Map.groupBy(input.notices, ({ subject, integration }) => `${integration}\n${subject}`);
   const { byPlace, sure } = countedByPlace(input);
   const auditOne = createAuditOne(input, byPlace);
   const parts = input.recordings.flatMap((recording) =>
     recording.integrations.map((integration) => {
       const key = `${integration}\n${recording.name}`;
-      const tellings = bySubject.get(key) ?? [];
+      const notices = bySubject.get(key) ?? [];
       bySubject.delete(key);
-      return auditOne(recording, integration, tellings);
+      return auditOne(recording, integration, notices);
     }),
   );
-  const others = [...bySubject.values()].flatMap((tellings) => auditOther(tellings, input));
+  const others = [...bySubject.values()].flatMap((notices) => auditOther(notices, input));
   const delays = parts.flatMap((part) => part.delays);
   const found = [...parts.flatMap(({ verdicts }) => verdicts), ...others, ...lateOf(delays, input.rule)];
-  const doubled = excuse(
+  const doubled = allowedRepetitions(
     found.filter(({ kind }) => kind === "doubled"),
     input,
   );
@@ -136,10 +136,10 @@ export function audit(input: AuditInput): Audit {
   );
   return {
     outages: sum((part) => part.outages),
-    mustBeTold: sum((part) => part.mustBeTold),
+    mustBeNotified: sum((part) => part.mustBeNotified),
     excused: Object.fromEntries([...excused].map(([reason, all]) => [reason, all.length])),
     flaps: sum((part) => part.flaps),
-    tellings: input.tellings.length,
+    notices: input.notices.length,
     answers: { sure, judged: [...byPlace.values()].reduce((all, { length }) => all + length, 0) },
     verdicts: [
       ...found.filter(({ kind }) => kind !== "doubled"),
@@ -153,9 +153,9 @@ export function audit(input: AuditInput): Audit {
   };
 }
 
-/** Answers that must have counted: nothing failed around them, and what they said was judged. */
-function countedByPlace({ answers, judged, blind, crashes }: AuditInput) {
-  const unsure = unsureTimes(blind, crashes);
+/** Answers that were certainly evaluated, with no failure around them. */
+function countedByPlace({ answers, judged, unreachable, crashes }: AuditInput) {
+  const unsure = unsureTimes(unreachable, crashes);
   let sure = 0;
   const byPlace = new Map(
     [...answers].map(([id, all]) => {
@@ -171,21 +171,21 @@ interface OneAudit extends RecordingAudit {
   readonly flaps: number;
 }
 
-/** Judges one recording at one integration; what was told of its flapping first, since that excuses and condemns. */
+/** Audits one recording at one integration; flapping first, since it excuses or forbids other notices. */
 function createAuditOne(input: AuditInput, byPlace: ReadonlyMap<string, readonly Instant[]>) {
-  const dark = darkTimes(input.ledger, input.end);
+  const offline = outagesOf(input.ledger, input.end);
   const changes = Map.groupBy(input.ledger, ({ recordingId }) => recordingId);
-  const held = new Map<string, Held[]>();
-  for (const one of input.held)
-    for (const id of one.recordingIds) held.set(id, [...(held.get(id) ?? []), one]);
+  const suppressions = new Map<string, KnownSuppression[]>();
+  for (const one of input.suppressions)
+    for (const id of one.recordingIds) suppressions.set(id, [...(suppressions.get(id) ?? []), one]);
 
-  return (recording: Watched, integration: string, tellings: readonly Telling[]): OneAudit => {
+  return (recording: WatchedRecording, integration: string, notices: readonly Notice[]): OneAudit => {
     const { id, name: subject, locationId, within } = recording;
     const common = { integration, subject, end: input.end };
     const counted = byPlace.get(locationId) ?? [];
     const [ofFlapping, ofOutages] = [true, false].map((is) =>
-      tellings.filter(({ says }) => FLAPPING.has(says) === is),
-    ) as [Telling[], Telling[]];
+      notices.filter(({ says }) => FLAPPING.has(says) === is),
+    ) as [Notice[], Notice[]];
     const flapping = auditFlapping(ofFlapping, {
       ...common,
       changes: changes.get(id) ?? [],
@@ -196,11 +196,11 @@ function createAuditOne(input: AuditInput, byPlace: ReadonlyMap<string, readonly
     const { rule, disturbed } = input;
     const outages = auditRecording(ofOutages, {
       ...common,
-      dark: dark.get(id) ?? [],
+      offline: offline.get(id) ?? [],
       answers: counted,
       disturbed,
       within,
-      held: held.get(id) ?? [],
+      suppressions: suppressions.get(id) ?? [],
       flaps: flapping.flaps,
       rule,
     });
@@ -212,12 +212,12 @@ function createAuditOne(input: AuditInput, byPlace: ReadonlyMap<string, readonly
   };
 }
 
-/** What took too long although nothing failed. */
+/** Notifications that took too long without a failure. */
 function lateOf(delays: readonly Delay[], { lateMs }: Timing): Verdict[] {
   return delays
     .filter(({ ms, undisturbed }) => undisturbed && ms > lateMs)
     .map(({ integration, subject, at, ms, says }) => {
-      const why = `told ${says} ${(ms / 1_000).toFixed(1)} s after the flip, with nothing failing`;
+      const why = `notified ${says} ${(ms / 1_000).toFixed(1)} s after the flip, without a failure`;
       return { kind: "late", integration, subject, at, why };
     });
 }

@@ -9,7 +9,7 @@ export const RULE: Timing = { intervalMs: 1_000, forMs: 2_000, keepFiringForMs: 
 export const ADMIN_TOKEN = "chaos-admin-token";
 const LOCATIONS_PER_REQUEST = 50;
 
-/** The receiver of a location: by the last two digits of its id. */
+/** The receiver of a location, by the last two digits of its id. */
 export function receiverOf(locationId: string, webhooks: number): number {
   return Number.parseInt(locationId.slice(-2), 16) % webhooks;
 }
@@ -33,7 +33,7 @@ export function configText({
   readonly redis: object;
   readonly mail: SmtpSink;
   readonly webhooks: readonly string[];
-  /** Where alerts about no recording go. */
+  /** Receives alerts about no recording. */
   readonly opsWebhook: string;
   readonly logLevel: string;
 }): string {

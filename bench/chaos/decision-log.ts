@@ -1,4 +1,4 @@
-/** What the daemon itself says that it told: its incident log, recording by recording (`why`). */
+/** Reads the daemon's decision log of a recording. */
 import { z } from "zod";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Logged } from "./summaries.ts";
@@ -17,8 +17,8 @@ const Timeline = z.object({
 const TOLD = new Set(["told", "notified_end", "notified_late", "reminded"]);
 const ANSWER_MS = 5_000;
 
-/** What was told of a recording being offline, oldest first; empty where nobody answers. `url`: any replica. */
-export async function askLog(url: string, recordingId: string, since: Instant): Promise<Logged[]> {
+/** Notified decisions about a recording being offline, oldest first; empty without an answer. `url`: any replica. */
+export async function readDecisionLog(url: string, recordingId: string, since: Instant): Promise<Logged[]> {
   const from = encodeURIComponent(new Date(since).toISOString());
   const path = `${url}/api/v1/recordings/${recordingId}/timeline?limit=1000&since=${from}`;
   const response = await fetch(path, { signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Everything around the daemon: the simulated service, a real Redis that keeps its data, Slack and a mail server. */
+/** Everything around the daemon: the simulated service, a persistent Redis, Slack and a mail server. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import type { Instant } from "../../src/lib/clock.ts";
@@ -12,17 +12,17 @@ import {
 } from "../../test/support/slack-sink.ts";
 import { type SmtpSink, startSmtpSink } from "../../test/support/smtp-sink.ts";
 import { until } from "../../test/support/until.ts";
-import type { SlackTrouble } from "./action.ts";
-import type { Watched } from "./audit.ts";
+import type { SlackFault } from "./action.ts";
+import type { WatchedRecording } from "./audit.ts";
 import { configText, receiverOf } from "./config-text.ts";
 import { readMail, readSlack } from "./messages.ts";
-import { type Memory, startKept, startPromoting } from "./redis.ts";
+import { type RunRedis, startFailover, startPersistent } from "./redis.ts";
 import type { Message } from "./summaries.ts";
 import { watchSweeps } from "./sweeps.ts";
 import type { Span } from "./timeline.ts";
-import { hoursWithin, type Zone } from "./zones.ts";
+import { scheduleSpans, type Zone } from "./zones.ts";
 
-/** How long Slack says nothing while somebody is killed. */
+/** How long Slack delays its answer while a process is killed. */
 const AMBUSH_MS = 300;
 const PATIENCE_MS = 15_000;
 const LEARNING_MS = 120_000;
@@ -32,44 +32,44 @@ export interface Fleet {
   readonly recordingsPerLocation: number;
   readonly seed: number;
   readonly webhooks: number;
-  /** Locations behind the others, each with the same number of recordings, all with uploading schedules. */
+  /** Zones of the locations with uploading schedules, which come last. */
   readonly scheduled: readonly Zone[];
-  /** For how long their hours are to be known. */
+  /** Span for which their schedules are computed. */
   readonly span: Span;
   /** Whether a killed Redis is followed by its replica, instead of recovering with what it knew. */
   readonly failover: boolean;
 }
 
-export interface Stage {
+export interface Environment {
   readonly simulator: Simulator;
-  readonly redis: Memory;
+  readonly redis: RunRedis;
   readonly mail: SmtpSink;
   readonly config: string;
-  readonly watched: readonly Watched[];
+  readonly watched: readonly WatchedRecording[];
   /** By location: when the service answered about it. */
   readonly answers: ReadonlyMap<string, readonly Instant[]>;
-  /** By location: when an answer about it was judged and remembered. */
+  /** By location: when an answer about it was evaluated and committed. */
   judged(): ReadonlyMap<string, readonly Instant[]>;
-  /** What a webhook answers; undefined: as Slack does when it is well. */
-  trouble(webhook: number, trouble: SlackTrouble | undefined): void;
-  /** All webhooks are well again. */
-  noTrouble(): void;
+  /** Sets a fault of a webhook; undefined clears it. */
+  fault(webhook: number, fault: SlackFault | undefined): void;
+  /** Clears the faults of all webhooks. */
+  clearFaults(): void;
   /** Resolves once the daemon has learned every uploading schedule. */
   schedulesLearned(): Promise<void>;
-  /** Resolves when Slack or the mail server has accepted its next message and not yet said so; after 15 s anyhow. */
+  /** Resolves when Slack or the mail server accepts its next message, before it answers; after 15 s at the latest. */
   nextAccepted(by: "slack" | "mail"): Promise<void>;
-  /** Everything that was accepted so far, read, in order; without the summaries of starts without memory. */
-  told(): Message[];
-  /** Integrations that were told more than once that there is no memory. */
-  toldToForget(): string[];
+  /** All accepted messages so far, parsed, in order, without summaries of cold starts. */
+  messages(): Message[];
+  /** Integrations that got more than one summary of a cold start. */
+  repeatedColdStarts(): string[];
   close(): Promise<void>;
 }
 
-/** Starts all of it; `logLevel` is the daemon's. */
-export async function startStage(fleet: Fleet, logLevel: "info" | "debug"): Promise<Stage> {
+/** Starts everything; `logLevel` is the daemon's. */
+export async function startEnvironment(fleet: Fleet, logLevel: "info" | "debug"): Promise<Environment> {
   const [simulator, redis, slack, mail] = await Promise.all([
     startSimulator(fleet),
-    fleet.failover ? startPromoting() : startKept(),
+    fleet.failover ? startFailover() : startPersistent(),
     startSlackSink(),
     startSmtpSink(),
   ]);
@@ -80,7 +80,7 @@ export async function startStage(fleet: Fleet, logLevel: "info" | "debug"): Prom
     for (const { id } of recordings) world.setSchedule(id, true);
   }
   const accepted = acceptSlack(slack);
-  const sweeps = watchSweeps(() => redis.look());
+  const sweeps = watchSweeps(() => redis.connect());
   const webhooks = Array.from({ length: fleet.webhooks }, (_, i) => `${slack.url}-${i}`);
   return {
     simulator,
@@ -97,17 +97,17 @@ export async function startStage(fleet: Fleet, logLevel: "info" | "debug"): Prom
     watched: watchedOf(simulator, fleet),
     answers: noteAnswers(simulator),
     judged: sweeps.byLocation,
-    trouble: accepted.trouble,
-    noTrouble: accepted.noTrouble,
-    schedulesLearned: () => schedulesLearned(simulator, redis.look()),
+    fault: accepted.fault,
+    clearFaults: accepted.clearFaults,
+    schedulesLearned: () => schedulesLearned(simulator, redis.connect()),
     async nextAccepted(by) {
       const before = mail.messages.length;
       const isNext = () => mail.messages.length > before;
       if (by === "slack") await Promise.race([accepted.next(), sleep(PATIENCE_MS)]);
       else await mail.waitFor(isNext, PATIENCE_MS).catch(() => {});
     },
-    told: () => toldSoFar(accepted.messages, mail),
-    toldToForget() {
+    messages: () => messagesSoFar(accepted.messages, mail),
+    repeatedColdStarts() {
       const all = [
         ...slack.starts.messages.map(({ path }) => slackIntegration(path)),
         ...mail.starts.messages.map(({ rcpts }) => mailIntegration(rcpts)),
@@ -128,38 +128,38 @@ interface Accepted {
   readonly shown: string;
 }
 
-/** Answers by webhook as told, and keeps what was accepted. */
+/** Answers by the fault of the webhook, and records accepted messages. */
 function acceptSlack(slack: SlackSink) {
   const messages: Accepted[] = [];
-  const troubles = new Map<string, SlackTrouble>();
+  const faults = new Map<string, SlackFault>();
   const waiting = new Set<() => void>();
   slack.respond(async ({ path, shown, body, receivedAt }) => {
     const integration = slackIntegration(path);
-    const trouble = troubles.get(integration);
-    if (trouble?.answer === "hang") return "hang";
-    if (trouble && trouble.answer !== "slow") return answerOf(trouble);
+    const fault = faults.get(integration);
+    if (fault?.answer === "hang") return "hang";
+    if (fault && fault.answer !== "slow") return answerOf(fault);
     if (limitsBroken(body).length > 0) return { status: 400, body: "invalid_blocks" };
     messages.push({ at: receivedAt, integration, shown });
     const watched = waiting.size > 0;
     for (const tell of waiting) tell();
     waiting.clear();
-    if (trouble || watched) await sleep(trouble?.afterMs ?? AMBUSH_MS);
+    if (fault || watched) await sleep(fault?.afterMs ?? AMBUSH_MS);
     return { status: 200, body: "ok" };
   });
   return {
     messages,
     next: () => new Promise<void>((resolve) => waiting.add(resolve)),
-    noTrouble: () => troubles.clear(),
-    trouble(webhook: number, trouble: SlackTrouble | undefined) {
-      if (trouble) troubles.set(`slack/${webhook}`, trouble);
-      else troubles.delete(`slack/${webhook}`);
+    clearFaults: () => faults.clear(),
+    fault(webhook: number, fault: SlackFault | undefined) {
+      if (fault) faults.set(`slack/${webhook}`, fault);
+      else faults.delete(`slack/${webhook}`);
     },
   };
 }
 
-function answerOf(trouble: Exclude<SlackTrouble, { readonly answer: "hang" | "slow" }>): SlackAnswer {
-  if (trouble.answer === "server_error") return { status: 500, body: "oops" };
-  const { retryAfter } = trouble;
+function answerOf(fault: Exclude<SlackFault, { readonly answer: "hang" | "slow" }>): SlackAnswer {
+  if (fault.answer === "server_error") return { status: 500, body: "oops" };
+  const { retryAfter } = fault;
   return {
     status: 429,
     headers: { "retry-after": String(retryAfter) },
@@ -204,7 +204,7 @@ function mailIntegration([to = ""]: readonly string[]): string {
   return `email/${/\d+/.exec(to)?.[0]}`;
 }
 
-function toldSoFar(slack: readonly Accepted[], mail: SmtpSink): Message[] {
+function messagesSoFar(slack: readonly Accepted[], mail: SmtpSink): Message[] {
   return [
     ...slack.map(({ at, integration, shown }) => ({ at, integration, read: readSlack(shown) })),
     ...mail.messages.map(({ receivedAt, rcpts, text }) => ({
@@ -217,13 +217,13 @@ function toldSoFar(slack: readonly Accepted[], mail: SmtpSink): Message[] {
     .map((message, number) => ({ ...message, number }));
 }
 
-function watchedOf({ world }: Simulator, { webhooks, scheduled, span }: Fleet): Watched[] {
+function watchedOf({ world }: Simulator, { webhooks, scheduled, span }: Fleet): WatchedRecording[] {
   const first = world.locations.length - scheduled.length;
   const watched = world.locations.flatMap(({ id: locationId, name: place, recordings }, i) => {
     const receiver = receiverOf(locationId, webhooks);
     const integrations = [`slack/${receiver}`, `email/${receiver}`];
     const zone = scheduled[i - first];
-    const within = zone && hoursWithin(zone, span);
+    const within = zone && scheduleSpans(zone, span);
     return recordings.map(({ id, name }) => ({ id, name, locationId, place, integrations, within }));
   });
   const names = new Set(watched.map(({ name }) => name));

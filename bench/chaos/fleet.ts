@@ -1,40 +1,40 @@
-/** Where the sun stands in a run, and who is watched under it. Pure. */
+/** The fleet of a run, with locations inside, outside and at the limits of their schedules. Pure. */
 import type { Instant } from "../../src/lib/clock.ts";
 import { receiverOf } from "./config-text.ts";
 import type { Fleet } from "./environment.ts";
 import type { PlanOptions } from "./plan.ts";
-import { QUARTER_MS, type Zone, zoneBeginning, zoneEnding, zoneWhere } from "./zones.ts";
+import { QUARTER_MS, type Zone, zoneAtHour, zoneBeginning, zoneEnding } from "./zones.ts";
 
 const RECORDINGS_PER_LOCATION = 5;
-/** Fewer are told through two webhooks, so that there can be a storm at one of them. */
+/** Fewer locations use two webhooks, so that one of them can have a storm. */
 const FEW_LOCATIONS = 160;
 const HOUR_MS = 3_600_000;
-/** Schedules end and begin so long after everything is started at the earliest, and before the run is over. */
+/** Schedules end and begin at least this long after the start, and before the end of the run. */
 const CROSS_AFTER_MS = 150_000;
 const CROSS_BEFORE_MS = 30_000;
 
-export interface Day {
+export interface FleetPlan {
   readonly fleet: Omit<Fleet, "seed">;
-  /** So many of the scheduled locations are outside their schedules all the time. */
+  /** Number of locations outside their schedules during the whole run. */
   readonly night: number;
-  /** So many are at the end of theirs, and as many at the beginning. */
+  /** Number of locations with a schedule that ends in the run, and as many with one that begins. */
   readonly twilight: number;
-  /** When those end and begin; undefined: not in this run. */
+  /** When those schedules end and begin; undefined: not in this run. */
   readonly crossing: Instant | undefined;
 }
 
-/** For a run that is started now. */
-export function dayOf(
+/** The fleet of a run that starts now. */
+export function planFleet(
   { recordings, failover }: { readonly recordings: number; readonly failover?: true },
   now: Instant,
   lengthMs: number,
-): Day {
+): FleetPlan {
   const quarter = Math.ceil((now + CROSS_AFTER_MS) / QUARTER_MS) * QUARTER_MS;
   const crossing = quarter < now + lengthMs - CROSS_BEFORE_MS ? quarter : undefined;
   const all = Math.max(4, Math.ceil(recordings / RECORDINGS_PER_LOCATION));
   const some = Math.max(1, Math.floor(all / 40));
   const times = (zone: Zone, count: number) => Array.from({ length: count }, () => zone);
-  const night = [...times(zoneWhere(23, now), some), ...times(zoneWhere(2, now), some)];
+  const night = [...times(zoneAtHour(23, now), some), ...times(zoneAtHour(2, now), some)];
   const ends = crossing === undefined ? [] : times(zoneEnding(crossing), 2 * some);
   const begins = crossing === undefined ? [] : times(zoneBeginning(crossing), 2 * some);
   const scheduled = [...night, ...ends, ...begins];
@@ -53,9 +53,9 @@ export function dayOf(
   };
 }
 
-/** The plan's view of it; `ids` are the locations', in their order, and the run begins at `start`. */
-export function placesOf(
-  { fleet, night, twilight, crossing }: Day,
+/** The fleet as options of the plan; `ids` are those of the locations, in order; the run begins at `start`. */
+export function planOptionsOf(
+  { fleet, night, twilight, crossing }: FleetPlan,
   ids: readonly string[],
   start: Instant,
 ): Omit<PlanOptions, "seed" | "lengthMs" | "kills" | "replicas"> {
@@ -76,8 +76,8 @@ export function placesOf(
   };
 }
 
-/** How long to wait until a full quarter of an hour falls into a run, ms. */
-export function untilCrossing(now: Instant, lengthMs: number): number {
+/** Wait until a full quarter of an hour falls into a run, ms. */
+export function waitForCrossing(now: Instant, lengthMs: number): number {
   const left = QUARTER_MS - (now % QUARTER_MS);
   const most = lengthMs - 2 * CROSS_BEFORE_MS;
   return left >= CROSS_AFTER_MS && left <= most ? 0 : (left - most + QUARTER_MS) % QUARTER_MS;

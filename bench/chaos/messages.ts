@@ -1,11 +1,11 @@
-/** What people were told, read back from the messages as a reader would: who, what, since when. Pure. */
+/** Parses accepted messages into notices: subject, kind, start. Pure. */
 import type { Instant } from "../../src/lib/clock.ts";
 
 /**
- * `firing`: told for the first time; `still`: named again as going on; `recovered`: it is back; `late`: was offline
- * and is back already; `ended`: over for another reason. `flapping`, `still_flapping` and `steady` tell of flapping.
+ * `firing`: new; `still`: a reminder; `recovered`: resolved; `late`: was offline and has recovered already;
+ * `ended`: resolved for another reason. `flapping`, `still_flapping` and `steady` are about flapping.
  */
-export type Says =
+export type NoticeKind =
   | "firing"
   | "still"
   | "recovered"
@@ -15,10 +15,10 @@ export type Says =
   | "still_flapping"
   | "steady";
 
-export const FLAPPING: ReadonlySet<Says> = new Set(["flapping", "still_flapping", "steady"]);
+export const FLAPPING: ReadonlySet<NoticeKind> = new Set(["flapping", "still_flapping", "steady"]);
 
 /** One line of an accepted message about one subject. */
-export interface Telling {
+export interface Notice {
   readonly at: Instant;
   /** `slack/3`, `email/0`. */
   readonly integration: string;
@@ -26,31 +26,31 @@ export interface Telling {
   readonly message: number;
   /** The name as shown: a recording's, `Analytics service`, or an integration's. */
   readonly subject: string;
-  readonly says: Says;
+  readonly says: NoticeKind;
   /** How long it has lasted or had lasted, ms, rounded down to the second (from ten minutes on: to the minute). */
   readonly lastedMs: number;
   /** Minute of the hour it began in, as shown. */
   readonly beganMinute: number;
-  /** `steady`: the status it is said to be in now. */
+  /** `steady`: the current status shown. */
   readonly state?: string;
 }
 
-/** So many recordings of a location, not named. */
+/** A count of unnamed recordings of a location. */
 export interface Counted {
   readonly place: string;
-  readonly says: Says;
+  readonly says: NoticeKind;
   readonly count: number;
 }
 
-/** A message by its lines, before it is said who it went to. */
+/** A parsed message, without its integration. */
 export interface Read {
-  readonly lines: readonly Pick<Telling, "subject" | "says" | "lastedMs" | "beganMinute" | "state">[];
+  readonly lines: readonly Pick<Notice, "subject" | "says" | "lastedMs" | "beganMinute" | "state">[];
   readonly counted: readonly Counted[];
-  /** Of the lists that were cut: what they were about. */
-  readonly cut: readonly Says[];
-  /** How many recordings the title says are offline, and how many to be back. */
+  /** Kinds of the lists that were cut. */
+  readonly cut: readonly NoticeKind[];
+  /** Recordings offline and recovered, as counted in the title. */
   readonly total: { readonly offline?: number; readonly back?: number };
-  /** Lines that could not be read. */
+  /** Lines that could not be parsed. */
   readonly unreadable: readonly string[];
 }
 
@@ -99,7 +99,7 @@ type Line = Read["lines"][number];
 function readEntries(title: string, entries: readonly Entry[]): Read {
   const lines: Line[] = [];
   const counted: Counted[] = [];
-  const cut: Says[] = [];
+  const cut: NoticeKind[] = [];
   const unreadable: string[] = [];
   for (const entry of entries) {
     const ongoing = ongoingIn(title, entry.heading);
@@ -114,7 +114,7 @@ function readEntries(title: string, entries: readonly Entry[]): Read {
   return { lines, counted, cut, unreadable, total: totalOf(title) };
 }
 
-/** What the entries under a heading are about, as far as it says so. */
+/** The kind of the entries under a heading. */
 function ongoingIn(title: string, heading: string | undefined): "firing" | "still" | "recovered" {
   const isOver =
     /^(Recovered|Resolved|Steady again|No longer watched|Expired|Rule removed)|— (?:recovered after|then) /.test(
@@ -125,11 +125,11 @@ function ongoingIn(title: string, heading: string | undefined): "firing" | "stil
   return heading === "Still firing" || title.startsWith("Reminder") ? "still" : "firing";
 }
 
-/** A line about one subject: its own, or that of a location where it is the only one. */
+/** A line about one subject, which may be the only one of a location. */
 const ONE =
   /^(?:(?<name>.+?) )??(?:(?<recovered>recovered, was )|steady again: (?<state>\w+)|(?<flapping>flapping\b)|(?<late>was \w.*, recovered since\b)|(?<ended>no longer watched; |its rule was removed; |expired, |was .*, then (?:no longer|its rule|expired))|(?<firing>(?:offline|unreachable|notifications failing) since\b))/;
 
-function readEntry(ongoing: Says, { name, facts }: Entry): Line | undefined {
+function readEntry(ongoing: NoticeKind, { name, facts }: Entry): Line | undefined {
   if (COUNT.test(facts)) return undefined;
   const found = ONE.exec(facts)?.groups;
   const began = /\b\d\d:(\d\d)\b/.exec(facts);
@@ -146,10 +146,10 @@ function readEntry(ongoing: Says, { name, facts }: Entry): Line | undefined {
 const COUNT = /^[\d,]+ (?:recordings? |recovered\b|steady again\b|no longer|rule removed|expired)/;
 
 /** A line that counts: `5 recordings offline, 1 flapping since 14:05 GMT (3 s)`, `4 recovered, 1 steady again`. */
-function readCounts(ongoing: Says, { name: place, facts }: Entry): Counted[] {
+function readCounts(ongoing: NoticeKind, { name: place, facts }: Entry): Counted[] {
   if (!COUNT.test(facts)) return [];
   const isStill = ongoing === "still";
-  const says: Readonly<Record<string, Says>> = {
+  const says: Readonly<Record<string, NoticeKind>> = {
     offline: isStill ? "still" : "firing",
     flapping: isStill ? "still_flapping" : "flapping",
     recovered: "recovered",

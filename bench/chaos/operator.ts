@@ -1,26 +1,26 @@
 /**
- * People who silence and acknowledge, through whichever replica answers. They ask until they are answered, and know of
- * what they asked for only when it began and ended at the latest.
+ * A client that silences and acknowledges through any replica that answers. It retries until it gets an answer, and
+ * knows only the latest start and end of what it requested.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { Instant } from "../../src/lib/clock.ts";
 import { ADMIN_TOKEN } from "./config-text.ts";
-import type { Held } from "./suppressions.ts";
+import type { KnownSuppression } from "./suppressions.ts";
 
 const ANSWER_MS = 3_000;
 const ASK_AGAIN_MS = 250;
 
-export interface People {
-  /** Sets a silence; gives what is known of it once it was answered, or it is over. */
+export interface Operator {
+  /** Creates a silence; resolves with its known times once it is answered or over. */
   silence(
     by: { readonly label: "recording_id" | "location_id"; readonly id: string },
     recordingIds: readonly string[],
     times: { readonly lastsMs: number; readonly endAfterMs: number | undefined },
-  ): Promise<Held>;
-  /** Acknowledges what fires about a recording; undefined where nothing does. */
-  acknowledge(recordingId: string): Promise<Held | undefined>;
+  ): Promise<KnownSuppression>;
+  /** Acknowledges the firing alert of a recording; undefined where there is none. */
+  acknowledge(recordingId: string): Promise<KnownSuppression | undefined>;
 }
 
 const Alerts = z.array(z.object({ fingerprint: z.string() }));
@@ -30,8 +30,8 @@ const Silences = z.array(
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** `urls`: the replicas that are there now. */
-export function createPeople(urls: () => readonly string[]): People {
+/** `urls`: the running replicas. */
+export function createOperator(urls: () => readonly string[]): Operator {
   let turn = 0;
 
   async function ask(method: string, path: string, body?: unknown): Promise<unknown> {
@@ -49,8 +49,8 @@ export function createPeople(urls: () => readonly string[]): People {
     return text === "" ? undefined : JSON.parse(text);
   }
 
-  /** Until it is answered; undefined where it is too late by then. */
-  async function insist<T>(work: () => Promise<T>, until: Instant): Promise<T | undefined> {
+  /** Retries until an answer; undefined where `until` has passed. */
+  async function retryUntil<T>(work: () => Promise<T>, until: Instant): Promise<T | undefined> {
     while (Date.now() < until) {
       try {
         return await work();
@@ -85,26 +85,26 @@ export function createPeople(urls: () => readonly string[]): People {
         asked++;
         return ask("POST", "/api/v2/silences", wanted);
       };
-      const answered = await insist(post, endsAt);
+      const answered = await retryUntil(post, endsAt);
       const surelyFrom = answered === undefined ? NEVER : Date.now();
-      const held = { kind: "silence", recordingIds, maybeFrom, surelyFrom } as const;
-      if (endAfterMs === undefined) return { ...held, surelyUntil: endsAt, maybeUntil: endsAt };
+      const suppressions = { kind: "silence", recordingIds, maybeFrom, surelyFrom } as const;
+      if (endAfterMs === undefined) return { ...suppressions, surelyUntil: endsAt, maybeUntil: endsAt };
       await sleep(Math.max(0, maybeFrom + endAfterMs - Date.now()));
       const surelyUntil = Math.min(endsAt, Date.now());
-      await insist(() => endSilence(comment), endsAt);
-      // A question that nobody answered in time may have been answered since, behind our back.
-      return { ...held, surelyUntil, maybeUntil: asked > 1 ? endsAt : Math.min(endsAt, Date.now()) };
+      await retryUntil(() => endSilence(comment), endsAt);
+      // A request that timed out may still have been applied.
+      return { ...suppressions, surelyUntil, maybeUntil: asked > 1 ? endsAt : Math.min(endsAt, Date.now()) };
     },
 
     async acknowledge(recordingId) {
       const filter = encodeURIComponent(`recording_id="${recordingId}"`);
       const until = Date.now() + ANSWER_MS;
-      const found = await insist(() => ask("GET", `/api/v2/alerts?filter=${filter}`), until);
+      const found = await retryUntil(() => ask("GET", `/api/v2/alerts?filter=${filter}`), until);
       const [alert] = Alerts.safeParse(found).data ?? [];
       if (!alert) return undefined;
       const maybeFrom = Date.now();
       const path = `/api/v1/alerts/${alert.fingerprint}/ack`;
-      const answered = await insist(() => ask("POST", path, { author: "chaos" }), maybeFrom + ANSWER_MS);
+      const answered = await retryUntil(() => ask("POST", path, { author: "chaos" }), maybeFrom + ANSWER_MS);
       const surelyFrom = answered === undefined ? NEVER : Date.now();
       return {
         kind: "ack",

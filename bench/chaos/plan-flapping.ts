@@ -1,47 +1,47 @@
 /**
- * Cameras that do not rest: Nagios' states are taken once a minute, so that each turns in the middle of a minute, four
- * times, and has rested for three minutes when it is steady again. Most go dark for a moment in between, of which
- * nobody is to hear.
+ * Flapping recordings: states are sampled once a minute, so each recording changes in the middle of a minute, four
+ * times, and is steady after three minutes without a change. Most are offline for a moment in between, which must
+ * not be notified.
  */
 import type { Action } from "./action.ts";
 import type { PlanOptions } from "./plan.ts";
-import type { Dice } from "./random.ts";
+import type { Random } from "./random.ts";
 
-/** Begins once four of the last states, one after the other, changed; ends three minutes after the last. */
+/** Starts after four consecutive changes; ends three minutes after the last. */
 export const FLAPPING = { high: 0.235, low: 0.23 };
 
 const MINUTE_MS = 60_000;
-/** From the first turn until it is steady again, and was told. */
+/** From the first change to the steady notice. */
 const STORY_MINUTES = 7.5;
-/** A run as long as this has cameras that flap, and has to begin with a minute. */
+/** Runs this long have flapping recordings, and must begin at a full minute. */
 export const FLAPPING_MS = STORY_MINUTES * MINUTE_MS;
 const MOST = 16;
 
-export interface Flappers {
+export interface FlappingPlan {
   readonly actions: readonly Action[];
   readonly locations: ReadonlySet<number>;
-  /** Recordings that come to rest dark. */
-  readonly leftDark: ReadonlySet<number>;
+  /** Recordings that are offline when steady. */
+  readonly leftOffline: ReadonlySet<number>;
 }
 
-/** None where the run is too short. A flapper is alone at its location. */
-export function planFlapping(options: PlanOptions, dice: Dice): Flappers {
+/** Plans flapping recordings, one per location; none where the run is too short. */
+export function planFlapping(options: PlanOptions, random: Random): FlappingPlan {
   const spare = Math.floor(options.lengthMs / MINUTE_MS - STORY_MINUTES);
   const locations = new Set<number>();
-  const leftDark = new Set<number>();
-  if (spare < 0) return { actions: [], locations, leftDark };
+  const leftOffline = new Set<number>();
+  if (spare < 0) return { actions: [], locations, leftOffline };
   const count = Math.min(MOST, Math.floor(options.locations / 20));
-  while (locations.size < count) locations.add(dice.whole(options.locations));
+  while (locations.size < count) locations.add(random.whole(options.locations));
   const actions = [...locations].flatMap((location) => {
     const recording = location * options.recordingsPerLocation;
-    const isDark = dice.chance(0.4);
-    if (isDark) leftDark.add(recording);
-    return flapper(recording, isDark, dice.whole(spare + 1) * MINUTE_MS, dice);
+    const isDark = random.chance(0.4);
+    if (isDark) leftOffline.add(recording);
+    return planFlapper(recording, isDark, random.whole(spare + 1) * MINUTE_MS, random);
   });
-  return { actions, locations, leftDark };
+  return { actions, locations, leftOffline };
 }
 
-function flapper(recording: number, isDark: boolean, from: number, dice: Dice): Action[] {
+function planFlapper(recording: number, isDark: boolean, from: number, random: Random): Action[] {
   const turns = isDark
     ? (["degraded", "offline", "online", "offline"] as const)
     : (["offline", "online", "offline", "online"] as const);
@@ -50,19 +50,19 @@ function flapper(recording: number, isDark: boolean, from: number, dice: Dice): 
       kind: "status",
       status,
       recordings: [recording],
-      at: from + i * MINUTE_MS + dice.between(24_000, 36_000),
+      at: from + i * MINUTE_MS + random.between(24_000, 36_000),
     }),
   );
   const dips = [4, 5]
-    .filter(() => dice.chance(0.7))
-    .flatMap((minute) => dip(recording, from + minute * MINUTE_MS, isDark, dice));
+    .filter(() => random.chance(0.7))
+    .flatMap((minute) => dip(recording, from + minute * MINUTE_MS, isDark, random));
   return [...actions, ...dips];
 }
 
-/** Between two looks, so that it is no state of its own. */
-function dip(recording: number, minute: number, isDark: boolean, dice: Dice): Action[] {
-  const from = minute + dice.between(12_000, 30_000);
-  const to = from + dice.between(5_000, 16_000);
+/** A change between two samples, so that it is not sampled. */
+function dip(recording: number, minute: number, isDark: boolean, random: Random): Action[] {
+  const from = minute + random.between(12_000, 30_000);
+  const to = from + random.between(5_000, 16_000);
   return [
     { at: from, kind: "status", status: isDark ? "online" : "offline", recordings: [recording] },
     { at: to, kind: "status", status: isDark ? "offline" : "online", recordings: [recording] },

@@ -1,37 +1,37 @@
 /**
- * What is to happen in a chaos run, decided beforehand from its seed: cameras that go dark and come back, and faults
- * of everything around the daemon. Storms of faults and lulls take turns, so that there is also a time to be judged
- * by how quick it is. Times are ms after the start.
+ * The plan of a chaos run, derived from its seed: outages of recordings, and faults of everything around the daemon.
+ * Phases with faults alternate with calm ones, so that delays can be measured without faults.
+ * Times are ms after the start.
  */
 import type { Action } from "./action.ts";
 import { planFaults, planKills } from "./plan-faults.ts";
 import { planFlapping } from "./plan-flapping.ts";
 import { planOutages } from "./plan-outages.ts";
-import { planHours } from "./plan-schedules.ts";
-import { createDice } from "./random.ts";
+import { planSchedules } from "./plan-schedules.ts";
+import { createRandom } from "./random.ts";
 
 export interface PlanOptions {
   readonly seed: number;
   readonly lengthMs: number;
   /** Processes killed, Redis included. */
   readonly kills: number;
-  /** Those without an uploading schedule, which come first. */
+  /** Number of locations without an uploading schedule, which come first. */
   readonly locations: number;
   readonly recordingsPerLocation: number;
   readonly replicas: number;
   readonly webhooks: number;
-  /** Redis is killed for its replica to take over, so often and no more. */
+  /** Redis is killed only for failovers to its replica. */
   readonly failover: boolean;
   /** The webhook of a location. */
   receiverOf(location: number): number;
   readonly scheduled: Scheduled;
 }
 
-/** Locations whose recordings have uploading schedules, behind the others. */
+/** Locations with uploading schedules, after the others. */
 export interface Scheduled {
-  /** Outside them all the time. */
+  /** Outside their schedules during the whole run. */
   readonly night: readonly number[];
-  /** Whose schedules end, and begin, at `crossingAt`. */
+  /** With schedules that end, and begin, at `crossingAt`. */
   readonly ends: readonly number[];
   readonly begins: readonly number[];
   /** ms after the start; undefined: no schedule begins or ends in this run. */
@@ -41,25 +41,25 @@ export interface Scheduled {
 export interface Plan {
   /** In order of time. */
   readonly actions: readonly Action[];
-  /** Recordings that are left dark when all is over, since they came to rest so. */
-  readonly leftDark: ReadonlySet<number>;
+  /** Recordings that stay offline at the end. */
+  readonly leftOffline: ReadonlySet<number>;
 }
 
-/** Everything that happens. */
+/** All actions of a run. */
 export function planChaos(options: PlanOptions): Plan {
-  const dice = createDice(options.seed);
-  const flappers = planFlapping(options, dice);
+  const random = createRandom(options.seed);
+  const flappers = planFlapping(options, random);
   const actions = [
     ...flappers.actions,
-    ...planOutages(options, flappers.locations, dice),
-    ...planHours(options, dice),
-    ...planKills(options, dice),
-    ...planFaults(options, dice),
+    ...planOutages(options, flappers.locations, random),
+    ...planSchedules(options, random),
+    ...planKills(options, random),
+    ...planFaults(options, random),
   ];
-  return { actions: actions.sort((a, b) => a.at - b.at), leftDark: flappers.leftDark };
+  return { actions: actions.sort((a, b) => a.at - b.at), leftOffline: flappers.leftOffline };
 }
 
-/** The recordings of a location, by their place in the fleet. */
+/** The recordings of a location, by index in the fleet. */
 export function recordingsAt(location: number, { recordingsPerLocation }: PlanOptions): number[] {
   return Array.from({ length: recordingsPerLocation }, (_, i) => location * recordingsPerLocation + i);
 }

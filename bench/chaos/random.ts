@@ -1,8 +1,8 @@
-/** Chance with a seed. */
+/** Seeded random choices. */
 import { seededRandom } from "../../test/support/random.ts";
 
-export interface Dice {
-  /** A whole number, both ends included. */
+export interface Random {
+  /** An integer, both ends included. */
   between(from: number, to: number): number;
   /** From 0. */
   whole(below: number): number;
@@ -10,8 +10,8 @@ export interface Dice {
   chance(share: number): boolean;
 }
 
-/** The same throws for the same seed. */
-export function createDice(seed: number): Dice {
+/** The same sequence for the same seed. */
+export function createRandom(seed: number): Random {
   const random = seededRandom(seed);
   const whole = (below: number) => Math.min(below - 1, Math.floor(random() * below));
   return {

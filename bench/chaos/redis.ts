@@ -1,45 +1,45 @@
-/** The Redis of a run: one that keeps its data on disk, or a master with a replica that takes its place. */
+/** The Redis of a run: one server that persists its data, or a master with a replica. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { startTestRedis } from "../../test/support/redis.ts";
 import { familyPassword, startSentinels } from "../../test/support/redis-family.ts";
 import { until } from "../../test/support/until.ts";
 
-export interface Memory {
+export interface RunRedis {
   /** The section `redis` of the configuration. */
   readonly section: object;
-  /** What can be stopped and let go on; undefined where there is no such process. */
+  /** The process to freeze; undefined where there is none. */
   readonly pid: number | undefined;
-  /** A connection to whoever is the master now; the caller's to close. */
-  look(): Redis;
-  /** Ends the server as `kill -9` does. */
+  /** Connects to the current master; the caller closes the connection. */
+  connect(): Redis;
+  /** Kills the server with SIGKILL. */
   kill(): Promise<void>;
-  /** Resolves once there is one again; throws where it cannot be had yet. */
+  /** Resolves once a master is up again; throws where it cannot start yet. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** One server with an append-only file: after a kill it knows what it knew. */
-export async function startKept(): Promise<Memory> {
+/** One server with an append-only file, so that a kill loses nothing. */
+export async function startPersistent(): Promise<RunRedis> {
   const redis = await startTestRedis({ appendonly: true });
   return {
     section: { url: redis.url },
     get pid() {
       return redis.pid;
     },
-    look: () => new Redis(redis.url),
+    connect: () => new Redis(redis.url),
     kill: () => redis.kill(),
     restart: () => redis.restart(),
     stop: () => redis.stop(),
   };
 }
 
-/** Copying stops so long before the master is killed: what was written since is lost. */
+/** Replication stops this long before the master is killed, so later writes are lost. */
 const LOST_MS = 1_000;
 const NOWHERE = ["127.0.0.1", 1] as const;
 
-/** A master, a replica and three Sentinels. A kill loses the last second; whoever was killed comes back as the replica. */
-export async function startPromoting(): Promise<Memory> {
+/** A master, a replica and three Sentinels. A kill loses the last second; the killed server returns as replica. */
+export async function startFailover(): Promise<RunRedis> {
   const family = await startSentinels();
   let [master, replica] = [family.master, family.replica];
   const to = (port: number) => new Redis({ port, password: familyPassword });
@@ -59,7 +59,7 @@ export async function startPromoting(): Promise<Memory> {
       password: familyPassword,
     },
     pid: undefined,
-    look: () => to(master.port),
+    connect: () => to(master.port),
     async kill() {
       const link = to(replica.port);
       await link.replicaof(...NOWHERE);

@@ -1,15 +1,15 @@
-/** Which repetitions a kill excuses: one message for each kill and integration, the one that was in flight. Pure. */
+/** Repetitions excused by a kill: one message for each kill and integration, the one in flight. Pure. */
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Verdict } from "./audit.ts";
 import type { Span } from "./timeline.ts";
 
-/** From the acceptance of a message until it is written down that it was told, on a busy machine. */
+/** From the acceptance of a message to the commit of its outcome, on a busy machine. */
 const WRITING_MS = 3_500;
-/** The kill may be that of the client whose message is still being taken in. */
+/** The kill may hit while the message is being accepted. */
 const TAKING_MS = 500;
 
-/** The doubled verdicts that nothing excuses, and how many messages there were in all. */
-export function excuse(
+/** Repetitions without an excuse, and the number of repeated messages. */
+export function allowedRepetitions(
   doubled: readonly Verdict[],
   { crashes, redisDown }: { readonly crashes: readonly Instant[]; readonly redisDown: readonly Span[] },
 ): { left: Verdict[]; messages: number; excused: number } {
@@ -32,7 +32,7 @@ function firstOf(verdicts: readonly Verdict[]): Instant {
   return Math.min(...verdicts.map(({ firstAt, at }) => firstAt ?? at));
 }
 
-/** While Redis is down nothing can be written. */
+/** Nothing is committed while Redis is down. */
 function writtenBy(acceptedAt: Instant, redisDown: readonly Span[]): Instant {
   const down = redisDown.find(({ from, to }) => acceptedAt >= from - WRITING_MS && acceptedAt <= to);
   return (down?.to ?? acceptedAt) + WRITING_MS;

@@ -1,4 +1,4 @@
-/** The replicas of the daemon: started, killed, stopped and started again, each in its place. */
+/** Starts, kills, stops and restarts replicas of the daemon. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,7 +6,7 @@ import type { Instant } from "../../src/lib/clock.ts";
 import { type Daemon, startDaemon } from "../../test/support/daemon.ts";
 import { until } from "../../test/support/until.ts";
 
-/** A start takes a second of CPU; the machine may have other things to do. */
+/** A start takes a second of CPU, on a machine that may be busy. */
 const PATIENCE_MS = 90_000;
 
 /** One replica that was ended, or ended by itself. */
@@ -18,20 +18,20 @@ export interface Ended {
 
 export interface Replicas {
   readonly ended: readonly Ended[];
-  /** The number of each place. */
+  /** Numbers of the replicas. */
   readonly places: readonly number[];
-  /** Where those that listen now are reached. */
+  /** Addresses of the running replicas. */
   urls(): string[];
-  /** Ends a replica, or another where it is down already, and starts it again `downMs` later. */
+  /** Ends a replica, or another where it is down, and restarts it `downMs` later. */
   end(replica: number, how: "kill" | "stop", downMs: number): Promise<void>;
-  /** Stops a replica in the middle of whatever it does, for so long; nothing where it is down. */
+  /** Freezes a replica for this long; does nothing where it is down. */
   freeze(replica: number, lastsMs: number): Promise<void>;
-  /** Waits until every replica is there and has begun to watch. */
+  /** Waits until every replica runs and watches. */
   allWatching(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts so many; their logs are kept in `logDir`, where one is given. */
+/** Starts `count` replicas; writes their logs to `logDir`, if given. */
 export async function startReplicas(
   count: number,
   config: string,
@@ -54,7 +54,7 @@ export async function startReplicas(
     const at = Date.now();
     if (how === "stop") signal(daemon.pid, "SIGCONT");
     const outcome = await daemon.end(how === "kill" ? "SIGKILL" : "SIGTERM");
-    // Asked to stop before it could listen to signals, it dies of this one.
+    // Before its signal handlers are installed, SIGTERM kills it.
     const asAsked = how === "kill" ? outcome === "SIGKILL" : outcome === 0 || outcome === "SIGTERM";
     ended.push({ at, replica, how: asAsked ? how : "by itself" });
     await keepLog(daemon, replica);
@@ -113,6 +113,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended by itself: that is found when it is ended.
+    // It exited by itself, which `end` finds out.
   }
 }

@@ -1,10 +1,10 @@
-/** What an audit found, as a table for people. */
+/** Renders the result of an audit as tables. */
 import { renderTable } from "../../src/commands/cli/table.ts";
 import type { Audit, Delay, Verdict } from "./audit.ts";
 
 const COUNTED = ["lost", "false", "unresolved", "late", "unreadable"] as const;
 
-/** Whether the promises held: nothing lost, false or left without its end, and no repetition without a kill. */
+/** Whether all guarantees held: nothing lost, false or unresolved, and no repetition without a kill. */
 export function isClean({ verdicts }: Audit): boolean {
   return verdicts.length === 0;
 }
@@ -22,10 +22,10 @@ export function auditText(audit: Audit): string {
   const { messages, excused } = audit.doubled;
   return [
     renderTable(["", ...COUNTED, "doubled without a kill"], rows),
-    `${audit.outages} outages (each integration's counted), ${audit.mustBeTold} of them to be told; ` +
-      `rightly not told: ${excusesOf(audit)}; told to flap: ${audit.flaps}\n` +
-      `${audit.answers.sure} answers about a location with nothing failing, ${percent(audit.answers)} of them judged\n` +
-      `${audit.tellings} lines told; ${messages} messages repeated, ${excused} of them in flight at a kill\n`,
+    `${audit.outages} outages (each integration's counted), ${audit.mustBeNotified} of them to be notified; ` +
+      `rightly not notified: ${excusesOf(audit)}; flapping: ${audit.flaps}\n` +
+      `${audit.answers.sure} answers about a location without a failure, ${percent(audit.answers)} of them evaluated\n` +
+      `${audit.notices} lines notified; ${messages} messages repeated, ${excused} of them in flight at a kill\n`,
     renderTable(["from flip to acceptance", "n", "p50 s", "p99 s", "max s"], delayRows(audit.delays)),
     ...audit.verdicts.map(
       ({ kind, integration, subject, at, why }) =>
@@ -35,7 +35,7 @@ export function auditText(audit: Audit): string {
 }
 
 const EXCUSES = {
-  held: "silenced or acknowledged",
+  suppressed: "silenced or acknowledged",
   outside_schedule: "outside the schedule",
   flapping: "flapping",
 };
@@ -52,8 +52,8 @@ function percent({ sure, judged }: Audit["answers"]): string {
 
 function delayRows(delays: readonly Delay[]): string[][] {
   const kinds: [string, (delay: Delay) => boolean][] = [
-    ["offline, nothing failing", ({ says, undisturbed }) => says === "firing" && undisturbed],
-    ["recovered, nothing failing", ({ says, undisturbed }) => says === "recovered" && undisturbed],
+    ["offline, without a failure", ({ says, undisturbed }) => says === "firing" && undisturbed],
+    ["recovered, without a failure", ({ says, undisturbed }) => says === "recovered" && undisturbed],
     ["offline, all", ({ says }) => says === "firing"],
     ["recovered, all", ({ says }) => says === "recovered"],
   ];

@@ -1,4 +1,4 @@
-/** Which answers of the service were judged: the daemon notes in Redis, in the step that remembers, when that was. */
+/** Which answers of the service were evaluated, from the times that the daemon commits to Redis. */
 import type { Redis } from "ioredis";
 import { z } from "zod";
 import type { Instant } from "../../src/lib/clock.ts";
@@ -10,12 +10,12 @@ const LOOK_MS = 200;
 const Attempt = z.string().transform((text) => z.object({ goodAt: z.number() }).parse(JSON.parse(text)));
 
 export interface Sweeps {
-  /** By location: when an answer about it was judged and remembered, oldest first. */
+  /** By location: when an answer about it was evaluated and committed, oldest first. */
   byLocation(): ReadonlyMap<string, readonly Instant[]>;
   close(): void;
 }
 
-/** Looks from now on, for as long as Redis answers and again when it does. `open` connects to whoever is there. */
+/** Polls Redis from now on, also after failures. `open` connects to the current master. */
 export function watchSweeps(open: () => Redis): Sweeps {
   const keys = keysUnder("lenswatch");
   const judged = new Map<string, Instant[]>();

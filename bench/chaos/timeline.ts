@@ -1,4 +1,4 @@
-/** What truly happened to each recording, and how much of it the daemon can have seen. Pure. */
+/** What happened to each recording, and how much of it the daemon can have read. Pure. */
 import type { Instant } from "../../src/lib/clock.ts";
 
 export interface Span {
@@ -13,24 +13,24 @@ export interface StatusChange {
   readonly status: string;
 }
 
-/** The dark times of every recording that had any, oldest first; one that is not over ends at `end`. */
-export function darkTimes(ledger: readonly StatusChange[], end: Instant): Map<string, Span[]> {
-  const dark = new Map<string, Span[]>();
+/** The outages of every recording, oldest first; an ongoing one ends at `end`. */
+export function outagesOf(ledger: readonly StatusChange[], end: Instant): Map<string, Span[]> {
+  const offline = new Map<string, Span[]>();
   const since = new Map<string, Instant>();
   const close = (id: string, to: Instant) => {
     const from = since.get(id);
     if (from === undefined) return;
     since.delete(id);
-    const spans = dark.get(id) ?? [];
+    const spans = offline.get(id) ?? [];
     spans.push({ from, to });
-    dark.set(id, spans);
+    offline.set(id, spans);
   };
   for (const { at, recordingId, status } of ledger) {
     if (status !== "offline") close(recordingId, at);
     else if (!since.has(recordingId)) since.set(recordingId, at);
   }
   for (const id of [...since.keys()]) close(id, end);
-  return dark;
+  return offline;
 }
 
 /** The time outside `spans` between two moments, ms. `spans` in order, none touching another. */
@@ -63,10 +63,10 @@ export function isInside(spans: readonly Span[], at: Instant): boolean {
   return spans.some(({ from, to }) => at >= from && at < to);
 }
 
-/** When an answer of the service need not have counted: something failed around it, or somebody was killed. In order. */
-export function unsureTimes(blind: readonly Span[], crashes: readonly Instant[]): Span[] {
+/** When an answer may not have been evaluated, because of a failure or a kill around it. In order. */
+export function unsureTimes(unreachable: readonly Span[], crashes: readonly Instant[]): Span[] {
   const all = [
-    ...blind.map(({ from, to }) => ({ from: from - IN_FLIGHT_MS, to })),
+    ...unreachable.map(({ from, to }) => ({ from: from - IN_FLIGHT_MS, to })),
     ...crashes.map((at) => ({ from: at - IN_FLIGHT_MS, to: at })),
   ].sort((a, b) => a.from - b.from);
   const merged: Span[] = [];
@@ -78,7 +78,7 @@ export function unsureTimes(blind: readonly Span[], crashes: readonly Instant[])
   return merged;
 }
 
-/** Answers about one place that must have counted; both in order. */
+/** Answers about one location that were certainly evaluated; both in order. */
 export function countedAnswers(answers: readonly Instant[], unsure: readonly Span[]): Instant[] {
   let next = 0;
   return answers.filter((at) => {
@@ -88,10 +88,10 @@ export function countedAnswers(answers: readonly Instant[], unsure: readonly Spa
   });
 }
 
-/** From an answer of the service until what it means is written down. */
+/** From an answer of the service to its commit. */
 const IN_FLIGHT_MS = 500;
 
-/** Those answers that were judged, on however busy a machine; both in order. */
+/** Answers that were evaluated; both in order. */
 export function confirmed(answers: readonly Instant[], judged: readonly Instant[]): Instant[] {
   let next = 0;
   return answers.filter((at) => {
@@ -100,10 +100,10 @@ export function confirmed(answers: readonly Instant[], judged: readonly Instant[
   });
 }
 
-/** Between an answer and the moment it is dated at. */
+/** Longest difference between an answer and its stored time. */
 const JUDGED_MS = 1_500;
 
-/** How long a state was surely seen to last: the gaps between answers in it, as far as they count for `for`. */
+/** How long a state was certainly read, ms: the gaps between its answers, as far as they count for `for`. */
 export function seenMs(answers: readonly Instant[], { from, to }: Span, maxGapMs: number): number {
   let sum = 0;
   let last: Instant | undefined;

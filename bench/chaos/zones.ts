@@ -1,26 +1,26 @@
 /**
- * Where the sun stands as a run needs it. Uploading schedules of the simulator are from 08:00 to 20:00 of a place's
- * own time; a zone is made in which they begin, end, or are long over at a given moment. Pure.
+ * Time zones for a run. Schedules of the simulator are from 08:00 to 20:00 local time; a zone is chosen in which they
+ * begin, end, or are over at a given moment. Pure.
  */
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Span } from "./timeline.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** No zone is off by a part of a quarter of an hour. */
+/** Offsets of zones are multiples of a quarter of an hour. */
 export const QUARTER_MS = 900_000;
 const FROM_HOUR = 8;
 const UNTIL_HOUR = 20;
 
-/** A zone without a name. */
+/** A zone by its offset. */
 export interface Zone {
   /** `+10:45`, as ECMAScript knows them. */
   readonly name: string;
   readonly offsetMs: number;
 }
 
-/** Where it is this hour of the day at a moment, to the quarter before it. */
-export function zoneWhere(hour: number, at: Instant): Zone {
+/** The zone in which it is this hour of the day at a moment, rounded down to a quarter of an hour. */
+export function zoneAtHour(hour: number, at: Instant): Zone {
   const quarter = Math.floor(at / QUARTER_MS) * QUARTER_MS;
   const ahead = (((hour * HOUR_MS - quarter) % DAY_MS) + DAY_MS) % DAY_MS;
   const offsetMs = ahead > DAY_MS / 2 ? ahead - DAY_MS : ahead;
@@ -29,12 +29,12 @@ export function zoneWhere(hour: number, at: Instant): Zone {
   return { name: `${offsetMs < 0 ? "-" : "+"}${two(minutes / 60)}:${two(minutes % 60)}`, offsetMs };
 }
 
-/** Where schedules end, or begin, at a full quarter of an hour. */
-export const zoneEnding = (at: Instant): Zone => zoneWhere(UNTIL_HOUR, at);
-export const zoneBeginning = (at: Instant): Zone => zoneWhere(FROM_HOUR, at);
+/** Zones in which schedules end, or begin, at a full quarter of an hour. */
+export const zoneEnding = (at: Instant): Zone => zoneAtHour(UNTIL_HOUR, at);
+export const zoneBeginning = (at: Instant): Zone => zoneAtHour(FROM_HOUR, at);
 
-/** The times within the schedule that touch a span. */
-export function hoursWithin({ offsetMs }: Zone, { from, to }: Span): Span[] {
+/** The spans of the schedule that touch a span. */
+export function scheduleSpans({ offsetMs }: Zone, { from, to }: Span): Span[] {
   const hours: Span[] = [];
   for (let day = Math.floor((from + offsetMs) / DAY_MS) - 1; ; day++) {
     const midnight = day * DAY_MS - offsetMs;

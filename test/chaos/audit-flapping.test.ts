@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { VerdictKind } from "../../bench/chaos/audit.ts";
 import { auditFlapping, shareOf } from "../../bench/chaos/audit-flapping.ts";
-import type { Says, Telling } from "../../bench/chaos/messages.ts";
+import type { Notice, NoticeKind } from "../../bench/chaos/messages.ts";
 
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 10, 20, 14, 0);
@@ -9,9 +9,9 @@ const minute = (n: number) => START + n * MINUTE;
 
 /** At a minute, in a status. */
 type Turn = readonly [at: number, status: string];
-type Line = readonly [at: number, says: Says, state?: string];
+type Line = readonly [at: number, says: NoticeKind, state?: string];
 
-interface Story {
+interface Scenario {
   readonly turns: readonly Turn[];
   readonly told?: readonly Line[];
   readonly until?: number;
@@ -19,10 +19,10 @@ interface Story {
   readonly unsure?: readonly number[];
 }
 
-function judged({ turns, told = [], until = 30, unsure = [] }: Story) {
+function judged({ turns, told = [], until = 30, unsure = [] }: Scenario) {
   const answers = Array.from({ length: until * 60 }, (_, second) => START + second * 1_000 + 400);
-  const tellings = told.map(
-    ([at, says, state], i): Telling => ({
+  const notices = told.map(
+    ([at, says, state], i): Notice => ({
       at: minute(at),
       integration: "slack/0",
       message: 10 * (i + 1),
@@ -33,7 +33,7 @@ function judged({ turns, told = [], until = 30, unsure = [] }: Story) {
       ...(state === undefined ? {} : { state }),
     }),
   );
-  return auditFlapping(tellings, {
+  return auditFlapping(notices, {
     integration: "slack/0",
     subject: "Till 3",
     changes: turns.map(([at, status]) => ({ at: minute(at), recordingId: "c1", status })),
@@ -44,7 +44,7 @@ function judged({ turns, told = [], until = 30, unsure = [] }: Story) {
   });
 }
 
-const kinds = (story: Story): VerdictKind[] => judged(story).verdicts.map(({ kind }) => kind);
+const kinds = (scenario: Scenario): VerdictKind[] => judged(scenario).verdicts.map(({ kind }) => kind);
 
 const turns: Turn[] = [
   [0.5, "offline"],
@@ -68,7 +68,7 @@ describe("the audit of flapping", () => {
     expect(flaps).toEqual([{ from: minute(3.5), to: minute(7.1), message: 10, steadyMessage: 20 }]);
   });
 
-  it.each<[string, VerdictKind[], Story]>([
+  it.each<[string, VerdictKind[], Scenario]>([
     ["flapping nobody heard of", ["lost"], { turns }],
     ["flapping told twice", ["doubled"], { turns, told: [begin, [5, "flapping"], end] }],
     [
@@ -81,8 +81,8 @@ describe("the audit of flapping", () => {
     ["steadiness in a status it was not in", ["false"], { turns, told: [begin, [7.1, "steady", "offline"]] }],
     ["steadiness of what never flapped", ["false"], { turns: turns.slice(0, 2), told: [end] }],
     ["flapping that goes on and never began", ["false"], { turns, told: [[5, "still_flapping"]] }],
-  ])("sees %s", (_, expected, story) => {
-    expect(kinds(story)).toEqual(expected);
+  ])("sees %s", (_, expected, scenario) => {
+    expect(kinds(scenario)).toEqual(expected);
   });
 
   it("does not ask for what may not have been seen", () => {

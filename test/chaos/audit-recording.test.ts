@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { auditRecording } from "../../bench/chaos/audit-recording.ts";
-import type { Says, Telling } from "../../bench/chaos/messages.ts";
+import type { Notice, NoticeKind } from "../../bench/chaos/messages.ts";
 
 const START = Date.UTC(2026, 10, 20, 14, 0);
 const second = (n: number) => START + 1_000 * n;
 
-type Line = readonly [at: number, says: Says, since: number, lasted?: number];
+type Line = readonly [at: number, says: NoticeKind, since: number, lasted?: number];
 
 /** It flapped from second 100, was told to at 105 and to be steady at 200; `open`: it was never told to be steady. */
-function judged(dark: readonly (readonly [number, number])[], told: readonly Line[], open = false) {
-  const tellings = told.map(
-    ([at, says, since, lasted = at - since]): Telling => ({
+function judged(offline: readonly (readonly [number, number])[], told: readonly Line[], open = false) {
+  const notices = told.map(
+    ([at, says, since, lasted = at - since]): Notice => ({
       at: second(at) + 40,
       integration: "slack/0",
       message: at,
@@ -20,10 +20,10 @@ function judged(dark: readonly (readonly [number, number])[], told: readonly Lin
       beganMinute: 0,
     }),
   );
-  return auditRecording(tellings, {
+  return auditRecording(notices, {
     integration: "slack/0",
     subject: "Till 3",
-    dark: dark.map(([from, to]) => ({ from: second(from), to: second(to) })),
+    offline: offline.map(([from, to]) => ({ from: second(from), to: second(to) })),
     answers: Array.from({ length: 300 }, (_, i) => second(i) + 500),
     disturbed: [],
     flaps: [
@@ -39,11 +39,16 @@ function judged(dark: readonly (readonly [number, number])[], told: readonly Lin
   });
 }
 
-const kinds = (...story: Parameters<typeof judged>) => judged(...story).verdicts.map(({ kind }) => kind);
+const kinds = (...scenario: Parameters<typeof judged>) =>
+  judged(...scenario).verdicts.map(({ kind }) => kind);
 
 describe("the audit of outages of a recording that flaps", () => {
   it("asks for no news of one while it flaps, and says so", () => {
-    expect(judged([[120, 150]], [])).toMatchObject({ verdicts: [], excused: ["flapping"], mustBeTold: 0 });
+    expect(judged([[120, 150]], [])).toMatchObject({
+      verdicts: [],
+      excused: ["flapping"],
+      mustBeNotified: 0,
+    });
   });
 
   it("asks for news of those before and after", () => {
@@ -69,8 +74,8 @@ describe("the audit of outages of a recording that flaps", () => {
         [123, "recovered", 90, 30],
       ],
     ],
-  ])("sees %s", (_, dark, told) => {
-    expect(kinds(dark, told)).toEqual(["false"]);
+  ])("sees %s", (_, offline, told) => {
+    expect(kinds(offline, told)).toEqual(["false"]);
   });
 
   it.each<[string, readonly (readonly [number, number])[], readonly Line[]]>([
@@ -84,8 +89,8 @@ describe("the audit of outages of a recording that flaps", () => {
     ],
     ["news of one that goes on when it is steady", [[120, 300]], [[200, "firing", 120]]],
     ["what it told just before", [[90, 300]], [[94, "firing", 90]]],
-  ])("accepts %s", (_, dark, told) => {
-    expect(kinds(dark, told)).toEqual([]);
+  ])("accepts %s", (_, offline, told) => {
+    expect(kinds(offline, told)).toEqual([]);
   });
 
   it("asks for no end while it flaps", () => {

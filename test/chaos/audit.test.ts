@@ -1,37 +1,37 @@
 import { describe, expect, it } from "vitest";
 import type { VerdictKind } from "../../bench/chaos/audit.ts";
-import { begin, end, judged, kinds, type Line, outage, type Story } from "./scenario.ts";
+import { begin, end, judged, kinds, type Line, outage, type Scenario } from "./scenario.ts";
 
 describe("the audit of a chaos run", () => {
   it("has nothing to say of an outage that was told and ended", () => {
-    const found = judged({ dark: [outage], told: [begin, end] });
+    const found = judged({ offline: [outage], told: [begin, end] });
     expect(found.verdicts).toEqual([]);
-    expect(found).toMatchObject({ outages: 1, mustBeTold: 1, tellings: 2, doubled: { messages: 0 } });
+    expect(found).toMatchObject({ outages: 1, mustBeNotified: 1, notices: 2, doubled: { messages: 0 } });
     expect(found.delays).toEqual([
       expect.objectContaining({ ms: 3_040, says: "firing", undisturbed: true }),
       expect.objectContaining({ ms: 3_040, says: "recovered", undisturbed: true }),
     ]);
   });
 
-  it.each<[string, VerdictKind[], Story]>([
-    ["an outage nobody heard of", ["lost"], { dark: [outage] }],
-    ["the second of two outages", ["lost"], { dark: [outage, [60, 80]], told: [begin, end] }],
+  it.each<[string, VerdictKind[], Scenario]>([
+    ["an outage nobody heard of", ["lost"], { offline: [outage] }],
+    ["the second of two outages", ["lost"], { offline: [outage, [60, 80]], told: [begin, end] }],
     [
       "an outage whose news is of another one",
       ["lost"],
       {
-        dark: [outage, [60, 80]],
+        offline: [outage, [60, 80]],
         told: [
           [63, "firing", 60],
           [83, "recovered", 60, 20],
         ],
       },
     ],
-    ["an end nobody heard of", ["unresolved"], { dark: [outage], told: [begin] }],
+    ["an end nobody heard of", ["unresolved"], { offline: [outage], told: [begin] }],
     [
       "an end that is owed before the next beginning",
       ["unresolved"],
-      { dark: [outage, [60, 80]], told: [begin, [63, "firing", 60], [83, "recovered", 60, 20]] },
+      { offline: [outage, [60, 80]], told: [begin, [63, "firing", 60], [83, "recovered", 60, 20]] },
     ],
     [
       "an outage there was not",
@@ -47,7 +47,7 @@ describe("the audit of a chaos run", () => {
       "an outage said to have begun while it was online",
       ["lost", "false", "false"],
       {
-        dark: [outage],
+        offline: [outage],
         told: [
           [60, "firing", 57],
           [63, "recovered", 57, 3],
@@ -58,7 +58,7 @@ describe("the audit of a chaos run", () => {
       "an outage told long after its end as if it went on",
       ["false"],
       {
-        dark: [outage],
+        offline: [outage],
         told: [
           [60, "firing", 10],
           [61, "recovered", 10, 20],
@@ -68,35 +68,39 @@ describe("the audit of a chaos run", () => {
     [
       "a recovery while it was dark",
       ["false"],
-      { dark: [[10, 60]], told: [begin, [33, "recovered", 10, 20]] },
+      { offline: [[10, 60]], told: [begin, [33, "recovered", 10, 20]] },
     ],
-    ["a recovery of what was never told", ["lost", "false"], { dark: [outage], told: [end] }],
-    ["a late story while it was dark", ["false"], { dark: [[10, 60]], told: [[33, "late", 10, 20]] }],
+    ["a recovery of what was never told", ["lost", "false"], { offline: [outage], told: [end] }],
+    ["a late story while it was dark", ["false"], { offline: [[10, 60]], told: [[33, "late", 10, 20]] }],
     ["a late story of nothing", ["false"], { told: [[33, "late", 10, 20]] }],
     [
       "an end for a reason nobody gave",
       ["false", "unresolved"],
-      { dark: [outage], told: [begin, [33, "ended", 10, 20]] },
+      { offline: [outage], told: [begin, [33, "ended", 10, 20]] },
     ],
-    ["what goes on and was never begun", ["lost", "false"], { dark: [outage], told: [[20, "still", 10]] }],
+    ["what goes on and was never begun", ["lost", "false"], { offline: [outage], told: [[20, "still", 10]] }],
     [
       "what still goes on though it is over",
       ["false"],
-      { dark: [outage], told: [begin, [60, "still", 10], [61, "recovered", 10, 20]] },
+      { offline: [outage], told: [begin, [60, "still", 10], [61, "recovered", 10, 20]] },
     ],
-    ["a beginning told twice", ["doubled"], { dark: [outage], told: [begin, [20, "firing", 10], end] }],
-    ["an end told twice", ["doubled"], { dark: [outage], told: [begin, end, [50, "recovered", 10, 20]] }],
+    ["a beginning told twice", ["doubled"], { offline: [outage], told: [begin, [20, "firing", 10], end] }],
+    ["an end told twice", ["doubled"], { offline: [outage], told: [begin, end, [50, "recovered", 10, 20]] }],
     [
       "a beginning told again after its end",
       ["doubled"],
-      { dark: [outage], told: [begin, end, [34, "firing", 10], [36, "recovered", 10, 20]] },
+      { offline: [outage], told: [begin, end, [34, "firing", 10], [36, "recovered", 10, 20]] },
     ],
-    ["a late story of what was told", ["doubled"], { dark: [outage], told: [begin, [33, "late", 10, 20]] }],
+    [
+      "a late story of what was told",
+      ["doubled"],
+      { offline: [outage], told: [begin, [33, "late", 10, 20]] },
+    ],
     [
       "a late story of what was told, not of a flip beside it",
       ["doubled"],
       {
-        dark: [
+        offline: [
           [8, 9],
           [10, 30],
         ],
@@ -107,7 +111,7 @@ describe("the audit of a chaos run", () => {
       "a late story told twice",
       ["doubled"],
       {
-        dark: [outage],
+        offline: [outage],
         told: [
           [33, "late", 10, 20],
           [36, "late", 10, 20],
@@ -128,19 +132,19 @@ describe("the audit of a chaos run", () => {
       },
     ],
     ["an end of blindness out of nothing", ["doubled"], { other: [[20, "recovered", 10]] }],
-  ])("sees %s", (_, expected, story) => {
-    expect(kinds(story).sort()).toEqual([...expected].sort());
+  ])("sees %s", (_, expected, scenario) => {
+    expect(kinds(scenario).sort()).toEqual([...expected].sort());
   });
 
-  it.each<[string, Story]>([
+  it.each<[string, Scenario]>([
     [
       "a late story of an outage nobody could be told of in time",
-      { dark: [outage], told: [[60, "late", 10, 22]] },
+      { offline: [outage], told: [[60, "late", 10, 22]] },
     ],
     [
       "news that may be of either of two outages, of which one has to be told",
       {
-        dark: [
+        offline: [
           [10, 11],
           [13, 30],
         ],
@@ -153,7 +157,7 @@ describe("the audit of a chaos run", () => {
     [
       "a late story that may be of either of two outages, of which one has to be told",
       {
-        dark: [
+        offline: [
           [10, 13.8],
           [20, 25],
         ],
@@ -163,20 +167,20 @@ describe("the audit of a chaos run", () => {
     [
       "a late story of the longer of two outages",
       {
-        dark: [
+        offline: [
           [10, 12],
           [20, 40],
         ],
         told: [[60, "late", 20, 21]],
       },
     ],
-    ["silence about an outage shorter than `for`", { dark: [[10, 12]] }],
-    ["silence about an outage that nobody came to judge", { dark: [outage], unjudged: [[9, 31]] }],
-    ["silence about an outage that nobody could see", { dark: [outage], blind: [[9, 31]] }],
+    ["silence about an outage shorter than `for`", { offline: [[10, 12]] }],
+    ["silence about an outage that nobody came to judge", { offline: [outage], unjudged: [[9, 31]] }],
+    ["silence about an outage that nobody could see", { offline: [outage], unreachable: [[9, 31]] }],
     [
       "one alert over two outages with an unseen moment between",
       {
-        dark: [
+        offline: [
           [10, 30],
           [31, 50],
         ],
@@ -185,39 +189,42 @@ describe("the audit of a chaos run", () => {
     ],
     [
       "an end and a next beginning in one message",
-      { dark: [outage, [32, 50]], told: [begin, end, [35, "firing", 32], [53, "recovered", 32, 18]] },
+      { offline: [outage, [32, 50]], told: [begin, end, [35, "firing", 32], [53, "recovered", 32, 18]] },
     ],
-    ["what still goes on beside something new", { dark: [outage], told: [begin, [20, "still", 10], end] }],
-  ])("accepts %s", (_, story) => {
-    expect(kinds(story)).toEqual([]);
+    ["what still goes on beside something new", { offline: [outage], told: [begin, [20, "still", 10], end] }],
+  ])("accepts %s", (_, scenario) => {
+    expect(kinds(scenario)).toEqual([]);
   });
 
   it("counts the answers that nothing disturbed, and those of them that were judged", () => {
-    const { answers } = judged({ blind: [[100, 109.8]], unjudged: [[200, 249]] });
+    const { answers } = judged({ unreachable: [[100, 109.8]], unjudged: [[200, 249]] });
     expect(answers).toEqual({ sure: 289, judged: 242 });
   });
 
   it("excuses one repeated message for each kill, and only of the message in flight then", () => {
-    const twice: Story = { dark: [outage], told: [begin, [20, "firing", 10], end] };
+    const twice: Scenario = { offline: [outage], told: [begin, [20, "firing", 10], end] };
     expect(judged({ ...twice, crashes: [13.3] })).toMatchObject({
       verdicts: [],
       doubled: { messages: 1, excused: 1 },
     });
     expect(kinds({ ...twice, crashes: [19] })).toEqual(["doubled"]);
     expect(kinds({ ...twice, crashes: [5] })).toEqual(["doubled"]);
-    const thrice: Story = { dark: [outage], told: [begin, [13.5, "firing", 10], [20, "firing", 10], end] };
+    const thrice: Scenario = {
+      offline: [outage],
+      told: [begin, [13.5, "firing", 10], [20, "firing", 10], end],
+    };
     expect(kinds({ ...thrice, crashes: [13.6] })).toEqual(["doubled"]);
     expect(kinds({ ...thrice, crashes: [13.3, 13.6] })).toEqual([]);
   });
 
   it("excuses a message that could not be written down before Redis was back", () => {
     const told: Line[] = [begin, [26, "firing", 10], end];
-    expect(kinds({ dark: [outage], told, redisDown: [[12, 22]], crashes: [12, 20] })).toEqual([]);
-    expect(kinds({ dark: [outage], told, crashes: [20] })).toEqual(["doubled"]);
+    expect(kinds({ offline: [outage], told, redisDown: [[12, 22]], crashes: [12, 20] })).toEqual([]);
+    expect(kinds({ offline: [outage], told, crashes: [20] })).toEqual(["doubled"]);
   });
 
   it("counts what was late only where nothing failed", () => {
-    const { delays } = judged({ dark: [outage], told: [begin, end], crashes: [28] });
+    const { delays } = judged({ offline: [outage], told: [begin, end], crashes: [28] });
     expect(delays.map(({ undisturbed }) => undisturbed)).toEqual([true, false]);
   });
 });

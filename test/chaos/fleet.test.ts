@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dayOf, placesOf, untilCrossing } from "../../bench/chaos/fleet.ts";
+import { planFleet, planOptionsOf, waitForCrossing } from "../../bench/chaos/fleet.ts";
 
 const MINUTE = 60_000;
 const NINE = Date.UTC(2026, 10, 20, 9);
@@ -7,9 +7,9 @@ const LENGTH = 8 * MINUTE;
 
 describe("the day of a chaos run", () => {
   it("has schedules that end and begin where a full quarter of an hour falls into it", () => {
-    expect(dayOf({ recordings: 2_000 }, NINE + 10 * MINUTE, LENGTH).crossing).toBe(NINE + 15 * MINUTE);
+    expect(planFleet({ recordings: 2_000 }, NINE + 10 * MINUTE, LENGTH).crossing).toBe(NINE + 15 * MINUTE);
     for (const minute of [1, 5, 14]) {
-      const day = dayOf({ recordings: 2_000 }, NINE + minute * MINUTE, LENGTH);
+      const day = planFleet({ recordings: 2_000 }, NINE + minute * MINUTE, LENGTH);
       expect([day.crossing, day.twilight]).toEqual([undefined, 0]);
       expect(day.night).toBe(20);
     }
@@ -18,8 +18,8 @@ describe("the day of a chaos run", () => {
   it("is waited for no longer than it takes", () => {
     for (let minute = 0; minute < 15; minute += 0.25) {
       const now = NINE + minute * MINUTE;
-      const waitMs = untilCrossing(now, LENGTH);
-      expect(dayOf({ recordings: 2_000 }, now + waitMs, LENGTH).crossing).toBe(
+      const waitMs = waitForCrossing(now, LENGTH);
+      expect(planFleet({ recordings: 2_000 }, now + waitMs, LENGTH).crossing).toBe(
         NINE + (minute > 12.5 ? 30 : 15) * MINUTE,
       );
       expect(waitMs).toBeLessThan(15 * MINUTE - LENGTH + 4 * MINUTE);
@@ -27,11 +27,11 @@ describe("the day of a chaos run", () => {
   });
 
   it("has as many recordings as asked for, those with schedules last", () => {
-    const day = dayOf({ recordings: 2_000 }, NINE + 10 * MINUTE, LENGTH);
+    const day = planFleet({ recordings: 2_000 }, NINE + 10 * MINUTE, LENGTH);
     const { locations, scheduled } = day.fleet;
     expect(5 * (locations + scheduled.length)).toBe(2_000);
     const ids = Array.from({ length: 400 }, (_, i) => `5f${i.toString(16).padStart(2, "0")}`);
-    const places = placesOf(day, ids, NINE + 11 * MINUTE);
+    const places = planOptionsOf(day, ids, NINE + 11 * MINUTE);
     expect(places.scheduled.crossingAt).toBe(4 * MINUTE);
     expect(places.scheduled.night[0]).toBe(locations);
     expect(places.scheduled.begins.at(-1)).toBe(399);

@@ -16,7 +16,7 @@ const OPTIONS: PlanOptions = {
   scheduled: { night: [40, 41], ends: [42], begins: [43], crossingAt: 150_000 },
 };
 const NOBODY = { night: [], ends: [], begins: [], crossingAt: undefined };
-const { actions: plan, leftDark } = planChaos(OPTIONS);
+const { actions: plan, leftOffline } = planChaos(OPTIONS);
 type Of<K extends Action["kind"]> = Extract<Action, { readonly kind: K }>;
 const of = <K extends Action["kind"]>(...kinds: K[]) =>
   plan.filter((action): action is Of<K> => kinds.some((kind) => kind === action.kind));
@@ -48,9 +48,9 @@ describe("the plan of a chaos run", () => {
   });
 
   it("has a region go dark at once, more sites of one webhook than are told one by one", () => {
-    const dark = of("status").filter(({ status }) => status === "offline");
-    const regions = dark.map(({ at }) => {
-      const sites = dark.filter((one) => one.at >= at && one.at <= at + 1_200);
+    const offline = of("status").filter(({ status }) => status === "offline");
+    const regions = offline.map(({ at }) => {
+      const sites = offline.filter((one) => one.at >= at && one.at <= at + 1_200);
       return new Set(sites.map(({ recordings: [first = 0] }) => Math.floor(first / 5))).size;
     });
     expect(Math.max(...regions)).toBeGreaterThan(11);
@@ -73,22 +73,22 @@ describe("the plan of a chaos run", () => {
       );
     };
     expect(changes(plan).filter(([, minutes]) => minutes >= 4)).toEqual([]);
-    expect(leftDark.size).toBe(0);
+    expect(leftOffline.size).toBe(0);
     const long = planChaos({ ...OPTIONS, locations: 200, lengthMs: 480_000, scheduled: NOBODY });
     expect(changes(long.actions).filter(([, minutes]) => minutes >= 4)).toHaveLength(10);
-    expect(long.leftDark.size).toBeGreaterThan(0);
+    expect(long.leftOffline.size).toBeGreaterThan(0);
   });
 
   it("has cameras dark when their schedule ends, and when it begins", () => {
-    const darkAt = (location: number, time: number) => {
+    const outageAt = (location: number, time: number) => {
       const own = of("status").filter(({ recordings: [first = 0] }) => Math.floor(first / 5) === location);
       const before = Map.groupBy(own, ({ recordings: [first = 0] }) => first);
       return [...before.values()].filter((all) => all.findLast(({ at }) => at <= time)?.status === "offline")
         .length;
     };
-    expect(darkAt(42, 150_000)).toBeGreaterThan(0);
-    expect(darkAt(43, 150_000)).toBeGreaterThan(0);
-    expect(darkAt(40, 290_000) + darkAt(41, 290_000)).toBeGreaterThan(0);
+    expect(outageAt(42, 150_000)).toBeGreaterThan(0);
+    expect(outageAt(43, 150_000)).toBeGreaterThan(0);
+    expect(outageAt(40, 290_000) + outageAt(41, 290_000)).toBeGreaterThan(0);
   });
 
   it("kills Redis twice a minute and no more where its replica takes over", () => {

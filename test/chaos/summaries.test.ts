@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Counted, Read, Says } from "../../bench/chaos/messages.ts";
-import { type Logged, type Meant, type Message, spellOut } from "../../bench/chaos/summaries.ts";
+import type { Counted, NoticeKind, Read } from "../../bench/chaos/messages.ts";
+import { expandSummaries, type Logged, type Meant, type Message } from "../../bench/chaos/summaries.ts";
 
 const START = Date.UTC(2026, 10, 20, 14, 0);
 const second = (n: number) => START + 1_000 * n;
@@ -20,25 +20,29 @@ const message = (at: number, changes: Partial<Read>, number = at): Message => ({
   number,
   read: read(changes),
 });
-const leeds = (says: Says, count: number): Counted => ({ place: "Leeds", says, count });
+const leeds = (says: NoticeKind, count: number): Counted => ({ place: "Leeds", says, count });
 
-const camera = (name: string, dark?: readonly [number, number], logged: readonly Logged[] = []): Meant => ({
+const camera = (
+  name: string,
+  offline?: readonly [number, number],
+  logged: readonly Logged[] = [],
+): Meant => ({
   name,
   place: "Leeds",
   integrations: ["slack/0"],
-  dark: dark ? [{ from: second(dark[0]), to: second(dark[1]) }] : [],
-  changes: dark ? 2 : 0,
+  offline: offline ? [{ from: second(offline[0]), to: second(offline[1]) }] : [],
+  changes: offline ? 2 : 0,
   logged,
 });
 const told = (at: number, reason = "told"): Logged => ({ at: second(at), integration: "slack/0", reason });
 
 const spelled = (messages: readonly Message[], recordings: readonly Meant[]) => {
-  const { tellings, unreadable } = spellOut(messages, recordings, RULE);
-  return { lines: tellings.map(({ subject, says }) => `${says}: ${subject}`), unreadable };
+  const { notices, unreadable } = expandSummaries(messages, recordings, RULE);
+  return { lines: notices.map(({ subject, says }) => `${says}: ${subject}`), unreadable };
 };
 
 describe("what a summary stands for", () => {
-  const dark = [camera("A", [10, 40]), camera("B", [11, 42]), camera("C")];
+  const offline = [camera("A", [10, 40]), camera("B", [11, 42]), camera("C")];
 
   it("is everybody who was dark there, and later everybody who is back", () => {
     const messages = [
@@ -46,22 +50,22 @@ describe("what a summary stands for", () => {
       message(35, { counted: [leeds("still", 2)], total: { offline: 2 } }),
       message(46, { counted: [leeds("recovered", 2)], total: { back: 2 } }),
     ];
-    const { lines, unreadable } = spelled(messages, dark);
+    const { lines, unreadable } = spelled(messages, offline);
     expect(unreadable).toEqual([]);
     expect(lines).toEqual(["firing: A", "firing: B", "still: A", "still: B", "recovered: B", "recovered: A"]);
   });
 
   it("says how long each lasted, by what truly happened", () => {
-    const { tellings } = spellOut(
+    const { notices } = expandSummaries(
       [message(15, { counted: [leeds("firing", 2)] }), message(46, { counted: [leeds("recovered", 2)] })],
-      dark,
+      offline,
       RULE,
     );
-    expect(tellings.map(({ lastedMs }) => lastedMs)).toEqual([5_000, 4_000, 31_000, 30_000]);
+    expect(notices.map(({ lastedMs }) => lastedMs)).toEqual([5_000, 4_000, 31_000, 30_000]);
   });
 
   it("is a late story of who was never told before", () => {
-    expect(spelled([message(46, { counted: [leeds("recovered", 2)] })], dark).lines).toEqual([
+    expect(spelled([message(46, { counted: [leeds("recovered", 2)] })], offline).lines).toEqual([
       "late: B",
       "late: A",
     ]);
@@ -74,18 +78,18 @@ describe("what a summary stands for", () => {
   });
 
   it("is found out where it counts more than there were", () => {
-    const { unreadable } = spelled([message(15, { counted: [leeds("firing", 3)] })], dark);
+    const { unreadable } = spelled([message(15, { counted: [leeds("firing", 3)] })], offline);
     expect(unreadable).toEqual([expect.stringContaining("counts 3 firing at Leeds, where there were 2")]);
-    const back = spelled([message(30, { counted: [leeds("recovered", 1)] })], dark);
-    const early = spelled([message(11, { counted: [leeds("firing", 1)] })], dark);
+    const back = spelled([message(30, { counted: [leeds("recovered", 1)] })], offline);
+    const early = spelled([message(11, { counted: [leeds("firing", 1)] })], offline);
     expect(early.unreadable).toHaveLength(1);
     expect(back.unreadable).toHaveLength(1);
   });
 
   it("is found out where its title counts more or fewer than its lines", () => {
-    for (const offline of [1, 3]) {
-      const one = message(15, { counted: [leeds("firing", 2)], total: { offline } });
-      expect(spelled([one], dark).unreadable).toHaveLength(1);
+    for (const total of [1, 3]) {
+      const one = message(15, { counted: [leeds("firing", 2)], total: { offline: total } });
+      expect(spelled([one], offline).unreadable).toHaveLength(1);
     }
   });
 
@@ -94,7 +98,7 @@ describe("what a summary stands for", () => {
       ...camera(name, [10, 40], logged),
       place: name,
     });
-    const recordings = [...dark, far("Far"), far("Farther", [told(15.1)])];
+    const recordings = [...offline, far("Far"), far("Farther", [told(15.1)])];
     const one = message(15, { counted: [leeds("firing", 2)], cut: ["firing"], total: { offline: 3 } });
     const { lines, unreadable } = spelled([one], recordings);
     expect(unreadable).toEqual([]);
@@ -106,11 +110,11 @@ describe("what a summary stands for", () => {
 
   it("told a second time is told a second time of the same", () => {
     const again = [15, 18].map((at) => message(at, { counted: [leeds("firing", 2)] }));
-    expect(spelled(again, dark).lines).toEqual(["firing: A", "firing: B", "firing: A", "firing: B"]);
+    expect(spelled(again, offline).lines).toEqual(["firing: A", "firing: B", "firing: A", "firing: B"]);
   });
 
   it("is, of those that flap, whoever changed most, and is steady again as who was told to flap", () => {
-    const recordings = [...dark, { ...camera("Roof", [10, 40]), changes: 4 }];
+    const recordings = [...offline, { ...camera("Roof", [10, 40]), changes: 4 }];
     const messages = [
       message(15, { counted: [leeds("firing", 2), leeds("flapping", 1)] }),
       message(46, { counted: [leeds("recovered", 3), leeds("steady", 1)] }),
@@ -122,14 +126,14 @@ describe("what a summary stands for", () => {
   });
 
   it("counts a recording once that was dark twice", () => {
-    const line = (says: Says) => ({ subject: "A", says, lastedMs: 5_000, beganMinute: 0 });
+    const line = (says: NoticeKind) => ({ subject: "A", says, lastedMs: 5_000, beganMinute: 0 });
     const one = message(46, { lines: [line("recovered"), line("late")], total: { back: 1 } });
-    expect(spelled([one], dark).unreadable).toEqual([]);
+    expect(spelled([one], offline).unreadable).toEqual([]);
   });
 
   it("takes named lines as they are", () => {
     const line = { subject: "A", says: "firing", lastedMs: 5_000, beganMinute: 0 } as const;
-    expect(spelled([message(15, { lines: [line], total: { offline: 1 } })], dark)).toEqual({
+    expect(spelled([message(15, { lines: [line], total: { offline: 1 } })], offline)).toEqual({
       lines: ["firing: A"],
       unreadable: [],
     });

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import {
   confirmed,
   countedAnswers,
-  darkTimes,
   inside,
+  outagesOf,
   seenMs,
   timeInside,
   timeOutside,
@@ -19,7 +19,7 @@ describe("what truly happened", () => {
       change(30, "online"),
       change(40, "offline"),
     ];
-    expect(darkTimes(ledger, 50).get("c1")).toEqual([
+    expect(outagesOf(ledger, 50).get("c1")).toEqual([
       { from: 10, to: 20 },
       { from: 40, to: 50 },
     ]);

@@ -1,6 +1,6 @@
 import { DateTime } from "luxon";
 import { describe, expect, it } from "vitest";
-import { hoursWithin, zoneBeginning, zoneEnding, zoneWhere } from "../../bench/chaos/zones.ts";
+import { scheduleSpans, zoneAtHour, zoneBeginning, zoneEnding } from "../../bench/chaos/zones.ts";
 
 const QUARTERS = Array.from({ length: 96 }, (_, i) => Date.UTC(2026, 10, 20) + i * 900_000);
 
@@ -10,7 +10,7 @@ describe("zones made for a run", () => {
       for (const [zone, hour] of [
         [zoneEnding(at), 20],
         [zoneBeginning(at), 8],
-        [zoneWhere(23, at), 23],
+        [zoneAtHour(23, at), 23],
       ] as const) {
         const local = DateTime.fromMillis(at, { zone: zone.name });
         expect([local.isValid, local.hour, local.minute]).toEqual([true, hour, 0]);
@@ -22,9 +22,9 @@ describe("zones made for a run", () => {
   it("have the hours of their schedules where they are", () => {
     for (const at of QUARTERS) {
       const span = { from: at - 3_600_000, to: at + 3_600_000 };
-      expect(hoursWithin(zoneEnding(at), span)).toEqual([{ from: at - 12 * 3_600_000, to: at }]);
-      expect(hoursWithin(zoneBeginning(at), span)).toEqual([{ from: at, to: at + 12 * 3_600_000 }]);
-      expect(hoursWithin(zoneWhere(2, at), span)).toEqual([]);
+      expect(scheduleSpans(zoneEnding(at), span)).toEqual([{ from: at - 12 * 3_600_000, to: at }]);
+      expect(scheduleSpans(zoneBeginning(at), span)).toEqual([{ from: at, to: at + 12 * 3_600_000 }]);
+      expect(scheduleSpans(zoneAtHour(2, at), span)).toEqual([]);
     }
   });
 });
