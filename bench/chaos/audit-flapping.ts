@@ -67,12 +67,12 @@ export function auditFlapping(
   };
 
   for (const notice of notices) {
-    if (notice.says === "flapping") {
+    if (notice.kind === "flapping") {
       if (open) judge("doubled", notice, "notified twice as flapping");
       else if (!canFlap(notice))
         judge("false", notice, `notified as flapping after fewer than ${least} changes`);
       open ??= notice;
-    } else if (notice.says === "steady") {
+    } else if (notice.kind === "steady") {
       if (!open && last) judge("doubled", notice, "notified twice as steady");
       else if (!open && !canFlap(notice)) judge("false", notice, "notified as steady without flapping");
       if (notice.state !== undefined && !wasIn(notice, changes))

@@ -17,12 +17,12 @@ export function auditOther(
   const known = recordings.some(({ name }) => name === first?.subject);
   if (first && known) judge("false", first, "notified to an integration it is not routed to");
   for (const notice of notices) {
-    if (notice.says === "firing" && open) judge("doubled", notice, "notified twice as new");
-    if (notice.says === "still" && !open) judge("false", notice, "reminder without a first notification");
-    if (notice.says === "recovered" && !open)
+    if (notice.kind === "firing" && open) judge("doubled", notice, "notified twice as new");
+    if (notice.kind === "still" && !open) judge("false", notice, "reminder without a first notification");
+    if (notice.kind === "recovered" && !open)
       judge("doubled", notice, "resolved without a first notification");
-    if (notice.says === "firing") open = notice;
-    else if (notice.says !== "still") open = undefined;
+    if (notice.kind === "firing") open = notice;
+    else if (notice.kind !== "still") open = undefined;
     last = notice;
   }
   if (open)

@@ -31,7 +31,7 @@ export function auditRecording(notices: readonly Notice[], one: RecordingCase): 
 
 function createRecordingAudit(one: RecordingCase) {
   const { offline, integration, subject } = one;
-  const roles = createExpectations(one);
+  const expectations = createExpectations(one);
   const verdicts: Verdict[] = [];
   const delays: Delay[] = [];
   /** By outage: the notice of its start, of its end, and outages covered by the notice of an earlier one. */
@@ -48,11 +48,11 @@ function createRecordingAudit(one: RecordingCase) {
   /** The likeliest outage of a notice: one not notified yet, preferably one that must be. */
   function likeliest(possible: readonly number[]): number | undefined {
     const unnotified = possible.filter((i) => !begun.has(i));
-    return unnotified.find((i) => roles.mustBeNotified(span(i))) ?? unnotified[0] ?? possible[0];
+    return unnotified.find((i) => expectations.mustBeNotified(span(i))) ?? unnotified[0] ?? possible[0];
   }
 
   function checkSuppressed(notice: Notice): void {
-    const why = roles.suppressedBecause(notice);
+    const why = expectations.suppressedBecause(notice);
     if (why !== undefined) judge("false", notice, `notified offline ${why}`);
   }
 
@@ -62,12 +62,12 @@ function createRecordingAudit(one: RecordingCase) {
       judge("false", notice, "notified offline while online");
       return;
     }
-    if (!roles.lastedEnough(span(outage), notice.at))
+    if (!expectations.lastedEnough(span(outage), notice.at))
       judge("false", notice, "notified offline before the rule's `for` was over");
     checkSuppressed(notice);
     const first = begun.get(outage);
     if (first) judge("doubled", notice, "notified offline twice", ended.get(outage) ?? first);
-    else delay("firing", roles.freeFrom(span(outage), notice.at), notice);
+    else delay("firing", expectations.freeFrom(span(outage), notice.at), notice);
     checkStale(outage, notice);
     if (!first || ended.has(outage)) open.push({ outage, notice });
     ended.delete(outage);
@@ -79,8 +79,8 @@ function createRecordingAudit(one: RecordingCase) {
     const from = span(outage).to;
     const to = notice.at - SENDING_MS;
     const next = offline[outage + 1];
-    if ((next && next.from < to) || roles.excuse(span(outage)) === "flapping") return;
-    if (roles.isSurelyBack(from, to))
+    if ((next && next.from < to) || expectations.excuse(span(outage)) === "flapping") return;
+    if (expectations.isSurelyBack(from, to))
       judge("false", notice, `notified offline, recovered since ${iso(from)}`);
   }
 
@@ -104,9 +104,9 @@ function createRecordingAudit(one: RecordingCase) {
     }
     open.shift();
     cover(current.outage, beganBetween(current.notice).to + notice.lastedMs + 1_000 + TOLERANCE_MS);
-    if (!roles.wasBack(span(current.outage).from, notice.at))
+    if (!expectations.wasBack(span(current.outage).from, notice.at))
       judge("false", notice, "notified recovered while offline or outside its schedule");
-    if (roles.isFlapping(notice)) judge("false", notice, "notified recovered while flapping");
+    if (expectations.isFlapping(notice)) judge("false", notice, "notified recovered while flapping");
     close(current.outage, notice);
   }
 
@@ -118,9 +118,9 @@ function createRecordingAudit(one: RecordingCase) {
       judge("false", notice, "late notification without an outage");
       return;
     }
-    if (!roles.lastedEnough(span(outage), notice.at))
+    if (!expectations.lastedEnough(span(outage), notice.at))
       judge("false", notice, "late notification of an outage shorter than the rule's `for`");
-    if (!roles.wasBack(span(outage).from, notice.at))
+    if (!expectations.wasBack(span(outage).from, notice.at))
       judge("false", notice, "late notification while offline or outside its schedule");
     const first = ended.get(outage) ?? begun.get(outage);
     if (first) judge("doubled", notice, "late notification of an outage notified before", first);
@@ -141,21 +141,25 @@ function createRecordingAudit(one: RecordingCase) {
     while (covered.has(last + 1)) last++;
     ended.delete(outage);
     ended.set(outage, notice);
-    delay("recovered", roles.excuse(span(outage)) === "flapping" ? undefined : offline[last]?.to, notice);
+    delay(
+      "recovered",
+      expectations.excuse(span(outage)) === "flapping" ? undefined : offline[last]?.to,
+      notice,
+    );
   }
 
-  function delay(says: Delay["says"], flip: Instant | undefined, { at, integration: to }: Notice): void {
+  function delay(kind: Delay["kind"], flip: Instant | undefined, { at, integration: to }: Notice): void {
     if (flip === undefined || at < flip) return;
     const undisturbed = !one.disturbed.some(({ from, to: until }) => from <= at && until >= flip - 1_000);
-    delays.push({ ms: at - flip, says, undisturbed, integration: to, subject, at });
+    delays.push({ ms: at - flip, kind, undisturbed, integration: to, subject, at });
   }
 
-  function audit({ says, ...rest }: Notice): void {
-    const notice = { says, ...rest };
-    if (says === "firing") firing(notice);
-    else if (says === "still") still(notice);
-    else if (says === "recovered") recovered(notice);
-    else if (says === "late") late(notice);
+  function audit({ kind, ...rest }: Notice): void {
+    const notice = { kind, ...rest };
+    if (kind === "firing") firing(notice);
+    else if (kind === "still") still(notice);
+    else if (kind === "recovered") recovered(notice);
+    else if (kind === "late") late(notice);
     else judge("false", notice, "resolved for another reason than recovery");
   }
 
@@ -165,15 +169,16 @@ function createRecordingAudit(one: RecordingCase) {
       const excused: Excuse[] = [];
       let mustBeNotified = 0;
       for (const [i, { from, to }] of offline.entries()) {
-        const must = roles.mustBeNotified({ from, to });
+        const must = expectations.mustBeNotified({ from, to });
         if (must) mustBeNotified++;
         if (begun.has(i) || covered.has(i)) continue;
         const why = `offline for ${to - from} ms, never notified`;
         if (must) verdicts.push({ kind: "lost", integration, subject, at: from, why });
-        else if (roles.wasLong({ from, to })) excused.push(roles.excuse({ from, to }) ?? "outside_schedule");
+        else if (expectations.wasLong({ from, to }))
+          excused.push(expectations.excuse({ from, to }) ?? "outside_schedule");
       }
       for (const { notice, outage } of open)
-        if (roles.mustEnd(outage)) judge("unresolved", notice, "notified offline, never resolved");
+        if (expectations.mustEnd(outage)) judge("unresolved", notice, "notified offline, never resolved");
       return { verdicts, delays, mustBeNotified, excused };
     },
   };

@@ -25,7 +25,7 @@ export interface WatchedRecording {
   readonly name: string;
   readonly locationId: string;
   /** The location's name. */
-  readonly place: string;
+  readonly locationName: string;
   /** Integrations its alerts are routed to. */
   readonly integrations: readonly string[];
   /** Spans of its uploading schedule; undefined: always. */
@@ -82,7 +82,7 @@ export interface Verdict {
 /** Time from a flip to the acceptance of its message. */
 export interface Delay {
   readonly ms: number;
-  readonly says: "firing" | "recovered";
+  readonly kind: "firing" | "recovered";
   /** Nothing failed from shortly before the flip until the acceptance. */
   readonly undisturbed: boolean;
   readonly integration: string;
@@ -112,8 +112,8 @@ export interface Audit {
 /** Audits a whole run. */
 export function audit(input: AuditInput): Audit {
   const bySubject = Map.groupBy(input.notices, ({ subject, integration }) => `${integration}\n${subject}`);
-  const { byPlace, sure } = countedByPlace(input);
-  const auditOne = createAuditOne(input, byPlace);
+  const { byLocation, sure } = countedByLocation(input);
+  const auditOne = createAuditOne(input, byLocation);
   const parts = input.recordings.flatMap((recording) =>
     recording.integrations.map((integration) => {
       const key = `${integration}\n${recording.name}`;
@@ -140,7 +140,7 @@ export function audit(input: AuditInput): Audit {
     excused: Object.fromEntries([...excused].map(([reason, all]) => [reason, all.length])),
     flaps: sum((part) => part.flaps),
     notices: input.notices.length,
-    answers: { sure, judged: [...byPlace.values()].reduce((all, { length }) => all + length, 0) },
+    answers: { sure, judged: [...byLocation.values()].reduce((all, { length }) => all + length, 0) },
     verdicts: [
       ...found.filter(({ kind }) => kind !== "doubled"),
       ...doubled.left,
@@ -154,17 +154,17 @@ export function audit(input: AuditInput): Audit {
 }
 
 /** Answers that were certainly evaluated, with no failure around them. */
-function countedByPlace({ answers, judged, unreachable, crashes }: AuditInput) {
+function countedByLocation({ answers, judged, unreachable, crashes }: AuditInput) {
   const unsure = unsureTimes(unreachable, crashes);
   let sure = 0;
-  const byPlace = new Map(
+  const byLocation = new Map(
     [...answers].map(([id, all]) => {
       const counted = countedAnswers(all, unsure);
       sure += counted.length;
       return [id, confirmed(counted, judged.get(id) ?? [])] as const;
     }),
   );
-  return { byPlace, sure };
+  return { byLocation, sure };
 }
 
 interface OneAudit extends RecordingAudit {
@@ -172,7 +172,7 @@ interface OneAudit extends RecordingAudit {
 }
 
 /** Audits one recording at one integration; flapping first, since it excuses or forbids other notices. */
-function createAuditOne(input: AuditInput, byPlace: ReadonlyMap<string, readonly Instant[]>) {
+function createAuditOne(input: AuditInput, byLocation: ReadonlyMap<string, readonly Instant[]>) {
   const offline = outagesOf(input.ledger, input.end);
   const changes = Map.groupBy(input.ledger, ({ recordingId }) => recordingId);
   const suppressions = new Map<string, KnownSuppression[]>();
@@ -182,9 +182,9 @@ function createAuditOne(input: AuditInput, byPlace: ReadonlyMap<string, readonly
   return (recording: WatchedRecording, integration: string, notices: readonly Notice[]): OneAudit => {
     const { id, name: subject, locationId, within } = recording;
     const common = { integration, subject, end: input.end };
-    const counted = byPlace.get(locationId) ?? [];
+    const counted = byLocation.get(locationId) ?? [];
     const [ofFlapping, ofOutages] = [true, false].map((is) =>
-      notices.filter(({ says }) => FLAPPING.has(says) === is),
+      notices.filter(({ kind }) => FLAPPING.has(kind) === is),
     ) as [Notice[], Notice[]];
     const flapping = auditFlapping(ofFlapping, {
       ...common,
@@ -216,8 +216,8 @@ function createAuditOne(input: AuditInput, byPlace: ReadonlyMap<string, readonly
 function lateOf(delays: readonly Delay[], { lateMs }: Timing): Verdict[] {
   return delays
     .filter(({ ms, undisturbed }) => undisturbed && ms > lateMs)
-    .map(({ integration, subject, at, ms, says }) => {
-      const why = `notified ${says} ${(ms / 1_000).toFixed(1)} s after the flip, without a failure`;
+    .map(({ integration, subject, at, ms, kind }) => {
+      const why = `notified ${kind} ${(ms / 1_000).toFixed(1)} s after the flip, without a failure`;
       return { kind: "late", integration, subject, at, why };
     });
 }

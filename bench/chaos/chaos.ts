@@ -143,7 +143,7 @@ async function calm(
 
 /** Reminders of recordings left offline are no news. */
 function isNews({ read: { lines, counted } }: Message): boolean {
-  return [...lines, ...counted].some(({ says }) => says !== "still" && says !== "still_flapping");
+  return [...lines, ...counted].some(({ kind }) => kind !== "still" && kind !== "still_flapping");
 }
 
 function waitedFor({ audit }: RunAudit): number {

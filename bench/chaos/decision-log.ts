@@ -14,7 +14,7 @@ const Timeline = z.object({
   ),
 });
 
-const TOLD = new Set(["told", "notified_end", "notified_late", "reminded"]);
+const NOTIFIED = new Set(["notified", "notified_end", "notified_late", "reminded"]);
 const ANSWER_MS = 5_000;
 
 /** Notified decisions about a recording being offline, oldest first; empty without an answer. `url`: any replica. */
@@ -25,7 +25,7 @@ export async function readDecisionLog(url: string, recordingId: string, since: I
   if (!response?.ok) return [];
   return Timeline.parse(await response.json()).items.flatMap(({ at, rule, integration, reason }) => {
     const to = /^team-(\d+)\/(slack|email)\//.exec(integration ?? "");
-    if (!to || rule !== "RecordingOffline" || !TOLD.has(reason)) return [];
+    if (!to || rule !== "RecordingOffline" || !NOTIFIED.has(reason)) return [];
     return [{ at, integration: `${to[2]}/${to[1]}`, reason }];
   });
 }

@@ -141,7 +141,7 @@ function acceptSlack(slack: SlackSink) {
     if (limitsBroken(body).length > 0) return { status: 400, body: "invalid_blocks" };
     messages.push({ at: receivedAt, integration, shown });
     const watched = waiting.size > 0;
-    for (const tell of waiting) tell();
+    for (const resolve of waiting) resolve();
     waiting.clear();
     if (fault || watched) await sleep(fault?.afterMs ?? AMBUSH_MS);
     return { status: 200, body: "ok" };
@@ -219,16 +219,16 @@ function messagesSoFar(slack: readonly Accepted[], mail: SmtpSink): Message[] {
 
 function watchedOf({ world }: Simulator, { webhooks, scheduled, span }: Fleet): WatchedRecording[] {
   const first = world.locations.length - scheduled.length;
-  const watched = world.locations.flatMap(({ id: locationId, name: place, recordings }, i) => {
+  const watched = world.locations.flatMap(({ id: locationId, name: locationName, recordings }, i) => {
     const receiver = receiverOf(locationId, webhooks);
     const integrations = [`slack/${receiver}`, `email/${receiver}`];
     const zone = scheduled[i - first];
     const within = zone && scheduleSpans(zone, span);
-    return recordings.map(({ id, name }) => ({ id, name, locationId, place, integrations, within }));
+    return recordings.map(({ id, name }) => ({ id, name, locationId, locationName, integrations, within }));
   });
   const names = new Set(watched.map(({ name }) => name));
-  const places = new Set(watched.map(({ place }) => place));
-  if (names.size < watched.length || places.size < world.locations.length)
+  const locationNames = new Set(watched.map(({ locationName }) => locationName));
+  if (names.size < watched.length || locationNames.size < world.locations.length)
     throw new Error("two recordings or locations have the same name; an audit by name would mix them up");
   return watched;
 }

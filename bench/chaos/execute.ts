@@ -108,7 +108,7 @@ function createActions(
   async function ambush({ on, victim }: Extract<Action, { kind: "ambush" }>): Promise<void> {
     await environment.nextAccepted(on);
     if (victim === "redis") return killRedis(0);
-    await Promise.all(replicas.places.map((replica) => end(replica, "kill", 0)));
+    await Promise.all(replicas.numbers.map((replica) => end(replica, "kill", 0)));
   }
 
   async function faultSlack({ webhooks, fault, lastsMs }: Extract<Action, { kind: "slack" }>): Promise<void> {

@@ -51,11 +51,11 @@ export function createExpectations(one: RecordingCase) {
     if (flaps.some(({ from, to }) => span.to >= from && span.from <= to)) return "flapping";
     const last = { from: span.to - FREE_MS, to: span.to + AFTER_MS };
     if (within && between(last.from, last.to) < last.to - last.from) return "outside_schedule";
-    const isHeld = suppressions.some((hold) => {
-      const { from, to } = activeSpan(hold, offline);
+    const isSuppressed = suppressions.some((suppression) => {
+      const { from, to } = activeSpan(suppression, offline);
       return from <= last.to && to >= last.from;
     });
-    return isHeld ? "suppressed" : undefined;
+    return isSuppressed ? "suppressed" : undefined;
   }
 
   return {
@@ -91,8 +91,11 @@ export function createExpectations(one: RecordingCase) {
       if (within && between(deciding.from, at) === 0) return "outside its schedule";
       if (flaps.some((flap) => message > flap.message && message < flap.steadyMessage))
         return "while flapping";
-      const hold = suppressions.find((one) => isActiveThroughout(one, deciding, offline));
-      return hold && (hold.kind === "silence" ? "while it was silenced" : "while it was acknowledged");
+      const suppression = suppressions.find((one) => isActiveThroughout(one, deciding, offline));
+      return (
+        suppression &&
+        (suppression.kind === "silence" ? "while it was silenced" : "while it was acknowledged")
+      );
     },
 
     /** Whether it was notified as flapping and not yet as steady. */
@@ -102,12 +105,16 @@ export function createExpectations(one: RecordingCase) {
     /** When the start could first be notified; undefined where it was flapping. */
     freeFrom({ from, to }: Span, at: Instant): Instant | undefined {
       if (flaps.some((flap) => to >= flap.from && from <= flap.to)) return undefined;
-      const holds = suppressions.map((hold) => activeSpan(hold, offline)).filter((hold) => hold.from <= at);
+      const spans = suppressions
+        .map((suppression) => activeSpan(suppression, offline))
+        .filter((suppression) => suppression.from <= at);
       const began = within?.find((hours) => hours.to > from)?.from ?? from;
       return Math.max(
         from,
         began,
-        ...holds.filter((hold) => hold.to >= from && hold.to <= at).map((hold) => hold.to),
+        ...spans
+          .filter((suppression) => suppression.to >= from && suppression.to <= at)
+          .map((suppression) => suppression.to),
       );
     },
   };

@@ -11,13 +11,13 @@ const LIKE_MS = 2_000;
 
 /** The notices by message; in each, ends come before starts. */
 export function messagesOf(notices: readonly Notice[]): Notice[][] {
-  const rank = ({ says }: Notice) => ORDER.indexOf(says);
+  const rank = ({ kind }: Notice) => ORDER.indexOf(kind);
   return [...Map.groupBy(notices, ({ message }) => message).values()].map((lines) =>
     lines.sort((a, b) => rank(a) - rank(b)),
   );
 }
 
-const ORDER: readonly Notice["says"][] = ["recovered", "ended", "late", "still", "firing"];
+const ORDER: readonly Notice["kind"][] = ["recovered", "ended", "late", "still", "firing"];
 
 /** When the outage of a line began. */
 export function beganBetween({ at, lastedMs }: Notice): Span {

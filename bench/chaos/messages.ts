@@ -26,7 +26,7 @@ export interface Notice {
   readonly message: number;
   /** The name as shown: a recording's, `Analytics service`, or an integration's. */
   readonly subject: string;
-  readonly says: NoticeKind;
+  readonly kind: NoticeKind;
   /** How long it has lasted or had lasted, ms, rounded down to the second (from ten minutes on: to the minute). */
   readonly lastedMs: number;
   /** Minute of the hour it began in, as shown. */
@@ -37,14 +37,14 @@ export interface Notice {
 
 /** A count of unnamed recordings of a location. */
 export interface Counted {
-  readonly place: string;
-  readonly says: NoticeKind;
+  readonly locationName: string;
+  readonly kind: NoticeKind;
   readonly count: number;
 }
 
 /** A parsed message, without its integration. */
 export interface Read {
-  readonly lines: readonly Pick<Notice, "subject" | "says" | "lastedMs" | "beganMinute" | "state">[];
+  readonly lines: readonly Pick<Notice, "subject" | "kind" | "lastedMs" | "beganMinute" | "state">[];
   readonly counted: readonly Counted[];
   /** Kinds of the lists that were cut. */
   readonly cut: readonly NoticeKind[];
@@ -136,20 +136,20 @@ function readEntry(ongoing: NoticeKind, { name, facts }: Entry): Line | undefine
   const lastedMs = spanOf(/\(([^()]+)\)/.exec(facts)?.[1] ?? "");
   if (!found || !began || lastedMs === undefined) return undefined;
   const about = { subject: found.name ?? name, lastedMs, beganMinute: Number(began[1]) };
-  if (found.state !== undefined) return { ...about, says: "steady", state: found.state };
+  if (found.state !== undefined) return { ...about, kind: "steady", state: found.state };
   if (found.flapping !== undefined)
-    return { ...about, says: ongoing === "still" ? "still_flapping" : "flapping" };
-  if (found.firing !== undefined) return { ...about, says: ongoing };
-  return { ...about, says: found.recovered ? "recovered" : found.late ? "late" : "ended" };
+    return { ...about, kind: ongoing === "still" ? "still_flapping" : "flapping" };
+  if (found.firing !== undefined) return { ...about, kind: ongoing };
+  return { ...about, kind: found.recovered ? "recovered" : found.late ? "late" : "ended" };
 }
 
 const COUNT = /^[\d,]+ (?:recordings? |recovered\b|steady again\b|no longer|rule removed|expired)/;
 
 /** A line that counts: `5 recordings offline, 1 flapping since 14:05 GMT (3 s)`, `4 recovered, 1 steady again`. */
-function readCounts(ongoing: NoticeKind, { name: place, facts }: Entry): Counted[] {
+function readCounts(ongoing: NoticeKind, { name: locationName, facts }: Entry): Counted[] {
   if (!COUNT.test(facts)) return [];
   const isStill = ongoing === "still";
-  const says: Readonly<Record<string, NoticeKind>> = {
+  const kind: Readonly<Record<string, NoticeKind>> = {
     offline: isStill ? "still" : "firing",
     flapping: isStill ? "still_flapping" : "flapping",
     recovered: "recovered",
@@ -159,8 +159,8 @@ function readCounts(ongoing: NoticeKind, { name: place, facts }: Entry): Counted
     .replace(/ since .*/, "")
     .matchAll(/([\d,]+) (?:recordings? )?(?:still )?(offline|flapping|recovered|steady again|[a-z ]+)/g);
   return [...parts].map(([, count = "", what = ""]) => ({
-    place,
-    says: says[what] ?? "ended",
+    locationName,
+    kind: kind[what] ?? "ended",
     count: numberOf(count),
   }));
 }

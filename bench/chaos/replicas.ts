@@ -19,7 +19,7 @@ export interface Ended {
 export interface Replicas {
   readonly ended: readonly Ended[];
   /** Numbers of the replicas. */
-  readonly places: readonly number[];
+  readonly numbers: readonly number[];
   /** Addresses of the running replicas. */
   urls(): string[];
   /** Ends a replica, or another where it is down, and restarts it `downMs` later. */
@@ -69,11 +69,11 @@ export async function startReplicas(
     await writeFile(join(logDir, `${number}-replica-${replica}-${daemon.pid}.log`), `${lines}\n`);
   }
 
-  const places = Array.from({ length: count }, (_, replica) => replica);
-  await Promise.all(places.map(start));
+  const numbers = Array.from({ length: count }, (_, replica) => replica);
+  await Promise.all(numbers.map(start));
   return {
     ended,
-    places,
+    numbers,
     urls: () =>
       [...running.values()].flatMap(({ log }) => {
         const address = log.find(({ msg }) => msg === "listening")?.address;

@@ -52,10 +52,10 @@ function percent({ sure, judged }: Audit["answers"]): string {
 
 function delayRows(delays: readonly Delay[]): string[][] {
   const kinds: [string, (delay: Delay) => boolean][] = [
-    ["offline, without a failure", ({ says, undisturbed }) => says === "firing" && undisturbed],
-    ["recovered, without a failure", ({ says, undisturbed }) => says === "recovered" && undisturbed],
-    ["offline, all", ({ says }) => says === "firing"],
-    ["recovered, all", ({ says }) => says === "recovered"],
+    ["offline, without a failure", ({ kind, undisturbed }) => kind === "firing" && undisturbed],
+    ["recovered, without a failure", ({ kind, undisturbed }) => kind === "recovered" && undisturbed],
+    ["offline, all", ({ kind }) => kind === "firing"],
+    ["recovered, all", ({ kind }) => kind === "recovered"],
   ];
   return kinds.map(([name, is]) => {
     const sorted = delays

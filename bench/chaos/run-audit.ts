@@ -26,10 +26,14 @@ export function createAuditor(environment: Environment, replicas: Replicas, runL
   let logged = new Map<string, Logged[]>();
 
   async function readDecisionLogs(messages: readonly Message[]): Promise<void> {
-    const places = new Set(messages.flatMap(({ read }) => read.counted.map(({ place }) => place)));
+    const locationNames = new Set(
+      messages.flatMap(({ read }) => read.counted.map(({ locationName }) => locationName)),
+    );
     const isCut = messages.some(({ read }) => read.cut.length > 0);
     const went = new Set(environment.simulator.world.ledger.map(({ recordingId }) => recordingId));
-    const left = environment.watched.filter(({ place, id }) => went.has(id) && (isCut || places.has(place)));
+    const left = environment.watched.filter(
+      ({ locationName, id }) => went.has(id) && (isCut || locationNames.has(locationName)),
+    );
     const [url] = replicas.urls();
     if (url === undefined) return;
     const found = new Map<string, Logged[]>();
@@ -48,9 +52,9 @@ export function createAuditor(environment: Environment, replicas: Replicas, runL
     const ledger = environment.simulator.world.ledger.filter(({ change }) => change === "status");
     const offline = outagesOf(ledger, end);
     const changes = Map.groupBy(ledger, ({ recordingId }) => recordingId);
-    const meant = environment.watched.map(({ id, name, place, integrations }) => ({
+    const meant = environment.watched.map(({ id, name, locationName, integrations }) => ({
       name,
-      place,
+      locationName,
       integrations,
       offline: offline.get(id) ?? [],
       changes: changes.get(id)?.length ?? 0,

@@ -27,7 +27,7 @@ export interface Logged {
 /** A recording that may be meant by a count. */
 export interface Meant {
   readonly name: string;
-  readonly place: string;
+  readonly locationName: string;
   readonly offline: readonly Span[];
   /** Number of status changes. */
   readonly changes: number;
@@ -41,7 +41,7 @@ const CLOCKS_MS = 100;
 /** Longest time from acceptance to the log line of a message. */
 const NOTING_MS = 20_000;
 const REASONS: Partial<Record<NoticeKind, readonly string[]>> = {
-  firing: ["told"],
+  firing: ["notified"],
   still: ["reminded"],
   recovered: ["notified_end", "notified_late"],
 };
@@ -60,7 +60,7 @@ export function expandSummaries(
   recordings: readonly Meant[],
   rule: Timing,
 ): Expanded {
-  const byPlace = Map.groupBy(recordings, ({ place }) => place);
+  const byLocation = Map.groupBy(recordings, ({ locationName }) => locationName);
   const byName = new Map(recordings.map((one) => [one.name, one]));
   const open = new Map<string, Notice>();
   const flapping = new Set<string>();
@@ -75,10 +75,10 @@ export function expandSummaries(
   function note(notice: Notice): void {
     notices.push(notice);
     const key = `${notice.integration}\n${notice.subject}`;
-    if (notice.says === "firing") open.set(key, notice);
-    if (notice.says === "flapping") flapping.add(key);
-    if (notice.says === "steady") flapping.delete(key);
-    if (notice.says === "recovered" || notice.says === "late" || notice.says === "ended") open.delete(key);
+    if (notice.kind === "firing") open.set(key, notice);
+    if (notice.kind === "flapping") flapping.add(key);
+    if (notice.kind === "steady") flapping.delete(key);
+    if (notice.kind === "recovered" || notice.kind === "late" || notice.kind === "ended") open.delete(key);
   }
 
   function one(message: Message): void {
@@ -98,24 +98,26 @@ export function expandSummaries(
       next: nextOf.get(message.number) ?? Number.POSITIVE_INFINITY,
     };
     // Ends come before starts: the same recording may be in both lists.
-    const counted = [...read.counted].sort((a, b) => rank(a.says) - rank(b.says));
+    const counted = [...read.counted].sort((a, b) => rank(a.kind) - rank(b.kind));
     const expanded = counted.flatMap((count) => {
-      const found = standFor(count, byPlace.get(count.place) ?? [], context);
+      const found = standFor(count, byLocation.get(count.locationName) ?? [], context);
       if (found.length < count.count)
-        complain(`counts ${count.count} ${count.says} at ${count.place}, where there were ${found.length}`);
-      if (!FLAPPING.has(count.says)) for (const { subject } of found) named.add(subject);
+        complain(
+          `counts ${count.count} ${count.kind} at ${count.locationName}, where there were ${found.length}`,
+        );
+      if (!FLAPPING.has(count.kind)) for (const { subject } of found) named.add(subject);
       return found;
     });
     for (const notice of [...mine, ...expanded]) note(notice);
     const left = leftOut(read, [...mine, ...expanded], byName);
-    for (const { says, count } of left) {
+    for (const { kind, count } of left) {
       const elsewhere = recordings.filter(
-        ({ place, integrations }) =>
-          integrations.includes(integration) && !read.counted.some((c) => c.place === place),
+        ({ locationName, integrations }) =>
+          integrations.includes(integration) && !read.counted.some((c) => c.locationName === locationName),
       );
-      const found = standFor({ says, count, place: "" }, elsewhere, context);
+      const found = standFor({ kind, count, locationName: "" }, elsewhere, context);
       if (found.length !== count)
-        complain(`counts ${count} more than it names, ${says}, where there were ${found.length}`);
+        complain(`counts ${count} more than it names, ${kind}, where there were ${found.length}`);
       for (const notice of found) note(notice);
     }
     if (read.cut.length > 0 && left.length === 0 && !isWhole(read))
@@ -126,8 +128,8 @@ export function expandSummaries(
   return { notices, unreadable, summaries };
 }
 
-function rank(says: NoticeKind): number {
-  return says === "recovered" || says === "steady" ? 0 : 1;
+function rank(kind: NoticeKind): number {
+  return kind === "recovered" || kind === "steady" ? 0 : 1;
 }
 
 /** Whether the title has a total. */
@@ -136,18 +138,18 @@ function isWhole({ total }: Read): boolean {
 }
 
 /** Counts in the title without a line. */
-function leftOut(read: Read, said: readonly Notice[], known: ReadonlyMap<string, Meant>) {
+function leftOut(read: Read, shown: readonly Notice[], known: ReadonlyMap<string, Meant>) {
   // A title counts recordings, which may have two outages each.
   const count = (...kinds: NoticeKind[]) => {
-    const meant = said.filter(({ subject, says }) => known.has(subject) && kinds.includes(says));
+    const meant = shown.filter(({ subject, kind }) => known.has(subject) && kinds.includes(kind));
     return new Set(meant.map(({ subject }) => subject)).size;
   };
   const offline = (read.total.offline ?? 0) - count("firing", "still");
   const back = (read.total.back ?? 0) - count("recovered", "late");
-  const says: NoticeKind = read.cut.includes("firing") ? "firing" : "still";
+  const kind: NoticeKind = read.cut.includes("firing") ? "firing" : "still";
   return [
-    ...(read.total.offline !== undefined && offline !== 0 ? [{ says, count: offline }] : []),
-    ...(read.total.back !== undefined && back !== 0 ? [{ says: "recovered" as const, count: back }] : []),
+    ...(read.total.offline !== undefined && offline !== 0 ? [{ kind, count: offline }] : []),
+    ...(read.total.back !== undefined && back !== 0 ? [{ kind: "recovered" as const, count: back }] : []),
   ];
 }
 
@@ -164,13 +166,13 @@ interface SummaryContext {
 }
 
 /** The likeliest recordings behind a count, as notices; fewer where not enough fit. */
-function standFor({ says, count }: Counted, among: readonly Meant[], context: SummaryContext): Notice[] {
-  if (says === "ended") return [];
-  if (FLAPPING.has(says)) return flappingRecordings({ says, count }, among, context);
+function standFor({ kind, count }: Counted, among: readonly Meant[], context: SummaryContext): Notice[] {
+  if (kind === "ended") return [];
+  if (FLAPPING.has(kind)) return flappingRecordings({ kind, count }, among, context);
   return among
     .filter(({ name }) => !context.named.has(name))
     .flatMap((recording) => {
-      const found = candidate(says, recording, context);
+      const found = candidate(kind, recording, context);
       return found ? [found] : [];
     })
     .sort((a, b) => b.score - a.score)
@@ -180,16 +182,16 @@ function standFor({ says, count }: Counted, among: readonly Meant[], context: Su
 
 /** Recordings notified as flapping, or, for new ones, those that changed most. */
 function flappingRecordings(
-  { says, count }: Pick<Counted, "says" | "count">,
+  { kind, count }: Pick<Counted, "kind" | "count">,
   among: readonly Meant[],
   { message: { at, integration, number: message }, flapping }: SummaryContext,
 ): Notice[] {
   const isOpen = ({ name }: Meant) => flapping.has(`${integration}\n${name}`);
   return among
-    .filter((one) => (says === "flapping" ? one.changes > 0 : isOpen(one)))
+    .filter((one) => (kind === "flapping" ? one.changes > 0 : isOpen(one)))
     .sort((a, b) => Number(isOpen(a)) - Number(isOpen(b)) || b.changes - a.changes)
     .slice(0, count)
-    .map(({ name: subject }) => ({ at, integration, message, subject, says, lastedMs: 0, beganMinute: 0 }));
+    .map(({ name: subject }) => ({ at, integration, message, subject, kind, lastedMs: 0, beganMinute: 0 }));
 }
 
 interface Candidate {
@@ -199,7 +201,7 @@ interface Candidate {
 
 /** The notice for one recording and how well it fits; undefined where it cannot fit. */
 function candidate(
-  says: NoticeKind,
+  kind: NoticeKind,
   recording: Meant,
   { message, open, rule, next }: SummaryContext,
 ): Candidate | undefined {
@@ -210,21 +212,21 @@ function candidate(
       line.integration === integration &&
       line.at >= at - CLOCKS_MS &&
       line.at < Math.min(next - CLOCKS_MS, at + NOTING_MS) &&
-      REASONS[says]?.includes(line.reason),
+      REASONS[kind]?.includes(line.reason),
   );
-  const span = spanMeant(says, recording.offline, at, rule);
+  const span = spanMeant(kind, recording.offline, at, rule);
   if (!span) return undefined;
-  const lastedMs = (says === "recovered" ? span.to : at) - span.from;
+  const lastedMs = (kind === "recovered" ? span.to : at) - span.from;
   const isNew = known === undefined;
-  const isFit = (says === "firing") === isNew;
+  const isFit = (kind === "firing") === isNew;
   // An outage that is over may be notified as ongoing where its end was not read.
-  const isFresh = says === "recovered" || span.to + rule.keepFiringForMs + SENDING_MS >= at;
+  const isFresh = kind === "recovered" || span.to + rule.keepFiringForMs + SENDING_MS >= at;
   const notice: Notice = {
     at,
     integration,
     message: number,
     subject: recording.name,
-    says: says === "recovered" && isNew ? "late" : says,
+    kind: kind === "recovered" && isNew ? "late" : kind,
     lastedMs: Math.max(0, Math.floor(lastedMs / 1_000) * 1_000),
     beganMinute: new Date(span.from).getUTCMinutes(),
   };
@@ -233,8 +235,8 @@ function candidate(
 }
 
 /** The outage meant: the last one long enough, and resolved where the line says so. */
-function spanMeant(says: NoticeKind, offline: readonly Span[], at: Instant, rule: Timing): Span | undefined {
+function spanMeant(kind: NoticeKind, offline: readonly Span[], at: Instant, rule: Timing): Span | undefined {
   const long = offline.filter(({ from }) => timeInside(offline, from, at) >= rule.forMs - TOLERANCE_MS);
-  if (says === "recovered") return long.findLast(({ to }) => to + rule.keepFiringForMs - TOLERANCE_MS <= at);
+  if (kind === "recovered") return long.findLast(({ to }) => to + rule.keepFiringForMs - TOLERANCE_MS <= at);
   return long.at(-1);
 }

@@ -5,7 +5,7 @@ import type { Instant } from "../../src/lib/clock.ts";
 import { keysUnder } from "../../src/store/keys.ts";
 
 /** More often than anything is swept. */
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
 const Attempt = z.string().transform((text) => z.object({ goodAt: z.number() }).parse(JSON.parse(text)));
 
@@ -21,7 +21,7 @@ export function watchSweeps(open: () => Redis): Sweeps {
   const judged = new Map<string, Instant[]>();
   const shardOf = new Map<string, string>();
   let redis = connect();
-  let looking = false;
+  let polling = false;
 
   function connect(): Redis {
     const connection = open();
@@ -29,7 +29,7 @@ export function watchSweeps(open: () => Redis): Sweeps {
     return connection;
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const [attempts, assigned] = await Promise.all([
       redis.hgetall(keys.attempts),
       redis.hgetall(keys.assignments),
@@ -45,17 +45,17 @@ export function watchSweeps(open: () => Redis): Sweeps {
   }
 
   const timer = setInterval(() => {
-    if (looking) return;
-    looking = true;
-    look()
+    if (polling) return;
+    polling = true;
+    poll()
       .catch(() => {
         redis.disconnect();
         redis = connect();
       })
       .finally(() => {
-        looking = false;
+        polling = false;
       });
-  }, LOOK_MS);
+  }, POLL_MS);
 
   return {
     byLocation: () =>

@@ -9,25 +9,25 @@ const minute = (n: number) => START + n * MINUTE;
 
 /** At a minute, in a status. */
 type Turn = readonly [at: number, status: string];
-type Line = readonly [at: number, says: NoticeKind, state?: string];
+type Line = readonly [at: number, kind: NoticeKind, state?: string];
 
 interface Scenario {
   readonly turns: readonly Turn[];
-  readonly told?: readonly Line[];
+  readonly sent?: readonly Line[];
   readonly until?: number;
   /** Minutes of which no answer is sure to have counted. */
   readonly unsure?: readonly number[];
 }
 
-function judged({ turns, told = [], until = 30, unsure = [] }: Scenario) {
+function judged({ turns, sent = [], until = 30, unsure = [] }: Scenario) {
   const answers = Array.from({ length: until * 60 }, (_, second) => START + second * 1_000 + 400);
-  const notices = told.map(
-    ([at, says, state], i): Notice => ({
+  const notices = sent.map(
+    ([at, kind, state], i): Notice => ({
       at: minute(at),
       integration: "slack/0",
       message: 10 * (i + 1),
       subject: "Till 3",
-      says,
+      kind,
       lastedMs: 0,
       beganMinute: 0,
       ...(state === undefined ? {} : { state }),
@@ -63,24 +63,24 @@ describe("the audit of flapping", () => {
   });
 
   it("has nothing to say of flapping that was told once, and once when it was steady", () => {
-    const { verdicts, flaps } = judged({ turns, told: [begin, end] });
+    const { verdicts, flaps } = judged({ turns, sent: [begin, end] });
     expect(verdicts).toEqual([]);
     expect(flaps).toEqual([{ from: minute(3.5), to: minute(7.1), message: 10, steadyMessage: 20 }]);
   });
 
   it.each<[string, VerdictKind[], Scenario]>([
     ["flapping nobody heard of", ["lost"], { turns }],
-    ["flapping told twice", ["doubled"], { turns, told: [begin, [5, "flapping"], end] }],
+    ["flapping told twice", ["doubled"], { turns, sent: [begin, [5, "flapping"], end] }],
     [
       "flapping that was no more than two outages",
       ["false"],
-      { turns: turns.slice(0, 2), told: [begin, end] },
+      { turns: turns.slice(0, 2), sent: [begin, end] },
     ],
-    ["an end that was told twice", ["doubled"], { turns, told: [begin, end, [8, "steady", "online"]] }],
-    ["an end nobody heard of", ["unresolved"], { turns, told: [begin] }],
-    ["steadiness in a status it was not in", ["false"], { turns, told: [begin, [7.1, "steady", "offline"]] }],
-    ["steadiness of what never flapped", ["false"], { turns: turns.slice(0, 2), told: [end] }],
-    ["flapping that goes on and never began", ["false"], { turns, told: [[5, "still_flapping"]] }],
+    ["an end that was told twice", ["doubled"], { turns, sent: [begin, end, [8, "steady", "online"]] }],
+    ["an end never notified", ["unresolved"], { turns, sent: [begin] }],
+    ["steadiness in a status it was not in", ["false"], { turns, sent: [begin, [7.1, "steady", "offline"]] }],
+    ["steadiness of what never flapped", ["false"], { turns: turns.slice(0, 2), sent: [end] }],
+    ["flapping that goes on and never began", ["false"], { turns, sent: [[5, "still_flapping"]] }],
   ])("sees %s", (_, expected, scenario) => {
     expect(kinds(scenario)).toEqual(expected);
   });
@@ -92,13 +92,13 @@ describe("the audit of flapping", () => {
   });
 
   it("does not ask for an end before the states can have been forgotten", () => {
-    expect(kinds({ turns, told: [begin], until: 6 })).toEqual([]);
+    expect(kinds({ turns, sent: [begin], until: 6 })).toEqual([]);
     const more: Turn[] = [...turns, [4.5, "offline"], [5.5, "online"]];
-    expect(kinds({ turns: more, told: [begin], until: 12 })).toEqual([]);
+    expect(kinds({ turns: more, sent: [begin], until: 12 })).toEqual([]);
   });
 
   it("asks for an end all the same where it turned between two looks", () => {
     const dips: Turn[] = [...turns, [4.4, "offline"], [4.6, "online"], [5.3, "offline"], [5.5, "online"]];
-    expect(kinds({ turns: dips, told: [begin], until: 12 })).toEqual(["unresolved"]);
+    expect(kinds({ turns: dips, sent: [begin], until: 12 })).toEqual(["unresolved"]);
   });
 });

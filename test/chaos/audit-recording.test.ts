@@ -5,17 +5,17 @@ import type { Notice, NoticeKind } from "../../bench/chaos/messages.ts";
 const START = Date.UTC(2026, 10, 20, 14, 0);
 const second = (n: number) => START + 1_000 * n;
 
-type Line = readonly [at: number, says: NoticeKind, since: number, lasted?: number];
+type Line = readonly [at: number, kind: NoticeKind, since: number, lasted?: number];
 
 /** It flapped from second 100, was told to at 105 and to be steady at 200; `open`: it was never told to be steady. */
-function judged(offline: readonly (readonly [number, number])[], told: readonly Line[], open = false) {
-  const notices = told.map(
-    ([at, says, since, lasted = at - since]): Notice => ({
+function judged(offline: readonly (readonly [number, number])[], sent: readonly Line[], open = false) {
+  const notices = sent.map(
+    ([at, kind, since, lasted = at - since]): Notice => ({
       at: second(at) + 40,
       integration: "slack/0",
       message: at,
       subject: "Till 3",
-      says,
+      kind,
       lastedMs: 1_000 * lasted,
       beganMinute: 0,
     }),
@@ -74,8 +74,8 @@ describe("the audit of outages of a recording that flaps", () => {
         [123, "recovered", 90, 30],
       ],
     ],
-  ])("sees %s", (_, offline, told) => {
-    expect(kinds(offline, told)).toEqual(["false"]);
+  ])("sees %s", (_, offline, sent) => {
+    expect(kinds(offline, sent)).toEqual(["false"]);
   });
 
   it.each<[string, readonly (readonly [number, number])[], readonly Line[]]>([
@@ -89,8 +89,8 @@ describe("the audit of outages of a recording that flaps", () => {
     ],
     ["news of one that goes on when it is steady", [[120, 300]], [[200, "firing", 120]]],
     ["what it told just before", [[90, 300]], [[94, "firing", 90]]],
-  ])("accepts %s", (_, offline, told) => {
-    expect(kinds(offline, told)).toEqual([]);
+  ])("accepts %s", (_, offline, sent) => {
+    expect(kinds(offline, sent)).toEqual([]);
   });
 
   it("asks for no end while it flaps", () => {

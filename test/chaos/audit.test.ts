@@ -3,98 +3,98 @@ import type { VerdictKind } from "../../bench/chaos/audit.ts";
 import { begin, end, judged, kinds, type Line, outage, type Scenario } from "./scenario.ts";
 
 describe("the audit of a chaos run", () => {
-  it("has nothing to say of an outage that was told and ended", () => {
-    const found = judged({ offline: [outage], told: [begin, end] });
+  it("accepts an outage that was notified and resolved", () => {
+    const found = judged({ offline: [outage], sent: [begin, end] });
     expect(found.verdicts).toEqual([]);
     expect(found).toMatchObject({ outages: 1, mustBeNotified: 1, notices: 2, doubled: { messages: 0 } });
     expect(found.delays).toEqual([
-      expect.objectContaining({ ms: 3_040, says: "firing", undisturbed: true }),
-      expect.objectContaining({ ms: 3_040, says: "recovered", undisturbed: true }),
+      expect.objectContaining({ ms: 3_040, kind: "firing", undisturbed: true }),
+      expect.objectContaining({ ms: 3_040, kind: "recovered", undisturbed: true }),
     ]);
   });
 
   it.each<[string, VerdictKind[], Scenario]>([
-    ["an outage nobody heard of", ["lost"], { offline: [outage] }],
-    ["the second of two outages", ["lost"], { offline: [outage, [60, 80]], told: [begin, end] }],
+    ["an outage never notified", ["lost"], { offline: [outage] }],
+    ["the second of two outages", ["lost"], { offline: [outage, [60, 80]], sent: [begin, end] }],
     [
-      "an outage whose news is of another one",
+      "an outage with the notification of another one",
       ["lost"],
       {
         offline: [outage, [60, 80]],
-        told: [
+        sent: [
           [63, "firing", 60],
           [83, "recovered", 60, 20],
         ],
       },
     ],
-    ["an end nobody heard of", ["unresolved"], { offline: [outage], told: [begin] }],
+    ["an end never notified", ["unresolved"], { offline: [outage], sent: [begin] }],
     [
       "an end that is owed before the next beginning",
       ["unresolved"],
-      { offline: [outage, [60, 80]], told: [begin, [63, "firing", 60], [83, "recovered", 60, 20]] },
+      { offline: [outage, [60, 80]], sent: [begin, [63, "firing", 60], [83, "recovered", 60, 20]] },
     ],
     [
       "an outage there was not",
       ["false", "false"],
       {
-        told: [
+        sent: [
           [13, "firing", 10],
           [20, "recovered", 10, 5],
         ],
       },
     ],
     [
-      "an outage said to have begun while it was online",
+      "a notification of a start while it was online",
       ["lost", "false", "false"],
       {
         offline: [outage],
-        told: [
+        sent: [
           [60, "firing", 57],
           [63, "recovered", 57, 3],
         ],
       },
     ],
     [
-      "an outage told long after its end as if it went on",
+      "a notification as ongoing long after the end",
       ["false"],
       {
         offline: [outage],
-        told: [
+        sent: [
           [60, "firing", 10],
           [61, "recovered", 10, 20],
         ],
       },
     ],
     [
-      "a recovery while it was dark",
+      "a recovery notified while offline",
       ["false"],
-      { offline: [[10, 60]], told: [begin, [33, "recovered", 10, 20]] },
+      { offline: [[10, 60]], sent: [begin, [33, "recovered", 10, 20]] },
     ],
-    ["a recovery of what was never told", ["lost", "false"], { offline: [outage], told: [end] }],
-    ["a late story while it was dark", ["false"], { offline: [[10, 60]], told: [[33, "late", 10, 20]] }],
-    ["a late story of nothing", ["false"], { told: [[33, "late", 10, 20]] }],
+    ["a recovery without a first notification", ["lost", "false"], { offline: [outage], sent: [end] }],
+    ["a late notification while offline", ["false"], { offline: [[10, 60]], sent: [[33, "late", 10, 20]] }],
+    ["a late story of nothing", ["false"], { sent: [[33, "late", 10, 20]] }],
     [
       "an end for a reason nobody gave",
       ["false", "unresolved"],
-      { offline: [outage], told: [begin, [33, "ended", 10, 20]] },
+      { offline: [outage], sent: [begin, [33, "ended", 10, 20]] },
     ],
-    ["what goes on and was never begun", ["lost", "false"], { offline: [outage], told: [[20, "still", 10]] }],
+    ["what goes on and was never begun", ["lost", "false"], { offline: [outage], sent: [[20, "still", 10]] }],
     [
       "what still goes on though it is over",
       ["false"],
-      { offline: [outage], told: [begin, [60, "still", 10], [61, "recovered", 10, 20]] },
+      { offline: [outage], sent: [begin, [60, "still", 10], [61, "recovered", 10, 20]] },
     ],
-    ["a beginning told twice", ["doubled"], { offline: [outage], told: [begin, [20, "firing", 10], end] }],
-    ["an end told twice", ["doubled"], { offline: [outage], told: [begin, end, [50, "recovered", 10, 20]] }],
+    ["a beginning told twice", ["doubled"], { offline: [outage], sent: [begin, [20, "firing", 10], end] }],
+    ["an end told twice", ["doubled"], { offline: [outage], sent: [begin, end, [50, "recovered", 10, 20]] }],
     [
       "a beginning told again after its end",
       ["doubled"],
-      { offline: [outage], told: [begin, end, [34, "firing", 10], [36, "recovered", 10, 20]] },
+      { offline: [outage], sent: [begin, end, [34, "firing", 10], [36, "recovered", 10, 20]] },
     ],
     [
       "a late story of what was told",
       ["doubled"],
-      { offline: [outage], told: [begin, [33, "late", 10, 20]] },
+      { offline: [outage], sent: [begin, [33, "late", 10, 20]] },
     ],
     [
       "a late story of what was told, not of a flip beside it",
@@ -104,7 +104,7 @@ describe("the audit of a chaos run", () => {
           [8, 9],
           [10, 30],
         ],
-        told: [begin, [40, "late", 10, 20]],
+        sent: [begin, [40, "late", 10, 20]],
       },
     ],
     [
@@ -112,7 +112,7 @@ describe("the audit of a chaos run", () => {
       ["doubled"],
       {
         offline: [outage],
-        told: [
+        sent: [
           [33, "late", 10, 20],
           [36, "late", 10, 20],
         ],
@@ -139,7 +139,7 @@ describe("the audit of a chaos run", () => {
   it.each<[string, Scenario]>([
     [
       "a late story of an outage nobody could be told of in time",
-      { offline: [outage], told: [[60, "late", 10, 22]] },
+      { offline: [outage], sent: [[60, "late", 10, 22]] },
     ],
     [
       "news that may be of either of two outages, of which one has to be told",
@@ -148,7 +148,7 @@ describe("the audit of a chaos run", () => {
           [10, 11],
           [13, 30],
         ],
-        told: [
+        sent: [
           [16, "firing", 13],
           [33, "recovered", 13, 17],
         ],
@@ -161,7 +161,7 @@ describe("the audit of a chaos run", () => {
           [10, 13.8],
           [20, 25],
         ],
-        told: [[60, "late", 20, 4.4]],
+        sent: [[60, "late", 20, 4.4]],
       },
     ],
     [
@@ -171,7 +171,7 @@ describe("the audit of a chaos run", () => {
           [10, 12],
           [20, 40],
         ],
-        told: [[60, "late", 20, 21]],
+        sent: [[60, "late", 20, 21]],
       },
     ],
     ["silence about an outage shorter than `for`", { offline: [[10, 12]] }],
@@ -184,14 +184,14 @@ describe("the audit of a chaos run", () => {
           [10, 30],
           [31, 50],
         ],
-        told: [begin, [53, "recovered", 10, 40]],
+        sent: [begin, [53, "recovered", 10, 40]],
       },
     ],
     [
       "an end and a next beginning in one message",
-      { offline: [outage, [32, 50]], told: [begin, end, [35, "firing", 32], [53, "recovered", 32, 18]] },
+      { offline: [outage, [32, 50]], sent: [begin, end, [35, "firing", 32], [53, "recovered", 32, 18]] },
     ],
-    ["what still goes on beside something new", { offline: [outage], told: [begin, [20, "still", 10], end] }],
+    ["what still goes on beside something new", { offline: [outage], sent: [begin, [20, "still", 10], end] }],
   ])("accepts %s", (_, scenario) => {
     expect(kinds(scenario)).toEqual([]);
   });
@@ -202,7 +202,7 @@ describe("the audit of a chaos run", () => {
   });
 
   it("excuses one repeated message for each kill, and only of the message in flight then", () => {
-    const twice: Scenario = { offline: [outage], told: [begin, [20, "firing", 10], end] };
+    const twice: Scenario = { offline: [outage], sent: [begin, [20, "firing", 10], end] };
     expect(judged({ ...twice, crashes: [13.3] })).toMatchObject({
       verdicts: [],
       doubled: { messages: 1, excused: 1 },
@@ -211,20 +211,20 @@ describe("the audit of a chaos run", () => {
     expect(kinds({ ...twice, crashes: [5] })).toEqual(["doubled"]);
     const thrice: Scenario = {
       offline: [outage],
-      told: [begin, [13.5, "firing", 10], [20, "firing", 10], end],
+      sent: [begin, [13.5, "firing", 10], [20, "firing", 10], end],
     };
     expect(kinds({ ...thrice, crashes: [13.6] })).toEqual(["doubled"]);
     expect(kinds({ ...thrice, crashes: [13.3, 13.6] })).toEqual([]);
   });
 
   it("excuses a message that could not be written down before Redis was back", () => {
-    const told: Line[] = [begin, [26, "firing", 10], end];
-    expect(kinds({ offline: [outage], told, redisDown: [[12, 22]], crashes: [12, 20] })).toEqual([]);
-    expect(kinds({ offline: [outage], told, crashes: [20] })).toEqual(["doubled"]);
+    const sent: Line[] = [begin, [26, "firing", 10], end];
+    expect(kinds({ offline: [outage], sent, redisDown: [[12, 22]], crashes: [12, 20] })).toEqual([]);
+    expect(kinds({ offline: [outage], sent, crashes: [20] })).toEqual(["doubled"]);
   });
 
   it("counts what was late only where nothing failed", () => {
-    const { delays } = judged({ offline: [outage], told: [begin, end], crashes: [28] });
+    const { delays } = judged({ offline: [outage], sent: [begin, end], crashes: [28] });
     expect(delays.map(({ undisturbed }) => undisturbed)).toEqual([true, false]);
   });
 });

@@ -28,8 +28,8 @@ async function readings(changes: Partial<Notification>): Promise<Read[]> {
 
 const at = { lastedMs: 12 * MINUTE, beganMinute: 5 };
 
-describe("reading what was told", () => {
-  it("tells apart what is new, what goes on and what is over", async () => {
+describe("reading messages", () => {
+  it("distinguishes new, ongoing and resolved alerts", async () => {
     const changes = {
       reason: "more",
       firing: [alertOf("Till 3", { isNew: false }), alertOf("Gentleman's *Walk* <3")],
@@ -43,22 +43,22 @@ describe("reading what was told", () => {
     for (const { lines, unreadable } of await readings(changes)) {
       expect(unreadable).toEqual([]);
       expect(lines).toEqual([
-        { subject: "Gentleman's *Walk* <3", says: "firing", ...at },
-        { subject: "Till 3", says: "still", ...at },
-        { subject: "Back door", says: "recovered", beganMinute: 5, lastedMs: 9 * MINUTE },
-        { subject: "Late", says: "late", beganMinute: 5, lastedMs: 9 * MINUTE },
-        { subject: "Roof", says: "ended", beganMinute: 5, lastedMs: 9 * MINUTE },
-        { subject: "Gone", says: "ended", beganMinute: 5, lastedMs: 9 * MINUTE },
+        { subject: "Gentleman's *Walk* <3", kind: "firing", ...at },
+        { subject: "Till 3", kind: "still", ...at },
+        { subject: "Back door", kind: "recovered", beganMinute: 5, lastedMs: 9 * MINUTE },
+        { subject: "Late", kind: "late", beganMinute: 5, lastedMs: 9 * MINUTE },
+        { subject: "Roof", kind: "ended", beganMinute: 5, lastedMs: 9 * MINUTE },
+        { subject: "Gone", kind: "ended", beganMinute: 5, lastedMs: 9 * MINUTE },
       ]);
     }
   });
 
-  it("takes a first message as new and a reminder as going on", async () => {
+  it("reads a first message as new and a reminder as ongoing", async () => {
     for (const { lines } of await readings({ firing: [alertOf("Till 3")] }))
-      expect(lines).toEqual([{ subject: "Till 3", says: "firing", ...at }]);
-    const told = alertOf("Till 3", { isNew: false });
-    for (const { lines } of await readings({ reason: "reminder", firing: [told] }))
-      expect(lines).toEqual([{ subject: "Till 3", says: "still", ...at }]);
+      expect(lines).toEqual([{ subject: "Till 3", kind: "firing", ...at }]);
+    const sent = alertOf("Till 3", { isNew: false });
+    for (const { lines } of await readings({ reason: "reminder", firing: [sent] }))
+      expect(lines).toEqual([{ subject: "Till 3", kind: "still", ...at }]);
   });
 
   it("reads spans to the second", async () => {
@@ -72,7 +72,7 @@ describe("reading what was told", () => {
     const slack = otherAlert("integration", "ops/slack/0", { alertname: "NotificationsFailing" });
     for (const { lines, unreadable } of await readings({ firing: [service, slack] })) {
       expect(unreadable).toEqual([]);
-      expect(lines.map(({ subject, says }) => `${says}: ${subject}`).sort()).toEqual([
+      expect(lines.map(({ subject, kind }) => `${kind}: ${subject}`).sort()).toEqual([
         "firing: Analytics service",
         "firing: ops / slack / 0",
       ]);
@@ -85,7 +85,7 @@ describe("reading what was told", () => {
       ],
     })) {
       expect(unreadable).toEqual([]);
-      expect(lines.map(({ says }) => says).sort()).toEqual(["late", "recovered"]);
+      expect(lines.map(({ kind }) => kind).sort()).toEqual(["late", "recovered"]);
     }
   });
 
@@ -108,7 +108,7 @@ describe("reading what was told", () => {
     } as const;
     for (const { lines, unreadable } of await readings(changes)) {
       expect(unreadable).toEqual([]);
-      expect(lines.map(({ subject, says, state }) => [subject, says, state])).toEqual([
+      expect(lines.map(({ subject, kind, state }) => [subject, kind, state])).toEqual([
         ["Till 3", "flapping", undefined],
         ["Roof", "still_flapping", undefined],
         ["Yard", "steady", "offline"],
@@ -117,8 +117,8 @@ describe("reading what was told", () => {
   });
 
   it("reads a summary: locations that are counted, and the recording that is alone at its location", async () => {
-    const at = (place: number, name: string, of = alertOf) =>
-      of(name, { labels: { location: `Shop ${place}`, location_id: `5f${place}` } });
+    const at = (locationName: number, name: string, of = alertOf) =>
+      of(name, { labels: { location: `Shop ${locationName}`, location_id: `5f${locationName}` } });
     const many = Array.from({ length: 30 }, (_, i) => i);
     const firing = [...many.map((i) => at(i % 6, `Camera ${i}`)), at(9, "Shop 9 Back door")];
     const resolved = [
@@ -128,13 +128,13 @@ describe("reading what was told", () => {
     for (const read of await readings({ reason: "more", groups: 14, firing, resolved })) {
       expect(read.unreadable).toEqual([]);
       expect(read.total).toEqual({ offline: 31 });
-      expect(read.lines.map(({ subject, says }) => [subject, says])).toEqual([
+      expect(read.lines.map(({ subject, kind }) => [subject, kind])).toEqual([
         ["Shop 9 Back door", "firing"],
         ["Shop 29 Roof", "recovered"],
       ]);
       expect(read.counted).toHaveLength(12);
-      expect(read.counted).toContainEqual({ place: "Shop 3", says: "firing", count: 5 });
-      expect(read.counted).toContainEqual({ place: "Shop 23", says: "recovered", count: 5 });
+      expect(read.counted).toContainEqual({ locationName: "Shop 3", kind: "firing", count: 5 });
+      expect(read.counted).toContainEqual({ locationName: "Shop 23", kind: "recovered", count: 5 });
     }
     const isOver = await readings({ reason: "resolved", groups: 14, resolved });
     expect(isOver.map(({ total }) => total)).toEqual([{ back: 31 }, { back: 31 }]);
@@ -152,9 +152,9 @@ describe("reading what was told", () => {
     ];
     for (const { counted } of await readings({ groups: 12, firing }))
       expect(counted).toEqual([
-        { place: "Far", says: "firing", count: 20 },
-        { place: "Leeds Briggate", says: "firing", count: 2 },
-        { place: "Leeds Briggate", says: "flapping", count: 1 },
+        { locationName: "Far", kind: "firing", count: 20 },
+        { locationName: "Leeds Briggate", kind: "firing", count: 2 },
+        { locationName: "Leeds Briggate", kind: "flapping", count: 1 },
       ]);
   });
 

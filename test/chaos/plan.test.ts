@@ -15,7 +15,7 @@ const OPTIONS: PlanOptions = {
   receiverOf: (location) => location % 2,
   scheduled: { night: [40, 41], ends: [42], begins: [43], crossingAt: 150_000 },
 };
-const NOBODY = { night: [], ends: [], begins: [], crossingAt: undefined };
+const NONE = { night: [], ends: [], begins: [], crossingAt: undefined };
 const { actions: plan, leftOffline } = planChaos(OPTIONS);
 type Of<K extends Action["kind"]> = Extract<Action, { readonly kind: K }>;
 const of = <K extends Action["kind"]>(...kinds: K[]) =>
@@ -47,7 +47,7 @@ describe("the plan of a chaos run", () => {
     expect(Math.max(...status.keys())).toBeLessThan(220);
   });
 
-  it("has a region go dark at once, more sites of one webhook than are told one by one", () => {
+  it("takes a region offline at once, with more locations of one webhook than get single messages", () => {
     const offline = of("status").filter(({ status }) => status === "offline");
     const regions = offline.map(({ at }) => {
       const sites = offline.filter((one) => one.at >= at && one.at <= at + 1_200);
@@ -56,13 +56,13 @@ describe("the plan of a chaos run", () => {
     expect(Math.max(...regions)).toBeGreaterThan(11);
   });
 
-  it("silences and acknowledges some of what goes dark", () => {
+  it("silences and acknowledges some outages", () => {
     expect(of("silence").length).toBeGreaterThan(3);
     expect(of("silence").some(({ endAfterMs }) => endAfterMs !== undefined)).toBe(true);
     expect(of("ack").length).toBeGreaterThan(0);
   });
 
-  it("lets nobody change so often that it flaps but those that are to, which need a longer run", () => {
+  it("has no recording flap but those planned to, which need a longer run", () => {
     const changes = (actions: readonly Action[]) => {
       const all = actions.flatMap((one) =>
         one.kind === "status" ? one.recordings.map((r) => ({ r, at: one.at })) : [],
@@ -74,12 +74,12 @@ describe("the plan of a chaos run", () => {
     };
     expect(changes(plan).filter(([, minutes]) => minutes >= 4)).toEqual([]);
     expect(leftOffline.size).toBe(0);
-    const long = planChaos({ ...OPTIONS, locations: 200, lengthMs: 480_000, scheduled: NOBODY });
+    const long = planChaos({ ...OPTIONS, locations: 200, lengthMs: 480_000, scheduled: NONE });
     expect(changes(long.actions).filter(([, minutes]) => minutes >= 4)).toHaveLength(10);
     expect(long.leftOffline.size).toBeGreaterThan(0);
   });
 
-  it("has cameras dark when their schedule ends, and when it begins", () => {
+  it("has recordings offline when their schedule ends, and when it begins", () => {
     const outageAt = (location: number, time: number) => {
       const own = of("status").filter(({ recordings: [first = 0] }) => Math.floor(first / 5) === location);
       const before = Map.groupBy(own, ({ recordings: [first = 0] }) => first);

@@ -7,12 +7,12 @@ const START = Date.UTC(2026, 10, 20, 14, 0);
 const second = (n: number) => START + 1_000 * n;
 
 /** A line accepted at a second; `since`: the start of the outage it shows. */
-export type Line = readonly [at: number, says: Notice["says"], since: number, lasted?: number];
+export type Line = readonly [at: number, kind: Notice["kind"], since: number, lasted?: number];
 
 export interface Scenario {
   /** Outages, from second to second. */
   readonly offline?: readonly (readonly [from: number, to: number])[];
-  readonly told?: readonly Line[];
+  readonly sent?: readonly Line[];
   readonly other?: readonly Line[];
   readonly crashes?: readonly number[];
   readonly redisDown?: readonly (readonly [from: number, to: number])[];
@@ -40,12 +40,12 @@ const suppressionOf = ([kind, from, to]: NonNullable<
 });
 
 const notices = (lines: readonly Line[], subject: string, from: number): Notice[] =>
-  lines.map(([at, says, since, lasted = at - since], i) => ({
+  lines.map(([at, kind, since, lasted = at - since], i) => ({
     at: second(at) + 40,
     integration: "slack/0",
     message: from + i,
     subject,
-    says,
+    kind,
     lastedMs: 1_000 * Math.floor(lasted),
     beganMinute: new Date(second(since)).getUTCMinutes(),
   }));
@@ -62,7 +62,7 @@ export function judged(scenario: Scenario): Audit {
         id: "c1",
         name: "Till 3",
         locationId: "l1",
-        place: "Leeds",
+        locationName: "Leeds",
         integrations: ["slack/0"],
         within: hours,
       },
@@ -72,7 +72,7 @@ export function judged(scenario: Scenario): Audit {
       { at: second(to), recordingId: "c1", status: "online" },
     ]),
     notices: [
-      ...notices(scenario.told ?? [], "Till 3", 0),
+      ...notices(scenario.sent ?? [], "Till 3", 0),
       ...notices(scenario.other ?? [], "Analytics service", 100),
     ],
     unreadable: scenario.unreadable ?? [],

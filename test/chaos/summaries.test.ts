@@ -20,7 +20,7 @@ const message = (at: number, changes: Partial<Read>, number = at): Message => ({
   number,
   read: read(changes),
 });
-const leeds = (says: NoticeKind, count: number): Counted => ({ place: "Leeds", says, count });
+const leeds = (kind: NoticeKind, count: number): Counted => ({ locationName: "Leeds", kind, count });
 
 const camera = (
   name: string,
@@ -28,17 +28,21 @@ const camera = (
   logged: readonly Logged[] = [],
 ): Meant => ({
   name,
-  place: "Leeds",
+  locationName: "Leeds",
   integrations: ["slack/0"],
   offline: offline ? [{ from: second(offline[0]), to: second(offline[1]) }] : [],
   changes: offline ? 2 : 0,
   logged,
 });
-const told = (at: number, reason = "told"): Logged => ({ at: second(at), integration: "slack/0", reason });
+const sent = (at: number, reason = "notified"): Logged => ({
+  at: second(at),
+  integration: "slack/0",
+  reason,
+});
 
 const spelled = (messages: readonly Message[], recordings: readonly Meant[]) => {
   const { notices, unreadable } = expandSummaries(messages, recordings, RULE);
-  return { lines: notices.map(({ subject, says }) => `${says}: ${subject}`), unreadable };
+  return { lines: notices.map(({ subject, kind }) => `${kind}: ${subject}`), unreadable };
 };
 
 describe("what a summary stands for", () => {
@@ -72,7 +76,7 @@ describe("what a summary stands for", () => {
   });
 
   it("is, where fewer are counted than can be meant, whom the daemon says that it told", () => {
-    const logged = [camera("A", [10, 40]), camera("B", [11, 42], [told(15.2)]), camera("D", [9, 40])];
+    const logged = [camera("A", [10, 40]), camera("B", [11, 42], [sent(15.2)]), camera("D", [9, 40])];
     const messages = [message(15, { counted: [leeds("firing", 1)] })];
     expect(spelled(messages, logged).lines).toEqual(["firing: B"]);
   });
@@ -96,9 +100,9 @@ describe("what a summary stands for", () => {
   it("counts those that there was no room for, by the title and the daemon's log", () => {
     const far = (name: string, logged: readonly Logged[] = []): Meant => ({
       ...camera(name, [10, 40], logged),
-      place: name,
+      locationName: name,
     });
-    const recordings = [...offline, far("Far"), far("Farther", [told(15.1)])];
+    const recordings = [...offline, far("Far"), far("Farther", [sent(15.1)])];
     const one = message(15, { counted: [leeds("firing", 2)], cut: ["firing"], total: { offline: 3 } });
     const { lines, unreadable } = spelled([one], recordings);
     expect(unreadable).toEqual([]);
@@ -126,13 +130,13 @@ describe("what a summary stands for", () => {
   });
 
   it("counts a recording once that was dark twice", () => {
-    const line = (says: NoticeKind) => ({ subject: "A", says, lastedMs: 5_000, beganMinute: 0 });
+    const line = (kind: NoticeKind) => ({ subject: "A", kind, lastedMs: 5_000, beganMinute: 0 });
     const one = message(46, { lines: [line("recovered"), line("late")], total: { back: 1 } });
     expect(spelled([one], offline).unreadable).toEqual([]);
   });
 
   it("takes named lines as they are", () => {
-    const line = { subject: "A", says: "firing", lastedMs: 5_000, beganMinute: 0 } as const;
+    const line = { subject: "A", kind: "firing", lastedMs: 5_000, beganMinute: 0 } as const;
     expect(spelled([message(15, { lines: [line], total: { offline: 1 } })], offline)).toEqual({
       lines: ["firing: A"],
       unreadable: [],

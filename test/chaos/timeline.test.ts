@@ -11,7 +11,7 @@ import {
 } from "../../bench/chaos/timeline.ts";
 
 describe("what truly happened", () => {
-  it("is dark from the first change to offline to the next to anything else, or to the end", () => {
+  it("an outage lasts from the first change to offline to the next change, or to the end", () => {
     const change = (at: number, status: string) => ({ at, recordingId: "c1", status });
     const ledger = [
       change(10, "offline"),
