@@ -1,11 +1,7 @@
-/**
- * The questions asked over the socket that still wait for their answers, told apart by ids no one can guess.
- * A question lives here until it is answered or given up, whatever happens to connections.
- */
+/** Requests over the socket that wait for their reply, whichever connection they are sent on. */
 import { randomUUID } from "node:crypto";
-import type { Frame } from "./frame.ts";
 import type { ProtocolErrorKind } from "./observer.ts";
-import { type ByteBudget, decodeParts, PartCollector } from "./parts.ts";
+import { type ByteBudget, PartCollector } from "./reply-frames.ts";
 
 export interface SocketRequest {
   readonly action: "metric" | "detail" | "status";
@@ -13,82 +9,74 @@ export interface SocketRequest {
   readonly body: unknown;
 }
 
-export type Answer = { readonly value: unknown } | { readonly error: unknown };
+export type RequestOutcome = { readonly value: unknown } | { readonly error: unknown };
 
-/** A question that is open on a connection of type `Lane`, or waits for one. */
-export interface Open<Lane> {
+/** A request that is sent on a connection of type `Lane`, or waits for one. */
+export interface PendingRequest<Lane> {
   readonly id: string;
   readonly route: string;
-  /** The message that asks it. */
+  /** The message as sent. */
   readonly text: string;
   readonly parts: PartCollector;
-  readonly settle: (answer: Answer) => void;
+  readonly settle: (outcome: RequestOutcome) => void;
   lane: Lane | undefined;
   timesSent: number;
 }
 
-/** Ids kept to tell a late reply from a stray one. */
-const MAX_RETIRED = 4096;
+/** Ids of settled requests that are stored, to tell a late reply from an unknown one. */
+const MAX_SETTLED = 4096;
 
 export class PendingRequests<Lane> {
-  readonly #open = new Map<string, Open<Lane>>();
-  readonly #retired = new Set<string>();
+  readonly #pending = new Map<string, PendingRequest<Lane>>();
+  readonly #settled = new Set<string>();
   readonly #budget: ByteBudget;
 
-  /** `maxBytes` bounds what unfinished replies hold, all together. */
+  /** `maxBytes` limits the size of all incomplete replies together. */
   constructor(maxBytes: number) {
-    this.#budget = { held: 0, max: maxBytes };
+    this.#budget = { used: 0, max: maxBytes };
   }
 
-  add(question: SocketRequest, settle: (open: Open<Lane>, answer: Answer) => void): Open<Lane> {
+  add(
+    { action, route, body }: SocketRequest,
+    settle: (request: PendingRequest<Lane>, outcome: RequestOutcome) => void,
+  ): PendingRequest<Lane> {
     const id = randomUUID();
-    const { action, route, body } = question;
-    const open: Open<Lane> = {
+    const request: PendingRequest<Lane> = {
       id,
       route,
       text: JSON.stringify({ action, data: { id, route, body } }),
       parts: new PartCollector(this.#budget),
-      settle: (answer) => settle(open, answer),
+      settle: (outcome) => settle(request, outcome),
       lane: undefined,
       timesSent: 0,
     };
-    this.#open.set(id, open);
-    return open;
+    this.#pending.set(id, request);
+    return request;
   }
 
-  get(id: string | undefined): Open<Lane> | undefined {
-    return id === undefined ? undefined : this.#open.get(id);
+  get(id: string | undefined): PendingRequest<Lane> | undefined {
+    return id === undefined ? undefined : this.#pending.get(id);
   }
 
-  all(): Open<Lane>[] {
-    return [...this.#open.values()];
+  all(): PendingRequest<Lane>[] {
+    return [...this.#pending.values()];
   }
 
   /** Those without a connection. */
-  waiting(): Open<Lane>[] {
-    return this.all().filter((open) => open.lane === undefined);
+  waiting(): PendingRequest<Lane>[] {
+    return this.all().filter(({ lane }) => lane === undefined);
   }
 
-  retire(open: Open<Lane>): void {
-    this.#open.delete(open.id);
-    this.#retired.add(open.id);
-    const [oldest] = this.#retired;
-    if (oldest !== undefined && this.#retired.size > MAX_RETIRED) this.#retired.delete(oldest);
+  remove({ id }: PendingRequest<Lane>): void {
+    this.#pending.delete(id);
+    this.#settled.add(id);
+    const [oldest] = this.#settled;
+    if (oldest !== undefined && this.#settled.size > MAX_SETTLED) this.#settled.delete(oldest);
   }
 
-  /** What a frame is that answers no open question. */
-  stray(id: string | undefined, bad: boolean): ProtocolErrorKind {
-    if (id !== undefined && this.#retired.has(id)) return "late_reply";
+  /** How a frame is counted that replies to no pending request. */
+  unmatched(id: string | undefined, bad: boolean): ProtocolErrorKind {
+    if (id !== undefined && this.#settled.has(id)) return "late_reply";
     return bad ? "bad_frame" : "unknown_id";
   }
-}
-
-/** The answer once its last part is there; undefined while parts are missing. */
-export function read(
-  parts: PartCollector,
-  frame: Frame,
-): { readonly value: unknown } | { readonly kind: ProtocolErrorKind } | undefined {
-  const collected = parts.add(frame);
-  if (collected.state === "broken") return { kind: collected.kind };
-  return collected.state === "waiting" ? undefined : decodeParts(collected.parts);
 }

@@ -13,7 +13,7 @@ const MAX_DETAIL = 200;
  * How much of a detail is looked at, characters: longer than any secret and what is shown together, so that no secret
  * is cut before it is blanked.
  */
-export const LOOKED_AT = 20_000;
+export const MAX_EXCERPT = 20_000;
 const MAX_DEPTH = 32;
 
 export function createReport(deps: {
@@ -42,7 +42,7 @@ export function createReport(deps: {
 /** The text of any value, as far as it is looked at. */
 function excerpt(value: unknown): string {
   if (value === undefined) return "";
-  return (typeof value === "string" ? value : beginning(value, LOOKED_AT)).slice(0, LOOKED_AT);
+  return (typeof value === "string" ? value : beginning(value, MAX_EXCERPT)).slice(0, MAX_EXCERPT);
 }
 
 function shown(text: string): string {
@@ -58,7 +58,7 @@ function beginning(value: unknown, room: number, depth = 0): string {
   let text = isList ? "[" : "{";
   for (const key in value) {
     if (text.length > room) return text;
-    const name = isList ? "" : `${JSON.stringify(key.slice(0, LOOKED_AT))}:`;
+    const name = isList ? "" : `${JSON.stringify(key.slice(0, MAX_EXCERPT))}:`;
     const left = room - text.length - name.length;
     text += `${text.length > 1 ? "," : ""}${name}${beginning(value[key as keyof typeof value], left, depth + 1)}`;
   }

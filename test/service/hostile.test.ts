@@ -4,13 +4,11 @@ import { createLogger } from "../../src/lib/log.ts";
 import { createRedactor } from "../../src/lib/redact.ts";
 import { createCoreApi } from "../../src/service/core-api.ts";
 import { ServiceError, serviceErrorCodes } from "../../src/service/errors.ts";
-import { parseFrame } from "../../src/service/frame.ts";
 import type { ServiceReply } from "../../src/service/http.ts";
 import { parseLocations } from "../../src/service/location-rows.ts";
 import { parseAreaContexts, parseMetricReply } from "../../src/service/metric-rows.ts";
-import { PartCollector } from "../../src/service/parts.ts";
-import { read } from "../../src/service/pending-requests.ts";
 import { errorPayload } from "../../src/service/refusal.ts";
+import { PartCollector, parseFrame } from "../../src/service/reply-frames.ts";
 import { createReport } from "../../src/service/reporter.ts";
 import { parseStatusRows } from "../../src/service/status-rows.ts";
 import { createTokenSource } from "../../src/service/token.ts";
@@ -93,10 +91,10 @@ const OVER_HTTP: ReadonlySet<AnswerKind> = new Set(["locations", "recording_upti
 
 /** As the metrics socket reads what it is sent, one message or several. */
 function throughSocket(kind: AnswerKind, messages: readonly Buffer[], borders: Borders): unknown {
-  const parts = new PartCollector({ held: 0, max: 1_000_000 });
+  const parts = new PartCollector({ used: 0, max: 1_000_000 });
   for (const message of messages) {
     const frame = parseFrame(message);
-    const answer = "bad" in frame ? { kind: "bad_frame" as const } : read(parts, frame);
+    const answer = "bad" in frame ? { kind: "bad_frame" as const } : parts.add(frame);
     if (!answer) continue;
     if ("kind" in answer) {
       borders.report(answer.kind, () => message.toString("utf8", 0, 256));

@@ -1,8 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseFrame } from "../../src/service/frame.ts";
-import { decodeParts, PartCollector } from "../../src/service/parts.ts";
-import { read } from "../../src/service/pending-requests.ts";
+import { decodeParts, PartCollector, parseFrame } from "../../src/service/reply-frames.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 
@@ -40,16 +38,16 @@ describe("a frame", () => {
 
 /** Feeds the parts as frames to one question; what the last of them gives. */
 function feed(texts: string[], max = 1_000) {
-  const budget = { held: 0, max };
+  const budget = { used: 0, max };
   const collector = new PartCollector(budget);
   const answers = texts.map((text) => {
     const frame = parseFrame(bytes(text));
-    return "bad" in frame ? "bad" : read(collector, frame);
+    return "bad" in frame ? "bad" : collector.add(frame);
   });
-  const held = budget.held;
+  const used = budget.used;
   collector.clear();
-  expect(budget.held).toBe(0);
-  return { last: answers.at(-1), early: answers.slice(0, -1).filter(Boolean), held };
+  expect(budget.used).toBe(0);
+  return { last: answers.at(-1), early: answers.slice(0, -1).filter(Boolean), used };
 }
 
 describe("a reply in parts", () => {
@@ -84,7 +82,7 @@ describe("a reply in parts", () => {
   it("is refused where it would hold more memory than there is for all", () => {
     expect(feed([`q|1|3|${"x".repeat(6)}`, `q|2|3|${"x".repeat(6)}`], 10)).toMatchObject({
       last: { kind: "too_large" },
-      held: 6,
+      used: 6,
     });
   });
 

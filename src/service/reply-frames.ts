@@ -1,0 +1,117 @@
+/**
+ * Reply frames `<id>|<part>|<total>|<json>` (contract: "Reply frame"), and replies in several parts. It is not
+ * documented whether parts count from 0 or 1, and whether a part is a piece of the text or a JSON value: all of these
+ * are accepted, anything else fails that one request.
+ */
+import type { ProtocolErrorKind } from "./observer.ts";
+
+export interface ReplyFrame {
+  readonly id: string;
+  /** `0|0` is a reply in one part. */
+  readonly part: number;
+  readonly total: number;
+  /** Parsed only when the reply is whole. */
+  readonly payload: Buffer;
+}
+
+/** Not a frame; `id` where that much was readable. */
+interface BadFrame {
+  readonly id: string | undefined;
+  readonly bad: true;
+}
+
+const BAR = 0x7c;
+const MAX_HEADER = 256;
+const MAX_PARTS = 100_000;
+
+/** Our ids contain no `|`, so the first three bars are the header's. */
+export function parseFrame(data: Buffer): ReplyFrame | BadFrame {
+  const head = data.subarray(0, MAX_HEADER);
+  const first = head.indexOf(BAR);
+  if (first < 1) return { id: undefined, bad: true };
+  const id = head.toString("utf8", 0, first);
+  const second = head.indexOf(BAR, first + 1);
+  const third = second < 0 ? -1 : head.indexOf(BAR, second + 1);
+  if (third < 0) return { id, bad: true };
+  const part = parseCount(head.toString("latin1", first + 1, second));
+  const total = parseCount(head.toString("latin1", second + 1, third));
+  if (part === undefined || total === undefined || part > total) return { id, bad: true };
+  return { id, part, total, payload: data.subarray(third + 1) };
+}
+
+function parseCount(text: string): number | undefined {
+  return /^\d{1,7}$/.test(text) ? Number(text) : undefined;
+}
+
+/** A whole reply's JSON value, or why it cannot be read. */
+export type Decoded = { readonly value: unknown } | { readonly kind: ProtocolErrorKind };
+
+/** Bytes of incomplete replies, over all requests. */
+export interface ByteBudget {
+  used: number;
+  readonly max: number;
+}
+
+/** Collects the parts of one reply. */
+export class PartCollector {
+  readonly #budget: ByteBudget;
+  readonly #parts = new Map<number, Buffer>();
+  #total: number | undefined;
+  #bytes = 0;
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget;
+  }
+
+  /** The reply once its last part is there; undefined while parts are missing. */
+  add({ part, total, payload }: ReplyFrame): Decoded | undefined {
+    if (this.#total === undefined && total <= 1) return decodeParts([payload]);
+    if (total > MAX_PARTS) return { kind: "too_large" };
+    if (this.#total !== undefined && this.#total !== total) return { kind: "bad_part" };
+    this.#total = total;
+    const same = this.#parts.get(part);
+    if (same) return same.equals(payload) ? undefined : { kind: "bad_part" };
+    if (this.#budget.used + payload.length > this.#budget.max) return { kind: "too_large" };
+    this.#parts.set(part, payload);
+    this.#bytes += payload.length;
+    this.#budget.used += payload.length;
+    return this.#parts.size < total ? undefined : this.#join(total);
+  }
+
+  /** Drops the parts and returns their bytes to the budget. */
+  clear(): void {
+    this.#budget.used -= this.#bytes;
+    this.#bytes = 0;
+    this.#parts.clear();
+    this.#total = undefined;
+  }
+
+  #join(total: number): Decoded {
+    // Both 0 and `total` among them: neither base.
+    if (this.#parts.has(0) && this.#parts.has(total)) return { kind: "bad_part" };
+    return decodeParts([...this.#parts].sort(([a], [b]) => a - b).map(([, payload]) => payload));
+  }
+}
+
+/** The JSON value of the joined text, else the joined arrays. */
+export function decodeParts(parts: readonly Buffer[]): Decoded {
+  const [only] = parts;
+  const joined = parseJson(parts.length === 1 && only ? only : Buffer.concat(parts));
+  if (joined) return joined;
+  if (parts.length === 1) return { kind: "bad_json" };
+  const rows: unknown[] = [];
+  for (const part of parts) {
+    const parsed = parseJson(part);
+    if (!parsed || !Array.isArray(parsed.value)) return { kind: "bad_part" };
+    for (const row of parsed.value) rows.push(row);
+  }
+  return { value: rows };
+}
+
+function parseJson(bytes: Buffer): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(bytes.toString()) };
+  } catch {
+    return undefined;
+  }
+}
