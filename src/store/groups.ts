@@ -64,7 +64,8 @@ export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
   const timers = createGroupTimers(redis, keys);
   return {
     ...timers,
-    ...createClaims(redis, keys, encodeLog, timers.nextDue),
+    ...createClaims(redis, keys),
+    ...createOutcomes(redis, keys, encodeLog, timers.nextDue),
 
     /** What the integration keeps failing with, if anything. */
     async trouble(integration: Integration): Promise<NotifyTrouble | undefined> {
@@ -94,28 +95,10 @@ export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
 
 export type GroupStore = ReturnType<typeof createGroupStore>;
 
-/** Claims of due groups, and how they end. */
-function createClaims(
-  redis: Redis,
-  keys: Keys,
-  encodeLog: EncodeLog,
-  nextDue: (integrations: readonly string[]) => Promise<Map<string, Instant>>,
-) {
-  const scripts = {
-    claim: loadScript(redis, keys, "claim", "groups"),
-    settle: loadScript(redis, keys, "settle", "groups", "log"),
-    postpone: loadScript(redis, keys, "postpone", "groups", "log"),
-    pace: loadScript(redis, keys, "pace"),
-  };
-  type Called = readonly [name: "settle" | "postpone", args: object];
-
-  function callOf({ id, endpoint }: Integration, token: string, outcome: GroupOutcome): Called {
-    const common = { integration: id, endpoint, token, group: outcome.group };
-    if ("settle" in outcome) return ["settle", { ...common, ...encodeSettlement(outcome.settle, encodeLog) }];
-    const { lines, ...postponement } = outcome.postpone;
-    return ["postpone", { ...common, ...postponement, log: encodeLog(lines, postponement.now) }];
-  }
-
+/** Claims of due groups. */
+function createClaims(redis: Redis, keys: Keys) {
+  const claim = loadScript(redis, keys, "claim", "groups");
+  const pace = loadScript(redis, keys, "pace");
   return {
     /**
      * Claims the integration's first due group, or a storm of them; `leaseMs` must be longer than the deadline of any
@@ -129,9 +112,31 @@ function createClaims(
       aheadMs = 0,
     ): Promise<Claim> {
       const args = { integration: id, endpoint, token, now, leaseMs, paceMs, aheadMs, storm: STORM };
-      return decodeClaim((await scripts.claim(keys.claim(id), args)) as [string, ...string[][]]);
+      return decodeClaim((await claim(keys.claim(id), args)) as [string, ...string[][]]);
     },
 
+    /** Takes a pace token (0), or gives how many ms to wait for one. */
+    async pace({ endpoint, paceMs }: Integration, now: Instant): Promise<number> {
+      return paceMs === 0 ? 0 : Number(await pace(keys.pace(endpoint), { now, paceMs }));
+    },
+  };
+}
+
+/** How claims end. */
+function createOutcomes(
+  redis: Redis,
+  keys: Keys,
+  encodeLog: EncodeLog,
+  nextDue: (integrations: readonly string[]) => Promise<Map<string, Instant>>,
+) {
+  const scripts = {
+    settle: loadScript(redis, keys, "settle", "groups", "log"),
+    postpone: loadScript(redis, keys, "postpone", "groups", "log"),
+  };
+  const callOf = (integration: Integration, token: string, outcome: GroupOutcome) =>
+    encodeOutcome(integration, token, outcome, encodeLog);
+
+  return {
     /** Ends a claim with a decision. Gives the group's next due time; undefined too where the claim is another's by now. */
     async settle(
       integration: Integration,
@@ -173,11 +178,6 @@ function createClaims(
       // A restarted Redis refuses scripts by their hash in a transaction; called one by one each sends its own text.
       if (replies.some(([error]) => error)) for (const [name, args] of calls) await scripts[name](key, args);
       return (await nextDue([integration.id])).get(integration.id);
-    },
-
-    /** Takes a pace token (0), or gives how many ms to wait for one. */
-    async pace({ endpoint, paceMs }: Integration, now: Instant): Promise<number> {
-      return paceMs === 0 ? 0 : Number(await scripts.pace(keys.pace(endpoint), { now, paceMs }));
     },
   };
 }
@@ -221,11 +221,24 @@ function createGroupTimers(redis: Redis, keys: Keys) {
   };
 }
 
-function encodeSettlement({ suppressedState, lines, notified, ...plain }: Settlement, encodeLog: EncodeLog) {
-  return {
+/** The script that ends a claim with this outcome, and its arguments. */
+function encodeOutcome(
+  { id, endpoint }: Integration,
+  token: string,
+  outcome: GroupOutcome,
+  encodeLog: EncodeLog,
+): readonly ["settle" | "postpone", object] {
+  const common = { integration: id, endpoint, token, group: outcome.group };
+  if ("postpone" in outcome) {
+    const { lines, ...postponement } = outcome.postpone;
+    return ["postpone", { ...common, ...postponement, log: encodeLog(lines, postponement.now) }];
+  }
+  const { suppressedState, lines, notified, ...plain } = outcome.settle;
+  const settlement = {
     ...plain,
     notified: notified.map((entry) => ({ episode: entry.alert.id, entry: JSON.stringify(entry) })),
     suppressed: suppressedState,
     log: encodeLog(lines, plain.now),
   };
+  return ["settle", { ...common, ...settlement }];
 }

@@ -1,57 +1,109 @@
 /**
- * Names and zones of recordings and locations: read from Redis once, then kept in memory beside it. Every write is
- * counted and logged, so that the other replicas read again what changed, and only that.
+ * Names of recordings and locations: read from Redis once, then kept in memory beside it. Every write is counted and
+ * logged, so that the other replicas read what changed, and only that.
  */
 import type { ChainableCommander, Redis } from "ioredis";
 import type { Location, Recording } from "../health/recording.ts";
-import type { Inventory } from "../health/shard-state.ts";
 import type { Keys } from "./keys.ts";
 
 const PAGE = 1_000;
-/** Who is further behind than this many writes reads everything anew. */
+/** A replica further behind than this many writes reads everything again. */
 const WRITES_LOGGED = 100;
 
 /** A write of names: which rows of which hash. */
-interface Written {
+interface NamesWrite {
   readonly of: "recordings" | "locations";
   readonly ids: readonly string[];
 }
 
-export interface InventoryStore extends Inventory {
-  /** Reads everything anew. */
-  load(): Promise<void>;
-  /** Reads what other replicas wrote since the last time: one look where there is nothing. */
-  follow(): Promise<void>;
-  /** Reads locations anew: another replica may have listed them. */
-  loadLocations(): Promise<void>;
-  /** Keeps what is new or changed. */
-  saveRecordings(recordings: readonly Recording[]): Promise<void>;
-  saveLocations(locations: readonly Location[]): Promise<void>;
-  /** Forgets recordings that left the fleet. */
-  forget(ids: readonly string[]): Promise<void>;
-  /** All location ids with a name or zone. */
-  locationIds(): Iterable<string>;
+export function createInventoryStore(redis: Redis, keys: Keys) {
+  const names = createNames();
+  const reader = createNamesReader(redis, keys, names);
+  let following: Promise<void> | undefined;
+  const { write, save } = createNamesWriter(redis, keys, reader.counted);
+  return {
+    recording: (id: string) => names.recordings.get(id),
+    location: (id: string) => names.locations.get(id),
+    /** All location ids with a name or zone. */
+    locationIds: () => names.locations.keys(),
+    /** Reads everything again. */
+    load: reader.load,
+    /** Reads locations again: another replica may have listed them. */
+    loadLocations: reader.loadLocations,
+
+    /** Reads what other replicas wrote since the last time: one command where there is nothing. */
+    follow(): Promise<void> {
+      following ??= reader.follow().finally(() => {
+        following = undefined;
+      });
+      return following;
+    },
+
+    /** Stores new or changed recordings. */
+    async saveRecordings(rows: readonly Recording[]): Promise<void> {
+      const changed = rows.filter((row) => !isSameRecording(names.recordings.get(row.id), row));
+      await save("recordings", changed.map(names.keepRecording));
+    },
+
+    /** Stores new or changed locations. */
+    async saveLocations(rows: readonly Location[]): Promise<void> {
+      const changed = rows.filter((row) => !isSameLocation(names.locations.get(row.id), row));
+      for (const row of changed) names.locations.set(row.id, row);
+      await save("locations", changed);
+    },
+
+    /** Deletes recordings that left the fleet. */
+    async forget(ids: readonly string[]): Promise<void> {
+      if (ids.length === 0) return;
+      for (const id of ids) names.recordings.delete(id);
+      await write({ of: "recordings", ids }, (batch) => batch.hdel(keys.recordings, ...ids));
+    },
+  };
 }
 
-export function createInventoryStore(redis: Redis, keys: Keys): InventoryStore {
+export type InventoryStore = ReturnType<typeof createInventoryStore>;
+
+/** Names in memory: one string for the thousands of recordings that share an organisation, server, location or zone. */
+function createNames() {
   const recordings = new Map<string, Recording>();
   const locations = new Map<string, Location>();
-  /** One string for the thousands of recordings that share an organisation, server, location or zone. */
   const shared = new Map<string, string>();
   const share = (text: string): string => {
     const known = shared.get(text);
     if (known === undefined) shared.set(text, text);
     return known ?? text;
   };
-  const compact = (recording: Recording): Recording => ({
-    id: recording.id,
-    name: recording.name,
-    organisation: share(recording.organisation),
-    cameraServer: share(recording.cameraServer),
-    locationId: share(recording.locationId),
-    useUploadingSchedule: recording.useUploadingSchedule,
-    timezone: share(recording.timezone),
-  });
+
+  function keepRecording(recording: Recording): Recording {
+    const compact = {
+      id: recording.id,
+      name: recording.name,
+      organisation: share(recording.organisation),
+      cameraServer: share(recording.cameraServer),
+      locationId: share(recording.locationId),
+      useUploadingSchedule: recording.useUploadingSchedule,
+      timezone: share(recording.timezone),
+    };
+    recordings.set(recording.id, compact);
+    return compact;
+  }
+
+  function keepRow(of: NamesWrite["of"], id: string, row: string | null): void {
+    if (of === "locations") {
+      if (row !== null) locations.set(id, JSON.parse(row) as Location);
+    } else if (row === null) recordings.delete(id);
+    else keepRecording(JSON.parse(row) as Recording);
+  }
+
+  return { recordings, locations, keepRecording, keepRow };
+}
+
+/** Reads names: all of them, or those that other replicas wrote since the last time. */
+function createNamesReader(redis: Redis, keys: Keys, names: ReturnType<typeof createNames>) {
+  let revision = 0;
+
+  const storedRevision = async () => Number((await redis.get(keys.namesRevision)) ?? 0);
+  const loadLocations = () => scan<Location>(keys.locations, (row) => names.locations.set(row.id, row));
 
   async function scan<T>(key: string, visit: (value: T) => void): Promise<void> {
     let cursor = "0";
@@ -62,54 +114,48 @@ export function createInventoryStore(redis: Redis, keys: Keys): InventoryStore {
     } while (cursor !== "0");
   }
 
-  let revision = 0;
-  let following: Promise<void> | undefined;
-
-  const stored = async () => Number((await redis.get(keys.namesRevision)) ?? 0);
-
   async function load(): Promise<void> {
-    const now = await stored();
-    await scan<Recording>(keys.recordings, (row) => recordings.set(row.id, compact(row)));
+    const now = await storedRevision();
+    await scan<Recording>(keys.recordings, names.keepRecording);
     await loadLocations();
     revision = now;
   }
 
   async function follow(): Promise<void> {
-    const now = await stored();
+    const now = await storedRevision();
     const behind = now - revision;
     if (behind === 0) return;
     if (behind < 0 || behind > WRITES_LOGGED) return load();
-    const writes = await redis.lrange(keys.namesLog, 0, behind - 1);
-    for (const { of, ids } of writes.map((text) => JSON.parse(text) as Written)) {
+    for (const text of await redis.lrange(keys.namesLog, 0, behind - 1)) {
+      const { of, ids } = JSON.parse(text) as NamesWrite;
       const rows = await redis.hmget(keys[of], ...ids);
-      ids.forEach((id, i) => {
-        keep(of, id, rows[i] ?? null);
-      });
+      for (const [i, id] of ids.entries()) names.keepRow(of, id, rows[i] ?? null);
     }
     revision = now;
   }
 
-  function keep(of: Written["of"], id: string, row: string | null): void {
-    if (of === "locations") {
-      if (row !== null) locations.set(id, JSON.parse(row) as Location);
-    } else if (row === null) recordings.delete(id);
-    else recordings.set(id, compact(JSON.parse(row) as Recording));
+  /** An own write, by the revision it made, need not be read again. */
+  function counted(written: number): void {
+    if (written === revision + 1) revision = written;
   }
 
-  /** Writes as one; nobody sees the new names without the new revision. */
-  async function write(written: Written, add: (batch: ChainableCommander) => ChainableCommander) {
-    const replies = await add(redis.multi())
+  return { load, loadLocations, follow, counted };
+}
+
+function createNamesWriter(redis: Redis, keys: Keys, counted: (revision: number) => void) {
+  /** Writes in one step, so that no replica reads new names without the new revision. */
+  async function write(written: NamesWrite, add: (batch: ChainableCommander) => void): Promise<void> {
+    const batch = redis.multi();
+    add(batch);
+    const replies = await batch
       .lpush(keys.namesLog, JSON.stringify(written))
       .ltrim(keys.namesLog, 0, WRITES_LOGGED - 1)
       .incr(keys.namesRevision)
       .exec();
-    const now = Number(replies?.at(-1)?.[1]);
-    if (now === revision + 1) revision = now;
+    counted(Number(replies?.at(-1)?.[1]));
   }
 
-  const loadLocations = () => scan<Location>(keys.locations, (row) => locations.set(row.id, row));
-
-  async function save<T extends { id: string }>(of: Written["of"], rows: readonly T[]): Promise<void> {
+  async function save(of: NamesWrite["of"], rows: readonly { readonly id: string }[]): Promise<void> {
     for (let from = 0; from < rows.length; from += PAGE) {
       const page = rows.slice(from, from + PAGE);
       const fields = Object.fromEntries(page.map((row) => [row.id, JSON.stringify(row)]));
@@ -117,43 +163,10 @@ export function createInventoryStore(redis: Redis, keys: Keys): InventoryStore {
     }
   }
 
-  return {
-    recording: (id) => recordings.get(id),
-    location: (id) => locations.get(id),
-    locationIds: () => locations.keys(),
-
-    load,
-
-    follow() {
-      following ??= follow().finally(() => {
-        following = undefined;
-      });
-      return following;
-    },
-
-    loadLocations,
-
-    async saveRecordings(rows) {
-      const changed = rows.filter((row) => !same(recordings.get(row.id), row)).map(compact);
-      for (const row of changed) recordings.set(row.id, row);
-      await save("recordings", changed);
-    },
-
-    async saveLocations(rows) {
-      const changed = rows.filter((row) => !sameLocation(locations.get(row.id), row));
-      for (const row of changed) locations.set(row.id, row);
-      await save("locations", changed);
-    },
-
-    async forget(ids) {
-      for (const id of ids) recordings.delete(id);
-      if (ids.length > 0)
-        await write({ of: "recordings", ids }, (batch) => batch.hdel(keys.recordings, ...ids));
-    },
-  };
+  return { write, save };
 }
 
-function same(a: Recording | undefined, b: Recording): boolean {
+function isSameRecording(a: Recording | undefined, b: Recording): boolean {
   return (
     a !== undefined &&
     a.name === b.name &&
@@ -165,6 +178,6 @@ function same(a: Recording | undefined, b: Recording): boolean {
   );
 }
 
-function sameLocation(a: Location | undefined, b: Location): boolean {
+function isSameLocation(a: Location | undefined, b: Location): boolean {
   return a !== undefined && a.name === b.name && a.timezone === b.timezone;
 }
