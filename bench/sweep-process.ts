@@ -62,7 +62,7 @@ async function open(text: string) {
     inventory: store.inventory,
     store: store.shards,
     watch,
-    places: [],
+    locationDetails: [],
     assignedChanged: async () => {},
   });
   const failures: string[] = [];

@@ -2,7 +2,7 @@
 import { Schedules } from "../cluster/schedulers.ts";
 import { uptimeRetentionMs } from "../health/uptime.ts";
 import { createCoverage } from "../poll/coverage.ts";
-import { createDetailsWork } from "../poll/details-worker.ts";
+import { createDetailsWork } from "../poll/details.ts";
 import { createExternalAlerts, type ExternalAlerts } from "../poll/external-alerts.ts";
 import { createInventoryJob } from "../poll/inventory.ts";
 import { createRerouting, type Rerouting } from "../poll/reroute.ts";
@@ -39,7 +39,7 @@ export class PollJobs {
       assignments: store.assignments,
       inventory: store.inventory,
       store: store.shards,
-      places: [store.zones, store.usualEntries],
+      locationDetails: [store.zones, store.usualEntries],
       assignedChanged: () => this.schedules.assert(),
     });
     this.externalAlerts = externalAlertsOf(context, this.#shards);

@@ -1,11 +1,11 @@
-/** Writes down that lenswatch watches: without it, a digest could not tell a good week from one nobody looked at. */
+/** Stores that lenswatch watches: a digest must tell a week without outages from a week without sweeps. */
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { CoverageStore } from "../store/coverage.ts";
 
 const EVERY_MS = 60_000;
-/** Sweeps this far apart are still one watch: a restart, a slow service. */
+/** Sweeps this far apart still count as one span: a restart, a slow service. */
 const GAP_MS = 300_000;
 const GAP_INTERVALS = 3;
 
@@ -22,7 +22,7 @@ export function createCoverage(deps: {
     notedAt = at;
     deps.store.note(at, gapMs).catch((thrown: unknown) => {
       notedAt = undefined;
-      deps.log.debug({ err: toError(thrown) }, "that it is watching could not be written down");
+      deps.log.debug({ err: toError(thrown) }, "coverage not stored");
     });
   };
 }

@@ -1,9 +1,10 @@
 /**
- * What messages say beside the facts: the zones recordings cover and what locations usually count. Read in the
- * background, one small question at a time with long rests, and kept in Redis: no alert ever waits for it.
+ * What messages add to the facts: the zones that recordings cover and what locations usually count. Read in the
+ * background, one small request at a time with long pauses, and stored: no alert ever waits for it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { DateTime } from "luxon";
+import type { Queues } from "../cluster/queues.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Inventory } from "../health/shard-state.ts";
 import {
@@ -17,126 +18,169 @@ import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { cut, stripControls } from "../lib/text.ts";
 import type { AreaContext, EntriesQuery, Service } from "../service/service.ts";
-import type { UsualEntriesStore, ZoneStore } from "../store/location-details.ts";
-import type { ShardStore } from "../store/shards.ts";
+import type { Store } from "../store/store.ts";
 
-/** Habits are taken from so many weeks. */
+/** Usual entries are taken from so many weeks. */
 const WEEKS = 8;
-/** What a location usually counts is worked out anew after this long. */
+/** What a location usually counts is computed again after this long. */
 const USUAL_FOR_MS = 20 * 3_600_000;
-/** Two months of days of so many locations are one question. */
-const LOCATIONS_PER_QUESTION = 5;
-/** After each question a rest of so many times as long as it took. */
-const REST_SHARE = 4;
-const REST_MOST_MS = 10_000;
+/** Two months of days of so many locations are one request. */
+const LOCATIONS_PER_REQUEST = 5;
+/** After each request a pause of so many times as long as it took. */
+const PAUSE_SHARE = 4;
+const MAX_PAUSE_MS = 10_000;
 const ZONES_PER_RECORDING = 20;
 const ZONE_LENGTH = 200;
-/** No place has more visitors in a day. */
-const MOST_ENTRIES = 10_000_000;
+/** More visitors in a day are an error. */
+const MAX_ENTRIES = 10_000_000;
+/** A failed request is repeated after this long, and longer and longer up to `inventory_interval`. */
+const RETRY_MS = 60_000;
 
 export interface RefreshDetailsDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly service: Pick<Service, "areaContexts" | "entries">;
-  readonly store: Pick<ShardStore, "read" | "noteAttempt">;
+  readonly store: {
+    readonly shards: Pick<Store["shards"], "read" | "noteAttempt">;
+  } & Pick<Store, "inventory" | "zones" | "usualEntries">;
   readonly assigned: Pick<Assigned, "locations">;
-  readonly inventory: Inventory;
-  readonly zones: Pick<ZoneStore, "save">;
-  readonly usualEntries: Pick<UsualEntriesStore, "read" | "save">;
-  /** What is under way is broken off between two questions. */
+  /** Ends the work between two requests. */
   readonly signal: AbortSignal;
 }
 
-/** `not_swept`: nobody knows yet which recordings the shard has. */
-export type DetailsOutcome = "done" | "failed" | "not_swept";
+export interface DetailsWorkDeps extends Omit<RefreshDetailsDeps, "signal"> {
+  readonly queues: Pick<Queues, "work" | "add">;
+  readonly assigned: Pick<Assigned, "locations" | "shards">;
+  /** A shard that was not swept yet is asked for again after this long. */
+  readonly statusIntervalMs: number;
+  readonly inventoryIntervalMs: number;
+}
 
-/** Gives `refresh(shard)`. That any shard fails is logged once, and what was known stays. */
-export function createRefreshDetails(deps: RefreshDetailsDeps): (shard: number) => Promise<DetailsOutcome> {
-  const failing = new Set<number>();
+/** The worker of one shard at a time. `stop` ends what is under way before its next request. */
+export function createDetailsWork(deps: DetailsWorkDeps): { start(): Promise<void>; stop(): void } {
+  const { clock, queues, assigned, statusIntervalMs, inventoryIntervalMs } = deps;
+  const stopping = new AbortController();
+  const failures = new Map<number, number>();
+  const refresh = createRefreshDetails({ ...deps, signal: stopping.signal });
+  const retryMs = (failed: number) =>
+    Math.min(RETRY_MS * 2 ** Math.min(20, failed - 1), Math.max(RETRY_MS, inventoryIntervalMs));
 
-  async function refreshAll(locations: readonly string[], recordings: Placed): Promise<Error | undefined> {
-    if (locations.length === 0) return undefined;
-    const errors: Error[] = [];
-    // A service that answers one of the two routes only is asked for that one all the same.
-    for (const part of [refreshZones, refreshUsual]) {
-      await part(deps, locations, recordings).catch((thrown: unknown) => errors.push(toError(thrown)));
-    }
-    return errors[0];
+  async function again(shard: number, delayMs: number): Promise<void> {
+    if (!assigned.shards().includes(shard)) return;
+    const id = `details-${shard}-${Math.ceil((clock.now() + delayMs) / delayMs)}`;
+    await queues.add("details", { shard }, { id, delayMs });
   }
+
+  return {
+    start: () =>
+      queues.work("details", 1, async ({ data }) => {
+        const shard = Number(data.shard);
+        const outcome = await refresh(shard);
+        const failed = outcome === "failed" ? (failures.get(shard) ?? 0) + 1 : 0;
+        failures.set(shard, failed);
+        if (outcome === "not_swept") await again(shard, statusIntervalMs);
+        if (failed > 0) await again(shard, retryMs(failed));
+      }),
+    stop: () => stopping.abort(),
+  };
+}
+
+/**
+ * Gives `refresh(shard)`. That any shard fails is logged once, and what was stored stays. `not_swept`: the recordings of
+ * the shard are not known yet.
+ */
+export function createRefreshDetails(
+  deps: RefreshDetailsDeps,
+): (shard: number) => Promise<"done" | "failed" | "not_swept"> {
+  const { store, log, clock, signal } = deps;
+  const failing = new Set<number>();
 
   function note(shard: number, err: Error | undefined): void {
     const wereFailing = failing.size > 0;
     if (err) failing.add(shard);
     else failing.delete(shard);
-    if (err && wereFailing) deps.log.debug({ err, shard }, "zones and usual entries are still not read");
-    else if (err && !deps.signal.aborted)
-      deps.log.warn({ err, shard }, "zones or usual entries could not be read; messages go out without them");
-    else if (wereFailing && failing.size === 0)
-      deps.log.info({ shard }, "zones and usual entries can be read again");
+    if (err && wereFailing) log.debug({ err, shard }, "zones and usual entries still not read");
+    else if (err && !signal.aborted)
+      log.warn({ err, shard }, "zones or usual entries not read, sending messages without them");
+    else if (wereFailing && failing.size === 0) log.info({ shard }, "zones and usual entries read again");
   }
 
   return async (shard) => {
-    const { sweptAt, recordings } = (await deps.store.read(shard)).state;
+    const { sweptAt, recordings } = (await store.shards.read(shard)).state;
     if (sweptAt === 0) return "not_swept";
-    const error = await refreshAll(deps.assigned.locations(shard), recordings);
+    const error = await refreshLocations(deps, deps.assigned.locations(shard), recordings);
     note(shard, error);
-    await deps.store.noteAttempt(`details:${shard}`, deps.clock.now(), error?.message);
+    await store.shards.noteAttempt(`details:${shard}`, clock.now(), error?.message);
     return error ? "failed" : "done";
   };
 }
 
-type Placed = ReadonlyMap<string, { readonly locationId: string }>;
+type ByRecording = ReadonlyMap<string, { readonly locationId: string }>;
+
+/** A service that answers only one of the two routes is asked for that one all the same. Gives the first error. */
+async function refreshLocations(
+  deps: RefreshDetailsDeps,
+  locations: readonly string[],
+  recordings: ByRecording,
+): Promise<Error | undefined> {
+  if (locations.length === 0) return undefined;
+  const errors: Error[] = [];
+  for (const part of [refreshZones, refreshUsual]) {
+    await part(deps, locations, recordings).catch((thrown: unknown) => errors.push(toError(thrown)));
+  }
+  return errors[0];
+}
 
 async function refreshZones(
   deps: RefreshDetailsDeps,
   entities: readonly string[],
-  recordings: Placed,
+  recordings: ByRecording,
 ): Promise<void> {
   const { contexts } = await askSlowly(deps, () =>
     deps.service.areaContexts({ entities, entityType: "location" }, deps.signal),
   );
-  await deps.zones.save(zonesByLocation(entities, contexts, recordings));
+  await deps.store.zones.save(zonesByLocation(entities, contexts, recordings));
 }
 
-/** Every location asked for, those without a zone as well; rows of recordings that nobody knows are left out. */
+/** Every location asked for, those without a zone as well; rows of unknown recordings are left out. */
 export function zonesByLocation(
   locations: readonly string[],
   contexts: readonly AreaContext[],
-  recordings: Placed,
+  recordings: ByRecording,
 ): Map<string, LocationZones> {
   const zones = new Map(locations.map((id) => [id, new Map<string, string[]>()]));
   for (const { recordingId = "", taxonomy } of contexts) {
-    const here = zones.get(recordings.get(recordingId)?.locationId ?? "");
+    const own = zones.get(recordings.get(recordingId)?.locationId ?? "");
     const zone = cut(stripControls((taxonomy ?? "").slice(0, 4 * ZONE_LENGTH)).trim(), ZONE_LENGTH);
-    if (!here || zone === "") continue;
-    const known = here.get(recordingId) ?? [];
-    if (known.length < ZONES_PER_RECORDING && !known.includes(zone)) here.set(recordingId, [...known, zone]);
+    if (!own || zone === "") continue;
+    const known = own.get(recordingId) ?? [];
+    if (known.length < ZONES_PER_RECORDING && !known.includes(zone)) own.set(recordingId, [...known, zone]);
   }
   return zones;
 }
 
-/** Of the locations whose habits are not known, or were worked out long ago. */
+/** Of the locations whose usual entries are not known, or are old. */
 async function refreshUsual(
   deps: RefreshDetailsDeps,
   locations: readonly string[],
-  recordings: Placed,
+  recordings: ByRecording,
 ): Promise<void> {
-  const known = await deps.usualEntries.read(locations);
-  const before = deps.clock.now() - USUAL_FOR_MS;
+  const { clock, store, service, signal } = deps;
+  const known = await store.usualEntries.read(locations);
+  const before = clock.now() - USUAL_FOR_MS;
   const wanted = locations.filter((id) => (known.get(id)?.at ?? 0) <= before);
-  const zoneOf = createZoneOf(deps.inventory, recordings);
-  for (const [zone, all] of Map.groupBy(wanted, zoneOf)) {
-    for (let from = 0; from < all.length; from += LOCATIONS_PER_QUESTION) {
-      const page = all.slice(from, from + LOCATIONS_PER_QUESTION);
-      const query = weeksOf(page, zone, deps.clock.now());
-      const { segments = [] } = await askSlowly(deps, () => deps.service.entries(query, deps.signal));
-      await deps.usualEntries.save(usualByLocation(page, segments, query, zone), deps.clock.now());
+  for (const [zone, all] of Map.groupBy(wanted, createZoneOf(store.inventory, recordings))) {
+    for (let from = 0; from < all.length; from += LOCATIONS_PER_REQUEST) {
+      const page = all.slice(from, from + LOCATIONS_PER_REQUEST);
+      const query = weeksOf(page, zone, clock.now());
+      const { segments = [] } = await askSlowly(deps, () => service.entries(query, signal));
+      await store.usualEntries.save(usualByLocation(page, segments, query, zone), clock.now());
     }
   }
 }
 
-/** A location's own zone, else that of one of its recordings. */
-function createZoneOf(inventory: Inventory, recordings: Placed): (locationId: string) => string {
+/** A location's own time zone, else that of one of its recordings. */
+function createZoneOf(inventory: Inventory, recordings: ByRecording): (locationId: string) => string {
   const ofRecordings = new Map<string, string>();
   for (const [id, { locationId }] of recordings) {
     const zone = inventory.recording(id)?.timezone;
@@ -165,8 +209,8 @@ interface DayRow {
 }
 
 /**
- * Every location asked for; days the service has no count of are no days on which nobody came. A day is the one its
- * index names: whose midnight that is the contract leaves open.
+ * Every location asked for; a day without a count is not a day without visitors. A day is the one its index names: the
+ * contract leaves open in which zone its midnight is.
  */
 export function usualByLocation(
   locations: readonly string[],
@@ -181,18 +225,18 @@ export function usualByLocation(
     const day = /^(\d{4}-\d{2}-\d{2})(?:T|$)/.exec(index)?.[1];
     const { entries } = values;
     if (day === undefined || day < first || day >= after) continue;
-    if (entries === undefined || !(entries >= 0 && entries <= MOST_ENTRIES)) continue;
+    if (entries === undefined || !(entries >= 0 && entries <= MAX_ENTRIES)) continue;
     days.get(location ?? "")?.set(day, { day, entries });
   }
   return new Map([...days].map(([id, all]) => [id, usualEntries([...all.values()])]));
 }
 
-/** Watching goes first: the service is left alone for most of the time. */
+/** Sweeps go first: the service is left alone for most of the time. */
 async function askSlowly<T>({ signal }: RefreshDetailsDeps, ask: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   const began = performance.now();
   const answer = await ask();
-  const rest = Math.min(REST_MOST_MS, REST_SHARE * (performance.now() - began));
-  await sleep(rest, undefined, { signal }).catch(() => {});
+  const pauseMs = Math.min(MAX_PAUSE_MS, PAUSE_SHARE * (performance.now() - began));
+  await sleep(pauseMs, undefined, { signal }).catch(() => {});
   return answer;
 }

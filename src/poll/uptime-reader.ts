@@ -1,9 +1,35 @@
-/** The uptime of recordings, for those who show it: what is kept, and what the service tells when it is asked. */
+/**
+ * The uptime of recordings for pages and the API: what is stored, and the hours of one recording's last month, asked of
+ * the service when its page is opened. Stored older days are a figure a day, and start when lenswatch knew the recording.
+ */
 import type { Config } from "../config/config.ts";
+import type { UptimeBucket } from "../health/recording.ts";
 import type { FleetSnapshot } from "../health/shard-state.ts";
+import type { Clock, Instant } from "../lib/clock.ts";
+import { dayOf } from "../lib/days.ts";
+import { CodedError, toError } from "../lib/errors.ts";
+import type { Logger } from "../lib/log.ts";
+import type { Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime.ts";
-import { createRecallUptime, type RecallUptime, type RecallUptimeDeps } from "./recall-uptime.ts";
+
+const DAYS = 30;
+const DAY_MS = 86_400_000;
+/** A page waits no longer; what comes later is there the next time. */
+const PAGE_WAIT_MS = 700;
+/** Days that are over change once more, overnight. */
+const KEPT_MS = 6 * 3_600_000;
+/** What failed is not asked for again within this time; where the service fails in general, nothing is. */
+const BACKOFF_MS = 60_000;
+/** A month of hours is about 90 kB. */
+const MAX_KEPT = 64;
+const MAX_AT_ONCE = 4;
+
+export interface RecallUptimeDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly service: Pick<Service, "recordingUptime">;
+}
 
 export interface UptimeReaderDeps extends RecallUptimeDeps {
   readonly config: Pick<Config, "service">;
@@ -11,34 +37,82 @@ export interface UptimeReaderDeps extends RecallUptimeDeps {
   fleet(): Promise<FleetSnapshot & { readonly shardNumbers: readonly number[] }>;
 }
 
-/** A history, and the zone in which its days are days. */
-export type UptimeKept = Pick<UptimeHistory, "buckets" | "days" | "quality"> & { readonly timezone: string };
+/** A history, and the zone of its days. */
+export type UptimeKept = Pick<UptimeHistory, "buckets" | "days" | "quality"> & {
+  readonly timezone: string;
+};
+
+/** Gives buckets oldest first, none where the service does not answer in time. Days are those of `timezone`. */
+export type RecallUptime = (id: string, timezone: string) => Promise<readonly UptimeBucket[]>;
 
 export interface UptimeReader {
-  /** By recording id; recordings of which nothing is kept are left out. */
+  /** By recording id; recordings without a stored history are left out. */
   kept(ids: readonly string[]): Promise<ReadonlyMap<string, UptimeKept>>;
   /** The hours of one recording's last month. */
   readonly recall: RecallUptime;
 }
 
 export function createUptimeReader(deps: UptimeReaderDeps): UptimeReader {
-  return { kept: (ids) => readKept(deps, ids), recall: createRecallUptime(deps) };
+  return { kept: (ids) => readStored(deps, ids), recall: createRecallUptime(deps) };
 }
 
-async function readKept(
+async function readStored(
   { config, store, fleet }: UptimeReaderDeps,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, UptimeKept>> {
   const { shards, shardNumbers, inventory } = await fleet();
-  const kept = new Map<string, UptimeKept>();
+  const stored = new Map<string, UptimeKept>();
   for (const [i, { recordings }] of shards.entries()) {
-    const here = ids.filter((id) => recordings.has(id));
-    const histories = await store.uptime.histories(shardNumbers[i] ?? 0, here);
+    const own = ids.filter((id) => recordings.has(id));
+    const histories = await store.uptime.histories(shardNumbers[i] ?? 0, own);
     for (const [id, { buckets, days, quality }] of histories) {
-      const own = inventory.recording(id)?.timezone ?? "UTC";
-      const timezone = config.service.uptimeIndexTimezone === "utc" ? "UTC" : own;
-      kept.set(id, { buckets, days, timezone, quality });
+      const zone = inventory.recording(id)?.timezone ?? "UTC";
+      const timezone = config.service.uptimeIndexTimezone === "utc" ? "UTC" : zone;
+      stored.set(id, { buckets, days, timezone, quality });
     }
   }
-  return kept;
+  return stored;
+}
+
+export function createRecallUptime({ clock, log, service }: RecallUptimeDeps): RecallUptime {
+  const kept = new Map<string, { readonly until: Instant; readonly buckets: readonly UptimeBucket[] }>();
+  const asking = new Map<string, Promise<void>>();
+  let backoffUntil: Instant = Number.NEGATIVE_INFINITY;
+
+  async function ask(id: string, timezone: string): Promise<void> {
+    const now = clock.now();
+    const days = { start: dayOf(now - (DAYS - 1) * DAY_MS, timezone), end: dayOf(now, timezone) };
+    try {
+      const { buckets } = await service.recordingUptime(id, days);
+      keep(id, now + KEPT_MS, buckets);
+    } catch (thrown) {
+      log.debug({ err: toError(thrown), recording: id }, "hours of the last month not read");
+      if (thrown instanceof CodedError && thrown.retryable) backoffUntil = now + BACKOFF_MS;
+      keep(id, now + BACKOFF_MS, []);
+    }
+  }
+
+  function keep(id: string, until: Instant, buckets: readonly UptimeBucket[]): void {
+    kept.delete(id);
+    kept.set(id, { until, buckets });
+    const [oldest] = kept.keys();
+    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+  }
+
+  return async (id, timezone) => {
+    const known = kept.get(id);
+    if (known && clock.now() < known.until) return known.buckets;
+    if (asking.has(id) || asking.size >= MAX_AT_ONCE || clock.now() < backoffUntil)
+      return known?.buckets ?? [];
+    const asked = ask(id, timezone).finally(() => asking.delete(id));
+    asking.set(id, asked);
+    await withinPageWait(asked);
+    return kept.get(id)?.buckets ?? [];
+  };
+}
+
+async function withinPageWait(asked: Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, PAGE_WAIT_MS);
+  await Promise.race([asked, promise]).finally(() => clearTimeout(timer));
 }

@@ -107,11 +107,8 @@ describeWithRedis("reading zones and usual entries", () => {
           return { segments, summary: undefined, estimates: undefined, units: {}, dropped: 0 };
         },
       },
-      store: { ...store.shards, read: async () => ({ nonce: "", state }) },
+      store: { ...store, shards: { ...store.shards, read: async () => ({ nonce: "", state }) } },
       assigned: { locations: () => locations },
-      inventory: store.inventory,
-      zones: store.zones,
-      usualEntries: store.usualEntries,
       signal: stopping.signal,
     });
     return { refresh, clock, asked, service, state, stopping, store };

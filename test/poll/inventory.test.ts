@@ -24,8 +24,8 @@ const plan = (more: Partial<Input>) =>
     ...more,
   });
 
-const held = (before: readonly string[], listed: readonly string[], more: Partial<Input> = {}) =>
-  plan({ lastSeen: seenAt(T0 - HOUR, ...before), assigned: before, listed, ...more }).held !== undefined;
+const rejected = (before: readonly string[], listed: readonly string[], more: Partial<Input> = {}) =>
+  plan({ lastSeen: seenAt(T0 - HOUR, ...before), assigned: before, listed, ...more }).rejected !== undefined;
 
 const TEN = ids(10);
 it.for<[what: string, expected: boolean, before: string[], listed: string[], more?: Partial<Input>]>([
@@ -34,19 +34,19 @@ it.for<[what: string, expected: boolean, before: string[], listed: string[], mor
   ["the same list is believed", false, TEN, [...TEN].reverse()],
   ["a longer list is believed", false, TEN, [...TEN, "new"]],
   ["a fifth gone is believed", false, TEN, TEN.slice(2)],
-  ["more than a fifth gone is held", true, TEN, TEN.slice(3)],
-  ["nothing at all is held", true, TEN, []],
+  ["more than a fifth gone is rejected", true, TEN, TEN.slice(3)],
+  ["nothing at all is rejected", true, TEN, []],
   [
     "as many others in their place do not make up for those gone",
     true,
     TEN,
     [...TEN.slice(3), "x", "y", "z"],
   ],
-  ["one of four gone is held", true, ids(4), ids(3)],
+  ["one of four gone is rejected", true, ids(4), ids(3)],
   ["who was excluded is not missed", false, TEN, TEN.slice(3), { exclude: TEN.slice(0, 3) }],
   ["a named list needs no list of the service", false, TEN, [], { locations: TEN }],
 ])("%s", ([, expected, before, listed, more]) => {
-  expect(held(before, listed, more)).toBe(expected);
+  expect(rejected(before, listed, more)).toBe(expected);
 });
 
 it("compares with the last list believed, not with all there ever was", () => {
@@ -54,17 +54,17 @@ it("compares with the last list believed, not with all there ever was", () => {
     ...seenAt(T0 - 2 * HOUR, ...TEN.slice(0, 5)),
     ...seenAt(T0 - HOUR, ...TEN.slice(5)),
   ]);
-  expect(plan({ lastSeen, assigned: TEN, listed: TEN.slice(6) }).held).toBeUndefined();
+  expect(plan({ lastSeen, assigned: TEN, listed: TEN.slice(6) }).rejected).toBeUndefined();
 });
 
-it("the reason it is held says what to do", () => {
-  const { held } = plan({ lastSeen: seenAt(T0 - HOUR, ...TEN), assigned: TEN, listed: ["loc-1"] });
-  expect(held).toBe(
+it("the reason it is rejected says what to do", () => {
+  const { rejected } = plan({ lastSeen: seenAt(T0 - HOUR, ...TEN), assigned: TEN, listed: ["loc-1"] });
+  expect(rejected).toBe(
     "the location list went from 10 to 1 of the same locations; if that is right, put those that left in watch.exclude",
   );
 });
 
-it("a location that is not listed keeps its place until forget_after, and while the list is held", () => {
+it("a location that is not listed keeps its place until forget_after, and while the list is rejected", () => {
   const assigned = ["gone", ...TEN];
   const lastSeen = new Map([["gone", T0 - DAY], ...seenAt(T0 - HOUR, ...TEN)]);
   expect(plan({ lastSeen, assigned, listed: TEN }).removed).toEqual(["gone"]);
@@ -72,7 +72,7 @@ it("a location that is not listed keeps its place until forget_after, and while 
   expect(plan({ lastSeen, assigned, listed: [] }).removed).toEqual([]);
 });
 
-it("a location first listed while the list was held is not forgotten at once", () => {
+it("a location first listed while the list was rejected is not forgotten at once", () => {
   expect(
     plan({ lastSeen: seenAt(T0 - HOUR, ...TEN), assigned: ["new", ...TEN], listed: TEN }).removed,
   ).toEqual([]);
@@ -136,7 +136,7 @@ describeWithRedis("the inventory job", () => {
       assigned,
       inventory: store.inventory,
       store: store.shards,
-      places: [store.zones, store.usualEntries],
+      locationDetails: [store.zones, store.usualEntries],
       watch: { locations: "all", exclude: [], forgetAfterMs: DAY, locationsPerRequest: 2 },
       assignedChanged: async () => {},
     });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { RecordingUptime } from "../../src/health/recording.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import { createRecallUptime } from "../../src/poll/recall-uptime.ts";
+import { createRecallUptime } from "../../src/poll/uptime-reader.ts";
 import { ServiceError } from "../../src/service/errors.ts";
 import { anUptimeBucket, aRecording } from "../support/fixtures.ts";
 
