@@ -140,7 +140,6 @@ export interface LocationGroup extends Located {
 
 /** A location as a whole, in the figures of its recordings. */
 export interface LocationDigest extends Located {
-  readonly recordings: number;
   readonly uptime: number | undefined;
   /** Of the period before; undefined where figures do not go back so far. */
   readonly uptimeBefore: number | undefined;
@@ -186,7 +185,6 @@ export interface OtherAlerts {
 
 export interface DigestTotals {
   readonly recordings: number;
-  readonly locations: number;
   readonly downNow: number;
   readonly downSome: number;
   readonly up: number;

@@ -6,10 +6,9 @@ import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
-import { attachmentsOf } from "./attachments.ts";
 import { addEntries } from "./entries.ts";
 import { computeFleet, type FiguresSource } from "./figures.ts";
-import { type DigestMail, letterFor, type MadeDigest, renderDigest } from "./mail.ts";
+import { attachmentsOf, type DigestMail, letterFor, type MadeDigest, renderDigest } from "./mail.ts";
 import { digestPeriod } from "./period.ts";
 
 export interface DigestDeps extends FiguresSource {

@@ -3,9 +3,8 @@
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { createMatcher } from "../../src/alerting/matcher.ts";
 import type { Notification, NotifyReason } from "../../src/alerting/notification.ts";
-import { attachmentsOf } from "../../src/digest/attachments.ts";
 import { incidentOf } from "../../src/digest/compute/incident.ts";
-import { forReader, renderDigest } from "../../src/digest/mail.ts";
+import { attachmentsOf, forReader, renderDigest } from "../../src/digest/mail.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import { currentStatus } from "../../src/health/fleet-snapshot.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";

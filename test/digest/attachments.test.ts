@@ -1,12 +1,12 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { attachmentsOf } from "../../src/digest/attachments.ts";
+import { attachmentsOf } from "../../src/digest/mail.ts";
 import { computeDigest } from "./compute-digest.ts";
 import { input, subject } from "./fixtures.ts";
 import { sampleDigest } from "./sample.ts";
 
-describe("what is attached to a digest", () => {
-  test("is CSV that Excel takes for UTF-8, named for the digest and its first day", async () => {
+describe("attachments of a digest", () => {
+  test("are CSV that Excel reads as UTF-8, named after the digest and its first day", async () => {
     const files = await attachmentsOf("Läden / weekly", sampleDigest("1w"));
     expect(files.map(({ filename, contentType }) => [filename, contentType])).toEqual([
       ["Läden-weekly-2026-11-16-recordings.csv", "text/csv; charset=utf-8"],
@@ -18,12 +18,12 @@ describe("what is attached to a digest", () => {
     }
   });
 
-  test("is the recordings alone where every day's counts can be trusted", async () => {
+  test("are the recordings alone where every day's counts are reliable", async () => {
     const digest = computeDigest(input({ recordings: [subject("a")] }));
     expect(await attachmentsOf("daily", digest)).toHaveLength(1);
   });
 
-  test("is compressed where no mail server would take it", async () => {
+  test("are compressed where they are too large for mail servers", async () => {
     const name = "x".repeat(180);
     const recordings = Array.from({ length: 22_000 }, (_, i) => subject(`${i}`, { name: `${i} ${name}` }));
     const [file] = await attachmentsOf("daily", computeDigest(input({ recordings })));

@@ -33,7 +33,7 @@ const digestOf = (...days: UntrustedDay[]): Digest => ({
   counts: "not_asked",
 });
 
-/** A service that counts 10 people each day and one more per day of the month; `answer` bends what it says. */
+/** A service that counts 10 people each day and one more per day of the month; `answer` changes its answers. */
 function serviceOf(answer: (query: EntriesQuery) => void = () => {}) {
   const asked: EntriesQuery[] = [];
   return {
@@ -68,7 +68,7 @@ describeWithRedis("visitor counts of a digest", () => {
     return { service, store: room().store, clock: { now: () => now }, log: silentLogger };
   }
 
-  it("are asked for by local day, in one question for the locations of a zone", async () => {
+  it("are requested by local day, in one request for the locations of a zone", async () => {
     const service = serviceOf();
     const digest = await addEntries(
       depsOf(service),
@@ -98,7 +98,7 @@ describeWithRedis("visitor counts of a digest", () => {
     ]);
   });
 
-  it("are asked for once: what is finished for good, what is recent for an hour", async () => {
+  it("are requested once: finished days for good, recent ones for an hour", async () => {
     const service = serviceOf();
     const digest = digestOf(untrusted("leeds", "2026-11-22"));
     const first = await addEntries(depsOf(service), digest);
@@ -113,23 +113,20 @@ describeWithRedis("visitor counts of a digest", () => {
     expect(service.asked).toHaveLength(3);
   });
 
-  it.each(["silent", "less", "more"])(
-    "of a service that says nothing sensible (%s) are no figure, and no 0",
-    async (id) => {
-      const digest = await addEntries(depsOf(serviceOf()), digestOf(untrusted(id, "2026-11-17")));
-      expect(digest).toMatchObject({ counts: "had", untrusted: [{ entries: undefined, usual: undefined }] });
-    },
-  );
-
-  it("are asked for in pages, and of the worst 500 locations", async () => {
-    const service = serviceOf();
-    const days = Array.from({ length: 510 }, (_, i) => untrusted(`place-${i}`, "2026-11-17"));
-    const { untrusted: notified } = await addEntries(depsOf(service), digestOf(...days));
-    expect(service.asked.map(({ locations }) => locations.length)).toEqual(Array(20).fill(25));
-    expect(notified.filter(({ entries }) => entries !== undefined)).toHaveLength(500);
+  it.each(["silent", "less", "more"])("that are not plausible (%s) are no figure, not 0", async (id) => {
+    const digest = await addEntries(depsOf(serviceOf()), digestOf(untrusted(id, "2026-11-17")));
+    expect(digest).toMatchObject({ counts: "had", untrusted: [{ entries: undefined, usual: undefined }] });
   });
 
-  it("are the period's alone where weeks are refused", async () => {
+  it("are requested in pages, for the worst 500 locations", async () => {
+    const service = serviceOf();
+    const days = Array.from({ length: 510 }, (_, i) => untrusted(`place-${i}`, "2026-11-17"));
+    const { untrusted: counted } = await addEntries(depsOf(service), digestOf(...days));
+    expect(service.asked.map(({ locations }) => locations.length)).toEqual(Array(20).fill(25));
+    expect(counted.filter(({ entries }) => entries !== undefined)).toHaveLength(500);
+  });
+
+  it("are those of the period alone where weeks are refused", async () => {
     const service = serviceOf(({ start, end }) => {
       if (end - start > 7 * 24 * HOUR) throw new ServiceError("bad_request", "Too many days: ask for fewer.");
     });
@@ -137,8 +134,8 @@ describeWithRedis("visitor counts of a digest", () => {
     expect(digest).toMatchObject({ counts: "had", untrusted: [{ entries: 27, usual: undefined }] });
   });
 
-  describe("that cannot be had", () => {
-    it("leave the digest as it is otherwise, and say so", async () => {
+  describe("that are not available", () => {
+    it("leave the rest of the digest as it is, and mark it", async () => {
       const service = serviceOf(() => {
         throw new ServiceError("unavailable", "The service is down: wait.");
       });
@@ -147,14 +144,14 @@ describeWithRedis("visitor counts of a digest", () => {
       expect(service.asked).toHaveLength(1);
     });
 
-    it("for some are had for the others, and from memory for all that were asked before", async () => {
+    it("for some locations are present for the others, stored ones without another request", async () => {
       const days = Array.from({ length: 30 }, (_, i) => untrusted(`place-${i}`, "2026-11-17"));
       let down = true;
       const service = serviceOf(({ locations }) => {
         if (down && locations.includes("place-29")) throw new ServiceError("timeout", "Too late: wait.");
       });
-      const known = ({ untrusted: notified }: Digest) =>
-        notified.filter(({ entries }) => entries !== undefined).length;
+      const known = ({ untrusted: counted }: Digest) =>
+        counted.filter(({ entries }) => entries !== undefined).length;
       const half = await addEntries(depsOf(service), digestOf(...days));
       expect([half.counts, known(half)]).toEqual(["failed", 25]);
       down = false;
@@ -164,7 +161,7 @@ describeWithRedis("visitor counts of a digest", () => {
     });
   });
 
-  it("are not asked for where every day can be trusted", async () => {
+  it("are not requested where every day is reliable", async () => {
     const service = serviceOf();
     expect((await addEntries(depsOf(service), digestOf())).counts).toBe("not_asked");
     expect(service.asked).toEqual([]);

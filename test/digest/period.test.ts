@@ -150,7 +150,7 @@ describe("digestPeriod", () => {
     });
   });
 
-  test("says which zone does not exist", () => {
+  test("names the zone that does not exist", () => {
     expect(() => digestPeriod("1d", 0, "Europe/Leeds")).toThrow(
       expect.objectContaining({ code: "invalid_timezone", message: expect.stringContaining("Europe/Leeds") }),
     );

@@ -169,7 +169,6 @@ function totalsOf(
   const tally = locations.reduce((sum, one) => addTally(sum, one.tally), newTally());
   return {
     recordings: digests.length,
-    locations: locations.length,
     downNow: count("down_now"),
     downSome: count("down_some"),
     up: count("up"),

@@ -63,7 +63,6 @@ export function locationDigests(
     .map(({ id, name, recordings, tally, comparable, before, days }) => ({
       locationId: id,
       locationName: name,
-      recordings: recordings.length,
       uptime: meanUptime(tally),
       uptimeBefore: comparable === recordings.length ? meanUptime(before) : undefined,
       days: dates.slice(shownFrom).map((_, i) => dayUptime(days, shownFrom + i)),

@@ -105,14 +105,14 @@ function unknown({ totals }: Digest): string {
 function unreachable(digest: Digest): string {
   const { unreachableMs } = digest.totals;
   if (unreachableMs === 0) return "";
-  const throughout = unreachableMs === lengthOf(digest);
-  const time = throughout ? `all ${periodNoun(digest)}` : `for ${humanDuration(unreachableMs)}`;
-  return `the service was unreachable ${time}`;
+  return `the service was unreachable ${lasting(unreachableMs, digest, `all ${periodNoun(digest)}`)}`;
 }
 
 function unwatched(digest: Digest): string {
   const { unwatchedMs } = digest.totals;
-  if (unwatchedMs === 0) return "";
-  const throughout = unwatchedMs === lengthOf(digest);
-  return `lenswatch did not watch ${throughout ? "at all" : `for ${humanDuration(unwatchedMs)}`}`;
+  return unwatchedMs === 0 ? "" : `lenswatch did not watch ${lasting(unwatchedMs, digest, "at all")}`;
+}
+
+function lasting(ms: number, digest: Digest, throughout: string): string {
+  return ms === lengthOf(digest) ? throughout : `for ${humanDuration(ms)}`;
 }

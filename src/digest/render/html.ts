@@ -134,7 +134,7 @@ function name(text: string): Markup {
 }
 
 function recordingRows(row: Row<"recording">): Markup {
-  return html`<tr><td class="t name">${name(row.name)}</td><td class="t downtime nw">${row.downtime}</td></tr>
+  return html`<tr><td class="t name">${name(row.name)}</td><td class="t downtime nw">${row.value}</td></tr>
 <tr><td class="m s note">${row.times}</td><td class="m s under nw">${row.uptime}</td></tr>
 <tr><td colspan="2" class="end">${bar(row.timeline, `${row.name}: ${row.times}`)}</td></tr>
 `;

@@ -106,8 +106,8 @@ function troubledRows({ group, together, shown, more: left }: GroupExcerpt, dige
       const name = nameAt(recording, group);
       const times = outageList(recording, digest);
       const { uptime, timeline } = recording;
-      const downtime = downtimeOf(recording, digest);
-      return { kind: "recording", name, downtime, times, uptime: upShare(uptime), timeline };
+      const value = downtimeOf(recording, digest);
+      return { kind: "recording", name, value, times, uptime: upShare(uptime), timeline };
     }),
     ...(left > 0 ? [more(moreHere(left), true)] : []),
   ];

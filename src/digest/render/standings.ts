@@ -59,7 +59,7 @@ export function daysSection(digest: Digest, limit: number): DigestSection {
       name: locationLabel(location),
       uptime: upShare(uptime) + was,
       days: location.days,
-      low: lowDays(location, digest),
+      ...lowDays(location, digest),
     };
   });
   return {
@@ -69,16 +69,16 @@ export function daysSection(digest: Digest, limit: number): DigestSection {
 }
 
 /** The days that were not up throughout, the worst ones where there are many. */
-function lowDays({ days }: LocationDigest, digest: Digest): string | undefined {
+function lowDays({ days }: LocationDigest, digest: Digest): { low?: string } {
   const low = days
     .map((uptime, i) => ({ date: digest.days[i] ?? "", uptime }))
     .filter(({ uptime }) => uptime !== undefined && uptime < UP_ALL_THE_TIME);
-  if (low.length === 0) return undefined;
+  if (low.length === 0) return {};
   const worst = low.toSorted((a, b) => (a.uptime ?? 0) - (b.uptime ?? 0)).slice(0, MOST_LOW_DAYS);
   const named = low.filter((day) => worst.includes(day));
   const list = named.map(({ date, uptime }) => `${dayName(date)} ${percent(uptime)}`);
   const left = low.length - named.length;
-  return listed(list) + (left > 0 ? ` and ${counted(left, "more day")}` : "");
+  return { low: listed(list) + (left > 0 ? ` and ${counted(left, "more day")}` : "") };
 }
 
 /** A day of counts takes as much room as so many recordings. */

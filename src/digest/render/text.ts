@@ -30,7 +30,7 @@ function rowLines(row: SectionRow): string[] {
     case "location":
       return [facts(row.name, row.uptime, row.note)];
     case "recording":
-      return [`  ${row.name}: ${facts(row.downtime, row.times, row.uptime)}`];
+      return [`  ${row.name}: ${facts(row.value, row.times, row.uptime)}`];
     case "together":
       return [`  ${row.text}`];
     case "names": {

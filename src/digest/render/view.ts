@@ -7,47 +7,33 @@ import { isTroubled, partSection } from "./parts.ts";
 import { countsSection, daysSection, otherSection, rankingSections } from "./standings.ts";
 import { fullMoment, listed, outageTimes, periodNoun } from "./words.ts";
 
-/** A figure is an empty string where there is none. */
-export type SectionRow =
-  | { readonly kind: "location"; readonly name: string; readonly note: string; readonly uptime: string }
-  | {
-      readonly kind: "recording";
-      readonly name: string;
-      readonly downtime: string;
-      readonly times: string;
-      readonly uptime: string;
-      readonly timeline: readonly TimelineRun[];
-    }
-  /** Recordings with the same outages; `label` describes their common timeline. */
-  | {
-      readonly kind: "together";
-      readonly text: string;
-      readonly label: string;
-      readonly timeline: readonly TimelineRun[];
-    }
-  | { readonly kind: "names"; readonly names: readonly NamedFigure[]; readonly more: string }
-  | { readonly kind: "entry"; readonly name: string; readonly value: string; readonly note: string }
-  /** A location's uptime by day; only one with a `low` day is listed in plain text. */
-  | {
-      readonly kind: "days";
-      readonly name: string;
-      readonly uptime: string;
-      readonly days: readonly (number | undefined)[];
-      readonly low: string | undefined;
-    }
-  /** Visitor counts of an untrusted day; `isFirst`: of its location. */
-  | {
-      readonly kind: "counts";
-      readonly name: string;
-      readonly day: string;
-      readonly isFirst: boolean;
-      readonly uptime: string;
-      readonly entries: string;
-      readonly usual: string;
-      readonly short: string;
-    }
-  /** What is left out; `within` the location above, or of the whole section. */
-  | { readonly kind: "more"; readonly text: string; readonly within: boolean };
+type Timeline = readonly TimelineRun[];
+
+/**
+ * A row of a section; a figure is an empty string where there is none.
+ * - `together`: recordings with the same outages; `label` describes their common timeline.
+ * - `days`: a location's uptime by day; plain text lists only one with a `low` day.
+ * - `counts`: visitor counts of an untrusted day; `isFirst`: of its location.
+ * - `more`: what is left out, `within` the location above or of the whole section.
+ */
+export type SectionRow = Readonly<
+  | { kind: "location"; name: string; note: string; uptime: string }
+  | { kind: "recording"; name: string; value: string; times: string; uptime: string; timeline: Timeline }
+  | { kind: "together"; text: string; label: string; timeline: Timeline }
+  | { kind: "names"; names: readonly NamedFigure[]; more: string }
+  | { kind: "entry"; name: string; value: string; note: string }
+  | { kind: "days"; name: string; uptime: string; days: Digest["locations"][number]["days"]; low?: string }
+  | ({ kind: "counts"; name: string; day: string; isFirst: boolean } & CountFigures)
+  | { kind: "more"; text: string; within: boolean }
+>;
+
+interface CountFigures {
+  readonly uptime: string;
+  readonly entries: string;
+  readonly usual: string;
+  /** How much `entries` is below `usual`, in per cent. */
+  readonly short: string;
+}
 
 export interface NamedFigure {
   readonly name: string;

@@ -80,7 +80,7 @@ describe("the day before", () => {
   });
 });
 
-test("what is said of the period before is what its own digest said", () => {
+test("figures of the period before equal those of its own digest", () => {
   const outage = fc.record({
     recording: fc.constantFrom("a", "b", "c"),
     from: fc.integer({ min: 0, max: 20 * 24 * 60 }),

@@ -45,14 +45,14 @@ test("a large fleet comes in pieces, each recording once", () => {
   expect(new Set(ids).size).toBe(1_235);
 });
 
-test("the week's sample has what the period before was like, and who flapped", () => {
+test("the week's sample has the uptime of the period before, and flapping", () => {
   const lines = linesOf(recordingsCsv(sampleDigest("1w")));
   expect(lines.find((line) => line.includes(",Tills,22,"))).toBe(
     "Bath Southgate,bath-southgate,Tills,22,down_some,0.977571,0.999,12960,6,2160,2160,24000,",
   );
 });
 
-test("a line per untrusted day, with what is missing from the usual", () => {
+test("a line per untrusted day, with its shortfall from the usual count", () => {
   expect(linesOf(countsCsv(sampleDigest("1w")))).toEqual([
     "location,location_id,date,uptime_ratio,entries,usual_entries,short_by",
     "Manchester Market Street,manchester-market-street,2026-11-17,0.734417,521,1294,773",

@@ -49,7 +49,7 @@ const badDay: Partial<DigestInput> = {
 const mail = await render(badDay);
 
 describe("the bad day", () => {
-  test("puts what happened into the subject", () => {
+  test("has the headline as its subject", () => {
     expect(mail.subject).toBe(
       "4 of 6 recordings had 8 h 42 m of downtime; Leeds Briggate was offline from 14:05 to 17:40; 1 is down now · Thu 19 Nov 2026",
     );
@@ -151,7 +151,7 @@ Open the status page: https://lenswatch.example.com
     expect(mail.html).not.toMatch(/<(script|img|svg|link|iframe)|url\(|@import|src=/i);
   });
 
-  test("has its styles in the elements, and in the head only what cannot be there", () => {
+  test("has its styles in the elements, and in the head only those that cannot be inlined", () => {
     const [head = "", body = ""] = mail.html.split("</head>");
     expect(head.match(/<style>/g)).toHaveLength(1);
     expect(head.replace(/@media[^{]*\{(?:[^{}]*\{[^{}]*\})*\s*\}/g, "")).toMatch(
