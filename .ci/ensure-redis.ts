@@ -1,4 +1,4 @@
-/** Installs redis-server where it is missing and may be installed; says so and goes on where it may not. */
+/** Installs redis-server where it is missing and allowed; prints a note otherwise. */
 import { toError } from "../src/lib/errors.ts";
 import { createLogger } from "../src/lib/log.ts";
 import { ensureRedisServer } from "../src/redis-embedded/find-server.ts";

@@ -14,9 +14,9 @@ type Answered =
 
 export interface Child {
   readonly pid: number;
-  /** The child's answer; rejects with what it threw, or when it ends before it answered. */
+  /** The child's answer; rejects with its error, or when it exits before. */
   ask<T>(name: string, input?: unknown): Promise<T>;
-  /** Ends it and waits until it is gone. */
+  /** Ends it and waits for its exit. */
   end(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function startChild(file: string): Child {
   };
 }
 
-/** In the child: answers each question with what the function of its name gives. */
+/** In the child: answers each request with the result of the function of that name. */
 export function answerParent(answers: Readonly<Record<string, (input: never) => unknown>>): void {
   process.on("message", async ({ id, name, input }: Asked) => {
     try {

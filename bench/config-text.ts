@@ -1,4 +1,4 @@
-/** The daemon's configuration in a benchmark: what is not said here is the default. */
+/** The daemon's configuration in a benchmark; everything else has its default. */
 import { stringify } from "yaml";
 import type { ServiceAddress } from "./stage.ts";
 
@@ -6,14 +6,14 @@ export interface ConfigOptions {
   readonly service: ServiceAddress;
   readonly redisUrl: string;
   readonly statusInterval: string;
-  /** Slack webhooks, 256 at most; each gets the locations whose id ends in one of its pairs of digits. */
+  /** Slack webhooks, 256 at most; each gets locations by the last two digits of their ids. */
   readonly webhooks: readonly string[];
   /** Without `group_wait` or a pause between messages of a group. */
   readonly atOnce?: boolean;
   readonly rules?: readonly object[];
 }
 
-/** Tells of a dark recording at the first sweep that sees it. */
+/** Notifies of an offline recording at the first sweep that reads it. */
 export const offlineAtOnce = {
   alert: "RecordingOffline",
   when: { status: "offline" },

@@ -111,7 +111,7 @@ async function flipAndListen(stage: Stage, sink: SlackSink, { flips, intervalSec
   };
 }
 
-/** The nth message at a webhook tells of the nth flip of its locations: they come one by one. */
+/** The nth message at a webhook is about the nth flip of its locations, since flips come one by one. */
 function latenciesOf(flips: readonly Flip[], sink: SlackSink): number[] {
   const heard = Map.groupBy(sink.messages, ({ path }) => Number(path.split("-").at(-1)));
   const notified = Map.groupBy(flips, ({ webhook }) => webhook);

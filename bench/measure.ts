@@ -1,4 +1,4 @@
-/** Clocks and counters: CPU and memory of this process and of others (Linux' /proc), and what a series amounts to. */
+/** CPU and memory of this process and of others (Linux' /proc), and statistics of a series. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 
@@ -11,7 +11,7 @@ export interface Cost {
   readonly cpuMs: number;
 }
 
-/** What `work` costs this process. */
+/** CPU and wall time of `work` in this process. */
 export async function costOf(work: () => unknown): Promise<Cost> {
   const cpu = process.cpuUsage();
   const began = performance.now();

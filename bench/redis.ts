@@ -1,4 +1,4 @@
-/** What a watched fleet takes in Redis: memory by what it is kept for, and traffic and disk at each sweep. */
+/** Redis use of a watched fleet: memory by purpose, and traffic and disk writes per sweep. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { type Keys, keysUnder } from "../src/store/keys.ts";
@@ -87,7 +87,7 @@ async function fill(recordings: number, seconds: number): Promise<Row> {
   }
 }
 
-/** Bytes, as the server counts them; `appended` starts anew with each of the `rewrites` of its file. */
+/** Bytes, as the server counts them; `appended` restarts with each of the `rewrites` of its file. */
 async function look(redis: Redis) {
   const text = await redis.info("memory", "stats", "persistence");
   const field = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, "m").exec(text)?.[1]);

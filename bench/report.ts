@@ -1,11 +1,11 @@
-/** What a benchmark found, as a table for people and as records for scripts. */
+/** Results of a benchmark, as a table for people and as records for scripts. */
 import { renderTable } from "../src/commands/cli/table.ts";
 
 export type Row = Readonly<Record<string, string | number>>;
 
 export interface Report {
   readonly title: string;
-  /** What it is measured against. */
+  /** The baseline. */
   readonly baseline: string;
   /** Key of a row → the head of its column, with the unit. */
   readonly columns: Readonly<Record<string, string>>;

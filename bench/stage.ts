@@ -1,4 +1,4 @@
-/** What every benchmark needs around the daemon: the simulated service in a process of its own, and a real Redis. */
+/** The environment of a benchmark: the simulated service in its own process, and a real Redis. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

@@ -1,4 +1,4 @@
-/** What the daemon costs while nothing happens, and what its start and a refresh of all uptime figures cost. */
+/** Cost of the idle daemon, of its start, and of a refresh of all uptime figures. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startDaemon } from "../test/support/daemon.ts";
 import { configText } from "./config-text.ts";

@@ -1,4 +1,4 @@
-/** A whole fleet that goes dark in one moment, and comes back in one: how many messages that makes, how soon. */
+/** A whole fleet that goes offline and recovers at once: number and delay of messages. */
 import { startDaemon } from "../test/support/daemon.ts";
 import { type SlackSink, startSlackSink } from "../test/support/slack-sink.ts";
 import { configText, offlineAtOnce } from "./config-text.ts";
@@ -10,7 +10,7 @@ import { watchDaemon } from "./watching.ts";
 const INTERVAL_SECONDS = 5;
 const LATEST_MS = 120_000;
 
-/** Every size: all of it dark, then all of it back, at one Slack webhook. */
+/** For each size: all offline, then all online, at one Slack webhook. */
 export async function benchStorm(sizes: readonly number[]): Promise<Report> {
   const rows: Row[] = [];
   for (const recordings of sizes) rows.push(await stormFleet(recordings));

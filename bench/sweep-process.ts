@@ -111,7 +111,7 @@ async function open(text: string) {
         await store.uptime.saveFigures(shard, Date.now(), new Map([[DAY_MS, ratios]]));
       }
     },
-    /** Fetches the frames anew; gives their bytes. */
+    /** Fetches the frames again; gives their bytes. */
     async frames(): Promise<number> {
       frames = await statusFrames(
         config.service,

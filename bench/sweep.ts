@@ -9,7 +9,7 @@ import { prepareStage, type Stage } from "./stage.ts";
 const WARM_UP = 4;
 const FLIPPING_SHARE = 0.01;
 
-/** One of each kind, dark recordings told at once. */
+/** One rule of each kind; offline recordings are notified at once. */
 const RULES = [
   offlineAtOnce,
   { alert: "LowQuality", when: { average_quality: { below: 0.7, clear_above: 0.8 } }, for: "15m" },

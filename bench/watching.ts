@@ -1,4 +1,4 @@
-/** How far a daemon has come, seen from outside: what it noted in Redis of its attempts. */
+/** Progress of a daemon, from its attempts stored in Redis. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { Queues } from "../src/cluster/queues.ts";
@@ -47,7 +47,7 @@ export function watchDaemon(redisUrl: string, recordings: number): Watching {
     shards,
     async swept(since) {
       await until("shard:", since);
-      // What flips before the summary of the start is part of it, and no message of its own.
+      // A flip before the summary of the cold start is part of it, without its own message.
       await waitFor("the summary of the start", isSummed);
     },
     figured: (since) => until("uptime:", since),

@@ -1,4 +1,4 @@
-/** What the rules would have done, the slow way: every sweep one by one, every bucket looked at anew each time. */
+/** A slow reference implementation of the backtest: sweep by sweep, reading every bucket each time. */
 import type { Setup, Span } from "../../src/backtest/setup.ts";
 import type { RecordingUptime } from "../../src/health/recording.ts";
 import type { Rule } from "../../src/health/rule.ts";

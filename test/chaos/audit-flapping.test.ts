@@ -62,42 +62,38 @@ describe("the audit of flapping", () => {
     expect(shareOf([25])).toBe(0);
   });
 
-  it("has nothing to say of flapping that was told once, and once when it was steady", () => {
+  it("accepts flapping notified once, and once as steady", () => {
     const { verdicts, flaps } = judged({ turns, sent: [begin, end] });
     expect(verdicts).toEqual([]);
     expect(flaps).toEqual([{ from: minute(3.5), to: minute(7.1), message: 10, steadyMessage: 20 }]);
   });
 
   it.each<[string, VerdictKind[], Scenario]>([
-    ["flapping nobody heard of", ["lost"], { turns }],
-    ["flapping told twice", ["doubled"], { turns, sent: [begin, [5, "flapping"], end] }],
-    [
-      "flapping that was no more than two outages",
-      ["false"],
-      { turns: turns.slice(0, 2), sent: [begin, end] },
-    ],
-    ["an end that was told twice", ["doubled"], { turns, sent: [begin, end, [8, "steady", "online"]] }],
+    ["flapping never notified", ["lost"], { turns }],
+    ["flapping notified twice", ["doubled"], { turns, sent: [begin, [5, "flapping"], end] }],
+    ["two outages notified as flapping", ["false"], { turns: turns.slice(0, 2), sent: [begin, end] }],
+    ["an end notified twice", ["doubled"], { turns, sent: [begin, end, [8, "steady", "online"]] }],
     ["an end never notified", ["unresolved"], { turns, sent: [begin] }],
-    ["steadiness in a status it was not in", ["false"], { turns, sent: [begin, [7.1, "steady", "offline"]] }],
-    ["steadiness of what never flapped", ["false"], { turns: turns.slice(0, 2), sent: [end] }],
-    ["flapping that goes on and never began", ["false"], { turns, sent: [[5, "still_flapping"]] }],
+    ["steady in a status it was not in", ["false"], { turns, sent: [begin, [7.1, "steady", "offline"]] }],
+    ["steady without flapping", ["false"], { turns: turns.slice(0, 2), sent: [end] }],
+    ["a flapping reminder without a first notification", ["false"], { turns, sent: [[5, "still_flapping"]] }],
   ])("sees %s", (_, expected, scenario) => {
     expect(kinds(scenario)).toEqual(expected);
   });
 
-  it("does not ask for what may not have been seen", () => {
+  it("requires nothing that may not have been read", () => {
     expect(kinds({ turns, unsure: [2] })).toEqual([]);
     const faster: Turn[] = turns.map(([at, status]) => [0.9 + at / 100, status]);
     expect(kinds({ turns: faster })).toEqual([]);
   });
 
-  it("does not ask for an end before the states can have been forgotten", () => {
+  it("requires no end before the sampled states can have expired", () => {
     expect(kinds({ turns, sent: [begin], until: 6 })).toEqual([]);
     const more: Turn[] = [...turns, [4.5, "offline"], [5.5, "online"]];
     expect(kinds({ turns: more, sent: [begin], until: 12 })).toEqual([]);
   });
 
-  it("asks for an end all the same where it turned between two looks", () => {
+  it("requires an end also after a change between two samples", () => {
     const dips: Turn[] = [...turns, [4.4, "offline"], [4.6, "online"], [5.3, "offline"], [5.5, "online"]];
     expect(kinds({ turns: dips, sent: [begin], until: 12 })).toEqual(["unresolved"]);
   });

@@ -7,7 +7,7 @@ const second = (n: number) => START + 1_000 * n;
 
 type Line = readonly [at: number, kind: NoticeKind, since: number, lasted?: number];
 
-/** It flapped from second 100, was told to at 105 and to be steady at 200; `open`: it was never told to be steady. */
+/** It flapped from second 100, notified at 105 and as steady at 200; `open`: never notified as steady. */
 function judged(offline: readonly (readonly [number, number])[], sent: readonly Line[], open = false) {
   const notices = sent.map(
     ([at, kind, since, lasted = at - since]): Notice => ({
@@ -43,7 +43,7 @@ const kinds = (...scenario: Parameters<typeof judged>) =>
   judged(...scenario).verdicts.map(({ kind }) => kind);
 
 describe("the audit of outages of a recording that flaps", () => {
-  it("asks for no news of one while it flaps, and says so", () => {
+  it("requires no notification of an outage while flapping, with that reason", () => {
     expect(judged([[120, 150]], [])).toMatchObject({
       verdicts: [],
       excused: ["flapping"],
@@ -51,13 +51,13 @@ describe("the audit of outages of a recording that flaps", () => {
     });
   });
 
-  it("asks for news of those before and after", () => {
+  it("requires notifications of outages before and after", () => {
     expect(kinds([[20, 50]], [])).toEqual(["lost"]);
     expect(kinds([[220, 250]], [])).toEqual(["lost"]);
   });
 
   it.each<[string, readonly (readonly [number, number])[], readonly Line[]]>([
-    ["news of one while it flaps", [[120, 300]], [[123, "firing", 120]]],
+    ["a notification of an outage while flapping", [[120, 300]], [[123, "firing", 120]]],
     [
       "a reminder while it flaps",
       [[90, 300]],
@@ -87,13 +87,13 @@ describe("the audit of outages of a recording that flaps", () => {
         [200, "recovered", 90, 30],
       ],
     ],
-    ["news of one that goes on when it is steady", [[120, 300]], [[200, "firing", 120]]],
-    ["what it told just before", [[90, 300]], [[94, "firing", 90]]],
+    ["a notification of an outage that lasts when steady", [[120, 300]], [[200, "firing", 120]]],
+    ["a notification just before", [[90, 300]], [[94, "firing", 90]]],
   ])("accepts %s", (_, offline, sent) => {
     expect(kinds(offline, sent)).toEqual([]);
   });
 
-  it("asks for no end while it flaps", () => {
+  it("requires no end while flapping", () => {
     expect(kinds([[90, 120]], [[94, "firing", 90]], true)).toEqual([]);
     expect(kinds([[90, 120]], [[94, "firing", 90]])).toEqual(["unresolved"]);
   });

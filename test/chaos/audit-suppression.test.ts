@@ -3,7 +3,7 @@ import type { VerdictKind } from "../../bench/chaos/audit.ts";
 import { begin, end, judged, kinds, type Line, outage, type Scenario } from "./scenario.ts";
 
 describe("the audit of what is late, outside its schedule, silenced or acknowledged", () => {
-  it("finds what is late though nothing failed, and only that", () => {
+  it("finds late notifications only where nothing failed", () => {
     const scenario: Scenario = { offline: [outage], sent: [begin, end], lateMs: 3_000 };
     expect(kinds(scenario)).toEqual(["late", "late"]);
     expect(kinds({ ...scenario, crashes: [12] })).toEqual(["late"]);
@@ -57,7 +57,7 @@ describe("the audit of what is late, outside its schedule, silenced or acknowled
       { offline: [[10, 60]], suppressions: [["silence", 5, 25]] },
     ],
     [
-      "reminded of what was acknowledged",
+      "a reminder while acknowledged",
       ["false"],
       {
         offline: [[10, 60]],
@@ -66,7 +66,7 @@ describe("the audit of what is late, outside its schedule, silenced or acknowled
       },
     ],
     [
-      "silenced, and its end kept back",
+      "silenced, and never resolved",
       ["unresolved"],
       { offline: [outage], suppressions: [["silence", 14, 300]], sent: [begin] },
     ],
@@ -76,10 +76,7 @@ describe("the audit of what is late, outside its schedule, silenced or acknowled
 
   it.each<[string, Scenario]>([
     ["no notification of an outage outside its schedule", { within: [[0, 5]], offline: [outage] }],
-    [
-      "no end of what came back outside its schedule",
-      { within: [[0, 20]], offline: [outage], sent: [begin] },
-    ],
+    ["no end of a recovery outside its schedule", { within: [[0, 20]], offline: [outage], sent: [begin] }],
     [
       "a notification when the schedule began of an earlier outage",
       { within: [[20, 300]], offline: [outage], sent: [[23, "firing", 10], end] },
@@ -89,7 +86,7 @@ describe("the audit of what is late, outside its schedule, silenced or acknowled
       { offline: [outage], suppressions: [["silence", 5, 60]] },
     ],
     [
-      "news as soon as a silence is over",
+      "a notification as soon as a silence is over",
       {
         offline: [[10, 60]],
         suppressions: [["silence", 5, 25]],

@@ -29,12 +29,12 @@ describe("the audit of a chaos run", () => {
     ],
     ["an end never notified", ["unresolved"], { offline: [outage], sent: [begin] }],
     [
-      "an end that is owed before the next beginning",
+      "an end missing before the next start",
       ["unresolved"],
       { offline: [outage, [60, 80]], sent: [begin, [63, "firing", 60], [83, "recovered", 60, 20]] },
     ],
     [
-      "an outage there was not",
+      "a notification without an outage",
       ["false", "false"],
       {
         sent: [
@@ -72,32 +72,36 @@ describe("the audit of a chaos run", () => {
     ],
     ["a recovery without a first notification", ["lost", "false"], { offline: [outage], sent: [end] }],
     ["a late notification while offline", ["false"], { offline: [[10, 60]], sent: [[33, "late", 10, 20]] }],
-    ["a late story of nothing", ["false"], { sent: [[33, "late", 10, 20]] }],
+    ["a late notification without an outage", ["false"], { sent: [[33, "late", 10, 20]] }],
     [
-      "an end for a reason nobody gave",
+      "an end for a wrong reason",
       ["false", "unresolved"],
       { offline: [outage], sent: [begin, [33, "ended", 10, 20]] },
     ],
-    ["what goes on and was never begun", ["lost", "false"], { offline: [outage], sent: [[20, "still", 10]] }],
     [
-      "what still goes on though it is over",
+      "a reminder without a first notification",
+      ["lost", "false"],
+      { offline: [outage], sent: [[20, "still", 10]] },
+    ],
+    [
+      "a reminder after the end",
       ["false"],
       { offline: [outage], sent: [begin, [60, "still", 10], [61, "recovered", 10, 20]] },
     ],
-    ["a beginning told twice", ["doubled"], { offline: [outage], sent: [begin, [20, "firing", 10], end] }],
-    ["an end told twice", ["doubled"], { offline: [outage], sent: [begin, end, [50, "recovered", 10, 20]] }],
+    ["a start notified twice", ["doubled"], { offline: [outage], sent: [begin, [20, "firing", 10], end] }],
+    ["an end sent twice", ["doubled"], { offline: [outage], sent: [begin, end, [50, "recovered", 10, 20]] }],
     [
-      "a beginning told again after its end",
+      "a start notified again after its end",
       ["doubled"],
       { offline: [outage], sent: [begin, end, [34, "firing", 10], [36, "recovered", 10, 20]] },
     ],
     [
-      "a late story of what was told",
+      "a late notification of a notified outage",
       ["doubled"],
       { offline: [outage], sent: [begin, [33, "late", 10, 20]] },
     ],
     [
-      "a late story of what was told, not of a flip beside it",
+      "a late notification of a notified outage, not of a flip next to it",
       ["doubled"],
       {
         offline: [
@@ -108,7 +112,7 @@ describe("the audit of a chaos run", () => {
       },
     ],
     [
-      "a late story told twice",
+      "a late notification sent twice",
       ["doubled"],
       {
         offline: [outage],
@@ -118,10 +122,10 @@ describe("the audit of a chaos run", () => {
         ],
       },
     ],
-    ["a message it cannot read", ["unreadable"], { unreadable: ["slack/0: what?"] }],
-    ["a blindness whose end nobody heard of", ["unresolved"], { other: [[13, "firing", 10]] }],
+    ["an unreadable message", ["unreadable"], { unreadable: ["slack/0: what?"] }],
+    ["a self alert never resolved", ["unresolved"], { other: [[13, "firing", 10]] }],
     [
-      "a blindness told twice",
+      "a self alert notified twice",
       ["doubled"],
       {
         other: [
@@ -131,18 +135,18 @@ describe("the audit of a chaos run", () => {
         ],
       },
     ],
-    ["an end of blindness out of nothing", ["doubled"], { other: [[20, "recovered", 10]] }],
+    ["a resolved self alert without a first notification", ["doubled"], { other: [[20, "recovered", 10]] }],
   ])("sees %s", (_, expected, scenario) => {
     expect(kinds(scenario).sort()).toEqual([...expected].sort());
   });
 
   it.each<[string, Scenario]>([
     [
-      "a late story of an outage nobody could be told of in time",
+      "a late notification of an outage with a failing receiver",
       { offline: [outage], sent: [[60, "late", 10, 22]] },
     ],
     [
-      "news that may be of either of two outages, of which one has to be told",
+      "a notification of either of two outages, one of which is required",
       {
         offline: [
           [10, 11],
@@ -155,7 +159,7 @@ describe("the audit of a chaos run", () => {
       },
     ],
     [
-      "a late story that may be of either of two outages, of which one has to be told",
+      "a late notification of either of two outages, one of which is required",
       {
         offline: [
           [10, 13.8],
@@ -165,7 +169,7 @@ describe("the audit of a chaos run", () => {
       },
     ],
     [
-      "a late story of the longer of two outages",
+      "a late notification of the longer of two outages",
       {
         offline: [
           [10, 12],
@@ -174,11 +178,11 @@ describe("the audit of a chaos run", () => {
         sent: [[60, "late", 20, 21]],
       },
     ],
-    ["silence about an outage shorter than `for`", { offline: [[10, 12]] }],
-    ["silence about an outage that nobody came to judge", { offline: [outage], unjudged: [[9, 31]] }],
-    ["silence about an outage that nobody could see", { offline: [outage], unreachable: [[9, 31]] }],
+    ["no notification of an outage shorter than `for`", { offline: [[10, 12]] }],
+    ["no notification of an outage that was not evaluated", { offline: [outage], unjudged: [[9, 31]] }],
+    ["no notification of an outage that was not read", { offline: [outage], unreachable: [[9, 31]] }],
     [
-      "one alert over two outages with an unseen moment between",
+      "one alert over two outages with an unread moment between",
       {
         offline: [
           [10, 30],
@@ -188,15 +192,15 @@ describe("the audit of a chaos run", () => {
       },
     ],
     [
-      "an end and a next beginning in one message",
+      "an end and the next start in one message",
       { offline: [outage, [32, 50]], sent: [begin, end, [35, "firing", 32], [53, "recovered", 32, 18]] },
     ],
-    ["what still goes on beside something new", { offline: [outage], sent: [begin, [20, "still", 10], end] }],
+    ["a reminder beside a new alert", { offline: [outage], sent: [begin, [20, "still", 10], end] }],
   ])("accepts %s", (_, scenario) => {
     expect(kinds(scenario)).toEqual([]);
   });
 
-  it("counts the answers that nothing disturbed, and those of them that were judged", () => {
+  it("counts undisturbed answers, and those of them that were evaluated", () => {
     const { answers } = judged({ unreachable: [[100, 109.8]], unjudged: [[200, 249]] });
     expect(answers).toEqual({ sure: 289, judged: 242 });
   });
@@ -217,13 +221,13 @@ describe("the audit of a chaos run", () => {
     expect(kinds({ ...thrice, crashes: [13.3, 13.6] })).toEqual([]);
   });
 
-  it("excuses a message that could not be written down before Redis was back", () => {
+  it("excuses a message that could not be committed before Redis was back", () => {
     const sent: Line[] = [begin, [26, "firing", 10], end];
     expect(kinds({ offline: [outage], sent, redisDown: [[12, 22]], crashes: [12, 20] })).toEqual([]);
     expect(kinds({ offline: [outage], sent, crashes: [20] })).toEqual(["doubled"]);
   });
 
-  it("counts what was late only where nothing failed", () => {
+  it("counts late notifications only where nothing failed", () => {
     const { delays } = judged({ offline: [outage], sent: [begin, end], crashes: [28] });
     expect(delays.map(({ undisturbed }) => undisturbed)).toEqual([true, false]);
   });

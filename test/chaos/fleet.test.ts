@@ -5,7 +5,7 @@ const MINUTE = 60_000;
 const NINE = Date.UTC(2026, 10, 20, 9);
 const LENGTH = 8 * MINUTE;
 
-describe("the day of a chaos run", () => {
+describe("the fleet of a chaos run", () => {
   it("has schedules that end and begin where a full quarter of an hour falls into it", () => {
     expect(planFleet({ recordings: 2_000 }, NINE + 10 * MINUTE, LENGTH).crossing).toBe(NINE + 15 * MINUTE);
     for (const minute of [1, 5, 14]) {

@@ -13,7 +13,7 @@ const ADDRESSES = {
   recipient: "b@example.com",
 };
 
-/** What is read of one notification, as Slack shows it and as a mail says it. */
+/** One notification parsed from Slack and from a mail. */
 async function readings(changes: Partial<Notification>): Promise<Read[]> {
   const notification = notificationOf({ externalUrl: undefined, ...changes });
   const sink = await startSlackSink();
@@ -67,7 +67,7 @@ describe("reading messages", () => {
       expect(lines.map(({ lastedMs }) => lastedMs).sort((a, b) => a - b)).toEqual([0, 12_000, 75_000]);
   });
 
-  it("knows the service and the integrations by what they are called", async () => {
+  it("recognises the service and the integrations by name", async () => {
     const service = otherAlert("service", "analytics", { alertname: "ServiceUnreachable" });
     const slack = otherAlert("integration", "ops/slack/0", { alertname: "NotificationsFailing" });
     for (const { lines, unreadable } of await readings({ firing: [service, slack] })) {
@@ -89,7 +89,7 @@ describe("reading messages", () => {
     }
   });
 
-  it("knows what flaps, and in which state it came to rest", async () => {
+  it("recognises flapping, and the status when steady", async () => {
     const flapping = (name: string, changes: Partial<NotifiedAlert>) =>
       alertOf(name, { labels: { alertname: "RecordingFlapping" }, ...changes });
     const facts = {
@@ -158,7 +158,7 @@ describe("reading messages", () => {
       ]);
   });
 
-  it("says of a list that was cut what it was about, and cannot read a message without lines", async () => {
+  it("names the kind of a cut list, and refuses a message without lines", async () => {
     const firing = Array.from({ length: 900 }, (_, i) => alertOf(`Camera ${i}`));
     for (const { cut, total } of await readings({ firing })) {
       expect(cut).toEqual(["firing"]);

@@ -35,7 +35,7 @@ describe("the plan of a chaos run", () => {
     expect(plan.every(({ at }) => at >= 0 && at <= 300_000)).toBe(true);
   });
 
-  it("turns every camera on and off in turn, none twice the same way", () => {
+  it("alternates the status of every recording", () => {
     const status = new Map<number, string>();
     for (const change of of("status")) {
       for (const recording of change.recordings) {
@@ -91,7 +91,7 @@ describe("the plan of a chaos run", () => {
     expect(outageAt(40, 290_000) + outageAt(41, 290_000)).toBeGreaterThan(0);
   });
 
-  it("kills Redis twice a minute and no more where its replica takes over", () => {
+  it("kills Redis only twice a minute with failovers", () => {
     const { actions } = planChaos({ ...OPTIONS, failover: true });
     const killed = actions.filter(
       (one) => one.kind === "redis" || (one.kind === "ambush" && one.victim === "redis"),
@@ -99,7 +99,7 @@ describe("the plan of a chaos run", () => {
     expect(killed).toHaveLength(10);
   });
 
-  it("knows only faults that there are", () => {
+  it("uses only existing faults", () => {
     const faults = of("service").flatMap((action) => action.faults);
     expect(faults.length).toBeGreaterThan(10);
     for (const [name, params] of faults) expect(() => parseFault(name, params)).not.toThrow();

@@ -45,10 +45,10 @@ const spelled = (messages: readonly Message[], recordings: readonly Meant[]) => 
   return { lines: notices.map(({ subject, kind }) => `${kind}: ${subject}`), unreadable };
 };
 
-describe("what a summary stands for", () => {
+describe("the recordings behind a summary", () => {
   const offline = [camera("A", [10, 40]), camera("B", [11, 42]), camera("C")];
 
-  it("is everybody who was dark there, and later everybody who is back", () => {
+  it("are all offline recordings of a location, and later all recovered ones", () => {
     const messages = [
       message(15, { counted: [leeds("firing", 2)], total: { offline: 2 } }),
       message(35, { counted: [leeds("still", 2)], total: { offline: 2 } }),
@@ -59,7 +59,7 @@ describe("what a summary stands for", () => {
     expect(lines).toEqual(["firing: A", "firing: B", "still: A", "still: B", "recovered: B", "recovered: A"]);
   });
 
-  it("says how long each lasted, by what truly happened", () => {
+  it("have the lengths of their outages in the ledger", () => {
     const { notices } = expandSummaries(
       [message(15, { counted: [leeds("firing", 2)] }), message(46, { counted: [leeds("recovered", 2)] })],
       offline,
@@ -68,20 +68,20 @@ describe("what a summary stands for", () => {
     expect(notices.map(({ lastedMs }) => lastedMs)).toEqual([5_000, 4_000, 31_000, 30_000]);
   });
 
-  it("is a late story of who was never told before", () => {
+  it("are late notices where never notified before", () => {
     expect(spelled([message(46, { counted: [leeds("recovered", 2)] })], offline).lines).toEqual([
       "late: B",
       "late: A",
     ]);
   });
 
-  it("is, where fewer are counted than can be meant, whom the daemon says that it told", () => {
+  it("are those in the decision log where fewer are counted than possible", () => {
     const logged = [camera("A", [10, 40]), camera("B", [11, 42], [sent(15.2)]), camera("D", [9, 40])];
     const messages = [message(15, { counted: [leeds("firing", 1)] })];
     expect(spelled(messages, logged).lines).toEqual(["firing: B"]);
   });
 
-  it("is found out where it counts more than there were", () => {
+  it("are reported where the count is too high", () => {
     const { unreadable } = spelled([message(15, { counted: [leeds("firing", 3)] })], offline);
     expect(unreadable).toEqual([expect.stringContaining("counts 3 firing at Leeds, where there were 2")]);
     const back = spelled([message(30, { counted: [leeds("recovered", 1)] })], offline);
@@ -90,14 +90,14 @@ describe("what a summary stands for", () => {
     expect(back.unreadable).toHaveLength(1);
   });
 
-  it("is found out where its title counts more or fewer than its lines", () => {
+  it("are reported where the title counts more or fewer than the lines", () => {
     for (const total of [1, 3]) {
       const one = message(15, { counted: [leeds("firing", 2)], total: { offline: total } });
       expect(spelled([one], offline).unreadable).toHaveLength(1);
     }
   });
 
-  it("counts those that there was no room for, by the title and the daemon's log", () => {
+  it("include those of a cut list, by the title and the decision log", () => {
     const far = (name: string, logged: readonly Logged[] = []): Meant => ({
       ...camera(name, [10, 40], logged),
       locationName: name,
@@ -112,12 +112,12 @@ describe("what a summary stands for", () => {
     expect(spelled([message(15, { cut: ["firing"] })], recordings).unreadable).toHaveLength(1);
   });
 
-  it("told a second time is told a second time of the same", () => {
+  it("are the same in a repeated summary", () => {
     const again = [15, 18].map((at) => message(at, { counted: [leeds("firing", 2)] }));
     expect(spelled(again, offline).lines).toEqual(["firing: A", "firing: B", "firing: A", "firing: B"]);
   });
 
-  it("is, of those that flap, whoever changed most, and is steady again as who was told to flap", () => {
+  it("are, for flapping, those that changed most, and the same ones when steady", () => {
     const recordings = [...offline, { ...camera("Roof", [10, 40]), changes: 4 }];
     const messages = [
       message(15, { counted: [leeds("firing", 2), leeds("flapping", 1)] }),
@@ -129,13 +129,13 @@ describe("what a summary stands for", () => {
     expect(unreadable).toEqual([expect.stringContaining("counts 1 steady at Leeds, where there were 0")]);
   });
 
-  it("counts a recording once that was dark twice", () => {
+  it("count a recording with two outages once", () => {
     const line = (kind: NoticeKind) => ({ subject: "A", kind, lastedMs: 5_000, beganMinute: 0 });
     const one = message(46, { lines: [line("recovered"), line("late")], total: { back: 1 } });
     expect(spelled([one], offline).unreadable).toEqual([]);
   });
 
-  it("takes named lines as they are", () => {
+  it("do not change named lines", () => {
     const line = { subject: "A", kind: "firing", lastedMs: 5_000, beganMinute: 0 } as const;
     expect(spelled([message(15, { lines: [line], total: { offline: 1 } })], offline)).toEqual({
       lines: ["firing: A"],

@@ -10,7 +10,7 @@ import {
   unsureTimes,
 } from "../../bench/chaos/timeline.ts";
 
-describe("what truly happened", () => {
+describe("the ledger of outages", () => {
   it("an outage lasts from the first change to offline to the next change, or to the end", () => {
     const change = (at: number, status: string) => ({ at, recordingId: "c1", status });
     const ledger = [
@@ -25,7 +25,7 @@ describe("what truly happened", () => {
     ]);
   });
 
-  it("was seen as far as answers must have counted: none around a fault, none just before a kill", () => {
+  it("counts as read only by certain answers: none around a fault or just before a kill", () => {
     const unsure = unsureTimes(
       [
         { from: 5_000, to: 6_000 },
@@ -43,16 +43,16 @@ describe("what truly happened", () => {
     expect(countedAnswers(answers, [])).toEqual(answers);
   });
 
-  it("was seen as far as it was judged", () => {
+  it("counts as read only where evaluated", () => {
     expect(confirmed([1_000, 2_000, 5_000, 9_000], [1_200, 3_400, 7_400])).toEqual([1_000, 2_000]);
     expect(confirmed([1_000, 4_000, 9_000], [1_200, 3_400, 7_600])).toEqual([1_000, 4_000, 9_000]);
   });
 
-  it("was seen to last only where answers are close enough", () => {
+  it("counts as lasting only where answers are close enough", () => {
     expect(seenMs([1_000, 2_000, 6_000, 7_000, 9_000], { from: 500, to: 8_000 }, 3_000)).toBe(2_000);
   });
 
-  it("is measured inside and outside of other times", () => {
+  it("is measured inside and outside other spans", () => {
     const spans = [
       { from: 10, to: 20 },
       { from: 30, to: 40 },

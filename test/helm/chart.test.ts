@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import { chart } from "../../.ci/config-schema.ts";
 import { parseConfig } from "../../src/config/load.ts";
-import { chart } from "./config-schema.ts";
 import { at, decodeStrictly, find, lacks, lint, type Manifest, render, template } from "./render.ts";
 
 const missing = lacks("helm", "version");

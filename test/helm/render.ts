@@ -3,7 +3,7 @@ import { execFile, execFileSync } from "node:child_process";
 import { resolve } from "node:path";
 import { promisify } from "node:util";
 import { parseAllDocuments } from "yaml";
-import { chart } from "./config-schema.ts";
+import { chart } from "../../.ci/config-schema.ts";
 
 // .ci/go-tools puts its tools there.
 const env = {

@@ -3,10 +3,10 @@ import { resolve } from "node:path";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { chart, configSchema, schemaFile } from "../../.ci/config-schema.ts";
 import { rootSection } from "../../src/config/schema.ts";
 import { documentKeys } from "../support/document-keys.ts";
 import { blocks, readPage } from "../support/documents.ts";
-import { chart, configSchema, schemaFile } from "./config-schema.ts";
 
 const schema = JSON.parse(readFileSync(schemaFile, "utf8"));
 const check = new Ajv({ strict: false, allErrors: true }).compile(schema);

@@ -1,4 +1,4 @@
-/** Fleets for tests: small ones said in a line, large ones by the number. */
+/** Fleets for tests: small ones by their recordings, large ones by number. */
 
 import type { Location, Recording } from "../../src/health/recording.ts";
 import type { AlertState, FleetSnapshot, RecordingState, ShardState } from "../../src/health/shard-state.ts";
@@ -7,7 +7,7 @@ import { anAlertState, aRecording, aRecordingState } from "../support/fixtures.t
 export const NOW = Date.parse("2026-01-31T12:00:00.000Z");
 export const INTERVAL = 30_000;
 
-/** A recording seen online just now, with what differs. */
+/** A recording read as online just now, with changes. */
 export function recordingState(id: string, differing: Partial<RecordingState> = {}): RecordingState {
   const [readAt, lastSeenAt] = [NOW - 10_000, NOW - 12_500];
   const seen = { readAt, lastSeenAt, onlineSeenAt: lastSeenAt, presentAt: readAt, averageQuality: 0.92 };

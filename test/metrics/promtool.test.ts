@@ -1,4 +1,4 @@
-/** promtool is Prometheus' own parser and linter: what it accepts without a word, Prometheus reads. */
+/** promtool is Prometheus' parser and linter. */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

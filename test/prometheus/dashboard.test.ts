@@ -1,4 +1,5 @@
 /** The shipped Grafana dashboard is valid, and all its queries give data from a real Prometheus. */
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -7,9 +8,58 @@ import { startWatch, type Watch } from "../support/app.ts";
 import { hasPrometheus, noPrometheus, type Prometheus, startPrometheus } from "../support/prometheus.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
-import { dashboard, fillIn, panels, queries, type Target } from "./dashboard-file.ts";
 import { metricsIn, recordedIn, scraped } from "./metric-names.ts";
 import { shipped } from "./promtool.ts";
+
+interface Target {
+  readonly refId: string;
+  readonly expr: string;
+  readonly legendFormat: string;
+  readonly instant: boolean;
+  readonly range: boolean;
+  readonly datasource: { readonly type: string; readonly uid: string };
+}
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly fieldConfig?: { readonly defaults: { readonly unit?: string; readonly noValue?: string } };
+  readonly targets?: readonly Target[];
+}
+
+interface Variable {
+  readonly name: string;
+  readonly type: string;
+  readonly definition?: string;
+  readonly allValue?: string;
+}
+
+interface Dashboard {
+  readonly uid: string;
+  readonly panels: readonly Panel[];
+  readonly templating: { readonly list: readonly Variable[] };
+  readonly __requires: readonly { readonly type: string; readonly id: string }[];
+}
+
+const dashboard: Dashboard = JSON.parse(
+  readFileSync(new URL("../../config/grafana/lenswatch.json", import.meta.url), "utf8"),
+);
+
+/** All panels but rows. */
+const panels: readonly Panel[] = dashboard.panels.filter(({ type }) => type !== "row");
+
+/** A query of a panel, with a name for failure messages. */
+const queries = panels.flatMap((panel) =>
+  (panel.targets ?? []).map((target) => ({ name: `${panel.title} ${target.refId}`, panel, target })),
+);
+
+/** The text with Grafana's variables filled in; others stay. */
+function fillIn(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replaceAll(/\$(?:\{(\w+)\}|(\w+))/g, (all, braced, bare) => values[braced ?? bare] ?? all);
+}
 
 const RULES = `
   - alert: RecordingOffline

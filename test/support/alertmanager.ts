@@ -1,4 +1,4 @@
-/** A real Alertmanager for a test: ports and a directory of its own, and an inbox for what it tells. */
+/** A real Alertmanager on its own ports and directory, with an inbox for its webhook. */
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ export interface KnownAlert {
   readonly endsAt: string;
 }
 
-/** What it tells its webhook: Alertmanager's payload. */
+/** Alertmanager's webhook payload. */
 export interface PostedAlerts {
   readonly status: "firing" | "resolved";
   readonly alerts: readonly (KnownAlert & { readonly status: string })[];
@@ -36,17 +36,17 @@ export interface PostedAlerts {
 
 export interface TestAlertmanager extends AsyncDisposable {
   readonly url: string;
-  /** What amtool lists as active. */
+  /** Active alerts, as listed by amtool. */
   active(): Promise<KnownAlert[]>;
-  /** What it has posted so far, oldest first. */
+  /** Posted payloads so far, oldest first. */
   posted(): PostedAlerts[];
-  /** Ends it; the log of what it posted is kept on disk only by SIGTERM. */
+  /** Ends it; only SIGTERM saves its notification log. */
   end(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
   /** Starts it again, on the same port and directory. */
   start(): Promise<void>;
 }
 
-/** `groupInterval` is how long after a message it tells more. */
+/** Starts one with this `group_interval`. */
 export async function startAlertmanager({ groupInterval = "1s" } = {}): Promise<TestAlertmanager> {
   const dir = await mkdtemp(join(tmpdir(), "lenswatch-alertmanager-"));
   const sink: HttpSink = await startHttpSink();

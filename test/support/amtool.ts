@@ -8,11 +8,11 @@ import { temporaryDirectory } from "./directory.ts";
 
 const hasAmtool = spawnSync("amtool", ["--version"]).status === 0;
 
-/** `test`, skipped where there is no amtool; then the file has one more, whose name says why. */
+/** `test`, skipped without amtool; a skipped test then names the reason. */
 export const testWithAmtool = test.skipIf(!hasAmtool);
 if (!hasAmtool) test.skip("skipped: amtool is not installed", () => undefined);
 
-/** Runs amtool with these arguments alone; gives what it prints, trimmed, and rejects where it fails. */
+/** Runs amtool with these arguments only; gives its trimmed output, rejects where it fails. */
 export async function amtool(...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)("amtool", args);
   return stdout.trim();

@@ -1,4 +1,4 @@
-/** A whole lenswatch for a story: simulator, real Redis, real Slack and SMTP sinks, the daemon, each on its own port. */
+/** A whole lenswatch: simulator, real Redis, Slack and SMTP sinks, and the daemon, each on its own port. */
 
 import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";
@@ -25,7 +25,7 @@ export interface Stage extends AsyncDisposable {
 
 export interface Watch extends Stage {
   app: App;
-  /** Starts the daemon anew with the configuration as it is now. */
+  /** Restarts the daemon with the current configuration. */
   start(): Promise<App>;
   /** Starts another replica on the same Redis, with the configuration as it is now; `close` stops it too. */
   join(role?: RoleOption): Promise<App>;
@@ -36,7 +36,7 @@ export interface Watch extends Stage {
 
 export interface WatchOptions {
   readonly simulator?: Partial<SimulatorOptions>;
-  /** YAML put in place of the sections of the same name. */
+  /** YAML that replaces the sections of the same name. */
   readonly watch?: string;
   readonly rules?: string;
   readonly route?: string;
@@ -44,20 +44,20 @@ export interface WatchOptions {
   readonly requestTimeout?: string;
   /** The whole section `http`. */
   readonly http?: string;
-  /** What the first replica does. */
+  /** Roles of the first replica. */
   readonly role?: RoleOption;
   /** Another Redis than the stage's own. */
   readonly redis?: string;
   /** More sections. */
   readonly more?: string;
   readonly log?: Logger;
-  /** What has happened before the daemon begins to look. */
+  /** Runs before the daemon starts. */
   readonly before?: (world: Simulator["world"], faults: Simulator["faults"]) => void;
   /** The time of the simulator and the daemon; timers are real all the same. */
   readonly clock?: Clock;
   /** How the mail server answers from the beginning. */
   readonly mail?: SmtpResponses;
-  /** For what a configuration file may not say, such as a cron with seconds. */
+  /** For settings a configuration file does not allow, such as a cron with seconds. */
   readonly adjust?: (config: Config) => Config;
 }
 
@@ -102,7 +102,7 @@ export async function prepareWatch(options: WatchOptions = {}): Promise<Stage> {
   };
 }
 
-/** Everything started and watching. Sweeps every second; nothing waits unless the story says so. */
+/** Starts everything and waits until it watches. Sweeps every second, without timers by default. */
 export async function startWatch(options: WatchOptions = {}): Promise<Watch> {
   const stage = await prepareWatch(options);
   const toStderr = () => createLogger({ level: "debug", destination: process.stderr });
@@ -150,7 +150,7 @@ function load(text: string, options: WatchOptions): Config {
   return options.adjust?.(parsed.config) ?? parsed.config;
 }
 
-/** Resolves once the summary of a start was told, or is refused, and nobody waits for its pace: news is news now. */
+/** Resolves once the summary of the cold start is sent or refused and its pace is over, so that alerts are sent as new. */
 export function pictured({ redis: { url } }: Pick<Stage, "redis">): Promise<void> {
   return picturedIn(new Redis(url));
 }

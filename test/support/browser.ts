@@ -1,4 +1,4 @@
-/** A real browser for what only a browser can tell; absent on many machines. */
+/** A real browser; absent on many machines. */
 import { existsSync } from "node:fs";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
@@ -23,7 +23,7 @@ export async function startBrowser(): Promise<Browser> {
   });
 }
 
-/** A page of its own in the browser, closed when the test is over; `complaints` is what its console said. */
+/** A new page in the browser, closed after the test; `complaints` are the messages of its console. */
 export async function openPage(
   browser: Browser,
   options: BrowserContextOptions,

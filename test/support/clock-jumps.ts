@@ -1,4 +1,4 @@
-/** A clock that goes on as the machine's and can leap ahead, so that hours of a story pass in seconds. */
+/** A clock that runs as the machine's and can jump ahead, so that hours pass in seconds. */
 import { randomUUID } from "node:crypto";
 import { Queue, QueueEvents } from "bullmq";
 import { Redis } from "ioredis";
@@ -10,7 +10,7 @@ export interface LeapingClock extends Clock {
   leap(ms: number): void;
 }
 
-/** The daemon corrects its clock to Redis' every minute: a story is over before. */
+/** The daemon sets its clock by Redis every minute; tests end before. */
 export function leapingClock(): LeapingClock {
   let ahead = 0;
   return {
@@ -22,7 +22,7 @@ export function leapingClock(): LeapingClock {
 }
 
 export interface Sweeps extends AsyncDisposable {
-  /** Sweeps the only shard until what is true now has been judged and remembered. */
+  /** Sweeps the only shard until the current state is evaluated and committed. */
   now(): Promise<void>;
 }
 

@@ -26,7 +26,7 @@ export interface Daemon {
   logged(msg: string): Promise<LogLine>;
   /** Sends a signal that does not end it. */
   signal(signal: NodeJS.Signals): void;
-  /** Ends it and waits until it is gone; gives its exit code, or the signal it died of. */
+  /** Ends it and waits for its exit; gives its exit code, or the signal that ended it. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A directory of this test's own, gone when it is over. */
+/** A temporary directory, removed after the test. */
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "lenswatch-test-"));
   onTestFinished(() => rm(directory, { recursive: true }));

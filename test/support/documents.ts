@@ -7,9 +7,9 @@ export interface Page {
   /** From the root of the project. */
   readonly path: string;
   readonly text: string;
-  /** Title → a heading's own text, down to the next heading. Code blocks hold no headings. */
+  /** Title → text below the heading, down to the next heading. Headings in code blocks do not count. */
   readonly sections: ReadonlyMap<string, string>;
-  /** What its links name, as they are written. */
+  /** Targets of its links, as written. */
   readonly targets: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** A lenswatch reduced to its embedded Redis: holds the server of the given directory until SIGTERM. */
+/** Runs only the embedded Redis of the given directory, until SIGTERM. */
 import { silentLogger } from "../../src/lib/log.ts";
 import { startEmbeddedRedis } from "../../src/redis-embedded/embedded.ts";
 

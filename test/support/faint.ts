@@ -1,4 +1,4 @@
-/** For a browser: every piece of text whose contrast with what is behind it is below 4.5, by WCAG's formula. */
+/** Runs in a browser: finds text with a contrast below 4.5 to its background, by WCAG's formula. */
 export const FAINT = `
 const channel = (c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
 const luminance = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
@@ -15,7 +15,7 @@ const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walker.nextNode()) {
   const text = walker.currentNode.data.trim();
   const element = walker.currentNode.parentElement;
-  // The coloured squares stand beside words that say the same.
+  // The coloured squares repeat the words beside them.
   if (text === "" || text === "\\u25a0" || element.getClientRects().length === 0) continue;
   const [a, b] = [luminance(numbers(getComputedStyle(element).color)), luminance(behind(element))].sort((x, y) => y - x);
   const contrast = (a + 0.05) / (b + 0.05);

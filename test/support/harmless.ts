@@ -1,4 +1,4 @@
-/** What rendered text may not do, as lists of what it does: empty is harmless. */
+/** Lists the harmful effects of rendered text; empty is harmless. */
 import { limitsBroken, type SlackBody } from "./slack-sink.ts";
 
 /** Control characters but line feed, line separators, marks and overrides of direction, halves of characters. */
@@ -16,7 +16,7 @@ export function textProblems(text: string): string[] {
   return found("an unseen character", UNSEEN, text);
 }
 
-/** What a terminal is given: also no tab, carriage return or escape that is not our own bold. */
+/** Text for a terminal: also without tab, carriage return or escapes other than our bold. */
 export function terminalProblems(text: string): string[] {
   return textProblems(text.replaceAll("\u001b[1m", "").replaceAll("\u001b[22m", ""));
 }
@@ -25,7 +25,7 @@ export function terminalProblems(text: string): string[] {
 const OUR_LINK =
   /<(?:https:\/\/lenswatch\.example\.com\/[^<>|\s]*\|[\w ]+|https?:\/\/[^<>|\s]*\|(?:Runbook|Source))>/g;
 
-/** Everything Slack reads as mrkdwn: only our own links and bold are live, and every limit holds. */
+/** Slack's mrkdwn: only our links and bold are active, within all limits. */
 export function slackProblems(body: SlackBody): string[] {
   return [...limitsBroken(body), ...slackTexts(body).flatMap(mrkdwnProblems)];
 }

@@ -1,8 +1,8 @@
-/** What lives on the heap, for tests of what may pile up. */
+/** Heap size, for tests of memory growth. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Gives a function that collects all garbage and tells how many bytes are left. */
+/** Gives a function that collects garbage and returns the bytes in use. */
 export function heapMeter(): () => number {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;

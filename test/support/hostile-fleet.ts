@@ -1,6 +1,6 @@
 /**
- * A fleet as a hostile service tells it: real rows with names and ids that mean harm, bent, read through the true
- * borders and judged. What the borders let through is what every sink is given.
+ * A fleet from a hostile service: rows with hostile names and ids, mutated, read by the real parsers
+ * and evaluated. The accepted part is passed to every sink.
  */
 
 import type { LogLine } from "../../src/alerting/decision-log.ts";
@@ -52,7 +52,7 @@ export const hostileRules: readonly Rule[] = [
 ];
 
 export interface HostileFleet {
-  /** What its names are made of. */
+  /** Texts its names consist of. */
   readonly texts: readonly string[];
   readonly snapshot: FleetSnapshot;
   readonly locations: readonly Location[];
@@ -63,12 +63,12 @@ export interface HostileFleet {
   readonly lines: readonly LogLine[];
 }
 
-/** Chance, and what names are made of. */
+/** Random choices, and texts for names. */
 type Dice = AnyDice & { readonly texts: readonly string[] };
 
 type Rows = Record<string, unknown>[];
 
-/** An id of at most 256 characters, as hostile as the border lets through; now and then what an id should be. */
+/** An id of at most 256 characters, as hostile as the parser allows; sometimes a valid one. */
 function idOf(text: string, nth: number): string {
   return nth % 3 === 0 ? `${nth}`.padStart(24, "a") : `${text.slice(0, 200)}${nth}`;
 }
@@ -131,7 +131,7 @@ function statusRows(
 const DARK = ["offline", "offline", "offline", "degraded"];
 const ANY = ["online", "offline", "degraded", "resting"];
 
-/** With other `texts` the same fleet, as far as chance has it, of somebody else. */
+/** The same fleet for the same seed, with other `texts`. */
 export function hostileFleet(seed: number, texts: readonly string[] = POISONS): HostileFleet {
   const dice = { ...diceOf(seed), texts };
   const report = () => {};
@@ -174,7 +174,7 @@ export function hostileFleet(seed: number, texts: readonly string[] = POISONS): 
   const sweeps = [DARK, ANY, DARK, ANY, ["online"], ANY, DARK, ANY, DARK];
   for (const [nth, statuses] of sweeps.entries()) {
     const now = NOW - (sweeps.length - 1 - nth) * 60_000;
-    // A row that cannot be told apart hides who is missing: every third answer is whole but for those.
+    // Rows without an id hide missing recordings, so every third answer has only valid ids.
     const all = statusRows(world, dice, statuses);
     const rows = nth % 3 === 2 ? all.slice(nth) : bentRows(all, dice);
     const { next, transitions, decisions } = judgeShard(state, parseStatusRows(rows, report), context(now));
@@ -216,7 +216,7 @@ export function hostileFleet(seed: number, texts: readonly string[] = POISONS): 
   };
 }
 
-/** What somebody else sends, with names, labels and links of their own, half of it bent. */
+/** External alerts with hostile names, labels and links, half of them mutated. */
 function sentAlerts(dice: Dice): Alert[] {
   const sent = dice.texts.map((text) => ({
     labels: {
@@ -240,12 +240,12 @@ function sentAlerts(dice: Dice): Alert[] {
   return evaluateExternal(next, { now: NOW, deafUntil: 0 }).transitions.map(({ alert }) => alert);
 }
 
-/** Zones and usual entries come from the service as well; a runbook is the configuration's, or who knows whose. */
+/** Zones and usual entries come from the service; a runbook from the configuration. */
 function placed(dice: Dice) {
   return { zones: dice.pick(dice.texts), impact: dice.pick(dice.texts), runbook_url: dice.pick(dice.texts) };
 }
 
-/** What delivery writes of an alert; who silenced or acknowledged it wrote their own text. */
+/** Log lines of a delivery, with free text of silences and acknowledgements. */
 function told({ subject, ruleId, updatedAt: at, id }: Alert, dice: Dice): LogLine[] {
   const line = { subject, ruleId, at, integration: "ops/slack/0" };
   return [

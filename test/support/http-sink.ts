@@ -1,4 +1,4 @@
-/** An endpoint that catches what is posted to it and answers as it is told to; over TLS where it is given a key. */
+/** An endpoint that records posts and gives the set answer; over TLS where it gets a key. */
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { createServer as createTlsServer, type ServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -24,7 +24,7 @@ export type HttpResponder = HttpReply | "hang" | ((post: HttpPost, position: num
 export interface HttpSink extends Inbox<HttpPost> {
   /** Without a trailing slash. */
   readonly url: string;
-  /** From now on; 200 unless told. */
+  /** Sets the answer from now on; 200 by default. */
   respond(responder: HttpResponder): void;
   close(): Promise<void>;
 }

@@ -1,17 +1,17 @@
-/** What a sink has received, and ways to wait for more of it. */
+/** Messages received by a sink, with ways to wait for more. */
 
 export interface Inbox<Message> {
   /** Everything so far, oldest first. */
   readonly messages: readonly Message[];
-  /** The oldest message nobody has taken with `next` yet; waits for it, 20 s at most. */
+  /** The oldest message not yet taken with `next`; waits up to 20 s. */
   next(timeoutMs?: number): Promise<Message>;
-  /** The first message, old or new, for which `wanted` holds; waits for it, 20 s at most. */
+  /** The first message, old or new, that `wanted` accepts; waits up to 20 s. */
   waitFor(wanted: (message: Message) => boolean, timeoutMs?: number): Promise<Message>;
 }
 
 const PATIENCE_MS = 20_000;
 
-/** `what` names a message in the error of a wait that was in vain. */
+/** `what` names a message in the error of a timeout. */
 export function createInbox<Message>(
   what: string,
 ): Inbox<Message> & { push(message: Message): void; end(): void } {

@@ -89,7 +89,7 @@ const NUMBERS = [
 ];
 const KEYS = ["__proto__", "constructor", "toString", "ID", "id", "_id", "error", "errors", "status", ""];
 
-/** What throws where it is taken for a number or a text. */
+/** Values that throw when used as a number or a text. */
 const UNCONVERTIBLE = { toString: 1, valueOf: "x", toJSON: null };
 
 function strangeValue(dice: Dice): unknown {
@@ -125,7 +125,7 @@ export function mutateJson(value: unknown, dice: Dice): unknown {
   return changed;
 }
 
-/** Goes down into the value, by chance, and changes what it stops at. */
+/** Changes a random part of the value. */
 function somewhere(value: unknown, dice: Dice): unknown {
   const stops = dice.replicas(4) === 0;
   if (Array.isArray(value) && value.length > 0) {
@@ -202,7 +202,7 @@ export function bloated(value: unknown, dice: Dice): string {
   return text.replace(JSON.stringify(MARK), dice.pick(large));
 }
 
-/** The value with the mark in the place of one of its values. */
+/** The value with the mark instead of one of its values. */
 function marked(value: unknown, dice: Dice): unknown {
   if (typeof value !== "object" || value === null || dice.replicas(4) === 0) return MARK;
   const keys = Object.keys(value);

@@ -49,7 +49,7 @@ export function makePki(): Pki {
   }
 }
 
-/** What a server that wants to know its clients is started with. */
+/** Options of a server that requires client certificates. */
 export function demanding(pki: Pki, pair: Pair = pki.server) {
   return { ...pair, ca: pki.ca, requestCert: true, rejectUnauthorized: true };
 }

@@ -1,4 +1,4 @@
-/** A real Prometheus that scrapes what a test starts, on a port of its own, its data in a directory of its own. */
+/** A real Prometheus that scrapes the daemons of a test, on its own port and directory. */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -7,7 +7,7 @@ export interface Proxy {
   readonly host: string;
   readonly url: string;
   readonly seen: readonly string[];
-  /** `user:password` of those who gave one. */
+  /** `user:password` of the clients that sent one. */
   readonly logins: ReadonlySet<string>;
   /** `token` of the query of each upgrade of a plain socket. */
   readonly tokens: ReadonlySet<string>;

@@ -1,4 +1,4 @@
-/** All that a Redis holds, as text: every key and every value of every type, BullMQ's too. */
+/** All keys and values of a Redis as text, BullMQ's too. */
 import { Redis } from "ioredis";
 
 export async function dumpRedis(url: string): Promise<string> {

@@ -99,7 +99,7 @@ const addressOf = ({ port }: Server) => ({ host: "127.0.0.1", port });
 
 export const familyPassword = PASSWORD;
 
-/** A master, its replica, and three Sentinels that agree on who is dead within a second. */
+/** A master, its replica, and three Sentinels that detect a failure within a second. */
 export async function startSentinels() {
   const family = await startFamily();
   const master = await family.start(plain);
@@ -160,7 +160,7 @@ export async function startCluster() {
   return Object.assign(family, { nodes: nodes.map(addressOf) });
 }
 
-/** A server that speaks nothing but TLS, knows clients by certificate, and the paths of what a client needs. */
+/** A server with TLS only that requires client certificates, and the paths of the client's files. */
 export async function startTls() {
   const family = await startFamily();
   const at = (name: string) => join(family.dir, name);

@@ -1,4 +1,4 @@
-/** A webhook that catches what is posted to it, holds it against Slack's limits, and answers as it is told to. */
+/** A Slack webhook that records posts, checks them against Slack's limits, and gives the set answer. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -32,7 +32,7 @@ export interface SlackMessage {
   readonly body: SlackBody;
   /** The fallback text: title first. */
   readonly text: string;
-  /** Every text of every block, top to bottom, one line each: what a reader sees. */
+  /** All visible text of all blocks, top to bottom, one line each. */
   readonly shown: string;
   /** The colour of the attachment. */
   readonly color: string | undefined;
@@ -57,12 +57,12 @@ export interface SlackSink extends Inbox<SlackMessage> {
   readonly url: string;
   /** Summaries of starts without memory, kept apart so that stories begin after them; answered on their own, 200 `ok`. */
   readonly starts: Inbox<SlackMessage> & { respond(responder: SlackResponder): void };
-  /** From now on; default: 200 `ok`, or what Slack answers where a limit is broken. */
+  /** Sets the answer from now on; default: 200 `ok`, or Slack's answer to a broken limit. */
   respond(responder: SlackResponder): void;
   close(): Promise<void>;
 }
 
-/** What the title of a summary of a start begins with. */
+/** Start of the title of a cold start's summary. */
 export const START_TITLE = "lenswatch started with an empty store";
 
 const OK: SlackAnswer = { status: 200, body: "ok" };

@@ -1,4 +1,4 @@
-/** A mail server that catches what is delivered to it, parsed, and refuses what it is told to. */
+/** A mail server that parses and records messages, and refuses as set. */
 
 import type { AddressInfo } from "node:net";
 import type { TlsOptions } from "node:tls";
@@ -42,7 +42,7 @@ export interface SmtpResponses {
 export interface SmtpSink extends Inbox<MailMessage> {
   readonly host: string;
   readonly port: number;
-  /** Summaries of starts without memory, kept apart from the rest. */
+  /** Summaries of cold starts, separate from the rest. */
   readonly starts: Inbox<MailMessage>;
   /** Connections opened so far. */
   readonly connections: number;
@@ -103,7 +103,7 @@ export async function startSmtpSink(
         .catch(callback);
     },
   });
-  // Clients that give up in the middle of something are what some tests are about.
+  // Some tests have clients that disconnect in the middle.
   server.on("error", () => undefined);
   const listening = server.listen(0, host);
   await new Promise<void>((resolve, reject) => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Waits until `holds`, looking every few milliseconds; throws with `what` after `timeoutMs`. */
+/** Polls every few milliseconds until `holds` is true; throws with `what` after `timeoutMs`. */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,

@@ -2,7 +2,7 @@
  * The configuration's keys as a JSON Schema (draft 7), for validation by Helm and editors: names, nesting, required keys
  * and secrets by reference. Values are validated by `lenswatch check-config` only.
  */
-import type { ConfigSection, Key } from "../../src/config/key.ts";
+import type { ConfigSection, Key } from "../src/config/key.ts";
 
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
