@@ -224,6 +224,6 @@ describeWithRedis("a digest", () => {
     expect(Number(short)).toBe(Number(usual) - entries);
     const figures = [entries, Number(usual)].map((n) => n.toLocaleString("en-US"));
     expect(mail.text).toContain(`${figures[0]} counted, usually ${figures[1]}, `);
-    expect(mail.html).toContain("Visitor counts not to be trusted");
+    expect(mail.html).toContain("Unreliable visitor counts");
   });
 });

@@ -72,7 +72,7 @@ function section({ title, count = "", part, rows, explanation }: DigestSection, 
   const table = kind === "days" ? DAYS_TABLE : kind === "counts" ? COUNTS_TABLE : LAYOUT;
   const legend = kind === "days" && !withFigures ? heatLegend() : nothing;
   return html`<tr><td class="pad part">
-<h2 class="t ${kind === "location" ? "" : "below"}">${dot}${title}${small(beside, "m s plain nw")}</h2>
+<h2 class="${kind === "location" ? "t" : "t below"}">${dot}${title}${small(beside, "m s plain nw")}</h2>
 <table ${table}>${heads.length === 0 ? nothing : html`<tr><td></td>${heads}</tr>`}
 ${rows.map((row) => rowMarkup(row, view, columns))}</table>
 ${legend}${explanation === undefined ? nothing : html`<div class="m xs gap">${explanation}</div>`}</td></tr>
