@@ -1,6 +1,6 @@
 /**
- * A backtest: recordings' histories are added one by one, in any order, and are not kept; in the end come locations,
- * which need all of theirs, and messages, which need everybody.
+ * A backtest: recordings' histories are added one by one in any order and are not stored; the result then replays
+ * locations, which need all their recordings, and messages, which need all alerts.
  */
 import type { Transition } from "../health/evaluation.ts";
 import type { RecordingUptime } from "../health/recording.ts";
@@ -9,32 +9,32 @@ import type { Instant } from "../lib/clock.ts";
 import { replayLocation } from "./location.ts";
 import { messagesOf } from "./messages.ts";
 import { replayRecording } from "./recording.ts";
-import { type Plan, planOf, type Setup, type Span } from "./setup.ts";
-import type { Seen } from "./statuses.ts";
-import { type Tally, tally } from "./tally.ts";
+import { type Plan, planOf, type ReplaySetup, type TimeSpan } from "./setup.ts";
+import type { SeenStatus } from "./statuses.ts";
+import { type BacktestCounts, countEpisodes } from "./tally.ts";
 
-/** More would be more than anybody reads, and than memory holds. */
+/** A bound on memory. */
 const MOST_TRANSITIONS = 1_000_000;
 
 export interface Backtest {
   readonly plan: Plan;
-  /** False once more would have fired than can be counted: then nothing more is added. */
+  /** False once there are too many transitions: then nothing more is added. */
   add(uptime: RecordingUptime): boolean;
-  result(): Tally;
+  result(): BacktestCounts;
 }
 
 export interface BacktestOptions {
-  readonly setup: Setup;
-  readonly span: Span;
+  readonly setup: ReplaySetup;
+  readonly span: TimeSpan;
   /** The present. */
   readonly now: Instant;
   readonly inventory: Inventory;
-  /** Beginnings, ends and pauses of alerts that are counted at most; a million unless given. */
+  /** The most transitions of alerts; a million unless given. */
   readonly mostTransitions?: number;
 }
 
-/** How far back from the span history is needed for its first figure, ms. */
-export function leadMs(rules: Setup["rules"]): number {
+/** How much history before the span its first uptime ratio needs, ms. */
+export function leadMs(rules: ReplaySetup["rules"]): number {
   return Math.max(0, ...planOf(rules).windows.map(({ overMs }) => overMs));
 }
 
@@ -42,7 +42,7 @@ export function createBacktest(options: BacktestOptions): Backtest {
   const { setup, span, now, inventory, mostTransitions = MOST_TRANSITIONS } = options;
   const plan = planOf(setup.rules);
   const transitions: Transition[] = [];
-  const locations = new Map<string, Map<string, readonly Seen[]>>();
+  const locations = new Map<string, Map<string, readonly SeenStatus[]>>();
   const intervalMs = setup.statusIntervalMs;
 
   function keep(more: readonly Transition[]): void {
@@ -59,7 +59,7 @@ export function createBacktest(options: BacktestOptions): Backtest {
       const replay = replayRecording(uptime, { setup, plan, span, now, inventory });
       keep(replay.transitions);
       if (plan.location.length === 0) return true;
-      const here = locations.get(locationId) ?? new Map<string, readonly Seen[]>();
+      const here = locations.get(locationId) ?? new Map<string, readonly SeenStatus[]>();
       locations.set(locationId, here.set(id, replay.seen));
       return true;
     },
@@ -68,7 +68,7 @@ export function createBacktest(options: BacktestOptions): Backtest {
       for (const [id, seen] of locations)
         keep(replayLocation(id, seen, { plan, span, intervalMs, inventory }));
       transitions.sort((a, b) => a.alert.updatedAt - b.alert.updatedAt);
-      return tally({
+      return countEpisodes({
         transitions,
         messages: messagesOf(transitions, setup, span.to),
         span,
@@ -79,9 +79,9 @@ export function createBacktest(options: BacktestOptions): Backtest {
   };
 }
 
-/** What history cannot show, a sentence each. */
+/** Limits of a backtest, one sentence each. */
 export const notShown: readonly string[] = [
-  "Statuses are guessed: a bucket in which segments were expected and none came counts as offline from its first minute to its last, any other as online. Outages and flips shorter than a bucket (an hour, as a rule) leave no trace in statuses, and longer ones look up to two buckets shorter than they were.",
-  "Before the first day nothing was told: what was wrong already begins on it. Schedules are taken as they were, which the daemon has to learn first.",
-  "Silences, acknowledgements, restarts, failed sends and time lenswatch could not see are not in it, nor recordings that have left the fleet since; messages are what an integration would get that takes each at once.",
+  "Statuses are derived from uptime buckets: a bucket in which segments were expected and none arrived counts as offline for its whole length, any other as online. Outages and status changes shorter than a bucket (usually an hour) are not visible, and longer outages look up to two buckets shorter.",
+  "The replay starts without earlier alerts: a problem that exists on the first day begins then. Schedules are as recorded, while the daemon has to learn them first.",
+  "Silences, acknowledgements, restarts, failed notifications and times when the service was unreachable are not included, nor are recordings that have left the fleet; messages are those of an integration that accepts each at once.",
 ];

@@ -1,22 +1,23 @@
-/** Two tallies side by side: a row for whatever either of them has. */
+/** The counts of two configurations side by side, one row for each key of either. */
 import {
-  type Count,
+  type BacktestCounts,
+  type EpisodeCount,
   inOrderOf,
   inOrderOfReceivers,
   type ReceiverRow,
-  type RecordingRow,
+  type RecordingCount,
   type RuleRow,
-  type Tally,
 } from "./tally.ts";
 
-/** What the first configuration counted and, where there is one, the second. */
+/** Counts of the first configuration and, where there is one, of the second. */
 export interface Beside<Figures> {
   readonly first: Figures;
   readonly second: Figures | undefined;
 }
 
-export type RuleBeside = Pick<RuleRow, "rule" | "locationId" | "location" | "week"> & Beside<Count>;
-export type RecordingBeside = Pick<RecordingRow, "recordingId" | "recording" | "location"> & Beside<Count>;
+export type RuleBeside = Pick<RuleRow, "rule" | "locationId" | "location" | "week"> & Beside<EpisodeCount>;
+export type RecordingBeside = Pick<RecordingCount, "recordingId" | "recording" | "location"> &
+  Beside<EpisodeCount>;
 export type Messages = Pick<ReceiverRow, "messages" | "byReason">;
 export type ReceiverBeside = Pick<ReceiverRow, "receiver" | "week"> & Beside<Messages>;
 
@@ -26,12 +27,12 @@ export interface Comparison {
   readonly receivers: readonly ReceiverBeside[];
 }
 
-const NONE: Count = { episodes: 0, firingMs: 0, longestMs: 0 };
-const SILENCE: Messages = { messages: 0, byReason: {} };
+const NONE: EpisodeCount = { episodes: 0, firingMs: 0, longestMs: 0 };
+const NO_MESSAGES: Messages = { messages: 0, byReason: {} };
 
-/** In the order of the first, what the second alone has where it would stand; recordings it alone has come last. */
-export function compare(first: Tally, second?: Tally): Comparison {
-  const union = (of: keyof Tally["order"]) => [
+/** Rules and receivers in the order of the first, then the second; recordings only the second has come last. */
+export function compareCounts(first: BacktestCounts, second?: BacktestCounts): Comparison {
+  const union = (of: keyof BacktestCounts["order"]) => [
     ...new Set([...first.order[of], ...(second?.order[of] ?? [])]),
   ];
   const ruleKey = ({ rule, locationId, week }: RuleRow) => [rule, locationId, week];
@@ -40,7 +41,7 @@ export function compare(first: Tally, second?: Tally): Comparison {
     recordings: besideEachOther(first.recordings, second?.recordings, NONE, ({ recordingId }) => [
       recordingId,
     ]),
-    receivers: besideEachOther(first.receivers, second?.receivers, SILENCE, ({ receiver, week }) => [
+    receivers: besideEachOther(first.receivers, second?.receivers, NO_MESSAGES, ({ receiver, week }) => [
       receiver,
       week,
     ]).sort(inOrderOfReceivers(union("receivers"))),
@@ -56,16 +57,16 @@ function besideEachOther<Row extends Figures, Figures>(
   const key = (row: Row) => JSON.stringify(keyOf(row));
   if (!second) return first.map((row) => ({ ...row, first: row, second: undefined }));
   const others = new Map(second.map((row) => [key(row), row]));
-  const own = first.map((row) => ({ ...row, first: row, second: others.get(key(row)) ?? none }));
+  const both = first.map((row) => ({ ...row, first: row, second: others.get(key(row)) ?? none }));
   const known = new Set(first.map(key));
   const alone = second
     .filter((row) => !known.has(key(row)))
     .map((row) => ({ ...row, first: none, second: row }));
-  return [...own, ...alone];
+  return [...both, ...alone];
 }
 
-/** The rows of each rule as one: episodes and time added up, the longest of the longest. */
-export function byRule(rows: readonly RuleBeside[]): ({ readonly rule: string } & Beside<Count>)[] {
+/** One row for each rule: sums of episodes and time, and the longest episode. */
+export function byRule(rows: readonly RuleBeside[]): ({ readonly rule: string } & Beside<EpisodeCount>)[] {
   return [...Map.groupBy(rows, ({ rule }) => rule)].map(([rule, own]) => ({
     rule,
     first: sum(own.map(({ first }) => first)),
@@ -73,7 +74,7 @@ export function byRule(rows: readonly RuleBeside[]): ({ readonly rule: string } 
   }));
 }
 
-function sum(counts: readonly Count[]): Count {
+function sum(counts: readonly EpisodeCount[]): EpisodeCount {
   return {
     episodes: counts.reduce((all, { episodes }) => all + episodes, 0),
     firingMs: counts.reduce((all, { firingMs }) => all + firingMs, 0),

@@ -1,36 +1,33 @@
-/** Uptime figures as they would have stood at every sweep: worked out every `uptime_interval`, in force until the next. */
+/** Uptime ratios at every sweep: computed every `uptime_interval`, valid until the next. */
 import type { UptimeBucket } from "../health/recording.ts";
 import { settledBefore, windowUptime } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
-import { type Setup, type Span, tickBefore, tickFrom, type UptimeWindow } from "./setup.ts";
+import { type ReplaySetup, type TimeSpan, tickBefore, tickFrom, type UptimeWindow } from "./setup.ts";
 
-/** What every sweep from `at` on reckons with, until the next one. */
-export interface Figure {
+/** The uptime ratio at every sweep from `at` until the next change. */
+export interface UptimeFigure {
   /** A sweep's instant. */
   readonly at: Instant;
-  /** 0–1; undefined: there is none. */
+  /** 0–1; undefined: unknown. */
   readonly ratio: number | undefined;
 }
 
-export interface FigureOptions extends Pick<Setup, "statusIntervalMs" | "uptimeIntervalMs"> {
-  readonly span: Span;
-  /** How long a bucket is, ms. */
+export interface FigureOptions extends Pick<ReplaySetup, "statusIntervalMs" | "uptimeIntervalMs"> {
+  readonly span: TimeSpan;
+  /** The length of a bucket, ms. */
   readonly lengthMs: number;
 }
 
-/**
- * Changes in order of time; the first is at the span's first sweep. Figures no rule has anything to say about are
- * one and the same.
- */
+/** Changes in order of time, the first at the span's first sweep. Ratios that no rule distinguishes are not changes. */
 export function figuresAtSweeps(
   buckets: readonly UptimeBucket[],
   { overMs, fineFrom }: UptimeWindow,
   { span, lengthMs, statusIntervalMs, uptimeIntervalMs }: FigureOptions,
-): Figure[] {
-  const figures: Figure[] = [];
+): UptimeFigure[] {
+  const figures: UptimeFigure[] = [];
   const last = tickBefore(span.to, statusIntervalMs);
   let [first, end] = [0, 0];
-  for (const now of workedOutAt(buckets, overMs, { span, lengthMs, uptimeIntervalMs })) {
+  for (const now of windowChanges(buckets, overMs, { span, lengthMs, uptimeIntervalMs })) {
     while (first < buckets.length && startOf(buckets, first) < now - overMs) first++;
     while (end < buckets.length && startOf(buckets, end) < settledBefore(now, lengthMs)) end++;
     const ratio = windowUptime(buckets, { now, overMs, lengthMs, first, end });
@@ -49,10 +46,10 @@ function isSame(a: number | undefined, b: number | undefined, fineFrom: number):
 }
 
 /**
- * The instants at which the window holds other buckets than at the one before: one has settled, or one was left
- * behind. The first is the last one that is not after the span's beginning.
+ * The instants at which the window's buckets change: one becomes complete, or one leaves it. The first is the last one
+ * that is not after the span's start.
  */
-function* workedOutAt(
+function* windowChanges(
   buckets: readonly UptimeBucket[],
   overMs: number,
   { span, lengthMs, uptimeIntervalMs }: Omit<FigureOptions, "statusIntervalMs">,

@@ -1,14 +1,14 @@
-/** A location's history through the rules about locations: its recordings' taken together. */
+/** Replays the rules about locations over the statuses of a location's recordings. */
 import type { Transition } from "../health/evaluation.ts";
 import { type LocationCount, locationEvaluator } from "../health/location-evaluator.ts";
 import type { Inventory } from "../health/shard-state.ts";
-import { replayRules, type Stretch } from "./replay.ts";
-import { type Plan, type Span, tickBefore } from "./setup.ts";
-import type { Seen } from "./statuses.ts";
+import { replayRules, type SteadySpan } from "./replay.ts";
+import { type Plan, type TimeSpan, tickBefore } from "./setup.ts";
+import type { SeenStatus } from "./statuses.ts";
 
 export interface LocationOptions {
   readonly plan: Plan;
-  readonly span: Span;
+  readonly span: TimeSpan;
   readonly intervalMs: number;
   readonly inventory: Inventory;
 }
@@ -16,29 +16,29 @@ export interface LocationOptions {
 /** `seen` by recording id. */
 export function replayLocation(
   id: string,
-  seen: ReadonlyMap<string, readonly Seen[]>,
+  seen: ReadonlyMap<string, readonly SeenStatus[]>,
   { plan, span, intervalMs, inventory }: LocationOptions,
 ): readonly Transition[] {
-  const isNews = [...seen.values()].some((changes) => changes.some(({ status }) => status === "offline"));
-  if (!isNews) return [];
-  const stretches = stretchesOf(id, seen, { span, intervalMs, inventory });
-  return replayRules(stretches, plan.location, intervalMs);
+  const hasOffline = [...seen.values()].some((changes) => changes.some(({ status }) => status === "offline"));
+  if (!hasOffline) return [];
+  const spans = spansOf(id, seen, { span, intervalMs, inventory });
+  return replayRules(spans, plan.location, intervalMs);
 }
 
 interface Change {
   readonly recordingId: string;
-  readonly seen: Seen;
+  readonly seen: SeenStatus;
 }
 
-function* stretchesOf(
+function* spansOf(
   id: string,
-  seen: ReadonlyMap<string, readonly Seen[]>,
+  seen: ReadonlyMap<string, readonly SeenStatus[]>,
   { span, intervalMs, inventory }: Omit<LocationOptions, "plan">,
-): Generator<Stretch> {
+): Generator<SteadySpan> {
   const changes: Change[] = [...seen]
     .flatMap(([recordingId, own]) => own.map((one) => ({ recordingId, seen: one })))
     .sort((a, b) => a.seen.at - b.seen.at);
-  const now = new Map<string, Seen>();
+  const now = new Map<string, SeenStatus>();
   const end = tickBefore(span.to, intervalMs) + intervalMs;
   for (let i = 0; i < changes.length; ) {
     const from = changes[i]?.seen.at ?? end;
@@ -50,14 +50,14 @@ function* stretchesOf(
     yield {
       from,
       to: (changes[i]?.seen.at ?? end) - intervalMs,
-      isQuiet: count.offline.length === 0,
+      isClear: count.offline.length === 0,
       evaluator: () => locationEvaluator(id, count, inventory),
     };
   }
 }
 
-/** As a sweep counts them: those whose status is known, and those outside their schedule, of whom nothing is known. */
-function countOf(now: ReadonlyMap<string, Seen>): LocationCount {
+/** As a sweep counts: recordings with a known status, and whether some are outside their schedule. */
+function countOf(now: ReadonlyMap<string, SeenStatus>): LocationCount {
   const offline: LocationCount["offline"] = [];
   let [fresh, outside, sampleId] = [0, false, ""];
   for (const [id, seen] of now) {

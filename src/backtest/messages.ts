@@ -1,7 +1,6 @@
 /**
- * Who would have been told, and how often: alerts through the routing tree, inhibition, mute times and the timers of
- * groups, with every message accepted at once. The decisions are the daemon's; when a group is due is what its store
- * keeps to (architecture: "Delivering").
+ * The notifications a configuration would have sent: alerts through the routing tree, inhibition, mute times and group
+ * timers, every message accepted at once. Decisions are the daemon's; a group's timers follow `store/scripts/`.
  */
 
 import { createInhibitor, type Inhibitions } from "../alerting/inhibit.ts";
@@ -14,20 +13,20 @@ import { muteOf } from "../alerting/time-interval.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Transition } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";
-import type { Receiver, Setup } from "./setup.ts";
+import type { ReplayedReceiver, ReplaySetup } from "./setup.ts";
 
 /** One message, to each integration of the receiver. */
-export interface Message {
+export interface ReplayedMessage {
   readonly at: Instant;
   readonly receiver: string;
   readonly reason: NotifyReason;
 }
 
 const MINUTE_MS = 60_000;
-/** However short the timers are, a group that is held is not looked at more often than this. */
-const LEAST_REST_MS = 1_000;
-const NOTHING: ReadonlySet<string> = new Set();
-const NOBODY: Suppressions["standsFor"] = new Map();
+/** A suppressed group is checked again no more often than this, however short its timers are. */
+const MIN_RECHECK_MS = 1_000;
+const NEVER = Number.POSITIVE_INFINITY;
+const NO_IDS: ReadonlySet<string> = new Set();
 
 /** A group at a receiver. */
 interface Group {
@@ -35,54 +34,73 @@ interface Group {
   readonly route: Route;
   readonly members: Map<string, Alert>;
   dueAt: Instant;
-  since: Instant | undefined;
+  dueSince: Instant | undefined;
   sentAt: Instant | undefined;
-  /** When it was served last; empty since then, where it has no members. */
-  emptyAt: Instant;
+  /** When it was decided last; without members, it has been empty since. */
+  decidedAt: Instant;
   suppressedBefore: ReadonlySet<string>;
 }
 
-/** What fires, and who holds whom; indexed again only once something changed. */
+/** Firing alerts, and which of them inhibit others. */
 interface Firing {
   readonly alerts: Map<string, Alert>;
+  /** Indexed again only after a change. */
   inhibitions(): Inhibitions;
   changed(): void;
 }
 
-/** The messages in order of time. `transitions` are in order of time; nothing is said from `until` on. */
+type MuteLookup = (route: Route, now: Instant) => Suppression | undefined;
+
+/** One receiver, as each of its integrations. */
+interface ReceiverReplay {
+  readonly receiver: ReplayedReceiver;
+  readonly setup: Pick<ReplaySetup, "route" | "statusIntervalMs">;
+  readonly firing: Firing;
+  readonly mutedBy: MuteLookup;
+  readonly messages: ReplayedMessage[];
+  readonly groups: Map<string, Group>;
+  /** By episode. */
+  readonly groupsOf: Map<string, Set<Group>>;
+  readonly notified: Map<string, NotificationLogEntry>;
+  /** Groups with alerts inhibited by an episode. */
+  readonly inhibitedBy: Map<string, Set<Group>>;
+  /** When a group is due next; undefined: unknown since the last change. */
+  nextDueAt: Instant | undefined;
+}
+
+/** The messages in order of time. `transitions` are in order of time; nothing is sent from `until` on. */
 export function messagesOf(
   transitions: readonly Transition[],
-  setup: Pick<Setup, "route" | "inhibitRules" | "receivers" | "statusIntervalMs">,
+  setup: Pick<ReplaySetup, "route" | "inhibitRules" | "receivers" | "statusIntervalMs">,
   until: Instant,
-): Message[] {
-  const firing = createFiring(setup);
-  const muted = createMuted();
-  const messages: Message[] = [];
-  const desks = setup.receivers.map((receiver) =>
-    createDesk({ receiver, setup, firing, muted, notify: (message) => messages.push(message) }),
-  );
-  const dueBefore = (at: Instant) => {
+): ReplayedMessage[] {
+  const [firing, mutedBy, messages] = [createFiring(setup), createMuteLookup(), [] as ReplayedMessage[]];
+  const replays = setup.receivers.map((receiver): ReceiverReplay => {
+    const tables = { groups: new Map(), groupsOf: new Map(), notified: new Map(), inhibitedBy: new Map() };
+    return { receiver, setup, firing, mutedBy, messages, ...tables, nextDueAt: undefined };
+  });
+  const sendBefore = (at: Instant) => {
     for (;;) {
-      const due = Math.min(...desks.map((desk) => desk.nextDue()));
-      if (due >= at || due === Number.POSITIVE_INFINITY) return;
-      for (const desk of desks) desk.serve(due);
+      const due = Math.min(...replays.map(nextDue));
+      if (due >= at || due === NEVER) return;
+      for (const replay of replays) if (nextDue(replay) <= due) sendDue(replay, due);
     }
   };
   for (let i = 0; i < transitions.length; ) {
     const now = transitions[i]?.alert.updatedAt ?? until;
-    dueBefore(Math.min(now, until));
+    sendBefore(Math.min(now, until));
     for (let one = transitions[i]; one && one.alert.updatedAt === now; one = transitions[++i]) {
       if (one.kind === "resolved") firing.alerts.delete(one.alert.id);
       else firing.alerts.set(one.alert.id, one.alert);
       firing.changed();
-      for (const desk of desks) desk.take(one, now);
+      for (const replay of replays) take(replay, one, now);
     }
   }
-  dueBefore(until);
+  sendBefore(until);
   return messages;
 }
 
-function createFiring({ inhibitRules }: Pick<Setup, "inhibitRules">): Firing {
+function createFiring({ inhibitRules }: Pick<ReplaySetup, "inhibitRules">): Firing {
   const index = createInhibitor(inhibitRules);
   const alerts = new Map<string, Alert>();
   let known: Inhibitions | undefined;
@@ -98,10 +116,8 @@ function createFiring({ inhibitRules }: Pick<Setup, "inhibitRules">): Firing {
   };
 }
 
-type Muted = (route: Route, now: Instant) => Suppression | undefined;
-
-/** Asked of every group of a route at the same instant. */
-function createMuted(): Muted {
+/** Every group of a route asks at the same instant. */
+function createMuteLookup(): MuteLookup {
   let [at, known] = [Number.NaN, new Map<Route, Suppression | undefined>()];
   return (route, now) => {
     if (!route.muteTimes?.length && !route.activeTimes?.length) return undefined;
@@ -111,186 +127,155 @@ function createMuted(): Muted {
   };
 }
 
-interface Desk {
-  /** When a group is due next; infinite where none is. */
-  nextDue(): Instant;
-  /** Says what is due by now. */
-  serve(now: Instant): void;
-  take(transition: Transition, now: Instant): void;
+function nextDue(replay: ReceiverReplay): Instant {
+  replay.nextDueAt ??= replay.groups.values().reduce((least, { dueAt }) => Math.min(least, dueAt), NEVER);
+  return replay.nextDueAt;
 }
 
-/** Everything at one receiver, as one integration of it sees it. */
-function createDesk(deps: {
-  readonly receiver: Receiver;
-  readonly setup: Pick<Setup, "route" | "statusIntervalMs">;
-  readonly firing: Firing;
-  readonly muted: Muted;
-  notify(message: Message): void;
-}): Desk {
-  const { receiver, setup, firing, muted } = deps;
-  const groups = new Map<string, Group>();
-  const placesOf = new Map<string, Set<Group>>();
-  const notified = new Map<string, NotificationLogEntry>();
-  const suppressedBy = new Map<string, Set<Group>>();
-  let soonest: Instant | undefined;
+/** Sends what is due by `now`, as one storm summary where too many groups are. */
+function sendDue(replay: ReceiverReplay, now: Instant): void {
+  const decided = dueTogether(replay, now).map((group) => ({
+    claim: { stormGroups: group.route.stormGroups, group },
+    decision: decide(replay, group, now),
+  }));
+  const storm = decideStorm(decided, decided.length);
+  const reasons = [...storm.now.slice(0, 1), ...storm.later].map(({ decision }) => decision.notify);
+  for (const reason of reasons) replay.messages.push({ at: now, receiver: replay.receiver.name, reason });
+  for (const { claim, decision } of decided) settle(replay, claim.group, decision, now);
+  replay.nextDueAt = undefined;
+}
 
-  const arm = (group: Group, at: Instant) => {
-    if (group.since === undefined || group.since > at) group.since = at;
-    group.dueAt = Math.min(group.dueAt, at);
-    soonest = undefined;
-  };
-  const makeDue = (group: Group, now: Instant) => {
-    const { groupWaitMs, groupIntervalMs } = group.route;
-    arm(
-      group,
-      group.sentAt === undefined ? now + groupWaitMs : Math.max(now, group.sentAt + groupIntervalMs),
-    );
-  };
+/** Due groups; where they are more than a storm's, also those that only wait for `group_wait`. */
+function dueTogether({ groups, setup }: ReceiverReplay, now: Instant): Group[] {
+  const ahead = [...groups.values()].filter(({ dueAt }) => dueAt <= now + setup.statusIntervalMs);
+  const due = ahead.filter(({ dueAt }) => dueAt <= now).sort((a, b) => a.dueAt - b.dueAt);
+  const limit = due[0]?.route.stormGroups;
+  const ready = ahead.filter((group) => group.dueAt <= now || isWaitingForFirst(group, now));
+  return limit !== undefined && ready.length > limit ? ready : due;
+}
 
-  function begin(alert: Alert, now: Instant): void {
-    for (const route of routesFor(setup.route, alert.labels)) {
-      if (route.receiver !== receiver.name) continue;
-      const { id } = groupOf(route, alert.labels);
-      const known = groups.get(id);
-      const group = known && !isForgotten(known, now) ? known : newGroup(id, route);
-      groups.set(id, group);
-      group.members.set(alert.id, alert);
-      placesOf.set(alert.id, (placesOf.get(alert.id) ?? new Set()).add(group));
-      makeDue(group, now);
-    }
+/** Not notified yet, or so long ago that only `group_wait` delays it. */
+function isWaitingForFirst({ dueSince, sentAt, route }: Group, now: Instant): boolean {
+  return dueSince !== undefined && (sentAt === undefined || sentAt + route.groupIntervalMs <= now);
+}
+
+function take(replay: ReceiverReplay, { kind, alert }: Transition, now: Instant): void {
+  replay.nextDueAt = undefined;
+  if (kind === "firing") addToGroups(replay, alert, now);
+  else for (const group of replay.groupsOf.get(alert.id) ?? []) group.members.set(alert.id, alert);
+  if (kind !== "resolved") return;
+  for (const group of replay.groupsOf.get(alert.id) ?? []) makeDue(group, now);
+  for (const group of replay.inhibitedBy.get(alert.id) ?? []) dueBy(group, now);
+  replay.inhibitedBy.delete(alert.id);
+}
+
+function addToGroups(
+  { receiver, setup, groups, groupsOf }: ReceiverReplay,
+  alert: Alert,
+  now: Instant,
+): void {
+  for (const route of routesFor(setup.route, alert.labels)) {
+    if (route.receiver !== receiver.name) continue;
+    const { id } = groupOf(route, alert.labels);
+    const known = groups.get(id);
+    const group = known && !isExpired(known, now) ? known : newGroup(id, route);
+    groups.set(id, group);
+    group.members.set(alert.id, alert);
+    groupsOf.set(alert.id, (groupsOf.get(alert.id) ?? new Set()).add(group));
+    makeDue(group, now);
   }
-
-  function leave(episode: string, group: Group): void {
-    group.members.delete(episode);
-    const places = placesOf.get(episode);
-    places?.delete(group);
-    if (places?.size === 0) placesOf.delete(episode);
-  }
-
-  function decide(group: Group, now: Instant): GroupDecision {
-    const alerts = [...group.members.values()];
-    const known = alerts.flatMap(({ id }) => {
-      const one = notified.get(id);
-      return one ? [[id, one] as const] : [];
-    });
-    return needsUpdate({
-      now,
-      repeatIntervalMs: group.route.repeatIntervalMs,
-      sendResolved: receiver.sendResolved,
-      dueSince: group.since === undefined ? undefined : Math.min(group.since, now),
-      alerts,
-      notified: new Map(known),
-      suppressions: suppressionsOf(group, alerts, now),
-    });
-  }
-
-  function suppressionsOf(group: Group, alerts: readonly Alert[], now: Instant): Suppressions {
-    const suppressed = new Map<string, Suppression>();
-    for (const alert of alerts) {
-      const source = firing.inhibitions().inhibitor(alert);
-      if (source) suppressed.set(alert.id, { reason: "inhibited", by: source.id });
-      else if (alert.state === "firing" && alert.facts.paused)
-        suppressed.set(alert.id, { reason: "paused", by: alert.id });
-    }
-    return {
-      muted: muted(group.route, now),
-      suppressed,
-      suppressedBefore: group.suppressedBefore,
-      maybeNotified: NOTHING,
-      recheckEveryMs: Math.max(MINUTE_MS, group.route.groupIntervalMs),
-      standsFor: NOBODY,
-    };
-  }
-
-  function settle(group: Group, decision: GroupDecision, now: Instant): void {
-    const said = decision.notify !== undefined;
-    if (said)
-      for (const alert of decision.firing)
-        notified.set(alert.id, { alert, notifiedAt: now, groupId: group.id });
-    const ended = new Set(said ? decision.resolved.map(({ id }) => id) : []);
-    for (const id of decision.settled) {
-      const places = notified.has(id) || ended.has(id) ? [...(placesOf.get(id) ?? [])] : [group];
-      for (const place of places) leave(id, place);
-      notified.delete(id);
-    }
-    const { suppressedState } = decision;
-    group.since = suppressedState.lateFrom;
-    group.suppressedBefore = new Set(suppressedState.unnotified);
-    for (const { reason, by } of suppressedState.by)
-      if (reason === "inhibited") suppressedBy.set(by, (suppressedBy.get(by) ?? new Set()).add(group));
-    if (said) group.sentAt = now;
-    group.emptyAt = now;
-    group.dueAt = Number.POSITIVE_INFINITY;
-    if (group.members.size === 0) return;
-    const again = decision.nextAt ?? now + Math.max(MINUTE_MS, group.route.groupIntervalMs);
-    group.dueAt = Math.max(again, now + LEAST_REST_MS);
-  }
-
-  /** Due by now; where these are more than the route wants told one by one, who only waits for company as well. */
-  function dueTogether(now: Instant): Group[] {
-    const ahead = [...groups.values()].filter(({ dueAt }) => dueAt <= now + setup.statusIntervalMs);
-    const due = ahead.filter(({ dueAt }) => dueAt <= now).sort((a, b) => a.dueAt - b.dueAt);
-    const limit = due[0]?.route.stormGroups;
-    const ripe = ahead.filter((group) => group.dueAt <= now || isWaitingForCompany(group, now));
-    return limit !== undefined && ripe.length > limit ? ripe : due;
-  }
-
-  return {
-    nextDue() {
-      soonest ??= [...groups.values()].reduce(
-        (least, { dueAt }) => Math.min(least, dueAt),
-        Number.POSITIVE_INFINITY,
-      );
-      return soonest;
-    },
-
-    serve(now) {
-      if (this.nextDue() > now) return;
-      soonest = undefined;
-      const decided = dueTogether(now).map((group) => ({
-        claim: { stormGroups: group.route.stormGroups, group },
-        decision: decide(group, now),
-      }));
-      const turn = decideStorm(decided, decided.length);
-      const notify = (reason: NotifyReason) => deps.notify({ at: now, receiver: receiver.name, reason });
-      const [first] = turn.now;
-      if (first) notify(first.decision.notify);
-      for (const { decision } of turn.later) notify(decision.notify);
-      for (const { claim, decision } of decided) settle(claim.group, decision, now);
-    },
-
-    take({ kind, alert }, now) {
-      if (kind === "firing") return begin(alert, now);
-      for (const group of placesOf.get(alert.id) ?? []) {
-        group.members.set(alert.id, alert);
-        if (kind === "resolved") makeDue(group, now);
-      }
-      if (kind !== "resolved") return;
-      for (const group of suppressedBy.get(alert.id) ?? []) arm(group, now);
-      suppressedBy.delete(alert.id);
-    },
-  };
 }
 
 function newGroup(id: string, route: Route): Group {
-  return {
-    id,
-    route,
-    members: new Map(),
-    dueAt: Number.POSITIVE_INFINITY,
-    since: undefined,
-    sentAt: undefined,
-    emptyAt: 0,
-    suppressedBefore: NOTHING,
-  };
-}
-
-/** Not said before, or long ago: it waits for `group_wait` alone. */
-function isWaitingForCompany({ since, sentAt, route }: Group, now: Instant): boolean {
-  return since !== undefined && (sentAt === undefined || sentAt + route.groupIntervalMs <= now);
+  const timers = { dueAt: NEVER, dueSince: undefined, sentAt: undefined, decidedAt: 0 };
+  return { id, route, members: new Map(), ...timers, suppressedBefore: NO_IDS };
 }
 
 /** The store keeps the timers of an empty group for so long. */
-function isForgotten({ members, emptyAt, route }: Group, now: Instant): boolean {
-  return members.size === 0 && now - emptyAt > Math.max(MINUTE_MS, 2 * route.groupIntervalMs);
+function isExpired({ members, decidedAt, route }: Group, now: Instant): boolean {
+  return members.size === 0 && now - decidedAt > Math.max(MINUTE_MS, 2 * route.groupIntervalMs);
+}
+
+function makeDue(group: Group, now: Instant): void {
+  const { groupWaitMs, groupIntervalMs } = group.route;
+  dueBy(
+    group,
+    group.sentAt === undefined ? now + groupWaitMs : Math.max(now, group.sentAt + groupIntervalMs),
+  );
+}
+
+function dueBy(group: Group, at: Instant): void {
+  group.dueSince = Math.min(group.dueSince ?? NEVER, at);
+  group.dueAt = Math.min(group.dueAt, at);
+}
+
+function decide(replay: ReceiverReplay, group: Group, now: Instant): GroupDecision {
+  const alerts = [...group.members.values()];
+  const known = alerts.flatMap(({ id }) => {
+    const one = replay.notified.get(id);
+    return one ? [[id, one] as const] : [];
+  });
+  return needsUpdate({
+    now,
+    repeatIntervalMs: group.route.repeatIntervalMs,
+    sendResolved: replay.receiver.sendResolved,
+    dueSince: group.dueSince === undefined ? undefined : Math.min(group.dueSince, now),
+    alerts,
+    notified: new Map(known),
+    suppressions: suppressionsOf(replay, group, now),
+  });
+}
+
+function suppressionsOf({ firing, mutedBy }: ReceiverReplay, group: Group, now: Instant): Suppressions {
+  const suppressed = new Map<string, Suppression>();
+  for (const alert of group.members.values()) {
+    const source = firing.inhibitions().inhibitor(alert);
+    if (source) suppressed.set(alert.id, { reason: "inhibited", by: source.id });
+    else if (alert.state === "firing" && alert.facts.paused)
+      suppressed.set(alert.id, { reason: "paused", by: alert.id });
+  }
+  return {
+    muted: mutedBy(group.route, now),
+    suppressed,
+    suppressedBefore: group.suppressedBefore,
+    maybeNotified: NO_IDS,
+    recheckEveryMs: recheckMs(group),
+    standsFor: new Map(),
+  };
+}
+
+function recheckMs({ route }: Group): number {
+  return Math.max(MINUTE_MS, route.groupIntervalMs);
+}
+
+/** Stores the outcome: the notification log, the members that are done, and when the group is due again. */
+function settle(replay: ReceiverReplay, group: Group, decision: GroupDecision, now: Instant): void {
+  const { notified, groupsOf, inhibitedBy } = replay;
+  const isSent = decision.notify !== undefined;
+  if (isSent) {
+    group.sentAt = now;
+    for (const alert of decision.firing)
+      notified.set(alert.id, { alert, notifiedAt: now, groupId: group.id });
+  }
+  const resolved = new Set(isSent ? decision.resolved.map(({ id }) => id) : []);
+  for (const id of decision.settled) {
+    const places = notified.has(id) || resolved.has(id) ? [...(groupsOf.get(id) ?? [])] : [group];
+    for (const place of places) removeMember(groupsOf, id, place);
+    notified.delete(id);
+  }
+  const { suppressedState } = decision;
+  group.dueSince = suppressedState.lateFrom;
+  group.suppressedBefore = new Set(suppressedState.unnotified);
+  for (const { reason, by } of suppressedState.by)
+    if (reason === "inhibited") inhibitedBy.set(by, (inhibitedBy.get(by) ?? new Set()).add(group));
+  group.decidedAt = now;
+  const next = decision.nextAt ?? now + recheckMs(group);
+  group.dueAt = group.members.size === 0 ? NEVER : Math.max(next, now + MIN_RECHECK_MS);
+}
+
+function removeMember(groupsOf: Map<string, Set<Group>>, episode: string, group: Group): void {
+  group.members.delete(episode);
+  const groups = groupsOf.get(episode);
+  groups?.delete(group);
+  if (groups?.size === 0) groupsOf.delete(episode);
 }

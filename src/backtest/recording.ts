@@ -1,4 +1,4 @@
-/** One recording's history through the rules about recordings. */
+/** Replays the rules about recordings over the history of one. */
 
 import type { Evaluator } from "../health/apply-rules.ts";
 import type { Transition } from "../health/evaluation.ts";
@@ -7,22 +7,22 @@ import { recordingEvaluator } from "../health/recording-evaluator.ts";
 import type { Inventory, RecordingState } from "../health/shard-state.ts";
 import { bucketLengthMs, settledBefore } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
-import { type Figure, figuresAtSweeps } from "./figures.ts";
-import { replayRules, type Stretch } from "./replay.ts";
-import { type Plan, type Setup, type Span, tickBefore } from "./setup.ts";
-import { type Seen, seenBySweeps } from "./statuses.ts";
+import { figuresAtSweeps, type UptimeFigure } from "./figures.ts";
+import { replayRules, type SteadySpan } from "./replay.ts";
+import { type Plan, type ReplaySetup, type TimeSpan, tickBefore } from "./setup.ts";
+import { type SeenStatus, seenBySweeps } from "./statuses.ts";
 
 export interface RecordingReplay {
   readonly transitions: readonly Transition[];
   /** For the rules about its location. */
-  readonly seen: readonly Seen[];
+  readonly seen: readonly SeenStatus[];
 }
 
 export interface RecordingOptions {
-  readonly setup: Pick<Setup, "statusIntervalMs" | "uptimeIntervalMs">;
+  readonly setup: Pick<ReplaySetup, "statusIntervalMs" | "uptimeIntervalMs">;
   readonly plan: Plan;
-  readonly span: Span;
-  /** The present: what is not finished by then is not known. */
+  readonly span: TimeSpan;
+  /** The present: buckets that are not complete by then are unknown. */
   readonly now: Instant;
   readonly inventory: Inventory;
 }
@@ -39,38 +39,38 @@ export function replayRecording(
   const figures = plan.windows.map((window) =>
     figuresAtSweeps(buckets, window, { ...setup, span, lengthMs }),
   );
-  const isNews =
+  const mayFire =
     (plan.asksStatus && seen.some(({ status }) => status === "offline")) ||
     plan.windows.some(({ below }, i) =>
       figures[i]?.some(({ ratio }) => ratio !== undefined && ratio < below),
     );
-  if (!isNews) return { transitions: [], seen };
+  if (!mayFire) return { transitions: [], seen };
   const subject = { id: recording.id, locationId: recording.locationId, inventory, intervalMs };
-  const stretches = stretchesOf(seen, figures, {
+  const spans = spansOf(seen, figures, {
     plan,
     span,
     intervalMs,
     evaluatorOf: evaluatorFor(subject),
   });
-  return { transitions: replayRules(stretches, plan.recording, intervalMs), seen };
+  return { transitions: replayRules(spans, plan.recording, intervalMs), seen };
 }
 
-/** What a sweep sees: the status, and a figure for each window in the plan's order. */
+/** The input of a sweep: the status, and the uptime ratio of each window by its length. */
 interface View {
-  readonly seen: Seen;
+  readonly seen: SeenStatus;
   readonly ratios: ReadonlyMap<number, number | undefined>;
 }
 
-function* stretchesOf(
-  seen: readonly Seen[],
-  figures: readonly (readonly Figure[])[],
+function* spansOf(
+  seen: readonly SeenStatus[],
+  figures: readonly (readonly UptimeFigure[])[],
   options: {
     readonly plan: Plan;
-    readonly span: Span;
+    readonly span: TimeSpan;
     readonly intervalMs: number;
     readonly evaluatorOf: (view: View, now: Instant) => Evaluator;
   },
-): Generator<Stretch> {
+): Generator<SteadySpan> {
   const { plan, span, intervalMs, evaluatorOf } = options;
   const tracks: readonly (readonly { readonly at: Instant }[])[] = [seen, ...figures];
   const places = tracks.map(() => 0);
@@ -86,7 +86,7 @@ function* stretchesOf(
     yield {
       from: here,
       to: next - intervalMs,
-      isQuiet: now.status !== "offline" && !isLow,
+      isClear: now.status !== "offline" && !isLow,
       evaluator: (at) => evaluatorOf(view, at),
     };
     tracks.forEach((track, i) => {
@@ -96,11 +96,14 @@ function* stretchesOf(
   }
 }
 
-function ratioAt(figures: readonly Figure[] | undefined, place: number | undefined): number | undefined {
+function ratioAt(
+  figures: readonly UptimeFigure[] | undefined,
+  place: number | undefined,
+): number | undefined {
   return figures?.[place ?? 0]?.ratio;
 }
 
-/** The daemon's witness of a recording; where its status is not known, nothing is evidence for or against one. */
+/** The daemon's evaluator of a recording; an unknown status is no evidence for or against a rule about status. */
 function evaluatorFor(subject: {
   readonly id: string;
   readonly locationId: string;

@@ -1,7 +1,6 @@
 /**
- * The daemon's own rules over stretches of time in which nothing changes. Of the sweeps in such a stretch only those
- * are replayed that can make a difference: its first, its last, and those at which a `for` or a `keep_firing_for` is
- * over.
+ * The daemon's rules over time spans without changes. Only the sweeps of a span that can change an alert are replayed:
+ * the first, the last, and those at which a `for` or a `keep_firing_for` ends.
  */
 
 import { settlesAt } from "../health/alert-machine.ts";
@@ -13,19 +12,19 @@ import type { AlertStates } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { tickFrom } from "./setup.ts";
 
-/** Sweeps that all see the same. Stretches follow each other without a gap. */
-export interface Stretch {
+/** Consecutive sweeps with the same input. Spans follow each other without a gap. */
+export interface SteadySpan {
   /** The first sweep and the last. */
   readonly from: Instant;
   readonly to: Instant;
   /** No rule's condition holds. */
-  readonly isQuiet: boolean;
+  readonly isClear: boolean;
   evaluator(now: Instant): Evaluator;
 }
 
-/** What the rules would have done about one subject, in order of time. */
+/** The transitions of one subject's alerts, in order of time. */
 export function replayRules(
-  stretches: Iterable<Stretch>,
+  spans: Iterable<SteadySpan>,
   rules: readonly Rule[],
   intervalMs: number,
 ): readonly Transition[] {
@@ -33,25 +32,25 @@ export function replayRules(
   const transitions: Transition[] = [];
   let alerts: AlertStates | undefined;
 
-  for (const stretch of stretches) {
-    if (!alerts && stretch.isQuiet) continue;
-    sweep(stretch, stretch.from, GAP_INTERVALS * intervalMs);
-    let last = stretch.from;
-    for (let due = next(last); due <= stretch.to; due = next(last)) {
-      sweep(stretch, due, Number.POSITIVE_INFINITY);
+  for (const span of spans) {
+    if (!alerts && span.isClear) continue;
+    sweep(span, span.from, GAP_INTERVALS * intervalMs);
+    let last = span.from;
+    for (let due = next(last); due <= span.to; due = next(last)) {
+      sweep(span, due, Number.POSITIVE_INFINITY);
       last = due;
     }
-    // Time is added up from here, should nobody be able to tell what comes next.
-    if (alerts && last < stretch.to) sweep(stretch, stretch.to, Number.POSITIVE_INFINITY);
+    // Elapsed time counts up to here, even if the next status is unknown.
+    if (alerts && last < span.to) sweep(span, span.to, Number.POSITIVE_INFINITY);
   }
   return transitions;
 
-  function sweep({ evaluator }: Stretch, now: Instant, maxGapMs: number): void {
+  function sweep({ evaluator }: SteadySpan, now: Instant, maxGapMs: number): void {
     const out: Outcomes = { transitions, decisions: [] };
     alerts = applyRules(evaluator(now), alerts, rules, { now, maxGapMs }, out);
   }
 
-  /** The next sweep after `last` at which an alert may begin or end though nothing changes. */
+  /** The next sweep after `last` at which an alert may fire or resolve without a change of input. */
   function next(last: Instant): Instant {
     let soonest = Number.POSITIVE_INFINITY;
     for (const [id, state] of Object.entries(alerts ?? {})) {

@@ -1,39 +1,39 @@
-/** What is replayed: the part of a configuration that decides what fires and who is told, and the time it is held against. */
+/** The input of a backtest: the rules, routes and receivers of a configuration, and a time span. */
 import type { InhibitRule } from "../alerting/inhibit.ts";
 import type { Route } from "../alerting/route.ts";
 import { kindOf, watchesRecordings } from "../health/recording-conditions.ts";
 import type { Condition, Rule } from "../health/rule.ts";
 import type { Instant } from "../lib/clock.ts";
 
-export interface Setup {
+export interface ReplaySetup {
   readonly rules: readonly Rule[];
   readonly route: Route;
   readonly inhibitRules: readonly InhibitRule[];
-  readonly receivers: readonly Receiver[];
-  /** How often statuses are read, ms; sweeps are taken to fall on whole multiples of it. */
+  readonly receivers: readonly ReplayedReceiver[];
+  /** How often statuses are read, ms; sweeps are at whole multiples of it. */
   readonly statusIntervalMs: number;
-  /** How often uptime figures are worked out, ms; at whole multiples of it. */
+  /** How often uptime ratios are computed, ms; at whole multiples of it. */
   readonly uptimeIntervalMs: number;
   isWatched(recordingId: string, locationId: string): boolean;
 }
 
-export interface Receiver {
+export interface ReplayedReceiver {
   readonly name: string;
-  /** Whether any of its integrations is told ends. */
+  /** Whether any of its integrations sends resolved notifications. */
   readonly sendResolved: boolean;
 }
 
 /** From the first instant up to, not including, the last. */
-export interface Span {
+export interface TimeSpan {
   readonly from: Instant;
   readonly to: Instant;
 }
 
-/** The rules by what history can say about them. */
+/** The rules by how history can evaluate them. */
 export interface Plan {
   readonly recording: readonly Rule[];
   readonly location: readonly Rule[];
-  /** Some rule asks whether a recording is offline. */
+  /** Whether some rule depends on the status offline. */
   readonly asksStatus: boolean;
   /** The windows of uptime rules, each once. */
   readonly windows: readonly UptimeWindow[];
@@ -42,9 +42,9 @@ export interface Plan {
 
 export interface UptimeWindow {
   readonly overMs: number;
-  /** A figure below this makes some rule's condition hold. */
+  /** Below this, some rule's condition holds. */
   readonly below: number;
-  /** No rule has anything to say about a figure that is not below this. */
+  /** From this on, no rule distinguishes ratios. */
   readonly fineFrom: number;
 }
 
@@ -77,16 +77,16 @@ function windowsOf(rules: readonly Rule[]): UptimeWindow[] {
   return [...windows.values()];
 }
 
-/** Why history says nothing about such a rule; undefined where it does. */
+/** Why history cannot evaluate a condition; undefined where it can. */
 function whyNotShown(when: Condition): string | undefined {
   if (watchesRecordings(when)) return kindOf(when).notInHistory(when);
   switch (when.kind) {
     case "location_offline":
       return undefined;
     case "service":
-      return "history says nothing of lenswatch's own sight";
+      return "history does not show whether the service was reachable";
     case "notifications":
-      return "history says nothing of messages";
+      return "history does not show notifications";
   }
 }
 

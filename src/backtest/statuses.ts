@@ -1,44 +1,44 @@
 /**
- * Statuses as history lets one guess them: a bucket in which segments were expected and none came is time offline,
- * one in which some came is time online. Of all other time nothing is known.
+ * Statuses derived from uptime buckets: offline where segments were expected and none arrived, online where some
+ * arrived, unknown for all other time.
  */
 import type { Recording, UptimeBucket } from "../health/recording.ts";
 import type { Instant } from "../lib/clock.ts";
-import { type Span, tickBefore, tickFrom } from "./setup.ts";
+import { type TimeSpan, tickBefore, tickFrom } from "./setup.ts";
 
-/** What every sweep from `at` on would have seen, until the next one. */
-export interface Seen {
+/** The status at every sweep from `at` until the next change. */
+export interface SeenStatus {
   /** A sweep's instant. */
   readonly at: Instant;
-  /** Undefined: nobody can tell. */
+  /** Undefined: unknown. */
   readonly status: "online" | "offline" | undefined;
   /** Outside the recording's uploading schedule. */
   readonly outside: boolean;
-  /** Since when it has the status. */
+  /** The start of the status. */
   readonly since: Instant;
 }
 
 export interface StatusOptions {
-  readonly span: Span;
+  readonly span: TimeSpan;
   /** Between two sweeps, ms. */
   readonly intervalMs: number;
-  /** How long a bucket is, ms. */
+  /** The length of a bucket, ms. */
   readonly lengthMs: number;
-  /** Buckets that begin before this are finished. */
+  /** Buckets that begin before this are complete. */
   readonly settledBefore: Instant;
 }
 
-type Piece = Pick<Seen, "status" | "outside"> & Span;
+type Piece = Pick<SeenStatus, "status" | "outside"> & TimeSpan;
 
 /** Changes in order of time, neighbours differ; the first is at the span's first sweep. */
 export function seenBySweeps(
   recording: Pick<Recording, "useUploadingSchedule">,
   buckets: readonly UptimeBucket[],
   options: StatusOptions,
-): Seen[] {
+): SeenStatus[] {
   const { span, intervalMs } = options;
-  const changes: Seen[] = [];
-  let lastKnown: Seen | undefined;
+  const changes: SeenStatus[] = [];
+  let lastKnown: SeenStatus | undefined;
   for (const piece of piecesOf(recording, buckets, options)) {
     const at = tickFrom(Math.max(piece.from, span.from), intervalMs);
     if (at > tickBefore(Math.min(piece.to, span.to), intervalMs)) continue;
@@ -74,8 +74,12 @@ function* piecesOf(
   if (until < span.to) yield gap(span.to);
 }
 
-function statusIn({ segmentsExpected, segmentsReceived, pcSegmentsReceived }: UptimeBucket): Seen["status"] {
-  const came = segmentsReceived ?? pcSegmentsReceived;
-  if (segmentsExpected === 0 || came === undefined) return undefined;
-  return came === 0 ? "offline" : "online";
+function statusIn({
+  segmentsExpected,
+  segmentsReceived,
+  pcSegmentsReceived,
+}: UptimeBucket): SeenStatus["status"] {
+  const received = segmentsReceived ?? pcSegmentsReceived;
+  if (segmentsExpected === 0 || received === undefined) return undefined;
+  return received === 0 ? "offline" : "online";
 }

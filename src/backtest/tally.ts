@@ -1,20 +1,20 @@
-/** What would have fired and been told, counted: by rule, location and week, by receiver and week, by recording. */
+/** Counts of a backtest: episodes by rule, location and week, and by recording; messages by receiver and week. */
+import { DateTime } from "luxon";
 import type { NotifyReason } from "../alerting/notification.ts";
 import type { Transition } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";
-import type { Message } from "./messages.ts";
-import type { Span } from "./setup.ts";
-import { byWeek, weekOf } from "./weeks.ts";
+import type { ReplayedMessage } from "./messages.ts";
+import type { TimeSpan } from "./setup.ts";
 
-/** Episodes that began to fire, how long they fired in all, and the longest of them. */
-export interface Count {
+/** Episodes that began to fire, their total firing time and the longest of them. */
+export interface EpisodeCount {
   readonly episodes: number;
   readonly firingMs: number;
   readonly longestMs: number;
 }
 
 /** A week in which an alert of the rule fired at the location; an episode counts in the week it began to fire. */
-export interface RuleRow extends Count {
+export interface RuleRow extends EpisodeCount {
   /** The rule's id: its alert's name, with `#2` and so on where several share one. */
   readonly rule: string;
   readonly locationId: string;
@@ -22,7 +22,7 @@ export interface RuleRow extends Count {
   readonly week: string;
 }
 
-export interface RecordingRow extends Count {
+export interface RecordingCount extends EpisodeCount {
   readonly recordingId: string;
   readonly recording: string;
   readonly location: string;
@@ -35,14 +35,14 @@ export interface ReceiverRow {
   readonly byReason: Readonly<Partial<Record<NotifyReason, number>>>;
 }
 
-export interface Tally {
+export interface BacktestCounts {
   /** Ids of the rules and names of the receivers, as configured. */
   readonly order: { readonly rules: readonly string[]; readonly receivers: readonly string[] };
   /** In order of rule as configured, location by name, and week. */
   readonly rules: readonly RuleRow[];
   /** Most time firing first. */
-  readonly recordings: readonly RecordingRow[];
-  /** In order of receiver as configured, and week; weeks without a message are left out. */
+  readonly recordings: readonly RecordingCount[];
+  /** In order of receiver as configured, and week; without weeks that have no message. */
   readonly receivers: readonly ReceiverRow[];
 }
 
@@ -51,34 +51,40 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export interface TallyInput {
   /** In order of time. */
   readonly transitions: readonly Transition[];
-  readonly messages: readonly Message[];
-  readonly span: Span;
+  readonly messages: readonly ReplayedMessage[];
+  readonly span: TimeSpan;
   readonly ruleIds: readonly string[];
   readonly receivers: readonly string[];
 }
 
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-export function tally({ transitions, messages, span, ruleIds, receivers }: TallyInput): Tally {
+export function countEpisodes({
+  transitions,
+  messages,
+  span,
+  ruleIds,
+  receivers,
+}: TallyInput): BacktestCounts {
   const rules = new Map<string, Writable<RuleRow>>();
-  const recordings = new Map<string, Writable<RecordingRow>>();
+  const recordings = new Map<string, Writable<RecordingCount>>();
   for (const { alert, firedAt, endedAt } of episodesOf(transitions, span)) {
     const { labels, subject, ruleId } = alert;
     const locationId = labels.location_id ?? "";
-    const place = { rule: ruleId, locationId, location: labels.location ?? locationId };
+    const base = { rule: ruleId, locationId, location: labels.location ?? locationId };
     const began = weekOf(firedAt);
     for (const { week, ms } of byWeek({ from: firedAt, to: endedAt })) {
-      const row = take(rules, JSON.stringify([ruleId, locationId, week]), { ...place, week, ...NONE });
+      const row = take(rules, JSON.stringify([ruleId, locationId, week]), { ...base, week, ...NONE });
       row.firingMs += ms;
       if (week === began) count(row, endedAt - firedAt);
     }
     if (subject.kind !== "recording") continue;
-    const who = {
+    const names = {
       recordingId: subject.id,
       recording: labels.recording ?? subject.id,
-      location: place.location,
+      location: base.location,
     };
-    const row = take(recordings, subject.id, { ...who, ...NONE });
+    const row = take(recordings, subject.id, { ...names, ...NONE });
     row.firingMs += endedAt - firedAt;
     count(row, endedAt - firedAt);
   }
@@ -92,7 +98,7 @@ export function tally({ transitions, messages, span, ruleIds, receivers }: Tally
   };
 }
 
-const NONE: Count = { episodes: 0, firingMs: 0, longestMs: 0 };
+const NONE: EpisodeCount = { episodes: 0, firingMs: 0, longestMs: 0 };
 
 function take<Row>(rows: Map<string, Row>, key: string, fresh: Row): Row {
   const row = rows.get(key) ?? fresh;
@@ -100,7 +106,7 @@ function take<Row>(rows: Map<string, Row>, key: string, fresh: Row): Row {
   return row;
 }
 
-function count(row: Writable<Count>, lastedMs: number): void {
+function count(row: Writable<EpisodeCount>, lastedMs: number): void {
   row.episodes++;
   row.longestMs = Math.max(row.longestMs, lastedMs);
 }
@@ -108,11 +114,11 @@ function count(row: Writable<Count>, lastedMs: number): void {
 interface Episode {
   readonly alert: Transition["alert"];
   readonly firedAt: Instant;
-  /** The span's end where it goes on. */
+  /** The span's end where it still fires. */
   readonly endedAt: Instant;
 }
 
-function* episodesOf(transitions: readonly Transition[], span: Span): Generator<Episode> {
+function* episodesOf(transitions: readonly Transition[], span: TimeSpan): Generator<Episode> {
   const open = new Map<string, Transition["alert"]>();
   for (const { kind, alert } of transitions) {
     if (kind === "firing") open.set(alert.id, alert);
@@ -123,7 +129,7 @@ function* episodesOf(transitions: readonly Transition[], span: Span): Generator<
   for (const alert of open.values()) yield { alert, firedAt: alert.firedAt, endedAt: span.to };
 }
 
-function receiversOf(messages: readonly Message[], receivers: readonly string[]): ReceiverRow[] {
+function receiversOf(messages: readonly ReplayedMessage[], receivers: readonly string[]): ReceiverRow[] {
   const rows = new Map<string, Writable<ReceiverRow> & { byReason: Partial<Record<NotifyReason, number>> }>();
   for (const { at, receiver, reason } of messages) {
     const week = weekOf(at);
@@ -137,7 +143,7 @@ function receiversOf(messages: readonly Message[], receivers: readonly string[])
 /** Rules as configured, locations by name, weeks in time. */
 export function inOrderOf(
   ruleIds: readonly string[],
-): (a: Omit<RuleRow, keyof Count>, b: Omit<RuleRow, keyof Count>) => number {
+): (a: Omit<RuleRow, keyof EpisodeCount>, b: Omit<RuleRow, keyof EpisodeCount>) => number {
   return (a, b) =>
     ruleIds.indexOf(a.rule) - ruleIds.indexOf(b.rule) ||
     collator.compare(a.location, b.location) ||
@@ -154,4 +160,18 @@ export function inOrderOfReceivers(
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The ISO week in UTC: `2026-W36`. */
+function weekOf(at: Instant): string {
+  return DateTime.fromMillis(at, { zone: "utc" }).toFormat("kkkk-'W'WW");
+}
+
+/** The part of the span in each ISO week it touches, in order, ms. */
+export function* byWeek({ from, to }: TimeSpan): Generator<{ readonly week: string; readonly ms: number }> {
+  let monday = DateTime.fromMillis(from, { zone: "utc" }).startOf("week");
+  for (let start = from; start < to; start = monday.toMillis()) {
+    monday = monday.plus({ weeks: 1 });
+    yield { week: weekOf(start), ms: Math.min(to, monday.toMillis()) - start };
+  }
 }

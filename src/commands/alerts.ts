@@ -6,7 +6,7 @@ import { counted } from "../lib/format.ts";
 import { outputOption, print, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import type { CommandIo } from "./cli/io.ts";
-import { type Column, renderTable, type TableTarget, tableTarget } from "./cli/table.ts";
+import { renderTable, type TableColumn, type TableTarget, tableTarget } from "./cli/table.ts";
 import { sinceText } from "./status.ts";
 
 /** As in Alertmanager's API; fields that are not shown are kept for JSON. */
@@ -54,7 +54,7 @@ export function alertsCommand(io: CommandIo, clock: Clock = systemClock): Comman
   });
 }
 
-const columns: readonly Column[] = [
+const columns: readonly TableColumn[] = [
   { head: "ALERT" },
   { head: "SEVERITY" },
   { head: "LOCATION", canShrink: true },

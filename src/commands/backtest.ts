@@ -1,9 +1,9 @@
-/** `backtest`: what a configuration would have told of the past, beside what another would, so that thresholds are chosen on evidence. */
+/** `backtest`: replays past uptime through a configuration, or compares two, to choose thresholds on evidence. */
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
 import { planIntegrations } from "../app/integrations.ts";
 import { type Backtest, createBacktest, leadMs } from "../backtest/backtest.ts";
-import type { Setup, Span } from "../backtest/setup.ts";
+import type { ReplaySetup, TimeSpan } from "../backtest/setup.ts";
 import type { Config } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";
 import type { Location, Recording } from "../health/recording.ts";
@@ -12,9 +12,9 @@ import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/log.ts";
 import { stripControls } from "../lib/text.ts";
 import { createService, type Days } from "../service/service.ts";
-import { type Fleet, findFleet, type HistoryDeps, readHistories } from "./backtest/history.ts";
+import { type FleetToReplay, findFleet, type HistoryDeps, readHistories } from "./backtest/history.ts";
 import { type BacktestReport, renderBacktest } from "./backtest/print.ts";
-import { outputOption } from "./cli/command.ts";
+import { configOption, fail, outputOption, withExample } from "./cli/command.ts";
 import type { CommandIo } from "./cli/io.ts";
 import { tableTarget } from "./cli/table.ts";
 
@@ -29,38 +29,32 @@ interface BacktestOptions {
 
 const DAY_MS = 86_400_000;
 
-/** Exit code 1 where more would have fired than can be counted, 2 for days or a location that make no sense. Throws ServiceError or ConfigError. */
+/** Exit code 1 for too many alerts, 2 for invalid days or an unknown location. Throws ServiceError or ConfigError. */
 export function backtestCommand(io: CommandIo, clock: Clock = systemClock): Command {
-  return new Command("backtest")
-    .description(
-      "Replay real uptime history through the configured rules: what would have fired, when, and for whom.",
-    )
-    .requiredOption("--from <day>", "the first day, YYYY-MM-DD, of UTC (required)", parseDay)
+  const command = new Command("backtest")
+    .description("Replay past uptime through the configured rules, routes and group timers.")
+    .requiredOption("--from <day>", "the first day in UTC, YYYY-MM-DD (required)", parseDay)
     .option("--to <day>", "the last day, included (default: yesterday)", parseDay)
-    .option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)")
-    .option("--compare <file>", "another configuration, whose rules and routes are shown beside it")
-    .option("--location <id or name>", "only this location; more than one may be given", gather)
-    .addOption(outputOption("table", "csv"))
-    .addHelpText(
-      "after",
-      "\nExample:\n  lenswatch backtest --from 2026-09-01 --to 2026-10-31 --compare calmer.yaml",
-    )
-    .action(async (options: BacktestOptions) => {
-      try {
-        await run(io, clock, options);
-      } catch (thrown) {
-        io.signal.throwIfAborted();
-        throw thrown;
-      }
-    });
+    .addOption(configOption())
+    .option("--compare <file>", "another configuration to compare with")
+    .option("--location <id or name>", "only this location; may be repeated", gather)
+    .addOption(outputOption("table", "csv"));
+  const example = "lenswatch backtest --from 2026-09-01 --to 2026-10-31 --compare calmer.yaml";
+  return withExample(command, example).action(async (options: BacktestOptions) => {
+    try {
+      await run(io, clock, options);
+    } catch (thrown) {
+      io.signal.throwIfAborted();
+      throw thrown;
+    }
+  });
 }
 
-/** Throws InvalidArgumentError, which is wrong usage. */
 function parseDay(text: string): Instant {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  // Some calendars read the 31st of June as the 1st of July.
+  // Date.parse may read 31 June as 1 July.
   if (Number.isNaN(at) || dayOf(at) !== text)
-    throw new InvalidArgumentError("It should be a day, as 2026-09-01.");
+    throw new InvalidArgumentError("It must be a day such as 2026-09-01.");
   return at;
 }
 
@@ -72,7 +66,7 @@ async function run(io: CommandIo, clock: Clock, options: BacktestOptions): Promi
   const now = clock.now();
   const { from, to = startOfDay(now) - DAY_MS, location: asked = [] } = options;
   const problem = problemWith(from, to, now);
-  if (problem) return refuse(io, problem);
+  if (problem) return fail(io, 2, problem);
   const files = [
     configFile(options.config, io.env),
     ...(options.compare === undefined ? [] : [options.compare]),
@@ -81,23 +75,20 @@ async function run(io: CommandIo, clock: Clock, options: BacktestOptions): Promi
   for (const file of files) configs.push(await loadConfig(file, io.env));
   const [config] = configs;
   if (!config) return;
-  const span: Span = { from, to: Math.min(to + DAY_MS, now) };
+  const span: TimeSpan = { from, to: Math.min(to + DAY_MS, now) };
   const service = createService({ config: config.service, log: silentLogger, clock });
   try {
     const deps: HistoryDeps = { service, signal: io.signal };
     const fleet = await findFleet(deps, wantedBy(configs, asked), config.watch.locationsPerRequest);
     if (fleet.locations.length === 0 && asked.length > 0)
-      return refuse(
-        io,
-        `no watched location has the id or name ${quoted(asked)}; lenswatch status lists them`,
-      );
+      return fail(io, 2, `no watched location has the id or name ${quoted(asked)}; see \`lenswatch status\``);
     const read = await replay(io, deps, { configs, fleet, span, now });
-    if (!read) return tooMuch(io);
+    if (!read) return fail(io, 1, TOO_MANY);
     const report: BacktestReport = {
       span,
       locations: fleet.locations.length,
       recordings: fleet.recordingIds.length,
-      withoutHistory: fleet.recordingIds.length - read.told,
+      withoutHistory: fleet.recordingIds.length - read.withHistory,
       files,
       plans: read.backtests.map(({ plan }) => plan),
       tallies: read.backtests.map((backtest) => backtest.result()),
@@ -110,22 +101,13 @@ async function run(io: CommandIo, clock: Clock, options: BacktestOptions): Promi
 
 function problemWith(from: Instant, to: Instant, now: Instant): string | undefined {
   if (from > to) return `--from ${dayOf(from)} is after --to ${dayOf(to)}; give the earlier day first`;
-  return to > now ? `--to ${dayOf(to)} has not come yet; give a day of the past` : undefined;
+  return to > now ? `--to ${dayOf(to)} is in the future; give a past day` : undefined;
 }
 
-function refuse(io: CommandIo, problem: string): void {
-  io.stderr.write(`lenswatch: ${problem}\n`);
-  io.setExitCode(2);
-}
+const TOO_MANY =
+  "too many alerts would have fired; give fewer days or a --location, or change the thresholds";
 
-function tooMuch(io: CommandIo): void {
-  io.stderr.write(
-    "lenswatch: more alerts would have fired than can be counted; give fewer days or a --location, or lower the thresholds\n",
-  );
-  io.setExitCode(1);
-}
-
-/** Watched by any of the configurations, and one of those asked for where some are. */
+/** Watched by any of the configurations, and selected by `--location` where given. */
 function wantedBy(configs: readonly Config[], asked: readonly string[]): (location: Location) => boolean {
   const setups = configs.map(toSetup);
   return ({ id, name }) =>
@@ -133,7 +115,7 @@ function wantedBy(configs: readonly Config[], asked: readonly string[]): (locati
     (asked.length === 0 || asked.some((one) => one === id || one === name));
 }
 
-function toSetup(config: Config): Setup & { watchesLocation(id: string): boolean } {
+function toSetup(config: Config): ReplaySetup & { watchesLocation(id: string): boolean } {
   const { locations, exclude, statusIntervalMs, uptimeIntervalMs } = config.watch;
   const listed = locations === "all" ? undefined : new Set(locations);
   const excluded = new Set(exclude);
@@ -156,24 +138,24 @@ function toSetup(config: Config): Setup & { watchesLocation(id: string): boolean
   };
 }
 
-/** Every history through every configuration, a page at a time; undefined where there was more than can be counted. */
+/** Replays every history through every configuration, page by page; undefined where there are too many alerts. */
 async function replay(
   io: CommandIo,
   deps: HistoryDeps,
   given: {
     readonly configs: readonly Config[];
-    readonly fleet: Fleet;
-    readonly span: Span;
+    readonly fleet: FleetToReplay;
+    readonly span: TimeSpan;
     readonly now: Instant;
   },
-): Promise<{ readonly backtests: readonly Backtest[]; readonly told: number } | undefined> {
+): Promise<{ readonly backtests: readonly Backtest[]; readonly withHistory: number } | undefined> {
   const { configs, fleet, span, now } = given;
   const inventory = createInventory(fleet.locations);
   const backtests = configs.map((config) => createBacktest({ setup: toSetup(config), span, now, inventory }));
   const stopping = new AbortController();
   const signal = AbortSignal.any([deps.signal, stopping.signal]);
   const bar = createBar(io, fleet.recordingIds.length);
-  let told = 0;
+  let withHistory = 0;
   try {
     await readHistories(
       { ...deps, signal },
@@ -182,7 +164,7 @@ async function replay(
       (results, asked) => {
         for (const uptime of results) {
           inventory.add(uptime.recording);
-          if (uptime.buckets.length > 0) told++;
+          if (uptime.buckets.length > 0) withHistory++;
           if (!backtests.every((backtest) => backtest.add(uptime))) stopping.abort();
         }
         bar?.increment(asked);
@@ -193,11 +175,11 @@ async function replay(
   } finally {
     bar?.stop();
   }
-  return stopping.signal.aborted ? undefined : { backtests, told };
+  return stopping.signal.aborted ? undefined : { backtests, withHistory };
 }
 
-/** Days of every time zone that touch the span, and those before it that the first figures need. */
-function daysOf(configs: readonly Config[], span: Span, now: Instant): Days {
+/** The days in any time zone that overlap the span, and those before it that the first uptime ratios need. */
+function daysOf(configs: readonly Config[], span: TimeSpan, now: Instant): Days {
   const lead = Math.max(...configs.map(({ rules }) => leadMs(rules)));
   return { start: dayOf(span.from - lead - DAY_MS), end: dayOf(Math.min(span.to + DAY_MS, now)) };
 }
@@ -212,7 +194,7 @@ function createInventory(locations: readonly Location[]): Inventory & { add(reco
   };
 }
 
-/** Only where somebody looks on. */
+/** Only on a terminal. */
 function createBar({ stderr }: CommandIo, total: number): SingleBar | undefined {
   if ((stderr as Partial<NodeJS.WriteStream>).isTTY !== true || total === 0) return undefined;
   const bar = new SingleBar({

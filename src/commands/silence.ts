@@ -12,7 +12,7 @@ import { outputOption, print, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import type { CommandIo } from "./cli/io.ts";
 import { effectOf } from "./cli/silence-effect.ts";
-import { type Column, renderTable, type TableTarget, tableTarget } from "./cli/table.ts";
+import { renderTable, type TableColumn, type TableTarget, tableTarget } from "./cli/table.ts";
 
 interface OutputOptions extends DaemonOptions {
   readonly output: "table" | "json";
@@ -121,7 +121,7 @@ function withOutput(command: Command, example: string): Command {
   return withExample(addDaemonOptions(command.addOption(outputOption("table"))), example);
 }
 
-const columns: readonly Column[] = [
+const columns: readonly TableColumn[] = [
   { head: "ID" },
   { head: "STATE" },
   { head: "MATCHERS", canShrink: true },

@@ -11,7 +11,7 @@ import { stripControls } from "../lib/text.ts";
 import { asJson, fail, outputOption, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import type { CommandIo } from "./cli/io.ts";
-import { type Column, renderTable, type TableTarget, tableTarget } from "./cli/table.ts";
+import { renderTable, type TableColumn, type TableTarget, tableTarget } from "./cli/table.ts";
 
 const AlertRow = z.object({
   alertname: z.string(),
@@ -112,7 +112,7 @@ function asCsv(rows: readonly RecordingRow[]): string {
   );
 }
 
-const columns: readonly Column[] = [
+const columns: readonly TableColumn[] = [
   { head: "LOCATION", canShrink: true },
   { head: "RECORDING", canShrink: true },
   { head: "STATUS" },

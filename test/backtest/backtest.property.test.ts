@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Span } from "../../src/backtest/setup.ts";
+import type { TimeSpan } from "../../src/backtest/setup.ts";
 import type { Transition } from "../../src/health/evaluation.ts";
 import type { RecordingUptime } from "../../src/health/recording.ts";
 import type { Rule } from "../../src/health/rule.ts";
@@ -19,7 +19,7 @@ import {
 } from "./histories.ts";
 
 /** Begins between two sweeps. */
-const SPAN: Span = { from: MONDAY + 17 * MINUTE + 1, to: MONDAY + 3 * DAY };
+const SPAN: TimeSpan = { from: MONDAY + 17 * MINUTE + 1, to: MONDAY + 3 * DAY };
 const LEAD_HOURS = 12;
 const HOURS = LEAD_HOURS + 3 * 24;
 const kind = fc.constantFrom<Kind>("fine", "fine", "fine", "poor", "dark", "dark", "outside", "null", "none");

@@ -1,9 +1,9 @@
 /** A history of a few recordings from its buckets to what is counted, and who would have been told. */
 import { describe, expect, test } from "vitest";
 import { createBacktest } from "../../src/backtest/backtest.ts";
-import { byRule, compare } from "../../src/backtest/compare.ts";
+import { byRule, compareCounts } from "../../src/backtest/compare.ts";
 import { messagesOf } from "../../src/backtest/messages.ts";
-import { planOf, type Setup } from "../../src/backtest/setup.ts";
+import { planOf, type ReplaySetup } from "../../src/backtest/setup.ts";
 import type { Recording, RecordingUptime } from "../../src/health/recording.ts";
 import { rule } from "../health/shard-history.ts";
 import {
@@ -39,7 +39,7 @@ const history = (
   buckets: bucketsOf([...fine(24), ...kinds, ...fine(24 * 30)].slice(0, 24 * 31), MONDAY - DAY),
 });
 
-function tallyOf(uptimes: readonly RecordingUptime[], setup: Setup, span = days(14)) {
+function tallyOf(uptimes: readonly RecordingUptime[], setup: ReplaySetup, span = days(14)) {
   const backtest = createBacktest({ setup, span, now: span.to + DAY, inventory: inventoryOf(uptimes) });
   for (const uptime of uptimes) expect(backtest.add(uptime)).toBe(true);
   return backtest.result();
@@ -161,7 +161,7 @@ test("more than can be counted is said, and nothing more is added", () => {
 });
 
 describe("who is told", () => {
-  const reasons = (uptimes: readonly RecordingUptime[], setup: Setup) =>
+  const reasons = (uptimes: readonly RecordingUptime[], setup: ReplaySetup) =>
     tallyOf(uptimes, setup).receivers.map(({ receiver, byReason }) => [receiver, byReason]);
   const outage = [history("a", [...fine(10), ...dark(9)])];
 
@@ -247,7 +247,7 @@ describe("who is told", () => {
 });
 
 describe("when they are told", () => {
-  const at = (uptimes: readonly RecordingUptime[], setup: Setup) => {
+  const at = (uptimes: readonly RecordingUptime[], setup: ReplaySetup) => {
     const span = days(3);
     const transitions = replayed(uptimes, setup, span).sort((a, b) => a.alert.updatedAt - b.alert.updatedAt);
     return messagesOf(transitions, setup, span.to).map(
@@ -327,7 +327,7 @@ describe("beside another configuration", () => {
   );
 
   test("each row has what both counted, 0 where one has none", () => {
-    const { rules, recordings, receivers } = compare(strict, calm);
+    const { rules, recordings, receivers } = compareCounts(strict, calm);
     expect(
       rules.map(({ rule: id, locationId, first, second }) => [
         id,
@@ -349,12 +349,14 @@ describe("beside another configuration", () => {
   });
 
   test("a rule's rows add up", () => {
-    const [sum] = byRule(compare(strict, calm).rules);
+    const [sum] = byRule(compareCounts(strict, calm).rules);
     expect(sum).toMatchObject({
       rule: "RecordingOffline",
       first: { episodes: 2, firingMs: 4 * HOUR, longestMs: 3 * HOUR },
       second: { episodes: 1, firingMs: HOUR },
     });
-    expect(byRule(compare(strict).rules)).toMatchObject([{ first: { episodes: 2 }, second: undefined }]);
+    expect(byRule(compareCounts(strict).rules)).toMatchObject([
+      { first: { episodes: 2 }, second: undefined },
+    ]);
   });
 });

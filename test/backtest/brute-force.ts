@@ -1,5 +1,5 @@
 /** A slow reference implementation of the backtest: sweep by sweep, reading every bucket each time. */
-import type { Setup, Span } from "../../src/backtest/setup.ts";
+import type { ReplaySetup, TimeSpan } from "../../src/backtest/setup.ts";
 import type { RecordingUptime } from "../../src/health/recording.ts";
 import type { Rule } from "../../src/health/rule.ts";
 import { windowUptime } from "../../src/health/uptime.ts";
@@ -18,7 +18,11 @@ interface Look {
   readonly outside: boolean;
 }
 
-export function bruteForce(uptimes: readonly RecordingUptime[], setup: Setup, span: Span): Episode[] {
+export function bruteForce(
+  uptimes: readonly RecordingUptime[],
+  setup: ReplaySetup,
+  span: TimeSpan,
+): Episode[] {
   const episodes: Episode[] = [];
   const machines = new Map<string, ReturnType<typeof machine>>();
   const feed = (
@@ -69,7 +73,7 @@ function recordingEvidence(
   { when, respectSchedule }: Rule,
   { buckets }: RecordingUptime,
   { status, outside }: Look,
-  { now, firing, setup }: { now: number; firing: boolean; setup: Setup },
+  { now, firing, setup }: { now: number; firing: boolean; setup: ReplaySetup },
 ): boolean | undefined {
   if (respectSchedule && outside) return undefined;
   if (when.kind === "status") return status === undefined ? undefined : status === "offline";

@@ -4,8 +4,8 @@ import { parseMatcher } from "../../src/alerting/matcher.ts";
 import type { Route } from "../../src/alerting/route.ts";
 import { replayLocation } from "../../src/backtest/location.ts";
 import { replayRecording } from "../../src/backtest/recording.ts";
-import { planOf, type Setup, type Span } from "../../src/backtest/setup.ts";
-import type { Seen } from "../../src/backtest/statuses.ts";
+import { planOf, type ReplaySetup, type TimeSpan } from "../../src/backtest/setup.ts";
+import type { SeenStatus } from "../../src/backtest/statuses.ts";
 import type { Transition } from "../../src/health/evaluation.ts";
 import type { Location, Recording, RecordingUptime, UptimeBucket } from "../../src/health/recording.ts";
 import type { Rule } from "../../src/health/rule.ts";
@@ -73,7 +73,7 @@ export const route = (more: Partial<Route> = {}): Route => ({
   ...more,
 });
 
-export function setupOf(rules: readonly Rule[], more: Partial<Setup> = {}): Setup {
+export function setupOf(rules: readonly Rule[], more: Partial<ReplaySetup> = {}): ReplaySetup {
   return {
     rules,
     route: route(),
@@ -87,9 +87,13 @@ export function setupOf(rules: readonly Rule[], more: Partial<Setup> = {}): Setu
 }
 
 /** What the rules do about these histories, recordings first, then their locations. */
-export function replayed(uptimes: readonly RecordingUptime[], setup: Setup, span: Span): Transition[] {
+export function replayed(
+  uptimes: readonly RecordingUptime[],
+  setup: ReplaySetup,
+  span: TimeSpan,
+): Transition[] {
   const options = { plan: planOf(setup.rules), span, inventory: inventoryOf(uptimes) };
-  const locations = new Map<string, Map<string, readonly Seen[]>>();
+  const locations = new Map<string, Map<string, readonly SeenStatus[]>>();
   const transitions = uptimes.flatMap((uptime) => {
     const { id, locationId } = uptime.recording;
     const replay = replayRecording(uptime, { ...options, setup, now: span.to + DAY });
@@ -102,6 +106,6 @@ export function replayed(uptimes: readonly RecordingUptime[], setup: Setup, span
   return transitions;
 }
 
-export const days = (count: number): Span => ({ from: MONDAY, to: MONDAY + count * DAY });
+export const days = (count: number): TimeSpan => ({ from: MONDAY, to: MONDAY + count * DAY });
 
 export const matchers = (...texts: string[]) => texts.map((text) => parseMatcher(text));

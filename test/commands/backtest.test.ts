@@ -190,7 +190,7 @@ describe("as a table", () => {
 
   test("shows another configuration beside it, and the difference", async () => {
     const { stdout } = await backtest(["--config", strict, "--compare", calm, ...SPAN]);
-    expect(stdout).toContain(`A is ${strict}, B is ${calm}, ± is B less A.`);
+    expect(stdout).toContain(`A is ${strict}, B is ${calm}, ± is B minus A.`);
     const [, a, b, difference] = /^RecordingOffline +(\d+) +(\d+) +(-\d+) /m.exec(stdout) ?? [];
     expect(Number(b)).toBeLessThan(Number(a));
     expect(Number(difference)).toBe(Number(b) - Number(a));
@@ -199,8 +199,8 @@ describe("as a table", () => {
   test("says that nothing would have fired, and which rules were not judged", async () => {
     const flapping = await configure("flapping.yaml", [{ alert: "Flaps", when: { flapping: {} } }]);
     const { stdout } = await backtest(["--config", flapping, ...SPAN]);
-    expect(stdout).toContain("Nothing would have fired.");
-    expect(stdout).toContain("Flaps is not judged: flips within a bucket leave no trace.");
+    expect(stdout).toContain("No alert would have fired.");
+    expect(stdout).toContain("Flaps is not evaluated: flips within a bucket leave no trace.");
   });
 });
 

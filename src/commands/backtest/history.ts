@@ -1,49 +1,47 @@
-/** What a backtest asks of the analytics service: who is in the fleet, and everybody's history in pages. */
+/** Requests of a backtest to the analytics service: the fleet, and the recordings' history in pages. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Location, RecordingUptime } from "../../health/recording.ts";
 import { type BackoffPolicy, backoffMs } from "../../lib/backoff.ts";
 import { type Days, type Service, ServiceError } from "../../service/service.ts";
 
-type Asked = Pick<Service, "locations" | "statusUptime" | "uptimes">;
-
 export interface HistoryDeps {
-  readonly service: Asked;
+  readonly service: Pick<Service, "locations" | "statusUptime" | "uptimes">;
   readonly signal: AbortSignal;
   /** 0–1, for jitter. */
   readonly random?: () => number;
 }
 
-export interface Fleet {
-  /** Those that are watched. */
+export interface FleetToReplay {
+  /** Watched locations. */
   readonly locations: readonly Location[];
   readonly recordingIds: readonly string[];
 }
 
-/** Some 24,000 buckets, 3 MB: read in a tenth of a second. */
+/** About 24,000 buckets, 3 MB. */
 const RECORDING_DAYS_PER_PAGE = 1_000;
 const MOST_PER_PAGE = 50;
 const PAGES_AT_ONCE = 3;
 
 const ATTEMPTS = 6;
 const BACKOFF: BackoffPolicy = { baseMs: 500, capMs: 15_000 };
-/** A service that wants to be left alone for longer is not waited for. */
+/** A longer Retry-After fails the command. */
 const LONGEST_WAIT_MS = 120_000;
-/** Where so few days are refused, their number is not why. */
+/** Requests for at most so many days are not split further. */
 const FEWEST_DAYS = 7;
 const DAY_MS = 86_400_000;
 
-/** The locations that are wanted, and who is there now. Throws ServiceError. */
+/** The selected locations and their current recordings. Throws ServiceError. */
 export async function findFleet(
   deps: HistoryDeps,
   isWanted: (location: Location) => boolean,
   locationsPerRequest: number,
-): Promise<Fleet> {
-  const listed = await patiently(deps, () => deps.service.locations(deps.signal));
+): Promise<FleetToReplay> {
+  const listed = await withRetries(deps, () => deps.service.locations(deps.signal));
   const locations = listed.locations.filter(isWanted);
   const recordingIds = new Set<string>();
   for (let from = 0; from < locations.length; from += locationsPerRequest) {
     const entities = locations.slice(from, from + locationsPerRequest).map(({ id }) => id);
-    const snapshot = await patiently(deps, () =>
+    const snapshot = await withRetries(deps, () =>
       deps.service.statusUptime({ entities, entityType: "location" }, deps.signal),
     );
     for (const { recordingId } of snapshot.readings) recordingIds.add(recordingId);
@@ -53,8 +51,8 @@ export async function findFleet(
 }
 
 /**
- * Everybody's history, a page at a time in any order; `take` is given each page once, with the number of recordings
- * it was asked for. Throws ServiceError once a page fails for good; nothing is under way any more by then.
+ * The history of all recordings, in pages in any order; `take` gets each page once, with the number of recordings in its
+ * request. Throws ServiceError once a page fails for good, after all other requests have ended.
  */
 export async function readHistories(
   deps: HistoryDeps,
@@ -82,24 +80,24 @@ export async function readHistories(
   if (first?.status === "rejected") throw first.reason;
 }
 
-/** One iterator that all workers draw from. */
+/** One iterator shared by all workers. */
 function* pagesOf(ids: readonly string[], days: Days): Generator<readonly string[], undefined> {
   const size = Math.max(1, Math.min(MOST_PER_PAGE, Math.floor(RECORDING_DAYS_PER_PAGE / lengthOf(days))));
   for (let from = 0; from < ids.length; from += size) yield ids.slice(from, from + size);
 }
 
-/** How many days may be asked for at once is not documented: where so many are refused, they are asked for in halves. */
+/** The limit on days per request is not documented: a refused request is split in halves. */
 async function readPage(
   deps: HistoryDeps,
   recids: readonly string[],
   days: Days,
 ): Promise<readonly RecordingUptime[]> {
   try {
-    const { results } = await patiently(deps, () => deps.service.uptimes({ ...days, recids }, deps.signal));
+    const { results } = await withRetries(deps, () => deps.service.uptimes({ ...days, recids }, deps.signal));
     return results;
   } catch (thrown) {
-    const isTooMuch = thrown instanceof ServiceError && thrown.code === "bad_request";
-    if (!isTooMuch || lengthOf(days) <= FEWEST_DAYS) throw thrown;
+    const isRefused = thrown instanceof ServiceError && thrown.code === "bad_request";
+    if (!isRefused || lengthOf(days) <= FEWEST_DAYS) throw thrown;
     const middle = Date.parse(days.start) + Math.floor(lengthOf(days) / 2) * DAY_MS;
     const before = await readPage(deps, recids, { ...days, end: dayOf(middle - DAY_MS) });
     const after = await readPage(deps, recids, { ...days, start: dayOf(middle) });
@@ -116,16 +114,16 @@ function joined(before: readonly RecordingUptime[], after: readonly RecordingUpt
   return [...byId.values()];
 }
 
-/** Tries again what may pass. */
-async function patiently<T>({ signal, random }: HistoryDeps, ask: () => Promise<T>): Promise<T> {
+/** Retries retryable errors. */
+async function withRetries<T>({ signal, random }: HistoryDeps, ask: () => Promise<T>): Promise<T> {
   for (let failures = 1; ; failures++) {
     try {
       return await ask();
     } catch (thrown) {
       signal.throwIfAborted();
-      const isPassing = thrown instanceof ServiceError && thrown.retryable && failures < ATTEMPTS;
-      const waitMs = isPassing ? Math.max(backoffMs(BACKOFF, failures, random), thrown.retryAfterMs ?? 0) : 0;
-      if (!isPassing || waitMs > LONGEST_WAIT_MS) throw thrown;
+      const isRetried = thrown instanceof ServiceError && thrown.retryable && failures < ATTEMPTS;
+      const waitMs = isRetried ? Math.max(backoffMs(BACKOFF, failures, random), thrown.retryAfterMs ?? 0) : 0;
+      if (!isRetried || waitMs > LONGEST_WAIT_MS) throw thrown;
       await sleep(waitMs, undefined, { signal });
     }
   }

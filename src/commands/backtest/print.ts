@@ -1,25 +1,31 @@
-/** A backtest for people, for scripts and for spreadsheets. */
+/** Output of a backtest: tables, JSON or CSV. */
 import { notShown } from "../../backtest/backtest.ts";
-import { type Beside, byRule, type Comparison, compare, type Messages } from "../../backtest/compare.ts";
-import type { Plan, Span } from "../../backtest/setup.ts";
-import type { Count, Tally } from "../../backtest/tally.ts";
+import {
+  type Beside,
+  byRule,
+  type Comparison,
+  compareCounts,
+  type Messages,
+} from "../../backtest/compare.ts";
+import type { Plan, TimeSpan } from "../../backtest/setup.ts";
+import type { BacktestCounts, EpisodeCount } from "../../backtest/tally.ts";
 import { renderCsv } from "../../lib/csv.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { counted } from "../../lib/format.ts";
 import { stripControls } from "../../lib/text.ts";
 import { asJson } from "../cli/command.ts";
-import { type Column, renderTable, type TableTarget } from "../cli/table.ts";
+import { renderTable, type TableColumn, type TableTarget } from "../cli/table.ts";
 
 export interface BacktestReport {
-  readonly span: Span;
+  readonly span: TimeSpan;
   readonly locations: number;
   readonly recordings: number;
-  /** Of those, how many the service told nothing of. */
+  /** The number of those without any history. */
   readonly withoutHistory: number;
   /** The configurations' paths; two where one is compared with another. */
   readonly files: readonly string[];
   readonly plans: readonly Plan[];
-  readonly tallies: readonly Tally[];
+  readonly tallies: readonly BacktestCounts[];
 }
 
 const HOUR_MS = 3_600_000;
@@ -32,7 +38,7 @@ export function renderBacktest(
 ): string {
   const [first, second] = report.tallies;
   if (!first) return "";
-  const compared = compare(first, second);
+  const compared = compareCounts(first, second);
   if (output === "json") return asJson(documentOf(report, compared));
   if (output === "csv") return asCsv(compared, second !== undefined);
   return asTables(report, compared, target);
@@ -40,7 +46,7 @@ export function renderBacktest(
 
 function asTables(report: BacktestReport, compared: Comparison, target: TableTarget): string {
   const columns = countColumns(report.files.length > 1);
-  const table = (heads: readonly (Column | string)[], rows: readonly (readonly string[])[]) =>
+  const table = (heads: readonly (TableColumn | string)[], rows: readonly (readonly string[])[]) =>
     rows.length === 0 ? "" : renderTable(heads, rows, target);
   const rules = table(
     ["RULE", ...columns],
@@ -60,12 +66,12 @@ function asTables(report: BacktestReport, compared: Comparison, target: TableTar
   );
   const sections = [
     head(report),
-    rules || "Nothing would have fired.\n",
+    rules || "No alert would have fired.\n",
     notJudged(report),
-    titled("By rule, location and week; an episode counts in the week it began to fire", weeks),
-    titled("Messages by receiver and week, to each of its channels and addresses", messages),
-    titled(`The recordings with the most time firing, ${WORST} at most`, worst),
-    `What history cannot show:\n${notShown.map((line) => `- ${line}\n`).join("")}`,
+    titled("By rule, location and week; an episode counts in the week it started to fire", weeks),
+    titled("Messages to each integration, by receiver and week", messages),
+    titled(`The ${WORST} recordings with the most firing time`, worst),
+    `Limits:\n${notShown.map((line) => `- ${line}\n`).join("")}`,
   ];
   return sections.filter((section) => section !== "").join("\n");
 }
@@ -75,37 +81,37 @@ function head({ span, locations, recordings, withoutHistory, files }: BacktestRe
   const days = `${iso(span.from)} to ${iso(span.to - 1)} (UTC)`;
   const silent = withoutHistory > 0 ? `, ${withoutHistory} of them without any history` : "";
   const fleet = `${counted(recordings, "recording")} at ${counted(locations, "location")}${silent}`;
-  const beside = other === undefined ? "" : `A is ${file}, B is ${other}, ± is B less A.\n`;
-  return `What ${other === undefined ? file : "each configuration"} would have told, ${days}: ${fleet}.\n${beside}`;
+  const beside = other === undefined ? "" : `A is ${file}, B is ${other}, ± is B minus A.\n`;
+  return `Backtest of ${other === undefined ? file : "two configurations"}, ${days}: ${fleet}.\n${beside}`;
 }
 
 function titled(title: string, table: string): string {
   return table === "" ? "" : `${title}\n\n${table}`;
 }
 
-/** Rules history says nothing about; a line each, with the reason. */
+/** The rules that history cannot evaluate, one line each. */
 function notJudged({ plans, files }: BacktestReport): string {
   const lines = plans.flatMap(({ notShown: rules }, i) =>
     rules.map(
-      ({ rule, why }) => `${files.length > 1 ? `${"AB"[i]}: ` : ""}${rule.id} is not judged: ${why}.\n`,
+      ({ rule, why }) => `${files.length > 1 ? `${"AB"[i]}: ` : ""}${rule.id} is not evaluated: ${why}.\n`,
     ),
   );
   return lines.join("");
 }
 
-const shrinking = (name: string): Column => ({ head: name, canShrink: true });
-const figure = (name: string): Column => ({ head: name, align: "right" });
+const shrinking = (name: string): TableColumn => ({ head: name, canShrink: true });
+const figure = (name: string): TableColumn => ({ head: name, align: "right" });
 
-function countColumns(isBeside: boolean): Column[] {
+function countColumns(isBeside: boolean): TableColumn[] {
   const names = isBeside
     ? ["EPISODES A", "B", "±", "HOURS A", "B", "±", "LONGEST A", "B"]
     : ["EPISODES", "HOURS", "LONGEST"];
   return names.map(figure);
 }
 
-function countCells({ first, second }: Beside<Count>): string[] {
-  const longest = ({ longestMs }: Count) => (longestMs === 0 ? "–" : humanDuration(longestMs));
-  const hours = ({ firingMs }: Count) => (firingMs / HOUR_MS).toFixed(1);
+function countCells({ first, second }: Beside<EpisodeCount>): string[] {
+  const longest = ({ longestMs }: EpisodeCount) => (longestMs === 0 ? "–" : humanDuration(longestMs));
+  const hours = ({ firingMs }: EpisodeCount) => (firingMs / HOUR_MS).toFixed(1);
   if (!second) return [String(first.episodes), hours(first), longest(first)];
   return [
     String(first.episodes),
@@ -119,8 +125,8 @@ function countCells({ first, second }: Beside<Count>): string[] {
   ];
 }
 
-function messageColumns(isBeside: boolean): Column[] {
-  const names = isBeside ? ["MESSAGES A", "B", "±"] : ["MESSAGES", "NEWS", "ENDS", "REMINDERS"];
+function messageColumns(isBeside: boolean): TableColumn[] {
+  const names = isBeside ? ["MESSAGES A", "B", "±"] : ["MESSAGES", "FIRING", "RESOLVED", "REMINDERS"];
   return names.map(figure);
 }
 
@@ -137,7 +143,7 @@ function signed(value: number, digits: number): string {
   return value > 0 ? `+${text}` : text;
 }
 
-/** Durations in seconds; what is compared, and the difference, where there is a second configuration. */
+/** Durations in seconds; with a second configuration, its counts under `compared` and the difference. */
 function documentOf(report: BacktestReport, compared: Comparison): object {
   const { span, plans, files, locations, recordings, withoutHistory } = report;
   return {
@@ -178,7 +184,7 @@ function messagesAsJson({ messages, byReason }: Messages): object {
   return { messages, byReason };
 }
 
-function countsBeside({ first, second }: Beside<Count>): object {
+function countsBeside({ first, second }: Beside<EpisodeCount>): object {
   if (!second) return countAsJson(first);
   const difference = {
     episodes: second.episodes - first.episodes,
@@ -187,7 +193,7 @@ function countsBeside({ first, second }: Beside<Count>): object {
   return { ...countAsJson(first), compared: countAsJson(second), difference };
 }
 
-function countAsJson({ episodes, firingMs, longestMs }: Count): object {
+function countAsJson({ episodes, firingMs, longestMs }: EpisodeCount): object {
   return { episodes, firingSeconds: firingMs / 1000, longestSeconds: longestMs / 1000 };
 }
 
@@ -195,7 +201,8 @@ function countAsJson({ episodes, firingMs, longestMs }: Count): object {
 function asCsv({ rules, receivers, recordings }: Comparison, isBeside: boolean): string {
   const figures = ["count", "firing_hours", "longest_hours"];
   const columns = [...figures, ...(isBeside ? figures.map((name) => `compared_${name}`) : [])];
-  const cells = ({ first, second }: Beside<Count>) => [first, ...(second ? [second] : [])].flatMap(csvOf);
+  const cells = ({ first, second }: Beside<EpisodeCount>) =>
+    [first, ...(second ? [second] : [])].flatMap(csvOf);
   return renderCsv(
     ["kind", "name", "location_id", "location", "week", ...columns],
     [
@@ -209,7 +216,7 @@ function asCsv({ rules, receivers, recordings }: Comparison, isBeside: boolean):
   );
 }
 
-function csvOf({ episodes, firingMs, longestMs }: Count): number[] {
+function csvOf({ episodes, firingMs, longestMs }: EpisodeCount): number[] {
   const hours = (ms: number) => Math.round((ms / HOUR_MS) * 1_000) / 1_000;
   return [episodes, hours(firingMs), hours(longestMs)];
 }

@@ -3,7 +3,7 @@ import Table from "cli-table3";
 import { stripControls } from "../../lib/text.ts";
 import type { CommandIo } from "./io.ts";
 
-export interface Column {
+export interface TableColumn {
   readonly head: string;
   readonly align?: "left" | "right";
   /** Names and the like: cut where the terminal is too narrow. Other columns always keep their width. */
@@ -28,11 +28,11 @@ export function tableTarget({ stdout, env }: Pick<CommandIo, "stdout" | "env">):
 
 /** The table as lines ending in `\n`, heads first. Control characters are removed from cells. */
 export function renderTable(
-  heads: readonly (Column | string)[],
+  heads: readonly (TableColumn | string)[],
   rows: readonly (readonly string[])[],
   target: TableTarget = { width: undefined },
 ): string {
-  const columns = heads.map((head): Column => (typeof head === "string" ? { head } : head));
+  const columns = heads.map((head): TableColumn => (typeof head === "string" ? { head } : head));
   const cells = rows.map((row) => columns.map((_, i) => stripControls(row[i] ?? "")));
   const widths = fitted(naturalWidths(columns, cells), columns, target.width ?? Number.POSITIVE_INFINITY);
   const bold = target.width !== undefined && target.colour === true;
@@ -45,7 +45,7 @@ export function renderTable(
 
 const PIECE = 100;
 
-function draw(columns: readonly Column[], widths: number[], rows: string[][]): string {
+function draw(columns: readonly TableColumn[], widths: number[], rows: string[][]): string {
   const table = new Table({
     colAligns: columns.map(({ align }) => align ?? "left"),
     colWidths: widths,
@@ -57,7 +57,7 @@ function draw(columns: readonly Column[], widths: number[], rows: string[][]): s
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }
 
-function naturalWidths(columns: readonly Column[], cells: readonly (readonly string[])[]): number[] {
+function naturalWidths(columns: readonly TableColumn[], cells: readonly (readonly string[])[]): number[] {
   return columns.map(({ head }, i) =>
     cells.reduce((widest, row) => Math.max(widest, displayWidth(row[i] ?? "")), displayWidth(head)),
   );
@@ -81,7 +81,7 @@ const NO_LINES = {
 };
 
 /** Takes from the widest column that can shrink until the row fits, or none can give any more. */
-function fitted(natural: readonly number[], columns: readonly Column[], width: number): number[] {
+function fitted(natural: readonly number[], columns: readonly TableColumn[], width: number): number[] {
   const widths = [...natural];
   let excess = widths.reduce((sum, one) => sum + one, 0) + GAP * (widths.length - 1) - width;
   for (; excess > 0; excess -= 1) {

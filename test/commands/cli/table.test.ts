@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { type Column, renderTable, tableTarget } from "../../../src/commands/cli/table.ts";
+import { renderTable, type TableColumn, tableTarget } from "../../../src/commands/cli/table.ts";
 
-const columns: Column[] = [
+const columns: TableColumn[] = [
   { head: "RECORDING", canShrink: true },
   { head: "STATUS" },
   { head: "UPTIME", align: "right" },
