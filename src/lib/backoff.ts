@@ -1,4 +1,4 @@
-/** How long to wait before trying again: doubling, capped, with jitter so that many do not return at once. */
+/** Wait before a retry: doubling, capped, with jitter so that many clients do not retry at once. */
 export interface BackoffPolicy {
   /** The first wait, ms. */
   readonly baseMs: number;

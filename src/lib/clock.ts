@@ -1,7 +1,7 @@
-/** Milliseconds since the Unix epoch, UTC. Every instant inside lenswatch is one of these. */
+/** Milliseconds since the Unix epoch, UTC. Every instant in lenswatch is one. */
 export type Instant = number;
 
-/** The time, as an argument: handed in everywhere, so that a test can own it. */
+/** The time, always an argument, so that a test can set it. */
 export interface Clock {
   now(): Instant;
 }
@@ -9,18 +9,18 @@ export interface Clock {
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** The machine's clock as it is now, moved on by one that nobody sets: a step of the time changes nothing here. */
+/** The machine's clock as read once, advanced by the monotonic clock: later changes of the time have no effect. */
 export function steadyClock(): Clock {
   const began = Date.now() - performance.now();
   return { now: () => Math.round(began + performance.now()) };
 }
 
-/** A correction back by more than this is followed: standing still for so long would silence everything. */
-const STANDSTILL_MOST_MS = 60_000;
+/** A larger correction back is followed: timers would stop while the clock stands still. */
+const MAX_STANDSTILL_MS = 60_000;
 
 /**
- * A clock corrected by an offset to another machine's (Redis `TIME`), in whole ms. It stands still rather than go
- * backwards, but for a minute at most. `correct` takes the other clock's reading at this moment.
+ * A clock corrected to another machine's (Redis `TIME`), in whole ms. It stands still instead of going backwards, for a
+ * minute at most. `correct` takes the other clock's current reading.
  */
 export function correctedClock(source: Clock): Clock & { correct(other: Instant): void } {
   let offset = 0;
@@ -32,7 +32,7 @@ export function correctedClock(source: Clock): Clock & { correct(other: Instant)
     },
     correct(other) {
       offset = Math.round(other - source.now());
-      if (latest - other > STANDSTILL_MOST_MS) latest = Math.round(other);
+      if (latest - other > MAX_STANDSTILL_MS) latest = Math.round(other);
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Teardown registered on the line after construction: named steps, run last first, each raced with its
- * deadline, all of them run even when one fails, once however often `close` is called.
+ * Teardown, registered on the line after construction: named steps, run in reverse order and once, each with its own
+ * deadline. A failed step does not stop the others.
  */
 import { toError } from "./errors.ts";
 
@@ -14,12 +14,12 @@ export class Closer {
   readonly #steps: Step[] = [];
   #closing: Promise<void> | undefined;
 
-  /** Registers a step; `deadlineMs` is how long it may take before the next one starts. */
+  /** Registers a step; the next one starts after `deadlineMs` at most. */
   add(name: string, close: () => unknown, deadlineMs = 2_000): void {
     this.#steps.push({ name, close, deadlineMs });
   }
 
-  /** Runs all steps, last registered first. Throws an AggregateError naming those that failed or overran. */
+  /** Throws an AggregateError that names the steps that failed or exceeded their deadline. */
   close(): Promise<void> {
     this.#closing ??= this.#run();
     return this.#closing;
@@ -40,7 +40,7 @@ export class Closer {
   }
 }
 
-/** The promise's value, or a rejection once `ms` have passed. The work itself is not stopped. */
+/** The promise's value, or a rejection after `ms`. The work itself is not stopped. */
 export async function withDeadline<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

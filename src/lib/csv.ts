@@ -1,21 +1,21 @@
-/** CSV that a spreadsheet can open without being made to do something (OWASP: CSV injection). */
+/** CSV without formulas that a spreadsheet would run (OWASP: CSV injection). */
 import { stringify } from "csv-stringify/sync";
 
-/** Text is tamed and quoted where it must be, numbers are written as they are, undefined is an empty cell. */
+/** Text is neutralised and quoted where needed; undefined is an empty cell. */
 export type CsvCell = string | number | undefined;
 export type CsvRow = readonly CsvCell[];
 
 const OPTIONS = { record_delimiter: "\n", quoted_match: /'/ };
 
-/** Unseen characters but line feeds: a terminal obeys them, and no spreadsheet shows them. */
-const UNSEEN = /(?!\n)\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+/** Invisible characters except line feeds: terminals interpret them, spreadsheets do not show them. */
+const INVISIBLE = /(?!\n)\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Lines end in `\n`; every line has as many cells as the head. */
+/** Lines end in `\n`; every row has as many cells as the head. */
 export function renderCsv(head: readonly string[], rows: readonly CsvRow[]): string {
   return csvLines([head, ...rows]);
 }
 
-/** The same without a head, for a long table made in pieces. */
+/** The same without a head, for a long table written in chunks. */
 export function csvLines(rows: readonly CsvRow[]): string {
   return stringify(
     rows.map((row) => row.map(cell)),
@@ -23,9 +23,9 @@ export function csvLines(rows: readonly CsvRow[]): string {
   );
 }
 
-/** One line break is as good as another, and a tab as a space; a cell that begins like a formula gets an apostrophe, which spreadsheets take for "this is text". */
+/** A cell that begins like a formula gets an apostrophe, which marks it as text in spreadsheets. */
 function cell(value: CsvCell): string {
   if (typeof value !== "string") return value === undefined ? "" : String(value);
-  const seen = value.toWellFormed().replace(/\r\n?/g, "\n").replaceAll("\t", " ").replace(UNSEEN, "");
+  const seen = value.toWellFormed().replace(/\r\n?/g, "\n").replaceAll("\t", " ").replace(INVISIBLE, "");
   return /^[\s\p{Cf}]*[=+\-@＝＋－＠]|^\n/u.test(seen) ? `'${seen}` : seen;
 }

@@ -1,4 +1,3 @@
-/** Calendar days as the uptime endpoints want them: `YYYY-MM-DD`, inclusive (contract: "Rules" of uptimes). */
 import { DateTime } from "luxon";
 import type { Instant } from "./clock.ts";
 

@@ -1,4 +1,4 @@
-/** Durations as Prometheus writes them: `30s`, `5m`, `1h30m`, `1d`, `1w`, `1y`; inside, milliseconds. */
+/** Durations: milliseconds in code, `30s`, `5m`, `1h30m`, `1d`, `1w`, `1y` in Prometheus' notation. */
 
 const UNITS = [
   ["y", 365 * 86_400_000],
@@ -12,7 +12,7 @@ const UNITS = [
 
 const DURATION = /^(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/;
 
-/** Milliseconds of a Prometheus duration (`0` needs no unit), or undefined where it is none. */
+/** Milliseconds of a Prometheus duration (`0` needs no unit); undefined for any other text. */
 export function parseDuration(text: string): number | undefined {
   if (text === "0") return 0;
   const match = text === "" ? null : DURATION.exec(text);
@@ -35,7 +35,7 @@ export function formatDuration(ms: number): string {
   return text;
 }
 
-/** A duration as people say it, at most two units, never rounded up: `12 s`, `3 m 20 s`, `9 h 20 m`, `2 d 4 h`. */
+/** A duration for people, at most two units, never rounded up: `12 s`, `3 m 20 s`, `9 h 20 m`, `2 d 4 h`. */
 export function humanDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const parts: [number, string][] = [

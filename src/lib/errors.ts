@@ -1,6 +1,6 @@
 /**
- * The one shape every boundary's error has: a closed `code`, whether trying again can help, and the cause.
- * Callers switch on `code`, never on `message`; `message` is one sentence with the next step for a person.
+ * The base of every folder's error: a closed set of codes, whether a retry can help, and the cause. Callers switch on
+ * `code`, never on `message`; `message` is one sentence with the next step for the reader.
  */
 export abstract class CodedError<Code extends string> extends Error {
   readonly code: Code;
@@ -14,7 +14,7 @@ export abstract class CodedError<Code extends string> extends Error {
   }
 }
 
-/** Whatever was thrown, as an Error. */
+/** Any thrown value as an Error. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

@@ -1,10 +1,10 @@
-/** Figures and names as people read them: one set of formatters for messages, pages, digests and the command line. */
+/** Figures and names for people, in messages, pages, digests and the command line. */
 import type { Instant } from "./clock.ts";
 import { cut, stripControls } from "./text.ts";
 
 /**
- * A ratio 0–1 in per cent, cut after one decimal (two from 99 %) and never rounded up, so that a figure never reads as
- * having reached a threshold that it missed. No figure is an empty string.
+ * A ratio 0–1 in per cent with one decimal (two from 99 %), never rounded up, so that a figure does not appear to reach
+ * a threshold that it misses. Empty for undefined.
  */
 export function percent(ratio: number | undefined): string {
   if (ratio === undefined) return "";
@@ -13,7 +13,7 @@ export function percent(ratio: number | undefined): string {
   return `${floored} %`;
 }
 
-/** A configured ratio 0–1, with all its digits: `95.55 %`. */
+/** A configured ratio 0–1 with all its digits: `95.55 %`. */
 export function exactPercent(ratio: number): string {
   return `${Number((ratio * 100).toFixed(9))} %`;
 }
@@ -33,7 +33,7 @@ export function counted(n: number, noun: string): string {
   return `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
 }
 
-/** A name from the service on one line, without tricks, of bearable length; its id where nothing is left. */
+/** A name from the service as one visible line of at most `max` code points; its id where nothing remains. */
 export function nameOf(name: string, id: string, max = 60): string {
   return cut(stripControls(name).trim(), max) || cut(stripControls(id).trim(), max) || "unnamed";
 }

@@ -1,21 +1,18 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** Below these systems' range for outgoing connections (Linux from 32768, macOS from 49152). */
-const LASTING = { from: 15_000, to: 32_768 };
+/** Below the ports of outgoing connections (Linux from 32768, macOS from 49152). */
+const STABLE_PORTS = { from: 15_000, to: 32_768 };
 
-/** A loopback TCP port nobody listens on now: `preferred` where it is free, else one the system picks. */
+/** A free loopback TCP port: `preferred` where it is free, else one that the system picks. */
 export async function freePort(preferred = 0): Promise<number> {
   return (await probe(preferred)) ?? (await probe(0)) ?? Promise.reject(new Error("no free TCP port"));
 }
 
-/**
- * A free loopback TCP port for a server that must come back on it: one that no outgoing connection is given
- * while the server is down.
- */
+/** A free loopback TCP port for a server that restarts on it: no outgoing connection takes it in between. */
 export async function lastingPort(): Promise<number> {
   for (let attempt = 0; attempt < 20; attempt += 1) {
-    const port = await probe(randomInt(LASTING.from, LASTING.to));
+    const port = await probe(randomInt(STABLE_PORTS.from, STABLE_PORTS.to));
     if (port !== undefined) return port;
   }
   return freePort();

@@ -1,8 +1,7 @@
 /**
- * JSON lines with pino; pretty when stdout is a terminal. Levels: error = wake someone, warn = look tomorrow,
- * info = a transition or a delivery, debug = a tick. Messages of warn and error are static, facts go in fields.
- * Redaction happens here and only here: by key, and by scrubbing `token=` out of any URL. Whatever a line holds, a
- * terminal it is shown on is given nothing to obey.
+ * JSON lines with pino; pretty when stdout is a terminal. Levels: error = act now, warn = check soon, info = a transition
+ * or a notification, debug = details. Messages of warn and error are static, facts are fields. Secrets are redacted by
+ * key and in URLs; control characters never reach a terminal.
  */
 import { type Logger, type LoggerOptions, pino } from "pino";
 import { stripControls, visibleJson, visibleLines } from "./text.ts";
@@ -29,7 +28,7 @@ const SECRET_KEYS = [
   "read_token",
 ];
 
-/** Text with bearer tokens and the query values that carry secrets blanked out. */
+/** Text without bearer tokens, webhook paths, and passwords and tokens in URLs. */
 export function scrub(text: string): string {
   return text
     .replace(/([?&](?:token|access_token|client_secret|password)=)[^&\s"']+/gi, "$1[redacted]")
@@ -79,7 +78,7 @@ export function createLogger(options: {
   const { formatters: _, ...forTransport } = base;
   return pino({
     ...forTransport,
-    // It is parsed again on its way to the terminal: there, only what is gone is safe.
+    // pino-pretty parses the line again and would undo escapes: control characters are removed.
     hooks: { streamWrite: (line) => `${stripControls(line)}\n` },
     transport: {
       target: "pino-pretty",

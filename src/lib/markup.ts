@@ -1,4 +1,4 @@
-/** HTML that cannot be injected into: what a template is given is escaped unless it is markup itself. */
+/** HTML templates without injection: values are escaped unless they are markup. */
 import { escapeHtml, stripControls } from "./text.ts";
 
 export interface Markup {

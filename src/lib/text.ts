@@ -1,4 +1,4 @@
-/** Making text from elsewhere safe to show: every renderer passes names from the service through here. */
+/** External text made safe to show. Every renderer passes names from the service through these functions. */
 
 const SPACING = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
 
@@ -9,33 +9,33 @@ const INVISIBLE =
 const CONTROL = /\p{Cc}/gu;
 
 /**
- * One line of visible text: line breaks and tabs become a space; control characters, zero-width characters and
- * whatever turns the direction of the text around are removed; a lone surrogate becomes U+FFFD.
+ * One line of visible text: line breaks and tabs become a space; control, zero-width and direction characters are
+ * removed; a lone surrogate becomes U+FFFD.
  */
 export function stripControls(text: string): string {
   return text.toWellFormed().replace(SPACING, " ").replace(INVISIBLE, "").replace(CONTROL, "");
 }
 
-/** Lines of visible text: as `stripControls`, but for the line breaks. */
+/** As `stripControls`, with the line breaks unchanged. */
 export function visibleLines(text: string): string {
   return text.split("\n").map(stripControls).join("\n");
 }
 
 /**
- * JSON text in which nothing is invisible: JSON.stringify leaves what a terminal obeys beyond ASCII (U+009B begins an
- * escape sequence as well), and what turns text around. It parses to the same value.
+ * JSON text with every invisible character escaped; it parses to the same value. JSON.stringify leaves control characters
+ * beyond ASCII (U+009B begins an escape sequence) and direction characters as they are.
  */
 export function visibleJson(json: string): string {
-  return json.replace(UNSEEN_IN_JSON, (unseen) => unseen.split("").map(escapedUnit).join(""));
+  return json.replace(INVISIBLE_IN_JSON, (found) => found.split("").map(escapedUnit).join(""));
 }
 
-const UNSEEN_IN_JSON = new RegExp(`[\\u007f-\\u009f\\u2028\\u2029]|${INVISIBLE.source}`, "gu");
+const INVISIBLE_IN_JSON = new RegExp(`[\\u007f-\\u009f\\u2028\\u2029]|${INVISIBLE.source}`, "gu");
 
 function escapedUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** At most `max` code points, the last of them `…` where something was cut off. */
+/** At most `max` code points, the last one `…` where text was cut. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text;
   if (max <= 0) return "";

@@ -1,14 +1,14 @@
-/** Instants and spans as people read them, in the time zone of the place they speak of. */
+/** Instants and spans for people, in the time zone of the recording or location. */
 
 import { DateTime } from "luxon";
 import type { Instant } from "./clock.ts";
 import { humanDuration } from "./duration.ts";
 
-/** Tells times as seen from one moment; remembers the names of the zones it has met, which are slow to find. */
+/** Formats times relative to one instant; caches zone names, which are slow to compute. */
 export interface Times {
   /** `14:05 GMT` today, `Thu 19 Nov 22:10 GMT` on another day, with the year in another one. */
   at(instant: Instant, timezone: string): string;
-  /** `14:05–14:17 GMT`; a day is said where it is not today, a second zone name where the clocks changed. */
+  /** `14:05–14:17 GMT`; with the day where it is not today, with a second zone name where clocks changed. */
   between(from: Instant, to: Instant, timezone: string): string;
 }
 
@@ -42,14 +42,14 @@ export function timesSeenAt(now: Instant): Times {
   };
 }
 
-/** How long, never negative: `12 m`, `4 h`; under a second `less than a second`. Past ten minutes without seconds. */
+/** The time between, never negative: `12 m`, `4 h`; under a second `less than a second`. Past ten minutes without seconds. */
 export function span(from: Instant, to: Instant): string {
   const ms = to - from;
   if (ms < 1_000) return "less than a second";
   return humanDuration(ms < 600_000 ? ms : Math.floor(ms / 60_000) * 60_000);
 }
 
-/** An instant as a calendar shows it in a zone; in UTC where there is no such zone. */
+/** An instant in a zone; in UTC where the zone is unknown. */
 export function inZone(at: Instant, timezone: string): DateTime {
   const time = DateTime.fromMillis(at, { zone: timezone, locale: "en-GB" });
   return time.isValid ? time : DateTime.fromMillis(at, { zone: "utc", locale: "en-GB" });
@@ -63,10 +63,10 @@ function two(number: number): string {
   return String(number).padStart(2, "0");
 }
 
-/** Where the names people use for their zone are known; asked in this order. */
+/** Locales with the zone names that people use, in order of preference. */
 const LOCALES = ["en-GB", "en-US", "en-AU", "en-CA", "en-IN"];
 
-/** `BST`, `EST`, `CET`; `UTC+8` where no English name is in use. */
+/** `BST`, `EST`, `CET`; `UTC+8` where there is no English name. */
 function zoneName(time: DateTime): string {
   for (const locale of LOCALES) {
     const name = time.setLocale(locale).offsetNameShort ?? "";

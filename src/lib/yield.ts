@@ -1,18 +1,15 @@
-/**
- * Long work in the one thread there is: written as a generator that yields every so many rows, run in slices
- * with the event loop let through in between.
- */
+/** Long work as generators that yield every so many rows, run in slices so that the event loop is never blocked. */
 import { setImmediate } from "node:timers/promises";
 
-/** How long a slice may be before the event loop is let through, ms. */
+/** Longest slice, ms. */
 export const SLICE_MS = 2;
 
 export interface Yielder {
-  /** Lets the event loop through once the present slice is over; resolves at once before that. */
+  /** Yields to the event loop when the slice is over; undefined before. */
   maybeYield(): Promise<void> | undefined;
 }
 
-/** A breather whose first slice begins now. `elapsed` is a monotonic clock, ms. */
+/** The first slice starts now. `elapsed` is a monotonic clock, ms. */
 export function createYielder(elapsed: () => number = () => performance.now()): Yielder {
   let sliceEndsAt = elapsed() + SLICE_MS;
   const pause = async (): Promise<void> => {
@@ -22,7 +19,7 @@ export function createYielder(elapsed: () => number = () => performance.now()): 
   return { maybeYield: () => (elapsed() < sliceEndsAt ? undefined : pause()) };
 }
 
-/** Runs `steps` to its result, breathing at each of its yields. */
+/** Runs `steps` to its result; each of its yields may yield to the event loop. */
 export async function runYielding<T>(
   steps: Iterator<unknown, T>,
   yielder: Yielder = createYielder(),
@@ -34,10 +31,10 @@ export async function runYielding<T>(
   }
 }
 
-/** Characters gathered before a chunk is handed on. */
+/** Characters of a chunk. */
 export const CHUNK = 64 * 1024;
 
-/** Joins pieces of text to chunks of about 64 KiB, breathing between pieces; an empty piece only breathes. */
+/** Joins pieces of text to chunks of about 64 KiB and may yield after each piece, also an empty one. */
 export async function* inChunks(
   pieces: Iterable<string>,
   yielder: Yielder = createYielder(),

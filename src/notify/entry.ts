@@ -115,7 +115,7 @@ function endedHere(alerts: readonly NotifiedAlert[], context: EntryContext): str
   return `${name}${endedEntry(only, { ...context, withLocation: false }).facts}`;
 }
 
-/** A recording with one of these problems delivers no pictures whose quality counts. */
+/** With these problems there is no quality worth showing. */
 const WITHOUT_QUALITY: ReadonlySet<ProblemKind | undefined> = new Set(["offline", "missing", "flapping"]);
 
 function figures({ facts: { problem, averageQuality, overallUptime } }: NotifiedAlert): string[] {

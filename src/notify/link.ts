@@ -1,4 +1,4 @@
-/** Links into the status page. What comes from elsewhere is percent-encoded, `< > |` and quotes included. */
+/** Links to the status page. External text is percent-encoded, `< > |` and quotes included. */
 
 import { matchersOf } from "../alerting/silence.ts";
 import type { Alert } from "../health/alert.ts";
@@ -8,14 +8,14 @@ export interface Link {
   readonly url: string;
 }
 
-/** The page of a recording, or the status page at a location; nothing else has one of its own. */
+/** The page of a recording, or the status page filtered by location; other subjects have none. */
 export function statusLink(externalUrl: string, { subject: { kind, id } }: Alert): Link | undefined {
   const paths = { recording: `recordings/${encode(id)}`, location: `?location=${encode(id)}` };
   if (kind !== "recording" && kind !== "location") return undefined;
   return { label: "Status", url: safeUrl(`${externalUrl}/${paths[kind]}`) };
 }
 
-/** The form for a silence of the alert, filled in; for alerts that have a page of their own. */
+/** The form for a new silence, with the alert's matchers; for alerts with a status link. */
 export function silenceLink(externalUrl: string, alert: Alert): Link | undefined {
   if (statusLink(externalUrl, alert) === undefined) return undefined;
   const query = new URLSearchParams({ matchers: matchersOf(alert).toWellFormed() });
@@ -27,7 +27,7 @@ export function overviewLink(externalUrl: string): Link {
   return { label: "Open status page", url: safeUrl(`${externalUrl}/`) };
 }
 
-/** An http(s) URL from an annotation, made safe to print; undefined where it is none. */
+/** An http(s) URL from an annotation, safe to print; undefined for any other text. */
 export function printableUrl(text: string | undefined): string | undefined {
   if (text === undefined || text.length > 2_000 || !URL.canParse(text)) return undefined;
   const url = new URL(text);

@@ -17,7 +17,7 @@ import { refusal } from "./refusal.ts";
 
 export interface Connection {
   send(text: string): void;
-  /** A closing handshake, cut short after half a second. Resolves when it is over. */
+  /** A closing handshake of half a second at most. Resolves when the connection is closed. */
   close(): Promise<void>;
 }
 
@@ -34,12 +34,12 @@ export interface ConnectionDeps {
 
 export interface ConnectionEvents {
   readonly onMessage: (data: Buffer) => void;
-  /** Once, after the handshake: the WebSocket close code (1006: none came) and ws's code for what broke it. */
+  /** Once, after the handshake: the WebSocket close code (1006: none received) and ws's error code, if any. */
   readonly onClose: (code: number, failure: string | undefined) => void;
 }
 
 const CLOSE_GRACE_MS = 500;
-const WHAT = "The metrics socket's handshake";
+const HANDSHAKE = "The metrics socket's handshake";
 
 /** Resolves once open. Throws ServiceError (`auth` where the token was refused), or the signal's reason. */
 export function openConnection(
@@ -65,7 +65,7 @@ export function openConnection(
     ws.on("unexpected-response", (_request, response) => {
       const retryAfterMs = parseRetryAfter(response.headers["retry-after"], deps.clock.now());
       response.resume();
-      fail(refusal(WHAT, response.statusCode ?? 0, retryAfterMs));
+      fail(refusal(HANDSHAKE, response.statusCode ?? 0, retryAfterMs));
     });
     ws.on("upgrade", (response: IncomingMessage) => {
       transport = response.socket;
@@ -103,21 +103,21 @@ function dial(deps: ConnectionDeps, token: string): WebSocket {
       followRedirects: false,
     });
   } catch (thrown) {
-    const message = "The metrics socket's address cannot be used: check service.ws_url.";
+    const message = "The metrics socket's address is invalid: check service.ws_url.";
     throw new ServiceError("bad_request", message, { cause: deps.redactor.error(thrown) });
   }
 }
 
 /**
- * Pings, and ends the connection when not a single byte has come since the last ping. Bytes and not pongs: a pong
- * waits behind a large reply on a slow line.
+ * Pings, and ends the connection when no byte has arrived since the last ping. Bytes and not pongs: a pong waits behind
+ * a large reply on a slow line.
  */
 function watch(ws: WebSocket, transport: Socket | undefined, intervalMs: number): () => void {
   let bytesAtPing = -1;
   const bytes = () => transport?.bytesRead ?? 0;
   const timer = setInterval(() => {
     if (bytes() === bytesAtPing) {
-      // Timers run before what has arrived meanwhile is read: after a stall of ours, let it be read first.
+      // Timers run before sockets are read: after a stall of this process, let arrived bytes be read first.
       setImmediate(() => bytes() === bytesAtPing && ws.terminate());
       return;
     }

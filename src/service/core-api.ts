@@ -1,4 +1,4 @@
-/** The Core API over HTTP: the bearer, one second try when it is refused, and the reply as a JSON value. */
+/** The Core API over HTTP: adds the bearer token, replaces a refused token once, and parses the reply as JSON. */
 import type { Clock } from "../lib/clock.ts";
 import { parseRetryAfter } from "../lib/retry-after.ts";
 import { ServiceError } from "./errors.ts";
@@ -9,7 +9,7 @@ import type { TokenSource } from "./token.ts";
 
 export interface CoreRequest {
   readonly method: "GET" | "POST";
-  /** Begins with `/v1`. */
+  /** Starts with `/v1`. */
   readonly path: string;
   readonly json?: unknown;
 }
@@ -73,6 +73,6 @@ function parseJson(what: string, text: string, report: ReportDeviation): unknown
     return JSON.parse(text);
   } catch {
     report("bad_json", () => text);
-    throw new ServiceError("bad_payload", `${what} was not answered with JSON: check service.base_url.`);
+    throw new ServiceError("bad_payload", `${what} got a reply that is not JSON: check service.base_url.`);
   }
 }

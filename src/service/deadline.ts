@@ -1,9 +1,8 @@
-/** One deadline over everything a call does: waiting for a token, the request, its body, and a second try. */
 import { ServiceError } from "./errors.ts";
 
 /**
- * What `work` gives, or the ServiceError that ended it: `timeout` after `ms`, `closed` once a caller's signal
- * aborts. `work` must honour the signal it is handed; the signal's reason is that same error.
+ * Runs `work` within one deadline: token, request, body and second attempt together. Throws ServiceError `timeout` after
+ * `ms`, `closed` when one of `signals` aborts. `work` must honour the signal it gets, whose reason is that error.
  */
 export async function withinDeadline<T>(
   limit: { what: string; ms: number; signals: readonly (AbortSignal | undefined)[] },
@@ -12,7 +11,7 @@ export async function withinDeadline<T>(
   const deadline = new AbortController();
   const giveUp = () =>
     deadline.abort(
-      new ServiceError("closed", `${limit.what} was given up: its caller or the client ended it.`),
+      new ServiceError("closed", `${limit.what} was cancelled by its caller or by closing the client.`),
     );
   const timer = setTimeout(() => deadline.abort(tooLate(limit.what, limit.ms)), limit.ms);
   for (const signal of limit.signals) {
@@ -35,6 +34,6 @@ function tooLate(what: string, ms: number): ServiceError {
   const after = `within ${ms / 1000} s`;
   return new ServiceError(
     "timeout",
-    `${what} was not answered ${after}: see whether the service is slow, or raise service.request_timeout.`,
+    `${what} got no reply ${after}: check whether the service is slow, or raise service.request_timeout.`,
   );
 }

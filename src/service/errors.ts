@@ -1,8 +1,8 @@
 import { CodedError } from "../lib/errors.ts";
 
 /**
- * Why the service gave no good answer. `closed`: the caller gave up, or the client was closed. `bad_request`:
- * refused before anything was sent, or by the service for good.
+ * Why a call failed. `closed`: the caller cancelled it, or the client was closed. `bad_request`: refused before
+ * anything was sent, or by the service permanently.
  */
 export const serviceErrorCodes = [
   "timeout",
@@ -25,9 +25,9 @@ const RETRYABLE: Readonly<Record<ServiceErrorCode, boolean>> = {
   closed: false,
 };
 
-/** The one error this room throws. Neither its message nor its cause ever holds a token or the client secret. */
+/** The only error of this folder. Message and cause contain no token and no client secret. */
 export class ServiceError extends CodedError<ServiceErrorCode> {
-  /** How long the service asked us to stay away (`Retry-After`), ms. */
+  /** Wait that the service asks for in `Retry-After`, ms. */
   readonly retryAfterMs: number | undefined;
 
   constructor(

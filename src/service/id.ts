@@ -1,7 +1,7 @@
-/** An id as the service gives it: 24 hex digits (contract: "Location"), any other text of a bearable length as well. */
+/** An id of the service: 24 hex digits (contract: "Location"), or any other text of up to 256 characters. */
 import { z } from "zod";
 
-/** `__proto__` is the one text that is no key of an object, ioredis' replies among them. */
+/** `__proto__` cannot be a key of an object, as in ioredis' replies. */
 export const Id = z
   .string()
   .min(1)

@@ -1,11 +1,11 @@
-/** `GET /v1/location/list`, whose shape is not documented: every one of the field notes is accepted. */
+/** `GET /v1/location/list`: its shape is not documented, so every shape seen in practice is accepted. */
 import { z } from "zod";
 import type { Location } from "../health/recording.ts";
 import { ServiceError } from "./errors.ts";
 import { Id } from "./id.ts";
 import type { ReportDeviation } from "./reporter.ts";
 
-/** A longer name is cut: it is kept in every alert of the location. */
+/** Longer names are cut: every alert of the location stores them. */
 const MAX_NAME = 1_000;
 const Row = z.union([
   Id.transform((id) => ({ id, name: undefined, timezone: undefined })),
@@ -33,7 +33,7 @@ export function parseLocations(
   const rows = listIn(payload);
   if (!rows) {
     deps.report("bad_payload", () => payload);
-    throw new ServiceError("bad_payload", "GET /v1/location/list was answered without a list: see the log.");
+    throw new ServiceError("bad_payload", "GET /v1/location/list got a reply without a list: see the log.");
   }
   const locations = new Map<string, Location>();
   let dropped = 0;
@@ -60,7 +60,7 @@ function readRow(
   return { id, name, timezone: undefined };
 }
 
-/** The one array: the payload itself or under exactly one of the known names. */
+/** The payload itself, or the array under exactly one of the known names. */
 function listIn(payload: unknown): unknown[] | undefined {
   if (Array.isArray(payload)) return payload;
   if (typeof payload !== "object" || payload === null) return undefined;

@@ -111,6 +111,6 @@ function notDocumented(route: string, payload: unknown, report: ReportDeviation)
   report("bad_payload", () => payload);
   return new ServiceError(
     "bad_payload",
-    `Route ${route} was not answered in the documented shape: see the log.`,
+    `Route ${route} got a reply that is not in the documented shape: see the log.`,
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Questions and answers of the metric and detail routes. The contract's rule that a filter is a breakdown with
- * values ("Rules" 1) is in the type of a breakdown: a dimension is either split (`true`) or filtered (a list).
+ * Queries and replies of the metric and detail routes. A filter is a breakdown with values (contract: "Rules" 1), so a
+ * dimension is either split (`true`) or filtered (a list).
  */
 import type { Instant } from "../lib/clock.ts";
 

@@ -1,7 +1,7 @@
 import type { Instant } from "../lib/clock.ts";
 import type { ServiceErrorCode } from "./errors.ts";
 
-/** What is asked of the service; the metric label `endpoint`. */
+/** Endpoints of the service; the metric label `endpoint`. */
 export const serviceEndpoints = [
   "token",
   "status",
@@ -18,13 +18,13 @@ export const serviceEndpoints = [
 export type ServiceEndpoint = (typeof serviceEndpoints)[number];
 
 /**
- * What the service sent that it should not have; the metric label `kind`.
- * Of frames: `bad_frame` (no `id|n|m|` header, or numbers that make no sense), `bad_part` (parts that contradict
- * each other or do not join), `too_large`, `unknown_id`, `late_reply` (to a request that was given up or done).
+ * Deviations of the service from its contract; the metric label `kind`.
+ * Of frames: `bad_frame` (no `id|n|m|` header, or invalid numbers), `bad_part` (parts that contradict
+ * each other or do not join), `too_large`, `unknown_id`, `late_reply` (to a request that is already settled).
  * Of whole replies: `bad_json`, `bad_payload` (not the documented shape), `error_payload` (`error` or `errors`).
  * Of rows: `bad_row` (dropped), `duplicate_row` (dropped), `bad_bucket` (an uptime entry, dropped), `bad_value`
  * (one field of a kept row, read as "no data"), `unknown_status`, `bad_timezone` (read as UTC).
- * Of tokens: `bad_token_expiry` (none that makes sense: renewed when refused).
+ * Of tokens: `bad_token_expiry` (in the past: the token is renewed when refused).
  */
 export const protocolErrorKinds = [
   "bad_frame",
@@ -45,12 +45,12 @@ export const protocolErrorKinds = [
 ] as const;
 export type ProtocolErrorKind = (typeof protocolErrorKinds)[number];
 
-/** What the client tells of itself while it works; metrics are made of it. Must not throw. */
+/** Events of the client, for metrics. Must not throw. */
 export interface ServiceObserver {
   /** One call of a method of Service (or one token renewal) has ended. */
   request?(endpoint: ServiceEndpoint, outcome: "ok" | ServiceErrorCode, seconds: number): void;
   protocolError?(kind: ProtocolErrorKind): void;
-  /** A connection took the place of an earlier one, planned (token expiry) or not. */
+  /** A connection replaced an earlier one, planned (token expiry) or not. */
   socketReconnect?(): void;
   /** A token was obtained; undefined where its expiry is not known. */
   tokenExpiry?(at: Instant | undefined): void;

@@ -1,4 +1,4 @@
-/** Logs the first failure of a kind and the recovery; what lies between is counted elsewhere. */
+/** Logs the first failure of each kind and the recovery; metrics count the failures in between. */
 import type { Logger } from "../lib/log.ts";
 import type { ServiceError, ServiceErrorCode } from "./errors.ts";
 
@@ -7,19 +7,19 @@ export interface OutageLog {
   recovered(): void;
 }
 
-/** `what` begins the lines, as in "the metrics socket". */
+/** `what` begins the lines: `metrics socket`. */
 export function createOutageLog(log: Logger, what: string): OutageLog {
   let failing: ServiceErrorCode | undefined;
   return {
     failed(error) {
       if (error.code === failing) return;
       failing = error.code;
-      log.warn({ err: error }, `${what} failed, it is tried again`);
+      log.warn({ err: error }, `${what} failed, retrying`);
     },
     recovered() {
       if (failing === undefined) return;
       failing = undefined;
-      log.info(`${what} works again`);
+      log.info(`${what} recovered`);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Questions as bodies of the metric and detail routes, and what is refused before anything is sent. */
+/** Queries as requests; an invalid one throws ServiceError `bad_request` before anything is sent. */
 import type { Instant } from "../lib/clock.ts";
 import type { CoreRequest } from "./core-api.ts";
 import { ServiceError } from "./errors.ts";
@@ -57,7 +57,7 @@ export function recordingUptimeRequest(id: string, days: { start: string; end: s
   return { method: "GET", path: `/v1/recording/${encodeURIComponent(id)}/uptime?${query}` };
 }
 
-/** POST /v1/recording/uptimes. No `recids` at all asks for every recording, so an empty list is refused. */
+/** POST /v1/recording/uptimes. Without `recids` it returns every recording, so an empty list is refused. */
 export function uptimesRequest(query: {
   start: string;
   end: string;
@@ -69,19 +69,18 @@ export function uptimesRequest(query: {
   return { method: "POST", path: "/v1/recording/uptimes", json };
 }
 
-/** Refuses what the uptime endpoints refuse: only whole days, `YYYY-MM-DD`, in order (contract: uptime rule 1). */
+/** The uptime endpoints take whole days only, `YYYY-MM-DD`, in order (contract: uptime rule 1). */
 function checkDays({ start, end }: { start: string; end: string }): void {
   for (const day of [start, end]) {
     const real = DAY.test(day) && new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day);
-    if (!real) throw refused("uptime is asked for by days, YYYY-MM-DD without a time");
+    if (!real) throw refused("uptime takes days, YYYY-MM-DD without a time");
   }
-  if (start > end) throw refused("the first day lies after the last");
+  if (start > end) throw refused("the first day is after the last");
 }
 
-/** The ids as they are, where there is at least one and none is empty. */
+/** The ids unchanged; throws where there are none or one is empty. */
 function nonEmpty(name: string, ids: readonly string[]): readonly string[] {
-  if (ids.length === 0 || ids.includes(""))
-    throw refused(`${name} must hold at least one, none of them empty`);
+  if (ids.length === 0 || ids.includes("")) throw refused(`${name} needs at least one, none of them empty`);
   return ids;
 }
 
@@ -106,7 +105,7 @@ function metric(route: string, query: PeriodQuery, facets: readonly string[], mo
 
 /** Full ISO 8601 in UTC with milliseconds: the opposite of the uptime endpoints (contract: metric routes). */
 function period(start: Instant, end: Instant): { start: string; end: string } {
-  if (!(start < end)) throw refused("start must lie before end");
+  if (!(start < end)) throw refused("start must be before end");
   const [from, to] = [new Date(start), new Date(end)];
   if (Number.isNaN(from.getTime()) || Number.isNaN(to.getTime()))
     throw refused("start and end must be instants");

@@ -1,18 +1,15 @@
-/** Counts what the service got wrong, always, and logs it, at most once per kind and interval. */
+/** Counts every deviation of the service from its contract, and logs each kind once per interval. */
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Redactor } from "../lib/redact.ts";
 import type { ProtocolErrorKind, ServiceObserver } from "./observer.ts";
 
-/** Reports one deviation; `detail` is only called when it is logged, its text is cut and blanked. */
+/** Reports one deviation; `detail` is only called when it is logged, its text is redacted and cut. */
 export type ReportDeviation = (kind: ProtocolErrorKind, detail?: () => unknown) => void;
 
 const LOG_INTERVAL_MS = 5 * 60_000;
 const MAX_DETAIL = 200;
-/**
- * How much of a detail is looked at, characters: longer than any secret and what is shown together, so that no secret
- * is cut before it is blanked.
- */
+/** Characters of a detail that are redacted: more than any secret and the logged text, so that no secret is cut. */
 export const MAX_EXCERPT = 20_000;
 const MAX_DEPTH = 32;
 
@@ -34,12 +31,12 @@ export function createReport(deps: {
     logged.set(kind, { at: now, unlogged: 0 });
     deps.log.warn(
       { kind, unloggedBefore: last?.unlogged ?? 0, detail: shown(deps.redactor.text(excerpt(detail?.()))) },
-      "the service sent something it should not have",
+      "the service deviated from its contract",
     );
   };
 }
 
-/** The text of any value, as far as it is looked at. */
+/** The text of any value, cut before it is redacted. */
 function excerpt(value: unknown): string {
   if (value === undefined) return "";
   return (typeof value === "string" ? value : beginning(value, MAX_EXCERPT)).slice(0, MAX_EXCERPT);
@@ -49,17 +46,17 @@ function shown(text: string): string {
   return text.length > MAX_DETAIL ? `${text.slice(0, MAX_DETAIL)}…` : text;
 }
 
-/** JSON of the value, left off where `room` is used up: a reply may be of any size and depth. */
-function beginning(value: unknown, room: number, depth = 0): string {
-  if (typeof value === "string") return JSON.stringify(value.slice(0, Math.max(1, room)));
+/** JSON of the value, cut after about `limit` characters: a reply may be of any size and depth. */
+function beginning(value: unknown, limit: number, depth = 0): string {
+  if (typeof value === "string") return JSON.stringify(value.slice(0, Math.max(1, limit)));
   if (typeof value !== "object" || value === null) return String(value);
   if (depth === MAX_DEPTH) return "…";
   const isList = Array.isArray(value);
   let text = isList ? "[" : "{";
   for (const key in value) {
-    if (text.length > room) return text;
+    if (text.length > limit) return text;
     const name = isList ? "" : `${JSON.stringify(key.slice(0, MAX_EXCERPT))}:`;
-    const left = room - text.length - name.length;
+    const left = limit - text.length - name.length;
     text += `${text.length > 1 ? "," : ""}${name}${beginning(value[key as keyof typeof value], left, depth + 1)}`;
   }
   return text + (isList ? "]" : "}");

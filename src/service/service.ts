@@ -1,7 +1,7 @@
 /**
- * The client of the analytics service: token, Core API and Metrics WebSocket behind one interface, in the
- * domain's own shapes. Every method ends within `requestTimeoutMs`, throws nothing but ServiceError, and reads
- * only: asking again is always safe. How anything looks on the wire is known in this folder alone.
+ * The client of the analytics service: Core API and Metrics WebSocket behind one interface, in the domain's own types.
+ * Every method ends within `requestTimeoutMs`, throws nothing but ServiceError, and only reads: retrying is always safe.
+ * Only this folder knows the wire formats.
  */
 import type { Location, RecordingUptime, StatusSnapshot } from "../health/recording.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -62,18 +62,18 @@ export interface StatusQuery {
 }
 
 export interface Service {
-  /** GET /v1/status, without a token: resolves when the service says that it is healthy; no body is read. */
+  /** GET /v1/status, without a token: resolves when the service is healthy; no body is read. */
   checkStatus(signal?: AbortSignal): Promise<void>;
-  /** GET /v1/location/list. `dropped` rows could not be read: then the list is not complete. */
+  /** GET /v1/location/list. `dropped` rows could not be read: then the list is incomplete. */
   locations(signal?: AbortSignal): Promise<{ locations: Location[]; dropped: number }>;
   /** GET /v1/recording/:id/uptime. */
   recordingUptime(id: string, days: Days, signal?: AbortSignal): Promise<RecordingUptime>;
-  /** POST /v1/recording/uptimes; without `recids` for every recording there is (4 kB each: ask in pages). */
+  /** POST /v1/recording/uptimes; without `recids` for every recording (4 kB each: request pages). */
   uptimes(
     query: Days & { readonly recids?: readonly string[] },
     signal?: AbortSignal,
   ): Promise<{ results: RecordingUptime[]; dropped: number }>;
-  /** `status/uptime` over the socket: what every recording of these locations, or each of these, is doing now. */
+  /** `status/uptime` over the socket: the status of these recordings, or of all recordings of these locations. */
   statusUptime(query: StatusQuery, signal?: AbortSignal): Promise<StatusSnapshot>;
   /** Route `entries`: people counted in. */
   entries(query: EntriesQuery, signal?: AbortSignal): Promise<MetricReply<EntriesMeasure>>;
@@ -83,16 +83,16 @@ export interface Service {
   averageDwellTime(query: AverageDwellTimeQuery, signal?: AbortSignal): Promise<MetricReply<DwellMeasure>>;
   /** Route `transactions/conversion-rate`, per location. */
   conversionRate(query: ConversionRateQuery, signal?: AbortSignal): Promise<MetricReply<ConversionMeasure>>;
-  /** Route `detail/list`: the zones covered. */
+  /** Route `detail/list`: the zones that recordings cover. */
   areaContexts(
     query: AreaContextsQuery,
     signal?: AbortSignal,
   ): Promise<{ contexts: AreaContext[]; dropped: number }>;
-  /** Ends everything within about a second; what is in flight is rejected with code `closed`. */
+  /** Takes about a second at most; calls in flight are rejected with code `closed`. */
   close(): Promise<void>;
 }
 
-/** Where the service is and who we are: the configuration's `service` section. URLs without a trailing slash. */
+/** The configuration's `service` section. URLs without a trailing slash. */
 export interface ServiceSettings {
   readonly baseUrl: string;
   readonly wsUrl: string;
@@ -102,7 +102,7 @@ export interface ServiceSettings {
   readonly audience: string;
   readonly requestTimeoutMs: number;
   readonly uptimeIndexTimezone: "recording" | "utc";
-  /** Certificates of one's own for all three URLs; undefined: the system's authorities, and none of ours. */
+  /** Certificates for all three URLs; undefined: the system's authorities, no client certificate. */
   readonly tls?: TlsMaterial | undefined;
 }
 
@@ -113,13 +113,13 @@ export interface ServiceDeps {
   readonly observer?: ServiceObserver;
   /** 0–1, for jitter. */
   readonly random?: () => number;
-  /** A connection that says nothing for two of these is dead; default 10 s. */
+  /** A connection without a byte for two of these is dead; default 10 s. */
   readonly pingIntervalMs?: number;
-  /** Where `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are read; the process's environment by default. */
+  /** Has `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`; the process's environment by default. */
   readonly proxyEnv?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Opens nothing yet: the first call does. */
+/** Connects with the first call. */
 export function createService(deps: ServiceDeps): Service {
   const { config } = deps;
   const wall = createWallClock();

@@ -1,6 +1,6 @@
 /**
- * The reply of `status/uptime`. 100,000 rows arrive at once, so a row that is plainly as documented is taken by a
- * hand-written look; zod, at about 150 ns a row, is the judge of all others.
+ * The reply of `status/uptime`. 100,000 rows arrive at once, so a row exactly as documented is read by hand; zod, at
+ * about 150 ns a row, reads all others.
  */
 import { z } from "zod";
 import {
@@ -14,7 +14,7 @@ import { Id } from "./id.ts";
 import type { ReportDeviation } from "./reporter.ts";
 import { parseUtc } from "./timestamps.ts";
 
-/** What makes a row: whose it is, and its status. The rest may be unreadable without costing us an outage. */
+/** Recording and status are required; a row with any other field unreadable is still used. */
 const StatusRow = z.object({
   recording_id: Id,
   status: z.string(),
@@ -22,7 +22,7 @@ const StatusRow = z.object({
   last_seen_utc: z.unknown().optional(),
   average_quality: z.unknown().optional(),
 });
-const Legible = z.object({ recording_id: Id });
+const Identified = z.object({ recording_id: Id });
 
 /** "24-character hex shape" (contract: "Location"). */
 const ID_LENGTH = 24;
@@ -33,27 +33,30 @@ const STATUSES: ReadonlySet<string> = new Set(recordingStatuses);
 export function parseStatusRows(payload: unknown, report: ReportDeviation): StatusSnapshot {
   if (!Array.isArray(payload)) {
     report("bad_payload", () => payload);
-    throw new ServiceError("bad_payload", "Route status/uptime was not answered with an array: see the log.");
+    throw new ServiceError(
+      "bad_payload",
+      "Route status/uptime got a reply that is not an array: see the log.",
+    );
   }
   const readings: Reading[] = [];
   const unreadable: string[] = [];
   let complete = true;
   for (const row of payload) {
-    const reading = plainReading(row) ?? oddReading(row, report);
+    const reading = documentedReading(row) ?? otherReading(row, report);
     if (reading) {
       readings.push(reading);
       continue;
     }
     report("bad_row", () => row);
-    const legible = Legible.safeParse(row);
-    if (legible.success) unreadable.push(legible.data.recording_id);
+    const identified = Identified.safeParse(row);
+    if (identified.success) unreadable.push(identified.data.recording_id);
     else complete = false;
   }
   return { readings, unreadable, complete };
 }
 
-/** A row as documented, with or without what may be missing; undefined for whatever needs a closer look. */
-function plainReading(row: Record<string, unknown> | null): Reading | undefined {
+/** A row as documented, with or without its optional fields; undefined for any other. */
+function documentedReading(row: Record<string, unknown> | null): Reading | undefined {
   if (row === null) return undefined;
   const { recording_id, status } = row;
   const location_id = row.location_id ?? undefined;
@@ -73,7 +76,7 @@ function plainReading(row: Record<string, unknown> | null): Reading | undefined 
   return { recordingId: recording_id, locationId: location_id, status, lastSeenAt, averageQuality: quality };
 }
 
-function oddReading(row: unknown, report: ReportDeviation): Reading | undefined {
+function otherReading(row: unknown, report: ReportDeviation): Reading | undefined {
   const parsed = StatusRow.safeParse(row);
   if (!parsed.success) return undefined;
   const { recording_id, location_id, status, last_seen_utc, average_quality } = parsed.data;
@@ -86,14 +89,14 @@ function oddReading(row: unknown, report: ReportDeviation): Reading | undefined 
   };
 }
 
-/** Any other word is `unknown`, never offline (field notes: "status values"). */
+/** An undocumented status is `unknown`, never offline. */
 function knownStatus(status: string, report: ReportDeviation): RecordingStatus {
   if (STATUSES.has(status) && status !== "unknown") return status as RecordingStatus;
   report("unknown_status", () => status);
   return "unknown";
 }
 
-/** null is no data; anything else that cannot be read is counted and is no data either. */
+/** null is no data; any other unreadable value is reported and is no data either. */
 function optional<T>(
   value: unknown,
   read: (value: unknown) => T | undefined,

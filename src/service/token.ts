@@ -1,6 +1,6 @@
 /**
- * The bearer token (contract: "Authentication"): one, reused, renewed when less than a quarter of its life is
- * left, by one request at a time however many wait for it. An issuer that fails is left alone for a while.
+ * The bearer token (contract: "Authentication"): shared by all requests, renewed when less than a quarter of its
+ * lifetime is left, by one request at a time. After a failed renewal the next one waits for its backoff.
  */
 import { z } from "zod";
 import { unlessAborted } from "../lib/abort.ts";
@@ -16,16 +16,16 @@ import type { ReportDeviation } from "./reporter.ts";
 
 export interface Token {
   readonly value: string;
-  /** Undefined where neither `expires_in` nor the JWT says: it is used until refused. */
+  /** Undefined where neither `expires_in` nor the JWT has it: the token is used until refused. */
   readonly expiresAt: Instant | undefined;
-  /** From when on a new one should be fetched. */
+  /** When the next one is to be fetched. */
   readonly renewAt: Instant | undefined;
 }
 
 export interface TokenSource {
-  /** The token to use now. `replacing` one: never that one again. Throws ServiceError, or the signal's reason. */
+  /** The token to use now, never the one it is `replacing`. Throws ServiceError, or the signal's reason. */
   get(signal: AbortSignal, replacing?: Token): Promise<Token>;
-  /** The service refused this one: it is not handed out again. */
+  /** Marks a token as refused by the service: `get` does not return it again. */
   refuse(token: Token): void;
 }
 
@@ -45,18 +45,18 @@ export interface TokenSourceDeps {
   readonly random: () => number;
   readonly redactor: Redactor;
   readonly report: ReportDeviation;
-  /** Ends a renewal that is under way. */
+  /** Cancels a renewal in flight. */
   readonly closing: AbortSignal;
   readonly onRenewal: (renewal: Renewal, seconds: number) => void;
 }
 
-const LIFE_LEFT = 0.25;
-/** A token is renewed by then, whatever it says of itself. */
-const LONGEST_LIFE_MS = 365 * 86_400_000;
+const RENEWAL_SHARE = 0.25;
+/** Upper limit of a token's lifetime, whatever the issuer states. */
+const MAX_LIFETIME_MS = 365 * 86_400_000;
 const BACKOFF = { baseMs: 500, capMs: 10_000 };
 
 export function createTokenSource(deps: TokenSourceDeps): TokenSource {
-  let held: Token | undefined;
+  let current: Token | undefined;
   let renewal: Promise<Token> | undefined;
   let failed: { error: ServiceError; until: Instant; count: number } | undefined;
 
@@ -64,10 +64,10 @@ export function createTokenSource(deps: TokenSourceDeps): TokenSource {
     const startedAt = performance.now();
     const seconds = () => (performance.now() - startedAt) / 1000;
     try {
-      held = await fetchToken(deps);
+      current = await fetchToken(deps);
       failed = undefined;
-      deps.onRenewal({ token: held }, seconds());
-      return held;
+      deps.onRenewal({ token: current }, seconds());
+      return current;
     } catch (thrown) {
       const error = thrown as ServiceError;
       const count = (failed?.count ?? 0) + 1;
@@ -89,20 +89,21 @@ export function createTokenSource(deps: TokenSourceDeps): TokenSource {
   return {
     async get(signal, replacing) {
       const now = deps.clock.now();
-      const usable = held && held !== replacing && (held.expiresAt === undefined || now < held.expiresAt);
-      if (!held || !usable) return unlessAborted(renewOnce(), signal);
-      // Still good, so nobody waits; a failure shows once it is over.
-      if (held.renewAt !== undefined && now >= held.renewAt) renewOnce().catch(() => {});
-      return held;
+      const usable =
+        current && current !== replacing && (current.expiresAt === undefined || now < current.expiresAt);
+      if (!current || !usable) return unlessAborted(renewOnce(), signal);
+      // Still valid, so the call does not wait; a failed renewal shows when the token has expired.
+      if (current.renewAt !== undefined && now >= current.renewAt) renewOnce().catch(() => {});
+      return current;
     },
     refuse(token) {
-      if (held === token) held = undefined;
+      if (current === token) current = undefined;
     },
   };
 }
 
 const TokenReply = z.object({
-  // What a header can carry: visible ASCII.
+  // A header takes visible ASCII only.
   access_token: z
     .string()
     .max(16_384)
@@ -139,7 +140,7 @@ async function fetchToken(deps: TokenSourceDeps): Promise<Token> {
     if (!parsed.success) {
       throw new ServiceError(
         "bad_payload",
-        "The token issuer's reply holds no access_token: check service.auth_url.",
+        "The token issuer's reply has no access_token: check service.auth_url.",
       );
     }
     redactor.add(parsed.data.access_token);
@@ -161,20 +162,20 @@ function withExpiry(
   now: Instant,
   report: ReportDeviation,
 ): Token {
-  const said = expiresIn === undefined ? jwtExpiry(value) : now + expiresIn * 1000;
-  if (said === undefined) return { value, expiresAt: undefined, renewAt: undefined };
-  const expiresAt = Math.min(said, now + LONGEST_LIFE_MS);
+  const stated = expiresIn === undefined ? jwtExpiry(value) : now + expiresIn * 1000;
+  if (stated === undefined) return { value, expiresAt: undefined, renewAt: undefined };
+  const expiresAt = Math.min(stated, now + MAX_LIFETIME_MS);
   if (expiresAt <= now) {
-    // A clock is wrong, theirs or ours: believing it would fetch a token per request.
+    // One of the clocks is wrong: a token would be fetched for every request.
     report("bad_token_expiry");
     return { value, expiresAt: undefined, renewAt: undefined };
   }
-  return { value, expiresAt, renewAt: expiresAt - (expiresAt - now) * LIFE_LEFT };
+  return { value, expiresAt, renewAt: expiresAt - (expiresAt - now) * RENEWAL_SHARE };
 }
 
 const Claims = z.object({ exp: z.number().positive().finite() });
 
-/** `exp` of a JWT (RFC 7519, 4.1.4), unverified: it is only a hint when to ask for the next. */
+/** `exp` of a JWT (RFC 7519, 4.1.4), not verified: it only schedules the renewal. */
 function jwtExpiry(token: string): Instant | undefined {
   const claims = token.split(".")[1] ?? "";
   const parsed = Claims.safeParse(tryJson(Buffer.from(claims, "base64url").toString()));

@@ -39,7 +39,7 @@ export function createTransport(deps: ServiceDeps): Transport {
   const client = createHttpClient({ proxy, tls: config.tls });
   const sendRequest = createSendRequest(client, redactor, MAX_REPLY_BYTES);
   const shared = { config, clock, random, redactor, report, sendRequest };
-  const tokenOutage = createOutageLog(log, "the token's renewal");
+  const tokenOutage = createOutageLog(log, "token renewal");
   const onRenewal = (renewal: Renewal, seconds: number) => {
     observer.request?.("token", "error" in renewal ? renewal.error.code : "ok", seconds);
     if ("error" in renewal) return tokenOutage.failed(renewal.error);
@@ -56,7 +56,7 @@ export function createTransport(deps: ServiceDeps): Transport {
     requestTimeoutMs: config.requestTimeoutMs,
     pingIntervalMs: deps.pingIntervalMs ?? PING_INTERVAL_MS,
     maxMessageBytes: MAX_REPLY_BYTES,
-    outage: createOutageLog(log, "the metrics socket"),
+    outage: createOutageLog(log, "metrics socket"),
     onReconnect: () => observer.socketReconnect?.(),
   });
   return {

@@ -9,8 +9,8 @@ import type { WallClock, WallTime } from "./zoned-time.ts";
 
 export interface UptimeParser {
   /**
-   * One result per recording asked for (every one there is, without `recids`): what nobody asked for is dropped, and
-   * so is a second result. Throws ServiceError `bad_payload` where the reply is no array.
+   * One result per requested recording (all, without `recids`): other recordings and second results are dropped.
+   * Throws ServiceError `bad_payload` where the reply is no array.
    */
   many(payload: unknown, recids?: readonly string[]): { results: RecordingUptime[]; dropped: number };
   /** Throws ServiceError `bad_payload` where the reply is no result. */
@@ -22,7 +22,7 @@ const Embedded = z.object({ id: Id.optional(), _id: Id.optional() });
 const Reference = z.union([Id, Embedded.transform(({ id, _id }) => id ?? _id)]);
 const OptionalReference = Reference.nullish().catch(undefined);
 
-/** A longer one is cut: names are kept in every alert. */
+/** Longer names are cut: every alert stores them. */
 const MAX_NAME = 1_000;
 const Name = z.string().transform((name) => name.slice(0, MAX_NAME).toWellFormed());
 
@@ -96,7 +96,10 @@ export function createUptimeParser(deps: {
 
 function notDocumented(what: string, payload: unknown, report: ReportDeviation): ServiceError {
   report("bad_payload", () => payload);
-  return new ServiceError("bad_payload", `${what} was not answered in the documented shape: see the log.`);
+  return new ServiceError(
+    "bad_payload",
+    `${what} got a reply that is not in the documented shape: see the log.`,
+  );
 }
 
 function toRecording(
@@ -134,22 +137,22 @@ function toBuckets(
   report: ReportDeviation,
 ): UptimeBucket[] {
   const buckets = new Map<Instant, UptimeBucket>();
-  const offTheWall: UptimeBucket[] = [];
+  const skipped: UptimeBucket[] = [];
   for (const row of rows) {
     const entry = isPlain(row) ? row : Entry.safeParse(row).data;
     const time = entry && wall.read(entry.index, zone);
     const startAt = time && freeInstant(time, buckets);
     if (!entry || startAt === undefined) report("bad_bucket", () => row);
-    else if (time?.skipped) offTheWall.push(toBucket(startAt, entry));
+    else if (time?.skipped) skipped.push(toBucket(startAt, entry));
     else buckets.set(startAt, toBucket(startAt, entry));
   }
-  for (const bucket of offTheWall) {
+  for (const bucket of skipped) {
     if (!buckets.has(bucket.startAt)) buckets.set(bucket.startAt, bucket);
   }
   return [...buckets.values()].sort((a, b) => a.startAt - b.startAt);
 }
 
-/** An entry as documented. By hand because ten million arrive at once; zod is the judge of all others. */
+/** An entry exactly as documented, checked by hand because ten million arrive at once; zod checks all others. */
 function isPlain(row: unknown): row is Entry {
   if (typeof row !== "object" || row === null) return false;
   const entry = row as Readonly<Record<keyof Entry, unknown>>;

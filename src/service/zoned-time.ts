@@ -1,20 +1,20 @@
 /**
- * The time bucket of an uptime entry, `YYYY-MM-DD HH:mm` on the wall of some time zone, as an instant. Thousands of
- * recordings share a few zones and hours, so every zone and hour is worked out once.
+ * The bucket of an uptime entry, `YYYY-MM-DD HH:mm` in local time, as an instant. Thousands of recordings share a few
+ * zones and hours, so results are cached.
  */
 import { IANAZone } from "luxon";
 import type { Instant } from "../lib/clock.ts";
 
-/** `at` is the first such moment; `again` the second where the clocks went back over it. */
+/** A local time: `at` is its first instant; `again` the second where clocks went back over it. */
 export interface WallTime {
   readonly at: Instant;
   readonly again: Instant | undefined;
-  /** The clocks jumped over it: no such time was on the wall. `at` is then as far after the jump. */
+  /** Clocks jumped over it, so the local time does not exist. `at` is then as far after the jump. */
   readonly skipped: boolean;
 }
 
 export interface WallClock {
-  /** Undefined where the text is no wall time. `zone` must be one that `isZone` accepts. */
+  /** Undefined where the text is no local time. `zone` must be one that `isZone` accepts. */
   read(index: string, zone: string): WallTime | undefined;
   isZone(name: string): boolean;
 }
@@ -24,12 +24,12 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const MAX_ZONES = 700;
 const MAX_TIMES = 5_000;
-/** No zone's name and no time is longer: what is, is not even remembered as unknown. */
+/** Longer zone names and times are invalid, and are not cached. */
 const MAX_ZONE_LENGTH = 64;
 const MAX_INDEX_LENGTH = 30;
 
 interface KnownZone {
-  /** Undefined: there is no such zone. Luxon keeps every zone it has made, so it makes none of these. */
+  /** Undefined: no such zone. Luxon caches every zone it creates, so it creates none for unknown names. */
   readonly zone: IANAZone | undefined;
   readonly times: Map<string, WallTime | undefined>;
 }
@@ -84,6 +84,6 @@ function parseIndex(index: string): Instant | undefined {
     number,
   ];
   const at = Date.UTC(year, month - 1, day, hour, minute);
-  // Date.UTC turns the 31st of June into the 1st of July.
+  // Date.UTC rolls 31 June over to 1 July.
   return hour < 24 && minute < 60 && new Date(at).getUTCDate() === day && month <= 12 ? at : undefined;
 }

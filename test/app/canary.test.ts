@@ -310,9 +310,7 @@ async function failures(stage: CanaryStage, daemon: Daemon, address: string, sho
   simulator.faults.clear("error_payload");
   simulator.faults.set("http_error", { status: 500, endpoint: ["token", "uptimes", "location_list"] });
   simulator.faults.set("unauthorized", { endpoint: "upgrade" });
-  await logs(daemon, "the token's renewal failed, it is tried again", () =>
-    simulator.faults.set("drop_sockets", {}),
-  );
+  await logs(daemon, "token renewal failed, retrying", () => simulator.faults.set("drop_sockets", {}));
   simulator.faults.set("token_refused", {});
   simulator.faults.clear("http_error");
   await until("blind", async () => {

@@ -1,6 +1,6 @@
 /**
- * Alerts as a client of Alertmanager posts them (its api/v2/openapi.yaml, `postableAlerts`): its own are known by
- * their labels alone, and one that is not posted again before its `endsAt` counts as over.
+ * Alerts as clients post them to Alertmanager (its api/v2/openapi.yaml, `postableAlerts`). It identifies an alert by its
+ * labels, and resolves one that is not posted again before its `endsAt`.
  */
 import type { Notification, NotifiedAlert } from "../../alerting/notification.ts";
 import type { Labels } from "../../health/alert.ts";
@@ -14,12 +14,12 @@ export interface PostableAlert {
   readonly generatorURL?: string;
 }
 
-/** A test message is over by itself. */
+/** A test alert resolves after this time. */
 const TEST_MS = 60_000;
 
 /**
- * Every alert once; of two with the same labels the one that fires, else the one that ended last. `expireMs`: how long
- * what fires is believed without hearing of it again.
+ * Every alert once; of two with the same labels the firing one, else the one that ended last. `expireMs`: after this time
+ * Alertmanager resolves a firing alert that is not posted again.
  */
 export function renderAlertmanager(
   { reason, firing, resolved, now, externalUrl }: Notification,

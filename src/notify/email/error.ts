@@ -1,4 +1,4 @@
-/** What nodemailer throws, as a NotifyError. Codes are nodemailer's (its `errors.js`), replies RFC 5321's. */
+/** Errors of nodemailer as NotifyError. Codes are nodemailer's (its `errors.js`), replies RFC 5321's. */
 
 import type { NodemailerError } from "nodemailer";
 import type { NotifyErrorCode } from "../../alerting/notification.ts";
@@ -17,11 +17,11 @@ type Verdict = readonly [
   code: NotifyErrorCode,
   retryable: boolean,
   scope: NotifyErrorScope,
-  /** What happened, after "The mail server host:port". */
+  /** After "The mail server host:port". */
   sentence: string,
 ];
 
-/** The NotifyError of anything thrown by a send; `signal` tells a deadline or a cancellation from a fault. */
+/** The NotifyError for anything that a send throws; an aborted `signal` is a deadline or a cancellation. */
 export function mailError(thrown: unknown, smtp: SmtpServer, signal?: AbortSignal): NotifyError {
   if (thrown instanceof NotifyError) return thrown;
   const server = `The mail server ${smtp.host}:${smtp.port}`;
@@ -60,13 +60,13 @@ const NETWORK: Verdict = [
   "network",
   true,
   "endpoint",
-  "could not be reached; check smtp.host, smtp.port and the way there.",
+  "could not be reached; check smtp.host, smtp.port and the network.",
 ];
 const TLS: Verdict = [
   "network",
   true,
   "endpoint",
-  "and lenswatch could not agree on TLS; check its certificate, smtp.tls, smtp.port and smtp.require_tls.",
+  "and lenswatch failed to set up TLS; check its certificate, smtp.tls, smtp.port and smtp.require_tls.",
 ];
 const TIMEOUT: Verdict = [
   "timeout",
@@ -81,12 +81,12 @@ const SENDER_REFUSED: Verdict = [
   "endpoint",
   "does not let this sender send; check smtp.from and smtp.username.",
 ];
-const BUSY: Verdict = ["server_error", true, "endpoint", "cannot take mail for now; it is tried again."];
+const BUSY: Verdict = ["server_error", true, "endpoint", "cannot accept mail for now; it is sent again."];
 const RECIPIENT_LATER: Verdict = [
   "server_error",
   true,
   "message",
-  "cannot take mail for this recipient for now; it is tried again.",
+  "cannot accept mail for this recipient for now; it is sent again.",
 ];
 const RECIPIENT_REFUSED: Verdict = [
   "recipient_refused",
@@ -98,7 +98,7 @@ const MESSAGE_REFUSED: Verdict = [
   "bad_request",
   false,
   "message",
-  "refused the message itself; its reply says why, see the cause.",
+  "refused the message; the cause has its reply.",
 ];
 const OTHER: Verdict = ["other", true, "endpoint", "could not be used; see the cause."];
 

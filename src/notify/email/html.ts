@@ -1,6 +1,6 @@
 /**
  * A message as HTML for mail clients: tables for layout, every style inlined, nothing loaded from anywhere. The few
- * rules in the head only turn the colours around where a client shows mails dark.
+ * rules in the head only change the colours for dark mode.
  */
 import { escapeHtml } from "../../lib/text.ts";
 import type { MessageEntry } from "../entry.ts";

@@ -1,4 +1,4 @@
-/** A notification as a mail: subject, headers, and the same words as text and as HTML. */
+/** A notification as a mail: subject, headers, and the same content as text and as HTML. */
 
 import { createHash } from "node:crypto";
 import type { Notification } from "../../alerting/notification.ts";
@@ -6,7 +6,7 @@ import { type AlertMessage, type MessageSection, messageOf, restOf } from "../me
 import { renderHtml } from "./html.ts";
 import type { OutgoingMail } from "./transport.ts";
 
-/** How many alerts a list may hold, tried in turn until the mail is short enough not to be clipped. */
+/** Limits for a list of alerts, tried in turn until Gmail does not clip the mail. */
 const LIST_LENGTHS = [130, 80, 40, 20, 10, 5, 2];
 
 /** Gmail clips at 102 KB. */
@@ -17,9 +17,9 @@ export interface MailAddresses {
   readonly from: string;
   /** The address in it. */
   readonly sender: string;
-  /** Everybody the message is for, as shown. */
+  /** All recipients, as shown. */
   readonly to: readonly string[];
-  /** Who this copy goes to. */
+  /** The recipient of this copy. */
   readonly recipient: string;
 }
 
@@ -44,7 +44,7 @@ export function renderEmail(
   };
 }
 
-/** The longest form that is not clipped. */
+/** The longest list that is not clipped. */
 function fitting(notification: Notification): { message: AlertMessage; html: string } {
   const formOf = (limit: number) => {
     const message = messageOf(notification, limit);
@@ -57,8 +57,8 @@ function fitting(notification: Notification): { message: AlertMessage; html: str
   return formOf(1);
 }
 
-/** The words alone. */
-export function renderText({ title, lead, sections, common, overview }: AlertMessage): string {
+/** The plain text. */
+function renderText({ title, lead, sections, common, overview }: AlertMessage): string {
   const parts = [title, ...lead, ...sections.flatMap(sectionText), ...common];
   return `${[...parts, ...(overview ? [`${overview.label}: ${overview.url}`] : [])].join("\n\n")}\n`;
 }

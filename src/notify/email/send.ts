@@ -7,19 +7,16 @@ import type { Notifier } from "../notifier.ts";
 import { renderEmail } from "./render.ts";
 import type { MailTransport } from "./transport.ts";
 
-/**
- * A channel to one recipient over a transport that others share. The transport is the caller's to close: `close` here
- * has nothing of its own to let go of.
- */
+/** A notifier for one recipient over a shared transport, which the caller closes. */
 export function createEmailNotifier(deps: {
   readonly transport: MailTransport;
   /** `smtp.from`: `Name <address>` or an address. */
   readonly from: string;
   /** All recipients of the entry, shown in To:. */
   readonly to: readonly string[];
-  /** The only one this channel delivers to. */
+  /** The one this notifier sends to. */
   readonly recipient: string;
-  /** No send takes longer, ms. */
+  /** Longest send, ms. */
   readonly timeoutMs: number;
   readonly log: Logger;
 }): Notifier {
@@ -29,7 +26,10 @@ export function createEmailNotifier(deps: {
     async send(notification, { signal, plain = false }) {
       const mail = renderEmail(notification, addresses, { plain });
       await transport.sendMail(mail, withTimeout(signal, timeoutMs));
-      log.debug({ integration: notification.integrationId, messageId: mail.messageId }, "mail accepted");
+      log.debug(
+        { integration: notification.integrationId, messageId: mail.messageId },
+        "the mail server accepted a notification",
+      );
     },
     async close() {},
   };

@@ -1,6 +1,6 @@
 /**
- * One pooled SMTP transport, shared by alerts and digests. A message has exactly one envelope recipient, so
- * that a refused address never makes the message go twice to another.
+ * One pooled SMTP transport for alerts and digests. A message has exactly one envelope recipient: a refused address never
+ * makes another recipient get the message twice.
  */
 import nodemailer, { type SendMailOptions } from "nodemailer";
 import { unlessAborted, withTimeout } from "../../lib/abort.ts";
@@ -8,23 +8,23 @@ import type { Logger } from "../../lib/log.ts";
 import { type TlsMaterial, tlsOptions } from "../../lib/tls.ts";
 import { mailError } from "./error.ts";
 
-/** The mail server, as `smtp:` of the configuration has it. Port 465 speaks TLS from the first byte. */
+/** The configuration's `smtp`. Port 465 uses TLS from the first byte. */
 export interface SmtpServer {
   readonly host: string;
   readonly port: number;
   readonly username: string | undefined;
   readonly password: string | undefined;
-  /** True: without STARTTLS nothing is sent. False: STARTTLS is used where the server offers it. */
+  /** True: nothing is sent without STARTTLS. False: STARTTLS is used where the server offers it. */
   readonly requireTls: boolean;
-  /** Certificates of one's own; undefined: the system's authorities, and none of ours. */
+  /** Undefined: the system's authorities, no client certificate. */
   readonly tls?: TlsMaterial | undefined;
 }
 
-/** A message as it leaves. Header values are single lines; `messageId` and `references` carry their `<>`. */
+/** A mail to one recipient. Header values are single lines; `messageId` and `references` include `<>`. */
 export interface OutgoingMail {
   /** `Name <address>` or an address, as shown. */
   readonly from: string;
-  /** As shown in To:; who gets it is the envelope's business. */
+  /** As shown in To:; the envelope has the recipient. */
   readonly to: readonly string[];
   /** Bare addresses; one recipient per message. */
   readonly envelope: { readonly from: string; readonly to: string };
@@ -47,13 +47,13 @@ export interface OutgoingMail {
 export interface MailTransport {
   /** Resolves once the server has accepted the message for the recipient; throws NotifyError. */
   sendMail(mail: OutgoingMail, signal: AbortSignal): Promise<void>;
-  /** Messages under way get a moment to finish, then their connections are cut. */
+  /** Messages in flight get a short grace period, then their connections are closed. */
   close(): Promise<void>;
 }
 
 /**
  * A transport for one mail server: at most `maxConnections` connections, each message bounded by `timeoutMs` (30 s)
- * whatever the server does, nothing tried again by itself.
+ * whatever the server does, nothing retried.
  */
 export function createMailTransport(
   smtp: SmtpServer,
@@ -68,7 +68,7 @@ export function createMailTransport(
     requireTLS: smtp.requireTls,
     ...(smtp.tls && { tls: tlsOptions(smtp.tls) }),
     maxConnections: options.maxConnections ?? 3,
-    // One other connection when the server had dropped an idle one: then not a byte of the message was sent.
+    // A new connection where the server had closed an idle one: no byte of the message was sent on that.
     maxRequeues: 1,
     idleTimeout: 30_000,
     connectionTimeout: timeoutMs,
@@ -79,25 +79,25 @@ export function createMailTransport(
     disableUrlAccess: true,
   });
   pool.on("error", (error) => log.debug({ err: mailError(error, smtp) }, "mail connection failed"));
-  const underWay = new Set<Promise<unknown>>();
+  const inFlight = new Set<Promise<unknown>>();
 
   async function sendMail(mail: OutgoingMail, signal: AbortSignal): Promise<void> {
     const limit = withTimeout(signal, timeoutMs);
     if (limit.aborted) throw mailError(limit.reason, smtp, limit);
     const work = Promise.resolve().then(() => pool.sendMail({ ...toNodemailer(mail), signal: limit }));
-    underWay.add(work);
+    inFlight.add(work);
     try {
       await unlessAborted(work, limit);
     } catch (thrown) {
       throw mailError(thrown, smtp, limit);
     } finally {
-      underWay.delete(work);
+      inFlight.delete(work);
     }
   }
 
   async function close(): Promise<void> {
     pool.close();
-    await unlessAborted(Promise.allSettled(underWay), AbortSignal.timeout(closeTimeoutMs)).catch(
+    await unlessAborted(Promise.allSettled(inFlight), AbortSignal.timeout(closeTimeoutMs)).catch(
       () => undefined,
     );
     pool.close({ force: true });

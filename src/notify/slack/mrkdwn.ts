@@ -1,4 +1,4 @@
-/** Slack's markup: plain text made to show as it is, and our own bold and links around it. */
+/** Slack's markup: plain text escaped, bold text and links. */
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
@@ -7,9 +7,9 @@ const Z = "\u200b";
 
 /**
  * Text that shows literally in mrkdwn. `& < >` are escaped as Slack asks for, which leaves no live mention or link.
- * For `* _ ~` and backticks Slack has no escape; a zero-width space on both sides takes away the word boundary
- * they need to open or close anything, and the character itself still reads and searches as it is. The same
- * goes after the first colon of `:emoji:` and before a `>` that would begin a quotation.
+ * Slack has no escape for `* _ ~` and backticks: a zero-width space on both sides removes the word boundary that
+ * they need, and the character itself stays searchable. The same after the first colon of `:emoji:` and before a `>`
+ * that would begin a quotation.
  */
 export function mrkdwn(text: string): string {
   return text

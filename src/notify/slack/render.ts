@@ -1,6 +1,6 @@
 /**
- * A notification as a webhook's payload: the title as a block of its own, the rest as blocks in an attachment, for its
- * colour; `text` says the same again for lock screens and for clients without blocks.
+ * A notification as a webhook's payload: the title as one block, the list as blocks in an attachment, for its
+ * colour; `text` repeats both for lock screens and for clients without blocks.
  * Limits (docs.slack.dev, Block Kit): 50 blocks, 3,000 characters a section; about 13,200 in all before Slack answers
  * `msg_blocks_too_long`; a `text` of 4,000 is advised.
  */
@@ -20,13 +20,13 @@ const COLOURS: Readonly<Record<Tone, string>> = {
 
 const SECTION_LENGTH = 2_900;
 const TEXT_LENGTH = 3_500;
-/** Left for the title and for the lines that count what was left out. */
+/** Together with the title and the lines that count omitted alerts it stays below the limit. */
 const LIST_LENGTH = 10_000;
 const COMMON_LENGTH = 1_500;
 const MOST_ENTRIES = 60;
-/** A location is a short line: a storm names as many as there is room for. */
+/** Lines of locations are short: a storm lists as many as fit. */
 const MOST_LOCATIONS = 250;
-/** Up to this many alerts each is told with all that is known about it; beyond, one line each. */
+/** Up to this many alerts are shown in detail; more get one line each. */
 const DETAILED_ENTRIES = 5;
 
 /** The payload; `plain` leaves blocks and attachments out. */
@@ -38,12 +38,12 @@ export function renderSlack(
   const isSummary = groups !== undefined || start !== undefined;
   const message = messageOf(notification, isSummary ? MOST_LOCATIONS : MOST_ENTRIES);
   const text = textOf(message, plain ? oneLine : bareLine);
-  const quiet = { link_names: false, unfurl_links: false, unfurl_media: false };
-  if (plain) return { text, ...quiet };
+  const noPreviews = { link_names: false, unfurl_links: false, unfurl_media: false };
+  if (plain) return { text, ...noPreviews };
   const blocks = listBlocks(message).map(sectionBlock);
   return {
     text,
-    ...quiet,
+    ...noPreviews,
     blocks: [sectionBlock(bold(message.title))],
     attachments:
       blocks.length === 0 ? [] : [{ color: COLOURS[message.tone], fallback: mrkdwn(message.title), blocks }],
@@ -57,7 +57,7 @@ function sectionBlock(text: string): {
   return { type: "section", text: { type: "mrkdwn", text, verbatim: true } };
 }
 
-/** A section of its own for each alert where there are few, else as many lines as a section holds. */
+/** One section per alert where there are few, else as many lines per section as fit. */
 function listBlocks(message: AlertMessage): string[] {
   const { overview } = message;
   const common = fitting(message.common.map(mrkdwn), COMMON_LENGTH);
@@ -84,14 +84,14 @@ function bareLine({ name, facts }: MessageEntry): string {
   return `${mrkdwn(name)}: ${mrkdwn(facts)}`;
 }
 
-/** All lines that fit into `room` characters; what does not fit is counted, section by section. */
-function listed(message: AlertMessage, room: number, render: (entry: MessageEntry) => string): string[] {
+/** All lines that fit into `limit` characters; each section counts those that do not. */
+function listed(message: AlertMessage, limit: number, render: (entry: MessageEntry) => string): string[] {
   const { sections, overview } = message;
   const lead = message.lead.map(mrkdwn);
   const frames = sections.map((section) => [headOf(section), restLine(section, 0, overview)]);
-  let left = room - [...lead, ...frames.flat()].join("\n").length;
+  let left = limit - [...lead, ...frames.flat()].join("\n").length;
   const lists = sections.map((section, i) => {
-    // The first section leaves a quarter to those after it: what is over is news as well.
+    // The first section leaves a quarter to the next: resolved alerts matter too.
     const lines = fitting(section.entries.map(render), i < sections.length - 1 ? left * 0.75 : left);
     left -= lines.join("\n").length + 1;
     const rest = lines.length < section.total ? [restLine(section, lines.length, overview)] : [];
@@ -101,11 +101,11 @@ function listed(message: AlertMessage, room: number, render: (entry: MessageEntr
 }
 
 /** The first lines that fit. */
-function fitting(lines: readonly string[], room: number): string[] {
+function fitting(lines: readonly string[], limit: number): string[] {
   let used = 0;
   const over = lines.findIndex((line) => {
     used += line.length + 1;
-    return used > room;
+    return used > limit;
   });
   return over < 0 ? [...lines] : lines.slice(0, over);
 }
@@ -114,7 +114,7 @@ function headOf({ heading, total }: MessageSection): string {
   return heading === undefined ? "" : bold(`${heading} (${total})`);
 }
 
-/** `and 37 more`, with the way to see them. */
+/** `and 37 more`, with the link to them. */
 function restLine(section: MessageSection, shown: number, overview: Link | undefined): string {
   return [restOf(section, shown), ...(overview ? [link(overview)] : [])].join(" · ");
 }

@@ -11,10 +11,10 @@ export interface WebhookPayload {
   readonly status: "firing" | "resolved";
   readonly alerts: readonly WebhookAlert[];
   readonly groupLabels: Labels;
-  /** Those that all alerts here have alike. */
+  /** Those that all alerts of the message share. */
   readonly commonLabels: Labels;
   readonly commonAnnotations: Labels;
-  /** Of the status page; empty where none is configured. */
+  /** The status page; empty where none is configured. */
   readonly externalURL: string;
   readonly version: "4";
   /** The same for every message about the group. */
@@ -36,7 +36,7 @@ export interface WebhookAlert {
 
 const ZERO_TIME = "0001-01-01T00:00:00Z";
 
-/** What fires comes first; `maxAlerts` 0 is all. `plain` leaves out annotations, which a receiver may find too long. */
+/** Firing alerts come first; `maxAlerts` 0 is all. `plain` leaves out annotations, which may be too long. */
 export function renderWebhook(
   notification: Notification,
   { maxAlerts, plain = false }: { readonly maxAlerts: number; readonly plain?: boolean },
