@@ -1,98 +1,95 @@
 /**
- * The incident log's lines and what they say. A line's reason is an open set: a decision's (health/evaluation.ts) or
- * delivery's; those without words here are said as they are written.
+ * The decision log's lines and their wording. A line's reason is an open set: a decision's (health/evaluation.ts) or
+ * delivery's; those without words here are shown as they are written.
  */
 import type { Subject } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";
 
-/** Something that was decided about a subject, and why. */
+/** A decision about a subject, and why. */
 export interface LogLine {
   readonly subject: Subject;
   readonly at: Instant;
   /** Undefined where no rule is involved. */
   readonly ruleId: string | undefined;
-  /** Who was told, or was not; undefined where it is not about telling. */
+  /** Undefined where the decision is not about a notification. */
   readonly integration?: string | undefined;
   readonly reason: string;
-  /** What the reason leaves open: why an end is one, what a message failed with, how many reminders. */
+  /** What the reason leaves open: the end reason, the error code of a failed message, how many reminders. */
   readonly detail?: string | undefined;
 }
 
 type Words = (line: { rule: string; to: string; detail: string | undefined }) => string;
 
-/** What is said of a rule at a subject begins with the rule. */
 const ofRules: Readonly<Record<string, string>> = {
-  pending: "the condition holds; it fires once `for` has passed",
-  pending_ended: "the condition was over before `for` had passed: it never fired",
+  pending: "condition met, fires after `for`",
+  pending_ended: "condition no longer met before `for` had passed, did not fire",
   firing: "fires",
-  clearing: "the condition is over; it ends once `keep_firing_for` has passed",
-  clearing_ended: "the condition holds again before `keep_firing_for` had passed: it goes on firing",
-  resolved: "recovered",
-  expired: "ended, nobody sent it again; whether it is over is not known",
-  outside_schedule: "waits: outside the recording's uploading schedule",
-  within_schedule: "goes on: the uploading schedule has begun again, or does not count any more",
-  rule_removed: "ended, its rule was removed",
-  no_longer_watched: "ended, what it spoke of is not watched any more",
+  clearing: "condition no longer met, resolves after `keep_firing_for`",
+  clearing_ended: "condition met again before `keep_firing_for` had passed, still firing",
+  resolved: "resolved, recovered",
+  expired: "resolved, not sent again by its sender; whether it recovered is not known",
+  outside_schedule: "paused, outside the recording's uploading schedule",
+  within_schedule: "resumed, inside the uploading schedule or the schedule no longer applies",
+  rule_removed: "resolved, its rule was removed",
+  no_longer_watched: "resolved, its subject is no longer watched",
 };
 
 const ofSubjects: Readonly<Record<string, string>> = {
   observed_online: "seen online",
   observed_degraded: "seen degraded",
   observed_offline: "seen offline",
-  observed_missing: "left out of a complete answer of the service",
-  no_location: "ignored: its row names no location, and none is known",
+  observed_missing: "missing from a complete answer of the service",
+  no_location: "ignored, its row has no location and none is known",
   moved: "moved to another location",
-  no_longer_watched: "not watched any more",
-  outside_schedule: "not online outside its uploading schedule, which is no incident",
+  no_longer_watched: "no longer watched",
+  outside_schedule: "not online outside its uploading schedule, not evaluated",
   within_schedule: "inside its uploading schedule again",
-  forgotten: "left the fleet: absent for watch.forget_after",
+  forgotten: "left the fleet, absent for watch.forget_after",
 };
 
 const ofDelivery: Readonly<Record<string, Words>> = {
-  notified: ({ to, detail }) => `told to ${to}${BESIDES[detail ?? ""] ?? ""}`,
-  notified_end: ({ to, detail }) => `its end told to ${to}: ${inWords(detail ?? "over")}`,
+  notified: ({ to, detail }) => `notified ${to}${NOTIFIED_AS[detail ?? ""] ?? ""}`,
+  notified_end: ({ to, detail }) => `notified ${to} of its end: ${inWords(detail ?? "over")}`,
   notified_late: ({ to, detail }) =>
-    `told to ${to} late, beginning and end in one: ${inWords(detail ?? "over")}`,
-  reminded: ({ to, detail }) => `told again to ${to} as a reminder${times(detail)}`,
-  failed: ({ to, detail }) =>
-    `not told to ${to} yet, tried again: ${FAILURES[detail ?? ""] ?? "not accepted"}`,
-  resolved_before_notified: ({ to }) => `not told to ${to}: it was over before anybody was to hear of it`,
-  send_resolved_off: ({ to }) => `its end not told to ${to}: send_resolved is false there`,
-  muted: ({ to, detail }) => `held back from ${to} by the time interval ${detail}`,
-  inhibited: ({ to, detail }) => `held back from ${to} while another alert explains it: ${keyOf(detail)}`,
-  silenced: ({ to, detail }) => `held back from ${to} by the silence ${detail}`,
-  acknowledged: ({ to, detail }) => `no reminder to ${to}: acknowledged by ${detail}`,
-  paused: ({ to }) => `held back from ${to}: outside the recording's uploading schedule`,
-  owed_nowhere: ({ to }) => `its end cannot be told to ${to}, which is configured no more`,
+    `notified ${to} late, of its beginning and end: ${inWords(detail ?? "over")}`,
+  reminded: ({ to, detail }) => `reminder sent to ${to}${times(detail)}`,
+  failed: ({ to, detail }) => `not sent to ${to} yet, retrying: ${FAILURES[detail ?? ""] ?? "not accepted"}`,
+  resolved_before_notified: ({ to }) => `not sent to ${to}, resolved before it was due`,
+  send_resolved_off: ({ to }) => `end not sent to ${to}, send_resolved is false`,
+  muted: ({ to, detail }) => `muted by the time interval ${detail}; not sent to ${to}`,
+  inhibited: ({ to, detail }) => `inhibited by ${keyOf(detail)}; not sent to ${to}`,
+  silenced: ({ to, detail }) => `silenced by ${detail}; not sent to ${to}`,
+  acknowledged: ({ to, detail }) => `acknowledged by ${detail}; no reminder sent to ${to}`,
+  paused: ({ to }) => `paused outside the recording's uploading schedule; not sent to ${to}`,
+  owed_nowhere: ({ to }) => `end not sent to ${to}, which is no longer configured`,
 };
 
-const BESIDES: Readonly<Record<string, string>> = {
-  more: ", as news of its group",
-  started: ", in the summary of a start without memory",
+const NOTIFIED_AS: Readonly<Record<string, string>> = {
+  more: ", with its group",
+  started: ", in the summary of a cold start",
 };
 
 /** By NotifyErrorCode. */
 const FAILURES: Readonly<Record<string, string>> = {
-  network: "it could not be reached",
-  timeout: "it did not answer in time",
-  rate_limited: "it had too many messages",
-  server_error: "it had trouble of its own",
-  auth: "it refused the login or the webhook",
-  not_found: "there is nothing at its address",
-  bad_request: "it refused the message",
-  recipient_refused: "the mail server refused the recipient",
+  network: "unreachable",
+  timeout: "no answer in time",
+  rate_limited: "rate limited",
+  server_error: "server error",
+  auth: "login or webhook refused",
+  not_found: "nothing at its address",
+  bad_request: "message refused",
+  recipient_refused: "recipient refused by the mail server",
 };
 
-/** A line in words, without its time and subject: `RecordingOffline: told to ops/slack/0`. */
+/** A line in words, without its time and subject: `RecordingOffline: notified ops/slack/0`. */
 export function sentenceOf({
-  ruleId,
-  integration,
+  ruleId: rule = "",
+  integration: to = "",
   reason,
   detail,
 }: Pick<LogLine, "ruleId" | "integration" | "reason" | "detail">): string {
-  const rule = ruleId ?? "";
-  const said = wordsOf({ rule, to: integration ?? "", detail }, reason);
-  return rule === "" ? said : `${rule}: ${said}`;
+  const words = wordsOf({ rule, to, detail }, reason);
+  return rule === "" ? words : `${rule}: ${words}`;
 }
 
 function wordsOf(line: Parameters<Words>[0], reason: string): string {
@@ -115,5 +112,5 @@ function keyOf(episode: string | undefined): string {
 }
 
 function times(count: string | undefined): string {
-  return count === undefined || count === "1" ? "" : ` (${count} so far, the last one now)`;
+  return count === undefined || count === "1" ? "" : ` (${count} so far)`;
 }

@@ -1,8 +1,9 @@
 /**
- * Alerts that somebody else judges and sends here (`POST /api/v2/alerts`), as Alertmanager takes them: each fires until
- * its end, which every repetition moves on. Sending is one thing and judging another, so that any replica may take an
- * alert while only the configuration in force decides what becomes of it. Everything here is pure.
+ * External alerts (`POST /api/v2/alerts`), as Alertmanager accepts them: each fires until its end, which every repetition
+ * moves on. Accepting and evaluating are apart: any replica accepts an alert, and only the active configuration decides
+ * where it is notified. Pure.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Alert, EndReason, Labels } from "../health/alert.ts";
 import type { Subject, Transition } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -15,53 +16,50 @@ export interface SentAlert {
   readonly labels: Labels;
   readonly annotations: Labels;
   readonly startsAt: Instant;
-  /** Until then it fires; in the past: the sender says that it is over. */
+  /** Until then it fires; in the past: it is resolved. */
   readonly endsAt: Instant;
-  /** The sender named no end: `endsAt` is how long it is believed without being repeated. */
+  /** The sender named no end: without a repetition it expires at `endsAt`. */
   readonly isTimeout: boolean;
-  /** Where the sender says it comes from: an http or https URL. */
+  /** The sender's link to its origin: an http or https URL. */
   readonly generatorUrl: string | undefined;
 }
 
-/** What is remembered of one. */
+/** One as stored. */
 export interface ExternalAlert extends SentAlert {
   /** When it was last sent. */
   readonly updatedAt: Instant;
-  /** The sender has said that it is over. */
+  /** The sender resolved it. */
   readonly isResolved: boolean;
-  /** When it was found to fire; undefined while nobody has judged it. */
+  /** When it began to fire; undefined while it is not evaluated. */
   readonly firedAt?: Instant | undefined;
-  /** What people are told of it changed since it was judged. */
+  /** What is notified of it changed since it was evaluated. */
   readonly isNews?: boolean | undefined;
 }
 
 /** By fingerprint. */
 export type ExternalAlertState = ReadonlyMap<string, ExternalAlert>;
 
-/** How long an alert without an end is believed: Alertmanager's `resolve_timeout`. */
+/** When an alert without an end expires: Alertmanager's `resolve_timeout`. */
 export const RESOLVE_TIMEOUT_MS = 5 * 60_000;
 
 /**
- * So far a sender's clock may be ahead of ours: an end that is no further off has come. Of what fires nobody says that it
- * ends so soon (Prometheus: 4 minutes and more from then).
+ * How far a sender's clock may be ahead of ours: an end no further off than this has come. Firing alerts are sent with a
+ * later end (Prometheus: 4 minutes and more).
  */
 const CLOCK_AHEAD_MS = 10_000;
 
-export interface Taken {
+export interface Acceptance {
   readonly next: ExternalAlertState;
-  /** How many there was no room for. */
+  /** How many were refused for their number. */
   readonly refused: number;
 }
 
-/**
- * What was sent at `now`, in its order, on top of what is known. What is not known and over is passed over; new ones
- * beyond `most` alerts are refused.
- */
+/** What was sent at `now`, in its order, over what is known. Resolved unknown alerts are ignored, and new ones beyond `most` refused. */
 export function acceptAlerts(
   previous: ExternalAlertState,
   sent: Iterable<readonly [fingerprint: string, alert: SentAlert]>,
   { now, most }: { readonly now: Instant; readonly most: number },
-): Taken {
+): Acceptance {
   const next = new Map(previous);
   let refused = 0;
   for (const [fingerprint, alert] of sent) {
@@ -79,11 +77,11 @@ export function acceptAlerts(
  * brought forward by one that is only a time-out (Alertmanager's alert/alert.go, `Merge`).
  */
 function merge(known: ExternalAlert, sent: SentAlert, now: Instant): ExternalAlert {
-  // One that was long on its way tells nothing new.
+  // Overtaken by a later one.
   if (now < known.updatedAt) return known;
   const isResolved = sent.endsAt <= now + CLOCK_AHEAD_MS;
-  const isBegunAnew = known.endsAt <= now && !isResolved;
-  const startsAt = isBegunAnew ? sent.startsAt : Math.min(known.startsAt, sent.startsAt);
+  const startsAgain = known.endsAt <= now && !isResolved;
+  const startsAt = startsAgain ? sent.startsAt : Math.min(known.startsAt, sent.startsAt);
   const keepsEnd = known.endsAt > sent.endsAt && (isResolved ? known.isResolved : !known.isTimeout);
   const { labels, firedAt, isNews } = known;
   const { annotations, generatorUrl } = sent;
@@ -97,20 +95,12 @@ function merge(known: ExternalAlert, sent: SentAlert, now: Instant): ExternalAle
     updatedAt: now,
     isResolved,
     firedAt,
-    isNews: isNews || !isSameAlert(known, { annotations, generatorUrl, startsAt }),
+    isNews:
+      isNews ||
+      startsAt !== known.startsAt ||
+      generatorUrl !== known.generatorUrl ||
+      !isDeepStrictEqual({ ...annotations }, { ...known.annotations }),
   };
-}
-
-type Said = Pick<ExternalAlert, "annotations" | "generatorUrl" | "startsAt">;
-
-function isSameAlert(a: Said, b: Said): boolean {
-  const names = Object.keys(a.annotations);
-  return (
-    a.startsAt === b.startsAt &&
-    a.generatorUrl === b.generatorUrl &&
-    names.length === Object.keys(b.annotations).length &&
-    names.every((name) => Object.hasOwn(b.annotations, name) && a.annotations[name] === b.annotations[name])
-  );
 }
 
 export interface ExternalEvaluation {
@@ -121,11 +111,11 @@ export interface ExternalEvaluation {
 
 export interface ExternalMoment {
   readonly now: Instant;
-  /** Before this nobody was there to be told otherwise: until then nothing expires. */
+  /** Until then nothing expires: repetitions may have been missed. */
   readonly deafUntil: Instant;
 }
 
-/** Whether judging would change anything. */
+/** Whether an evaluation would change anything. */
 export function isUnevaluated(state: ExternalAlertState, moment: ExternalMoment): boolean {
   for (const alert of state.values()) {
     if (alert.firedAt === undefined || alert.isNews || isOver(alert, moment)) return true;
@@ -138,8 +128,8 @@ function isOver({ endsAt, isResolved }: ExternalAlert, { now, deafUntil }: Exter
 }
 
 /**
- * What begins to fire, what changed, and what is over: `recovered` where the sender said so, `expired` where nobody
- * sent it again. One that is over before it was judged has begun all the same.
+ * What begins to fire, what changed, and what is over: `recovered` where the sender resolved it, `expired` where it was
+ * not sent again. One that is over before its first evaluation fires and resolves at once.
  */
 export function evaluateExternal(previous: ExternalAlertState, moment: ExternalMoment): ExternalEvaluation {
   const next = new Map<string, ExternalAlert>();
@@ -171,17 +161,17 @@ function ended(alert: Alert, { endsAt, isResolved }: ExternalAlert, now: Instant
   return { ...alert, state: "resolved", endsAt: Math.max(alert.startsAt, Math.min(endsAt, now)), endReason };
 }
 
-/** As all alerts are remembered and told. One that nobody judged yet is as it would be if it were judged `now`. */
-export function toAlert(fingerprint: string, externalAlerts: ExternalAlert, now: Instant): Alert {
-  const { labels, annotations, startsAt, firedAt = now, generatorUrl } = externalAlerts;
+/** The alert as all others are stored and notified; before its first evaluation, as if evaluated `now`. */
+export function toAlert(fingerprint: string, external: ExternalAlert, now: Instant): Alert {
+  const { labels, annotations, startsAt, firedAt = now, generatorUrl } = external;
   const name = cut(stripControls(labels.alertname ?? "").replaceAll("/", "_"), 100);
   const subject: Subject = { kind: "external", id: fingerprint };
-  const key = `outside/${name}/${fingerprint}`;
+  const key = `external/${name}/${fingerprint}`;
   return {
     id: `${key}@${firedAt}`,
     key,
     // No rule of the configuration can be called so.
-    ruleId: `outside/${name}`,
+    ruleId: `external/${name}`,
     subject,
     labels,
     annotations,

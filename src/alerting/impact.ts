@@ -1,6 +1,6 @@
 /**
- * What an alert means for those who count people: the zones that are affected and what the location usually counts on
- * this weekday, as annotations. What is not known is left out, and a rule's own annotations go first.
+ * What an alert means for people counting, as annotations: the zones affected and what the location usually counts on
+ * this weekday. What is not known is left out, and a rule's own annotations go first.
  */
 import type { Alert, Labels } from "../health/alert.ts";
 import type { LocationZones, UsualEntries } from "../health/usual-entries.ts";
@@ -9,7 +9,7 @@ import { count } from "../lib/format.ts";
 import type { LocalHours } from "../lib/local-hours.ts";
 
 /** What is known of locations, by id. */
-export interface Places {
+export interface LocationDetails {
   readonly zones: ReadonlyMap<string, LocationZones>;
   readonly usual: ReadonlyMap<string, UsualEntries>;
 }
@@ -19,18 +19,23 @@ const ZONES_LENGTH = 300;
 const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const HOURS_OF_DAY = 24;
 
-/** The location an alert on a recording or a location speaks of; undefined for any other. */
-export function placeOf({ subject, labels }: Pick<Alert, "subject" | "labels">): string | undefined {
+/** The location id of an alert on a recording or a location; undefined for any other. */
+export function locationIdOf({ subject, labels }: Pick<Alert, "subject" | "labels">): string | undefined {
   if (subject.kind === "location") return subject.id;
   return subject.kind === "recording" ? labels.location_id : undefined;
 }
 
 /** The alert with `zones` and `impact` where they are known; itself where neither is. */
-export function withImpact<A extends Alert>(alert: A, places: Places, now: Instant, hours: LocalHours): A {
-  const place = placeOf(alert);
-  if (place === undefined) return alert;
-  const zones = zonesText(zonesOf(alert, places.zones.get(place)));
-  const impact = impactText(places.usual.get(place), now, alert.facts.timezone, hours);
+export function withImpact<A extends Alert>(
+  alert: A,
+  details: LocationDetails,
+  now: Instant,
+  hours: LocalHours,
+): A {
+  const id = locationIdOf(alert);
+  if (id === undefined) return alert;
+  const zones = zonesText(zonesOf(alert, details.zones.get(id)));
+  const impact = impactText(details.usual.get(id), now, alert.facts.timezone, hours);
   const known: Labels = { ...(zones && { zones }), ...(impact && { impact }) };
   if (Object.keys(known).length === 0) return alert;
   return { ...alert, annotations: { ...known, ...alert.annotations } };
@@ -69,7 +74,7 @@ function impactText(
   return `the location usually counts ${many} on a ${WEEKDAYS[weekday]}`;
 }
 
-/** A habit is no exact figure: tens from a hundred on. */
+/** Not an exact figure: tens from a hundred on. */
 function rounded(entries: number): number {
   return entries < 100 ? entries : Math.round(entries / 10) * 10;
 }

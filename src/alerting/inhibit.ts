@@ -1,8 +1,7 @@
 /**
- * Inhibition, Alertmanager's: an alert is held while another fires that explains it. `equal` labels have to be equal,
- * both missing included; an alert that matches both sides of a rule is not held by another that does too. One hop is
- * enough: what is held stays true, and is judged again when its source ends. That lenswatch is blind says nothing of
- * alerts from outside, so that alerts about the service hold none of those.
+ * Inhibition, Alertmanager's: an alert is inhibited while another one fires that explains it. `equal` labels have to be
+ * equal, both missing included; an alert that matches both sides of a rule is not inhibited by another that does too.
+ * Alerts about the service inhibit no external alerts: an unreachable service says nothing about those.
  */
 import type { Alert } from "../health/alert.ts";
 import { matchesAll } from "./matcher.ts";
@@ -16,11 +15,11 @@ export interface InhibitRule {
   readonly equal: readonly string[];
 }
 
-/** Who holds whom among the alerts that fire. */
+/** Which firing alert inhibits which. */
 export interface Inhibitions {
-  /** The alert that stands longest of those that hold this one; it need not fire itself. */
+  /** Of the alerts that inhibit this one, which need not fire itself, the one that fires longest. */
   inhibitor(alert: Alert): Alert | undefined;
-  /** Whose alerts a firing alert holds; undefined for nobody's. */
+  /** The alerts that a firing alert inhibits; undefined for none. */
   standsFor(alert: Alert): StandsFor | undefined;
 }
 
@@ -30,19 +29,19 @@ interface Sides {
   readonly target: string | undefined;
 }
 
-/** The sources of a rule with the same `equal` labels: the one standing longest, and of those that are no targets. */
+/** The sources of a rule with the same `equal` labels: the one firing longest, and that of those that are no targets. */
 interface Sources {
   readonly first: Alert;
   readonly oneSided: Alert | undefined;
 }
 
-/** How many are named of those an alert stands for. */
+/** How many inhibited recordings or locations are named. */
 const NAMED = 12;
 
-/** Before the key of a target that came from outside. */
-const OUTSIDE = "outside ";
+/** Before the key of a target that is an external alert. */
+const EXTERNAL = "external ";
 
-/** Gives `index(firing)`. What an alert is to the rules is found once: its labels are frozen. */
+/** Gives `index(firing)`. Matching an alert against the rules is done once: its labels are frozen. */
 export function createInhibitor(rules: readonly InhibitRule[]): (firing: readonly Alert[]) => Inhibitions {
   const known = new WeakMap<Alert, readonly Sides[]>();
   const sidesOf = (alert: Alert): readonly Sides[] => {
@@ -87,10 +86,10 @@ function index(
   };
 }
 
-/** The keys of those an alert can hold; none where it is no source. */
+/** The keys of the targets an alert can inhibit; none where it is no source. */
 function reachOf({ subject }: Alert, source: string | undefined): string[] {
   if (source === undefined) return [];
-  return subject.kind === "service" ? [source] : [source, OUTSIDE + source];
+  return subject.kind === "service" ? [source] : [source, EXTERNAL + source];
 }
 
 function sidesIn(
@@ -101,7 +100,7 @@ function sidesIn(
   const isTarget = matchesAll(targetMatchers, labels);
   if (!isSource && !isTarget) return { source: undefined, target: undefined };
   const key = JSON.stringify(equal.map((name) => (Object.hasOwn(labels, name) ? labels[name] : "")));
-  const targetKey = subject.kind === "external" ? OUTSIDE + key : key;
+  const targetKey = subject.kind === "external" ? EXTERNAL + key : key;
   return { source: isSource ? key : undefined, target: isTarget ? targetKey : undefined };
 }
 

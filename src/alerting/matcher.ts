@@ -8,7 +8,7 @@ import type { Labels } from "../health/alert.ts";
 import { quoteGo, unquoteGo } from "./go-string.ts";
 import type { Matcher, MatchOperator } from "./route.ts";
 
-/** A longer pattern is nobody's intention; compiling stays well under a millisecond per 100 characters. */
+/** Longer patterns are mistakes; compiling takes well under a millisecond per 100 characters. */
 const LONGEST_PATTERN = 4_096;
 
 type TokenKind = "open" | "close" | "comma" | "operator" | "text" | "end";
@@ -29,7 +29,7 @@ const WORDS: Readonly<Record<TokenKind, string>> = {
   end: "the end",
 };
 
-/** One matcher. Throws an Error whose message says at which column it went wrong and what would be right. */
+/** One matcher. Throws an Error whose message has the column and what was expected there. */
 export function parseMatcher(text: string): Matcher {
   const tokens = new Tokens(text);
   const matcher = readMatcher(tokens);
@@ -79,20 +79,20 @@ function predicate(operator: MatchOperator, value: string): (text: string) => bo
   if (operator === "=") return (text) => text === value;
   if (operator === "!=") return (text) => text !== value;
   const pattern = compile(value);
-  const matches = remembering((text) => pattern.matches(text));
+  const matches = cached((text) => pattern.matches(text));
   return operator === "=~" ? matches : (text) => !matches(text);
 }
 
-/** Labels have few values, and a pattern costs a hundred times what looking one up does. */
-const REMEMBERED = 500;
+/** Labels have few values, and matching a pattern costs a hundred times a look-up. */
+const CACHED = 500;
 
-function remembering(ask: (text: string) => boolean): (text: string) => boolean {
+function cached(ask: (text: string) => boolean): (text: string) => boolean {
   const answers = new Map<string, boolean>();
   return (text) => {
     const known = answers.get(text);
     if (known !== undefined) return known;
     const answer = ask(text);
-    if (answers.size >= REMEMBERED) answers.clear();
+    if (answers.size >= CACHED) answers.clear();
     answers.set(text, answer);
     return answer;
   };

@@ -1,6 +1,6 @@
 /**
- * Silences as Alertmanager has them (silence/silence.go): matchers between two instants. One that changes in what it
- * holds becomes another; one that is over is kept a while, so that it can be looked at and made again.
+ * Silences as Alertmanager has them (silence/silence.go): matchers between two instants. With other matchers it becomes
+ * another silence; an expired one is kept for a while, to be read and made again.
  */
 import type { Alert, Labels, SubjectKind } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -24,14 +24,14 @@ export interface Silence {
   readonly annotations: Labels;
 }
 
-/** A silence as it is asked for; without an id, a new one. */
+/** A silence as requested; without an id, a new one. */
 export interface WantedSilence extends Omit<Silence, "id" | "updatedAt" | "startsAt"> {
   readonly id: string | undefined;
   /** Undefined: from now on. */
   readonly startsAt: Instant | undefined;
 }
 
-/** How long one that is over can still be looked at: Alertmanager's retention. */
+/** How long an expired one is kept: Alertmanager's retention. */
 export const SILENCE_KEPT_MS = 120 * 3_600_000;
 
 /** By the clock alone. */
@@ -43,24 +43,24 @@ export function silenceState(
   return now < startsAt ? "pending" : "active";
 }
 
-/** The active silences that hold an alert with these labels, the one that lasts longest first. */
+/** The active silences that match these labels, the one that lasts longest first. */
 export function silencesOf(silences: readonly Silence[], labels: Labels, now: Instant): Silence[] {
   return silences
     .filter((silence) => silenceState(silence, now) === "active" && matchesAll(silence.matchers, labels))
     .sort((a, b) => b.endsAt - a.endsAt);
 }
 
-/** What is wrong with what is asked for, as a sentence; undefined where it can be had. */
+/** What is wrong with the request, as a sentence; undefined where nothing is. */
 export function silenceProblem(wanted: WantedSilence, now: Instant): string | undefined {
   const { matchers, startsAt = now, endsAt } = wanted;
   if (matchers.length === 0) return "at least one matcher is needed";
   if (matchers.every((matcher) => matcher.matches("")))
-    return "at least one matcher must not match the empty string: this silence would hold everything";
+    return "at least one matcher must not match the empty string: this silence would match everything";
   if (endsAt <= startsAt) return "the start must be before the end";
   return endsAt <= now ? "the end is in the past" : undefined;
 }
 
-/** The silences to write: the one asked for, and what it takes the place of, over now. */
+/** The silences to write: the requested one, and the one it replaces, expired now. */
 export type SilenceChange = { readonly silence: Silence; readonly replaced: Silence | undefined };
 
 /**
@@ -77,14 +77,15 @@ export function changeSilence(
     const start = silenceState(previous, now) === "active" ? previous.startsAt : startsAt;
     return { silence: { ...rest, id: previous.id, startsAt: start, updatedAt: now }, replaced: undefined };
   }
-  const over = previous && silenceState(previous, now) !== "expired" ? endSilence(previous, now) : undefined;
+  const replaced =
+    previous && silenceState(previous, now) !== "expired" ? endSilence(previous, now) : undefined;
   return {
     silence: { ...rest, id: newId, startsAt: Math.max(startsAt, now), updatedAt: now },
-    replaced: over,
+    replaced,
   };
 }
 
-/** The silence as over now; unchanged where it was already. */
+/** The silence, expired now; unchanged where it was already. */
 export function endSilence(silence: Silence, now: Instant): Silence {
   if (silenceState(silence, now) === "expired") return silence;
   return { ...silence, startsAt: Math.min(silence.startsAt, now), endsAt: now, updatedAt: now };
@@ -102,7 +103,7 @@ function canUpdate(previous: Silence, { startsAt, endsAt, matchers }: WantedSile
   }
 }
 
-/** Clients drop milliseconds, as Alertmanager forgives. */
+/** Clients drop milliseconds, and so does Alertmanager's comparison. */
 function seconds(at: Instant): number {
   return Math.floor(at / 1000);
 }
@@ -114,8 +115,8 @@ function sameMatchers(a: readonly Matcher[], b: readonly Matcher[]): boolean {
   return JSON.stringify(written(a)) === JSON.stringify(written(b));
 }
 
-/** What tells an alert from all others of its name, by what it speaks of; one from outside has all of its labels. */
-const TELLING: Readonly<Record<SubjectKind, readonly string[] | "all">> = {
+/** The labels that identify an alert among those of its name, by subject; an external one needs all of its labels. */
+const IDENTIFYING: Readonly<Record<SubjectKind, readonly string[] | "all">> = {
   recording: ["recording_id"],
   location: ["location_id"],
   integration: ["receiver", "integration"],
@@ -123,10 +124,10 @@ const TELLING: Readonly<Record<SubjectKind, readonly string[] | "all">> = {
   external: "all",
 };
 
-/** The matchers, as text, of a silence that holds this alert and its later episodes, and nothing else. */
+/** The matchers, as text, of a silence for this alert and its later episodes, and nothing else. */
 export function matchersOf({ subject, labels }: Pick<Alert, "subject" | "labels">): string {
-  const telling = TELLING[subject.kind];
-  const names = telling === "all" ? Object.keys(labels).sort() : ["alertname", ...telling];
+  const identifying = IDENTIFYING[subject.kind];
+  const names = identifying === "all" ? Object.keys(labels).sort() : ["alertname", ...identifying];
   return equalMatchers(names.map((name) => [name, labels[name]]));
 }
 

@@ -1,7 +1,6 @@
 /**
- * Time intervals as Alertmanager has them: a moment lies in one when every field that is given has a range for it, read
- * on the clock and the calendar of the interval's time zone. Where clocks go back an hour counts twice, where they go
- * forward it never comes.
+ * Time intervals as Alertmanager has them: an instant lies in one when every given field has a range for it, in the
+ * interval's time zone. Where clocks go back an hour counts twice, where they go forward it is skipped.
  */
 import { DateTime } from "luxon";
 import type { Instant } from "../lib/clock.ts";
@@ -13,7 +12,7 @@ export interface Range {
   readonly to: number;
 }
 
-/** A field that is absent holds at all times. */
+/** An absent field matches at all times. */
 export interface TimeInterval {
   /** Minutes of the day, the end exclusive: 1440 is midnight at the end of it. */
   readonly times?: readonly Range[];
@@ -34,26 +33,26 @@ export interface NamedInterval {
   readonly intervals: readonly TimeInterval[];
 }
 
-/** Whether the moment lies in any interval of that name. */
+/** Whether the instant lies in any interval of that name. */
 export function isWithin({ intervals }: NamedInterval, at: Instant): boolean {
   return intervals.some((interval) => contains(interval, at));
 }
 
-/** When a route speaks: never in its mute times, and where it has active times, in those alone. */
+/** When a route notifies: never in its mute times, and where it has active times, in those alone. */
 export interface RouteTimes {
   readonly muteTimes?: readonly NamedInterval[] | undefined;
   readonly activeTimes?: readonly NamedInterval[] | undefined;
 }
 
 const MINUTE_MS = 60_000;
-/** How far ahead the end of a mute time is looked for; a group is looked at more often than this anyway. */
-const LOOKED_AHEAD_MS = 2 * 3_600_000;
+/** How far ahead the end of a mute time is searched; a group is decided more often than this anyway. */
+const SEARCHED_MS = 2 * 3_600_000;
 
 /** What mutes a route now; `until` where that is within the next two hours. */
 export function muteOf(times: RouteTimes, now: Instant): Suppression | undefined {
   const by = muter(times, now);
   if (by === undefined) return undefined;
-  for (let at = now - (now % MINUTE_MS) + MINUTE_MS; at <= now + LOOKED_AHEAD_MS; at += MINUTE_MS) {
+  for (let at = now - (now % MINUTE_MS) + MINUTE_MS; at <= now + SEARCHED_MS; at += MINUTE_MS) {
     if (muter(times, at) === undefined) return { reason: "muted", by, until: at };
   }
   return { reason: "muted", by };

@@ -1,5 +1,5 @@
 /** Puts what is known of places into the annotations of alerts, from Redis alone and only as long as that is quick. */
-import { type Places, placeOf, withImpact } from "../alerting/impact.ts";
+import { type LocationDetails, locationIdOf, withImpact } from "../alerting/impact.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
@@ -24,8 +24,8 @@ export type Annotate = <A extends Alert>(alerts: readonly A[], now: Instant) => 
 export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps): Annotate {
   const hours = createLocalHours();
 
-  async function placesOf(alerts: readonly Alert[]): Promise<Places> {
-    const ids = [...new Set(alerts.flatMap((alert) => placeOf(alert) ?? []))];
+  async function placesOf(alerts: readonly Alert[]): Promise<LocationDetails> {
+    const ids = [...new Set(alerts.flatMap((alert) => locationIdOf(alert) ?? []))];
     const [known, usual] = await Promise.all([zones.read(ids), usualEntries.read(ids)]);
     return { zones: known, usual: new Map([...usual].map(([id, { weekdays }]) => [id, weekdays])) };
   }

@@ -8,47 +8,38 @@ const at = { ruleId: "RecordingOffline", integration: "ops/slack/0" };
 
 test.each([
   [{ ruleId: undefined, reason: "observed_offline" }, "seen offline"],
-  [
-    { ruleId: "RecordingOffline", reason: "pending" },
-    "RecordingOffline: the condition holds; it fires once `for` has passed",
-  ],
-  [{ ruleId: undefined, reason: "no_longer_watched" }, "not watched any more"],
+  [{ ruleId: "RecordingOffline", reason: "pending" }, "RecordingOffline: condition met, fires after `for`"],
+  [{ ruleId: undefined, reason: "no_longer_watched" }, "no longer watched"],
   [
     { ruleId: "LowUptime", reason: "no_longer_watched" },
-    "LowUptime: ended, what it spoke of is not watched any more",
+    "LowUptime: resolved, its subject is no longer watched",
   ],
-  [{ ...at, reason: "notified", detail: "first" }, "RecordingOffline: told to ops/slack/0"],
-  [
-    { ...at, reason: "notified", detail: "more" },
-    "RecordingOffline: told to ops/slack/0, as news of its group",
-  ],
+  [{ ...at, reason: "notified", detail: "first" }, "RecordingOffline: notified ops/slack/0"],
+  [{ ...at, reason: "notified", detail: "more" }, "RecordingOffline: notified ops/slack/0, with its group"],
   [
     { ...at, reason: "notified", detail: "started" },
-    "RecordingOffline: told to ops/slack/0, in the summary of a start without memory",
+    "RecordingOffline: notified ops/slack/0, in the summary of a cold start",
   ],
   [
     { ...at, reason: "notified_end", detail: "rule_removed" },
-    "RecordingOffline: its end told to ops/slack/0: rule removed",
+    "RecordingOffline: notified ops/slack/0 of its end: rule removed",
   ],
-  [
-    { ...at, reason: "reminded", detail: "3" },
-    "RecordingOffline: told again to ops/slack/0 as a reminder (3 so far, the last one now)",
-  ],
+  [{ ...at, reason: "reminded", detail: "3" }, "RecordingOffline: reminder sent to ops/slack/0 (3 so far)"],
   [
     { ...at, reason: "failed", detail: "timeout" },
-    "RecordingOffline: not told to ops/slack/0 yet, tried again: it did not answer in time",
+    "RecordingOffline: not sent to ops/slack/0 yet, retrying: no answer in time",
   ],
   [
     { ...at, reason: "inhibited", detail: "LocationOffline/location/shop@1772438400000" },
-    "RecordingOffline: held back from ops/slack/0 while another alert explains it: LocationOffline/location/shop",
+    "RecordingOffline: inhibited by LocationOffline/location/shop; not sent to ops/slack/0",
   ],
   [
     { ...at, reason: "acknowledged", detail: "dana" },
-    "RecordingOffline: no reminder to ops/slack/0: acknowledged by dana",
+    "RecordingOffline: acknowledged by dana; no reminder sent to ops/slack/0",
   ],
   [
-    { ...at, reason: "held_by_the_moon", detail: "full" },
-    "RecordingOffline: held by the moon at ops/slack/0 (full)",
+    { ...at, reason: "stopped_by_the_moon", detail: "full" },
+    "RecordingOffline: stopped by the moon at ops/slack/0 (full)",
   ],
   [{ ruleId: undefined, reason: "constructor" }, "constructor"],
 ])("%j reads %j", (line, words) => {
@@ -64,7 +55,7 @@ test("every decision has words of its own", () => {
   expect(plain).toEqual([]);
 });
 
-test("every hold has words of its own", () => {
+test("every suppression reason has words of its own", () => {
   const said = suppressionReasons.map((reason) => sentenceOf({ ...at, reason, detail: "x" }));
   expect(said.filter((words) => words.endsWith("(x)"))).toEqual([]);
 });

@@ -154,9 +154,9 @@ describe("judged", () => {
       {
         kind: "firing",
         alert: {
-          id: `outside/DiskFull/${print}@${NOW + 7}`,
-          key: `outside/DiskFull/${print}`,
-          ruleId: "outside/DiskFull",
+          id: `external/DiskFull/${print}@${NOW + 7}`,
+          key: `external/DiskFull/${print}`,
+          ruleId: "external/DiskFull",
           subject: { kind: "external", id: print },
           labels,
           annotations: { summary: "2 % left" },
@@ -191,7 +191,7 @@ describe("judged", () => {
     expect(transitions).toMatchObject([
       {
         kind: "resolved",
-        alert: { id: `outside/DiskFull/${print}@${NOW}`, endsAt: NOW + MINUTE, endReason },
+        alert: { id: `external/DiskFull/${print}@${NOW}`, endsAt: NOW + MINUTE, endReason },
       },
     ]);
     expect(lines).toMatchObject([{ reason }]);
@@ -226,9 +226,9 @@ describe("judged", () => {
   });
 
   test.each([
-    ["a/b\nc#d\u0000\u202e", "outside/a_b c#d/"],
-    ["", "outside//"],
-    ["x".repeat(500), `outside/${"x".repeat(99)}…/`],
+    ["a/b\nc#d\u0000\u202e", "external/a_b c#d/"],
+    ["", "external//"],
+    ["x".repeat(500), `external/${"x".repeat(99)}…/`],
   ])("a name such as %j makes an identity of one line", (alertname, start) => {
     const { key, ruleId } = toAlert(print, known({ labels: { alertname } }), NOW);
     expect(key).toBe(start + print);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Places, placeOf, withImpact } from "../../src/alerting/impact.ts";
+import { type LocationDetails, locationIdOf, withImpact } from "../../src/alerting/impact.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { createLocalHours } from "../../src/lib/local-hours.ts";
 import { firing } from "../store/fixtures.ts";
@@ -8,7 +8,7 @@ import { firing } from "../store/fixtures.ts";
 const NOW = Date.UTC(2026, 10, 20, 22, 30);
 const hours = createLocalHours();
 
-const places = (more: Partial<Places> = {}): Places => ({
+const places = (more: Partial<LocationDetails> = {}): LocationDetails => ({
   zones: new Map([["leeds", new Map([["tills", ["Ground:Service:Tills", "Ground:Service:Desk"]]])]]),
   usual: new Map([["leeds", [100, 200, 300, 400, 1_243, 6, undefined]]]),
   ...more,
@@ -80,7 +80,7 @@ describe("what an alert means", () => {
 
   it("is nothing for what is at no place", () => {
     const service = recording({ subject: { kind: "service", id: "service" } });
-    expect(placeOf(service)).toBeUndefined();
+    expect(locationIdOf(service)).toBeUndefined();
     expect(withImpact(service, places(), NOW, hours)).toBe(service);
   });
 });

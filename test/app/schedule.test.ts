@@ -85,7 +85,7 @@ describeWithRedis("a recording with an uploading schedule", () => {
     world.setStatus(other.id, "online");
     expect((await watch.slack.next()).text).toMatch(/^Recovered/);
     expect(await why(watch, scheduled.id)).toContain(
-      "not online outside its uploading schedule, which is no incident",
+      "not online outside its uploading schedule, not evaluated",
     );
     await untilHour(9);
     world.setStatus(scheduled.id, "offline");

@@ -82,9 +82,9 @@ describeWithRedis("why", () => {
     for (const words of [
       "seen offline",
       "RecordingOffline: fires",
-      `RecordingOffline: not told to ${SLACK} yet, tried again: it had trouble of its own`,
-      `RecordingOffline: told to ${MAIL}`,
-      `RecordingOffline: its end told to ${SLACK}: recovered`,
+      `RecordingOffline: not sent to ${SLACK} yet, retrying: server error`,
+      `RecordingOffline: notified ${MAIL}`,
+      `RecordingOffline: notified ${SLACK} of its end: recovered`,
     ]) {
       expect(said.stdout).toContain(words);
     }

@@ -63,7 +63,7 @@ Fri 30 Jan 2026, UTC
 Sat 31 Jan 2026, UTC
   10:00:00  (location) LocationOffline: fires
   10:00:00  RecordingOffline: fires
-  11:00:00  RecordingOffline: told to ops/slack/0
+  11:00:00  RecordingOffline: notified ops/slack/0
 `);
   });
 
@@ -88,7 +88,7 @@ Sat 31 Jan 2026, UTC
       integration: "ops/slack/0",
       reason: "notified",
       detail: null,
-      text: "RecordingOffline: told to ops/slack/0",
+      text: "RecordingOffline: notified ops/slack/0",
     });
   });
 
@@ -102,7 +102,7 @@ Sat 31 Jan 2026, UTC
   });
 
   test("prints the decision log of a recording that left the fleet", async () => {
-    expect((await why("left")).stdout).toContain("left the fleet: absent for watch.forget_after");
+    expect((await why("left")).stdout).toContain("left the fleet, absent for watch.forget_after");
     expect((await why("gone")).stdout).toContain("Old door · Leeds · gone\nnot in the fleet\n");
   });
 

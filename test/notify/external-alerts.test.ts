@@ -12,7 +12,7 @@ function external(labels: Record<string, string>, changes: Partial<NotifiedAlert
   const id = changes.subject?.id ?? "0123456789abcdef";
   return {
     ...alertOf("x", { facts: { timezone: "UTC" }, ...changes, subject: { kind: "external", id } }),
-    ruleId: `outside/${labels.alertname ?? ""}`,
+    ruleId: `external/${labels.alertname ?? ""}`,
     labels,
   };
 }

@@ -39,7 +39,7 @@ describe("GET /alerts/{fingerprint}", () => {
         "since 11:48 GMT (12 m) RecordingOffline · critical · fires",
         "Nobody has acknowledged it.",
         "Told to ops/slack/0 at 11:51 GMT.",
-        "11:51 GMT RecordingOffline: told to ops/slack/0",
+        "11:51 GMT RecordingOffline: notified ops/slack/0",
         "11:50 GMT RecordingOffline: fires",
         "location_id",
         "leeds",

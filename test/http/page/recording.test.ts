@@ -329,7 +329,7 @@ describe("GET /recordings/{id}", () => {
     const shown = shownText(html);
     expect(shown.slice(shown.indexOf("What was decided in 7 days, and why") + 1, -2)).toEqual([
       "11:52 UTC location Shop: <b>odd</b>",
-      "11:51 UTC Dark: told to ops/slack/0",
+      "11:51 UTC Dark: notified ops/slack/0",
       "11:50 UTC Dark: fires",
       "11:48 UTC seen offline",
     ]);
