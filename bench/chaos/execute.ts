@@ -148,8 +148,8 @@ function createActions(
   }
 
   async function acknowledge(recording: number): Promise<void> {
-    const suppressions = await operator.acknowledge(watched[recording]?.id ?? "");
-    if (suppressions) runLog.suppressions.push(suppressions);
+    const acknowledgement = await operator.acknowledge(watched[recording]?.id ?? "");
+    if (acknowledgement) runLog.suppressions.push(acknowledgement);
   }
 
   return async (action) => {
