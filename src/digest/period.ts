@@ -49,7 +49,7 @@ function label(name: PeriodName, start: DateTime, last: DateTime): string {
 
 /**
  * The first run of a cron expression strictly after `after`, in the given zone; a run in an hour that a clock change
- * skips takes place after the change. Throws DigestError `invalid_cron` or `invalid_timezone`.
+ * skips happens after the change. Throws DigestError `invalid_cron` or `invalid_timezone`.
  */
 export function nextRun(cron: string, timezone: string, after: Instant): Instant {
   const currentDate = new Date(inZone(after, timezone).toMillis());

@@ -1,4 +1,4 @@
-/** The days a digest looks back on, and the day that an instant falls into in a zone. */
+/** The days of a digest and of the weeks before, and the day of an instant in a zone. */
 import { DateTime } from "luxon";
 import type { Instant } from "../../lib/clock.ts";
 import type { LocalHours } from "../../lib/local-hours.ts";

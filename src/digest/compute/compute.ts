@@ -1,7 +1,7 @@
 /**
  * The digest's figures. Downtime comes from incidents, uptime from the service's own figures: neither is derived from
  * the other, and where there is nothing there is no figure. Recordings are added one by one, and of each only its
- * results are kept: a large fleet's buckets are never in memory together.
+ * results are stored: a large fleet's buckets are never in memory together.
  */
 import type { Matcher } from "../../alerting/route.ts";
 import { createLocalHours } from "../../lib/local-hours.ts";

@@ -60,7 +60,7 @@ function daysOf(
   return found;
 }
 
-/** Days without figures are kept: most of them are from before lenswatch was installed. */
+/** Days without figures are included: most of them are from before lenswatch was installed. */
 function alikeOf({ days }: LocationRecords, { dates }: DigestCalendar, at: number, below: number): string[] {
   return Array.from({ length: WEEKS_BACK }, (_, week) => at - (week + 1) * WEEK)
     .filter((past) => past >= 0 && (dayUptime(days, past) ?? 1) >= below)

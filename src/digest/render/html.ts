@@ -1,6 +1,6 @@
 /**
- * The digest for mail clients: tables, no image, script or anything to load. Reads at 320 px and in a dark colour
- * scheme; the bars repeat what the words beside them say. `digest.css` has the styles of its classes.
+ * The digest for mail clients: tables, no image, script or anything to load. Readable at 320 px and in a dark
+ * colour scheme; bars repeat the words beside them. `digest.css` has the styles of its classes.
  */
 import { percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
@@ -8,7 +8,7 @@ import { type SlotState, type TimelineRun, UP_ALL_THE_TIME } from "../digest.ts"
 import type { DigestSection, DigestView, KeyFigure, SectionRow } from "./view.ts";
 import { dayName } from "./words.ts";
 
-/** The place of each reader's own link: no text in the digest can look like it, since all of it is escaped. */
+/** Placeholder of the recipient's own link; escaped text cannot contain it. */
 export const UNSUBSCRIBE_HERE = "<!--unsubscribe-->";
 
 /** Attributes of a table that is there for the layout alone. */
@@ -101,7 +101,7 @@ function rowMarkup(row: SectionRow, view: DigestView, columns: number): Markup {
   switch (row.kind) {
     case "location":
       return html`<tr>
-<td width="100%" class="t line place">${name(row.name)}${small(row.note, "m s plain")}</td>
+<td width="100%" class="t line location">${name(row.name)}${small(row.note, "m s plain")}</td>
 <td class="m line s nw side">${row.uptime}</td></tr>
 `;
     case "recording":
@@ -140,7 +140,7 @@ function recordingRows(row: Row<"recording">): Markup {
 `;
 }
 
-/** Uptime as a row of coloured table cells; `description` is read out in its place. */
+/** Uptime as a row of coloured table cells; `description` is for screen readers. */
 function bar(runs: readonly TimelineRun[], description: string): Markup {
   if (runs.length === 0) return nothing;
   const cells = runs.map(({ state, slots }) => ({ name: state, length: slots, title: SLOT_WORDS[state] }));

@@ -84,16 +84,15 @@ export interface DigestFrame {
 
 /** The digest with about `limit` recordings shown of each troubled part; all are counted. */
 export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit: number): DigestView {
-  const [troubled, quiet] = [true, false].map((trouble) =>
-    digestParts
-      .filter((part) => digest.parts[part].length > 0 && isTroubled(part) === trouble)
-      .map((part) => partSection(part, digest, limit)),
-  );
+  const parts = digestParts.filter((part) => digest.parts[part].length > 0);
+  const sections = Object.groupBy(parts, (part) => (isTroubled(part) ? "troubled" : "other"));
+  const sectionsOf = (some: readonly DigestPart[] = []) =>
+    some.map((part) => partSection(part, digest, limit));
   const others = [
     ...rankingSections(digest),
     daysSection(digest, limit),
     countsSection(digest, limit),
-    ...(quiet ?? []),
+    ...sectionsOf(sections.other),
     otherSection(digest),
   ];
   const figures = keyFigures(digest);
@@ -107,7 +106,7 @@ export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit
     days: digest.days,
     ofOneDay,
     barSpan: ofOneDay ? "00:00–24:00" : digest.period.label,
-    troubled: troubled ?? [],
+    troubled: sectionsOf(sections.troubled),
     others: others.filter(({ rows }) => rows.length > 0),
     notes: notes(digest),
     externalUrl: externalUrl !== undefined && /^https?:\/\//i.test(externalUrl) ? externalUrl : undefined,

@@ -75,7 +75,7 @@ export function nameAt(
 ): string {
   const own = nameOf(recording.name, recording.id, max);
   const where = locationLabel(location, max);
-  const rest = own.startsWith(where) ? own.slice(where.length) : "";
-  const bare = rest.replace(/^[\s·,:/|–-]+/, "");
-  return bare !== "" && bare !== rest ? bare : own;
+  const after = own.startsWith(where) ? own.slice(where.length) : "";
+  const bare = after.replace(/^[\s·,:/|–-]+/, "");
+  return bare !== "" && bare !== after ? bare : own;
 }

@@ -77,7 +77,7 @@ describe("downtime", () => {
 describe("the part a recording belongs to", () => {
   test.each<[string, Partial<DigestInput>, ReturnType<typeof subject>, Partial<RecordingDigest>]>([
     [
-      "down now, since its alert says",
+      "down now by its firing alert",
       { incidents: [offline("a", at("22:40"))] },
       subject("a", { status: "offline", since: at("22:40") }),
       { part: "down_now", downSince: at("22:40"), lostMs: 80 * MINUTE },
@@ -89,7 +89,7 @@ describe("the part a recording belongs to", () => {
       { part: "down_now", downSince: at("2026-11-20T07:12:00Z"), lostMs: 0, outages: [] },
     ],
     [
-      "down now as last known, while nobody can look",
+      "down now as last known, while the service is unreachable",
       { incidents: [offline("a", at("22:40"))] },
       subject("a", { status: "unknown" }),
       { part: "down_now", downSince: at("22:40") },
@@ -119,7 +119,7 @@ describe("the part a recording belongs to", () => {
       { part: "up", downSince: undefined },
     ],
     [
-      "down at some time when its figures say so, though nobody saw an outage",
+      "down at some time by its figures, without a recorded outage",
       { uptime: new Map([["a", day(0.6)]]) },
       subject("a"),
       { part: "down_some", lostMs: 0, outages: [] },
@@ -128,7 +128,7 @@ describe("the part a recording belongs to", () => {
     ["up because it was seen up throughout", {}, subject("a"), { part: "up", uptime: undefined }],
     ["unknown when seen up only since noon", {}, subject("a", { since: at("12:00") }), { part: "unknown" }],
     [
-      "unknown when nobody could look, whatever it looks like now",
+      "unknown when the service was unreachable, whatever its status is now",
       { unreachable: [{ from: at("00:00"), to: NOW }] },
       subject("a"),
       { part: "unknown" },
