@@ -1,0 +1,32 @@
+/** Words that were replaced by those of Prometheus and Alertmanager, and must not come back. */
+import { globSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+const root = new URL("../", import.meta.url);
+const SHIPPED = ["src/**/*.{ts,js,css,lua}", "config/**/*.yaml", "docs/**/*.md", "README.md"];
+
+/** A banned pattern, without regard to case, and what to write instead. */
+const BANNED: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [/\bfarewells?\b/, "retire, drain"],
+  [/\bwitness(?:es)?\b/, "evaluator"],
+  [/\bshift of\b/, "reload"],
+  [/\bthe house\b/, "the runtime"],
+  [/\broll call\b/, "replicas"],
+  [/\bbreathe\b/, "yield"],
+  [/\basleep\b/, "paused"],
+  [/\bhealing\b/, "reconciling"],
+];
+
+function occurrences(pattern: RegExp): string[] {
+  return globSync(SHIPPED, { cwd: root }).flatMap((path) =>
+    readFileSync(new URL(path, root), "utf8")
+      .split("\n")
+      .flatMap((line, i) =>
+        new RegExp(pattern, "i").test(line) ? [`${path}:${i + 1}: ${line.trim().slice(0, 120)}`] : [],
+      ),
+  );
+}
+
+test.each(BANNED)("%s is not used (write: %s)", (pattern) => {
+  expect(occurrences(pattern)).toEqual([]);
+});
