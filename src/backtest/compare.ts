@@ -15,11 +15,10 @@ export interface Beside<Figures> {
   readonly second: Figures | undefined;
 }
 
-export type RuleBeside = Pick<RuleRow, "rule" | "locationId" | "location" | "week"> & Beside<EpisodeCount>;
-export type RecordingBeside = Pick<RecordingCount, "recordingId" | "recording" | "location"> &
-  Beside<EpisodeCount>;
+type RuleBeside = Pick<RuleRow, "rule" | "locationId" | "location" | "week"> & Beside<EpisodeCount>;
+type RecordingBeside = Pick<RecordingCount, "recordingId" | "recording" | "location"> & Beside<EpisodeCount>;
 export type Messages = Pick<ReceiverRow, "messages" | "byReason">;
-export type ReceiverBeside = Pick<ReceiverRow, "receiver" | "week"> & Beside<Messages>;
+type ReceiverBeside = Pick<ReceiverRow, "receiver" | "week"> & Beside<Messages>;
 
 export interface Comparison {
   readonly rules: readonly RuleBeside[];

@@ -12,7 +12,7 @@ export interface UptimeFigure {
   readonly ratio: number | undefined;
 }
 
-export interface FigureOptions extends Pick<ReplaySetup, "statusIntervalMs" | "uptimeIntervalMs"> {
+interface FigureOptions extends Pick<ReplaySetup, "statusIntervalMs" | "uptimeIntervalMs"> {
   readonly span: TimeSpan;
   /** The length of a bucket, ms. */
   readonly lengthMs: number;

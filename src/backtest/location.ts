@@ -6,7 +6,7 @@ import { replayRules, type SteadySpan } from "./replay.ts";
 import { type Plan, type TimeSpan, tickBefore } from "./setup.ts";
 import type { SeenStatus } from "./statuses.ts";
 
-export interface LocationOptions {
+interface LocationOptions {
   readonly plan: Plan;
   readonly span: TimeSpan;
   readonly intervalMs: number;

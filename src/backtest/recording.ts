@@ -12,13 +12,13 @@ import { replayRules, type SteadySpan } from "./replay.ts";
 import { type Plan, type ReplaySetup, type TimeSpan, tickBefore } from "./setup.ts";
 import { type SeenStatus, seenBySweeps } from "./statuses.ts";
 
-export interface RecordingReplay {
+interface RecordingReplay {
   readonly transitions: readonly Transition[];
   /** For the rules about its location. */
   readonly seen: readonly SeenStatus[];
 }
 
-export interface RecordingOptions {
+interface RecordingOptions {
   readonly setup: Pick<ReplaySetup, "statusIntervalMs" | "uptimeIntervalMs">;
   readonly plan: Plan;
   readonly span: TimeSpan;

@@ -48,7 +48,7 @@ export interface BacktestCounts {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-export interface TallyInput {
+interface TallyInput {
   /** In order of time. */
   readonly transitions: readonly Transition[];
   readonly messages: readonly ReplayedMessage[];

@@ -1,4 +1,4 @@
-/** `lenswatch complete SHELL`: a script for the shell; what it completes is asked of `lenswatch complete -- WORDS…`. */
+/** `complete SHELL`: prints a completion script, which calls `lenswatch complete -- WORDS…` for suggestions. */
 import { type Complete, RootCommand, type Command as Words } from "@bomb.sh/tab";
 import { Argument, Command } from "commander";
 import { configFile, loadConfig } from "../config/load.ts";
@@ -7,10 +7,10 @@ import type { CommandEntry } from "./cli/program.ts";
 
 const shells = ["bash", "zsh", "fish", "powershell"];
 
-/** Names a configuration gives, for arguments that take one. */
+/** Names in the configuration, by command and argument. */
 type Names = Readonly<Record<string, readonly string[]>>;
 
-/** `argv` because commander drops the `--` that tells a question from a wish for the script. */
+/** `argv` is needed because commander drops the `--` of a request for suggestions. */
 export function completeCommand(
   io: CommandIo,
   argv: readonly string[],
@@ -18,7 +18,7 @@ export function completeCommand(
 ): Command {
   const asked = argv[1] === "--";
   const complete = new Command("complete")
-    .description("Print a script that teaches a shell to complete lenswatch's commands, options and names.")
+    .description("Print a shell script that completes commands, options and names of receivers and digests.")
     .addHelpText("after", "\nExample:\n  source <(lenswatch complete bash)");
   if (asked) complete.argument("[words...]");
   else complete.addArgument(new Argument("<shell>", "the shell").choices(shells));
@@ -81,7 +81,7 @@ function offer(values: readonly string[]) {
   };
 }
 
-/** What the configuration at its usual place calls things; nothing where it cannot be read. */
+/** Names in the default configuration; none where it cannot be loaded. */
 async function namesIn(io: CommandIo): Promise<Names> {
   const config = await loadConfig(configFile(undefined, io.env), io.env).catch(() => undefined);
   const digests = config?.digests.map(({ name }) => name) ?? [];

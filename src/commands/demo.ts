@@ -1,7 +1,6 @@
 /**
- * `demo`: everything on one machine with no account anywhere. The simulated service lives through a scripted bad
- * day, the daemon watches it, and an inbox catches what people would receive. Whatever is started here is
- * registered for its end on the next line, so that Ctrl-C, at any moment, leaves nothing behind.
+ * `demo`: the daemon, a simulated service with a scripted outage and an inbox for its messages, on one machine without
+ * any account. Everything started here is registered with the closer at once, so that Ctrl-C stops all of it.
  */
 import { rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -30,13 +29,12 @@ const CONFIG = fileURLToPath(new URL("../../config/demo.yaml", import.meta.url))
 const FLEET = { locations: 6, recordingsPerLocation: 4, seed: 7 };
 const DAEMON_PORT = 9595;
 const INBOX_PORT = 9596;
-/** After the last event of the script: long enough for its last message. */
+/** After the last event of the scenario: long enough for its last message. */
 const AFTERMATH_MS = 15_000;
 
-/** What the demo needs of the daemon: started, and stopped. */
 export type StartDaemon = (deps: { config: Config; log: Logger }) => Promise<{ stop(): Promise<void> }>;
 
-interface Stage {
+interface DemoContext {
   readonly io: CommandIo;
   readonly closer: Closer;
   readonly log: Logger;
@@ -44,18 +42,18 @@ interface Stage {
   readonly scenario: Scenario;
 }
 
-/** Runs until `io.signal`; throws what kept it from starting, with everything ended again. */
+/** Runs until `io.signal`. Throws where it cannot start, after stopping what has started. */
 export function demoCommand(io: CommandIo, startDaemon: StartDaemon): Command {
   return new Command("demo")
     .description(
-      "Runs everything on this machine with no account anywhere: a simulated service with a scripted bad day, " +
-        "the daemon, and an inbox that catches its messages. Ctrl-C ends all of it.",
+      "Run a simulated service with a scripted outage, the daemon, and an inbox for its messages on this machine. " +
+        "Ctrl-C stops all of it.",
     )
-    .option("--scenario <file>", "another day than the scripted one")
+    .option("--scenario <file>", "another scenario")
     .addHelpText("after", "\nExample:\n  npm run demo")
     .action(async (options: { scenario?: string }) => {
       const scenario = await readScenario(options.scenario ?? SCENARIO);
-      const stage: Stage = {
+      const context: DemoContext = {
         io,
         closer: new Closer(),
         log: createLogger({ level: logLevel(io.env), destination: io.stderr }),
@@ -63,41 +61,41 @@ export function demoCommand(io: CommandIo, startDaemon: StartDaemon): Command {
         scenario,
       };
       try {
-        await play(stage, startDaemon);
+        await play(context, startDaemon);
       } finally {
         io.stdout.write("\nStopping …\n");
-        await stage.closer.close();
+        await context.closer.close();
         io.stdout.write("Stopped. Nothing is left running.\n");
       }
     });
 }
 
-async function play(stage: Stage, startDaemon: StartDaemon): Promise<void> {
-  const { io, closer, log } = stage;
-  const redisUrl = await startRedis(stage);
+async function play(context: DemoContext, startDaemon: StartDaemon): Promise<void> {
+  const { io, closer, log } = context;
+  const redisUrl = await startRedis(context);
   io.signal.throwIfAborted();
   const inbox = await startInbox({
     port: await freePort(INBOX_PORT),
-    onMessage: (message) => io.stdout.write(printMessage(message, stage.paint)),
+    onMessage: (message) => io.stdout.write(printMessage(message, context.paint)),
   });
   closer.add("inbox", () => inbox.close());
   const listen = `127.0.0.1:${await freePort(DAEMON_PORT)}`;
   io.signal.throwIfAborted();
-  const simulator = await startSimulator({ ...FLEET, scenario: stage.scenario });
+  const simulator = await startSimulator({ ...FLEET, scenario: context.scenario });
   closer.add("simulated service", () => simulator.close());
-  io.stdout.write(welcome(stage, { inbox, listen, simulator }));
-  narrate(stage, simulator);
+  io.stdout.write(welcome(context, { inbox, listen, simulator }));
+  narrate(context, simulator);
   const env = { ...io.env, ...placeholders({ simulator, inbox, redisUrl, listen }) };
   const daemon = await startDaemon({ config: await loadConfig(CONFIG, env), log });
   closer.add("daemon", () => daemon.stop(), 15_000);
-  await untilAborted(stage);
+  await untilAborted(context);
 }
 
-/** In a temporary directory that goes with it. */
-async function startRedis({ io, closer, log }: Stage): Promise<string> {
+/** With a temporary directory that is removed with it. */
+async function startRedis({ io, closer, log }: DemoContext): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "lenswatch-demo-"));
   closer.add("temporary directory", () => rm(dir, { recursive: true, force: true }));
-  // Said on its own: it may take a minute, and a silent demo looks hung.
+  // The installation may take a minute: log it, whatever the log level.
   const installing = createLogger({ level: "info", destination: io.stderr });
   await ensureRedisServer({ install: true, log: installing, env: io.env, signal: io.signal });
   io.signal.throwIfAborted();
@@ -130,30 +128,30 @@ function placeholders(parts: { simulator: Simulator; inbox: Inbox; redisUrl: str
 }
 
 function welcome(
-  { paint, scenario }: Stage,
+  { paint, scenario }: DemoContext,
   { inbox, listen, simulator }: { inbox: Inbox; listen: string; simulator: Simulator },
 ): string {
   const cameras = FLEET.locations * FLEET.recordingsPerLocation;
   const rows = [
-    ["inbox", inbox.url, "what people receive, as it comes in"],
-    ["page", `http://${listen}/`, "the fleet now; sign in with the token demo to acknowledge and silence"],
+    ["inbox", inbox.url, "messages as people receive them"],
+    ["page", `http://${listen}/`, "the status page; sign in with the token demo to acknowledge and silence"],
     ["metrics", `http://${listen}/metrics`, "for Prometheus"],
-    ["alerts", `http://${listen}/api/v2/alerts`, "as Alertmanager serves them"],
+    ["alerts", `http://${listen}/api/v2/alerts`, "Alertmanager's API"],
     ["fleet", `npm run --silent lenswatch -- status --url http://${listen}`, "the fleet as a table"],
-    ["faults", `${simulator.controlUrl}/faults`, "the simulated service, to break it further"],
+    ["faults", `${simulator.controlUrl}/faults`, "faults of the simulated service"],
   ].map(
     ([name = "", where = "", what = ""]) =>
       `  ${name.padEnd(8)} ${paint("cyan", where)}  ${paint("dim", what)}\n`,
   );
   return (
-    `${paint("bold", "lenswatch demo")}: ${cameras} cameras in ${FLEET.locations} shops, and a bad day ` +
-    `that takes ${humanDuration(dayLength(scenario))}. Ctrl-C ends it.\n\n${rows.join("")}\n`
+    `${paint("bold", "lenswatch demo")}: ${cameras} cameras at ${FLEET.locations} locations, with outages ` +
+    `for ${humanDuration(scenarioLength(scenario))}. Ctrl-C stops it.\n\n${rows.join("")}\n`
   );
 }
 
-function narrate({ io, paint }: Stage, { events, world }: Simulator): void {
+function narrate({ io, paint }: DemoContext, { events, world }: Simulator): void {
   const narrator = createNarrator((sentence) => {
-    io.stdout.write(`${paint("dim", `${utcTime(Date.now())}  what happens: ${sentence}`)}\n`);
+    io.stdout.write(`${paint("dim", `${utcTime(Date.now())}  event: ${sentence}`)}\n`);
   });
   events.on("fault", ({ name, type }) => narrator.fault(name, type));
   events.on("change", ({ recordingId, status, change }) => {
@@ -169,16 +167,16 @@ function narrate({ io, paint }: Stage, { events, world }: Simulator): void {
   });
 }
 
-async function untilAborted({ io, paint, scenario }: Stage): Promise<void> {
+async function untilAborted({ io, paint, scenario }: DemoContext): Promise<void> {
   const wait = (ms: number) => sleep(ms, undefined, { signal: io.signal }).catch(() => {});
-  await wait(dayLength(scenario) + AFTERMATH_MS);
+  await wait(scenarioLength(scenario) + AFTERMATH_MS);
   if (!io.signal.aborted) {
-    io.stdout.write(`\n${paint("bold", "The bad day is over.")} lenswatch keeps watching until Ctrl-C.\n\n`);
+    io.stdout.write(`\n${paint("bold", "The scenario is over.")} lenswatch keeps watching until Ctrl-C.\n\n`);
   }
   while (!io.signal.aborted) await wait(3_600_000);
 }
 
-function dayLength(scenario: Scenario): number {
+function scenarioLength(scenario: Scenario): number {
   return stepsOf(scenario, 0).at(-1)?.at ?? 0;
 }
 

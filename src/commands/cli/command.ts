@@ -49,13 +49,13 @@ export function fail(
 }
 
 /** Whether a message was accepted, and the error message where it was not. */
-export interface Attempt {
+interface SendResult {
   readonly accepted: boolean;
   readonly problem: string | null;
 }
 
 /** Never throws. */
-export async function attempt(send: () => Promise<unknown>): Promise<Attempt> {
+export async function attempt(send: () => Promise<unknown>): Promise<SendResult> {
   try {
     await send();
     return { accepted: true, problem: null };
@@ -65,6 +65,6 @@ export async function attempt(send: () => Promise<unknown>): Promise<Attempt> {
 }
 
 /** `ops/slack/0: accepted`, with a newline. */
-export function describeAttempt(recipient: string, { accepted, problem }: Attempt): string {
+export function describeAttempt(recipient: string, { accepted, problem }: SendResult): string {
   return `${recipient}: ${accepted ? "accepted" : `not accepted: ${problem}`}\n`;
 }

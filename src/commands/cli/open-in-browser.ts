@@ -1,17 +1,17 @@
-/** Hands a file to the browser of whoever sits at this machine. */
+/** Opens a file in the browser of this machine. */
 import { spawn } from "node:child_process";
 import { pathToFileURL } from "node:url";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What opens a URL here, tried in turn. */
+/** The programs that open a URL on the platform, tried in order. */
 function openersOf(platform: NodeJS.Platform, env: Environment): readonly (readonly string[])[] {
   if (platform === "darwin") return [["open"]];
   if (platform === "win32") return [["rundll32", "url.dll,FileProtocolHandler"]];
   return [...(env.BROWSER ? [[env.BROWSER]] : []), ["xdg-open"]];
 }
 
-/** False where there is no browser to be had. It goes on running by itself. */
+/** False where no browser can be started. The browser is detached. */
 export async function openInBrowser(
   path: string,
   env: Environment,
@@ -24,7 +24,7 @@ export async function openInBrowser(
   return false;
 }
 
-/** A program that ends at once with an error has opened nothing. */
+/** A program that exits with an error in this time has opened nothing. */
 const FAILS_WITHIN_MS = 1_000;
 
 function starts(program: string, args: readonly string[], env: Environment): Promise<boolean> {
