@@ -21,9 +21,9 @@ describeWithRedis("the status page of a running lenswatch", () => {
     );
     for (const path of paths) expect(await read(path), path).toContain(camera.name);
     await until("it says who was told", async () =>
-      /Told to <bdi>ops\/slack\/0<\/bdi> at /.test(await read(`/recordings/${camera.id}`)),
+      /Notified <bdi>ops\/slack\/0<\/bdi> at /.test(await read(`/recordings/${camera.id}`)),
     );
-    expect(await read(`/recordings/${camera.id}`)).toContain("RecordingOffline · critical · fires");
+    expect(await read(`/recordings/${camera.id}`)).toContain("RecordingOffline · critical · firing");
 
     simulator.world.setStatus(camera.id, "online");
     await slack.next();
@@ -80,9 +80,7 @@ describeWithRedis("the status page of a running lenswatch", () => {
     const read = async (path: string) => (await fetch(app.address + path)).text();
     await until("all are online", async () => (await read("/")).includes("All 8 recordings are online"));
     simulator.faults.set("half_open");
-    await until("it says so", async () =>
-      (await read("/")).includes("lenswatch is blind: the status of all 8"),
-    );
+    await until("it says so", async () => (await read("/")).includes("The status of all 8"));
     expect(await read(`/recordings/${simulator.world.recordings[0]?.id}`)).toContain("was online at");
   });
 
@@ -117,7 +115,7 @@ describeWithRedis("the status page of a running lenswatch", () => {
 
     const end = /action="\.(\/silences\/[\w-]+\/end)"/.exec(list.html)?.[1] ?? "";
     expect((await keeper.post(end, {}, { from: "/?show=silences" })).status).toBe(303);
-    expect((await keeper.get("/?show=silences")).html).toContain("<h1>No silence is active</h1>");
+    expect((await keeper.get("/?show=silences")).html).toContain("<h1>No active silences</h1>");
     expect((await keeper.get(own)).html).not.toContain("Silenced until");
   });
 
@@ -126,6 +124,6 @@ describeWithRedis("the status page of a running lenswatch", () => {
     await watch.redis.stop();
     const response = await fetch(`${watch.app.address}/`);
     expect(response.status).toBe(503);
-    expect(await response.text()).toContain("How it is cannot be told now");
+    expect(await response.text()).toContain("The state cannot be read now");
   });
 });

@@ -1,68 +1,69 @@
-/** One alert with all there is to know of it, and what can be done about it. */
-
+/** One alert in full, with its buttons. */
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { matchersOf } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { AlertState } from "../../health/shard-state.ts";
+import { count } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
 import type { ActiveAlert } from "../deps.ts";
-import { classOf, problemOf, type ShownAlert } from "./alert-words.ts";
+import { alertTitle, classOf, type ShownAlert, suppressionLines } from "./alert-title.ts";
 import { alertLink, type Root, signInLink, silenceFormLink } from "./links.ts";
-import { notifiedLine } from "./notified.ts";
 import type { PageData } from "./page-data.ts";
-import { suppressionLines } from "./suppressed.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { type Moment, timeAt } from "./when.ts";
 
-export interface CardPlace {
+/** The page that an alert is shown on. */
+export interface CardContext {
   readonly data: PageData;
   readonly root: Root;
   readonly visitor: Visitor;
-  /** The page it stands on, from `/` on: where its buttons lead back to. */
+  /** The page's address from `/` on, where its buttons lead back to. */
   readonly path: string;
-  /** What was decided, oldest first, as far back as the alert goes. */
+  /** The decision log since the alert began, oldest first. */
   readonly lines: readonly LogLine[];
-  /** Where among the alerts of its page: `its location`, say. */
+  /** Subject where it is not the page's own, such as `its location`. */
   readonly of?: string;
-  /** Whether the page is about this alert, and has its name as its heading. */
+  /** The page is about this alert, and has its title as heading. */
   readonly isPage?: boolean;
 }
 
-/** An alert that fires. */
-export function alertCard(active: ActiveAlert, place: CardPlace): Markup {
+/** A firing alert. */
+export function alertCard(active: ActiveAlert, context: CardContext): Markup {
   const { alert } = active;
-  const { data, root, of, isPage } = place;
+  const { data, root, of, isPage } = context;
   const print = fingerprint(alert.labels);
-  const title = html`<h3><a href="${alertLink(root, print)}">${problemOf(alert)}</a>${ofWhat(of)}</h3>`;
-  const notified = notifiedLine(alert, place.lines, data.moment);
-  const suppression = [...suppressionLines(active, data, root), ...(notified ? [notified] : [])].map(
-    (line) => html`<li>${line}</li>`,
-  );
-  return html`<li class="card firing ${severityOf(alert)}">${isPage ? nothing : title}${sinceLine(alert, "fires", data.moment)}${note(alert)}
-<ul class="handled">${suppression}</ul>${actions(active, print, place)}</li>
+  const title = html`<h3><a href="${alertLink(root, print)}">${alertTitle(alert)}</a>${small(of)}</h3>`;
+  const notified = notifiedLine(alert, context.lines, data.moment);
+  const state = [...suppressionLines(active, data, root), ...(notified ? [notified] : [])];
+  const { severity } = alert.labels;
+  return html`<li class="card firing ${severity === "critical" || severity === "error" ? "severe" : "mild"}">
+${isPage ? nothing : title}${sinceLine(alert, "firing", data.moment)}${note(alert)}
+<ul class="suppression">${state.map((line) => html`<li>${line}</li>`)}</ul>${actions(active, print, context)}</li>
 `;
 }
 
-/** An alert that waits for its `for` to pass, or of which no more is known: nothing is to be done about it. */
+/** A pending alert, or one that is not stored yet: it has no buttons. */
 export function plainCard(alert: AlertState, moment: Moment, of?: string): Markup {
-  const state = alert.state === "pending" ? "pending, not told yet" : "fires";
-  return html`<li class="card ${alert.state}"><h3>${problemOf(alert)}${ofWhat(of)}</h3>${sinceLine(alert, state, moment)}${note(alert)}</li>
+  const state = alert.state === "pending" ? "pending, not notified yet" : "firing";
+  return html`<li class="card ${alert.state}">
+<h3>${alertTitle(alert)}${small(of)}</h3>${sinceLine(alert, state, moment)}${note(alert)}</li>
 `;
 }
 
-function ofWhat(of: string | undefined): Markup {
-  return of === undefined ? nothing : html` <small>${of}</small>`;
+function small(text: string | undefined): Markup {
+  return text === undefined ? nothing : html` <small>${text}</small>`;
 }
 
 function sinceLine(alert: ShownAlert, state: string, moment: Moment): Markup {
-  const { startsAt, facts } = alert;
-  return html`<p>since ${timeAt(startsAt, facts.timezone, moment)} (${span(startsAt, moment.now)}) <small>${classOf(alert)} · ${state}</small></p>`;
+  const since = timeAt(alert.startsAt, alert.facts.timezone, moment);
+  const lasts = span(alert.startsAt, moment.now);
+  return html`<p>since ${since} (${lasts}) <small>${classOf(alert)} · ${state}</small></p>`;
 }
 
-/** What it says of itself, and what it means for those who count people, as far as that is known. */
+/** Description, zones and impact, where known. */
 function note({ annotations, facts }: ShownAlert): Markup {
   const { description = "", zones = "", impact = "" } = annotations;
   const lines: [string, string][] = [
@@ -70,25 +71,53 @@ function note({ annotations, facts }: ShownAlert): Markup {
     ["Zones: ", zones],
     ["Impact: ", impact],
   ];
-  const said = lines.filter(([, text]) => text !== "");
-  return html`${said.map(([lead, text]) => html`<p class="soft">${lead}<bdi>${cut(text, 300)}</bdi></p>`)}`;
+  const known = lines.filter(([, text]) => text !== "");
+  return html`${known.map(([lead, text]) => html`<p class="soft">${lead}<bdi>${cut(text, 300)}</bdi></p>`)}`;
 }
 
-function severityOf({ labels }: Pick<Alert, "labels">): string {
-  return labels.severity === "critical" || labels.severity === "error" ? "severe" : "mild";
+const NOTIFIED: ReadonlySet<string> = new Set(["notified", "notified_late", "reminded"]);
+/** An alert and its decision are stored together, under clocks that may differ a little. */
+const CLOCK_TOLERANCE_MS = 5_000;
+const INTEGRATIONS_SHOWN = 6;
+
+/**
+ * The newest notification of each integration. Undefined where `lines`, oldest first, do not go back to the start of the
+ * alert and contain no notification: earlier ones are not known then.
+ */
+function notifiedLine(alert: Alert, lines: readonly LogLine[], moment: Moment): Markup | undefined {
+  const { subject, ruleId, firedAt, facts } = alert;
+  const own = lines.filter(
+    (line) =>
+      line.ruleId === ruleId &&
+      line.subject.kind === subject.kind &&
+      line.subject.id === subject.id &&
+      line.at >= firedAt - CLOCK_TOLERANCE_MS,
+  );
+  const newest = new Map<string, LogLine>();
+  for (const line of own)
+    if (line.integration !== undefined && NOTIFIED.has(line.reason)) newest.set(line.integration, line);
+  if (newest.size === 0)
+    return own.some(({ reason }) => reason === "firing") ? html`Not notified yet.` : undefined;
+  const shown = [...newest].slice(0, INTEGRATIONS_SHOWN).map(([integration, { at }], i) => {
+    const time = timeAt(at, facts.timezone, moment);
+    return html`${i === 0 ? "" : ", "}<bdi>${cut(integration, 80)}</bdi> at ${time}`;
+  });
+  const left = newest.size - shown.length;
+  return html`Notified ${shown}${left === 0 ? "" : ` and ${count(left)} more`}.`;
 }
 
-/** What another alert explains is seldom what has to be seen to: its button does not stand out. */
-function actions(active: ActiveAlert, print: string, place: CardPlace): Markup {
+/** The button of an inhibited alert does not stand out, as the other alert is the one to handle. */
+function actions(active: ActiveAlert, print: string, { root, visitor, path }: CardContext): Markup {
   const { alert, acknowledgement, inhibitedBy = [] } = active;
-  const { root, visitor, path } = place;
-  const silence = silenceFormLink(root, { matchers: matchersOf(alert) });
+  const href = silenceFormLink(root, { matchers: matchersOf(alert) });
+  const silence = html`<a class="button" href="${href}">Silence…</a>`;
   if (visitor.formToken === undefined) {
     if (visitor.isReadOnly || !visitor.canSignIn) return nothing;
-    return html`<p class="actions"><a class="button" href="${signInLink(root, path)}">Sign in to acknowledge</a> <a class="button" href="${silence}">Silence…</a></p>`;
+    return html`<p class="actions">
+<a class="button" href="${signInLink(root, path)}">Sign in to acknowledge</a> ${silence}</p>`;
   }
-  const acknowledge = acknowledgement
-    ? nothing
-    : html`<form method="post" action="${root}alerts/${print}/ack">${formToken(visitor)}<input type="hidden" name="back" value="${path}"><button${inhibitedBy.length > 0 ? nothing : html` class="main"`}>Acknowledge</button></form>`;
-  return html`<div class="actions">${acknowledge}<a class="button" href="${silence}">Silence…</a></div>`;
+  if (acknowledgement) return html`<div class="actions">${silence}</div>`;
+  return html`<div class="actions"><form method="post" action="${root}alerts/${print}/ack">
+${formToken(visitor)}<input type="hidden" name="back" value="${path}">
+<button${inhibitedBy.length > 0 ? nothing : html` class="main"`}>Acknowledge</button></form>${silence}</div>`;
 }

@@ -1,5 +1,4 @@
-/** `GET /alerts/{fingerprint}`: one alert, who was told of it, and its labels. */
-
+/** `GET /alerts/{fingerprint}`: one alert, its decision log and its labels. */
 import type { LogLine } from "../../alerting/decision-log.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import type { Alert } from "../../health/alert.ts";
@@ -9,72 +8,65 @@ import { cut } from "../../lib/text.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { alertCard } from "./alert-card.ts";
-import { whereOf } from "./alert-table.ts";
-import { problemOf } from "./alert-words.ts";
+import { subjectOf } from "./alert-table.ts";
+import { alertTitle } from "./alert-title.ts";
 import { decisionLogSection } from "./decision-log.ts";
-import type { Page } from "./layout.ts";
+import type { HtmlPage } from "./layout.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
 import type { Visitor } from "./visitor.ts";
 
 const ROOT = "../";
 
-/** Those that fire with this fingerprint: as a rule, one. Throws HttpError `not_found` where none does. */
+/** The firing alerts with this fingerprint, usually one. Throws HttpError `not_found` where there is none. */
 export function alertsOf(print: string, { alerts, suppressed }: PageData): ActiveAlert[] {
   const found = alerts.filter(({ labels }) => fingerprint(labels) === print);
   const active = found.flatMap(({ key }) => suppressed.get(key) ?? []);
   if (active.length > 0) return active;
-  throw new HttpError(
-    "not_found",
-    "No alert that fires has this fingerprint: it may be over by now, or the link may be cut off.",
-  );
+  const message = "No firing alert has this fingerprint: it may have resolved, or the link may be cut off.";
+  throw new HttpError("not_found", message);
 }
 
-/** `lines` are what was decided about its subject. */
+/** `lines` are the decision log of its subject. */
 export function alertPage(
   active: readonly ActiveAlert[],
   data: PageData,
   visitor: Visitor,
   lines: readonly LogLine[],
-): Page {
+): HtmlPage {
   const [first] = active;
   if (!first) throw new Error("an alert's page without an alert");
   const { alert } = first;
-  const path = `alerts/${fingerprint(alert.labels)}`;
+  const { labels, subject, facts } = alert;
+  const path = `alerts/${fingerprint(labels)}`;
   const own = lines.filter(({ ruleId }) => ruleId === undefined || ruleId === alert.ruleId);
   const cards = active.map((one) => alertCard(one, { data, root: ROOT, visitor, path, lines, isPage: true }));
-  const title = problemOf(alert);
-  const decisionLog = decisionLogSection(own, {
-    moment: data.moment,
-    timezone: alert.facts.timezone,
-    title: "Who was told, and why",
-    of: alert.subject.kind,
-  });
+  const title = alertTitle(alert);
+  const log = { moment: data.moment, timezone: facts.timezone, title: "Decision log", of: subject.kind };
   return {
-    title: `${title} · ${nameOf(alert.labels.recording ?? alert.labels.location ?? "", alert.subject.id)}`,
+    title: `${title} · ${nameOf(labels.recording ?? labels.location ?? "", subject.id)}`,
     mood: "bad",
     root: ROOT,
     path,
     madeAt: data.moment.now,
     refresh: "on",
-    body: html`<div class="lead bad"><h1>${title}</h1><p>${whereOf(alert, ROOT)}</p></div>${unreachableNotice(data)}
-<ul class="cards">${cards}</ul>${ways(alert)}
-${decisionLog}${labels(alert)}`,
+    body: html`<div class="lead bad"><h1>${title}</h1><p>${subjectOf(alert, ROOT)}</p></div>
+${unreachableNotice(data)}<ul class="cards">${cards}</ul>${links(alert)}
+${decisionLogSection(own, log)}${labelList(alert)}`,
   };
 }
 
-/** Where the alert's own words lead; only a link into the web is one. */
-function ways({ annotations, facts }: Alert): Markup {
+/** The alert's own links; only http and https ones. */
+function links({ annotations, facts }: Alert): Markup {
   const all = [
     ["Runbook", annotations.runbook_url],
     ["Source", facts.generatorUrl],
   ] as const;
-  const links = all.flatMap(([words, text]) => {
+  const found = all.flatMap(([words, text]) => {
     const href = webUrl(text);
-    return href === undefined
-      ? []
-      : [html`<a class="button" href="${href}" rel="noreferrer noopener">${words}</a> `];
+    const link = html`<a class="button" href="${href ?? ""}" rel="noreferrer noopener">${words}</a> `;
+    return href === undefined ? [] : [link];
   });
-  return links.length === 0 ? nothing : html`<p class="actions">${links}</p>`;
+  return found.length === 0 ? nothing : html`<p class="actions">${found}</p>`;
 }
 
 function webUrl(text = ""): string | undefined {
@@ -83,8 +75,8 @@ function webUrl(text = ""): string | undefined {
   return protocol === "https:" || protocol === "http:" ? href : undefined;
 }
 
-function labels({ labels: all }: Alert): Markup {
-  const rows = Object.entries(all).map(
+function labelList({ labels }: Alert): Markup {
+  const rows = Object.entries(labels).map(
     ([name, value]) => html`<dt><bdi>${cut(name, 80)}</bdi></dt><dd><bdi>${cut(value, 300)}</bdi></dd>`,
   );
   return html`<details id="labels"><summary>Labels</summary><dl>${rows}</dl></details>`;

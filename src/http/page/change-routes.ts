@@ -1,9 +1,10 @@
-/** What people change from the page: silences set and ended, alerts acknowledged, and who they are. */
+/** Changes from the page: setting and ending silences, acknowledging alerts, signing in and out. */
 import formbody from "@fastify/formbody";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { z } from "zod";
 import { parseMatchers } from "../../alerting/matcher.ts";
 import { silenceProblem, type WantedSilence } from "../../alerting/silence.ts";
+import type { Instant } from "../../lib/clock.ts";
 import { stripControls } from "../../lib/text.ts";
 import { runYielding } from "../../lib/yield.ts";
 import type { HttpDeps } from "../deps.ts";
@@ -19,11 +20,11 @@ import { previewOf } from "./silence-preview.ts";
 import { endOf, MatchersField, PreviewQuery, SilenceFields } from "./silence-request.ts";
 import { visitorOf } from "./visitor.ts";
 
-/** Where a button leads back to, from `/` on. */
+/** The path, from `/` on, that a button leads back to. */
 const Back = z.object({ back: z.string().max(2_048).catch("").default("") });
 
 export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layout): void {
-  // Forms are read here and nowhere else: the API takes none.
+  // Forms are parsed only here: the API accepts none.
   root.register(async (app) => {
     await app.register(formbody);
     await sessionRoutes(app, deps, layout);
@@ -37,20 +38,21 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
     });
 
     app.post("/silences/new", { config: { page: "../", form: true } }, async (request, reply) => {
+      const now = deps.clock.now();
       const read = readFields(SilenceFields, request.body);
       const asked = "fields" in read && read.fields.lasting !== "preview" ? read.fields : undefined;
-      const wanted = asked && wantedOf(asked, request.session?.name, deps);
-      const problem = "problem" in read ? read.problem : problemOf(wanted, deps);
+      const wanted = asked && wantedOf(asked, request.session?.name, now);
+      const problem = "problem" in read ? read.problem : problemWith(wanted, now);
       if (problem || !wanted) {
         const data = await readPageData(deps);
-        const form = await formOf(asTyped(request.body), problem, data);
+        const form = await formOf(Typed.parse(request.body), problem, data);
         const page = silenceFormPage(form, data, visitorOf(request, deps));
         return layout.send(request, reply.code(form.problem ? 400 : 200), page);
       }
       const set = await deps.setSilence(wanted);
       if (set.outcome !== "set") {
         const why = set.outcome === "refused" ? set.why : "it is not known any more";
-        throw new HttpError("bad_body", `The silence cannot be had: ${why}.`);
+        throw new HttpError("bad_body", `The silence was refused: ${why}.`);
       }
       return back(reply, "../", "?show=silences");
     });
@@ -72,7 +74,7 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       async ({ params: { fingerprint }, body, session }, reply) => {
         const author = session?.name ?? "";
         if ((await deps.acknowledge(fingerprint, { author, comment: "" })) === 0) {
-          throw new HttpError("not_found", "The alert is over: there is nothing left to acknowledge.");
+          throw new HttpError("not_found", "The alert has resolved: there is nothing to acknowledge.");
         }
         return back(reply, "../../", Back.parse(body).back);
       },
@@ -84,27 +86,19 @@ function back(reply: FastifyReply, root: string, path: string): FastifyReply {
   return reply.redirect(`${root}${pathWithin(path)}`, 303);
 }
 
-function wantedOf(
-  fields: SilenceFields,
-  name: string | undefined,
-  { clock }: Pick<HttpDeps, "clock">,
-): WantedSilence {
+function wantedOf(fields: SilenceFields, name: string | undefined, now: Instant): WantedSilence {
   return {
     id: undefined,
     matchers: fields.matchers,
     startsAt: undefined,
-    endsAt: endOf(fields, clock.now()),
+    endsAt: endOf(fields, now),
     createdBy: name ?? "",
     comment: stripControls(fields.comment).trim(),
     annotations: {},
   };
 }
 
-function problemOf(
-  wanted: WantedSilence | undefined,
-  { clock }: Pick<HttpDeps, "clock">,
-): FieldProblem | undefined {
-  const now = clock.now();
+function problemWith(wanted: WantedSilence | undefined, now: Instant): FieldProblem | undefined {
   if (!wanted) return undefined;
   if (wanted.endsAt <= now) return { field: "lasting", message: "that time has passed, choose another" };
   const message = silenceProblem(wanted, now);
@@ -114,16 +108,12 @@ function problemOf(
 type Typed = Pick<SilenceForm, "matchers" | "comment" | "custom">;
 
 const text = z.string().max(8_000).catch("").default("");
+/** The fields of a form, to be shown again. */
 const Typed = z
   .object({ matchers: text, comment: text, custom: text })
   .catch({ matchers: "", comment: "", custom: "" });
 
-/** A form's fields as they came, to be shown again. */
-function asTyped(body: unknown): Typed {
-  return Typed.parse(body);
-}
-
-/** The form with what its matchers would hold; what is wrong with them is its problem unless it has another. */
+/** The form with a preview of its matchers; their problem is the form's unless it has another one. */
 async function formOf(typed: Typed, problem: FieldProblem | undefined, data: PageData): Promise<SilenceForm> {
   const { matchers, comment, custom } = typed;
   const form = { matchers, comment, custom };

@@ -1,4 +1,4 @@
-/** What was decided, when and why, and who was told: the newest first. */
+/** The decision log as a list, the newest line first. */
 import { type LogLine, sentenceOf } from "../../alerting/decision-log.ts";
 import type { Subject } from "../../health/evaluation.ts";
 import { counted } from "../../lib/format.ts";
@@ -6,39 +6,34 @@ import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { type Moment, timeAt } from "./when.ts";
 
-/** Lines that are shown; what is older is told by `lenswatch why`. */
+/** `lenswatch why` shows older ones. */
 const LINES_SHOWN = 60;
 
-export interface DecisionLogView {
+interface DecisionLogOptions {
   readonly moment: Moment;
-  /** IANA zone its times are told in. */
+  /** IANA zone of its times. */
   readonly timezone: string;
   readonly title: string;
-  /** Whose story it is: what is said of others says of whom. */
+  /** Lines about another kind of subject name it. */
   readonly of: Subject["kind"];
 }
 
-/** `lines` oldest first, as the incident log gives them. */
-export function decisionLogSection(
-  lines: readonly LogLine[],
-  { moment, timezone, title, of }: DecisionLogView,
-): Markup {
+/** `lines` oldest first, as the log gives them. */
+export function decisionLogSection(lines: readonly LogLine[], options: DecisionLogOptions): Markup {
+  const { moment, timezone, title, of } = options;
   const shown = lines.slice(-LINES_SHOWN).reverse();
   const left = lines.length - shown.length;
-  const items = shown.map(
-    (line) =>
-      html`<li>${timeAt(line.at, timezone, moment)} <span>${about(line, of)}<bdi>${cut(sentenceOf(line), 300)}</bdi></span></li>
-`,
-  );
-  const none = html`<p class="soft">Nothing was decided in this time.</p>`;
-  const more =
-    left === 0
-      ? nothing
-      : html`<p class="soft">${counted(left, "older line")}: <code>lenswatch why</code> tells them.</p>`;
-  return html`<section aria-labelledby="story"><h2 id="story">${title}</h2>${items.length === 0 ? none : html`<ol class="story">${items}</ol>`}${more}</section>
+  const items = shown.map((line) => {
+    const { kind } = line.subject;
+    const about = kind === of ? nothing : html`<small>${kind}</small> `;
+    return html`<li>${timeAt(line.at, timezone, moment)}
+<span>${about}<bdi>${cut(sentenceOf(line), 300)}</bdi></span></li>
 `;
-}
-
-function about({ subject: { kind } }: LogLine, of: Subject["kind"]): Markup {
-  return kind === of ? nothing : html`<small>${kind}</small> `;
+  });
+  const list =
+    items.length === 0 ? html`<p class="soft">No decisions.</p>` : html`<ol class="decisions">${items}</ol>`;
+  const more = html`<p class="soft">${counted(left, "older line")}: see <code>lenswatch why</code>.</p>`;
+  return html`<section aria-labelledby="decisions"><h2 id="decisions">${title}</h2>${list}${left === 0 ? nothing : more}
+</section>
+`;
 }

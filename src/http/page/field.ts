@@ -1,14 +1,14 @@
-/** Fields of forms, each with what is wrong with it beside it. */
+/** Fields of forms, each with its problem beside it. */
 import type { z } from "zod";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 
-/** What is wrong with a form: one field, and what it should hold. */
+/** The problem of a form: one field, and what it should contain. */
 export interface FieldProblem {
   readonly field: string;
   readonly message: string;
 }
 
-/** What a form's fields hold, or the first that is wrong. */
+/** The parsed fields, or the first problem. */
 export function readFields<T>(
   schema: z.ZodType<T>,
   body: unknown,
@@ -21,7 +21,7 @@ export function readFields<T>(
   };
 }
 
-export interface Field {
+interface Field {
   readonly name: string;
   readonly label: string;
   readonly value?: string;
@@ -30,15 +30,16 @@ export interface Field {
   readonly attributes?: Markup;
 }
 
-/** A labelled input; the one with the problem says so and has the focus. */
+/** A labelled input; the one with the problem shows it and has the focus. */
 export function fieldOf(field: Field, problem: FieldProblem | undefined): Markup {
   const { name, label, value = "", hint, attributes = nothing } = field;
   const wrong = problem?.field === name ? problem.message : undefined;
-  const told = [hint === undefined ? "" : `${name}-hint`, wrong === undefined ? "" : `${name}-wrong`];
-  const described = told.filter((id) => id !== "").join(" ");
+  const descriptions = [hint === undefined ? "" : `${name}-hint`, wrong === undefined ? "" : `${name}-wrong`];
+  const described = descriptions.filter((id) => id !== "").join(" ");
   const aria = described === "" ? nothing : html` aria-describedby="${described}"`;
   const invalid = wrong === undefined ? nothing : html` aria-invalid="true" autofocus`;
   return html`<div class="field"><label for="${name}">${label}</label>
 <input id="${name}" name="${name}" value="${value}"${attributes}${aria}${invalid}>
-${hint === undefined ? nothing : html`<p class="soft" id="${name}-hint">${hint}</p>`}${wrong === undefined ? nothing : html`<p class="wrong" id="${name}-wrong">${name}: ${wrong}.</p>`}</div>`;
+${hint === undefined ? nothing : html`<p class="soft" id="${name}-hint">${hint}</p>`}
+${wrong === undefined ? nothing : html`<p class="wrong" id="${name}-wrong">${name}: ${wrong}.</p>`}</div>`;
 }

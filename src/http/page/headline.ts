@@ -1,4 +1,4 @@
-/** The first sentence of the page: how it is, in one line; what is not known is never said to be fine. */
+/** The first sentence of the overview; an unknown status never counts as good. */
 import type { Alert } from "../../health/alert.ts";
 import { FRESH_INTERVALS } from "../../health/fleet-snapshot.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -8,58 +8,57 @@ import { cut } from "../../lib/text.ts";
 import { span, timesSeenAt } from "../../lib/when.ts";
 import type { Mood } from "./layout.ts";
 import { type Counts, totalOf } from "./status.ts";
+import type { FleetSummary } from "./summary.ts";
 
-export interface Headline {
+export interface FleetHeadline {
   readonly mood: Mood;
   /** Without a full stop. */
   readonly sentence: string;
-  /** What has to be known to read the rest, a sentence each. */
+  /** Further sentences that qualify the first. */
   readonly asides: readonly string[];
   /** For the browser's tab: the count first. */
   readonly title: string;
 }
 
-export interface HeadlineFacts {
-  readonly counts: Counts;
-  readonly firing: number;
-  readonly readAt: Instant | undefined;
+interface HeadlineFacts extends Pick<FleetSummary, "counts" | "firing" | "readAt"> {
   readonly now: Instant;
   readonly statusIntervalMs: number;
-  /** Alerts about lenswatch's own sight that fire. */
+  /** Firing alerts about the service. */
   readonly unreachable: readonly Alert[];
 }
 
-export function headlineOf(facts: HeadlineFacts): Headline {
-  const total = totalOf(facts.counts);
-  const about = facts.unreachable.map((alert) => unreachableOf(alert, facts.now));
+export function headlineOf(facts: HeadlineFacts): FleetHeadline {
+  const { counts, firing, unreachable, now } = facts;
+  const total = totalOf(counts);
+  const asides = unreachable.map((alert) => unreachableOf(alert, now));
   if (total === 0) {
     return {
       mood: "unknown",
-      sentence: `No recording is known yet${alertsAfter(facts.firing)}`,
-      asides: [...about, "lenswatch has not heard of any recording: that is unknown, not fine."],
+      sentence: `No recording is known yet${alertsAfter(firing)}`,
+      asides: [...asides, "No reading of any recording has arrived: the status is unknown, not good."],
       title: "? No recording known",
     };
   }
-  if (facts.counts.unknown === total) {
+  if (counts.unknown === total) {
     return {
       mood: "unknown",
-      sentence: `lenswatch is blind: the status of ${all(total)} is unknown${alertsAfter(facts.firing)}`,
-      asides: [...about, lastSight(facts)],
-      title: `? Blind, ${count(total)} unknown`,
+      sentence: `The status of ${all(total)} is unknown${alertsAfter(firing)}`,
+      asides: [...asides, lastReading(facts)],
+      title: `? All unknown, ${counted(total, "recording")}`,
     };
   }
   return {
     mood: moodOf(facts),
     sentence: sentenceOf(facts, total),
-    asides: [...about, ...unknownAside(facts)],
+    asides: [...asides, ...unknownAside(facts)],
     title: titleOf(facts),
   };
 }
 
-/** What an alert about the service itself says, for the notice on every page. */
+/** Summary and start of an alert about the service, for the notice on every page. */
 export function unreachableOf({ annotations, startsAt, facts }: Alert, now: Instant): string {
-  const what = annotations.summary ?? "lenswatch does not see all of the service";
-  return `${cut(what, 200)}, since ${timesSeenAt(now).at(startsAt, facts.timezone)} (${span(startsAt, now)}).`;
+  const summary = cut(annotations.summary ?? "Part of the service cannot be read", 200);
+  return `${summary}, since ${timesSeenAt(now).at(startsAt, facts.timezone)} (${span(startsAt, now)}).`;
 }
 
 function moodOf({ counts, firing, unreachable }: HeadlineFacts): Mood {
@@ -69,23 +68,21 @@ function moodOf({ counts, firing, unreachable }: HeadlineFacts): Mood {
 }
 
 function sentenceOf({ counts, firing }: HeadlineFacts, total: number): string {
-  const parts = partsOf(counts);
-  const [first] = parts;
-  if (!first)
-    return `${capital(all(total))} ${total === 1 ? "is" : "are"} online${alertsAfter(firing, "no alert fires")}`;
+  const [first, ...others] = partsOf(counts);
+  if (!first) {
+    const everything = all(total);
+    const subject = everything.charAt(0).toUpperCase() + everything.slice(1);
+    return `${subject} ${total === 1 ? "is" : "are"} online${alertsAfter(firing, "no alert fires")}`;
+  }
   const [number, word] = first;
-  const rest = parts.slice(1).map(([n, what]) => `, ${count(n)} ${what}`);
+  const more = others.map(([n, status]) => `, ${count(n)} ${status}`).join("");
   const verb = number === 1 ? "is" : "are";
-  return `${count(number)} of ${counted(total, "recording")} ${verb} ${word}${rest.join("")}${alertsAfter(firing)}`;
+  return `${count(number)} of ${counted(total, "recording")} ${verb} ${word}${more}${alertsAfter(firing)}`;
 }
 
 function partsOf(counts: Counts): [number, string][] {
-  const all: [number, string][] = [
-    [counts.offline, "offline"],
-    [counts.unknown, "unknown"],
-    [counts.degraded, "degraded"],
-  ];
-  return all.filter(([number]) => number > 0);
+  const statuses = ["offline", "unknown", "degraded"] as const;
+  return statuses.flatMap((status) => (counts[status] > 0 ? [[counts[status], status]] : []));
 }
 
 function alertsAfter(firing: number, none = ""): string {
@@ -99,24 +96,18 @@ function all(total: number): string {
 
 function unknownAside({ counts, statusIntervalMs }: HeadlineFacts): string[] {
   if (counts.unknown === 0) return [];
-  const silent = humanDuration(FRESH_INTERVALS * statusIntervalMs);
-  return [
-    `Unknown is not fine: nothing was heard of ${counts.unknown === 1 ? "it" : "them"} for ${silent} or longer.`,
-  ];
+  const period = humanDuration(FRESH_INTERVALS * statusIntervalMs);
+  return [`Unknown: no good reading for ${period} or longer. They may be offline.`];
 }
 
-function lastSight({ readAt, now }: HeadlineFacts): string {
-  if (readAt === undefined) return "Nothing has been seen of them yet: that is unknown, not fine.";
+function lastReading({ readAt, now }: HeadlineFacts): string {
+  if (readAt === undefined) return "There was no good reading of them yet: they may be offline.";
   const at = timesSeenAt(now).at(readAt, "UTC");
-  return `The last good reading was at ${at}, ${span(readAt, now)} ago; since then nobody knows. Unknown is not fine.`;
+  return `The last good reading was at ${at}, ${span(readAt, now)} ago: they may be offline.`;
 }
 
 function titleOf({ counts, firing }: HeadlineFacts): string {
   const parts = partsOf(counts).map(([number, word]) => `${count(number)} ${word}`);
   const alerts = firing > 0 ? [counted(firing, "alert")] : [];
   return [...parts, ...alerts].join(", ") || "All online";
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,12 +1,12 @@
-/** Where the page leads to: always relative, so that it works below any path of a proxy. */
+/** Links between pages: always relative, so that they work below any path of a proxy. */
 
 /** From a page to `/`: `./` on `/` itself, `../` below `/recordings/`. */
 export type Root = "./" | "../" | "../../";
 
-export type Parameters = Readonly<Record<string, string | undefined>>;
+export type LinkParameters = Readonly<Record<string, string | undefined>>;
 
-/** `/` with parameters; those that are undefined are left out. */
-export function homeLink(root: Root, parameters: Parameters = {}): string {
+/** `/` with parameters; undefined ones are left out. */
+export function homeLink(root: Root, parameters: LinkParameters = {}): string {
   return root + queryOf(parameters);
 }
 
@@ -19,21 +19,21 @@ export function alertLink(root: Root, fingerprint: string): string {
 }
 
 /** The form for a new silence, with its fields filled in. */
-export function silenceFormLink(root: Root, parameters: Parameters): string {
+export function silenceFormLink(root: Root, parameters: LinkParameters): string {
   return `${root}silences/new${queryOf(parameters)}`;
 }
 
-/** Where to sign in, and then back to a path from `/` on. */
+/** The sign-in page, which leads back to the path `to`, from `/` on. */
 export function signInLink(root: Root, to: string): string {
   return `${root}session${queryOf({ to })}`;
 }
 
-/** The page itself, with these parameters instead of its own. */
-export function sameLink(parameters: Parameters): string {
+/** The page itself with other parameters. */
+export function sameLink(parameters: LinkParameters): string {
   return queryOf(parameters) || "?";
 }
 
-function queryOf(parameters: Parameters): string {
+function queryOf(parameters: LinkParameters): string {
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => !!entry[1]);
   return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
 }

@@ -1,7 +1,7 @@
 /**
- * Keeps a page as it is now without loading it anew: the server says when something changed, the page is fetched
- * and its differences are put in place, so that focus, scrolling and what is open stay. Whatever goes wrong, what is
- * shown is then said to be of which time. Without this script the page refreshes itself.
+ * Updates an open page in place: the server notifies of a change, the page is fetched again and its differences are
+ * applied, so that focus, scrolling and open details stay. On errors the page shows how old its state is. Without this
+ * script the page refreshes itself.
  */
 (() => {
   const POLL_MS = 30_000;
@@ -33,7 +33,7 @@
 
   function setLost(isLost) {
     const time = footer.querySelector("time")?.textContent ?? "";
-    const words = `Not live: this is how it was at ${time}. What is true now is not known here.`;
+    const words = `Not live: state of ${time}. The current state is not known.`;
     if (isLost && lost.hidden) lost.textContent = words;
     lost.hidden = !isLost;
     document.body.classList.toggle("stale", isLost);
@@ -99,7 +99,7 @@
     showLink();
   }
 
-  /** Rows and cards are what they lead to, so that none turns into another under somebody's finger. */
+  /** Rows and cards are identified by their links, so that none becomes another one while it is being clicked. */
   function keysOf(parent) {
     const seen = new Map();
     const keys = new Map();
@@ -152,7 +152,7 @@
     return a?.nodeType === b.nodeType && a.nodeName === b.nodeName;
   }
 
-  /** A link that says nothing for long is asked about: phones lose theirs without a word. */
+  /** Phones lose connections without an error: asks again after a long silence. */
   function heard() {
     clearTimeout(silence);
     silence = setTimeout(refresh, SILENCE_MS);

@@ -1,4 +1,4 @@
-/** What a page is made of: the fleet and its alerts at one moment. */
+/** The state that a page shows: the fleet and its alerts at one moment. */
 import type { Silence } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { FleetSnapshot } from "../../health/shard-state.ts";
@@ -7,26 +7,26 @@ import { timesSeenAt } from "../../lib/when.ts";
 import type { ActiveAlert, HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { unreachableOf } from "./headline.ts";
-import type { Page } from "./layout.ts";
+import type { HtmlPage } from "./layout.ts";
 import type { Moment } from "./when.ts";
 
 export interface PageData {
   readonly fleet: FleetSnapshot;
-  /** Those that fire. */
+  /** Firing ones. */
   readonly alerts: readonly Alert[];
-  /** The same by `key`, each with what holds it back. */
+  /** The same by `key`, with what suppresses them. */
   readonly suppressed: ReadonlyMap<string, ActiveAlert>;
-  /** By id, also those that were over not long ago. */
+  /** By id, including recently expired ones. */
   readonly silences: ReadonlyMap<string, Silence>;
   readonly moment: Moment;
 }
 
-/** Longer than any answer takes that comes at all: what is read waits for Redis while that is away. */
+/** Reads wait for as long as Redis is unreachable. */
 const READ_DEADLINE_MS = 3_000;
 
 export type PageDataDeps = Pick<HttpDeps, "fleet" | "alerts" | "silences" | "readDeadlineMs">;
 
-/** Throws HttpError `unavailable` where it cannot be read in time. */
+/** Throws HttpError `unavailable` where the state cannot be read in time. */
 export async function readPageData(deps: PageDataDeps): Promise<PageData> {
   const reading = Promise.all([deps.fleet(), deps.alerts(), deps.silences()]);
   const [fleet, alerts, silences] = await inTime(reading, deps);
@@ -40,43 +40,34 @@ export async function readPageData(deps: PageDataDeps): Promise<PageData> {
   };
 }
 
+const LATE =
+  "The stored state cannot be read in time, Redis may be slow or unreachable: the current status of recordings is not known. /readyz says more.";
+
 /** What was read, or HttpError `unavailable` once it takes too long. */
 export async function inTime<T>(reading: Promise<T>, deps: Pick<HttpDeps, "readDeadlineMs">): Promise<T> {
-  const outcome = reading.then((value) => ({ value }));
-  const late = setAfter(deps.readDeadlineMs ?? READ_DEADLINE_MS);
-  const first = await Promise.race([outcome, late.passed]).finally(late.clear);
-  if (first) return first.value;
-  throw new HttpError(
-    "unavailable",
-    "What lenswatch remembers cannot be read in time, Redis may be slow or away: how the recordings are is not known now. /readyz says more.",
-  );
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const fail = () => reject(new HttpError("unavailable", LATE));
+  const timer = setTimeout(fail, deps.readDeadlineMs ?? READ_DEADLINE_MS);
+  return Promise.race([reading, late]).finally(() => clearTimeout(timer));
 }
 
-function setAfter(ms: number): { readonly passed: Promise<undefined>; readonly clear: () => void } {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => resolve(undefined), ms);
-  return { passed: promise, clear: () => clearTimeout(timer) };
-}
-
-/** Whether an alert says that lenswatch does not see all of the fleet. */
+/** Whether an alert is about the service, so that part of the fleet is not seen. */
 export function isServiceUnreachable({ subject }: Alert): boolean {
   return subject.kind === "service";
 }
 
-/** Said on every page that shows the state of less than the fleet. */
+/** On every page that shows the state of a part of the fleet. */
 export function unreachableNotice({ alerts, moment }: PageData): Markup {
-  const said = alerts
+  const lines = alerts
     .filter(isServiceUnreachable)
     .map((alert) => html`<p>${unreachableOf(alert, moment.now)}</p>`);
-  return said.length === 0 ? nothing : html`<div class="lead unknown" role="note">${said}</div>`;
+  return lines.length === 0 ? nothing : html`<div class="lead unknown" role="note">${lines}</div>`;
 }
 
-/** A page loads itself anew unless its reader pages on, searches, or asked it not to. */
-export function refreshOf(query: {
-  readonly cursor?: string | undefined;
-  readonly q?: string | undefined;
-  readonly refresh?: "off" | undefined;
-}): NonNullable<Page["refresh"]> {
+/** A page refreshes itself unless its reader pages on, searches, or paused updates. */
+export function refreshOf(
+  query: Readonly<Partial<Record<"cursor" | "q" | "refresh", string | undefined>>>,
+): NonNullable<HtmlPage["refresh"]> {
   if (query.cursor !== undefined || query.q !== undefined) return "never";
   return query.refresh === "off" ? "off" : "on";
 }

@@ -1,47 +1,42 @@
-/** A refusal for people: what happened, what to do, and a way back. */
-import { html, type Markup } from "../../lib/markup.ts";
+/** Errors as pages: the reason, the next step and a way back. */
+import { html } from "../../lib/markup.ts";
 import type { ErrorAnswer } from "../errors.ts";
-import type { Page } from "./layout.ts";
+import type { HtmlPage } from "./layout.ts";
 import { homeLink, type Root } from "./links.ts";
 import { signInForm } from "./sign-in.ts";
 
-export interface Refused {
+interface FailedRequest {
   readonly root: Root;
-  /** What was asked for, from `/` on: where signing in leads. */
+  /** The requested path from `/` on, where signing in leads. */
   readonly path: string;
   readonly isReadOnly: boolean;
-}
-
-/** Tells nothing of the fleet. */
-export function problemPage({ status, message }: ErrorAnswer, refused: Refused): Page {
-  const { root } = refused;
-  if (status === 401) return signInFirst(message, refused);
-  const title = TITLES[status] ?? (status >= 500 ? "Cannot be shown now" : "Not understood");
-  return {
-    title,
-    mood: "unknown",
-    root,
-    // What is away comes back: whoever has the page open should see it.
-    ...(status === 503 ? { refresh: "on" } : {}),
-    body: html`<div class="lead unknown"><h1>${title}</h1><p>${message}</p></div><p><a href="${homeLink(root)}">To the status page</a></p>`,
-  };
 }
 
 const TITLES: Readonly<Record<number, string>> = {
   403: "Not allowed",
   404: "Not found",
-  429: "Too often",
+  429: "Too many requests",
   500: "A fault of lenswatch",
-  503: "How it is cannot be told now",
+  503: "The state cannot be read now",
 };
 
-function signInFirst(message: string, { root, path, isReadOnly }: Refused): Page {
-  const elsewhere: Markup = html`<p class="soft">From a terminal, <code>lenswatch status</code> and <code>lenswatch alerts</code> send the token in <code>LENSWATCH_READ_TOKEN</code>.</p>`;
+/** Shows nothing of the fleet. */
+export function problemPage({ status, message }: ErrorAnswer, request: FailedRequest): HtmlPage {
+  const { root, path: to, isReadOnly } = request;
+  if (status === 401) {
+    const body = html`<h1>Sign in</h1><p>${message}</p>${signInForm({ root, to, isReadOnly })}
+<p class="soft">From a terminal, <code>lenswatch status</code> and <code>lenswatch alerts</code> send the token in
+<code>LENSWATCH_READ_TOKEN</code>.</p>`;
+    return { title: "Sign in", mood: "unknown", root, here: "session", body };
+  }
+  const title = TITLES[status] ?? (status >= 500 ? "Cannot be shown now" : "Not understood");
   return {
-    title: "Sign in",
+    title,
     mood: "unknown",
     root,
-    here: "session",
-    body: html`<h1>Sign in</h1><p>${message}</p>${signInForm({ root, to: path, isReadOnly })}${elsewhere}`,
+    // The dependency may recover while the page is open.
+    ...(status === 503 ? { refresh: "on" } : {}),
+    body: html`<div class="lead unknown"><h1>${title}</h1><p>${message}</p></div>
+<p><a href="${homeLink(root)}">To the status page</a></p>`,
   };
 }

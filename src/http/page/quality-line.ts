@@ -1,4 +1,4 @@
-/** The quality of a recording's last week as a line, a point an hour; nothing where none was read. */
+/** The quality of a recording's last week as a line, a point per hour. */
 import { type QualityHistory, type QualityHour, qualityHours } from "../../health/quality.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { counted } from "../../lib/format.ts";
@@ -7,18 +7,20 @@ import { inZone } from "../../lib/when.ts";
 
 const [STEP, HEIGHT] = [2, 40] as const;
 
-/** IANA name of the zone its hours are told in. */
+/** Nothing where no quality was read. `timezone` is an IANA name. */
 export function qualitySection(history: QualityHistory | undefined, now: Instant, timezone: string): Markup {
   const hours = history ? qualityHours(history, now) : [];
   if (hours.length === 0) return nothing;
-  const said = summary(hours, timezone);
-  const width = (hours.length - 1) * STEP;
-  const lines = stretches(hours).map(
+  const words = summary(hours, timezone);
+  const first = inZone(hours[0]?.at ?? now, timezone).toFormat("ccc d LLL");
+  const viewBox = `0 -2 ${(hours.length - 1) * STEP} ${HEIGHT + 4}`;
+  const lines = segments(hours).map(
     (points) => html`<polyline points="${points.map(([x, y]) => `${x},${y}`).join(" ")}"/>`,
   );
   return html`<section aria-labelledby="quality"><h2 id="quality">Quality of the last 7 days</h2><div class="panel">
-<svg class="strip line" viewBox="0 -2 ${width} ${HEIGHT + 4}" preserveAspectRatio="none" role="img" aria-label="${said}">${lines}</svg>
-<p class="ends" aria-hidden="true"><span>${inZone(hours[0]?.at ?? now, timezone).toFormat("ccc d LLL")}</span><span>now</span></p><p>${said}</p></div></section>
+<svg class="strip line" viewBox="${viewBox}" preserveAspectRatio="none" role="img" aria-label="${words}">
+${lines}</svg>
+<p class="ends" aria-hidden="true"><span>${first}</span><span>now</span></p><p>${words}</p></div></section>
 `;
 }
 
@@ -40,8 +42,8 @@ function about(quality: number): string {
   return `${Math.round(quality * 100)} %`;
 }
 
-/** Points of hours that follow on each other; a single one is a short dash. */
-function stretches(hours: readonly QualityHour[]): (readonly [x: number, y: number])[][] {
+/** Points of consecutive known hours; a single one is a short dash. */
+function segments(hours: readonly QualityHour[]): (readonly [x: number, y: number])[][] {
   const found: (readonly [number, number])[][] = [];
   let open: (readonly [number, number])[] | undefined;
   for (const [i, { quality }] of hours.entries()) {

@@ -1,10 +1,10 @@
-/** The parameters of the pages. What is not known is passed over: links get parameters on their way to people. */
+/** The parameters of the pages. Unknown ones are ignored, as mail programs add parameters to links. */
 import { z } from "zod";
 import { pageParameters } from "../paging.ts";
 
 const refresh = z.literal("off", { error: "expected off" }).optional();
 
-/** An empty one is none. */
+/** Undefined where it is empty. */
 const text = (error: string) =>
   z
     .string({ error })
@@ -28,5 +28,4 @@ export type HomeQuery = z.infer<typeof HomeQuery>;
 export const RecordingQuery = z.object({ cursor: pageParameters.cursor, refresh });
 export type RecordingQuery = z.infer<typeof RecordingQuery>;
 
-/** An alert's page is asked for by its path alone. */
 export const AlertQuery = z.object({ refresh });

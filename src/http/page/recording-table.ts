@@ -5,23 +5,23 @@ import { counted, nameOf, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span } from "../../lib/when.ts";
 import { homeLink, type Root, recordingLink } from "./links.ts";
-import { sortKey } from "./order.ts";
+import { sortKey } from "./listing.ts";
 import { badge, worstFirst } from "./status.ts";
-import { type Column, tableOf } from "./table.ts";
+import { type TableColumn, tableOf } from "./table.ts";
 import { agoAt, knownZone, type Moment, timeAt } from "./when.ts";
 
 const DAY_MS = 86_400_000;
 
-export interface RecordingTable {
+interface RecordingTableOptions {
   readonly root: Root;
   readonly moment: Moment;
-  /** Said to those who do not see the table. */
+  /** For screen readers. */
   readonly caption: string;
   readonly withLocation: boolean;
 }
 
 /** The worst first, then by location and name. */
-export function recordingKey(state: RecordingState, fleet: FleetSnapshot): string {
+export function recordingSortKey(state: RecordingState, fleet: FleetSnapshot): string {
   const rank = worstFirst.indexOf(currentStatus(state, fleet.now, fleet.statusIntervalMs));
   const names = [locationNameOf(state, fleet), recordingNameOf(state.id, fleet)];
   return sortKey(rank, names, state.id);
@@ -35,7 +35,7 @@ export function locationNameOf({ locationId }: RecordingState, { inventory }: Fl
   return inventory.location(locationId)?.name || locationId;
 }
 
-/** What of a recording is known now: an old figure says nothing about now, and what is offline has no quality. */
+/** The current figures: old ones do not describe now, and an offline recording has no quality. */
 export function presentOf(state: RecordingState, fleet: FleetSnapshot) {
   const { inventory } = fleet;
   const status = currentStatus(state, fleet.now, fleet.statusIntervalMs);
@@ -49,7 +49,7 @@ export function presentOf(state: RecordingState, fleet: FleetSnapshot) {
   };
 }
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly TableColumn[] = [
   { head: "Recording" },
   { head: "Status" },
   { head: "Last seen", label: "seen" },
@@ -61,7 +61,7 @@ const COLUMNS: readonly Column[] = [
 export function recordingTable(
   states: readonly RecordingState[],
   fleet: FleetSnapshot,
-  table: RecordingTable,
+  table: RecordingTableOptions,
 ): Markup {
   return tableOf(
     table.caption,
@@ -73,15 +73,16 @@ export function recordingTable(
 function cells(
   state: RecordingState,
   fleet: FleetSnapshot,
-  { root, moment, withLocation }: RecordingTable,
+  { root, moment, withLocation }: RecordingTableOptions,
 ): Markup[] {
   const { status, quality, uptime24h, firing, timezone } = presentOf(state, fleet);
   const name = nameOf(recordingNameOf(state.id, fleet), state.id);
-  const place = nameOf(locationNameOf(state, fleet), state.locationId);
-  const link = html` <small><a href="${homeLink(root, { location: state.locationId })}"><bdi>${place}</bdi></a></small>`;
+  const location = nameOf(locationNameOf(state, fleet), state.locationId);
+  const href = homeLink(root, { location: state.locationId });
+  const link = html` <small><a href="${href}"><bdi>${location}</bdi></a></small>`;
   return [
     html`<a href="${recordingLink(root, state.id)}"><bdi>${name}</bdi></a>${withLocation ? link : nothing}`,
-    html`${badge(status)} <small>${sinceOf(state, status, timezone, moment)}</small>`,
+    html`${badge(status)} <small>${sinceText(state, status, timezone, moment)}</small>`,
     agoAt(state.lastSeenAt, moment),
     html`${percent(quality)}`,
     html`${percent(uptime24h)}`,
@@ -89,11 +90,12 @@ function cells(
   ];
 }
 
-/** `since 14:05 GMT (12 m)`; of what is unknown, what it was when it was last known. */
-export function sinceOf(state: RecordingState, status: string, timezone: string, moment: Moment): Markup {
+/** `since 14:05 GMT (12 m)`; for `unknown`, the last known status. */
+export function sinceText(state: RecordingState, status: string, timezone: string, moment: Moment): Markup {
   if (status === "unknown") {
     if (state.status === undefined) return html`no good reading yet`;
-    return html`was ${state.status} at ${timeAt(state.readAt, timezone, moment)} (${agoAt(state.readAt, moment)})`;
+    const at = timeAt(state.readAt, timezone, moment);
+    return html`was ${state.status} at ${at} (${agoAt(state.readAt, moment)})`;
   }
   return html`since ${timeAt(state.since, timezone, moment)} (${span(state.since, moment.now)})`;
 }

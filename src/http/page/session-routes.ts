@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
-import { isHttps, sessionCookie } from "../gate.ts";
+import { isHttps, sessionCookie, tooManyFailures } from "../gate.ts";
 import { parseQuery } from "../query.ts";
 import { isRemotePlainHttp, isSameOrigin } from "../same-origin.ts";
 import { openSession } from "../session.ts";
@@ -12,13 +12,13 @@ import { readFields } from "./field.ts";
 import type { Layout } from "./layout.ts";
 import { pathWithin, SignIn, signInPage } from "./sign-in.ts";
 
-/** Wrong tokens from one address within a minute; more are not even looked at. */
+/** Wrong tokens from one address within a minute; further tokens are not checked. */
 const MOST_FAILURES = 10;
 const FAILURES_MS = 60_000;
-/** Addresses that are remembered. */
+/** Addresses that are counted. */
 const MOST_ADDRESSES = 5_000;
 
-const Where = z.object({ to: z.string().max(2_048, "expected a path").optional() });
+const SessionQuery = z.object({ to: z.string().max(2_048, "expected a path").optional() });
 
 const ROOT = "./";
 
@@ -30,13 +30,10 @@ export async function sessionRoutes(app: FastifyInstance, deps: Deps, layout: La
   const isReadOnly = () => !deps.adminToken;
 
   app.get("/session", { config: { page: ROOT, open: true } }, async (request, reply) => {
-    const { to = "" } = parseQuery(Where, request.query);
+    const { to = "" } = parseQuery(SessionQuery, request.query);
     refuseWithoutTokens(deps);
-    return layout.send(
-      request,
-      reply,
-      signInPage({ root: ROOT, to: pathWithin(to), isReadOnly: isReadOnly() }),
-    );
+    const form = { root: ROOT, to: pathWithin(to), isReadOnly: isReadOnly() } as const;
+    return layout.send(request, reply, signInPage(form));
   });
 
   app.post("/session", { config: { page: ROOT, open: true } }, async (request, reply) => {
@@ -50,18 +47,12 @@ export async function sessionRoutes(app: FastifyInstance, deps: Deps, layout: La
     };
     if ("problem" in read) return again(400, read.problem);
     const before = await failures(request, { increment: false });
-    if (!before.isAllowed && before.remaining === 0) {
-      reply.header("retry-after", before.ttlInSeconds);
-      throw new HttpError(
-        "too_many_failures",
-        `Too many wrong tokens came from your address; try again in ${before.ttlInSeconds} s.`,
-      );
-    }
+    if (!before.isAllowed && before.remaining === 0) throw tooManyFailures(reply, before.ttlInSeconds);
     const opened = openSession(read.fields, deps, deps.clock.now());
     if (!opened) {
       await failures(request);
-      deps.log.warn({ address: request.ip }, "somebody tried to sign in with a wrong token");
-      return again(401, { field: "token", message: "this token opens nothing here" });
+      deps.log.warn({ address: request.ip }, "sign-in with a wrong token");
+      return again(401, { field: "token", message: "this token is not known" });
     }
     const { scope, name } = opened.session;
     deps.log.info({ name, scope, address: request.ip }, "signed in");
@@ -80,18 +71,17 @@ function refuseWithoutTokens({ adminToken, readToken }: Deps): void {
   if (adminToken || readToken) return;
   throw new HttpError(
     "forbidden",
-    "There is nothing to sign in with: neither http.admin_token nor http.read_token is configured.",
+    "Nobody can sign in: neither http.admin_token nor http.read_token is configured.",
   );
 }
 
-/** Another site must not sign anybody in or out either. */
+/** Another site must not sign a visitor in or out. */
 function checkSender({ headers }: FastifyRequest, { externalUrl }: Deps): void {
-  if (!isSameOrigin(headers, externalUrl)) {
+  if (!isSameOrigin(headers, externalUrl))
     throw new HttpError("forbidden", "Another site sent this form. Open the status page and do it there.");
-  }
   if (!isHttps(externalUrl) || !isRemotePlainHttp(headers)) return;
   throw new HttpError(
     "forbidden",
-    `The session would not come back over plain HTTP: sign in at ${externalUrl}, as http.external_url says.`,
+    `A session needs HTTPS: sign in at ${externalUrl}, the configured http.external_url.`,
   );
 }

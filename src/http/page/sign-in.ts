@@ -1,9 +1,9 @@
-/** The form to sign in with, and what it is given. */
+/** The sign-in form and its fields. */
 import { z } from "zod";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { stripControls } from "../../lib/text.ts";
 import { type FieldProblem, fieldOf } from "./field.ts";
-import type { Page } from "./layout.ts";
+import type { HtmlPage } from "./layout.ts";
 import type { Root } from "./links.ts";
 
 const LONGEST_NAME = 80;
@@ -17,18 +17,17 @@ export const SignIn = z.object({
   token: z.string({ error: "expected the token" }).min(1, "expected the token").max(4_096, "not this token"),
   to: z.string().max(2_048).catch("").default(""),
 });
-export type SignIn = z.infer<typeof SignIn>;
 
-export interface SignInForm {
+interface SignInForm {
   readonly root: Root;
-  /** Where to afterwards, from `/` on. */
+  /** The path to go to afterwards, from `/` on. */
   readonly to: string;
   readonly name?: string;
   readonly problem?: FieldProblem | undefined;
   readonly isReadOnly: boolean;
 }
 
-/** Where somebody wanted to go, as a path below ours; ours where it leads elsewhere. */
+/** The path `to` where it is below ours, else our own, which is empty. */
 export function pathWithin(to: string): string {
   const base = "http://here.invalid/own/";
   if (!URL.canParse(to, base)) return "";
@@ -40,14 +39,16 @@ export function signInForm({ root, to, name = "", problem, isReadOnly }: SignInF
   const opens = isReadOnly
     ? "The read token shows the fleet."
     : "The read token shows the fleet; the admin token also acknowledges and silences.";
-  return html`<form class="sheet" method="post" action="${root}session"><input type="hidden" name="to" value="${to}">
+  const autofocus = problem ? nothing : html` autofocus`;
+  return html`<form class="sheet" method="post" action="${root}session">
+<input type="hidden" name="to" value="${to}">
 ${fieldOf(
   {
     name: "name",
     label: "Your name",
     value: name,
-    hint: "Others read it beside what you acknowledge and silence.",
-    attributes: html` required maxlength="${LONGEST_NAME}" autocomplete="username"${problem ? nothing : html` autofocus`}`,
+    hint: "Shown with your acknowledgements and silences.",
+    attributes: html` required maxlength="${LONGEST_NAME}" autocomplete="username"${autofocus}`,
   },
   problem,
 )}
@@ -63,8 +64,8 @@ ${fieldOf(
 <p><button class="main">Sign in</button></p></form>`;
 }
 
-/** `GET /session`, and again where what was given opens nothing. */
-export function signInPage(form: SignInForm): Page {
+/** `GET /session`, and again after a wrong token. */
+export function signInPage(form: SignInForm): HtmlPage {
   return {
     title: "Sign in",
     mood: "unknown",

@@ -1,11 +1,11 @@
-/** `GET /silences/new`: a silence before it is set, with what it would hold. Three taps from an alert. */
+/** `GET /silences/new`: a silence before it is set, with a preview of the alerts it matches. */
 import type { Matcher } from "../../alerting/route.ts";
 import { equalMatchers } from "../../alerting/silence.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { alertTable } from "./alert-table.ts";
 import { type FieldProblem, fieldOf } from "./field.ts";
-import type { Page } from "./layout.ts";
+import type { HtmlPage } from "./layout.ts";
 import { signInLink, silenceFormLink } from "./links.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
 import { type Preview, warningsOf } from "./silence-preview.ts";
@@ -24,7 +24,7 @@ export interface SilenceForm {
   readonly preview: { readonly parsed: readonly Matcher[]; readonly suppressed: Preview } | undefined;
 }
 
-export function silenceFormPage(form: SilenceForm, data: PageData, visitor: Visitor): Page {
+export function silenceFormPage(form: SilenceForm, data: PageData, visitor: Visitor): HtmlPage {
   const { preview, matchers } = form;
   return {
     title: "Silence",
@@ -32,11 +32,12 @@ export function silenceFormPage(form: SilenceForm, data: PageData, visitor: Visi
     root: ROOT,
     here: "silences",
     path: `silences/new?${new URLSearchParams({ matchers })}`,
-    body: html`<h1>Silence</h1>${unreachableNotice(data)}${scopes(form, data)}${preview ? previewSection(preview, data) : nothing}${entry(form, data, visitor)}`,
+    body: html`<h1>Silence</h1>${unreachableNotice(data)}${scopes(form, data)}
+${preview ? previewSection(preview, data) : nothing}${entry(form, data, visitor)}`,
   };
 }
 
-/** The same trouble, wider and wider: what was asked for is marked. */
+/** Links to wider and wider matchers; the current ones are marked. */
 function scopes({ preview, comment, custom }: SilenceForm, { fleet }: PageData): Markup {
   const named = new Map(
     (preview?.parsed ?? [])
@@ -45,13 +46,18 @@ function scopes({ preview, comment, custom }: SilenceForm, { fleet }: PageData):
   );
   const { alertname, recording_id, location_id } = Object.fromEntries(named);
   const recording = recording_id === undefined ? undefined : fleet.inventory.recording(recording_id);
-  const place = location_id ?? recording?.locationId;
+  const locationId = location_id ?? recording?.locationId;
   const choices: [string, string][] = [];
-  if (alertname && (recording_id ?? place)) {
-    const where = recording_id
-      ? ([["recording_id", recording_id]] as const)
-      : ([["location_id", place]] as const);
-    choices.push([nameOf(alertname, "", 40), equalMatchers([["alertname", alertname], ...where])]);
+  if (alertname && (recording_id ?? locationId)) {
+    const subject = recording_id ? ["recording_id", recording_id] : ["location_id", locationId ?? ""];
+    const [label = "", value = ""] = subject;
+    choices.push([
+      nameOf(alertname, "", 40),
+      equalMatchers([
+        ["alertname", alertname],
+        [label, value],
+      ]),
+    ]);
   }
   if (recording_id) {
     choices.push([
@@ -59,15 +65,16 @@ function scopes({ preview, comment, custom }: SilenceForm, { fleet }: PageData):
       equalMatchers([["recording_id", recording_id]]),
     ]);
   }
-  if (place) {
-    const name = nameOf(fleet.inventory.location(place)?.name ?? "", place, 40);
-    choices.push([`All of ${name}`, equalMatchers([["location_id", place]])]);
+  if (locationId) {
+    const name = nameOf(fleet.inventory.location(locationId)?.name ?? "", locationId, 40);
+    choices.push([`All of ${name}`, equalMatchers([["location_id", locationId]])]);
   }
   if (choices.length < 2) return nothing;
   const now = equalMatchers([...named]);
   const items = choices.map(([words, text]) => {
     const current = text === now ? html` aria-current="true"` : nothing;
-    return html`<li><a href="${silenceFormLink(ROOT, { matchers: text, comment, custom })}"${current}><bdi>${words}</bdi></a></li>`;
+    const href = silenceFormLink(ROOT, { matchers: text, comment, custom });
+    return html`<li><a href="${href}"${current}><bdi>${words}</bdi></a></li>`;
   });
   return html`<nav aria-label="What to silence"><ul class="choices">${items}</ul></nav>`;
 }
@@ -76,17 +83,15 @@ function previewSection({ parsed, suppressed }: NonNullable<SilenceForm["preview
   const { alerts, covered, recordings } = suppressed;
   const left = alerts.total - alerts.items.length;
   const warnings = matchesAnything(parsed)
-    ? ["Without a matcher that needs something, it would hold everything: it cannot be set."]
+    ? ["It would match every alert and cannot be set: add a matcher that does not match the empty string."]
     : warningsOf(suppressed);
-  const table = {
-    root: ROOT,
-    moment: data.moment,
-    caption: "Alerts it would hold",
-    suppressed: data.suppressed,
-  } as const;
-  return html`<section aria-labelledby="preview"><h2 id="preview">What it would hold now</h2>
-${warnings.map((warning) => html`<p class="warning" role="alert">${warning}</p>`)}<p><strong>${counted(alerts.total, "alert")}</strong> of ${count(suppressed.firing)} that ${suppressed.firing === 1 ? "fires" : "fire"}; its matchers cover <strong>${count(covered)} of ${counted(recordings, "recording")}</strong>.</p>
-${alerts.total === 0 ? nothing : alertTable(alerts.items, table)}${left === 0 ? nothing : html`<p class="soft">and ${counted(left, "more alert")}.</p>`}</section>
+  const table = alertTable(alerts.items, data, { root: ROOT, caption: "Alerts it would suppress" });
+  return html`<section aria-labelledby="preview"><h2 id="preview">Preview</h2>
+${warnings.map((warning) => html`<p class="warning" role="alert">${warning}</p>`)}
+<p>It would suppress <strong>${counted(alerts.total, "alert")}</strong> of ${count(suppressed.firing)} active now;
+its matchers cover <strong>${count(covered)} of ${counted(recordings, "recording")}</strong>.</p>
+${alerts.total === 0 ? nothing : table}
+${left === 0 ? nothing : html`<p class="soft">and ${counted(left, "more alert")}.</p>`}</section>
 `;
 }
 
@@ -105,12 +110,13 @@ function entry(form: SilenceForm, data: PageData, visitor: Visitor): Markup {
   const buttons = locked ? lockedNote(form, visitor) : lasting(problem, data, preview?.parsed ?? []);
   const rest = html`${commentField}${buttons}${others(form, locked)}</form>`;
   if (locked) return html`<form class="sheet" method="get" action="${ROOT}silences/new">${rest}`;
-  // The first button is the one that Enter presses: it changes nothing.
+  // Enter presses the first button, which must change nothing.
   return html`<form class="sheet" method="post" action="${ROOT}silences/new">${formToken(visitor)}
-<button class="hidden" tabindex="-1" aria-hidden="true" name="lasting" value="preview" formnovalidate>Preview</button>${rest}`;
+<button class="hidden" tabindex="-1" aria-hidden="true" name="lasting" value="preview" formnovalidate>Preview</button>
+${rest}`;
 }
 
-/** What is seldom changed; open where there is nothing yet, or something is wrong with it. */
+/** Matchers and another duration; open where there are no valid ones. */
 function others({ matchers, custom, problem, preview }: SilenceForm, locked: boolean): Markup {
   const isOpen = !preview || problem?.field === "matchers" || problem?.field === "custom";
   const matchersField = fieldOf(
@@ -118,7 +124,7 @@ function others({ matchers, custom, problem, preview }: SilenceForm, locked: boo
       name: "matchers",
       label: "Matchers",
       value: matchers,
-      hint: 'As Alertmanager writes them, all have to match: alertname="LowUptime", location=~"Leeds.*"',
+      hint: 'As in Alertmanager, all must match: alertname="LowUptime", location=~"Leeds.*"',
       attributes: html` required maxlength="4000" autocapitalize="off" autocomplete="off" spellcheck="false"`,
     },
     problem,
@@ -132,8 +138,10 @@ function others({ matchers, custom, problem, preview }: SilenceForm, locked: boo
     },
     problem,
   );
-  const longer = html`<div class="beside">${customField}<button name="lasting" value="custom">Silence for that long</button></div>`;
-  return html`<details id="others"${isOpen ? html` open` : nothing}><summary>Other matchers, another time</summary>${matchersField}
+  const longer = html`<div class="beside">${customField}
+<button name="lasting" value="custom">Silence for that long</button></div>`;
+  return html`<details id="others"${isOpen ? html` open` : nothing}>
+<summary>Other matchers, another time</summary>${matchersField}
 <p><button name="lasting" value="preview" formnovalidate>Preview</button></p>${locked ? nothing : longer}</details>`;
 }
 
@@ -141,18 +149,16 @@ function lasting(problem: FieldProblem | undefined, data: PageData, parsed: read
   const { now, times } = data.moment;
   const zone = zoneOf(parsed, data.fleet.inventory);
   const morning = nextMorning(now, zone);
-  const wrong =
-    problem?.field === "lasting"
-      ? html`<p class="wrong" role="alert">lasting: ${problem.message}.</p>`
-      : nothing;
-  return html`<fieldset><legend>Silence it</legend>${wrong}<p class="actions"><button class="main" name="lasting" value="1h">for 1 hour</button>
+  const wrong = html`<p class="wrong" role="alert">lasting: ${problem?.message ?? ""}.</p>`;
+  return html`<fieldset><legend>Silence it</legend>${problem?.field === "lasting" ? wrong : nothing}
+<p class="actions"><button class="main" name="lasting" value="1h">for 1 hour</button>
 <button name="lasting" value="4h">for 4 hours</button>
 <button name="lasting" value="${new Date(morning).toISOString()}">until ${times.at(morning, zone)}</button></p></fieldset>`;
 }
 
 function lockedNote({ matchers }: SilenceForm, { isReadOnly, canSignIn }: Visitor): Markup {
   if (isReadOnly || !canSignIn)
-    return html`<p class="soft">Nothing can be silenced here: no <code>http.admin_token</code> is configured.</p>`;
+    return html`<p class="soft">Nothing can be silenced: no <code>http.admin_token</code> is configured.</p>`;
   const back = `silences/new?${new URLSearchParams({ matchers })}`;
   return html`<p>To set it, <a href="${signInLink(ROOT, back)}">sign in with the admin token</a>.</p>`;
 }

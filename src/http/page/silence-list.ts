@@ -1,16 +1,14 @@
-/** `GET /?show=silences`: what is held by whom, until when and why. */
+/** `GET /?show=silences`: silences with their author, time and reason. */
 import { formatMatcher } from "../../alerting/matcher.ts";
 import { type Silence, type SilenceState, silenceState, silenceStates } from "../../alerting/silence.ts";
-import { ROWS_PER_STEP } from "../../health/fleet-snapshot.ts";
 import { counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
-import { type Listing, PageCollector } from "../paging.ts";
-import type { Page } from "./layout.ts";
+import { eachRow, listingOf } from "../paging.ts";
+import type { HtmlPage } from "./layout.ts";
 import { homeLink, silenceFormLink } from "./links.ts";
-import { pager } from "./listing.ts";
-import { sortKey } from "./order.ts";
+import { pager, sortKey } from "./listing.ts";
 import { type PageData, refreshOf, unreachableNotice } from "./page-data.ts";
 import type { HomeQuery } from "./query.ts";
 import { zoneOf } from "./silence-request.ts";
@@ -22,20 +20,16 @@ const LONGEST_LINKED = 2_000;
 
 const ROOT = "./";
 
-/** Those that hold now, those that will, and those that ended not long ago. */
-export function* silencesPage(data: PageData, query: HomeQuery, visitor: Visitor): Generator<void, Page> {
+/** Active, pending and recently expired silences. */
+export function* silencesPage(data: PageData, query: HomeQuery, visitor: Visitor): Generator<void, HtmlPage> {
   const { now } = data.moment;
   const silences = [...data.silences.values()];
   const suppressed = yield* countSuppressed(data);
-  const collector = new PageCollector<Silence>({ limit: SILENCES_A_PAGE, cursor: query.cursor });
-  for (const silence of silences) collector.offer(keyOf(silence, now), silence);
-  const listing = collector.page();
+  const page = { limit: SILENCES_A_PAGE, cursor: query.cursor };
+  const listing = yield* listingOf(silences, page, (silence) => keyOf(silence, now));
   const active = silences.filter((silence) => silenceState(silence, now) === "active").length;
   const link = (cursor: string | undefined) => homeLink(ROOT, { show: "silences", cursor });
-  const words =
-    active === 0
-      ? "No silence is active"
-      : `${counted(active, "silence")} ${active === 1 ? "is" : "are"} active`;
+  const words = active === 0 ? "No active silences" : counted(active, "active silence");
   return {
     title: words,
     mood: "unknown",
@@ -45,8 +39,10 @@ export function* silencesPage(data: PageData, query: HomeQuery, visitor: Visitor
     path: "?show=silences",
     madeAt: now,
     refresh: refreshOf(query),
-    body: html`<h1>${words}</h1>${unreachableNotice(data)}<p><a class="button" href="${silenceFormLink(ROOT, {})}">New silence</a></p>
-${list(listing, data, visitor, suppressed)}${pager(listing, { noun: "silences", link, order: "those that hold first" })}`,
+    body: html`<h1>${words}</h1>${unreachableNotice(data)}
+<p><a class="button" href="${silenceFormLink(ROOT, {})}">New silence</a></p>
+${list(listing.items, data, visitor, suppressed)}
+${pager(listing, { noun: "silences", link, order: "active first" })}`,
   };
 }
 
@@ -54,54 +50,51 @@ ${list(listing, data, visitor, suppressed)}${pager(listing, { noun: "silences", 
 function keyOf(silence: Silence, now: number): string {
   const state = silenceState(silence, now);
   const at = { active: silence.endsAt, pending: silence.startsAt, expired: 1e15 - silence.endsAt }[state];
-  return sortKey(
-    `${silenceStates.indexOf(state)}${String(Math.round(at)).padStart(16, "0")}`,
-    [],
-    silence.id,
-  );
+  const rank = `${silenceStates.indexOf(state)}${String(Math.round(at)).padStart(16, "0")}`;
+  return sortKey(rank, [], silence.id);
 }
 
 function list(
-  { items }: Listing<Silence>,
+  items: readonly Silence[],
   data: PageData,
   visitor: Visitor,
   suppressed: ReadonlyMap<string, number>,
 ): Markup {
   if (items.length === 0)
-    return html`<p class="soft">What is silenced is not told to anybody; it is all still shown here.</p>`;
-  return html`<ul class="cards">${items.map((silence) => silenceCard(silence, data, visitor, suppressed.get(silence.id) ?? 0))}</ul>`;
+    return html`<p class="soft">Silenced alerts are not notified; they are still shown here.</p>`;
+  const cards = items.map((one) => silenceCard(one, data, visitor, suppressed.get(one.id) ?? 0));
+  return html`<ul class="cards">${cards}</ul>`;
 }
 
-/** By silence, how many of the alerts that fire it holds. */
+/** Suppressed firing alerts, by silence. */
 function* countSuppressed({ suppressed }: PageData): Generator<void, ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
-  let seen = 0;
-  for (const { silencedBy = [] } of suppressed.values()) {
+  yield* eachRow(suppressed.values(), ({ silencedBy = [] }) => {
     for (const id of silencedBy) counts.set(id, (counts.get(id) ?? 0) + 1);
-    if (++seen % ROWS_PER_STEP === 0) yield;
-  }
+  });
   return counts;
 }
 
-/** One silence, with the button that ends it for who may. */
+/** One silence, with its button for visitors who may end it. */
 function silenceCard(silence: Silence, data: PageData, visitor: Visitor, suppressions: number): Markup {
   const state = silenceState(silence, data.moment.now);
   const zone = zoneOf(silence.matchers, data.fleet.inventory);
-  const suppressed =
-    state === "active"
-      ? html` · holds ${suppressions === 0 ? "nothing now" : counted(suppressions, "alert")}`
-      : nothing;
-  const comment =
-    silence.comment === "" ? nothing : html`<p><q><bdi>${cut(silence.comment, 300)}</bdi></q></p>`;
-  return html`<li class="card ${state}" id="silence-${silence.id}"><p class="code"><bdi>${cut(silence.matchers.map(formatMatcher).join(", "), 300)}</bdi></p>
-<p><strong>${STATES[state]}</strong> ${whenOf(silence, state, zone, data)}${suppressed}</p>${comment}<p class="soft">by <bdi>${nameOf(silence.createdBy, "somebody")}</bdi>, set ${timeAt(silence.updatedAt, zone, data.moment)}</p>${state === "expired" ? again(silence) : endButton(silence, visitor)}</li>
+  const suppressed = suppressions === 0 ? "no alert now" : counted(suppressions, "alert");
+  const comment = html`<p><q><bdi>${cut(silence.comment, 300)}</bdi></q></p>`;
+  return html`<li class="card ${state}" id="silence-${silence.id}">
+<p class="code"><bdi>${cut(matchersOf(silence), 300)}</bdi></p>
+<p><strong>${STATES[state]}</strong> ${whenOf(silence, state, zone, data)}
+${state === "active" ? html` · suppresses ${suppressed}` : nothing}</p>${silence.comment === "" ? nothing : comment}
+<p class="soft">by <bdi>${nameOf(silence.createdBy, "somebody")}</bdi>,
+set ${timeAt(silence.updatedAt, zone, data.moment)}</p>
+${state === "expired" ? silenceAgain(silence) : endButton(silence, visitor)}</li>
 `;
 }
 
 const STATES: Readonly<Record<SilenceState, string>> = {
   active: "Active",
-  pending: "Not begun",
-  expired: "Over",
+  pending: "Pending",
+  expired: "Expired",
 };
 
 function whenOf(
@@ -116,15 +109,19 @@ function whenOf(
   return html`until ${timeAt(endsAt, zone, moment)} (${span(moment.now, endsAt)} left)`;
 }
 
-function endButton({ id, matchers }: Silence, visitor: Visitor): Markup {
-  if (visitor.formToken === undefined) return nothing;
-  const which = cut(matchers.map(formatMatcher).join(", "), 100);
-  return html`<form method="post" action="${ROOT}silences/${encodeURIComponent(id)}/end">${formToken(visitor)}<button aria-label="End the silence ${which}">End it now</button></form>`;
+function matchersOf({ matchers }: Silence): string {
+  return matchers.map(formatMatcher).join(", ");
 }
 
-/** Matchers too long for a link are typed anew. */
-function again({ matchers, comment }: Silence): Markup {
-  const parameters = { matchers: matchers.map(formatMatcher).join(", "), comment: cut(comment, 300) };
+function endButton(silence: Silence, visitor: Visitor): Markup {
+  if (visitor.formToken === undefined) return nothing;
+  return html`<form method="post" action="${ROOT}silences/${encodeURIComponent(silence.id)}/end">
+${formToken(visitor)}<button aria-label="Expire the silence ${cut(matchersOf(silence), 100)}">Expire</button></form>`;
+}
+
+/** Nothing where the matchers are too long for a link. */
+function silenceAgain(silence: Silence): Markup {
+  const parameters = { matchers: matchersOf(silence), comment: cut(silence.comment, 300) };
   if (parameters.matchers.length > LONGEST_LINKED) return nothing;
-  return html`<p><a href="${silenceFormLink(ROOT, parameters)}">Silence it again</a></p>`;
+  return html`<p><a href="${silenceFormLink(ROOT, parameters)}">Silence again</a></p>`;
 }

@@ -1,62 +1,58 @@
-/** What a silence would hold: the alerts that fire now, and the recordings whose later ones it could hold. */
+/** Preview of a silence: the firing alerts it matches, and the recordings whose later alerts it could match. */
 import { matchesAll } from "../../alerting/matcher.ts";
 import type { Matcher } from "../../alerting/route.ts";
 import type { Alert } from "../../health/alert.ts";
-import { ROWS_PER_STEP, recordingsById } from "../../health/fleet-snapshot.ts";
+import { recordingsById } from "../../health/fleet-snapshot.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
-import { type Listing, PageCollector } from "../paging.ts";
-import { alertKey } from "./alert-table.ts";
+import { eachRow, type Listing, listingOf } from "../paging.ts";
+import { alertSortKey } from "./alert-table.ts";
 import type { PageData } from "./page-data.ts";
 
-/** Alerts that are shown; all are counted. */
+/** All are counted. */
 const ALERTS_SHOWN = 10;
 
 export interface Preview {
   readonly alerts: Listing<Alert>;
-  /** Alerts that fire, matched or not. */
+  /** Firing alerts, matched or not. */
   readonly firing: number;
   readonly covered: number;
   readonly recordings: number;
-  /** Whether an outage could be among what is held. */
+  /** It could suppress an outage. */
   readonly hidesOutages: boolean;
 }
 
-/** Walks the fleet once; yields every so many rows. */
+/** Yields every so many rows. */
 export function* previewOf(matchers: readonly Matcher[], data: PageData): Generator<void, Preview> {
   const { fleet } = data;
-  const collector = new PageCollector<Alert>({ limit: ALERTS_SHOWN });
-  let seen = 0;
-  for (const alert of data.alerts) {
-    if (matchesAll(matchers, alert.labels)) collector.offer(alertKey(alert), alert);
-    if (++seen % ROWS_PER_STEP === 0) yield;
-  }
+  const alerts = yield* listingOf(data.alerts, { limit: ALERTS_SHOWN }, (alert) =>
+    matchesAll(matchers, alert.labels) ? alertSortKey(alert) : undefined,
+  );
   const recordings = yield* recordingsById(fleet);
-  const telling = matchers.filter(({ name }) => OF_RECORDINGS.has(name));
-  const aimed = aimOf(matchers);
+  const ofRecordings = matchers.filter(({ name }) => RECORDING_LABELS.has(name));
+  const scope = scopeOf(matchers);
   let covered = 0;
-  for (const { id, locationId } of recordings.values()) {
-    const subject = recordingLabels(id, locationId, fleet.inventory);
-    if (aimed !== "no recording" && telling.every((matcher) => matcher.matches(subject[matcher.name] ?? "")))
-      covered += 1;
-    if (++seen % ROWS_PER_STEP === 0) yield;
-  }
+  yield* eachRow(recordings.values(), ({ id, locationId }) => {
+    const labels = recordingLabels(id, locationId, fleet.inventory);
+    const matches = ofRecordings.every((matcher) => matcher.matches(labels[matcher.name] ?? ""));
+    if (matches && scope !== "no recording") covered += 1;
+  });
   return {
-    alerts: collector.page(),
+    alerts,
     firing: data.alerts.length,
     covered,
     recordings: recordings.size,
-    hidesOutages: aimed === "outages",
+    hidesOutages: scope === "outages",
   };
 }
 
-/** Default rules whose alerts are no outage; what has another name may be one. */
+/** Default rules whose alerts are no outage; other names may be outages. */
 const NO_OUTAGES = ["RecordingDegraded", "LowQuality", "LowUptime"];
-/** Default rules whose alerts are of no recording. */
+/** Default rules whose alerts are not about recordings. */
 const NO_RECORDINGS = ["ServiceUnreachable", "ServicePartlyUnreachable", "NotificationsFailing"];
 const OUTAGES = ["RecordingOffline", "RecordingMissing", "RecordingFlapping", "LocationOffline"];
 
-/** What the matchers may hold, as far as the names of default rules tell. */
-function aimOf(matchers: readonly Matcher[]): "outages" | "recordings" | "no recording" {
+/** What the matchers may suppress, by the names of the default rules. */
+function scopeOf(matchers: readonly Matcher[]): "outages" | "recordings" | "no recording" {
   const named = matchers.filter(({ name }) => name === "alertname");
   const matches = (alerts: readonly string[]) =>
     alerts.some((alert) => named.every((matcher) => matcher.matches(alert)));
@@ -65,8 +61,8 @@ function aimOf(matchers: readonly Matcher[]): "outages" | "recordings" | "no rec
   return matches(NO_RECORDINGS) ? "no recording" : "outages";
 }
 
-/** Which label says what of a recording; the others are its rules', and any alert may have them. */
-const OF_RECORDINGS: ReadonlySet<string> = new Set([
+/** Labels that identify recordings; the others come from rules, and any alert may have them. */
+const RECORDING_LABELS: ReadonlySet<string> = new Set([
   "recording_id",
   "recording",
   "location_id",
@@ -76,12 +72,12 @@ const OF_RECORDINGS: ReadonlySet<string> = new Set([
   "timezone",
 ]);
 
-/** What has to be said before such a silence is set; empty where it is a usual one. */
+/** Warnings before such a silence is set; empty for a usual one. */
 export function warningsOf({ alerts, firing, covered, recordings, hidesOutages }: Preview): string[] {
   const all = hidesOutages && recordings > 1 && covered === recordings;
   const everything = firing > 1 && alerts.total === firing;
   return [
-    ...(all ? ["It covers every recording: of no outage would anybody hear."] : []),
-    ...(everything ? ["It holds every alert that fires now."] : []),
+    ...(all ? ["It covers every recording: no outage would be notified."] : []),
+    ...(everything ? ["It suppresses every firing alert."] : []),
   ];
 }

@@ -1,4 +1,4 @@
-/** What the form for a silence asks for: which alerts, how long, why. */
+/** The fields of the form for a silence: matchers, duration, comment. */
 import { z } from "zod";
 import { matchesAll, parseMatchers } from "../../alerting/matcher.ts";
 import type { Matcher } from "../../alerting/route.ts";
@@ -6,6 +6,7 @@ import type { Inventory } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
 import { inZone } from "../../lib/when.ts";
+import { parsedBy } from "../query.ts";
 import { knownZone } from "./when.ts";
 
 const LONGEST_MATCHERS = 4_000;
@@ -13,26 +14,17 @@ const MOST_MATCHERS = 100;
 const LONGEST_COMMENT = 1_000;
 const LONGEST_MS = 365 * 86_400_000;
 
-/** Whoever is at the location in the morning can look. */
 const MORNING_HOUR = 8;
-/** A morning nearer than this is not worth a silence. */
+/** A nearer morning is skipped. */
 const SOON_MS = 3_600_000;
 
 const matchers = z
   .string({ error: "expected matchers" })
   .max(LONGEST_MATCHERS, `expected at most ${LONGEST_MATCHERS} characters`)
-  .transform((text, context): readonly Matcher[] => {
-    try {
-      const parsed = parseMatchers(text);
-      if (parsed.length <= MOST_MATCHERS) return parsed;
-      context.addIssue({ code: "custom", message: `expected at most ${MOST_MATCHERS} matchers` });
-    } catch (thrown) {
-      context.addIssue({ code: "custom", message: (thrown as Error).message });
-    }
-    return z.NEVER;
-  });
+  .transform(parsedBy((text: string): readonly Matcher[] => parseMatchers(text)))
+  .refine((parsed) => parsed.length <= MOST_MATCHERS, `expected at most ${MOST_MATCHERS} matchers`);
 
-/** What is previewed. Nothing is asked for yet where there are no matchers. */
+/** The previewed fields; no preview without matchers. */
 export const PreviewQuery = z.object({
   matchers: z.string({ error: "expected one text" }).default(""),
   comment: z.string().max(LONGEST_COMMENT).catch("").default(""),
@@ -43,7 +35,7 @@ export const MatchersField = z.object({ matchers });
 
 const PRESS = "expected how long: press one of the buttons";
 
-/** A silence as the form sends it. `lasting` is the button that was pressed; `preview` asks for none yet. */
+/** A silence as the form sends it. `lasting` is the button that was pressed; `preview` sets none. */
 export const SilenceFields = z
   .object({
     matchers,
@@ -69,7 +61,7 @@ export function endOf({ lasting, custom }: SilenceFields, now: Instant): Instant
   return ms === undefined ? Date.parse(lasting) : now + ms;
 }
 
-/** The next 08:00 in the zone that is not upon us already. */
+/** The next 08:00 in the zone that is at least an hour away. */
 export function nextMorning(now: Instant, timezone: string): Instant {
   const here = inZone(now + SOON_MS, timezone);
   const today = here.set({ hour: MORNING_HOUR, minute: 0, second: 0, millisecond: 0 });
@@ -85,16 +77,16 @@ export function zoneOf(all: readonly Matcher[], inventory: Inventory): string {
   return knownZone(
     recording === undefined ? undefined : inventory.recording(recording)?.timezone,
     location === undefined ? undefined : inventory.location(location)?.timezone,
-    recording === undefined ? undefined : zoneOfPlace(recording, inventory),
+    recording === undefined ? undefined : zoneOfLocation(recording, inventory),
   );
 }
 
-function zoneOfPlace(recordingId: string, inventory: Inventory): string | undefined {
+function zoneOfLocation(recordingId: string, inventory: Inventory): string | undefined {
   const known = inventory.recording(recordingId);
   return known && inventory.location(known.locationId)?.timezone;
 }
 
-/** Whether the matchers hold everything, whatever its labels. */
+/** Whether the matchers match every alert, whatever its labels. */
 export function matchesAnything(all: readonly Matcher[]): boolean {
   return matchesAll(all, {});
 }

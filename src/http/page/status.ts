@@ -1,11 +1,11 @@
-/** What a status looks like: a word and a sign, and only then a colour. */
+/** Statuses as a word and a sign, never by colour alone. */
 import type { RecordingStatus } from "../../health/recording.ts";
 import { count } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 
 export type Counts = Readonly<Record<RecordingStatus, number>>;
 
-/** The worst first. Unknown comes before degraded: it may be an offline one. */
+/** The worst first. Unknown comes before degraded: it may be offline. */
 export const worstFirst = ["offline", "unknown", "degraded", "online"] as const;
 
 const SIGNS: Readonly<Record<RecordingStatus, string>> = {
@@ -27,26 +27,21 @@ export function countBadges(counts: Counts): Markup[] {
     .map((status) => html`${badge(status, `${count(counts[status])} ${status}`)} `);
 }
 
-/** The same as a bar, for those who see it; the words stand beside it. */
+/** The same as a bar, in addition to the words. */
 export function shareBar(counts: Counts): Markup {
   const total = totalOf(counts);
   if (total === 0) return nothing;
   let x = 0;
-  const parts = worstFirst.map((status) => {
-    const width = (100 * counts[status]) / total;
-    const part =
-      width === 0
-        ? nothing
-        : html`<rect class="${status}" x="${x.toFixed(2)}" width="${width.toFixed(2)}" height="4"/>`;
-    x += width;
-    return part;
-  });
+  const parts = worstFirst
+    .filter((status) => counts[status] > 0)
+    .map((status) => {
+      const width = (100 * counts[status]) / total;
+      const part = html`<rect class="${status}" x="${x.toFixed(2)}" width="${width.toFixed(2)}" height="4"/>`;
+      x += width;
+      return part;
+    });
   return html`<svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>
 `;
-}
-
-export function noCounts(): Record<RecordingStatus, number> {
-  return { online: 0, offline: 0, degraded: 0, unknown: 0 };
 }
 
 export function totalOf(counts: Counts): number {

@@ -1,18 +1,22 @@
-/** The fleet counted: all of it, and per location. */
+/** The fleet counted, in all and per location, and locations as tiles. */
 import type { Alert } from "../../health/alert.ts";
-import { currentStatus, ROWS_PER_STEP, recordingsById } from "../../health/fleet-snapshot.ts";
+import { currentStatus, recordingsById } from "../../health/fleet-snapshot.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
 import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { sortKey } from "./order.ts";
-import { type Counts, noCounts, totalOf, worstFirst } from "./status.ts";
+import { counted, nameOf } from "../../lib/format.ts";
+import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { eachRow } from "../paging.ts";
+import { noCounts } from "../v1/locations.ts";
+import { homeLink, type Root } from "./links.ts";
+import { sortKey } from "./listing.ts";
+import { type Counts, countBadges, shareBar, totalOf, worstFirst } from "./status.ts";
 
-/** A location as a tile shows it. */
-export interface Place {
+export interface LocationSummary {
   readonly id: string;
   readonly name: string;
   readonly counts: Counts;
-  /** Alerts that fire at it and at its recordings. */
+  /** Firing alerts of the location and its recordings. */
   readonly firing: number;
 }
 
@@ -22,59 +26,44 @@ export interface FleetSummary {
   /** The latest good reading of any recording; undefined where there was none. */
   readonly readAt: Instant | undefined;
   readonly recordings: ReadonlyMap<string, RecordingState>;
-  readonly places: ReadonlyMap<string, Place>;
+  readonly locations: ReadonlyMap<string, LocationSummary>;
 }
 
-interface Found {
-  readonly counts: Record<RecordingStatus, number>;
-  firing: number;
-}
-
-/** Walks the fleet once; yields every so many rows. `alerts` are those that fire. */
+/** Counts the fleet and its firing `alerts`; yields every so many rows. */
 export function* summarize(fleet: FleetSnapshot, alerts: readonly Alert[]): Generator<void, FleetSummary> {
-  const found = new Map<string, Found>();
+  const found = new Map<
+    string,
+    { id: string; name: string; counts: ReturnType<typeof noCounts>; firing: number }
+  >();
+  const at = (id: string) => {
+    const known = found.get(id);
+    if (known) return known;
+    const name = fleet.inventory.location(id)?.name || id;
+    const fresh = { id, name, counts: noCounts(), firing: 0 };
+    found.set(id, fresh);
+    return fresh;
+  };
   const counts = noCounts();
   let readAt = 0;
-  let seen = 0;
-  for (const { locations } of fleet.shards) {
-    for (const id of locations.keys()) {
-      at(found, id);
-      if (++seen % ROWS_PER_STEP === 0) yield;
-    }
-  }
+  for (const { locations } of fleet.shards) yield* eachRow(locations.keys(), at);
   const recordings = yield* recordingsById(fleet);
-  for (const state of recordings.values()) {
+  yield* eachRow(recordings.values(), (state) => {
     const status = currentStatus(state, fleet.now, fleet.statusIntervalMs);
     counts[status] += 1;
-    at(found, state.locationId).counts[status] += 1;
-    if (state.readAt > readAt) readAt = state.readAt;
-    if (++seen % ROWS_PER_STEP === 0) yield;
-  }
-  for (const { labels } of alerts) {
+    at(state.locationId).counts[status] += 1;
+    readAt = Math.max(readAt, state.readAt);
+  });
+  yield* eachRow(alerts, ({ labels }) => {
     const here = found.get(labels.location_id ?? "");
     if (here) here.firing += 1;
-    if (++seen % ROWS_PER_STEP === 0) yield;
-  }
-  const places = new Map<string, Place>();
-  for (const [id, here] of found) {
-    places.set(id, { id, name: fleet.inventory.location(id)?.name || id, ...here });
-    if (++seen % ROWS_PER_STEP === 0) yield;
-  }
-  return { counts, firing: alerts.length, readAt: readAt || undefined, recordings, places };
+  });
+  return { counts, firing: alerts.length, readAt: readAt || undefined, recordings, locations: found };
 }
 
-function at(found: Map<string, Found>, id: string): Found {
-  const known = found.get(id);
-  if (known) return known;
-  const fresh = { counts: noCounts(), firing: 0 };
-  found.set(id, fresh);
-  return fresh;
-}
-
-/** How a location stands: its worst status, `alerts` where all are online and yet something fires. */
+/** A location's worst status; `alerts` where all recordings are online and yet something fires. */
 export type Standing = RecordingStatus | "alerts" | "empty";
 
-export function standingOf({ counts, firing }: Pick<Place, "counts" | "firing">): Standing {
+export function standingOf({ counts, firing }: Pick<LocationSummary, "counts" | "firing">): Standing {
   const worst = worstFirst.find((status) => counts[status] > 0);
   if (worst !== "online" && worst !== undefined) return worst;
   return firing > 0 ? "alerts" : (worst ?? "empty");
@@ -82,11 +71,28 @@ export function standingOf({ counts, firing }: Pick<Place, "counts" | "firing">)
 
 const RANKS: readonly Standing[] = ["offline", "unknown", "degraded", "alerts", "empty", "online"];
 
-/** The worst first: by standing, then by the share of its recordings that stand so. */
-export function placeKey(place: Place): string {
-  const standing = standingOf(place);
+/** The worst first: by standing, then by the share of its recordings with that status. */
+export function locationSortKey(location: LocationSummary): string {
+  const standing = standingOf(location);
   const worst = standing === "alerts" || standing === "empty" ? "online" : standing;
-  const share = place.counts[worst] / Math.max(1, totalOf(place.counts));
+  const share = location.counts[worst] / Math.max(1, totalOf(location.counts));
   const better = String(Math.round((1 - share) * 1000)).padStart(4, "0");
-  return sortKey(`${RANKS.indexOf(standing)}${better}`, [place.name], place.id);
+  return sortKey(`${RANKS.indexOf(standing)}${better}`, [location.name], location.id);
+}
+
+export function tiles(locations: readonly LocationSummary[], root: Root): Markup {
+  if (locations.length === 0) return nothing;
+  return html`<ul class="tiles">
+${locations.map((location) => tile(location, root))}</ul>`;
+}
+
+function tile(location: LocationSummary, root: Root): Markup {
+  const { id, name, counts, firing } = location;
+  const total = totalOf(counts);
+  const size = total === 0 ? "no recording seen" : `of ${counted(total, "recording")}`;
+  const alerts = firing > 0 ? ` · ${counted(firing, "alert")}` : "";
+  const href = homeLink(root, { location: id });
+  return html`<li class="${standingOf(location)}"><a href="${href}"><bdi>${nameOf(name, id)}</bdi></a>
+${shareBar(counts)}<p>${countBadges(counts)}</p><p class="soft">${size}${alerts}</p></li>
+`;
 }

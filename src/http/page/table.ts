@@ -1,33 +1,34 @@
 /**
- * Tables that stay tables to those who listen: on a narrow screen a row becomes a few lines, each cell with its
- * column's word, and the roles keep what the layout would take away.
+ * Tables that stay tables for screen readers: on a narrow screen a row becomes a few lines, each cell with its column's
+ * label, and the roles keep what the layout would remove.
  */
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 
-export interface Column {
+export interface TableColumn {
   readonly head: string;
-  /** Said before the cell on a narrow screen, where its value alone would not do. */
+  /** Shown before the cell on a narrow screen. */
   readonly label?: string;
   readonly numeric?: boolean;
   /** Never broken into lines. */
   readonly brief?: boolean;
 }
 
-/** `rows` have a cell per column; the first one names the row. `caption` is for those who do not see it. */
+/** `rows` have a cell per column; the first one names the row. `caption` is for screen readers. */
 export function tableOf(
   caption: string,
-  columns: readonly Column[],
+  columns: readonly TableColumn[],
   rows: readonly (readonly Markup[])[],
 ): Markup {
   const heads = columns.map(
     (column) => html`<th scope="col" role="columnheader"${classOf(column)}>${column.head}</th>`,
   );
-  return html`<table role="table"><caption class="hidden">${caption}</caption><thead role="rowgroup"><tr role="row">${heads}</tr></thead>
+  return html`<table role="table"><caption class="hidden">${caption}</caption>
+<thead role="rowgroup"><tr role="row">${heads}</tr></thead>
 <tbody role="rowgroup">${rows.map((cells) => rowOf(columns, cells))}</tbody></table>
 `;
 }
 
-function rowOf(columns: readonly Column[], cells: readonly Markup[]): Markup {
+function rowOf(columns: readonly TableColumn[], cells: readonly Markup[]): Markup {
   const written = cells.map((cell, i) => {
     const column = columns[i];
     if (i === 0 || !column) return html`<th scope="row" role="rowheader">${cell}</th>`;
@@ -39,7 +40,7 @@ function rowOf(columns: readonly Column[], cells: readonly Markup[]): Markup {
 `;
 }
 
-function classOf({ numeric, brief }: Column): Markup {
+function classOf({ numeric, brief }: TableColumn): Markup {
   if (numeric) return html` class="n"`;
   return brief ? html` class="t"` : nothing;
 }

@@ -1,4 +1,4 @@
-/** Uptime by days and hours, as far as it is kept: what is not known stays unknown. Pure. */
+/** Uptime by days and hours, where stored. Pure. */
 import type { UptimeBucket } from "../../health/recording.ts";
 import { bucketLengthMs, dayRatio, SETTLING_MS } from "../../health/uptime.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -9,7 +9,7 @@ export interface UptimeHour {
   readonly at: Instant;
   /** 0–1. */
   readonly ratio: number | undefined;
-  /** Outside the uploading schedule nothing was expected. */
+  /** False outside the uploading schedule. */
   readonly expected: boolean;
 }
 
@@ -17,15 +17,15 @@ export interface UptimeDay {
   /** `YYYY-MM-DD`. */
   readonly day: string;
   readonly from: Instant;
-  /** 0–1; undefined where it is not known. */
+  /** 0–1. */
   readonly ratio: number | undefined;
-  /** Segments that were expected; 0 where that is not known. */
+  /** Expected segments; 0 where not known. */
   readonly weight: number;
-  /** Oldest first; empty where no hour of the day is kept. */
+  /** Oldest first. */
   readonly hours: readonly UptimeHour[];
 }
 
-/** What is kept, with the hours before it as the service tells them now. */
+/** The stored uptime, with earlier hours from the service. */
 export function withRecalled(
   kept: UptimeKept | undefined,
   recalled: readonly UptimeBucket[],
@@ -66,22 +66,17 @@ export function uptimeDays(
   });
 }
 
-/** The same days of several recordings as one: each weighs what was expected of it. Hours are not put together. */
+/** The days of several recordings as one, weighted by expected segments; without hours. */
 export function uptimeOfAll(all: readonly (readonly UptimeDay[])[]): UptimeDay[] {
   const [first = []] = all;
   return first.map(({ day, from }, i) => {
-    const known = all.flatMap((days) => {
-      const one = days[i];
-      return one?.ratio === undefined ? [] : [{ ratio: one.ratio, weight: one.weight }];
-    });
-    const weight = sum(known.map((one) => one.weight));
-    const weighted = sum(known.map((one) => one.ratio * one.weight));
-    const mean = known.length === 0 ? undefined : sum(known.map(({ ratio }) => ratio)) / known.length;
-    return { day, from, ratio: weight > 0 ? weighted / weight : mean, weight, hours: [] };
+    const same = all.flatMap((days) => days[i] ?? []);
+    const weight = sum(same.map((one) => (one.ratio === undefined ? 0 : one.weight)));
+    return { day, from, ratio: uptimeOver(same), weight, hours: [] };
   });
 }
 
-/** The mean of the days that are known, each weighing what was expected; undefined where none is. */
+/** The mean of the known days, weighted by expected segments; undefined where none is known. */
 export function uptimeOver(days: readonly UptimeDay[]): number | undefined {
   const known = days.flatMap(({ ratio, weight }) => (ratio === undefined ? [] : [{ ratio, weight }]));
   if (known.length === 0) return undefined;
@@ -90,13 +85,13 @@ export function uptimeOver(days: readonly UptimeDay[]): number | undefined {
   return sum(known.map((one) => one.ratio * one.weight)) / weight;
 }
 
-/** What the service has had the time to finish. */
+/** Buckets that the service has finished. */
 function settledOf(buckets: readonly UptimeBucket[], now: Instant): UptimeBucket[] {
   const lengthMs = bucketLengthMs(buckets);
   return buckets.filter(({ startAt }) => startAt + lengthMs + SETTLING_MS <= now);
 }
 
-/** Of hours nobody knows, nothing counts. */
+/** Hours without a figure do not count. */
 function expectedIn(buckets: readonly UptimeBucket[]): number {
   const counting = buckets.filter(
     ({ withinSchedule, overallUptime }) => withinSchedule && overallUptime !== undefined,

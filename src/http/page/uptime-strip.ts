@@ -1,39 +1,41 @@
-/** Uptime as a strip of days: a bar each, and every figure in words behind it, hour by hour where hours are kept. */
+/** Uptime as a strip of bars, a day each, with every figure in words, by hour where hours are stored. */
 import type { Instant } from "../../lib/clock.ts";
 import { counted, percent } from "../../lib/format.ts";
 import { html, type Markup } from "../../lib/markup.ts";
 import { inZone } from "../../lib/when.ts";
 import { type UptimeDay, type UptimeHour, uptimeOver } from "./uptime-days.ts";
 
-/** From which ratio on a day counts as good, and as fair. */
+/** Least ratios of a good and a fair day. */
 const GOOD = 0.97;
 const FAIR = 0.95;
 
 const [BAR, GAP, HEIGHT] = [10, 3, 40] as const;
 
-export interface Strip {
+interface UptimeSectionOptions {
   readonly days: readonly UptimeDay[];
-  /** IANA name of the zone that days and hours are told in. */
+  /** IANA name of the zone of days and hours. */
   readonly timezone: string;
-  /** `its uptime`, say, for those who do not see it. */
   readonly title: string;
 }
 
-export function uptimeSection({ days, timezone, title }: Strip): Markup {
+export function uptimeSection({ days, timezone, title }: UptimeSectionOptions): Markup {
   const known = days.filter(({ ratio }) => ratio !== undefined);
-  if (known.length === 0) {
-    return html`<section aria-labelledby="uptime"><h2 id="uptime">${title}</h2><p class="soft">No day of it is known yet.</p></section>
+  const heading = html`<h2 id="uptime">${title}</h2>`;
+  if (known.length === 0)
+    return html`<section aria-labelledby="uptime">${heading}<p class="soft">No day is known yet.</p></section>
 `;
-  }
-  const said = summary(days, timezone);
+  const words = summary(days, timezone);
   const bars = days.map((day, i) => bar(day, i, timezone));
   const width = days.length * (BAR + GAP) - GAP;
   const first = days.findIndex(({ ratio }) => ratio !== undefined);
   const rows = days.slice(first).toReversed();
-  return html`<section aria-labelledby="uptime"><h2 id="uptime">${title}</h2><div class="panel">
-<svg class="strip" viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${said}">${bars}</svg>
-<p class="ends" aria-hidden="true"><span>${dayName(days[0]?.from, timezone)}</span><span>today</span></p><p>${said}</p>
-<details id="days"><summary>Day by day</summary><div class="days">${rows.map((day) => dayRow(day, timezone))}</div></details></div></section>
+  return html`<section aria-labelledby="uptime">${heading}<div class="panel">
+<svg class="strip" viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${words}">
+${bars}</svg>
+<p class="ends" aria-hidden="true"><span>${dayName(days[0]?.from, timezone)}</span><span>today</span></p>
+<p>${words}</p>
+<details id="days"><summary>Day by day</summary>
+<div class="days">${rows.map((day) => dayRow(day, timezone))}</div></details></div></section>
 `;
 }
 
@@ -51,16 +53,17 @@ function summary(days: readonly UptimeDay[], timezone: string): string {
   return `${percent(uptimeOver(days))} over ${counted(known.length, "day")}${below}${unknown}.`;
 }
 
-/** The part that is missing from the top grows with the root of what was lost: 1 % can be seen, and so can 50 %. */
+/** The gap at the top grows with the square root of the loss, so that both 1 % and 50 % are visible. */
 function bar({ from, ratio }: UptimeDay, i: number, timezone: string): Markup {
   const x = i * (BAR + GAP);
-  const words = html`<title>${dayName(from, timezone)}: ${ratio === undefined ? "not known" : percent(ratio)}</title>`;
-  if (ratio === undefined) {
-    return html`<g>${words}<rect class="none" x="${x}" y="${HEIGHT - 6}" width="${BAR}" height="6"/></g>
+  const words = ratio === undefined ? "not known" : percent(ratio);
+  const title = html`<title>${dayName(from, timezone)}: ${words}</title>`;
+  if (ratio === undefined)
+    return html`<g>${title}<rect class="none" x="${x}" y="${HEIGHT - 6}" width="${BAR}" height="6"/></g>
 `;
-  }
   const height = Math.max(2, Math.round(HEIGHT * (1 - Math.sqrt(1 - Math.min(1, Math.max(0, ratio))))));
-  return html`<g>${words}<rect class="track" x="${x}" y="0" width="${BAR}" height="${HEIGHT}"/><rect class="${rankOf(ratio)}" x="${x}" y="${HEIGHT - height}" width="${BAR}" height="${height}"/></g>
+  return html`<g>${title}<rect class="track" x="${x}" y="0" width="${BAR}" height="${HEIGHT}"/>
+<rect class="${rankOf(ratio)}" x="${x}" y="${HEIGHT - height}" width="${BAR}" height="${height}"/></g>
 `;
 }
 
@@ -70,12 +73,13 @@ function rankOf(ratio: number): "good" | "fair" | "poor" {
 }
 
 function dayRow({ day, from, ratio, hours }: UptimeDay, timezone: string): Markup {
-  const said = html`<span>${dayName(from, timezone)}</span> <strong>${ratio === undefined ? "not known" : percent(ratio)}</strong>`;
+  const figure = ratio === undefined ? "not known" : percent(ratio);
+  const words = html`<span>${dayName(from, timezone)}</span> <strong>${figure}</strong>`;
   if (hours.length === 0)
-    return html`<p>${said}</p>
+    return html`<p>${words}</p>
 `;
   const cells = hours.map((hour) => hourCell(hour, timezone));
-  return html`<details id="day-${day}"><summary>${said}</summary><ol class="hours">${cells}</ol></details>
+  return html`<details id="day-${day}"><summary>${words}</summary><ol class="hours">${cells}</ol></details>
 `;
 }
 

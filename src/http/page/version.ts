@@ -1,26 +1,24 @@
-/** Whether anything that pages show is another now: the same at every replica, whatever the order things come in. */
+/** The version of the shown state: the same at every replica, whatever the order of rows. */
 import { silenceState } from "../../alerting/silence.ts";
-import { currentStatus, ROWS_PER_STEP, recordingsById } from "../../health/fleet-snapshot.ts";
+import { currentStatus, recordingsById } from "../../health/fleet-snapshot.ts";
 import { recordingStatuses } from "../../health/recording.ts";
 import type { AlertStates } from "../../health/shard-state.ts";
 import type { ActiveAlert } from "../deps.ts";
+import { eachRow } from "../paging.ts";
 import type { PageData } from "./page-data.ts";
 
-/** A short text that changes with what is shown; ages and figures that move all the time do not count. */
+/** A short text that changes with the shown state; ages and figures that change all the time do not count. */
 export function* versionOf({ fleet, suppressed, silences, moment }: PageData): Generator<void, string> {
   const recordings = yield* recordingsById(fleet);
   let states = 0;
-  let seen = 0;
-  for (const state of recordings.values()) {
+  yield* eachRow(recordings.values(), (state) => {
     const status = recordingStatuses.indexOf(currentStatus(state, fleet.now, fleet.statusIntervalMs));
     states += mixed(state.since, status + pendingOf(state.alerts) * recordingStatuses.length);
-    if (++seen % ROWS_PER_STEP === 0) yield;
-  }
+  });
   let alerts = 0;
-  for (const active of suppressed.values()) {
-    alerts += textSum(heldText(active));
-    if (++seen % ROWS_PER_STEP === 0) yield;
-  }
+  yield* eachRow(suppressed.values(), (active) => {
+    alerts += textSum(suppressionText(active));
+  });
   for (const silence of silences.values()) {
     alerts += textSum(`${silence.id} ${silence.updatedAt} ${silenceState(silence, moment.now)}`);
   }
@@ -31,7 +29,7 @@ function pendingOf(alerts: AlertStates | undefined): number {
   return Object.values(alerts ?? {}).filter(({ state }) => state === "pending").length;
 }
 
-function heldText({ alert, silencedBy, inhibitedBy, mutedBy, acknowledgement }: ActiveAlert): string {
+function suppressionText({ alert, silencedBy, inhibitedBy, mutedBy, acknowledgement }: ActiveAlert): string {
   const suppressions = [silencedBy, inhibitedBy, mutedBy].map((ids = []) => ids.toSorted().join());
   return [alert.id, ...suppressions, acknowledgement?.at ?? "", alert.facts.paused ? "paused" : ""].join("|");
 }

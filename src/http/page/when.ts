@@ -1,9 +1,8 @@
-/** Times on a page: as people read them, with the exact one behind. */
+/** Times on a page: as people read them, with the exact one as title. */
 import type { Instant } from "../../lib/clock.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span, type Times } from "../../lib/when.ts";
 
-/** What times are told from. */
 export interface Moment {
   readonly now: Instant;
   readonly times: Times;
@@ -15,14 +14,14 @@ export function timeAt(at: Instant, timezone: string, { times }: Moment): Markup
   return html`<time datetime="${iso}" title="${iso}">${times.at(at, timezone)}</time>`;
 }
 
-/** `12 s ago`; nothing for what is not known. */
+/** `12 s ago`; nothing where it is not known. */
 export function agoAt(at: Instant | undefined, { now }: Moment): Markup {
   if (at === undefined) return nothing;
   const iso = new Date(at).toISOString();
   return html`<time datetime="${iso}" title="${iso}">${span(at, now)} ago</time>`;
 }
 
-/** The zone's name if there is such a zone, else UTC. */
+/** The first zone that is given, else UTC. */
 export function knownZone(...zones: readonly (string | undefined)[]): string {
   return zones.find((zone) => zone !== undefined && zone !== "") ?? "UTC";
 }

@@ -1,4 +1,4 @@
-/** Zones that recordings cover (contract: `<Group>:<Subgroup>:<Name>`), as a page names them. */
+/** Zones that recordings cover (`<Group>:<Subgroup>:<Name>`), as a page names them. */
 import type { LocationZones } from "../../health/usual-entries.ts";
 import { count, nameOf } from "../../lib/format.ts";
 import { html, type Markup } from "../../lib/markup.ts";
@@ -14,7 +14,7 @@ export function zonesInWords(zones: readonly string[]): Markup {
   return html`${named}${left === 0 ? "" : ` and ${count(left)} more`}`;
 }
 
-/** Those of all recordings of a location, each once. */
+/** The zones of all recordings of a location, each once. */
 export function allZones(zones: LocationZones | undefined): readonly string[] {
   return [...new Set([...(zones?.values() ?? [])].flat())].sort();
 }

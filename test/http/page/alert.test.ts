@@ -36,9 +36,9 @@ describe("GET /alerts/{fingerprint}", () => {
       expect.arrayContaining([
         "Offline",
         "Till 3 Leeds Briggate",
-        "since 11:48 GMT (12 m) RecordingOffline · critical · fires",
-        "Nobody has acknowledged it.",
-        "Told to ops/slack/0 at 11:51 GMT.",
+        "since 11:48 GMT (12 m) RecordingOffline · critical · firing",
+        "Unacknowledged.",
+        "Notified ops/slack/0 at 11:51 GMT.",
         "11:51 GMT RecordingOffline: notified ops/slack/0",
         "11:50 GMT RecordingOffline: fires",
         "location_id",
@@ -83,10 +83,10 @@ describe("GET /alerts/{fingerprint}", () => {
       expect.arrayContaining([
         "Silenced until 13:00 UTC by dana: rewiring",
         "Silenced.",
-        "Not told on its own: Service unreachable explains it.",
-        "Not told on its own: another alert explains it.",
-        "Not told to anybody in the time interval out-of-hours.",
-        "Waits: it is outside the recording's uploading schedule.",
+        "Inhibited by Service unreachable.",
+        "Inhibited by another alert.",
+        "Muted by the time interval out-of-hours.",
+        "Paused: outside the recording's uploading schedule.",
       ]),
     );
     expect(linksOf(html).get("Service unreachable")).toBe(`../alerts/${fingerprint(unreachable.labels)}`);
@@ -96,7 +96,7 @@ describe("GET /alerts/{fingerprint}", () => {
     const { get } = await serve({ fleet: async () => smallFleet });
     const response = await get("/alerts/0011223344556677");
     expect(response.status).toBe(404);
-    expect(shownText(await response.text()).join()).toContain("it may be over by now");
+    expect(shownText(await response.text()).join()).toContain("it may have resolved");
     const ended = alertOf("RecordingOffline", { state: "resolved", endsAt: NOW });
     expect((await page(ended)).status).toBe(404);
   });

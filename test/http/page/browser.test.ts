@@ -178,7 +178,9 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     expect(page.url()).toBe(`${address}/recordings/till-3`);
     await page.getByText("Acknowledged by dana at 12:00 GMT.").waitFor();
     await press("Silence…");
-    await page.getByText("1 alert of 1 that fires; its matchers cover 1 of 6 recordings.").waitFor();
+    await page
+      .getByText("It would suppress 1 alert of 1 active now; its matchers cover 1 of 6 recordings.")
+      .waitFor();
     await tabTo("comment");
     await page.keyboard.type("rewiring");
     // Enter in a field only previews.

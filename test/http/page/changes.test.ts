@@ -52,9 +52,9 @@ describe("the form for a silence", () => {
     const { html } = await (await signedIn(address, "boss-token")).get(form);
     expect(shownText(html)).toEqual(
       expect.arrayContaining([
-        "What it would hold now",
-        "1 alert of 2 that fire; its matchers cover 1 of 6 recordings.",
-        "Offline RecordingOffline · critical | Till 3 Leeds Briggate | since 11:48 GMT | for 12 m | by nobody yet",
+        "Preview",
+        "It would suppress 1 alert of 2 active now; its matchers cover 1 of 6 recordings.",
+        "Offline RecordingOffline · critical | Till 3 Leeds Briggate | since 11:48 GMT | for 12 m | Unacknowledged",
       ]),
     );
     expect(html).not.toContain('class="warning"');
@@ -75,12 +75,12 @@ describe("the form for a silence", () => {
   });
 
   test.each([
-    ['location_id=~".+"', "It covers every recording: of no outage would anybody hear."],
-    ['alertname=~".+"', "It covers every recording: of no outage would anybody hear."],
-    ['location_id=~"leeds|york"', "It holds every alert that fires now."],
+    ['location_id=~".+"', "It covers every recording: no outage would be notified."],
+    ['alertname=~".+"', "It covers every recording: no outage would be notified."],
+    ['location_id=~"leeds|york"', "It suppresses every firing alert."],
     [
       'alertname=~".*"',
-      "Without a matcher that needs something, it would hold everything: it cannot be set.",
+      "It would match every alert and cannot be set: add a matcher that does not match the empty string.",
     ],
   ])("warns of %s", async (matchers, warning) => {
     const { address } = await stage();
@@ -105,7 +105,7 @@ describe("the form for a silence", () => {
     async (matchers) => {
       const { address } = await stage();
       const { html } = await visitAs(address, `/silences/new?matchers=${encodeURIComponent(matchers)}`);
-      expect(shownText(html)).toContain("It covers every recording: of no outage would anybody hear.");
+      expect(shownText(html)).toContain("It covers every recording: no outage would be notified.");
     },
   );
 
@@ -219,7 +219,7 @@ describe("a silence", () => {
     const keeper = await signedIn(address, "boss-token");
     const response = await keeper.post("/silences/new", { ...wanted, lasting: "1h" }, { from: form });
     expect(response.status).toBe(400);
-    expect(await response.text()).toContain("The silence cannot be had: there are too many.");
+    expect(await response.text()).toContain("The silence was refused: there are too many.");
   });
 });
 
@@ -240,20 +240,20 @@ describe("GET /?show=silences", () => {
     const { address } = await stage({ silences, alerts });
     const { html } = await visitAs(address, "/?show=silences");
     const shown = shownText(html);
-    expect(elementOf(html, "h1")).toBe("1 silence is active");
-    expect(shown.filter((line) => /^(?:Active|Not begun|Over)/.test(line))).toEqual([
-      "Active until 13:00 GMT (1 h left) · holds 1 alert",
-      "Not begun from 13:00 GMT until 14:00 GMT",
-      "Over since 11:00 GMT",
+    expect(elementOf(html, "h1")).toBe("1 active silence");
+    expect(shown.filter((line) => /^(?:Active|Pending|Expired)/.test(line))).toEqual([
+      "Active until 13:00 GMT (1 h left) · suppresses 1 alert",
+      "Pending from 13:00 GMT until 14:00 GMT",
+      "Expired since 11:00 GMT",
     ]);
     expect(shown).toContain("why now");
     expect(shown).toContain("by dana, set 10:00 GMT");
-    expect(html.match(/>End it now</g)).toHaveLength(2);
+    expect(html.match(/>Expire</g)).toHaveLength(2);
   });
 
   test("ends one at a button, for who may", async () => {
     const { address, changes } = await stage({ silences, readToken: undefined });
-    expect((await visit(address).get("/?show=silences")).html).not.toContain("End it now");
+    expect((await visit(address).get("/?show=silences")).html).not.toContain(">Expire<");
     const keeper = await signedIn(address, "boss-token");
     const response = await keeper.post("/silences/now/end", {}, { from: "/?show=silences" });
     expect([response.status, response.headers.get("location")]).toEqual([303, "../../?show=silences"]);
@@ -303,7 +303,7 @@ describe("an acknowledgement", () => {
       form: formToken((await keeper.get(form)).html),
     });
     expect(response.status).toBe(404);
-    expect(await response.text()).toContain("The alert is over: there is nothing left to acknowledge.");
+    expect(await response.text()).toContain("The alert has resolved: there is nothing to acknowledge.");
     expect(changes).toEqual([]);
   });
 

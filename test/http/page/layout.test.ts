@@ -252,7 +252,7 @@ describe("what is refused", () => {
       const response = await get("/");
       const html = await response.text();
       expect(response.status).toBe(503);
-      expect(elementOf(html, "title")).toBe("How it is cannot be told now · lenswatch");
+      expect(elementOf(html, "title")).toBe("The state cannot be read now · lenswatch");
       expect(/>online|10\.0\.0\.1/.exec(html)).toBeNull();
       expect(html.includes('<meta http-equiv="refresh" content="30">')).toBe(true);
     }

@@ -52,12 +52,12 @@ describe("GET /", () => {
       "To the content",
       "lenswatch Locations Alerts Silences Search",
       "1 of 6 recordings is offline, 1 unknown, 1 degraded, 2 alerts fire.",
-      "Unknown is not fine: nothing was heard of it for 1 m 30 s or longer.",
+      "Unknown: no good reading for 1 m 30 s or longer. They may be offline.",
       "Alerts",
-      "Alerts that fire, the worst first",
-      "What | Where | Since | For | Handled",
-      "Offline RecordingOffline · critical | Till 3 Leeds Briggate | since 11:48 GMT | for 12 m | by nobody yet",
-      "Low quality, 61.9 % LensDirty · warning | Shoes York | since Fri 30 Jan 10:00 GMT | for 1 d 2 h | by nobody yet",
+      "Active alerts, the worst first",
+      "Alert | Location | Since | For | State",
+      "Offline RecordingOffline · critical | Till 3 Leeds Briggate | since 11:48 GMT | for 12 m | Unacknowledged",
+      "Low quality, 61.9 % LensDirty · warning | Shoes York | since Fri 30 Jan 10:00 GMT | for 1 d 2 h | Unacknowledged",
       "Locations",
       "Leeds Briggate",
       "✕ 1 offline ✓ 1 online",
@@ -68,14 +68,14 @@ describe("GET /", () => {
       "Bath",
       "✓ 2 online",
       "of 2 recordings",
-      "As it was at 2026-01-31 12:00:00 UTC. Refreshes every 30 s. Hold it still",
+      "State at 2026-01-31 12:00:00 UTC. Refreshes every 30 s. Pause updates",
       READ_ONLY,
     ]);
     expect(elementOf(html, "title")).toBe("1 offline, 1 unknown, 1 degraded, 2 alerts · lenswatch");
     expect(Object.fromEntries(linksOf(html))).toMatchObject({
       "Till 3": "./recordings/till-3",
       "Leeds Briggate": "./?location=leeds",
-      "Hold it still": "?refresh=off",
+      "Pause updates": "?refresh=off",
     });
   });
 
@@ -101,15 +101,13 @@ describe("GET /", () => {
     const recordings = ["a", "b"].map((id) => recordingState(id, { readAt: NOW - 12 * MINUTE }));
     const fleet = fleetOf({ recordings });
     const { html } = await page("/", { fleet: async () => fleet, alerts: active(unreachable) });
-    expect(elementOf(html, "h1")).toBe(
-      "lenswatch is blind: the status of all 2 recordings is unknown, 1 alert fires.",
-    );
-    expect(elementOf(html, "title")).toBe("? Blind, 2 unknown · lenswatch");
+    expect(elementOf(html, "h1")).toBe("The status of all 2 recordings is unknown, 1 alert fires.");
+    expect(elementOf(html, "title")).toBe("? All unknown, 2 recordings · lenswatch");
     expect(shownText(html)).toEqual(
       expect.arrayContaining([
         "The analytics service cannot be reached, since 11:48 UTC (12 m).",
-        "The last good reading was at 11:48 UTC, 12 m ago; since then nobody knows. Unknown is not fine.",
-        "Service unreachable ServiceUnreachable · critical | the service status/uptime timed out after 20 s. | since 11:48 UTC | for 12 m | by nobody yet",
+        "The last good reading was at 11:48 UTC, 12 m ago: they may be offline.",
+        "Service unreachable ServiceUnreachable · critical | the service status/uptime timed out after 20 s. | since 11:48 UTC | for 12 m | Unacknowledged",
         "? 2 unknown",
       ]),
     );
@@ -131,8 +129,8 @@ describe("GET /", () => {
     const never = await page("/", { fleet: async () => fleetOf({ recordings: [unread] }) });
     expect(shownText(never.html)).toEqual(
       expect.arrayContaining([
-        "lenswatch is blind: the status of the one recording is unknown.",
-        "Nothing has been seen of them yet: that is unknown, not fine.",
+        "The status of the one recording is unknown.",
+        "There was no good reading of them yet: they may be offline.",
       ]),
     );
   });
@@ -157,12 +155,12 @@ describe("GET /", () => {
     const deps = { fleet: async () => smallFleet, alerts: active(...own, other, location) };
     const shown = shownText((await page("/", deps)).html);
     const table = shown.slice(
-      shown.indexOf("What | Where | Since | For | Handled") + 1,
+      shown.indexOf("Alert | Location | Since | For | State") + 1,
       shown.indexOf("Locations"),
     );
     expect(table).toEqual([
-      "Location offline, 2 of 2 LocationOffline · critical | Leeds Briggate and 2 alerts of its recordings | since 11:48 GMT | for 12 m | by nobody yet",
-      "Degraded RecordingDegraded · no severity | Shoes York | since 11:48 UTC | for 12 m | by nobody yet",
+      "Location offline, 2 of 2 LocationOffline · critical | Leeds Briggate and 2 alerts of its recordings | since 11:48 GMT | for 12 m | Unacknowledged",
+      "Degraded RecordingDegraded · no severity | Shoes York | since 11:48 UTC | for 12 m | Unacknowledged",
       "All 4 alerts",
     ]);
     const all = shownText((await page("/?show=alerts", deps)).html);
@@ -174,8 +172,8 @@ describe("GET /", () => {
     async (show) => {
       const recordings = [recordingState("a", { readAt: NOW - 12 * MINUTE })];
       const { html } = await page(`/?show=${show}`, { fleet: async () => fleetOf({ recordings }) });
-      expect(elementOf(html, "title")).toMatch(/^\? Blind, 1 unknown · /);
-      expect(shownText(html)).toContain("lenswatch is blind: the status of the one recording is unknown.");
+      expect(elementOf(html, "title")).toMatch(/^\? All unknown, 1 recording · /);
+      expect(shownText(html)).toContain("The status of the one recording is unknown.");
     },
   );
 
@@ -187,7 +185,7 @@ describe("GET /", () => {
     });
     const { html } = await page("/", { fleet: async () => smallFleet, alerts: active(failing) });
     expect(shownText(html)).toContain(
-      "Notifications failing NotificationsFailing · no severity | ops by slack Slack refused the webhook. | since 11:48 UTC | for 12 m | by nobody yet",
+      "Notifications failing NotificationsFailing · no severity | ops by slack Slack refused the webhook. | since 11:48 UTC | for 12 m | Unacknowledged",
     );
   });
 
@@ -207,9 +205,9 @@ describe("GET /", () => {
     expect(refreshes((await page("/?show=search", deps)).html)).toBe(false);
     const location = await page("/?location=leeds", deps);
     expect(refreshes(location.html)).toBe(true);
-    expect(linksOf(location.html).get("Hold it still")).toBe("?location=leeds&refresh=off");
+    expect(linksOf(location.html).get("Pause updates")).toBe("?location=leeds&refresh=off");
     const still = await page("/?location=leeds&refresh=off", deps);
-    expect(linksOf(still.html).get("Follow what happens")).toBe("?location=leeds");
+    expect(linksOf(still.html).get("Resume updates")).toBe("?location=leeds");
   });
 
   test("passes over what links pick up on their way", async () => {
@@ -253,7 +251,7 @@ describe("10,000 recordings in trouble", () => {
     const { html } = await page("/", deps);
     const shown = shownText(html);
     expect(elementOf(html, "h1")).toBe("200 of 10,000 recordings are offline, 5,000 alerts fire.");
-    expect(shown).toContain("4,980 more fire. All 5,000 alerts");
+    expect(shown).toContain("4,980 more alerts. All 5,000 alerts");
     expect(troubled).toBeGreaterThan(100);
     expect(shown).toContain(`${troubled - 60} more locations in trouble`);
     expect(shown).toContain(

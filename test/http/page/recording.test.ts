@@ -63,12 +63,12 @@ describe("GET /recordings/{id}", () => {
       "✕ offline since 11:48 UTC (12 m)",
       "Alerts",
       "Offline",
-      "since 11:48 GMT (12 m) RecordingOffline · critical · fires",
+      "since 11:48 GMT (12 m) RecordingOffline · critical · firing",
       "Camera server cs-1.",
       "Low uptime, 93.1 %",
-      "since 11:50 GMT (10 m) LowUptime · warning · pending, not told yet",
+      "since 11:50 GMT (10 m) LowUptime · warning · pending, not notified yet",
       "Uptime of the last 30 days",
-      "No day of it is known yet.",
+      "No day is known yet.",
       "Location",
       "Leeds Briggate",
       "Last seen",
@@ -91,19 +91,19 @@ describe("GET /recordings/{id}", () => {
       "till-3",
       "Incidents of the last 30 days",
       "Incidents, the newest first",
-      "What | Began | Ended | Lasted | How it ended",
+      "Alert | Began | Ended | Lasted | Reason",
       "RecordingOffline | began 11:48 UTC | | lasted 12 m | not over",
       "RecordingOffline | began Thu 29 Jan 10:00 UTC | ended Thu 29 Jan 10:09 UTC | lasted 9 m | recovered",
-      "LowUptime | began Fri 2 Jan 08:00 UTC | ended Fri 2 Jan 08:09 UTC | lasted 9 m | expired; whether it is back is not known",
-      "What was decided in 7 days, and why",
-      "Nothing was decided in this time.",
-      "As it was at 2026-01-31 12:00:00 UTC. Refreshes every 30 s. Hold it still",
+      "LowUptime | began Fri 2 Jan 08:00 UTC | ended Fri 2 Jan 08:09 UTC | lasted 9 m | expired; whether it recovered is not known",
+      "Decision log of 7 days",
+      "No decisions.",
+      "State at 2026-01-31 12:00:00 UTC. Refreshes every 30 s. Pause updates",
       "Read-only: no http.admin_token is configured, so nothing can be acknowledged or silenced here.",
     ]);
     expect(elementOf(html, "title")).toBe("Offline · Till 3 · lenswatch");
     expect(linksOf(html).get("Leeds Briggate")).toBe("../?location=leeds");
     expect(linksOf(html).get("lenswatch")).toBe("../");
-    expect(linksOf(html).get("Hold it still")).toBe("?refresh=off");
+    expect(linksOf(html).get("Pause updates")).toBe("?refresh=off");
   });
 
   test("tells its times in the recording's own zone", async () => {
@@ -113,7 +113,7 @@ describe("GET /recordings/{id}", () => {
         "✕ offline since 12:48 CET (12 m)",
         "Europe/Amsterdam",
         "records by an uploading schedule",
-        "None.",
+        "No incidents.",
       ]),
     );
   });
@@ -138,7 +138,7 @@ describe("GET /recordings/{id}", () => {
   test("shows the alerts of its location beside its own", async () => {
     const LocationOffline = alertState("LocationOffline", {
       annotations: { description: "2 of 4 recordings offline since 2026-01-31 11:48 UTC." },
-      facts: { timezone: "UTC", problem: "location_offline", offline: 3, of: 4 },
+      facts: { timezone: "UTC", problem: "location_offline", offline: 3, of: 4, restated: ["description"] },
     });
     const locations = [{ id: "loc-1", name: "Leeds", alerts: { LocationOffline } }];
     const fleet = fleetOf({ recordings: [recordingState("a")], locations });
@@ -272,16 +272,14 @@ describe("GET /recordings/{id}", () => {
     const told = async (...lines: LogLine[]) => {
       const deps = { alerts: active(firing), timeline: async () => lines };
       const shown = shownText((await page("/recordings/till-3", deps)).html);
-      return shown.find((text) => /^(?:Told to|Nobody was told)/.test(text));
+      return shown.find((text) => /^(?:Notified|Not notified)/.test(text));
     };
     const fires = { ...line(10, "", "firing"), integration: undefined };
-    expect(await told(fires)).toBe("Nobody was told of it yet.");
+    expect(await told(fires)).toBe("Not notified yet.");
     expect(await told(line(20, "ops/slack/0", "notified"), fires, line(9, "ops/slack/0", "silenced"))).toBe(
-      "Nobody was told of it yet.",
+      "Not notified yet.",
     );
-    expect(await told(fires, line(9, "ops/slack/0", "notified", "LowUptime"))).toBe(
-      "Nobody was told of it yet.",
-    );
+    expect(await told(fires, line(9, "ops/slack/0", "notified", "LowUptime"))).toBe("Not notified yet.");
     // Its beginning is out of sight, and who was told then with it.
     expect(await told(line(9, "ops/slack/0", "silenced"))).toBeUndefined();
     expect(
@@ -290,7 +288,7 @@ describe("GET /recordings/{id}", () => {
         line(8, "ops/email/0/a@b.c", "notified"),
         line(3, "ops/slack/0", "reminded"),
       ),
-    ).toBe("Told to ops/slack/0 at 11:57 GMT, ops/email/0/a@b.c at 11:52 GMT.");
+    ).toBe("Notified ops/slack/0 at 11:57 GMT, ops/email/0/a@b.c at 11:52 GMT.");
   });
 
   test("tells what was decided and who was told, the newest first", async () => {
@@ -327,7 +325,7 @@ describe("GET /recordings/{id}", () => {
     };
     const { html } = await page("/recordings/till-3", { timeline });
     const shown = shownText(html);
-    expect(shown.slice(shown.indexOf("What was decided in 7 days, and why") + 1, -2)).toEqual([
+    expect(shown.slice(shown.indexOf("Decision log of 7 days") + 1, -2)).toEqual([
       "11:52 UTC location Shop: <b>odd</b>",
       "11:51 UTC Dark: notified ops/slack/0",
       "11:50 UTC Dark: fires",
@@ -350,7 +348,7 @@ describe("GET /recordings/{id}", () => {
     const timeline = async () => Array.from({ length: 500 }, (_, i) => line(i));
     const { html } = await page("/recordings/till-3", { timeline });
     expect(html.match(/Dark: fires/g)).toHaveLength(60);
-    expect(shownText(html)).toContain("440 older lines: lenswatch why tells them.");
+    expect(shownText(html)).toContain("440 older lines: see lenswatch why.");
   });
 
   test("asks for the incidents of 30 days, and pages them", async () => {
@@ -409,11 +407,11 @@ describe("GET /?location=", () => {
       "Till 3 | ✕ offline since 11:48 UTC (12 m) | seen 12 m ago | | uptime 93.1 % | 1 alert",
       "Entrance | ✓ online since 11:00 UTC (1 h) | seen 12 s ago | quality 92 % | uptime 100 % |",
       "Uptime of the last 30 days",
-      "No day of it is known yet.",
+      "No day is known yet.",
       "Incidents of the last 30 days",
-      "None.",
-      "What was decided about the location, and why",
-      "Nothing was decided in this time.",
+      "No incidents.",
+      "Decision log of the location",
+      "No decisions.",
     ]);
     expect(elementOf(html, "title")).toBe("1 offline · Leeds Briggate · lenswatch");
   });
@@ -435,7 +433,7 @@ describe("GET /?location=", () => {
     const fleet = fleetOf({ locations: [{ id: "new", name: "New shop" }] });
     const { html } = await page("/?location=new", { fleet: async () => fleet });
     expect(elementOf(html, "title")).toBe("? No recording seen · New shop · lenswatch");
-    expect(shownText(html)).toContain("No recording.");
+    expect(shownText(html)).toContain("No recordings.");
   });
 });
 

@@ -73,7 +73,7 @@ describe("signing in", () => {
   });
 
   test.each([
-    [{ name: "dana", token: "guess" }, 401, "token: this token opens nothing here."],
+    [{ name: "dana", token: "guess" }, 401, "token: this token is not known."],
     [{ name: "dana" }, 400, "token: expected the token."],
     [{ name: " \u202e ", token: "boss-token" }, 400, "name: expected your name."],
     [{ name: "x".repeat(81), token: "boss-token" }, 400, "name: expected at most 80 characters."],
@@ -114,7 +114,7 @@ describe("signing in", () => {
     expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(late.headers.get("set-cookie")).toBeNull();
     const logged = String(destination.read());
-    expect(logged).toContain("somebody tried to sign in with a wrong token");
+    expect(logged).toContain("sign-in with a wrong token");
     expect(logged).not.toMatch(/guess-|boss-token/);
   });
 
