@@ -21,7 +21,7 @@ export interface Attachment {
   readonly contentType: string;
 }
 
-export interface RenderedDigest {
+interface RenderedDigest {
   /** One line without control characters, at most `MAX_SUBJECT` code points. */
   readonly subject: string;
   /** At most `MAX_BYTES` in UTF-8. */

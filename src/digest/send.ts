@@ -11,7 +11,7 @@ import { computeFleet, type FiguresSource } from "./figures.ts";
 import { attachmentsOf, type DigestMail, letterFor, type MadeDigest, renderDigest } from "./mail.ts";
 import { digestPeriod } from "./period.ts";
 
-export interface DigestDeps extends FiguresSource {
+interface DigestDeps extends FiguresSource {
   readonly config: Pick<Config, "rules" | "http" | "digests" | "service">;
   readonly store: Store;
   readonly service: Pick<Service, "entries">;

@@ -25,7 +25,7 @@ export function isTroubled(part: DigestPart): boolean {
   return part === "down_now" || part === "down_some";
 }
 
-export interface GroupExcerpt {
+interface GroupExcerpt {
   readonly group: LocationGroup;
   /** Went down and recovered with the whole location: one line for all of them. */
   readonly together: readonly RecordingDigest[];
@@ -34,7 +34,7 @@ export interface GroupExcerpt {
   readonly more: number;
 }
 
-export interface PartExcerpt {
+interface PartExcerpt {
   readonly total: number;
   readonly groups: readonly GroupExcerpt[];
   /** In the locations left out altogether. */
