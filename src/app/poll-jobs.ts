@@ -9,8 +9,7 @@ import { createRerouting, type Rerouting } from "../poll/reroute.ts";
 import { createScheduleLookup } from "../poll/schedule-lookup.ts";
 import { createSelfAlerts } from "../poll/self-alerts.ts";
 import { createSweep } from "../poll/sweep.ts";
-import { createRefreshUptime, windowsOf } from "../poll/uptime.ts";
-import { startUptimeWork } from "../poll/uptime-worker.ts";
+import { createRefreshUptime, startUptimeWork, windowsOf } from "../poll/uptime.ts";
 import type { Store } from "../store/store.ts";
 import type { JobContext } from "./engine.ts";
 

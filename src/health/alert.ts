@@ -1,17 +1,17 @@
-/** An alert as it is remembered and told. What is true lives here; what was told is another record. */
+/** An alert as it is stored and notified. What was notified is in the notification log, apart from it. */
 import type { Instant } from "../lib/clock.ts";
 import type { ProblemKind } from "./problem-kinds.ts";
 import type { RecordingStatus } from "./recording.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Why an alert ended. Only `recovered` says that what it spoke of is back. */
+/** Why an alert ended. Only `recovered` means that its problem is over. */
 export const endReasons = ["recovered", "no_longer_watched", "rule_removed", "expired"] as const;
 export type EndReason = (typeof endReasons)[number];
 
 /**
- * What an alert speaks of: one recording, one location, the service itself, one integration, or what somebody outside
- * sent here, by its fingerprint.
+ * What an alert is about: one recording, one location, the service itself, one integration, or an external alert, by
+ * its fingerprint.
  */
 export const subjectKinds = ["recording", "location", "service", "integration", "external"] as const;
 export type SubjectKind = (typeof subjectKinds)[number];
@@ -19,7 +19,7 @@ export type SubjectKind = (typeof subjectKinds)[number];
 /** An annotation that every rule has, its own or a generated one. */
 export type GeneratedAnnotation = "summary" | "description";
 
-/** What was seen when the alert was last judged; for display, never for a decision. */
+/** What was observed when the alert was last evaluated; for display, never for a decision. */
 export interface AlertFacts {
   /** IANA zone the times are shown in. */
   readonly timezone: string;
@@ -34,7 +34,7 @@ export interface AlertFacts {
   readonly statusSince?: Instant | undefined;
   /** Of a recording with an uploading schedule: that it is outside of it now, or that this hour is not known. */
   readonly schedule?: "outside" | "unknown" | undefined;
-  /** Outside the schedule, and the rule respects that: it does not end, and is not said again. */
+  /** Outside the schedule, and the rule respects that: it does not end, and is not notified again. */
   readonly paused?: boolean | undefined;
   /** Generated annotations that repeat the subject, the problem and the figures; never text that a rule sets. */
   readonly restated?: readonly GeneratedAnnotation[] | undefined;
@@ -43,7 +43,7 @@ export interface AlertFacts {
   readonly of?: number | undefined;
   /** location_offline: names of those that are, the first few; not cleaned. */
   readonly offlineNames?: readonly string[] | undefined;
-  /** outside: where its sender says it comes from, an http or https URL. */
+  /** External alerts: the sender's link to its origin, an http or https URL. */
   readonly generatorUrl?: string | undefined;
   /** One sentence about the cause, already free of secrets (service and notification alerts). */
   readonly detail?: string | undefined;
@@ -51,7 +51,7 @@ export interface AlertFacts {
 
 /**
  * One episode of a firing alert: it fires once and ends once. `key` is the alert's identity (rule and subject),
- * `id` the episode's; what is told is told of episodes. Labels are frozen.
+ * `id` the episode's; notifications are about episodes. Labels are frozen.
  */
 export interface Alert {
   /** `key@firedAt`. */
@@ -62,9 +62,9 @@ export interface Alert {
   readonly labels: Labels;
   readonly annotations: Labels;
   readonly state: "firing" | "resolved";
-  /** Since when the problem is there (architecture: "Since when"), not when the rule's `for` was over. */
+  /** Since when the problem is there, not when the rule's `for` was over. */
   readonly startsAt: Instant;
-  /** When it was found to fire: the flip that latency is counted from. */
+  /** When it began to fire: latency is counted from here. */
   readonly firedAt: Instant;
   readonly updatedAt: Instant;
   readonly endsAt?: Instant | undefined;
@@ -72,7 +72,7 @@ export interface Alert {
   readonly facts: AlertFacts;
 }
 
-/** The identity of an alert: its rule and what it speaks of. */
+/** The identity of an alert: its rule and its subject. */
 export function alertKey(ruleId: string, kind: SubjectKind, subjectId: string): string {
   return `${ruleId}/${kind}/${subjectId}`;
 }

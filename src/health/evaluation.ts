@@ -1,11 +1,11 @@
-/** What a judgement is given and what it says: the next state, what alerts did, and why, by name. */
+/** Input and result of an evaluation: the next state, what alerts did, and why, by name. */
 import type { Instant } from "../lib/clock.ts";
 import type { Alert, SubjectKind } from "./alert.ts";
 import type { Rule } from "./rule.ts";
 import type { ScheduleState } from "./schedule.ts";
 import type { Inventory, ShardState } from "./shard-state.ts";
 
-/** What a shard is judged with: pure data and lookups. */
+/** What a shard is evaluated with: pure data and look-ups. */
 export interface EvaluationContext {
   readonly now: Instant;
   readonly intervalMs: number;
@@ -28,14 +28,14 @@ export interface EvaluationContext {
   scheduleBegan(recordingId: string): Instant | undefined;
 }
 
-/** The state to remember, and what is news. */
+/** The state to store, and what changed. */
 export interface Evaluation {
   readonly next: ShardState;
   readonly transitions: readonly Transition[];
   readonly decisions: readonly Decision[];
 }
 
-/** `updated`: facts of a firing alert changed that people count on. */
+/** `updated`: facts of a firing alert changed that a message shows. */
 export interface Transition {
   readonly kind: "firing" | "resolved" | "updated";
   readonly alert: Alert;
@@ -48,26 +48,26 @@ export const decisionReasons = [
   "observed_offline",
   /** Absent from a complete snapshot, present in the sweep before. */
   "observed_missing",
-  /** A row that names no location, of a recording nobody knows a location of: ignored (said at every sweep). */
+  /** A row without a location, of a recording whose location is not known: ignored (at every sweep). */
   "no_location",
   /** Another location than before; the identity stays. */
   "moved",
-  /** Its location or itself is not watched here any more. */
+  /** Its location or itself is no longer watched here. */
   "no_longer_watched",
   /** Absent for `forget_after`: it left the fleet. */
   "forgotten",
-  /** Not online, outside its uploading schedule; or an alert of it waits for that reason. */
+  /** Not online, outside its uploading schedule; or an alert of it is paused for that reason. */
   "outside_schedule",
-  /** An alert that waited goes on: its schedule has begun again, or its rule does not ask for it any more. */
+  /** A paused alert goes on: its schedule has begun again, or its rule no longer respects it. */
   "within_schedule",
-  /** The condition holds; the rule's `for` runs. */
+  /** The condition is met; the rule's `for` runs. */
   "pending",
-  /** It stopped holding before `for` was over. */
+  /** The condition was no longer met before `for` was over. */
   "pending_ended",
   "firing",
-  /** It stopped holding; `keep_firing_for` runs. */
+  /** The condition is no longer met; `keep_firing_for` runs. */
   "clearing",
-  /** It holds again before `keep_firing_for` was over. */
+  /** The condition is met again before `keep_firing_for` was over. */
   "clearing_ended",
   "resolved",
   "rule_removed",
@@ -79,7 +79,7 @@ export interface Subject {
   readonly id: string;
 }
 
-/** Something changed, and why: one line of a recording's timeline. */
+/** Something changed, and why: one line of the decision log. */
 export interface Decision {
   readonly subject: Subject;
   /** Undefined where no rule is involved. */
@@ -88,7 +88,7 @@ export interface Decision {
   readonly at: Instant;
 }
 
-/** What a judgement collects on its way. */
+/** What an evaluation collects on its way. */
 export interface Outcomes {
   readonly transitions: Transition[];
   readonly decisions: Decision[];

@@ -1,13 +1,12 @@
 /**
  * Flapping as Nagios finds it (base/flapping.c): of the last 21 states the share that changed, newer changes
- * weighing more. The states are online, degraded and offline, each its own as Nagios' OK, WARNING and CRITICAL are:
- * a camera that never rests between two of them is told of once, whichever two they are. One state is taken per
- * status interval, at most one a minute; where nobody saw anything there is no state.
+ * weighing more. The states are online, degraded and offline, each its own as Nagios' OK, WARNING and CRITICAL are.
+ * One state is taken per status interval, at most one a minute; without a good reading there is none.
  */
 import type { Instant } from "../lib/clock.ts";
-import type { RecordingState, StateHistory, Stretch } from "./shard-state.ts";
+import type { RecordingState, StateHistory, StatusStretch } from "./shard-state.ts";
 
-/** States that are remembered: Nagios' MAX_STATE_HISTORY_ENTRIES. */
+/** States that are stored: Nagios' MAX_STATE_HISTORY_ENTRIES. */
 const STATES = 21;
 const COMPARISONS = STATES - 1;
 const OLDEST_WEIGHT = 0.75;
@@ -23,10 +22,10 @@ export interface Changes {
   readonly since: Instant | undefined;
 }
 
-/** What is remembered of a recording's states after a good reading; undefined while it rests. */
+/** A recording's last states after a good reading; undefined while they are all the same. */
 export function recordStatus(
   previous: Pick<RecordingState, "status" | "readAt" | "history"> | undefined,
-  status: Stretch["status"],
+  status: StatusStretch["status"],
   now: Instant,
   intervalMs: number,
 ): StateHistory | undefined {
@@ -38,7 +37,7 @@ export function recordStatus(
   return stretches.length > 1 ? { sampledAt: now, stretches } : undefined;
 }
 
-function firstState(status: Stretch["status"], at: Instant): StateHistory {
+function firstState(status: StatusStretch["status"], at: Instant): StateHistory {
   return { sampledAt: at, stretches: [{ status, from: at, count: 1 }] };
 }
 
@@ -48,24 +47,28 @@ function isDue(sampledAt: Instant, now: Instant, intervalMs: number): boolean {
   return Math.floor(now / SAMPLE_MS) > Math.floor(sampledAt / SAMPLE_MS);
 }
 
-function append(stretches: readonly Stretch[], status: Stretch["status"], now: Instant): Stretch[] {
+function append(
+  stretches: readonly StatusStretch[],
+  status: StatusStretch["status"],
+  now: Instant,
+): StatusStretch[] {
   const last = stretches.at(-1);
   if (last?.status !== status) return [...stretches, { status, from: now, count: 1 }];
   return [...stretches.slice(0, -1), { ...last, count: last.count + 1 }];
 }
 
-function trim(stretches: readonly Stretch[]): readonly Stretch[] {
-  let room = STATES;
-  const kept: Stretch[] = [];
+function trim(stretches: readonly StatusStretch[]): readonly StatusStretch[] {
+  let left = STATES;
+  const kept: StatusStretch[] = [];
   for (const stretch of stretches.toReversed()) {
-    if (room <= 0) break;
-    kept.unshift(stretch.count <= room ? stretch : { ...stretch, count: room });
-    room -= stretch.count;
+    if (left <= 0) break;
+    kept.unshift(stretch.count <= left ? stretch : { ...stretch, count: left });
+    left -= stretch.count;
   }
   return kept;
 }
 
-/** The changes since `from`; what is older than the remembered states counts as having been the same. */
+/** The changes since `from`; states older than the stored ones count as unchanged. */
 export function changesOf(
   history: StateHistory | undefined,
   from: Instant = Number.NEGATIVE_INFINITY,
@@ -76,7 +79,7 @@ export function changesOf(
   let count = 0;
   let since: Instant | undefined;
   for (let i = stretches.length - 1; i > 0; i--) {
-    const stretch = stretches[i] as Stretch;
+    const stretch = stretches[i] as StatusStretch;
     if (stretch.from < from) break;
     newer += stretch.count;
     weights += weightOf(STATES - newer);
@@ -92,8 +95,8 @@ function weightOf(comparison: number): number {
 }
 
 /**
- * Begins at `high`, ends at `low`. Time in which nobody saw anything neither ends it nor makes it begin: changes
- * older than twice what the states should take count only against the end.
+ * Begins at `high`, ends at `low`. Time without readings neither ends nor begins it: changes older than twice the time
+ * the states should take count only against the end.
  */
 export function isFlapping(
   history: StateHistory | undefined,

@@ -9,7 +9,7 @@ export const FRESH_INTERVALS = 3;
 /** Rows between two yields of a walk over the fleet. */
 export const ROWS_PER_STEP = 256;
 
-/** The status a recording can be said to have at `now`: `unknown` without a good reading in 3 intervals. */
+/** The status of a recording at `now`: `unknown` without a good reading in 3 intervals. */
 export function currentStatus(
   state: Pick<RecordingState, "status" | "readAt">,
   now: Instant,

@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 /** A week. */
 const HOURS = 168;
 
-/** From bad to good in 90 steps, characters that JSON leaves as they are; `-` is an hour nobody knows. */
+/** From bad to good in 90 steps, characters that JSON leaves as they are; `-` is an unknown hour. */
 const LEVELS = [
   ..."!#$%&'()*+,./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~",
 ];
@@ -40,7 +40,7 @@ export function noteQuality(
 
 export interface QualityHour {
   readonly at: Instant;
-  /** 0–1, to about a hundredth; undefined where nobody knows. */
+  /** 0–1, to about a hundredth; undefined where it is not known. */
   readonly quality: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** From one reading to what is remembered of a recording. */
+/** From one reading to the state of a recording. */
 import type { Instant } from "../lib/clock.ts";
 import type { Reading } from "./recording.ts";
 import type { RecordingState, StateHistory } from "./shard-state.ts";
@@ -6,7 +6,7 @@ import type { RecordingState, StateHistory } from "./shard-state.ts";
 /** How far ahead of ours the service's clock may be. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
-/** A reading that says something. */
+/** A reading with a known status. */
 export type GoodReading = Reading & { readonly status: NonNullable<RecordingState["status"]> };
 
 export function isGood(reading: Reading): reading is GoodReading {
@@ -37,7 +37,7 @@ export function afterReading(
   };
 }
 
-/** The recording after a row that could not be read, or said `unknown`: it is there, and that is all. */
+/** The recording after a row that could not be read, or with status `unknown`: it is present, nothing more. */
 export function afterPresence(
   previous: RecordingState | undefined,
   id: string,
@@ -61,8 +61,8 @@ export function afterPresence(
 }
 
 /**
- * Since when it has the reading's status. A recording seen offline went dark at its `last_seen_utc`, unless that
- * contradicts what we saw ourselves (before the last online contact) or the clock (in the future).
+ * Since when it has the reading's status. A recording seen offline went offline at its `last_seen_utc`, unless that
+ * contradicts an earlier reading (before the last online contact) or the clock (in the future).
  */
 export function sinceWhen(
   previous: Pick<RecordingState, "status" | "since" | "onlineSeenAt"> | undefined,

@@ -1,7 +1,4 @@
-/**
- * What the service says about the fleet, in our own shapes. `src/service` is the only room that knows how
- * any of it looks on the wire.
- */
+/** What the service answers about the fleet, in our own shapes; only `src/service` knows the wire format. */
 import type { Instant } from "../lib/clock.ts";
 
 /** Status values of a live status entry (contract: "States"; `degraded` from the field notes). */

@@ -1,25 +1,24 @@
 /**
- * When a recording is meant to upload. The service says it only of the past, bucket by bucket: the hours of the week
- * are learned from it, in the recording's own zone. What is not known counts as within the schedule: nothing is
- * kept quiet on a guess.
+ * When a recording is meant to upload. The service tells it only for past buckets: the hours of the week are learned
+ * from those, in the recording's own zone. What is not known counts as within the schedule: a guess suppresses nothing.
  */
 import type { Instant } from "../lib/clock.ts";
 import type { LocalHour } from "../lib/local-hours.ts";
 import type { UptimeBucket } from "./recording.ts";
 
 const HOURS = 168;
-/** Weeks that are remembered of an hour, the newest weighing four times the oldest. */
+/** Weeks stored of an hour, the newest weighing four times the oldest. */
 const WEEKS = 4;
 const NOTHING = 1;
-/** An hour is learned once the service has had the time to tell of it. */
+/** An hour is learned once the service has had the time to report it. */
 const SETTLING_MS = 15 * 60_000;
 /** With this weighted share of weeks within it, an hour is. Low: a wrong alert is seen, a missing one is not. */
 const SHARE_WITHIN = 0.4;
 
-/** `unknown`: there is a schedule, and nobody knows this hour of it. */
+/** `unknown`: there is a schedule, and this hour of it is not known. */
 export type ScheduleState = "within" | "outside" | "unknown";
 
-/** What the weeks so far have shown. */
+/** What was learned from the weeks so far. */
 export interface LearnedSchedule {
   /**
    * A digit to the base of 32 for each hour from Monday 00:00 on: a 1, and behind it a bit for each week that was
@@ -36,7 +35,7 @@ export interface KnownSchedule {
   readonly timezone: string;
   /** `1` within, `0` outside, `?` unknown, for each hour from Monday 00:00 on. */
   readonly hours: string;
-  /** The newest bucket the service told of: what it says of now goes before what was learned. */
+  /** The newest bucket of the service: for its time it goes before what was learned. */
   readonly current:
     | { readonly from: Instant; readonly to: Instant; readonly withinSchedule: boolean }
     | undefined;
@@ -75,12 +74,12 @@ function push(digit: string | undefined, within: boolean): string {
   return (weeks >= 2 * most ? (weeks % most) + most : weeks).toString(32);
 }
 
-/** What can be said of each hour by now. */
+/** What is known of each hour by now. */
 export function knownHours({ hours }: LearnedSchedule): string {
-  return [...hours].map(saysOf).join("");
+  return [...hours].map(stateOfHour).join("");
 }
 
-function saysOf(digit: string): string {
+function stateOfHour(digit: string): string {
   const bits = Number.parseInt(digit, 32).toString(2).slice(1);
   if (bits === "") return "?";
   let weight = 0;
@@ -107,7 +106,7 @@ export function scheduleState(
 
 const STATES: Readonly<Record<string, ScheduleState>> = { 1: "within", 0: "outside" };
 
-/** When the hours within the schedule that hold `now` began; undefined where they have no beginning in a week. */
+/** When the hours within the schedule around `now` began; undefined where they have no beginning in a week. */
 export function scheduleBegan({ hours }: KnownSchedule, now: Instant, hourAt: HourAt): Instant | undefined {
   const quarterMs = 900_000;
   const last = now - (now % quarterMs);

@@ -1,7 +1,6 @@
 /**
- * What a sweep knew and the next one starts from. One ShardState holds the recordings of a shard's locations
- * with their pending and firing alerts. Never mutated: a judgement gives a new one, and a write that loses its
- * race leaves the old one as it was.
+ * What one sweep stores and the next one starts from. One ShardState has the recordings of a shard's locations with
+ * their pending and firing alerts. Never mutated: an evaluation gives a new one.
  */
 
 import type { Instant } from "../lib/clock.ts";
@@ -9,7 +8,7 @@ import type { AlertFacts, Labels } from "./alert.ts";
 import type { Location, Recording, RecordingStatus } from "./recording.ts";
 
 export interface ShardState {
-  /** When the last good sweep ended in a judgement; 0 before the first. */
+  /** When the last good sweep was evaluated; 0 before the first. */
   readonly sweptAt: Instant;
   readonly recordings: ReadonlyMap<string, RecordingState>;
   readonly locations: ReadonlyMap<string, LocationState>;
@@ -22,14 +21,14 @@ export interface RecordingState {
   readonly status: Exclude<RecordingStatus, "unknown"> | undefined;
   /** When the last good reading was taken. */
   readonly readAt: Instant;
-  /** Since when it has that status (architecture: "Since when"). */
+  /** Since when it has that status. */
   readonly since: Instant;
   /** `last_seen_utc` of the last good reading. */
   readonly lastSeenAt: Instant | undefined;
   /** `last_seen_utc` of the last online or degraded reading. */
   readonly onlineSeenAt: Instant | undefined;
   readonly averageQuality: number | undefined;
-  /** When a row for it, readable or not, was last in a snapshot; moved on by time in which nobody looked. */
+  /** When a row for it, readable or not, was last in a snapshot; moved on by time without sweeps. */
   readonly presentAt: Instant;
   /** Its last states; undefined where they are all the same, as most recordings' are. */
   readonly history?: StateHistory | undefined;
@@ -37,16 +36,16 @@ export interface RecordingState {
   readonly alerts: AlertStates | undefined;
 }
 
-/** The last states of a recording that does not rest, at most 21 in all. */
+/** The last states of a recording whose status changes, at most 21 in all. */
 export interface StateHistory {
   /** When the newest was taken. */
   readonly sampledAt: Instant;
   /** Oldest first, neighbours differ. */
-  readonly stretches: readonly Stretch[];
+  readonly stretches: readonly StatusStretch[];
 }
 
 /** The same state several times in a row. */
-export interface Stretch {
+export interface StatusStretch {
   readonly status: NonNullable<RecordingState["status"]>;
   /** When the first of them was taken. */
   readonly from: Instant;
@@ -60,14 +59,14 @@ export interface LocationState {
 
 export type AlertStates = Readonly<Record<string, AlertState>>;
 
-/** One rule at one subject, while its condition holds or held a moment ago. Inactive is absence. */
+/** One rule at one subject, while its condition is met or was a moment ago. Inactive is absence. */
 export interface AlertState {
   readonly state: "pending" | "firing";
   /** Since when the problem is there, for display and durations. */
   readonly startsAt: Instant;
   /**
-   * pending: time the condition has held, ms. firing: 0 while it holds, else 1 more than the time it has not held,
-   * ms (against `keep_firing_for`).
+   * pending: time the condition has been met, ms. firing: 0 while it is met, else 1 more than the time it has not
+   * been, ms (against `keep_firing_for`).
    */
   readonly elapsedMs: number;
   /** When there was last evidence for or against it: time is added up from here. */

@@ -37,7 +37,7 @@ export function mergeBuckets(
     .sort((a, b) => a.startAt - b.startAt);
 }
 
-/** A window that ends now; what is not given is found by looking at every bucket. */
+/** A window that ends now; what is not given is found by reading every bucket. */
 export interface Window {
   readonly now: Instant;
   readonly overMs: number;

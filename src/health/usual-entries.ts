@@ -1,4 +1,4 @@
-/** What is known of a place beside its name: the zones its recordings cover, and how many people usually come. */
+/** What is known of a location beside its name: the zones its recordings cover, and its usual entries. */
 
 /** By recording id: taxonomies of the zones it covers (contract: `<Group>:<Subgroup>:<Name>`). */
 export type LocationZones = ReadonlyMap<string, readonly string[]>;
@@ -12,13 +12,13 @@ export interface DayEntries {
   readonly entries: number;
 }
 
-/** So many days of a weekday make a habit. */
+/** The fewest days of a weekday for a median. */
 const FEWEST_DAYS = 3;
 const DAYS_OF_WEEK = 7;
 
 /**
- * Each weekday's median of these days; half counts are rounded up. Where nobody comes on any of them, nobody is counted
- * there at all, and nothing is known.
+ * Each weekday's median of these days; half counts are rounded up. Where all medians are 0 nothing is counted at this
+ * location, and nothing is known.
  */
 export function usualEntries(days: readonly DayEntries[]): UsualEntries {
   const counts: number[][] = Array.from({ length: DAYS_OF_WEEK }, () => []);

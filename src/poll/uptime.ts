@@ -2,13 +2,14 @@
  * The uptime history of one shard, read incrementally: all of the window once, then today, and a day again when
  * it is over (the service finishes older periods overnight). In pages: all at once would be hundreds of megabytes.
  */
-import { DateTime } from "luxon";
+import type { Queues } from "../cluster/queues.ts";
+import type { Assigned } from "../cluster/shard-assignment.ts";
 import { noteQuality } from "../health/quality.ts";
 import type { RecordingUptime, UptimeBucket } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
 import { type KnownSchedule, knownHours, type LearnedSchedule, learnSchedule } from "../health/schedule.ts";
 import type { Inventory, RecordingState } from "../health/shard-state.ts";
-import { bucketLengthMs, dayRatio, mergeBuckets, windowUptime } from "../health/uptime.ts";
+import { bucketLengthMs, windowUptime } from "../health/uptime.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { dayOf } from "../lib/days.ts";
 import { CodedError, toError } from "../lib/errors.ts";
@@ -17,19 +18,17 @@ import type { Logger } from "../lib/log.ts";
 import { createYielder } from "../lib/yield.ts";
 import type { InventoryStore } from "../store/inventory.ts";
 import type { ShardStore } from "../store/shards.ts";
-import type { DayUptime, UptimeHistory, UptimeStore } from "../store/uptime.ts";
+import type { UptimeHistory, UptimeStore } from "../store/uptime.ts";
+import { advance, calendarOf, firstDay } from "./uptime-days.ts";
 
-/** Four days of a recording are 12 kB: a page is read in a few milliseconds, and garbage before it grows old. */
+/** Four days of a recording are 12 kB: a page is parsed in a few milliseconds. */
 const IDS_PER_REQUEST = 50;
-/** A schedule is learned from so many days at once; a page of them is as long as one of everybody's days. */
+/** A schedule is learned from so many days at once; fewer recordings make a page then. */
 const LEARN_FROM_MS = 21 * 86_400_000;
 const LEARNERS_PER_REQUEST = 10;
-/** Weeks that fail in passing are asked for again at the next refresh; so often in a row, they are taken for refused. */
+/** Weeks that failed are asked for again at the next refresh; after so many failures they count as refused. */
 const WEEKS_TRIED = 3;
-/** Local hour from which the service has finished the day before. */
-const FINISHED_BY_HOUR = 6;
-/** Days are kept as one ratio for this long: a month's digest and the month before it. */
-const DAYS_KEPT = 62;
+const SHARDS_AT_ONCE = 3;
 
 /** A reading of quality older than this is not of this hour. */
 const QUALITY_FRESH_MS = 10 * 60_000;
@@ -64,7 +63,7 @@ export interface RefreshUptimeDeps {
 
 /**
  * Gives `refresh(shard)`; a failure is noted and logged once, figures stay until they are too old. Resolves to false
- * where the shard was not swept yet, so that nobody knows whose figures to ask for.
+ * where the shard was not swept yet: its recordings are not known.
  */
 export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) => Promise<boolean> {
   const failing = new Set<number>();
@@ -92,11 +91,10 @@ export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) =>
       await deps.uptime.saveFigures(shard, now, ratios, schedules);
       await deps.uptime.forgetOthers(shard, new Set(ids));
       await deps.store.noteAttempt(`uptime:${shard}`, now);
-      if (failing.delete(shard)) deps.log.info({ shard }, "uptime figures can be read again");
+      if (failing.delete(shard)) deps.log.info({ shard }, "uptime figures read again");
     } catch (thrown) {
       const err = toError(thrown);
-      if (!failing.has(shard))
-        deps.log.warn({ err, shard }, "uptime figures could not be read; the old ones stay");
+      if (!failing.has(shard)) deps.log.warn({ err, shard }, "uptime figures not read, keeping the old ones");
       failing.add(shard);
       await deps.store.noteAttempt(`uptime:${shard}`, deps.clock.now(), err.message);
     }
@@ -121,13 +119,13 @@ interface Gathered {
   readonly ratios: ReadonlyMap<number, Map<string, number>>;
   readonly schedules: Map<string, KnownSchedule>;
   readonly localHours: LocalHours;
-  /** Whether weeks that cannot be had now are not asked for again. */
+  /** Whether weeks that fail now are not asked for again. */
   readonly isLastTry: boolean;
-  /** As the last sweep saw them. */
+  /** As of the last sweep. */
   readonly recordings: ReadonlyMap<string, RecordingState>;
 }
 
-/** Whether weeks could not be had that are to be asked for again. */
+/** Whether weeks failed that are to be asked for again. */
 async function refreshPage(
   deps: RefreshUptimeDeps,
   shard: number,
@@ -138,7 +136,7 @@ async function refreshPage(
   const known = await deps.uptime.histories(shard, ids);
   const now = deps.clock.now();
   const learners = learnersOf(deps, ids, known);
-  const { results, unheard } = await ask(deps, { zone, ids }, { learners, known, now, isLastTry });
+  const { results, unread } = await ask(deps, { zone, ids }, { learners, known, now, isLastTry });
   await deps.inventory.saveRecordings(results.map(({ recording }) => recording));
   const calendar = calendarOf(now, zone, deps.retainMs);
   const histories = new Map<string, UptimeHistory>();
@@ -147,14 +145,14 @@ async function refreshPage(
     const hourAt = (at: Instant) => localHours.at(at, recording.timezone);
     const learns = before?.schedule !== undefined || learners.has(recording.id);
     const advanced = advance(before, buckets, calendar);
-    const isUnheard = unheard.has(recording.id);
+    const isUnread = unread.has(recording.id);
     const schedule =
       recording.useUploadingSchedule && learns
-        ? learnSchedule(before?.schedule, isUnheard ? advanced.buckets : buckets, now, hourAt)
+        ? learnSchedule(before?.schedule, isUnread ? advanced.buckets : buckets, now, hourAt)
         : undefined;
-    // Who is not known to have a schedule is asked about again: what the days say goes no further than this refresh.
+    // Without the weeks, what the days show counts for this refresh only.
     const quality = noteQuality(before?.quality, qualityOf(recordings.get(recording.id), now), now);
-    const history = { ...advanced, schedule: isUnheard ? undefined : schedule, quality };
+    const history = { ...advanced, schedule: isUnread ? undefined : schedule, quality };
     histories.set(recording.id, history);
     if (schedule) schedules.set(recording.id, toKnown(schedule, history.buckets, recording.timezone));
     for (const [overMs, figures] of ratios) {
@@ -164,16 +162,16 @@ async function refreshPage(
     await yielder.maybeYield();
   }
   await deps.uptime.saveHistories(shard, histories);
-  return unheard.size > 0;
+  return unread.size > 0;
 }
 
-/** What is dark has no quality, and what was read long ago says nothing of this hour. */
+/** An offline recording has no quality, and an old reading says nothing about this hour. */
 function qualityOf(state: RecordingState | undefined, now: Instant): number | undefined {
   if (!state || state.status === "offline" || now - state.readAt > QUALITY_FRESH_MS) return undefined;
   return state.averageQuality;
 }
 
-/** Who has an uploading schedule, as far as was told, of which nothing is known yet. */
+/** Recordings with an uploading schedule that is not learned yet. */
 function learnersOf(
   { inventory }: RefreshUptimeDeps,
   ids: readonly string[],
@@ -193,11 +191,11 @@ interface Asking {
 
 interface Answer {
   readonly results: readonly RecordingUptime[];
-  /** Learners of whom the weeks could not be had now, and may be had later. */
-  readonly unheard: ReadonlySet<string>;
+  /** Learners without their weeks, which are asked for again. */
+  readonly unread: ReadonlySet<string>;
 }
 
-/** What the page is missing; of those who learn a schedule the weeks before as well, where they can be had. */
+/** The days the page lacks; for recordings that learn a schedule the weeks before as well, where the service gives them. */
 async function ask(
   deps: RefreshUptimeDeps,
   { zone, ids }: Page,
@@ -205,26 +203,25 @@ async function ask(
 ): Promise<Answer> {
   const end = dayOf(now, zone);
   const results: RecordingUptime[] = [];
-  const unheard = new Set<string>();
+  const unread = new Set<string>();
   const learning = [...learners];
   for (let from = 0; from < learning.length; from += LEARNERS_PER_REQUEST) {
     const recids = learning.slice(from, from + LEARNERS_PER_REQUEST);
     const weeks = await askForWeeks(deps, { start: dayOf(now - LEARN_FROM_MS, zone), end, recids });
-    if (weeks === "later" && !isLastTry) for (const id of recids) unheard.add(id);
+    if (weeks === "later" && !isLastTry) for (const id of recids) unread.add(id);
     if (typeof weeks !== "string") results.push(...weeks);
   }
   const notified = new Set(results.map(({ recording }) => recording.id));
   const recids = ids.filter((id) => !notified.has(id));
-  if (recids.length === 0) return { results, unheard };
+  if (recids.length === 0) return { results, unread };
   const finished = recids.map((id) => known.get(id)?.finishedDay);
   const start = firstDay(finished, now, zone, deps.retainMs);
   results.push(...(await deps.service.uptimes({ start, end, recids })).results);
-  return { results, unheard };
+  return { results, unread };
 }
 
 /**
- * How many days may be asked for is not documented: where so many are refused, a schedule is learned day by day; what
- * fails in passing may be had later.
+ * The longest period of a request is not documented: where weeks are refused, a schedule is learned day by day.
  */
 async function askForWeeks(
   { service, log }: RefreshUptimeDeps,
@@ -233,10 +230,7 @@ async function askForWeeks(
   try {
     return (await service.uptimes(query)).results;
   } catch (thrown) {
-    log.info(
-      { err: toError(thrown), start: query.start },
-      "weeks of uptime cannot be had; days are asked for",
-    );
+    log.info({ err: toError(thrown), start: query.start }, "weeks of uptime not read, asking for days");
     return thrown instanceof CodedError && thrown.retryable ? "later" : "refused";
   }
 }
@@ -258,69 +252,21 @@ function toKnown(
   };
 }
 
-/** The first day that has to be asked for: the day after the one all of them have finished. */
-export function firstDay(
-  finished: readonly (string | undefined)[],
-  now: Instant,
-  zone: string,
-  retainMs: number,
-): string {
-  const oldest = dayOf(now - retainMs, zone);
-  const wanted = finished.map((day) => (day === undefined ? oldest : nextDay(day)));
-  const [first = oldest] = [...wanted, dayOf(now, zone)].sort();
-  return [first, oldest].sort()[1] ?? oldest;
+export interface UptimeWorkDeps {
+  readonly queues: Pick<Queues, "work" | "add">;
+  readonly assigned: Pick<Assigned, "shards">;
+  /** A shard that was not swept yet is asked for again after this long. */
+  readonly statusIntervalMs: number;
+  /** False where the shard was not swept yet. */
+  refresh(shard: number): Promise<boolean>;
 }
 
-/** The days of a zone as they are at a moment, worked out once for thousands of recordings. */
-export interface Calendar {
-  readonly now: Instant;
-  readonly retainMs: number;
-  /** The days that are over and whose buckets are all kept, oldest first. */
-  readonly days: readonly { readonly day: string; readonly from: Instant; readonly to: Instant }[];
-  /** The last day the service has finished. */
-  readonly finishedDay: string;
-}
-
-export function calendarOf(now: Instant, zone: string, retainMs: number): Calendar {
-  const local = DateTime.fromMillis(now, { zone });
-  const yesterday = local.minus({ days: 1 }).toFormat("yyyy-MM-dd");
-  const before = local.minus({ days: 2 }).toFormat("yyyy-MM-dd");
-  const days: Calendar["days"][number][] = [];
-  for (let day = nextDay(dayOf(now - retainMs, zone)); day <= yesterday; day = nextDay(day)) {
-    const start = DateTime.fromISO(day, { zone }).startOf("day");
-    days.push({ day, from: start.toMillis(), to: start.plus({ days: 1 }).toMillis() });
-  }
-  return { now, retainMs, days, finishedDay: local.hour >= FINISHED_BY_HOUR ? yesterday : before };
-}
-
-/** The history with fresh buckets over it, finished days as one ratio each. Pure. */
-export function advance(
-  history: UptimeHistory | undefined,
-  fresh: readonly UptimeBucket[],
-  calendar: Calendar,
-): UptimeHistory {
-  const buckets = mergeBuckets(history?.buckets ?? [], fresh, calendar);
-  const days: Record<string, DayUptime> = { ...history?.days };
-  for (const { day, from, to } of calendar.days) {
-    const one = dayUptime(buckets, from, to);
-    if (one) days[day] = one;
-  }
-  const kept = Object.keys(days);
-  if (kept.length > DAYS_KEPT) for (const day of kept.sort().slice(0, -DAYS_KEPT)) delete days[day];
-  return { buckets, days, finishedDay: calendar.finishedDay };
-}
-
-function dayUptime(buckets: readonly UptimeBucket[], from: Instant, to: Instant): DayUptime | undefined {
-  const ratio = dayRatio(buckets, { from, to });
-  if (ratio === undefined) return undefined;
-  let segmentsExpected = 0;
-  for (const bucket of buckets) {
-    const counts = bucket.withinSchedule && bucket.startAt >= from && bucket.startAt < to;
-    if (counts) segmentsExpected += bucket.segmentsExpected ?? 0;
-  }
-  return { ratio, segmentsExpected };
-}
-
-function nextDay(day: string): string {
-  return DateTime.fromISO(day, { zone: "UTC" }).plus({ days: 1 }).toFormat("yyyy-MM-dd");
+/** The worker of uptime figures, in a queue of its own: a hanging Core API must not delay the self alerts. */
+export function startUptimeWork(deps: UptimeWorkDeps): Promise<void> {
+  const { queues, assigned, statusIntervalMs } = deps;
+  return queues.work("uptime", SHARDS_AT_ONCE, async ({ data }) => {
+    const shard = Number(data.shard);
+    if ((await deps.refresh(shard)) || !assigned.shards().includes(shard)) return;
+    await queues.add("uptime", { shard }, { delayMs: statusIntervalMs });
+  });
 }

@@ -8,7 +8,7 @@ import type {
   RecordingState,
   ShardState,
   StateHistory,
-  Stretch,
+  StatusStretch,
 } from "../health/shard-state.ts";
 import { StoreError } from "./errors.ts";
 
@@ -119,7 +119,7 @@ function fromRow(row: Row, { t, l }: Document): RecordingState {
 }
 
 function fromHistoryRow([sampled = 0, ...triples]: HistoryRow, t: number): StateHistory {
-  const stretches: Stretch[] = [];
+  const stretches: StatusStretch[] = [];
   for (let i = 0; i < triples.length; i += 3) {
     const [status = 0, from = 0, count = 0] = triples.slice(i, i + 3);
     stretches.push({ status: STATUSES[status] ?? "online", from: t - from, count });

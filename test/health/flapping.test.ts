@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { changesOf, isFlapping, recentChanges, recordStatus } from "../../src/health/flapping.ts";
-import type { RecordingState, StateHistory, Stretch } from "../../src/health/shard-state.ts";
+import type { RecordingState, StateHistory, StatusStretch } from "../../src/health/shard-state.ts";
 import { degradedRule, INTERVAL, MINUTE, offlineRule, rule, SECOND, START, Story } from "./shard-history.ts";
 
-type Status = Stretch["status"];
+type Status = StatusStretch["status"];
 type Seen = Pick<RecordingState, "status" | "readAt" | "history">;
 const NAGIOS = { high: 0.3, low: 0.2 };
 const flappingRule = (more = {}) => rule("RecordingFlapping", { kind: "flapping", ...NAGIOS }, more);
