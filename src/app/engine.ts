@@ -157,7 +157,7 @@ export class Engine {
       }),
       refill: async () => void (await this.#poll.inventory.refresh()),
       checkColdStart: () =>
-        this.#roles.has("notify") ? this.#notify.coldStart.look() : this.#notify.coldStart.begin(),
+        this.#roles.has("notify") ? this.#notify.coldStart.check() : this.#notify.coldStart.begin(),
       evaluateExternalAlerts: () => this.#poll.externalAlerts.evaluate(),
     });
     return async () => {

@@ -14,7 +14,7 @@ export type HeartbeatOutcome = (typeof heartbeatOutcomes)[number];
 const GOOD_INTERVALS = 2;
 const GRACE_MS = 1_000;
 
-export interface HeartbeatDeps {
+interface HeartbeatDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly queues: Pick<Queues, "add">;

@@ -17,7 +17,7 @@ const RECONCILE_MS = 1_000;
 /** A wake-up lost this long ago is given again. */
 const OVERDUE_MS = 300;
 
-export interface ReconcileDeps {
+interface ReconcileDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly groups: Pick<GroupStore, "nextDue">;

@@ -1,20 +1,20 @@
-/** Which locations each shard asks for, as this replica knows it. */
+/** The locations of each shard, as this replica knows them. */
 import type { Assignments } from "../store/assignments.ts";
 
 export interface Assigned {
-  /** Location ids of a shard; empty for one that has lost them all. */
+  /** Location ids of a shard; empty once none is assigned to it. */
   locations(shard: number): readonly string[];
   shards(): readonly number[];
   /** True once assignments were read or made: before that, an empty list means nothing. */
   known(): boolean;
   set(assignments: Assignments): void;
-  /** Reads what another replica may have changed. `none` are stored at all: then what was known stays. */
+  /** Reads what another replica may have changed. `none`: no assignments are stored, the known ones stay. */
   follow(): Promise<"same" | "changed" | "none">;
 }
 
 /**
- * `read` gives the assignments as stored; without it there is nobody to follow. `restore` puts back, of those that are
- * gone, what somebody lost, and gives it: a location without a place would be one that is not watched any more.
+ * `read` gives the stored assignments; `restore` restores those that were lost instead of removed, and gives them: a
+ * location without an assignment is not watched.
  */
 export function createAssigned(
   read: () => Promise<Assignments> = async () => new Map(),

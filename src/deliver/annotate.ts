@@ -1,4 +1,4 @@
-/** Puts what is known of places into the annotations of alerts, from Redis alone and only as long as that is quick. */
+/** Adds what is known of locations to the annotations of alerts, from Redis alone and within a short deadline. */
 import { type LocationDetails, locationIdOf, withImpact } from "../alerting/impact.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -9,16 +9,16 @@ import type { Logger } from "../lib/log.ts";
 import { createYielder } from "../lib/yield.ts";
 import type { UsualEntriesStore, ZoneStore } from "../store/location-details.ts";
 
-/** A message is not held up any longer. */
+/** A message is not delayed any longer. */
 const DEADLINE_MS = 250;
 
-export interface AnnotateDeps {
+interface AnnotateDeps {
   readonly log: Logger;
   readonly zones: Pick<ZoneStore, "read">;
   readonly usualEntries: Pick<UsualEntriesStore, "read">;
 }
 
-/** Gives the alerts in their order, those of which nothing is known as they are; never throws. */
+/** Gives the alerts in their order, unchanged where nothing is known; never throws. */
 export type Annotate = <A extends Alert>(alerts: readonly A[], now: Instant) => Promise<readonly A[]>;
 
 export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps): Annotate {
@@ -41,7 +41,10 @@ export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps): Anno
       }
       return annotated;
     } catch (thrown) {
-      log.debug({ err: toError(thrown) }, "zones and usual entries are left out of a message");
+      log.debug(
+        { err: toError(thrown) },
+        "reading zones and usual entries failed, leaving them out of the message",
+      );
       return alerts;
     }
   };

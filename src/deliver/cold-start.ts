@@ -1,6 +1,6 @@
 /**
- * A start without memory, also of a Redis that was emptied while running: the first picture is gathered, then each
- * integration is told once. Every replica looks; what is done is done by one script.
+ * Cold start, also of a Redis that was emptied while running: gathers what is wrong, then each integration is notified
+ * once, with a summary. Every replica checks; one script makes the summary.
  */
 import { coldStartReadiness, countUnsettled } from "../alerting/cold-start.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
@@ -12,23 +12,23 @@ import type { GroupStore } from "../store/groups.ts";
 import type { Attempt, ShardStore } from "../store/shards.ts";
 import type { SuppressibleAlert } from "./suppression.ts";
 
-/** An answer older than this many intervals says nothing about now: whoever asked may be gone. */
+/** An answer older than this many intervals is out of date: the replica that asked may have stopped. */
 const FRESH_INTERVALS = 3;
 
-export interface ColdStartDeps {
+interface ColdStartDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly start: ColdStartStore;
   readonly store: Pick<ShardStore, "attempts" | "readAll">;
   readonly groups: Pick<GroupStore, "nextDue">;
   readonly assigned: Pick<Assigned, "known" | "shards" | "follow">;
-  /** Who gets the summary. */
+  /** The integrations that get the summary. */
   readonly integrations: readonly string[];
-  /** Who waits for it: every integration, programs too. */
+  /** The integrations that wait for it: all, including programs. */
   readonly waiting: readonly string[];
   readonly rules: readonly Rule[];
   readonly statusIntervalMs: number;
-  /** Everything that fires, and what holds it back. */
+  /** Everything that fires, with what suppresses it. */
   suppressed(): Promise<readonly SuppressibleAlert[]>;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
 }
@@ -36,14 +36,14 @@ export interface ColdStartDeps {
 export function createColdStart(deps: ColdStartDeps) {
   const { clock, integrations, waiting, statusIntervalMs } = deps;
   let gathering = false;
-  /** When this replica began to look: time in which nobody did gives the service no time to answer. */
+  /** When this replica began to gather: the service had no time to answer before. */
   let sweepingSince: Instant | undefined;
 
-  /** Since when the first picture is gathered; undefined where there is a memory. */
+  /** When gathering began; undefined once the summary is made. */
   async function begin(): Promise<Instant | undefined> {
     const started = await deps.start.begin(clock.now());
     if (started.gathering && !gathering)
-      deps.log.warn("Redis remembers nothing: what is wrong now is gathered, then told in one message");
+      deps.log.warn("Redis is empty, gathering active alerts for one summary");
     gathering = started.gathering;
     if (!gathering) sweepingSince = undefined;
     return gathering ? started.since : undefined;
@@ -72,28 +72,28 @@ export function createColdStart(deps: ColdStartDeps) {
       shards,
     });
     if (!ready) return;
-    // What another alert explains is not told with it, and may be the whole fleet.
+    // Inhibited alerts are left out: they may be the whole fleet.
     const firing = (await deps.suppressed()).filter(({ inhibitedBy }) => inhibitedBy.length === 0);
     const facts = { complete: swept === "with_success", unsettled: countUnsettled(shards) };
     const ids = firing.map(({ alert }) => alert.id);
     if (!(await deps.start.sum(integrations, ids, facts, now))) return;
     const logged = { reason, firing: firing.length, ...facts };
-    deps.log.info(logged, "the first picture is told in one message; from now on news is told as it comes");
+    deps.log.info(logged, "cold start finished, the summary is due");
     await deps.wake(new Map(waiting.map((id) => [id, now])));
   }
 
   return {
     begin,
 
-    /** Again and again, where messages are sent: notices an emptied Redis, and makes the summary once it can be made. */
-    async look(): Promise<void> {
+    /** Called every second by a replica that notifies: detects an emptied Redis, and makes the summary once it can. */
+    async check(): Promise<void> {
       const since = await begin();
       if (since !== undefined) await gather(since);
     },
   };
 }
 
-/** The list of locations was read since then, and each of them asked for; lately, where it is about good answers. */
+/** Whether the location list was read and every shard swept since then; with success: lately. */
 function sweepsSince(
   assigned: ColdStartDeps["assigned"],
   attempts: ReadonlyMap<string, Attempt>,

@@ -1,6 +1,6 @@
 /**
- * Integrations that a new configuration does without tell the ends they owe, through the channel they had: by the
- * same claims, pace and back-off as any message, so that several replicas and a crash repeat nothing.
+ * Integrations removed from the configuration send the ends they owe, through the channel they had: by the same
+ * claims, pace and backoff as any message, so that several replicas and a crash repeat nothing.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { decideRetirement } from "../alerting/needs-update.ts";
@@ -8,27 +8,27 @@ import type { Instant } from "../lib/clock.ts";
 import type { GroupStore } from "../store/groups.ts";
 import { createDeliver, type DeliverDeps } from "./deliver.ts";
 
-/** Who cannot be told by then will not be. */
-const PATIENCE_MS = 60_000;
-const LOOK_AGAIN_MS = 500;
+/** After this, ends still owed are given up. */
+const GIVE_UP_MS = 60_000;
+const CHECK_MS = 500;
 
-export interface RetireDeps extends Omit<DeliverDeps, "decide" | "wake" | "groups" | "stormMs"> {
+interface RetireDeps extends Omit<DeliverDeps, "decide" | "wake" | "groups" | "stormMs"> {
   readonly groups: DeliverDeps["groups"] & Pick<GroupStore, "hasten" | "notified">;
 }
 
-/** True once everything owed there was told; false where that was given up, or `signal` was aborted. */
+/** True once every end owed there was sent; false where that was given up, or `signal` was aborted. */
 export async function retireIntegration(
   deps: RetireDeps,
   integration: string,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { groups, clock } = deps;
-  const giveUpAt = clock.now() + PATIENCE_MS;
+  const giveUpAt = clock.now() + GIVE_UP_MS;
   let next: Instant | undefined;
   const delivery = createDeliver({
     ...deps,
     decide: decideRetirement,
-    // Nothing more is to come: there is nothing to gather.
+    // No more alerts come: there is no storm to gather.
     stormMs: 0,
     wake: async (due) => {
       next = due.get(integration);
@@ -42,11 +42,11 @@ export async function retireIntegration(
     next = undefined;
     await delivery.deliver(integration);
     if ((await groups.notified(integration)).length === 0) {
-      deps.log.info({ integration }, "an integration that is gone has told the ends it owed");
+      deps.log.info({ integration }, "retired integration sent the ends it owed");
       return true;
     }
     if (Math.max(next ?? 0, clock.now()) > giveUpAt) return false;
-    await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
+    await sleep(CHECK_MS, undefined, { signal }).catch(() => {});
   }
   return false;
 }

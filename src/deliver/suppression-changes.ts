@@ -1,4 +1,4 @@
-/** What people change about holds: silences made, changed and ended, alerts acknowledged. What is freed is due at once. */
+/** Suppressions as people change them: silences set and ended, alerts acknowledged. What they release is due at once. */
 import { randomUUID } from "node:crypto";
 import { fingerprint } from "../alerting/fingerprint.ts";
 import {
@@ -13,17 +13,17 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
 
-/** More than this that are not over are a mistake of whoever makes them: each is held against every alert. */
+/** More silences that are not expired are a mistake: each is matched against every alert. */
 const MOST_SILENCES = 2_000;
 
-export interface SuppressionChangesDeps {
+interface SuppressionChangesDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly store: Pick<Store, "silences" | "acks" | "firing">;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
 }
 
-export type SilenceSet =
+type SilenceOutcome =
   | { readonly outcome: "set"; readonly id: string }
   | { readonly outcome: "unknown" }
   | { readonly outcome: "refused"; readonly why: string };
@@ -33,10 +33,10 @@ export function createSuppressionChanges({ clock, log, store, wake }: Suppressio
     (await store.silences.read(now)).find((silence) => silence.id === id);
 
   return {
-    /** Every silence that can still be looked at. */
+    /** Every silence that is stored. */
     silences: () => store.silences.read(clock.now()),
 
-    async setSilence(wanted: WantedSilence): Promise<SilenceSet> {
+    async setSilence(wanted: WantedSilence): Promise<SilenceOutcome> {
       const now = clock.now();
       const why = silenceProblem(wanted, now);
       if (why !== undefined) return { outcome: "refused", why };
@@ -46,29 +46,29 @@ export function createSuppressionChanges({ clock, log, store, wake }: Suppressio
       if (all.filter((one) => silenceState(one, now) !== "expired").length >= MOST_SILENCES && !previous) {
         return {
           outcome: "refused",
-          why: `there are ${MOST_SILENCES} silences already: end some of them first`,
+          why: `there are ${MOST_SILENCES} silences already; end some of them first`,
         };
       }
       const { silence, replaced } = changeSilence(previous, wanted, { now, newId: randomUUID() });
       const written = replaced ? [silence, replaced] : [silence];
       await wake(await store.silences.write(written, now));
-      log.info({ silence: silence.id, by: silence.createdBy, replaced: replaced?.id }, "a silence was set");
+      log.info({ silence: silence.id, by: silence.createdBy, replaced: replaced?.id }, "silence set");
       return { outcome: "set", id: silence.id };
     },
 
-    /** False where there is none of that id; one that is over already stays as it is. */
+    /** False where there is none with that id; an expired one stays as it is. */
     async endSilence(id: string): Promise<boolean> {
       const now = clock.now();
       const silence = await find(id, now);
       if (!silence) return false;
       if (silenceState(silence, now) !== "expired") {
         await wake(await store.silences.write([endSilence(silence, now)], now));
-        log.info({ silence: id }, "a silence was ended");
+        log.info({ silence: id }, "silence ended");
       }
       return true;
     },
 
-    /** Acknowledges what fires with this fingerprint until it resolves; gives how many alerts that are. */
+    /** Acknowledges alerts that fire with this fingerprint, until they resolve; gives how many. */
     async acknowledge(
       print: string,
       { author, comment }: { readonly author: string; readonly comment: string },

@@ -1,8 +1,7 @@
 /**
- * What holds alerts back now: other alerts, silences, acknowledgements, mute times. Asked for each group when something
- * is about to be said, and by the API for all that fires; what did not change is neither read nor indexed again.
+ * What suppresses alerts now: other alerts, silences, acknowledgements, mute times. Computed for each group before a
+ * message, and for the API for all that fires; what did not change is neither read nor indexed again.
  */
-
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import { createInhibitor, type Inhibitions, type InhibitRule } from "../alerting/inhibit.ts";
 import type { StandsFor } from "../alerting/notification.ts";
@@ -17,14 +16,14 @@ import type { StoredAcknowledgement } from "../store/acks.ts";
 import type { Claimed } from "../store/groups.ts";
 import type { Store } from "../store/store.ts";
 
-export interface SuppressionDeps {
+interface SuppressionDeps {
   readonly clock: Clock;
   readonly store: Pick<Store, "firing" | "silences" | "acks">;
   readonly route: Route;
   readonly inhibitRules: readonly InhibitRule[];
 }
 
-/** One alert that fires, with all that holds it back. */
+/** One alert that fires, with everything that suppresses it. */
 export interface SuppressibleAlert {
   readonly alert: Alert;
   /** Ids of silences. */
@@ -35,7 +34,7 @@ export interface SuppressibleAlert {
   readonly acknowledgement: StoredAcknowledgement | undefined;
 }
 
-export interface SuppressionReader {
+interface SuppressionReader {
   /** For groups under our lease, in their order. */
   ofGroups(claims: readonly Claimed[]): Promise<Suppressions[]>;
   /** For everything that fires. */
@@ -110,7 +109,7 @@ function suppressionsOf(claim: Claimed, root: Route, facts: Facts): Suppressions
   };
 }
 
-/** An acknowledgement is somebody's word that they know; the others come first because they end by themselves. */
+/** Acknowledgements come after the suppressions that end by themselves. */
 function suppressionOf(alert: Alert, { now, inhibitions, silences, acks }: Facts): Suppression | undefined {
   const source = inhibitions.inhibitor(alert);
   if (source) return { reason: "inhibited", by: source.id };
@@ -121,7 +120,7 @@ function suppressionOf(alert: Alert, { now, inhibitions, silences, acks }: Facts
   return alert.state === "firing" && alert.facts.paused ? { reason: "paused", by: alert.id } : undefined;
 }
 
-/** The summary of a start is of no route: an alert is muted there where every route that takes it is. */
+/** The summary of a cold start has no route: an alert is muted there where every route that takes it is. */
 function muteOfAll({ labels }: Alert, root: Route, now: Instant): Suppression | undefined {
   const mutes = routesFor(root, labels).map((route) => muteOf(route, now));
   return mutes.includes(undefined) ? undefined : mutes[0];

@@ -1,4 +1,4 @@
-/** A decision about a group, or about many in a storm, as the message to send. Pure. */
+/** The message for a decision about a group, or about many in a storm. Pure. */
 import { createHash } from "node:crypto";
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import type { Notification } from "../alerting/notification.ts";
@@ -10,7 +10,7 @@ import type { Claimed } from "../store/groups.ts";
 type Words = ReturnType<typeof joinDecisions>;
 type Shares = readonly { readonly claim: Pick<Claimed, "group" | "labels" | "notified" | "dueSince"> }[];
 
-/** The message, with an id that stays the same while it is tried again and nothing new happened. */
+/** The message id stays the same while the message is retried and nothing new happened. */
 export function toNotification(
   integration: Integration,
   shares: Shares,
@@ -46,7 +46,7 @@ export function toNotification(
   };
 }
 
-/** A storm and its end are one thread: it is known by the day on which the first of it began. */
+/** A storm and its end are one thread, named by the day on which its first alert began. */
 function groupOf(shares: Shares, { notify, firing, resolved }: Words): Notification["group"] {
   if (notify === "started") return { id: coldStartGroup, labels: {} };
   const [only] = shares;
@@ -56,7 +56,7 @@ function groupOf(shares: Shares, { notify, firing, resolved }: Words): Notificat
   return { id: `storm/${new Date(began).toISOString().slice(0, 10)}`, labels: {} };
 }
 
-/** Seconds since the oldest flip this message tells of for the first time; undefined where it tells of none. */
+/** Seconds since the oldest change that this message is the first to notify of; undefined without any. */
 export function latencySeconds(words: Words, now: Instant): number | undefined {
   let oldest: Instant | undefined;
   for (const { isNew, firedAt } of words.firing) if (isNew) oldest = Math.min(oldest ?? firedAt, firedAt);

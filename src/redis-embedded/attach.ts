@@ -1,22 +1,22 @@
-/** The connection a lenswatch keeps to the embedded Redis: proof that it is ours, and that somebody uses it. */
+/** The connection that each lenswatch keeps to the embedded Redis: it proves whose server it is, and that it is used. */
 import { Redis } from "ioredis";
 import { toError } from "../lib/errors.ts";
-import type { Endpoint } from "./files.ts";
+import type { RedisEndpoint } from "./files.ts";
 
 /** The connection name by which every lenswatch that uses the server is counted. */
 export const KEEPER = "lenswatch-keeper";
 
 export interface Attached {
-  /** Ends ("end") when the server does; never reconnects. */
+  /** Emits "end" when the server ends; never reconnects. */
   readonly connection: Redis;
   readonly pid: number;
 }
 
-/** `down`: nobody listens; `loading`: a server that knows the password reads its data; `not_ours`: somebody else listens. */
-export type NoAnswer = "down" | "loading" | "not_ours";
+/** `down`: nothing listens; `loading`: a server with our password reads its data; `not_ours`: another server listens. */
+type NoAnswer = "down" | "loading" | "not_ours";
 
 /** Connects and checks password and data directory. */
-export async function attach(endpoint: Endpoint, dir: string): Promise<Attached | NoAnswer> {
+export async function attach(endpoint: RedisEndpoint, dir: string): Promise<Attached | NoAnswer> {
   let refused = false;
   const connection = new Redis({
     host: "127.0.0.1",
@@ -47,8 +47,8 @@ export async function attach(endpoint: Endpoint, dir: string): Promise<Attached 
   }
 }
 
-/** Stops being counted; how many others still are. */
-export async function giveUpKeeping(connection: Redis): Promise<number> {
+/** Removes this connection from the count; gives how many others there are. */
+export async function countOthersAndLeave(connection: Redis): Promise<number> {
   await connection.client("SETNAME", "");
   const clients = String(await connection.client("LIST"));
   return clients.split("\n").filter((line) => line.includes(` name=${KEEPER} `)).length;

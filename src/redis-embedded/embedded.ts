@@ -1,13 +1,12 @@
 /**
- * A redis-server of our own, for those who have none: data, port, password and pid live in one directory.
+ * An embedded redis-server, for installations without one: data, port, password and pid are in one directory.
  *
- * The TCP port is the lock. `redis.json` says port and password and is written once per directory; whoever
- * finds nobody answering there starts a server on that very port, and of two that try at once the system lets
- * one bind, before it has touched any data. So a server left behind by a killed lenswatch is adopted, and two
- * lenswatch on one directory share one server.
+ * The TCP port is the lock. `redis.json` has port and password and is written once per directory. A process that
+ * gets no answer there starts a server on that port, and of two at once the system lets one bind, before it has
+ * touched any data. So the server of a killed lenswatch is adopted, and two lenswatch on one directory share one.
  *
- * Who stops it: every lenswatch keeps one connection named KEEPER; on a graceful stop each gives the name up
- * first and looks then, and who sees no other keeper shuts the server down. A killed lenswatch leaves it running.
+ * Every lenswatch keeps one connection named KEEPER; on a graceful stop it gives the name up, and shuts the server
+ * down if no other connection has it. A killed lenswatch leaves the server running.
  */
 import { mkdir, realpath } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,10 +15,10 @@ import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { StoreError } from "../store/errors.ts";
-import { type Attached, attach, giveUpKeeping } from "./attach.ts";
-import { dropEndpoint, type Endpoint, endpointOf, isGone, liveServerIn } from "./files.ts";
+import { type Attached, attach, countOthersAndLeave } from "./attach.ts";
+import { dropEndpoint, isGone, liveServerIn, type RedisEndpoint, redisEndpoint } from "./files.ts";
 import { type Env, ensureRedisServer } from "./find-server.ts";
-import { launch, type Place } from "./launch.ts";
+import { type LaunchOptions, launch } from "./launch.ts";
 
 export { ensureRedisServer, findRedisServer } from "./find-server.ts";
 
@@ -33,17 +32,17 @@ export interface EmbeddedRedis {
   readonly url: string;
   /** Of the server running now. */
   readonly pid: number;
-  /** True when the server was already running when we came. */
+  /** Whether the server was already running. */
   readonly adopted: boolean;
   /** Shuts the server down unless another lenswatch still uses it. Bounded, never throws, may be called twice. */
   stop(): Promise<void>;
 }
 
-export interface EmbeddedRedisOptions {
+interface EmbeddedRedisOptions {
   /** Made where it is missing, readable by its owner only. */
   readonly dir: string;
   readonly log: Logger;
-  /** Append-only file, synced every second; true unless said otherwise. */
+  /** Append-only file, synced every second; true by default. */
   readonly appendonly?: boolean;
   /** Where PATH is read from; the process' own by default. */
   readonly env?: Env;
@@ -59,12 +58,12 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
   const { log } = options;
   const binary = await ensureRedisServer({ install: false, log, env: options.env ?? process.env });
   await mkdir(options.dir, { recursive: true, mode: 0o700 });
-  const place: Place = {
+  const launchOptions: LaunchOptions = {
     dir: await realpath(options.dir),
     binary,
     appendonly: options.appendonly ?? true,
   };
-  let { attached, endpoint, adopted } = await startOrAdopt(place);
+  let { attached, endpoint, adopted } = await startOrAdopt(launchOptions);
   log.info({ pid: attached.pid, port: endpoint.port, adopted }, "embedded Redis is running");
 
   const stopping = new AbortController();
@@ -74,14 +73,14 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
   const watch = () => {
     attached.connection.once("end", () => {
       if (stopping.signal.aborted) return;
-      log.warn({ pid: attached.pid }, "embedded Redis ended by itself, starting it again");
+      log.warn({ pid: attached.pid }, "embedded Redis ended, restarting it");
       reviving = revive();
     });
   };
   const revive = async () => {
     for (let failures = 0; !stopping.signal.aborted; failures += 1) {
       try {
-        attached = (await startOrAdopt(place, endpoint)).attached;
+        attached = (await startOrAdopt(launchOptions, endpoint)).attached;
         log.info({ pid: attached.pid }, "embedded Redis is running again");
         watch();
         options.onRestart?.(attached.pid);
@@ -111,23 +110,23 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
   };
 }
 
-/** `fixed`: the endpoint clients already hold, which must not change. */
-async function startOrAdopt(place: Place, fixed?: Endpoint) {
+/** `fixed`: the endpoint that clients already have, which must not change. */
+async function startOrAdopt(launchOptions: LaunchOptions, fixed?: RedisEndpoint) {
   let failure: Error | undefined;
   for (let attempt = 0; attempt < 5; attempt += 1) {
-    const endpoint = fixed ?? (await endpointOf(place.dir));
-    const answer = await patientAttach(endpoint, place.dir);
+    const endpoint = fixed ?? (await redisEndpoint(launchOptions.dir));
+    const answer = await patientAttach(endpoint, launchOptions.dir);
     if (typeof answer === "object") return { attached: answer, endpoint, adopted: true };
     if (answer === "down") {
-      const started = await launch(place, endpoint);
+      const started = await launch(launchOptions, endpoint);
       if (!(started instanceof Error)) return { ...started, endpoint };
       failure = started;
     }
-    if (!fixed) await dropEndpoint(place.dir, endpoint);
+    if (!fixed) await dropEndpoint(launchOptions.dir, endpoint);
   }
   throw new StoreError(
     "unavailable",
-    `The embedded Redis did not start in ${place.dir} (${failure?.message ?? "its port is taken"}); ` +
+    `The embedded Redis did not start in ${launchOptions.dir} (${failure?.message ?? "its port is taken"}); ` +
       "see redis.log there, or set redis.url to a running Redis.",
     { cause: failure },
   );
@@ -137,7 +136,7 @@ async function startOrAdopt(place: Place, fixed?: Endpoint) {
  * Waits for a server that is coming up, loading or leaving. One that stays and does not answer is refused: two
  * servers on one directory would ruin its data.
  */
-async function patientAttach(endpoint: Endpoint, dir: string): Promise<Attached | "down" | "not_ours"> {
+async function patientAttach(endpoint: RedisEndpoint, dir: string): Promise<Attached | "down" | "not_ours"> {
   const began = Date.now();
   for (;;) {
     const answer = await attach(endpoint, dir);
@@ -158,9 +157,9 @@ async function stopServer({ connection, pid }: Attached, log: Logger): Promise<v
   const isOver = () => connection.status === "end" || connection.status === "close";
   if (isOver()) return; // it died, and its pid may be another's by now
   try {
-    const others = await withDeadline(giveUpKeeping(connection), STOP_DEADLINE_MS);
+    const others = await withDeadline(countOthersAndLeave(connection), STOP_DEADLINE_MS);
     if (others > 0) {
-      log.info({ pid }, "embedded Redis stays, another lenswatch uses it");
+      log.info({ pid }, "embedded Redis keeps running, another lenswatch uses it");
       return;
     }
     process.kill(pid, "SIGTERM"); // as SHUTDOWN: what is appended is on disk before it ends

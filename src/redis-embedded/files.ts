@@ -1,4 +1,4 @@
-/** What the embedded Redis leaves in its directory: `redis.json` (where it listens) and `redis.pid`. */
+/** The files of the embedded Redis in its directory: `redis.json` (where it listens) and `redis.pid`. */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readFile, readlink, unlink, writeFile } from "node:fs/promises";
@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { z } from "zod";
 import { lastingPort } from "../lib/free-port.ts";
 
-const Endpoint = z.object({
+const RedisEndpoint = z.object({
   port: z.int().min(1).max(65_535),
   password: z.string().regex(/^[0-9a-f]{32,64}$/),
 });
-export type Endpoint = z.infer<typeof Endpoint>;
+export type RedisEndpoint = z.infer<typeof RedisEndpoint>;
 
 /** Where the directory's server listens or is to listen; chosen and written (0600) when nothing is there yet. */
-export async function endpointOf(dir: string): Promise<Endpoint> {
+export async function redisEndpoint(dir: string): Promise<RedisEndpoint> {
   const file = join(dir, "redis.json");
   const known = await readEndpoint(file);
   if (known) return known;
@@ -22,23 +22,23 @@ export async function endpointOf(dir: string): Promise<Endpoint> {
     await writeFile(file, `${JSON.stringify(endpoint)}\n`, { mode: 0o600, flag: "wx" });
     return endpoint;
   } catch (thrown) {
-    // Another process was first, or what is there cannot be read by anybody.
+    // Another process was first, or the file is unreadable.
     const theirs = await readEndpoint(file);
     if (theirs) return theirs;
     if ((thrown as NodeJS.ErrnoException).code !== "EEXIST") throw thrown;
     await unlink(file).catch(() => {});
-    return endpointOf(dir);
+    return redisEndpoint(dir);
   }
 }
 
-/** Forgets an endpoint that turned out to be somebody else's, unless it was replaced meanwhile. */
-export async function dropEndpoint(dir: string, endpoint: Endpoint): Promise<void> {
+/** Deletes an endpoint that turned out to be another program's, unless it was replaced meanwhile. */
+export async function dropEndpoint(dir: string, endpoint: RedisEndpoint): Promise<void> {
   const file = join(dir, "redis.json");
   const current = await readEndpoint(file);
   if (current?.password === endpoint.password) await unlink(file).catch(() => {});
 }
 
-/** The pid of a process that works in `dir` and calls itself the directory's server (known on Linux only). */
+/** The pid in `redis.pid`, if that process runs in `dir` (known on Linux only). */
 export async function liveServerIn(dir: string): Promise<number | undefined> {
   const pid = Number.parseInt(await readFile(join(dir, "redis.pid"), "utf8").catch(() => ""), 10);
   if (!(pid > 0) || isGone(pid)) return undefined;
@@ -46,7 +46,7 @@ export async function liveServerIn(dir: string): Promise<number | undefined> {
   return cwd === dir ? pid : undefined;
 }
 
-/** Whether no such process runs any more; one that only waits to be reaped is gone too. */
+/** Whether the process has ended; a zombie has. */
 export function isGone(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -60,9 +60,9 @@ export function isGone(pid: number): boolean {
   }
 }
 
-async function readEndpoint(file: string): Promise<Endpoint | undefined> {
+async function readEndpoint(file: string): Promise<RedisEndpoint | undefined> {
   try {
-    return Endpoint.safeParse(JSON.parse(await readFile(file, "utf8"))).data;
+    return RedisEndpoint.safeParse(JSON.parse(await readFile(file, "utf8"))).data;
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 /**
- * Finds redis-server (or valkey-server, its free twin), and installs it with the system's own package manager
- * where that needs no question to anybody: as root, or with a sudo that asks for no password.
+ * Finds redis-server (or valkey-server), and installs it with the system's package manager where that needs no
+ * password: as root, or with a sudo that asks for none.
  */
 import { spawn } from "node:child_process";
 import { access, constants } from "node:fs/promises";
@@ -62,7 +62,7 @@ export async function findRedisServer(env: Env): Promise<string | undefined> {
 
 /**
  * The path of a Redis server, installed first where there is none and `install` allows it.
- * Throws StoreError `no_server`, whose sentence says what to install.
+ * Throws StoreError `no_server`, which names the package to install.
  */
 export async function ensureRedisServer(options: {
   install: boolean;
@@ -111,14 +111,14 @@ async function rootPrefix(env: Env): Promise<readonly string[]> {
   return ["sudo", "-n", ...quiet];
 }
 
-/** Runs to the end in its own process group, so that an abort ends all of it; the last of its words on failure. */
+/** Runs to the end in its own process group, so that an abort ends all of it; on failure throws its last line of output. */
 function run(command: readonly string[], env: Env, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const [file = "", ...args] = command;
     const child = spawn(file, args, { env: { ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
-    let words = "";
+    let output = "";
     const listen = (chunk: Buffer) => {
-      words = (words + chunk.toString()).slice(-400);
+      output = (output + chunk.toString()).slice(-400);
     };
     child.stdout.on("data", listen);
     child.stderr.on("data", listen);
@@ -136,9 +136,9 @@ function run(command: readonly string[], env: Env, signal: AbortSignal | undefin
     };
     child.once("error", done);
     child.once("close", (code) => {
-      const said = words.trim().split("\n").at(-1) ?? "";
+      const line = output.trim().split("\n").at(-1) ?? "";
       done(
-        code === 0 ? undefined : new Error(`the package manager ended with ${code ?? "a signal"}: ${said}`),
+        code === 0 ? undefined : new Error(`the package manager ended with ${code ?? "a signal"}: ${line}`),
       );
     });
   });
@@ -153,9 +153,9 @@ function killGroup(pid: number): void {
 }
 
 async function findCommand(name: string, env: Env): Promise<string | undefined> {
-  const places = (env.PATH ?? "").split(delimiter).filter((place) => place !== "");
-  for (const place of places) {
-    const file = join(place, name);
+  const folders = (env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
+  for (const folder of folders) {
+    const file = join(folder, name);
     const usable = await access(file, constants.X_OK).then(
       () => true,
       () => false,

@@ -1,29 +1,28 @@
 /**
- * Where a master may be followed by one of its replicas, what nobody could work out again is written down twice
- * before anybody relies on it: what was told, a silence, an acknowledgement. A replica that is away is not waited for
- * each time.
+ * Where a replica of Redis may replace its master, writes that could not be reconstructed are confirmed by a replica:
+ * the notification log, silences, acknowledgements. A replica that does not answer is not waited for each time.
  */
 import type { Logger } from "../lib/log.ts";
 
-/** After a wait in vain the next one is made only then. */
-const TRUST_AGAIN_MS = 5_000;
+/** After a wait in vain the next one is made only this much later. */
+const RETRY_MS = 5_000;
 
 export type Confirm = () => Promise<void>;
 
-/** `ask` waits for a replica and says whether it has everything; bounded by itself. */
+/** `ask` waits for a replica, bounded, and gives whether it has every write. */
 export function createConfirm(ask: () => Promise<boolean>, log: Logger): Confirm {
   let failedAt: number | undefined;
   return async () => {
-    if (failedAt !== undefined && performance.now() - failedAt < TRUST_AGAIN_MS) return;
+    if (failedAt !== undefined && performance.now() - failedAt < RETRY_MS) return;
     const confirmed = await ask().catch(() => false);
     if (!confirmed && failedAt === undefined)
-      log.warn("no replica of Redis confirmed a write in time: a failover now could lose what was told");
+      log.warn("no replica of Redis confirmed a write in time, a failover now could repeat notifications");
     if (confirmed && failedAt !== undefined) log.info("a replica of Redis confirms writes again");
     failedAt = confirmed ? undefined : performance.now();
   };
 }
 
-/** The same function, its promise kept back until `confirm` has had its say; only `where` it matters. */
+/** The same function, resolving after `confirm`; only for calls that match `where`. */
 export function confirmed<A extends unknown[], T>(
   write: (...args: A) => Promise<T>,
   confirm: Confirm,

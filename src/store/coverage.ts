@@ -1,4 +1,4 @@
-/** When lenswatch watched at all: stretches of time in which sweeps followed one another. */
+/** When lenswatch was sweeping: spans of time in which sweeps followed one another. */
 import type { Redis } from "ioredis";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
@@ -15,8 +15,8 @@ const MOST_SPANS = 2_000;
 export function createCoverageStore(redis: Redis, keys: Keys) {
   return {
     /**
-     * Somebody sweeps at this moment. Goes on with the newest stretch where that is at most `gapMs` ago. Replicas may
-     * do it at once: two stretches that overlap are the same time.
+     * Stores that a sweep was made at this moment: extends the newest span where that ended at most `gapMs` ago.
+     * Replicas may do it at once: two spans that overlap are the same time.
      */
     async note(at: Instant, gapMs: number): Promise<void> {
       const [start, seen] = await redis.zrevrange(keys.coverage, 0, 0, "WITHSCORES");
@@ -32,7 +32,7 @@ export function createCoverageStore(redis: Redis, keys: Keys) {
         .exec();
     },
 
-    /** The stretches that reach beyond `since`, oldest end first. */
+    /** The spans that reach beyond `since`, oldest end first. */
     async since(since: Instant): Promise<CoverageSpan[]> {
       const flat = await redis.zrangebyscore(keys.coverage, since, "+inf", "WITHSCORES");
       return flat.flatMap((start, i) =>

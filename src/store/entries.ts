@@ -46,8 +46,6 @@ export function createEntriesStore(redis: Redis, keys: Keys) {
   };
 }
 
-export type EntriesStore = ReturnType<typeof createEntriesStore>;
-
 function decodeDays(hash: Record<string, string>): Map<string, KnownEntries> {
   return new Map(
     Object.entries(hash).map(([day, text]) => {

@@ -4,7 +4,7 @@ import { CodedError } from "../lib/errors.ts";
 export const storeErrorCodes = ["no_server", "unavailable", "unreadable"] as const;
 export type StoreErrorCode = (typeof storeErrorCodes)[number];
 
-/** What goes wrong at the border to Redis. */
+/** An error of Redis or of what is stored in it. */
 export class StoreError extends CodedError<StoreErrorCode> {
   constructor(code: StoreErrorCode, message: string, options: { cause?: unknown } = {}) {
     super(code, message, { retryable: code === "unavailable", ...options });

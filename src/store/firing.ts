@@ -1,4 +1,4 @@
-/** All alerts that fire, read again only when one began, changed or ended; those that did not change are not parsed again. */
+/** All alerts that fire, read again only when one fired, changed or resolved; unchanged ones are not parsed again. */
 import type { Redis } from "ioredis";
 import type { Alert } from "../health/alert.ts";
 import type { Keys } from "./keys.ts";

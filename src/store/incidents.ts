@@ -4,7 +4,7 @@ import type { Alert, EndReason, SubjectKind } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 
-/** One episode of an alert, over (`endsAt`) or not. */
+/** One episode of an alert, resolved (`endsAt`) or not. */
 export interface Incident {
   readonly id: string;
   readonly ruleId: string;
@@ -39,13 +39,13 @@ export const INCIDENTS_KEPT = 50_000;
 
 export function createIncidentStore(redis: Redis, keys: Keys) {
   return {
-    /** Incidents that ended at or after `from`, oldest end first. Those still open are among the alerts. */
+    /** Incidents that ended at or after `from`, oldest end first. Open ones are among the alerts. */
     async endedSince(from: Instant): Promise<Incident[]> {
       const rows = await redis.zrangebyscore(keys.incidents, from, "+inf");
       return rows.map((row) => JSON.parse(row) as Incident);
     },
 
-    /** From when on none was dropped to make room; 0 while all there were are kept, for as long as they are. */
+    /** From when on no incident was dropped to make room; 0 while none was. */
     async completeSince(): Promise<Instant> {
       if ((await redis.zcard(keys.incidents)) < INCIDENTS_KEPT) return 0;
       const [, end] = await redis.zrangebyscore(keys.incidents, "-inf", "+inf", "WITHSCORES", "LIMIT", 0, 1);

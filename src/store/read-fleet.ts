@@ -1,13 +1,13 @@
-/** The whole fleet as it is remembered at this moment. */
+/** The whole fleet as stored at this moment. */
 
 import type { FleetSnapshot } from "../health/shard-state.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Store } from "./store.ts";
 
-/** Figures older than this many uptime intervals are no figures. */
+/** Figures older than this many uptime intervals are dropped. */
 const FIGURES_FRESH_INTERVALS = 3;
 
-export interface ReadFleetDeps {
+interface ReadFleetDeps {
   readonly watch: { readonly statusIntervalMs: number; readonly uptimeIntervalMs: number };
   readonly store: Pick<Store, "shards" | "uptime" | "inventory">;
   readonly clock: Clock;

@@ -1,22 +1,22 @@
 /**
- * A connection to Redis wherever it is: one server, a master that Sentinels know, or a cluster. All keys are under
- * one hash tag, so a cluster's one node has them all, and what asks Redis need not know which it is.
+ * A client of one Redis server, of a master found through Sentinels, or of a cluster. All keys are under one hash tag,
+ * so one node of a cluster has them all, and callers need not know which it is.
  */
 import { Cluster, Redis, type RedisOptions } from "ioredis";
 import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
 
 const RECONNECT: BackoffPolicy = { baseMs: 100, capMs: 5_000 };
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A replica that is asked answers within milliseconds; one that does not holds up everything behind it. */
+/** A replica answers within milliseconds; one that does not would delay every later command. */
 const CONFIRM_MS = 250;
 
-export interface RedisAddress {
+interface RedisAddress {
   readonly host: string;
   readonly port: number;
 }
 
 /** Certificates as PEM; a server's is verified always. */
-export interface RedisTls {
+interface RedisTls {
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
@@ -48,7 +48,7 @@ export function createClient(place: RedisPlace, name: string): Redis {
     maxRetriesPerRequest: null,
     retryStrategy: retry,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    // After a failover the old master answers READONLY for ever: connect anew and send it again.
+    // After a failover the old master answers READONLY for ever: reconnect and send the command again.
     reconnectOnError: (error: Error) => (error.message.startsWith("READONLY") ? 2 : false),
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
@@ -71,7 +71,7 @@ export function createClient(place: RedisPlace, name: string): Redis {
       lazyConnect,
       clusterRetryStrategy: retry,
       redisOptions: { ...redisOptions, ...(tls ? { tls } : {}) },
-      // A certificate names hosts; without this a node would be asked for by its address.
+      // A certificate names hosts; without this a node would be addressed by its IP.
       ...(tls ? { dnsLookup: (address, callback) => callback(null, address) } : {}),
     });
     // A cluster's client has the same commands; what it lacks (`select`, say) is used nowhere.
@@ -85,14 +85,14 @@ function tlsOf({ url, tls }: RedisPlace): { ca?: string; cert?: string; key?: st
   return Object.fromEntries(Object.entries(tls ?? {}).filter(([, pem]) => pem !== undefined));
 }
 
-/** Whether a master may be followed by a replica of it: then what was written may be lost unless that has it too. */
+/** Whether a replica may replace the master: then a write may be lost unless the replica has it too. */
 export function canFailOver({ sentinels, cluster }: RedisPlace): boolean {
   return sentinels !== undefined || cluster !== undefined;
 }
 
 /**
- * Resolves once a replica has everything written so far on this connection (true), or was waited for in vain (false).
- * `key` is any key: in a cluster it says which node is meant.
+ * Resolves once a replica has everything written so far on this connection (true), or did not confirm in time (false).
+ * `key` is any key: in a cluster it selects the node.
  */
 export async function confirmWrites(redis: Redis, key: string): Promise<boolean> {
   const replies = await redis.pipeline().exists(key).wait(1, CONFIRM_MS).exec();

@@ -1,6 +1,6 @@
 /**
- * The connection to Redis: reconnecting for ever with jittered back-off, commands waiting for it meanwhile, one
- * sentence in the log when it goes and one when it is back.
+ * The connection to Redis: reconnects for ever with jittered backoff while commands wait, and logs once when it is lost
+ * and once when it is back. Also scripts and pipelines.
  */
 import { readFileSync } from "node:fs";
 import type { ChainableCommander, Redis } from "ioredis";
@@ -11,7 +11,7 @@ import { StoreError } from "./errors.ts";
 import type { Keys } from "./keys.ts";
 import { createClient, type RedisPlace } from "./redis-client.ts";
 
-/** A connection of that name, not connected yet; says in the log when Redis goes and when it is back. */
+/** A connection of that name, not connected yet; logs when Redis becomes unreachable and when it is back. */
 export function connectRedis(place: RedisPlace, log: Logger, name: string): Redis {
   const redis = createClient(place, name);
   let failing = false;
@@ -19,10 +19,7 @@ export function connectRedis(place: RedisPlace, log: Logger, name: string): Redi
     if (failing) return;
     failing = true;
     const err = new Error(scrub(toError(error).message));
-    log.warn(
-      { err },
-      "Redis cannot be reached; trying again until it can. Check redis.url and that it is running",
-    );
+    log.warn({ err }, "Redis is unreachable, retrying. Check redis.url and that it is running");
   });
   redis.on("ready", () => {
     if (failing) log.info("Redis is reachable again");
@@ -31,7 +28,7 @@ export function connectRedis(place: RedisPlace, log: Logger, name: string): Redi
   return redis;
 }
 
-/** Connects a one-shot command's connection: throws StoreError `unavailable` instead of trying for ever. */
+/** Connects once, for a command: throws StoreError `unavailable` instead of retrying. */
 export async function connected(redis: Redis): Promise<void> {
   try {
     await redis.connect();
@@ -99,14 +96,14 @@ export async function pipelined<Reply>(
 }
 
 /** Redis' own clock, ms: the one clock all replicas share. */
-export async function redisNow(redis: Pick<Redis, "time">): Promise<Instant> {
+async function redisNow(redis: Pick<Redis, "time">): Promise<Instant> {
   const [seconds, microseconds] = await redis.time();
   return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
 }
 
 /**
  * Corrects `clock` by Redis `TIME`, no further than the answer proves: it was read after the question was sent and
- * before it came back. One that was long on its way (Redis was gone, or stood still) says little and moves little.
+ * before it came back. The longer it took, the less it corrects.
  */
 export async function followRedisClock(
   redis: Pick<Redis, "time">,

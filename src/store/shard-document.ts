@@ -41,7 +41,7 @@ interface Document {
   r: Row[];
 }
 
-/** The shard state before anything was ever read. */
+/** The shard state before the first sweep. */
 export const emptyShard: ShardState = { sweptAt: 0, recordings: new Map(), locations: new Map() };
 
 /** The document to store. */
@@ -92,7 +92,7 @@ export function decodeShard(text: string): ShardState {
   if (document.v !== FORMAT) {
     throw new StoreError(
       "unreadable",
-      `A shard document has format ${document.v}, this version of lenswatch reads ${FORMAT}; run the version that wrote it, or another redis.prefix.`,
+      `A shard document has format ${document.v}, this version of lenswatch reads ${FORMAT}; run the version that wrote it, or set another redis.prefix.`,
     );
   }
   const locations = new Map<string, LocationState>();

@@ -44,7 +44,7 @@ export interface Attempt {
   readonly error?: string | undefined;
 }
 
-export interface CommitInput {
+interface CommitInput {
   readonly key: string;
   readonly expected: string;
   readonly document: string;

@@ -24,7 +24,7 @@ import { createUptimeStore } from "./uptime.ts";
 /** The default of `watch.history`. */
 const HISTORY_MS = 90 * 86_400_000;
 
-export interface StoreOptions {
+interface StoreOptions {
   /** Where a failover could lose a write: waits until a replica of Redis has it too, bounded. */
   readonly confirm?: Confirm | undefined;
   /** How long the decision log keeps a line. */

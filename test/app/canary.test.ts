@@ -371,9 +371,7 @@ describeWithRedis("canary values in place of all secrets", () => {
       shown.set(`check-config with ${name}`, await command(["check-config", "--config", daemon.file]));
     }
     const locked = await startDaemon(wrongRedis, { env });
-    await locked.logged(
-      "Redis cannot be reached; trying again until it can. Check redis.url and that it is running",
-    );
+    await locked.logged("Redis is unreachable, retrying. Check redis.url and that it is running");
     shown.set("digest without Redis", await command(["digest", "preview", "daily", "--config", locked.file]));
     await locked.end("SIGTERM");
 

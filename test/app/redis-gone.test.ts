@@ -10,7 +10,7 @@ describeWithRedis("Redis down", () => {
     await stage.redis.kill();
     const daemon = await startDaemon(stage.config);
     const said = await daemon.logged(
-      "Redis cannot be reached; trying again until it can. Check redis.url and that it is running",
+      "Redis is unreachable, retrying. Check redis.url and that it is running",
     );
     expect(said.level).toBe("warn");
     const { address } = await daemon.logged("listening");
@@ -70,9 +70,7 @@ describeWithRedis("Redis down", () => {
       daemon.log.filter(({ msg, reason }) => msg === "notified" && reason === "first").length;
     await until("both integrations wrote it down", () => notified() === 2);
     await stage.redis.kill();
-    await daemon.logged(
-      "Redis cannot be reached; trying again until it can. Check redis.url and that it is running",
-    );
+    await daemon.logged("Redis is unreachable, retrying. Check redis.url and that it is running");
     const asked = performance.now();
     expect(await daemon.end("SIGTERM")).toBe(0);
     expect(performance.now() - asked).toBeLessThan(10_000);

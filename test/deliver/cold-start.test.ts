@@ -19,7 +19,7 @@ const suppressed = (name: string, ...by: string[]): SuppressibleAlert => ({
 });
 
 /** A replica that looks, with what is stored; Redis has been empty since T0. */
-function lookerAt(stored: {
+function coldStartAt(stored: {
   now: number;
   attempts: Record<string, Attempt>;
   started?: ColdStartProgress;
@@ -37,7 +37,7 @@ function lookerAt(stored: {
         ["south", 1],
       ]),
   );
-  const { look } = createColdStart({
+  const { check } = createColdStart({
     clock,
     log: silentLogger,
     start: {
@@ -60,28 +60,28 @@ function lookerAt(stored: {
     suppressed: async () => [suppressed("site"), suppressed("camera", "site")],
     wake: async (due) => void woken.push(...due.keys()),
   });
-  return { look, sums, woken, clock };
+  return { check, sums, woken, clock };
 }
 
 const all = (at: number) => ({ inventory: good(T0 + 1), "shard:0": good(at), "shard:1": good(at) });
 
 it("the summary is made once every shard was read, of what no other alert explains", async () => {
-  const { look, sums, woken } = lookerAt({ now: T0 + MINUTE, attempts: all(T0 + MINUTE) });
-  await look();
+  const { check, sums, woken } = coldStartAt({ now: T0 + MINUTE, attempts: all(T0 + MINUTE) });
+  await check();
   expect(sums).toEqual([{ alerts: [firing("site").id], complete: true }]);
   expect(woken).toEqual(["ops", "program"]);
 });
 
 it("who remembers makes none", async () => {
   const started = { gathering: false, since: T0 };
-  const { look, sums } = lookerAt({ now: T0 + MINUTE, attempts: all(T0 + MINUTE), started });
-  await look();
+  const { check, sums } = coldStartAt({ now: T0 + MINUTE, attempts: all(T0 + MINUTE), started });
+  await check();
   expect(sums).toEqual([]);
 });
 
 it("whoever comes second wakes nobody", async () => {
-  const { look, woken } = lookerAt({ now: T0 + MINUTE, attempts: all(T0 + MINUTE), madeBefore: true });
-  await look();
+  const { check, woken } = coldStartAt({ now: T0 + MINUTE, attempts: all(T0 + MINUTE), madeBefore: true });
+  await check();
   expect(woken).toEqual([]);
 });
 
@@ -90,28 +90,28 @@ it.each([
   ["the list of locations was not read yet", { ...all(T0 + MINUTE), inventory: good(T0 - 1) }],
   ["a shard could not be read", { ...all(T0 + MINUTE), "shard:1": failed(T0 + MINUTE) }],
 ])("where %s it waits for three intervals, then says that not everything was seen", async (_, attempts) => {
-  const { look, sums, clock } = lookerAt({ now: T0 + MINUTE, attempts });
-  await look();
+  const { check, sums, clock } = coldStartAt({ now: T0 + MINUTE, attempts });
+  await check();
   clock.at += 90 * SECOND;
-  await look();
+  await check();
   expect(sums).toEqual([]);
   clock.at += 1;
-  await look();
+  await check();
   expect(sums).toMatchObject([{ complete: false }]);
 });
 
 it("what cannot be read keeps no news waiting, once it was tried, not even a program's", async () => {
   const one = { ...all(T0 + MINUTE), "shard:1": failed(T0 + MINUTE) };
-  const { look, sums } = lookerAt({ now: T0 + MINUTE, attempts: one, dueAt: T0 + MINUTE });
-  await look();
+  const { check, sums } = coldStartAt({ now: T0 + MINUTE, attempts: one, dueAt: T0 + MINUTE });
+  await check();
   expect(sums).toMatchObject([{ complete: false }]);
 });
 
 it("answers from long before this replica came say nothing of now: whoever polled is gone", async () => {
-  const { look, sums, clock } = lookerAt({ now: T0 + HOUR, attempts: all(T0 + MINUTE) });
-  await look();
+  const { check, sums, clock } = coldStartAt({ now: T0 + HOUR, attempts: all(T0 + MINUTE) });
+  await check();
   expect(sums).toEqual([]);
   clock.at += 90 * SECOND + 1;
-  await look();
+  await check();
   expect(sums).toMatchObject([{ complete: false }]);
 });

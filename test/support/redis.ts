@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe } from "vitest";
-import { endpointOf, isGone } from "../../src/redis-embedded/files.ts";
+import { isGone, redisEndpoint } from "../../src/redis-embedded/files.ts";
 import { findRedisServer } from "../../src/redis-embedded/find-server.ts";
 import { launch } from "../../src/redis-embedded/launch.ts";
 
@@ -32,7 +32,7 @@ export async function startTestRedis(options: { appendonly?: boolean } = {}): Pr
   if (binary === undefined) throw new Error("redis-server is not installed; see describeWithRedis");
   const dir = await realpath(await mkdtemp(join(tmpdir(), "lenswatch-test-")));
   const place = { dir, binary, appendonly: options.appendonly ?? false };
-  const endpoint = await endpointOf(dir);
+  const endpoint = await redisEndpoint(dir);
   const start = async (): Promise<number> => {
     const started = await launch(place, endpoint);
     if (started instanceof Error) throw started;
