@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 /** Longest slice, ms. */
 export const SLICE_MS = 2;
 
-export interface Yielder {
+interface Yielder {
   /** Yields to the event loop when the slice is over; undefined before. */
   maybeYield(): Promise<void> | undefined;
 }

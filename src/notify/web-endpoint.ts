@@ -27,7 +27,7 @@ export interface Verdict {
   readonly hint: string;
 }
 
-export interface WebEndpoint {
+interface WebEndpoint {
   /** Resolves once the endpoint has accepted the body; throws NotifyError. Redirects are not followed. */
   post(
     body: string,
@@ -37,7 +37,7 @@ export interface WebEndpoint {
   close(): Promise<void>;
 }
 
-export interface WebEndpointOptions {
+interface WebEndpointOptions {
   readonly url: string;
   /** As it begins a sentence: `The webhook`. */
   readonly name: string;
@@ -158,7 +158,7 @@ function secretsIn({ authorization, basicAuth, tls }: HttpClientSettings, header
 }
 
 /** A secret URL, and each part of its path and query that is long enough to be the secret in it. */
-export function secretsInUrl(url: string): string[] {
+function secretsInUrl(url: string): string[] {
   if (!URL.canParse(url)) return [url];
   const { href, pathname, search } = new URL(url);
   const parts = `${pathname}${search}`.split(/[/?&=]/).filter((part) => part.length >= 8);

@@ -5,7 +5,7 @@ import { counted, count as figure } from "../lib/format.ts";
 import { span } from "../lib/when.ts";
 import { clean, locationName, plainName } from "./name.ts";
 
-export interface Wording {
+interface Wording {
   /** Alerts with the same key are counted together. */
   readonly key: ProblemKind | `${Alert["subject"]["kind"]}/${string}`;
   /** `2 recordings offline`; with `still`, `2 recordings still offline`. Given all alerts of this key. */

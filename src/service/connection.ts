@@ -32,7 +32,7 @@ export interface ConnectionDeps {
   readonly clock: Clock;
 }
 
-export interface ConnectionEvents {
+interface ConnectionEvents {
   readonly onMessage: (data: Buffer) => void;
   /** Once, after the handshake: the WebSocket close code (1006: none received) and ws's error code, if any. */
   readonly onClose: (code: number, failure: string | undefined) => void;

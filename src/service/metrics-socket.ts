@@ -20,7 +20,7 @@ import { parseFrame } from "./reply-frames.ts";
 import { MAX_EXCERPT, type ReportDeviation } from "./reporter.ts";
 import type { Token, TokenSource } from "./token.ts";
 
-export interface MetricsSocketDeps extends ConnectionDeps {
+interface MetricsSocketDeps extends ConnectionDeps {
   readonly tokens: TokenSource;
   readonly report: ReportDeviation;
   readonly random: () => number;

@@ -44,7 +44,7 @@ function parseCount(text: string): number | undefined {
 }
 
 /** A whole reply's JSON value, or why it cannot be read. */
-export type Decoded = { readonly value: unknown } | { readonly kind: ProtocolErrorKind };
+type Decoded = { readonly value: unknown } | { readonly kind: ProtocolErrorKind };
 
 /** Bytes of incomplete replies, over all requests. */
 export interface ByteBudget {

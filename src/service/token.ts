@@ -32,7 +32,7 @@ export interface TokenSource {
 /** How a renewal ended. */
 export type Renewal = { readonly token: Token } | { readonly error: ServiceError };
 
-export interface TokenSourceDeps {
+interface TokenSourceDeps {
   readonly config: {
     readonly authUrl: string;
     readonly clientId: string;

@@ -12,7 +12,7 @@ import { createReport, type ReportDeviation } from "./reporter.ts";
 import type { ServiceDeps } from "./service.ts";
 import { createTokenSource, type Renewal } from "./token.ts";
 
-export interface Transport {
+interface Transport {
   readonly core: CoreApi;
   readonly socket: MetricsSocket;
   readonly report: ReportDeviation;

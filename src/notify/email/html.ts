@@ -2,7 +2,7 @@
  * A message as HTML for mail clients: tables for layout, every style inlined, nothing loaded from anywhere. The few
  * rules in the head only change the colours for dark mode.
  */
-import { escapeHtml } from "../../lib/text.ts";
+import { html, type Markup, nothing } from "../../lib/markup.ts";
 import type { MessageEntry } from "../entry.ts";
 import type { Link } from "../link.ts";
 import { type AlertMessage, type MessageSection, restOf, type Tone } from "../message.ts";
@@ -15,7 +15,16 @@ const COLOURS: Readonly<Record<Tone, string>> = {
   info: "#7a808a",
 };
 
-const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;overflow-wrap:anywhere";
+const TABLE = html`role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"`;
+/** Of a row below a line. */
+const LINE = "border-top:1px solid #e8eaee";
+const TEXT = "font-size:15px;line-height:22px";
+const SMALL = "font-size:14px;line-height:20px";
+const INK = "color:#1b1e23";
+const SOFT = "color:#59606b";
+const CARD =
+  "max-width:600px;background:#ffffff;border:1px solid #dfe2e7;border-radius:6px;border-collapse:separate;overflow:hidden";
 
 const DARK = `@media (prefers-color-scheme: dark) {
 .lw-page { background: #16181c !important; }
@@ -28,85 +37,82 @@ const DARK = `@media (prefers-color-scheme: dark) {
 
 /** A whole document. */
 export function renderHtml(message: AlertMessage, { receiver }: { readonly receiver: string }): string {
-  const { title, lead, sections, common, overview } = message;
+  const { title, tone, lead, sections, common, overview } = message;
   const rows = [
-    ...lead.map(leadRow),
+    html`<tr><td height="5" style="height:5px;line-height:5px;font-size:1px;background:${COLOURS[tone]}">&nbsp;</td></tr>`,
+    titleRow(title),
+    ...lead.map((sentence) => row("lw-ink", `padding:0 20px 14px;${TEXT};${INK}`, sentence)),
     ...sections.flatMap(sectionRows),
-    ...common.map(restRow),
-    ...(overview ? [overviewRow(overview)] : []),
+    ...common.map(noteRow),
+    ...(overview ? [row("lw-line", `padding:13px 20px 15px;${LINE};${TEXT}`, anchor(overview))] : []),
+    row(
+      "lw-soft lw-line",
+      `padding:12px 20px 14px;${LINE};font-size:12px;line-height:18px;${SOFT}`,
+      `Sent by lenswatch to the receiver ${clean(receiver)}.`,
+    ),
   ];
-  return `<!DOCTYPE html>
+  return html`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="supported-color-schemes" content="light dark">
-<title>${escapeHtml(title)}</title>
-<style>${DARK}</style>
+<title>${title}</title>
+<style>${{ html: DARK }}</style>
 </head>
 <body class="lw-page" style="margin:0;padding:0;background:#f2f3f5">
-<table role="presentation" class="lw-page" width="100%" cellpadding="0" cellspacing="0" border="0" style="background:#f2f3f5">
+<table class="lw-page" ${TABLE} style="background:#f2f3f5">
 <tr><td align="center" style="padding:20px 10px">
-<table role="presentation" class="lw-card" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:600px;background:#ffffff;border:1px solid #dfe2e7;border-radius:6px;border-collapse:separate;overflow:hidden">
-${barRow(COLOURS[message.tone])}
-${titleRow(title)}
-${rows.join("\n")}
-<tr><td class="lw-soft lw-line" style="${FONT};padding:12px 20px 14px;border-top:1px solid #e8eaee;font-size:12px;line-height:18px;color:#6a707b">Sent by lenswatch to the receiver ${escapeHtml(clean(receiver))}.</td></tr>
+<table class="lw-card" ${TABLE} style="${CARD}">
+${joined(rows)}
 </table>
 </td></tr>
 </table>
 </body>
 </html>
-`;
+`.html;
 }
 
-function barRow(colour: string): string {
-  return `<tr><td height="5" style="height:5px;line-height:5px;font-size:1px;background:${colour}">&nbsp;</td></tr>`;
+function row(classes: string, style: string, content: Markup | string): Markup {
+  return html`<tr><td class="${classes}" style="${{ html: `${FONT};${style}` }}">${content}</td></tr>`;
 }
 
-function titleRow(title: string): string {
-  return `<tr><td style="padding:18px 20px 14px"><h1 class="lw-ink" style="${FONT};margin:0;font-size:20px;line-height:27px;font-weight:600;color:#1b1e23;overflow-wrap:anywhere">${escapeHtml(title)}</h1></td></tr>`;
+function joined(parts: readonly Markup[]): Markup {
+  return { html: parts.map((part) => part.html).join("\n") };
 }
 
-function leadRow(sentence: string): string {
-  return `<tr><td class="lw-ink" style="${FONT};padding:0 20px 14px;font-size:15px;line-height:22px;color:#1b1e23">${escapeHtml(sentence)}</td></tr>`;
+function titleRow(title: string): Markup {
+  const style = `margin:0;font-size:20px;line-height:27px;font-weight:600;${INK}`;
+  return row("", "padding:18px 20px 14px", html`<h1 class="lw-ink" style="${style}">${title}</h1>`);
 }
 
-function sectionRows(section: MessageSection): string[] {
+function noteRow(text: string): Markup {
+  return row("lw-soft lw-line", `padding:11px 20px 12px;${LINE};${TEXT};${SOFT}`, text);
+}
+
+function sectionRows(section: MessageSection): Markup[] {
   const { heading, entries, total } = section;
-  const head = heading === undefined ? [] : [headingRow(`${heading} (${total})`)];
-  const rest = total > entries.length ? [restRow(restOf(section, entries.length))] : [];
-  return [...head, ...entries.map(entryRow), ...rest];
+  const style = `padding:14px 20px 8px;${LINE};font-size:13px;line-height:18px;font-weight:600;${SOFT}`;
+  return [
+    ...(heading === undefined ? [] : [row("lw-soft lw-line", style, `${heading} (${total})`)]),
+    ...entries.map(entryRow),
+    ...(total > entries.length ? [noteRow(restOf(section, entries.length))] : []),
+  ];
 }
 
-function headingRow(text: string): string {
-  return `<tr><td class="lw-soft lw-line" style="${FONT};padding:14px 20px 8px;border-top:1px solid #e8eaee;font-size:13px;line-height:18px;font-weight:600;color:#6a707b">${escapeHtml(text)}</td></tr>`;
-}
-
-function entryRow({ name, facts, notes, links }: MessageEntry): string {
-  const lines = notes.map(
-    (note) =>
-      `<div class="lw-soft" style="padding-top:3px;font-size:14px;line-height:20px;color:#59606b">${escapeHtml(note)}</div>`,
-  );
-  const targets =
+function entryRow({ name, facts, notes, links }: MessageEntry): Markup {
+  const lines = [
+    html`<div><strong>${name}</strong></div>`,
+    html`<div>${facts}</div>`,
+    ...notes.map((note) => html`<div class="lw-soft" style="padding-top:3px;${SMALL};${SOFT}">${note}</div>`),
     links.length === 0
-      ? []
-      : [
-          `<div style="padding-top:5px;font-size:14px;line-height:20px">${links.map(anchor).join(" &nbsp; ")}</div>`,
-        ];
-  return `<tr><td class="lw-ink lw-line" style="${FONT};padding:11px 20px 12px;border-top:1px solid #e8eaee;font-size:15px;line-height:22px;color:#1b1e23;overflow-wrap:anywhere"><div><strong>${escapeHtml(name)}</strong></div>
-<div>${escapeHtml(facts)}</div>${[...lines, ...targets].map((line) => `\n${line}`).join("")}</td></tr>`;
+      ? nothing
+      : html`<div style="padding-top:5px;${SMALL}">${links.map((link) => html`${anchor(link)} &nbsp; `)}</div>`,
+  ];
+  return row("lw-ink lw-line", `padding:11px 20px 12px;${LINE};${TEXT};${INK}`, joined(lines));
 }
 
-function restRow(text: string): string {
-  return `<tr><td class="lw-soft lw-line" style="${FONT};padding:11px 20px 12px;border-top:1px solid #e8eaee;font-size:15px;line-height:22px;color:#59606b">${escapeHtml(text)}</td></tr>`;
-}
-
-function overviewRow(target: Link): string {
-  return `<tr><td class="lw-line" style="${FONT};padding:13px 20px 15px;border-top:1px solid #e8eaee;font-size:15px;line-height:22px">${anchor(target)}</td></tr>`;
-}
-
-function anchor({ label, url }: Link): string {
-  return `<a class="lw-link" href="${escapeHtml(url)}" style="color:#1a5fd0;text-decoration:underline">${escapeHtml(label)}</a>`;
+function anchor({ label, url }: Link): Markup {
+  return html`<a class="lw-link" href="${url}" style="color:#1a5fd0;text-decoration:underline">${label}</a>`;
 }

@@ -12,7 +12,7 @@ const LIST_LENGTHS = [130, 80, 40, 20, 10, 5, 2];
 /** Gmail clips at 102 KB. */
 const HTML_BYTES = 95_000;
 
-export interface MailAddresses {
+interface MailAddresses {
   /** As shown: `lenswatch <lenswatch@example.com>` or an address. */
   readonly from: string;
   /** The address in it. */

@@ -23,7 +23,7 @@ export interface WebhookPayload {
   readonly truncatedAlerts: number;
 }
 
-export interface WebhookAlert {
+interface WebhookAlert {
   readonly status: "firing" | "resolved";
   readonly labels: Labels;
   readonly annotations: Labels;
