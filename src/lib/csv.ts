@@ -2,7 +2,7 @@
 import { stringify } from "csv-stringify/sync";
 
 /** Text is neutralised and quoted where needed; undefined is an empty cell. */
-type CsvCell = string | number | undefined;
+export type CsvCell = string | number | undefined;
 export type CsvRow = readonly CsvCell[];
 
 const OPTIONS = { record_delimiter: "\n", quoted_match: /'/ };

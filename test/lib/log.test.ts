@@ -50,7 +50,7 @@ describe("a log line", () => {
     expect(JSON.parse(line)).toMatchObject({ alert: hostile, msg: "said" });
   });
 
-  test("holds of an error what can be seen", () => {
+  test("logs only the visible characters of an error", () => {
     const cause = new Error(`cause ${hostile}`);
     const line = lineOf({ err: new Error(`message ${hostile}`, { cause }) });
     expect(line).toMatch(/^[\x20-\x7e]*\n$/);

@@ -33,20 +33,20 @@ describe("a range of times", () => {
   const range = (from: string, to: string) =>
     timesSeenAt(at("2026-10-25T12:00Z")).between(at(from), at(to), "Europe/London");
 
-  it("says the zone once and no day when all of it is today", () => {
+  it("has the zone once and no day for times of today", () => {
     expect(range("2026-10-25T09:05Z", "2026-10-25T09:17Z")).toBe("09:05–09:17 GMT");
   });
 
-  it("says both days when it went over midnight", () => {
+  it("has both days across midnight", () => {
     expect(range("2026-10-23T22:05Z", "2026-10-24T01:17Z")).toBe("Fri 23 Oct 23:05–Sat 24 Oct 02:17 BST");
     expect(range("2026-10-24T22:05Z", "2026-10-25T00:17Z")).toBe("Sat 24 Oct 23:05–today 01:17 BST");
   });
 
-  it("says the day once when all of it was on another", () => {
+  it("has the day once for another day", () => {
     expect(range("2026-10-24T09:05Z", "2026-10-24T09:17Z")).toBe("Sat 24 Oct 10:05–10:17 BST");
   });
 
-  it("says both zones when the clocks changed in between: 01:30 comes before 01:10", () => {
+  it("has both zones when the clocks changed in between: 01:30 comes before 01:10", () => {
     expect(range("2026-10-25T00:30Z", "2026-10-25T01:10Z")).toBe("01:30 BST–01:10 GMT");
   });
 

@@ -79,7 +79,7 @@ describe("pieces in chunks", () => {
     for await (const _ of inChunks(["a", "", "b"], { maybeYield })) expect(breaths).toBe(3);
   });
 
-  test("are given up as soon as nobody wants more", async () => {
+  test("stop as soon as the consumer stops", async () => {
     let closed = false;
     function* endless(): Generator<string, void> {
       try {

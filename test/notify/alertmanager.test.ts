@@ -72,7 +72,7 @@ describe("alerts as Alertmanager takes them", () => {
     expect(odd?.endsAt).toBe(odd?.startsAt);
   });
 
-  it("of a test are over soon, and nobody is left with one", () => {
+  it("of a test message resolve soon", () => {
     expect(render({ reason: "test", firing: [alertOf("Test")] })[0]?.endsAt).toBe("2026-11-20T14:18:00.000Z");
   });
 
@@ -121,7 +121,7 @@ describe("many alerts", () => {
   const clientOf = (send: HttpClient["send"]) => ({ send, close: async () => {} });
   const { signal } = new AbortController();
 
-  it("of which one is refused keep none of the others from it", async () => {
+  it("of which one is refused are all posted", async () => {
     const taken = new Set<string | undefined>();
     const notifier = createAlertmanagerNotifier({
       ...deps,
@@ -137,7 +137,7 @@ describe("many alerts", () => {
     expect(taken.size).toBe(1_499);
   });
 
-  it("go side by side, so that one slow answer after the other does not outlast the send", async () => {
+  it("are posted in parallel, so that slow answers do not exceed the deadline", async () => {
     const four = Promise.withResolvers<void>();
     let asked = 0;
     const notifier = createAlertmanagerNotifier({
@@ -152,7 +152,7 @@ describe("many alerts", () => {
     expect(asked).toBe(6);
   });
 
-  it("are given up together once it is in trouble: nothing is under way after that was said", async () => {
+  it("stop together once it fails, and none is in flight when the error is thrown", async () => {
     let asked = 0;
     let underWay = 0;
     const notifier = createAlertmanagerNotifier({

@@ -1,4 +1,4 @@
-/** What every channel owes, whatever it speaks: run by each channel's own test file. */
+/** The behaviour of every channel, run by each channel's own test file. */
 
 import { inspect } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
@@ -7,7 +7,7 @@ import { createLogger, type Logger } from "../../src/lib/log.ts";
 import { type Notifier, NotifyError, type NotifyErrorScope } from "../../src/notify/notifier.ts";
 import { alertOf, notificationOf } from "./fixtures.ts";
 
-/** A channel with an endpoint of its own that can be told to misbehave. */
+/** A channel with its own endpoint, which can be made to fail. */
 export interface Rig {
   readonly notifier: Notifier;
   /** How many messages the endpoint has accepted. */
@@ -15,7 +15,7 @@ export interface Rig {
   /** Everything that must never be seen in an error or a log. */
   readonly secrets: readonly string[];
   hang(): void;
-  /** Nobody listens at the endpoint any more. */
+  /** Nothing listens at the endpoint any more. */
   vanish(): Promise<void>;
   close(): Promise<void>;
 }
@@ -73,7 +73,7 @@ export function describeChannel<R extends Rig>(
       lines.length = 0;
     });
 
-    it("delivers a message once and says so by resolving", async () => {
+    it("delivers a message once and resolves", async () => {
       const { notifier, accepted } = await rig();
       await notifier.send(NOTIFICATION, { signal: new AbortController().signal });
       expect(accepted()).toBe(1);
@@ -93,13 +93,13 @@ export function describeChannel<R extends Rig>(
       });
     }
 
-    it("throws network when nobody listens", async () => {
+    it("throws network when nothing listens", async () => {
       const made = await rig();
       await made.vanish();
       expect(await failure(made)).toMatchObject({ code: "network", retryable: true, scope: "endpoint" });
     });
 
-    it("gives up on an endpoint that never answers, at its own deadline", async () => {
+    it("times out at its own deadline when the endpoint never answers", async () => {
       const made = await rig(150);
       made.hang();
       expect(await failure(made)).toMatchObject({ code: "timeout", retryable: true, scope: "endpoint" });
@@ -111,7 +111,7 @@ export function describeChannel<R extends Rig>(
       expect(await failure(made, AbortSignal.timeout(100))).toMatchObject({ code: "timeout" });
     });
 
-    it("stops at once when it is cancelled, and does not blame the endpoint", async () => {
+    it("stops at once when it is cancelled, as an error of the message", async () => {
       const made = await rig();
       made.hang();
       const cancel = new AbortController();

@@ -37,7 +37,7 @@ describe("a mail about a group", () => {
     resolved: [endedOf("Back door"), endedOf("Roof", { endReason: "no_longer_watched" })],
   } as const;
 
-  it("says the same in text as in HTML", () => {
+  it("has the same content in text and in HTML", () => {
     const { text, html } = mail(group);
     const read = words(html);
     const lines = text.split("\n").map((line) => line.trim());
@@ -49,7 +49,7 @@ describe("a mail about a group", () => {
     }
   });
 
-  it("reads well as text", () => {
+  it("lists new, ongoing and resolved alerts as text", () => {
     const { text } = mail({ ...group, externalUrl: undefined });
     expect(text).toBe(`2 recordings offline · Leeds Briggate — 1 new, 1 recovered, 1 no longer watched
 

@@ -216,7 +216,7 @@ describe("e-mail's sender", () => {
     expect(server.messages).toHaveLength(0);
   });
 
-  it("trusts no certificate that nobody vouches for, and says that it is about TLS", async () => {
+  it("refuses an untrusted certificate and names TLS as the cause", async () => {
     const server = await sink({ tls: {} });
     await expect(send(channel(transportTo(server, { requireTls: true })))).rejects.toMatchObject({
       code: "network",
@@ -226,7 +226,7 @@ describe("e-mail's sender", () => {
     expect(server.messages).toHaveLength(0);
   });
 
-  it("is not held up by a server that accepts connections and never greets", async () => {
+  it("is not blocked by a server that accepts connections and never greets", async () => {
     const mute = createServer();
     await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
     cleanups.push(() => mute.close());

@@ -66,7 +66,7 @@ describe("an entry", () => {
     expect(entry(labels)?.name).toBe(name);
   });
 
-  test("says since when, what its sender says, and where it comes from", () => {
+  test("has its start, its annotations and its source", () => {
     expect(
       entry(disk, {
         startsAt: NOW - 2 * MINUTE,
@@ -84,7 +84,7 @@ describe("an entry", () => {
     });
   });
 
-  test("of nothing but a name says it once", () => {
+  test("without other labels shows its name once", () => {
     const { name, facts } = entry({ alertname: "DiskFull" }, { startsAt: NOW - 2 * MINUTE }) ?? {};
     expect([name, facts]).toEqual(["DiskFull", "firing since 14:15 UTC (2 m)"]);
   });
@@ -101,7 +101,7 @@ describe("an entry", () => {
   });
 });
 
-test("programs are told its source, and the status page where that is no link", () => {
+test("webhooks and Alertmanager get its source, or the status page where that is no link", () => {
   const from = (generatorUrl: string) => {
     const notification = notificationOf({
       firing: [external(disk, { facts: { timezone: "UTC", generatorUrl } })],

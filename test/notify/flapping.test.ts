@@ -27,7 +27,7 @@ const said = (changes: Partial<Notification>) => messageOf(notificationOf(change
 const lines = (changes: Partial<Notification>) =>
   said(changes).sections.flatMap(({ entries }) => entries.map((entry) => `${entry.name}: ${entry.facts}`));
 
-describe("what is said of a recording that flaps", () => {
+describe("the message about a flapping recording", () => {
   test("how often it changed, and since when", () => {
     expect(said({ firing: [begun("Till 3")] }).title).toBe("1 recording flapping · Leeds Briggate · Till 3");
     expect(lines({ firing: [begun("Till 3")] })).toEqual([

@@ -174,7 +174,7 @@ describe("hostile text", () => {
       await sink.close();
     });
 
-    it("brings no header along and reaches nobody else", async () => {
+    it("adds no header and no recipient", async () => {
       const addresses = {
         from: "a@example.com",
         sender: "a@example.com",

@@ -228,7 +228,7 @@ describe("the line of an alert", () => {
     expect(line).not.toContain("quality");
   });
 
-  it("says the place where a group has several", () => {
+  it("names the location where a group has several", () => {
     expect(facts({ firing: [alertOf("A"), alertOf("B", YORK)] })).toEqual([
       "A: offline since 14:05 GMT (12 m) · Leeds Briggate",
       "B: offline since 14:05 GMT (12 m) · York",
@@ -280,7 +280,7 @@ describe("a message", () => {
     expect(message({ firing: [partly] }).lead.join()).toContain("no alert does not mean that all is well");
   });
 
-  it("says the cause that is known", () => {
+  it("shows the known cause", () => {
     expect(message({ firing: [failing] }).sections[0]?.entries[0]?.notes).toEqual([
       "Slack refused the webhook (403 invalid_token).",
     ]);
@@ -294,7 +294,7 @@ describe("a message", () => {
     expect(tone).toBe("info");
   });
 
-  it("keeps what is new, what goes on and what is over apart", () => {
+  it("separates new, ongoing and resolved alerts", () => {
     const changes = { firing: [alertOf("A", told), alertOf("B")], resolved: [endedOf("C")] };
     const headings = message({ reason: "more", ...changes }).sections.map(({ heading, total }) => [
       heading,
@@ -320,7 +320,7 @@ describe("a message", () => {
   });
 
   it.each(["no_longer_watched", "rule_removed", "expired"] as const)(
-    "never says that something %s is back",
+    "never states that an alert that ended as %s has recovered",
     (endReason) => {
       for (const isNew of [true, false]) {
         const words = JSON.stringify(message({ resolved: [endedOf("A", { endReason, isNew })] }));
@@ -329,7 +329,7 @@ describe("a message", () => {
     },
   );
 
-  it("tells a storm by location, the worst hit first, and counts all of it", () => {
+  it("lists a storm by location, most affected first, and counts all alerts", () => {
     const firing = Array.from({ length: 340 }, (_, i) =>
       alertOf(`Camera ${i}`, LABELS({ location: `Shop ${i % 23}`, location_id: `${i % 23}` })),
     );

@@ -50,7 +50,7 @@ function notesOf(alert: NotifiedAlert): readonly string[] {
   return messageOf(notificationOf({ firing: [alert] }), 10).sections[0]?.entries[0]?.notes ?? [];
 }
 
-describe("the generated words of a rule, whatever it is called,", () => {
+describe("the generated annotations of a rule with any name", () => {
   const notesOfRecording = (when: Condition, own = {}) => {
     const rule = ruleOf(when, own);
     const { annotations } = poorly.describe(rule, NOW);
@@ -71,11 +71,11 @@ describe("the generated words of a rule, whatever it is called,", () => {
       { kind: "overall_uptime", below: 0.955, clearAbove: 0.97, overMs: 86_400_000 },
       ["Uptime over 1d was 40 %, below 95.5 %, when this began; the alert ends at 97 %."],
     ],
-  ])("do not say twice that a recording is %s", (_, when, notes) => {
+  ])("do not repeat that a recording is %s", (_, when, notes) => {
     expect(notesOfRecording(when)).toEqual(notes);
   });
 
-  test("stay beside a rule's own description", () => {
+  test("stay beside the description that a rule sets", () => {
     const when = { kind: "average_quality", below: 0.7, clearAbove: 0.8 } as const;
     expect(notesOfRecording(when, { description: "Clean the lens." })).toEqual([
       "Quality of Till 3 at Leeds is below 70 %",
@@ -129,7 +129,7 @@ describe("an unreachable service", () => {
   });
 });
 
-test("a reminder says in its title that it is one", () => {
+test("a reminder is marked in its title", () => {
   const { title, lead } = messageOf(
     notificationOf({ reason: "reminder", firing: [alertOf("A", { isNew: false })] }),
     5,
@@ -138,34 +138,34 @@ test("a reminder says in its title that it is one", () => {
   expect(lead).toEqual([]);
 });
 
-describe("what several recordings of one location have in common", () => {
+describe("notes that several recordings of one location share", () => {
   const impact = "the location usually counts 970 entries on a Friday";
   const dark = (name: string, zones: string, changes: Partial<NotifiedAlert> = {}) =>
     alertOf(name, { annotations: { description: "Camera server 7.", zones, impact }, ...changes });
   const firing = [dark("A", "Ground"), dark("B", "First", { isNew: false }), dark("C", "Second")];
   const occurrences = (text: string, of: string) => text.split(of).length - 1;
 
-  test("is said once in Slack, within its limits, beside what each has for itself", () => {
+  test("appear once in Slack, within its limits, beside the notes of each recording", () => {
     const body = renderSlack(notificationOf({ reason: "more", firing })) as SlackBody;
     expect(limitsBroken(body)).toEqual([]);
     const text = JSON.stringify(body.attachments);
     expect([impact, "Camera server 7.", "Zones: "].map((part) => occurrences(text, part))).toEqual([1, 1, 3]);
   });
 
-  test("is said once in each form of a mail", () => {
+  test("appear once in each form of a mail", () => {
     const [from, to] = ["a@b.example", "c@d.example"];
     const mail = renderEmail(notificationOf({ firing }), { from, sender: from, to: [to], recipient: to });
     expect(occurrences(mail.text, impact)).toBe(1);
     expect(occurrences(mail.html ?? "", impact)).toBe(1);
   });
 
-  test("is said of one alone with it", () => {
+  test("belong to the entry of a single recording", () => {
     const message = messageOf(notificationOf({ firing: [dark("A", "Ground")] }), 5);
     expect(message.common).toEqual([]);
     expect(message.sections[0]?.entries[0]?.notes).toContain(`Impact: ${impact}`);
   });
 
-  test("is said with each where there is more than one location: it would not be clear of which", () => {
+  test("belong to each entry where there are several locations", () => {
     const york = { labels: { alertname: "RecordingOffline", location: "York", location_id: "york" } };
     const message = messageOf(notificationOf({ firing: [dark("A", "x"), dark("B", "y", york)] }), 5);
     expect(message.common).toEqual([]);
@@ -175,7 +175,7 @@ describe("what several recordings of one location have in common", () => {
     ]);
   });
 
-  test("and is too long for Slack is left out from where it does not fit", () => {
+  test("are cut where they do not fit into a Slack message", () => {
     const annotations = { description: "&".repeat(400), impact };
     const body = renderSlack(
       notificationOf({ firing: ["A", "B"].map((name) => alertOf(name, { annotations })) }),

@@ -84,7 +84,7 @@ describe("a Slack message", () => {
     expect(lines.filter((line) => line.includes("|Status>")).length).toBeGreaterThan(0);
   });
 
-  it("pings nobody and formats nothing that a name brings along", () => {
+  it("contains no mentions and no markup from names", () => {
     const name = "<!channel> *bold* _it_ ~no~ `code` & <https://evil.example|here> :tada:";
     const { body } = rendered({ firing: [alertOf(name)] });
     const all = JSON.stringify(body).replaceAll("\u200b", "Z");
@@ -108,7 +108,7 @@ describe("mrkdwn text", () => {
   });
 });
 
-describe("the limits a message is held against", () => {
+describe("the limits that messages are checked against", () => {
   const section = (text: string) => ({ type: "section", text: { type: "mrkdwn", text } as const });
   it.each<[string, SlackBody]>([
     ["nothing to show", {}],

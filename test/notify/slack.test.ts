@@ -162,7 +162,7 @@ describe("Slack's sender", () => {
     expect(await failure(notifier(await listen(server)))).toMatchObject({ code: "other" });
   });
 
-  it("takes an answer that breaks off for no answer: nobody saw an ok", async () => {
+  it("treats an answer that breaks off as not accepted", async () => {
     const server = createServer((_request, response) => {
       response.writeHead(200, { "content-length": "2" });
       response.write("o", () => response.destroy());

@@ -66,7 +66,7 @@ it.each<[string, Partial<Notification>]>([
   expect(message(changes).title).toBe(title);
 });
 
-it("has a line per location, the worst hit first, whether it is told as a whole or by its recordings", () => {
+it("has a line per location, most affected first, for alerts of locations and of recordings", () => {
   const firing = [...cameras(30, (shop) => (shop === 7 ? 9 : 2)), dark(3, 20, 20), dark(40, 11, 30)];
   const [section] = message({ firing }).sections;
   expect(section).toMatchObject({ unit: "location", total: 31 });
@@ -114,7 +114,7 @@ it("counts a thousand locations of which it names as many as there is room for",
   expect(Buffer.byteLength(html)).toBeLessThan(95_001);
 });
 
-it("pings nobody and lets no markup in, whatever locations are called", () => {
+it("contains no mentions and no markup from location names", () => {
   const hostile = "<!channel> *x* </td><script>";
   const firing = Array.from({ length: 30 }, (_, shop) =>
     alertOf(`<b>${shop}`, { labels: at(shop, `${hostile}${shop}`) }),

@@ -48,7 +48,7 @@ describe("a group as Alertmanager's webhook payload", () => {
     });
   });
 
-  it("is resolved once nothing fires, and says why each alert ended", () => {
+  it("is resolved once nothing fires, with the end reason of each alert", () => {
     const payload = render({
       resolved: [endedOf("Door"), endedOf("Till 3", { endReason: "no_longer_watched" })],
     });

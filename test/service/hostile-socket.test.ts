@@ -199,7 +199,7 @@ describe(`a hostile service (seed ${SEED})`, () => {
     expect(readings).toHaveLength(1);
   });
 
-  it("whose issuer gives 300 bent tokens", async () => {
+  it("whose issuer returns 300 malformed tokens", async () => {
     let count = 0;
     const script: Script = {
       token() {

@@ -60,7 +60,7 @@ describe("HTTP", () => {
     await service.checkStatus();
   });
 
-  it.each([204, 302, 500])("takes a health check answered %i for ill", async (status) => {
+  it.each([204, 302, 500])("treats a health check answered %i as failed", async (status) => {
     const scripted = await startScripted({ http: (_, response) => response.writeHead(status).end() });
     await expect(startClient(scripted).service.checkStatus()).rejects.toMatchObject({ code: "unavailable" });
   });
@@ -74,7 +74,7 @@ describe("HTTP", () => {
     await expect(reply.text()).rejects.toMatchObject({ code: "bad_payload" });
   });
 
-  it("says what to check where nobody listens", async () => {
+  it("names what to check where nothing listens", async () => {
     const server = createServer();
     const origin = await listen(server);
     server.close();

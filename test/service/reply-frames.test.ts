@@ -5,7 +5,7 @@ import { decodeParts, PartCollector, parseFrame } from "../../src/service/reply-
 const bytes = (text: string) => Buffer.from(text);
 
 describe("a frame", () => {
-  it("has an id, two numbers and a payload that may hold bars", () => {
+  it("has an id, two numbers and a payload that may contain bars", () => {
     const frame = parseFrame(bytes('q-1|2|3|["a|b"]'));
     expect(frame).toEqual({ id: "q-1", part: 2, total: 3, payload: bytes('["a|b"]') });
   });
@@ -74,12 +74,12 @@ describe("a reply in parts", () => {
     ["that turns out whole after a part", ["q|1|3|[1", "q|0|0|[]"], "bad_part"],
     ["whose second copy differs", ["q|1|2|[1", "q|1|2|[2"], "bad_part"],
     ["that counts from 0 and from 1", ["q|0|2|[1", "q|2|2|,2]"], "bad_part"],
-    ["in more parts than anybody sends", ["q|1|1000000|["], "too_large"],
+    ["in too many parts", ["q|1|1000000|["], "too_large"],
   ])("is refused %s", (_, texts, kind) => {
     expect(feed(texts)).toMatchObject({ last: { kind }, early: [] });
   });
 
-  it("is refused where it would hold more memory than there is for all", () => {
+  it("is refused where it exceeds the memory for all replies", () => {
     expect(feed([`q|1|3|${"x".repeat(6)}`, `q|2|3|${"x".repeat(6)}`], 10)).toMatchObject({
       last: { kind: "too_large" },
       used: 6,

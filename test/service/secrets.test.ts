@@ -1,4 +1,4 @@
-/** Nothing logged, thrown or reported may hold the client secret or a token. */
+/** Logs, errors and metrics never contain the client secret or a token. */
 import { PassThrough } from "node:stream";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -48,7 +48,7 @@ const scripts: Record<string, Script> = {
 };
 
 describe.each(Object.entries(scripts))("with %s", (_, script) => {
-  it("no log line, error or label holds a secret", async () => {
+  it("no log line, error or label contains a secret", async () => {
     const lines: string[] = [];
     const destination = new PassThrough();
     destination.on("data", (line) => lines.push(String(line)));
@@ -73,7 +73,7 @@ describe.each(Object.entries(scripts))("with %s", (_, script) => {
   });
 });
 
-it("an error kept as a cause has its name and code and nothing more", () => {
+it("a redacted error has its name, message and code and nothing more", () => {
   const secrets = createRedactor(["hush"]);
   secrets.add("tok-1234");
   const thrown = Object.assign(new TypeError("at wss://h/?token=tok-1234 with hush"), {
@@ -85,7 +85,7 @@ it("an error kept as a cause has its name and code and nothing more", () => {
   expect(inspect(cause, { depth: 5 })).not.toMatch(/hush|tok-1234/);
 });
 
-it("forgets old tokens before it forgets the client secret", () => {
+it("redacts the client secret for ever, and only recent tokens", () => {
   const secrets = createRedactor(["client-secret"]);
   for (let i = 0; i < 100; i += 1) secrets.add(`token-${i}!`);
   expect(secrets.text("client-secret token-99! token-0!")).toBe("[redacted] [redacted] token-0!");

@@ -16,7 +16,7 @@ describe("the service", () => {
     expect(recorder.requests).toEqual(["status ok"]);
   });
 
-  it("tells its locations, the status of their recordings and their uptime", async () => {
+  it("returns locations, the status of their recordings and their uptime", async () => {
     const { service, recorder } = await startBoth();
     const ids = await locationIds(service);
     expect(ids).toHaveLength(2);
@@ -33,7 +33,7 @@ describe("the service", () => {
     expect(recorder.kinds).toEqual([]);
   });
 
-  it("tells the status of single recordings", async () => {
+  it("returns the status of single recordings", async () => {
     const { service } = await startBoth();
     const all = await service.statusUptime({ entities: await locationIds(service), entityType: "location" });
     const id = all.readings[4]?.recordingId ?? "";

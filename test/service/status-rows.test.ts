@@ -104,7 +104,7 @@ describe("a reply of status/uptime", () => {
     },
   );
 
-  it("takes ids of another shape and fields nobody knows", () => {
+  it("accepts ids of another shape and unknown fields", () => {
     const { first, kinds } = read([
       statusRow({ recording_id: "cam-1", location_id: "shop", more: { a: 1 } }),
     ]);

@@ -54,7 +54,7 @@ const issued = (name: string, expires_in?: unknown): Answer => ({ body: { access
 const jwt = (claims: unknown) => `h.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.s`;
 
 describe("a token source", () => {
-  it("asks as the contract says", async () => {
+  it("sends the request of the contract", async () => {
     const { tokens, asked } = setUp(issued("one", 3600));
     await tokens.get(signal);
     expect(asked).toEqual([
@@ -78,7 +78,7 @@ describe("a token source", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("renews when less than a quarter of its life is left, while nobody waits", async () => {
+  it("renews when less than a quarter of its lifetime is left, without delaying calls", async () => {
     const { tokens, clock, asked, renewals } = setUp(issued("one", 3600), issued("two", 3600));
     await tokens.get(signal);
     clock.at += 0.74 * HOUR;
@@ -116,7 +116,7 @@ describe("a token source", () => {
     expect((await tokens.get(signal)).value).toBe("one");
   });
 
-  it("never hands out a refused token again, and minds only the one it holds", async () => {
+  it("never returns a refused token again, and ignores refusals of older ones", async () => {
     const { tokens, asked } = setUp(issued("one", 3600), issued("two", 3600));
     const one = await tokens.get(signal);
     tokens.refuse(one);

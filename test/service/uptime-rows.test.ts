@@ -117,7 +117,7 @@ describe("an uptime result", () => {
     expect(startsOf(["2026-03-29 01:00"]).starts).toEqual(["2026-03-29T01:00"]);
   });
 
-  it("drops a row that another has said already, and puts the rest in order", () => {
+  it("drops a repeated row and sorts the others", () => {
     expect(startsOf(["2026-01-10 02:00", "2026-01-10 01:00", "2026-01-10 02:00"])).toEqual({
       starts: ["2026-01-10T01:00", "2026-01-10T02:00"],
       kinds: ["bad_bucket"],
@@ -138,7 +138,7 @@ describe("an uptime result", () => {
     },
   );
 
-  it("takes an id from _id, and a reference from an object that holds one", () => {
+  it("takes an id from _id, and a reference from an object with one", () => {
     const { recording } = readerOf().one({
       recording: {
         ...camera,
@@ -169,7 +169,7 @@ describe("an uptime result", () => {
     expect(reader.kinds).toEqual(["bad_bucket", "bad_bucket"]);
   });
 
-  it("drops a result that tells no recording or location, and counts it", () => {
+  it("drops a result without recording or location, and counts it", () => {
     const reader = readerOf();
     const rows = [
       { recording: camera, uptime: [] },
