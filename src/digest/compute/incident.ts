@@ -37,7 +37,7 @@ function kindOf({ when }: Rule): DigestIncidentKind {
   return kind === "missing" || kind === "location_offline" || kind === "flapping" ? kind : "other";
 }
 
-/** Location incidents inside the period, without the time at which all of its recordings were outside their schedules. */
+/** Location incidents inside the period, without the time in which all recordings were outside their schedules. */
 export function locationOutages(
   input: DigestScope,
   locations: ReadonlyMap<string, LocationRecords>,

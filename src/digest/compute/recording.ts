@@ -121,8 +121,8 @@ function isUp({ status }: DigestRecording): boolean {
 }
 
 /**
- * Every known downtime in order, ongoing ones too. An alert still firing while the recording is up again ends now. Being
- * offline without an alert counts as well, unless a schedule may be the reason.
+ * Every known downtime in order, ongoing ones too. An alert still firing while the recording is up again ends now.
+ * Being offline without an alert counts as well, unless a schedule may be the reason.
  */
 function downtimesOf(
   subject: DigestRecording,
