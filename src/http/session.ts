@@ -13,7 +13,7 @@ export const SESSION_MS = 7 * 86_400_000;
 
 const LONGEST_COOKIE = 1_024;
 
-export type HttpTokens = Pick<HttpDeps, "readToken" | "adminToken">;
+type HttpTokens = Pick<HttpDeps, "readToken" | "adminToken">;
 
 /** What a token permits; `admin` includes `read`. */
 type Scope = "read" | "admin";

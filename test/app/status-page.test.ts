@@ -111,7 +111,7 @@ describeWithRedis("the status page of a running lenswatch", () => {
     const listed = await (await fetch(`${app.address}/api/v2/silences`)).json();
     expect(listed).toMatchObject([{ createdBy: "dana", comment: "rewiring", status: { state: "active" } }]);
     const list = await keeper.get("/?show=silences");
-    expect(list.html).toContain("holds 1 alert");
+    expect(list.html).toContain("suppresses 1 alert");
 
     const end = /action="\.(\/silences\/[\w-]+\/end)"/.exec(list.html)?.[1] ?? "";
     expect((await keeper.post(end, {}, { from: "/?show=silences" })).status).toBe(303);

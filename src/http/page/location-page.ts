@@ -14,7 +14,7 @@ import type { HtmlPage, Mood } from "./layout.ts";
 import { type PageData, refreshOf, unreachableNotice } from "./page-data.ts";
 import type { HomeQuery } from "./query.ts";
 import { recordingNameOf } from "./recording-table.ts";
-import { listRecordings, recordingsSection, textMatcher } from "./search-page.ts";
+import { recordingListingOf, recordingsSection, textMatcher } from "./search-page.ts";
 import { countBadges, totalOf } from "./status.ts";
 import { type FleetSummary, type LocationSummary, type Standing, standingOf, summarize } from "./summary.ts";
 import { uptimeDays, uptimeOfAll } from "./uptime-days.ts";
@@ -62,7 +62,7 @@ export function* locationPage(
   const location = summary.locations.get(id);
   if (!location) throw new HttpError("not_found", GONE);
   const matches = query.q === undefined ? undefined : textMatcher(query.q);
-  const listing = yield* listRecordings(
+  const listing = yield* recordingListingOf(
     summary,
     data,
     query,

@@ -36,7 +36,7 @@ export function* searchPage(data: PageData, query: HomeQuery): Generator<void, H
   const locations = yield* listingOf(summary.locations.values(), { limit: LOCATIONS_FOUND }, (location) =>
     matches([location.name, location.id]) ? locationSortKey(location) : undefined,
   );
-  const listing = yield* listRecordings(summary, data, query, (state) =>
+  const listing = yield* recordingListingOf(summary, data, query, (state) =>
     matches([recordingNameOf(state.id, fleet), locationNameOf(state, fleet), state.id]),
   );
   const left = locations.total - locations.items.length;
@@ -89,7 +89,7 @@ export function recordingsSection(
 }
 
 /** One page of the recordings that match, the worst first; yields every so many. */
-export function listRecordings(
+export function recordingListingOf(
   { recordings }: FleetSummary,
   { fleet }: PageData,
   { cursor }: HomeQuery,

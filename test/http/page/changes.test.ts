@@ -199,7 +199,7 @@ describe("a silence", () => {
     [{ lasting: "1h", matchers: "" }, "matchers: at least one matcher is needed."],
     [
       { lasting: "1h", matchers: 'a=~".*"' },
-      "matchers: at least one matcher must not match the empty string: this silence would hold everything.",
+      "matchers: at least one matcher must not match the empty string: this silence would match everything.",
     ],
     [{ lasting: "1h", matchers: "a={" }, "matchers: column 3: expected"],
     [{ lasting: "1h", comment: "x".repeat(1_001) }, "comment: expected at most 1000 characters."],
