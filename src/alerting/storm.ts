@@ -16,7 +16,7 @@ export interface Decided<D extends GroupDecision = GroupDecision> {
 
 export interface Batch<Send, Skip> {
   /** Nothing to send now. */
-  readonly quiet: readonly Skip[];
+  readonly skipped: readonly Skip[];
   /** Sent now, in one message. */
   readonly now: readonly Send[];
   /** To be sent in messages of their own, after this one. */
@@ -38,8 +38,8 @@ export function decideStorm<C extends Decided["claim"]>(
   const joins = ({ claim: { stormGroups } }: { claim: C }) =>
     stormGroups !== undefined && stormGroups < count;
   const now = toSend.length > 1 ? toSend.filter(joins) : [];
-  if (now.length === 0) return { quiet: skipped, now: toSend.slice(0, 1), later: toSend.slice(1) };
-  return { quiet: skipped, now, later: toSend.filter((one) => !joins(one)) };
+  if (now.length === 0) return { skipped, now: toSend.slice(0, 1), later: toSend.slice(1) };
+  return { skipped, now, later: toSend.filter((one) => !joins(one)) };
 }
 
 /** One message of several groups: every alert once, though several routes may lead it here. */

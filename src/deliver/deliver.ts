@@ -148,9 +148,9 @@ async function serve(run: DeliveryRun, leaseMs: number): Promise<Served> {
     startBy: claimedAt + (isStorm ? claim.leaseMs : leaseMs) - NEEDED_MS,
     gatherMs: isStorm && claim.isAll && !integration.resendMs ? deps.stormMs : 0,
   };
-  for (const { decision } of batch.quiet) deps.suppressed(integration, decision.why);
+  for (const { decision } of batch.skipped) deps.suppressed(integration, decision.why);
   if (batch.now.length > 0) return notify(run, batch, lease);
-  await settle(run, lease, now, settled(integration, batch.quiet, now));
+  await settle(run, lease, now, settled(integration, batch.skipped, now));
   return "one";
 }
 
@@ -212,7 +212,7 @@ async function putOff(
   at: Instant,
 ): Promise<void> {
   const sendable = [...batch.now, ...batch.later];
-  const outcomes = [...settled(run.integration, batch.quiet, now), ...postponed(sendable, { now, at })];
+  const outcomes = [...settled(run.integration, batch.skipped, now), ...postponed(sendable, { now, at })];
   await settle(run, lease, now, outcomes);
 }
 
@@ -254,7 +254,7 @@ async function settleSent(run: DeliveryRun, batch: Batch, lease: Lease, content:
   deps.notified(integration, reason, latencySeconds(content, now));
   const isStorm = batch.now.length > 1;
   await settleAccepted(run, isStorm ? lease : { ...lease, gatherMs: 0 }, now, [
-    ...settled(integration, [...batch.quiet, ...batch.now], now),
+    ...settled(integration, [...batch.skipped, ...batch.now], now),
     ...postponed(batch.later, { now, at: now }),
   ]);
   const which = isStorm ? { groups: batch.now.length } : { group: batch.now[0]?.claim.group };
@@ -285,7 +285,7 @@ async function settleRefused(
   await settle(run, { ...lease, gatherMs: 0 }, now, [
     ...refused(integration, batch.now, { now, at, failure: { code, detail: message, scope } }),
     ...postponed(batch.later, { now, at: now }),
-    ...settled(integration, batch.quiet, now),
+    ...settled(integration, batch.skipped, now),
   ]);
 }
 

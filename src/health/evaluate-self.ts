@@ -172,11 +172,11 @@ function describe(
 }
 
 const UNREACHABLE = [
-  "The analytics service cannot be reached",
+  "The analytics service is unreachable",
   "No sweep succeeds: recordings keep their last known state until the service answers again.",
 ] as const;
 const PARTLY_UNREACHABLE = [
-  "The analytics service can be reached only in part",
+  "The analytics service is partly unreachable",
   "Sweeps of some locations fail: their recordings keep their last known state.",
 ] as const;
 const STALE_UPTIMES = [

@@ -103,7 +103,7 @@ export const recordingKinds: {
       cameraServer ? `Camera server ${cameraServer}.` : `The service reports the recording ${status}.`,
     ],
     notInHistory: ({ status }) =>
-      status === "offline" ? undefined : "history does not tell degraded from online",
+      status === "offline" ? undefined : "history has degraded and online as one",
   },
   average_quality: {
     problem: () => "low_quality",

@@ -19,7 +19,7 @@ export interface StatusSnapshot {
   readonly readings: readonly Reading[];
   /** Recordings whose row was there but could not be read: no reading, yet not missing either. */
   readonly unreadable: readonly string[];
-  /** False when a row was dropped whose recording could not be told: then absence proves nothing. */
+  /** False when a row was dropped whose recording is not known: then absence proves nothing. */
   readonly complete: boolean;
 }
 

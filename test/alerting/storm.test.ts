@@ -33,7 +33,7 @@ const groups = (
   }));
 
 function turn(decided: ReturnType<typeof groups>, due = decided.length) {
-  const { quiet: hushed, now, later } = decideStorm(decided, due);
+  const { skipped: hushed, now, later } = decideStorm(decided, due);
   return [hushed.length, now.length, later.length];
 }
 

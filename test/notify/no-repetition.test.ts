@@ -119,7 +119,7 @@ describe("an unreachable service", () => {
   test("is stated by the title, and not by a note too", () => {
     const [transition] = evaluateSelf({}, evidence, context).transitions;
     const alert = transition?.alert;
-    expect(alert?.annotations.summary).toBe("The analytics service cannot be reached");
+    expect(alert?.annotations.summary).toBe("The analytics service is unreachable");
     const { labels = {}, annotations = {}, facts } = alert ?? {};
     const notes = notesOf(
       otherAlert("service", "analytics", labels, { annotations, ...(facts && { facts }) }),
