@@ -116,7 +116,7 @@ function outages(
 }
 
 describe("against the simulator's past", () => {
-  test("every outage that left a whole hour dark fires, and nothing else", async () => {
+  test("every outage of a whole hour fires, and nothing else", async () => {
     const { recordings, fleet } = await answer(...SPAN);
     const [from, to] = [Date.parse("2026-09-01"), Date.parse("2026-11-01")];
     const expected = simulator.world.recordings
@@ -196,7 +196,7 @@ describe("as a table", () => {
     expect(Number(difference)).toBe(Number(b) - Number(a));
   });
 
-  test("says that nothing would have fired, and which rules were not judged", async () => {
+  test("reports that nothing would have fired, and which rules were not evaluated", async () => {
     const flapping = await configure("flapping.yaml", [{ alert: "Flaps", when: { flapping: {} } }]);
     const { stdout } = await backtest(["--config", flapping, ...SPAN]);
     expect(stdout).toContain("No alert would have fired.");
@@ -260,7 +260,7 @@ describe("a service in trouble", () => {
   });
 });
 
-test("a progress bar is drawn only where somebody looks on, and is gone in the end", async () => {
+test("a progress bar is drawn only on a terminal, and is removed at the end", async () => {
   const terminal = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
   const { stderr, stdout } = await backtest(["--config", strict, ...SPAN], { stderr: terminal });
   expect(stderr).toContain("36 of 36 recordings");

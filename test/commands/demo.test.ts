@@ -114,7 +114,7 @@ describeWithRedis("the demo", () => {
     await expectAllGone(config);
   });
 
-  test("lets a camera go dark and come back, and people hear of both by Slack and by mail", {
+  test("a recording goes offline and recovers; both are sent by Slack and e-mail", {
     timeout: 60_000,
   }, async () => {
     const day = join(temporary, "day.yaml");

@@ -308,7 +308,7 @@ test.each([
     "log: *nothing",
     "12:6: log: found an alias without an anchor, expected the name of an earlier anchor",
   ],
-])("%s is refused at its place", (_, more, expected) => {
+])("%s is refused at its position", (_, more, expected) => {
   expect(refusalsOf(more)).toEqual([expected]);
 });
 
@@ -387,7 +387,7 @@ test.each([
     "equal[0]",
     /^a label name/,
   ],
-])("what holds messages back is refused where it cannot be meant: %s", (more, key, expected) => {
+])("an invalid time interval or inhibit rule is refused: %s", (more, key, expected) => {
   const problems = listProblems(`${smallest}${more}\n`);
   expect(problems).toMatchObject([{ expected: expect.stringMatching(expected) }]);
   expect(problems[0]?.path.endsWith(key)).toBe(true);
@@ -403,7 +403,7 @@ test.each([
     "route: { receiver: ops, routes: [{ routes: [{ active_time_intervals: m }] }] }",
     'one of the configured time_intervals: "n"',
   ],
-])("a time interval has to be one there is, and not at the root: %s", (more, expected) => {
+])("a route's time interval must exist, and is refused at the root: %s", (more, expected) => {
   const text = `${smallest}${more}\ntime_intervals: [{ name: n, time_intervals: [{}] }]\n`;
   expect(listProblems(text)).toMatchObject([{ expected }]);
 });
@@ -419,7 +419,7 @@ test("a time interval that is named twice is refused, as is one where there are 
   ]);
 });
 
-test("everything that is wrong is told at once, in the order of the file", () => {
+test("all problems are reported at once, in the order of the file", () => {
   const text = `service:
   base_url: core
   client_id: \${NOBODY}
@@ -477,11 +477,11 @@ describe("what is not YAML", () => {
       "1:4: found a text that begins with a reserved character, expected the text in quotes",
     ],
     ["a key that is a list", "? [a]\n: b", "1:3: found a key that is not a plain name, expected a name"],
-  ])("%s is refused at its place", (_, text, expected) => {
+  ])("%s is refused at its position", (_, text, expected) => {
     expect(problemsOf(text)).toContain(`${place}${expected}`);
   });
 
-  test("what follows from one slip is not told again and again", () => {
+  test("an error without words of its own ends the list", () => {
     const text = `${service}rules: [{ alert: \${NAME}, when: { missing: true } }]\n${receivers}`;
     expect(problemsOf(text)).toEqual([
       `${place}8:19: found a syntax error, expected valid YAML; quote a text that contains { } [ ] , : or #`,

@@ -132,7 +132,7 @@ test("a warning does not show what came out of the environment", () => {
   expect(said).not.toContain("anary");
 });
 
-test("a secret that reappears elsewhere is masked there too", () => {
+test("a secret that occurs elsewhere is masked there too", () => {
   const said = problemsOf(
     `${service.replace("a-secret", "Blue-Rabbit")}log: { level: Blue-Rabbit }\nreceivers: []\n`,
   );
@@ -181,7 +181,7 @@ function editLine(from: string, at: number, what: string): string {
   return all.join("\n");
 }
 
-test("whatever slips, nothing crashes, every problem has a place, no secret and no control character is shown", () => {
+test("no edit crashes the parser; every problem has a position, and no secret or control character is shown", () => {
   fc.assert(
     fc.property(fc.array(slip, { minLength: 1, maxLength: 4 }), (slips) => {
       const mangled = slips.reduce((whole, change) => change(whole), text);

@@ -18,7 +18,7 @@ function entry(name: string, act: () => void | Promise<void> = () => {}): Comman
     async load(io) {
       this.loads += 1;
       return new Command(name)
-        .description(`${name}, told at length`)
+        .description(`${name}, described at length`)
         .option("--only <status>", "a filter")
         .action(async () => {
           await act();
@@ -74,7 +74,7 @@ describe("the command line", () => {
     "explains a command at length: %j",
     async (argv) => {
       expect(await run(argv)).toMatchObject({
-        stdout: expect.stringContaining("told at length"),
+        stdout: expect.stringContaining("described at length"),
         exitCode: 0,
       });
     },
@@ -101,7 +101,7 @@ describe("the command line", () => {
     expect(await run([])).toMatchObject({ stderr: expect.stringContaining("Usage: lenswatch"), exitCode: 2 });
   });
 
-  test("tells what could not be reached in one sentence, exit code 3", async () => {
+  test("reports an unreachable dependency in one sentence, exit code 3", async () => {
     const table = [
       entry("status", () => {
         throw new StoreError("unavailable", "Redis does not answer; check redis.url.");
@@ -127,7 +127,7 @@ describe("the command line", () => {
     });
   });
 
-  test("tells every problem of an invalid configuration, exit code 1", async () => {
+  test("prints every problem of an invalid configuration, exit code 1", async () => {
     const problem = { kind: "value", file: "a.yaml", line: 3, column: 5, path: "rules[0].for" } as const;
     const table = [
       entry("status", () => {
@@ -156,7 +156,7 @@ describe("the command line", () => {
     expect(quiet.exitCode).toBe(3);
   });
 
-  test("has nothing to complain about when it was told to stop", async () => {
+  test("reports nothing when it is stopped by a signal", async () => {
     const signal = AbortSignal.abort();
     const table = [entry("status", () => signal.throwIfAborted())];
     expect(await run(["status"], table, { signal })).toEqual({ stdout: "", stderr: "", exitCode: 0 });
