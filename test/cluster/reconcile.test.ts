@@ -81,7 +81,7 @@ it("a shard that lost all its locations is stopped and swept a last time; before
   expect(unknown.took().filter(([what]) => what !== "every")).toEqual([]);
 });
 
-it("what left no trace for two intervals is begun anew, once in that time", async () => {
+it("a job without an attempt for two intervals is begun again, once in that time", async () => {
   const { assert, revive, took, clock } = schedulesOf([["north", 0]]);
   await assert();
   took();
@@ -106,7 +106,7 @@ it("what left no trace for two intervals is begun anew, once in that time", asyn
   expect(took()).toEqual([]);
 });
 
-it("a shard nobody is assigned to any more is swept until it says nothing more", async () => {
+it("a shard without locations is swept until it has no attempts", async () => {
   const { revive, took, clock } = schedulesOf([["north", 0]]);
   const attempts = new Map([["shard:7", good(T0 - HOUR)]]);
   await revive(attempts);
@@ -149,7 +149,7 @@ function upkeepOf(stored: [string, number][], attempt: Attempt | undefined, know
   return { reconcile, calls, woken, assigned };
 }
 
-it("what is overdue is woken; a step that fails holds up no other", async () => {
+it("what is overdue is woken; a step that fails blocks no other", async () => {
   const { reconcile, calls, woken } = upkeepOf([["north", 0]], undefined);
   await reconcile();
   expect(woken).toEqual([["late", T0 - 301]]);
@@ -243,7 +243,7 @@ it("one missed while nobody was there is made up for; of several the latest", as
   expect(stored.get("daily ops")?.dueAt).toBe(EIGHT + DAY - HOUR);
 });
 
-it("a new digest, or another cron, sends nothing of the past; one that is gone is forgotten", async () => {
+it("a new digest, or another cron, sends nothing of the past; a removed one is deleted", async () => {
   const old = { spec: "0 7 * * * Europe/London", dueAt: EIGHT - DAY };
   const { look, took, stored } = digestsOf(
     [daily],
@@ -257,7 +257,7 @@ it("a new digest, or another cron, sends nothing of the past; one that is gone i
   expect([...stored]).toEqual([["daily ops", { spec: "0 8 * * * Europe/London", dueAt: EIGHT }]]);
 });
 
-it("one that can never be due holds up no other", async () => {
+it("one that can never be due blocks no other", async () => {
   const never = { ...daily, name: "never", cron: "0 0 31 2 *" };
   const { look, stored } = digestsOf([never, daily]);
   await look();

@@ -5,7 +5,7 @@ import { firing, T0 } from "../store/fixtures.ts";
 
 const ALERTS = [firing("a", T0, { location_id: "leeds" }), firing("b", T0, { location_id: "leeds" })];
 
-it("each location is looked up once, however many alerts it has", async () => {
+it("each location is read once, however many alerts it has", async () => {
   const asked: (readonly string[])[] = [];
   const annotate = createAnnotate({
     log: silentLogger,

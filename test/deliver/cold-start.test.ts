@@ -72,14 +72,14 @@ it("the summary is made once every shard was read, of what no other alert explai
   expect(woken).toEqual(["ops", "program"]);
 });
 
-it("who remembers makes none", async () => {
+it("a store that is not empty gets none", async () => {
   const started = { gathering: false, since: T0 };
   const { check, sums } = coldStartAt({ now: T0 + MINUTE, attempts: all(T0 + MINUTE), started });
   await check();
   expect(sums).toEqual([]);
 });
 
-it("whoever comes second wakes nobody", async () => {
+it("the second replica to make it wakes nothing", async () => {
   const { check, woken } = coldStartAt({ now: T0 + MINUTE, attempts: all(T0 + MINUTE), madeBefore: true });
   await check();
   expect(woken).toEqual([]);
@@ -107,7 +107,7 @@ it("what cannot be read keeps no news waiting, once it was tried, not even a pro
   expect(sums).toMatchObject([{ complete: false }]);
 });
 
-it("answers from long before this replica came say nothing of now: whoever polled is gone", async () => {
+it("answers from long before this replica started do not count: the replica that polled has stopped", async () => {
   const { check, sums, clock } = coldStartAt({ now: T0 + HOUR, attempts: all(T0 + MINUTE) });
   await check();
   expect(sums).toEqual([]);

@@ -9,16 +9,16 @@ import type { Alert } from "../../src/health/alert.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { rootRoute } from "../http/serve.ts";
 import {
+  committer,
   ends,
   fires,
   firing,
   HOUR,
   integration,
-  rememberer,
   SECOND,
   T0,
   to,
-  useRoom,
+  useTestStore,
 } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
@@ -38,12 +38,12 @@ const inhibitRules = [
   },
 ];
 
-describeWithRedis("a recording that waits for pace while its location goes dark", () => {
-  const room = useRoom();
+describeWithRedis("a recording that waits for pace while its location goes offline", () => {
+  const testStore = useTestStore();
 
   /** Delivers from T0; at its first turn the endpoint was used a moment ago, and `meanwhile` happens. */
   function stage(waits: Waits, meanwhile: () => Promise<void>) {
-    const { store } = room();
+    const { store } = testStore();
     const { groups } = store;
     const clock = { at: T0, now: () => clock.at };
     const sent: string[] = [];
@@ -91,7 +91,7 @@ describeWithRedis("a recording that waits for pace while its location goes dark"
   it.each(WAITS)(
     "%s: is not told while that fires, nor afterwards: its location spoke for it",
     async (waits) => {
-      const commit = rememberer(room());
+      const commit = committer(testStore());
       const run = stage(waits, async () => void (await commit(T0 + 5, fires(shop, at("shop")))));
       await commit(T0, fires(camera, at("cam")));
       await run.deliver();
@@ -107,7 +107,7 @@ describeWithRedis("a recording that waits for pace while its location goes dark"
   it.each(WAITS)(
     "%s: is told once, as what was, where both were over before its turn came: nobody has heard of it",
     async (waits) => {
-      const commit = rememberer(room());
+      const commit = committer(testStore());
       const run = stage(waits, async () => {
         await commit(T0 + 5, fires(shop, at("shop")));
         await commit(T0 + 20, ends(camera, T0 + 20), ends(shop, T0 + 20));

@@ -12,18 +12,18 @@ import type { NotifyRefusal } from "../../src/deliver/retry-policy.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import {
+  committer,
   ends,
   fires,
   firing,
   HOUR,
   integration,
   MINUTE,
-  openRoom,
-  type Room,
-  rememberer,
-  remembers,
+  markStarted,
+  openTestStore,
   SECOND,
   T0,
+  type TestStore,
   to,
 } from "../store/fixtures.ts";
 import { describeWithRedis, startTestRedis, type TestRedis } from "../support/redis.ts";
@@ -107,8 +107,8 @@ interface Heard {
 }
 
 class World {
-  readonly room: Room;
-  readonly commit: ReturnType<typeof rememberer>;
+  readonly testStore: TestStore;
+  readonly commit: ReturnType<typeof committer>;
   now = T0;
   readonly current = new Map<string, Alert>();
   /** Every episode that ever was, with its end. */
@@ -120,8 +120,8 @@ class World {
   #lost: { after: number; readonly flips: (typeof NAMES)[number] } | undefined;
 
   constructor(redis: Redis) {
-    this.room = openRoom(this.#doubling(redis));
-    this.commit = rememberer(openRoomLike(this.room, redis));
+    this.testStore = openTestStore(this.#doubling(redis));
+    this.commit = committer(openRoomLike(this.testStore, redis));
   }
 
   /** A connection that loses a reply: ioredis sends such a command again. */
@@ -162,7 +162,7 @@ class World {
     this.now += ms;
     for (const [id, until] of this.leases) {
       if (until > this.now) continue;
-      await this.room.endLease(id);
+      await this.testStore.endLease(id);
       this.leases.delete(id);
     }
   }
@@ -170,7 +170,7 @@ class World {
   /** One delivery run of a process, which may be killed in it; nothing of it lives on. */
   async deliver(who: 0 | 1, how: How, during?: (typeof NAMES)[number]): Promise<void> {
     const target = integrations[who];
-    const { groups } = this.room.store;
+    const { groups } = this.testStore.store;
     const { promise: killed, resolve: kill } = Promise.withResolvers<void>();
     const never = new Promise<never>(() => {});
     const refusal: NotifyRefusal = {
@@ -192,7 +192,7 @@ class World {
       // The process hangs until its lease is over; another one serves the group meanwhile.
       how = "accepted";
       this.now += LEASE_MS;
-      await this.room.endLease(target.id);
+      await this.testStore.endLease(target.id);
       await this.deliver(who, "accepted");
     };
     const { deliver } = createDeliver({
@@ -242,7 +242,7 @@ class World {
   async sum(): Promise<void> {
     const ids = [...this.current.values()].map((alert) => alert.id);
     const picture = { complete: true, unsettled: 0 };
-    await this.room.store.coldStart.sum([slack.id, mail.id], ids, picture, this.now);
+    await this.testStore.store.coldStart.sum([slack.id, mail.id], ids, picture, this.now);
   }
 
   /** Lets everything due be told until only reminders are left. */
@@ -250,7 +250,7 @@ class World {
     await this.sum();
     await this.pass(LEASE_MS);
     for (let round = 0; round < 40; round++) {
-      const due = await this.room.store.groups.nextDue(integrations.map(({ id }) => id));
+      const due = await this.testStore.store.groups.nextDue(integrations.map(({ id }) => id));
       const next = Math.min(...due.values());
       if (next > this.now + HOUR) return;
       await this.pass(Math.max(0, next - this.now) + 5 * MINUTE);
@@ -261,15 +261,15 @@ class World {
 }
 
 /** The same room without lost replies, for the sweeps. */
-function openRoomLike(room: Room, redis: Redis): Pick<Room, "store"> {
-  const { store } = openRoom(redis, room.prefix);
+function openRoomLike(testStore: TestStore, redis: Redis): Pick<TestStore, "store"> {
+  const { store } = openTestStore(redis, testStore.prefix);
   return { store };
 }
 
 async function startOf(redis: Redis, memory: "remembers" | "remembers nothing"): Promise<World> {
   const world = new World(redis);
-  if (memory === "remembers") await remembers(world.room);
-  else await world.room.store.coldStart.begin(world.now);
+  if (memory === "remembers") await markStarted(world.testStore);
+  else await world.testStore.store.coldStart.begin(world.now);
   return world;
 }
 
@@ -321,7 +321,7 @@ describeWithRedis("delivery over the real Redis", () => {
   const stories = fc.array(event, { minLength: 5, maxLength: 45 });
   const memories = fc.constantFrom("remembers" as const, "remembers nothing" as const);
 
-  it("tells beginnings and ends in turn, misses nothing, and repeats at most one message per crash", async () => {
+  it("sends beginnings and ends in order, misses nothing, and repeats at most one message per crash", async () => {
     await fc.assert(
       fc.asyncProperty(stories, memories, async (events, memory) => {
         const world = await startOf(redis, memory);
@@ -341,7 +341,7 @@ describeWithRedis("delivery over the real Redis", () => {
     );
   });
 
-  it("forgets everything but the groups' timers once all is over and told", async () => {
+  it("deletes everything but the groups' timers once all is resolved and notified", async () => {
     await fc.assert(
       fc.asyncProperty(stories, memories, async (events, memory) => {
         const world = await startOf(redis, memory);
@@ -349,10 +349,11 @@ describeWithRedis("delivery over the real Redis", () => {
         await world.settle();
         for (const { key } of [...world.current.values()]) await world.flip(key as (typeof NAMES)[number]);
         await world.settle();
-        for (const { id } of integrations) expect(await world.room.store.groups.notified(id)).toEqual([]);
-        expect(await world.room.store.shards.alerts()).toEqual([]);
+        for (const { id } of integrations)
+          expect(await world.testStore.store.groups.notified(id)).toEqual([]);
+        expect(await world.testStore.store.shards.alerts()).toEqual([]);
         // These go by themselves, after a while that no clock of a test moves.
-        const left = (await world.room.keys()).filter((key) => !/^(?:grp:|storm:|logs?\b)/.test(key));
+        const left = (await world.testStore.keys()).filter((key) => !/^(?:grp:|storm:|logs?\b)/.test(key));
         expect(left.filter((key) => !["incidents", "integrations", "shard:0"].includes(key))).toEqual([]);
       }),
       { seed: 7, numRuns: 150 },

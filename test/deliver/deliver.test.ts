@@ -166,7 +166,7 @@ function restOf(calls: readonly unknown[][]): number {
   return (input?.at ?? Number.NaN) - T0;
 }
 
-it("says what is new, writes it down and arms the reminder", async () => {
+it("sends what is new, settles it and schedules the reminder", async () => {
   const run = stage({ claims: [claimOf({ lost: ["gone@1"] })] });
   run.pass(MINUTE);
   await run.deliver();
@@ -215,7 +215,7 @@ it.for(["busy", "backoff", "gather"] as const)(
   },
 );
 
-it("nothing new: settles without a message, looks again for the reminder, and says why", async () => {
+it("nothing new: settles without a message, is due again for the reminder, and gives the reason", async () => {
   const known = claimOf({ notified: new Map([[camera.id, notified(camera, T0 - MINUTE)]]) });
   const run = stage({ claims: [known] });
   await run.deliver();
@@ -248,7 +248,7 @@ it("over before it was due: leaves this group silently, and stays owed in others
   expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({ sent: false, over: [], unnotified: [camera.id] });
 });
 
-it("began and ended while only the receiver was in trouble: told once, late, and done with everywhere", async () => {
+it("fired and resolved while only the receiver failed: notified once, late, and leaves every group", async () => {
   const run = stage({ claims: [claimOf({ alerts: [over(camera, T0 + MINUTE)], dueSince: T0 })] });
   run.pass(10 * MINUTE);
   await run.deliver();
@@ -261,7 +261,7 @@ it("began and ended while only the receiver was in trouble: told once, late, and
   });
 });
 
-it("where ends are not to be told, they leave without a message", async () => {
+it("where ends are not sent, they leave without a message", async () => {
   const quiet = { ...slack, sendResolved: false };
   const ended = claimOf({
     alerts: [over(camera, T0)],
@@ -274,7 +274,7 @@ it("where ends are not to be told, they leave without a message", async () => {
   expect(only(run.calls, "settle")[0]?.[1]).toMatchObject({ over: [camera.id], unnotified: [] });
 });
 
-it("without a pace token the group is given back until there is one, and decided anew then", async () => {
+it("without a pace token the group is postponed until there is one, and decided again then", async () => {
   const late = claimOf({ alerts: [camera, firing("other")] });
   const run = stage({ claims: [claimOf(), { kind: "pace", until: T0 + 20 }, late], paceWait: 20 });
   const began = performance.now();
@@ -324,7 +324,7 @@ describe("a storm", () => {
     expect(only(run.calls, "notified")).toEqual([["first", 0]]);
   });
 
-  it("whose groups have next to nothing to say is none: the quiet ones are settled, the first speaks alone", async () => {
+  it("of groups with almost nothing to send is none: the others are settled, the first is sent alone", async () => {
     const quiet = shops(10).map((claim) => ({ ...claim, alerts: [] }));
     const speaking = shops(12).slice(10);
     const run = stage({ claims: [storm([...quiet, ...speaking])] });
@@ -409,7 +409,7 @@ it.for(RESTS)(
   },
 );
 
-it("Retry-After is the least it rests, however often it failed; the back-off has a cap of minutes", async () => {
+it("Retry-After is the shortest wait, however often it failed; the backoff has a cap of minutes", async () => {
   const asked = stage({ claims: [claimOf()], sends: [refuse("rate_limited", { retryAfterMs: 30_000 })] });
   await asked.deliver();
   expect(only(asked.calls, "postpone")[0]?.[1]).toMatchObject({ at: T0 + 30_000 });
@@ -439,7 +439,7 @@ it("an invalid message is sent once more as plain text within the same deadline"
   expect(only(run.calls, "failed")).toEqual([]);
 });
 
-it("invalid as plain text too: that group alone rests, the next one is served", async () => {
+it("invalid as plain text too: that group alone backs off, the next one is served", async () => {
   const bad = refuse("bad_request", { scope: "message" });
   const run = stage({ claims: [claimOf(), claimOf({ group: "h" })], sends: [bad, bad] });
   await run.deliver();
@@ -447,7 +447,7 @@ it("invalid as plain text too: that group alone rests, the next one is served", 
   expect(only(run.calls, "settle")).toMatchObject([["h", { sent: true }]]);
 });
 
-it("what keeps failing is logged once, and once more when it gets through", async () => {
+it("a repeated failure is logged once, and its end once", async () => {
   const down = refuse("network");
   const run = stage({ claims: [claimOf(), claimOf(), claimOf()], sends: [down, down] });
   await run.deliver();
@@ -460,7 +460,7 @@ it("what keeps failing is logged once, and once more when it gets through", asyn
   ]);
 });
 
-it("one message refused for good is logged once, however many others get through", async () => {
+it("one message refused for good is logged once, however many others are accepted", async () => {
   const bad = refuse("bad_request", { scope: "message" });
   const ok = () => {};
   const run = stage({
@@ -472,7 +472,7 @@ it("one message refused for good is logged once, however many others get through
   expect(run.logged.filter(({ msg }) => msg === "notifications are accepted again")).toEqual([]);
 });
 
-it("what was told is written down as soon as Redis takes it, before anything else is claimed", async () => {
+it("an accepted message is settled as soon as Redis takes it, before anything else is claimed", async () => {
   const outcomes: unknown[] = [];
   const settle = vi
     .fn<GroupStore["settle"]>()
@@ -501,7 +501,7 @@ it("a group of everything there is does not break what comes after its message",
   expect(run.logged.filter(({ level }) => level === "error")).toEqual([]);
 });
 
-it("a wake-up during a delivery makes it look once more; two at once never send twice", async () => {
+it("a wake-up during a delivery makes it check once more; two at once never send twice", async () => {
   const { promise: sending, resolve: begun } = Promise.withResolvers<void>();
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const run = stage({
@@ -580,12 +580,12 @@ it("a message's id stays while it is tried again and changes with anything new",
   expect(new Set([first, ...others]).size).toBe(5);
 });
 
-describe("what is known of places", () => {
+describe("what is known of locations", () => {
   const annotate: Annotate = async (alerts) =>
     alerts.map((alert) => ({ ...alert, annotations: { zones: `zones of ${alert.key}` } }));
   const both = [firing("a"), over(firing("b"), T0)];
 
-  it("is said with what fires and what is over, and written down nowhere", async () => {
+  it("is sent with firing and resolved alerts, and stored nowhere", async () => {
     const run = stage({ claims: [claimOf({ alerts: both })], annotate });
     await run.deliver();
     const { firing: fires, resolved } = run.sent[0]?.notification ?? {};
@@ -608,7 +608,7 @@ describe("what is known of places", () => {
     return run.sent[0]?.notification.firing.map(({ annotations }) => annotations.zones);
   };
 
-  it("has no place in a summary for people, but in what a program is sent", async () => {
+  it("is left out of a summary for people, but not of what a program is sent", async () => {
     expect(await zonesIn(slack)).toEqual([undefined, undefined]);
     expect(await zonesIn(forwarding)).toEqual(["zones of g", "zones of h"]);
   });
@@ -620,7 +620,7 @@ describe("an integration that forgets", () => {
   const claim = (more: Partial<Claimed> = {}) =>
     claimOf({ repeatIntervalMs: MINUTE, groupIntervalMs: SECOND, ...more });
 
-  it("is told everything again at its interval, which is no news: not in the log of incidents, no latency", async () => {
+  it("is sent everything again at its interval, without a line in the decision log and without a latency", async () => {
     const other = firing("other");
     const run = stage({
       who: forwarding,
@@ -643,7 +643,7 @@ describe("an integration that forgets", () => {
     expect(run.logged.map(({ level }) => level)).toEqual(["debug"]);
   });
 
-  it("is told an end, which stays, and is known to have been told", async () => {
+  it("is sent an end, which stays in the group with its time", async () => {
     const ended = over(camera, T0 + SECOND);
     const before = notified(camera, T0);
     const run = stage({
@@ -659,7 +659,7 @@ describe("an integration that forgets", () => {
     ]);
   });
 
-  it("rests no longer than its interval, however often it failed", async () => {
+  it("backs off no longer than its interval, however often it failed", async () => {
     const run = stage({
       who: forwarding,
       claims: [claim({ failures: 20 })],
@@ -669,7 +669,7 @@ describe("an integration that forgets", () => {
     expect(restOf(run.calls)).toBeLessThanOrEqual(MINUTE);
   });
 
-  it("is told many groups at once, and waits for no more of them", async () => {
+  it("is sent many groups at once, and waits for no more of them", async () => {
     const groups = ["g", "h"].map((group) => claim({ group, alerts: [firing(group)], stormGroups: 1 }));
     const run = stage({
       who: forwarding,

@@ -148,7 +148,7 @@ test("it is never sent an end of what fires and was sent", () => {
   );
 });
 
-test("an interval after the last trouble it believes all that fires, but what is held and was never sent", () => {
+test("an interval after the last failure it has every firing alert, but those suppressed and never sent", () => {
   fc.assert(
     fc.property(stories, (events) => {
       const world = new World();
@@ -163,7 +163,7 @@ test("an interval after the last trouble it believes all that fires, but what is
   );
 });
 
-test("once all is over and a quarter of an hour has passed, nothing is remembered and nothing is due", () => {
+test("a quarter of an hour after everything resolved, nothing is stored and nothing is due", () => {
   fc.assert(
     fc.property(stories, (events) => {
       const world = new World();

@@ -48,7 +48,7 @@ const atRest = (watch: Watch) =>
   );
 
 describeWithRedis("a restart with another configuration", () => {
-  it.concurrent("a new integration hears of what fires already; who knew hears nothing again, and both hear the end", async () => {
+  it.concurrent("a new integration is notified of what fires already; the others get nothing again, and all get the end", async () => {
     await using added = await disposableSink();
     await using watch = await startWatch();
     watch.config = watch.config.replace(
@@ -68,7 +68,7 @@ describeWithRedis("a restart with another configuration", () => {
     expect([watch.slack.messages.length, added.sink.messages.length]).toEqual([2, 2]);
   });
 
-  it.concurrent("a rule that is gone ends its alert, with the reason, once", async () => {
+  it.concurrent("a removed rule resolves its alert, with the reason, once", async () => {
     await using watch = await startWatch();
     const camera = firstCamera(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
@@ -86,7 +86,7 @@ describeWithRedis("a restart with another configuration", () => {
     expect(watch.slack.messages).toHaveLength(2);
   });
 
-  it.concurrent("an integration that was gone for a while is told the end it missed when it is back", async () => {
+  it.concurrent("an integration that was removed for a while is sent the end it missed when it is back", async () => {
     await using watch = await startWatch();
     const both = watch.config;
     const camera = firstCamera(watch);

@@ -3,19 +3,19 @@ import type { Notification } from "../../src/alerting/notification.ts";
 import type { Sender } from "../../src/deliver/deliver.ts";
 import { retireIntegration } from "../../src/deliver/retire-integration.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import { fires, firing, HOUR, integration, rememberer, T0, to, useRoom } from "../store/fixtures.ts";
+import { committer, fires, firing, HOUR, integration, T0, to, useTestStore } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const gone = integration("ops/slack/0");
 const cameras = ["north", "south"].map((name) => firing(name));
 
-describeWithRedis("an integration that is gone", () => {
-  const room = useRoom();
+describeWithRedis("a removed integration", () => {
+  const testStore = useTestStore();
 
   /** Two groups told of a camera each, their next reminder hours away, and a third not told yet. */
   async function toldOf(): Promise<void> {
-    const { groups } = room().store;
-    const commit = rememberer(room());
+    const { groups } = testStore().store;
+    const commit = committer(testStore());
     for (const camera of cameras) {
       await commit(T0, fires(camera, to(gone.id, camera.subject.id, { groupWaitMs: 0 })));
       const claim = await groups.claim(gone, camera.id, T0, 1_000);
@@ -32,7 +32,7 @@ describeWithRedis("an integration that is gone", () => {
       {
         clock: { now: () => T0 + 1_000 },
         log: silentLogger,
-        groups: room().store.groups,
+        groups: testStore().store.groups,
         senders: new Map([[gone.id, { integration: { ...gone, paceMs: 0 }, send }]]),
         externalUrl: undefined,
         toRefusal: () => ({ code: "network", retryAfterMs, scope: "endpoint", message: "refused" }),
@@ -45,7 +45,7 @@ describeWithRedis("an integration that is gone", () => {
     );
   }
 
-  it("ends what it said once, also where several replicas part with it at the same time", async () => {
+  it("sends the ends it owes once, also where several replicas retire it at the same time", async () => {
     await toldOf();
     const sent: Notification[] = [];
     const send = async (notification: Notification) => void sent.push(notification);
@@ -53,8 +53,8 @@ describeWithRedis("an integration that is gone", () => {
     const ended = sent.flatMap(({ resolved }) => resolved.map(({ id, endReason }) => [id, endReason]));
     expect(ended.sort()).toEqual(cameras.map(({ id }) => [id, "no_longer_watched"]).sort());
     expect(sent.flatMap(({ firing }) => firing)).toEqual([]);
-    expect(await room().store.groups.notified(gone.id)).toEqual([]);
-    expect(await room().store.shards.alerts()).toHaveLength(3);
+    expect(await testStore().store.groups.notified(gone.id)).toEqual([]);
+    expect(await testStore().store.shards.alerts()).toHaveLength(3);
   });
 
   it("that takes nothing any more is not waited for, and stays owed what it is owed", async () => {
@@ -63,6 +63,6 @@ describeWithRedis("an integration that is gone", () => {
       throw new Error("no");
     };
     expect(await part(refuse, HOUR)).toBe(false);
-    expect(await room().store.groups.notified(gone.id)).toHaveLength(2);
+    expect(await testStore().store.groups.notified(gone.id)).toHaveLength(2);
   });
 });

@@ -91,7 +91,7 @@ const claimOf = (alerts: readonly Alert[], of: Route = rootRoute): Claimed => {
   };
 };
 
-test("a group's alerts are held by whoever fires anywhere, and its own stand for those they hold", async () => {
+test("a group's alerts are inhibited by any alert that fires, and its own stand for those they inhibit", async () => {
   const found = await suppressions(T0, [shop, inside, outside]).ofGroup(claimOf([shop, inside]));
   expect(found).toEqual({
     muted: undefined,
@@ -103,13 +103,13 @@ test("a group's alerts are held by whoever fires anywhere, and its own stand for
   });
 });
 
-test("what is over is held as what fires is, and stands for nobody", async () => {
+test("a resolved alert is suppressed as a firing one is, and stands for none", async () => {
   const found = await suppressions(T0, [shop]).ofGroup(claimOf([over(inside, T0), over(shop, T0)]));
   expect(found.suppressed.get(inside.id)).toEqual({ reason: "inhibited", by: shop.id });
   expect(found.standsFor.size).toBe(0);
 });
 
-test("of several holds the one that ends by itself is named, an acknowledgement last", async () => {
+test("of several suppressions the one that ends by itself is named, an acknowledgement last", async () => {
   const acks = [inside.id, outside.id, shop.id];
   const found = await suppressions(T0, [shop, inside, outside], { silences: [silence], acks }).ofGroup(
     claimOf([shop, inside, outside]),
@@ -136,7 +136,7 @@ test("a group is muted by the times of its own route, as it is configured now", 
   expect((await suppressions(T0, [critical]).ofGroup(claimOf([critical], muted))).muted).toBeUndefined();
 });
 
-test("for the API everything that fires is listed with all that holds it", async () => {
+test("for the API everything that fires is listed with all its suppressions", async () => {
   const critical = firing("c", T0, { location_id: "2", severity: "critical" });
   const all = [shop, inside, critical];
   const rows = await suppressions(T0, all, {
@@ -170,7 +170,7 @@ test("an alert is muted for the API only where every route that takes it is", as
   expect(await suppressions(T0, [critical], { route: both }).ofAll()).toMatchObject([{ mutedBy: [] }]);
 });
 
-test("what holds ten thousand alerts is found without keeping everything else waiting", async () => {
+test("the suppressions of ten thousand alerts are computed without blocking the event loop", async () => {
   const alerts = Array.from({ length: 10_000 }, (_, i) => firing(`camera-${i}`, T0, { location_id: "3" }));
   const silences = Array.from({ length: 200 }, (_, i) => ({ ...silence, id: `s${i}` }));
   const { ofAll } = suppressions(T0, alerts, { silences });

@@ -4,7 +4,7 @@ import type { Digest, UntrustedDay } from "../../src/digest/digest.ts";
 import { addEntries } from "../../src/digest/entries.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { type EntriesQuery, ServiceError } from "../../src/service/service.ts";
-import { useRoom } from "../store/fixtures.ts";
+import { useTestStore } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { sampleDigest } from "./sample.ts";
 
@@ -62,10 +62,10 @@ function serviceOf(answer: (query: EntriesQuery) => void = () => {}) {
 }
 
 describeWithRedis("visitor counts of a digest", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
   function depsOf(service: ReturnType<typeof serviceOf>, now = NOW) {
-    return { service, store: room().store, clock: { now: () => now }, log: silentLogger };
+    return { service, store: testStore().store, clock: { now: () => now }, log: silentLogger };
   }
 
   it("are requested by local day, in one request for the locations of a zone", async () => {

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createRefreshDetails, usualByLocation, zonesByLocation } from "../../src/poll/details.ts";
 import type { AreaContext, EntriesQuery } from "../../src/service/service.ts";
-import { HOUR, useRoom } from "../store/fixtures.ts";
+import { HOUR, useTestStore } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 /** A Friday, 14:05 in Leeds. */
@@ -77,10 +77,10 @@ it("rows that name no place are those of the only one asked for", () => {
 });
 
 describeWithRedis("reading zones and usual entries", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
   function watching(locations = ["leeds", "york"]) {
-    const { store } = room();
+    const { store } = testStore();
     const clock = { at: NOW };
     const asked: EntriesQuery[] = [];
     const stopping = new AbortController();

@@ -10,7 +10,7 @@ import {
 } from "../../src/poll/external-alerts.ts";
 import type { Store } from "../../src/store/store.ts";
 import { rootRoute } from "../http/serve.ts";
-import { integration, MINUTE, SECOND, T0, useRoom } from "../store/fixtures.ts";
+import { integration, MINUTE, SECOND, T0, useTestStore } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const slack = integration("ops/slack/0");
@@ -32,10 +32,10 @@ const sent = (instance: string, differing: Partial<SentAlert> = {}): [string, Se
 };
 
 describeWithRedis("alerts from outside", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
   const clock = { at: T0 };
 
-  function externalAlertsOf(store: Store = room().store, differing: Partial<ExternalAlertsDeps> = {}) {
+  function externalAlertsOf(store: Store = testStore().store, differing: Partial<ExternalAlertsDeps> = {}) {
     const woken: string[] = [];
     const asked: number[] = [];
     const externalAlerts = createExternalAlerts({
@@ -57,11 +57,13 @@ describeWithRedis("alerts from outside", () => {
   }
 
   const alerts = async () =>
-    (await room().store.shards.alerts())
+    (await testStore().store.shards.alerts())
       .map(({ labels, state, endReason = "" }) => `${labels.instance} ${state} ${endReason}`.trim())
       .sort();
   const committed = async () =>
-    [...(await room().replica().externalAlerts.read()).state.values()].map(({ labels }) => labels.instance);
+    [...(await testStore().replica().externalAlerts.read()).state.values()].map(
+      ({ labels }) => labels.instance,
+    );
 
   it("are due in their group once they are judged, and leave nothing behind once their end is settled", async () => {
     clock.at = T0;
@@ -74,7 +76,7 @@ describeWithRedis("alerts from outside", () => {
     expect([asked, woken, await alerts()]).toEqual([[T0], [], []]);
     await evaluate();
     expect([woken, await alerts()]).toEqual([["ops/slack/0"], ["a firing", "b firing"]]);
-    const { groups } = room().store;
+    const { groups } = testStore().store;
     expect((await groups.nextDue(["ops/slack/0"])).get("ops/slack/0")).toBe(T0 + rootRoute.groupWaitMs);
     await accept([sent("a", { endsAt: T0 })]);
     await evaluate();
@@ -87,17 +89,17 @@ describeWithRedis("alerts from outside", () => {
     await evaluate();
     expect(await alerts()).toContain("b resolved expired");
     expect(await committed()).toEqual([]);
-    expect((await room().store.incidents.endedSince(T0)).map(({ endReason }) => endReason)).toEqual([
+    expect((await testStore().store.incidents.endedSince(T0)).map(({ endReason }) => endReason)).toEqual([
       "recovered",
       "expired",
     ]);
-    const lines = await room().store.log.read([{ kind: "external", id: sent("b")[0] }], 0);
+    const lines = await testStore().store.log.read([{ kind: "external", id: sent("b")[0] }], 0);
     expect(lines.map(({ reason }) => reason)).toEqual(["firing", "expired"]);
   });
 
   it("sent to many replicas at once are all taken, and each fires once", async () => {
     clock.at = T0;
-    const replicas = Array.from({ length: 4 }, () => externalAlertsOf(room().replica()));
+    const replicas = Array.from({ length: 4 }, () => externalAlertsOf(testStore().replica()));
     await Promise.all(
       replicas.flatMap(({ accept, evaluate }, i) => [
         ...["a", "b", "c"].map((name) => accept([sent(name), sent(`${name}${i}`)])),
@@ -107,14 +109,14 @@ describeWithRedis("alerts from outside", () => {
     await Promise.all(replicas.map(({ evaluate }) => evaluate()));
     expect(await committed()).toHaveLength(15);
     expect(await alerts()).toHaveLength(15);
-    const lines = await room().store.log.read([{ kind: "external", id: sent("a")[0] }], 0);
+    const lines = await testStore().store.log.read([{ kind: "external", id: sent("a")[0] }], 0);
     expect(lines.map(({ reason }) => reason)).toEqual(["firing"]);
   });
 
   it("are judged only by whom the configuration in force is at; who is not gives up soon", async () => {
     clock.at = T0;
     let tried = 0;
-    const old = externalAlertsOf(room().store, {
+    const old = externalAlertsOf(testStore().store, {
       commitIfActive: async () => {
         tried++;
         return { outcome: "lost" };
@@ -124,7 +126,7 @@ describeWithRedis("alerts from outside", () => {
     await old.evaluate();
     expect(tried).toBeGreaterThan(0);
     expect(await alerts()).toEqual([]);
-    await externalAlertsOf(room().replica()).evaluate();
+    await externalAlertsOf(testStore().replica()).evaluate();
     expect(await alerts()).toEqual(["a firing"]);
   });
 
@@ -134,7 +136,7 @@ describeWithRedis("alerts from outside", () => {
     await before.accept([sent("a"), sent("over"), sent("again")]);
     await before.evaluate();
     clock.at = T0 + 10 * MINUTE;
-    const after = externalAlertsOf(room().replica());
+    const after = externalAlertsOf(testStore().replica());
     await after.begin(T0 + MINUTE);
     await after.evaluate();
     expect(await alerts()).toEqual(["a firing", "again firing", "over firing"]);
@@ -156,13 +158,13 @@ describeWithRedis("alerts from outside", () => {
       await externalAlertsOf().accept([sent("a")]);
       await externalAlertsOf().evaluate();
       clock.at = T0 + 10 * MINUTE;
-      const store = room().replica();
+      const store = testStore().replica();
       const first = externalAlertsOf(store);
       await first.begin(T0 + MINUTE);
       await first.evaluate();
       const awakeAt = clock.at;
       clock.at += 20 * SECOND;
-      const next = externalAlertsOf(what === "a second replica starts" ? room().replica() : store);
+      const next = externalAlertsOf(what === "a second replica starts" ? testStore().replica() : store);
       await next.begin(awakeAt);
       for (; clock.at < awakeAt + 5 * MINUTE; clock.at += 20 * SECOND) {
         await next.evaluate();
@@ -178,11 +180,11 @@ describeWithRedis("alerts from outside", () => {
     await externalAlertsOf().accept([sent("a")]);
     await externalAlertsOf().evaluate();
     clock.at = T0 + 4 * MINUTE;
-    const after = externalAlertsOf(room().replica());
+    const after = externalAlertsOf(testStore().replica());
     await after.begin(clock.at - 30 * SECOND);
     await after.evaluate();
     expect(await alerts()).toEqual(["a resolved expired"]);
-    const never = externalAlertsOf(room().replica());
+    const never = externalAlertsOf(testStore().replica());
     await never.begin(undefined);
     await never.accept([sent("b", { endsAt: clock.at + 1 })]);
     clock.at += 1;
@@ -205,7 +207,7 @@ describeWithRedis("alerts from outside", () => {
 
   it("are taken though judging cannot be asked for", async () => {
     clock.at = T0;
-    const { accept } = externalAlertsOf(room().store, {
+    const { accept } = externalAlertsOf(testStore().store, {
       requestEvaluation: () => Promise.reject(new Error("no queue")),
     });
     expect(await accept([sent("a")])).toMatchObject({ outcome: "taken" });
@@ -224,13 +226,13 @@ describeWithRedis("alerts from outside", () => {
   });
 
   it("of another format are left alone", async () => {
-    const { redis, prefix, replica } = room();
+    const { redis, prefix, replica } = testStore();
     await redis.hset(`{${prefix}}:external`, "n", "x", "d", '{"v":99,"a":[]}');
     await expect(replica().externalAlerts.read()).rejects.toMatchObject({ code: "unreadable" });
   });
 
   it("are neither read nor parsed again while nobody writes", async () => {
-    const store = room().replica();
+    const store = testStore().replica();
     await externalAlertsOf().accept([sent("a")]);
     const { state } = await store.externalAlerts.read();
     expect((await store.externalAlerts.read()).state).toBe(state);

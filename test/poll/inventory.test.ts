@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createInventoryJob, planLocations } from "../../src/poll/inventory.ts";
-import { HOUR, MINUTE, T0, useRoom } from "../store/fixtures.ts";
+import { HOUR, MINUTE, T0, useTestStore } from "../store/fixtures.ts";
 import { aRecording } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
@@ -102,14 +102,14 @@ it("of a list with unreadable rows nobody is absent", () => {
 });
 
 describeWithRedis("the inventory job", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
   function job(
     lists: (readonly string[] | Error)[],
     names: (ids: readonly string[]) => Promise<void> = async () => {},
   ) {
     let now = T0;
-    const { store } = room();
+    const { store } = testStore();
     const assigned = createAssigned(() => store.assignments.read());
     const inventory = createInventoryJob({
       clock: { now: () => now },
@@ -150,8 +150,11 @@ describeWithRedis("the inventory job", () => {
     const { refresh, assigned } = job([ids(3)]);
     expect(await refresh()).toBe(true);
     expect(assigned.shards().map((shard) => assigned.locations(shard).length)).toEqual([2, 1]);
-    expect(room().store.inventory.location("loc-1")?.name).toBe("Shop loc-1");
-    expect((await room().store.shards.attempts()).get("inventory")).toEqual({ goodAt: T0, attemptedAt: T0 });
+    expect(testStore().store.inventory.location("loc-1")?.name).toBe("Shop loc-1");
+    expect((await testStore().store.shards.attempts()).get("inventory")).toEqual({
+      goodAt: T0,
+      attemptedAt: T0,
+    });
   });
 
   it("a list that fails or is not believed changes nothing and says so", async () => {
@@ -162,7 +165,10 @@ describeWithRedis("the inventory job", () => {
       pass(HOUR);
       expect(await refresh()).toBe(false);
       expect(assigned.locations(0)).toEqual(before);
-      expect((await room().store.shards.attempts()).get("inventory")).toMatchObject({ goodAt: T0, error });
+      expect((await testStore().store.shards.attempts()).get("inventory")).toMatchObject({
+        goodAt: T0,
+        error,
+      });
     }
     pass(HOUR);
     expect(await refresh()).toBe(true);
@@ -184,6 +190,6 @@ describeWithRedis("the inventory job", () => {
     await working.nameThem(["a"]);
     await working.nameThem(["a"]);
     expect(asked).toHaveLength(3);
-    expect(room().store.inventory.recording("a")?.name).toBe("Camera a");
+    expect(testStore().store.inventory.recording("a")?.name).toBe("Camera a");
   });
 });

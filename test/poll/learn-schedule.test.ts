@@ -5,7 +5,7 @@ import { createLocalHours } from "../../src/lib/local-hours.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createRefreshUptime } from "../../src/poll/uptime.ts";
 import { ServiceError } from "../../src/service/errors.ts";
-import { HOUR, useRoom } from "../store/fixtures.ts";
+import { HOUR, useTestStore } from "../store/fixtures.ts";
 import { anUptimeBucket, aRecording } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
@@ -29,12 +29,12 @@ function bucketsOf({ useUploadingSchedule, timezone }: Recording, from: number, 
 }
 
 describeWithRedis("learning a schedule", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
   /** `weeksFail`: so many requests for weeks fail in passing. */
   async function watching(options: { refusesWeeks?: boolean; weeksFail?: number } = {}) {
     let failures = options.weeksFail ?? 0;
-    const { store } = room();
+    const { store } = testStore();
     const fleet = [recording("a", true), recording("b", false)];
     await store.inventory.saveRecordings(fleet);
     const asked: { start: string; recids: readonly string[] }[] = [];

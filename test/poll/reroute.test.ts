@@ -5,7 +5,7 @@ import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";
 import { createRerouting } from "../../src/poll/reroute.ts";
 import { rootRoute } from "../http/serve.ts";
-import { fires, firing, HOUR, integration, rememberer, T0, useRoom } from "../store/fixtures.ts";
+import { committer, fires, firing, HOUR, integration, T0, useTestStore } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const old = integration("ops/slack/0");
@@ -13,7 +13,7 @@ const added = integration("ops/slack/1");
 const route = { ...rootRoute, groupWaitMs: 0, groupIntervalMs: 0, repeatIntervalMs: HOUR };
 
 describeWithRedis("the alerts remembered at a start", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
   function start(integrations: readonly (typeof old)[]) {
     const woken = new Map<string, number>();
@@ -22,7 +22,7 @@ describeWithRedis("the alerts remembered at a start", () => {
     const rerouting = createRerouting({
       clock: { now: () => T0 + HOUR },
       log: Object.assign(Object.create(silentLogger), { warn: (facts: object) => void warned.push(facts) }),
-      store: room().store,
+      store: testStore().store,
       owed: (...count) => void counted.push(count),
       integrations,
       statusIntervalMs: 30_000,
@@ -43,18 +43,18 @@ describeWithRedis("the alerts remembered at a start", () => {
     const many = Array.from({ length: 1_200 }, (_, i) => firing(`cam-${i}`));
     const failing = { ...firing("failing"), subject: { kind: "integration" as const, id: added.id } };
     const changes = [...many, failing].map((alert) => fires(alert, ...destinationsOf(alert, route, [old])));
-    await rememberer(room())(T0, ...changes);
+    await committer(testStore())(T0, ...changes);
     const { woken } = await start([old, added]);
     expect(woken).toEqual(new Map([[added.id, T0 + HOUR]]));
-    const claim = await room().store.groups.claim(added, "t", T0 + HOUR, 1_000);
+    const claim = await testStore().store.groups.claim(added, "t", T0 + HOUR, 1_000);
     expect(claim.kind === "group" && claim.alerts).toHaveLength(1_200);
   });
 
   /** An alert that the old integration was told of. */
   async function tellOld(more: Partial<NotificationLogEntry> = {}) {
     const camera = firing("cam");
-    await rememberer(room())(T0, fires(camera, ...destinationsOf(camera, route, [old])));
-    const { groups } = room().store;
+    await committer(testStore())(T0, fires(camera, ...destinationsOf(camera, route, [old])));
+    const { groups } = testStore().store;
     const claim = await groups.claim(old, "t", T0, 1_000);
     if (claim.kind !== "group") throw new Error(claim.kind);
     await groups.settle(old, claim.group, "t", {
@@ -79,24 +79,24 @@ describeWithRedis("the alerts remembered at a start", () => {
     const { warned, counted } = await start([added]);
     expect(warned).toEqual([{ integration: old.id, owed: 1, alerts: ["cam"] }]);
     expect(counted).toEqual([["ops", "slack", 1]]);
-    const story = await room().store.log.read([camera.subject], 0);
+    const story = await testStore().store.log.read([camera.subject], 0);
     expect(story).toMatchObject([{ reason: "owed_nowhere", integration: old.id, ruleId: camera.ruleId }]);
   });
 
   it("nothing remembered is nothing to do", async () => {
     expect(await start([old])).toEqual({ woken: new Map(), warned: [], counted: [] });
-    expect(await room().keys()).toEqual([]);
+    expect(await testStore().keys()).toEqual([]);
   });
 
   it("by somebody who did not know yet that another configuration is in force, get their places soon after", async () => {
     const clock = { at: T0 };
     let isActive = true;
-    const { groups } = room().store;
+    const { groups } = testStore().store;
     const woken: string[] = [];
     const rerouting = createRerouting({
       clock: { now: () => clock.at },
       log: silentLogger,
-      store: room().store,
+      store: testStore().store,
       owed: () => {},
       integrations: [added],
       statusIntervalMs: 30_000,
@@ -111,7 +111,7 @@ describeWithRedis("the alerts remembered at a start", () => {
     await rerouting.repeatWhenDue();
     await rerouting.begin(new Set());
     const camera = firing("cam");
-    await rememberer(room())(T0, fires(camera, ...destinationsOf(camera, route, [old])));
+    await committer(testStore())(T0, fires(camera, ...destinationsOf(camera, route, [old])));
     clock.at = T0 + 59_999;
     await rerouting.repeatWhenDue();
     expect(woken).toEqual([]);
@@ -123,7 +123,10 @@ describeWithRedis("the alerts remembered at a start", () => {
     await rerouting.repeatWhenDue();
     expect(woken).toEqual([added.id]);
     expect([...(await groups.nextDue([old.id, added.id])).keys()]).toEqual([added.id]);
-    await rememberer(room(), 1)(clock.at, fires(firing("other"), ...destinationsOf(camera, route, [old])));
+    await committer(testStore(), 1)(
+      clock.at,
+      fires(firing("other"), ...destinationsOf(camera, route, [old])),
+    );
     await rerouting.repeatWhenDue();
     expect(woken).toEqual([added.id]);
   });

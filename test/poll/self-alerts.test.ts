@@ -7,7 +7,17 @@ import { createSelfAlerts } from "../../src/poll/self-alerts.ts";
 import { createSelfAlertStore } from "../../src/store/alert-documents.ts";
 import { rule } from "../health/shard-history.ts";
 import { rootRoute } from "../http/serve.ts";
-import { fires, firing, HOUR, integration, rememberer, SECOND, T0, to, useRoom } from "../store/fixtures.ts";
+import {
+  committer,
+  fires,
+  firing,
+  HOUR,
+  integration,
+  SECOND,
+  T0,
+  to,
+  useTestStore,
+} from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const STEP = 30 * SECOND;
@@ -25,10 +35,10 @@ const rules = [
 ];
 
 describeWithRedis("judging the service and the notifications", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
   function judgeOf(integrations = [slack, mail]) {
-    const { store, redis } = room();
+    const { store, redis } = testStore();
     const clock = { at: T0 };
     const assigned = createAssigned();
     assigned.set(new Map([["north", 0]]));
@@ -52,7 +62,8 @@ describeWithRedis("judging the service and the notifications", () => {
     return { judge, clock, woken, store };
   }
 
-  const alerts = async () => (await room().store.shards.alerts()).map(({ key, state }) => `${key} ${state}`);
+  const alerts = async () =>
+    (await testStore().store.shards.alerts()).map(({ key, state }) => `${key} ${state}`);
 
   it("no shard with a good last sweep is blindness, told to everybody, and over with the next good one", async () => {
     const { judge, store, clock, woken } = judgeOf();
@@ -68,7 +79,7 @@ describeWithRedis("judging the service and the notifications", () => {
 
   it("a failing integration is told by the others alone", async () => {
     const { judge, store, woken } = judgeOf();
-    await rememberer(room())(T0, fires(firing("cam"), to(slack.id, "g", { groupWaitMs: 0 })));
+    await committer(testStore())(T0, fires(firing("cam"), to(slack.id, "g", { groupWaitMs: 0 })));
     await store.groups.claim(slack, "t", T0, 1_000);
     const failure = { code: "not_found", detail: "It is gone.", scope: "endpoint" } as const;
     await store.groups.postpone(slack, "g", "t", { now: T0, at: T0 + HOUR, failure });
@@ -81,7 +92,7 @@ describeWithRedis("judging the service and the notifications", () => {
 
   it("an integration that is configured no more fails no more", async () => {
     const { judge, store } = judgeOf();
-    await rememberer(room())(T0, fires(firing("cam"), to(slack.id, "g", { groupWaitMs: 0 })));
+    await committer(testStore())(T0, fires(firing("cam"), to(slack.id, "g", { groupWaitMs: 0 })));
     await store.groups.claim(slack, "t", T0, 1_000);
     const failure = { code: "not_found", detail: "It is gone.", scope: "integration" } as const;
     await store.groups.postpone(slack, "g", "t", { now: T0, at: T0 + HOUR, failure });

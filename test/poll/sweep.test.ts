@@ -7,7 +7,7 @@ import { createCommit } from "../../src/poll/commit.ts";
 import { createSweep } from "../../src/poll/sweep.ts";
 import { offlineRule } from "../health/shard-history.ts";
 import { rootRoute } from "../http/serve.ts";
-import { HOUR, integration, SECOND, T0, useRoom } from "../store/fixtures.ts";
+import { HOUR, integration, SECOND, T0, useTestStore } from "../store/fixtures.ts";
 import { aRecording } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
@@ -28,13 +28,13 @@ const rows = (...readings: Reading[]): StatusSnapshot => ({ readings, unreadable
 const named = (id: string) => aRecording(id, { name: id, locationId: "north", timezone: "UTC" });
 
 describeWithRedis("a sweep", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
   function replica(
     answers: (StatusSnapshot | Error | (() => Promise<StatusSnapshot>))[],
     rules: readonly Rule[] = [offline],
   ) {
-    const store = room().replica();
+    const store = testStore().replica();
     const assigned = createAssigned(() => store.assignments.read());
     const asked: (readonly string[])[] = [];
     const woken: string[] = [];
@@ -72,7 +72,7 @@ describeWithRedis("a sweep", () => {
 
   const north = new Map([["north", 0]]);
   const firingNow = async () =>
-    (await room().store.shards.alerts()).map(({ key, state }) => `${key} ${state}`);
+    (await testStore().store.shards.alerts()).map(({ key, state }) => `${key} ${state}`);
 
   it("asks for its locations, remembers what it saw and wakes who has something to say", async () => {
     const one = replica([rows(row("a", "offline"), row("b", "online"))]);
@@ -187,12 +187,12 @@ describeWithRedis("a sweep", () => {
     expect(await firingNow()).toEqual(["RecordingOffline/recording/a resolved"]);
     const [ended] = await one.store.incidents.endedSince(0);
     expect(ended?.endReason).toBe("no_longer_watched");
-    const left = await room().keys();
+    const left = await testStore().keys();
     expect(left.filter((key) => /^(shard|uptime|figures|attempts|recordings)/.test(key))).toEqual([]);
   });
 
   it("a replica that does not know of a location yet ends nothing of it", async () => {
-    const { store } = room();
+    const { store } = testStore();
     await store.assignments.update(["north", "south"], [], 2);
     const knows = replica([rows(row("a", "online"), row("s", "offline", "south"))]);
     await knows.assigned.follow();

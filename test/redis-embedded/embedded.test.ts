@@ -71,7 +71,7 @@ describeWithRedis("the embedded Redis", () => {
     expect(server.adopted).toBe(false);
   });
 
-  test("refuses whoever does not know the password", async () => {
+  test("refuses a client without the password", async () => {
     const server = await start();
     const stranger = new URL(server.url);
     stranger.password = "";
@@ -149,7 +149,7 @@ describeWithRedis("the embedded Redis", () => {
     }
   });
 
-  test("replaces a redis.json that is not one", async () => {
+  test("replaces an invalid redis.json", async () => {
     await writeFile(join(dir, "redis.json"), "{ half a f");
     const server = await start();
     expect(JSON.parse(await readFile(join(dir, "redis.json"), "utf8")).port).toBe(
@@ -166,7 +166,7 @@ describeWithRedis("the embedded Redis", () => {
     });
   });
 
-  test("says why when the server cannot start", async () => {
+  test("gives the reason when the server cannot start", async () => {
     await writeFile(join(dir, "appendonlydir"), "a file where Redis wants a directory");
     await expect(startEmbeddedRedis({ dir, log: silentLogger })).rejects.toMatchObject({
       code: "unavailable",
@@ -191,7 +191,7 @@ describeWithRedis("a test's Redis", () => {
 });
 
 describe("finding redis-server", () => {
-  test("finds nothing where PATH holds nothing", async () => {
+  test("finds nothing where PATH has no server", async () => {
     expect(await findRedisServer({ PATH: dir })).toBeUndefined();
   });
 
@@ -200,7 +200,7 @@ describe("finding redis-server", () => {
     expect(await findRedisServer({ PATH: dir })).toBe(join(dir, "valkey-server"));
   });
 
-  test("says what to install when it may not install anything", async () => {
+  test("names the package to install when it may not install it", async () => {
     await expect(
       ensureRedisServer({ install: false, log: silentLogger, env: { PATH: dir } }),
     ).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { describeWithRedis } from "../support/redis.ts";
-import { HOUR, T0, useRoom } from "./fixtures.ts";
+import { HOUR, T0, useTestStore } from "./fixtures.ts";
 
 const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => `loc-${from + i}`);
 
@@ -17,15 +17,15 @@ function byShard(assignments: ReadonlyMap<string, number>): Record<string, strin
 }
 
 describeWithRedis("which shard asks for a location", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
   it("fills shards one after the other, each to its limit", async () => {
-    const assigned = await room().store.assignments.update(ids(1, 5), [], 2);
+    const assigned = await testStore().store.assignments.update(ids(1, 5), [], 2);
     expect(byShard(assigned)).toEqual({ 0: ["loc-1", "loc-2"], 1: ["loc-3", "loc-4"], 2: ["loc-5"] });
   });
 
-  it("keeps every place, whatever order the list comes in, and gives nobody two", async () => {
-    const { assignments } = room().store;
+  it("keeps every assignment, whatever the order of the list, and assigns no location twice", async () => {
+    const { assignments } = testStore().store;
     const before = await assignments.update(ids(1, 5), [], 2);
     const after = await assignments.update([...ids(1, 5).reverse(), "loc-3", "loc-3"], [], 2);
     expect(new Map([...after].sort())).toEqual(new Map([...before].sort()));
@@ -33,7 +33,7 @@ describeWithRedis("which shard asks for a location", () => {
   });
 
   it("puts new locations into gaps first", async () => {
-    const { assignments } = room().store;
+    const { assignments } = testStore().store;
     await assignments.update(ids(1, 6), [], 2);
     const after = await assignments.update(["new-1", "new-2", "new-3"], ["loc-1", "loc-4"], 2);
     expect(after.get("new-1")).toBe(0);
@@ -43,28 +43,28 @@ describeWithRedis("which shard asks for a location", () => {
   });
 
   it("a lower limit moves nobody and fills nothing up that is over it", async () => {
-    const { assignments } = room().store;
+    const { assignments } = testStore().store;
     await assignments.update(ids(1, 4), [], 4);
     const after = await assignments.update(["new"], [], 2);
     expect(byShard(after)).toEqual({ 0: ids(1, 4), 1: ["new"] });
   });
 
   it("two replicas that list the same fleet at once agree", async () => {
-    const stores = [room().store, room().replica()];
+    const stores = [testStore().store, testStore().replica()];
     const [a, b] = await Promise.all(stores.map(({ assignments }) => assignments.update(ids(1, 9), [], 4)));
     expect(a).toEqual(b);
     expect(Object.values(byShard(a ?? new Map())).map(({ length }) => length)).toEqual([4, 4, 1]);
   });
 
   it("an update sent twice changes nothing more", async () => {
-    const { assignments } = room().store;
+    const { assignments } = testStore().store;
     await assignments.update(ids(1, 3), [], 2);
     const once = await assignments.update(["new"], ["loc-1"], 2);
     expect(await assignments.update(["new"], ["loc-1"], 2)).toEqual(once);
   });
 
-  it("when a location was last listed is forgotten with its place", async () => {
-    const { assignments } = room().store;
+  it("the time a location was last listed is deleted with its assignment", async () => {
+    const { assignments } = testStore().store;
     await assignments.noteSeen(["loc-1", "loc-2"], T0);
     await assignments.noteSeen(["loc-2"], T0 + HOUR);
     expect(await assignments.lastSeen()).toEqual(
@@ -78,12 +78,12 @@ describeWithRedis("which shard asks for a location", () => {
     await assignments.noteSeen([], T0);
   });
 
-  it("puts back the place of a location that lost it, and of none that left or has another by now", async () => {
-    const { assignments } = room().store;
+  it("restores the assignment of a location that lost it, and of none that left or was assigned again", async () => {
+    const { assignments } = testStore().store;
     const before = await assignments.update(ids(1, 4), [], 2);
     await assignments.noteSeen(ids(1, 4), T0);
     await assignments.update([], ["loc-2"], 2);
-    await room().redis.hdel(room().store.keys.assignments, "loc-1", "loc-4");
+    await testStore().redis.hdel(testStore().store.keys.assignments, "loc-1", "loc-4");
     await assignments.update(["loc-4"], [], 2);
     const gone = new Map([...before].filter(([id]) => id !== "loc-3"));
     expect(await assignments.restore(gone)).toEqual(new Map([["loc-1", before.get("loc-1")]]));

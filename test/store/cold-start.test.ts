@@ -4,6 +4,7 @@ import type { Claim } from "../../src/store/groups.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
   camera,
+  committer,
   ends,
   fires,
   firing,
@@ -11,25 +12,24 @@ import {
   integration,
   LEASE,
   MINUTE,
-  rememberer,
   SECOND,
   slack,
   T0,
   to,
-  useRoom,
+  useTestStore,
 } from "./fixtures.ts";
 
-describeWithRedis("a start without memory", () => {
-  const room = useRoom();
-  beforeEach(() => room().redis.del(room().store.keys.started));
-  const begin = (now = T0) => room().store.coldStart.begin(now);
+describeWithRedis("a cold start", () => {
+  const testStore = useTestStore();
+  beforeEach(() => testStore().redis.del(testStore().store.keys.started));
+  const begin = (now = T0) => testStore().store.coldStart.begin(now);
   const sum = (now: number, ...ids: string[]) =>
-    room().store.coldStart.sum([slack.id], ids, { complete: true, unsettled: 2 }, now);
-  const claim = (now: number) => room().store.groups.claim(slack, "t", now, LEASE);
+    testStore().store.coldStart.sum([slack.id], ids, { complete: true, unsettled: 2 }, now);
+  const claim = (now: number) => testStore().store.groups.claim(slack, "t", now, LEASE);
   const whatOf = (found: Claim) =>
     found.kind === "group" ? [found.group, found.alerts.map(({ id }) => id)] : found.kind;
   const settle = (group: string, now: number, unnotified: string[]) =>
-    room().store.groups.settle(slack, group, "t", {
+    testStore().store.groups.settle(slack, group, "t", {
       now,
       sent: true,
       notified: unnotified.map(() => ({ alert: camera, notifiedAt: now, groupId: group })),
@@ -38,9 +38,9 @@ describeWithRedis("a start without memory", () => {
       nextAt: undefined,
     });
 
-  it("holds everything back until there is a summary, then says that first", async () => {
+  it("suppresses everything until there is a summary, then sends that first", async () => {
     expect(await begin()).toEqual({ gathering: true, since: T0 });
-    await rememberer(room())(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
+    await committer(testStore())(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
     expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
     await sum(T0 + MINUTE, camera.id);
     const found = await claim(T0 + MINUTE);
@@ -56,7 +56,7 @@ describeWithRedis("a start without memory", () => {
     expect(next.kind === "group" && [...next.notified.keys()]).toEqual([camera.id]);
   });
 
-  it("is over once it was said: the same Redis is a memory from then on", async () => {
+  it("is over once its summary was sent: the same Redis is no cold start any more", async () => {
     await begin();
     await sum(T0);
     expect(whatOf(await claim(T0))).toEqual(["started", []]);
@@ -67,18 +67,18 @@ describeWithRedis("a start without memory", () => {
     expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
   });
 
-  it("is said again after a crash between sending and writing down, and not after that", async () => {
+  it("sends its summary again after a crash between sending and settling, and not after that", async () => {
     await begin();
     await sum(T0);
     await claim(T0);
-    await room().endLease(slack.id);
+    await testStore().endLease(slack.id);
     expect(whatOf(await claim(T0 + LEASE))).toEqual(["started", []]);
     await settle("started", T0 + LEASE, []);
     expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
   });
 
-  it("is not said again because a member ended while it was sent; that end is news of its group", async () => {
-    const commit = rememberer(room());
+  it("does not repeat its summary when a member resolves during the send; that end is sent by its group", async () => {
+    const commit = committer(testStore());
     await begin();
     await commit(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0, groupIntervalMs: SECOND })));
     await sum(T0, camera.id);
@@ -92,16 +92,16 @@ describeWithRedis("a start without memory", () => {
 
   it("keeps nobody waiting where it is refused as a message", async () => {
     await begin();
-    await rememberer(room())(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
+    await committer(testStore())(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
     await sum(T0);
     await claim(T0);
     const failure = { code: "bad_request", detail: "no", scope: "message" } as const;
-    await room().store.groups.postpone(slack, "started", "t", { now: T0, at: T0 + HOUR, failure });
+    await testStore().store.groups.postpone(slack, "started", "t", { now: T0, at: T0 + HOUR, failure });
     expect(whatOf(await claim(T0 + SECOND))).toEqual(["g", [camera.id]]);
   });
 
   it("lets nobody speak in a Redis emptied a moment ago, before anybody has noticed", async () => {
-    await rememberer(room())(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
+    await committer(testStore())(T0, fires(camera, to(slack.id, "g", { groupWaitMs: 0 })));
     expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
     await begin(T0 + HOUR);
     expect(await claim(T0 + HOUR)).toEqual({ kind: "idle", until: undefined });
@@ -110,26 +110,28 @@ describeWithRedis("a start without memory", () => {
   it("is made once, though several replicas make it at the same time", async () => {
     const other = integration("ops/email/0/x");
     await begin();
-    await rememberer(room())(T0, fires(camera, to(slack.id)));
+    await committer(testStore())(T0, fires(camera, to(slack.id)));
     const all = [slack.id, other.id];
     const facts = { complete: true, unsettled: 0 };
     const made = await Promise.all(
-      [room().store, room().replica()].map(({ coldStart }) => coldStart.sum(all, [camera.id], facts, T0)),
+      [testStore().store, testStore().replica()].map(({ coldStart }) =>
+        coldStart.sum(all, [camera.id], facts, T0),
+      ),
     );
     expect(made.sort()).toEqual([false, true]);
     expect(whatOf(await claim(T0))).toEqual(["started", [camera.id]]);
-    expect(whatOf(await room().store.groups.claim(other, "t", T0, LEASE))).toEqual(["started", []]);
+    expect(whatOf(await testStore().store.groups.claim(other, "t", T0, LEASE))).toEqual(["started", []]);
   });
 
-  it("goes with an integration that is gone before it was told", async () => {
+  it("deletes the summary of an integration that is removed before it was sent", async () => {
     const other = integration("ops/email/0/x");
     await begin();
-    await rememberer(room())(T0, fires(camera, to(other.id)));
+    await committer(testStore())(T0, fires(camera, to(other.id)));
     await sum(T0);
     const reroute = (ids: string[], ...places: Destination[]) =>
-      room().store.groups.reroute([{ id: camera.id, to: places }], ids, T0 + SECOND);
+      testStore().store.groups.reroute([{ id: camera.id, to: places }], ids, T0 + SECOND);
     await reroute([other.id], to(other.id));
-    expect((await room().keys()).filter((key) => key.includes("slack"))).toEqual([]);
+    expect((await testStore().keys()).filter((key) => key.includes("slack"))).toEqual([]);
     await reroute([other.id, slack.id], to(other.id), to(slack.id, "g", { groupWaitMs: 0 }));
     expect(whatOf(await claim(T0 + MINUTE))).toEqual(["g", [camera.id]]);
   });
@@ -137,7 +139,7 @@ describeWithRedis("a start without memory", () => {
   it("gathers more alerts than one call takes, and the same ones twice", async () => {
     const many = Array.from({ length: 1_100 }, (_, i) => firing(`cam-${i}`));
     await begin();
-    await rememberer(room())(T0, ...many.map((alert) => fires(alert, to(slack.id))));
+    await committer(testStore())(T0, ...many.map((alert) => fires(alert, to(slack.id))));
     const ids = many.map(({ id }) => id);
     await sum(T0, ...ids);
     await sum(T0, ...ids);
@@ -147,9 +149,13 @@ describeWithRedis("a start without memory", () => {
 
   it("keeps its members over a restart, with another configuration too", async () => {
     await begin();
-    await rememberer(room())(T0, fires(camera, to(slack.id)));
+    await committer(testStore())(T0, fires(camera, to(slack.id)));
     await sum(T0, camera.id);
-    await room().store.groups.reroute([{ id: camera.id, to: [to(slack.id, "h")] }], [slack.id], T0 + SECOND);
+    await testStore().store.groups.reroute(
+      [{ id: camera.id, to: [to(slack.id, "h")] }],
+      [slack.id],
+      T0 + SECOND,
+    );
     expect(whatOf(await claim(T0 + SECOND))).toEqual(["started", [camera.id]]);
   });
 });

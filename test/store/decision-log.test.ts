@@ -2,7 +2,18 @@ import { expect, it } from "vitest";
 import type { LogLine } from "../../src/alerting/decision-log.ts";
 import { createStore } from "../../src/store/store.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { fires, firing, HOUR, integration, MINUTE, rememberer, SECOND, T0, to, useRoom } from "./fixtures.ts";
+import {
+  committer,
+  fires,
+  firing,
+  HOUR,
+  integration,
+  MINUTE,
+  SECOND,
+  T0,
+  to,
+  useTestStore,
+} from "./fixtures.ts";
 
 const DAY = 24 * HOUR;
 const camera = { kind: "recording", id: "cam" } as const;
@@ -17,11 +28,11 @@ const line = (at: number, reason: string, more: Partial<LogLine> = {}): LogLine 
 });
 
 describeWithRedis("the incident log", () => {
-  const room = useRoom();
-  const write = (...lines: LogLine[]) => room().store.log.write(lines, lines.at(-1)?.at ?? T0);
-  const read = (since = 0) => room().store.log.read([camera], since);
+  const testStore = useTestStore();
+  const write = (...lines: LogLine[]) => testStore().store.log.write(lines, lines.at(-1)?.at ?? T0);
+  const read = (since = 0) => testStore().store.log.read([camera], since);
   const reasons = async () => (await read()).map(({ reason }) => reason);
-  const rows = async () => Number(await room().redis.get(`{${room().prefix}}:log:rows`));
+  const rows = async () => Number(await testStore().redis.get(`{${testStore().prefix}}:log:rows`));
 
   it("gives lines back as they were written, oldest first, from a moment on", async () => {
     const lines = [
@@ -35,14 +46,14 @@ describeWithRedis("the incident log", () => {
     expect(await read(T0 + MINUTE)).toEqual(lines.slice(2));
   });
 
-  it("tells several subjects as one story", async () => {
+  it("reads several subjects as one log", async () => {
     const shop = { kind: "location", id: "shop" } as const;
     await write(
       line(T0, "pending"),
       line(T0 + SECOND, "firing", { subject: shop }),
       line(T0 + MINUTE, "firing"),
     );
-    const story = await room().store.log.read([camera, shop], 0);
+    const story = await testStore().store.log.read([camera, shop], 0);
     expect(story.map(({ subject, reason }) => [subject.kind, reason])).toEqual([
       ["recording", "pending"],
       ["location", "firing"],
@@ -51,7 +62,7 @@ describeWithRedis("the incident log", () => {
   });
 
   it("is written with the judgement it speaks of, or not at all", async () => {
-    const { store } = room();
+    const { store } = testStore();
     const key = store.keys.shard(0);
     const input = { key, document: "{}", now: T0, changes: [], lines: [line(T0, "pending")] };
     await store.shards.commit({ ...input, expected: "" });
@@ -60,7 +71,7 @@ describeWithRedis("the incident log", () => {
     expect(await reasons()).toEqual(["pending"]);
   });
 
-  it("says what is decided at every sweep once, until something else is", async () => {
+  it("stores a decision of every sweep once, until there is another", async () => {
     const ignored = (at: number) => line(at, "no_location", { ruleId: undefined });
     for (let sweep = 0; sweep < 5; sweep++) await write(ignored(T0 + sweep));
     expect(await reasons()).toEqual(["no_location"]);
@@ -68,7 +79,7 @@ describeWithRedis("the incident log", () => {
     expect(await reasons()).toEqual(["no_location", "observed_online", "no_location"]);
   });
 
-  it("says each way of failing at an integration once, until a message gets through", async () => {
+  it("stores each kind of failure of an integration once, until a message is accepted", async () => {
     const failed = (at: number, detail: string, where = slack) =>
       line(at, "failed", { integration: where, detail });
     for (let i = 0; i < 6; i++) {
@@ -101,10 +112,10 @@ describeWithRedis("the incident log", () => {
   });
 
   it("is written once by a delivery whose script is sent twice, also after its lease", async () => {
-    const { store } = room();
+    const { store } = testStore();
     const slackHere = integration(slack);
     const alert = firing("cam");
-    await rememberer(room())(T0, fires(alert, to(slack)));
+    await committer(testStore())(T0, fires(alert, to(slack)));
     const now = T0 + MINUTE;
     await store.groups.claim(slackHere, "t", now, 13 * SECOND);
     const notified = [{ alert, notifiedAt: now, groupId: "g" }];
@@ -120,18 +131,18 @@ describeWithRedis("the incident log", () => {
     await write(line(T0, "pending"), line(T0 + DAY, "firing"), line(T0, "pending", { subject: quiet }));
     await write(line(T0 + 92 * DAY, "resolved"));
     expect(await reasons()).toEqual(["resolved"]);
-    expect(await room().keys()).toEqual(["log:recording/cam", "log:rows", "logs"]);
+    expect(await testStore().keys()).toEqual(["log:recording/cam", "log:rows", "logs"]);
     expect(await rows()).toBe(1);
   });
 
   it("takes the history it is configured with", async () => {
-    const { log } = createStore(room().redis, room().prefix, { historyMs: HOUR });
+    const { log } = createStore(testStore().redis, testStore().prefix, { historyMs: HOUR });
     await log.write([line(T0, "pending")], T0);
     await log.write([line(T0 + 2 * HOUR, "firing")], T0 + 2 * HOUR);
     expect(await reasons()).toEqual(["firing"]);
   });
 
-  it("keeps the newest 500 of a subject that never rests", async () => {
+  it("keeps the newest 500 lines of a busy subject", async () => {
     const lines = Array.from({ length: 620 }, (_, i) => line(T0 + i, i % 2 ? "firing" : "resolved"));
     await write(...lines);
     const kept = await read();
@@ -139,14 +150,19 @@ describeWithRedis("the incident log", () => {
     expect(await rows()).toBe(500);
   });
 
-  it("lets whoever was quiet longest go once all together have too much", async () => {
-    const { redis, prefix } = room();
+  it("deletes the subject without a new line for the longest time once there are too many lines", async () => {
+    const { redis, prefix } = testStore();
     const other = (id: string) => ({ kind: "recording", id }) as const;
     await write(line(T0, "pending", { subject: other("oldest") }));
     await write(line(T0 + SECOND, "pending", { subject: other("later") }));
     await redis.set(`{${prefix}}:log:rows`, 1_500_000);
     await write(line(T0 + MINUTE, "pending"));
-    expect(await room().keys()).toEqual(["log:recording/cam", "log:recording/later", "log:rows", "logs"]);
+    expect(await testStore().keys()).toEqual([
+      "log:recording/cam",
+      "log:recording/later",
+      "log:rows",
+      "logs",
+    ]);
     expect(await rows()).toBe(1_500_000);
   });
 });

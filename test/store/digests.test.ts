@@ -1,39 +1,41 @@
 import { expect, it } from "vitest";
 import { describeWithRedis } from "../support/redis.ts";
-import { HOUR, T0, useRoom } from "./fixtures.ts";
+import { HOUR, T0, useTestStore } from "./fixtures.ts";
 
 describeWithRedis("digests", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
-  it("who has the digest of a period is known for as long as asked, for that period alone", async () => {
-    const { digests, keys } = room().store;
+  it("the recipients of a digest are stored for as long as asked, for that period alone", async () => {
+    const { digests, keys } = testStore().store;
     await digests.accept("daily", T0, "a@example.com", T0 + HOUR, 3_600);
     expect(await digests.accepted("daily", T0)).toEqual(new Set(["a@example.com"]));
     expect(await digests.accepted("daily", T0 + 24 * HOUR)).toEqual(new Set());
     expect(await digests.accepted("weekly", T0)).toEqual(new Set());
-    expect(await room().redis.ttl(keys.digest("daily", T0))).toBeGreaterThan(3_590);
+    expect(await testStore().redis.ttl(keys.digest("daily", T0))).toBeGreaterThan(3_590);
   });
 
-  it("is being sent to one reader by one replica at a time, and by another when that one is gone", async () => {
-    const { digests, keys } = room().store;
+  it("is sent to one recipient by one replica at a time, and by another when that one has stopped", async () => {
+    const { digests, keys } = testStore().store;
     const claim = (to: string) => digests.claim("daily", T0, to, 60_000);
     const both = await Promise.all([claim("a@example.com"), claim("a@example.com")]);
     expect(both.sort()).toEqual([false, true]);
     expect(await claim("b@example.com")).toBe(true);
     expect(await digests.claim("daily", T0 + HOUR, "a@example.com", 60_000)).toBe(true);
-    expect(await room().redis.pttl(keys.digestClaim("daily", T0, "a@example.com"))).toBeGreaterThan(50_000);
+    expect(await testStore().redis.pttl(keys.digestClaim("daily", T0, "a@example.com"))).toBeGreaterThan(
+      50_000,
+    );
     await digests.release("daily", T0, "a@example.com");
     expect(await claim("a@example.com")).toBe(true);
   });
 
   it("when each is due is kept until it is configured no more", async () => {
-    const { digests } = room().store;
+    const { digests } = testStore().store;
     await digests.reschedule("daily", { spec: "0 8 * * * UTC", dueAt: T0 });
     await digests.reschedule("daily", { spec: "0 8 * * * UTC", dueAt: T0 + HOUR });
     expect(await digests.schedule()).toEqual(
       new Map([["daily", { spec: "0 8 * * * UTC", dueAt: T0 + HOUR }]]),
     );
     await digests.unschedule("daily");
-    expect(await room().keys()).toEqual([]);
+    expect(await testStore().keys()).toEqual([]);
   });
 });

@@ -1,15 +1,15 @@
 import { expect, it } from "vitest";
 import { describeWithRedis } from "../support/redis.ts";
-import { T0, useRoom } from "./fixtures.ts";
+import { T0, useTestStore } from "./fixtures.ts";
 
 const DAY = 86_400_000;
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 describeWithRedis("what the service counted", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
   it("is kept by location and day with when it was asked; no figure is not 0", async () => {
-    const { entries } = room().store;
+    const { entries } = testStore().store;
     const days = new Map([
       [dayOf(T0), 0],
       [dayOf(T0 - DAY), undefined],
@@ -30,13 +30,13 @@ describeWithRedis("what the service counted", () => {
   });
 
   it("goes with its day after ten weeks, and altogether three weeks after the last was kept", async () => {
-    const { store, redis } = room();
+    const { store, redis } = testStore();
     await store.entries.save("leeds", new Map([[dayOf(T0), 7]]), T0);
     await store.entries.save("leeds", new Map([[dayOf(T0 + 71 * DAY), 8]]), T0 + 71 * DAY);
     const known = (await store.entries.read(["leeds"])).get("leeds");
     expect([...(known?.keys() ?? [])]).toEqual([dayOf(T0 + 71 * DAY)]);
     expect(await redis.ttl(store.keys.entries("leeds"))).toBeGreaterThan(20 * 86_400);
     await store.entries.save("york", new Map(), T0);
-    expect(await room().keys()).toEqual(["entries:leeds"]);
+    expect(await testStore().keys()).toEqual(["entries:leeds"]);
   });
 });

@@ -20,7 +20,7 @@ export const T0 = Date.UTC(2026, 2, 2, 8);
 export const LEASE = 13 * SECOND;
 export const WAIT = 30 * SECOND;
 
-export interface Room {
+export interface TestStore {
   readonly redis: Redis;
   readonly prefix: string;
   readonly store: Store;
@@ -32,11 +32,11 @@ export interface Room {
   endLease(integration: string): Promise<void>;
 }
 
-/** Call in a `describeWithRedis`; gives the room of the test that is running. */
-export function useRoom(): () => Room {
+/** Call in a `describeWithRedis`; gives the store of the test that is running. */
+export function useTestStore(): () => TestStore {
   let server: TestRedis;
   let redis: Redis;
-  let room: Room;
+  let testStore: TestStore;
   beforeAll(async () => {
     server = await startTestRedis();
     redis = new Redis(server.url);
@@ -46,13 +46,13 @@ export function useRoom(): () => Room {
     await server.stop();
   });
   beforeEach(async () => {
-    room = openRoom(redis);
-    await remembers(room);
+    testStore = openTestStore(redis);
+    await markStarted(testStore);
   });
-  return () => room;
+  return () => testStore;
 }
 
-export function openRoom(redis: Redis, prefix = `t-${randomUUID()}`): Room {
+export function openTestStore(redis: Redis, prefix = `t-${randomUUID()}`): TestStore {
   const head = `{${prefix}}:`;
   return {
     redis,
@@ -68,8 +68,8 @@ export function openRoom(redis: Redis, prefix = `t-${randomUUID()}`): Room {
   };
 }
 
-/** Nothing is said before the summary of a start without memory: here it was made long ago. */
-export async function remembers({ redis, store }: Pick<Room, "redis" | "store">): Promise<void> {
+/** Nothing is sent before the summary of a cold start: here it was made long ago. */
+export async function markStarted({ redis, store }: Pick<TestStore, "redis" | "store">): Promise<void> {
   await redis.hset(store.keys.started, { state: "summed", since: 0 });
 }
 
@@ -115,13 +115,13 @@ export const ends = (alert: Alert, endsAt: Instant): AlertChange => ({
   to: [],
 });
 
-/** Remembers changes as sweeps of one shard would, one after the other; gives what was woken. */
-export function rememberer({ store }: Pick<Room, "store">, shard = 0) {
+/** Commits changes as sweeps of one shard would, one after the other; gives what was woken. */
+export function committer({ store }: Pick<TestStore, "store">, shard = 0) {
   let nonce = "";
   return async (now: Instant, ...changes: AlertChange[]): Promise<ReadonlyMap<string, Instant>> => {
     const key = store.keys.shard(shard);
     const committed = await store.shards.commit({ key, expected: nonce, document: "{}", now, changes });
-    if (committed.outcome === "lost") throw new Error("lost a race nobody ran");
+    if (committed.outcome === "lost") throw new Error("lost a race without another replica");
     nonce = committed.nonce;
     return committed.wake;
   };
@@ -133,7 +133,7 @@ export const camera = firing("cam");
 
 /** Claims the group due at an integration; fails where there is none. */
 export async function claimed(
-  { store }: Pick<Room, "store">,
+  { store }: Pick<TestStore, "store">,
   now: Instant,
   token = "t1",
   who = slack,

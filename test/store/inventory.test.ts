@@ -2,18 +2,18 @@ import { expect, it } from "vitest";
 import type { Recording } from "../../src/health/recording.ts";
 import { aRecording } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { useRoom } from "./fixtures.ts";
+import { useTestStore } from "./fixtures.ts";
 
 const recording = (id: string, name = id): Recording => aRecording(id, { name, locationId: "loc" });
 const location = (id: string, name?: string) => ({ id, name, timezone: undefined });
 
 describeWithRedis("names", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
   it("are kept for the next start", async () => {
-    await room().store.inventory.saveRecordings([recording("a", "<!channel>"), recording("b")]);
-    await room().store.inventory.saveLocations([location("loc", "Leeds")]);
-    const { inventory } = room().replica();
+    await testStore().store.inventory.saveRecordings([recording("a", "<!channel>"), recording("b")]);
+    await testStore().store.inventory.saveLocations([location("loc", "Leeds")]);
+    const { inventory } = testStore().replica();
     expect(inventory.recording("a")).toBeUndefined();
     await inventory.load();
     expect(inventory.recording("a")).toEqual(recording("a", "<!channel>"));
@@ -22,24 +22,24 @@ describeWithRedis("names", () => {
   });
 
   it("a name that changed is written again, one that did not is not", async () => {
-    const { inventory, keys } = room().store;
+    const { inventory, keys } = testStore().store;
     await inventory.saveRecordings([recording("a"), recording("b")]);
-    await room().redis.del(keys.recordings);
+    await testStore().redis.del(keys.recordings);
     await inventory.saveRecordings([recording("a"), recording("b", "renamed")]);
-    expect(await room().redis.hkeys(keys.recordings)).toEqual(["b"]);
+    expect(await testStore().redis.hkeys(keys.recordings)).toEqual(["b"]);
     expect(inventory.recording("b")?.name).toBe("renamed");
   });
 
   it("locations another replica listed are read when asked to", async () => {
-    const other = room().replica();
+    const other = testStore().replica();
     await other.inventory.saveLocations([location("loc", "Leeds")]);
-    await room().store.inventory.loadLocations();
-    expect(room().store.inventory.location("loc")?.name).toBe("Leeds");
+    await testStore().store.inventory.loadLocations();
+    expect(testStore().store.inventory.location("loc")?.name).toBe("Leeds");
   });
 
   it("what another replica wrote is read when asked to, and nothing where nobody wrote", async () => {
-    const { inventory } = room().store;
-    const other = room().replica().inventory;
+    const { inventory } = testStore().store;
+    const other = testStore().replica().inventory;
     await other.load();
     await inventory.saveRecordings([recording("a"), recording("b")]);
     await inventory.saveLocations([location("loc", "Leeds")]);
@@ -51,31 +51,35 @@ describeWithRedis("names", () => {
     await inventory.forget(["b"]);
     await other.follow();
     expect(other.recording("b")).toBeUndefined();
-    await room().redis.hset(room().store.keys.recordings, "a", JSON.stringify(recording("a", "unseen")));
+    await testStore().redis.hset(
+      testStore().store.keys.recordings,
+      "a",
+      JSON.stringify(recording("a", "unseen")),
+    );
     await other.follow();
     expect(other.recording("a")?.name).toBe("renamed");
   });
 
-  it("who is far behind, or met another Redis, reads everything", async () => {
-    const { inventory, keys } = room().store;
-    const other = room().replica().inventory;
+  it("a replica far behind, or with another Redis, reads everything", async () => {
+    const { inventory, keys } = testStore().store;
+    const other = testStore().replica().inventory;
     await other.load();
     for (let i = 0; i < 120; i++) await inventory.saveRecordings([recording("a", `${i}`)]);
     await other.follow();
     expect(other.recording("a")?.name).toBe("119");
-    expect(await room().redis.llen(keys.namesLog)).toBe(100);
-    await room().redis.del(keys.namesRevision, keys.namesLog);
-    await room().redis.hset(keys.recordings, "c", JSON.stringify(recording("c")));
+    expect(await testStore().redis.llen(keys.namesLog)).toBe(100);
+    await testStore().redis.del(keys.namesRevision, keys.namesLog);
+    await testStore().redis.hset(keys.recordings, "c", JSON.stringify(recording("c")));
     await other.follow();
     expect(other.recording("c")?.name).toBe("c");
   });
 
-  it("who left the fleet is forgotten, here and in Redis", async () => {
-    const { inventory, keys } = room().store;
+  it("a recording that left the fleet is deleted, in memory and in Redis", async () => {
+    const { inventory, keys } = testStore().store;
     await inventory.saveRecordings([recording("a"), recording("b")]);
     await inventory.forget(["a"]);
     await inventory.forget([]);
     expect(inventory.recording("a")).toBeUndefined();
-    expect(await room().redis.hkeys(keys.recordings)).toEqual(["b"]);
+    expect(await testStore().redis.hkeys(keys.recordings)).toEqual(["b"]);
   });
 });

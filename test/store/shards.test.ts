@@ -4,7 +4,7 @@ import { StoreError } from "../../src/store/errors.ts";
 import { toIncident } from "../../src/store/incidents.ts";
 import { emptyShard } from "../../src/store/shard-document.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { ends, fires, firing, HOUR, MINUTE, over, rememberer, T0, to, useRoom } from "./fixtures.ts";
+import { committer, ends, fires, firing, HOUR, MINUTE, over, T0, to, useTestStore } from "./fixtures.ts";
 
 const DAY = 24 * HOUR;
 const camera = firing("cam");
@@ -12,10 +12,10 @@ const camera = firing("cam");
 const shardOf = (sweptAt: number): ShardState => ({ sweptAt, recordings: new Map(), locations: new Map() });
 
 describeWithRedis("the one atomic write", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
   const write = (expected: string, sweptAt = T0, shard = 3) =>
-    room().store.shards.commitShard(shard, {
+    testStore().store.shards.commitShard(shard, {
       expected,
       state: shardOf(sweptAt),
       now: sweptAt,
@@ -23,7 +23,7 @@ describeWithRedis("the one atomic write", () => {
     });
 
   it("stores on what was read, and is refused on anything else, changes and all", async () => {
-    const { shards } = room().store;
+    const { shards } = testStore().store;
     const first = await write("");
     if (first.outcome !== "stored") throw new Error("lost");
     const lost = await shards.commitShard(3, {
@@ -34,16 +34,16 @@ describeWithRedis("the one atomic write", () => {
     });
     expect(lost).toEqual({ outcome: "lost" });
     expect(await shards.alerts()).toEqual([]);
-    expect(await room().keys()).toEqual(["attempts", "shard:3"]);
+    expect(await testStore().keys()).toEqual(["attempts", "shard:3"]);
     expect((await shards.read(3)).nonce).toBe(first.nonce);
     expect((await write(first.nonce, T0 + 2)).outcome).toBe("stored");
   });
 
   it("of two replicas that sweep the same shard one wins", async () => {
-    const other = room().replica();
-    const [a, b] = await Promise.all([room().store.shards.read(0), other.shards.read(0)]);
+    const other = testStore().replica();
+    const [a, b] = await Promise.all([testStore().store.shards.read(0), other.shards.read(0)]);
     const outcomes = await Promise.all(
-      [room().store, other].map(({ shards }, i) =>
+      [testStore().store, other].map(({ shards }, i) =>
         shards.commitShard(0, {
           expected: [a, b][i]?.nonce ?? "",
           state: shardOf(T0 + i),
@@ -53,11 +53,11 @@ describeWithRedis("the one atomic write", () => {
       ),
     );
     expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(["lost", "stored"]);
-    expect(await room().store.shards.alerts()).toHaveLength(1);
+    expect(await testStore().store.shards.alerts()).toHaveLength(1);
   });
 
   it("sent again because its reply was lost it answers `already`: nothing twice, and a message to wake for", async () => {
-    const { redis, prefix, store } = room();
+    const { redis, prefix, store } = testStore();
     const settings = { groupWaitMs: 0, groupIntervalMs: 0, repeatIntervalMs: 0 };
     const args = {
       prefix: `{${prefix}}:`,
@@ -89,58 +89,58 @@ describeWithRedis("the one atomic write", () => {
     expect(await store.groups.nextDue(["ops/slack/0"])).toEqual(new Map());
   });
 
-  it("keeps its own last write in memory and sees another replica's", async () => {
-    const { shards } = room().store;
+  it("keeps its own last write in memory and reads another replica's", async () => {
+    const { shards } = testStore().store;
     const first = await write("");
     if (first.outcome !== "stored") throw new Error("lost");
     const mine = await shards.read(3);
     expect((await shards.read(3)).state).toBe(mine.state);
-    const other = room().replica().shards;
+    const other = testStore().replica().shards;
     await other.commitShard(3, { expected: first.nonce, state: shardOf(T0 + 9), now: T0 + 9, changes: [] });
     expect((await shards.read(3)).state.sweptAt).toBe(T0 + 9);
     expect((await shards.readAll([3, 4])).map(({ sweptAt }) => sweptAt)).toEqual([T0 + 9, 0]);
   });
 
   it("a document of another format is refused by name, never guessed at", async () => {
-    const { redis, store } = room();
+    const { redis, store } = testStore();
     await redis.hset(store.keys.shard(1), { n: "x", d: '{"v":99,"t":0,"l":[],"r":[]}' });
     await expect(store.shards.read(1)).rejects.toThrow(StoreError);
     await expect(store.shards.read(1)).rejects.toMatchObject({ code: "unreadable", retryable: false });
   });
 
-  it("an emptied Redis is an empty shard, also for who had it in memory", async () => {
+  it("an emptied Redis is an empty shard, also for a replica that had it in memory", async () => {
     await write("");
-    await room().redis.del(room().store.keys.shard(3));
-    expect(await room().store.shards.read(3)).toEqual({ nonce: "", state: emptyShard });
+    await testStore().redis.del(testStore().store.keys.shard(3));
+    expect(await testStore().store.shards.read(3)).toEqual({ nonce: "", state: emptyShard });
   });
 
   it("forgets a shard only as it was left", async () => {
-    const { store } = room();
+    const { store } = testStore();
     const first = await write("");
     if (first.outcome !== "stored") throw new Error("lost");
     await store.uptime.saveFigures(3, T0, new Map([[DAY, new Map([["cam", 1]])]]));
     await store.shards.forgetShard(3, "another");
-    expect(await room().keys()).toEqual(["attempts", "figures:3", "shard:3"]);
+    expect(await testStore().keys()).toEqual(["attempts", "figures:3", "shard:3"]);
     await store.shards.forgetShard(3, first.nonce);
-    expect(await room().keys()).toEqual([]);
+    expect(await testStore().keys()).toEqual([]);
     expect((await store.shards.read(3)).nonce).toBe("");
   });
 });
 
 describeWithRedis("alerts and incidents", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
   it("an alert that goes nowhere is kept while it fires and forgotten when it is over", async () => {
-    const commit = rememberer(room());
+    const commit = committer(testStore());
     await commit(T0, fires(camera));
-    expect(await room().store.shards.alerts()).toEqual([camera]);
+    expect(await testStore().store.shards.alerts()).toEqual([camera]);
     await commit(T0 + MINUTE, ends(camera, T0 + MINUTE));
-    expect(await room().store.shards.alerts()).toEqual([]);
+    expect(await testStore().store.shards.alerts()).toEqual([]);
   });
 
   it("new facts of a firing alert are kept and make nothing due; those of one that is over are no news", async () => {
-    const commit = rememberer(room());
-    const { shards, groups } = room().store;
+    const commit = committer(testStore());
+    const { shards, groups } = testStore().store;
     const more = { ...camera, facts: { timezone: "UTC", offline: 3, of: 4 } };
     await commit(T0, { kind: "updated", alert: more, to: [] });
     expect(await shards.alerts()).toEqual([]);
@@ -152,8 +152,8 @@ describeWithRedis("alerts and incidents", () => {
     expect(await groups.nextDue(["ops/slack/0"])).toEqual(due);
   });
 
-  it("an end is told wherever its beginning went, whatever the routes say by then", async () => {
-    const commit = rememberer(room());
+  it("an end is due wherever its beginning was sent, whatever the routes are by then", async () => {
+    const commit = committer(testStore());
     const places = [to("a/slack/0"), to("b/slack/0", "other")];
     await commit(T0, fires(camera, ...places));
     const wake = await commit(T0 + HOUR, ends(camera, T0 + HOUR));
@@ -161,8 +161,8 @@ describeWithRedis("alerts and incidents", () => {
   });
 
   it("an ended incident is one row, found by its end", async () => {
-    const commit = rememberer(room());
-    const { incidents } = room().store;
+    const commit = committer(testStore());
+    const { incidents } = testStore().store;
     await commit(T0, fires(camera), fires(firing("b")));
     await commit(T0 + HOUR, ends(camera, T0 + HOUR));
     await commit(T0 + 2 * HOUR, ends(firing("b"), T0 + 2 * HOUR));
@@ -172,30 +172,30 @@ describeWithRedis("alerts and incidents", () => {
   });
 
   it("incidents are kept for 90 days", async () => {
-    const commit = rememberer(room());
+    const commit = committer(testStore());
     await commit(T0, ends(camera, T0));
     await commit(T0 + 90 * DAY, ends(firing("b"), T0 + 90 * DAY));
-    expect(await room().store.incidents.endedSince(0)).toHaveLength(2);
+    expect(await testStore().store.incidents.endedSince(0)).toHaveLength(2);
     await commit(T0 + 90 * DAY + 1);
-    expect((await room().store.incidents.endedSince(0)).map(({ id }) => id)).toEqual([firing("b").id]);
+    expect((await testStore().store.incidents.endedSince(0)).map(({ id }) => id)).toEqual([firing("b").id]);
   });
 
   it("no more than 50,000 incidents are kept, the newest", async () => {
-    const { redis, store } = room();
+    const { redis, store } = testStore();
     const rows = Array.from({ length: 50_000 }, (_, i) => [String(T0 + i), `{"id":"old-${i}"}`]).flat();
     for (let from = 0; from < rows.length; from += 20_000) {
       await redis.call("zadd", store.keys.incidents, ...rows.slice(from, from + 20_000));
     }
-    await rememberer(room())(T0 + DAY, ends(camera, T0 + DAY));
+    await committer(testStore())(T0 + DAY, ends(camera, T0 + DAY));
     expect(await redis.zcard(store.keys.incidents)).toBe(50_000);
     expect(await redis.zrange(store.keys.incidents, 0, "0")).toEqual(['{"id":"old-1"}']);
   });
 
-  it("a group of 10,000 alerts is remembered, claimed and settled without a limit in the way", async () => {
+  it("a group of 10,000 alerts is stored, claimed and settled without reaching a limit", async () => {
     const many = Array.from({ length: 10_000 }, (_, i) => firing(`cam-${i}`));
     const slack = to("ops/slack/0", "all", { groupWaitMs: 0 });
-    await rememberer(room())(T0, ...many.map((alert) => fires(alert, slack)));
-    const { groups } = room().store;
+    await committer(testStore())(T0, ...many.map((alert) => fires(alert, slack)));
+    const { groups } = testStore().store;
     const who = {
       id: "ops/slack/0",
       receiver: "ops",
@@ -215,10 +215,10 @@ describeWithRedis("alerts and incidents", () => {
 });
 
 describeWithRedis("attempts", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
   it("a failure keeps when it last went well; a success forgets the failure", async () => {
-    const { shards } = room().store;
+    const { shards } = testStore().store;
     await shards.noteAttempt("inventory", T0, "No answer.");
     await shards.noteAttempt("inventory", T0 + 1);
     await shards.noteAttempt("inventory", T0 + 2, "No answer.");
@@ -231,8 +231,8 @@ describeWithRedis("attempts", () => {
     expect((await shards.attempts()).get("inventory")).toEqual({ goodAt: T0 + 3, attemptedAt: T0 + 3 });
   });
 
-  it("a shard remembered is a good attempt, written in the same step", async () => {
-    const { shards } = room().store;
+  it("a stored shard is a good attempt, written in the same step", async () => {
+    const { shards } = testStore().store;
     await shards.commitShard(2, { expected: "", state: shardOf(T0), now: T0, changes: [] });
     expect((await shards.attempts()).get("shard:2")).toEqual({ goodAt: T0, attemptedAt: T0 });
   });

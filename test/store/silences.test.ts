@@ -6,7 +6,7 @@ import { keysUnder } from "../../src/store/keys.ts";
 import { createSilenceStore } from "../../src/store/silences.ts";
 import { aSilence } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { HOUR, useRoom } from "./fixtures.ts";
+import { HOUR, useTestStore } from "./fixtures.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 14, 5);
 
@@ -20,11 +20,11 @@ const silence = (changes: Partial<Silence> = {}): Silence =>
     ...changes,
   });
 
-describeWithRedis("the silences that are remembered", () => {
-  const room = useRoom();
+describeWithRedis("stored silences", () => {
+  const testStore = useTestStore();
   const idsOf = (all: readonly Silence[]) => all.map(({ id }) => id).sort();
   const open = () => {
-    const { redis, prefix } = room();
+    const { redis, prefix } = testStore();
     const { silences } = keysUnder(prefix);
     return { redis, silences, store: createSilenceStore(redis, keysUnder(prefix)) };
   };

@@ -2,37 +2,37 @@ import { expect, it } from "vitest";
 import type { Claimed, ClaimedStorm, GroupOutcome } from "../../src/store/groups.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
+  committer,
   ends,
   fires,
   firing,
   HOUR,
   LEASE,
   MINUTE,
-  type Room,
-  rememberer,
   SECOND,
   slack,
   T0,
+  type TestStore,
   to,
-  useRoom,
+  useTestStore,
 } from "./fixtures.ts";
 
 const AHEAD = 30 * SECOND;
 const stormy = { stormGroups: 10, groupWaitMs: 0 };
 
 describeWithRedis("many groups that are due at once", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
   /** `count` groups of one alert each, from `g00` on. */
   async function wind(count: number, now = T0, more: Parameters<typeof to>[2] = stormy, from = 0) {
     const names = Array.from({ length: count }, (_, i) => `g${String(i + from).padStart(2, "0")}`);
-    await rememberer(room(), from + 1)(
+    await committer(testStore(), from + 1)(
       now,
       ...names.map((name) => fires(firing(name, now), to(slack.id, name, more))),
     );
   }
 
-  const claim = (now = T0, token = "t", aheadMs = AHEAD, at: Room = room()) =>
+  const claim = (now = T0, token = "t", aheadMs = AHEAD, at: TestStore = testStore()) =>
     at.store.groups.claim(slack, token, now, LEASE, aheadMs);
 
   async function storm(now = T0, token = "t"): Promise<ClaimedStorm> {
@@ -54,11 +54,11 @@ describeWithRedis("many groups that are due at once", () => {
       },
     }));
 
-  it("ten are claimed one by one, eleven together, each with what it holds", async () => {
+  it("ten are claimed one by one, eleven together, each with its members", async () => {
     await wind(10);
     expect(await claim()).toMatchObject({ kind: "group", group: "g00", stormGroups: 10 });
-    await room().endLease(slack.id);
-    await room().store.groups.postpone(slack, "g00", "t", { now: T0, at: T0 });
+    await testStore().endLease(slack.id);
+    await testStore().store.groups.postpone(slack, "g00", "t", { now: T0, at: T0 });
     await wind(1, T0, stormy, 10);
     const { groups, due, isAll, leaseMs } = await storm();
     expect([groups.length, due, isAll, leaseMs]).toEqual([11, 11, true, 20 * SECOND]);
@@ -72,7 +72,7 @@ describeWithRedis("many groups that are due at once", () => {
     expect((await storm()).groups).toEqual(first.groups);
   });
 
-  it("who is due for the first time a little later comes along, by its own group_wait at most", async () => {
+  it("a group due for the first time a little later joins, by its own group_wait at most", async () => {
     await wind(6);
     await wind(6, T0, { stormGroups: 10, groupWaitMs: 20 * SECOND }, 6);
     await wind(6, T0, { stormGroups: 10, groupWaitMs: MINUTE }, 12);
@@ -83,9 +83,9 @@ describeWithRedis("many groups that are due at once", () => {
     expect(groups.every(({ dueSince }) => dueSince === T0)).toBe(true);
   });
 
-  it("a group that rests after it was refused, or spoke a moment ago, is not hurried", async () => {
+  it("a group in backoff, or notified a moment ago, does not join early", async () => {
     await wind(12);
-    const { groups } = room().store;
+    const { groups } = testStore().store;
     const { groups: claimed } = await storm();
     const [refused, spoken, ...others] = tell(claimed, T0);
     if (!refused || !spoken) throw new Error("no groups");
@@ -93,7 +93,7 @@ describeWithRedis("many groups that are due at once", () => {
     const again = others.map(({ group }) => ({ group, postpone: { now: T0, at: T0 + SECOND } }));
     const rests = { group: refused.group, postpone: { now: T0, at: T0 + 10 * SECOND, failure } };
     await groups.settleAll(slack, "t", [rests, spoken, ...again], { now: T0, gatherMs: 0 });
-    await rememberer(room(), 50)(T0 + SECOND, ends(firing("g01"), T0 + SECOND));
+    await committer(testStore(), 50)(T0 + SECOND, ends(firing("g01"), T0 + SECOND));
     await wind(2, T0 + SECOND, stormy, 20);
     const names = (await storm(T0 + SECOND, "t2")).groups.map(({ group }) => group);
     expect(names).toHaveLength(12);
@@ -101,9 +101,9 @@ describeWithRedis("many groups that are due at once", () => {
     expect(names).not.toContain("g01");
   });
 
-  it("one that is refused is halved, so that one group keeps none of the others from being told", async () => {
+  it("one that is refused is halved, so that one group does not block the others", async () => {
     await wind(32, T0, { stormGroups: 1, groupWaitMs: 0 });
-    const { groups } = room().store;
+    const { groups } = testStore().store;
     const notified = new Set<string>();
     const sizes: number[] = [];
     let now = T0;
@@ -131,10 +131,10 @@ describeWithRedis("many groups that are due at once", () => {
     expect(sizes.length).toBeLessThan(10);
   });
 
-  it("all of it is settled or none: told, armed and released at once, and the same again changes nothing", async () => {
+  it("all of it is settled or none, and the same again changes nothing", async () => {
     await wind(12);
     const { groups: claimed } = await storm();
-    const { groups } = room().store;
+    const { groups } = testStore().store;
     const endings = tell(claimed, T0);
     expect(await groups.settleAll(slack, "t", endings, { now: T0, gatherMs: AHEAD })).toBe(T0 + 4 * HOUR);
     expect(await groups.notified(slack.id)).toHaveLength(12);
@@ -146,9 +146,9 @@ describeWithRedis("many groups that are due at once", () => {
   it("is settled also where Redis has forgotten its scripts", async () => {
     await wind(12);
     const { groups: claimed } = await storm();
-    const { groups } = room().store;
+    const { groups } = testStore().store;
     await groups.settleAll(slack, "nobody", tell(claimed, T0).slice(0, 1), { now: T0, gatherMs: 0 });
-    await room().redis.script("FLUSH");
+    await testStore().redis.script("FLUSH");
     await groups.settleAll(slack, "t", tell(claimed, T0), { now: T0, gatherMs: 0 });
     expect(await groups.notified(slack.id)).toHaveLength(12);
   });
@@ -156,7 +156,7 @@ describeWithRedis("many groups that are due at once", () => {
   it("what follows a storm is gathered, and a single alert is claimed at once meanwhile", async () => {
     await wind(12);
     const { groups: claimed } = await storm();
-    const { groups } = room().store;
+    const { groups } = testStore().store;
     await groups.settleAll(slack, "t", tell(claimed, T0), { now: T0, gatherMs: AHEAD });
     await wind(1, T0 + SECOND, stormy, 20);
     expect(await claim(T0 + SECOND, "t2")).toMatchObject({ kind: "group", group: "g20" });
@@ -166,19 +166,19 @@ describeWithRedis("many groups that are due at once", () => {
     expect((await storm(T0 + AHEAD, "t4")).groups).toHaveLength(13);
   });
 
-  it("a storm that was told when the clock was far ahead holds nothing back", async () => {
+  it("a storm that was sent when the clock was far ahead delays nothing", async () => {
     await wind(12);
     const { groups: claimed } = await storm();
-    const { groups } = room().store;
+    const { groups } = testStore().store;
     await groups.settleAll(slack, "t", tell(claimed, T0), { now: T0 + HOUR, gatherMs: AHEAD });
     await wind(12, T0 + SECOND, stormy, 20);
     expect((await storm(T0 + SECOND, "t2")).groups).toHaveLength(12);
   });
 
-  it("killed under its claim it is due again whole, and knows what may have been said", async () => {
+  it("killed under its claim it is due again whole, and knows what may have been notified", async () => {
     await wind(12);
     await storm(T0, "dead");
-    await room().endLease(slack.id);
+    await testStore().endLease(slack.id);
     const again = await storm(T0 + 20 * SECOND, "t2");
     expect(again.groups).toHaveLength(12);
     expect(

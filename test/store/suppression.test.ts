@@ -8,18 +8,18 @@ import type { Claimed } from "../../src/store/groups.ts";
 import { aSilence } from "../support/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import {
+  committer,
   ends,
   fires,
   firing,
   HOUR,
   MINUTE,
-  type Room,
-  rememberer,
   SECOND,
   slack,
   T0,
+  type TestStore,
   to,
-  useRoom,
+  useTestStore,
   WAIT,
 } from "./fixtures.ts";
 
@@ -48,19 +48,19 @@ const bySilence = suppressedState({
   by: [{ reason: "silenced", by: silence().id, until: silence().endsAt }],
 });
 
-async function claim({ store }: Room, now: number, token = "t"): Promise<Claimed> {
+async function claim({ store }: TestStore, now: number, token = "t"): Promise<Claimed> {
   const claimed = await store.groups.claim(slack, token, now, 13 * SECOND);
   if (claimed.kind !== "group") throw new Error(`nothing due: ${claimed.kind}`);
   return claimed;
 }
 
 /** The shop and its camera fire; the camera's group was looked at, and held, at T0 + 30 s. */
-async function suppressed(room: Room, what: SuppressedState = suppressedState()) {
-  const commit = rememberer(room);
+async function suppressed(testStore: TestStore, what: SuppressedState = suppressedState()) {
+  const commit = committer(testStore);
   await commit(T0, fires(shop), fires(camera, to(slack.id)));
-  await claim(room, T0 + WAIT);
+  await claim(testStore, T0 + WAIT);
   const nextAt = T0 + WAIT + 5 * MINUTE;
-  const due = await room.store.groups.settle(slack, "g", "t", {
+  const due = await testStore.store.groups.settle(slack, "g", "t", {
     now: T0 + WAIT,
     ...quiet,
     nextAt,
@@ -70,13 +70,13 @@ async function suppressed(room: Room, what: SuppressedState = suppressedState())
   return { commit };
 }
 
-describeWithRedis("what is held", () => {
-  const room = useRoom();
+describeWithRedis("a suppressed alert", () => {
+  const testStore = useTestStore();
 
-  it("is due at once when the alert that holds it ends", async () => {
-    const { commit } = await suppressed(room());
+  it("is due at once when the alert that inhibits it resolves", async () => {
+    const { commit } = await suppressed(testStore());
     expect(await commit(T0 + MINUTE, ends(shop, T0 + MINUTE))).toEqual(new Map([[slack.id, T0 + MINUTE]]));
-    expect(await claim(room(), T0 + MINUTE)).toMatchObject({
+    expect(await claim(testStore(), T0 + MINUTE)).toMatchObject({
       dueSince: T0 + MINUTE,
       groupIntervalMs: 5 * MINUTE,
       suppressedBefore: [camera.id],
@@ -84,26 +84,26 @@ describeWithRedis("what is held", () => {
   });
 
   it("is not due for the end of another, nor twice for the same", async () => {
-    const { commit } = await suppressed(room());
+    const { commit } = await suppressed(testStore());
     const other = firing("other");
     await commit(T0 + MINUTE, fires(other), ends(other, T0 + MINUTE));
-    expect(await room().store.groups.nextDue([slack.id])).toEqual(
+    expect(await testStore().store.groups.nextDue([slack.id])).toEqual(
       new Map([[slack.id, T0 + WAIT + 5 * MINUTE]]),
     );
     await commit(T0 + MINUTE, ends(shop, T0 + MINUTE));
-    await claim(room(), T0 + MINUTE);
-    await room().store.groups.settle(slack, "g", "t", { now: T0 + MINUTE, ...quiet, nextAt: T0 + HOUR });
+    await claim(testStore(), T0 + MINUTE);
+    await testStore().store.groups.settle(slack, "g", "t", { now: T0 + MINUTE, ...quiet, nextAt: T0 + HOUR });
     expect(await commit(T0 + 2 * MINUTE, ends(shop, T0 + 2 * MINUTE))).toEqual(new Map());
   });
 
-  it("is due at once when its holder ended between the decision and its record", async () => {
-    const commit = rememberer(room());
+  it("is due at once when its suppression ended between the decision and the settle", async () => {
+    const commit = committer(testStore());
     await commit(T0, fires(shop), fires(camera, to(slack.id)));
-    await claim(room(), T0 + WAIT);
+    await claim(testStore(), T0 + WAIT);
     await commit(T0 + WAIT + 1, ends(shop, T0 + WAIT + 1));
     const now = T0 + WAIT + 2;
     expect(
-      await room().store.groups.settle(slack, "g", "t", {
+      await testStore().store.groups.settle(slack, "g", "t", {
         now,
         ...quiet,
         nextAt: now + 5 * MINUTE,
@@ -112,31 +112,31 @@ describeWithRedis("what is held", () => {
     ).toBe(now);
   });
 
-  it("that ends in the same moment as its holder is due since that moment, which is not late", async () => {
-    const { commit } = await suppressed(room());
+  it("that resolves together with its inhibitor is due since that moment, which is not late", async () => {
+    const { commit } = await suppressed(testStore());
     const at = T0 + MINUTE;
     await commit(at, ends(shop, at), ends(camera, at));
-    expect(await claim(room(), at)).toMatchObject({
+    expect(await claim(testStore(), at)).toMatchObject({
       dueSince: at,
       alerts: [{ endsAt: at }],
       suppressedBefore: [camera.id],
     });
   });
 
-  it("is late from when the clock ends its hold, and no sooner", async () => {
-    await suppressed(room(), { ...bySilence, lateFrom: T0 + 2 * MINUTE });
-    expect(await room().redis.hget(`${room().store.keys.prefix}grp:${slack.id}:g`, "since")).toBe(
+  it("is late from when the clock ends its suppression, and no sooner", async () => {
+    await suppressed(testStore(), { ...bySilence, lateFrom: T0 + 2 * MINUTE });
+    expect(await testStore().redis.hget(`${testStore().store.keys.prefix}grp:${slack.id}:g`, "since")).toBe(
       String(T0 + 2 * MINUTE),
     );
   });
 
   it("is due at once when its silence is ended or changed, also between the decision and its record", async () => {
-    const { silences, groups } = room().store;
+    const { silences, groups } = testStore().store;
     await silences.write([silence()], T0);
-    await suppressed(room(), bySilence);
+    await suppressed(testStore(), bySilence);
     const at = T0 + MINUTE;
     expect(await silences.write([endSilence(silence(), at)], at)).toEqual(new Map([[slack.id, at]]));
-    await claim(room(), at);
+    await claim(testStore(), at);
     expect(
       await groups.settle(slack, "g", "t", {
         now: at,
@@ -147,13 +147,13 @@ describeWithRedis("what is held", () => {
     ).toBe(at);
   });
 
-  it("stays due as before where its silence was changed to something longer and still holds", async () => {
-    const { silences, groups } = room().store;
+  it("stays due as before where its silence was made longer and still suppresses it", async () => {
+    const { silences, groups } = testStore().store;
     await silences.write([silence()], T0);
-    await suppressed(room(), bySilence);
+    await suppressed(testStore(), bySilence);
     const at = T0 + MINUTE;
     expect(await silences.write([silence({ endsAt: T0 + 2 * HOUR })], at)).toEqual(new Map([[slack.id, at]]));
-    await claim(room(), at);
+    await claim(testStore(), at);
     const nextAt = at + 5 * MINUTE;
     expect(
       await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt, suppressedState: bySilence }),
@@ -161,64 +161,64 @@ describeWithRedis("what is held", () => {
   });
 
   it("is not due again and again where its silence was ended by one and kept on by another at once", async () => {
-    const { silences, groups } = room().store;
+    const { silences, groups } = testStore().store;
     await silences.write([silence()], T0);
-    await suppressed(room(), bySilence);
+    await suppressed(testStore(), bySilence);
     const at = T0 + MINUTE;
     await silences.write([endSilence(silence(), at)], at);
     await silences.write([silence({ endsAt: T0 + 2 * HOUR })], at);
-    await claim(room(), at);
+    await claim(testStore(), at);
     const nextAt = at + 5 * MINUTE;
     expect(
       await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt, suppressedState: bySilence }),
     ).toBe(nextAt);
   });
 
-  it("may have been told by a claim that died: known until the group is served, and kept while it is held", async () => {
-    const commit = rememberer(room());
+  it("may have been notified by a claim that died: known until the group is served, and kept while it is suppressed", async () => {
+    const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id)));
-    await claim(room(), T0 + WAIT, "dead");
-    await room().endLease(slack.id);
+    await claim(testStore(), T0 + WAIT, "dead");
+    await testStore().endLease(slack.id);
     const at = T0 + WAIT + 13 * SECOND;
-    expect((await claim(room(), at, "next")).maybeNotified).toEqual([camera.id]);
+    expect((await claim(testStore(), at, "next")).maybeNotified).toEqual([camera.id]);
     const more = suppressedState({ maybeNotified: [camera.id] });
-    await room().store.groups.settle(slack, "g", "next", {
+    await testStore().store.groups.settle(slack, "g", "next", {
       now: at,
       ...quiet,
       nextAt: at + 1,
       suppressedState: more,
     });
-    expect(await claim(room(), at + 1)).toMatchObject({
+    expect(await claim(testStore(), at + 1)).toMatchObject({
       maybeNotified: [camera.id],
       suppressedBefore: [camera.id],
     });
-    await room().store.groups.settle(slack, "g", "t", { now: at + 1, ...quiet, nextAt: at + 2 });
-    expect(await claim(room(), at + 2)).toMatchObject({ maybeNotified: [], suppressedBefore: [] });
+    await testStore().store.groups.settle(slack, "g", "t", { now: at + 1, ...quiet, nextAt: at + 2 });
+    expect(await claim(testStore(), at + 2)).toMatchObject({ maybeNotified: [], suppressedBefore: [] });
   });
 
   it("leaves nothing behind once all is over", async () => {
-    const { commit } = await suppressed(room());
-    await room().store.acks.acknowledge([camera.id], { author: "dana", comment: "", at: T0 });
+    const { commit } = await suppressed(testStore());
+    await testStore().store.acks.acknowledge([camera.id], { author: "dana", comment: "", at: T0 });
     const at = T0 + MINUTE;
     await commit(at, ends(camera, at), ends(shop, at));
-    await claim(room(), at);
-    await room().store.groups.settle(slack, "g", "t", {
+    await claim(testStore(), at);
+    await testStore().store.groups.settle(slack, "g", "t", {
       now: at,
       ...quiet,
       unnotified: [camera.id],
       nextAt: undefined,
     });
-    expect(await room().keys()).toEqual([`grp:${slack.id}:g`, "incidents", "integrations", "shard:0"]);
+    expect(await testStore().keys()).toEqual([`grp:${slack.id}:g`, "incidents", "integrations", "shard:0"]);
   });
 });
 
 describeWithRedis("what fires", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
   it("is read again only when something began, changed or ended, by every replica", async () => {
-    const commit = rememberer(room());
-    const { firing: read } = room().store;
-    const { firing: elsewhere } = room().replica();
+    const commit = committer(testStore());
+    const { firing: read } = testStore().store;
+    const { firing: elsewhere } = testStore().replica();
     await commit(T0, fires(shop, to(slack.id)), fires(camera, to(slack.id)));
     const first = await read();
     expect(first.map(({ id }) => id).sort()).toEqual([camera.id, shop.id]);
@@ -233,22 +233,22 @@ describeWithRedis("what fires", () => {
   });
 
   it("is nothing after Redis was emptied", async () => {
-    const commit = rememberer(room());
+    const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id)));
-    expect(await room().store.firing()).toHaveLength(1);
-    await room().redis.del(...(await room().redis.keys(`${room().store.keys.prefix}*`)));
-    expect(await room().store.firing()).toEqual([]);
+    expect(await testStore().store.firing()).toHaveLength(1);
+    await testStore().redis.del(...(await testStore().redis.keys(`${testStore().store.keys.prefix}*`)));
+    expect(await testStore().store.firing()).toEqual([]);
   });
 });
 
 describeWithRedis("an acknowledgement", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
   const ack = { author: "dana", comment: "on my way", at: T0 };
 
   it("is of an episode that fires, and goes with its end", async () => {
-    const commit = rememberer(room());
+    const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id)));
-    const { acks } = room().store;
+    const { acks } = testStore().store;
     expect(await acks.acknowledge([camera.id, "nobody@1"], ack)).toEqual([camera.id]);
     expect(await acks.read()).toEqual(new Map([[camera.id, ack]]));
     await commit(T0 + 1, ends(camera, T0 + 1));
@@ -258,24 +258,24 @@ describeWithRedis("an acknowledgement", () => {
 });
 
 describeWithRedis("silences", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
   it("are read as they were written, by every replica, with matchers that match", async () => {
-    await room().store.silences.write([silence()], T0);
-    const [one] = await room().replica().silences.read(T0);
+    await testStore().store.silences.write([silence()], T0);
+    const [one] = await testStore().replica().silences.read(T0);
     expect(JSON.stringify(one)).toBe(JSON.stringify(silence()));
     expect(one?.matchers.map((matcher) => matcher.matches("critical"))).toEqual([false, true]);
-    const [again] = await room().store.silences.read(T0);
-    expect((await room().store.silences.read(T0))[0]).toBe(again);
+    const [again] = await testStore().store.silences.read(T0);
+    expect((await testStore().store.silences.read(T0))[0]).toBe(again);
   });
 
   it("are kept five days after their end, and dropped when another is written", async () => {
-    const { silences } = room().store;
+    const { silences } = testStore().store;
     await silences.write([silence()], T0);
     const gone = silence().endsAt + SILENCE_KEPT_MS;
     expect(await silences.read(gone - 1)).toHaveLength(1);
     expect(await silences.read(gone)).toEqual([]);
     await silences.write([silence({ id: "another", startsAt: gone, endsAt: gone + HOUR })], gone);
-    expect(await room().redis.hkeys(room().store.keys.silences)).toEqual(["another"]);
+    expect(await testStore().redis.hkeys(testStore().store.keys.silences)).toEqual(["another"]);
   });
 });

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { KnownSchedule } from "../../src/health/schedule.ts";
 import type { UptimeHistory } from "../../src/store/uptime.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import { HOUR, T0, useRoom } from "./fixtures.ts";
+import { HOUR, T0, useTestStore } from "./fixtures.ts";
 
 const DAY = 24 * HOUR;
 const ratio = fc.option(
@@ -46,10 +46,10 @@ const history: fc.Arbitrary<UptimeHistory> = fc.record({
 });
 
 describeWithRedis("uptime", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
   it("a history comes back as it was: no data stays no data, never 0", async () => {
-    const { uptime } = room().store;
+    const { uptime } = testStore().store;
     await fc.assert(
       fc.asyncProperty(history, async (saved) => {
         await uptime.saveHistories(0, new Map([["cam", saved]]));
@@ -60,8 +60,8 @@ describeWithRedis("uptime", () => {
     );
   });
 
-  it("tells who is below a threshold by the figures of now, and nobody once they are too old", async () => {
-    const { uptime } = room().store;
+  it("gives the recordings below a threshold by current figures, and none once these are stale", async () => {
+    const { uptime } = testStore().store;
     const figures = (b: number) =>
       new Map([
         [
@@ -87,7 +87,7 @@ describeWithRedis("uptime", () => {
   });
 
   it("recordings that left the shard lose their history", async () => {
-    const { uptime } = room().store;
+    const { uptime } = testStore().store;
     const empty: UptimeHistory = { buckets: [], days: {}, finishedDay: undefined };
     await uptime.saveHistories(
       0,
@@ -99,11 +99,11 @@ describeWithRedis("uptime", () => {
     await uptime.forgetOthers(0, new Set(["stays"]));
     expect([...(await uptime.histories(0, ["stays", "left"])).keys()]).toEqual(["stays"]);
     await uptime.forgetOthers(0, new Set());
-    expect(await room().keys()).toEqual([]);
+    expect(await testStore().keys()).toEqual([]);
   });
 
-  it("figures are looked up per window; new ones replace all of the shard's old ones and no other's", async () => {
-    const { uptime } = room().store;
+  it("figures are read per window; new ones replace all of the shard's old ones and no other's", async () => {
+    const { uptime } = testStore().store;
     const figures = (...rows: [string, number][]) => new Map([[DAY, new Map(rows)]]);
     await uptime.saveFigures(0, T0, figures(["a", 0.5], ["b", 1]));
     await uptime.saveFigures(1, T0, figures(["c", 0]));
@@ -113,8 +113,8 @@ describeWithRedis("uptime", () => {
   });
 
   it("another replica reads them, and drops those that are too old", async () => {
-    await room().store.uptime.saveFigures(0, T0, new Map([[DAY, new Map([["a", 0.5]])]]));
-    const { uptime } = room().replica();
+    await testStore().store.uptime.saveFigures(0, T0, new Map([[DAY, new Map([["a", 0.5]])]]));
+    const { uptime } = testStore().replica();
     await uptime.refreshFigures(0, T0);
     expect(uptime.figure("a", DAY)).toBe(0.5);
     await uptime.refreshFigures(0, T0 + 1);
@@ -129,9 +129,9 @@ describeWithRedis("uptime", () => {
       ["a", shop],
       ["b", { ...shop, current }],
     ]);
-    const { uptime } = room().store;
+    const { uptime } = testStore().store;
     await uptime.saveFigures(0, T0, new Map(), schedules);
-    const replica = room().replica().uptime;
+    const replica = testStore().replica().uptime;
     await replica.refreshFigures(0, T0);
     await replica.refreshFigures(0, T0 + DAY);
     for (const store of [uptime, replica]) {
@@ -146,11 +146,11 @@ describeWithRedis("uptime", () => {
   });
 
   it("figures from before there were schedules are read", async () => {
-    await room().redis.hset(`{${room().prefix}}:figures:0`, {
+    await testStore().redis.hset(`{${testStore().prefix}}:figures:0`, {
       n: "1",
       d: `{"at":${T0},"windows":[[${DAY},{"a":0.5}]]}`,
     });
-    const { uptime } = room().store;
+    const { uptime } = testStore().store;
     await uptime.refreshFigures(0, T0);
     expect([uptime.figure("a", DAY), uptime.schedule("a")]).toEqual([0.5, undefined]);
   });

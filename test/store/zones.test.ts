@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { describeWithRedis } from "../support/redis.ts";
-import { T0, useRoom } from "./fixtures.ts";
+import { T0, useTestStore } from "./fixtures.ts";
 
 describeWithRedis("zones and usual entries", () => {
-  const room = useRoom();
+  const testStore = useTestStore();
 
-  it("are there for every replica; what is read anew replaces what was known", async () => {
-    const { zones } = room().store;
+  it("are stored for every replica; what is read again replaces what was known", async () => {
+    const { zones } = testStore().store;
     await zones.save(
       new Map([
         [
@@ -19,7 +19,7 @@ describeWithRedis("zones and usual entries", () => {
         ["york", new Map()],
       ]),
     );
-    const other = room().replica().zones;
+    const other = testStore().replica().zones;
     const known = await other.read(["york", "leeds", "bath"]);
     expect([...known.keys()]).toEqual(["york", "leeds"]);
     expect([...(known.get("leeds") ?? [])]).toEqual([
@@ -31,25 +31,25 @@ describeWithRedis("zones and usual entries", () => {
   });
 
   it("a weekday that is not known stays unknown, and zero stays zero", async () => {
-    const { usualEntries } = room().store;
+    const { usualEntries } = testStore().store;
     const weekdays = [0, 1, undefined, 3, 4, 5, undefined];
     await usualEntries.save(new Map([["leeds", weekdays]]), T0);
-    expect([...(await room().replica().usualEntries.read(["leeds", "york"]))]).toEqual([
+    expect([...(await testStore().replica().usualEntries.read(["leeds", "york"]))]).toEqual([
       ["leeds", { at: T0, weekdays }],
     ]);
   });
 
   it("go with the location, and leave nothing", async () => {
-    const { zones, usualEntries } = room().store;
+    const { zones, usualEntries } = testStore().store;
     await zones.save(new Map([["leeds", new Map()]]));
     await usualEntries.save(new Map([["leeds", []]]), T0);
     for (const store of [zones, usualEntries]) await store.forget(["leeds"]);
     for (const store of [zones, usualEntries]) await store.forget([]);
-    expect(await room().keys()).toEqual([]);
+    expect(await testStore().keys()).toEqual([]);
   });
 
   it("of no locations are nothing", async () => {
-    const { zones, usualEntries } = room().store;
+    const { zones, usualEntries } = testStore().store;
     expect((await zones.read([])).size + (await usualEntries.read([])).size).toBe(0);
     await zones.save(new Map());
     await usualEntries.save(new Map(), T0);
