@@ -51,7 +51,7 @@ describe("a connection", () => {
     expect(recorder.reconnects()).toBe(0);
   });
 
-  it("refused permanently is an auth error, not a timeout", async () => {
+  it("refused on every attempt fails with the refusal, not with a timeout", async () => {
     const scripted = await startScripted({ handshake: () => 503 });
     const { service } = startClient(scripted, { config: { requestTimeoutMs: 300 } });
     await expect(service.statusUptime(someStatus)).rejects.toMatchObject({
