@@ -7,14 +7,20 @@ const SHIPPED = ["src/**/*.{ts,js,css,lua}", "config/**/*.yaml", "docs/**/*.md",
 
 /** A banned pattern, without regard to case, and what to write instead. */
 const BANNED: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [/\bblind(?:ness)?\b/, "service unreachable, stale"],
+  [/\bgo(?:es)? dark\b|\bwent dark\b|\bin the dark\b/, "offline, stale"],
   [/\bfarewells?\b/, "retire, drain"],
   [/\bwitness(?:es)?\b/, "evaluator"],
   [/\bshift of\b/, "reload"],
   [/\bthe house\b/, "the runtime"],
   [/\broll call\b/, "replicas"],
+  [/\bheld back\b|\bholds? back\b|\bkept back\b/, "suppressed"],
+  [/\bfrom outside\b/, "external"],
+  [/\banew\b/, "again"],
   [/\bbreathe\b/, "yield"],
   [/\basleep\b/, "paused"],
   [/\bhealing\b/, "reconciling"],
+  [/\bby nobody yet\b/, "unacknowledged"],
 ];
 
 function occurrences(pattern: RegExp): string[] {

@@ -7,7 +7,7 @@ import type { SimulatorEvents } from "./world.ts";
 export interface Faults {
   /** Switches a fault on, replacing one of the same name. Throws SimulatorError `bad_fault`. */
   set<N extends FaultName>(name: N, ...params: SetArguments<N>): void;
-  /** The same for a name and parameters that come from outside. */
+  /** The same for a name and parameters that are not typed. */
   setUntyped(name: string, params: unknown): void;
   clear(name: FaultName): void;
   clearAll(): void;
