@@ -21,14 +21,9 @@ export function toJsonSchema(root: ConfigSection, at: string): JsonSchema {
 
   function mapping(here: ConfigSection, path: readonly string[], above: Above[] = []): JsonSchema {
     const within = [...above, { section: here, ref: pointer(at, path) }];
-    const properties = Object.entries(here.keys).flatMap(([name, key]) =>
-      property(name, key, [...path, name], within),
-    );
+    const properties = Object.entries(here.keys).flatMap(([name, key]) => property(name, key, [...path, name], within));
     const required = Object.entries(here.keys).filter(([, { required }]) => required);
-    const [plain, secret] = [
-      required.filter(([, { secret }]) => !secret),
-      required.filter(([, { secret }]) => secret),
-    ];
+    const [plain, secret] = [required.filter(([, { secret }]) => !secret), required.filter(([, { secret }]) => secret)];
     return {
       type: "object",
       additionalProperties: false,

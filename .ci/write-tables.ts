@@ -4,9 +4,12 @@ import { fleetRows, processRows } from "../src/metrics/table.ts";
 
 const file = new URL("../docs/operations.md", import.meta.url);
 const code = (text: string) => `\`${text}\``;
-const rows = [...Object.values(fleetRows), ...Object.values(processRows)].map(
-  ({ name, type, labels, help }) => [code(name), type, labels.map(code).join(", "), help],
-);
+const rows = [...Object.values(fleetRows), ...Object.values(processRows)].map(({ name, type, labels, help }) => [
+  code(name),
+  type,
+  labels.map(code).join(", "),
+  help,
+]);
 
 const TABLE = /(^## Metrics\n[^|]*)(?:^\|.*\n)+/m;
 const text = readFileSync(file, "utf8");
@@ -21,8 +24,7 @@ writeFileSync(
 function markdown(cells: readonly (readonly string[])[]): string {
   const [heads = []] = cells;
   const widths = heads.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? "").length)));
-  const lineOf = (row: readonly string[]) =>
-    `| ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(" | ")} |\n`;
+  const lineOf = (row: readonly string[]) => `| ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(" | ")} |\n`;
   const [head = "", ...body] = cells.map(lineOf);
   return [head, lineOf(widths.map((width) => "-".repeat(width))), ...body].join("");
 }

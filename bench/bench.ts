@@ -76,8 +76,7 @@ function sizes(text: string): number[] {
 function chosenParts(text: string): Part[] {
   return text.split(",").map((name) => {
     const part = partNames.find((known) => known === name);
-    if (!part)
-      throw new InvalidArgumentError(`There is no part ${name}; choose from ${partNames.join(", ")}.`);
+    if (!part) throw new InvalidArgumentError(`There is no part ${name}; choose from ${partNames.join(", ")}.`);
     return part;
   });
 }

@@ -8,9 +8,7 @@ interface Asked {
   readonly input: unknown;
 }
 
-type Answered =
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: string };
+type Answered = { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: string };
 
 export interface Child {
   readonly pid: number;
@@ -22,9 +20,7 @@ export interface Child {
 
 /** Starts a file of this folder as a process of its own. */
 export function startChild(file: string): Child {
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-  });
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   const open = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   void ended.then(() => {

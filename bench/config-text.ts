@@ -22,14 +22,7 @@ export const offlineAtOnce = {
 };
 
 /** YAML of a complete configuration. */
-export function configText({
-  service,
-  redisUrl,
-  statusInterval,
-  webhooks,
-  atOnce,
-  rules,
-}: ConfigOptions): string {
+export function configText({ service, redisUrl, statusInterval, webhooks, atOnce, rules }: ConfigOptions): string {
   const { control_url: _, ...address } = service;
   const timers = atOnce ? { group_wait: "0s", group_interval: "1s" } : {};
   return stringify({
@@ -41,10 +34,12 @@ export function configText({
       receiver: "slack-0",
       group_by: ["location_id"],
       ...timers,
-      routes: webhooks.slice(1).map((_, i) => ({
-        receiver: `slack-${i + 1}`,
-        matchers: [`location_id =~ ".*(${endingsOf(i + 1, webhooks.length)})"`],
-      })),
+      routes: webhooks
+        .slice(1)
+        .map((_, i) => ({
+          receiver: `slack-${i + 1}`,
+          matchers: [`location_id =~ ".*(${endingsOf(i + 1, webhooks.length)})"`],
+        })),
     },
     receivers: webhooks.map((url, i) => ({ name: `slack-${i}`, slack_configs: [{ api_url: url }] })),
     http: { listen: "127.0.0.1:0" },

@@ -41,9 +41,7 @@ export async function benchFlip(sizes: readonly number[]): Promise<Report> {
       load: "load",
     },
     rows,
-    notes: [
-      "for, group_wait: 0 s. One flip per location; a webhook gets none in the interval and second after one.",
-    ],
+    notes: ["for, group_wait: 0 s. One flip per location; a webhook gets none in the interval and second after one."],
   };
 }
 

@@ -32,8 +32,7 @@ export function cpuSeconds(pid: number): number {
 /** Resident memory of a process now, and the most since `resetPeak`; MB of 10^6 bytes. */
 export function memory(pid: number): { readonly nowMb: number; readonly peakMb: number } {
   const text = readFileSync(`/proc/${pid}/status`, "utf8");
-  const mb = (field: string) =>
-    (Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(text)?.[1]) * 1024) / 1e6;
+  const mb = (field: string) => (Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(text)?.[1]) * 1024) / 1e6;
   return { nowMb: mb("VmRSS"), peakMb: mb("VmHWM") };
 }
 

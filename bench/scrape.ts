@@ -43,10 +43,7 @@ export async function benchScrape(sizes: readonly number[], times: number): Prom
   return [scrapeReport(scrapes), stallReport(stalls)];
 }
 
-async function inDaemon(
-  recordings: number,
-  work: (subject: Subject, starting: Row) => Promise<void>,
-): Promise<void> {
+async function inDaemon(recordings: number, work: (subject: Subject, starting: Row) => Promise<void>): Promise<void> {
   await using stage = await prepareStage(recordings);
   const config = configText({
     service: stage.service,
@@ -83,8 +80,7 @@ async function scrapeOften({ recordings, child, addresses }: Subject, times: num
     await child.ask("reset");
     copies.push(await fetched(child, addresses.copier));
   }
-  const median = (all: readonly Fetched[], key: "wallMs" | "cpuMs") =>
-    series(all.map((one) => one[key])).median;
+  const median = (all: readonly Fetched[], key: "wallMs" | "cpuMs") => series(all.map((one) => one[key])).median;
   return {
     recordings,
     megabytes: bytes / 1e6,
@@ -190,8 +186,6 @@ function stallReport(rows: readonly Row[]): Report {
       load: "load",
     },
     rows,
-    notes: [
-      `Commands: what this process sent to Redis per interval of ${INTERVAL_SECONDS} s, its upkeep included.`,
-    ],
+    notes: [`Commands: what this process sent to Redis per interval of ${INTERVAL_SECONDS} s, its upkeep included.`],
   };
 }

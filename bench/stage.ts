@@ -84,12 +84,7 @@ async function startSimulator(
   locations: number,
 ): Promise<{ service: ServiceAddress; pid: number; end(): Promise<void> }> {
   const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-  const options = [
-    "--locations",
-    String(locations),
-    "--recordings-per-location",
-    String(RECORDINGS_PER_LOCATION),
-  ];
+  const options = ["--locations", String(locations), "--recordings-per-location", String(RECORDINGS_PER_LOCATION)];
   const child = spawn(process.execPath, [main, "simulate", ...options, "--output", "json"], {
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -82,8 +82,7 @@ async function turn(
   const before = sink.messages.length;
   const began = performance.now();
   await stage.setStatus(ids, status);
-  const notified = () =>
-    sink.messages.slice(before).reduce((sum, { text }) => sum + countIn(text, counted), 0);
+  const notified = () => sink.messages.slice(before).reduce((sum, { text }) => sum + countIn(text, counted), 0);
   await sink.waitFor(() => notified() >= ids.length, LATEST_MS).catch(() => {});
   const seconds = (performance.now() - began) / 1000;
   return { messages: sink.messages.length - before, notified: notified(), seconds };

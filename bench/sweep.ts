@@ -15,10 +15,7 @@ const RULES = [
   { alert: "LowQuality", when: { average_quality: { below: 0.7, clear_above: 0.8 } }, for: "15m" },
   { alert: "LowUptime", when: { overall_uptime: { below: 0.95, clear_above: 0.97, over: "24h" } } },
   { alert: "RecordingMissing", when: { missing: true }, for: "10m" },
-  {
-    alert: "LocationOffline",
-    when: { location_offline: { at_least: "100%", clear_below: "80%", min_recordings: 2 } },
-  },
+  { alert: "LocationOffline", when: { location_offline: { at_least: "100%", clear_below: "80%", min_recordings: 2 } } },
 ];
 
 interface Floor {
@@ -37,8 +34,7 @@ export async function benchSweep(sizes: readonly number[], times: number): Promi
   }
   return {
     title: "One sweep of the whole fleet",
-    baseline:
-      "floor = JSON.parse of the same frames, and GET and SET of the same documents, in the same process",
+    baseline: "floor = JSON.parse of the same frames, and GET and SET of the same documents, in the same process",
     columns: {
       recordings: "recordings",
       fleet: "fleet",
@@ -88,9 +84,7 @@ async function sweepFleet(stage: Stage, recordings: number, times: number): Prom
     const rows: Row[] = [];
     for (const fleet of ["healthy", "1 % flipping"]) {
       const turn = fleet === "healthy" ? undefined : flipper(stage, flipping);
-      rows.push(
-        await measure(stage, { recordings, fleet, replyMb: replyBytes / 1e6 }, times, child.ask, turn),
-      );
+      rows.push(await measure(stage, { recordings, fleet, replyMb: replyBytes / 1e6 }, times, child.ask, turn));
     }
     return rows;
   } finally {

@@ -40,8 +40,7 @@ export function watchDaemon(redisUrl: string, recordings: number): Watching {
       await sleep(LOOK_MS);
     }
   };
-  const until = (subject: string, since: number) =>
-    waitFor(`all of ${subject}`, () => isDone(subject, since));
+  const until = (subject: string, since: number) => waitFor(`all of ${subject}`, () => isDone(subject, since));
   const isSummed = async () => (await redis.hget(store.keys.started, "state")) === "summed";
   return {
     shards,

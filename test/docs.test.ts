@@ -203,9 +203,7 @@ test("every metric that a page names exists", () => {
 
 describe("configurations", () => {
   const env = {
-    ...Object.fromEntries(
-      ["CLIENT_ID", "CLIENT_SECRET", "AUDIENCE"].map((name) => [`LENSWATCH_${name}`, "x"]),
-    ),
+    ...Object.fromEntries(["CLIENT_ID", "CLIENT_SECRET", "AUDIENCE"].map((name) => [`LENSWATCH_${name}`, "x"])),
     ...Object.fromEntries(
       ["BASE_URL", "AUTH_URL", "SLACK_URL"].map((name) => [`LENSWATCH_${name}`, "https://a.example"]),
     ),

@@ -9,8 +9,7 @@ const impureModules =
   /^(?:node:(?:fs|net|http|https|child_process|dgram|tls|timers)(?:\/|$)|ioredis|bullmq|undici|ws$)/;
 
 const source = resolve(import.meta.dirname, "../src");
-const IMPORT =
-  /^(?:import|export)\s(?<type>type\s)?[^;]*?from\s+"(?<static>[^"]+)"|import\("(?<dynamic>[^"]+)"\)/gm;
+const IMPORT = /^(?:import|export)\s(?<type>type\s)?[^;]*?from\s+"(?<static>[^"]+)"|import\("(?<dynamic>[^"]+)"\)/gm;
 
 interface Arrow {
   readonly file: string;
@@ -19,9 +18,7 @@ interface Arrow {
   readonly typeOnly: boolean;
 }
 
-const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) =>
-  file.endsWith(".ts"),
-);
+const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
 const imports = files.flatMap((file) => {
   const text = readFileSync(join(source, file), "utf8");
   return [...text.matchAll(IMPORT)].map(({ groups }) => ({
@@ -62,8 +59,7 @@ describe("the folders of src", () => {
 
   test("decide without touching the outside where they are pure", () => {
     const touching = imports.filter(
-      ({ file, target }) =>
-        pureFolders.some((folder) => file.startsWith(`${folder}/`)) && impureModules.test(target),
+      ({ file, target }) => pureFolders.some((folder) => file.startsWith(`${folder}/`)) && impureModules.test(target),
     );
     expect(touching.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
   });

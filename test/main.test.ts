@@ -37,14 +37,11 @@ async function runningSimulator(nodeArgs: string[] = []): Promise<Child> {
 }
 
 describe("the process", () => {
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-    "ends by itself, exit code 0, on one %s",
-    async (signal) => {
-      const child = await runningSimulator();
-      child.kill(signal);
-      expect(await exitOf(child)).toBe(0);
-    },
-  );
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("ends by itself, exit code 0, on one %s", async (signal) => {
+    const child = await runningSimulator();
+    child.kill(signal);
+    expect(await exitOf(child)).toBe(0);
+  });
 
   test("takes the Ctrl-C that npm passes on a second time for the same", async () => {
     const child = await runningSimulator();

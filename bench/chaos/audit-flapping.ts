@@ -61,16 +61,14 @@ export function auditFlapping(
   const canFlap = ({ at }: Notice) => changes.filter((change) => change.at <= at).length >= least;
   const began = changes[least - 1]?.at ?? 0;
   const close = (steady: Notice) => {
-    if (open)
-      flaps.push({ from: began, to: steady.at, message: open.message, steadyMessage: steady.message });
+    if (open) flaps.push({ from: began, to: steady.at, message: open.message, steadyMessage: steady.message });
     open = undefined;
   };
 
   for (const notice of notices) {
     if (notice.kind === "flapping") {
       if (open) judge("doubled", notice, "notified twice as flapping");
-      else if (!canFlap(notice))
-        judge("false", notice, `notified as flapping after fewer than ${least} changes`);
+      else if (!canFlap(notice)) judge("false", notice, `notified as flapping after fewer than ${least} changes`);
       open ??= notice;
     } else if (notice.kind === "steady") {
       if (!open && last) judge("doubled", notice, "notified twice as steady");
@@ -81,10 +79,8 @@ export function auditFlapping(
     } else if (!open) judge("false", notice, "flapping reminder without a first notification");
     last = notice;
   }
-  if (open && mustBeSteady(one))
-    judge("unresolved", { ...open, at: end }, "notified as flapping, never as steady");
-  if (open)
-    flaps.push({ from: began, to: end, message: open.message, steadyMessage: Number.POSITIVE_INFINITY });
+  if (open && mustBeSteady(one)) judge("unresolved", { ...open, at: end }, "notified as flapping, never as steady");
+  if (open) flaps.push({ from: began, to: end, message: open.message, steadyMessage: Number.POSITIVE_INFINITY });
   const since = surelyFlaps(one);
   if (since !== undefined && notices.length === 0)
     verdicts.push({ kind: "lost", integration, subject, at: since, why: "flapped, never notified" });

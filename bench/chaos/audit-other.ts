@@ -19,17 +19,11 @@ export function auditOther(
   for (const notice of notices) {
     if (notice.kind === "firing" && open) judge("doubled", notice, "notified twice as new");
     if (notice.kind === "still" && !open) judge("false", notice, "reminder without a first notification");
-    if (notice.kind === "recovered" && !open)
-      judge("doubled", notice, "resolved without a first notification");
+    if (notice.kind === "recovered" && !open) judge("doubled", notice, "resolved without a first notification");
     if (notice.kind === "firing") open = notice;
     else if (notice.kind !== "still") open = undefined;
     last = notice;
   }
-  if (open)
-    judge(
-      "unresolved",
-      { ...open, at: end },
-      `notified at ${new Date(open.at).toISOString()}, never resolved`,
-    );
+  if (open) judge("unresolved", { ...open, at: end }, `notified at ${new Date(open.at).toISOString()}, never resolved`);
   return verdicts;
 }

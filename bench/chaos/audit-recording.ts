@@ -80,8 +80,7 @@ function createRecordingAudit(one: RecordingCase) {
     const to = notice.at - SENDING_MS;
     const next = offline[outage + 1];
     if ((next && next.from < to) || expectations.excuse(span(outage)) === "flapping") return;
-    if (expectations.isSurelyBack(from, to))
-      judge("false", notice, `notified offline, recovered since ${iso(from)}`);
+    if (expectations.isSurelyBack(from, to)) judge("false", notice, `notified offline, recovered since ${iso(from)}`);
   }
 
   function still(notice: Notice): void {
@@ -141,11 +140,7 @@ function createRecordingAudit(one: RecordingCase) {
     while (covered.has(last + 1)) last++;
     ended.delete(outage);
     ended.set(outage, notice);
-    delay(
-      "recovered",
-      expectations.excuse(span(outage)) === "flapping" ? undefined : offline[last]?.to,
-      notice,
-    );
+    delay("recovered", expectations.excuse(span(outage)) === "flapping" ? undefined : offline[last]?.to, notice);
   }
 
   function delay(kind: Delay["kind"], flip: Instant | undefined, { at, integration: to }: Notice): void {

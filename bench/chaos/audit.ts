@@ -11,14 +11,7 @@ import type { Excuse } from "./expectations.ts";
 import { FLAPPING, type Notice } from "./messages.ts";
 import { allowedRepetitions } from "./repetitions.ts";
 import type { KnownSuppression } from "./suppressions.ts";
-import {
-  confirmed,
-  countedAnswers,
-  outagesOf,
-  type Span,
-  type StatusChange,
-  unsureTimes,
-} from "./timeline.ts";
+import { confirmed, countedAnswers, outagesOf, type Span, type StatusChange, unsureTimes } from "./timeline.ts";
 
 export interface WatchedRecording {
   readonly id: string;
@@ -204,11 +197,7 @@ function createAuditOne(input: AuditInput, byLocation: ReadonlyMap<string, reado
       flaps: flapping.flaps,
       rule,
     });
-    return {
-      ...outages,
-      flaps: flapping.flaps.length,
-      verdicts: [...flapping.verdicts, ...outages.verdicts],
-    };
+    return { ...outages, flaps: flapping.flaps.length, verdicts: [...flapping.verdicts, ...outages.verdicts] };
   };
 }
 

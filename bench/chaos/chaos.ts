@@ -47,10 +47,7 @@ await new Command("chaos")
   .option("--replicas <n>", "daemons on one configuration", whole, 3)
   .option("--calm <seconds>", "longest wait until everything is notified", positive, 300)
   .option("--cross", "waits, at most 15 minutes, so that uploading schedules end and begin during the run")
-  .option(
-    "--failover",
-    "a replica of Redis takes over without the last second of writes: nothing is guaranteed then",
-  )
+  .option("--failover", "a replica of Redis takes over without the last second of writes: nothing is guaranteed then")
   .option("--report <file>", "where the JSON report goes; the temporary directory by default")
   .option("--logs <dir>", "folder for the debug log of every replica")
   .action(run)
@@ -63,15 +60,11 @@ async function run(options: Options): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
   const pause = (ms: number) => sleep(ms, undefined, { signal: stopping.signal }).catch(() => {});
   const waitMs = options.cross ? waitForCrossing(Date.now(), lengthMs) : 0;
-  if (waitMs > 0)
-    log(`waiting ${Math.round(waitMs / 1_000)} s for schedules that end and begin within the run`);
+  if (waitMs > 0) log(`waiting ${Math.round(waitMs / 1_000)} s for schedules that end and begin within the run`);
   await pause(waitMs);
   const day = planFleet(options, Date.now(), lengthMs);
   const runLog: RunLog = { crashes: [], redisDown: [], unreachable: [], disturbed: [], suppressions: [] };
-  const environment = await startEnvironment(
-    { ...day.fleet, seed },
-    options.logs === undefined ? "info" : "debug",
-  );
+  const environment = await startEnvironment({ ...day.fleet, seed }, options.logs === undefined ? "info" : "debug");
   let replicas: Replicas | undefined;
   try {
     replicas = await startReplicas(options.replicas, environment.config, options.logs);
@@ -98,11 +91,7 @@ async function run(options: Options): Promise<void> {
   }
 }
 
-function progressOf(
-  environment: Environment,
-  replicas: Replicas | undefined,
-  { crashes, redisDown }: RunLog,
-): string {
+function progressOf(environment: Environment, replicas: Replicas | undefined, { crashes, redisDown }: RunLog): string {
   const killed = (replicas?.ended ?? []).filter(({ how }) => how === "kill").length;
   const { length } = environment.messages();
   return `${killed} replicas and ${redisDown.length} times Redis killed (${crashes.length}), ${length} messages`;
@@ -114,8 +103,7 @@ async function clearFaultsAndRecover(environment: Environment, { leftOffline }: 
   faults.clearAll();
   environment.mail.respond({});
   environment.clearFaults();
-  for (const [i, { id }] of environment.watched.entries())
-    if (!leftOffline.has(i)) world.setStatus(id, "online");
+  for (const [i, { id }] of environment.watched.entries()) if (!leftOffline.has(i)) world.setStatus(id, "online");
 }
 
 /** Waits until everything is notified and no message follows. */

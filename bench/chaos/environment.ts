@@ -4,12 +4,7 @@ import type { Redis } from "ioredis";
 import type { Instant } from "../../src/lib/clock.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
 import { keysUnder } from "../../src/store/keys.ts";
-import {
-  limitsBroken,
-  type SlackAnswer,
-  type SlackSink,
-  startSlackSink,
-} from "../../test/support/slack-sink.ts";
+import { limitsBroken, type SlackAnswer, type SlackSink, startSlackSink } from "../../test/support/slack-sink.ts";
 import { type SmtpSink, startSmtpSink } from "../../test/support/smtp-sink.ts";
 import { until } from "../../test/support/until.ts";
 import type { SlackFault } from "./action.ts";
@@ -86,14 +81,7 @@ export async function startEnvironment(fleet: Fleet, logLevel: "info" | "debug")
     simulator,
     redis,
     mail,
-    config: configText({
-      simulator,
-      redis: redis.section,
-      mail,
-      webhooks,
-      opsWebhook: `${slack.url}-ops`,
-      logLevel,
-    }),
+    config: configText({ simulator, redis: redis.section, mail, webhooks, opsWebhook: `${slack.url}-ops`, logLevel }),
     watched: watchedOf(simulator, fleet),
     answers: noteAnswers(simulator),
     judged: sweeps.byLocation,

@@ -59,11 +59,7 @@ function createActions(
   let mailFault: symbol | undefined;
   let redisIsUp = true;
 
-  async function noted(
-    list: "unreachable" | "redisDown",
-    afterMs: number,
-    work: () => Promise<void>,
-  ): Promise<void> {
+  async function noted(list: "unreachable" | "redisDown", afterMs: number, work: () => Promise<void>): Promise<void> {
     const from = Date.now();
     await work();
     const to = Date.now();
@@ -174,9 +170,7 @@ function createActions(
       case "freeze_redis":
         return freezeRedis(action.lastsMs);
       case "service":
-        return noted("unreachable", AFTER_MS.service, () =>
-          faultService(faults, action.faults, action.lastsMs),
-        );
+        return noted("unreachable", AFTER_MS.service, () => faultService(faults, action.faults, action.lastsMs));
       case "slack":
         return faultSlack(action);
       case "mail":

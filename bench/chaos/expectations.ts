@@ -62,8 +62,7 @@ export function createExpectations(one: RecordingCase) {
     seen,
     excuse,
     /** Certainly read for long enough, leaving schedules and suppressions aside. */
-    wasLong: (span: Span) =>
-      seenMs(one.answers, span, GAP_INTERVALS * rule.intervalMs) >= rule.forMs + MARGIN_MS,
+    wasLong: (span: Span) => seenMs(one.answers, span, GAP_INTERVALS * rule.intervalMs) >= rule.forMs + MARGIN_MS,
     mustBeNotified: (span: Span) => seen(span) >= rule.forMs + MARGIN_MS && excuse(span) === undefined,
 
     /** Whether it was offline within its schedule for the rule's `for`. */
@@ -89,18 +88,13 @@ export function createExpectations(one: RecordingCase) {
     suppressedBecause({ at, message }: Notice): string | undefined {
       const deciding = { from: at - DECIDING_MS, to: at };
       if (within && between(deciding.from, at) === 0) return "outside its schedule";
-      if (flaps.some((flap) => message > flap.message && message < flap.steadyMessage))
-        return "while flapping";
+      if (flaps.some((flap) => message > flap.message && message < flap.steadyMessage)) return "while flapping";
       const suppression = suppressions.find((one) => isActiveThroughout(one, deciding, offline));
-      return (
-        suppression &&
-        (suppression.kind === "silence" ? "while it was silenced" : "while it was acknowledged")
-      );
+      return suppression && (suppression.kind === "silence" ? "while it was silenced" : "while it was acknowledged");
     },
 
     /** Whether it was notified as flapping and not yet as steady. */
-    isFlapping: ({ message }: Notice) =>
-      flaps.some((flap) => message > flap.message && message < flap.steadyMessage),
+    isFlapping: ({ message }: Notice) => flaps.some((flap) => message > flap.message && message < flap.steadyMessage),
 
     /** When the start could first be notified; undefined where it was flapping. */
     freeFrom({ from, to }: Span, at: Instant): Instant | undefined {

@@ -5,15 +5,7 @@ import type { Instant } from "../../src/lib/clock.ts";
  * `firing`: new; `still`: a reminder; `recovered`: resolved; `late`: was offline and has recovered already;
  * `ended`: resolved for another reason. `flapping`, `still_flapping` and `steady` are about flapping.
  */
-export type NoticeKind =
-  | "firing"
-  | "still"
-  | "recovered"
-  | "late"
-  | "ended"
-  | "flapping"
-  | "still_flapping"
-  | "steady";
+export type NoticeKind = "firing" | "still" | "recovered" | "late" | "ended" | "flapping" | "still_flapping" | "steady";
 
 export const FLAPPING: ReadonlySet<NoticeKind> = new Set(["flapping", "still_flapping", "steady"]);
 
@@ -117,11 +109,8 @@ function readEntries(title: string, entries: readonly Entry[]): Read {
 /** The kind of the entries under a heading. */
 function ongoingIn(title: string, heading: string | undefined): "firing" | "still" | "recovered" {
   const isOver =
-    /^(Recovered|Resolved|Steady again|No longer watched|Expired|Rule removed)|— (?:recovered after|then) /.test(
-      title,
-    );
-  if (heading === "Recovered" || heading === "Resolved" || (heading === undefined && isOver))
-    return "recovered";
+    /^(Recovered|Resolved|Steady again|No longer watched|Expired|Rule removed)|— (?:recovered after|then) /.test(title);
+  if (heading === "Recovered" || heading === "Resolved" || (heading === undefined && isOver)) return "recovered";
   return heading === "Still firing" || title.startsWith("Reminder") ? "still" : "firing";
 }
 
@@ -137,8 +126,7 @@ function readEntry(ongoing: NoticeKind, { name, facts }: Entry): Line | undefine
   if (!found || !began || lastedMs === undefined) return undefined;
   const about = { subject: found.name ?? name, lastedMs, beganMinute: Number(began[1]) };
   if (found.state !== undefined) return { ...about, kind: "steady", state: found.state };
-  if (found.flapping !== undefined)
-    return { ...about, kind: ongoing === "still" ? "still_flapping" : "flapping" };
+  if (found.flapping !== undefined) return { ...about, kind: ongoing === "still" ? "still_flapping" : "flapping" };
   if (found.firing !== undefined) return { ...about, kind: ongoing };
   return { ...about, kind: found.recovered ? "recovered" : found.late ? "late" : "ended" };
 }

@@ -24,9 +24,7 @@ export interface Operator {
 }
 
 const Alerts = z.array(z.object({ fingerprint: z.string() }));
-const Silences = z.array(
-  z.object({ id: z.string(), comment: z.string(), status: z.object({ state: z.string() }) }),
-);
+const Silences = z.array(z.object({ id: z.string(), comment: z.string(), status: z.object({ state: z.string() }) }));
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -106,14 +104,7 @@ export function createOperator(urls: () => readonly string[]): Operator {
       const path = `/api/v1/alerts/${alert.fingerprint}/ack`;
       const answered = await retryUntil(() => ask("POST", path, { author: "chaos" }), maybeFrom + ANSWER_MS);
       const surelyFrom = answered === undefined ? NEVER : Date.now();
-      return {
-        kind: "ack",
-        recordingIds: [recordingId],
-        maybeFrom,
-        surelyFrom,
-        surelyUntil: NEVER,
-        maybeUntil: NEVER,
-      };
+      return { kind: "ack", recordingIds: [recordingId], maybeFrom, surelyFrom, surelyUntil: NEVER, maybeUntil: NEVER };
     },
   };
 }

@@ -36,11 +36,7 @@ export function planKills(options: PlanOptions, random: Random): Action[] {
 /** Far enough apart that the killed server follows again, and Sentinels may promote it. */
 function planFailovers(lengthMs: number): Action[] {
   const count = Math.max(1, Math.floor(lengthMs / FAILOVER_EVERY_MS));
-  return Array.from({ length: count }, (_, i) => ({
-    at: ((i + 0.5) * lengthMs) / count,
-    kind: "redis",
-    downMs: 0,
-  }));
+  return Array.from({ length: count }, (_, i) => ({ at: ((i + 0.5) * lengthMs) / count, kind: "redis", downMs: 0 }));
 }
 
 function inStorm(lengthMs: number, random: Random): number {
@@ -67,10 +63,7 @@ const FAULT_KINDS = [
 /** Shorter than the lease of a claim less the deadline of a send, so that no replica takes over. */
 const LONGEST_FREEZE_MS = 2_500;
 
-function fault(
-  { at, webhooks, replicas }: { at: number; webhooks: number; replicas: number },
-  random: Random,
-): Action {
+function fault({ at, webhooks, replicas }: { at: number; webhooks: number; replicas: number }, random: Random): Action {
   const kind = random.pick(FAULT_KINDS);
   switch (kind) {
     case "service":
@@ -82,12 +75,7 @@ function fault(
     case "mail":
       return { at, kind, responses: random.pick(MAIL_FAULTS), lastsMs: random.between(300, 4_000) };
     case "ambush":
-      return {
-        at,
-        kind,
-        on: random.pick(["slack", "mail"]),
-        victim: random.pick(["replicas", "replicas", "redis"]),
-      };
+      return { at, kind, on: random.pick(["slack", "mail"]), victim: random.pick(["replicas", "replicas", "redis"]) };
     case "freeze":
       return { at, kind, replica: random.whole(replicas), lastsMs: random.between(200, LONGEST_FREEZE_MS) };
     case "freeze_redis":

@@ -20,8 +20,7 @@ const SHAPES: readonly [Shape, ...Shape[]] = [
       { length: 1 + random.whole(4) },
       () => [random.between(200, 3_000), random.between(300, 6_000)] as const,
     ),
-  (random) =>
-    Array.from({ length: 2 }, () => [random.between(4_000, 10_000), random.between(500, 8_000)] as const),
+  (random) => Array.from({ length: 2 }, () => [random.between(4_000, 10_000), random.between(500, 8_000)] as const),
 ];
 
 /** A recording has one plan at most; actions after the end of the run are dropped. */
@@ -116,12 +115,7 @@ function spread(
 ): Action[] {
   return recordings.flatMap((recording): Action[] => [
     { at: from + random.between(0, withinMs), kind: "status", status: "offline", recordings: [recording] },
-    {
-      at: from + lasts + random.between(0, 2_500),
-      kind: "status",
-      status: "online",
-      recordings: [recording],
-    },
+    { at: from + lasts + random.between(0, 2_500), kind: "status", status: "online", recordings: [recording] },
   ]);
 }
 

@@ -11,8 +11,7 @@ const LEARNED_MS = 20_000;
 
 export function planSchedules(options: PlanOptions, random: Random): Action[] {
   const { night, ends, begins, crossingAt } = options.scheduled;
-  const all = (locations: readonly number[]) =>
-    locations.flatMap((location) => recordingsAt(location, options));
+  const all = (locations: readonly number[]) => locations.flatMap((location) => recordingsAt(location, options));
   const within = ({ at }: Action) => at >= LEARNED_MS && at < options.lengthMs;
   return [
     ...all(night).flatMap((recording) => outsideOutage(recording, options.lengthMs, random)),
@@ -60,16 +59,8 @@ function outageAtBeginning(recording: number, begin: number, random: Random): Ac
     case 0:
       return offline(recording, begin - random.between(5_000, 60_000), begin + random.between(8_000, 40_000));
     case 1:
-      return offline(
-        recording,
-        begin - random.between(20_000, 60_000),
-        begin - random.between(2_000, 10_000),
-      );
+      return offline(recording, begin - random.between(20_000, 60_000), begin - random.between(2_000, 10_000));
     default:
-      return offline(
-        recording,
-        begin + random.between(1_000, 20_000),
-        begin + random.between(25_000, 40_000),
-      );
+      return offline(recording, begin + random.between(1_000, 20_000), begin + random.between(25_000, 40_000));
   }
 }

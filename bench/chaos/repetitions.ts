@@ -13,9 +13,7 @@ export function allowedRepetitions(
   doubled: readonly Verdict[],
   { crashes, redisDown }: { readonly crashes: readonly Instant[]; readonly redisDown: readonly Span[] },
 ): { left: Verdict[]; messages: number; excused: number } {
-  const messages = [...Map.groupBy(doubled, ({ message }) => message).values()].sort(
-    (a, b) => firstOf(a) - firstOf(b),
-  );
+  const messages = [...Map.groupBy(doubled, ({ message }) => message).values()].sort((a, b) => firstOf(a) - firstOf(b));
   const used = new Set<string>();
   const left = messages.filter((verdicts) => {
     const integration = verdicts[0]?.integration ?? "";

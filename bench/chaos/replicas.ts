@@ -32,11 +32,7 @@ export interface Replicas {
 }
 
 /** Starts `count` replicas; writes their logs to `logDir`, if given. */
-export async function startReplicas(
-  count: number,
-  config: string,
-  logDir: string | undefined,
-): Promise<Replicas> {
+export async function startReplicas(count: number, config: string, logDir: string | undefined): Promise<Replicas> {
   const running = new Map<number, Daemon>();
   const ended: Ended[] = [];
   const ways = new Set<Promise<void>>();

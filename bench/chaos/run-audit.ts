@@ -26,9 +26,7 @@ export function createAuditor(environment: Environment, replicas: Replicas, runL
   let logged = new Map<string, Logged[]>();
 
   async function readDecisionLogs(messages: readonly Message[]): Promise<void> {
-    const locationNames = new Set(
-      messages.flatMap(({ read }) => read.counted.map(({ locationName }) => locationName)),
-    );
+    const locationNames = new Set(messages.flatMap(({ read }) => read.counted.map(({ locationName }) => locationName)));
     const isCut = messages.some(({ read }) => read.cut.length > 0);
     const went = new Set(environment.simulator.world.ledger.map(({ recordingId }) => recordingId));
     const left = environment.watched.filter(

@@ -55,11 +55,7 @@ export interface Expanded {
 }
 
 /** `messages` in order of acceptance. */
-export function expandSummaries(
-  messages: readonly Message[],
-  recordings: readonly Meant[],
-  rule: Timing,
-): Expanded {
+export function expandSummaries(messages: readonly Message[], recordings: readonly Meant[], rule: Timing): Expanded {
   const byLocation = Map.groupBy(recordings, ({ locationName }) => locationName);
   const byName = new Map(recordings.map((one) => [one.name, one]));
   const open = new Map<string, Notice>();
@@ -84,8 +80,7 @@ export function expandSummaries(
   function one(message: Message): void {
     const { read, integration, at } = message;
     const mine = read.lines.map((line): Notice => ({ ...line, at, integration, message: message.number }));
-    const complain = (what: string) =>
-      unreadable.push(`${integration} ${new Date(at).toISOString()}: ${what}`);
+    const complain = (what: string) => unreadable.push(`${integration} ${new Date(at).toISOString()}: ${what}`);
     for (const what of read.unreadable) complain(what);
     if (read.counted.length + read.cut.length > 0) summaries++;
     const named = new Set(mine.map(({ subject }) => subject));
@@ -102,9 +97,7 @@ export function expandSummaries(
     const expanded = counted.flatMap((count) => {
       const found = standFor(count, byLocation.get(count.locationName) ?? [], context);
       if (found.length < count.count)
-        complain(
-          `counts ${count.count} ${count.kind} at ${count.locationName}, where there were ${found.length}`,
-        );
+        complain(`counts ${count.count} ${count.kind} at ${count.locationName}, where there were ${found.length}`);
       if (!FLAPPING.has(count.kind)) for (const { subject } of found) named.add(subject);
       return found;
     });
@@ -120,8 +113,7 @@ export function expandSummaries(
         complain(`counts ${count} more than it names, ${kind}, where there were ${found.length}`);
       for (const notice of found) note(notice);
     }
-    if (read.cut.length > 0 && left.length === 0 && !isWhole(read))
-      complain("a list was cut and nothing counts it");
+    if (read.cut.length > 0 && left.length === 0 && !isWhole(read)) complain("a list was cut and nothing counts it");
   }
 
   for (const message of messages) one(message);

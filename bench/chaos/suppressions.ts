@@ -17,10 +17,7 @@ export interface KnownSuppression {
 const ENDED_MS = 10_000;
 
 /** When it was possibly active. */
-export function activeSpan(
-  { kind, maybeFrom, maybeUntil }: KnownSuppression,
-  offline: readonly Span[],
-): Span {
+export function activeSpan({ kind, maybeFrom, maybeUntil }: KnownSuppression, offline: readonly Span[]): Span {
   return {
     from: maybeFrom,
     to: kind === "silence" ? maybeUntil : (outageAt(offline, maybeFrom)?.to ?? maybeFrom) + ENDED_MS,
@@ -34,9 +31,7 @@ export function isActiveThroughout(
   offline: readonly Span[],
 ): boolean {
   const until =
-    suppressions.kind === "silence"
-      ? suppressions.surelyUntil
-      : (outageAt(offline, suppressions.maybeFrom)?.to ?? 0);
+    suppressions.kind === "silence" ? suppressions.surelyUntil : (outageAt(offline, suppressions.maybeFrom)?.to ?? 0);
   return suppressions.surelyFrom <= from && until >= to;
 }
 

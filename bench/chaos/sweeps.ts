@@ -30,10 +30,7 @@ export function watchSweeps(open: () => Redis): Sweeps {
   }
 
   async function poll(): Promise<void> {
-    const [attempts, assigned] = await Promise.all([
-      redis.hgetall(keys.attempts),
-      redis.hgetall(keys.assignments),
-    ]);
+    const [attempts, assigned] = await Promise.all([redis.hgetall(keys.attempts), redis.hgetall(keys.assignments)]);
     for (const [location, shard] of Object.entries(assigned)) shardOf.set(location, shard);
     for (const [subject, text] of Object.entries(attempts)) {
       if (!subject.startsWith("shard:")) continue;
@@ -58,8 +55,7 @@ export function watchSweeps(open: () => Redis): Sweeps {
   }, POLL_MS);
 
   return {
-    byLocation: () =>
-      new Map([...shardOf].map(([location, shard]) => [location, judged.get(`shard:${shard}`) ?? []])),
+    byLocation: () => new Map([...shardOf].map(([location, shard]) => [location, judged.get(`shard:${shard}`) ?? []])),
     close() {
       clearInterval(timer);
       redis.disconnect();

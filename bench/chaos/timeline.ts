@@ -53,9 +53,7 @@ function both(a: Span, b: Span): Span {
 
 /** What of `spans` lies inside others, in order. */
 export function inside(spans: readonly Span[], others: readonly Span[]): Span[] {
-  return spans.flatMap((span) =>
-    others.map((other) => both(span, other)).filter((common) => lengthOf(common) > 0),
-  );
+  return spans.flatMap((span) => others.map((other) => both(span, other)).filter((common) => lengthOf(common) > 0));
 }
 
 /** Whether one of them holds this moment. */

@@ -50,8 +50,7 @@ const ofSubjects: Readonly<Record<string, string>> = {
 const ofDelivery: Readonly<Record<string, Words>> = {
   notified: ({ to, detail }) => `notified ${to}${NOTIFIED_AS[detail ?? ""] ?? ""}`,
   notified_end: ({ to, detail }) => `notified ${to} of its end: ${inWords(detail ?? "over")}`,
-  notified_late: ({ to, detail }) =>
-    `notified ${to} late, of its beginning and end: ${inWords(detail ?? "over")}`,
+  notified_late: ({ to, detail }) => `notified ${to} late, of its beginning and end: ${inWords(detail ?? "over")}`,
   reminded: ({ to, detail }) => `reminder sent to ${to}${times(detail)}`,
   failed: ({ to, detail }) => `not sent to ${to} yet, retrying: ${FAILURES[detail ?? ""] ?? "not accepted"}`,
   resolved_before_notified: ({ to }) => `not sent to ${to}, resolved before it was due`,

@@ -47,10 +47,6 @@ function decodeUtf8(bytes: Buffer): string | undefined {
 
 /** A text as a Go string literal, quotes included. */
 export function quoteGo(text: string): string {
-  const escaped = text
-    .replace(/[\\"]/g, "\\$&")
-    .replace(/\n/g, "\\n")
-    .replace(/\r/g, "\\r")
-    .replace(/\t/g, "\\t");
+  const escaped = text.replace(/[\\"]/g, "\\$&").replace(/\n/g, "\\n").replace(/\r/g, "\\r").replace(/\t/g, "\\t");
   return `"${escaped}"`;
 }

@@ -26,12 +26,7 @@ export function locationIdOf({ subject, labels }: Pick<Alert, "subject" | "label
 }
 
 /** The alert with `zones` and `impact` where they are known; itself where neither is. */
-export function withImpact<A extends Alert>(
-  alert: A,
-  details: LocationDetails,
-  now: Instant,
-  hours: LocalHours,
-): A {
+export function withImpact<A extends Alert>(alert: A, details: LocationDetails, now: Instant, hours: LocalHours): A {
   const id = locationIdOf(alert);
   if (id === undefined) return alert;
   const zones = zonesText(zonesOf(alert, details.zones.get(id)));
@@ -69,8 +64,7 @@ function impactText(
   const weekday = Math.floor(hours.at(now, timezone).ofWeek / HOURS_OF_DAY);
   const entries = usual[weekday];
   if (entries === undefined) return undefined;
-  const many =
-    entries === 0 ? "no entries" : entries === 1 ? "1 entry" : `${count(rounded(entries))} entries`;
+  const many = entries === 0 ? "no entries" : entries === 1 ? "1 entry" : `${count(rounded(entries))} entries`;
   return `the location usually counts ${many} on a ${WEEKDAYS[weekday]}`;
 }
 

@@ -104,18 +104,10 @@ function sidesIn(
   return { source: isSource ? key : undefined, target: isTarget ? targetKey : undefined };
 }
 
-function addSource(
-  sources: Map<string, Sources> | undefined,
-  key: string,
-  alert: Alert,
-  isTwoSided: boolean,
-): void {
+function addSource(sources: Map<string, Sources> | undefined, key: string, alert: Alert, isTwoSided: boolean): void {
   const here = sources?.get(key);
   const longer = (a: Alert | undefined) => (a && isLonger(a, alert) ? a : alert);
-  sources?.set(key, {
-    first: longer(here?.first),
-    oneSided: isTwoSided ? here?.oneSided : longer(here?.oneSided),
-  });
+  sources?.set(key, { first: longer(here?.first), oneSided: isTwoSided ? here?.oneSided : longer(here?.oneSided) });
 }
 
 function addTarget(targets: Map<string, Alert[]> | undefined, key: string, alert: Alert): void {

@@ -58,11 +58,7 @@ export function createMatcher(name: string, operator: MatchOperator, value: stri
 }
 
 /** The text a matcher is parsed from: `severity="warning"`. */
-export function formatMatcher({
-  name,
-  operator,
-  value,
-}: Pick<Matcher, "name" | "operator" | "value">): string {
+export function formatMatcher({ name, operator, value }: Pick<Matcher, "name" | "operator" | "value">): string {
   return `${/^[a-zA-Z_:][\w:]*$/.test(name) ? name : quoteGo(name)}${operator}${quoteGo(value)}`;
 }
 
@@ -100,18 +96,13 @@ function cached(ask: (text: string) => boolean): (text: string) => boolean {
 
 function compile(pattern: string): RE2JS {
   if (pattern.length > LONGEST_PATTERN) {
-    throw new Error(
-      `the regular expression is longer than ${LONGEST_PATTERN} characters; write a shorter one`,
-    );
+    throw new Error(`the regular expression is longer than ${LONGEST_PATTERN} characters; write a shorter one`);
   }
   try {
     return RE2JS.compile(pattern);
   } catch (thrown) {
-    const why =
-      thrown instanceof Error ? thrown.message.replace(/^error parsing regexp: /, "") : "unreadable";
-    throw new Error(`${quoteGo(pattern)} is not a regular expression RE2 understands: ${why}`, {
-      cause: thrown,
-    });
+    const why = thrown instanceof Error ? thrown.message.replace(/^error parsing regexp: /, "") : "unreadable";
+    throw new Error(`${quoteGo(pattern)} is not a regular expression RE2 understands: ${why}`, { cause: thrown });
   }
 }
 

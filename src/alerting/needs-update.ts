@@ -143,11 +143,7 @@ function expired(alert: Alert, now: Instant): Alert {
   return { ...alert, state: "resolved", updatedAt: now, endsAt: now, endReason: "expired" };
 }
 
-function suppressedStateOf(
-  suppressed: readonly Alert[],
-  { waiting }: Ends,
-  view: GroupView,
-): SuppressedState {
+function suppressedStateOf(suppressed: readonly Alert[], { waiting }: Ends, view: GroupView): SuppressedState {
   const by = new Map<string, Suppression>();
   for (const alert of suppressed) {
     const suppression = suppressionOf(alert, view);
@@ -170,11 +166,7 @@ function recheckAt(by: readonly Suppression[], { now, suppressions }: GroupView)
   return earliest([now + suppressions.recheckEveryMs, ...ends]);
 }
 
-function notifyReason(
-  view: GroupView,
-  firing: readonly Alert[],
-  resolved: readonly Alert[],
-): NotifyReason | undefined {
+function notifyReason(view: GroupView, firing: readonly Alert[], resolved: readonly Alert[]): NotifyReason | undefined {
   if (firing.some(({ id }) => !view.notified.has(id))) return view.notified.size === 0 ? "first" : "more";
   if (resolved.length > 0) return "resolved";
   const dueAt = reminderAt(view, firing);
@@ -192,11 +184,7 @@ function reminderAt(view: GroupView, firing: readonly Alert[]): Instant | undefi
 }
 
 /** The suppression without which there would be something to send. */
-function suppressionReason(
-  suppressed: readonly Alert[],
-  ends: Ends,
-  view: GroupView,
-): SkipReason | undefined {
+function suppressionReason(suppressed: readonly Alert[], ends: Ends, view: GroupView): SkipReason | undefined {
   if (ends.waiting.length > 0) return "muted";
   const wouldNotify = suppressed.filter(({ id }) => {
     const notifiedAt = view.notified.get(id)?.notifiedAt;

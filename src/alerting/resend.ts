@@ -64,8 +64,7 @@ function suppressionsOfUnsent({
   const suppressed = new Map<string, Suppression>();
   for (const { id } of alerts) {
     const suppression = suppressions.muted ?? suppressions.suppressed.get(id);
-    if (suppression && !notified.has(id) && !suppressions.maybeNotified.has(id))
-      suppressed.set(id, suppression);
+    if (suppression && !notified.has(id) && !suppressions.maybeNotified.has(id)) suppressed.set(id, suppression);
   }
   return { ...suppressions, muted: undefined, suppressed, recheckEveryMs: repeatIntervalMs };
 }

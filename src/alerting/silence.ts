@@ -35,10 +35,7 @@ export interface WantedSilence extends Omit<Silence, "id" | "updatedAt" | "start
 export const SILENCE_KEPT_MS = 120 * 3_600_000;
 
 /** By the clock alone. */
-export function silenceState(
-  { startsAt, endsAt }: Pick<Silence, "startsAt" | "endsAt">,
-  now: Instant,
-): SilenceState {
+export function silenceState({ startsAt, endsAt }: Pick<Silence, "startsAt" | "endsAt">, now: Instant): SilenceState {
   if (now >= endsAt) return "expired";
   return now < startsAt ? "pending" : "active";
 }
@@ -77,12 +74,8 @@ export function changeSilence(
     const start = silenceState(previous, now) === "active" ? previous.startsAt : startsAt;
     return { silence: { ...rest, id: previous.id, startsAt: start, updatedAt: now }, replaced: undefined };
   }
-  const replaced =
-    previous && silenceState(previous, now) !== "expired" ? endSilence(previous, now) : undefined;
-  return {
-    silence: { ...rest, id: newId, startsAt: Math.max(startsAt, now), updatedAt: now },
-    replaced,
-  };
+  const replaced = previous && silenceState(previous, now) !== "expired" ? endSilence(previous, now) : undefined;
+  return { silence: { ...rest, id: newId, startsAt: Math.max(startsAt, now), updatedAt: now }, replaced };
 }
 
 /** The silence, expired now; unchanged where it was already. */
@@ -132,10 +125,6 @@ export function matchersOf({ subject, labels }: Pick<Alert, "subject" | "labels"
 }
 
 /** `name="value"` for each, those without a value left out. */
-export function equalMatchers(
-  labels: readonly (readonly [name: string, value: string | undefined])[],
-): string {
-  return labels
-    .flatMap(([name, value]) => (value ? [formatMatcher({ name, operator: "=", value })] : []))
-    .join(", ");
+export function equalMatchers(labels: readonly (readonly [name: string, value: string | undefined])[]): string {
+  return labels.flatMap(([name, value]) => (value ? [formatMatcher({ name, operator: "=", value })] : [])).join(", ");
 }

@@ -35,8 +35,7 @@ export function decideStorm<C extends Decided["claim"]>(
     else toSend.push({ claim, decision });
   }
   const count = Math.max(due, decided.length) - skipped.length;
-  const joins = ({ claim: { stormGroups } }: { claim: C }) =>
-    stormGroups !== undefined && stormGroups < count;
+  const joins = ({ claim: { stormGroups } }: { claim: C }) => stormGroups !== undefined && stormGroups < count;
   const now = toSend.length > 1 ? toSend.filter(joins) : [];
   if (now.length === 0) return { skipped, now: toSend.slice(0, 1), later: toSend.slice(1) };
   return { skipped, now, later: toSend.filter((one) => !joins(one)) };
@@ -61,7 +60,5 @@ function distinct(alerts: readonly NotifiedAlert[]): NotifiedAlert[] {
 function reasonOf(decisions: readonly SendDecision[]): NotifyReason {
   const reasons = new Set(decisions.map(({ notify }) => notify));
   if (reasons.has("more") || (reasons.has("first") && reasons.size > 1)) return "more";
-  return (
-    (["first", "resolved", "reminder", "resend"] as const).find((reason) => reasons.has(reason)) ?? "more"
-  );
+  return (["first", "resolved", "reminder", "resend"] as const).find((reason) => reasons.has(reason)) ?? "more";
 }

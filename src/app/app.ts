@@ -125,8 +125,7 @@ async function untilRedisAnswers({ redis, clock, log }: Runtime, signal: AbortSi
 async function reload({ log, metrics }: Runtime, reloader: Reloader, asked: Config): Promise<void> {
   const before = reloader.current().config;
   const { next, ignored } = withoutRestart(before, asked);
-  if (ignored.length > 0)
-    log.warn({ keys: ignored }, "these keys changed: they take effect at the next start");
+  if (ignored.length > 0) log.warn({ keys: ignored }, "these keys changed: they take effect at the next start");
   if (isSame(before, next)) {
     log.info("configuration reloaded, nothing changed");
   } else {

@@ -150,11 +150,7 @@ export class Engine {
       integrations: integrations.map(({ id }) => id),
       roles: () => this.#roles,
       sweptAnywhere: attempted,
-      enqueueDueDigests: createDigestSchedule({
-        ...this.#context,
-        store: store.digests,
-        digests: config.digests,
-      }),
+      enqueueDueDigests: createDigestSchedule({ ...this.#context, store: store.digests, digests: config.digests }),
       refill: async () => void (await this.#poll.inventory.refresh()),
       checkColdStart: () =>
         this.#roles.has("notify") ? this.#notify.coldStart.check() : this.#notify.coldStart.begin(),

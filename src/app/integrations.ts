@@ -82,9 +82,7 @@ const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
     open: (entry, _, { timeoutMs, log }) => createWebhookNotifier({ ...entry, timeoutMs, log }),
   },
   alertmanager: {
-    plan: ({ url, resendMs }, { webhook }) => [
-      { sendResolved: true, endpoint: webhook(url), paceMs: 0, resendMs },
-    ],
+    plan: ({ url, resendMs }, { webhook }) => [{ sendResolved: true, endpoint: webhook(url), paceMs: 0, resendMs }],
     open: (entry, _, { timeoutMs, log }) => createAlertmanagerNotifier({ ...entry, timeoutMs, log }),
   },
 };
@@ -98,11 +96,7 @@ export interface IntegrationPlan {
 
 /** All integrations of a configuration, nothing opened. */
 export function planIntegrations(config: Pick<Config, "receivers">, endpoints: Endpoints): IntegrationPlan[] {
-  const plansOf = <Type extends ChannelType>(
-    name: string,
-    configs: ChannelConfigs,
-    type: Type,
-  ): IntegrationPlan[] => {
+  const plansOf = <Type extends ChannelType>(name: string, configs: ChannelConfigs, type: Type): IntegrationPlan[] => {
     const kind: ChannelKind<Type> = kinds[type];
     const entries: ChannelConfigs[Type] = configs[type];
     return entries.flatMap((entry, position) =>
@@ -115,9 +109,7 @@ export function planIntegrations(config: Pick<Config, "receivers">, endpoints: E
       }),
     );
   };
-  return config.receivers.flatMap((receiver) =>
-    types.flatMap((type) => plansOf(receiver.name, receiver, type)),
-  );
+  return config.receivers.flatMap((receiver) => types.flatMap((type) => plansOf(receiver.name, receiver, type)));
 }
 
 /** Opens every integration; nothing connects before the first message. */
@@ -125,10 +117,7 @@ export function createSenders(config: Config, log: Logger): Senders {
   const { smtp } = config;
   const transport = smtp && createMailTransport(smtp, { log });
   const mail = transport && smtp && { transport, from: smtp.from };
-  const plans = planIntegrations(config, {
-    webhook: endpointHash,
-    smtp: smtp ? endpointHash(smtpUrl(smtp)) : "",
-  });
+  const plans = planIntegrations(config, { webhook: endpointHash, smtp: smtp ? endpointHash(smtpUrl(smtp)) : "" });
   const tools: Tools = { timeoutMs: SEND_TIMEOUT_MS, log, mail };
   const made = plans.map(({ integration, open }) => ({ integration, notifier: open(tools) }));
   return {
@@ -152,12 +141,7 @@ export function createSenders(config: Config, log: Logger): Senders {
 function toRefusal(thrown: unknown): NotifyRefusal {
   if (thrown instanceof NotifyError) {
     const { code, retryAfterMs, scope, message } = thrown;
-    return {
-      code,
-      retryAfterMs,
-      message,
-      scope: code === "recipient_refused" ? "integration" : scope,
-    };
+    return { code, retryAfterMs, message, scope: code === "recipient_refused" ? "integration" : scope };
   }
   const { message } = toError(thrown);
   return { code: "other", retryAfterMs: undefined, scope: "message", message };

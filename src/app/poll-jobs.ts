@@ -93,8 +93,7 @@ function guarded(shards: Shards, mayCommit: () => Promise<boolean>): Shards {
   return {
     ...shards,
     commit: async (input) => ((await mayCommit()) ? shards.commit(input) : { outcome: "lost" }),
-    commitShard: async (shard, input) =>
-      (await mayCommit()) ? shards.commitShard(shard, input) : { outcome: "lost" },
+    commitShard: async (shard, input) => ((await mayCommit()) ? shards.commitShard(shard, input) : { outcome: "lost" }),
   };
 }
 
@@ -121,13 +120,7 @@ function selfAlertsOf(context: JobContext, shards: Shards): () => Promise<void> 
   const { config, store, watch } = context;
   const { requestTimeoutMs } = config.service;
   const intervals = { ...watch, intervalMs: watch.statusIntervalMs };
-  return createSelfAlerts({
-    ...context,
-    ...intervals,
-    requestTimeoutMs,
-    store: shards,
-    groups: store.groups,
-  });
+  return createSelfAlerts({ ...context, ...intervals, requestTimeoutMs, store: shards, groups: store.groups });
 }
 
 function externalAlertsOf(context: JobContext, shards: Shards): ExternalAlerts {
@@ -152,9 +145,5 @@ function uptimeOf(context: JobContext): (shard: number) => Promise<boolean> {
 }
 
 function reroutingOf(context: JobContext): Rerouting {
-  return createRerouting({
-    ...context,
-    isActive: context.mayCommit,
-    owed: context.metrics.resolvedOwed,
-  });
+  return createRerouting({ ...context, isActive: context.mayCommit, owed: context.metrics.resolvedOwed });
 }

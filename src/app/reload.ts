@@ -32,9 +32,7 @@ export class Reloader {
     this.#runtime = runtime;
     this.#current = buildSetup(runtime, config);
     this.#engines = new Set([this.#current.engine]);
-    this.#retirements = new Retirements(runtime, this.#stopping.signal, (id) =>
-      this.#current.senders.byId.has(id),
-    );
+    this.#retirements = new Retirements(runtime, this.#stopping.signal, (id) => this.#current.senders.byId.has(id));
   }
 
   current(): Setup {

@@ -39,12 +39,7 @@ export interface Runtime {
 
 /** Opens everything; each teardown is registered beside its construction. Throws StoreError without an embedded Redis. */
 export async function openRuntime(
-  options: {
-    readonly config: Config;
-    readonly log: Logger;
-    readonly role: RoleOption;
-    readonly clock?: Clock;
-  },
+  options: { readonly config: Config; readonly log: Logger; readonly role: RoleOption; readonly clock?: Clock },
   closer: Closer,
 ): Promise<Runtime> {
   const { config, log, role, clock: own } = options;
@@ -53,13 +48,8 @@ export async function openRuntime(
   closer.add("embedded Redis", () => opened.close(), 2_500);
   const redis = opened.connect("lenswatch");
   closer.add("Redis", () => redis.disconnect());
-  const confirm = opened.canFailOver
-    ? createConfirm(() => confirmWrites(redis, store.keys.replicas), log)
-    : undefined;
-  const store: Store = createStore(redis, config.redis.prefix, {
-    confirm,
-    historyMs: config.watch.historyMs,
-  });
+  const confirm = opened.canFailOver ? createConfirm(() => confirmWrites(redis, store.keys.replicas), log) : undefined;
+  const store: Store = createStore(redis, config.redis.prefix, { confirm, historyMs: config.watch.historyMs });
   const registry = new Registry();
   const replicas = new Replicas({ store: store.replicas, clock, log, roleOption: role });
   closer.add("replica", () => (redis.status === "ready" ? replicas.leave() : undefined), 1_000);

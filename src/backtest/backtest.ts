@@ -65,8 +65,7 @@ export function createBacktest(options: BacktestOptions): Backtest {
     },
 
     result() {
-      for (const [id, seen] of locations)
-        keep(replayLocation(id, seen, { plan, span, intervalMs, inventory }));
+      for (const [id, seen] of locations) keep(replayLocation(id, seen, { plan, span, intervalMs, inventory }));
       transitions.sort((a, b) => a.alert.updatedAt - b.alert.updatedAt);
       return countEpisodes({
         transitions,

@@ -31,15 +31,11 @@ const NO_MESSAGES: Messages = { messages: 0, byReason: {} };
 
 /** Rules and receivers in the order of the first, then the second; recordings only the second has come last. */
 export function compareCounts(first: BacktestCounts, second?: BacktestCounts): Comparison {
-  const union = (of: keyof BacktestCounts["order"]) => [
-    ...new Set([...first.order[of], ...(second?.order[of] ?? [])]),
-  ];
+  const union = (of: keyof BacktestCounts["order"]) => [...new Set([...first.order[of], ...(second?.order[of] ?? [])])];
   const ruleKey = ({ rule, locationId, week }: RuleRow) => [rule, locationId, week];
   return {
     rules: besideEachOther(first.rules, second?.rules, NONE, ruleKey).sort(inOrderOf(union("rules"))),
-    recordings: besideEachOther(first.recordings, second?.recordings, NONE, ({ recordingId }) => [
-      recordingId,
-    ]),
+    recordings: besideEachOther(first.recordings, second?.recordings, NONE, ({ recordingId }) => [recordingId]),
     receivers: besideEachOther(first.receivers, second?.receivers, NO_MESSAGES, ({ receiver, week }) => [
       receiver,
       week,
@@ -58,9 +54,7 @@ function besideEachOther<Row extends Figures, Figures>(
   const others = new Map(second.map((row) => [key(row), row]));
   const both = first.map((row) => ({ ...row, first: row, second: others.get(key(row)) ?? none }));
   const known = new Set(first.map(key));
-  const alone = second
-    .filter((row) => !known.has(key(row)))
-    .map((row) => ({ ...row, first: none, second: row }));
+  const alone = second.filter((row) => !known.has(key(row))).map((row) => ({ ...row, first: none, second: row }));
   return [...both, ...alone];
 }
 

@@ -169,11 +169,7 @@ function take(replay: ReceiverReplay, { kind, alert }: Transition, now: Instant)
   replay.inhibitedBy.delete(alert.id);
 }
 
-function addToGroups(
-  { receiver, setup, groups, groupsOf }: ReceiverReplay,
-  alert: Alert,
-  now: Instant,
-): void {
+function addToGroups({ receiver, setup, groups, groupsOf }: ReceiverReplay, alert: Alert, now: Instant): void {
   for (const route of routesFor(setup.route, alert.labels)) {
     if (route.receiver !== receiver.name) continue;
     const { id } = groupOf(route, alert.labels);
@@ -198,10 +194,7 @@ function isExpired({ members, decidedAt, route }: Group, now: Instant): boolean 
 
 function makeDue(group: Group, now: Instant): void {
   const { groupWaitMs, groupIntervalMs } = group.route;
-  dueBy(
-    group,
-    group.sentAt === undefined ? now + groupWaitMs : Math.max(now, group.sentAt + groupIntervalMs),
-  );
+  dueBy(group, group.sentAt === undefined ? now + groupWaitMs : Math.max(now, group.sentAt + groupIntervalMs));
 }
 
 function dueBy(group: Group, at: Instant): void {
@@ -254,8 +247,7 @@ function settle(replay: ReceiverReplay, group: Group, decision: GroupDecision, n
   const isSent = decision.notify !== undefined;
   if (isSent) {
     group.sentAt = now;
-    for (const alert of decision.firing)
-      notified.set(alert.id, { alert, notifiedAt: now, groupId: group.id });
+    for (const alert of decision.firing) notified.set(alert.id, { alert, notifiedAt: now, groupId: group.id });
   }
   const resolved = new Set(isSent ? decision.resolved.map(({ id }) => id) : []);
   for (const id of decision.settled) {

@@ -36,22 +36,13 @@ export function replayRecording(
   const settled = settledBefore(now, lengthMs);
   const { statusIntervalMs: intervalMs } = setup;
   const seen = seenBySweeps(recording, buckets, { span, intervalMs, lengthMs, settledBefore: settled });
-  const figures = plan.windows.map((window) =>
-    figuresAtSweeps(buckets, window, { ...setup, span, lengthMs }),
-  );
+  const figures = plan.windows.map((window) => figuresAtSweeps(buckets, window, { ...setup, span, lengthMs }));
   const mayFire =
     (plan.asksStatus && seen.some(({ status }) => status === "offline")) ||
-    plan.windows.some(({ below }, i) =>
-      figures[i]?.some(({ ratio }) => ratio !== undefined && ratio < below),
-    );
+    plan.windows.some(({ below }, i) => figures[i]?.some(({ ratio }) => ratio !== undefined && ratio < below));
   if (!mayFire) return { transitions: [], seen };
   const subject = { id: recording.id, locationId: recording.locationId, inventory, intervalMs };
-  const spans = spansOf(seen, figures, {
-    plan,
-    span,
-    intervalMs,
-    evaluatorOf: evaluatorFor(subject),
-  });
+  const spans = spansOf(seen, figures, { plan, span, intervalMs, evaluatorOf: evaluatorFor(subject) });
   return { transitions: replayRules(spans, plan.recording, intervalMs), seen };
 }
 
@@ -96,10 +87,7 @@ function* spansOf(
   }
 }
 
-function ratioAt(
-  figures: readonly UptimeFigure[] | undefined,
-  place: number | undefined,
-): number | undefined {
+function ratioAt(figures: readonly UptimeFigure[] | undefined, place: number | undefined): number | undefined {
   return figures?.[place ?? 0]?.ratio;
 }
 
@@ -139,9 +127,7 @@ function evaluatorFor(subject: {
     return {
       ...evaluator,
       evidence: (rule, firing) =>
-        rule.when.kind === "status" && seen.status === undefined
-          ? undefined
-          : evaluator.evidence(rule, firing),
+        rule.when.kind === "status" && seen.status === undefined ? undefined : evaluator.evidence(rule, firing),
     };
   };
 }

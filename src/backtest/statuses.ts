@@ -74,11 +74,7 @@ function* piecesOf(
   if (until < span.to) yield gap(span.to);
 }
 
-function statusIn({
-  segmentsExpected,
-  segmentsReceived,
-  pcSegmentsReceived,
-}: UptimeBucket): SeenStatus["status"] {
+function statusIn({ segmentsExpected, segmentsReceived, pcSegmentsReceived }: UptimeBucket): SeenStatus["status"] {
   const received = segmentsReceived ?? pcSegmentsReceived;
   if (segmentsExpected === 0 || received === undefined) return undefined;
   return received === 0 ? "offline" : "online";

@@ -59,13 +59,7 @@ interface TallyInput {
 
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-export function countEpisodes({
-  transitions,
-  messages,
-  span,
-  ruleIds,
-  receivers,
-}: TallyInput): BacktestCounts {
+export function countEpisodes({ transitions, messages, span, ruleIds, receivers }: TallyInput): BacktestCounts {
   const rules = new Map<string, Writable<RuleRow>>();
   const recordings = new Map<string, Writable<RecordingCount>>();
   for (const { alert, firedAt, endedAt } of episodesOf(transitions, span)) {
@@ -79,11 +73,7 @@ export function countEpisodes({
       if (week === began) count(row, endedAt - firedAt);
     }
     if (subject.kind !== "recording") continue;
-    const names = {
-      recordingId: subject.id,
-      recording: labels.recording ?? subject.id,
-      location: base.location,
-    };
+    const names = { recordingId: subject.id, recording: labels.recording ?? subject.id, location: base.location };
     const row = take(recordings, subject.id, { ...names, ...NONE });
     row.firingMs += endedAt - firedAt;
     count(row, endedAt - firedAt);

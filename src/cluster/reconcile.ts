@@ -53,9 +53,7 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
       ...(does("poll") || does("notify") ? [deps.checkColdStart] : []),
       ...(does("notify") ? [() => wakeOverdue(deps)] : []),
       () => followAssignments(attempts, does("poll")),
-      ...(does("poll")
-        ? [() => deps.schedules.revive(attempts), async () => deps.evaluateExternalAlerts?.()]
-        : []),
+      ...(does("poll") ? [() => deps.schedules.revive(attempts), async () => deps.evaluateExternalAlerts?.()] : []),
       ...(does("notify") ? [deps.enqueueDueDigests] : []),
     ];
     for (const step of steps) {
@@ -67,14 +65,7 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
 }
 
 /** Follows the assignments and names that other replicas wrote; fills a Redis that has none. */
-function createFollowAssignments({
-  clock,
-  log,
-  assigned,
-  inventory,
-  statusIntervalMs,
-  ...deps
-}: ReconcileDeps) {
+function createFollowAssignments({ clock, log, assigned, inventory, statusIntervalMs, ...deps }: ReconcileDeps) {
   let refilling = false;
   let namesReadFor: Instant | undefined;
 

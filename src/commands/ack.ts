@@ -19,10 +19,7 @@ export function ackCommand(io: CommandIo): Command {
     .option("--comment <text>", "the reason")
     .option("--author <name>", "the author (default: $USER)")
     .addOption(outputOption("text"));
-  withExample(
-    addDaemonOptions(ack),
-    'lenswatch ack 5b1c5a3b0e9f7d21 --comment "an electrician is on the way"',
-  );
+  withExample(addDaemonOptions(ack), 'lenswatch ack 5b1c5a3b0e9f7d21 --comment "an electrician is on the way"');
   return ack.action(async (fingerprint: string, options: AckOptions) => {
     const author = options.author ?? io.env.USER;
     const body = { ...(author ? { author } : {}), ...(options.comment ? { comment: options.comment } : {}) };

@@ -53,8 +53,7 @@ export function backtestCommand(io: CommandIo, clock: Clock = systemClock): Comm
 function parseDay(text: string): Instant {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
   // Date.parse may read 31 June as 1 July.
-  if (Number.isNaN(at) || dayOf(at) !== text)
-    throw new InvalidArgumentError("It must be a day such as 2026-09-01.");
+  if (Number.isNaN(at) || dayOf(at) !== text) throw new InvalidArgumentError("It must be a day such as 2026-09-01.");
   return at;
 }
 
@@ -67,10 +66,7 @@ async function run(io: CommandIo, clock: Clock, options: BacktestOptions): Promi
   const { from, to = startOfDay(now) - DAY_MS, location: asked = [] } = options;
   const problem = problemWith(from, to, now);
   if (problem) return fail(io, 2, problem);
-  const files = [
-    configFile(options.config, io.env),
-    ...(options.compare === undefined ? [] : [options.compare]),
-  ];
+  const files = [configFile(options.config, io.env), ...(options.compare === undefined ? [] : [options.compare])];
   const configs: Config[] = [];
   for (const file of files) configs.push(await loadConfig(file, io.env));
   const [config] = configs;
@@ -104,8 +100,7 @@ function problemWith(from: Instant, to: Instant, now: Instant): string | undefin
   return to > now ? `--to ${dayOf(to)} is in the future; give a past day` : undefined;
 }
 
-const TOO_MANY =
-  "too many alerts would have fired; give fewer days or a --location, or change the thresholds";
+const TOO_MANY = "too many alerts would have fired; give fewer days or a --location, or change the thresholds";
 
 /** Watched by any of the configurations, and selected by `--location` where given. */
 function wantedBy(configs: readonly Config[], asked: readonly string[]): (location: Location) => boolean {
@@ -119,9 +114,7 @@ function toSetup(config: Config): ReplaySetup & { watchesLocation(id: string): b
   const { locations, exclude, statusIntervalMs, uptimeIntervalMs } = config.watch;
   const listed = locations === "all" ? undefined : new Set(locations);
   const excluded = new Set(exclude);
-  const integrations = planIntegrations(config, { webhook: () => "", smtp: "" }).map(
-    (plan) => plan.integration,
-  );
+  const integrations = planIntegrations(config, { webhook: () => "", smtp: "" }).map((plan) => plan.integration);
   const watchesLocation = (id: string) => (listed?.has(id) ?? true) && !excluded.has(id);
   return {
     rules: config.rules,
@@ -157,19 +150,14 @@ async function replay(
   const bar = createBar(io, fleet.recordingIds.length);
   let withHistory = 0;
   try {
-    await readHistories(
-      { ...deps, signal },
-      fleet.recordingIds,
-      daysOf(configs, span, now),
-      (results, asked) => {
-        for (const uptime of results) {
-          inventory.add(uptime.recording);
-          if (uptime.buckets.length > 0) withHistory++;
-          if (!backtests.every((backtest) => backtest.add(uptime))) stopping.abort();
-        }
-        bar?.increment(asked);
-      },
-    );
+    await readHistories({ ...deps, signal }, fleet.recordingIds, daysOf(configs, span, now), (results, asked) => {
+      for (const uptime of results) {
+        inventory.add(uptime.recording);
+        if (uptime.buckets.length > 0) withHistory++;
+        if (!backtests.every((backtest) => backtest.add(uptime))) stopping.abort();
+      }
+      bar?.increment(asked);
+    });
   } catch (thrown) {
     if (!stopping.signal.aborted) throw thrown;
   } finally {

@@ -11,11 +11,7 @@ const shells = ["bash", "zsh", "fish", "powershell"];
 type Names = Readonly<Record<string, readonly string[]>>;
 
 /** `argv` is needed because commander drops the `--` of a request for suggestions. */
-export function completeCommand(
-  io: CommandIo,
-  argv: readonly string[],
-  table: readonly CommandEntry[],
-): Command {
+export function completeCommand(io: CommandIo, argv: readonly string[], table: readonly CommandEntry[]): Command {
   const asked = argv[1] === "--";
   const complete = new Command("complete")
     .description("Print a shell script that completes commands, options and names of receivers and digests.")
@@ -29,11 +25,7 @@ export function completeCommand(
   });
 }
 
-async function describe(
-  io: CommandIo,
-  argv: readonly string[],
-  table: readonly CommandEntry[],
-): Promise<RootCommand> {
+async function describe(io: CommandIo, argv: readonly string[], table: readonly CommandEntry[]): Promise<RootCommand> {
   const root = new RootCommand();
   const names = await namesIn(io);
   for (const entry of table) {

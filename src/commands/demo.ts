@@ -139,10 +139,7 @@ function welcome(
     ["alerts", `http://${listen}/api/v2/alerts`, "Alertmanager's API"],
     ["fleet", `npm run --silent lenswatch -- status --url http://${listen}`, "the fleet as a table"],
     ["faults", `${simulator.controlUrl}/faults`, "faults of the simulated service"],
-  ].map(
-    ([name = "", where = "", what = ""]) =>
-      `  ${name.padEnd(8)} ${paint("cyan", where)}  ${paint("dim", what)}\n`,
-  );
+  ].map(([name = "", where = "", what = ""]) => `  ${name.padEnd(8)} ${paint("cyan", where)}  ${paint("dim", what)}\n`);
   return (
     `${paint("bold", "lenswatch demo")}: ${cameras} cameras at ${FLEET.locations} locations, with outages ` +
     `for ${humanDuration(scenarioLength(scenario))}. Ctrl-C stops it.\n\n${rows.join("")}\n`

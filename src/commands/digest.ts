@@ -14,15 +14,7 @@ import { createService } from "../service/service.ts";
 import { readFleet } from "../store/read-fleet.ts";
 import { connected } from "../store/redis.ts";
 import { createStore } from "../store/store.ts";
-import {
-  attempt,
-  configOption,
-  describeAttempt,
-  fail,
-  outputOption,
-  print,
-  withExample,
-} from "./cli/command.ts";
+import { attempt, configOption, describeAttempt, fail, outputOption, print, withExample } from "./cli/command.ts";
 import type { CommandIo } from "./cli/io.ts";
 import { openInBrowser } from "./cli/open-in-browser.ts";
 
@@ -38,9 +30,8 @@ export function digestCommand(io: CommandIo): Command {
     .option("--csv", "write its CSV files beside it")
     .option("--open", "open it in a browser")
     .addOption(outputOption("text"));
-  withExample(preview, "lenswatch digest preview daily-ops --open").action(
-    (name: string, options: PreviewOptions) =>
-      withDigest(io, name, options.config, (_config, _digest, made) => writePreview(io, name, made, options)),
+  withExample(preview, "lenswatch digest preview daily-ops --open").action((name: string, options: PreviewOptions) =>
+    withDigest(io, name, options.config, (_config, _digest, made) => writePreview(io, name, made, options)),
   );
   const send = command
     .command("send")
@@ -110,8 +101,7 @@ async function withDigest(
     const store = createStore(redis, config.redis.prefix);
     await store.inventory.load();
     const deps = { config, store, service, clock: systemClock, log: silentLogger };
-    const fleet = async () =>
-      readFleet({ ...deps, watch: config.watch, shardNumbers: await shardsOf(store) });
+    const fleet = async () => readFleet({ ...deps, watch: config.watch, shardNumbers: await shardsOf(store) });
     await use(config, digest, await makeDigest({ ...deps, fleet }, digest, systemClock.now()));
   } finally {
     await service.close();

@@ -12,9 +12,7 @@ const TIMEOUT_MS = 4_000;
 /** Exit code 0 healthy, 1 unhealthy, 3 no answer. Throws ConfigError. */
 export function healthzCommand(io: CommandIo): Command {
   const command = new Command("healthz")
-    .description(
-      "Check the health of the daemon at http.listen on this machine, for container health checks.",
-    )
+    .description("Check the health of the daemon at http.listen on this machine, for container health checks.")
     .addOption(configOption())
     .addOption(outputOption("text"));
   return withExample(command, "lenswatch healthz && echo healthy").action(

@@ -16,19 +16,14 @@ import type { CommandIo } from "./cli/io.ts";
 /** Resolves when everything has stopped. Throws ConfigError, StoreError or HttpError where it cannot start. */
 export function runCommand(io: CommandIo): Command {
   const command = new Command("run")
-    .description(
-      "Run the daemon. Ctrl-C or SIGTERM stops it; SIGHUP, or a change of the configuration, reloads it.",
-    )
+    .description("Run the daemon. Ctrl-C or SIGTERM stops it; SIGHUP, or a change of the configuration, reloads it.")
     .addOption(configOption())
     .addOption(new Option("--role <role>", "the role of this replica").choices(roleOptions).default("all"));
   withExample(command, "lenswatch run --config /etc/lenswatch/lenswatch.yaml");
   return command.action(async (options: { config?: string; role: RoleOption }) => {
     const source = createConfigSource(configFile(options.config, io.env), io.env);
     const { config, warnings } = await source.load();
-    const log = createLogger({
-      level: config.log.level,
-      pretty: "isTTY" in io.stdout && io.stdout.isTTY === true,
-    });
+    const log = createLogger({ level: config.log.level, pretty: "isTTY" in io.stdout && io.stdout.isTTY === true });
     for (const warning of warnings) log.warn({ warning }, "configuration has a warning");
     limitHeapGrowth();
     let following: Following | undefined;

@@ -32,9 +32,7 @@ interface ListOptions extends OutputOptions {
 const Silence = z.looseObject({
   id: z.string(),
   status: z.object({ state: z.enum(["active", "pending", "expired"]) }),
-  matchers: z.array(
-    z.object({ name: z.string(), value: z.string(), isRegex: z.boolean(), isEqual: z.boolean() }),
-  ),
+  matchers: z.array(z.object({ name: z.string(), value: z.string(), isRegex: z.boolean(), isEqual: z.boolean() })),
   startsAt: z.string(),
   endsAt: z.string(),
   createdBy: z.string(),
@@ -45,8 +43,7 @@ type Silence = z.infer<typeof Silence>;
 /** Exit code 0; 1 for an unknown or invalid silence. Throws DaemonError or ConfigError. */
 export function silenceCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const silence = new Command("silence").description("Add, list and expire silences.");
-  for (const one of [addCommand(io, clock), listCommand(io, clock), expireCommand(io)])
-    silence.addCommand(one);
+  for (const one of [addCommand(io, clock), listCommand(io, clock), expireCommand(io)]) silence.addCommand(one);
   return silence;
 }
 
@@ -61,8 +58,7 @@ function addCommand(io: CommandIo, clock: Clock): Command {
     )
     .requiredOption("--comment <text>", "the reason (required)")
     .option("--author <name>", "the author (default: $USER)");
-  const example =
-    'lenswatch silence add alertname=RecordingOffline location="Leeds" --duration 2h --comment rewiring';
+  const example = 'lenswatch silence add alertname=RecordingOffline location="Leeds" --duration 2h --comment rewiring';
   return withOutput(add, example).action(async (matchers: readonly Matcher[], options: AddOptions) => {
     const now = clock.now();
     const endsAt = now + options.duration;
@@ -91,14 +87,12 @@ function listCommand(io: CommandIo, clock: Clock): Command {
   const list = new Command("list")
     .description("List active and pending silences.")
     .option("--expired", "include expired silences");
-  return withOutput(list, "lenswatch silence list --expired --output json").action(
-    async (options: ListOptions) => {
-      const silences = await withDaemon(options, io, (daemon) =>
-        daemon.get("/api/v2/silences", { expired: String(options.expired ?? false) }, z.array(Silence)),
-      );
-      print(io, options.output, silences, () => asText(silences, clock.now(), tableTarget(io)));
-    },
-  );
+  return withOutput(list, "lenswatch silence list --expired --output json").action(async (options: ListOptions) => {
+    const silences = await withDaemon(options, io, (daemon) =>
+      daemon.get("/api/v2/silences", { expired: String(options.expired ?? false) }, z.array(Silence)),
+    );
+    print(io, options.output, silences, () => asText(silences, clock.now(), tableTarget(io)));
+  });
 }
 
 function expireCommand(io: CommandIo): Command {
@@ -143,16 +137,9 @@ function asText(silences: readonly Silence[], now: Instant, target: TableTarget)
   return `${renderTable(columns, rows, target)}\n${counted(silences.length, "silence")}\n`;
 }
 
-function whenText(
-  state: Silence["status"]["state"],
-  startsAt: Instant,
-  endsAt: Instant,
-  now: Instant,
-): string {
+function whenText(state: Silence["status"]["state"], startsAt: Instant, endsAt: Instant, now: Instant): string {
   if (state === "pending") return `begins in ${humanDuration(startsAt - now)}`;
-  return state === "active"
-    ? `ends in ${humanDuration(endsAt - now)}`
-    : `ended ${humanDuration(now - endsAt)} ago`;
+  return state === "active" ? `ends in ${humanDuration(endsAt - now)}` : `ended ${humanDuration(now - endsAt)} ago`;
 }
 
 function operatorOf({ isRegex, isEqual }: Silence["matchers"][number]): MatchOperator {
@@ -170,15 +157,12 @@ function collectMatcher(text: string, before: readonly Matcher[] | undefined): M
         : createMatcher(name, operator as MatchOperator, value);
     return [...(before ?? []), matcher];
   } catch (thrown) {
-    throw new InvalidArgumentError(
-      `It must be a matcher such as severity=warning: ${toError(thrown).message}.`,
-    );
+    throw new InvalidArgumentError(`It must be a matcher such as severity=warning: ${toError(thrown).message}.`);
   }
 }
 
 function parseLength(text: string): number {
   const ms = parseDuration(text);
-  if (ms === undefined || ms < 1_000)
-    throw new InvalidArgumentError("It must be a duration such as 30m, 2h or 1d12h.");
+  if (ms === undefined || ms < 1_000) throw new InvalidArgumentError("It must be a duration such as 30m, 2h or 1d12h.");
   return ms;
 }

@@ -19,9 +19,7 @@ interface SimulateOptions {
 }
 
 /** Serves until `io.signal` aborts. Exit code 1 for an invalid scenario. Throws SimulatorError. */
-export function simulateCommand(
-  io: Pick<CommandIo, "signal" | "stdout" | "stderr" | "setExitCode">,
-): Command {
+export function simulateCommand(io: Pick<CommandIo, "signal" | "stdout" | "stderr" | "setExitCode">): Command {
   const command = new Command("simulate")
     .description("Serve a simulation of the analytics service with a generated fleet, with faults on demand.")
     .option("--locations <n>", "the number of locations", wholeNumber, 5)
@@ -31,20 +29,18 @@ export function simulateCommand(
     .option("--port <n>", "the port on 127.0.0.1; 0 is any free one", wholeNumber, 0)
     .addOption(outputOption("text"));
   const example = "lenswatch simulate --locations 3 --recordings-per-location 4 --seed 7 --port 9700";
-  return withExample(command, example).action(
-    async ({ scenario: file, output, ...options }: SimulateOptions) => {
-      try {
-        const scenario = file === undefined ? undefined : await readScenario(file);
-        const simulator = await startSimulator({ ...options, ...(scenario && { scenario }) });
-        io.stdout.write(output === "json" ? asJson(simulator) : asText(simulator));
-        if (!io.signal.aborted) await once(io.signal, "abort");
-        await simulator.close();
-      } catch (thrown) {
-        if (!(thrown instanceof SimulatorError) || thrown.code !== "bad_scenario") throw thrown;
-        fail(io, 1, thrown.message);
-      }
-    },
-  );
+  return withExample(command, example).action(async ({ scenario: file, output, ...options }: SimulateOptions) => {
+    try {
+      const scenario = file === undefined ? undefined : await readScenario(file);
+      const simulator = await startSimulator({ ...options, ...(scenario && { scenario }) });
+      io.stdout.write(output === "json" ? asJson(simulator) : asText(simulator));
+      if (!io.signal.aborted) await once(io.signal, "abort");
+      await simulator.close();
+    } catch (thrown) {
+      if (!(thrown instanceof SimulatorError) || thrown.code !== "bad_scenario") throw thrown;
+      fail(io, 1, thrown.message);
+    }
+  });
 }
 
 function wholeNumber(text: string): number {

@@ -53,10 +53,7 @@ export function statusCommand(io: CommandIo, clock: Clock = systemClock): Comman
   return command.action(async (options: StatusOptions) => {
     const { rows, unknown } = await withDaemon(options, io, async (daemon) => {
       const found = await daemon.all("/api/v1/recordings", parametersOf(options), RecordingRow);
-      return {
-        rows: found,
-        unknown: found.length === 0 ? await unknownLocation(daemon, options) : undefined,
-      };
+      return { rows: found, unknown: found.length === 0 ? await unknownLocation(daemon, options) : undefined };
     });
     if (unknown !== undefined) return fail(io, 1, unknown);
     rows.sort(byName);
@@ -77,10 +74,7 @@ async function unknownLocation(daemon: Daemon, { location }: StatusOptions): Pro
 }
 
 function parametersOf({ location, only }: StatusOptions): Record<string, string> {
-  return {
-    ...(location === undefined ? {} : { location }),
-    ...(only === undefined ? {} : { status: only }),
-  };
+  return { ...(location === undefined ? {} : { location }), ...(only === undefined ? {} : { status: only }) };
 }
 
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });

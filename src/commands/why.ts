@@ -53,9 +53,7 @@ export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const command = new Command("why")
     .description("Print the decision log of a recording, in its own time zone.")
     .argument("<recording>", "its id or full name")
-    .addOption(
-      new Option("--since <duration>", "how far back").argParser(parseSince).default(86_400_000, "24h"),
-    )
+    .addOption(new Option("--since <duration>", "how far back").argParser(parseSince).default(86_400_000, "24h"))
     .addOption(outputOption("text"));
   withExample(addDaemonOptions(command), 'lenswatch why "Leeds Briggate Entrance" --since 2d');
   return command.action((recording: string, options: WhyOptions) =>
@@ -87,10 +85,7 @@ async function explain(
   const timeline = await read(daemon, found?.recordingId ?? wanted, new Date(now - since).toISOString());
   if (!timeline) {
     const rows = await daemon.all("/api/v1/recordings", {}, RecordingRow);
-    const near = closestRows(wanted, rows, ({ recording, recordingId }) => ({
-      name: recording,
-      id: recordingId,
-    }));
+    const near = closestRows(wanted, rows, ({ recording, recordingId }) => ({ name: recording, id: recordingId }));
     const hint = near.length === 0 ? "" : `; similar:${list(near)}`;
     return fail(io, 1, `no recording has the id or name "${stripControls(wanted)}"${hint}`);
   }
@@ -117,10 +112,7 @@ async function read(daemon: Daemon, id: string, since: string): Promise<Timeline
 function list(rows: readonly RecordingRow[]): string {
   return rows
     .slice(0, MOST_LISTED)
-    .map(
-      ({ recordingId, recording, location }) =>
-        `\n  ${stripControls(`${recordingId}  ${recording} · ${location}`)}`,
-    )
+    .map(({ recordingId, recording, location }) => `\n  ${stripControls(`${recordingId}  ${recording} · ${location}`)}`)
     .join("");
 }
 
@@ -134,8 +126,7 @@ function asText(timeline: Timeline, row: RecordingRow | undefined, now: Instant)
     const at = DateTime.fromISO(line.at, { zone: timezone, locale: "en-GB" });
     const day = at.toFormat("ccc d LLL yyyy");
     const before = items[i - 1];
-    const isNewDay =
-      !before || DateTime.fromISO(before.at, { zone: timezone }).toISODate() !== at.toISODate();
+    const isNewDay = !before || DateTime.fromISO(before.at, { zone: timezone }).toISODate() !== at.toISODate();
     const entry = `  ${at.toFormat("HH:mm:ss")}  ${aboutText(line)}${line.text}`;
     return isNewDay ? ["", `${day}, ${timezone}`, entry] : [entry];
   });

@@ -9,20 +9,14 @@ import { reservedLabels } from "./rule-schema.ts";
 import type { ConfigInput } from "./schema.ts";
 
 /** `fromEnvironment` is whether anything at or below a path was read from a variable: that is not shown. */
-export function advise(
-  config: Config,
-  input: ConfigInput,
-  fromEnvironment: (path: Path) => boolean,
-): Finding[] {
+export function advise(config: Config, input: ConfigInput, fromEnvironment: (path: Path) => boolean): Finding[] {
   const routes = routesIn(config.route, ["route"]);
   return [
     ...clearText(input),
     ...slowRequests(config),
     ...routes.flatMap(([route, path]) => reminders(route, path)),
     ...unknownLabels(config, routes).map((finding) =>
-      fromEnvironment(finding.path)
-        ? { ...finding, found: "an unknown label", suggestion: undefined }
-        : finding,
+      fromEnvironment(finding.path) ? { ...finding, found: "an unknown label", suggestion: undefined } : finding,
     ),
     ...(input.rules.length === 0
       ? [warning(["rules"], "an empty list", "at least one rule; without any, no alert ever fires")]
@@ -107,11 +101,7 @@ function unknownLabels(config: Config, routes: readonly (readonly [Route, Path])
 }
 
 /** The first label that is not known. */
-function unknownIn(
-  matchers: readonly Pick<Matcher, "name">[],
-  path: Path,
-  known: readonly string[],
-): Finding[] {
+function unknownIn(matchers: readonly Pick<Matcher, "name">[], path: Path, known: readonly string[]): Finding[] {
   const unknown = matchers.find(({ name }) => !known.includes(name));
   if (!unknown) return [];
   const found = `the unknown label ${quoted(unknown.name)}`;

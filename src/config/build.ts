@@ -116,9 +116,7 @@ function inherit(
     ...(muteTimes.length > 0 ? { muteTimes } : {}),
     ...(activeTimes.length > 0 ? { activeTimes } : {}),
   };
-  const routes = input.routes.map((child, index) =>
-    inherit(here, child, childKey(key, child, index), intervals),
-  );
+  const routes = input.routes.map((child, index) => inherit(here, child, childKey(key, child, index), intervals));
   return { ...here, routes };
 }
 

@@ -10,9 +10,7 @@ export const emailAddresses: z.ZodType<string[]> = z
     (value) => (typeof value === "string" ? value.split(",").map((part) => part.trim()) : value),
     z.array(email, { error: "a list of e-mail addresses" }).min(1, { error: "at least one e-mail address" }),
   )
-  .refine((all) => new Set(all.map((one) => one.toLowerCase())).size === all.length, {
-    error: "every address once",
-  });
+  .refine((all) => new Set(all.map((one) => one.toLowerCase())).size === all.length, { error: "every address once" });
 
 const sendResolved = withDefault("Whether to notify about resolved alerts.", trueOrFalse, "true");
 
@@ -63,10 +61,7 @@ const channelKeys = {
   alertmanager_configs: withDefault("Alertmanagers to forward alerts to.", listOf(alertmanager), []),
 };
 
-export const receiverSection = section({
-  name: required("The receiver's name, for routes.", name),
-  ...channelKeys,
-});
+export const receiverSection = section({ name: required("The receiver's name, for routes.", name), ...channelKeys });
 
 type Written = Parsed<typeof channelKeys>;
 type Entry<Name extends keyof Written> = Written[Name][number];

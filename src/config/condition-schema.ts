@@ -58,10 +58,7 @@ const always = leaf("true", (text): { value: true } | object =>
 
 const keys = {
   status: optional("The status of a recording.", oneOf("offline", "degraded")),
-  average_quality: optional(
-    "The average quality of a recording while it is online or degraded.",
-    averageQuality,
-  ),
+  average_quality: optional("The average quality of a recording while it is online or degraded.", averageQuality),
   overall_uptime: optional("The uptime ratio of a recording within its schedule.", overallUptime),
   missing: optional("A known recording that complete snapshots do not contain.", always),
   flapping: optional(
@@ -81,11 +78,7 @@ type Given = { readonly [Name in keyof ConditionInput]: NonNullable<ConditionInp
 
 const builders: { readonly [Name in keyof Given]: (given: Given[Name]) => Condition } = {
   status: (status) => ({ kind: "status", status }),
-  average_quality: ({ below, clear_above = below }) => ({
-    kind: "average_quality",
-    below,
-    clearAbove: clear_above,
-  }),
+  average_quality: ({ below, clear_above = below }) => ({ kind: "average_quality", below, clearAbove: clear_above }),
   overall_uptime: ({ below, clear_above = below, over }) => ({
     kind: "overall_uptime",
     below,

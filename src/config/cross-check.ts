@@ -51,8 +51,7 @@ function duplicates(document: Document, list: Raw | undefined, listName: string)
     if (typeof name !== "string") return [];
     const path = [listName, index, "name"];
     const line = lines.get(name);
-    if (line !== undefined)
-      return [conflict(document, path, name, `a unique name; line ${line} has it already`)];
+    if (line !== undefined) return [conflict(document, path, name, `a unique name; line ${line} has it already`)];
     lines.set(name, document.position(offsetOf(document, path)).line);
     return [];
   });
@@ -64,16 +63,13 @@ function rootRoute(document: Document, tree: RawMap, receivers: readonly string[
   if (route === undefined) {
     if (receivers.length < 2) return [];
     const expected = `a route that selects one of the ${receivers.length} receivers`;
-    return [
-      { kind, path: ["route"], offset: offsetOf(document, ["receivers"], true), found: "nothing", expected },
-    ];
+    return [{ kind, path: ["route"], offset: offsetOf(document, ["receivers"], true), found: "nothing", expected }];
   }
   if (!isMapping(route)) return [];
   const findings: Finding[] = [];
   const refuse = (key: string, found: string, expected: string) =>
     findings.push({ kind, path: ["route", key], found, expected });
-  if (route.receiver === undefined)
-    refuse("receiver", "nothing", "the receiver of alerts that no other route takes");
+  if (route.receiver === undefined) refuse("receiver", "nothing", "the receiver of alerts that no other route takes");
   if (!isEmpty(route.matchers)) refuse("matchers", "matchers", "none: the root takes every alert");
   for (const key of INTERVALS) {
     if (!isEmpty(route[key])) refuse(key, key, "none: the root is never muted, its routes may be");
@@ -83,9 +79,7 @@ function rootRoute(document: Document, tree: RawMap, receivers: readonly string[
 }
 
 function isEmpty(value: Raw | undefined): boolean {
-  return (
-    value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)
-  );
+  return value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
 }
 
 function undefinedNames(

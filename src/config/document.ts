@@ -2,17 +2,7 @@
  * YAML text as a plain tree whose scalars are texts as written, with environment variables substituted: the schema
  * decides what is a number or a duration, so that an id of digits or a name `on` stays a text. Aliases work, within bounds.
  */
-import {
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  type Pair,
-  parseDocument,
-  type YAMLMap,
-} from "yaml";
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, type YAMLMap } from "yaml";
 import { type Environment, substitute } from "./environment.ts";
 import { type Finding, type Path, pathKey } from "./problem.ts";
 import { syntaxFindings } from "./syntax.ts";
@@ -104,8 +94,7 @@ function read(reader: Reader, node: Node | null, path: Path, keyOffset?: number)
   const variables = text?.names ?? [];
   reader.positions.set(pathKey(path), { keyOffset, offset, isNothing: isNothing(node), variables });
   if (isMap(node)) return readMap(reader, node, path);
-  if (isSeq(node))
-    return node.items.map((item, index) => read(reader, item as Node | null, [...path, index]));
+  if (isSeq(node)) return node.items.map((item, index) => read(reader, item as Node | null, [...path, index]));
   if (text) reader.findings.push(...environmentFindings(path, text.missing, text.malformed));
   return text?.value ?? null;
 }

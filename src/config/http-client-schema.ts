@@ -15,10 +15,7 @@ const basicAuth = section({
 });
 
 const tlsConfig = section(
-  {
-    ...tlsKeys("it"),
-    server_name: optional("The name its certificate must match; the URL's host by default.", host),
-  },
+  { ...tlsKeys("it"), server_name: optional("The name its certificate must match; the URL's host by default.", host) },
   checkTls,
 );
 

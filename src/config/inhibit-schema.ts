@@ -15,11 +15,7 @@ const labelNames = oneOrMore(
 export const inhibitRuleSection = section({
   source_matchers: required("The alerts that inhibit others while they fire.", someMatchers),
   target_matchers: required("The alerts that are inhibited.", someMatchers),
-  equal: withDefault(
-    "Labels that must be equal in both alerts; missing in both counts as equal.",
-    labelNames,
-    [],
-  ),
+  equal: withDefault("Labels that must be equal in both alerts; missing in both counts as equal.", labelNames, []),
 });
 
 const { recordingOffline, recordingDegraded, recordingMissing, recordingFlapping } = defaultAlerts;
@@ -42,8 +38,5 @@ export const defaultInhibitRules: RawMap[] = [
     target_matchers: [`alertname =~ "${recordingOffline}|${recordingDegraded}"`],
     equal: ["recording_id"],
   },
-  {
-    source_matchers: [`alertname = "${serviceUnreachable}"`],
-    target_matchers: ['location_id != ""'],
-  },
+  { source_matchers: [`alertname = "${serviceUnreachable}"`], target_matchers: ['location_id != ""'] },
 ];

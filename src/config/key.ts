@@ -51,11 +51,7 @@ function key<T, Out>(
 ): Key<Out> {
   const isList = !(value instanceof z.ZodType) && "section" in value;
   const below =
-    value instanceof z.ZodType
-      ? undefined
-      : "section" in value
-        ? value.section
-        : () => value as ConfigSection;
+    value instanceof z.ZodType ? undefined : "section" in value ? value.section : () => value as ConfigSection;
   const schema = wrap(value instanceof z.ZodType ? value : value.schema);
   return { schema, doc, required, fallback, secret, section: below, list: isList };
 }
@@ -91,11 +87,7 @@ export function section<K extends ConfigKeys>(
 }
 
 /** A list of mappings, not empty where `atLeastOne` describes its one required item. */
-export function listOf<T>(
-  item: ConfigSection<T>,
-  expected = "a list",
-  atLeastOne?: string,
-): SectionList<T[]> {
+export function listOf<T>(item: ConfigSection<T>, expected = "a list", atLeastOne?: string): SectionList<T[]> {
   const list = z.array(item.schema, { error: expected });
   const schema = atLeastOne === undefined ? list : list.min(1, { error: atLeastOne });
   return { schema, section: () => item as ConfigSection };
@@ -121,7 +113,5 @@ export function keyAt(root: ConfigSection, path: readonly (string | number)[]): 
 /** The keys of the mapping at a path, including those for secret files. */
 export function knownKeys(root: ConfigSection, path: readonly (string | number)[]): string[] {
   const here = path.some((step) => typeof step === "string") ? keyAt(root, path)?.section?.() : root;
-  return Object.entries(here?.keys ?? {}).flatMap(([name, { secret }]) =>
-    secret ? [name, `${name}_file`] : [name],
-  );
+  return Object.entries(here?.keys ?? {}).flatMap(([name, { secret }]) => (secret ? [name, `${name}_file`] : [name]));
 }

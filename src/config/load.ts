@@ -37,8 +37,7 @@ export function parseConfig(
   const document = readDocument(text, env);
   const report = (findings: readonly Finding[], secrets: readonly string[]) =>
     toProblems(findings, document, { file, secrets });
-  if (document.tree === null && document.findings.length > 0)
-    return { problems: report(document.findings, []) };
+  if (document.tree === null && document.findings.length > 0) return { problems: report(document.findings, []) };
   const secrets = resolveSecrets(document, rootSection, readSecret);
   const conflicts = crossCheck(document);
   const checked = validate({ ...document, tree: withListen(document.tree, env) }, rootSection);
@@ -137,18 +136,14 @@ async function readText(file: string): Promise<string> {
 
 const MAX_SECRET_BYTES = 65_536;
 
-function secretReader(
-  file: string,
-  onSecretFile: (path: string) => void = () => {},
-): (path: string) => string {
+function secretReader(file: string, onSecretFile: (path: string) => void = () => {}): (path: string) => string {
   return (relative) => {
     const path = resolve(dirname(file), relative);
     onSecretFile(path);
     const stat = statSync(path);
     // Reading a pipe would block.
     if (!stat.isFile()) throw Object.assign(new Error("not a regular file"), { code: "EINVAL" });
-    if (stat.size > MAX_SECRET_BYTES)
-      throw Object.assign(new Error("too large for a secret"), { code: "EFBIG" });
+    if (stat.size > MAX_SECRET_BYTES) throw Object.assign(new Error("too large for a secret"), { code: "EFBIG" });
     return readFileSync(path, "utf8");
   };
 }

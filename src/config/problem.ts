@@ -81,11 +81,7 @@ export function toProblems(
 }
 
 /** The offset of the value at a path, or of its key; where the file lacks it, of the nearest parent's key. */
-export function offsetOf(
-  { positions }: Pick<ConfigDocument, "positions">,
-  path: Path,
-  atKey = false,
-): number {
+export function offsetOf({ positions }: Pick<ConfigDocument, "positions">, path: Path, atKey = false): number {
   const at = positions.get(pathKey(path));
   if (at) return atKey || at.isNothing ? (at.keyOffset ?? at.offset) : at.offset;
   for (let length = path.length - 1; length >= 0; length -= 1) {
@@ -102,8 +98,7 @@ function firstPerPath(findings: readonly Finding[]): readonly Finding[] {
   return findings.filter((finding) => {
     if (finding.path.length === 0 || finding.offset !== undefined) return true;
     const path = pathKey(finding.path);
-    if (seen.has(path) || finding.path.some((_, end) => unread.has(pathKey(finding.path.slice(0, end)))))
-      return false;
+    if (seen.has(path) || finding.path.some((_, end) => unread.has(pathKey(finding.path.slice(0, end))))) return false;
     seen.add(path);
     if (finding.kind === "environment" || finding.kind === "secret") unread.add(path);
     return true;
@@ -135,8 +130,7 @@ export function showable(text: string): boolean {
 
 /** The text in quotes, or its length where it must not be shown; the variables' names where it was read from some. */
 export function quoted(text: string, variables: readonly string[] = []): string {
-  if (variables.length === 0)
-    return showable(text) ? JSON.stringify(text) : `a text of ${text.length} characters`;
+  if (variables.length === 0) return showable(text) ? JSON.stringify(text) : `a text of ${text.length} characters`;
   const names = variables.map((name) => `\${${name}}`).join(" and ");
   return text === "" ? `nothing in ${names}` : `an invalid value in ${names}`;
 }

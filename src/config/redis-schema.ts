@@ -13,19 +13,13 @@ const keys = {
     url("a redis:// or rediss:// URL", { schemes: ["redis", "rediss"], login: true, query: true }),
     { secret: true },
   ),
-  sentinels: optional(
-    "Instead of `url`: Sentinels that know the master.",
-    addresses("Sentinels as host:port"),
-  ),
+  sentinels: optional("Instead of `url`: Sentinels that know the master.", addresses("Sentinels as host:port")),
   name: optional("The master's name at the Sentinels.", line),
   cluster: optional("Instead of `url`: some nodes of a cluster.", addresses("nodes as host:port")),
   username: optional("The username for `sentinels`' master or `cluster`; a URL contains its own.", line),
   password: optional("The password for `sentinels`' master or `cluster`.", line, { secret: true }),
   sentinel_password: optional("The password of the Sentinels themselves.", line, { secret: true }),
-  tls: optional(
-    "TLS with your own certificates; a rediss:// URL alone uses the system's.",
-    tlsSection("Redis"),
-  ),
+  tls: optional("TLS with your own certificates; a rediss:// URL alone uses the system's.", tlsSection("Redis")),
   prefix: withDefault("The prefix of every Redis key.", prefix, "lenswatch"),
 };
 
@@ -34,10 +28,8 @@ export const redisSection = section(keys, check);
 function check(value: Parsed<typeof keys>, context: z.RefinementCtx): void {
   const given = (["url", "sentinels", "cluster"] as const).filter((key) => value[key] !== undefined);
   const [first, second] = given;
-  if (first && second)
-    refuse(context, second, `only one of url, sentinels and cluster; ${first} is already set`);
-  if (value.sentinels && value.name === undefined)
-    refuse(context, "name", "the master's name beside the sentinels");
+  if (first && second) refuse(context, second, `only one of url, sentinels and cluster; ${first} is already set`);
+  if (value.sentinels && value.name === undefined) refuse(context, "name", "the master's name beside the sentinels");
   for (const key of ["name", "sentinel_password"] as const) {
     if (value[key] !== undefined && !value.sentinels) refuse(context, key, "sentinels beside it");
   }
@@ -49,6 +41,5 @@ function check(value: Parsed<typeof keys>, context: z.RefinementCtx): void {
     refuse(context, "password", "a password beside the username");
   if (!value.tls) return;
   if (given.length === 0) refuse(context, "tls", "a url, sentinels or a cluster beside it");
-  if (value.url !== undefined && !/^rediss:/i.test(value.url))
-    refuse(context, "tls", "a rediss:// URL beside it");
+  if (value.url !== undefined && !/^rediss:/i.test(value.url)) refuse(context, "tls", "a rediss:// URL beside it");
 }

@@ -17,9 +17,11 @@ export const reservedLabels: readonly string[] = [
   "timezone",
 ];
 
-const labelName = z.string().refine((text) => LABEL_NAME.test(text) && !text.startsWith("__"), {
-  error: "a label name of letters, digits and _, not beginning with a digit or __",
-});
+const labelName = z
+  .string()
+  .refine((text) => LABEL_NAME.test(text) && !text.startsWith("__"), {
+    error: "a label name of letters, digits and _, not beginning with a digit or __",
+  });
 
 const ownLabelName = labelName.refine((text) => !reservedLabels.includes(text), {
   error: "a label that is not set by lenswatch itself",
@@ -109,10 +111,5 @@ export const defaultRules: RawMap[] = [
     for: "10m",
     labels: warning,
   },
-  {
-    alert: defaultAlerts.notificationsFailing,
-    when: { notifications: "failing" },
-    for: "5m",
-    labels: critical,
-  },
+  { alert: defaultAlerts.notificationsFailing, when: { notifications: "failing" }, for: "5m", labels: critical },
 ];

@@ -99,10 +99,7 @@ export const line: z.ZodType<string> = textThat(
 );
 
 /** Any text. */
-export const prose: z.ZodType<string> = textThat(
-  "a text of at most 4000 characters",
-  (text) => text.length <= 4000,
-);
+export const prose: z.ZodType<string> = textThat("a text of at most 4000 characters", (text) => text.length <= 4000);
 
 /** A secret sent in a header: visible ASCII. */
 export const token: z.ZodType<string> = textThat("a text without spaces or control characters", (text) =>
@@ -152,14 +149,9 @@ export const listen = hostAndPort("127.0.0.1:9595 or [::1]:9595", /^[A-Za-z0-9.-
 /** A remote server: `host:port` or `[::1]:26379`. */
 export const address = hostAndPort("redis-1:26379 or [::1]:26379", /^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/, 1);
 
-function hostAndPort(
-  examples: string,
-  name: RegExp,
-  leastPort: number,
-): z.ZodType<{ host: string; port: number }> {
+function hostAndPort(examples: string, name: RegExp, leastPort: number): z.ZodType<{ host: string; port: number }> {
   return leaf(`host:port such as ${examples}`, (text) => {
-    const [, six, four = "", digits] =
-      /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9._-]*)):(\d{1,5})$/.exec(text) ?? [];
+    const [, six, four = "", digits] = /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9._-]*)):(\d{1,5})$/.exec(text) ?? [];
     const port = Number(digits);
     if (digits === undefined || port < leastPort || port > 65_535) return {};
     if (six !== undefined) return isIP(six) === 6 ? { value: { host: six, port } } : {};
@@ -197,12 +189,9 @@ export function url(expected: string, shape: UrlShape): z.ZodType<string> {
   return leaf(expected, (text) => {
     if (/[\s\\]|\p{C}/u.test(text) || !URL.canParse(text) || text.length > 2048) return {};
     const { protocol, username, password, search, hash, hostname } = new URL(text);
-    const scheme = shape.schemes.some(
-      (name) => protocol === `${name}:` && text.toLowerCase().startsWith(`${name}://`),
-    );
+    const scheme = shape.schemes.some((name) => protocol === `${name}:` && text.toLowerCase().startsWith(`${name}://`));
     const login = username !== "" || password !== "";
-    const ok =
-      scheme && hostname !== "" && hash === "" && (shape.login || !login) && (shape.query || search === "");
+    const ok = scheme && hostname !== "" && hash === "" && (shape.login || !login) && (shape.query || search === "");
     return ok ? { value: shape.base && text.endsWith("/") ? text.slice(0, -1) : text } : {};
   });
 }

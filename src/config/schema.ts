@@ -101,8 +101,7 @@ const smtp = section(
 /** Mail programs post to it (RFC 8058, section 3.1), which requires https. */
 const oneClick = "an https:// URL without login or fragment; {recipient} stands for the address";
 const unsubscribeUrl = url(oneClick, { schemes: ["https"], query: true }).refine(
-  (text) =>
-    !/[<>"]/.test(text) && new URL(text.replaceAll("{recipient}", "x")).origin === new URL(text).origin,
+  (text) => !/[<>"]/.test(text) && new URL(text.replaceAll("{recipient}", "x")).origin === new URL(text).origin,
   { error: oneClick },
 );
 

@@ -64,10 +64,7 @@ function number(from: number, to: number): (text: string) => number | undefined 
 }
 
 const weekday = rangeOf("a weekday or a range such as monday:friday, Sunday first", word(DAYS, 0));
-const dayOfMonth = rangeOf(
-  "a day from 1 to 31 or from -31 to -1 (the last), or a range such as 1:5",
-  number(-31, 31),
-);
+const dayOfMonth = rangeOf("a day from 1 to 31 or from -31 to -1 (the last), or a range such as 1:5", number(-31, 31));
 const month = rangeOf(
   "a month by name or number, or a range such as november:december",
   (text) => word(MONTHS, 1)(text) ?? number(1, 12)(text),
@@ -105,9 +102,7 @@ export const timeIntervalSection: ConfigSection<NamedInterval> = {
 function buildInterval(input: z.output<typeof interval.schema>): TimeInterval {
   const { times, weekdays, days_of_month, months, years, location } = input;
   return {
-    ...(times?.length
-      ? { times: times.map(({ start_time, end_time }) => ({ from: start_time, to: end_time })) }
-      : {}),
+    ...(times?.length ? { times: times.map(({ start_time, end_time }) => ({ from: start_time, to: end_time })) } : {}),
     ...(weekdays ? { weekdays } : {}),
     ...(days_of_month ? { daysOfMonth: days_of_month } : {}),
     ...(months ? { months } : {}),

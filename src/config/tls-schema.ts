@@ -7,9 +7,7 @@ import { pem } from "./scalars.ts";
 /** The keys `ca`, `cert` and `key` for connections to a server, named in the middle of a sentence. */
 export function tlsKeys(server: string) {
   return {
-    ca: optional(`Certificate authorities trusted for ${server}; the system's by default.`, pem, {
-      secret: true,
-    }),
+    ca: optional(`Certificate authorities trusted for ${server}; the system's by default.`, pem, { secret: true }),
     cert: optional(`The client certificate for ${server}.`, pem, { secret: true }),
     key: optional("The private key of the client certificate.", pem, { secret: true }),
   };

@@ -76,10 +76,7 @@ function textAt(document: Tree, path: Path): { value: Raw | undefined; variables
   const parent = path.slice(0, -1);
   const listed = typeof path.at(-1) === "number" && typeof valueAt(document.tree, parent) === "string";
   const at = listed ? parent : path;
-  return {
-    value: valueAt(document.tree, at),
-    variables: document.positions.get(pathKey(at))?.variables ?? [],
-  };
+  return { value: valueAt(document.tree, at), variables: document.positions.get(pathKey(at))?.variables ?? [] };
 }
 
 function valueAt(tree: Raw, path: Path): Raw | undefined {

@@ -41,10 +41,7 @@ export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps): Anno
       }
       return annotated;
     } catch (thrown) {
-      log.debug(
-        { err: toError(thrown) },
-        "reading zones and usual entries failed, leaving them out of the message",
-      );
+      log.debug({ err: toError(thrown) }, "reading zones and usual entries failed, leaving them out of the message");
       return alerts;
     }
   };

@@ -42,8 +42,7 @@ export function createColdStart(deps: ColdStartDeps) {
   /** When gathering began; undefined once the summary is made. */
   async function begin(): Promise<Instant | undefined> {
     const started = await deps.start.begin(clock.now());
-    if (started.gathering && !gathering)
-      deps.log.warn("Redis is empty, gathering active alerts for one summary");
+    if (started.gathering && !gathering) deps.log.warn("Redis is empty, gathering active alerts for one summary");
     gathering = started.gathering;
     if (!gathering) sweepingSince = undefined;
     return gathering ? started.since : undefined;

@@ -177,9 +177,7 @@ async function decide({ deps, integration }: DeliveryRun, claims: readonly Claim
 }
 
 function decideByGroup(view: GroupView & Claimed): GroupDecision {
-  return view.group === coldStartGroup
-    ? decideColdStart(view, coldStartFactsOf(view.labels))
-    : needsUpdate(view);
+  return view.group === coldStartGroup ? decideColdStart(view, coldStartFactsOf(view.labels)) : needsUpdate(view);
 }
 
 /** Renders, sends and settles one message, or puts it off. */
@@ -204,24 +202,14 @@ async function notify(run: DeliveryRun, batch: Batch, lease: Lease): Promise<Ser
   return "one";
 }
 
-async function putOff(
-  run: DeliveryRun,
-  batch: Batch,
-  lease: Lease,
-  now: Instant,
-  at: Instant,
-): Promise<void> {
+async function putOff(run: DeliveryRun, batch: Batch, lease: Lease, now: Instant, at: Instant): Promise<void> {
   const sendable = [...batch.now, ...batch.later];
   const outcomes = [...settled(run.integration, batch.skipped, now), ...postponed(sendable, { now, at })];
   await settle(run, lease, now, outcomes);
 }
 
 /** The content of a message. A summary is too short for what is known of each location. */
-async function contentOf(
-  { deps, integration }: DeliveryRun,
-  { now: shares }: Batch,
-  at: Instant,
-): Promise<Content> {
+async function contentOf({ deps, integration }: DeliveryRun, { now: shares }: Batch, at: Instant): Promise<Content> {
   const content = joinDecisions(shares.map(({ decision }) => decision));
   const isSummary = shares.length > 1 && integration.resendMs === undefined;
   if (!deps.annotate || isSummary) return content;
@@ -231,10 +219,7 @@ async function contentOf(
 }
 
 /** Sends one message; where the message itself is refused, once more as plain text. Gives the refusal, if any. */
-async function send(
-  { deps, sender }: DeliveryRun,
-  message: Notification,
-): Promise<NotifyRefusal | undefined> {
+async function send({ deps, sender }: DeliveryRun, message: Notification): Promise<NotifyRefusal | undefined> {
   const signal = AbortSignal.timeout(SEND_DEADLINE_MS);
   const attempt = (plain: object) =>
     sender.send(message, { signal, ...plain }).then(
@@ -262,16 +247,10 @@ async function settleSent(run: DeliveryRun, batch: Batch, lease: Lease, content:
   const facts = { integration: integration.id, reason, ...which, ...counts };
   deps.log[reason === "resend" ? "debug" : "info"](facts, "notified");
   const recovered = [integration.id, messageKey(integration, batch)].map((key) => failing.delete(key));
-  if (recovered.includes(true))
-    deps.log.info({ integration: integration.id }, "notifications are accepted again");
+  if (recovered.includes(true)) deps.log.info({ integration: integration.id }, "notifications are accepted again");
 }
 
-async function settleRefused(
-  run: DeliveryRun,
-  batch: Batch,
-  lease: Lease,
-  refusal: NotifyRefusal,
-): Promise<void> {
+async function settleRefused(run: DeliveryRun, batch: Batch, lease: Lease, refusal: NotifyRefusal): Promise<void> {
   const { deps, integration, failing } = run;
   const { code, scope, message } = refusal;
   deps.failed(integration, code);

@@ -76,11 +76,7 @@ function logEntriesOf(claim: Claimed, decision: GroupDecision, now: Instant): No
 }
 
 /** Ends that are notified for the first time and stay in the group, to be sent again. */
-function endsToSendAgain(
-  claim: Claimed,
-  { resolved, settled }: SendDecision,
-  now: Instant,
-): NotificationLogEntry[] {
+function endsToSendAgain(claim: Claimed, { resolved, settled }: SendDecision, now: Instant): NotificationLogEntry[] {
   return resolved.flatMap(({ id, isAgain }) => {
     const known = claim.notified.get(id);
     return known && !isAgain && !settled.includes(id) ? [{ ...known, endNotifiedAt: now }] : [];

@@ -17,11 +17,7 @@ interface RetireDeps extends Omit<DeliverDeps, "decide" | "wake" | "groups" | "s
 }
 
 /** True once every end owed there was sent; false where that was given up, or `signal` was aborted. */
-export async function retireIntegration(
-  deps: RetireDeps,
-  integration: string,
-  signal: AbortSignal,
-): Promise<boolean> {
+export async function retireIntegration(deps: RetireDeps, integration: string, signal: AbortSignal): Promise<boolean> {
   const { groups, clock } = deps;
   const giveUpAt = clock.now() + GIVE_UP_MS;
   let next: Instant | undefined;

@@ -44,10 +44,7 @@ export function createSuppressionChanges({ clock, log, store, wake }: Suppressio
       const previous = all.find(({ id }) => id === wanted.id);
       if (wanted.id !== undefined && !previous) return { outcome: "unknown" };
       if (all.filter((one) => silenceState(one, now) !== "expired").length >= MOST_SILENCES && !previous) {
-        return {
-          outcome: "refused",
-          why: `there are ${MOST_SILENCES} silences already; end some of them first`,
-        };
+        return { outcome: "refused", why: `there are ${MOST_SILENCES} silences already; end some of them first` };
       }
       const { silence, replaced } = changeSilence(previous, wanted, { now, newId: randomUUID() });
       const written = replaced ? [silence, replaced] : [silence];
@@ -73,9 +70,7 @@ export function createSuppressionChanges({ clock, log, store, wake }: Suppressio
       print: string,
       { author, comment }: { readonly author: string; readonly comment: string },
     ): Promise<number> {
-      const episodes = (await store.firing())
-        .filter(({ labels }) => fingerprint(labels) === print)
-        .map(({ id }) => id);
+      const episodes = (await store.firing()).filter(({ labels }) => fingerprint(labels) === print).map(({ id }) => id);
       const done = await store.acks.acknowledge(episodes, { author, comment, at: clock.now() });
       if (done.length > 0) log.info({ alerts: done, by: author }, "acknowledged");
       return done.length;

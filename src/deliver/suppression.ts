@@ -54,11 +54,7 @@ export function createSuppression({ clock, store, route, inhibitRules }: Suppres
 
   async function read(): Promise<Facts & { readonly firing: readonly Alert[] }> {
     const now = clock.now();
-    const [firing, silences, acks] = await Promise.all([
-      store.firing(),
-      store.silences.read(now),
-      store.acks.read(),
-    ]);
+    const [firing, silences, acks] = await Promise.all([store.firing(), store.silences.read(now), store.acks.read()]);
     if (indexed?.firing !== firing) indexed = { firing, inhibitions: index(firing) };
     return { now, firing, silences, acks, inhibitions: indexed.inhibitions };
   }
@@ -126,11 +122,7 @@ function muteOfAll({ labels }: Alert, root: Route, now: Instant): Suppression | 
   return mutes.includes(undefined) ? undefined : mutes[0];
 }
 
-function suppressibleAlert(
-  alert: Alert,
-  root: Route,
-  { now, inhibitions, silences, acks }: Facts,
-): SuppressibleAlert {
+function suppressibleAlert(alert: Alert, root: Route, { now, inhibitions, silences, acks }: Facts): SuppressibleAlert {
   const source = inhibitions.inhibitor(alert);
   const mutes = routesFor(root, alert.labels).map((route) => muteOf(route, now)?.by);
   return {

@@ -20,8 +20,7 @@ export function toNotification(
 ): Notification {
   let lastNotifiedAt = 0;
   for (const { claim } of shares)
-    for (const { notifiedAt } of claim.notified.values())
-      lastNotifiedAt = Math.max(lastNotifiedAt, notifiedAt);
+    for (const { notifiedAt } of claim.notified.values()) lastNotifiedAt = Math.max(lastNotifiedAt, notifiedAt);
   const group = groupOf(shares, words);
   const facts = [
     integration.id,
@@ -60,7 +59,6 @@ function groupOf(shares: Shares, { notify, firing, resolved }: Words): Notificat
 export function latencySeconds(words: Words, now: Instant): number | undefined {
   let oldest: Instant | undefined;
   for (const { isNew, firedAt } of words.firing) if (isNew) oldest = Math.min(oldest ?? firedAt, firedAt);
-  for (const { isAgain, updatedAt } of words.resolved)
-    if (!isAgain) oldest = Math.min(oldest ?? updatedAt, updatedAt);
+  for (const { isAgain, updatedAt } of words.resolved) if (!isAgain) oldest = Math.min(oldest ?? updatedAt, updatedAt);
   return oldest === undefined ? undefined : (now - oldest) / 1000;
 }

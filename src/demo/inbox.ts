@@ -149,12 +149,7 @@ function writeEvent(response: ServerResponse, message: InboxMessage): void {
   response.write(`id: ${message.id}\ndata: ${JSON.stringify(renderMessage(message))}\n\n`);
 }
 
-function answer(
-  response: ServerResponse,
-  status: number,
-  body: string,
-  type = "text/plain; charset=utf-8",
-): void {
+function answer(response: ServerResponse, status: number, body: string, type = "text/plain; charset=utf-8"): void {
   response.writeHead(status, { "Content-Type": type });
   response.end(body);
 }

@@ -39,11 +39,7 @@ export async function startMailServer(onMail: (mail: CaughtMail) => void): Promi
   const listener = server.listen(0, "127.0.0.1");
   await once(listener, "listening");
   const { address, port } = listener.address() as AddressInfo;
-  return {
-    host: address,
-    port,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
-  };
+  return { host: address, port, close: () => new Promise((resolve) => server.close(() => resolve())) };
 }
 
 async function receive(stream: Readable): Promise<Omit<CaughtMail, "to">> {
@@ -55,12 +51,7 @@ async function receive(stream: Readable): Promise<Omit<CaughtMail, "to">> {
   }
   if (bytes > MAX_BYTES) throw Object.assign(new Error("message too big"), { responseCode: 552 });
   const mail = await PostalMime.parse(Buffer.concat(chunks));
-  return {
-    from: addressText(mail.from),
-    subject: mail.subject ?? "",
-    text: mail.text ?? "",
-    html: mail.html,
-  };
+  return { from: addressText(mail.from), subject: mail.subject ?? "", text: mail.text ?? "", html: mail.html };
 }
 
 function addressText(from: Address | undefined): string {

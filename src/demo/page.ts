@@ -43,9 +43,7 @@ export function renderMessage(message: InboxMessage): string {
 
 /** A mail's own document, for the sandboxed frame. */
 export function renderMail(message: InboxMessage & { kind: "email" }): string {
-  return (
-    message.mail.html ?? `<!doctype html><meta charset="utf-8"><pre>${escapeHtml(message.mail.text)}</pre>`
-  );
+  return message.mail.html ?? `<!doctype html><meta charset="utf-8"><pre>${escapeHtml(message.mail.text)}</pre>`;
 }
 
 /** The colour bar is an SVG attribute: the page's policy allows no inline styles. */

@@ -8,10 +8,7 @@ import { type Part, plain, type SlackMessage } from "./slack-message.ts";
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
 /** Styles for a terminal that shows them, and none for anything else (files, NO_COLOR). */
-export function paintFor(
-  stream: NodeJS.WritableStream,
-  env: Readonly<Record<string, string | undefined>>,
-): Paint {
+export function paintFor(stream: NodeJS.WritableStream, env: Readonly<Record<string, string | undefined>>): Paint {
   const colours = "isTTY" in stream && stream.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
   return (style, text) => (colours ? styleText(style, text, { validateStream: false }) : text);
 }
@@ -30,9 +27,7 @@ export function printMessage(message: InboxMessage, paint: Paint): string {
   const lines = slack.parts.flatMap((part) => linesOfPart(part));
   const body = lines
     .filter((line, index) => index > 0 || lineText(line) !== title)
-    .map(
-      ({ part, spans }) => `          ${bar} ${spans.map((span) => printSpan(span, part, paint)).join("")}\n`,
-    );
+    .map(({ part, spans }) => `          ${bar} ${spans.map((span) => printSpan(span, part, paint)).join("")}\n`);
   return `${time}  ${paint("bold", "Slack ")}  ${paint(["bold", style], stripControls(title))}\n${body.join("")}`;
 }
 
@@ -84,9 +79,7 @@ function printSpan(span: MrkdwnSpan, part: Part, paint: Paint): string {
 
 /** Reddish bars are red, greenish green, what lies between is yellow; no bar, no colour. */
 function severityStyle(color: string | undefined): "red" | "green" | "yellow" | "gray" {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) =>
-    Number.parseInt(color?.slice(at, at + 2) ?? "", 16),
-  );
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => Number.parseInt(color?.slice(at, at + 2) ?? "", 16));
   if (!color || Math.max(red, green, blue) - Math.min(red, green, blue) < 40) return "gray";
   if (green >= red) return "green";
   return green > red * 0.45 ? "yellow" : "red";

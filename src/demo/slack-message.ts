@@ -43,9 +43,7 @@ export function readSlackMessage(body: string): SlackMessage | undefined {
   if (!payload) return undefined;
   const attachments = payload.attachments ?? [];
   const blocks = [...(payload.blocks ?? []), ...attachments.flatMap((attachment) => attachment.blocks ?? [])];
-  const texts = attachments.flatMap((attachment) =>
-    attachment.text ? [mrkdwn("text", attachment.text)] : [],
-  );
+  const texts = attachments.flatMap((attachment) => (attachment.text ? [mrkdwn("text", attachment.text)] : []));
   // As in Slack, `text` is only the notification's line when there are blocks.
   const own = blocks.length === 0 && payload.text ? [mrkdwn("text", payload.text)] : [];
   const parts = [...own, ...blocks.flatMap(partsOf), ...texts];
@@ -179,9 +177,7 @@ function reference(inner: string): { text: string; href?: string } {
   const bar = inner.indexOf("|");
   const target = bar < 0 ? inner : inner.slice(0, bar);
   const label = unescapeEntities(bar < 0 ? target.replace(/^!/, "@") : inner.slice(bar + 1));
-  return /^(?:https?:\/\/|mailto:)/.test(target)
-    ? { text: label, href: unescapeEntities(target) }
-    : { text: label };
+  return /^(?:https?:\/\/|mailto:)/.test(target) ? { text: label, href: unescapeEntities(target) } : { text: label };
 }
 
 function unescapeEntities(text: string): string {

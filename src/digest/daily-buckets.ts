@@ -11,11 +11,7 @@ const DAYS_CACHED = 10_000;
  * Gives `bucketsOf(history, zone, from)`: buckets from the day of `from` on, oldest first. A day whose hours are all
  * stored is given by its hours, an older one as a day.
  */
-export function createDailyBuckets(): (
-  history: UptimeHistory,
-  zone: string,
-  from: Instant,
-) => UptimeBucket[] {
+export function createDailyBuckets(): (history: UptimeHistory, zone: string, from: Instant) => UptimeBucket[] {
   const days = new Map<string, { readonly from: Instant; readonly to: Instant }>();
 
   function dayAt(day: string, zone: string) {

@@ -61,12 +61,14 @@ export async function addEntries(deps: EntriesSource, digest: Digest): Promise<D
 
 function wantedOf(untrusted: readonly UntrustedDay[]): Wanted[] {
   const byLocation = Map.groupBy(untrusted, ({ locationId }) => locationId);
-  return [...byLocation].slice(0, MOST_LOCATIONS).map(([locationId, days]) => ({
-    locationId,
-    timezone: days[0]?.timezone ?? "UTC",
-    dates: new Set(days.flatMap(({ date, alike }) => [date, ...alike])),
-    untrusted: new Set(days.map(({ date }) => date)),
-  }));
+  return [...byLocation]
+    .slice(0, MOST_LOCATIONS)
+    .map(([locationId, days]) => ({
+      locationId,
+      timezone: days[0]?.timezone ?? "UTC",
+      dates: new Set(days.flatMap(({ date, alike }) => [date, ...alike])),
+      untrusted: new Set(days.map(({ date }) => date)),
+    }));
 }
 
 /** Fills in the stored counts; gives the locations that lack some. */

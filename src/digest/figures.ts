@@ -37,11 +37,7 @@ const WATCHED_SHARE = 0.95;
 const MIN_UNWATCHED_MS = 15 * 60_000;
 
 /** The figures of a digest about the fleet, without visitor counts. */
-export async function computeFleet(
-  source: FiguresSource,
-  digest: DigestConfig,
-  period: DigestPeriod,
-): Promise<Digest> {
+export async function computeFleet(source: FiguresSource, digest: DigestConfig, period: DigestPeriod): Promise<Digest> {
   const fleet = await source.fleet();
   const digester = createDigester(await scopeOf(source, digest, period, fleet.now));
   await addFleet(source, fleet, digester, period.end - FIGURES_FROM_MS);

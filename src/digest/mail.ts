@@ -129,7 +129,6 @@ async function csvFile(filename: string, pieces: Iterable<string>): Promise<Atta
     await yielder.maybeYield();
   }
   const content = Buffer.concat(buffers);
-  if (content.length <= MOST_PLAIN_BYTES)
-    return { filename, content, contentType: "text/csv; charset=utf-8" };
+  if (content.length <= MOST_PLAIN_BYTES) return { filename, content, contentType: "text/csv; charset=utf-8" };
   return { filename: `${filename}.gz`, content: await compress(content), contentType: "application/gzip" };
 }

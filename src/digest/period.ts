@@ -41,9 +41,7 @@ function label(name: PeriodName, start: DateTime, last: DateTime): string {
   if (name === "1d") return start.toFormat("ccc d LLL yyyy");
   if (name === "1mo") return start.toFormat("LLLL yyyy");
   const sameMonth = start.hasSame(last, "month");
-  const first = start.toFormat(
-    sameMonth ? "ccc d" : start.hasSame(last, "year") ? "ccc d LLL" : "ccc d LLL yyyy",
-  );
+  const first = start.toFormat(sameMonth ? "ccc d" : start.hasSame(last, "year") ? "ccc d LLL" : "ccc d LLL yyyy");
   return `${first} – ${last.toFormat("ccc d LLL yyyy")}`;
 }
 

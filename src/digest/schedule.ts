@@ -82,9 +82,7 @@ export function createDigestWork({
   log,
   queues,
   send,
-}: Pick<ScheduleDeps, "clock" | "log" | "queues"> & {
-  send(name: string, at: Instant): Promise<boolean>;
-}): Handler {
+}: Pick<ScheduleDeps, "clock" | "log" | "queues"> & { send(name: string, at: Instant): Promise<boolean> }): Handler {
   return async ({ data }) => {
     const at = typeof data.at === "number" ? data.at : clock.now();
     const failures = Number(data.failures ?? 0);

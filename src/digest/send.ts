@@ -53,10 +53,7 @@ export function createDigestJob(
       return true;
     } catch (thrown) {
       const retried = deps.isPassing(thrown);
-      deps.log.warn(
-        { err: toError(thrown), digest: name, retried },
-        "digest not accepted by the mail server",
-      );
+      deps.log.warn({ err: toError(thrown), digest: name, retried }, "digest not accepted by the mail server");
       return !retried;
     } finally {
       await digests.release(name, periodEnd, to);

@@ -23,17 +23,10 @@ export type StepResult =
   | { readonly outcome: "inactive" | "pending_ended" }
   | { readonly outcome: "unchanged" }
   | { readonly outcome: "resolved"; readonly elapsedMs: number }
-  | {
-      readonly outcome: "pending" | "firing" | "holding" | "clearing" | "clearing_ended";
-      readonly progress: Progress;
-    };
+  | { readonly outcome: "pending" | "firing" | "holding" | "clearing" | "clearing_ended"; readonly progress: Progress };
 
 /** `evidence`: the condition is met, is not met, or is not known (then nothing changes). */
-export function step(
-  previous: Progress | undefined,
-  evidence: boolean | undefined,
-  timing: Timing,
-): StepResult {
+export function step(previous: Progress | undefined, evidence: boolean | undefined, timing: Timing): StepResult {
   if (evidence === undefined) return { outcome: previous ? "unchanged" : "inactive" };
   if (!previous) return evidence ? begin(timing) : { outcome: "inactive" };
   if (previous.state === "pending") {

@@ -88,12 +88,7 @@ export function endAlerts(subject: Subject, alerts: AlertStates | undefined, end
   for (const [ruleId, state] of Object.entries(alerts ?? {})) endAlert(subject, ruleId, state, ending);
 }
 
-function endAlert(
-  subject: Subject,
-  ruleId: string,
-  state: AlertState,
-  { endReason, now, out }: Ending,
-): void {
+function endAlert(subject: Subject, ruleId: string, state: AlertState, { endReason, now, out }: Ending): void {
   out.decisions.push({ subject, ruleId, reason: endReason, at: now });
   if (state.state !== "firing") return;
   const alert = toAlert(subject, ruleId, state, now);
@@ -111,10 +106,7 @@ function applyRule(at: Application, state: AlertState | undefined, timing: Timin
   if (stepped.outcome === "resolved" && state) {
     const alert = toAlert(evaluator.subject, rule.id, { ...state, facts: factsOf(at, state) }, now);
     const endsAt = now - stepped.elapsedMs;
-    out.transitions.push({
-      kind: "resolved",
-      alert: { ...alert, state: "resolved", endsAt, endReason: "recovered" },
-    });
+    out.transitions.push({ kind: "resolved", alert: { ...alert, state: "resolved", endsAt, endReason: "recovered" } });
   }
   return undefined;
 }
@@ -155,11 +147,7 @@ function decide({ evaluator, rule, now, out }: Application, reason: DecisionReas
   out.decisions.push({ subject: evaluator.subject, ruleId: rule.id, reason, at: now });
 }
 
-function transition(
-  { evaluator, rule, now, out }: Application,
-  kind: "firing" | "updated",
-  state: AlertState,
-): void {
+function transition({ evaluator, rule, now, out }: Application, kind: "firing" | "updated", state: AlertState): void {
   out.transitions.push({ kind, alert: toAlert(evaluator.subject, rule.id, state, now) });
 }
 
@@ -178,17 +166,5 @@ function toAlert(
 ): Alert {
   const key = alertKey(ruleId, subject.kind, subject.id);
   const id = `${key}@${firedAt}`;
-  return {
-    id,
-    key,
-    ruleId,
-    subject,
-    labels,
-    annotations,
-    state: "firing",
-    startsAt,
-    firedAt,
-    updatedAt,
-    facts,
-  };
+  return { id, key, ruleId, subject, labels, annotations, state: "firing", startsAt, firedAt, updatedAt, facts };
 }

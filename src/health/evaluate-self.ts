@@ -58,11 +58,7 @@ const RECENT_INTERVALS = 3;
 export const serviceSubject: Subject = { kind: "service", id: "analytics" };
 
 /** Evaluates the service and the integrations. `previous` is not changed; alerts of removed integrations end. */
-export function evaluateSelf(
-  previous: SelfAlertState,
-  evidence: SelfEvidence,
-  context: SelfContext,
-): SelfEvaluation {
+export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, context: SelfContext): SelfEvaluation {
   const { now, rules, intervalMs } = context;
   const out: Outcomes = { transitions: [], decisions: [] };
   const moment = { now, maxGapMs: RECENT_INTERVALS * intervalMs };
@@ -142,8 +138,7 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
   const detail = (rule: Rule) => causes(rule).find(({ error }) => error)?.error;
   return {
     subject: serviceSubject,
-    evidence: (rule) =>
-      isUnreachable(rule) ? unreachable(sweeps) : partlyUnreachable(sweeps, others.length > 0),
+    evidence: (rule) => (isUnreachable(rule) ? unreachable(sweeps) : partlyUnreachable(sweeps, others.length > 0)),
     // Until every shard was asked again, recordings of the others have only the state of before.
     defersResolve: (rule, clearingSince) =>
       isUnreachable(rule) && sweeps.failed.some(({ attemptedAt }) => attemptedAt < clearingSince),

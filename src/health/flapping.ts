@@ -47,11 +47,7 @@ function isDue(sampledAt: Instant, now: Instant, intervalMs: number): boolean {
   return Math.floor(now / SAMPLE_MS) > Math.floor(sampledAt / SAMPLE_MS);
 }
 
-function append(
-  stretches: readonly StatusStretch[],
-  status: StatusStretch["status"],
-  now: Instant,
-): StatusStretch[] {
+function append(stretches: readonly StatusStretch[], status: StatusStretch["status"], now: Instant): StatusStretch[] {
   const last = stretches.at(-1);
   if (last?.status !== status) return [...stretches, { status, from: now, count: 1 }];
   return [...stretches.slice(0, -1), { ...last, count: last.count + 1 }];
@@ -69,10 +65,7 @@ function trim(stretches: readonly StatusStretch[]): readonly StatusStretch[] {
 }
 
 /** The changes since `from`; states older than the stored ones count as unchanged. */
-export function changesOf(
-  history: StateHistory | undefined,
-  from: Instant = Number.NEGATIVE_INFINITY,
-): Changes {
+export function changesOf(history: StateHistory | undefined, from: Instant = Number.NEGATIVE_INFINITY): Changes {
   const stretches = history?.stretches ?? [];
   let newer = 0;
   let weights = 0;

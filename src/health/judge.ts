@@ -19,11 +19,7 @@ import type { LocationState, RecordingState, ShardState, StateHistory } from "./
 export const GAP_INTERVALS = 3;
 
 /** Evaluates one snapshot. `previous` is never changed; of two rows of one recording the first counts. */
-export function judgeShard(
-  previous: ShardState,
-  snapshot: StatusSnapshot,
-  context: EvaluationContext,
-): Evaluation {
+export function judgeShard(previous: ShardState, snapshot: StatusSnapshot, context: EvaluationContext): Evaluation {
   return new ShardEvaluation(previous, context).of(snapshot);
 }
 
@@ -60,8 +56,7 @@ class ShardEvaluation {
     this.#moment = { now, maxGapMs: GAP_INTERVALS * intervalMs };
     this.#rules = compileRules(rules);
     this.#watched = new Set(locationIds.filter((id) => !excluded.has(id)));
-    this.#low =
-      lowUptimes && this.#rules.uptimes.map(({ overMs, below }) => lowUptimes(overMs, below) ?? NONE);
+    this.#low = lowUptimes && this.#rules.uptimes.map(({ overMs, below }) => lowUptimes(overMs, below) ?? NONE);
     this.#counts = this.#rules.location.length > 0 ? new LocationCounts() : undefined;
     this.#walk = previous.recordings.values();
     this.#ahead = this.#walk.next().value;
@@ -102,10 +97,7 @@ class ShardEvaluation {
     return this.#previous.recordings.get(id);
   }
 
-  #locationOf(
-    previous: RecordingState | undefined,
-    { recordingId, locationId }: Reading,
-  ): string | undefined {
+  #locationOf(previous: RecordingState | undefined, { recordingId, locationId }: Reading): string | undefined {
     if (previous && locationId === previous.locationId) return previous.locationId;
     return locationId ?? previous?.locationId ?? this.#context.inventory.recording(recordingId)?.locationId;
   }
@@ -132,10 +124,7 @@ class ShardEvaluation {
   }
 
   /** Where all rules on flapping respect schedules, readings outside of one do not count. */
-  #historyAfter(
-    previous: RecordingState | undefined,
-    { recordingId, status }: GoodReading,
-  ): StateHistory | undefined {
+  #historyAfter(previous: RecordingState | undefined, { recordingId, status }: GoodReading): StateHistory | undefined {
     const { watchesFlapping, flapsOutsideSchedule } = this.#rules;
     if (!watchesFlapping || (!previous?.history && previous?.status === status)) return undefined;
     if (!flapsOutsideSchedule && !this.#context.inSchedule(recordingId)) return previous?.history;
@@ -156,9 +145,7 @@ class ShardEvaluation {
 
   #hasLowUptime(id: string): boolean {
     if (this.#low) return this.#low.some((ids) => ids.has(id));
-    return this.#rules.uptimes.some(
-      ({ below, overMs }) => (this.#context.uptime(id, overMs) ?? below) < below,
-    );
+    return this.#rules.uptimes.some(({ below, overMs }) => (this.#context.uptime(id, overMs) ?? below) < below);
   }
 
   #noteChange(previous: RecordingState | undefined, { id, locationId, status }: RecordingState): void {
@@ -257,11 +244,5 @@ class ShardEvaluation {
 }
 
 function unreadableRow(recordingId: string): Reading {
-  return {
-    recordingId,
-    locationId: undefined,
-    status: "unknown",
-    lastSeenAt: undefined,
-    averageQuality: undefined,
-  };
+  return { recordingId, locationId: undefined, status: "unknown", lastSeenAt: undefined, averageQuality: undefined };
 }

@@ -51,11 +51,7 @@ export class LocationCounts {
 }
 
 /** `count` is undefined when none of its recordings has a fresh reading. */
-export function locationEvaluator(
-  id: string,
-  count: LocationCount | undefined,
-  inventory: Inventory,
-): Evaluator {
+export function locationEvaluator(id: string, count: LocationCount | undefined, inventory: Inventory): Evaluator {
   const location = inventory.location(id);
   const timezone = location?.timezone ?? (count && inventory.recording(count.sampleId)?.timezone);
   return {

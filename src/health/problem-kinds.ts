@@ -18,18 +18,8 @@ export interface RecordingProblemWords extends ProblemWords {
 export const recordingProblems = {
   offline: { name: "Offline", adjective: "offline", short: "offline", was: "was offline" },
   degraded: { name: "Degraded", adjective: "degraded", short: "degraded", was: "was degraded" },
-  low_quality: {
-    name: "Low quality",
-    adjective: "with low quality",
-    short: "quality low",
-    was: "had low quality",
-  },
-  low_uptime: {
-    name: "Low uptime",
-    adjective: "with low uptime",
-    short: "uptime low",
-    was: "had low uptime",
-  },
+  low_quality: { name: "Low quality", adjective: "with low quality", short: "quality low", was: "had low quality" },
+  low_uptime: { name: "Low uptime", adjective: "with low uptime", short: "uptime low", was: "had low uptime" },
   missing: { name: "Missing", adjective: "missing", short: "missing", was: "was missing" },
   flapping: { name: "Flapping", adjective: "flapping", short: "flapping", was: "was flapping" },
 } as const satisfies Record<string, RecordingProblemWords>;

@@ -10,9 +10,7 @@ const HOUR_MS = 3_600_000;
 const HOURS = 168;
 
 /** From bad to good in 90 steps, characters that JSON leaves as they are; `-` is an unknown hour. */
-const LEVELS = [
-  ..."!#$%&'()*+,./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~",
-];
+const LEVELS = [..."!#$%&'()*+,./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~"];
 const UNKNOWN = "-";
 const MOST = LEVELS.length - 1;
 

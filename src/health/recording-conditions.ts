@@ -102,25 +102,19 @@ export const recordingKinds: {
       `${name} is ${status}`,
       cameraServer ? `Camera server ${cameraServer}.` : `The service reports the recording ${status}.`,
     ],
-    notInHistory: ({ status }) =>
-      status === "offline" ? undefined : "history has degraded and online as one",
+    notInHistory: ({ status }) => (status === "offline" ? undefined : "history has degraded and online as one"),
   },
   average_quality: {
     problem: () => "low_quality",
     evidence: (when, firing, { state }) =>
       state.status === "offline" ? undefined : isLow(state.averageQuality, when, firing),
     describe: (when, { name, state }) =>
-      describeLow(when, {
-        subject: `Quality of ${name}`,
-        figure: "Average quality",
-        value: state.averageQuality,
-      }),
+      describeLow(when, { subject: `Quality of ${name}`, figure: "Average quality", value: state.averageQuality }),
     notInHistory: () => "history has no quality",
   },
   overall_uptime: {
     problem: () => "low_uptime",
-    evidence: (when, firing, { state }, context) =>
-      isLow(context.uptime(state.id, when.overMs), when, firing),
+    evidence: (when, firing, { state }, context) => isLow(context.uptime(state.id, when.overMs), when, firing),
     facts: ({ overMs }, { id }, context) => ({ overallUptime: context.uptime(id, overMs) }),
     describe: (when, { name, state }, context) =>
       describeLow(when, {
@@ -151,11 +145,7 @@ export function kindOf({ kind }: RecordingCondition): RecordingKind<RecordingCon
   return recordingKinds[kind];
 }
 
-function isLow(
-  value: number | undefined,
-  { below, clearAbove }: Threshold,
-  firing: boolean,
-): boolean | undefined {
+function isLow(value: number | undefined, { below, clearAbove }: Threshold, firing: boolean): boolean | undefined {
   return value === undefined ? undefined : value < (firing ? clearAbove : below);
 }
 

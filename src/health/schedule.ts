@@ -36,9 +36,7 @@ export interface KnownSchedule {
   /** `1` within, `0` outside, `?` unknown, for each hour from Monday 00:00 on. */
   readonly hours: string;
   /** The newest bucket of the service: for its time it goes before what was learned. */
-  readonly current:
-    | { readonly from: Instant; readonly to: Instant; readonly withinSchedule: boolean }
-    | undefined;
+  readonly current: { readonly from: Instant; readonly to: Instant; readonly withinSchedule: boolean } | undefined;
 }
 
 type HourAt = (at: Instant) => LocalHour;
@@ -93,11 +91,7 @@ function stateOfHour(digit: string): string {
 }
 
 /** Whether it is meant to upload at `now`. */
-export function scheduleState(
-  { hours, current }: KnownSchedule,
-  now: Instant,
-  hourAt: HourAt,
-): ScheduleState {
+export function scheduleState({ hours, current }: KnownSchedule, now: Instant, hourAt: HourAt): ScheduleState {
   if (current && now >= current.from && now < current.to) {
     return current.withinSchedule ? "within" : "outside";
   }

@@ -49,8 +49,7 @@ function silenceRoutes(app: FastifyInstance, deps: Deps): void {
     const wanted = parseRequestBody(PostableSilence, body);
     const result = await deps.setSilence(wanted);
     if (result.outcome === "unknown") throw unknownSilence(wanted.id ?? "");
-    if (result.outcome === "refused")
-      throw new HttpError("bad_body", `The silence was refused: ${result.why}.`);
+    if (result.outcome === "refused") throw new HttpError("bad_body", `The silence was refused: ${result.why}.`);
     return { silenceID: result.id };
   });
 

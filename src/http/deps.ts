@@ -47,8 +47,7 @@ export interface MetricsSource {
 
 type SuppressionChanges = ReturnType<typeof createSuppressionChanges>;
 
-export interface HttpDeps
-  extends Pick<SuppressionChanges, "silences" | "setSilence" | "endSilence" | "acknowledge"> {
+export interface HttpDeps extends Pick<SuppressionChanges, "silences" | "setSilence" | "endSilence" | "acknowledge"> {
   readonly listen: { readonly host: string; readonly port: number };
   /** Absent: reading needs no token. */
   readonly readToken?: string | undefined;

@@ -35,8 +35,7 @@ export interface ErrorAnswer {
   readonly message: string;
 }
 
-const UNAVAILABLE =
-  "lenswatch cannot reach a dependency of this answer; try again in a moment, /readyz says more.";
+const UNAVAILABLE = "lenswatch cannot reach a dependency of this answer; try again in a moment, /readyz says more.";
 
 /** HttpErrors as they are; retryable errors of other folders as 503; 4xx of the framework; everything else as 500. */
 export function errorAnswerOf(thrown: unknown): ErrorAnswer {
@@ -44,8 +43,7 @@ export function errorAnswerOf(thrown: unknown): ErrorAnswer {
   const { code, statusCode: status } = (thrown ?? {}) as { code?: unknown; statusCode?: unknown };
   if (code === "FST_ERR_HANDLER_TIMEOUT" || (thrown instanceof CodedError && thrown.retryable))
     return { status: 503, code: "unavailable", message: UNAVAILABLE };
-  if (status === 413)
-    return { status, code: "too_large", message: "The body is too large; send less at once." };
+  if (status === 413) return { status, code: "too_large", message: "The body is too large; send less at once." };
   if (typeof status === "number" && status >= 400 && status < 500)
     return { status, code: "bad_request", message: "The request could not be understood." };
   return { status: 500, code: "internal", message: "This is a fault of lenswatch; its log says more." };

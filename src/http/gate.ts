@@ -101,20 +101,11 @@ function sessionOf(app: FastifyInstance, { headers }: FastifyRequest, deps: Deps
 
 function checkSender({ headers, session }: FastifyRequest, { externalUrl }: Deps): void {
   if (!isSameOrigin(headers, externalUrl))
-    throw new HttpError(
-      "forbidden",
-      "Another site sent this form: nothing was changed. Use the status page.",
-    );
+    throw new HttpError("forbidden", "Another site sent this form: nothing was changed. Use the status page.");
   if (!session)
-    throw new HttpError(
-      "unauthorized",
-      "Your session has ended: nothing was changed. Sign in and try again.",
-    );
+    throw new HttpError("unauthorized", "Your session has ended: nothing was changed. Sign in and try again.");
   if (session.scope !== "admin")
-    throw new HttpError(
-      "forbidden",
-      "The read token changes nothing. Sign out, and in with the admin token.",
-    );
+    throw new HttpError("forbidden", "The read token changes nothing. Sign out, and in with the admin token.");
 }
 
 function checkForm({ session, body }: FastifyRequest, deps: Deps): void {

@@ -32,10 +32,7 @@ export function lifecycleRoutes(app: FastifyInstance, deps: Deps): void {
     const result = await deps.reload();
     if (result.outcome === "refused") {
       const problems = result.problems.join("\n");
-      throw new HttpError(
-        "bad_config",
-        `The configuration was refused; the previous one stays active.\n${problems}`,
-      );
+      throw new HttpError("bad_config", `The configuration was refused; the previous one stays active.\n${problems}`);
     }
     return reply.type("text/plain").send("OK");
   });

@@ -29,28 +29,20 @@ export interface Limits {
 /** Headers of every answer, also of those given before a route is found. */
 export const SECURITY_HEADERS = {
   "cache-control": "no-store",
-  "content-security-policy":
-    "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
 } as const;
 
 /** Options of the server; `limitConnections` adds the rest. */
-export function limitsOf({
-  requestMs = REQUEST_MS,
-  checkMs = CHECK_MS,
-}: Limits = {}): FastifyHttpOptions<Server> {
+export function limitsOf({ requestMs = REQUEST_MS, checkMs = CHECK_MS }: Limits = {}): FastifyHttpOptions<Server> {
   return {
     bodyLimit: MOST_BODY_BYTES,
     requestTimeout: requestMs,
     connectionTimeout: IDLE_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    http: {
-      maxHeaderSize: MOST_HEADER_BYTES,
-      headersTimeout: requestMs,
-      connectionsCheckingInterval: checkMs,
-    },
+    http: { maxHeaderSize: MOST_HEADER_BYTES, headersTimeout: requestMs, connectionsCheckingInterval: checkMs },
     clientErrorHandler: (error, socket) => refuseClient(error, socket),
   };
 }

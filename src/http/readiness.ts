@@ -15,9 +15,7 @@ export interface ReadinessFacts {
   readonly configLoaded: boolean;
   readonly redisReachable: boolean;
   /** Undefined where this replica does not poll. */
-  readonly sweeps:
-    | { readonly lastAttemptAt: Instant | undefined; readonly statusIntervalMs: number }
-    | undefined;
+  readonly sweeps: { readonly lastAttemptAt: Instant | undefined; readonly statusIntervalMs: number } | undefined;
   /** Endpoints of the service that do not answer. */
   readonly endpointsDown: readonly string[];
   /** Roles this replica lost to a replica with a later configuration. */

@@ -66,11 +66,7 @@ export function openSession(
 }
 
 /** The session of a cookie; undefined where it is forged, expired, or signed for a token no longer configured. */
-export function readSession(
-  cookie: string | undefined,
-  tokens: HttpTokens,
-  now: Instant,
-): Session | undefined {
+export function readSession(cookie: string | undefined, tokens: HttpTokens, now: Instant): Session | undefined {
   if (cookie === undefined || cookie.length > LONGEST_COOKIE) return undefined;
   for (const scope of ["admin", "read"] as const) {
     if (!tokenOf(scope, tokens)) continue;

@@ -34,8 +34,6 @@ export function createLocalHours(): LocalHours {
 
 function localHour(at: Instant, timezone: string): LocalHour {
   const local = DateTime.fromMillis(at, { zone: timezone });
-  const { weekday, year, month, day, hour } = local.isValid
-    ? local
-    : DateTime.fromMillis(at, { zone: "utc" });
+  const { weekday, year, month, day, hour } = local.isValid ? local : DateTime.fromMillis(at, { zone: "utc" });
   return { ofWeek: (weekday - 1) * 24 + hour, label: ((year * 100 + month) * 100 + day) * 100 + hour };
 }

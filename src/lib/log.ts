@@ -80,10 +80,7 @@ export function createLogger(options: {
     ...forTransport,
     // pino-pretty parses the line again and would undo escapes: control characters are removed.
     hooks: { streamWrite: (line) => `${stripControls(line)}\n` },
-    transport: {
-      target: "pino-pretty",
-      options: { ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss.l" },
-    },
+    transport: { target: "pino-pretty", options: { ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss.l" } },
   });
 }
 

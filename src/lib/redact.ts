@@ -27,10 +27,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   function error(thrown: unknown, depth = 0): Error {
     const { name = "Error", message, code, cause } = Object(thrown) as Partial<Error> & { code?: unknown };
     const inner = cause === undefined || depth === CAUSE_DEPTH ? undefined : error(cause, depth + 1);
-    const copy = new Error(
-      line((message ?? String(thrown)) || String(code ?? name)),
-      inner && { cause: inner },
-    );
+    const copy = new Error(line((message ?? String(thrown)) || String(code ?? name)), inner && { cause: inner });
     copy.name = line(name);
     copy.stack = `${copy.name}: ${copy.message}`;
     return typeof code === "string" ? Object.assign(copy, { code: line(code) }) : copy;
@@ -48,10 +45,6 @@ export function createRedactor(secrets: readonly string[]): Redactor {
 
 /** Also in the forms it has in a URL and in JSON. */
 function withoutSecret(text: string, secret: string): string {
-  const forms = new Set([
-    secret,
-    encodeURIComponent(secret.toWellFormed()),
-    JSON.stringify(secret).slice(1, -1),
-  ]);
+  const forms = new Set([secret, encodeURIComponent(secret.toWellFormed()), JSON.stringify(secret).slice(1, -1)]);
   return [...forms].reduce((rest, form) => rest.replaceAll(form, "[redacted]"), text);
 }

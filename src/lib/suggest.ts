@@ -7,9 +7,7 @@ const MOST_ROWS = 3;
 export function closestWord(text: string, words: readonly string[]): string | undefined {
   if (words.length === 0 || text.length > 60) return undefined;
   const word = closest(text, words);
-  return distance(text, word) <= Math.max(1, Math.floor(Math.max(word.length, text.length) / 3))
-    ? word
-    : undefined;
+  return distance(text, word) <= Math.max(1, Math.floor(Math.max(word.length, text.length) / 3)) ? word : undefined;
 }
 
 /** At most three rows close to what was typed, the closest first: names that contain it, then similar spellings. */

@@ -3,8 +3,7 @@
 const SPACING = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
 
 /** Soft hyphen, zero-width characters, bidirectional marks, overrides and isolates, annotation and tag characters. */
-const INVISIBLE =
-  /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+const INVISIBLE = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 const CONTROL = /\p{Cc}/gu;
 

@@ -20,10 +20,7 @@ export function createYielder(elapsed: () => number = () => performance.now()): 
 }
 
 /** Runs `steps` to its result; each of its yields may yield to the event loop. */
-export async function runYielding<T>(
-  steps: Iterator<unknown, T>,
-  yielder: Yielder = createYielder(),
-): Promise<T> {
+export async function runYielding<T>(steps: Iterator<unknown, T>, yielder: Yielder = createYielder()): Promise<T> {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;

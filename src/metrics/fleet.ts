@@ -33,11 +33,7 @@ interface Row {
 }
 
 /** The text of every family of `fleetRows`, in pieces; an empty piece only yields to the event loop. */
-export function* fleetText(
-  view: FleetView,
-  format: ExpositionFormat,
-  cache: LabelCache,
-): Generator<string, void> {
+export function* fleetText(view: FleetView, format: ExpositionFormat, cache: LabelCache): Generator<string, void> {
   const { snapshot } = view;
   const counts = new FleetCounts(view.rules);
   for (const alert of view.otherAlerts) counts.alert(alert);
@@ -58,11 +54,7 @@ export function* fleetText(
 }
 
 /** Walks the fleet once: counts statuses and alerts, and collects the rows to write. */
-function* countFleet(
-  snapshot: FleetSnapshot,
-  counts: FleetCounts,
-  cache: LabelCache,
-): Generator<string, Row[]> {
+function* countFleet(snapshot: FleetSnapshot, counts: FleetCounts, cache: LabelCache): Generator<string, Row[]> {
   const pass = cache.begin(snapshot.inventory);
   const rows: Row[] = [];
   let seen = 0;

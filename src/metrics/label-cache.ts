@@ -40,11 +40,7 @@ export function createLabelCache(): LabelCache {
           const { locationId } = state;
           const location = inventory.location(locationId)?.name || locationId;
           let entry = entries.get(state.id);
-          if (
-            entry?.recording !== recording ||
-            entry.locationId !== locationId ||
-            entry.location !== location
-          ) {
+          if (entry?.recording !== recording || entry.locationId !== locationId || entry.location !== location) {
             const text = renderLabels(state.id, recording, locationId, location);
             entry = { recording, locationId, location, text, pass };
             entries.set(state.id, entry);

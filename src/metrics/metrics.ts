@@ -23,15 +23,7 @@ export interface KnownLabels {
 export type KnownIntegration = Pick<Integration, "receiver" | "type">;
 
 /** BullMQ's job states, by which the jobs of a queue are counted. */
-const queueJobStates = [
-  "waiting",
-  "active",
-  "delayed",
-  "prioritized",
-  "completed",
-  "failed",
-  "paused",
-] as const;
+const queueJobStates = ["waiting", "active", "delayed", "prioritized", "completed", "failed", "paused"] as const;
 type QueueJobState = (typeof queueJobStates)[number];
 
 /** One method per counted event; also serves as the observer of the analytics service's client. */
@@ -56,11 +48,7 @@ export interface Metrics {
   queueJobs(queue: string, state: QueueJobState, count: number): void;
   configReloaded(successful: boolean): void;
   /** External alerts were posted; `invalid` were refused. */
-  alertsReceived(counts: {
-    readonly firing: number;
-    readonly resolved: number;
-    readonly invalid: number;
-  }): void;
+  alertsReceived(counts: { readonly firing: number; readonly resolved: number; readonly invalid: number }): void;
   /** Sets the series of new integrations to 0, after a reload. */
   knowIntegrations(integrations: readonly KnownIntegration[]): void;
 }
@@ -74,10 +62,7 @@ export interface MetricsOptions {
 }
 
 /** Registers every metric of `processRows`. Throws where one of them is registered already. */
-export function createMetrics(
-  registry: Registry,
-  { version, known, processMetrics }: MetricsOptions,
-): Metrics {
+export function createMetrics(registry: Registry, { version, known, processMetrics }: MetricsOptions): Metrics {
   const own = registerAll(registry);
   own.build.set({ version, node: process.versions.node }, 1);
   own.alertmanagerBuild.set({ version: alertmanagerVersion }, 1);
@@ -107,8 +92,7 @@ export function createMetrics(
       own.alertmanagerNotificationsFailed.inc({ integration, reason: ALERTMANAGER_REASONS[reason] });
     },
     suppressed: (receiver, reason) => own.notificationsSuppressed.inc({ receiver, reason }),
-    resolvedOwed: (receiver, integration, count) =>
-      own.notificationsOwed.set({ receiver, integration }, count),
+    resolvedOwed: (receiver, integration, count) => own.notificationsOwed.set({ receiver, integration }, count),
     heartbeat: (outcome) => own.heartbeats.inc({ outcome }),
     queueJobs: (queue, state, count) => own.queueJobs.set({ queue, state }, count),
     configReloaded(successful) {
@@ -157,8 +141,7 @@ function startAtZero(own: Registered, known: KnownLabels): void {
     for (const outcome of known.outcomes) own.requestDuration.zero({ endpoint, outcome });
   for (const outcome of known.heartbeats) own.heartbeats.inc({ outcome }, 0);
   for (const kind of known.protocolErrors) own.protocolErrors.inc({ kind }, 0);
-  for (const queue of known.queues)
-    for (const state of queueJobStates) own.queueJobs.set({ queue, state }, 0);
+  for (const queue of known.queues) for (const state of queueJobStates) own.queueJobs.set({ queue, state }, 0);
 }
 
 function startIntegrationsAtZero(
@@ -191,11 +174,7 @@ const ALERTMANAGER_REASONS: Readonly<Record<NotifyErrorCode, string>> = {
 };
 
 /** prom-client's gauges that end in `_total`, which only counters may; each also exists as a sum without it. */
-const MISNAMED = [
-  "nodejs_active_handles_total",
-  "nodejs_active_requests_total",
-  "nodejs_active_resources_total",
-];
+const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
 function collectProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry });

@@ -34,16 +34,10 @@ export const fleetRows = {
     "Overall uptime ratio within the schedule over the window.",
     [...recordingLabels, "window"],
   ),
-  recordings: gauge(
-    "lenswatch_recordings",
-    "Recordings by status; unknown means no good reading for 3 intervals.",
-    ["status"],
-  ),
-  alerts: gauge("lenswatch_alerts", "Alerts by name, severity and state.", [
-    "alertname",
-    "severity",
-    "state",
+  recordings: gauge("lenswatch_recordings", "Recordings by status; unknown means no good reading for 3 intervals.", [
+    "status",
   ]),
+  alerts: gauge("lenswatch_alerts", "Alerts by name, severity and state.", ["alertname", "severity", "state"]),
 } as const;
 
 /** Metrics of this process. */
@@ -59,25 +53,17 @@ export const processRows = {
     "End of the last successful sweep by this process; absent before the first.",
     [],
   ),
-  serviceUp: gauge(
-    "lenswatch_service_up",
-    "Whether the endpoint of the analytics service answers (1) or not (0).",
-    ["endpoint"],
-  ),
+  serviceUp: gauge("lenswatch_service_up", "Whether the endpoint of the analytics service answers (1) or not (0).", [
+    "endpoint",
+  ]),
   requestDuration: histogram(
     "lenswatch_service_request_duration_seconds",
     "Duration of requests to the analytics service.",
     ["endpoint", "outcome"],
     [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
   ),
-  socketReconnects: counter(
-    "lenswatch_socket_reconnects_total",
-    "Reconnections of the Metrics WebSocket.",
-    [],
-  ),
-  protocolErrors: counter("lenswatch_protocol_errors_total", "Invalid answers of the analytics service.", [
-    "kind",
-  ]),
+  socketReconnects: counter("lenswatch_socket_reconnects_total", "Reconnections of the Metrics WebSocket.", []),
+  protocolErrors: counter("lenswatch_protocol_errors_total", "Invalid answers of the analytics service.", ["kind"]),
   tokenExpiry: gauge(
     "lenswatch_token_expiry_timestamp_seconds",
     "Expiry of the access token in use; absent without a token or where its expiry is unknown.",
@@ -87,11 +73,11 @@ export const processRows = {
     "receiver",
     "integration",
   ]),
-  notificationsFailed: counter(
-    "lenswatch_notifications_failed_total",
-    "Failed attempts to send a notification.",
-    ["receiver", "integration", "reason"],
-  ),
+  notificationsFailed: counter("lenswatch_notifications_failed_total", "Failed attempts to send a notification.", [
+    "receiver",
+    "integration",
+    "reason",
+  ]),
   notificationLatency: histogram(
     "lenswatch_notification_latency_seconds",
     "Time from an observed change of state to the acceptance of its notification.",
@@ -143,14 +129,11 @@ export const processRows = {
     "Failed attempts to send a notification, under Alertmanager's name and with its reasons.",
     ["integration", "reason"],
   ),
-  alertmanagerReceived: counter(
-    "alertmanager_alerts_received_total",
-    "External alerts received, firing or resolved.",
-    ["status", "version"],
-  ),
-  alertmanagerInvalid: counter("alertmanager_alerts_invalid_total", "External alerts refused as invalid.", [
+  alertmanagerReceived: counter("alertmanager_alerts_received_total", "External alerts received, firing or resolved.", [
+    "status",
     "version",
   ]),
+  alertmanagerInvalid: counter("alertmanager_alerts_invalid_total", "External alerts refused as invalid.", ["version"]),
 } as const;
 
 function gauge<const L extends string>(name: string, help: string, labels: readonly L[]) {

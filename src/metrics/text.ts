@@ -30,10 +30,7 @@ export type MetricType = "counter" | "gauge" | "histogram" | "summary";
 const MAX_LABEL = 256;
 
 /** `# HELP` and `# TYPE`. OpenMetrics names a counter's family without the `_total` its samples carry. */
-export function renderHead(
-  metric: { name: string; help: string; type: MetricType },
-  format: ExpositionFormat,
-): string {
+export function renderHead(metric: { name: string; help: string; type: MetricType }, format: ExpositionFormat): string {
   const open = format === "openmetrics";
   const family = open && metric.type === "counter" ? metric.name.replace(/_total$/, "") : metric.name;
   const help = metric.help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
@@ -65,10 +62,7 @@ export function renderBound(bound: string | number, format: ExpositionFormat): s
 }
 
 /** Ends a whole exposition. */
-export const trailer: Readonly<Record<ExpositionFormat, string>> = {
-  prometheus: "",
-  openmetrics: "# EOF\n",
-};
+export const trailer: Readonly<Record<ExpositionFormat, string>> = { prometheus: "", openmetrics: "# EOF\n" };
 
 /** The actual result of `getMetricsAsJSON`; prom-client's types lack the type's name and the bucket names. */
 interface Family {

@@ -55,8 +55,7 @@ function statusNow({ facts: { status, statusSince, timezone } }: Alert, times: T
 
 /** `2 recovered`, `1 steady again`: each way to end, and how many ended so. */
 export function endCounts(alerts: readonly Alert[]): string[] {
-  const wordOf = (alert: Alert) =>
-    isSteady(alert) ? "steady again" : endWords[alert.endReason ?? "expired"];
+  const wordOf = (alert: Alert) => (isSteady(alert) ? "steady again" : endWords[alert.endReason ?? "expired"]);
   return [...Map.groupBy(alerts, wordOf)].map(([word, of]) => `${count(of.length)} ${word}`);
 }
 

@@ -36,11 +36,7 @@ const LINK_LENGTH = 600;
 export function firingEntry(alert: NotifiedAlert, context: EntryContext): MessageEntry {
   return {
     name: plainName(alert),
-    facts: joined([
-      `${stateOf(alert)} ${since(alert, context)}`,
-      ...figures(alert),
-      location(alert, context),
-    ]),
+    facts: joined([`${stateOf(alert)} ${since(alert, context)}`, ...figures(alert), location(alert, context)]),
     notes: notesOf(alert),
     links: links(alert, context),
   };
@@ -60,11 +56,7 @@ function stateOf(alert: NotifiedAlert): string {
 export function endedEntry(alert: NotifiedAlert, context: EntryContext): MessageEntry {
   return {
     name: plainName(alert),
-    facts: joined([
-      ...endFacts(alert, context.times, context.now),
-      stillOffline(alert),
-      location(alert, context),
-    ]),
+    facts: joined([...endFacts(alert, context.times, context.now), stillOffline(alert), location(alert, context)]),
     notes: [],
     links: links(alert, context).filter(({ label }) => label === "Status"),
   };

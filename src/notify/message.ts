@@ -64,8 +64,7 @@ function toneOf({ reason, firing, resolved }: Notification): Tone {
   if (reason === "test") return "info";
   if (firing.length > 0) {
     const severities = new Set(firing.map(({ labels }) => labels.severity?.toLowerCase()));
-    if (["critical", "page", "emergency", "error"].some((severity) => severities.has(severity)))
-      return "critical";
+    if (["critical", "page", "emergency", "error"].some((severity) => severities.has(severity))) return "critical";
     return severities.has("warning") || severities.has("warn") ? "warning" : "info";
   }
   return resolved.length > 0 && resolved.every(isBack) ? "recovered" : "info";
@@ -105,9 +104,7 @@ function coldStartLead(start: ColdStartFacts | undefined): string[] {
     ...(unsettled > 0
       ? [`Alerts of ${counted(unsettled, "recording")} are pending: they are sent if their rule fires.`]
       : []),
-    ...(suppressed > 0
-      ? [`${counted(suppressed, "alert")} suppressed: sent when the suppression ends.`]
-      : []),
+    ...(suppressed > 0 ? [`${counted(suppressed, "alert")} suppressed: sent when the suppression ends.`] : []),
   ];
 }
 

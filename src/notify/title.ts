@@ -68,8 +68,7 @@ function stormPhrase(firing: Alerts, still: boolean): string {
   const locations = firing.filter(isWhole);
   const covered = new Set(locations.map(locationKey));
   const offline =
-    offlineIn(locations) +
-    firing.filter((alert) => isRecording(alert) && !covered.has(locationKey(alert))).length;
+    offlineIn(locations) + firing.filter((alert) => isRecording(alert) && !covered.has(locationKey(alert))).length;
   const others = firing.filter((alert) => !isWhole(alert) && !isRecording(alert));
   return [
     ...(offline > 0 ? [`${counted(offline, "recording")}${still ? " still" : ""} offline`] : []),
@@ -94,9 +93,7 @@ function withoutCovered(firing: Alerts): Alerts {
       .filter((alert) => isLocationOffline(alert) && alert.facts.offline === alert.facts.of)
       .map(({ subject }) => subject.id),
   );
-  return firing.filter(
-    ({ facts, labels }) => facts.problem !== "offline" || !whole.has(labels.location_id ?? ""),
-  );
+  return firing.filter(({ facts, labels }) => facts.problem !== "offline" || !whole.has(labels.location_id ?? ""));
 }
 
 /** `2 recordings offline, 1 quality low`, most severe first; `still` as in `2 recordings still offline`. */
@@ -178,8 +175,7 @@ function subjects(alerts: Alerts): string {
       const size = sizeOf(of);
       const [only] = of;
       if (kind === "service") return "analytics service";
-      if (kind === "integration" && size === 1 && only)
-        return `notifications to ${plainName(only, NAME_IN_TITLE)}`;
+      if (kind === "integration" && size === 1 && only) return `notifications to ${plainName(only, NAME_IN_TITLE)}`;
       return kind === "external" ? externalAlerts(of, size) : counted(size, kind);
     })
     .join(", ");
@@ -193,14 +189,11 @@ function externalAlerts(alerts: Alerts, size: number): string {
 
 /** ` · Leeds Briggate`, and the name of a single recording; empty where the phrase before `isNamed` the location. */
 function where(alerts: Alerts, isNamed = false): string {
-  const locations = new Set(
-    alerts.map((alert) => locationName(alert, NAME_IN_TITLE)).filter((name) => name !== ""),
-  );
+  const locations = new Set(alerts.map((alert) => locationName(alert, NAME_IN_TITLE)).filter((name) => name !== ""));
   if (isNamed && locations.size === 1) return "";
   const place = locations.size > 2 ? `${locations.size} locations` : [...locations].join(", ");
   const [first] = alerts;
-  const recording =
-    first?.subject.kind === "recording" && sizeOf(alerts) === 1 ? plainName(first, NAME_IN_TITLE) : "";
+  const recording = first?.subject.kind === "recording" && sizeOf(alerts) === 1 ? plainName(first, NAME_IN_TITLE) : "";
   const isInName = recording.toLowerCase().startsWith(place.toLowerCase());
   return (isInName ? [recording || place] : [place, recording])
     .filter((part) => part !== "")

@@ -152,9 +152,7 @@ function authorizationOf({ authorization, basicAuth }: HttpClientSettings): stri
 
 function secretsIn({ authorization, basicAuth, tls }: HttpClientSettings, header = ""): string[] {
   const encoded = header.split(" ")[1];
-  return [authorization?.credentials, basicAuth?.password, encoded, tls?.key].filter(
-    (secret) => !!secret,
-  ) as string[];
+  return [authorization?.credentials, basicAuth?.password, encoded, tls?.key].filter((secret) => !!secret) as string[];
 }
 
 /** A secret URL, and each part of its path and query that is long enough to be the secret in it. */

@@ -16,9 +16,7 @@ export function wireAnnotations({ annotations, state, endReason = "expired" }: N
 
 /** Without lone surrogates, for which a receiver may refuse the whole message. */
 export function wellFormed(labels: Labels): Labels {
-  return Object.fromEntries(
-    Object.entries(labels).map(([name, value]) => [name.toWellFormed(), value.toWellFormed()]),
-  );
+  return Object.fromEntries(Object.entries(labels).map(([name, value]) => [name.toWellFormed(), value.toWellFormed()]));
 }
 
 /** The generator URL of its sender, else its page here; undefined without a configured `external_url`. */

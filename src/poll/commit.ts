@@ -27,18 +27,13 @@ export interface Commit extends Pick<CommitDeps, "wake"> {
 }
 
 export function createCommit({ log, route, integrations, wake }: CommitDeps): Commit {
-  const destinations = (alert: Alert) =>
-    alert.state === "firing" ? destinationsOf(alert, route, integrations) : [];
+  const destinations = (alert: Alert) => (alert.state === "firing" ? destinationsOf(alert, route, integrations) : []);
   return {
     wake,
     destinations,
     async evaluation(transitions, write) {
       const committed = await write(
-        transitions.map(({ kind, alert }) => ({
-          kind,
-          alert,
-          to: kind === "firing" ? destinations(alert) : [],
-        })),
+        transitions.map(({ kind, alert }) => ({ kind, alert, to: kind === "firing" ? destinations(alert) : [] })),
       );
       if (committed.outcome === "lost") return committed;
       for (const { kind, alert } of transitions) {

@@ -7,12 +7,7 @@ import { DateTime } from "luxon";
 import type { Queues } from "../cluster/queues.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Inventory } from "../health/shard-state.ts";
-import {
-  type DayEntries,
-  type LocationZones,
-  type UsualEntries,
-  usualEntries,
-} from "../health/usual-entries.ts";
+import { type DayEntries, type LocationZones, type UsualEntries, usualEntries } from "../health/usual-entries.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
@@ -40,9 +35,10 @@ export interface RefreshDetailsDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly service: Pick<Service, "areaContexts" | "entries">;
-  readonly store: {
-    readonly shards: Pick<Store["shards"], "read" | "noteAttempt">;
-  } & Pick<Store, "inventory" | "zones" | "usualEntries">;
+  readonly store: { readonly shards: Pick<Store["shards"], "read" | "noteAttempt"> } & Pick<
+    Store,
+    "inventory" | "zones" | "usualEntries"
+  >;
   readonly assigned: Pick<Assigned, "locations">;
   /** Ends the work between two requests. */
   readonly signal: AbortSignal;

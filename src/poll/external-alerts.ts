@@ -94,8 +94,7 @@ async function accept(deps: ExternalAlertsDeps, sent: SentAlerts): Promise<Accep
       await sleep(Math.random() * RACE_MS);
       continue;
     }
-    if (refused > 0)
-      log.warn({ refused, most: MAX_EXTERNAL_ALERTS }, "external alerts refused, too many fire");
+    if (refused > 0) log.warn({ refused, most: MAX_EXTERNAL_ALERTS }, "external alerts refused, too many fire");
     await deps.requestEvaluation().catch((thrown: unknown) => {
       log.debug({ err: toError(thrown) }, "evaluation not requested, it follows within a second");
     });

@@ -26,9 +26,11 @@ export interface InventoryDeps {
   readonly log: Logger;
   readonly service: {
     locations(): Promise<{ locations: readonly Location[]; dropped: number }>;
-    uptimes(query: { start: string; end: string; recids: readonly string[] }): Promise<{
-      results: readonly Pick<RecordingUptime, "recording">[];
-    }>;
+    uptimes(query: {
+      start: string;
+      end: string;
+      recids: readonly string[];
+    }): Promise<{ results: readonly Pick<RecordingUptime, "recording">[] }>;
   };
   readonly assignments: AssignmentStore;
   readonly assigned: Assigned;
@@ -56,8 +58,7 @@ function createRefresh(deps: InventoryDeps): () => Promise<boolean> {
       const { rejected } = await follow(deps, locations, dropped === 0);
       if (failing) log.info("location list read again");
       failing = false;
-      if (rejected && !wasRejected)
-        log.error({ detail: rejected }, "location list rejected, keeping the previous one");
+      if (rejected && !wasRejected) log.error({ detail: rejected }, "location list rejected, keeping the previous one");
       else if (rejected) log.debug({ detail: rejected }, "location list still rejected");
       wasRejected = rejected !== undefined;
       return !wasRejected;
@@ -71,11 +72,7 @@ function createRefresh(deps: InventoryDeps): () => Promise<boolean> {
   };
 }
 
-async function follow(
-  deps: InventoryDeps,
-  locations: readonly Location[],
-  complete: boolean,
-): Promise<LocationPlan> {
+async function follow(deps: InventoryDeps, locations: readonly Location[], complete: boolean): Promise<LocationPlan> {
   const { assignments, inventory, watch } = deps;
   const now = deps.clock.now();
   const plan = planLocations({
@@ -112,9 +109,7 @@ function createNameThem({ clock, log, service, inventory }: InventoryDeps) {
   return async (ids: readonly string[]): Promise<void> => {
     const now = clock.now();
     await inventory.follow();
-    const unknown = ids.filter(
-      (id) => !inventory.recording(id) && now - (askedAt.get(id) ?? 0) > ASK_AGAIN_MS,
-    );
+    const unknown = ids.filter((id) => !inventory.recording(id) && now - (askedAt.get(id) ?? 0) > ASK_AGAIN_MS);
     if (unknown.length === 0) return;
     for (const id of unknown) askedAt.set(id, now);
     const fetched = fetchNames(unknown).catch((thrown: unknown) => {

@@ -67,9 +67,7 @@ async function rerouteAll({ store, clock, commit, integrations }: RerouteDeps): 
   }
 }
 
-export type OwedDeps = Pick<RerouteDeps, "clock" | "log" | "owed"> & {
-  readonly store: Pick<Store, "groups" | "log">;
-};
+export type OwedDeps = Pick<RerouteDeps, "clock" | "log" | "owed"> & { readonly store: Pick<Store, "groups" | "log"> };
 
 /** Logs and counts the ends owed at integrations that left the configuration: they cannot be sent. */
 export async function reportOwedEnds(deps: OwedDeps, removed: readonly string[]): Promise<void> {
@@ -79,10 +77,7 @@ export async function reportOwedEnds(deps: OwedDeps, removed: readonly string[])
     const owed = (await store.groups.notified(id)).filter(({ endNotifiedAt }) => endNotifiedAt === undefined);
     if (owed.length === 0) continue;
     const alerts = owed.slice(0, NAMED).map(({ alert }) => alert.key);
-    log.warn(
-      { integration: id, owed: owed.length, alerts },
-      "integration removed, its alerts will not be resolved",
-    );
+    log.warn({ integration: id, owed: owed.length, alerts }, "integration removed, its alerts will not be resolved");
     const [receiver = "", type = ""] = id.split("/");
     const count = (counts.get(`${receiver}/${type}`) ?? 0) + owed.length;
     counts.set(`${receiver}/${type}`, count);

@@ -14,10 +14,7 @@ export interface ScheduleLookup {
   scheduleBegan(recordingId: string, now: Instant): Instant | undefined;
 }
 
-export function createScheduleLookup(
-  uptime: Pick<UptimeStore, "schedule">,
-  inventory: Inventory,
-): ScheduleLookup {
+export function createScheduleLookup(uptime: Pick<UptimeStore, "schedule">, inventory: Inventory): ScheduleLookup {
   const localHours = createLocalHours();
   const hoursIn = (timezone: string) => (at: Instant) => localHours.at(at, timezone);
   return {

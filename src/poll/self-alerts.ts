@@ -4,12 +4,7 @@
  */
 import type { Integration } from "../alerting/route.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
-import {
-  evaluateSelf,
-  type SelfAlertState,
-  type SelfContext,
-  type SelfEvidence,
-} from "../health/evaluate-self.ts";
+import { evaluateSelf, type SelfAlertState, type SelfContext, type SelfEvidence } from "../health/evaluate-self.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { SelfAlertStore } from "../store/alert-documents.ts";
 import type { GroupStore } from "../store/groups.ts";
@@ -57,12 +52,7 @@ async function gather({ store, groups, assigned, integrations }: SelfAlertsDeps)
     shards: shards.map((shard) => attemptAt(`shard:${shard}`)),
     inventory: attemptAt("inventory"),
     uptimes: worst(shards.map((shard) => attemptAt(`uptime:${shard}`))),
-    integrations: integrations.map(({ id, receiver, type }, i) => ({
-      id,
-      receiver,
-      type,
-      trouble: troubles[i],
-    })),
+    integrations: integrations.map(({ id, receiver, type }, i) => ({ id, receiver, type, trouble: troubles[i] })),
   };
 }
 

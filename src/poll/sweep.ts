@@ -36,10 +36,7 @@ export interface SweepDeps {
   readonly uptime: Pick<UptimeStore, "figure" | "below" | "refreshFigures">;
   readonly schedules: ScheduleLookup;
   readonly rules: readonly Rule[];
-  readonly watch: Pick<
-    Config["watch"],
-    "exclude" | "forgetAfterMs" | "statusIntervalMs" | "uptimeIntervalMs"
-  >;
+  readonly watch: Pick<Config["watch"], "exclude" | "forgetAfterMs" | "statusIntervalMs" | "uptimeIntervalMs">;
   /** Called after each sweep; `seconds` is its wall time. */
   swept(outcome: SweepOutcome, seconds: number, now: Instant): void;
 }
@@ -95,11 +92,7 @@ class Sweeper {
   }
 
   /** The service's answer; undefined where the request failed. */
-  async #ask(
-    shard: number,
-    entities: readonly string[],
-    askedAt: Instant,
-  ): Promise<StatusSnapshot | undefined> {
+  async #ask(shard: number, entities: readonly string[], askedAt: Instant): Promise<StatusSnapshot | undefined> {
     const { service, store, clock, log } = this.#deps;
     if (entities.length === 0) return { readings: [], unreadable: [], complete: false };
     try {
@@ -163,9 +156,7 @@ class Sweeper {
     const committed = await store.commitShard(shard, { expected, state, ...input, lines: decisions });
     if (committed.outcome === "lost") return committed;
     if (state.recordings.size + state.locations.size === 0) await store.forgetShard(shard, committed.nonce);
-    await inventory.forget(
-      decisions.filter(({ reason }) => LEFT.has(reason)).map(({ subject }) => subject.id),
-    );
+    await inventory.forget(decisions.filter(({ reason }) => LEFT.has(reason)).map(({ subject }) => subject.id));
     return committed;
   }
 }

@@ -38,9 +38,7 @@ export interface UptimeReaderDeps extends RecallUptimeDeps {
 }
 
 /** A history, and the zone of its days. */
-export type UptimeKept = Pick<UptimeHistory, "buckets" | "days" | "quality"> & {
-  readonly timezone: string;
-};
+export type UptimeKept = Pick<UptimeHistory, "buckets" | "days" | "quality"> & { readonly timezone: string };
 
 /** Gives buckets oldest first, none where the service does not answer in time. Days are those of `timezone`. */
 export type RecallUptime = (id: string, timezone: string) => Promise<readonly UptimeBucket[]>;
@@ -102,8 +100,7 @@ export function createRecallUptime({ clock, log, service }: RecallUptimeDeps): R
   return async (id, timezone) => {
     const known = kept.get(id);
     if (known && clock.now() < known.until) return known.buckets;
-    if (asking.has(id) || asking.size >= MAX_AT_ONCE || clock.now() < backoffUntil)
-      return known?.buckets ?? [];
+    if (asking.has(id) || asking.size >= MAX_AT_ONCE || clock.now() < backoffUntil) return known?.buckets ?? [];
     const asked = ask(id, timezone).finally(() => asking.delete(id));
     asking.set(id, asked);
     await withinPageWait(asked);

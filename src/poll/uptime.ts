@@ -46,9 +46,11 @@ export interface RefreshUptimeDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly service: {
-    uptimes(query: { start: string; end: string; recids: readonly string[] }): Promise<{
-      results: readonly RecordingUptime[];
-    }>;
+    uptimes(query: {
+      start: string;
+      end: string;
+      recids: readonly string[];
+    }): Promise<{ results: readonly RecordingUptime[] }>;
   };
   readonly store: Pick<ShardStore, "read" | "noteAttempt">;
   readonly uptime: UptimeStore;
@@ -83,8 +85,7 @@ export function createRefreshUptime(deps: RefreshUptimeDeps): (shard: number) =>
       const isLastTry = failed + 1 >= WEEKS_TRIED;
       const gathered = { ratios, schedules, localHours, isLastTry, recordings };
       let missed = false;
-      for (const page of pagesByZone(ids, zoneOf))
-        missed = (await refreshPage(deps, shard, page, gathered)) || missed;
+      for (const page of pagesByZone(ids, zoneOf)) missed = (await refreshPage(deps, shard, page, gathered)) || missed;
       if (missed) weeksFailed.set(shard, failed + 1);
       else weeksFailed.delete(shard);
       const now = deps.clock.now();
@@ -177,9 +178,7 @@ function learnersOf(
   ids: readonly string[],
   known: ReadonlyMap<string, UptimeHistory>,
 ): ReadonlySet<string> {
-  return new Set(
-    ids.filter((id) => inventory.recording(id)?.useUploadingSchedule && !known.get(id)?.schedule),
-  );
+  return new Set(ids.filter((id) => inventory.recording(id)?.useUploadingSchedule && !known.get(id)?.schedule));
 }
 
 interface Asking {
@@ -235,11 +234,7 @@ async function askForWeeks(
   }
 }
 
-function toKnown(
-  schedule: LearnedSchedule,
-  buckets: readonly UptimeBucket[],
-  timezone: string,
-): KnownSchedule {
+function toKnown(schedule: LearnedSchedule, buckets: readonly UptimeBucket[], timezone: string): KnownSchedule {
   const newest = buckets.at(-1);
   return {
     timezone,

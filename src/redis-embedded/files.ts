@@ -6,10 +6,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { lastingPort } from "../lib/free-port.ts";
 
-const RedisEndpoint = z.object({
-  port: z.int().min(1).max(65_535),
-  password: z.string().regex(/^[0-9a-f]{32,64}$/),
-});
+const RedisEndpoint = z.object({ port: z.int().min(1).max(65_535), password: z.string().regex(/^[0-9a-f]{32,64}$/) });
 export type RedisEndpoint = z.infer<typeof RedisEndpoint>;
 
 /** Where the directory's server listens or is to listen; chosen and written (0600) when nothing is there yet. */

@@ -40,11 +40,7 @@ const PACKAGE_MANAGERS: readonly PackageManager[] = [
     ],
     asRoot: true,
   },
-  {
-    command: "dnf",
-    steps: [["sh", "-c", "dnf install -y -q redis || dnf install -y -q valkey"]],
-    asRoot: true,
-  },
+  { command: "dnf", steps: [["sh", "-c", "dnf install -y -q redis || dnf install -y -q valkey"]], asRoot: true },
   { command: "apk", steps: [["apk", "add", "--no-cache", "redis"]], asRoot: true },
   { command: "pacman", steps: [["pacman", "-Sy", "--noconfirm", "--needed", "valkey"]], asRoot: true },
   { command: "zypper", steps: [["zypper", "--non-interactive", "install", "redis"]], asRoot: true },
@@ -137,9 +133,7 @@ function run(command: readonly string[], env: Env, signal: AbortSignal | undefin
     child.once("error", done);
     child.once("close", (code) => {
       const line = output.trim().split("\n").at(-1) ?? "";
-      done(
-        code === 0 ? undefined : new Error(`the package manager ended with ${code ?? "a signal"}: ${line}`),
-      );
+      done(code === 0 ? undefined : new Error(`the package manager ended with ${code ?? "a signal"}: ${line}`));
     });
   });
 }

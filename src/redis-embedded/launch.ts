@@ -45,10 +45,7 @@ export async function launch(
 }
 
 /** Passes settings through stdin: every user of the machine can read a command line. */
-function spawnServer(
-  { dir, binary, appendonly }: LaunchOptions,
-  { port, password }: RedisEndpoint,
-): ChildProcess {
+function spawnServer({ dir, binary, appendonly }: LaunchOptions, { port, password }: RedisEndpoint): ChildProcess {
   const output = openSync(join(dir, "redis.log"), "a", 0o600);
   const child = spawn(binary, ["-"], { cwd: dir, stdio: ["pipe", output, output], detached: true });
   closeSync(output);

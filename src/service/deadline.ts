@@ -10,9 +10,7 @@ export async function withinDeadline<T>(
 ): Promise<T> {
   const deadline = new AbortController();
   const giveUp = () =>
-    deadline.abort(
-      new ServiceError("closed", `${limit.what} was cancelled by its caller or by closing the client.`),
-    );
+    deadline.abort(new ServiceError("closed", `${limit.what} was cancelled by its caller or by closing the client.`));
   const timer = setTimeout(() => deadline.abort(tooLate(limit.what, limit.ms)), limit.ms);
   for (const signal of limit.signals) {
     if (signal?.aborted) giveUp();

@@ -5,14 +5,7 @@ import type { AreaContext, MetricReply, MetricReplyRow } from "./metric-types.ts
 import type { ReportDeviation } from "./reporter.ts";
 
 const Text = z.string().nullish();
-const Row = z.looseObject({
-  index: Text,
-  location: Text,
-  taxonomy: Text,
-  age: Text,
-  gender: Text,
-  role: Text,
-});
+const Row = z.looseObject({ index: Text, location: Text, taxonomy: Text, age: Text, gender: Text, role: Text });
 const Measure = z.number().nullish();
 const Rows = z.array(z.unknown()).nullish();
 
@@ -35,8 +28,7 @@ export function parseMetricReply<Measure extends string>(
 ): MetricReply<Measure> {
   const parsed = Reply.safeParse(payload);
   const { segments, summary, estimates, meta } = parsed.data ?? {};
-  if (!parsed.success || !(segments || summary || meta || estimates))
-    throw notDocumented(route, payload, report);
+  if (!parsed.success || !(segments || summary || meta || estimates)) throw notDocumented(route, payload, report);
   let dropped = 0;
   const rowsOf = (rows: unknown[] | null | undefined) => {
     if (!rows) return undefined;
@@ -98,11 +90,7 @@ export function parseAreaContexts(
       continue;
     }
     const { area_type, taxonomy, recording_id } = parsed.data;
-    contexts.push({
-      areaType: area_type,
-      taxonomy: taxonomy ?? undefined,
-      recordingId: recording_id ?? undefined,
-    });
+    contexts.push({ areaType: area_type, taxonomy: taxonomy ?? undefined, recordingId: recording_id ?? undefined });
   }
   return { contexts, dropped: payload.length - contexts.length };
 }

@@ -58,11 +58,7 @@ export function recordingUptimeRequest(id: string, days: { start: string; end: s
 }
 
 /** POST /v1/recording/uptimes. Without `recids` it returns every recording, so an empty list is refused. */
-export function uptimesRequest(query: {
-  start: string;
-  end: string;
-  recids?: readonly string[];
-}): CoreRequest {
+export function uptimesRequest(query: { start: string; end: string; recids?: readonly string[] }): CoreRequest {
   checkDays(query);
   const { start, end, recids } = query;
   const json = recids === undefined ? { start, end } : { start, end, recids: nonEmpty("recids", recids) };
@@ -107,8 +103,7 @@ function metric(route: string, query: PeriodQuery, facets: readonly string[], mo
 function period(start: Instant, end: Instant): { start: string; end: string } {
   if (!(start < end)) throw refused("start must be before end");
   const [from, to] = [new Date(start), new Date(end)];
-  if (Number.isNaN(from.getTime()) || Number.isNaN(to.getTime()))
-    throw refused("start and end must be instants");
+  if (Number.isNaN(from.getTime()) || Number.isNaN(to.getTime())) throw refused("start and end must be instants");
   return { start: from.toISOString(), end: to.toISOString() };
 }
 

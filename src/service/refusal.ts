@@ -12,11 +12,7 @@ export function refusal(what: string, status: number, retryAfterMs?: number): Se
     );
   }
   if (status === 429) {
-    return new ServiceError(
-      "rate_limited",
-      `${answered}: too many requests; poll less often or wait.`,
-      retry,
-    );
+    return new ServiceError("rate_limited", `${answered}: too many requests; poll less often or wait.`, retry);
   }
   if (status >= 300 && status < 400) {
     const next = "redirects are not followed; set the address it points to in the service section";

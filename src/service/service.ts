@@ -84,10 +84,7 @@ export interface Service {
   /** Route `transactions/conversion-rate`, per location. */
   conversionRate(query: ConversionRateQuery, signal?: AbortSignal): Promise<MetricReply<ConversionMeasure>>;
   /** Route `detail/list`: the zones that recordings cover. */
-  areaContexts(
-    query: AreaContextsQuery,
-    signal?: AbortSignal,
-  ): Promise<{ contexts: AreaContext[]; dropped: number }>;
+  areaContexts(query: AreaContextsQuery, signal?: AbortSignal): Promise<{ contexts: AreaContext[]; dropped: number }>;
   /** Takes about a second at most; calls in flight are rejected with code `closed`. */
   close(): Promise<void>;
 }

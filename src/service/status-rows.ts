@@ -3,12 +3,7 @@
  * about 150 ns a row, reads all others.
  */
 import { z } from "zod";
-import {
-  type Reading,
-  type RecordingStatus,
-  recordingStatuses,
-  type StatusSnapshot,
-} from "../health/recording.ts";
+import { type Reading, type RecordingStatus, recordingStatuses, type StatusSnapshot } from "../health/recording.ts";
 import { ServiceError } from "./errors.ts";
 import { Id } from "./id.ts";
 import type { ReportDeviation } from "./reporter.ts";
@@ -33,10 +28,7 @@ const STATUSES: ReadonlySet<string> = new Set(recordingStatuses);
 export function parseStatusRows(payload: unknown, report: ReportDeviation): StatusSnapshot {
   if (!Array.isArray(payload)) {
     report("bad_payload", () => payload);
-    throw new ServiceError(
-      "bad_payload",
-      "Route status/uptime got a reply that is not an array: see the log.",
-    );
+    throw new ServiceError("bad_payload", "Route status/uptime got a reply that is not an array: see the log.");
   }
   const readings: Reading[] = [];
   const unreadable: string[] = [];

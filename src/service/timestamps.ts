@@ -38,8 +38,7 @@ function parseExact(text: string): number {
   const hour = two(text, 11);
   const minute = two(text, 14);
   const second = two(text, 17);
-  const inRange =
-    month >= 1 && month <= 12 && day >= 1 && day <= 31 && hour < 24 && minute < 60 && second < 60;
+  const inRange = month >= 1 && month <= 12 && day >= 1 && day <= 31 && hour < 24 && minute < 60 && second < 60;
   if (!inRange) return Number.NaN;
   return Date.UTC(year, month - 1, day, hour, minute, second, two(text, 20) * 10 + digit(text, 22));
 }

@@ -89,8 +89,7 @@ export function createTokenSource(deps: TokenSourceDeps): TokenSource {
   return {
     async get(signal, replacing) {
       const now = deps.clock.now();
-      const usable =
-        current && current !== replacing && (current.expiresAt === undefined || now < current.expiresAt);
+      const usable = current && current !== replacing && (current.expiresAt === undefined || now < current.expiresAt);
       if (!current || !usable) return unlessAborted(renewOnce(), signal);
       // Still valid, so the call does not wait; a failed renewal shows when the token has expired.
       if (current.renewAt !== undefined && now >= current.renewAt) renewOnce().catch(() => {});
@@ -132,16 +131,12 @@ async function fetchToken(deps: TokenSourceDeps): Promise<Token> {
     if (reply.status < 200 || reply.status > 299) {
       reply.discard();
       throw (
-        refusedCredentials(reply.status) ??
-        refusal(what, reply.status, parseRetryAfter(reply.retryAfter, clock.now()))
+        refusedCredentials(reply.status) ?? refusal(what, reply.status, parseRetryAfter(reply.retryAfter, clock.now()))
       );
     }
     const parsed = TokenReply.safeParse(tryJson(await reply.text()));
     if (!parsed.success) {
-      throw new ServiceError(
-        "bad_payload",
-        "The token issuer's reply has no access_token: check service.auth_url.",
-      );
+      throw new ServiceError("bad_payload", "The token issuer's reply has no access_token: check service.auth_url.");
     }
     redactor.add(parsed.data.access_token);
     return withExpiry(parsed.data.access_token, parsed.data.expires_in, clock.now(), deps.report);
@@ -156,12 +151,7 @@ function refusedCredentials(status: number): ServiceError | undefined {
   );
 }
 
-function withExpiry(
-  value: string,
-  expiresIn: number | undefined,
-  now: Instant,
-  report: ReportDeviation,
-): Token {
+function withExpiry(value: string, expiresIn: number | undefined, now: Instant, report: ReportDeviation): Token {
   const stated = expiresIn === undefined ? jwtExpiry(value) : now + expiresIn * 1000;
   if (stated === undefined) return { value, expiresAt: undefined, renewAt: undefined };
   const expiresAt = Math.min(stated, now + MAX_LIFETIME_MS);

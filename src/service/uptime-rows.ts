@@ -96,10 +96,7 @@ export function createUptimeParser(deps: {
 
 function notDocumented(what: string, payload: unknown, report: ReportDeviation): ServiceError {
   report("bad_payload", () => payload);
-  return new ServiceError(
-    "bad_payload",
-    `${what} got a reply that is not in the documented shape: see the log.`,
-  );
+  return new ServiceError("bad_payload", `${what} got a reply that is not in the documented shape: see the log.`);
 }
 
 function toRecording(
@@ -130,12 +127,7 @@ function knownZone(name: string | null | undefined, wall: WallClock, report: Rep
  * Buckets in order of time. A second row of the hour that the clocks repeat is the second hour; any other second
  * row is dropped, and so is a row of the hour they skip where its instant is taken by a row that was on the wall.
  */
-function toBuckets(
-  rows: readonly unknown[],
-  zone: string,
-  wall: WallClock,
-  report: ReportDeviation,
-): UptimeBucket[] {
+function toBuckets(rows: readonly unknown[], zone: string, wall: WallClock, report: ReportDeviation): UptimeBucket[] {
   const buckets = new Map<Instant, UptimeBucket>();
   const skipped: UptimeBucket[] = [];
   for (const row of rows) {

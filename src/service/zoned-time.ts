@@ -76,13 +76,7 @@ function onTheWall(index: string, zone: IANAZone): WallTime | undefined {
 function parseIndex(index: string): Instant | undefined {
   const match = INDEX.exec(index);
   if (!match) return undefined;
-  const [year, month, day, hour, minute] = match.slice(1).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [year, month, day, hour, minute] = match.slice(1).map(Number) as [number, number, number, number, number];
   const at = Date.UTC(year, month - 1, day, hour, minute);
   // Date.UTC rolls 31 June over to 1 July.
   return hour < 24 && minute < 60 && new Date(at).getUTCDate() === day && month <= 12 ? at : undefined;

@@ -8,9 +8,7 @@ import type { SimLocation, SimRecording } from "./fleet.ts";
 import { isTimezone } from "./local-time.ts";
 import type { World } from "./world.ts";
 
-const name = z
-  .string({ error: "must be an id, a name or a place such as L3 (quote it where it holds a #)" })
-  .min(1);
+const name = z.string({ error: "must be an id, a name or a place such as L3 (quote it where it holds a #)" }).min(1);
 const what = { location: name.optional(), recording: name.optional() };
 
 /** The shape of each change; the key that names it says what it does. */

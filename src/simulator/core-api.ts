@@ -7,14 +7,7 @@ import { issuesText } from "./errors.ts";
 import type { Faults, HttpEndpoint } from "./faults.ts";
 import type { SimLocation, SimRecording } from "./fleet.ts";
 import { answeredByFault, errorBody } from "./http-faults.ts";
-import {
-  type CalendarHour,
-  datesBetween,
-  daysBetween,
-  type HourCalendar,
-  isDate,
-  localHourOf,
-} from "./local-time.ts";
+import { type CalendarHour, datesBetween, daysBetween, type HourCalendar, isDate, localHourOf } from "./local-time.ts";
 import type { TokenIssuer } from "./token-endpoint.ts";
 import { uptimeOf } from "./uptime.ts";
 import type { World } from "./world.ts";
@@ -32,9 +25,7 @@ export interface CoreApiDeps {
 const MOST_DAYS = 800;
 const RECORDINGS_PER_CHUNK = 100;
 
-const dateOnly = z
-  .string()
-  .refine(isDate, { error: "must be a date, YYYY-MM-DD, and no timestamp", abort: true });
+const dateOnly = z.string().refine(isDate, { error: "must be a date, YYYY-MM-DD, and no timestamp", abort: true });
 const Range = z
   .object({ start: dateOnly, end: dateOnly })
   .refine(({ start, end }) => start <= end, { message: "end must not be before start", path: ["end"] })
@@ -85,10 +76,7 @@ async function isRefused(
   const [scheme, token = ""] = (request.headers.authorization ?? "").split(" ");
   const isGood = scheme?.toLowerCase() === "bearer" && deps.tokens.check(token) !== undefined;
   if (isGood && !deps.faults.take("unauthorized", endpoint)) return false;
-  reply
-    .code(401)
-    .header("www-authenticate", "Bearer")
-    .send(errorBody("unauthorized", "token missing or over"));
+  reply.code(401).header("www-authenticate", "Bearer").send(errorBody("unauthorized", "token missing or over"));
   return true;
 }
 
@@ -122,9 +110,7 @@ async function* jsonArray(
   const view = takeView(deps.faults);
   for (let i = 0; i < recordings.length; i += RECORDINGS_PER_CHUNK) {
     const chunk = recordings.slice(i, i + RECORDINGS_PER_CHUNK);
-    const text = chunk
-      .map((recording) => JSON.stringify(uptimeResult(recording, range, deps, view)))
-      .join(",");
+    const text = chunk.map((recording) => JSON.stringify(uptimeResult(recording, range, deps, view))).join(",");
     yield i === 0 ? text : `,${text}`;
     await new Promise(setImmediate);
   }
@@ -135,15 +121,7 @@ function uptimeResult(recording: SimRecording, range: Range, deps: CoreApiDeps, 
   const { id, name, location, useUploadingSchedule } = recording;
   const { organisation, cameraServer, timezone } = location;
   return {
-    recording: {
-      id,
-      name,
-      organisation,
-      cameraServer,
-      location: location.id,
-      useUploadingSchedule,
-      timezone,
-    },
+    recording: { id, name, organisation, cameraServer, location: location.id, useUploadingSchedule, timezone },
     uptime: uptimeRows(recording, range, deps, view),
   };
 }
@@ -165,9 +143,7 @@ function uptimeRows(recording: SimRecording, range: Range, deps: CoreApiDeps, vi
   );
   const entries = uptimeOf(recording, hours, deps.world.startedAt, deps.clock.now());
   const { nullEvery } = view;
-  return nullEvery
-    ? entries.map((entry, i) => (i % nullEvery === 0 ? { ...entry, ...NO_FIGURES } : entry))
-    : entries;
+  return nullEvery ? entries.map((entry, i) => (i % nullEvery === 0 ? { ...entry, ...NO_FIGURES } : entry)) : entries;
 }
 
 const NO_FIGURES = {
@@ -180,7 +156,5 @@ const NO_FIGURES = {
 
 /** Hours of a UTC day; the schedule still follows local time. */
 function utcHoursOf(date: string, timezone: string, calendar: HourCalendar): CalendarHour[] {
-  return calendar
-    .hoursOf(date, "UTC")
-    .map((hour) => ({ ...hour, hour: localHourOf(hour.startAt, timezone).hour }));
+  return calendar.hoursOf(date, "UTC").map((hour) => ({ ...hour, hour: localHourOf(hour.startAt, timezone).hour }));
 }

@@ -69,10 +69,7 @@ export function createFaults(events: SimulatorEvents): Faults {
 }
 
 function isMeantFor(params: object, endpoint: FaultTarget | undefined): boolean {
-  const { endpoint: one, route = one } = params as {
-    endpoint?: string | string[];
-    route?: string | string[];
-  };
+  const { endpoint: one, route = one } = params as { endpoint?: string | string[]; route?: string | string[] };
   return route === undefined || (endpoint !== undefined && [route].flat().includes(endpoint));
 }
 
@@ -166,9 +163,7 @@ export const faultKinds = {
   /** A field holds another type; `row`: the row itself does. Absent: each in turn. */
   wrong_types: z.strictObject({
     ...someRows,
-    field: z
-      .enum(["recording_id", "location_id", "status", "last_seen_utc", "average_quality", "row"])
-      .optional(),
+    field: z.enum(["recording_id", "location_id", "status", "last_seen_utc", "average_quality", "row"]).optional(),
   }),
   unknown_status: z.strictObject({ ...someRows, status: z.string().default("maintenance") }),
   extra_fields: z.strictObject(someRows),

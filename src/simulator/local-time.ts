@@ -83,13 +83,7 @@ function readDay(date: string, timezone: string): CalendarHour[] {
   for (let at = start.toMillis(); at < end; at += HOUR_MS) {
     const local = DateTime.fromMillis(at, { zone: timezone });
     const { hour, minute, weekday } = local;
-    hours.push({
-      startAt: at,
-      hour,
-      weekday,
-      date,
-      index: `${date} ${twoDigits(hour)}:${twoDigits(minute)}`,
-    });
+    hours.push({ startAt: at, hour, weekday, date, index: `${date} ${twoDigits(hour)}:${twoDigits(minute)}` });
   }
   return hours;
 }

@@ -122,12 +122,7 @@ function addPeople(
   }
 }
 
-function groupOf(
-  recording: SimRecording,
-  hour: CalendarHour,
-  query: CountQuery,
-  groups: Map<string, Group>,
-): Group {
+function groupOf(recording: SimRecording, hour: CalendarHour, query: CountQuery, groups: Map<string, Group>): Group {
   const labels = labelsOf(recording, hour, query);
   const key = Object.values(labels).join("\n");
   const known = groups.get(key);
@@ -137,11 +132,7 @@ function groupOf(
   return group;
 }
 
-function labelsOf(
-  recording: SimRecording,
-  hour: CalendarHour,
-  { period, by }: CountQuery,
-): Record<string, string> {
+function labelsOf(recording: SimRecording, hour: CalendarHour, { period, by }: CountQuery): Record<string, string> {
   return {
     ...(period ? { index: periodStart(hour, period) } : {}),
     ...(by.includes("entity") ? { location: recording.location.id } : {}),
@@ -157,10 +148,7 @@ function periodStart(hour: CalendarHour, period: "hour" | "day" | "month"): stri
 }
 
 /** A cell for every combination of the values asked for. */
-function emptyCells(
-  labels: Record<string, string>,
-  { by, ages, genders, roles }: CountQuery,
-): Map<string, Cell> {
+function emptyCells(labels: Record<string, string>, { by, ages, genders, roles }: CountQuery): Map<string, Cell> {
   const values = { age: ages ?? ageBands, gender: genders ?? genderValues, role: roles ?? roleValues };
   let combinations: Record<string, string>[] = [{}];
   for (const dimension of PERSON_DIMENSIONS) {

@@ -124,9 +124,7 @@ function createStage({ world, faults }: PlayerDeps): (step: ScenarioStep) => voi
   function settle(recording: SimRecording, kind: Lasting["kind"], at: Instant): void {
     const { id } = recording;
     if (!world.recording(id)) return;
-    const latest = [...held.values()].findLast(
-      (h) => h.event.kind === kind && h.recordings.includes(recording),
-    );
+    const latest = [...held.values()].findLast((h) => h.event.kind === kind && h.recordings.includes(recording));
     const event = latest?.event;
     if (kind === "status") world.setStatus(id, event?.kind === "status" ? event.status : "online", at);
     else world.setQuality(id, event?.kind === "quality" ? event.quality : usualQuality(id), at);

@@ -44,10 +44,7 @@ export const DetailBody = z.object({
 
 const instant = z
   .string()
-  .regex(
-    /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/,
-    "must be a full timestamp, YYYY-MM-DDTHH:mm:ss.sssZ",
-  )
+  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, "must be a full timestamp, YYYY-MM-DDTHH:mm:ss.sssZ")
   .transform((text) => Date.parse(text))
   .refine((at) => !Number.isNaN(at), "must be a moment that exists");
 

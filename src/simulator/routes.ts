@@ -30,10 +30,7 @@ export function answer(route: SocketRoute, body: unknown, deps: RouteDeps): unkn
     case "status/uptime": {
       const { entities, entityType } = parseRequest(StatusBody, body);
       const recordings = recordingsOf(entities, entityType, deps.world);
-      return applyRowFaults(
-        statusRows(recordings, deps.clock.now(), deps.offlineOutsideSchedule),
-        deps.faults,
-      );
+      return applyRowFaults(statusRows(recordings, deps.clock.now(), deps.offlineOutsideSchedule), deps.faults);
     }
     case "detail/list": {
       const { entities, entityType } = parseRequest(DetailBody, body);
@@ -47,21 +44,13 @@ export function answer(route: SocketRoute, body: unknown, deps: RouteDeps): unkn
       const metric = parseRequest(MetricBody, body);
       const locations = [...new Set(metric.entities)].flatMap((id) => deps.world.location(id) ?? []);
       const { calendar, world, clock } = deps;
-      return metricPayload(route, metric, locations, {
-        calendar,
-        startedAt: world.startedAt,
-        now: clock.now(),
-      });
+      return metricPayload(route, metric, locations, { calendar, startedAt: world.startedAt, now: clock.now() });
     }
   }
 }
 
 /** Recordings of the entities that exist, in the order asked, each once. */
-function recordingsOf(
-  entities: readonly string[],
-  entityType: "location" | "recording",
-  world: World,
-): SimRecording[] {
+function recordingsOf(entities: readonly string[], entityType: "location" | "recording", world: World): SimRecording[] {
   return [...new Set(entities)].flatMap((id) =>
     entityType === "location" ? (world.location(id)?.recordings ?? []) : (world.recording(id) ?? []),
   );

@@ -27,10 +27,7 @@ const duration = z.string(NO_DURATION).transform((text, context) => {
   return z.NEVER;
 });
 const longer = duration.refine((ms) => ms > 0, "must be more than 0s");
-const when = {
-  at: duration,
-  repeat: z.strictObject({ every: longer, times: z.int().min(2).max(10_000) }).optional(),
-};
+const when = { at: duration, repeat: z.strictObject({ every: longer, times: z.int().min(2).max(10_000) }).optional() };
 const lasting = { ...when, for: longer.optional() };
 const { status, quality, schedule, remove, rename, add_recording, add_location } = changeShapes;
 const shapes = {
@@ -66,9 +63,7 @@ export function parseScenario(text: string, file = "scenario"): Scenario {
     const { line, col } = lines.linePos(offset);
     return `${file}:${line}:${col}`;
   };
-  const problems = document.errors.map(
-    (e) => `${place(e.pos[0])}: ${e.message.split("\n")[0] ?? "unreadable"}`,
-  );
+  const problems = document.errors.map((e) => `${place(e.pos[0])}: ${e.message.split("\n")[0] ?? "unreadable"}`);
   if (problems.length > 0) throw unreadable(problems);
   const where = (path: readonly PropertyKey[]) => lineOf(document, path);
   const parsed = File.safeParse(plain(document));
@@ -97,11 +92,7 @@ function plain(document: ReturnType<typeof parseDocument>): unknown {
 
 type ReportProblem = (path: readonly PropertyKey[], message: string) => void;
 
-function parseEvent(
-  event: Record<string, unknown>,
-  line: number,
-  report: ReportProblem,
-): ScenarioEvent | undefined {
+function parseEvent(event: Record<string, unknown>, line: number, report: ReportProblem): ScenarioEvent | undefined {
   const kind = kindOf(event);
   if (!kind) {
     report([], `an event needs one of ${Object.keys(shapes).join(", ")}`);

@@ -99,12 +99,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 }
 
 /** Events that are due are played before a request sees the world; each answer is reported as an event. */
-function reportRequests(
-  app: FastifyInstance,
-  catchUp: () => void,
-  events: SimulatorEvents,
-  clock: Clock,
-): void {
+function reportRequests(app: FastifyInstance, catchUp: () => void, events: SimulatorEvents, clock: Clock): void {
   app.addHook("onRequest", async () => catchUp());
   app.addHook("onResponse", async (request, reply) => {
     const { endpoint } = request.routeOptions.config;

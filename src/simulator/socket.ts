@@ -112,12 +112,7 @@ function refuse(raw: Duplex, status: number): void {
   raw.end(`${head}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => raw.destroy());
 }
 
-async function receive(
-  connection: Connection,
-  data: RawData,
-  isBinary: boolean,
-  deps: SocketDeps,
-): Promise<void> {
+async function receive(connection: Connection, data: RawData, isBinary: boolean, deps: SocketDeps): Promise<void> {
   const { faults, events, clock } = deps;
   const { ws } = connection;
   deps.catchUp();
@@ -166,8 +161,7 @@ async function reply(
     return failing ? "error" : "answered";
   } catch (thrown) {
     if (!(thrown instanceof RequestError)) deps.log.error({ err: thrown }, "simulated request failed");
-    const { code, message } =
-      thrown instanceof RequestError ? thrown : { code: "internal", message: "internal error" };
+    const { code, message } = thrown instanceof RequestError ? thrown : { code: "internal", message: "internal error" };
     ws.send(errorFrame(id, code, message));
     return "error";
   }

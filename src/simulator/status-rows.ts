@@ -25,17 +25,14 @@ export function statusRows(
   const contacts = Array.from({ length: CONTACT_SECONDS }, (_, s) => new Date(now - s * 1000).toISOString());
   return recordings.map((recording) => {
     const { id, location, status, quality } = recording;
-    const idleSince =
-      offlineOutsideSchedule && status !== "offline" ? outsideScheduleSince(recording, now) : undefined;
+    const idleSince = offlineOutsideSchedule && status !== "offline" ? outsideScheduleSince(recording, now) : undefined;
     const lastSeenAt = status === "offline" ? recording.lastSeenAt : idleSince;
     return {
       recording_id: id,
       location_id: location.id,
       status: idleSince === undefined ? status : "offline",
       last_seen_utc:
-        lastSeenAt === undefined
-          ? (contacts[keyOf(id) % CONTACT_SECONDS] ?? "")
-          : new Date(lastSeenAt).toISOString(),
+        lastSeenAt === undefined ? (contacts[keyOf(id) % CONTACT_SECONDS] ?? "") : new Date(lastSeenAt).toISOString(),
       average_quality: quality,
     };
   });
@@ -84,10 +81,7 @@ function rowFaults(faults: Faults): AppliedRowFault[] {
       ({ location_id: _, ...row }) =>
         row,
   );
-  add("no_zone_suffix", () => (row) => ({
-    ...row,
-    last_seen_utc: String(row.last_seen_utc).replace("Z", ""),
-  }));
+  add("no_zone_suffix", () => (row) => ({ ...row, last_seen_utc: String(row.last_seen_utc).replace("Z", "") }));
   add("wrong_types", ({ field }) => (row, nth) => {
     const wrong = field ?? Object.keys(WRONG)[nth % Object.keys(WRONG).length] ?? "row";
     return wrong === "row" ? "not a row" : { ...row, [wrong]: WRONG[wrong] };
@@ -108,10 +102,7 @@ type RowFault = Extract<
 >;
 
 /** Applies a fault to every nth row, among those of the recordings named. */
-function onSomeRows(
-  params: { every: number; recordings?: string[] | undefined },
-  change: RowChange,
-): AppliedRowFault {
+function onSomeRows(params: { every: number; recordings?: string[] | undefined }, change: RowChange): AppliedRowFault {
   const only = params.recordings && new Set(params.recordings);
   let seen = 0;
   return (changed, row) => {

@@ -38,11 +38,13 @@ export function registerTokenEndpoint(app: FastifyInstance, deps: IssuerDeps): v
     const problem = refusalOf(body.data, deps);
     if (problem) return reply.code(problem.status).send({ error: problem.error });
     const lifetimeMs = faults.take("short_tokens")?.lifetime_ms ?? deps.tokenLifetimeMs;
-    return reply.header("cache-control", "no-store").send({
-      access_token: tokens.issue(lifetimeMs, !faults.take("no_exp")),
-      token_type: "Bearer",
-      ...(faults.take("no_expires_in") ? {} : { expires_in: lifetimeMs / 1000 }),
-    });
+    return reply
+      .header("cache-control", "no-store")
+      .send({
+        access_token: tokens.issue(lifetimeMs, !faults.take("no_exp")),
+        token_type: "Bearer",
+        ...(faults.take("no_expires_in") ? {} : { expires_in: lifetimeMs / 1000 }),
+      });
   });
 }
 
@@ -80,14 +82,7 @@ export function createTokenIssuer(deps: {
     issue(lifetimeMs, withExp = true) {
       const now = clock.now();
       const exp = withExp ? { exp: (now + lifetimeMs) / 1000 } : {};
-      const claims = {
-        iss,
-        sub,
-        aud,
-        iat: Math.floor(now / 1000),
-        jti: randomBytes(8).toString("hex"),
-        ...exp,
-      };
+      const claims = { iss, sub, aud, iat: Math.floor(now / 1000), jti: randomBytes(8).toString("hex"), ...exp };
       const text = `${encode({ alg: "HS256", typ: "JWT" })}.${encode(claims)}`;
       return `${text}.${sign(text).toString("base64url")}`;
     },

@@ -103,13 +103,7 @@ export function outagesOf(
   return found.length < 2 ? found : merged(found);
 }
 
-function seededOutages(
-  key: number,
-  odds: number,
-  from: Instant,
-  to: Instant,
-  pastEnd: Instant,
-): StatusSpan[] {
+function seededOutages(key: number, odds: number, from: Instant, to: Instant, pastEnd: Instant): StatusSpan[] {
   const found: StatusSpan[] = [];
   for (let day = Math.floor((from - LONGEST_OUTAGE_MS) / DAY_MS); day * DAY_MS < to; day++) {
     if (mix(key, day, 1) % odds !== 0) continue;
@@ -121,12 +115,7 @@ function seededOutages(
 }
 
 /** Times the recording had this status since the start; the present one lasts until `to`. */
-export function spansWithStatus(
-  recording: SimRecording,
-  status: string,
-  from: Instant,
-  to: Instant,
-): StatusSpan[] {
+export function spansWithStatus(recording: SimRecording, status: string, from: Instant, to: Instant): StatusSpan[] {
   return recording.history.flatMap((change, i) => {
     const end = recording.history[i + 1]?.at ?? Number.POSITIVE_INFINITY;
     return change.status === status && change.at < to && end > from ? [[change.at, end] as const] : [];
@@ -165,11 +154,7 @@ export function deliveryIn(
 }
 
 /** How many of the first `segments` of the hour are touched by a stretch. */
-export function segmentsTouched(
-  startAt: Instant,
-  segments: number,
-  stretches: readonly StatusSpan[],
-): number {
+export function segmentsTouched(startAt: Instant, segments: number, stretches: readonly StatusSpan[]): number {
   let touched = 0;
   let next = 0;
   for (const [start, end] of stretches) {

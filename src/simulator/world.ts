@@ -182,10 +182,7 @@ export class World {
   #mustHave(locationId: string): MutableLocation {
     const location = this.#locations.get(locationId);
     if (location) return location;
-    throw new SimulatorError(
-      "not_found",
-      `There is no location ${locationId}; give the id of one that exists.`,
-    );
+    throw new SimulatorError("not_found", `There is no location ${locationId}; give the id of one that exists.`);
   }
 
   #write(change: LedgerChange, recording: MutableRecording, at: Instant): void {

@@ -35,8 +35,7 @@ export function createAssignmentStore(redis: Redis, keys: Keys) {
     lastSeen: (): Promise<ReadonlyMap<string, Instant>> => numbersIn(keys.locationsSeen),
 
     async noteSeen(ids: readonly string[], now: Instant): Promise<void> {
-      if (ids.length > 0)
-        await redis.hset(keys.locationsSeen, Object.fromEntries(ids.map((id) => [id, now])));
+      if (ids.length > 0) await redis.hset(keys.locationsSeen, Object.fromEntries(ids.map((id) => [id, now])));
     },
   };
 }

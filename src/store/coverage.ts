@@ -35,9 +35,7 @@ export function createCoverageStore(redis: Redis, keys: Keys) {
     /** The spans that reach beyond `since`, oldest end first. */
     async since(since: Instant): Promise<CoverageSpan[]> {
       const flat = await redis.zrangebyscore(keys.coverage, since, "+inf", "WITHSCORES");
-      return flat.flatMap((start, i) =>
-        i % 2 === 0 ? [{ from: Number(start), to: Number(flat[i + 1]) }] : [],
-      );
+      return flat.flatMap((start, i) => (i % 2 === 0 ? [{ from: Number(start), to: Number(flat[i + 1]) }] : []));
     },
   };
 }

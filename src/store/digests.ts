@@ -33,13 +33,7 @@ export function createDigestStore(redis: Redis, keys: Keys) {
     async accepted(name: string, periodEnd: Instant): Promise<Set<string>> {
       return new Set(await redis.hkeys(keys.digest(name, periodEnd)));
     },
-    async accept(
-      name: string,
-      periodEnd: Instant,
-      recipient: string,
-      at: Instant,
-      keepSeconds: number,
-    ): Promise<void> {
+    async accept(name: string, periodEnd: Instant, recipient: string, at: Instant, keepSeconds: number): Promise<void> {
       const key = keys.digest(name, periodEnd);
       await redis.multi().hset(key, recipient, at).expire(key, keepSeconds).exec();
     },

@@ -29,11 +29,7 @@ export function createEntriesStore(redis: Redis, keys: Keys) {
     },
 
     /** Stores days of one location, for three weeks after the last of them was stored. */
-    async save(
-      locationId: string,
-      days: ReadonlyMap<string, number | undefined>,
-      now: Instant,
-    ): Promise<void> {
+    async save(locationId: string, days: ReadonlyMap<string, number | undefined>, now: Instant): Promise<void> {
       if (days.size === 0) return;
       const key = keys.entries(locationId);
       const oldest = new Date(now - DAYS_KEPT_MS).toISOString().slice(0, 10);

@@ -29,8 +29,7 @@ export function createFigures() {
   const schedules = createSchedulesByShard();
 
   function drop(shard: number): void {
-    for (const id of shards.get(shard)?.ids ?? [])
-      for (const figures of byWindow.values()) figures.delete(id);
+    for (const id of shards.get(shard)?.ids ?? []) for (const figures of byWindow.values()) figures.delete(id);
   }
 
   return {
@@ -70,8 +69,7 @@ export function createFigures() {
     },
 
     /** Ratio 0–1, undefined without a figure. */
-    figure: (recordingId: string, windowMs: number): number | undefined =>
-      byWindow.get(windowMs)?.get(recordingId),
+    figure: (recordingId: string, windowMs: number): number | undefined => byWindow.get(windowMs)?.get(recordingId),
 
     /** Undefined without a schedule, and where it is not known. */
     schedule: schedules.of,

@@ -47,11 +47,7 @@ export interface Settlement {
 export interface Postponement {
   readonly now: Instant;
   readonly at: Instant;
-  readonly failure?: {
-    readonly code: NotifyErrorCode;
-    readonly detail: string;
-    readonly scope: FailureScope;
-  };
+  readonly failure?: { readonly code: NotifyErrorCode; readonly detail: string; readonly scope: FailureScope };
   readonly lines?: Parameters<EncodeLog>[0];
 }
 
@@ -149,12 +145,7 @@ function createOutcomes(
     },
 
     /** Ends a claim without a message: the group is due again at `at`. A failure is counted where it belongs. */
-    async postpone(
-      integration: Integration,
-      group: string,
-      token: string,
-      postpone: Postponement,
-    ): Promise<void> {
+    async postpone(integration: Integration, group: string, token: string, postpone: Postponement): Promise<void> {
       const [, args] = callOf(integration, token, { group, postpone });
       await scripts.postpone(keys.claim(integration.id), args);
     },

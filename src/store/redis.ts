@@ -35,9 +35,7 @@ export async function connected(redis: Redis): Promise<void> {
   } catch (thrown) {
     redis.disconnect();
     const cause = new Error(scrub(toError(thrown).message));
-    throw new StoreError("unavailable", "Redis cannot be reached; check redis.url and that it is running.", {
-      cause,
-    });
+    throw new StoreError("unavailable", "Redis cannot be reached; check redis.url and that it is running.", { cause });
   }
 }
 
@@ -67,8 +65,7 @@ export function loadScript(
   const read = (file: string) => readFileSync(new URL(`./scripts/${file}.lua`, import.meta.url), "utf8");
   const command = `lenswatch_${name}`;
   redis.defineCommand(command, { numberOfKeys: 1, lua: PRELUDE + [...shared, name].map(read).join("\n") });
-  const on = (target: object) =>
-    (Reflect.get(target, command) as (...args: string[]) => Promise<unknown>).bind(target);
+  const on = (target: object) => (Reflect.get(target, command) as (...args: string[]) => Promise<unknown>).bind(target);
   const run = on(redis);
   const wire = (args: object) => JSON.stringify({ prefix, ...args });
   return Object.assign(
@@ -76,17 +73,12 @@ export function loadScript(
       const reply = await run(key, wire(args), ...(text === undefined ? [] : [text]));
       return typeof reply === "string" ? (JSON.parse(reply) as unknown) : reply;
     },
-    {
-      queue: (transaction: object, key: string, args: object) => void on(transaction)(key, wire(args)),
-    },
+    { queue: (transaction: object, key: string, args: object) => void on(transaction)(key, wire(args)) },
   );
 }
 
 /** The replies of several commands in one round trip, in their order. Throws the first error among them. */
-export async function pipelined<Reply>(
-  redis: Redis,
-  add: (batch: ChainableCommander) => void,
-): Promise<Reply[]> {
+export async function pipelined<Reply>(redis: Redis, add: (batch: ChainableCommander) => void): Promise<Reply[]> {
   const batch = redis.pipeline();
   add(batch);
   return ((await batch.exec()) ?? []).map(([error, reply]) => {

@@ -82,10 +82,7 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
     /** Stores an evaluated shard. `lost`: another replica swept it meanwhile, the evaluation is void. */
     async commitShard(
       shard: number,
-      {
-        state,
-        ...input
-      }: Pick<CommitInput, "expected" | "now" | "changes" | "lines"> & { state: ShardState },
+      { state, ...input }: Pick<CommitInput, "expected" | "now" | "changes" | "lines"> & { state: ShardState },
     ): Promise<CommitResult> {
       const committed = await commit({
         ...input,
@@ -153,11 +150,7 @@ function createCommit(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
     };
     const { outcome, wakes } = (await script(key, args, input.document)) as Reply;
     if (outcome === "lost") return { outcome };
-    return {
-      outcome: "stored",
-      nonce,
-      wake: outcome === "already" ? everyDestination(input) : toWakes(wakes),
-    };
+    return { outcome: "stored", nonce, wake: outcome === "already" ? everyDestination(input) : toWakes(wakes) };
   };
 }
 

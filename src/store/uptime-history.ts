@@ -26,14 +26,10 @@ export interface UptimeHistory {
 
 export function createHistoryStore(redis: Redis, keys: Keys) {
   const hash = (shard: number) =>
-    createJsonHash<UptimeHistory>(redis, keys.uptime(shard), {
-      encode: encodeHistory,
-      decode: decodeHistory,
-    });
+    createJsonHash<UptimeHistory>(redis, keys.uptime(shard), { encode: encodeHistory, decode: decodeHistory });
   return {
     /** By recording id; a recording without a history is left out. */
-    histories: (shard: number, ids: readonly string[]): Promise<Map<string, UptimeHistory>> =>
-      hash(shard).read(ids),
+    histories: (shard: number, ids: readonly string[]): Promise<Map<string, UptimeHistory>> => hash(shard).read(ids),
 
     saveHistories: (shard: number, histories: ReadonlyMap<string, UptimeHistory>): Promise<void> =>
       hash(shard).save(histories),

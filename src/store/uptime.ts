@@ -32,12 +32,7 @@ export function createUptimeStore(redis: Redis, keys: Keys) {
     ...createHistoryStore(redis, keys),
     ...figures,
 
-    async saveFigures(
-      shard: number,
-      at: Instant,
-      byWindow: Figures,
-      schedules: Schedules = new Map(),
-    ): Promise<void> {
+    async saveFigures(shard: number, at: Instant, byWindow: Figures, schedules: Schedules = new Map()): Promise<void> {
       const nonce = randomUUID();
       const windows = [...byWindow].map(([ms, ratios]) => [ms, Object.fromEntries(ratios)] as const);
       const rows = Object.fromEntries([...schedules].map(([id, schedule]) => [id, toRow(schedule)]));
@@ -75,7 +70,6 @@ function toRow({ timezone, hours, current }: KnownSchedule): ScheduleRow {
 }
 
 function fromRow([timezone, hours, from, to, within]: ScheduleRow): KnownSchedule {
-  const current =
-    from === undefined || to === undefined ? undefined : { from, to, withinSchedule: within === 1 };
+  const current = from === undefined || to === undefined ? undefined : { from, to, withinSchedule: within === 1 };
   return { timezone, hours, current };
 }

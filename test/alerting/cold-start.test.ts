@@ -16,11 +16,7 @@ const alertState = (more: Partial<AlertState> = {}): AlertState =>
   anAlertState({ state: "pending", startsAt: T0, evidenceAt: T0 + SECOND, ...more });
 
 /** A shard with a recording in that state under that rule. */
-function shardWith(
-  ruleId: string,
-  state: AlertState,
-  location: AlertState | undefined = undefined,
-): ShardState {
+function shardWith(ruleId: string, state: AlertState, location: AlertState | undefined = undefined): ShardState {
   const recording = aRecordingState("rec", { locationId: "loc", alerts: { [ruleId]: state } });
   const place = { id: "loc", alerts: location && { LocationOffline: location } };
   return { sweptAt: T0, recordings: new Map([["rec", recording]]), locations: new Map([["loc", place]]) };
@@ -90,9 +86,7 @@ test("counts the recordings whose trouble nobody speaks of yet", () => {
   const [pending, firingNow] = [alertState(), alertState({ state: "firing" })];
   expect(countUnsettled([shardWith("Quick", pending), shardWith("Slow", pending)])).toBe(2);
   expect(countUnsettled([shardWith("Quick", firingNow), shardWith("Quick", pending, firingNow)])).toBe(0);
-  expect(countUnsettled([shardWith("Quick", alertState({ facts: { timezone: "UTC", paused: true } }))])).toBe(
-    0,
-  );
+  expect(countUnsettled([shardWith("Quick", alertState({ facts: { timezone: "UTC", paused: true } }))])).toBe(0);
 });
 
 const facts = { complete: true, unsettled: 0 };
@@ -123,16 +117,10 @@ test("what is held back is counted and left to its own group", () => {
     standsFor: new Map(),
   };
   const decision = decideColdStart({ alerts: [free, suppressed], notified: new Map(), suppressions }, facts);
-  expect([decision.firing.map(({ id }) => id), decision.settled]).toEqual([
-    [free.id],
-    [free.id, suppressed.id],
-  ]);
+  expect([decision.firing.map(({ id }) => id), decision.settled]).toEqual([[free.id], [free.id, suppressed.id]]);
   expect(decision.start).toEqual({ ...facts, suppressed: 1 });
 });
 
 test("the summary is said where nothing is wrong, too", () => {
-  expect(decideColdStart({ alerts: [], notified: new Map() }, facts)).toMatchObject({
-    notify: "started",
-    firing: [],
-  });
+  expect(decideColdStart({ alerts: [], notified: new Map() }, facts)).toMatchObject({ notify: "started", firing: [] });
 });

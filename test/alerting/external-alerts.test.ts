@@ -37,8 +37,7 @@ const known = (differing: Partial<ExternalAlert> = {}): ExternalAlert => ({
 const of = (alert: ExternalAlert): ExternalAlertState => new Map([[print, alert]]);
 const take = (before: ExternalAlertState, alert: SentAlert, now: number) =>
   acceptAlerts(before, [[print, alert]], { now, most: 10 }).next.get(print);
-const judge = (state: ExternalAlertState, now: number, deafUntil = 0) =>
-  evaluateExternal(state, { now, deafUntil });
+const judge = (state: ExternalAlertState, now: number, deafUntil = 0) => evaluateExternal(state, { now, deafUntil });
 
 describe("an alert that is sent", () => {
   test("is remembered until its end, not yet judged", () => {
@@ -146,10 +145,7 @@ describe("an alert that is sent", () => {
 
 describe("judged", () => {
   test("it fires once, with what was sent", () => {
-    const { next, transitions, lines } = judge(
-      of(known({ firedAt: undefined, generatorUrl: "https://p" })),
-      NOW + 7,
-    );
+    const { next, transitions, lines } = judge(of(known({ firedAt: undefined, generatorUrl: "https://p" })), NOW + 7);
     expect(transitions).toEqual([
       {
         kind: "firing",
@@ -168,9 +164,7 @@ describe("judged", () => {
         },
       },
     ]);
-    expect(lines).toMatchObject([
-      { subject: { kind: "external", id: print }, reason: "firing", at: NOW + 7 },
-    ]);
+    expect(lines).toMatchObject([{ subject: { kind: "external", id: print }, reason: "firing", at: NOW + 7 }]);
     expect(isUnevaluated(next, { now: NOW + 7, deafUntil: 0 })).toBe(false);
     expect(judge(next, NOW + 8)).toMatchObject({ next, transitions: [], lines: [] });
   });
@@ -189,10 +183,7 @@ describe("judged", () => {
     expect(judge(state, NOW + MINUTE - 1).transitions).toEqual([]);
     const { next, transitions, lines } = judge(state, NOW + MINUTE);
     expect(transitions).toMatchObject([
-      {
-        kind: "resolved",
-        alert: { id: `external/DiskFull/${print}@${NOW}`, endsAt: NOW + MINUTE, endReason },
-      },
+      { kind: "resolved", alert: { id: `external/DiskFull/${print}@${NOW}`, endsAt: NOW + MINUTE, endReason } },
     ]);
     expect(lines).toMatchObject([{ reason }]);
     expect(next.size).toBe(0);

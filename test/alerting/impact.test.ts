@@ -19,8 +19,7 @@ function recording(changes: Partial<Alert> = {}): Alert {
   return { ...base, facts: { timezone: "Europe/London" }, annotations: { summary: "dark" }, ...changes };
 }
 
-const annotations = (alert: Alert, known = places(), now = NOW) =>
-  withImpact(alert, known, now, hours).annotations;
+const annotations = (alert: Alert, known = places(), now = NOW) => withImpact(alert, known, now, hours).annotations;
 
 describe("what an alert means", () => {
   it("is the zones of its recording and what its location usually counts on this weekday", () => {
@@ -43,9 +42,9 @@ describe("what an alert means", () => {
     [99, "the location usually counts 99 entries on a Friday"],
     [104, "the location usually counts 100 entries on a Friday"],
   ])("says %i in words", (entries, words) => {
-    expect(
-      annotations(recording(), places({ usual: new Map([["leeds", Array(7).fill(entries)]]) })).impact,
-    ).toBe(words);
+    expect(annotations(recording(), places({ usual: new Map([["leeds", Array(7).fill(entries)]]) })).impact).toBe(
+      words,
+    );
   });
 
   it("of a location is the zones of all its recordings, each once", () => {

@@ -11,17 +11,15 @@ const rule = (source: string, target: string, equal: string[] = []): InhibitRule
 });
 
 const ofShop = rule('alertname="LocationOffline"', 'alertname=~"Recording.*"', ["location_id"]);
-const shop = (id: string) =>
-  alertWith({ alertname: "LocationOffline", location_id: id, location: `Shop ${id}` });
+const shop = (id: string) => alertWith({ alertname: "LocationOffline", location_id: id, location: `Shop ${id}` });
 const camera = (id: string, location: string, alertname = "RecordingOffline") =>
   alertWith({ alertname, recording_id: id, recording: `Camera ${id}`, location_id: location });
 
 function suppressed(rules: InhibitRule[], target: Labels, ...sources: Labels[]): boolean {
   const alert = alertWith(target);
   return (
-    createInhibitor(rules)([alert, ...sources.map((labels) => alertWith(labels, NOW - 1))]).inhibitor(
-      alert,
-    ) !== undefined
+    createInhibitor(rules)([alert, ...sources.map((labels) => alertWith(labels, NOW - 1))]).inhibitor(alert) !==
+    undefined
   );
 }
 
@@ -98,13 +96,7 @@ describe("an alert is held", () => {
       { alertname: "LowUptime", location_id: "1" },
       { alertname: "S" },
     ],
-    [
-      "by nobody without rules",
-      false,
-      [],
-      { alertname: "RecordingOffline" },
-      { alertname: "LocationOffline" },
-    ],
+    ["by nobody without rules", false, [], { alertname: "RecordingOffline" }, { alertname: "LocationOffline" }],
     [
       "not by a name that every object has",
       false,
@@ -119,9 +111,7 @@ describe("an alert is held", () => {
 
   test("by the one that stands longest, so that the reason given stays the same", () => {
     const target = camera("1", "9");
-    const [young, old] = [NOW, NOW - 5].map((at) =>
-      alertWith({ alertname: "LocationOffline", location_id: "9" }, at),
-    );
+    const [young, old] = [NOW, NOW - 5].map((at) => alertWith({ alertname: "LocationOffline", location_id: "9" }, at));
     if (!young || !old) throw new Error("no alerts");
     expect(createInhibitor([ofShop])([young, old, target]).inhibitor(target)).toBe(old);
     expect(createInhibitor([ofShop])([old, young]).inhibitor(target)).toBe(old);

@@ -73,8 +73,7 @@ class Integration {
         this.suppressions.set(event.name, event.reason);
         return;
       case "release":
-        if (this.suppressions.delete(event.name))
-          this.dueSince = Math.min(this.dueSince ?? this.now, this.now);
+        if (this.suppressions.delete(event.name)) this.dueSince = Math.min(this.dueSince ?? this.now, this.now);
         return;
       case "mute":
         this.muted = !this.muted;
@@ -96,12 +95,7 @@ class Integration {
     const fresh = alertWith({ alertname: "R", recording_id: name }, this.now);
     const before = this.current(fresh.key);
     if (before) {
-      const ended = {
-        state: "resolved",
-        endsAt: this.now,
-        updatedAt: this.now,
-        endReason: "recovered",
-      } as const;
+      const ended = { state: "resolved", endsAt: this.now, updatedAt: this.now, endReason: "recovered" } as const;
       this.members.set(before.id, { ...before, ...ended });
       // An acknowledgement is of one episode.
       if (this.suppressions.get(name) === "acknowledged") this.suppressions.delete(name);
@@ -212,9 +206,7 @@ test("what is held is never told as firing, and in a mute time nothing is told a
   fc.assert(
     fc.property(stories, (events) => {
       const { heard } = play(events);
-      expect(heard.filter(({ says, suppressed }) => says === "firing" && suppressed !== undefined)).toEqual(
-        [],
-      );
+      expect(heard.filter(({ says, suppressed }) => says === "firing" && suppressed !== undefined)).toEqual([]);
       expect(heard.filter(({ suppressed }) => suppressed === "muted")).toEqual([]);
     }),
   );

@@ -15,15 +15,9 @@ type Event =
   | { readonly kind: "pass"; readonly minutes: number };
 
 const event: fc.Arbitrary<Event> = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({ kind: fc.constant("flip" as const), name: fc.constantFrom(...NAMES) }),
-  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("flip" as const), name: fc.constantFrom(...NAMES) }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("deliver" as const), accepted: fc.boolean() }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant("lose" as const), name: fc.constantFrom(...NAMES) }),
-  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("lose" as const), name: fc.constantFrom(...NAMES) }) },
   {
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant("pass" as const), minutes: fc.integer({ min: 0, max: 300 }) }),
@@ -35,8 +29,7 @@ class Integration {
   now = Date.UTC(2026, 2, 2, 8);
   readonly members = new Map<string, Alert>();
   readonly notified = new Map<string, NotificationLogEntry>();
-  readonly heard: { readonly id: string; readonly says: "firing" | "resolved"; readonly isNew: boolean }[] =
-    [];
+  readonly heard: { readonly id: string; readonly says: "firing" | "resolved"; readonly isNew: boolean }[] = [];
   dueSince: number | undefined;
   readonly sendResolved: boolean;
 

@@ -39,11 +39,7 @@ function short(decision: GroupDecision): string {
     return [decision.why, ...decision.settled.map((id) => `(${name(id)})`)].join(" ");
   }
   const { firing, resolved } = decision;
-  return [
-    decision.notify,
-    ...firing.map((a) => `+${name(a.id)}`),
-    ...resolved.map((a) => `-${name(a.id)}`),
-  ].join(" ");
+  return [decision.notify, ...firing.map((a) => `+${name(a.id)}`), ...resolved.map((a) => `-${name(a.id)}`)].join(" ");
 }
 
 const [a, b] = [firing("a"), firing("b")];
@@ -53,11 +49,7 @@ describe("whether there is something to say", () => {
   const rows: [string, Partial<GroupView>, string][] = [
     ["an empty group says nothing", {}, "empty"],
     ["what fires and was never told is first", { alerts: [a, b] }, "first +a +b"],
-    [
-      "what fires beside something told is more",
-      { alerts: [a, b], notified: notified([a, ago(1)]) },
-      "more +a +b",
-    ],
+    ["what fires beside something told is more", { alerts: [a, b], notified: notified([a, ago(1)]) }, "more +a +b"],
     ["what was told is not told again", { alerts: [a], notified: notified([a, ago(HOUR)]) }, "nothing_new"],
     [
       "an end of something told is told",
@@ -85,11 +77,7 @@ describe("whether there is something to say", () => {
       { alerts: [a, b], notified: notified([a, ago(5 * HOUR)], [b, ago(HOUR)]) },
       "nothing_new",
     ],
-    [
-      "over before it was due, it is never told",
-      { alerts: [over("a", ago(1))] },
-      "resolved_before_notified (a)",
-    ],
+    ["over before it was due, it is never told", { alerts: [over("a", ago(1))] }, "resolved_before_notified (a)"],
     [
       "over before it was due, though the group was due later",
       { alerts: [over("a", ago(MINUTE + 1))], dueSince: ago(MINUTE) },
@@ -188,11 +176,7 @@ describe("what is held", () => {
     ],
     [
       "is told its end where it was told before",
-      {
-        alerts: [over("a", ago(1))],
-        notified: notified([a, ago(HOUR)]),
-        suppressions: suppressed("silenced", a),
-      },
+      { alerts: [over("a", ago(1))], notified: notified([a, ago(HOUR)]), suppressions: suppressed("silenced", a) },
       "resolved -a",
     ],
     [
@@ -221,11 +205,7 @@ describe("what is held", () => {
     ["in a mute time is everything", { alerts: [a], suppressions: muted }, "muted"],
     [
       "in a mute time are ends too",
-      {
-        alerts: [over("a", ago(1)), b],
-        notified: notified([a, ago(HOUR)], [b, ago(HOUR)]),
-        suppressions: muted,
-      },
+      { alerts: [over("a", ago(1)), b], notified: notified([a, ago(HOUR)], [b, ago(HOUR)]), suppressions: muted },
       "muted",
     ],
     ["and what has lost its record", { notified: notified([a, ago(HOUR)]), suppressions: muted }, "muted"],
@@ -245,16 +225,13 @@ describe("what is held", () => {
   });
 
   test("is looked at again after group_interval, or when the clock ends the hold", () => {
-    expect(needsUpdate(view({ alerts: [a], suppressions: suppressed("inhibited", a) })).nextAt).toBe(
-      NOW + 5 * MINUTE,
-    );
+    expect(needsUpdate(view({ alerts: [a], suppressions: suppressed("inhibited", a) })).nextAt).toBe(NOW + 5 * MINUTE);
     expect(needsUpdate(view({ alerts: [a], suppressions: muted })).nextAt).toBe(NOW + MINUTE);
     expect(needsUpdate(view({ alerts: [a, b], suppressions: suppressed("inhibited", a) })).nextAt).toBe(
       NOW + 5 * MINUTE,
     );
     expect(
-      needsUpdate(view({ alerts: [over("a", ago(1))], notified: notified([a, 1]), suppressions: muted }))
-        .nextAt,
+      needsUpdate(view({ alerts: [over("a", ago(1))], notified: notified([a, 1]), suppressions: muted })).nextAt,
     ).toBe(NOW + MINUTE);
   });
 
@@ -263,14 +240,8 @@ describe("what is held", () => {
     const by = { reason: "silenced", by: "s", until } as const;
     const both = suppressions({ suppressed: new Map([a, b].map(({ id }) => [id, by])) });
     expect(
-      needsUpdate(view({ alerts: [a, b], notified: notified([b, ago(1)]), suppressions: both }))
-        .suppressedState,
-    ).toEqual({
-      by: [by],
-      unnotified: [a.id],
-      maybeNotified: [],
-      lateFrom: until,
-    });
+      needsUpdate(view({ alerts: [a, b], notified: notified([b, ago(1)]), suppressions: both })).suppressedState,
+    ).toEqual({ by: [by], unnotified: [a.id], maybeNotified: [], lateFrom: until });
   });
 
   test("is what the one that is told stands for", () => {
@@ -316,9 +287,7 @@ describe("what is said", () => {
   test("what has no record ended as expired, now", () => {
     const decision = needsUpdate(view({ notified: notified([a, ago(HOUR)]) }));
     expect(decision).toMatchObject({
-      resolved: [
-        { id: a.id, state: "resolved", endsAt: NOW, updatedAt: NOW, endReason: "expired", isNew: false },
-      ],
+      resolved: [{ id: a.id, state: "resolved", endsAt: NOW, updatedAt: NOW, endReason: "expired", isNew: false }],
       settled: [a.id],
     });
   });
@@ -326,11 +295,7 @@ describe("what is said", () => {
   test("everything that is over is settled, told or not", () => {
     const dropped = over("c", ago(HOUR));
     const decision = needsUpdate(
-      view({
-        alerts: [over("a", ago(1)), dropped, b],
-        notified: notified([a, ago(HOUR)]),
-        dueSince: ago(MINUTE),
-      }),
+      view({ alerts: [over("a", ago(1)), dropped, b], notified: notified([a, ago(HOUR)]), dueSince: ago(MINUTE) }),
     );
     expect(decision.settled).toEqual([a.id, dropped.id]);
   });
@@ -355,8 +320,6 @@ describe("when to look again", () => {
 
   test("not at all when nothing fires", () => {
     expect(nextAt({})).toBeUndefined();
-    expect(
-      nextAt({ alerts: [over("a", ago(1))], notified: notified([a, 1]), sendResolved: false }),
-    ).toBeUndefined();
+    expect(nextAt({ alerts: [over("a", ago(1))], notified: notified([a, 1]), sendResolved: false })).toBeUndefined();
   });
 });

@@ -10,11 +10,7 @@ const NOW = T0 + HOUR;
 const [a, b] = [firing("a"), firing("b")];
 const gone = (endedAgo: number, alert = a) => over(alert, NOW - endedAgo);
 
-const notified = (
-  alert: Alert,
-  notifiedAt: number,
-  endNotifiedAt?: number,
-): [string, NotificationLogEntry] => [
+const notified = (alert: Alert, notifiedAt: number, endNotifiedAt?: number): [string, NotificationLogEntry] => [
   alert.id,
   { alert, notifiedAt, groupId: "g", ...(endNotifiedAt === undefined ? {} : { endNotifiedAt }) },
 ];
@@ -112,19 +108,11 @@ describe("what another Alertmanager is sent", () => {
   });
 
   it("is the end of what is known no more, once", () => {
-    expect(short(decide({ notified: new Map([notified(a, NOW - HOUR)]) }))).toEqual([
-      "resolved -a",
-      ["a"],
-      undefined,
-    ]);
+    expect(short(decide({ notified: new Map([notified(a, NOW - HOUR)]) }))).toEqual(["resolved -a", ["a"], undefined]);
   });
 
   it("is nothing of what is held, until that is over", () => {
-    expect(short(decide({ alerts: [a], suppressions: holding(silenced, a) }))).toEqual([
-      "silenced",
-      [],
-      MINUTE,
-    ]);
+    expect(short(decide({ alerts: [a], suppressions: holding(silenced, a) }))).toEqual(["silenced", [], MINUTE]);
     const both = decide({ alerts: [a, b], suppressions: holding(silenced, a) });
     expect(short(both)).toEqual(["first +b", [], MINUTE]);
   });
@@ -134,11 +122,7 @@ describe("what another Alertmanager is sent", () => {
     (reason) => {
       const known = new Map([notified(a, NOW - MINUTE)]);
       const suppressions = holding({ reason, by: "x" }, a);
-      expect(short(decide({ alerts: [a], notified: known, suppressions }))).toEqual([
-        "resend +a",
-        [],
-        MINUTE,
-      ]);
+      expect(short(decide({ alerts: [a], notified: known, suppressions }))).toEqual(["resend +a", [], MINUTE]);
     },
   );
 

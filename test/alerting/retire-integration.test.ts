@@ -16,19 +16,12 @@ function farewell(alerts: readonly Alert[], notified: readonly Alert[], more: Pa
     sendResolved: true,
     dueSince: undefined,
     alerts,
-    notified: new Map(
-      notified.map((one) => [one.id, { alert: one, notifiedAt: NOW - 30_000, groupId: "g" }]),
-    ),
+    notified: new Map(notified.map((one) => [one.id, { alert: one, notifiedAt: NOW - 30_000, groupId: "g" }])),
     ...more,
   });
 }
 
-const back = alert("back", {
-  state: "resolved",
-  endsAt: NOW - 5,
-  updatedAt: NOW - 5,
-  endReason: "recovered",
-});
+const back = alert("back", { state: "resolved", endsAt: NOW - 5, updatedAt: NOW - 5, endReason: "recovered" });
 
 test("what was told ends: as no longer watched what still fires, as what it is what was over", () => {
   const dark = alert("dark");

@@ -35,11 +35,7 @@ describe("routes", () => {
     ["whatever nobody takes is the root's", { alertname: "X" }, ["root"]],
     ["the first child that matches wins", { severity: "critical" }, ["critical"]],
     ["deeper nodes win over their parents", { severity: "critical", location_id: "L1" }, ["leeds"]],
-    [
-      "`continue` goes on to the next sibling",
-      { severity: "critical", location_id: "L2" },
-      ["york", "york-too"],
-    ],
+    ["`continue` goes on to the next sibling", { severity: "critical", location_id: "L2" }, ["york", "york-too"]],
     [
       "`continue` at every depth",
       { alertname: "RecordingOffline", severity: "critical", location_id: "L2" },
@@ -70,9 +66,7 @@ describe("groups", () => {
   });
 
   test("do not depend on the order of names, and not on a name given twice", () => {
-    expect(group(["alertname", "location_id"]).id).toBe(
-      group(["location_id", "alertname", "location_id"]).id,
-    );
+    expect(group(["alertname", "location_id"]).id).toBe(group(["location_id", "alertname", "location_id"]).id);
   });
 
   test('with "..." are an alert each', () => {

@@ -41,10 +41,7 @@ describe("an alert is silenced", () => {
       silence({ startsAt: NOW + 1 }),
       silence({ endsAt: NOW }),
     ];
-    expect(silencesOf([silence(), ...others, longer], labels, NOW).map(({ id }) => id)).toEqual([
-      "longer",
-      "old",
-    ]);
+    expect(silencesOf([silence(), ...others, longer], labels, NOW).map(({ id }) => id)).toEqual(["longer", "old"]);
   });
 });
 
@@ -61,9 +58,7 @@ describe("a silence that cannot be had", () => {
   });
 
   test("a sound one has no problem, also with one loose matcher beside a firm one", () => {
-    expect(
-      silenceProblem(wanted(silence(), { matchers: parseMatchers('a!="b", c="d"') }), NOW),
-    ).toBeUndefined();
+    expect(silenceProblem(wanted(silence(), { matchers: parseMatchers('a!="b", c="d"') }), NOW)).toBeUndefined();
   });
 });
 

@@ -1,11 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { NotifyReason } from "../../src/alerting/notification.ts";
-import {
-  decideStorm,
-  joinDecisions,
-  type SendDecision,
-  type SkipDecision,
-} from "../../src/alerting/storm.ts";
+import { decideStorm, joinDecisions, type SendDecision, type SkipDecision } from "../../src/alerting/storm.ts";
 import { firing, over, T0 } from "../store/fixtures.ts";
 
 const rest = {
@@ -26,11 +21,7 @@ const groups = (
   count: number,
   stormGroups: number | undefined,
   decision: SendDecision | SkipDecision = says("first"),
-) =>
-  Array.from({ length: count }, (_, i) => ({
-    claim: { stormGroups, name: `${stormGroups}-${i}` },
-    decision,
-  }));
+) => Array.from({ length: count }, (_, i) => ({ claim: { stormGroups, name: `${stormGroups}-${i}` }, decision }));
 
 function turn(decided: ReturnType<typeof groups>, due = decided.length) {
   const { skipped: hushed, now, later } = decideStorm(decided, due);
@@ -74,10 +65,7 @@ describe("what a summary says", () => {
   it("keeps what is over", () => {
     const gone = { ...over(firing("a"), T0 + 1), fingerprint: "a", isNew: false };
     const ended: SendDecision = { ...says("resolved"), resolved: [gone] };
-    expect(joinDecisions([ended, says("reminder", "b")])).toMatchObject({
-      notify: "resolved",
-      resolved: [gone],
-    });
+    expect(joinDecisions([ended, says("reminder", "b")])).toMatchObject({ notify: "resolved", resolved: [gone] });
   });
 
   it.each<[NotifyReason, NotifyReason[]]>([

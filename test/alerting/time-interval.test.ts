@@ -34,32 +34,12 @@ describe("a moment lies in an interval", () => {
     ],
     ["on a day of the month", { daysOfMonth: [{ from: 1, to: 3 }] }, "2026-03-03T12:00:00Z", true],
     ["on the last day", { daysOfMonth: [{ from: -1, to: -1 }] }, "2026-02-28T12:00:00Z", true],
-    [
-      "on the last day of a leap February",
-      { daysOfMonth: [{ from: -1, to: -1 }] },
-      "2028-02-29T12:00:00Z",
-      true,
-    ],
+    ["on the last day of a leap February", { daysOfMonth: [{ from: -1, to: -1 }] }, "2028-02-29T12:00:00Z", true],
     ["not on the day before it", { daysOfMonth: [{ from: -1, to: -1 }] }, "2028-02-28T12:00:00Z", false],
     ["on the last three", { daysOfMonth: [{ from: -3, to: -1 }] }, "2026-04-28T12:00:00Z", true],
-    [
-      "a range past the end is cut to it",
-      { daysOfMonth: [{ from: 28, to: 31 }] },
-      "2026-02-28T12:00:00Z",
-      true,
-    ],
-    [
-      "and has no day where it begins past it",
-      { daysOfMonth: [{ from: 30, to: 31 }] },
-      "2026-02-28T12:00:00Z",
-      false,
-    ],
-    [
-      "a range before the first is cut to it",
-      { daysOfMonth: [{ from: -31, to: -28 }] },
-      "2026-02-01T12:00:00Z",
-      true,
-    ],
+    ["a range past the end is cut to it", { daysOfMonth: [{ from: 28, to: 31 }] }, "2026-02-28T12:00:00Z", true],
+    ["and has no day where it begins past it", { daysOfMonth: [{ from: 30, to: 31 }] }, "2026-02-28T12:00:00Z", false],
+    ["a range before the first is cut to it", { daysOfMonth: [{ from: -31, to: -28 }] }, "2026-02-01T12:00:00Z", true],
     ["from a day to the last", { daysOfMonth: [{ from: 20, to: -1 }] }, "2026-02-28T12:00:00Z", true],
     ["in a month", { months: [{ from: 12, to: 12 }] }, "2026-12-31T23:00:00Z", true],
     [
@@ -95,24 +75,14 @@ describe("where clocks change", () => {
       "2026-03-29T04:59:59Z",
       true,
     ],
-    [
-      "an hour early",
-      { times: [{ from: 0, to: clock(6) }], location: london },
-      "2026-03-29T05:00:00Z",
-      false,
-    ],
+    ["an hour early", { times: [{ from: 0, to: clock(6) }], location: london }, "2026-03-29T05:00:00Z", false],
     [
       "an hour that comes twice counts the first time",
       { times: [{ from: clock(1), to: clock(2) }], location: london },
       "2026-10-25T00:30:00Z",
       true,
     ],
-    [
-      "and the second",
-      { times: [{ from: clock(1), to: clock(2) }], location: london },
-      "2026-10-25T01:30:00Z",
-      true,
-    ],
+    ["and the second", { times: [{ from: clock(1), to: clock(2) }], location: london }, "2026-10-25T01:30:00Z", true],
     [
       "and then it is over",
       { times: [{ from: clock(1), to: clock(2) }], location: london },
@@ -176,12 +146,8 @@ describe("a route is muted", () => {
   });
 
   test("until the clock says so, on the night it goes forward", () => {
-    expect(muteOf({ muteTimes: [nights] }, at("2026-03-29T04:00:00Z"))?.until).toBe(
-      at("2026-03-29T05:00:00Z"),
-    );
-    expect(muteOf({ muteTimes: [nights] }, at("2026-03-28T04:00:00Z"))?.until).toBe(
-      at("2026-03-28T06:00:00Z"),
-    );
+    expect(muteOf({ muteTimes: [nights] }, at("2026-03-29T04:00:00Z"))?.until).toBe(at("2026-03-29T05:00:00Z"));
+    expect(muteOf({ muteTimes: [nights] }, at("2026-03-28T04:00:00Z"))?.until).toBe(at("2026-03-28T06:00:00Z"));
   });
 
   test("over a boundary between two intervals", () => {

@@ -10,15 +10,12 @@ import { startDaemon } from "../support/daemon.ts";
 import { type HttpSink, startHttpSink } from "../support/http-sink.ts";
 import { until } from "../support/until.ts";
 
-const binary = ["prometheus-alertmanager", "alertmanager"].find(
-  (name) => spawnSync(name, ["--version"]).status === 0,
-);
+const binary = ["prometheus-alertmanager", "alertmanager"].find((name) => spawnSync(name, ["--version"]).status === 0);
 const hasAmtool = spawnSync("amtool", ["--version"]).status === 0;
 
 /** `describe`, skipped with its reason where Alertmanager or its amtool is not installed. */
 const describeWithAlertmanager = (name: string, body: () => void): void => {
-  if (binary === undefined || !hasAmtool)
-    describe.skip(`${name} (skipped: Alertmanager is not installed)`, body);
+  if (binary === undefined || !hasAmtool) describe.skip(`${name} (skipped: Alertmanager is not installed)`, body);
   else describe(name, body);
 };
 
@@ -122,8 +119,7 @@ const AFTER_A_KILL_MS = 40_000;
 const forwarding = (watched: TestAlertmanager, more: { slack?: string; resend?: string } = {}) => ({
   rules: RULES,
   // Timers longer than the test: forwarding does not wait for them.
-  route:
-    "{ receiver: ops, group_by: [location_id], group_wait: 1h, group_interval: 1h, repeat_interval: 4h }",
+  route: "{ receiver: ops, group_by: [location_id], group_wait: 1h, group_interval: 1h, repeat_interval: 4h }",
   receivers: `
   - name: ops
     alertmanager_configs: [ { url: "${watched.url}", resend_interval: ${more.resend ?? "1s"} } ]
@@ -137,9 +133,8 @@ function camera(watch: Pick<Stage, "simulator">, position = 0) {
 }
 
 const isKnown = async (alertmanager: TestAlertmanager, ...ids: string[]) =>
-  (await alertmanager.active().catch(() => [])).filter(({ labels }) =>
-    ids.includes(labels.recording_id ?? ""),
-  ).length === ids.length;
+  (await alertmanager.active().catch(() => [])).filter(({ labels }) => ids.includes(labels.recording_id ?? ""))
+    .length === ids.length;
 
 const statusesOf = (alertmanager: TestAlertmanager, id: string) =>
   alertmanager
@@ -155,11 +150,7 @@ describeWithAlertmanager("forwarding to an Alertmanager", () => {
     watch.simulator.world.setStatus(id, "offline");
     await until("it is active there", () => isKnown(alertmanager, id));
     const [alert] = await alertmanager.active();
-    expect(alert?.labels).toMatchObject({
-      alertname: "RecordingOffline",
-      recording: name,
-      severity: "critical",
-    });
+    expect(alert?.labels).toMatchObject({ alertname: "RecordingOffline", recording: name, severity: "critical" });
     const expiresIn = Date.parse(alert?.endsAt ?? "") - Date.now();
     expect(expiresIn).toBeGreaterThan(14 * 60_000);
     await until("it was sent again", async () => (await alertmanager.active())[0]?.endsAt !== alert?.endsAt);

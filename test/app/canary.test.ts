@@ -134,14 +134,7 @@ digests: [ { name: daily, cron: "0 8 * * *", timezone: Europe/London, period: 1d
 type CanaryStage = Awaited<ReturnType<typeof startStage>>;
 
 /** The same configuration with every secret in a file. */
-async function withFiles({
-  dir,
-  text,
-  slackUrl,
-  redisPassword,
-  webhook,
-  heartbeat,
-}: CanaryStage): Promise<string> {
+async function withFiles({ dir, text, slackUrl, redisPassword, webhook, heartbeat }: CanaryStage): Promise<string> {
   expect(text).toContain(redisPassword);
   const secrets = [
     ["client_secret", CANARIES.clientSecret],
@@ -251,10 +244,7 @@ async function commands(address: string, file: string, shown: Shown, when: strin
     [["status", "--url", address.replace("://", `://canary:${CANARIES.proxyPassword}@`)], tokens],
     [["alerts", ...url, "--output", "json"], tokens],
     [["why", "nobody", ...url], tokens],
-    [
-      ["silence", "add", "alertname=X", "--duration", "1m", "--comment", "c", "--author", "a", ...url],
-      tokens,
-    ],
+    [["silence", "add", "alertname=X", "--duration", "1m", "--comment", "c", "--author", "a", ...url], tokens],
     [
       ["silence", "add", "alertname=X", "--duration", "1m", "--comment", "c", "--author", "a", ...url],
       { LENSWATCH_ADMIN_TOKEN: CANARIES.wrongToken },
@@ -326,11 +316,7 @@ describeWithRedis("canary values in place of all secrets", () => {
     const stage = await startStage();
     const { simulator, slack, mail, proxy, heartbeat, webhook, alertmanager, redis, redisPassword } = stage;
     const shown: Shown = new Map();
-    const env = {
-      HTTP_PROXY: `http://canary:${CANARIES.proxyPassword}@${proxy.host}`,
-      NO_PROXY: "",
-      no_proxy: "",
-    };
+    const env = { HTTP_PROXY: `http://canary:${CANARIES.proxyPassword}@${proxy.host}`, NO_PROXY: "", no_proxy: "" };
     const daemon = await startDaemon(await withFiles(stage), { env });
     onTestFinished(() => void daemon.end("SIGKILL"));
     onTestFailed(() => void process.stderr.write(daemon.text.slice(-6000)));

@@ -53,8 +53,7 @@ describeWithRedis("a cold start", () => {
   it.concurrent("lists offline recordings, which are not sent again; their end is sent as usual", async () => {
     await using watch = await startWatch({
       before: (world) => {
-        for (const { recordings } of world.locations.slice(0, 2))
-          world.setStatus(recordings[0]?.id ?? "", "offline");
+        for (const { recordings } of world.locations.slice(0, 2)) world.setStatus(recordings[0]?.id ?? "", "offline");
       },
     });
     const { slack, mail } = watch;
@@ -117,8 +116,7 @@ describeWithRedis("a cold start", () => {
     when: { location_offline: { at_least: 100%, clear_below: 80%, min_recordings: 2 } }
     for: 0s
     respect_schedule: false`,
-      route:
-        "{ receiver: ops, group_by: [location_id], group_wait: 2s, group_interval: 1s, repeat_interval: 4h }",
+      route: "{ receiver: ops, group_by: [location_id], group_wait: 2s, group_interval: 1s, repeat_interval: 4h }",
       before(world) {
         for (const { id } of world.locations) world.setStatus({ locationId: id }, "offline");
       },
@@ -260,10 +258,7 @@ time_intervals:
     goesDark(watch, camera);
     await watch.mail.next();
     await watch.reload((config) =>
-      config.replace(
-        "  - name: ops\n",
-        `  - name: ops\n    slack_configs: [ { api_url: "${watch.slack.url}" } ]\n`,
-      ),
+      config.replace("  - name: ops\n", `  - name: ops\n    slack_configs: [ { api_url: "${watch.slack.url}" } ]\n`),
     );
     expect((await watch.slack.next()).text).toMatch(/^1 recording offline · /);
     expect(starts(watch)).toEqual([0, 1]);

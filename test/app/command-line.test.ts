@@ -44,9 +44,7 @@ test("no command has an option or an argument that takes a secret", async () => 
     ...command.registeredArguments.map((argument) => `${command.name()} ${argument.name()}`),
   ]);
   expect(words.length).toBeGreaterThan(30);
-  expect(words.filter((word) => /token|secret|password|passphrase|credential|\bkey\b/i.test(word))).toEqual(
-    [],
-  );
+  expect(words.filter((word) => /token|secret|password|passphrase|credential|\bkey\b/i.test(word))).toEqual([]);
 });
 
 /** Process ids of a process and all its descendants. */
@@ -57,10 +55,7 @@ async function family(pid: number): Promise<number[]> {
     const stat = await readFile(`/proc/${one}/stat`, "utf8").catch(() => "");
     parents.set(one, Number(stat.replace(/^.*\) /s, "").split(" ")[1]));
   }
-  const below = (top: number): number[] => [
-    top,
-    ...all.filter((one) => parents.get(one) === top).flatMap(below),
-  ];
+  const below = (top: number): number[] => [top, ...all.filter((one) => parents.get(one) === top).flatMap(below)];
   return below(pid);
 }
 

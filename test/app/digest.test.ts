@@ -103,10 +103,7 @@ describeWithRedis("a digest", () => {
   it.concurrent("is sent on its cron, once to each reader, and again after a temporary refusal", async () => {
     await using watch = await startWatch({
       more: digests("0 8 * * *"),
-      adjust: (config) => ({
-        ...config,
-        digests: config.digests.map((one) => ({ ...one, cron: "* * * * * *" })),
-      }),
+      adjust: (config) => ({ ...config, digests: config.digests.map((one) => ({ ...one, cron: "* * * * * *" })) }),
       mail: { rcpt: { "boss@example.com": { code: 451, message: "greylisted" } } },
     });
     await watch.mail.waitFor(({ rcpts }) => rcpts.includes("ops@example.com"));
@@ -125,10 +122,7 @@ describeWithRedis("a digest", () => {
     const weekly = digests("0 8 * * 1").replace("1d", "1w").replace("daily-ops", "weekly ops");
     await using watch = await startWatch({
       more: `${weekly}    unsubscribe_url: https://lists.example.com/u?who={recipient}\n`,
-      adjust: (config) => ({
-        ...config,
-        digests: config.digests.map((one) => ({ ...one, cron: "* * * * * *" })),
-      }),
+      adjust: (config) => ({ ...config, digests: config.digests.map((one) => ({ ...one, cron: "* * * * * *" })) }),
       mail: { connect: { code: 421, message: "not yet" } },
     });
     const connection = new Redis(watch.redis.url, { maxRetriesPerRequest: null });
@@ -167,19 +161,14 @@ describeWithRedis("a digest", () => {
   });
 
   it.concurrent("names the days with untrusted visitor counts, beside the usual counts", async () => {
-    const noon = DateTime.fromMillis(Date.now(), { zone: "Europe/London" })
-      .startOf("day")
-      .plus({ hours: 12 });
+    const noon = DateTime.fromMillis(Date.now(), { zone: "Europe/London" }).startOf("day").plus({ hours: 12 });
     const ahead = noon.toMillis() - Date.now();
     await using watch = await startWatch({
       clock: { now: () => Date.now() + ahead },
       // Polling starts once the day is complete, since past days are read once.
       role: "web",
       watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
-      adjust: (config) => ({
-        ...config,
-        digests: config.digests.map((one) => ({ ...one, cron: "* * * * * *" })),
-      }),
+      adjust: (config) => ({ ...config, digests: config.digests.map((one) => ({ ...one, cron: "* * * * * *" })) }),
     });
     const { world } = watch.simulator;
     const [shop] = world.locations;

@@ -128,24 +128,17 @@ describeWithRedis("external alerts", () => {
     const [place] = simulator.world.locations;
     simulator.faults.set("no_reply", {});
     await slack.waitFor(({ text }) => text.includes("Analytics service unreachable"));
-    const door: Sent = {
-      labels: { alertname: "DoorOpen", location_id: place?.id ?? "" },
-      endsAt: inMs(600_000),
-    };
+    const door: Sent = { labels: { alertname: "DoorOpen", location_id: place?.id ?? "" }, endsAt: inMs(600_000) };
     await post(app, door);
     await slack.waitFor(({ text }) => text.includes("DoorOpen"));
-    expect((await alertsAt(app)).find(({ labels }) => labels.alertname === "DoorOpen")?.status).toMatchObject(
-      {
-        state: "active",
-        inhibitedBy: [],
-      },
-    );
+    expect((await alertsAt(app)).find(({ labels }) => labels.alertname === "DoorOpen")?.status).toMatchObject({
+      state: "active",
+      inhibitedBy: [],
+    });
     await silence(app, "instance", "nas-2");
     await post(app, { ...disk, labels: { ...disk.labels, instance: "nas-2" }, endsAt: inMs(600_000) });
     await until("it is silenced", async () =>
-      (await alertsAt(app)).some(
-        ({ labels, status }) => labels.instance === "nas-2" && status.state === "suppressed",
-      ),
+      (await alertsAt(app)).some(({ labels, status }) => labels.instance === "nas-2" && status.state === "suppressed"),
     );
     await post(app, { ...disk, endsAt: inMs(600_000) });
     const notified = await slack.waitFor(({ text }) => text.includes("DiskFull"));
@@ -163,9 +156,7 @@ describeWithRedis("external alerts", () => {
     `come from a real Prometheus: one telling, and one end, though lenswatch is killed in between${hasPrometheus ? "" : ` (${noPrometheus})`}`,
     async () => {
       const port = await lastingPort();
-      await using stage = await prepareWatch({
-        http: `http: { listen: "127.0.0.1:${port}", admin_token: ${TOKEN} }`,
-      });
+      await using stage = await prepareWatch({ http: `http: { listen: "127.0.0.1:${port}", admin_token: ${TOKEN} }` });
       const ruleFile = join(await temporaryDirectory(), "rules.yml");
       const writeRule = (expression: string) =>
         writeFile(
@@ -176,8 +167,7 @@ describeWithRedis("external alerts", () => {
       const first = await startDaemon(stage.config);
       const isTold = (why: string) => () =>
         first.log.some(
-          ({ msg, integration, reason }) =>
-            msg === "notified" && reason === why && integration === "ops/slack/0",
+          ({ msg, integration, reason }) => msg === "notified" && reason === why && integration === "ops/slack/0",
         );
       await until("the start is told", isTold("started"));
       await using prometheus = await startPrometheus({

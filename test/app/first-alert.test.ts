@@ -35,9 +35,7 @@ describeWithRedis("an alert, end to end", () => {
     expect(metrics).toContain(`lenswatch_recording_online{${labels}} 0`);
     expect(metrics).toContain('lenswatch_recordings{status="offline"} 1');
     expect(metrics).toContain('lenswatch_recordings{status="online"} 7');
-    expect(metrics).toContain(
-      'lenswatch_alerts{alertname="RecordingOffline",severity="critical",state="firing"} 1',
-    );
+    expect(metrics).toContain('lenswatch_alerts{alertname="RecordingOffline",severity="critical",state="firing"} 1');
     await until("the summary of the cold start and the message are counted", async () =>
       (await (await fetch(`${watch.app.address}/metrics`)).text()).includes(
         'lenswatch_notifications_total{receiver="ops",integration="slack"} 2',

@@ -57,8 +57,7 @@ describeWithRedis("a flapping recording", () => {
     }
     await minute("offline");
     const darkAt = story.clock.now();
-    while (watch.slack.messages.length < 2 && story.clock.now() < darkAt + 30 * MINUTE)
-      await minute("offline");
+    while (watch.slack.messages.length < 2 && story.clock.now() < darkAt + 30 * MINUTE) await minute("offline");
     const steady = await watch.slack.next();
     expect(steady.text).toMatch(/^Steady again: 1 recording offline · /);
     expect(steady.shown).toMatch(/steady again: offline since \d\d:\d\d/);
@@ -83,8 +82,7 @@ describeWithRedis("a flapping recording", () => {
       await minute("offline");
     }
     const onlineAt = story.clock.now();
-    while (watch.slack.messages.length < 3 && story.clock.now() < onlineAt + 30 * MINUTE)
-      await minute("online");
+    while (watch.slack.messages.length < 3 && story.clock.now() < onlineAt + 30 * MINUTE) await minute("online");
     const ended = await watch.slack.next();
     expect(ended.text).toMatch(/^Recovered: 1 recording · /);
     expect(ended.shown).toContain("steady again: online since");
@@ -104,8 +102,7 @@ describeWithRedis("a flapping recording", () => {
     }
     expect((await watch.slack.next()).text).toMatch(/^1 recording flapping · /);
     const darkAt = story.clock.now();
-    while (watch.slack.messages.length < 2 && story.clock.now() < darkAt + 30 * MINUTE)
-      await minute("offline");
+    while (watch.slack.messages.length < 2 && story.clock.now() < darkAt + 30 * MINUTE) await minute("offline");
     const ended = await watch.slack.next();
     expect(ended.text).toMatch(/^1 recording offline · .* — 1 steady again$/m);
     expect(ended.shown).toMatch(/steady again: offline since \d\d:\d\d/);

@@ -33,16 +33,11 @@ describeWithRedis("the impact of an alert", () => {
     const [alert] = (await (await fetch(`${watch.app.address}/api/v2/alerts`)).json()) as {
       annotations: Record<string, string>;
     }[];
-    expect(alert?.annotations).toMatchObject({
-      zones: camera.taxonomy,
-      impact: expect.stringMatching(IMPACT),
-    });
+    expect(alert?.annotations).toMatchObject({ zones: camera.taxonomy, impact: expect.stringMatching(IMPACT) });
   });
 
   it.concurrent("is left out where it is unknown, and delays nothing", async () => {
-    await using watch = await startWatch({
-      before: (_, faults) => faults.set("no_reply", { route: "detail/list" }),
-    });
+    await using watch = await startWatch({ before: (_, faults) => faults.set("no_reply", { route: "detail/list" }) });
     const camera = watch.simulator.world.locations[0]?.recordings[0];
     if (!camera) throw new Error("no camera");
     watch.simulator.world.setStatus(camera.id, "offline");

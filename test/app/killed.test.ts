@@ -14,8 +14,7 @@ describeWithRedis("kill -9 at any moment", () => {
   it("loses no transition and repeats at most the message in flight, for e-mail and Slack separately", async () => {
     await using stage = await prepareWatch({
       simulator: { locations: CAMERAS, recordingsPerLocation: 1, seed: 3 },
-      route:
-        "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 4h }",
+      route: "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 4h }",
       receivers: `
   - name: ops
     email_configs: [ { to: [ ops@example.com ] } ]`,

@@ -7,10 +7,7 @@ import { until } from "../support/until.ts";
 /** Recordings are removed after two seconds; a list that lacks one of ten is accepted. */
 const FORGETFUL: WatchOptions = {
   simulator: { locations: 10, recordingsPerLocation: 2 },
-  adjust: (config) => ({
-    ...config,
-    watch: { ...config.watch, forgetAfterMs: 2_000, inventoryIntervalMs: 1_000 },
-  }),
+  adjust: (config) => ({ ...config, watch: { ...config.watch, forgetAfterMs: 2_000, inventoryIntervalMs: 1_000 } }),
 };
 
 async function darkCamera(watch: Watch) {

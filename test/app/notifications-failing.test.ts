@@ -97,9 +97,7 @@ describeWithRedis("a failing receiver", () => {
     expect(answers).toEqual([404]);
     await until("Slack accepted again", () => answers.includes(200), 18_000);
     await until("Slack heard of both", () =>
-      [camera, other].every(({ name }) =>
-        watch.slack.messages.slice(1).some(({ shown }) => shown.includes(name)),
-      ),
+      [camera, other].every(({ name }) => watch.slack.messages.slice(1).some(({ shown }) => shown.includes(name))),
     );
     expect(
       await metric(
@@ -145,9 +143,7 @@ describeWithRedis("a failing receiver", () => {
     expect(notice.rcpts).toEqual(["here@example.com"]);
     watch.simulator.world.setStatus(camera.id, "online");
     await watch.mail.waitFor(({ subject }) => subject.includes("Recovered"));
-    expect(watch.mail.messages.filter(({ subject }) => subject.includes(camera.location.name))).toHaveLength(
-      2,
-    );
+    expect(watch.mail.messages.filter(({ subject }) => subject.includes(camera.location.name))).toHaveLength(2);
   });
 
   it.concurrent("a message that Slack calls invalid is sent again as plain text, and blocks nothing else", async () => {
@@ -166,10 +162,7 @@ describeWithRedis("a failing receiver", () => {
   });
 
   it.concurrent("one failing webhook of two delays neither the other nor its own recovery", async () => {
-    await using healthy = await startSlackSink().then((sink) => ({
-      sink,
-      [Symbol.asyncDispose]: () => sink.close(),
-    }));
+    await using healthy = await startSlackSink().then((sink) => ({ sink, [Symbol.asyncDispose]: () => sink.close() }));
     await using watch = await startWatch({
       receivers: `
   - name: ops

@@ -50,10 +50,7 @@ describeWithRedis("reconciling", () => {
     expect(await queue.getJobSchedulers(0, -1)).toEqual([]);
     watch.simulator.world.setStatus(camera.id, "offline");
     expect((await watch.slack.next(20_000)).shown).toContain(camera.name);
-    await until(
-      "there are schedulers",
-      async () => (await queue.getJobSchedulers(0, -1)).length === schedulers.length,
-    );
+    await until("there are schedulers", async () => (await queue.getJobSchedulers(0, -1)).length === schedulers.length);
     watch.simulator.world.setStatus(camera.id, "online");
     expect((await watch.slack.next(20_000)).text).toMatch(/^Recovered/);
     expect(watch.slack.messages).toHaveLength(2);
@@ -61,8 +58,7 @@ describeWithRedis("reconciling", () => {
 
   it.concurrent("deleted queues are filled again, and a due message is sent once", async () => {
     await using watch = await startWatch({
-      route:
-        "{ receiver: ops, group_by: [location_id], group_wait: 3s, group_interval: 1s, repeat_interval: 4h }",
+      route: "{ receiver: ops, group_by: [location_id], group_wait: 3s, group_interval: 1s, repeat_interval: 4h }",
     });
     await using hand = hands(watch);
     const [camera, other] = cameras(watch);

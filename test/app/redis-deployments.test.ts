@@ -30,10 +30,7 @@ describeWithRedis("deployments of Redis", () => {
   it("Sentinels: after a failover the notification log is on the new master, and nothing is sent twice", async () => {
     await using family = await startSentinels();
     const lines: string[] = [];
-    const log = createLogger({
-      level: "warn",
-      destination: { write: (line: string) => lines.push(line) } as never,
-    });
+    const log = createLogger({ level: "warn", destination: { write: (line: string) => lines.push(line) } as never });
     await using watch = await startWatch({
       redis: `{ sentinels: ${nodes(family.sentinels)}, name: lens, password: ${familyPassword} }`,
       log,
@@ -61,10 +58,7 @@ describeWithRedis("deployments of Redis", () => {
 
   it("a write is confirmed once a replica has it, and refused without a replica", async () => {
     await using family = await startSentinels();
-    const client = createClient(
-      { sentinels: family.sentinels, name: "lens", password: familyPassword },
-      "test",
-    );
+    const client = createClient({ sentinels: family.sentinels, name: "lens", password: familyPassword }, "test");
     client.on("error", () => {});
     await client.set("{t}a", 1);
     expect(await confirmWrites(client, "{t}a")).toBe(true);
@@ -100,10 +94,7 @@ describe.skipIf(!hasOpenssl)(name, () => {
       });
       await tellsAndEnds(watch);
       const pem = (file: string) => readFileSync(at(file), "utf8");
-      const stranger = createClient(
-        { url, tls: { cert: pem("client.pem"), key: pem("client.key") } },
-        "test",
-      );
+      const stranger = createClient({ url, tls: { cert: pem("client.pem"), key: pem("client.key") } }, "test");
       const refused = new Promise<Error>((resolve) => stranger.on("error", resolve));
       stranger.connect().catch(() => {});
       expect(String(await refused)).toMatch(/certificate/);

@@ -9,9 +9,7 @@ describeWithRedis("Redis down", () => {
     await using stage = await prepareWatch();
     await stage.redis.kill();
     const daemon = await startDaemon(stage.config);
-    const said = await daemon.logged(
-      "Redis is unreachable, retrying. Check redis.url and that it is running",
-    );
+    const said = await daemon.logged("Redis is unreachable, retrying. Check redis.url and that it is running");
     expect(said.level).toBe("warn");
     const { address } = await daemon.logged("listening");
     expect((await fetch(`${address}/healthz`)).status).toBe(200);
@@ -50,9 +48,7 @@ describeWithRedis("Redis down", () => {
     simulator.world.setStatus(first.id, "online");
     simulator.world.setStatus(second.id, "offline");
     await redis.restart();
-    expect((await slack.waitFor(({ shown }) => shown.includes(second.name), 20_000)).shown).toContain(
-      "offline since",
-    );
+    expect((await slack.waitFor(({ shown }) => shown.includes(second.name), 20_000)).shown).toContain("offline since");
     await slack.waitFor(({ text }) => text.startsWith("Recovered"), 20_000);
     await until("ready", async () => (await fetch(`${watch.app.address}/readyz`)).status === 200);
     expect(slack.messages).toHaveLength(3);
@@ -66,8 +62,7 @@ describeWithRedis("Redis down", () => {
     if (!camera) throw new Error("no camera");
     stage.simulator.world.setStatus(camera.id, "offline");
     await stage.slack.next();
-    const notified = () =>
-      daemon.log.filter(({ msg, reason }) => msg === "notified" && reason === "first").length;
+    const notified = () => daemon.log.filter(({ msg, reason }) => msg === "notified" && reason === "first").length;
     await until("both integrations wrote it down", () => notified() === 2);
     await stage.redis.kill();
     await daemon.logged("Redis is unreachable, retrying. Check redis.url and that it is running");

@@ -42,9 +42,7 @@ describeWithRedis("a reload", () => {
     const [camera] = cameras(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
     await watch.slack.next();
-    await watch.reload((config) =>
-      config.replace("group_by: [location_id]", "group_by: [alertname, recording_id]"),
-    );
+    await watch.reload((config) => config.replace("group_by: [location_id]", "group_by: [alertname, recording_id]"));
     await tellsAnother(watch);
     watch.simulator.world.setStatus(camera.id, "online");
     await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
@@ -54,15 +52,12 @@ describeWithRedis("a reload", () => {
 
   it.concurrent("keeps the timers: a reminder is sent when it was due", async () => {
     await using watch = await startWatch({
-      route:
-        "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 4s }",
+      route: "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 4s }",
     });
     const [camera] = cameras(watch);
     watch.simulator.world.setStatus(camera.id, "offline");
     const first = await watch.slack.next();
-    await watch.reload((config) =>
-      config.replace("status_interval: 1s", "status_interval: 1s, forget_after: 12h"),
-    );
+    await watch.reload((config) => config.replace("status_interval: 1s", "status_interval: 1s, forget_after: 12h"));
     const reminder = await watch.slack.next();
     expect(reminder.shown).toContain(camera.name);
     const after = reminder.receivedAt - first.receivedAt;
@@ -193,10 +188,7 @@ describeWithRedis("a reload", () => {
     expect(stage.slack.messages).toHaveLength(1);
 
     await mkdir(join(dir, "third"));
-    await writeFile(
-      join(dir, "third", "lenswatch.yaml"),
-      changed.replace("severity: page", "severity: info"),
-    );
+    await writeFile(join(dir, "third", "lenswatch.yaml"), changed.replace("severity: page", "severity: info"));
     await symlink("third", join(dir, "..next"));
     await rename(join(dir, "..next"), join(dir, "..data"));
     const inForce = () => daemon.log.filter(({ msg }) => msg === "configuration reloaded").length;

@@ -134,9 +134,7 @@ describeWithRedis("several replicas on one Redis", () => {
     const old = await startDaemon(stage.config);
     await pictured(stage);
     await flips(stage, first);
-    const next = await startDaemon(
-      stage.config.replace("group_by: [location_id]", "group_by: [recording_id]"),
-    );
+    const next = await startDaemon(stage.config.replace("group_by: [location_id]", "group_by: [recording_id]"));
     await next.logged("started");
     stage.simulator.world.setStatus(second.id, "offline");
     expect(await old.end("SIGTERM")).toBe(0);

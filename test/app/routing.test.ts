@@ -16,9 +16,7 @@ const RECEIVERS = ["ops", "managers", "archive"]
 
 /** Subjects of the mails, by receiver. */
 function notified({ mail }: Watch, receiver: string): string[] {
-  return mail.messages
-    .filter(({ rcpts }) => rcpts.includes(`${receiver}@example.com`))
-    .map(({ subject }) => subject);
+  return mail.messages.filter(({ rcpts }) => rcpts.includes(`${receiver}@example.com`)).map(({ subject }) => subject);
 }
 
 function cameras({ simulator }: Watch, count: number) {
@@ -54,9 +52,7 @@ describeWithRedis("the routing tree", () => {
     const isMorning = new Date().getUTCHours() < 12;
     const hours = (from: string, to: string) => `{ start_time: "${from}", end_time: "${to}" }`;
     const elsewhere = isMorning ? hours("14:00", "23:00") : hours("02:00", "10:00");
-    const here = isMorning
-      ? hours("00:00", "14:00")
-      : `${hours("11:00", "24:00")}, ${hours("00:00", "02:00")}`;
+    const here = isMorning ? hours("00:00", "14:00") : `${hours("11:00", "24:00")}, ${hours("00:00", "02:00")}`;
     await using watch = await startWatch({
       receivers: RECEIVERS,
       route: `{ receiver: ops, ${TIMERS}, routes: [ { matchers: [ alertname = "RecordingOffline" ], receiver: managers, active_time_intervals: [ shift ] } ] }`,
@@ -65,9 +61,7 @@ describeWithRedis("the routing tree", () => {
     const [camera] = cameras(watch, 1);
     watch.simulator.world.setStatus(camera?.id ?? "", "offline");
     const muted = /suppressed_total\{receiver="managers",reason="muted"\} [1-9]/;
-    await until("it is suppressed", async () =>
-      muted.test(await (await fetch(`${watch.app.address}/metrics`)).text()),
-    );
+    await until("it is suppressed", async () => muted.test(await (await fetch(`${watch.app.address}/metrics`)).text()));
     expect(watch.mail.messages).toEqual([]);
     await watch.reload((config) => config.replace(elsewhere, here));
     await until("it is told", () => notified(watch, "managers").length === 1);

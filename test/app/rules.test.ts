@@ -213,8 +213,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
 
   it.concurrent("a firing alert is sent again after repeat_interval, as a reminder", async () => {
     await using watch = await startWatch({
-      route:
-        "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 2s }",
+      route: "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 2s }",
     });
     watch.simulator.world.setStatus(camera(watch).id, "offline");
     const first = await watch.slack.next();
@@ -235,9 +234,7 @@ async function sweeps({ simulator }: Watch, count: number): Promise<void> {
 async function pending(watch: Watch): Promise<number> {
   const text = await (await fetch(`${watch.app.address}/metrics`)).text();
   return Number(
-    /^lenswatch_alerts\{alertname="RecordingOffline",severity="[^"]*",state="pending"\} (\d+)$/m.exec(
-      text,
-    )?.[1] ?? 0,
+    /^lenswatch_alerts\{alertname="RecordingOffline",severity="[^"]*",state="pending"\} (\d+)$/m.exec(text)?.[1] ?? 0,
   );
 }
 

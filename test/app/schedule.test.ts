@@ -22,8 +22,7 @@ async function stage(rules: string) {
     clock,
     rules: "[]",
     simulator: { offlineOutsideSchedule: true, tokenLifetimeMs: 30 * DAY },
-    route:
-      "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 3h }",
+    route: "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 3h }",
     watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
   });
   const sweeps = await sweepsOf(watch);
@@ -84,9 +83,7 @@ describeWithRedis("a recording with an uploading schedule", () => {
     expect((await watch.slack.next()).shown).toContain(other.name);
     world.setStatus(other.id, "online");
     expect((await watch.slack.next()).text).toMatch(/^Recovered/);
-    expect(await why(watch, scheduled.id)).toContain(
-      "not online outside its uploading schedule, not evaluated",
-    );
+    expect(await why(watch, scheduled.id)).toContain("not online outside its uploading schedule, not evaluated");
     await untilHour(9);
     world.setStatus(scheduled.id, "offline");
     await sweep();

@@ -98,13 +98,9 @@ describeWithRedis("an unreachable service is no outage of recordings", () => {
     await using watch = await startWatch();
     const { simulator, app } = watch;
     const metrics = async () => (await fetch(`${app.address}/metrics`)).text();
-    await until("all are online", async () =>
-      (await metrics()).includes('lenswatch_recordings{status="online"} 8'),
-    );
+    await until("all are online", async () => (await metrics()).includes('lenswatch_recordings{status="online"} 8'));
     simulator.faults.set("half_open");
-    await until("all are unknown", async () =>
-      (await metrics()).includes('lenswatch_recordings{status="unknown"} 8'),
-    );
+    await until("all are unknown", async () => (await metrics()).includes('lenswatch_recordings{status="unknown"} 8'));
     expect(await metrics()).not.toMatch(/^lenswatch_recording_online\{/m);
     expect((await fetch(`${app.address}/healthz`)).status).toBe(200);
   });

@@ -16,9 +16,7 @@ describeWithRedis("the status page of a running lenswatch", () => {
 
     simulator.world.setStatus(camera.id, "offline");
     await slack.next();
-    await until("the page shows it", async () =>
-      (await read("/")).includes("<h1>1 of 8 recordings is offline"),
-    );
+    await until("the page shows it", async () => (await read("/")).includes("<h1>1 of 8 recordings is offline"));
     for (const path of paths) expect(await read(path), path).toContain(camera.name);
     await until("it says who was told", async () =>
       /Notified <bdi>ops\/slack\/0<\/bdi> at /.test(await read(`/recordings/${camera.id}`)),
@@ -38,9 +36,7 @@ describeWithRedis("the status page of a running lenswatch", () => {
     const { simulator, app } = watch;
     const [camera] = simulator.world.recordings;
     const own = `${app.address}/recordings/${camera?.id}`;
-    await until("all of the month is there", async () =>
-      /% over 30 days/.test(await (await fetch(own)).text()),
-    );
+    await until("all of the month is there", async () => /% over 30 days/.test(await (await fetch(own)).text()));
     const html = await (await fetch(own)).text();
     expect(html).toMatch(/<h2 id="quality">.*About \d+ % all the time; 167 hours not known\./s);
     expect(html.match(/<details id="day-/g)?.length).toBeGreaterThanOrEqual(29);
@@ -58,9 +54,7 @@ describeWithRedis("the status page of a running lenswatch", () => {
       const browser = await startBrowser();
       onTestFinished(() => browser.close());
       const { page, complaints } = await openPage(browser, { viewport: { width: 390, height: 844 } });
-      await until("all are seen", async () =>
-        (await (await fetch(app.address)).text()).includes("All 8 recordings"),
-      );
+      await until("all are seen", async () => (await (await fetch(app.address)).text()).includes("All 8 recordings"));
       await page.goto(app.address);
       await page.getByText("Live.").waitFor();
       await page.evaluate("void (globalThis.mark = 1)");
@@ -94,9 +88,7 @@ describeWithRedis("the status page of a running lenswatch", () => {
     await slack.next();
     const keeper = await signedIn(app.address, "boss-token", "dana");
     const own = `/recordings/${camera.id}`;
-    await until("its page has the button", async () =>
-      (await keeper.get(own)).html.includes(">Acknowledge<"),
-    );
+    await until("its page has the button", async () => (await keeper.get(own)).html.includes(">Acknowledge<"));
 
     const { html } = await keeper.get(own);
     const action = /action="\.\.(\/alerts\/\w+\/ack)"/.exec(html)?.[1] ?? "";

@@ -30,19 +30,12 @@ const mailTitles = ({ mail }: Stage) => mail.messages.map(({ subject }) => subje
 
 async function toldAll(stage: Stage, pattern: RegExp, recordings: number, timeoutMs = 30_000): Promise<void> {
   for (const titles of [slackTitles, mailTitles])
-    await until(
-      `${recordings} told: ${pattern}`,
-      () => counted(titles(stage), pattern) >= recordings,
-      timeoutMs,
-    );
+    await until(`${recordings} told: ${pattern}`, () => counted(titles(stage), pattern) >= recordings, timeoutMs);
 }
 
 describeWithRedis("a storm", () => {
   it.concurrent("of 1,000 recordings at 50 locations sends a handful of messages, and so does its end", async () => {
-    await using watch = await startWatch({
-      rules: RULES,
-      simulator: { locations: 50, recordingsPerLocation: 20 },
-    });
+    await using watch = await startWatch({ rules: RULES, simulator: { locations: 50, recordingsPerLocation: 20 } });
     turn(watch, "offline");
     await toldAll(watch, DARK, 1_000);
     turn(watch, "online");
@@ -71,10 +64,7 @@ describeWithRedis("a storm", () => {
   });
 
   it.concurrent("is reported in its current state when the receiver is back", async () => {
-    await using watch = await startWatch({
-      rules: RULES,
-      simulator: { locations: 30, recordingsPerLocation: 2 },
-    });
+    await using watch = await startWatch({ rules: RULES, simulator: { locations: 30, recordingsPerLocation: 2 } });
     watch.slack.respond({ status: 503, body: "down" });
     turn(watch, "offline");
     await until("told by mail", () => counted(mailTitles(watch), DARK) === 60);
@@ -91,10 +81,7 @@ describeWithRedis("a storm", () => {
   });
 
   it.concurrent("interrupted by kill -9 is sent at most once more, as one message, and its end is sent", async () => {
-    await using stage = await prepareWatch({
-      rules: RULES,
-      simulator: { locations: 40, recordingsPerLocation: 5 },
-    });
+    await using stage = await prepareWatch({ rules: RULES, simulator: { locations: 40, recordingsPerLocation: 5 } });
     stage.slack.respond("hang");
     const doomed = await startDaemon(stage.config);
     await pictured(stage);
@@ -119,8 +106,7 @@ describeWithRedis("a storm", () => {
     await using watch = await startWatch({
       rules: RULES,
       simulator: { locations: 240, recordingsPerLocation: 2 },
-      watch:
-        "{ status_interval: 3s, uptime_interval: 1h, inventory_interval: 1h, locations_per_request: 12 }",
+      watch: "{ status_interval: 3s, uptime_interval: 1h, inventory_interval: 1h, locations_per_request: 12 }",
     });
     turn(watch, "offline");
     await toldAll(watch, DARK, 480);

@@ -27,16 +27,12 @@ async function suppressed(watch: Watch, reason: string): Promise<number> {
   const text = await (await fetch(`${watch.app.address}/metrics`)).text();
   const line = text
     .split("\n")
-    .find(
-      (one) =>
-        one.startsWith("lenswatch_notifications_suppressed_total") && one.includes(`reason="${reason}"`),
-    );
+    .find((one) => one.startsWith("lenswatch_notifications_suppressed_total") && one.includes(`reason="${reason}"`));
   return Number(line?.split(" ").at(-1) ?? 0);
 }
 
 const ADMIN = 'http: { listen: "127.0.0.1:0", admin_token: s3cret }';
-const QUIET =
-  "{ receiver: ops, group_by: [recording_id], group_wait: 0s, group_interval: 1h, repeat_interval: 4h }";
+const QUIET = "{ receiver: ops, group_by: [recording_id], group_wait: 0s, group_interval: 1h, repeat_interval: 4h }";
 
 async function change(watch: Watch, method: string, path: string, body?: unknown): Promise<unknown> {
   const headers = { authorization: "Bearer s3cret", "content-type": "application/json" };
@@ -102,10 +98,7 @@ describeWithRedis("suppression", () => {
     for (const recording of recordings) expect(notified.shown).toContain(recording.name);
     const letter = await watch.mail.next();
     for (const recording of recordings) expect(letter.text).toContain(recording.name);
-    await until(
-      "the alert of each recording was suppressed",
-      async () => (await suppressed(watch, "inhibited")) >= 8,
-    );
+    await until("the alert of each recording was suppressed", async () => (await suppressed(watch, "inhibited")) >= 8);
     world.setStatus({ locationId: id }, "online");
     expect((await watch.slack.next()).text).toMatch(/^Recovered: 1 location/);
     expect((await watch.mail.next()).subject).toMatch(/^Recovered: 1 location/);
@@ -131,16 +124,12 @@ describeWithRedis("suppression", () => {
     for (const one of [first, second]) world.setStatus(one.id, "online");
     const notified = await Promise.all(
       others.map(({ name }) =>
-        watch.slack.waitFor(
-          ({ shown, text }) => text.includes("1 recording offline") && shown.includes(name),
-        ),
+        watch.slack.waitFor(({ shown, text }) => text.includes("1 recording offline") && shown.includes(name)),
       ),
     );
     expect(notified).toHaveLength(2);
     expect(
-      watch.slack.messages.some(
-        ({ text, shown }) => text.includes("1 recording") && shown.includes(first.name),
-      ),
+      watch.slack.messages.some(({ text, shown }) => text.includes("1 recording") && shown.includes(first.name)),
     ).toBe(false);
   });
 
@@ -165,9 +154,7 @@ describeWithRedis("suppression", () => {
       ({ text, shown }) => text.startsWith("Recovered: 1 recording") && shown.includes(first.name),
     );
     expect(back.shown).toContain("was offline");
-    await watch.slack.waitFor(
-      ({ text, shown }) => text.includes("1 recording offline") && shown.includes(second.name),
-    );
+    await watch.slack.waitFor(({ text, shown }) => text.includes("1 recording offline") && shown.includes(second.name));
   });
 
   it.concurrent("a silence suppresses new alerts, and alerts that still fire when it is deleted are sent at once", async () => {
@@ -181,9 +168,7 @@ describeWithRedis("suppression", () => {
     expect((await watch.slack.next()).shown).toContain(other.name);
     await change(watch, "DELETE", `/api/v2/silence/${id}`);
     expect((await watch.slack.next(2_000)).shown).toContain(camera.name);
-    expect((await watch.mail.waitFor(({ text }) => text.includes(camera.name), 2_000)).subject).toContain(
-      "offline",
-    );
+    expect((await watch.mail.waitFor(({ text }) => text.includes(camera.name), 2_000)).subject).toContain("offline");
   });
 
   it.concurrent("alerts that fire when a silence expires are sent then; those resolved meanwhile are not", async () => {
@@ -219,8 +204,7 @@ describeWithRedis("suppression", () => {
   it.concurrent("an acknowledgement suppresses the reminders of one episode, not its end, and not the next episode", async () => {
     await using watch = await startWatch({
       http: ADMIN,
-      route:
-        "{ receiver: ops, group_by: [recording_id], group_wait: 0s, group_interval: 1s, repeat_interval: 2s }",
+      route: "{ receiver: ops, group_by: [recording_id], group_wait: 0s, group_interval: 1s, repeat_interval: 2s }",
     });
     const [camera] = cameras(watch);
     const { world } = watch.simulator;
@@ -228,18 +212,12 @@ describeWithRedis("suppression", () => {
     await watch.slack.next();
     expect((await watch.slack.next()).text).toMatch(/^Reminder/);
     const [alert] = await alertsOf(watch);
-    await change(watch, "POST", `/api/v1/alerts/${alert?.fingerprint}/ack`, {
-      author: "dana",
-      comment: "on my way",
-    });
+    await change(watch, "POST", `/api/v1/alerts/${alert?.fingerprint}/ack`, { author: "dana", comment: "on my way" });
     expect((await alertsOf(watch))[0]?.status).toMatchObject({
       state: "suppressed",
       acknowledgement: { author: "dana" },
     });
-    await until(
-      "a reminder was suppressed at both",
-      async () => (await suppressed(watch, "acknowledged")) >= 4,
-    );
+    await until("a reminder was suppressed at both", async () => (await suppressed(watch, "acknowledged")) >= 4);
     const before = watch.slack.messages.length;
     world.setStatus(camera.id, "online");
     await watch.slack.waitFor(({ text }) => text.startsWith("Recovered"));
@@ -289,10 +267,7 @@ time_intervals:
     );
     clock.moveTo("2026-03-29T04:59:50Z");
     const before = await suppressed(watch, "muted");
-    await until(
-      "still muted at ten to six, summer time",
-      async () => (await suppressed(watch, "muted")) > before + 2,
-    );
+    await until("still muted at ten to six, summer time", async () => (await suppressed(watch, "muted")) > before + 2);
     expect(watch.slack.messages).toHaveLength(1);
     clock.moveTo("2026-03-29T05:00:01Z");
     const first = await watch.slack.waitFor(({ shown }) => shown.includes(dark.name));

@@ -13,8 +13,7 @@ function isOurs({ headers, text }: HttpPost, now: number): boolean {
   const at = String(headers["x-lenswatch-timestamp"]);
   const expected = `sha256=${createHmac("sha256", SECRET).update(`${at}.${text}`).digest("hex")}`;
   const given = String(headers["x-lenswatch-signature"]);
-  const isSigned =
-    given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected));
+  const isSigned = given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected));
   return isSigned && Math.abs(now / 1_000 - Number(at)) < 300;
 }
 
@@ -91,9 +90,7 @@ describeWithRedis("a webhook", () => {
     const [camera] = cameras(watch);
     if (!camera) throw new Error("no camera");
     watch.simulator.world.setStatus(camera.id, "offline");
-    expect((await watch.slack.waitFor(({ shown }) => shown.includes(camera.name))).shown).toContain(
-      "offline",
-    );
+    expect((await watch.slack.waitFor(({ shown }) => shown.includes(camera.name))).shown).toContain("offline");
     const notice = await watch.slack.waitFor(({ shown }) => shown.includes("ops / webhook"));
     expect(notice.shown).toContain("The webhook answered 503");
     expect(notice.shown).not.toContain("s3cr3t");

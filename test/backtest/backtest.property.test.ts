@@ -6,17 +6,7 @@ import type { RecordingUptime } from "../../src/health/recording.ts";
 import type { Rule } from "../../src/health/rule.ts";
 import { rule } from "../health/shard-history.ts";
 import { bruteForce, type Episode } from "./brute-force.ts";
-import {
-  bucketsOf,
-  DAY,
-  HOUR,
-  type Kind,
-  MINUTE,
-  MONDAY,
-  recording,
-  replayed,
-  setupOf,
-} from "./histories.ts";
+import { bucketsOf, DAY, HOUR, type Kind, MINUTE, MONDAY, recording, replayed, setupOf } from "./histories.ts";
 
 /** Begins between two sweeps. */
 const SPAN: TimeSpan = { from: MONDAY + 17 * MINUTE + 1, to: MONDAY + 3 * DAY };
@@ -45,11 +35,7 @@ const uptimeRule = fc
   })
   .chain(({ below, margin, hours }) =>
     timing.map((more) =>
-      rule(
-        "LowUptime",
-        { kind: "overall_uptime", below, clearAbove: below + margin, overMs: hours * HOUR },
-        more,
-      ),
+      rule("LowUptime", { kind: "overall_uptime", below, clearAbove: below + margin, overMs: hours * HOUR }, more),
     ),
   );
 const locationRule = fc
@@ -72,10 +58,7 @@ const made = fc.record({
   scheduled: fc.boolean(),
 });
 
-function uptimesOf(
-  histories: readonly (readonly Kind[])[],
-  useUploadingSchedule: boolean,
-): RecordingUptime[] {
+function uptimesOf(histories: readonly (readonly Kind[])[], useUploadingSchedule: boolean): RecordingUptime[] {
   return histories.map((one, i) => ({
     recording: recording(`r${i}`, "l1", { useUploadingSchedule }),
     buckets: bucketsOf(one, MONDAY - LEAD_HOURS * HOUR),
@@ -84,9 +67,7 @@ function uptimesOf(
 
 function episodesOf(transitions: readonly Transition[]): Episode[] {
   const ended = new Map(
-    transitions.flatMap(({ kind: what, alert }) =>
-      what === "resolved" ? [[alert.id, alert.updatedAt]] : [],
-    ),
+    transitions.flatMap(({ kind: what, alert }) => (what === "resolved" ? [[alert.id, alert.updatedAt]] : [])),
   );
   return transitions
     .filter(({ kind: what }) => what === "firing")

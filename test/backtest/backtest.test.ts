@@ -108,9 +108,7 @@ describe("what fires", () => {
     const { recordings } = tallyOf([history("a", nights)], setupOf([offline()]));
     expect(recordings).toMatchObject([{ episodes: 1, firingMs: 15 * HOUR }]);
     const always = history("b", nights, "l1", { useUploadingSchedule: false });
-    expect(tallyOf([always], setupOf([offline()])).recordings).toMatchObject([
-      { episodes: 1, firingMs: 15 * HOUR },
-    ]);
+    expect(tallyOf([always], setupOf([offline()])).recordings).toMatchObject([{ episodes: 1, firingMs: 15 * HOUR }]);
   });
 
   test("a location is offline when all of its recordings are, wherever else others are", () => {
@@ -120,9 +118,7 @@ describe("what fires", () => {
       history("c", dark(20), "l2"),
     ];
     const { rules } = tallyOf(uptimes, setupOf([locationOffline()]));
-    expect(rules).toMatchObject([
-      { rule: "LocationOffline", locationId: "l1", episodes: 1, firingMs: 2 * HOUR },
-    ]);
+    expect(rules).toMatchObject([{ rule: "LocationOffline", locationId: "l1", episodes: 1, firingMs: 2 * HOUR }]);
   });
 
   test("who is not watched is not judged", () => {
@@ -212,22 +208,15 @@ describe("who is told", () => {
     const both = [history("a", [...fine(9), ...dark(2)]), history("b", [...fine(9), ...dark(3)])];
     // The location's beginning and end; then b alone, which was still dark, and its end.
     expect(reasons(both, setupOf(rules, apart))).toEqual([["ops", { first: 2, resolved: 2 }]]);
-    expect(reasons(both, setupOf(rules, { ...apart, inhibitRules: [] }))).toEqual([
-      ["ops", { first: 2, resolved: 3 }],
-    ]);
+    expect(reasons(both, setupOf(rules, { ...apart, inhibitRules: [] }))).toEqual([["ops", { first: 2, resolved: 3 }]]);
   });
 
   test("a muted route says nothing, and what still fires when that is over is told then", () => {
-    const night = {
-      name: "night",
-      intervals: [{ times: [{ from: 0, to: 12 * 60 }], location: "UTC" }],
-    };
+    const night = { name: "night", intervals: [{ times: [{ from: 0, to: 12 * 60 }], location: "UTC" }] };
     const muted = route({ key: "{}/0", muteTimes: [night], repeatIntervalMs: 30 * DAY });
     const setup = setupOf([offline()], { route: route({ routes: [muted] }) });
     expect(reasons([history("a", [...fine(9), ...dark(2)])], setup)).toEqual([]);
-    expect(reasons([history("a", [...fine(9), ...dark(5)])], setup)).toEqual([
-      ["ops", { first: 1, resolved: 1 }],
-    ]);
+    expect(reasons([history("a", [...fine(9), ...dark(5)])], setup)).toEqual([["ops", { first: 1, resolved: 1 }]]);
   });
 
   test("no reminders while an alert waits for its schedule", () => {
@@ -265,12 +254,7 @@ describe("when they are told", () => {
       ...["10:00:30 first", "11:00:00 more", "12:00:00 resolved", "15:00:00 resolved"],
     ]);
     const slow = setupOf([offline()], { route: route({ groupIntervalMs: 90 * MINUTE }) });
-    expect(at(uptimes, slow)).toEqual([
-      "10:00:30 first",
-      "11:30:30 more",
-      "13:00:30 resolved",
-      "15:00:00 resolved",
-    ]);
+    expect(at(uptimes, slow)).toEqual(["10:00:30 first", "11:30:30 more", "13:00:30 resolved", "15:00:00 resolved"]);
   });
 
   test("a group that was empty for long waits for company anew", () => {
@@ -329,12 +313,7 @@ describe("beside another configuration", () => {
   test("each row has what both counted, 0 where one has none", () => {
     const { rules, recordings, receivers } = compareCounts(strict, calm);
     expect(
-      rules.map(({ rule: id, locationId, first, second }) => [
-        id,
-        locationId,
-        first.episodes,
-        second?.episodes,
-      ]),
+      rules.map(({ rule: id, locationId, first, second }) => [id, locationId, first.episodes, second?.episodes]),
     ).toEqual([
       ["RecordingOffline", "l1", 1, 1],
       ["RecordingOffline", "l2", 1, 0],
@@ -355,8 +334,6 @@ describe("beside another configuration", () => {
       first: { episodes: 2, firingMs: 4 * HOUR, longestMs: 3 * HOUR },
       second: { episodes: 1, firingMs: HOUR },
     });
-    expect(byRule(compareCounts(strict).rules)).toMatchObject([
-      { first: { episodes: 2 }, second: undefined },
-    ]);
+    expect(byRule(compareCounts(strict).rules)).toMatchObject([{ first: { episodes: 2 }, second: undefined }]);
   });
 });

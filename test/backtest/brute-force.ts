@@ -18,19 +18,10 @@ interface Look {
   readonly outside: boolean;
 }
 
-export function bruteForce(
-  uptimes: readonly RecordingUptime[],
-  setup: ReplaySetup,
-  span: TimeSpan,
-): Episode[] {
+export function bruteForce(uptimes: readonly RecordingUptime[], setup: ReplaySetup, span: TimeSpan): Episode[] {
   const episodes: Episode[] = [];
   const machines = new Map<string, ReturnType<typeof machine>>();
-  const feed = (
-    rule: Rule,
-    subject: string,
-    now: number,
-    evidence: (firing: boolean) => boolean | undefined,
-  ) => {
+  const feed = (rule: Rule, subject: string, now: number, evidence: (firing: boolean) => boolean | undefined) => {
     const key = `${rule.id}/${subject}`;
     const one = machines.get(key) ?? machine(rule, subject, setup.statusIntervalMs, episodes);
     machines.set(key, one);
@@ -50,9 +41,7 @@ export function bruteForce(
       uptimes.forEach((uptime, i) => {
         const look = looks[i];
         if (!look) return;
-        feed(rule, uptime.recording.id, now, (firing) =>
-          recordingEvidence(rule, uptime, look, { now, firing, setup }),
-        );
+        feed(rule, uptime.recording.id, now, (firing) => recordingEvidence(rule, uptime, look, { now, firing, setup }));
       });
     }
   }

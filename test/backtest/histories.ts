@@ -87,11 +87,7 @@ export function setupOf(rules: readonly Rule[], more: Partial<ReplaySetup> = {})
 }
 
 /** What the rules do about these histories, recordings first, then their locations. */
-export function replayed(
-  uptimes: readonly RecordingUptime[],
-  setup: ReplaySetup,
-  span: TimeSpan,
-): Transition[] {
+export function replayed(uptimes: readonly RecordingUptime[], setup: ReplaySetup, span: TimeSpan): Transition[] {
   const options = { plan: planOf(setup.rules), span, inventory: inventoryOf(uptimes) };
   const locations = new Map<string, Map<string, readonly SeenStatus[]>>();
   const transitions = uptimes.flatMap((uptime) => {
@@ -101,8 +97,7 @@ export function replayed(
     return replay.transitions;
   });
   const { statusIntervalMs: intervalMs } = setup;
-  for (const [id, seen] of locations)
-    transitions.push(...replayLocation(id, seen, { ...options, intervalMs }));
+  for (const [id, seen] of locations) transitions.push(...replayLocation(id, seen, { ...options, intervalMs }));
   return transitions;
 }
 

@@ -39,16 +39,11 @@ function judged(offline: readonly (readonly [number, number])[], sent: readonly 
   });
 }
 
-const kinds = (...scenario: Parameters<typeof judged>) =>
-  judged(...scenario).verdicts.map(({ kind }) => kind);
+const kinds = (...scenario: Parameters<typeof judged>) => judged(...scenario).verdicts.map(({ kind }) => kind);
 
 describe("the audit of outages of a recording that flaps", () => {
   it("requires no notification of an outage while flapping, with that reason", () => {
-    expect(judged([[120, 150]], [])).toMatchObject({
-      verdicts: [],
-      excused: ["flapping"],
-      mustBeNotified: 0,
-    });
+    expect(judged([[120, 150]], [])).toMatchObject({ verdicts: [], excused: ["flapping"], mustBeNotified: 0 });
   });
 
   it("requires notifications of outages before and after", () => {

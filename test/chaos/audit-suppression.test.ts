@@ -96,10 +96,7 @@ describe("the audit of what is late, outside its schedule, silenced or acknowled
         ],
       },
     ],
-    [
-      "an end while it is silenced",
-      { offline: [outage], suppressions: [["silence", 14, 200]], sent: [begin, end] },
-    ],
+    ["an end while it is silenced", { offline: [outage], suppressions: [["silence", 14, 200]], sent: [begin, end] }],
     ["an outage to the end of the run", { offline: [[10, 300]], sent: [begin, [40, "still", 10]] }],
   ])("accepts %s", (_, scenario) => {
     expect(kinds(scenario)).toEqual([]);
@@ -107,17 +104,11 @@ describe("the audit of what is late, outside its schedule, silenced or acknowled
 
   it("gives the reason why an outage need not be notified", () => {
     expect(judged({ within: [[0, 5]], offline: [outage] }).excused).toEqual({ outside_schedule: 1 });
-    expect(judged({ offline: [outage], suppressions: [["silence", 5, 60]] }).excused).toEqual({
-      suppressed: 1,
-    });
+    expect(judged({ offline: [outage], suppressions: [["silence", 5, 60]] }).excused).toEqual({ suppressed: 1 });
   });
 
   it("counts delays from the end of the suppression, or the start of the schedule", () => {
-    const silenced: Scenario = {
-      offline: [[10, 60]],
-      suppressions: [["silence", 5, 25]],
-      sent: [[26, "firing", 10]],
-    };
+    const silenced: Scenario = { offline: [[10, 60]], suppressions: [["silence", 5, 25]], sent: [[26, "firing", 10]] };
     expect(judged(silenced).delays[0]?.ms).toBe(940);
     const suspended: Scenario = { within: [[20, 300]], offline: [outage], sent: [[23, "firing", 10]] };
     expect(judged(suspended).delays[0]?.ms).toBe(3_040);

@@ -65,24 +65,12 @@ describe("the audit of a chaos run", () => {
         ],
       },
     ],
-    [
-      "a recovery notified while offline",
-      ["false"],
-      { offline: [[10, 60]], sent: [begin, [33, "recovered", 10, 20]] },
-    ],
+    ["a recovery notified while offline", ["false"], { offline: [[10, 60]], sent: [begin, [33, "recovered", 10, 20]] }],
     ["a recovery without a first notification", ["lost", "false"], { offline: [outage], sent: [end] }],
     ["a late notification while offline", ["false"], { offline: [[10, 60]], sent: [[33, "late", 10, 20]] }],
     ["a late notification without an outage", ["false"], { sent: [[33, "late", 10, 20]] }],
-    [
-      "an end for a wrong reason",
-      ["false", "unresolved"],
-      { offline: [outage], sent: [begin, [33, "ended", 10, 20]] },
-    ],
-    [
-      "a reminder without a first notification",
-      ["lost", "false"],
-      { offline: [outage], sent: [[20, "still", 10]] },
-    ],
+    ["an end for a wrong reason", ["false", "unresolved"], { offline: [outage], sent: [begin, [33, "ended", 10, 20]] }],
+    ["a reminder without a first notification", ["lost", "false"], { offline: [outage], sent: [[20, "still", 10]] }],
     [
       "a reminder after the end",
       ["false"],
@@ -141,10 +129,7 @@ describe("the audit of a chaos run", () => {
   });
 
   it.each<[string, Scenario]>([
-    [
-      "a late notification of an outage with a failing receiver",
-      { offline: [outage], sent: [[60, "late", 10, 22]] },
-    ],
+    ["a late notification of an outage with a failing receiver", { offline: [outage], sent: [[60, "late", 10, 22]] }],
     [
       "a notification of either of two outages, one of which is required",
       {
@@ -207,16 +192,10 @@ describe("the audit of a chaos run", () => {
 
   it("excuses one repeated message for each kill, and only of the message in flight then", () => {
     const twice: Scenario = { offline: [outage], sent: [begin, [20, "firing", 10], end] };
-    expect(judged({ ...twice, crashes: [13.3] })).toMatchObject({
-      verdicts: [],
-      doubled: { messages: 1, excused: 1 },
-    });
+    expect(judged({ ...twice, crashes: [13.3] })).toMatchObject({ verdicts: [], doubled: { messages: 1, excused: 1 } });
     expect(kinds({ ...twice, crashes: [19] })).toEqual(["doubled"]);
     expect(kinds({ ...twice, crashes: [5] })).toEqual(["doubled"]);
-    const thrice: Scenario = {
-      offline: [outage],
-      sent: [begin, [13.5, "firing", 10], [20, "firing", 10], end],
-    };
+    const thrice: Scenario = { offline: [outage], sent: [begin, [13.5, "firing", 10], [20, "firing", 10], end] };
     expect(kinds({ ...thrice, crashes: [13.6] })).toEqual(["doubled"]);
     expect(kinds({ ...thrice, crashes: [13.3, 13.6] })).toEqual([]);
   });

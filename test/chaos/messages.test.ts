@@ -6,12 +6,7 @@ import { renderSlack } from "../../src/notify/slack/render.ts";
 import { alertOf, endedOf, MINUTE, NOW, notificationOf, otherAlert } from "../notify/fixtures.ts";
 import { type SlackBody, startSlackSink } from "../support/slack-sink.ts";
 
-const ADDRESSES = {
-  from: "a@example.com",
-  sender: "a@example.com",
-  to: ["b@example.com"],
-  recipient: "b@example.com",
-};
+const ADDRESSES = { from: "a@example.com", sender: "a@example.com", to: ["b@example.com"], recipient: "b@example.com" };
 
 /** One notification parsed from Slack and from a mail. */
 async function readings(changes: Partial<Notification>): Promise<Read[]> {
@@ -102,9 +97,7 @@ describe("reading messages", () => {
     const changes = {
       reason: "more",
       firing: [flapping("Till 3", { facts }), flapping("Roof", { facts, isNew: false })],
-      resolved: [
-        flapping("Yard", { ...ended, facts: { ...facts, status: "offline", statusSince: NOW - 2 * MINUTE } }),
-      ],
+      resolved: [flapping("Yard", { ...ended, facts: { ...facts, status: "offline", statusSince: NOW - 2 * MINUTE } })],
     } as const;
     for (const { lines, unreadable } of await readings(changes)) {
       expect(unreadable).toEqual([]);
@@ -121,10 +114,7 @@ describe("reading messages", () => {
       of(name, { labels: { location: `Shop ${locationName}`, location_id: `5f${locationName}` } });
     const many = Array.from({ length: 30 }, (_, i) => i);
     const firing = [...many.map((i) => at(i % 6, `Camera ${i}`)), at(9, "Shop 9 Back door")];
-    const resolved = [
-      ...many.map((i) => at(20 + (i % 6), `Other ${i}`, endedOf)),
-      at(29, "Shop 29 Roof", endedOf),
-    ];
+    const resolved = [...many.map((i) => at(20 + (i % 6), `Other ${i}`, endedOf)), at(29, "Shop 29 Roof", endedOf)];
     for (const read of await readings({ reason: "more", groups: 14, firing, resolved })) {
       expect(read.unreadable).toEqual([]);
       expect(read.total).toEqual({ offline: 31 });

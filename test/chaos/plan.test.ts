@@ -68,9 +68,7 @@ describe("the plan of a chaos run", () => {
         one.kind === "status" ? one.recordings.map((r) => ({ r, at: one.at })) : [],
       );
       const minutes = Map.groupBy(all, ({ r }) => r);
-      return [...minutes].map(
-        ([r, some]) => [r, new Set(some.map(({ at }) => Math.floor(at / 60_000))).size] as const,
-      );
+      return [...minutes].map(([r, some]) => [r, new Set(some.map(({ at }) => Math.floor(at / 60_000))).size] as const);
     };
     expect(changes(plan).filter(([, minutes]) => minutes >= 4)).toEqual([]);
     expect(leftOffline.size).toBe(0);
@@ -83,8 +81,7 @@ describe("the plan of a chaos run", () => {
     const outageAt = (location: number, time: number) => {
       const own = of("status").filter(({ recordings: [first = 0] }) => Math.floor(first / 5) === location);
       const before = Map.groupBy(own, ({ recordings: [first = 0] }) => first);
-      return [...before.values()].filter((all) => all.findLast(({ at }) => at <= time)?.status === "offline")
-        .length;
+      return [...before.values()].filter((all) => all.findLast(({ at }) => at <= time)?.status === "offline").length;
     };
     expect(outageAt(42, 150_000)).toBeGreaterThan(0);
     expect(outageAt(43, 150_000)).toBeGreaterThan(0);
@@ -93,9 +90,7 @@ describe("the plan of a chaos run", () => {
 
   it("kills Redis only twice a minute with failovers", () => {
     const { actions } = planChaos({ ...OPTIONS, failover: true });
-    const killed = actions.filter(
-      (one) => one.kind === "redis" || (one.kind === "ambush" && one.victim === "redis"),
-    );
+    const killed = actions.filter((one) => one.kind === "redis" || (one.kind === "ambush" && one.victim === "redis"));
     expect(killed).toHaveLength(10);
   });
 

@@ -28,9 +28,7 @@ export interface Scenario {
   readonly suppressions?: readonly (readonly [kind: KnownSuppression["kind"], from: number, to: number])[];
 }
 
-const suppressionOf = ([kind, from, to]: NonNullable<
-  Scenario["suppressions"]
->[number]): KnownSuppression => ({
+const suppressionOf = ([kind, from, to]: NonNullable<Scenario["suppressions"]>[number]): KnownSuppression => ({
   kind,
   recordingIds: ["c1"],
   maybeFrom: second(from) - 100,
@@ -58,30 +56,17 @@ export function judged(scenario: Scenario): Audit {
   const hours = scenario.within && spans(scenario.within);
   const input: AuditInput = {
     recordings: [
-      {
-        id: "c1",
-        name: "Till 3",
-        locationId: "l1",
-        locationName: "Leeds",
-        integrations: ["slack/0"],
-        within: hours,
-      },
+      { id: "c1", name: "Till 3", locationId: "l1", locationName: "Leeds", integrations: ["slack/0"], within: hours },
     ],
     ledger: (scenario.offline ?? []).flatMap(([from, to]) => [
       { at: second(from), recordingId: "c1", status: "offline" },
       { at: second(to), recordingId: "c1", status: "online" },
     ]),
-    notices: [
-      ...notices(scenario.sent ?? [], "Till 3", 0),
-      ...notices(scenario.other ?? [], "Analytics service", 100),
-    ],
+    notices: [...notices(scenario.sent ?? [], "Till 3", 0), ...notices(scenario.other ?? [], "Analytics service", 100)],
     unreadable: scenario.unreadable ?? [],
     answers: new Map([["l1", answers]]),
     judged: new Map([
-      [
-        "l1",
-        answers.filter((at) => !spans(scenario.unjudged).some(({ from, to }) => at >= from && at <= to)),
-      ],
+      ["l1", answers.filter((at) => !spans(scenario.unjudged).some(({ from, to }) => at >= from && at <= to))],
     ]),
     crashes: (scenario.crashes ?? []).map(second),
     unreachable: spans(scenario.unreachable),

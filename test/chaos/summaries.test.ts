@@ -22,11 +22,7 @@ const message = (at: number, changes: Partial<Read>, number = at): Message => ({
 });
 const leeds = (kind: NoticeKind, count: number): Counted => ({ locationName: "Leeds", kind, count });
 
-const camera = (
-  name: string,
-  offline?: readonly [number, number],
-  logged: readonly Logged[] = [],
-): Meant => ({
+const camera = (name: string, offline?: readonly [number, number], logged: readonly Logged[] = []): Meant => ({
   name,
   locationName: "Leeds",
   integrations: ["slack/0"],
@@ -34,11 +30,7 @@ const camera = (
   changes: offline ? 2 : 0,
   logged,
 });
-const sent = (at: number, reason = "notified"): Logged => ({
-  at: second(at),
-  integration: "slack/0",
-  reason,
-});
+const sent = (at: number, reason = "notified"): Logged => ({ at: second(at), integration: "slack/0", reason });
 
 const spelled = (messages: readonly Message[], recordings: readonly Meant[]) => {
   const { notices, unreadable } = expandSummaries(messages, recordings, RULE);
@@ -69,10 +61,7 @@ describe("the recordings behind a summary", () => {
   });
 
   it("are late notices where never notified before", () => {
-    expect(spelled([message(46, { counted: [leeds("recovered", 2)] })], offline).lines).toEqual([
-      "late: B",
-      "late: A",
-    ]);
+    expect(spelled([message(46, { counted: [leeds("recovered", 2)] })], offline).lines).toEqual(["late: B", "late: A"]);
   });
 
   it("are those in the decision log where fewer are counted than possible", () => {

@@ -13,12 +13,7 @@ import {
 describe("the ledger of outages", () => {
   it("an outage lasts from the first change to offline to the next change, or to the end", () => {
     const change = (at: number, status: string) => ({ at, recordingId: "c1", status });
-    const ledger = [
-      change(10, "offline"),
-      change(20, "degraded"),
-      change(30, "online"),
-      change(40, "offline"),
-    ];
+    const ledger = [change(10, "offline"), change(20, "degraded"), change(30, "online"), change(40, "offline")];
     expect(outagesOf(ledger, 50).get("c1")).toEqual([
       { from: 10, to: 20 },
       { from: 40, to: 50 },
@@ -57,9 +52,7 @@ describe("the ledger of outages", () => {
       { from: 10, to: 20 },
       { from: 30, to: 40 },
     ];
-    expect([timeInside(spans, 15, 35), timeOutside(spans, 15, 35), timeInside(spans, 50, 60)]).toEqual([
-      10, 10, 0,
-    ]);
+    expect([timeInside(spans, 15, 35), timeOutside(spans, 15, 35), timeInside(spans, 50, 60)]).toEqual([10, 10, 0]);
     expect(inside(spans, [{ from: 15, to: 32 }])).toEqual([
       { from: 15, to: 20 },
       { from: 30, to: 32 },

@@ -20,12 +20,10 @@ function notebook() {
     schedulers,
     took: () => calls.splice(0),
     queues: {
-      every: async (queue: string, id: string, everyMs: number) =>
-        void calls.push(["every", queue, id, everyMs]),
+      every: async (queue: string, id: string, everyMs: number) => void calls.push(["every", queue, id, everyMs]),
       stop: async (queue: string, id: string) => void calls.push(["stop", queue, id]),
       schedulers: async (queue: string) => schedulers[queue] ?? [],
-      add: async (queue: string, data: object, options: object = {}) =>
-        void calls.push(["add", queue, data, options]),
+      add: async (queue: string, data: object, options: object = {}) => void calls.push(["add", queue, data, options]),
     },
   };
 }

@@ -5,17 +5,10 @@ import { NOW } from "../metrics/fleets.ts";
 import { lenswatch } from "./run-command.ts";
 
 const offline = {
-  alert: firingAlert("RecordingOffline", {
-    severity: "critical",
-    location: "Leeds",
-    recording: "Till \u001b[2J1",
-  }),
+  alert: firingAlert("RecordingOffline", { severity: "critical", location: "Leeds", recording: "Till \u001b[2J1" }),
   receivers: ["ops", "quiet"],
 };
-const longer = {
-  alert: { ...firingAlert("ServiceUnreachable"), startsAt: NOW - 3_600_000 },
-  receivers: ["ops"],
-};
+const longer = { alert: { ...firingAlert("ServiceUnreachable"), startsAt: NOW - 3_600_000 }, receivers: ["ops"] };
 const silenced = { alert: firingAlert("LowQuality"), receivers: ["quiet"], silencedBy: ["some-id"] };
 const inhibited = { alert: firingAlert("LowUptime"), receivers: ["quiet"], inhibitedBy: ["some-print"] };
 const all = async () => [offline, longer, silenced, inhibited];
@@ -60,10 +53,7 @@ RecordingOffline    critical  Leeds     Till [2J1  2026-01-31 11:57 UTC (3 m)  a
 
   test("reports that there are no active alerts", async () => {
     const { address } = await serve();
-    expect(await lenswatch(["alerts", "--url", address])).toMatchObject({
-      stdout: "No active alerts.\n",
-      exitCode: 0,
-    });
+    expect(await lenswatch(["alerts", "--url", address])).toMatchObject({ stdout: "No active alerts.\n", exitCode: 0 });
   });
 
   test("a daemon that is not there is exit code 3", async () => {

@@ -24,12 +24,7 @@ let strict: string;
 let calm: string;
 
 beforeAll(async () => {
-  simulator = await startSimulator({
-    locations: 12,
-    recordingsPerLocation: 3,
-    seed: 11,
-    clock: { now: () => NOW },
-  });
+  simulator = await startSimulator({ locations: 12, recordingsPerLocation: 3, seed: 11, clock: { now: () => NOW } });
   directory = await mkdtemp(join(tmpdir(), "lenswatch-backtest-"));
   strict = await configure("strict.yaml", RULES);
   calm = await configure("calm.yaml", [{ ...RULES[0], for: "3h" }]);
@@ -46,9 +41,7 @@ async function configure(name: string, rules: unknown, more: object = {}): Promi
     ...{ base_url: baseUrl, ws_url: wsUrl, auth_url: authUrl },
     ...{ client_id: clientId, client_secret: clientSecret, audience },
   };
-  const receivers = [
-    { name: "ops", slack_configs: [{ api_url: "https://hooks.slack.com/services/T0/B0/x" }] },
-  ];
+  const receivers = [{ name: "ops", slack_configs: [{ api_url: "https://hooks.slack.com/services/T0/B0/x" }] }];
   await writeFile(file, stringify({ service, rules, receivers, ...more }));
   return file;
 }
@@ -97,11 +90,7 @@ const calendar = createHourCalendar();
 const SPAN = ["--from", "2026-09-01", "--to", "2026-10-31"] as const;
 
 /** Runs of whole hours in which not one segment arrived, from what truly happened. */
-function outages(
-  recording: SimRecording,
-  from: number,
-  to: number,
-): { episodes: number; firingSeconds: number } {
+function outages(recording: SimRecording, from: number, to: number): { episodes: number; firingSeconds: number } {
   const hours = calendar
     .hoursBetween(from, to, recording.location.timezone)
     .filter(({ hour }) => !recording.useUploadingSchedule || (hour >= 8 && hour < 20));
@@ -124,14 +113,11 @@ describe("against the simulator's past", () => {
       .map((one) => ({ recordingId: one.id, ...outages(one, from, to) }))
       .filter(({ episodes }) => episodes > 0);
     expect(expected.length).toBeGreaterThan(8);
-    const scheduled = new Set(
-      simulator.world.recordings.filter((one) => one.useUploadingSchedule).map(({ id }) => id),
-    );
+    const scheduled = new Set(simulator.world.recordings.filter((one) => one.useUploadingSchedule).map(({ id }) => id));
     const found = recordings
       .filter(({ recordingId }) => !scheduled.has(recordingId))
       .map(({ recordingId, episodes, firingSeconds }) => ({ recordingId, episodes, firingSeconds }));
-    const byId = (a: { recordingId: string }, b: { recordingId: string }) =>
-      a.recordingId < b.recordingId ? -1 : 1;
+    const byId = (a: { recordingId: string }, b: { recordingId: string }) => (a.recordingId < b.recordingId ? -1 : 1);
     expect(found.sort(byId)).toEqual(expected.sort(byId));
     expect(fleet).toEqual({ locations: 12, recordings: 36, withoutHistory: 0 });
   });
@@ -210,9 +196,7 @@ test("as CSV has one table, compared figures beside each other", async () => {
   expect(head).toBe(
     "kind,name,location_id,location,week,count,firing_hours,longest_hours,compared_count,compared_firing_hours,compared_longest_hours",
   );
-  expect(new Set(lines.map((line) => line.split(",")[0]))).toEqual(
-    new Set(["alerts", "messages", "recording"]),
-  );
+  expect(new Set(lines.map((line) => line.split(",")[0]))).toEqual(new Set(["alerts", "messages", "recording"]));
   expect(lines.every((line) => line.split(",").length === 11)).toBe(true);
 });
 

@@ -18,13 +18,7 @@ async function run(args: readonly string[], env: Record<string, string> = {}) {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
   let code: number = 0;
-  const io = {
-    stdout,
-    stderr,
-    env,
-    signal: new AbortController().signal,
-    setExitCode: (set: number) => (code = set),
-  };
+  const io = { stdout, stderr, env, signal: new AbortController().signal, setExitCode: (set: number) => (code = set) };
   await checkConfigCommand(io).parseAsync(args, { from: "user" });
   return { code, out: String(stdout.read() ?? ""), err: String(stderr.read() ?? "") };
 }

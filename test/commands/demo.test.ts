@@ -74,10 +74,7 @@ describeWithRedis("the demo", () => {
       expect(await redisAnswers(config.redis.url ?? "")).toBe(true);
       expect((await fetch(`${config.service.baseUrl}/v1/status`)).status).toBe(200);
       const slackUrl = config.receivers[0]?.slack[0]?.apiUrl ?? "";
-      await fetch(slackUrl, {
-        method: "POST",
-        body: JSON.stringify({ text: "1 recording offline · Leeds" }),
-      });
+      await fetch(slackUrl, { method: "POST", body: JSON.stringify({ text: "1 recording offline · Leeds" }) });
       interrupt();
       return { stop: async () => void stopped.push("daemon") };
     });
@@ -114,9 +111,7 @@ describeWithRedis("the demo", () => {
     await expectAllGone(config);
   });
 
-  test("a recording goes offline and recovers; both are sent by Slack and e-mail", {
-    timeout: 60_000,
-  }, async () => {
+  test("a recording goes offline and recovers; both are sent by Slack and e-mail", { timeout: 60_000 }, async () => {
     const day = join(temporary, "day.yaml");
     writeFileSync(day, "events: [{ at: 5s, recording: L1/1, status: offline, for: 4s }]");
     const { ended, heard, interrupt } = demo(startApp, ["--scenario", day]);

@@ -27,13 +27,7 @@ async function open() {
 describe("lenswatch silence add", () => {
   test("silences the alerts that all matchers match, for the given duration", async () => {
     const { run, kept } = await open();
-    const args = [
-      "alertname=RecordingOffline",
-      "location=Leeds Briggate",
-      "severity!~info|none",
-      "--duration",
-      "2h",
-    ];
+    const args = ["alertname=RecordingOffline", "location=Leeds Briggate", "severity!~info|none", "--duration", "2h"];
     const said = await run("silence", "add", ...args, "--comment", "rewiring", "--author", "sam");
     const [silence] = kept.values();
     expect(said).toEqual({
@@ -41,12 +35,7 @@ describe("lenswatch silence add", () => {
       stderr: "",
       exitCode: 0,
     });
-    expect(silence).toMatchObject({
-      startsAt: NOW,
-      endsAt: NOW + 7_200_000,
-      createdBy: "sam",
-      comment: "rewiring",
-    });
+    expect(silence).toMatchObject({ startsAt: NOW, endsAt: NOW + 7_200_000, createdBy: "sam", comment: "rewiring" });
   });
 
   test.each([
@@ -101,10 +90,7 @@ describe("lenswatch silence add", () => {
   test("a silence that matches everything is refused with the reason, exit code 1", async () => {
     const { run } = await open();
     const { exitCode, stderr } = await run("silence", "add", "a=~.*", "--comment", "x");
-    expect([exitCode, stderr]).toEqual([
-      1,
-      expect.stringMatching(/^lenswatch: .*must not match the empty string/),
-    ]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^lenswatch: .*must not match the empty string/)]);
   });
 
   test("a daemon without admin token, and one with another, are exit code 3 with the next step", async () => {
@@ -132,11 +118,7 @@ describe("lenswatch silence list and expire", () => {
         `^ID .*COMMENT\n${id} +active +location="Leeds" +ends in 1 h 30 m +dana +re\\[31mwiring\n\n1 silence\n$`,
       ),
     );
-    expect(await run("silence", "expire", id)).toEqual({
-      stdout: `Silence ${id} expired.\n`,
-      stderr: "",
-      exitCode: 0,
-    });
+    expect(await run("silence", "expire", id)).toEqual({ stdout: `Silence ${id} expired.\n`, stderr: "", exitCode: 0 });
     expect((await run("silence", "list")).stdout).toBe("No silences.\n");
     expect(JSON.parse((await run("silence", "list", "--expired", "--output", "json")).stdout)).toMatchObject([
       { id, status: { state: "expired" } },
@@ -179,8 +161,6 @@ describe("lenswatch ack", () => {
     const { address } = await serve({
       alerts: async () => [{ alert: firingAlert("RecordingOffline"), receivers: ["ops"], acknowledgement }],
     });
-    expect((await lenswatch(["alerts", "--url", address])).stdout).toMatch(
-      /^RecordingOffline .* acknowledged /m,
-    );
+    expect((await lenswatch(["alerts", "--url", address])).stdout).toMatch(/^RecordingOffline .* acknowledged /m);
   });
 });

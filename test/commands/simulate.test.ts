@@ -18,12 +18,7 @@ function start(...args: string[]) {
   const stdout = new PassThrough({ encoding: "utf8" });
   const stderr = new PassThrough({ encoding: "utf8" });
   const codes: number[] = [];
-  const io = {
-    signal: controller.signal,
-    stdout,
-    stderr,
-    setExitCode: (code: number) => void codes.push(code),
-  };
+  const io = { signal: controller.signal, stdout, stderr, setExitCode: (code: number) => void codes.push(code) };
   const command = simulateCommand(io)
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
@@ -46,9 +41,7 @@ test("json prints exactly one line with what a client needs, and the service ans
     body: JSON.stringify({ client_id, client_secret, audience, grant_type: "client_credentials" }),
   });
   expect(token.status).toBe(200);
-  const world = (await (await fetch(`${line.control_url}/world`)).json()) as {
-    locations: { recordings: object[] }[];
-  };
+  const world = (await (await fetch(`${line.control_url}/world`)).json()) as { locations: { recordings: object[] }[] };
   expect(world.locations.map(({ recordings }) => recordings.length)).toEqual([3, 3]);
   it.stop();
   await it.done;
@@ -79,9 +72,7 @@ test("a scenario is played", async () => {
   const file = join(directory, "day.yaml");
   await writeFile(file, "events: [{ at: 0s, location: L1, status: offline }]");
   const it = start("--output", "json", "--scenario", file);
-  const { control_url } = JSON.parse(((await once(it.stdout, "data")) as [string])[0]) as {
-    control_url: string;
-  };
+  const { control_url } = JSON.parse(((await once(it.stdout, "data")) as [string])[0]) as { control_url: string };
   const ledger = (await (await fetch(`${control_url}/ledger`)).json()) as { status: string }[];
   it.stop();
   await it.done;

@@ -84,8 +84,7 @@ loc-2     rec-3      unknown  –                                      –      
 
   test("an unknown location is exit code 1 with similar names, never an empty list", async () => {
     const { address } = await serve({ fleet: async () => fleet });
-    const wrong = (...argv: string[]) =>
-      lenswatch(["status", "--url", address, "--only", "offline", ...argv]);
+    const wrong = (...argv: string[]) => lenswatch(["status", "--url", address, "--only", "offline", ...argv]);
     const near = await wrong("--location", "leed", "--output", "json");
     expect(near).toMatchObject({ stdout: "", exitCode: 1 });
     expect(near.stderr).toBe('lenswatch: no location has the id or name "leed"; similar:\n  loc-1  Leeds\n');
@@ -124,9 +123,7 @@ loc-2     rec-3      unknown  –                                      –      
     const large = largeFleet(2_345);
     const { address } = await serve({ fleet: async () => large });
     const { stdout } = await lenswatch(["status", "--url", address, "--output", "json"]);
-    expect(new Set(JSON.parse(stdout).map((row: { recordingId: string }) => row.recordingId)).size).toBe(
-      2_345,
-    );
+    expect(new Set(JSON.parse(stdout).map((row: { recordingId: string }) => row.recordingId)).size).toBe(2_345);
   });
 
   test.each([
@@ -244,8 +241,6 @@ describe("a daemon that does not answer as it should", () => {
     const { address } = await serve({ fleet: () => Promise.reject(new Error("x")) });
     const { exitCode, stderr } = await lenswatch(["status", "--url", address]);
     expect(exitCode).toBe(3);
-    expect(stderr).toBe(
-      `lenswatch: ${address} answered 500: This is a fault of lenswatch; its log says more.\n`,
-    );
+    expect(stderr).toBe(`lenswatch: ${address} answered 500: This is a fault of lenswatch; its log says more.\n`);
   });
 });

@@ -43,8 +43,7 @@ async function why(...argv: string[]) {
     fleet: async () => fleet,
     timeline: async (subjects, since) =>
       story.filter(
-        ({ subject, at }) =>
-          at >= since && subjects.some(({ kind, id }) => kind === subject.kind && id === subject.id),
+        ({ subject, at }) => at >= since && subjects.some(({ kind, id }) => kind === subject.kind && id === subject.id),
       ),
   });
   return lenswatch(["why", ...argv, "--url", address], env);
@@ -75,12 +74,7 @@ Sat 31 Jan 2026, UTC
   test("prints the same entries as JSON", async () => {
     const { stdout } = await why("rec-1", "--output", "json");
     const told = JSON.parse(stdout);
-    expect(told).toMatchObject({
-      recordingId: "rec-1",
-      recording: "Till 1",
-      location: "Leeds",
-      timezone: "UTC",
-    });
+    expect(told).toMatchObject({ recordingId: "rec-1", recording: "Till 1", location: "Leeds", timezone: "UTC" });
     expect(told.items.at(-1)).toEqual({
       at: "2026-01-31T11:00:00.000Z",
       about: { kind: "recording", id: "rec-1" },
@@ -130,9 +124,7 @@ describe("GET /api/v1/recordings/{id}/timeline", () => {
     const { json } = await serve({ fleet: async () => fleet, timeline: async () => lines });
     const reasons: string[] = [];
     for (let cursor: string | null = ""; cursor !== null; ) {
-      const { body } = await json(
-        `/api/v1/recordings/rec-1/timeline?limit=3${cursor && `&cursor=${cursor}`}`,
-      );
+      const { body } = await json(`/api/v1/recordings/rec-1/timeline?limit=3${cursor && `&cursor=${cursor}`}`);
       const page = body as { items: { reason: string }[]; nextCursor: string | null };
       reasons.push(...page.items.map(({ reason }) => reason));
       cursor = page.nextCursor;

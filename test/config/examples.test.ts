@@ -58,24 +58,14 @@ describe("the full example", () => {
 
   test("explains every key with the schema's words and default", () => {
     const comments = (text.match(/#[^\n]*/g) ?? []).map((comment) => comment.slice(2).trim());
-    const missing = keys
-      .map(sentence)
-      .filter((words) => !comments.some((comment) => comment.startsWith(words)));
+    const missing = keys.map(sentence).filter((words) => !comments.some((comment) => comment.startsWith(words)));
     expect(missing).toEqual([]);
   });
 
   test("shows every default it names, where it shows no example", () => {
     const shown = keys.filter(({ path, fallback }) => fallback !== undefined && !path.includes("[]"));
-    const examples = [
-      "route.mute_time_intervals",
-      "time_intervals",
-      "route.matchers",
-      "route.routes",
-      "digests",
-    ];
-    const other = shown
-      .filter(({ path, fallback }) => written.get(path) !== fallback)
-      .map(({ path }) => path);
+    const examples = ["route.mute_time_intervals", "time_intervals", "route.matchers", "route.routes", "digests"];
+    const other = shown.filter(({ path, fallback }) => written.get(path) !== fallback).map(({ path }) => path);
     expect(other.sort()).toEqual(examples.sort());
   });
 

@@ -95,13 +95,7 @@ describe("the smallest configuration", () => {
       ["RecordingOffline", { kind: "status", status: "offline" }, 2, 1, "critical"],
       ["RecordingDegraded", { kind: "status", status: "degraded" }, 10, 0, undefined],
       ["LowQuality", { kind: "average_quality", below: 0.7, clearAbove: 0.8 }, 15, 0, "warning"],
-      [
-        "LowUptime",
-        { kind: "overall_uptime", below: 0.95, clearAbove: 0.97, overMs: 86_400_000 },
-        0,
-        0,
-        "warning",
-      ],
+      ["LowUptime", { kind: "overall_uptime", below: 0.95, clearAbove: 0.97, overMs: 86_400_000 }, 0, 0, "warning"],
       ["RecordingMissing", { kind: "missing" }, 10, 0, undefined],
       ["RecordingFlapping", { kind: "flapping", high: 0.3, low: 0.2 }, 0, 0, undefined],
       [
@@ -145,10 +139,7 @@ describe("rules", () => {
   - { alert: A, when: { average_quality: { below: 70%, clear_above: 0.7 } } }
   - { alert: B, when: { location_offline: { at_least: 50%, clear_below: 50% } } }
 `;
-    expect(configOf(text).rules.map(({ when }) => when)).toMatchObject([
-      { clearAbove: 0.7 },
-      { clearBelow: 0.5 },
-    ]);
+    expect(configOf(text).rules.map(({ when }) => when)).toMatchObject([{ clearAbove: 0.7 }, { clearBelow: 0.5 }]);
   });
 
   test("an empty list is accepted with a warning", () => {
@@ -383,12 +374,7 @@ describe("the environment", () => {
 `;
     const config = configOf(text, { NAME: "7", PORT: "25", TLS: "false", EMPTY: "" });
     expect(config.service.clientId).toBe("id-7-x");
-    expect(config.smtp).toMatchObject({
-      host: "mail.example.com",
-      port: 25,
-      from: "a@example.com",
-      requireTls: false,
-    });
+    expect(config.smtp).toMatchObject({ host: "mail.example.com", port: 25, from: "a@example.com", requireTls: false });
   });
 
   test(`is not looked into again, and $\${ is a literal \${`, () => {
@@ -453,8 +439,7 @@ test("addresses come as a list or separated by commas", () => {
 test("addresses that paths are put behind lose their trailing slash, a webhook's does not", () => {
   expect(configOf(smallest.replace("B0/x", "B0/x/")).receivers[0]?.slack[0]?.apiUrl).toMatch(/B0\/x\/$/);
   expect(
-    configOf(smallest.replace("https://core.example.com\n", "https://core.example.com/api/\n")).service
-      .baseUrl,
+    configOf(smallest.replace("https://core.example.com\n", "https://core.example.com/api/\n")).service.baseUrl,
   ).toBe("https://core.example.com/api");
 });
 
@@ -468,10 +453,7 @@ describe("from a file", () => {
   test("secrets are found beside it", async () => {
     const path = await folder();
     await writeFile(join(path, "secret"), "from-a-file\n");
-    await writeFile(
-      join(path, "c.yaml"),
-      smallest.replace("client_secret: a-secret", "client_secret_file: secret"),
-    );
+    await writeFile(join(path, "c.yaml"), smallest.replace("client_secret: a-secret", "client_secret_file: secret"));
     expect((await loadConfig(join(path, "c.yaml"), {})).service.clientSecret).toBe("from-a-file");
   });
 
@@ -484,15 +466,9 @@ describe("from a file", () => {
       return (error as ConfigError).problems.map(({ path: at, found }) => `${at}: ${found}`);
     };
     await writeFile(join(path, "large"), "x".repeat(70_000));
-    expect(await problem("large")).toEqual([
-      "service.client_secret_file: a path that cannot be read (EFBIG)",
-    ]);
-    expect(await problem("/dev/null")).toEqual([
-      "service.client_secret_file: a path that cannot be read (EINVAL)",
-    ]);
-    expect(await problem("none")).toEqual([
-      "service.client_secret_file: a path that cannot be read (ENOENT)",
-    ]);
+    expect(await problem("large")).toEqual(["service.client_secret_file: a path that cannot be read (EFBIG)"]);
+    expect(await problem("/dev/null")).toEqual(["service.client_secret_file: a path that cannot be read (EINVAL)"]);
+    expect(await problem("none")).toEqual(["service.client_secret_file: a path that cannot be read (ENOENT)"]);
   });
 
   test("what is wrong comes as one error with every problem", async () => {
@@ -506,9 +482,7 @@ describe("from a file", () => {
   });
 
   test("a file that is not there says how to give another", async () => {
-    const error = await loadWithWarnings(join(await folder(), "none.yaml"), {}).catch(
-      (thrown: unknown) => thrown,
-    );
+    const error = await loadWithWarnings(join(await folder(), "none.yaml"), {}).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "not_found", problems: [] });
     expect((error as Error).message).toContain("--config");
   });
@@ -527,9 +501,7 @@ describe("from a file", () => {
 test("Redis is found through Sentinels, or in a cluster, with certificates from files", () => {
   const pem = `${rootCertificates[0]}\n`;
   const redis = (text: string) => configOf(`${service}${receivers}redis: ${text}\n`, {}, () => pem).redis;
-  expect(
-    redis("{ sentinels: [ 'a:26379', '[::1]:26380' ], name: main, sentinel_password: x }"),
-  ).toMatchObject({
+  expect(redis("{ sentinels: [ 'a:26379', '[::1]:26380' ], name: main, sentinel_password: x }")).toMatchObject({
     sentinels: [
       { host: "a", port: 26_379 },
       { host: "::1", port: 26_380 },

@@ -33,11 +33,7 @@ test.each([
     "watch: { status_interval: 30 }",
     `12:27: watch.status_interval: found "30", expected ${aDuration} 1s to 1h; did you mean 30s?`,
   ],
-  [
-    "a duration of no known unit",
-    rule("for: 2x"),
-    `15:10: rules[0].for: found "2x", expected ${aDuration} 0s to 30d`,
-  ],
+  ["a duration of no known unit", rule("for: 2x"), `15:10: rules[0].for: found "2x", expected ${aDuration} 0s to 30d`],
   [
     "a duration in words",
     rule("for: 1.5 hours"),
@@ -353,8 +349,7 @@ test.each([
   expect(problems).toMatchObject([{ path: "digests[0].unsubscribe_url", expected }]);
 });
 
-const times = (start: string, end: string) =>
-  interval(`times: [{ start_time: "${start}", end_time: "${end}" }]`);
+const times = (start: string, end: string) => interval(`times: [{ start_time: "${start}", end_time: "${end}" }]`);
 const interval = (rest: string) => `time_intervals: [{ name: n, time_intervals: [{ ${rest} }] }]`;
 
 test.each([
@@ -377,16 +372,8 @@ test.each([
   [interval("hours: 5"), "hours", /^one of times, weekdays/],
   ["time_intervals: [{ name: n, time_intervals: [] }]", "time_intervals", /^at least one/],
   ["inhibit_rules: [{ target_matchers: a=b }]", "source_matchers", /matcher/],
-  [
-    "inhibit_rules: [{ source_matchers: [], target_matchers: a=b }]",
-    "source_matchers",
-    /^at least one matcher/,
-  ],
-  [
-    "inhibit_rules: [{ source_matchers: a=b, target_matchers: a=b, equal: [a-b] }]",
-    "equal[0]",
-    /^a label name/,
-  ],
+  ["inhibit_rules: [{ source_matchers: [], target_matchers: a=b }]", "source_matchers", /^at least one matcher/],
+  ["inhibit_rules: [{ source_matchers: a=b, target_matchers: a=b, equal: [a-b] }]", "equal[0]", /^a label name/],
 ])("an invalid time interval or inhibit rule is refused: %s", (more, key, expected) => {
   const problems = listProblems(`${smallest}${more}\n`);
   expect(problems).toMatchObject([{ expected: expect.stringMatching(expected) }]);
@@ -395,10 +382,7 @@ test.each([
 
 test.each([
   ["route: { receiver: ops, mute_time_intervals: [n] }", "none: the root is never muted, its routes may be"],
-  [
-    "route: { receiver: ops, routes: [{ mute_time_intervals: [m] }] }",
-    'one of the configured time_intervals: "n"',
-  ],
+  ["route: { receiver: ops, routes: [{ mute_time_intervals: [m] }] }", 'one of the configured time_intervals: "n"'],
   [
     "route: { receiver: ops, routes: [{ routes: [{ active_time_intervals: m }] }] }",
     'one of the configured time_intervals: "n"',
@@ -465,11 +449,7 @@ describe("what is not YAML", () => {
       "a: b: c",
       "1:4: found a second `key:` on one line, expected one key per line, or the text in quotes",
     ],
-    [
-      "a second document",
-      "a: b\n---\nc: d",
-      "2:1: found a second document after `---`, expected one document",
-    ],
+    ["a second document", "a: b\n---\nc: d", "2:1: found a second document after `---`, expected one document"],
     ["a tag", "a: !secret b", "1:4: found an unknown tag, expected no tag"],
     [
       "a reserved character",
@@ -495,15 +475,10 @@ describe("what is not YAML", () => {
   });
 
   test("aliases that multiply are bounded", () => {
-    const levels = Array.from(
-      { length: 9 },
-      (_, i) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join(", ")}]`,
-    );
+    const levels = Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join(", ")}]`);
     const started = performance.now();
     const problems = problemsOf(`a0: &a0 [x, x, x]\n${levels.join("\n")}\n`);
-    expect(problems.some((problem) => problem.includes("found more than 50000 values, expected fewer"))).toBe(
-      true,
-    );
+    expect(problems.some((problem) => problem.includes("found more than 50000 values, expected fewer"))).toBe(true);
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 

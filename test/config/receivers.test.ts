@@ -10,8 +10,7 @@ const entry = (kind: string, rest: string) => `${service}receivers: [{ name: ops
 const webhook = (rest: string) => entry("webhook_configs", rest);
 const alertmanager = (rest: string) => entry("alertmanager_configs", rest);
 const place = "lenswatch.yaml:8:";
-const problems = (text: string) =>
-  problemsOf(text).map((one) => one.slice(place.length).replace(/^\d+: /, ""));
+const problems = (text: string) => problemsOf(text).map((one) => one.slice(place.length).replace(/^\d+: /, ""));
 
 describe("a webhook", () => {
   test("needs its address alone", () => {
@@ -27,17 +26,10 @@ describe("a webhook", () => {
   });
 
   test("takes its secrets from files, and Alertmanager's words for the rest", () => {
-    const files: Record<string, string> = {
-      url: "https://a.example/\n",
-      secret: "s3cret\n",
-      token: "t0ken",
-      ca: PEM,
-    };
+    const files: Record<string, string> = { url: "https://a.example/\n", secret: "s3cret\n", token: "t0ken", ca: PEM };
     const tls = "tls_config: { ca_file: ca, server_name: b.example }";
     const http = `http_config: { authorization: { type: Token, credentials_file: token }, ${tls} }`;
-    const text = webhook(
-      `{ url_file: url, secret_file: secret, max_alerts: 20, send_resolved: false, ${http} }`,
-    );
+    const text = webhook(`{ url_file: url, secret_file: secret, max_alerts: 20, send_resolved: false, ${http} }`);
     expect(configOf(text, {}, (path) => files[path] ?? "").receivers[0]?.webhook).toEqual([
       {
         url: "https://a.example/",
@@ -54,10 +46,7 @@ describe("a webhook", () => {
   });
 
   test.each([
-    [
-      "{}",
-      "receivers[0].webhook_configs[0].url: found nothing, expected an http:// or https:// URL without a login",
-    ],
+    ["{}", "receivers[0].webhook_configs[0].url: found nothing, expected an http:// or https:// URL without a login"],
     [
       `{ url: "https://me:${canary}@a.example" }`,
       "receivers[0].webhook_configs[0].url: found an invalid secret, expected an http:// or https:// URL without a login",

@@ -62,9 +62,7 @@ function printed(mangled: string, variables: Record<string, string> = env): stri
   const parsed = parseConfig(mangled, { file: "lenswatch.yaml", env: variables });
   const { problems, warnings } =
     "problems" in parsed ? { ...parsed, warnings: [] } : { problems: [], warnings: parsed.warnings };
-  return (
-    JSON.stringify([...problems, ...warnings]) + [...problems, ...warnings].map(formatProblem).join("\n")
-  );
+  return JSON.stringify([...problems, ...warnings]) + [...problems, ...warnings].map(formatProblem).join("\n");
 }
 
 test("the text that is mangled below is right to begin with", () => {
@@ -93,10 +91,7 @@ describe("a secret is not shown when it is itself what is wrong", () => {
     ["a Redis address that is none", text.replace("redis://", "redit://")],
     ["a misspelt Redis key", text.replace("{ url:", "{ uri:")],
     ["a password without a username", text.replace("  username: lenswatch\n", "")],
-    [
-      "a secret as an anchor's name",
-      text.replace('client_secret: "', "client_secret: *").replace('!"\n', "!\n"),
-    ],
+    ["a secret as an anchor's name", text.replace('client_secret: "', "client_secret: *").replace('!"\n', "!\n")],
     ["a secret as a tag", text.replace('client_secret: "', "client_secret: !").replace('!"\n', "!\n")],
     ["a secret as a key", text.replace('client_secret: "', "? ").replace('!"\n', "!\n")],
     ["a variable where a duration is due", text.replace("30s }", `"\${PLAIN}" }`)],
@@ -133,9 +128,7 @@ test("a warning does not show what came out of the environment", () => {
 });
 
 test("a secret that occurs elsewhere is masked there too", () => {
-  const said = problemsOf(
-    `${service.replace("a-secret", "Blue-Rabbit")}log: { level: Blue-Rabbit }\nreceivers: []\n`,
-  );
+  const said = problemsOf(`${service.replace("a-secret", "Blue-Rabbit")}log: { level: Blue-Rabbit }\nreceivers: []\n`);
   expect(said).toContain(
     'lenswatch.yaml:8:15: log.level: found "[secret]", expected trace, debug, info, warn, error or silent',
   );
@@ -171,12 +164,7 @@ function editLine(from: string, at: number, what: string): string {
   const all = from.split("\n");
   const index = Math.floor(at * all.length);
   const line = all[index] ?? "";
-  const next = {
-    delete: [],
-    double: [line, line],
-    indent: [`  ${line}`],
-    outdent: [line.replace(/^ {2}/, "")],
-  }[what];
+  const next = { delete: [], double: [line, line], indent: [`  ${line}`], outdent: [line.replace(/^ {2}/, "")] }[what];
   all.splice(index, what === "join" ? 2 : 1, ...(next ?? [`${line} ${(all[index + 1] ?? "").trim()}`]));
   return all.join("\n");
 }
@@ -202,17 +190,7 @@ test("no edit crashes the parser; every problem has a position, and no secret or
 });
 
 test("no text at all crashes it", () => {
-  const alphabet = fc.constantFrom(
-    ...symbols,
-    "a",
-    "service",
-    "rules",
-    "route",
-    "receivers",
-    "name",
-    "routes",
-    "1",
-  );
+  const alphabet = fc.constantFrom(...symbols, "a", "service", "rules", "route", "receivers", "name", "routes", "1");
   fc.assert(
     fc.property(fc.array(alphabet, { maxLength: 60 }), (words) => {
       const parsed = parseConfig(words.join(""), { file: "lenswatch.yaml", env });

@@ -7,9 +7,7 @@ import { configOf, problemsOf, receivers, service } from "./text.ts";
 const [ca = "", other = ""] = rootCertificates;
 const strange = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 const key = String(strange.export({ type: "pkcs8", format: "pem" }));
-const sealed = String(
-  strange.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "c4nary" }),
-);
+const sealed = String(strange.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "c4nary" }));
 const cut = ca.slice(0, 300).concat("\n-----END CERTIFICATE-----\n");
 
 const withRedis = `${service}${receivers}redis: { url: "rediss://a", tls: TLS }\n`;

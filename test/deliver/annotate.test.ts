@@ -24,11 +24,7 @@ it("each location is read once, however many alerts it has", async () => {
 
 it("alerts go out as they are where the store fails or hangs", async () => {
   const read = (how: () => Promise<never>) =>
-    createAnnotate({
-      log: silentLogger,
-      zones: { read: how },
-      usualEntries: { read: async () => new Map() },
-    });
+    createAnnotate({ log: silentLogger, zones: { read: how }, usualEntries: { read: async () => new Map() } });
   expect(await read(async () => Promise.reject(new Error("gone")))(ALERTS, T0)).toBe(ALERTS);
   const began = performance.now();
   expect(await read(() => new Promise(() => {}))(ALERTS, T0)).toBe(ALERTS);

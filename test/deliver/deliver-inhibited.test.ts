@@ -8,18 +8,7 @@ import { createSuppression } from "../../src/deliver/suppression.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { rootRoute } from "../http/serve.ts";
-import {
-  committer,
-  ends,
-  fires,
-  firing,
-  HOUR,
-  integration,
-  SECOND,
-  T0,
-  to,
-  useTestStore,
-} from "../store/fixtures.ts";
+import { committer, ends, fires, firing, HOUR, integration, SECOND, T0, to, useTestStore } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const PACE = 20;
@@ -88,21 +77,18 @@ describeWithRedis("a recording that waits for pace while its location goes offli
     };
   }
 
-  it.each(WAITS)(
-    "%s: is not told while that fires, nor afterwards: its location spoke for it",
-    async (waits) => {
-      const commit = committer(testStore());
-      const run = stage(waits, async () => void (await commit(T0 + 5, fires(shop, at("shop")))));
-      await commit(T0, fires(camera, at("cam")));
-      await run.deliver();
-      expect(run.sent).toEqual(["+shop for 1"]);
-      await commit(T0 + 60 * SECOND, ends(camera, T0 + 60 * SECOND));
-      await run.deliver(HOUR);
-      await commit(T0 + HOUR, ends(shop, T0 + HOUR));
-      await run.deliver(HOUR);
-      expect(run.sent).toEqual(["+shop for 1", "-shop"]);
-    },
-  );
+  it.each(WAITS)("%s: is not told while that fires, nor afterwards: its location spoke for it", async (waits) => {
+    const commit = committer(testStore());
+    const run = stage(waits, async () => void (await commit(T0 + 5, fires(shop, at("shop")))));
+    await commit(T0, fires(camera, at("cam")));
+    await run.deliver();
+    expect(run.sent).toEqual(["+shop for 1"]);
+    await commit(T0 + 60 * SECOND, ends(camera, T0 + 60 * SECOND));
+    await run.deliver(HOUR);
+    await commit(T0 + HOUR, ends(shop, T0 + HOUR));
+    await run.deliver(HOUR);
+    expect(run.sent).toEqual(["+shop for 1", "-shop"]);
+  });
 
   it.each(WAITS)(
     "%s: is told once, as what was, where both were over before its turn came: nobody has heard of it",

@@ -32,14 +32,7 @@ const WAIT = 30 * SECOND;
 const INTERVAL = 5 * MINUTE;
 const NAMES = ["a", "b", "c"] as const;
 
-const HOW = [
-  "accepted",
-  "endpoint_down",
-  "message_refused",
-  "killed_before",
-  "killed_after",
-  "lease_lost",
-] as const;
+const HOW = ["accepted", "endpoint_down", "message_refused", "killed_before", "killed_after", "lease_lost"] as const;
 type How = (typeof HOW)[number];
 
 type Event =
@@ -64,10 +57,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("flip" as const), name }) },
   {
     weight: 3,
-    arbitrary: fc.record({
-      kind: fc.constant("pass" as const),
-      seconds: fc.constantFrom(1, 13, 30, 60, 300, 18_000),
-    }),
+    arbitrary: fc.record({ kind: fc.constant("pass" as const), seconds: fc.constantFrom(1, 13, 30, 60, 300, 18_000) }),
   },
   { weight: 1, arbitrary: fc.constant({ kind: "sum" } as const) },
   {
@@ -83,10 +73,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   },
 );
 
-const integrations = [
-  integration("ops/slack/0"),
-  integration("ops/email/0/x", { endpoint: "smtp" }),
-] as const;
+const integrations = [integration("ops/slack/0"), integration("ops/email/0/x", { endpoint: "smtp" })] as const;
 const [slack, mail] = integrations;
 
 /** Two groups that are due at once are a storm at Slack already. */
@@ -349,8 +336,7 @@ describeWithRedis("delivery over the real Redis", () => {
         await world.settle();
         for (const { key } of [...world.current.values()]) await world.flip(key as (typeof NAMES)[number]);
         await world.settle();
-        for (const { id } of integrations)
-          expect(await world.testStore.store.groups.notified(id)).toEqual([]);
+        for (const { id } of integrations) expect(await world.testStore.store.groups.notified(id)).toEqual([]);
         expect(await world.testStore.store.shards.alerts()).toEqual([]);
         // These go by themselves, after a while that no clock of a test moves.
         const left = (await world.testStore.keys()).filter((key) => !/^(?:grp:|storm:|logs?\b)/.test(key));

@@ -6,24 +6,13 @@ import type { NotifyRefusal } from "../../src/deliver/retry-policy.ts";
 import { toNotification } from "../../src/deliver/to-notification.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Logger } from "../../src/lib/log.ts";
-import type {
-  Claim,
-  Claimed,
-  ClaimedStorm,
-  FailureScope,
-  GroupOutcome,
-  GroupStore,
-} from "../../src/store/groups.ts";
+import type { Claim, Claimed, ClaimedStorm, FailureScope, GroupOutcome, GroupStore } from "../../src/store/groups.ts";
 import { firing, HOUR, integration, MINUTE, over, SECOND, T0 } from "../store/fixtures.ts";
 
 const slack = integration("ops/slack/0");
 const camera = firing("cam");
 
-const notified = (alert: Alert, notifiedAt: number): NotificationLogEntry => ({
-  alert,
-  notifiedAt,
-  groupId: "g",
-});
+const notified = (alert: Alert, notifiedAt: number): NotificationLogEntry => ({ alert, notifiedAt, groupId: "g" });
 
 function claimOf(more: Partial<Claimed> = {}): Claimed {
   return {
@@ -225,15 +214,7 @@ it("nothing new: settles without a message, is due again for the reminder, and g
     [
       "settle",
       "g",
-      {
-        now: T0,
-        sent: false,
-        notified: [],
-        over: [],
-        unnotified: [],
-        nextAt: T0 - MINUTE + 4 * HOUR,
-        lines: [],
-      },
+      { now: T0, sent: false, notified: [], over: [], unnotified: [], nextAt: T0 - MINUTE + 4 * HOUR, lines: [] },
     ],
     ["wake", { [slack.id]: T0 - MINUTE + 4 * HOUR }],
   ]);
@@ -263,10 +244,7 @@ it("fired and resolved while only the receiver failed: notified once, late, and 
 
 it("where ends are not sent, they leave without a message", async () => {
   const quiet = { ...slack, sendResolved: false };
-  const ended = claimOf({
-    alerts: [over(camera, T0)],
-    notified: new Map([[camera.id, notified(camera, T0 - HOUR)]]),
-  });
+  const ended = claimOf({ alerts: [over(camera, T0)], notified: new Map([[camera.id, notified(camera, T0 - HOUR)]]) });
   const run = stage({ who: quiet, claims: [ended] });
   await run.deliver();
   expect(run.sent).toEqual([]);
@@ -305,8 +283,7 @@ describe("a storm", () => {
     leaseMs: 20_000,
     ...more,
   });
-  const endings = (calls: readonly unknown[][]) =>
-    (only(calls, "settleAll")[0] ?? []) as [GroupOutcome[], object];
+  const endings = (calls: readonly unknown[][]) => (only(calls, "settleAll")[0] ?? []) as [GroupOutcome[], object];
 
   it("is one message; every group of it is settled on its own, all in one call", async () => {
     const run = stage({ claims: [storm(shops(11))] });
@@ -334,9 +311,7 @@ describe("a storm", () => {
     const [ended, after] = endings(run.calls);
     expect(after).toMatchObject({ gatherMs: 0 });
     expect(ended.filter((one) => "settle" in one && !one.settle.sent)).toHaveLength(10);
-    expect(ended.filter((one) => "postpone" in one)).toEqual([
-      { group: "g11", postpone: { now: T0, at: T0 } },
-    ]);
+    expect(ended.filter((one) => "postpone" in one)).toEqual([{ group: "g11", postpone: { now: T0, at: T0 } }]);
   });
 
   it("that is refused is given back whole, and counts as one failure of the endpoint", async () => {
@@ -493,9 +468,7 @@ it("an accepted message is settled as soon as Redis takes it, before anything el
 
 it("a group of everything there is does not break what comes after its message", async () => {
   const fleet = Array.from({ length: 150_000 }, (_, i) => firing(`cam-${i}`));
-  const run = stage({
-    claims: [claimOf({ alerts: fleet, notified: new Map([["x@1", notified(camera, T0)]]) })],
-  });
+  const run = stage({ claims: [claimOf({ alerts: fleet, notified: new Map([["x@1", notified(camera, T0)]]) })] });
   await run.deliver();
   expect(only(run.calls, "settle")).toHaveLength(1);
   expect(run.logged.filter(({ level }) => level === "error")).toEqual([]);
@@ -625,10 +598,7 @@ describe("an integration that forgets", () => {
     const run = stage({
       who: forwarding,
       claims: [
-        claim({
-          alerts: [camera, other],
-          notified: new Map([camera, other].map((a) => [a.id, notified(a, T0)])),
-        }),
+        claim({ alerts: [camera, other], notified: new Map([camera, other].map((a) => [a.id, notified(a, T0)])) }),
       ],
     });
     run.pass(MINUTE);
@@ -660,11 +630,7 @@ describe("an integration that forgets", () => {
   });
 
   it("backs off no longer than its interval, however often it failed", async () => {
-    const run = stage({
-      who: forwarding,
-      claims: [claim({ failures: 20 })],
-      sends: [refuse("auth")],
-    });
+    const run = stage({ who: forwarding, claims: [claim({ failures: 20 })], sends: [refuse("auth")] });
     await run.deliver();
     expect(restOf(run.calls)).toBeLessThanOrEqual(MINUTE);
   });

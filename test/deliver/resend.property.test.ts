@@ -70,8 +70,7 @@ class World {
   deliver(): void {
     const alerts = [...this.members.values()];
     const suppressed = new Map<string, Suppression>();
-    for (const { id, key } of alerts)
-      if (this.silenced.has(key)) suppressed.set(id, { reason: "silenced", by: "s" });
+    for (const { id, key } of alerts) if (this.silenced.has(key)) suppressed.set(id, { reason: "silenced", by: "s" });
     const suppressions = {
       muted: this.isNight ? ({ reason: "muted", by: "night" } as const) : undefined,
       suppressed,
@@ -173,11 +172,7 @@ test("a quarter of an hour after everything resolved, nothing is stored and noth
       world.isNight = false;
       world.dueAt = world.now;
       for (let i = 0; i < 20; i++) world.step({ kind: "nothing" });
-      expect([world.notified.size, world.members.size, world.dueAt]).toEqual([
-        0,
-        0,
-        Number.POSITIVE_INFINITY,
-      ]);
+      expect([world.notified.size, world.members.size, world.dueAt]).toEqual([0, 0, Number.POSITIVE_INFINITY]);
       expect(world.believed()).toEqual([]);
     }),
     { numRuns: 300 },

@@ -114,11 +114,7 @@ digests:
     await watch.app.stop();
     await withRedis(watch, async (redis) => {
       const entry = JSON.parse((await redis.hget(keys.digestsDue, "daily")) ?? "") as { dueAt: number };
-      await redis.hset(
-        keys.digestsDue,
-        "daily",
-        JSON.stringify({ ...entry, dueAt: entry.dueAt - 86_400_000 }),
-      );
+      await redis.hset(keys.digestsDue, "daily", JSON.stringify({ ...entry, dueAt: entry.dueAt - 86_400_000 }));
     });
     await watch.start();
     expect((await watch.mail.next()).rcpts).toEqual(["boss@example.com"]);

@@ -10,10 +10,7 @@ import { rootRoute } from "../http/serve.ts";
 import { firing, HOUR, MINUTE, over, T0 } from "../store/fixtures.ts";
 import { aSilence } from "../support/fixtures.ts";
 
-const night: NamedInterval = {
-  name: "night",
-  intervals: [{ times: [{ from: 0, to: 540 }], location: "UTC" }],
-};
+const night: NamedInterval = { name: "night", intervals: [{ times: [{ from: 0, to: 540 }], location: "UTC" }] };
 const muted: Route = {
   ...rootRoute,
   key: "{}/muted/0",
@@ -53,10 +50,7 @@ function suppressions(
     store: {
       firing: async () => alerts,
       silences: { read: async () => more.silences ?? [], write: async () => new Map() },
-      acks: {
-        read: async () => new Map((more.acks ?? []).map((id) => [id, ack])),
-        acknowledge: async () => [],
-      },
+      acks: { read: async () => new Map((more.acks ?? []).map((id) => [id, ack])), acknowledge: async () => [] },
     },
     route: more.route ?? rootRoute,
     inhibitRules,

@@ -42,11 +42,7 @@ async function post(body: unknown): Promise<{ status: number; text: string }> {
 
 async function mail(message: { subject: string; text: string; html?: string }): Promise<void> {
   const transport = createTransport({ ...inbox.smtp, secure: false });
-  await transport.sendMail({
-    from: "Lens <lens@example.com>",
-    to: ["a@example.com", "b@example.com"],
-    ...message,
-  });
+  await transport.sendMail({ from: "Lens <lens@example.com>", to: ["a@example.com", "b@example.com"], ...message });
   transport.close();
 }
 
@@ -129,10 +125,7 @@ describe("the inbox as a mail server", () => {
   test("catches a mail with subject, recipients and HTML in a frame that runs nothing", async () => {
     await mail({ subject: "Recovered: Till 3", text: "plain", html: "<p>It is <b>back</b></p>" });
     expect(caught).toMatchObject([
-      {
-        kind: "email",
-        mail: { subject: "Recovered: Till 3", to: "a@example.com, b@example.com", text: "plain\n" },
-      },
+      { kind: "email", mail: { subject: "Recovered: Till 3", to: "a@example.com, b@example.com", text: "plain\n" } },
     ]);
     const page = await (await fetch(inbox.url)).text();
     expect(page).toContain('<iframe sandbox title="E-mail: Recovered: Till 3" src="/mail/1"');

@@ -55,8 +55,6 @@ describe("the narrator", () => {
       n.fault("drop_sockets", "set");
     });
     expect(sentences).toEqual(["the service fails (http error, drop sockets)"]);
-    expect(await told((n) => n.fault("http_error", "cleared"))).toEqual([
-      "the service works again (http error)",
-    ]);
+    expect(await told((n) => n.fault("http_error", "cleared"))).toEqual(["the service works again (http error)"]);
   });
 });

@@ -27,10 +27,7 @@ describe("attachments of a digest", () => {
     const name = "x".repeat(180);
     const recordings = Array.from({ length: 22_000 }, (_, i) => subject(`${i}`, { name: `${i} ${name}` }));
     const [file] = await attachmentsOf("daily", computeDigest(input({ recordings })));
-    expect(file).toMatchObject({
-      filename: "daily-2026-11-19-recordings.csv.gz",
-      contentType: "application/gzip",
-    });
+    expect(file).toMatchObject({ filename: "daily-2026-11-19-recordings.csv.gz", contentType: "application/gzip" });
     expect(file?.content.length).toBeLessThan(1_000_000);
     const lines = gunzipSync(file?.content ?? "")
       .toString()

@@ -27,11 +27,7 @@ function untrusted(locationId: string, date: string, timezone = "Europe/London")
   };
 }
 
-const digestOf = (...days: UntrustedDay[]): Digest => ({
-  ...sampleDigest("1w"),
-  untrusted: days,
-  counts: "not_asked",
-});
+const digestOf = (...days: UntrustedDay[]): Digest => ({ ...sampleDigest("1w"), untrusted: days, counts: "not_asked" });
 
 /** A service that counts 10 people each day and one more per day of the month; `answer` changes its answers. */
 function serviceOf(answer: (query: EntriesQuery) => void = () => {}) {
@@ -45,11 +41,7 @@ function serviceOf(answer: (query: EntriesQuery) => void = () => {}) {
         const rows = [];
         for (let at = query.start; at < query.end; at += 24 * HOUR) {
           const date = new Date(at + 12 * HOUR).toISOString().slice(0, 10);
-          const strange: Readonly<Record<string, number | undefined>> = {
-            silent: undefined,
-            less: -5,
-            more: 1e300,
-          };
+          const strange: Readonly<Record<string, number | undefined>> = { silent: undefined, less: -5, more: 1e300 };
           const entries = location in strange ? strange[location] : 10 + Number(date.slice(8));
           const who = { taxonomy: undefined, age: undefined, gender: undefined, role: undefined };
           rows.push({ ...who, index: `${date}T00:00:00.000`, location, values: { entries } });
@@ -150,8 +142,7 @@ describeWithRedis("visitor counts of a digest", () => {
       const service = serviceOf(({ locations }) => {
         if (down && locations.includes("place-29")) throw new ServiceError("timeout", "Too late: wait.");
       });
-      const known = ({ untrusted: counted }: Digest) =>
-        counted.filter(({ entries }) => entries !== undefined).length;
+      const known = ({ untrusted: counted }: Digest) => counted.filter(({ entries }) => entries !== undefined).length;
       const half = await addEntries(depsOf(service), digestOf(...days));
       expect([half.counts, known(half)]).toEqual(["failed", 25]);
       down = false;

@@ -53,11 +53,7 @@ function history(): UptimeHistory {
   const first = at("18T00:00:00");
   return {
     buckets: Array.from({ length: 48 }, (_, i) =>
-      anUptimeBucket(first + i * HOUR, 1, {
-        segmentsReceived: 60,
-        avgUptimeOnSegment: 1,
-        pcSegmentsReceived: 1,
-      }),
+      anUptimeBucket(first + i * HOUR, 1, { segmentsReceived: 60, avgUptimeOnSegment: 1, pcSegmentsReceived: 1 }),
     ),
     days: { "2026-11-16": { ratio: 0.5, segmentsExpected: 1440 } },
     finishedDay: "2026-11-19",
@@ -112,9 +108,7 @@ async function compute(world: World) {
 describe("a digest's figures", () => {
   test("are read in pages of the selected recordings, each once, from the shard that read it last", async () => {
     const many = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`r${i}`, NOW]));
-    const { asked, digest } = await compute({
-      shards: [{ ...many, moved: NOW - 1, z: NOW }, { moved: NOW }],
-    });
+    const { asked, digest } = await compute({ shards: [{ ...many, moved: NOW - 1, z: NOW }, { moved: NOW }] });
     expect(asked.map(([shard, ids]) => [shard, ids.length])).toEqual([
       [10, 100],
       [10, 50],
@@ -153,12 +147,7 @@ describe("a digest's figures", () => {
     ["has dropped incidents since", { completeSince: at("18T01:00:00") }],
   ])("have no outages of the period before where lenswatch %s", async (_, world) => {
     const { digest } = await compute(world);
-    expect(digest.before).toEqual({
-      uptime: 1,
-      outages: undefined,
-      lostMs: undefined,
-      recoveryMs: undefined,
-    });
+    expect(digest.before).toEqual({ uptime: 1, outages: undefined, lostMs: undefined, recoveryMs: undefined });
   });
 
   test("compare with a period of which an hour was not watched", async () => {

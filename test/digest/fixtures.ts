@@ -34,11 +34,7 @@ export function subject(
 }
 
 /** Hourly buckets from `from` on, one per ratio; `undefined` is the service's null. */
-export function hours(
-  from: number,
-  ratios: readonly (number | undefined)[],
-  over: Partial<UptimeBucket> = {},
-) {
+export function hours(from: number, ratios: readonly (number | undefined)[], over: Partial<UptimeBucket> = {}) {
   return ratios.map((overallUptime, i): UptimeBucket => {
     const startAt = from + i * HOUR;
     const segmentsReceived = overallUptime === undefined ? undefined : Math.round(60 * overallUptime);

@@ -161,12 +161,7 @@ describe("nextRun", () => {
   test.each([
     ["today when it is still to come", "0 8 * * *", "2026-11-20T07:59:59.999Z", "2026-11-20T08:00Z"],
     ["strictly after a run", "0 8 * * *", "2026-11-20T08:00Z", "2026-11-21T08:00Z"],
-    [
-      "at the same local hour after clocks went forward",
-      "0 8 * * *",
-      "2026-03-28T08:00Z",
-      "2026-03-29T07:00Z",
-    ],
+    ["at the same local hour after clocks went forward", "0 8 * * *", "2026-03-28T08:00Z", "2026-03-29T07:00Z"],
     ["at the same local hour after clocks went back", "0 8 * * *", "2026-10-24T07:00Z", "2026-10-25T08:00Z"],
     ["once when its hour is skipped", "30 1 * * *", "2026-03-28T02:00Z", "2026-03-29T01:30Z"],
     ["on the next of the named weekdays", "0 8 * * 1", "2026-11-20T08:00Z", "2026-11-23T08:00Z"],

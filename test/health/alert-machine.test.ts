@@ -24,13 +24,7 @@ const firing = (elapsedMs: number, evidenceAt: number): Progress => ({
 describe("one step of an alert", () => {
   const rows: [string, Progress | undefined, boolean | undefined, Timing, object][] = [
     ["nothing stays nothing without evidence", undefined, undefined, timing(5), { outcome: "inactive" }],
-    [
-      "nothing stays nothing while the condition does not hold",
-      undefined,
-      false,
-      timing(5),
-      { outcome: "inactive" },
-    ],
+    ["nothing stays nothing while the condition does not hold", undefined, false, timing(5), { outcome: "inactive" }],
     [
       "the first evidence has held for no time at all",
       undefined,
@@ -80,13 +74,7 @@ describe("one step of an alert", () => {
       timing(5),
       { outcome: "pending_ended" },
     ],
-    [
-      "pending waits while nobody can tell",
-      pending(50_000, 1),
-      undefined,
-      timing(5),
-      { outcome: "unchanged" },
-    ],
+    ["pending waits while nobody can tell", pending(50_000, 1), undefined, timing(5), { outcome: "unchanged" }],
     ["firing waits while nobody can tell", firing(50_000, 1), undefined, timing(5), { outcome: "unchanged" }],
     [
       "firing goes on while the condition holds",

@@ -31,11 +31,7 @@ class FleetStory {
   }
 
   good = (): Attempts => ({ goodAt: this.now, attemptedAt: this.now });
-  bad = (goodAt = START): Attempts => ({
-    goodAt,
-    attemptedAt: this.now,
-    error: "The service did not answer.",
-  });
+  bad = (goodAt = START): Attempts => ({ goodAt, attemptedAt: this.now, error: "The service did not answer." });
   never = (): Attempts => ({ goodAt: 0, attemptedAt: 0 });
 
   requestTimeoutMs = 0;
@@ -135,10 +131,7 @@ describe("service: unreachable", () => {
       "an attempt under way has not failed",
       (story) => ({ shards: [{ goodAt: story.now - INTERVAL, attemptedAt: story.now }] }),
     ],
-    [
-      "a good sweep of one shard is enough",
-      (story) => ({ shards: [story.good(), story.bad(), story.bad()] }),
-    ],
+    ["a good sweep of one shard is enough", (story) => ({ shards: [story.good(), story.bad(), story.bad()] })],
     [
       "with shards, the inventory's trouble is not the sweeps'",
       (story) => ({ shards: [story.good()], inventory: story.bad() }),
@@ -169,17 +162,13 @@ describe("service: unreachable", () => {
     const stale = { goodAt: START, attemptedAt: asked, error: "The service did not answer." };
     expect(story.tick(() => ({ shards: [stale] }), 60 * MINUTE)).toEqual([]);
     expect(story.state).toEqual(before);
-    expect(story.tick(() => ({ shards: [story.good()] }))).toEqual([
-      `resolved ServiceUnreachable/${DOWN} recovered`,
-    ]);
+    expect(story.tick(() => ({ shards: [story.good()] }))).toEqual([`resolved ServiceUnreachable/${DOWN} recovered`]);
   });
 
   test("without any shard the inventory's attempts count", () => {
     const story = new FleetStory(unreachable());
     expect(story.tick(() => ({ inventory: story.bad(0) }))).toEqual([`firing ServiceUnreachable/${DOWN}`]);
-    expect(story.tick(() => ({ inventory: story.good() }))).toEqual([
-      `resolved ServiceUnreachable/${DOWN} recovered`,
-    ]);
+    expect(story.tick(() => ({ inventory: story.good() }))).toEqual([`resolved ServiceUnreachable/${DOWN} recovered`]);
   });
 });
 
@@ -189,9 +178,7 @@ describe("service: partly_unreachable", () => {
   test("fires when some shards are blind and others are not", () => {
     const story = new FleetStory(partly());
     expect(story.tick(() => ({ shards: [story.bad(), story.good()] }))).toEqual([`firing ${KEY}`]);
-    expect(story.tick(() => ({ shards: [story.good(), story.good()] }))).toEqual([
-      `resolved ${KEY} recovered`,
-    ]);
+    expect(story.tick(() => ({ shards: [story.good(), story.good()] }))).toEqual([`resolved ${KEY} recovered`]);
   });
 
   test("is not what a service that is wholly gone is called, and does not recover by that", () => {
@@ -204,10 +191,7 @@ describe("service: partly_unreachable", () => {
 
   test("fires when uptime figures are stale, not at the first failure", () => {
     const story = new FleetStory(partly());
-    const uptimes = (ageMs: number) => () => ({
-      shards: [story.good()],
-      uptimes: story.bad(story.now - ageMs),
-    });
+    const uptimes = (ageMs: number) => () => ({ shards: [story.good()], uptimes: story.bad(story.now - ageMs) });
     expect(story.tick(uptimes(30 * MINUTE))).toEqual([]);
     expect(story.tick(uptimes(30 * MINUTE + 1))).toEqual([`firing ${KEY}`]);
     expect(story.alert.annotations.summary).toContain("Uptime figures");
@@ -230,9 +214,7 @@ describe("service: partly_unreachable", () => {
   test("a service that is wholly gone is not called partly gone for its list and its figures", () => {
     const story = new FleetStory(partly());
     const uptimes = () => story.bad(story.now - 31 * MINUTE);
-    expect(story.tick(() => ({ shards: [story.bad()], inventory: story.bad(), uptimes: uptimes() }))).toEqual(
-      [],
-    );
+    expect(story.tick(() => ({ shards: [story.bad()], inventory: story.bad(), uptimes: uptimes() }))).toEqual([]);
   });
 
   test("figures that grew old while we were down are not stale yet", () => {
@@ -259,12 +241,7 @@ describe("notifications: failing", () => {
     expect(story.alert).toMatchObject({
       subject: { kind: "integration", id: "ops/slack/0" },
       startsAt: story.now - 1_000,
-      labels: {
-        alertname: "NotificationsFailing",
-        receiver: "ops",
-        integration: "slack",
-        severity: "critical",
-      },
+      labels: { alertname: "NotificationsFailing", receiver: "ops", integration: "slack", severity: "critical" },
       facts: { detail: "Slack answers 404." },
     });
     expect(story.tick(() => ({ integrations: [slack(story, { trouble: undefined }), mail()] }))).toEqual([

@@ -239,9 +239,7 @@ describe("a recording that flaps, judged", () => {
     expect(rest).toEqual([`resolved ${KEY} recovered`, "resolved RecordingOffline/recording/a recovered"]);
     const ended = story.last.transitions.find(({ alert }) => alert.ruleId === "RecordingOffline");
     expect(ended?.alert.startsAt).toBe(offlineAt);
-    expect(ended?.alert.endsAt, "when it came back, not when it was steady").toBeLessThan(
-      story.now - 5 * MINUTE,
-    );
+    expect(ended?.alert.endsAt, "when it came back, not when it was steady").toBeLessThan(story.now - 5 * MINUTE);
   });
 
   test("lets go of it whatever its keep_firing_for: to be steady is to have been well for longer", () => {

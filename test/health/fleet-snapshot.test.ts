@@ -26,16 +26,8 @@ test("a recording in two shards counts once, by its later reading", () => {
 
 test("the walk yields every so many rows", () => {
   const recordings = new Map(
-    Array.from({ length: 3 * ROWS_PER_STEP }, (_, i) => [
-      `${i}`,
-      { id: `${i}`, readAt: 1 } as RecordingState,
-    ]),
+    Array.from({ length: 3 * ROWS_PER_STEP }, (_, i) => [`${i}`, { id: `${i}`, readAt: 1 } as RecordingState]),
   );
   const walk = recordingsById({ shards: [{ sweptAt: NOW, recordings, locations: new Map() }] });
-  expect([walk.next().done, walk.next().done, walk.next().done, walk.next().done]).toEqual([
-    false,
-    false,
-    false,
-    true,
-  ]);
+  expect([walk.next().done, walk.next().done, walk.next().done, walk.next().done]).toEqual([false, false, false, true]);
 });

@@ -34,9 +34,7 @@ const row: fc.Arbitrary<Reading> = fc.record({
   recordingId: fc.constantFrom(...IDS),
   locationId: fc.constantFrom("L1", "L1", "L2", "L9", undefined),
   status: fc.constantFrom("online", "online", "offline", "offline", "degraded", "unknown"),
-  lastSeenAt: fc.option(fc.integer({ min: START - 10 * MINUTE, max: START + 60 * MINUTE }), {
-    nil: undefined,
-  }),
+  lastSeenAt: fc.option(fc.integer({ min: START - 10 * MINUTE, max: START + 60 * MINUTE }), { nil: undefined }),
   averageQuality: fc.constantFrom(undefined, 0, 0.6, 0.75, 0.9),
 });
 
@@ -51,24 +49,15 @@ const event = fc.oneof(
       uptime: fc.constantFrom(undefined, 0.5, 0.96, 1),
     }),
   },
-  {
-    weight: 4,
-    arbitrary: fc.record({ kind: fc.constant("calm" as const), sweeps: fc.integer({ min: 1, max: 5 }) }),
-  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("calm" as const), sweeps: fc.integer({ min: 1, max: 5 }) }) },
   {
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant("blind" as const), intervals: fc.integer({ min: 0, max: 9 }) }),
   },
   { weight: 2, arbitrary: fc.constant({ kind: "restart" as const }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant("schedule" as const), within: fc.boolean() }),
-  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("schedule" as const), within: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("rules" as const), rules: fc.subarray(RULES) }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant("locations" as const), ids: fc.subarray(["L1", "L2"]) }),
-  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("locations" as const), ids: fc.subarray(["L1", "L2"]) }) },
 );
 type Event = typeof event extends fc.Arbitrary<infer One> ? One : never;
 
@@ -112,11 +101,7 @@ function moved(story: Story): Alert[] {
 }
 
 function firingNow(state: ShardState): string[] {
-  const subjects = [...state.recordings.values()].map(({ id, alerts }) => ({
-    kind: "recording",
-    id,
-    alerts,
-  }));
+  const subjects = [...state.recordings.values()].map(({ id, alerts }) => ({ kind: "recording", id, alerts }));
   subjects.push(...[...state.locations.values()].map(({ id, alerts }) => ({ kind: "location", id, alerts })));
   return subjects.flatMap(({ kind, id, alerts }) =>
     Object.entries(alerts ?? {})

@@ -124,11 +124,7 @@ describe("being blind", () => {
   test("a recording first seen with an unknown status is known, and has no status", () => {
     const story = new Story(offlineRule());
     expect(story.sweep({ a: "unknown" })).toEqual([]);
-    expect(story.state.recordings.get("a")).toMatchObject({
-      status: undefined,
-      readAt: 0,
-      presentAt: story.now,
-    });
+    expect(story.state.recordings.get("a")).toMatchObject({ status: undefined, readAt: 0, presentAt: story.now });
     expect(story.sweep({ a: "offline" })).toEqual([`firing ${KEY}`]);
   });
 });
@@ -187,9 +183,7 @@ describe("quality", () => {
   test("is not judged while offline, and not without a figure", () => {
     const story = new Story(qualityRule());
     expect(story.sweep({ a: { status: "offline", averageQuality: 0 } })).toEqual([]);
-    expect(story.sweep({ a: { status: "degraded", averageQuality: 0.1 } })).toEqual([
-      "firing LowQuality/recording/a",
-    ]);
+    expect(story.sweep({ a: { status: "degraded", averageQuality: 0.1 } })).toEqual(["firing LowQuality/recording/a"]);
     expect(story.sweep({ a: { status: "offline", averageQuality: 0.99 } })).toEqual([]);
     expect(story.sweep(at(undefined))).toEqual([]);
     expect(story.sweep(at(0.99))).toEqual(["resolved LowQuality/recording/a recovered"]);
@@ -373,9 +367,7 @@ describe("labels and annotations", () => {
     );
     story.uptimes.set("b", 0.5);
     story.sweep({ a: { status: "offline", lastSeenAt: START }, b: { averageQuality: 0.65 } });
-    const said = Object.fromEntries(
-      story.last.transitions.map(({ alert }) => [alert.key, alert.annotations]),
-    );
+    const said = Object.fromEntries(story.last.transitions.map(({ alert }) => [alert.key, alert.annotations]));
     expect(said).toEqual({
       [KEY]: {
         summary: "Call Dana",
@@ -467,9 +459,7 @@ describe("alerts that end without recovering", () => {
     story.locationIds = ["L1", "L2"];
     story.sweep({ a: "offline", b: { status: "offline", locationId: "L2" } });
     story.locationIds = ["L2"];
-    expect(story.sweep({ b: { status: "offline", locationId: "L2" } })).toEqual([
-      `resolved ${KEY} no_longer_watched`,
-    ]);
+    expect(story.sweep({ b: { status: "offline", locationId: "L2" } })).toEqual([`resolved ${KEY} no_longer_watched`]);
     expect([...story.state.recordings.keys()]).toEqual(["b"]);
   });
 

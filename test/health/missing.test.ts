@@ -1,14 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  HOUR,
-  INTERVAL,
-  locationRule,
-  MINUTE,
-  missingRule,
-  offlineRule,
-  recording,
-  Story,
-} from "./shard-history.ts";
+import { HOUR, INTERVAL, locationRule, MINUTE, missingRule, offlineRule, recording, Story } from "./shard-history.ts";
 
 const MISSING = "RecordingMissing/recording/a";
 
@@ -47,14 +38,9 @@ describe("a recording missing from the answer", () => {
     story.sweep({ a: "offline" });
     story.sweep({ a: "offline" });
     expect(story.sweepFor(10 * MINUTE, {})).toEqual([`firing ${MISSING}`]);
-    expect(story.alertState("a", "RecordingOffline")).toMatchObject({
-      state: "pending",
-      elapsedMs: INTERVAL,
-    });
+    expect(story.alertState("a", "RecordingOffline")).toMatchObject({ state: "pending", elapsedMs: INTERVAL });
     expect(story.sweep({ a: "offline" })).toEqual([`resolved ${MISSING} recovered`]);
-    expect(story.sweep({ a: "offline" }), "absence did not count").toEqual([
-      "firing RecordingOffline/recording/a",
-    ]);
+    expect(story.sweep({ a: "offline" }), "absence did not count").toEqual(["firing RecordingOffline/recording/a"]);
     expect(story.sweep({}), "nor does absence end it").toEqual([`firing ${MISSING}`]);
   });
 

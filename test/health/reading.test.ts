@@ -5,19 +5,10 @@ import { INTERVAL, MINUTE, START, Story } from "./shard-history.ts";
 const NOW = START + 10 * MINUTE;
 
 describe("since when", () => {
-  const online = (onlineSeenAt: number | undefined) => ({
-    status: "online" as const,
-    since: START,
-    onlineSeenAt,
-  });
+  const online = (onlineSeenAt: number | undefined) => ({ status: "online" as const, since: START, onlineSeenAt });
   const rows: [string, Parameters<typeof sinceWhen>[0], number | undefined, number][] = [
     ["it went dark at its last contact", online(NOW - 5 * MINUTE), NOW - 2 * MINUTE, NOW - 2 * MINUTE],
-    [
-      "also when that is the very contact we saw",
-      online(NOW - 2 * MINUTE),
-      NOW - 2 * MINUTE,
-      NOW - 2 * MINUTE,
-    ],
+    ["also when that is the very contact we saw", online(NOW - 2 * MINUTE), NOW - 2 * MINUTE, NOW - 2 * MINUTE],
     ["a contact before the last online one is not believed", online(NOW - MINUTE), NOW - 2 * MINUTE, NOW],
     ["first seen dark, it went dark at its last contact", undefined, NOW - 300 * MINUTE, NOW - 300 * MINUTE],
     ["without a last contact, when first seen dark", online(NOW - MINUTE), undefined, NOW],

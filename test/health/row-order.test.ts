@@ -34,12 +34,7 @@ test("rows may come in any order, and twice: each recording is judged once, by i
 test("a row that comes twice, first where it stood last time and then out of order, counts once", () => {
   const story = new Story(...RULES);
   story.sweep({ a: "online", b: "online", c: "online" });
-  const rows = [
-    reading("c", "online"),
-    reading("a", "offline"),
-    reading("b", "online"),
-    reading("c", "offline"),
-  ];
+  const rows = [reading("c", "online"), reading("a", "offline"), reading("b", "online"), reading("c", "offline")];
   story.pass(1_000).judge({ readings: rows, unreadable: [], complete: true });
   expect(story.state.recordings.get("c")?.status).toBe("online");
   expect(story.state.recordings.get("a")?.status).toBe("offline");

@@ -155,9 +155,7 @@ describe.each([
     const from = change - 3 * WEEK;
     const schedule = known(learned(buckets(from, change, isOpen, HOUR / 2), change + HOUR, zone), zone);
     for (let now = change; now < change + WEEK; now += HOUR / 4) {
-      expect(scheduleState(schedule, now, at), new Date(now).toISOString()).toBe(
-        isOpen(now) ? "within" : "outside",
-      );
+      expect(scheduleState(schedule, now, at), new Date(now).toISOString()).toBe(isOpen(now) ? "within" : "outside");
     }
   });
 
@@ -166,8 +164,7 @@ describe.each([
     const day = buckets(change - DAY, change + 2 * DAY, isOpen, HOUR / 2);
     const once = learnSchedule(before, day, change + 2 * DAY, at);
     let step: LearnedSchedule | undefined = before;
-    for (let now = change - DAY; now <= change + 2 * DAY; now += HOUR / 2)
-      step = learnSchedule(step, day, now, at);
+    for (let now = change - DAY; now <= change + 2 * DAY; now += HOUR / 2) step = learnSchedule(step, day, now, at);
     expect(step).toEqual(once);
   });
 });

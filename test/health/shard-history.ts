@@ -92,10 +92,7 @@ export class Story {
       intervalMs: INTERVAL,
       forgetAfterMs: this.forgetAfterMs,
       rules: this.rules,
-      inventory: {
-        recording: (id) => this.recordings.get(id),
-        location: (id) => this.locations.get(id),
-      },
+      inventory: { recording: (id) => this.recordings.get(id), location: (id) => this.locations.get(id) },
       locationIds: this.locationIds,
       excluded: this.excluded,
       uptime: (id) => this.uptimes.get(id),
@@ -112,11 +109,7 @@ export class Story {
   }
 
   /** The next sweep's answer; gives what alerts did, as `firing RecordingOffline/recording/a`. */
-  sweep(
-    rows: Readonly<Record<string, Row>>,
-    more: Partial<StatusSnapshot> = {},
-    afterMs = INTERVAL,
-  ): string[] {
+  sweep(rows: Readonly<Record<string, Row>>, more: Partial<StatusSnapshot> = {}, afterMs = INTERVAL): string[] {
     this.now += afterMs;
     const readings = Object.entries(rows).map(([id, row]) => reading(id, row));
     return this.judge({ readings, unreadable: [], complete: true, ...more });
@@ -133,8 +126,7 @@ export class Story {
     const before = structuredClone(this.state);
     deepFreeze(this.state);
     this.last = judgeShard(this.state, deepFreeze(snapshot), this.context());
-    if (JSON.stringify(plain(before)) !== JSON.stringify(plain(this.state)))
-      throw new Error("previous was changed");
+    if (JSON.stringify(plain(before)) !== JSON.stringify(plain(this.state))) throw new Error("previous was changed");
     this.state = this.last.next;
     return this.last.transitions.map(({ kind, alert }) =>
       kind === "resolved" ? `${kind} ${alert.key} ${alert.endReason}` : `${kind} ${alert.key}`,

@@ -9,8 +9,7 @@ const DAY = 24 * HOUR;
 const bucket = anUptimeBucket;
 
 /** Hourly buckets, the first at START. */
-const hourly = (...ratios: (number | undefined)[]) =>
-  ratios.map((ratio, i) => bucket(START + i * HOUR, ratio));
+const hourly = (...ratios: (number | undefined)[]) => ratios.map((ratio, i) => bucket(START + i * HOUR, ratio));
 
 test("a history keeps no bucket of a future that no time zone explains", () => {
   const fresh = [bucket(START, 1), bucket(START + 14 * HOUR, 1), bucket(START + 25 * HOUR, 1)];
@@ -38,16 +37,8 @@ describe("uptime over a window", () => {
     ["there is no figure without a bucket", [], undefined],
     ["no data is not zero", hourly(undefined, 1), 1],
     ["zero is zero", hourly(0, 0), 0],
-    [
-      "outside the schedule does not count",
-      [bucket(START, 0, { withinSchedule: false }), bucket(START + HOUR, 1)],
-      1,
-    ],
-    [
-      "only outside the schedule there is no figure",
-      [bucket(START, 0, { withinSchedule: false })],
-      undefined,
-    ],
+    ["outside the schedule does not count", [bucket(START, 0, { withinSchedule: false }), bucket(START + HOUR, 1)], 1],
+    ["only outside the schedule there is no figure", [bucket(START, 0, { withinSchedule: false })], undefined],
     ["only without data there is no figure", hourly(undefined, undefined), undefined],
   ];
   test.each(rows)("%s", (_, buckets, expected) => {

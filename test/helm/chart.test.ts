@@ -19,13 +19,9 @@ describe.skipIf(missing)(`the chart${missing ? ` (${missing})` : ""}`, () => {
     async (values) => {
       const config = configIn(await render(values));
       const env = Object.fromEntries(
-        [...config.matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => [
-          name,
-          `https://hooks.example.com/${name}`,
-        ]),
+        [...config.matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => [name, `https://hooks.example.com/${name}`]),
       );
-      const readSecret = (path: string) =>
-        path.endsWith("url") ? "https://hooks.example.com/x" : "a-secret-text";
+      const readSecret = (path: string) => (path.endsWith("url") ? "https://hooks.example.com/x" : "a-secret-text");
       const parsed = parseConfig(config, { file: "lenswatch.yaml", env, readSecret });
       expect(parsed).not.toHaveProperty("problems");
     },
@@ -34,9 +30,7 @@ describe.skipIf(missing)(`the chart${missing ? ` (${missing})` : ""}`, () => {
   test("points at the chart's own Redis where the configuration names none", async () => {
     expect(configIn(await render("small"))).toContain("url: redis://watch-lenswatch-redis:6379/0");
     const guarded = await render("small", "redis.existingSecret=lenswatch-redis");
-    expect(configIn(guarded)).toContain(
-      `url: redis://:\${LENSWATCH_REDIS_PASSWORD}@watch-lenswatch-redis:6379/0`,
-    );
+    expect(configIn(guarded)).toContain(`url: redis://:\${LENSWATCH_REDIS_PASSWORD}@watch-lenswatch-redis:6379/0`);
   });
 
   test("refuses to install without any Redis", async () => {
@@ -110,20 +104,14 @@ describe.skipIf(missing)(`the chart${missing ? ` (${missing})` : ""}`, () => {
 
   test("rolls the pods when the configuration changes, and not for anything else", async () => {
     const sum = async (...set: string[]) =>
-      at(
-        find(await render("small", ...set), "Deployment", "watch-lenswatch"),
-        "spec.template.metadata.annotations",
-      );
+      at(find(await render("small", ...set), "Deployment", "watch-lenswatch"), "spec.template.metadata.annotations");
     const before = await sum();
     expect(await sum("replicaCount=5")).toEqual(before);
     expect(await sum("config.watch.status_interval=15s")).not.toEqual(before);
   });
 
   test("probes what the daemon serves, on the port it listens on", async () => {
-    const container = at(
-      find(await render("full"), "Deployment", "watch-lenswatch-web"),
-      `${pod}.containers.0`,
-    );
+    const container = at(find(await render("full"), "Deployment", "watch-lenswatch-web"), `${pod}.containers.0`);
     expect(at(container, "ports.0")).toEqual({ name: "http", containerPort: 8080, protocol: "TCP" });
     expect(at(container, "livenessProbe.httpGet")).toEqual({ path: "/healthz", port: "http" });
     expect(at(container, "readinessProbe.httpGet")).toEqual({ path: "/readyz", port: "http" });
@@ -144,23 +132,18 @@ describe.skipIf(missing)(`the chart${missing ? ` (${missing})` : ""}`, () => {
     expect(at(scaler, "spec.scaleTargetRef.name")).toBe("watch-lenswatch-notify");
   });
 
-  test.each(valueFiles)(
-    "selects with every selector just what is there, with the %s values",
-    async (values) => {
-      const manifests = await render(values);
-      const labels = podsOf(manifests).map(({ labels }) => labels);
-      const selectors = manifests.flatMap(selectorsOf);
-      expect(selectors.length).toBeGreaterThan(2);
-      for (const { who, selector } of selectors) {
-        const chosen = labels.filter((pod) =>
-          Object.entries(selector).every(([key, value]) => pod[key] === value),
-        );
-        expect(chosen.length, `${who} selects nothing`).toBeGreaterThan(0);
-        const redis = chosen.filter((pod) => pod["app.kubernetes.io/component"] === "redis");
-        expect(redis.length === 0 || redis.length === chosen.length, `${who} selects both`).toBe(true);
-      }
-    },
-  );
+  test.each(valueFiles)("selects with every selector just what is there, with the %s values", async (values) => {
+    const manifests = await render(values);
+    const labels = podsOf(manifests).map(({ labels }) => labels);
+    const selectors = manifests.flatMap(selectorsOf);
+    expect(selectors.length).toBeGreaterThan(2);
+    for (const { who, selector } of selectors) {
+      const chosen = labels.filter((pod) => Object.entries(selector).every(([key, value]) => pod[key] === value));
+      expect(chosen.length, `${who} selects nothing`).toBeGreaterThan(0);
+      const redis = chosen.filter((pod) => pod["app.kubernetes.io/component"] === "redis");
+      expect(redis.length === 0 || redis.length === chosen.length, `${who} selects both`).toBe(true);
+    }
+  });
 
   test("scrapes every replica with the token, once", async () => {
     const manifests = await render("full");
@@ -179,9 +162,7 @@ describe.skipIf(missing)(`the chart${missing ? ` (${missing})` : ""}`, () => {
 
   test("keeps what Redis holds: on disk, and never evicted", async () => {
     const manifests = await render("own-configmap");
-    const conf = String(
-      Object.values(at(find(manifests, "ConfigMap", "watch-lenswatch-redis"), "data") ?? {}),
-    );
+    const conf = String(Object.values(at(find(manifests, "ConfigMap", "watch-lenswatch-redis"), "data") ?? {}));
     expect(conf).toMatch(/^appendonly yes$/m);
     expect(conf).toMatch(/^maxmemory-policy noeviction$/m);
     expect(conf).toMatch(/^aclfile \/etc\/redis-auth\/users\.acl$/m);
@@ -195,13 +176,7 @@ describe.skipIf(missing)(`the chart${missing ? ` (${missing})` : ""}`, () => {
 
   test("leaves out what is not asked for", async () => {
     const kinds = (await render("small")).map(({ kind }) => kind);
-    for (const kind of [
-      "Ingress",
-      "NetworkPolicy",
-      "ServiceMonitor",
-      "PrometheusRule",
-      "HorizontalPodAutoscaler",
-    ])
+    for (const kind of ["Ingress", "NetworkPolicy", "ServiceMonitor", "PrometheusRule", "HorizontalPodAutoscaler"])
       expect(kinds).not.toContain(kind);
     expect((await render("own-configmap")).map(({ kind }) => kind)).not.toContain("PodDisruptionBudget");
   });
@@ -209,25 +184,17 @@ describe.skipIf(missing)(`the chart${missing ? ` (${missing})` : ""}`, () => {
 
 const undecoded = missing ?? lacks("strict");
 
-describe.skipIf(undecoded)(
-  `the manifests${undecoded ? ` (${undecoded}: .ci/go-tools builds it)` : ""}`,
-  () => {
-    test.each(valueFiles)(
-      "fit the types of Kubernetes to the last field, with the %s values",
-      async (values) => {
-        const kinds = (await render(values)).map(({ kind }) => kind);
-        expect(await decodeStrictly(await template(values))).toEqual(kinds);
-      },
-    );
+describe.skipIf(undecoded)(`the manifests${undecoded ? ` (${undecoded}: .ci/go-tools builds it)` : ""}`, () => {
+  test.each(valueFiles)("fit the types of Kubernetes to the last field, with the %s values", async (values) => {
+    const kinds = (await render(values)).map(({ kind }) => kind);
+    expect(await decodeStrictly(await template(values))).toEqual(kinds);
+  });
 
-    test("would be found out otherwise", async () => {
-      const wrong = (await template("small")).replace("enableServiceLinks", "enableServiceLink");
-      await expect(decodeStrictly(wrong)).rejects.toThrow(
-        /unknown field "spec\.template\.spec\.enableServiceLink"/,
-      );
-    });
-  },
-);
+  test("would be found out otherwise", async () => {
+    const wrong = (await template("small")).replace("enableServiceLinks", "enableServiceLink");
+    await expect(decodeStrictly(wrong)).rejects.toThrow(/unknown field "spec\.template\.spec\.enableServiceLink"/);
+  });
+});
 
 describe("what the chart ships", () => {
   test.each([
@@ -271,9 +238,6 @@ function selectorsOf(manifest: Manifest): { who: string; selector: Record<string
   }[manifest.kind];
   if (!path) return [];
   return [
-    {
-      who: `${manifest.kind} ${manifest.metadata.name}`,
-      selector: at(manifest, path) as Record<string, string>,
-    },
+    { who: `${manifest.kind} ${manifest.metadata.name}`, selector: at(manifest, path) as Record<string, string> },
   ];
 }

@@ -6,10 +6,7 @@ import { parseAllDocuments } from "yaml";
 import { chart } from "../../.ci/config-schema.ts";
 
 // .ci/go-tools puts its tools there.
-const env = {
-  ...process.env,
-  PATH: `${resolve(import.meta.dirname, "../../.cache/bin")}:${process.env.PATH}`,
-};
+const env = { ...process.env, PATH: `${resolve(import.meta.dirname, "../../.cache/bin")}:${process.env.PATH}` };
 const helm = async (...args: string[]) => (await promisify(execFile)("helm", args, { env })).stdout;
 const valuesFile = (values: string) => `${chart}/ci/${values}-values.yaml`;
 

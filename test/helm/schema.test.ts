@@ -27,17 +27,14 @@ describe("the chart's schema", () => {
   });
 
   test("takes the values the guide for operators shows", () => {
-    const shown = blocks(readPage("docs/operations.md"), "yaml").filter((text) =>
-      text.startsWith("# values.yaml"),
-    );
+    const shown = blocks(readPage("docs/operations.md"), "yaml").filter((text) => text.startsWith("# values.yaml"));
     expect(shown).toHaveLength(1);
     expect(check(parse(shown[0] ?? "")), said()).toBe(true);
   });
 
   test("takes a secret from the environment or a file, and never as it is", () => {
     for (const { path } of documentKeys(rootSection).filter(({ secret }) => secret)) {
-      const own = (name: string, value: string) =>
-        check({ existingConfigMap: "x", config: nest(name, value) });
+      const own = (name: string, value: string) => check({ existingConfigMap: "x", config: nest(name, value) });
       own(path, "hunter2-hunter2");
       expect(said(), path).toMatch(/pattern|anyOf/);
       own(path, `\${A_VARIABLE}`);
@@ -62,9 +59,7 @@ function shipped(file: string): unknown {
 }
 
 const said = () =>
-  JSON.stringify(
-    check.errors?.map(({ instancePath, keyword, params }) => [instancePath, keyword, params]) ?? [],
-  );
+  JSON.stringify(check.errors?.map(({ instancePath, keyword, params }) => [instancePath, keyword, params]) ?? []);
 
 /** `rules[].for` = x as `{ rules: [{ for: x }] }`. */
 function nest(path: string, value: string): unknown {

@@ -51,24 +51,19 @@ testWithAmtool("amtool adds, queries, updates and expires a silence", async () =
   expect(await query("--expired")).toMatchObject([{ id, status: { state: "expired" } }]);
 });
 
-testWithAmtool(
-  "amtool imports what it exported, over one that is there and anew where it is not",
-  async () => {
-    const { run, query } = await open();
-    await run("silence", "add", "a=b", "--duration=1h", "--comment=first", "--author=dana");
-    const file = join(await temporaryDirectory(), "silences.json");
-    await writeFile(file, await run("silence", "query", "-o", "json"));
-    await run("silence", "import", file);
-    expect(await query()).toHaveLength(1);
-    const elsewhere = await open();
-    await elsewhere.run("silence", "import", file);
-    expect(await elsewhere.query()).toMatchObject([{ comment: "first" }]);
-  },
-);
+testWithAmtool("amtool imports what it exported, over one that is there and anew where it is not", async () => {
+  const { run, query } = await open();
+  await run("silence", "add", "a=b", "--duration=1h", "--comment=first", "--author=dana");
+  const file = join(await temporaryDirectory(), "silences.json");
+  await writeFile(file, await run("silence", "query", "-o", "json"));
+  await run("silence", "import", file);
+  expect(await query()).toHaveLength(1);
+  const elsewhere = await open();
+  await elsewhere.run("silence", "import", file);
+  expect(await elsewhere.query()).toMatchObject([{ comment: "first" }]);
+});
 
 testWithAmtool("amtool is told why where it may not", async () => {
   const amtool = await amtoolAt((await serve()).address);
-  await expect(amtool("silence", "add", "a=b", "--comment=x", "--author=y")).rejects.toMatchObject({
-    code: 1,
-  });
+  await expect(amtool("silence", "add", "a=b", "--comment=x", "--author=y")).rejects.toMatchObject({ code: 1 });
 });

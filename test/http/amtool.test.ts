@@ -7,11 +7,7 @@ import { firingAlert, serve, shownConfig } from "./serve.ts";
 const deps = {
   alerts: async () => [
     { alert: firingAlert("RecordingOffline", { severity: "critical" }), receivers: ["ops"] },
-    {
-      alert: firingAlert("LowQuality", { severity: "warning" }),
-      receivers: ["quiet"],
-      silencedBy: ["some-id"],
-    },
+    { alert: firingAlert("LowQuality", { severity: "warning" }), receivers: ["quiet"], silencedBy: ["some-id"] },
     { alert: firingAlert("LowUptime"), receivers: ["quiet"], inhibitedBy: ["0123456789abcdef"] },
   ],
 };

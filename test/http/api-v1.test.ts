@@ -53,20 +53,11 @@ describe("GET /api/v1/recordings", () => {
       averageQuality: null,
       overallUptime24h: null,
       alerts: [
-        {
-          alertname: "RecordingOffline",
-          severity: "critical",
-          state: "firing",
-          since: "2026-01-31T11:50:00.000Z",
-        },
+        { alertname: "RecordingOffline", severity: "critical", state: "firing", since: "2026-01-31T11:50:00.000Z" },
         { alertname: "LowUptime", severity: null, state: "pending", since: "2026-01-31T11:50:00.000Z" },
       ],
     });
-    expect(stale).toMatchObject({
-      status: "unknown",
-      since: "2026-01-31T11:58:00.000Z",
-      averageQuality: null,
-    });
+    expect(stale).toMatchObject({ status: "unknown", since: "2026-01-31T11:58:00.000Z", averageQuality: null });
     expect(never).toMatchObject({ status: "unknown", since: null, lastSeen: null });
   });
 
@@ -101,9 +92,7 @@ describe("GET /api/v1/recordings", () => {
 
   test("a recording that comes or goes between two pages neither hides nor doubles another", async () => {
     let now = ["b", "c", "d", "e"];
-    const { json } = await serve({
-      fleet: async () => fleetOf({ recordings: now.map((id) => recordingState(id)) }),
-    });
+    const { json } = await serve({ fleet: async () => fleetOf({ recordings: now.map((id) => recordingState(id)) }) });
     const first = (await json("/api/v1/recordings?limit=2")).body as Listing<ApiRecording>;
     expect(ids(first)).toEqual(["b", "c"]);
     now = ["a", "d", "e"];
@@ -246,13 +235,10 @@ describe("GET /api/v1/incidents", () => {
     expect(asked).toEqual([NOW - 7 * 86_400_000, Date.parse("2026-01-01T00:00:00Z")]);
   });
 
-  test.each(["since=yesterday", "since=2026-01-01", "recording=a&recording=b"])(
-    "?%s is a 400",
-    async (query) => {
-      const { json } = await serve(deps);
-      const { status, body } = await json(`/api/v1/incidents?${query}`);
-      expect(status).toBe(400);
-      expect(JSON.stringify(body)).toContain(`${query.split("=")[0]}: expected`);
-    },
-  );
+  test.each(["since=yesterday", "since=2026-01-01", "recording=a&recording=b"])("?%s is a 400", async (query) => {
+    const { json } = await serve(deps);
+    const { status, body } = await json(`/api/v1/incidents?${query}`);
+    expect(status).toBe(400);
+    expect(JSON.stringify(body)).toContain(`${query.split("=")[0]}: expected`);
+  });
 });

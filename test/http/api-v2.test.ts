@@ -28,10 +28,7 @@ describe("GET /api/v2/alerts", () => {
     (body as { labels: { alertname: string } }[]).map(({ labels }) => labels.alertname).sort();
 
   test("gives an alert in Alertmanager's shape", async () => {
-    const { get } = await serve({
-      alerts: async () => [offline],
-      externalUrl: "https://lenswatch.example.com",
-    });
+    const { get } = await serve({ alerts: async () => [offline], externalUrl: "https://lenswatch.example.com" });
     const response = await get("/api/v2/alerts");
     expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(await response.json()).toEqual([
@@ -69,9 +66,7 @@ describe("GET /api/v2/alerts", () => {
 
   test("sorts by fingerprint", async () => {
     const { json } = await serve({ alerts: async () => all });
-    const prints = ((await json("/api/v2/alerts")).body as { fingerprint: string }[]).map(
-      (a) => a.fingerprint,
-    );
+    const prints = ((await json("/api/v2/alerts")).body as { fingerprint: string }[]).map((a) => a.fingerprint);
     expect(prints).toEqual([...prints].sort());
     expect(new Set(prints).size).toBe(4);
   });

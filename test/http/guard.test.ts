@@ -94,8 +94,7 @@ test("who gives no token, or one that opens less, is refused and not counted", a
 
 test("guesses from all of an IPv6 network are one guesser's", () => {
   const guard = createGuard();
-  const judge = (address: string, token: string, isRight = false) =>
-    guard.judge({ address, token, isRight }, NOW).kind;
+  const judge = (address: string, token: string, isRight = false) => guard.judge({ address, token, isRight }, NOW).kind;
   for (const guess of guesses(10)) {
     expect(judge(`2001:db8::${guess.slice(6)}`, guess)).toBe("wrong");
   }

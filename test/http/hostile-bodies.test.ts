@@ -76,16 +76,11 @@ describe(`bodies that mean harm (seed ${SEED})`, () => {
       const said = await response.text();
       counts.set(response.status, (counts.get(response.status) ?? 0) + 1);
       const isExplained = response.status === 200 || JSON.parse(said) !== "";
-      expect({
-        nth,
-        status: response.status,
-        isFine: FINE.has(response.status) && isExplained,
-      }).toMatchObject({
+      expect({ nth, status: response.status, isFine: FINE.has(response.status) && isExplained }).toMatchObject({
         isFine: true,
       });
     };
-    for (let from = 0; from < 700; from += 20)
-      await Promise.all(Array.from({ length: 20 }, (_, i) => send(from + i)));
+    for (let from = 0; from < 700; from += 20) await Promise.all(Array.from({ length: 20 }, (_, i) => send(from + i)));
     for (const status of [200, 400]) expect(counts.get(status) ?? 0, String(status)).toBeGreaterThan(20);
   });
 
@@ -99,9 +94,7 @@ describe(`bodies that mean harm (seed ${SEED})`, () => {
         name,
         String(JSON.stringify(value)),
       ]);
-      const response = await visitor.post("/silences/new", Object.fromEntries(given), {
-        from: "/silences/new",
-      });
+      const response = await visitor.post("/silences/new", Object.fromEntries(given), { from: "/silences/new" });
       expect({ nth, isFine: [200, 303, 400].includes(response.status) }).toEqual({ nth, isFine: true });
     }
   });

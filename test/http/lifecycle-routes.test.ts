@@ -54,10 +54,7 @@ describe("POST /-/reload", () => {
 
   test("asks for the admin token, and changes nothing without it", async () => {
     expect(await ask({ outcome: "loaded" }, {})).toMatchObject({ status: 401, asked: 0 });
-    expect(await ask({ outcome: "loaded" }, { authorization: "Bearer r" })).toMatchObject({
-      status: 401,
-      asked: 0,
-    });
+    expect(await ask({ outcome: "loaded" }, { authorization: "Bearer r" })).toMatchObject({ status: 401, asked: 0 });
   });
 
   test("GET loads nothing", async () => {

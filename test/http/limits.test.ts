@@ -73,10 +73,7 @@ describe("every kind of answer carries the headers that keep a browser from harm
   ])("%i at %.60s", async (status, path, init, deps) => {
     const { address } = await serve({ ...tokens, ...deps });
     const answer = await fetch(address + path, { ...init, redirect: "manual" });
-    expect([answer.status, Object.fromEntries(answer.headers)]).toEqual([
-      status,
-      expect.objectContaining(safe),
-    ]);
+    expect([answer.status, Object.fromEntries(answer.headers)]).toEqual([status, expect.objectContaining(safe)]);
   });
 
   test("303 after signing in and out, 429, the page's script, and the stream that pages listen to", async () => {
@@ -107,10 +104,7 @@ describe("every kind of answer carries the headers that keep a browser from harm
   ])("%i to what is no request: %.20s…", async (status, request) => {
     const served = await serve();
     const raw = await sayRaw(served, request);
-    expect(parse(raw)).toEqual({
-      status,
-      headers: expect.objectContaining({ ...safe, connection: "close" }),
-    });
+    expect(parse(raw)).toEqual({ status, headers: expect.objectContaining({ ...safe, connection: "close" }) });
     expect(raw).not.toContain("xxx");
     expect((await served.get("/healthz")).status).toBe(200);
   });

@@ -35,11 +35,7 @@ async function bodyOf(response: IncomingMessage): Promise<Buffer> {
 /** A source of endless text that tells how much was taken from it, and when it was let go. */
 function endlessSource() {
   const closed = Promise.withResolvers<void>();
-  const source = {
-    taken: 0,
-    closed: closed.promise,
-    expose: () => ({ contentType: "text/plain", body: chunks() }),
-  };
+  const source = { taken: 0, closed: closed.promise, expose: () => ({ contentType: "text/plain", body: chunks() }) };
   async function* chunks(): AsyncGenerator<string, void> {
     try {
       for (;;) {
@@ -61,9 +57,7 @@ describe("a scrape", () => {
     expect(text.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     expect((await text.text()).match(/^lenswatch_recording_online\{/gm)).toHaveLength(3_000);
     const open = await get("/metrics", { accept: "application/openmetrics-text;version=1.0.0" });
-    expect(open.headers.get("content-type")).toBe(
-      "application/openmetrics-text; version=1.0.0; charset=utf-8",
-    );
+    expect(open.headers.get("content-type")).toBe("application/openmetrics-text; version=1.0.0; charset=utf-8");
     expect((await open.text()).endsWith("# EOF\n")).toBe(true);
   });
 

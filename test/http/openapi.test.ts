@@ -20,13 +20,7 @@ const incident: Incident = {
   endReason: "recovered",
 } as Incident;
 
-const lasting: Incident = {
-  ...incident,
-  id: "2",
-  locationId: undefined,
-  endsAt: undefined,
-  endReason: undefined,
-};
+const lasting: Incident = { ...incident, id: "2", locationId: undefined, endsAt: undefined, endReason: undefined };
 
 const fleet = fleetOf({
   recordings: [
@@ -38,20 +32,11 @@ const fleet = fleetOf({
   uptimes: { "rec-1": 0.99 },
 });
 
-const line = {
-  subject: incident.subject,
-  at: NOW - 1_000,
-  ruleId: "RecordingOffline",
-  reason: "fired",
-} as const;
+const line = { subject: incident.subject, at: NOW - 1_000, ruleId: "RecordingOffline", reason: "fired" } as const;
 const admin = { authorization: "Bearer admin-token-of-the-test" };
 
 const document = openApiDocument("1.2.3", operations);
-const ajv = new Ajv2020({
-  strict: false,
-  allErrors: true,
-  formats: { "date-time": /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ },
-});
+const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { "date-time": /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ } });
 ajv.addSchema(document, "api");
 
 const start = () =>
@@ -112,9 +97,7 @@ describe("what is answered", () => {
 
   test("every path is in the table that is described, and every described one is requested above", () => {
     const folder = resolve(import.meta.dirname, "../../src/http");
-    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
-      name.endsWith(".ts"),
-    );
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
     const routes = files.flatMap((file) => [
       ...readFileSync(resolve(folder, file), "utf8").matchAll(
         /\bapp\.(?:get|post|put|delete)\b[^(]*\(\s*"(\/api\/v1\/[^"]*)"/g,
@@ -147,16 +130,7 @@ describe("what is answered", () => {
 });
 
 function problemsOf(method: string, path: string, status: number, body: unknown): unknown[] {
-  const pointer = [
-    "paths",
-    path,
-    method,
-    "responses",
-    String(status),
-    "content",
-    "application/json",
-    "schema",
-  ];
+  const pointer = ["paths", path, method, "responses", String(status), "content", "application/json", "schema"];
   const escaped = pointer.map((step) => encodeURIComponent(step.replaceAll("~", "~0").replaceAll("/", "~1")));
   const validate = ajv.getSchema(`api#/${escaped.join("/")}`);
   if (!validate) throw new Error(`${method} ${path} promises no ${status}`);

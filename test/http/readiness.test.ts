@@ -30,11 +30,7 @@ test.each<[string, Partial<ReadinessFacts>, string[]]>([
     ["The configuration is not loaded.", "Redis cannot be reached."],
   ],
 ])("when %s", (_, differing, reasons) => {
-  expect(judgeReadiness({ ...WELL, ...differing }, NOW)).toEqual({
-    ready: reasons.length === 0,
-    reasons,
-    notes: [],
-  });
+  expect(judgeReadiness({ ...WELL, ...differing }, NOW)).toEqual({ ready: reasons.length === 0, reasons, notes: [] });
 });
 
 test("a service that is down is a note and no reason", () => {

@@ -102,10 +102,7 @@ describe("who may read", () => {
 
   test("Alertmanager's clients get the refusal as a JSON string", async () => {
     const { json } = await serve(tokens);
-    expect(await json("/api/v2/alerts")).toEqual({
-      status: 401,
-      body: expect.stringContaining("Authorization"),
-    });
+    expect(await json("/api/v2/alerts")).toEqual({ status: 401, body: expect.stringContaining("Authorization") });
   });
 });
 
@@ -123,11 +120,7 @@ describe("health", () => {
   });
 
   test("/readyz says with 200 that the service is down", async () => {
-    const readiness = {
-      ready: true,
-      reasons: [],
-      notes: ["The analytics service does not answer at uptimes."],
-    };
+    const readiness = { ready: true, reasons: [], notes: ["The analytics service does not answer at uptimes."] };
     const { json } = await serve({ ready: async () => readiness });
     expect(await json("/readyz")).toEqual({ status: 200, body: readiness });
   });
@@ -168,10 +161,7 @@ describe("what cannot be answered", () => {
       metrics: { expose: () => ({ contentType: "text/plain", body: slow() }) },
     });
     const message = expect.stringContaining("try again in a moment");
-    expect(await json("/api/v1/incidents")).toEqual({
-      status: 503,
-      body: { error: { code: "unavailable", message } },
-    });
+    expect(await json("/api/v1/incidents")).toEqual({ status: 503, body: { error: { code: "unavailable", message } } });
     expect(await json("/api/v2/silences")).toEqual({ status: 503, body: message });
     expect(await (await get("/metrics")).text()).toBe("up 1\nup 2\n");
   });

@@ -19,16 +19,9 @@ const silence = (more: Record<string, unknown> = {}) => ({
 });
 
 async function open(clock = { now: () => NOW }) {
-  const { deps, kept, acks } = holdsInMemory(clock, [
-    firingAlert("RecordingOffline", { severity: "critical" }),
-  ]);
+  const { deps, kept, acks } = holdsInMemory(clock, [firingAlert("RecordingOffline", { severity: "critical" })]);
   const { address, json } = await serve({ ...deps, ...admin, clock });
-  const send = async (
-    method: string,
-    path: string,
-    body?: unknown,
-    headers: Record<string, string> = bearer,
-  ) => {
+  const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = bearer) => {
     const init = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
     const response = await fetch(address + path, { method, headers, ...init });
     const text = await response.text();
@@ -70,9 +63,7 @@ describe("POST /api/v2/silences", () => {
       { name: "e", value: "f", isRegex: false, isEqual: false },
       { name: "g", value: "h|i", isRegex: true, isEqual: false },
     ];
-    const { body } = await post(
-      silence({ matchers, startsAt: "0001-01-01T00:00:00.000Z", annotations: null, id: "" }),
-    );
+    const { body } = await post(silence({ matchers, startsAt: "0001-01-01T00:00:00.000Z", annotations: null, id: "" }));
     expect((await json(`/api/v2/silence/${body.silenceID}`)).body).toMatchObject({
       startsAt: iso(NOW),
       matchers: [{ isEqual: true }, { isRegex: true }, { isEqual: false }, { isRegex: true, isEqual: false }],
@@ -83,9 +74,8 @@ describe("POST /api/v2/silences", () => {
     const { post, json } = await open();
     const { silenceID: id } = (await post(silence())).body;
     expect((await post(silence({ id, endsAt: iso(NOW + 3 * HOUR) }))).body.silenceID).toBe(id);
-    const other = (
-      await post(silence({ id, matchers: [{ name: "location", value: "York", isRegex: false }] }))
-    ).body.silenceID;
+    const other = (await post(silence({ id, matchers: [{ name: "location", value: "York", isRegex: false }] }))).body
+      .silenceID;
     expect(other).not.toBe(id);
     expect((await json(`/api/v2/silence/${id}`)).body).toMatchObject({ status: { state: "expired" } });
   });
@@ -105,12 +95,7 @@ describe("POST /api/v2/silences", () => {
       /^matchers\.0: .*RE2/,
     ],
     ["an end in the past", silence({ startsAt: iso(NOW - 2), endsAt: iso(NOW - 1) }), 400, /past/],
-    [
-      "an end before its start",
-      silence({ startsAt: iso(NOW + 2), endsAt: iso(NOW + 1) }),
-      400,
-      /before the end/,
-    ],
+    ["an end before its start", silence({ startsAt: iso(NOW + 2), endsAt: iso(NOW + 1) }), 400, /before the end/],
     ["no end", silence({ endsAt: "0001-01-01T00:00:00.000Z" }), 400, /^endsAt: /],
     ["a time without a zone", silence({ endsAt: "2026-11-20T12:00:00" }), 400, /^endsAt: expected a time/],
     ["no author", silence({ createdBy: undefined }), 400, /^createdBy: /],
@@ -148,14 +133,7 @@ describe("GET /api/v2/silences", () => {
     await make("pending", 2 * HOUR, 4 * HOUR);
     const comments = async (query = "") =>
       ((await json(`/api/v2/silences${query}`)).body as { comment: string }[]).map(({ comment }) => comment);
-    expect(await comments()).toEqual([
-      "active",
-      "active long",
-      "pending",
-      "pending late",
-      "over later",
-      "over",
-    ]);
+    expect(await comments()).toEqual(["active", "active long", "pending", "pending late", "over later", "over"]);
     expect(await comments("?expired=false&pending=false")).toEqual(["active", "active long"]);
     expect(await comments("?active=false&expired=false")).toEqual(["pending", "pending late"]);
     expect(await comments('?filter=location%3D"York"')).toEqual(["active"]);
@@ -168,10 +146,7 @@ test("DELETE /api/v2/silence/{id} ends it, twice alike, and knows no other", asy
   const { post, send, json } = await open();
   const { silenceID: id } = (await post(silence())).body;
   expect(await send("DELETE", `/api/v2/silence/${id}`)).toEqual({ status: 200, body: undefined });
-  expect((await json(`/api/v2/silence/${id}`)).body).toMatchObject({
-    status: { state: "expired" },
-    endsAt: iso(NOW),
-  });
+  expect((await json(`/api/v2/silence/${id}`)).body).toMatchObject({ status: { state: "expired" }, endsAt: iso(NOW) });
   expect((await send("DELETE", `/api/v2/silence/${id}`)).status).toBe(200);
   expect(await send("DELETE", "/api/v2/silence/nothing")).toEqual({
     status: 404,
@@ -187,28 +162,22 @@ describe("what changes state", () => {
     ["POST", "/api/v1/alerts/0123456789abcdef/ack"],
   ] as const;
 
-  test.each(changes)(
-    "%s %s is refused with the reason where there is no admin token",
-    async (method, path) => {
-      const { address } = await serve();
-      for (const headers of [{}, { authorization: "Bearer " }, { authorization: "Bearer undefined" }]) {
-        const response = await fetch(address + path, { method, headers });
-        expect(response.status).toBe(403);
-        expect(await response.text()).toContain("no http.admin_token is configured");
-      }
-    },
-  );
+  test.each(changes)("%s %s is refused with the reason where there is no admin token", async (method, path) => {
+    const { address } = await serve();
+    for (const headers of [{}, { authorization: "Bearer " }, { authorization: "Bearer undefined" }]) {
+      const response = await fetch(address + path, { method, headers });
+      expect(response.status).toBe(403);
+      expect(await response.text()).toContain("no http.admin_token is configured");
+    }
+  });
 
-  test.each(changes)(
-    "%s %s takes the admin token, neither another nor the read token",
-    async (method, path) => {
-      const { address } = await serve({ ...admin, readToken: "read" });
-      for (const authorization of ["", "Bearer read", "Bearer s3cre", "Bearer s3cret2", "Basic s3cret"]) {
-        expect((await fetch(address + path, { method, headers: { authorization } })).status).toBe(401);
-      }
-      expect([400, 404]).toContain((await fetch(address + path, { method, headers: bearer })).status);
-    },
-  );
+  test.each(changes)("%s %s takes the admin token, neither another nor the read token", async (method, path) => {
+    const { address } = await serve({ ...admin, readToken: "read" });
+    for (const authorization of ["", "Bearer read", "Bearer s3cre", "Bearer s3cret2", "Basic s3cret"]) {
+      expect((await fetch(address + path, { method, headers: { authorization } })).status).toBe(401);
+    }
+    expect([400, 404]).toContain((await fetch(address + path, { method, headers: bearer })).status);
+  });
 });
 
 describe("POST /api/v1/alerts/{fingerprint}/ack", () => {

@@ -5,10 +5,7 @@ describe("scrub", () => {
   test.each([
     ["wss://h/?token=abc.def&x=1", "wss://h/?token=[redacted]&x=1"],
     ["Authorization: Bearer abc.def-_=", "Authorization: Bearer [redacted]"],
-    [
-      "https://hooks.slack.com/services/T0/B0/abc failed",
-      "https://hooks.slack.com/services/[redacted] failed",
-    ],
+    ["https://hooks.slack.com/services/T0/B0/abc failed", "https://hooks.slack.com/services/[redacted] failed"],
     ["redis://:pass@127.0.0.1:6379/0", "redis://:[redacted]@127.0.0.1:6379/0"],
     ["at https://dana:pass@proxy.example.com.", "at https://dana:[redacted]@proxy.example.com."],
     ["at 127.0.0.1:80, no secret: none@all", "at 127.0.0.1:80, no secret: none@all"],
@@ -36,10 +33,7 @@ describe("a log line", () => {
         text += line;
       },
     };
-    const log = createLogger({
-      level: "debug",
-      destination: destination as unknown as NodeJS.WritableStream,
-    });
+    const log = createLogger({ level: "debug", destination: destination as unknown as NodeJS.WritableStream });
     log.warn(field, "said");
     return text;
   }
@@ -54,9 +48,7 @@ describe("a log line", () => {
     const cause = new Error(`cause ${hostile}`);
     const line = lineOf({ err: new Error(`message ${hostile}`, { cause }) });
     expect(line).toMatch(/^[\x20-\x7e]*\n$/);
-    const { err } = JSON.parse(line) as {
-      err: { message: string; stack: string; cause: { message: string } };
-    };
+    const { err } = JSON.parse(line) as { err: { message: string; stack: string; cause: { message: string } } };
     expect([err.message, err.cause.message]).toEqual(["message a2Jb[31m c", "cause a2Jb[31m c"]);
     expect(err.stack.split("\n").length).toBeGreaterThan(2);
   });

@@ -7,11 +7,7 @@ describe("stripControls", () => {
     ["a line break becomes one space", "Till 1\r\nBcc: all@example.com", "Till 1 Bcc: all@example.com"],
     ["tabs and Unicode line separators become spaces", "a\tb\u2028c\u2029d\u0085e", "a b c d e"],
     ["control characters go", "a\u0000b\u001b[31mc\u007fd\u009be", "ab[31mcde"],
-    [
-      "bidirectional overrides and isolates go",
-      "\u202etxt.exe\u202c \u2066a\u2069 \u200fb\u061c",
-      "txt.exe a b",
-    ],
+    ["bidirectional overrides and isolates go", "\u202etxt.exe\u202c \u2066a\u2069 \u200fb\u061c", "txt.exe a b"],
     ["zero-width characters go", "T\u200bi\u200dl\u2060l\ufeff", "Till"],
     ["tag characters go", "a\u{e0041}b", "ab"],
     ["a lone surrogate becomes the replacement character", "a\ud83db", "a\ufffdb"],

@@ -7,12 +7,7 @@ describe("a time", () => {
   it.each([
     { told: "14:05 GMT", when: "2026-11-20T14:05Z", zone: "Europe/London", why: "today is not said" },
     { told: "Thu 19 Nov 22:10 GMT", when: "2026-11-19T22:10Z", zone: "Europe/London", why: "another day is" },
-    {
-      told: "31 Dec 2025 23:59 GMT",
-      when: "2025-12-31T23:59Z",
-      zone: "Europe/London",
-      why: "and another year",
-    },
+    { told: "31 Dec 2025 23:59 GMT", when: "2025-12-31T23:59Z", zone: "Europe/London", why: "and another year" },
     { told: "15:05 CET", when: "2026-11-20T14:05Z", zone: "Europe/Berlin", why: "in the zone of the place" },
     { told: "09:05 EST", when: "2026-11-20T14:05Z", zone: "America/New_York", why: "by the name used there" },
     { told: "01:05 AEDT", when: "2026-11-20T14:05Z", zone: "Australia/Sydney", why: "today as it is there" },
@@ -23,9 +18,7 @@ describe("a time", () => {
   });
 
   it("names summer time in summer", () => {
-    expect(timesSeenAt(at("2026-07-01T14:00Z")).at(at("2026-07-01T13:05Z"), "Europe/London")).toBe(
-      "14:05 BST",
-    );
+    expect(timesSeenAt(at("2026-07-01T14:00Z")).at(at("2026-07-01T13:05Z"), "Europe/London")).toBe("14:05 BST");
   });
 });
 

@@ -21,11 +21,7 @@ function setUp(deps: Partial<ExpositionDeps> = {}) {
   const exposition = createExposition({
     registry,
     log: silentLogger,
-    fleet: async () => ({
-      snapshot: fleetOf({ recordings: [recordingState("rec-1")] }),
-      rules: [],
-      otherAlerts: [],
-    }),
+    fleet: async () => ({ snapshot: fleetOf({ recordings: [recordingState("rec-1")] }), rules: [], otherAlerts: [] }),
     ...deps,
   });
   return async (accept?: string) => {

@@ -147,10 +147,7 @@ test("the walk before the first line breathes as often", () => {
 describe("label texts", () => {
   const rec1 = recordingState("rec-1");
   const textWith = (cache: LabelCache, name: string, recordings = [rec1]) =>
-    linesOf(
-      textOf(fleetOf({ recordings, names: { "rec-1": name } }), {}, cache),
-      "lenswatch_recording_online",
-    );
+    linesOf(textOf(fleetOf({ recordings, names: { "rec-1": name } }), {}, cache), "lenswatch_recording_online");
 
   test("change with the name", () => {
     const cache = createLabelCache();

@@ -53,13 +53,7 @@ export function fleetOf(parts: FleetParts): FleetSnapshot {
 }
 
 function recording(id: string, name: string): Recording {
-  return aRecording(id, {
-    name,
-    locationId: "loc-1",
-    organisation: "org",
-    cameraServer: "cs",
-    timezone: "UTC",
-  });
+  return aRecording(id, { name, locationId: "loc-1", organisation: "org", cameraServer: "cs", timezone: "UTC" });
 }
 
 /** `size` recordings over 100 shards, `perLocation` a location, each with a name and an uptime. */

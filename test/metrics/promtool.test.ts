@@ -28,9 +28,7 @@ const HOSTILE = [
 ];
 
 const healthy = fleetOf({
-  recordings: ["a", "b", "c"].map((id) =>
-    recordingState(id, { alerts: { x: alertState("RecordingOffline") } }),
-  ),
+  recordings: ["a", "b", "c"].map((id) => recordingState(id, { alerts: { x: alertState("RecordingOffline") } })),
   uptimes: { a: 1, b: 0.5 },
 });
 const hostile = fleetOf({

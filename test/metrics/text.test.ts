@@ -38,10 +38,6 @@ test("OpenMetrics names a counter's family without _total, and escapes quotes in
 });
 
 test("OpenMetrics gets bucket bounds as floats", () => {
-  expect([1, "0.5", "+Inf"].map((bound) => renderBound(bound, "openmetrics"))).toEqual([
-    "1.0",
-    "0.5",
-    "+Inf",
-  ]);
+  expect([1, "0.5", "+Inf"].map((bound) => renderBound(bound, "openmetrics"))).toEqual(["1.0", "0.5", "+Inf"]);
   expect([1, "0.5", "+Inf"].map((bound) => renderBound(bound, "prometheus"))).toEqual(["1", "0.5", "+Inf"]);
 });

@@ -11,11 +11,7 @@ import { CANARY, type HttpRig, httpFaults } from "./http-faults.ts";
 
 async function startRig({ timeoutMs, log }: RigOptions): Promise<HttpRig> {
   const sink = await startHttpSink();
-  const http = {
-    authorization: { type: "Bearer", credentials: CANARY },
-    basicAuth: undefined,
-    tls: undefined,
-  };
+  const http = { authorization: { type: "Bearer", credentials: CANARY }, basicAuth: undefined, tls: undefined };
   const notifier = createAlertmanagerNotifier({ url: sink.url, resendMs: MINUTE, http, timeoutMs, log });
   return {
     sink,
@@ -99,9 +95,7 @@ it("many alerts are several posts, and a refusal of any is one of all", async ()
   expect(sink.messages.map(({ path }) => path)).toEqual(Array(3).fill("/am/api/v2/alerts"));
   expect(sink.messages.map(({ text }) => JSON.parse(text).length)).toEqual([256, 256, 88]);
   sink.respond((_, position) => ({ status: position === 4 ? 400 : 200 }));
-  await expect(notifier.send(notificationOf({ firing }), { signal })).rejects.toMatchObject({
-    code: "bad_request",
-  });
+  await expect(notifier.send(notificationOf({ firing }), { signal })).rejects.toMatchObject({ code: "bad_request" });
   await notifier.close();
   await sink.close();
 });
@@ -131,9 +125,7 @@ describe("many alerts", () => {
         return answer(names.includes("Camera 1499") ? 400 : 200);
       }),
     });
-    await expect(notifier.send(notificationOf({ firing }), { signal })).rejects.toMatchObject({
-      code: "bad_request",
-    });
+    await expect(notifier.send(notificationOf({ firing }), { signal })).rejects.toMatchObject({ code: "bad_request" });
     expect(taken.size).toBe(1_499);
   });
 
@@ -166,9 +158,7 @@ describe("many alerts", () => {
         return answer(isFirst ? 503 : 200);
       }),
     });
-    await expect(notifier.send(notificationOf({ firing }), { signal })).rejects.toMatchObject({
-      code: "server_error",
-    });
+    await expect(notifier.send(notificationOf({ firing }), { signal })).rejects.toMatchObject({ code: "server_error" });
     expect([asked, underWay]).toEqual([4, 0]);
   });
 });

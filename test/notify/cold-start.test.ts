@@ -30,9 +30,7 @@ describe("the notification of a cold start", () => {
     [12, { unsettled: 3, suppressed: 1 }, "12 recordings offline at 3 locations"],
     [1_000, { complete: false }, "1,000 recordings offline at 200 locations"],
   ])("of %i alerts, with %j, has the title %j", (count, start, title) => {
-    expect(messageOf(summary(count, start), 10).title).toBe(
-      `lenswatch started with an empty store: ${title}`,
-    );
+    expect(messageOf(summary(count, start), 10).title).toBe(`lenswatch started with an empty store: ${title}`);
   });
 
   test("counts the recordings of an offline location once", () => {

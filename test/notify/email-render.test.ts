@@ -87,24 +87,21 @@ Roof
     expect(mail({ resolved: [endedOf("A", { endReason: "expired" })] }).html).not.toContain("#2e9e5b");
   });
 
-  it.each([100, 10_000])(
-    "stays short enough not to be clipped with %i alerts, and counts all of them",
-    (count) => {
-      const long = (i: number, text: string) => text.repeat(395) + i;
-      const firing = Array.from({ length: count }, (_, i) =>
-        alertOf(`Camera ${i}`, {
-          annotations: { summary: long(i, "s"), description: long(i, "d"), zones: long(i, "z") },
-        }),
-      );
-      const { html = "", text, subject } = mail({ firing });
-      const named = [...text.matchAll(/^Camera \d+$/gm)].length;
-      expect(subject).toBe(`${figure(count)} recordings offline · Leeds Briggate`);
-      expect(Buffer.byteLength(html)).toBeLessThan(102_000);
-      expect(named).toBeGreaterThanOrEqual(20);
-      expect(text).toContain(`and ${figure(count - named)} more`);
-      expect(words(html)).toContain(`and ${figure(count - named)} more`);
-    },
-  );
+  it.each([100, 10_000])("stays short enough not to be clipped with %i alerts, and counts all of them", (count) => {
+    const long = (i: number, text: string) => text.repeat(395) + i;
+    const firing = Array.from({ length: count }, (_, i) =>
+      alertOf(`Camera ${i}`, {
+        annotations: { summary: long(i, "s"), description: long(i, "d"), zones: long(i, "z") },
+      }),
+    );
+    const { html = "", text, subject } = mail({ firing });
+    const named = [...text.matchAll(/^Camera \d+$/gm)].length;
+    expect(subject).toBe(`${figure(count)} recordings offline · Leeds Briggate`);
+    expect(Buffer.byteLength(html)).toBeLessThan(102_000);
+    expect(named).toBeGreaterThanOrEqual(20);
+    expect(text).toContain(`and ${figure(count - named)} more`);
+    expect(words(html)).toContain(`and ${figure(count - named)} more`);
+  });
 
   it.each([
     ["lenswatch@Example.com", "@example.com>"],

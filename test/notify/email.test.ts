@@ -22,14 +22,7 @@ async function startRig({ timeoutMs, log }: RigOptions): Promise<MailRig> {
   const { host, port } = sink;
   const smtp = { host, port, username: "lenswatch", password: PASSWORD, requireTls: false };
   const transport = createMailTransport(smtp, { log, closeTimeoutMs: 100 });
-  const channel = createEmailNotifier({
-    transport,
-    from: FROM,
-    to: TO,
-    recipient: "b@example.com",
-    timeoutMs,
-    log,
-  });
+  const channel = createEmailNotifier({ transport, from: FROM, to: TO, recipient: "b@example.com", timeoutMs, log });
   async function close(): Promise<void> {
     await channel.close();
     await transport.close();
@@ -73,22 +66,10 @@ describeChannel("e-mail", startRig, [
     "message",
     false,
   ),
-  refusing(
-    "the recipient is to be tried later",
-    { rcpt: { "*": { code: 450 } } },
-    "server_error",
-    "message",
-    true,
-  ),
+  refusing("the recipient is to be tried later", { rcpt: { "*": { code: 450 } } }, "server_error", "message", true),
   refusing("the sender is refused", { mailFrom: { code: 550, message: TELLTALE } }, "auth", "endpoint", true),
   refusing("the sender is to try later", { mailFrom: { code: 451 } }, "server_error", "endpoint", true),
-  refusing(
-    "the message is refused",
-    { data: { code: 554, message: TELLTALE } },
-    "bad_request",
-    "message",
-    false,
-  ),
+  refusing("the message is refused", { data: { code: 554, message: TELLTALE } }, "bad_request", "message", false),
   refusing("the message is to be sent later", { data: { code: 452 } }, "server_error", "endpoint", true),
   refusing("the login is refused", { auth: { code: 535, message: TELLTALE } }, "auth", "endpoint", true),
   refusing("the login is to be tried later", { auth: { code: 454 } }, "server_error", "endpoint", true),
@@ -120,14 +101,7 @@ describe("e-mail's sender", () => {
   }
 
   function channel(transport: MailTransport, recipient = "b@example.com"): Notifier {
-    return createEmailNotifier({
-      transport,
-      from: FROM,
-      to: TO,
-      recipient,
-      timeoutMs: 5_000,
-      log: silentLogger,
-    });
+    return createEmailNotifier({ transport, from: FROM, to: TO, recipient, timeoutMs: 5_000, log: silentLogger });
   }
 
   function send(of: Notifier, notification = NOTIFICATION, plain = false): Promise<void> {
@@ -160,10 +134,7 @@ describe("e-mail's sender", () => {
     const of = channel(transportTo(server));
     await send(of);
     await send(of);
-    await send(
-      of,
-      notificationOf({ reason: "resolved", resolved: [endedOf("Till 3")], messageId: "two / ümlaut>" }),
-    );
+    await send(of, notificationOf({ reason: "resolved", resolved: [endedOf("Till 3")], messageId: "two / ümlaut>" }));
     await send(of, notificationOf({ firing: [alertOf("Till 3")], group: { id: "another", labels: {} } }));
     const [first, again, later, elsewhere] = server.messages.map(({ headers }) => headers);
     expect(again?.["message-id"]).toBe(first?.["message-id"]);
@@ -188,9 +159,7 @@ describe("e-mail's sender", () => {
     const server = await sink();
     server.respond({ rcpt: { "a@example.com": { code: 550 } } });
     const transport = transportTo(server);
-    await expect(send(channel(transport, "a@example.com"))).rejects.toMatchObject({
-      code: "recipient_refused",
-    });
+    await expect(send(channel(transport, "a@example.com"))).rejects.toMatchObject({ code: "recipient_refused" });
     await send(channel(transport, "b@example.com"));
     expect(server.messages.map(({ rcpts }) => rcpts)).toEqual([["b@example.com"]]);
   });

@@ -34,10 +34,7 @@ describe("the title", () => {
     ["1 alert: alert", firing(external({ job: "x" }))],
     ["Recovered: 1 alert: DiskFull — after 12 m", resolved(over(disk))],
     ["Expired: 1 alert: DiskFull", resolved(over(disk, { endReason: "expired" }))],
-    [
-      "Recovered: 2 alerts — after 12 m",
-      resolved(over(disk), over({ alertname: "DoorOpen" }, { subject: other })),
-    ],
+    ["Recovered: 2 alerts — after 12 m", resolved(over(disk), over({ alertname: "DoorOpen" }, { subject: other }))],
     ["1 alert was reported: DiskFull — recovered after 12 m", resolved(over(disk, { isNew: true }))],
   ])("is %j", (expected, title) => {
     expect(title).toBe(expected);
@@ -46,9 +43,7 @@ describe("the title", () => {
 
 test("an external alert with the name of a default rule is not counted as a recording's", () => {
   const mixed = [external({ alertname: "LocationOffline", location_id: "l" }), alertOf("Till 3")];
-  expect(messageOf(notificationOf({ firing: mixed }), 10).title).toMatch(
-    /1 recording offline.*1 LocationOffline/,
-  );
+  expect(messageOf(notificationOf({ firing: mixed }), 10).title).toMatch(/1 recording offline.*1 LocationOffline/);
 });
 
 describe("an entry", () => {
@@ -89,23 +84,18 @@ describe("an entry", () => {
     expect([name, facts]).toEqual(["DiskFull", "firing since 14:15 UTC (2 m)"]);
   });
 
-  test.each([
-    "javascript:alert(1)",
-    "data:text/html,x",
-    "//evil.example",
-    "not a URL",
-    "https://x|<!channel>",
-  ])("a source such as %s is no live link", (generatorUrl) => {
-    const urls = entry(disk, { facts: { timezone: "UTC", generatorUrl } })?.links.map(({ url }) => url) ?? [];
-    expect(urls.filter((url) => !/^https?:\/\/[^<>|\s]+$/.test(url))).toEqual([]);
-  });
+  test.each(["javascript:alert(1)", "data:text/html,x", "//evil.example", "not a URL", "https://x|<!channel>"])(
+    "a source such as %s is no live link",
+    (generatorUrl) => {
+      const urls = entry(disk, { facts: { timezone: "UTC", generatorUrl } })?.links.map(({ url }) => url) ?? [];
+      expect(urls.filter((url) => !/^https?:\/\/[^<>|\s]+$/.test(url))).toEqual([]);
+    },
+  );
 });
 
 test("webhooks and Alertmanager get its source, or the status page where that is no link", () => {
   const from = (generatorUrl: string) => {
-    const notification = notificationOf({
-      firing: [external(disk, { facts: { timezone: "UTC", generatorUrl } })],
-    });
+    const notification = notificationOf({ firing: [external(disk, { facts: { timezone: "UTC", generatorUrl } })] });
     const [webhook] = renderWebhook(notification, { maxAlerts: 0 }).alerts;
     const [forwarded] = renderAlertmanager(notification, { expireMs: MINUTE });
     return [webhook?.generatorURL, forwarded?.generatorURL];
@@ -120,9 +110,7 @@ test("hostile labels stay text, and within Slack's limits", () => {
   const nasty = "<!channel> *b* <https://evil.example|x> ```";
   const body = renderSlack(
     notificationOf({
-      firing: [
-        external({ alertname: nasty, instance: nasty }, { annotations: { summary: nasty.repeat(200) } }),
-      ],
+      firing: [external({ alertname: nasty, instance: nasty }, { annotations: { summary: nasty.repeat(200) } })],
     }),
   ) as SlackBody;
   assertWithinSlackLimits(body);

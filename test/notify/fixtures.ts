@@ -82,10 +82,7 @@ export function notificationOf(changes: Partial<Notification> = {}): Notificatio
     reason: "first",
     receiver: "ops",
     integrationId: "ops/slack/0",
-    group: {
-      id: "{}/location_id=5f00000000000000000000aa",
-      labels: { location_id: "5f00000000000000000000aa" },
-    },
+    group: { id: "{}/location_id=5f00000000000000000000aa", labels: { location_id: "5f00000000000000000000aa" } },
     firing: [],
     resolved: [],
     now: NOW,

@@ -30,9 +30,7 @@ const lines = (changes: Partial<Notification>) =>
 describe("the message about a flapping recording", () => {
   test("how often it changed, and since when", () => {
     expect(said({ firing: [begun("Till 3")] }).title).toBe("1 recording flapping · Leeds Briggate · Till 3");
-    expect(lines({ firing: [begun("Till 3")] })).toEqual([
-      "Till 3: flapping: 6 changes in 9 m, since 14:08 GMT (9 m)",
-    ]);
+    expect(lines({ firing: [begun("Till 3")] })).toEqual(["Till 3: flapping: 6 changes in 9 m, since 14:08 GMT (9 m)"]);
   });
 
   test("in a reminder, how often lately and since when in all", () => {
@@ -63,10 +61,7 @@ describe("the message about a flapping recording", () => {
   });
 
   test("together with the end of the outage from before it flapped", () => {
-    const both = {
-      reason: "resolved" as const,
-      resolved: [endedOf("Till 3"), steady("Till 3", "online")],
-    };
+    const both = { reason: "resolved" as const, resolved: [endedOf("Till 3"), steady("Till 3", "online")] };
     expect(said(both).title).toBe("Recovered: 1 recording · Leeds Briggate · Till 3 — after up to 40 m");
     expect(said(both).tone).toBe("recovered");
     expect(lines(both)).toHaveLength(2);

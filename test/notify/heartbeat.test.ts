@@ -9,10 +9,7 @@ const never = new AbortController().signal;
 const clientOf = (send: HttpClient["send"]): HttpClient => ({ send, close: async () => {} });
 
 const answering = (status: number) =>
-  createHeartbeatCall({
-    url,
-    client: clientOf(async () => ({ status, body: Readable.from([]), discard() {} })),
-  });
+  createHeartbeatCall({ url, client: clientOf(async () => ({ status, body: Readable.from([]), discard() {} })) });
 
 test.each([
   [200, undefined],
@@ -34,16 +31,10 @@ test("a failed connection is shown by its code, never by its message", async () 
 });
 
 test("a call that gets no answer ends at its timeout, and when lenswatch stops", async () => {
-  const hanging = createHeartbeatCall({
-    url,
-    timeoutMs: 20,
-    client: clientOf(neverAnswers),
-  });
+  const hanging = createHeartbeatCall({ url, timeoutMs: 20, client: clientOf(neverAnswers) });
   expect(await hanging.call(never)).toBe("it did not answer in time");
   const stopping = new AbortController();
-  const call = createHeartbeatCall({ url, timeoutMs: 60_000, client: clientOf(neverAnswers) }).call(
-    stopping.signal,
-  );
+  const call = createHeartbeatCall({ url, timeoutMs: 60_000, client: clientOf(neverAnswers) }).call(stopping.signal);
   stopping.abort();
   expect(await call).toBe("the call was cancelled");
 });

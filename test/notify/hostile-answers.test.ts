@@ -130,18 +130,14 @@ async function sendAll(notifier: Notifier): Promise<{ accepted: number; problems
   }
   await notifier.close();
   const refused = outcomes.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
-  return {
-    accepted: TIMES - refused.length,
-    problems: refused.flatMap((thrown) => problemWith(thrown) ?? []),
-  };
+  return { accepted: TIMES - refused.length, problems: refused.flatMap((thrown) => problemWith(thrown) ?? []) };
 }
 
 const common = { timeoutMs: TIMEOUT_MS, log: silentLogger };
 const http = { authorization: undefined, basicAuth: undefined, tls: undefined };
 
 const channels: Readonly<Record<string, () => Promise<Notifier>>> = {
-  slack: async () =>
-    createSlackNotifier({ ...common, apiUrl: `http://${await bentHttp()}/services/${SECRET}` }),
+  slack: async () => createSlackNotifier({ ...common, apiUrl: `http://${await bentHttp()}/services/${SECRET}` }),
   webhook: async () =>
     createWebhookNotifier({
       ...common,

@@ -35,9 +35,7 @@ const text = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 300 }) },
   {
     weight: 1,
-    arbitrary: fc
-      .array(fc.constantFrom(..."<>&*_~`:|\r\n\u202e\u0000 a"), { maxLength: 200 })
-      .map((c) => c.join("")),
+    arbitrary: fc.array(fc.constantFrom(..."<>&*_~`:|\r\n\u202e\u0000 a"), { maxLength: 200 }).map((c) => c.join("")),
   },
 );
 
@@ -55,21 +53,9 @@ const alert: fc.Arbitrary<NotifiedAlert> = fc
     isNew: fc.boolean(),
   })
   .map(({ name, location, locationId, id, alertname, kind, notes, timezone, age, isNew }) => ({
-    ...alertOf(name, {
-      startsAt: NOW - age,
-      annotations: notes,
-      facts: { timezone, detail: notes.zones },
-      isNew,
-    }),
+    ...alertOf(name, { startsAt: NOW - age, annotations: notes, facts: { timezone, detail: notes.zones }, isNew }),
     subject: { kind, id } as NotifiedAlert["subject"],
-    labels: {
-      alertname,
-      recording: name,
-      location,
-      location_id: locationId,
-      receiver: name,
-      severity: "critical",
-    },
+    labels: { alertname, recording: name, location, location_id: locationId, receiver: name, severity: "critical" },
   }));
 
 const notification: fc.Arbitrary<Notification> = fc
@@ -160,13 +146,7 @@ describe("hostile text", () => {
     let transport: MailTransport;
     beforeAll(async () => {
       sink = await startSmtpSink();
-      const smtp = {
-        host: sink.host,
-        port: sink.port,
-        username: undefined,
-        password: undefined,
-        requireTls: false,
-      };
+      const smtp = { host: sink.host, port: sink.port, username: undefined, password: undefined, requireTls: false };
       transport = createMailTransport(smtp, { log: silentLogger, closeTimeoutMs: 100 });
     });
     afterAll(async () => {
@@ -200,9 +180,7 @@ const OUR_TAGS: ReadonlySet<string> = new Set(
   "!DOCTYPE html head meta title style body table tr td h1 div strong a".split(" "),
 );
 const OUR_ATTRIBUTES: ReadonlySet<string> = new Set(
-  "lang charset name content class style role width height align cellpadding cellspacing border href".split(
-    " ",
-  ),
+  "lang charset name content class style role width height align cellpadding cellspacing border href".split(" "),
 );
 const OUR_HEADERS = [
   "Auto-Submitted",

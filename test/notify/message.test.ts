@@ -26,10 +26,7 @@ const location = (facts: Partial<NotifiedAlert["facts"]>): NotifiedAlert =>
     { facts: { timezone: "Europe/London", ...facts } },
   );
 const service = otherAlert("service", "service", { alertname: "ServiceUnreachable" });
-const partly = otherAlert("service", "service", {
-  alertname: "ServicePartlyUnreachable",
-  severity: "warning",
-});
+const partly = otherAlert("service", "service", { alertname: "ServicePartlyUnreachable", severity: "warning" });
 const failing = otherAlert(
   "integration",
   "ops/slack/0",
@@ -42,9 +39,7 @@ function message(changes: Partial<Notification>) {
 }
 
 function facts(changes: Partial<Notification>): string[] {
-  return message(changes).sections.flatMap(({ entries }) =>
-    entries.map(({ name, facts }) => `${name}: ${facts}`),
-  );
+  return message(changes).sections.flatMap(({ entries }) => entries.map(({ name, facts }) => `${name}: ${facts}`));
 }
 
 describe("a title", () => {
@@ -53,16 +48,10 @@ describe("a title", () => {
   it.each<[string, Partial<Notification>]>([
     ["2 recordings offline · Leeds Briggate", { firing: tills }],
     ["1 recording offline · Leeds Briggate · Till 3", { firing: [alertOf("Till 3")] }],
-    [
-      "2 recordings offline, 1 quality low · Leeds Briggate",
-      { firing: [alertOf("Door", LOW_QUALITY), ...tills] },
-    ],
+    ["2 recordings offline, 1 quality low · Leeds Briggate", { firing: [alertOf("Door", LOW_QUALITY), ...tills] }],
     ["1 recording with low quality · Leeds Briggate · Door", { firing: [alertOf("Door", LOW_QUALITY)] }],
     ["2 recordings offline · Leeds Briggate, York", { firing: [alertOf("Till 3"), alertOf("Till 4", YORK)] }],
-    [
-      "2 recordings offline · Leeds Briggate — 1 new",
-      { reason: "more", firing: [alertOf("A", told), alertOf("B")] },
-    ],
+    ["2 recordings offline · Leeds Briggate — 1 new", { reason: "more", firing: [alertOf("A", told), alertOf("B")] }],
     [
       "1 recording still offline · Leeds Briggate · A — 2 recovered",
       { reason: "resolved", firing: [alertOf("A", told)], resolved: back },
@@ -77,10 +66,7 @@ describe("a title", () => {
       "No longer watched: 1 recording · Leeds Briggate · A",
       { resolved: [endedOf("A", { endReason: "no_longer_watched" })] },
     ],
-    [
-      "Rule removed: 1 recording · Leeds Briggate · A",
-      { resolved: [endedOf("A", { endReason: "rule_removed" })] },
-    ],
+    ["Rule removed: 1 recording · Leeds Briggate · A", { resolved: [endedOf("A", { endReason: "rule_removed" })] }],
     ["Expired: 1 recording · Leeds Briggate · A", { resolved: [endedOf("A", { endReason: "expired" })] }],
     [
       "Resolved: 1 recovered, 1 expired · Leeds Briggate",
@@ -113,10 +99,7 @@ describe("a title", () => {
       "1 recording offline · Leeds Briggate Entrance",
       {
         firing: [
-          alertOf(
-            "x",
-            LABELS({ ...PLACE, alertname: "RecordingOffline", recording: "Leeds Briggate Entrance" }),
-          ),
+          alertOf("x", LABELS({ ...PLACE, alertname: "RecordingOffline", recording: "Leeds Briggate Entrance" })),
         ],
       },
     ],
@@ -135,16 +118,10 @@ describe("a title", () => {
       { reason: "reminder", firing: [{ ...service, ...told }] },
     ],
     ["Analytics service partly unreachable", { firing: [partly] }],
-    [
-      "Analytics service was unreachable — recovered after 9 m",
-      { resolved: [over(service, "recovered", true)] },
-    ],
+    ["Analytics service was unreachable — recovered after 9 m", { resolved: [over(service, "recovered", true)] }],
     ["Notifications failing: ops / slack", { firing: [failing] }],
     ["Recovered: notifications to ops / slack — after 9 m", { resolved: [over(failing)] }],
-    [
-      "1 recording: camera down · Leeds Briggate · A",
-      { firing: [alertOf("A", LABELS({ alertname: "CameraDown" }))] },
-    ],
+    ["1 recording: camera down · Leeds Briggate · A", { firing: [alertOf("A", LABELS({ alertname: "CameraDown" }))] }],
     [
       "1 recording offline · Leeds Briggate · A",
       {
@@ -174,11 +151,7 @@ describe("the line of an alert", () => {
     ["A: offline since 14:05 GMT (12 m)", { firing: [alertOf("A")] }],
     [
       "A: quality low since 14:05 GMT (12 m) · quality 69.9 %",
-      {
-        firing: [
-          alertOf("A", { ...LOW_QUALITY, facts: { timezone: "Europe/London", averageQuality: 0.69999 } }),
-        ],
-      },
+      { firing: [alertOf("A", { ...LOW_QUALITY, facts: { timezone: "Europe/London", averageQuality: 0.69999 } })] },
     ],
     [
       "A: uptime low since 14:05 GMT (12 m) · uptime 91.2 %",
@@ -213,9 +186,7 @@ describe("the line of an alert", () => {
       "recording 5f00000000000000000000bb: offline since 14:05 GMT (12 m)",
       {
         firing: [
-          alertOf("5f00000000000000000000bb", {
-            subject: { kind: "recording", id: "5f00000000000000000000bb" },
-          }),
+          alertOf("5f00000000000000000000bb", { subject: { kind: "recording", id: "5f00000000000000000000bb" } }),
         ],
       },
     ],
@@ -274,9 +245,7 @@ describe("the line of an alert", () => {
 
 describe("a message", () => {
   it("explains what an unreachable service means", () => {
-    expect(message({ firing: [service] }).lead.join()).toContain(
-      "no alert does not mean that a recording is online",
-    );
+    expect(message({ firing: [service] }).lead.join()).toContain("no alert does not mean that a recording is online");
     expect(message({ firing: [partly] }).lead.join()).toContain("no alert does not mean that all is well");
   });
 
@@ -296,10 +265,7 @@ describe("a message", () => {
 
   it("separates new, ongoing and resolved alerts", () => {
     const changes = { firing: [alertOf("A", told), alertOf("B")], resolved: [endedOf("C")] };
-    const headings = message({ reason: "more", ...changes }).sections.map(({ heading, total }) => [
-      heading,
-      total,
-    ]);
+    const headings = message({ reason: "more", ...changes }).sections.map(({ heading, total }) => [heading, total]);
     expect(headings).toEqual([
       ["New", 1],
       ["Still firing", 1],

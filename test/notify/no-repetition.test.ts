@@ -88,11 +88,7 @@ describe("the generated annotations of a rule with any name", () => {
     const rule = ruleOf(when, own);
     const evaluator = locationEvaluator("leeds", undefined, inventory);
     const { annotations } = evaluator.describe(rule, NOW);
-    const facts = {
-      timezone: "Europe/London",
-      problem: problemKindOf(when),
-      restated: evaluator.facts(rule).restated,
-    };
+    const facts = { timezone: "Europe/London", problem: problemKindOf(when), restated: evaluator.facts(rule).restated };
     return otherAlert("location", "leeds", labels, { annotations, facts });
   };
 
@@ -121,9 +117,7 @@ describe("an unreachable service", () => {
     const alert = transition?.alert;
     expect(alert?.annotations.summary).toBe("The analytics service is unreachable");
     const { labels = {}, annotations = {}, facts } = alert ?? {};
-    const notes = notesOf(
-      otherAlert("service", "analytics", labels, { annotations, ...(facts && { facts }) }),
-    );
+    const notes = notesOf(otherAlert("service", "analytics", labels, { annotations, ...(facts && { facts }) }));
     expect(notes).toEqual([expect.stringContaining(error)]);
     expect(notes).not.toContain(annotations.summary);
   });
@@ -177,9 +171,7 @@ describe("notes that several recordings of one location share", () => {
 
   test("are cut where they do not fit into a Slack message", () => {
     const annotations = { description: "&".repeat(400), impact };
-    const body = renderSlack(
-      notificationOf({ firing: ["A", "B"].map((name) => alertOf(name, { annotations })) }),
-    );
+    const body = renderSlack(notificationOf({ firing: ["A", "B"].map((name) => alertOf(name, { annotations })) }));
     expect(limitsBroken(body as SlackBody)).toEqual([]);
     expect(JSON.stringify(body)).not.toContain("&amp;&amp;");
   });

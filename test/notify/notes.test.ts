@@ -19,10 +19,7 @@ const four = { recordings: 4, locations: 0, names: ["Door", "Entrance", "Tills",
 test.each<[StandsFor, string | undefined]>([
   [four, "Covers 4 recordings: Door, Entrance, Tills, Yard"],
   [{ recordings: 1, locations: 0, names: ["Door"] }, "Covers 1 recording: Door"],
-  [
-    { recordings: 1_200, locations: 3, names: ["Door"] },
-    "Covers 1,200 recordings and 3 locations: Door and 1199 more",
-  ],
+  [{ recordings: 1_200, locations: 3, names: ["Door"] }, "Covers 1,200 recordings and 3 locations: Door and 1199 more"],
   [{ recordings: 0, locations: 2, names: ["Leeds"] }, "Covers 2 locations: Leeds and 1 more"],
   [{ recordings: 2, locations: 0, names: ["\u200b", ""] }, "Covers 2 recordings"],
   [{ recordings: 0, locations: 0, names: [] }, undefined],
@@ -52,12 +49,7 @@ test("hostile names appear literally in Slack and mail, within the limits", () =
   const text = JSON.stringify(payload);
   expect(text).toContain("Covers 500 recordings");
   expect(text).not.toContain("<!channel>");
-  const addresses = {
-    from: "a@b.example",
-    sender: "a@b.example",
-    to: ["c@d.example"],
-    recipient: "c@d.example",
-  };
+  const addresses = { from: "a@b.example", sender: "a@b.example", to: ["c@d.example"], recipient: "c@d.example" };
   const { html, text: plain } = renderEmail(notification, addresses);
   expect(html).toContain("Covers 500 recordings: &lt;!channel&gt;");
   expect(html).not.toContain("<b>x");

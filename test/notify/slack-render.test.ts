@@ -20,10 +20,7 @@ const numberOf = (text: string) => Number(text.replaceAll(",", ""));
 /** How many alerts of a list are named, and how many the line that cuts it counts. */
 function tally(lines: readonly string[]): { named: number; counted: number } {
   const named = lines.filter((line) => line.startsWith("• ")).length;
-  const counted = lines.reduce(
-    (sum, line) => sum + numberOf(/^(?:and )?([\d,]+) more/.exec(line)?.[1] ?? "0"),
-    0,
-  );
+  const counted = lines.reduce((sum, line) => sum + numberOf(/^(?:and )?([\d,]+) more/.exec(line)?.[1] ?? "0"), 0);
   return { named, counted };
 }
 
@@ -56,9 +53,7 @@ describe("a Slack message", () => {
     expect(named + counted).toBe(count);
     expect(named).toBeGreaterThan(30);
     expect(lines[0]).toBe(`*${figure(count)} recordings offline · Leeds Briggate*`);
-    expect(lines.at(-1)).toMatch(
-      /^and [\d,]+ more · <https:\/\/lenswatch\.example\.com\/\|Open status page>$/,
-    );
+    expect(lines.at(-1)).toMatch(/^and [\d,]+ more · <https:\/\/lenswatch\.example\.com\/\|Open status page>$/);
     expect(body.text?.length).toBeLessThanOrEqual(3_500);
   });
 
@@ -88,9 +83,7 @@ describe("a Slack message", () => {
     const name = "<!channel> *bold* _it_ ~no~ `code` & <https://evil.example|here> :tada:";
     const { body } = rendered({ firing: [alertOf(name)] });
     const all = JSON.stringify(body).replaceAll("\u200b", "Z");
-    expect(all).toContain(
-      "&lt;!channel&gt; Z*ZboldZ*Z Z_ZitZ_Z Z~ZnoZ~Z Z`ZcodeZ`Z &amp; &lt;https://evil.exa",
-    );
+    expect(all).toContain("&lt;!channel&gt; Z*ZboldZ*Z Z_ZitZ_Z Z~ZnoZ~Z Z`ZcodeZ`Z &amp; &lt;https://evil.exa");
     expect(all).not.toContain("<!");
     expect(all).not.toContain("<https://evil");
   });
@@ -123,10 +116,7 @@ describe("the limits that messages are checked against", () => {
     ["a section over 3,000", { blocks: [section("x".repeat(3_001))] }],
     ["12,001 in all", { blocks: Array.from({ length: 5 }, () => section("x".repeat(2_401))) }],
     ["an empty section", { blocks: [section("")] }],
-    [
-      "a header over 150",
-      { blocks: [{ type: "header", text: { type: "plain_text", text: "x".repeat(151) } }] },
-    ],
+    ["a header over 150", { blocks: [{ type: "header", text: { type: "plain_text", text: "x".repeat(151) } }] }],
     ["a header in mrkdwn", { blocks: [{ type: "header", text: { type: "mrkdwn", text: "x" } }] }],
     ["a block nobody knows", { text: "t", blocks: [{ type: "marquee" }] }],
     ["a text over 4,000", { text: "x".repeat(4_001) }],

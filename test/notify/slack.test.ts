@@ -5,12 +5,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { silentLogger } from "../../src/lib/log.ts";
 import type { Notifier } from "../../src/notify/notifier.ts";
 import { createSlackNotifier } from "../../src/notify/slack/send.ts";
-import {
-  assertWithinSlackLimits,
-  type SlackAnswer,
-  type SlackSink,
-  startSlackSink,
-} from "../support/slack-sink.ts";
+import { assertWithinSlackLimits, type SlackAnswer, type SlackSink, startSlackSink } from "../support/slack-sink.ts";
 import { describeChannel, type Fault, type Rig, type RigOptions } from "./contract.ts";
 import { alertOf, NOW, notificationOf } from "./fixtures.ts";
 

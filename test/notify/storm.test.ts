@@ -36,10 +36,7 @@ function slackLines(changes: Partial<Notification>): string[] {
 
 it.each<[string, Partial<Notification>]>([
   ["1,000 recordings offline at 50 locations", { firing: cameras(50, () => 20) }],
-  [
-    "1,000 recordings offline at 50 locations",
-    { firing: Array.from({ length: 50 }, (_, i) => dark(i, 20, 20)) },
-  ],
+  ["1,000 recordings offline at 50 locations", { firing: Array.from({ length: 50 }, (_, i) => dark(i, 20, 20)) }],
   [
     "23 recordings offline at 2 locations",
     { firing: [dark(0, 20, 20), ...cameras(2, (shop) => (shop === 0 ? 20 : 3))] },
@@ -80,9 +77,7 @@ it("has a line per location, most affected first, for alerts of locations and of
 
 it("names the recording where it is alone at its location, firing or over", () => {
   const firing = cameras(25, () => 1);
-  expect(message({ firing }).sections[0]?.entries[0]?.facts).toBe(
-    "Camera 0-0 offline since 14:05 GMT (12 m)",
-  );
+  expect(message({ firing }).sections[0]?.entries[0]?.facts).toBe("Camera 0-0 offline since 14:05 GMT (12 m)");
   const resolved = cameras(25, () => 1, endedOf);
   expect(message({ resolved }).sections[0]?.entries[0]?.facts).toBe(
     "Camera 0-0 recovered, was offline 14:05–14:14 GMT (9 m)",
@@ -104,9 +99,7 @@ it("counts a thousand locations of which it names as many as there is room for",
   const lines = slackLines(changes);
   const named = lines.filter((line) => line.startsWith("• ")).length;
   expect(named).toBeGreaterThan(90);
-  expect(lines.at(-1)).toBe(
-    `and ${1_000 - named} more locations · <https://lenswatch.example.com/|Open status page>`,
-  );
+  expect(lines.at(-1)).toBe(`and ${1_000 - named} more locations · <https://lenswatch.example.com/|Open status page>`);
   const { text, html = "" } = renderEmail(storm(changes), ADDRESSES);
   const inMail = text.match(/^Shop \d+$/gm)?.length ?? 0;
   expect(inMail).toBeGreaterThan(90);

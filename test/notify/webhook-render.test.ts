@@ -49,14 +49,9 @@ describe("a group as Alertmanager's webhook payload", () => {
   });
 
   it("is resolved once nothing fires, with the end reason of each alert", () => {
-    const payload = render({
-      resolved: [endedOf("Door"), endedOf("Till 3", { endReason: "no_longer_watched" })],
-    });
+    const payload = render({ resolved: [endedOf("Door"), endedOf("Till 3", { endReason: "no_longer_watched" })] });
     expect(payload.status).toBe("resolved");
-    expect(payload.alerts.map(({ annotations }) => annotations.end_reason)).toEqual([
-      "recovered",
-      "no_longer_watched",
-    ]);
+    expect(payload.alerts.map(({ annotations }) => annotations.end_reason)).toEqual(["recovered", "no_longer_watched"]);
   });
 
   it("leaves out what max_alerts does, the ended first, and counts it", () => {

@@ -133,9 +133,7 @@ describe("the webhook's sender", () => {
   it("takes the message nowhere else: no redirect is followed", async () => {
     const [asked, elsewhere] = [await start(), await start()];
     asked.respond({ status: 307, headers: { location: elsewhere.url } });
-    await expect(notifier(asked.url).send(NOTIFICATION, { signal: SIGNAL })).rejects.toMatchObject({
-      code: "other",
-    });
+    await expect(notifier(asked.url).send(NOTIFICATION, { signal: SIGNAL })).rejects.toMatchObject({ code: "other" });
     expect(elsewhere.messages).toHaveLength(0);
   });
 

@@ -3,11 +3,7 @@ import type { SentAlert } from "../../src/alerting/external-alerts.ts";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";
-import {
-  createExternalAlerts,
-  type ExternalAlertsDeps,
-  MAX_EXTERNAL_ALERTS,
-} from "../../src/poll/external-alerts.ts";
+import { createExternalAlerts, type ExternalAlertsDeps, MAX_EXTERNAL_ALERTS } from "../../src/poll/external-alerts.ts";
 import type { Store } from "../../src/store/store.ts";
 import { rootRoute } from "../http/serve.ts";
 import { integration, MINUTE, SECOND, T0, useTestStore } from "../store/fixtures.ts";
@@ -61,18 +57,12 @@ describeWithRedis("alerts from outside", () => {
       .map(({ labels, state, endReason = "" }) => `${labels.instance} ${state} ${endReason}`.trim())
       .sort();
   const committed = async () =>
-    [...(await testStore().replica().externalAlerts.read()).state.values()].map(
-      ({ labels }) => labels.instance,
-    );
+    [...(await testStore().replica().externalAlerts.read()).state.values()].map(({ labels }) => labels.instance);
 
   it("are due in their group once they are judged, and leave nothing behind once their end is settled", async () => {
     clock.at = T0;
     const { accept, evaluate, woken, asked } = externalAlertsOf();
-    expect(await accept([sent("a"), sent("b")])).toEqual({
-      outcome: "taken",
-      refused: 0,
-      most: MAX_EXTERNAL_ALERTS,
-    });
+    expect(await accept([sent("a"), sent("b")])).toEqual({ outcome: "taken", refused: 0, most: MAX_EXTERNAL_ALERTS });
     expect([asked, woken, await alerts()]).toEqual([[T0], [], []]);
     await evaluate();
     expect([woken, await alerts()]).toEqual([["ops/slack/0"], ["a firing", "b firing"]]);

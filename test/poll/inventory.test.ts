@@ -36,12 +36,7 @@ it.for<[what: string, expected: boolean, before: string[], listed: string[], mor
   ["a fifth gone is believed", false, TEN, TEN.slice(2)],
   ["more than a fifth gone is rejected", true, TEN, TEN.slice(3)],
   ["nothing at all is rejected", true, TEN, []],
-  [
-    "as many others in their place do not make up for those gone",
-    true,
-    TEN,
-    [...TEN.slice(3), "x", "y", "z"],
-  ],
+  ["as many others in their place do not make up for those gone", true, TEN, [...TEN.slice(3), "x", "y", "z"]],
   ["one of four gone is rejected", true, ids(4), ids(3)],
   ["who was excluded is not missed", false, TEN, TEN.slice(3), { exclude: TEN.slice(0, 3) }],
   ["a named list needs no list of the service", false, TEN, [], { locations: TEN }],
@@ -50,10 +45,7 @@ it.for<[what: string, expected: boolean, before: string[], listed: string[], mor
 });
 
 it("compares with the last list believed, not with all there ever was", () => {
-  const lastSeen = new Map([
-    ...seenAt(T0 - 2 * HOUR, ...TEN.slice(0, 5)),
-    ...seenAt(T0 - HOUR, ...TEN.slice(5)),
-  ]);
+  const lastSeen = new Map([...seenAt(T0 - 2 * HOUR, ...TEN.slice(0, 5)), ...seenAt(T0 - HOUR, ...TEN.slice(5))]);
   expect(plan({ lastSeen, assigned: TEN, listed: TEN.slice(6) }).rejected).toBeUndefined();
 });
 
@@ -73,9 +65,7 @@ it("a location that is not listed keeps its place until forget_after, and while 
 });
 
 it("a location first listed while the list was rejected is not forgotten at once", () => {
-  expect(
-    plan({ lastSeen: seenAt(T0 - HOUR, ...TEN), assigned: ["new", ...TEN], listed: TEN }).removed,
-  ).toEqual([]);
+  expect(plan({ lastSeen: seenAt(T0 - HOUR, ...TEN), assigned: ["new", ...TEN], listed: TEN }).removed).toEqual([]);
 });
 
 it("what is excluded or named no more gives up its place at once, even then", () => {
@@ -118,10 +108,7 @@ describeWithRedis("the inventory job", () => {
         async locations() {
           const list = lists.shift() ?? [];
           if (list instanceof Error) throw list;
-          return {
-            locations: list.map((id) => ({ id, name: `Shop ${id}`, timezone: undefined })),
-            dropped: 0,
-          };
+          return { locations: list.map((id) => ({ id, name: `Shop ${id}`, timezone: undefined })), dropped: 0 };
         },
         async uptimes({ recids }) {
           await names(recids);
@@ -151,10 +138,7 @@ describeWithRedis("the inventory job", () => {
     expect(await refresh()).toBe(true);
     expect(assigned.shards().map((shard) => assigned.locations(shard).length)).toEqual([2, 1]);
     expect(testStore().store.inventory.location("loc-1")?.name).toBe("Shop loc-1");
-    expect((await testStore().store.shards.attempts()).get("inventory")).toEqual({
-      goodAt: T0,
-      attemptedAt: T0,
-    });
+    expect((await testStore().store.shards.attempts()).get("inventory")).toEqual({ goodAt: T0, attemptedAt: T0 });
   });
 
   it("a list that fails or is not believed changes nothing and says so", async () => {
@@ -165,10 +149,7 @@ describeWithRedis("the inventory job", () => {
       pass(HOUR);
       expect(await refresh()).toBe(false);
       expect(assigned.locations(0)).toEqual(before);
-      expect((await testStore().store.shards.attempts()).get("inventory")).toMatchObject({
-        goodAt: T0,
-        error,
-      });
+      expect((await testStore().store.shards.attempts()).get("inventory")).toMatchObject({ goodAt: T0, error });
     }
     pass(HOUR);
     expect(await refresh()).toBe(true);

@@ -123,10 +123,7 @@ describeWithRedis("the alerts remembered at a start", () => {
     await rerouting.repeatWhenDue();
     expect(woken).toEqual([added.id]);
     expect([...(await groups.nextDue([old.id, added.id])).keys()]).toEqual([added.id]);
-    await committer(testStore(), 1)(
-      clock.at,
-      fires(firing("other"), ...destinationsOf(camera, route, [old])),
-    );
+    await committer(testStore(), 1)(clock.at, fires(firing("other"), ...destinationsOf(camera, route, [old])));
     await rerouting.repeatWhenDue();
     expect(woken).toEqual([added.id]);
   });

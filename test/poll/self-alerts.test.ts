@@ -7,17 +7,7 @@ import { createSelfAlerts } from "../../src/poll/self-alerts.ts";
 import { createSelfAlertStore } from "../../src/store/alert-documents.ts";
 import { rule } from "../health/shard-history.ts";
 import { rootRoute } from "../http/serve.ts";
-import {
-  committer,
-  fires,
-  firing,
-  HOUR,
-  integration,
-  SECOND,
-  T0,
-  to,
-  useTestStore,
-} from "../store/fixtures.ts";
+import { committer, fires, firing, HOUR, integration, SECOND, T0, to, useTestStore } from "../store/fixtures.ts";
 import { describeWithRedis } from "../support/redis.ts";
 
 const STEP = 30 * SECOND;
@@ -62,8 +52,7 @@ describeWithRedis("judging the service and the notifications", () => {
     return { judge, clock, woken, store };
   }
 
-  const alerts = async () =>
-    (await testStore().store.shards.alerts()).map(({ key, state }) => `${key} ${state}`);
+  const alerts = async () => (await testStore().store.shards.alerts()).map(({ key, state }) => `${key} ${state}`);
 
   it("no shard with a good last sweep is blindness, told to everybody, and over with the next good one", async () => {
     const { judge, store, clock, woken } = judgeOf();
@@ -108,9 +97,6 @@ describeWithRedis("judging the service and the notifications", () => {
     await Promise.all([judge(), judge()]);
     clock.at += STEP;
     await judge();
-    expect((await store.shards.attempts()).get("fleet")).toEqual({
-      goodAt: T0 + STEP,
-      attemptedAt: T0 + STEP,
-    });
+    expect((await store.shards.attempts()).get("fleet")).toEqual({ goodAt: T0 + STEP, attemptedAt: T0 + STEP });
   });
 });

@@ -71,8 +71,7 @@ describeWithRedis("a sweep", () => {
   }
 
   const north = new Map([["north", 0]]);
-  const firingNow = async () =>
-    (await testStore().store.shards.alerts()).map(({ key, state }) => `${key} ${state}`);
+  const firingNow = async () => (await testStore().store.shards.alerts()).map(({ key, state }) => `${key} ${state}`);
 
   it("asks for its locations, remembers what it saw and wakes who has something to say", async () => {
     const one = replica([rows(row("a", "offline"), row("b", "online"))]);
@@ -220,9 +219,7 @@ describeWithRedis("a sweep", () => {
         ["south", 1],
       ]),
     );
-    await one.store.inventory.saveLocations(
-      ["north", "south"].map((id) => ({ id, name: id, timezone: undefined })),
-    );
+    await one.store.inventory.saveLocations(["north", "south"].map((id) => ({ id, name: id, timezone: undefined })));
     await one.store.inventory.saveRecordings([named("a")]);
     for (const shard of [0, 1, 1, 0]) {
       one.clock.at += STEP;
@@ -231,9 +228,7 @@ describeWithRedis("a sweep", () => {
     expect((await one.store.shards.read(0)).state.recordings.has("a")).toBe(false);
     expect((await one.store.shards.read(1)).state.recordings.get("a")?.locationId).toBe("south");
     expect(await firingNow()).toContain("RecordingOffline/recording/a firing");
-    expect((await one.store.incidents.endedSince(0)).map(({ endReason }) => endReason)).toEqual([
-      "no_longer_watched",
-    ]);
+    expect((await one.store.incidents.endedSince(0)).map(({ endReason }) => endReason)).toEqual(["no_longer_watched"]);
   });
 
   it("who left the fleet loses the name that was kept", async () => {

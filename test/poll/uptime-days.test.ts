@@ -104,10 +104,7 @@ it("a day of which only the last hours are kept is given as a day", () => {
   const midnight = Date.parse("2026-03-27T00:00:00Z");
   const history: UptimeHistory = {
     buckets: hours(midnight + 20 * HOUR, 28),
-    days: {
-      "2026-03-27": { ratio: 0.25, segmentsExpected: 100 },
-      "2026-03-28": { ratio: 0.5, segmentsExpected: 200 },
-    },
+    days: { "2026-03-27": { ratio: 0.25, segmentsExpected: 100 }, "2026-03-28": { ratio: 0.5, segmentsExpected: 200 } },
     finishedDay: "2026-03-28",
   };
   const starts = createDailyBuckets()(history, LONDON, 0).map(({ startAt }) => (startAt - midnight) / HOUR);
@@ -117,14 +114,9 @@ it("a day of which only the last hours are kept is given as a day", () => {
 it("a day's bucket begins at its local midnight, also after a clock change", () => {
   const history: UptimeHistory = {
     buckets: [],
-    days: {
-      "2026-03-29": { ratio: 1, segmentsExpected: 1 },
-      "2026-03-30": { ratio: 1, segmentsExpected: 1 },
-    },
+    days: { "2026-03-29": { ratio: 1, segmentsExpected: 1 }, "2026-03-30": { ratio: 1, segmentsExpected: 1 } },
     finishedDay: undefined,
   };
-  const starts = createDailyBuckets()(history, LONDON, 0).map(({ startAt }) =>
-    new Date(startAt).toISOString(),
-  );
+  const starts = createDailyBuckets()(history, LONDON, 0).map(({ startAt }) => new Date(startAt).toISOString());
   expect(starts).toEqual(["2026-03-29T00:00:00.000Z", "2026-03-29T23:00:00.000Z"]);
 });

@@ -28,10 +28,7 @@ function stage(answer: (id: string) => Promise<RecordingUptime>) {
 }
 
 function uptimeOf(id: string): RecordingUptime {
-  return {
-    recording: aRecording(id, { timezone: "UTC" }),
-    buckets: [anUptimeBucket(NOW, 1, { segmentsExpected: 1 })],
-  };
+  return { recording: aRecording(id, { timezone: "UTC" }), buckets: [anUptimeBucket(NOW, 1, { segmentsExpected: 1 })] };
 }
 
 describe("a recording's last month", () => {
@@ -60,9 +57,7 @@ describe("a recording's last month", () => {
 
   test("that is refused keeps nobody from another recording's", async () => {
     const refusal = new ServiceError("bad_request", "There is no such recording.");
-    const { recall, asked } = stage((id) =>
-      id === "a" ? Promise.reject(refusal) : Promise.resolve(uptimeOf(id)),
-    );
+    const { recall, asked } = stage((id) => (id === "a" ? Promise.reject(refusal) : Promise.resolve(uptimeOf(id))));
     await recall("a", "UTC");
     expect(await recall("b", "UTC")).toHaveLength(1);
     expect(asked).toHaveLength(2);

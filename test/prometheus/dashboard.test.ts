@@ -129,8 +129,7 @@ async function hasData(prometheus: Prometheus, { expr, legendFormat, instant }: 
   const series = await (instant ? prometheus.instant(expression) : prometheus.range(expression, 60));
   const labels = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = ""]) => label);
   return series.some(
-    ({ metric, values }) =>
-      labels.every((label) => metric[label]) && values.some((value) => !Number.isNaN(value)),
+    ({ metric, values }) => labels.every((label) => metric[label]) && values.some((value) => !Number.isNaN(value)),
   );
 }
 

@@ -12,9 +12,7 @@ export const scraped: ReadonlySet<string> = new Set(
 
 /** Names of lenswatch's own metrics in the text, recorded ones (with colons) left out. */
 export function metricsIn(expression: string): string[] {
-  return namesIn(expression).filter(
-    (name) => !name.includes(":") && /^(?:lenswatch|alertmanager)_/.test(name),
-  );
+  return namesIn(expression).filter((name) => !name.includes(":") && /^(?:lenswatch|alertmanager)_/.test(name));
 }
 
 /** Names of recorded series in the text. */

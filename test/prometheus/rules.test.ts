@@ -29,22 +29,17 @@ const rules: PrometheusRule[] = read("lenswatch.rules.yml").groups.flatMap(
 const alerts = rules.filter(({ alert }) => alert !== undefined);
 const tests: RuleTest[] = read("lenswatch.rules.test.yml").tests;
 
-describe.skipIf(!hasPromtool)(
-  `promtool${hasPromtool ? "" : " (skipped: install Prometheus, which brings it)"}`,
-  () => {
-    test("finds no fault with the rules, nor with the example of a configuration that reads them", async () => {
-      expect(await promtool("check", "rules", "--lint-fatal", "lenswatch.rules.yml")).toMatchObject({
-        code: 0,
-      });
-      expect(await promtool("check", "config", "prometheus.yml")).toMatchObject({ code: 0 });
-    });
+describe.skipIf(!hasPromtool)(`promtool${hasPromtool ? "" : " (skipped: install Prometheus, which brings it)"}`, () => {
+  test("finds no fault with the rules, nor with the example of a configuration that reads them", async () => {
+    expect(await promtool("check", "rules", "--lint-fatal", "lenswatch.rules.yml")).toMatchObject({ code: 0 });
+    expect(await promtool("check", "config", "prometheus.yml")).toMatchObject({ code: 0 });
+  });
 
-    test("passes every test of the rules", async () => {
-      const { code, said } = await promtool("test", "rules", "lenswatch.rules.test.yml");
-      expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining("SUCCESS") });
-    });
-  },
-);
+  test("passes every test of the rules", async () => {
+    const { code, said } = await promtool("test", "rules", "lenswatch.rules.test.yml");
+    expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining("SUCCESS") });
+  });
+});
 
 test("every metric the rules name is one that lenswatch exposes", () => {
   const named = rules.flatMap(({ expr }) => metricsIn(expr));
@@ -69,9 +64,7 @@ describe.each(alerts.map((rule) => [rule.alert ?? "", rule] as const))("%s", (na
   test("is tested firing and not firing", () => {
     const expected = tests.flatMap(({ alert_rule_test = [], promql_expr_test = [] }) => [
       ...alert_rule_test.filter(({ alertname }) => alertname === name).map(({ exp_alerts }) => exp_alerts),
-      ...promql_expr_test
-        .filter(({ expr }) => expr.includes(`"${name}"`))
-        .map(({ exp_samples }) => exp_samples),
+      ...promql_expr_test.filter(({ expr }) => expr.includes(`"${name}"`)).map(({ exp_samples }) => exp_samples),
     ]);
     expect(expected.some((fired) => fired.length > 0)).toBe(true);
     expect(expected.some((fired) => fired.length === 0)).toBe(true);
@@ -84,9 +77,7 @@ describe("the guide for operators", () => {
     expect(listed).toEqual(alerts.map(({ alert, labels }) => [alert, labels?.severity]));
   });
 
-  const own = defaultRules
-    .map(({ alert }) => String(alert))
-    .filter((name) => !/^(Recording|Location|Low)/.test(name));
+  const own = defaultRules.map(({ alert }) => String(alert)).filter((name) => !/^(Recording|Location|Low)/.test(name));
   const names = [...own, ...alerts.map(({ alert = "" }) => alert)];
 
   test("has a heading for each of them and for those lenswatch raises about itself, and for no other", () => {

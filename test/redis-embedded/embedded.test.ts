@@ -64,9 +64,7 @@ describeWithRedis("the embedded Redis", () => {
     const settings = await ask(server.url, (redis) =>
       redis.config("GET", "append*", "maxmemory-policy", "bind", "save"),
     );
-    expect(settings).toEqual(
-      expect.arrayContaining(["appendonly", "yes", "everysec", "noeviction", "127.0.0.1"]),
-    );
+    expect(settings).toEqual(expect.arrayContaining(["appendonly", "yes", "everysec", "noeviction", "127.0.0.1"]));
     expect((await stat(join(dir, "redis.json"))).mode & 0o777).toBe(0o600);
     expect(server.adopted).toBe(false);
   });
@@ -152,9 +150,7 @@ describeWithRedis("the embedded Redis", () => {
   test("replaces an invalid redis.json", async () => {
     await writeFile(join(dir, "redis.json"), "{ half a f");
     const server = await start();
-    expect(JSON.parse(await readFile(join(dir, "redis.json"), "utf8")).port).toBe(
-      Number(new URL(server.url).port),
-    );
+    expect(JSON.parse(await readFile(join(dir, "redis.json"), "utf8")).port).toBe(Number(new URL(server.url).port));
   });
 
   test("never starts a second server on data that a running one uses", async () => {
@@ -201,9 +197,7 @@ describe("finding redis-server", () => {
   });
 
   test("names the package to install when it may not install it", async () => {
-    await expect(
-      ensureRedisServer({ install: false, log: silentLogger, env: { PATH: dir } }),
-    ).rejects.toMatchObject({
+    await expect(ensureRedisServer({ install: false, log: silentLogger, env: { PATH: dir } })).rejects.toMatchObject({
       code: "no_server",
       message: expect.stringContaining("apt-get install redis-server"),
     });
@@ -213,16 +207,12 @@ describe("finding redis-server", () => {
     const script = `#!/bin/sh\nprintf '#!/bin/sh\\n' > '${dir}/redis-server'; /bin/chmod 755 '${dir}/redis-server'\n`;
     await writeFile(join(dir, "brew"), script, { mode: 0o755 });
     const env = { PATH: dir };
-    expect(await ensureRedisServer({ install: true, log: silentLogger, env })).toBe(
-      join(dir, "redis-server"),
-    );
+    expect(await ensureRedisServer({ install: true, log: silentLogger, env })).toBe(join(dir, "redis-server"));
   });
 
   test("passes on the package manager's last word when it fails", async () => {
     await writeFile(join(dir, "brew"), "#!/bin/sh\necho no bottle today >&2\nexit 1\n", { mode: 0o755 });
     const env = { PATH: dir };
-    await expect(ensureRedisServer({ install: true, log: silentLogger, env })).rejects.toThrow(
-      /no bottle today/,
-    );
+    await expect(ensureRedisServer({ install: true, log: silentLogger, env })).rejects.toThrow(/no bottle today/);
   });
 });

@@ -137,9 +137,7 @@ describe(`a hostile service (seed ${SEED})`, () => {
     );
     const outcomes: PromiseSettledResult<unknown>[] = [];
     while (outcomes.length < 1_500) {
-      const calls = Array.from({ length: 500 }, (_, i) =>
-        asking[Object.keys(asking)[i % 3] ?? ""]?.(service),
-      );
+      const calls = Array.from({ length: 500 }, (_, i) => asking[Object.keys(asking)[i % 3] ?? ""]?.(service));
       outcomes.push(...(await Promise.allSettled(calls)));
     }
     const { counts, surprises } = judge(outcomes);
@@ -222,8 +220,7 @@ describe(`a hostile service (seed ${SEED})`, () => {
     while (outcomes.length < 600) await Promise.all(Array.from({ length: 50 }, ask));
     const { counts, surprises } = judge(outcomes);
     expect(surprises).toEqual([]);
-    for (const code of ["read", "bad_payload", "auth"])
-      expect(counts.get(code) ?? 0, code).toBeGreaterThan(10);
+    for (const code of ["read", "bad_payload", "auth"]) expect(counts.get(code) ?? 0, code).toBeGreaterThan(10);
   });
 
   it("whose error cannot be turned into a number or a text does not end the process", async () => {
@@ -233,14 +230,8 @@ describe(`a hostile service (seed ${SEED})`, () => {
     });
     const outcomes = await Promise.allSettled([service.locations(), service.statusUptime(someStatus)]);
     expect(outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason)).toEqual([
-      expect.objectContaining({
-        code: "unavailable",
-        message: expect.stringContaining("answered with an error"),
-      }),
-      expect.objectContaining({
-        code: "unavailable",
-        message: expect.stringContaining("answered with an error"),
-      }),
+      expect.objectContaining({ code: "unavailable", message: expect.stringContaining("answered with an error") }),
+      expect.objectContaining({ code: "unavailable", message: expect.stringContaining("answered with an error") }),
     ]);
   });
 });

@@ -112,9 +112,7 @@ function replyOf(dice: Dice, body: Buffer): ServiceReply {
   const isFine = dice.replicas(10) > 0;
   return {
     status: isFine ? 200 : dice.pick([101, 204, 301, 400, 401, 403, 404, 408, 418, 429, 500, 503, 599, 999]),
-    retryAfter: isFine
-      ? undefined
-      : dice.pick([...POISONS, "5", "-1", "1e9", "Fri, 20 Nov 2026 12:30:00 GMT"]),
+    retryAfter: isFine ? undefined : dice.pick([...POISONS, "5", "-1", "1e9", "Fri, 20 Nov 2026 12:30:00 GMT"]),
     text: async () => new TextDecoder().decode(body),
     discard: () => {},
   };
@@ -123,10 +121,7 @@ function replyOf(dice: Dice, body: Buffer): ServiceReply {
 const never = new AbortController().signal;
 
 async function throughHttp(kind: AnswerKind, body: Buffer, dice: Dice, borders: Borders): Promise<unknown> {
-  const tokens = {
-    get: async () => ({ value: "token", expiresAt: undefined, renewAt: undefined }),
-    refuse: () => {},
-  };
+  const tokens = { get: async () => ({ value: "token", expiresAt: undefined, renewAt: undefined }), refuse: () => {} };
   const core = createCoreApi({
     tokens,
     baseUrl: "https://core.example.com",
@@ -156,8 +151,7 @@ async function throughIssuer(body: Buffer, dice: Dice, { report, redactor }: Bor
   });
   const token = await tokens.get(never);
   for (const at of [token.expiresAt, token.renewAt]) {
-    if (at !== undefined && !(at > NOW && at < NOW + 10 * 365 * 86_400_000))
-      throw new Error(`expires at ${at}`);
+    if (at !== undefined && !(at > NOW && at < NOW + 10 * 365 * 86_400_000)) throw new Error(`expires at ${at}`);
   }
   if (!/^[\x21-\x7e]+$/.test(token.value)) throw new Error("a token that no header can carry");
   return token;
@@ -251,28 +245,24 @@ describe(`one bent row (seed ${SEED})`, () => {
     },
   };
 
-  test.each(Object.entries(lists))(
-    "%s costs that row alone, 2,000 times",
-    (_name, { kind, body, read: rowsOf }) => {
-      const borders = openBorders();
-      const rows =
-        kind === "entries" ? (real.entries as { summary: unknown[] }).summary : (real[kind] as unknown[]);
-      const readAll = (given: readonly unknown[]) => {
-        // As it comes over the wire: NaN and the like do not.
-        const payload = JSON.parse(JSON.stringify(body(given))) as unknown;
-        return rowsOf(readers[kind](payload, borders) as never).map((row) => JSON.stringify(row));
-      };
-      const good = readAll(rows);
-      expect(good).toHaveLength(rows.length);
-      for (let nth = 1; nth <= 2_000; nth++) {
-        const dice = diceOf(SEED + nth);
-        const one = JSON.parse(JSON.stringify(rows[0]).replaceAll(/[0-9a-f]{24}/g, OTHER)) as unknown;
-        const found = readAll(rows.toSpliced(dice.replicas(rows.length + 1), 0, mutateJson(one, dice)));
-        expect({ nth, missing: good.filter((row) => !found.includes(row)) }).toEqual({ nth, missing: [] });
-        expect(found.length).toBeLessThanOrEqual(good.length + 1);
-      }
-    },
-  );
+  test.each(Object.entries(lists))("%s costs that row alone, 2,000 times", (_name, { kind, body, read: rowsOf }) => {
+    const borders = openBorders();
+    const rows = kind === "entries" ? (real.entries as { summary: unknown[] }).summary : (real[kind] as unknown[]);
+    const readAll = (given: readonly unknown[]) => {
+      // As it comes over the wire: NaN and the like do not.
+      const payload = JSON.parse(JSON.stringify(body(given))) as unknown;
+      return rowsOf(readers[kind](payload, borders) as never).map((row) => JSON.stringify(row));
+    };
+    const good = readAll(rows);
+    expect(good).toHaveLength(rows.length);
+    for (let nth = 1; nth <= 2_000; nth++) {
+      const dice = diceOf(SEED + nth);
+      const one = JSON.parse(JSON.stringify(rows[0]).replaceAll(/[0-9a-f]{24}/g, OTHER)) as unknown;
+      const found = readAll(rows.toSpliced(dice.replicas(rows.length + 1), 0, mutateJson(one, dice)));
+      expect({ nth, missing: good.filter((row) => !found.includes(row)) }).toEqual({ nth, missing: [] });
+      expect(found.length).toBeLessThanOrEqual(good.length + 1);
+    }
+  });
 });
 
 /** The report is what a hostile answer reaches first. */

@@ -79,11 +79,7 @@ describe("HTTP", () => {
     const origin = await listen(server);
     server.close();
     await once(server, "close");
-    const { service } = startClient({
-      baseUrl: origin,
-      authUrl: origin,
-      wsUrl: origin.replace("http", "ws"),
-    });
+    const { service } = startClient({ baseUrl: origin, authUrl: origin, wsUrl: origin.replace("http", "ws") });
     await expect(service.checkStatus()).rejects.toMatchObject({
       code: "unavailable",
       message: expect.stringMatching(/ECONNREFUSED.*check the address/),

@@ -40,12 +40,9 @@ it("names a location once, and no zone that does not exist", () => {
   });
 });
 
-it.each([null, "a1", {}, { shops: [] }, { data: {} }, { data: [], items: [] }])(
-  "finds no list in %j",
-  (payload) => {
-    expect(() => read(payload)).toThrow(expect.objectContaining({ code: "bad_payload" }));
-  },
-);
+it.each([null, "a1", {}, { shops: [] }, { data: {} }, { data: [], items: [] }])("finds no list in %j", (payload) => {
+  expect(() => read(payload)).toThrow(expect.objectContaining({ code: "bad_payload" }));
+});
 
 it("keeps no more of a name than anybody would read", () => {
   const { locations } = read([{ ...leeds, name: "x".repeat(10_000) }]);

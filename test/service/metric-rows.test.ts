@@ -12,19 +12,14 @@ function read(payload: unknown) {
 describe("a metric reply", () => {
   it("keeps null apart from 0", () => {
     const rows = [{ location: "a", entries: null }, { location: "b", entries: 0 }, { location: "c" }];
-    const { summary, segments, dropped } = read({
-      summary: rows,
-      meta: { units: { entries: "peopleCount" } },
-    });
+    const { summary, segments, dropped } = read({ summary: rows, meta: { units: { entries: "peopleCount" } } });
     expect(summary?.map(({ values }) => values.entries)).toEqual([undefined, 0, undefined]);
     expect(segments).toBeUndefined();
     expect(dropped).toBe(0);
   });
 
   it("keeps the time of a segment as served: no zone is stated", () => {
-    const { segments } = read({
-      segments: [{ index: "2026-03-01T00:00:00.000", location: "a", entries: 1 }],
-    });
+    const { segments } = read({ segments: [{ index: "2026-03-01T00:00:00.000", location: "a", entries: 1 }] });
     expect(segments?.[0]).toMatchObject({ index: "2026-03-01T00:00:00.000", values: { entries: 1 } });
   });
 

@@ -19,10 +19,7 @@ describe("a connection", () => {
 
   it("that is half-open is found within two ping intervals, and its questions are asked again", async () => {
     const pingIntervalMs = 150;
-    const scripted = await startScripted({
-      autoPong: false,
-      asked: (asked) => asked.connection > 1 && answer(asked),
-    });
+    const scripted = await startScripted({ autoPong: false, asked: (asked) => asked.connection > 1 && answer(asked) });
     const { service, recorder } = startClient(scripted, { pingIntervalMs });
     const startedAt = performance.now();
     const { readings } = await service.statusUptime(someStatus);
@@ -61,10 +58,7 @@ describe("a connection", () => {
   });
 
   it("with a token refused once is opened with a new one", async () => {
-    const scripted = await startScripted({
-      asked: answer,
-      handshake: (token) => (token === "token-1" ? 401 : 101),
-    });
+    const scripted = await startScripted({ asked: answer, handshake: (token) => (token === "token-1" ? 401 : 101) });
     const { service } = startClient(scripted);
     await service.statusUptime(someStatus);
     expect(scripted.handshakes).toEqual(["token-1", "token-2"]);
@@ -102,9 +96,7 @@ describe("a connection", () => {
   it("is replaced before its token expires, and closed when its last answer is in", async () => {
     const held: Asked[] = [];
     const scripted = await startScripted({
-      token: (count) => ({
-        body: { access_token: `token-${count}`, expires_in: count === 1 ? 1.4 : 3600 },
-      }),
+      token: (count) => ({ body: { access_token: `token-${count}`, expires_in: count === 1 ? 1.4 : 3600 } }),
       asked: (asked) => (asked.connection === 1 ? held.push(asked) : answer(asked)),
     });
     const { service, recorder } = startClient(scripted);
@@ -123,9 +115,7 @@ describe("a connection", () => {
 
   it("that cannot be replaced in time is used as long as it lasts", async () => {
     const scripted = await startScripted({
-      token: (count) => ({
-        body: { access_token: `token-${count}`, expires_in: count === 1 ? 1.4 : 3600 },
-      }),
+      token: (count) => ({ body: { access_token: `token-${count}`, expires_in: count === 1 ? 1.4 : 3600 } }),
       handshake: (_, count) => (count === 1 || count > 3 ? 101 : 503),
       asked: answer,
     });
@@ -147,10 +137,7 @@ describe("a connection", () => {
     });
     const kinds: string[] = [];
     const socket = new MetricsSocket({
-      tokens: {
-        get: async () => ({ value: "t", expiresAt: undefined, renewAt: undefined }),
-        refuse: () => {},
-      },
+      tokens: { get: async () => ({ value: "t", expiresAt: undefined, renewAt: undefined }), refuse: () => {} },
       report: (kind) => kinds.push(kind),
       random: () => 0,
       clock: { now: () => 0 },
@@ -198,10 +185,7 @@ describe("a question", () => {
     });
     const { service } = startClient(scripted);
     const given = service.areaContexts(someStatus);
-    await expect(given).rejects.toMatchObject({
-      code: "unavailable",
-      message: expect.stringContaining("3 times"),
-    });
+    await expect(given).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("3 times") });
     await service.statusUptime(someStatus);
     expect(scripted.handshakes).toHaveLength(4);
   });
@@ -231,10 +215,7 @@ describe("a question", () => {
 
   it("survives any frame, whatever was done to it", async () => {
     const frames: (id: string) => string[] = (id) => {
-      const piece = fc.oneof(
-        fc.string(),
-        fc.constantFrom("|", "0", "1", "2", id, "[", "{}", "null", "-1", "[1]"),
-      );
+      const piece = fc.oneof(fc.string(), fc.constantFrom("|", "0", "1", "2", id, "[", "{}", "null", "-1", "[1]"));
       const made = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(""));
       const framed = fc
         .tuple(fc.constantFrom(id, "stray", ""), piece, piece, fc.oneof(piece, fc.json()))

@@ -31,13 +31,7 @@ export async function realAnswers(): Promise<RealAnswers> {
     const client = await connect(simulator, token);
     const entities = locationIds(simulator);
     const metric = (route: string, body: object) =>
-      client.ask("metric", route, {
-        ...WEEK,
-        entities,
-        entityType: "location",
-        facets: ["summary"],
-        ...body,
-      });
+      client.ask("metric", route, { ...WEEK, entities, entityType: "location", facets: ["summary"], ...body });
     const [recording] = simulator.world.recordings;
     const path = `${simulator.baseUrl}/v1/recording`;
     const authUrl = `${simulator.authUrl}/oauth/token`;
@@ -50,10 +44,7 @@ export async function realAnswers(): Promise<RealAnswers> {
     const answers = {
       token: await (await postJson(authUrl, login)).json(),
       locations: await getJson(`${simulator.baseUrl}/v1/location/list`, token),
-      recording_uptime: await getJson(
-        `${path}/${recording?.id}/uptime?start=${DAY.start}&end=${DAY.end}`,
-        token,
-      ),
+      recording_uptime: await getJson(`${path}/${recording?.id}/uptime?start=${DAY.start}&end=${DAY.end}`, token),
       uptimes: await (await postJson(`${path}/uptimes`, DAY, token)).json(),
       status_uptime: await snapshot(client, entities),
       entries: await metric("entries", { facets: ["segments", "summary"], aggregationPeriod: "day" }),

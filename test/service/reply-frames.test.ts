@@ -89,22 +89,14 @@ describe("a reply in parts", () => {
   it("is the same however it was cut and shuffled", () => {
     const reply = fc.array(fc.record({ id: fc.string(), n: fc.nat() }));
     fc.assert(
-      fc.property(
-        reply,
-        fc.integer({ min: 2, max: 6 }),
-        fc.constantFrom(0, 1),
-        fc.nat(),
-        (rows, total, base, turn) => {
-          const text = Array.from(JSON.stringify(rows));
-          const size = Math.ceil(text.length / total);
-          const pieces = Array.from({ length: total }, (_, i) =>
-            text.slice(i * size, (i + 1) * size).join(""),
-          );
-          const frames = pieces.map((piece, i) => `q|${i + base}|${total}|${piece}`);
-          const turned = frames.map((_, i) => frames[(i + turn) % total] ?? "");
-          expect(feed(turned, 1e6).last).toEqual({ value: rows });
-        },
-      ),
+      fc.property(reply, fc.integer({ min: 2, max: 6 }), fc.constantFrom(0, 1), fc.nat(), (rows, total, base, turn) => {
+        const text = Array.from(JSON.stringify(rows));
+        const size = Math.ceil(text.length / total);
+        const pieces = Array.from({ length: total }, (_, i) => text.slice(i * size, (i + 1) * size).join(""));
+        const frames = pieces.map((piece, i) => `q|${i + base}|${total}|${piece}`);
+        const turned = frames.map((_, i) => frames[(i + turn) % total] ?? "");
+        expect(feed(turned, 1e6).last).toEqual({ value: rows });
+      }),
     );
   });
 });

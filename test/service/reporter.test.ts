@@ -12,12 +12,7 @@ function setUp(secret = "hush!") {
   destination.on("data", (line) => lines.push(JSON.parse(String(line))));
   const { observer, kinds } = createRecorder();
   const log = createLogger({ level: "info", destination });
-  return {
-    clock,
-    lines,
-    kinds,
-    report: createReport({ clock, log, observer, redactor: createRedactor([secret]) }),
-  };
+  return { clock, lines, kinds, report: createReport({ clock, log, observer, redactor: createRedactor([secret]) }) };
 }
 
 it("counts every deviation and logs one of a kind in five minutes", () => {

@@ -10,15 +10,11 @@ const CANARIES = ["canary-secret/+ü", "canary-token.abc.def"];
 const [SECRET = "", TOKEN = ""] = CANARIES;
 
 const echo = (request: { url?: string | undefined; headers: object }) =>
-  JSON.stringify({
-    error: `you sent ${request.url} ${JSON.stringify(request.headers)} ${CANARIES.join(" ")}`,
-  });
+  JSON.stringify({ error: `you sent ${request.url} ${JSON.stringify(request.headers)} ${CANARIES.join(" ")}` });
 
 const token = () => ({ body: { access_token: TOKEN, expires_in: 3600 } });
 const scripts: Record<string, Script> = {
-  "an issuer that repeats what it was sent": {
-    token: () => ({ status: 401, body: { error: CANARIES.join(" ") } }),
-  },
+  "an issuer that repeats what it was sent": { token: () => ({ status: 401, body: { error: CANARIES.join(" ") } }) },
   "an issuer that answers nonsense": { token: () => ({ body: { access_tokens: CANARIES } }) },
   "a service that repeats the request": {
     token,
@@ -30,11 +26,7 @@ const scripts: Record<string, Script> = {
     http: (request, response) => response.writeHead(401).end(echo(request)),
     handshake: () => 401,
   },
-  "a service that cuts connections": {
-    token,
-    http: (request) => request.socket.destroy(),
-    handshake: () => 500,
-  },
+  "a service that cuts connections": { token, http: (request) => request.socket.destroy(), handshake: () => 500 },
   "a service whose frames hold the token": {
     token,
     http: (_, response) => response.end(`not JSON ${CANARIES.join(" ")}`),
@@ -64,12 +56,9 @@ describe.each(Object.entries(scripts))("with %s", (_, script) => {
       service.statusUptime(someStatus),
       service.areaContexts(someStatus),
     ]);
-    const told = [...lines, inspect(outcomes, { depth: 12, showHidden: true }), ...recorder.requests].join(
-      "\n",
-    );
+    const told = [...lines, inspect(outcomes, { depth: 12, showHidden: true }), ...recorder.requests].join("\n");
     expect(lines.length).toBeGreaterThan(0);
-    for (const canary of [...CANARIES, ...CANARIES.map(encodeURIComponent)])
-      expect(told).not.toContain(canary);
+    for (const canary of [...CANARIES, ...CANARIES.map(encodeURIComponent)]) expect(told).not.toContain(canary);
   });
 });
 

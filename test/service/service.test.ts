@@ -49,11 +49,7 @@ describe("the service", () => {
     const taxonomies = [contexts[0]?.taxonomy ?? ""];
     const query = { ...period, locations, facets: ["summary"] } as const;
 
-    const entries = await service.entries({
-      ...query,
-      facets: ["segments", "summary"],
-      aggregationPeriod: "day",
-    });
+    const entries = await service.entries({ ...query, facets: ["segments", "summary"], aggregationPeriod: "day" });
     expect(entries.segments).toHaveLength(14);
     expect(entries.segments?.[0]).toMatchObject({ location: locations[0], index: "2026-03-01T00:00:00.000" });
     expect(entries.units).toEqual({ entries: "peopleCount" });
@@ -114,26 +110,21 @@ describe("what the service gets wrong", () => {
   it.each([
     ["no_pipes", "bad_frame"],
     ["unknown_id", "unknown_id"],
-  ] as const)(
-    "a frame that names no question (%s) is counted, and its question times out",
-    async (kind, counted) => {
-      const { simulator, service, recorder } = await startBoth({ config: { requestTimeoutMs: 400 } });
-      const query = { entities: await locationIds(service), entityType: "location" } as const;
-      simulator.faults.set("garbage_frames", { kind, times: 1 });
-      await expect(service.statusUptime(query)).rejects.toMatchObject({ code: "timeout" });
-      expect(recorder.kinds).toEqual([counted]);
-      await service.statusUptime(query);
-    },
-  );
+  ] as const)("a frame that names no question (%s) is counted, and its question times out", async (kind, counted) => {
+    const { simulator, service, recorder } = await startBoth({ config: { requestTimeoutMs: 400 } });
+    const query = { entities: await locationIds(service), entityType: "location" } as const;
+    simulator.faults.set("garbage_frames", { kind, times: 1 });
+    await expect(service.statusUptime(query)).rejects.toMatchObject({ code: "timeout" });
+    expect(recorder.kinds).toEqual([counted]);
+    await service.statusUptime(query);
+  });
 
   it.each(["error", "errors"] as const)("an object with %s is a failed request", async (key) => {
     const { simulator, service, recorder } = await startBoth();
     const entities = await locationIds(service);
     simulator.faults.set("error_payload", { key });
     const unavailable = { code: "unavailable" };
-    await expect(service.statusUptime({ entities, entityType: "location" })).rejects.toMatchObject(
-      unavailable,
-    );
+    await expect(service.statusUptime({ entities, entityType: "location" })).rejects.toMatchObject(unavailable);
     await expect(service.locations()).rejects.toMatchObject(unavailable);
     await expect(service.uptimes(days)).rejects.toMatchObject(unavailable);
     expect(recorder.kinds).toEqual(["error_payload", "error_payload", "error_payload"]);
@@ -183,9 +174,7 @@ describe("what the service gets wrong", () => {
     simulator.faults.set("slow", { ms: 2_000, endpoint: ["uptimes", "status/uptime"] });
     await Promise.all([
       expect(service.uptimes(days)).rejects.toMatchObject({ code: "timeout", retryable: true }),
-      expect(service.statusUptime({ entities, entityType: "location" })).rejects.toMatchObject({
-        code: "timeout",
-      }),
+      expect(service.statusUptime({ entities, entityType: "location" })).rejects.toMatchObject({ code: "timeout" }),
     ]);
   });
 

@@ -44,9 +44,7 @@ describe("a reply of status/uptime", () => {
   });
 
   it.each([null, undefined])("takes %s for no data, never for 0", (none) => {
-    const { first, kinds } = read([
-      statusRow({ average_quality: none, last_seen_utc: none, location_id: none }),
-    ]);
+    const { first, kinds } = read([statusRow({ average_quality: none, last_seen_utc: none, location_id: none })]);
     expect(first).toMatchObject({ averageQuality: undefined, lastSeenAt: undefined, locationId: undefined });
     expect(kinds).toEqual([]);
   });
@@ -105,9 +103,7 @@ describe("a reply of status/uptime", () => {
   );
 
   it("accepts ids of another shape and unknown fields", () => {
-    const { first, kinds } = read([
-      statusRow({ recording_id: "cam-1", location_id: "shop", more: { a: 1 } }),
-    ]);
+    const { first, kinds } = read([statusRow({ recording_id: "cam-1", location_id: "shop", more: { a: 1 } })]);
     expect(first).toMatchObject({ recordingId: "cam-1", locationId: "shop" });
     expect(kinds).toEqual([]);
   });

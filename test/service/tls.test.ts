@@ -5,10 +5,7 @@ import { demanding, hasOpenssl, makePki } from "../support/pki.ts";
 import { startProxy } from "../support/proxy.ts";
 import { type Script, type Scripted, someStatus, startClient, startScripted, statusRow } from "./support.ts";
 
-const script: Script = {
-  http: (_, response) => response.end("[]"),
-  asked: (asked) => asked.reply([statusRow()]),
-};
+const script: Script = { http: (_, response) => response.end("[]"), asked: (asked) => asked.reply([statusRow()]) };
 
 const title = hasOpenssl ? "service.tls" : "service.tls (skipped: openssl is not installed)";
 describe.skipIf(!hasOpenssl)(title, () => {
@@ -37,10 +34,7 @@ describe.skipIf(!hasOpenssl)(title, () => {
   it("goes with the requests through a proxy of the environment", async () => {
     const scripted = await startScripted({ ...script, tls: demanding(pki) });
     const proxy = await startProxy();
-    const { service } = startClient(scripted, {
-      config: { tls: own },
-      proxyEnv: { HTTPS_PROXY: proxy.url },
-    });
+    const { service } = startClient(scripted, { config: { tls: own }, proxyEnv: { HTTPS_PROXY: proxy.url } });
     await service.locations();
     await service.statusUptime(someStatus);
     expect(new Set(proxy.seen)).toEqual(new Set([`CONNECT ${new URL(scripted.baseUrl).host}`]));
@@ -66,8 +60,6 @@ describe.skipIf(!hasOpenssl)(title, () => {
   it("is named by the error, where the certificate is the trouble", async () => {
     const scripted = await startScripted({ ...script, tls: demanding(pki, pki.elsewhere) });
     const [error] = await failures(scripted, own);
-    expect(error?.message).toContain(
-      "(ERR_TLS_CERT_ALTNAME_INVALID): check the address, its certificate, service.tls",
-    );
+    expect(error?.message).toContain("(ERR_TLS_CERT_ALTNAME_INVALID): check the address, its certificate, service.tls");
   });
 });

@@ -61,12 +61,7 @@ describe("a token source", () => {
       {
         method: "POST",
         url: "https://issuer.example.com/oauth/token",
-        json: {
-          client_id: "id",
-          client_secret: "secret",
-          audience: "audience",
-          grant_type: "client_credentials",
-        },
+        json: { client_id: "id", client_secret: "secret", audience: "audience", grant_type: "client_credentials" },
       },
     ]);
   });
@@ -133,11 +128,7 @@ describe("a token source", () => {
     ["exp where expires_in is nonsense", issued(jwt({ exp: 1_000_000_900 }), "soon"), 900],
     ["a year from now where it lies further away", issued("t", 1e12), 365 * 86_400],
     ["a year from now where it is beyond all numbers", issued("t", 1e308), 365 * 86_400],
-    [
-      "a year from now where exp is given in milliseconds",
-      issued(jwt({ exp: 1_000_000_900_000 })),
-      365 * 86_400,
-    ],
+    ["a year from now where exp is given in milliseconds", issued(jwt({ exp: 1_000_000_900_000 })), 365 * 86_400],
     ["nothing", issued("opaque"), undefined],
     ["nothing of a broken JWT", issued("a.%%%.c"), undefined],
     ["nothing of a JWT without exp", issued(jwt({ exp: "later" })), undefined],

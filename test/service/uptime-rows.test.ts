@@ -39,10 +39,7 @@ function readerOf(indexTimezone: "recording" | "utc" = "recording") {
 function startsOf(indices: string[], indexTimezone?: "recording" | "utc") {
   const reader = readerOf(indexTimezone);
   const { buckets } = reader.one({ recording: camera, uptime: indices.map((index) => entry(index)) });
-  return {
-    starts: buckets.map(({ startAt }) => new Date(startAt).toISOString().slice(0, 16)),
-    kinds: reader.kinds,
-  };
+  return { starts: buckets.map(({ startAt }) => new Date(startAt).toISOString().slice(0, 16)), kinds: reader.kinds };
 }
 
 describe("an uptime result", () => {
@@ -78,11 +75,7 @@ describe("an uptime result", () => {
   it("keeps null apart from 0", () => {
     const nothing = { segmentsReceived: 0, avgUptimeOnSegment: null, overallUptime: null };
     const { buckets } = readerOf().one({ recording: camera, uptime: [entry("2026-07-10 09:00", nothing)] });
-    expect(buckets[0]).toMatchObject({
-      segmentsReceived: 0,
-      avgUptimeOnSegment: undefined,
-      overallUptime: undefined,
-    });
+    expect(buckets[0]).toMatchObject({ segmentsReceived: 0, avgUptimeOnSegment: undefined, overallUptime: undefined });
   });
 
   it("keeps an overallUptime that is not the product of the other two", () => {
@@ -103,10 +96,7 @@ describe("an uptime result", () => {
   });
 
   it("takes a single row of that hour for the first", () => {
-    expect(startsOf(["2026-10-25 01:00", "2026-10-25 02:00"]).starts).toEqual([
-      "2026-10-25T00:00",
-      "2026-10-25T02:00",
-    ]);
+    expect(startsOf(["2026-10-25 01:00", "2026-10-25 02:00"]).starts).toEqual(["2026-10-25T00:00", "2026-10-25T02:00"]);
   });
 
   it("lets a row of the hour the clocks skip give way to a real one", () => {
@@ -140,13 +130,7 @@ describe("an uptime result", () => {
 
   it("takes an id from _id, and a reference from an object with one", () => {
     const { recording } = readerOf().one({
-      recording: {
-        ...camera,
-        id: undefined,
-        _id: "x1",
-        location: { _id: "shop" },
-        organisation: { id: "o" },
-      },
+      recording: { ...camera, id: undefined, _id: "x1", location: { _id: "shop" }, organisation: { id: "o" } },
       uptime: null,
     });
     expect(recording).toMatchObject({ id: "x1", locationId: "shop", organisation: "o" });
@@ -213,10 +197,7 @@ describe("results in bulk", () => {
 });
 
 it("keeps no more of a name than anybody would read, and no half of a character", () => {
-  const { recording } = readerOf().one({
-    recording: { ...camera, name: `x${"😀".repeat(5_000)}` },
-    uptime: [],
-  });
+  const { recording } = readerOf().one({ recording: { ...camera, name: `x${"😀".repeat(5_000)}` }, uptime: [] });
   expect(recording.name).toHaveLength(1_000);
   expect(recording.name.isWellFormed()).toBe(true);
 });

@@ -22,9 +22,7 @@ const first = () => {
   return recording;
 };
 const one = (id: string, query: string) =>
-  fetch(`${sim.baseUrl}/v1/recording/${id}/uptime${query}`, {
-    headers: { authorization: `Bearer ${token}` },
-  });
+  fetch(`${sim.baseUrl}/v1/recording/${id}/uptime${query}`, { headers: { authorization: `Bearer ${token}` } });
 const many = (body: unknown) => postJson(`${sim.baseUrl}/v1/recording/uptimes`, body, token);
 const day = { start: "2026-11-18", end: "2026-11-18" };
 
@@ -39,9 +37,9 @@ test("the location list gives every location's id, name and time zone", async ()
 });
 
 test("without a token the uptime endpoints answer 401", async () => {
-  expect(
-    (await fetch(`${sim.baseUrl}/v1/recording/${first().id}/uptime?start=2026-11-18&end=2026-11-18`)).status,
-  ).toBe(401);
+  expect((await fetch(`${sim.baseUrl}/v1/recording/${first().id}/uptime?start=2026-11-18&end=2026-11-18`)).status).toBe(
+    401,
+  );
   expect((await postJson(`${sim.baseUrl}/v1/recording/uptimes`, day)).status).toBe(401);
 });
 
@@ -71,9 +69,7 @@ describe("the uptime of one recording", () => {
   });
 
   test("includes both the start and the end date", async () => {
-    const { uptime } = (await (
-      await one(first().id, "?start=2026-11-17&end=2026-11-18")
-    ).json()) as UptimeResult;
+    const { uptime } = (await (await one(first().id, "?start=2026-11-17&end=2026-11-18")).json()) as UptimeResult;
     expect(uptime).toHaveLength(48);
     expect([uptime[0]?.index, uptime.at(-1)?.index]).toEqual(["2026-11-17 00:00", "2026-11-18 23:00"]);
   });
@@ -83,9 +79,7 @@ describe("the uptime of one recording", () => {
   });
 
   test("ends with the hour that is going on", async () => {
-    const { uptime } = (await (
-      await one(first().id, "?start=2026-11-20&end=2026-11-21")
-    ).json()) as UptimeResult;
+    const { uptime } = (await (await one(first().id, "?start=2026-11-20&end=2026-11-21")).json()) as UptimeResult;
     expect(uptime.at(-1)).toMatchObject({ index: "2026-11-20 12:00", segmentsExpected: 30 });
   });
 });

@@ -2,15 +2,7 @@ import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { FaultInput } from "../../src/simulator/faults.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
-import {
-  credentialsOf,
-  getJson,
-  handClock,
-  postJson,
-  refusedUpgrade,
-  startSmall,
-  tokenOf,
-} from "./client.ts";
+import { credentialsOf, getJson, handClock, postJson, refusedUpgrade, startSmall, tokenOf } from "./client.ts";
 
 const clock = handClock();
 let sim: Simulator;
@@ -24,8 +16,7 @@ afterAll(() => sim.close());
 
 const askToken = () => postJson(`${sim.authUrl}/oauth/token`, credentialsOf(sim));
 const status = () => fetch(`${sim.baseUrl}/v1/status`);
-const list = () =>
-  fetch(`${sim.baseUrl}/v1/location/list`, { headers: { authorization: `Bearer ${token}` } });
+const list = () => fetch(`${sim.baseUrl}/v1/location/list`, { headers: { authorization: `Bearer ${token}` } });
 const uptimes = () =>
   postJson(`${sim.baseUrl}/v1/recording/uptimes`, { start: "2026-10-25", end: "2026-10-25" }, token);
 
@@ -41,16 +32,12 @@ describe("http_error", () => {
 
   test("can be of some endpoints only", async () => {
     sim.faults.set("http_error", { endpoint: ["uptimes", "token"] });
-    expect([(await uptimes()).status, (await askToken()).status, (await list()).status]).toEqual([
-      503, 503, 200,
-    ]);
+    expect([(await uptimes()).status, (await askToken()).status, (await list()).status]).toEqual([503, 503, 200]);
   });
 
   test("ends by itself after so many hits", async () => {
     sim.faults.set("http_error", { endpoint: "status", times: 2 });
-    expect([(await status()).status, (await status()).status, (await status()).status]).toEqual([
-      503, 503, 200,
-    ]);
+    expect([(await status()).status, (await status()).status, (await status()).status]).toEqual([503, 503, 200]);
     expect(sim.faults.active()).toEqual({});
   });
 });
@@ -94,8 +81,7 @@ describe("of the issuer", () => {
   test("short_tokens end soon", async () => {
     sim.faults.set("short_tokens", { lifetime_ms: 1500 });
     const short = await tokenOf(sim);
-    const open = () =>
-      fetch(`${sim.baseUrl}/v1/location/list`, { headers: { authorization: `Bearer ${short}` } });
+    const open = () => fetch(`${sim.baseUrl}/v1/location/list`, { headers: { authorization: `Bearer ${short}` } });
     clock.advance(1499);
     expect((await open()).status).toBe(200);
     clock.advance(1);
@@ -153,10 +139,7 @@ describe("of uptime", () => {
   test("null_uptime leaves every nth bucket without figures", async () => {
     sim.faults.set("null_uptime", { every: 2 });
     const [result] = (await (await uptimes()).json()) as Result;
-    expect(result?.uptime.slice(0, 2).map(({ overallUptime }) => overallUptime)).toEqual([
-      null,
-      expect.any(Number),
-    ]);
+    expect(result?.uptime.slice(0, 2).map(({ overallUptime }) => overallUptime)).toEqual([null, expect.any(Number)]);
   });
 });
 
@@ -177,12 +160,6 @@ test("requests are told as events, without secrets", async () => {
   const told = once(sim.events, "request");
   await askToken();
   const [event] = await told;
-  expect(event).toEqual({
-    transport: "http",
-    endpoint: "token",
-    outcome: 200,
-    body: undefined,
-    at: clock.now(),
-  });
+  expect(event).toEqual({ transport: "http", endpoint: "token", outcome: 200, body: undefined, at: clock.now() });
   expect(await getJson(`${sim.controlUrl}/faults`, "")).toEqual({});
 });

@@ -23,12 +23,7 @@ afterAll(() => sim.close());
 
 const week = { start: "2026-09-28T23:00:00.000Z", end: "2026-10-05T22:59:59.999Z" };
 const ask = (route: string, body: object) =>
-  client.ask<Payload>("metric", route, {
-    ...week,
-    entities: locationIds(sim),
-    entityType: "location",
-    ...body,
-  });
+  client.ask<Payload>("metric", route, { ...week, entities: locationIds(sim), entityType: "location", ...body });
 const total = (rows: readonly CountRow[], measure = "entries") =>
   rows.reduce((sum, row) => sum + Number(row[measure]), 0);
 const zones = () => [...new Set(sim.world.recordings.map(({ taxonomy }) => taxonomy))];
@@ -49,18 +44,12 @@ describe("entries", () => {
     });
   });
 
-  test.each(["hour", "day", "month"])(
-    "by %s, the summary is the sum of its segments",
-    async (aggregationPeriod) => {
-      const { segments, summary } = await ask("entries", {
-        facets: ["segments", "summary"],
-        aggregationPeriod,
-      });
-      for (const row of summary) {
-        expect(total(segments.filter(({ location }) => location === row.location))).toBe(row.entries);
-      }
-    },
-  );
+  test.each(["hour", "day", "month"])("by %s, the summary is the sum of its segments", async (aggregationPeriod) => {
+    const { segments, summary } = await ask("entries", { facets: ["segments", "summary"], aggregationPeriod });
+    for (const row of summary) {
+      expect(total(segments.filter(({ location }) => location === row.location))).toBe(row.entries);
+    }
+  });
 
   test("of several locations come in order of time", async () => {
     const { segments } = await ask("entries", { facets: ["segments"] });
@@ -74,20 +63,15 @@ describe("entries", () => {
   });
 
   test("split any way add up to the whole, and a filter is its part of the split", async () => {
-    const [whole] = (await ask("entries", { entities: locationIds(sim).slice(0, 1), facets: ["summary"] }))
-      .summary;
-    const dimensions = fc.uniqueArray(fc.constantFrom("taxonomy", "age", "gender", "role", "entity"), {
-      minLength: 1,
-    });
+    const [whole] = (await ask("entries", { entities: locationIds(sim).slice(0, 1), facets: ["summary"] })).summary;
+    const dimensions = fc.uniqueArray(fc.constantFrom("taxonomy", "age", "gender", "role", "entity"), { minLength: 1 });
     await fc.assert(
       fc.asyncProperty(dimensions, async (breakdownByDimensions) => {
         const entities = locationIds(sim).slice(0, 1);
         const { summary } = await ask("entries", { entities, facets: ["summary"], breakdownByDimensions });
         expect(total(summary)).toBe(whole?.entries);
         for (const row of summary) {
-          const fields = breakdownByDimensions.map((dimension) =>
-            dimension === "entity" ? "location" : dimension,
-          );
+          const fields = breakdownByDimensions.map((dimension) => (dimension === "entity" ? "location" : dimension));
           expect(Object.keys(row)).toEqual(expect.arrayContaining(fields));
         }
         if (!breakdownByDimensions.includes("age")) return;
@@ -113,9 +97,7 @@ describe("entries", () => {
       roles: ["staff"],
     });
     expect(some.summary).toHaveLength(6);
-    expect(some.summary).toEqual(
-      all.summary.filter(({ gender, role }) => gender === "female" && role === "staff"),
-    );
+    expect(some.summary).toEqual(all.summary.filter(({ gender, role }) => gender === "female" && role === "staff"));
   });
 
   test("of the night are 0, counted and none; of the future there are no rows", async () => {
@@ -146,10 +128,7 @@ describe("zones", () => {
 
   test("split add up to all of them together, by zone and by day", async () => {
     const [all] = (await area({})).summary;
-    const { summary, segments } = await area({
-      breakdownByDimensions: ["taxonomy"],
-      facets: ["summary", "segments"],
-    });
+    const { summary, segments } = await area({ breakdownByDimensions: ["taxonomy"], facets: ["summary", "segments"] });
     for (const measure of ["area_total_entries", "area_total_dwell_time"]) {
       expect(total(summary, measure)).toBe(all?.[measure]);
       expect(total(segments, measure)).toBe(all?.[measure]);
@@ -165,22 +144,14 @@ describe("zones", () => {
 
 describe("average dwell", () => {
   test("is a summary in seconds, that of all visitors", async () => {
-    const { summary, meta } = await ask("average-dwell-time", {
-      areaType: "location-dwell",
-      facets: ["summary"],
-    });
-    const [zone] = (await ask("area/data", { areaType: "taxonomy", taxonomy: zones(), facets: ["summary"] }))
-      .summary;
+    const { summary, meta } = await ask("average-dwell-time", { areaType: "location-dwell", facets: ["summary"] });
+    const [zone] = (await ask("area/data", { areaType: "taxonomy", taxonomy: zones(), facets: ["summary"] })).summary;
     expect(meta.units).toEqual({ average_dwell_time: "seconds" });
     expect(summary).toEqual([{ average_dwell_time: zone?.area_average_dwell_time }]);
   });
 
   test("can be filtered, and needs its area type", async () => {
-    const withEngine = {
-      areaType: "location-dwell",
-      breakdownByDimensions: ["role", "entity"],
-      roles: ["staff"],
-    };
+    const withEngine = { areaType: "location-dwell", breakdownByDimensions: ["role", "entity"], roles: ["staff"] };
     const { summary } = await ask("average-dwell-time", withEngine);
     expect(summary.map(({ role }) => role)).toEqual(Array(6).fill("staff"));
     expect((await ask("average-dwell-time", {})).error?.message).toContain("areaType");
@@ -188,8 +159,7 @@ describe("average dwell", () => {
 });
 
 describe("conversion", () => {
-  const convert = (body: object) =>
-    ask("transactions/conversion-rate", { breakdownByDimensions: ["entity"], ...body });
+  const convert = (body: object) => ask("transactions/conversion-rate", { breakdownByDimensions: ["entity"], ...body });
 
   test("is a rate from 0 to 1 per location", async () => {
     const { summary, meta } = await convert({});
@@ -214,12 +184,7 @@ describe("an outage", () => {
   test("leaves fewer entries in its hours, and the estimates as they would have been", async () => {
     const [location] = sim.world.locations;
     const hours = { start: "2026-11-20T12:00:00.000Z", end: "2026-11-20T15:00:00.000Z" };
-    const body = {
-      ...hours,
-      entities: [location?.id],
-      facets: ["segments", "estimates"],
-      aggregationPeriod: "hour",
-    };
+    const body = { ...hours, entities: [location?.id], facets: ["segments", "estimates"], aggregationPeriod: "hour" };
     sim.world.setStatus(location?.recordings[0]?.id ?? "", "offline");
     clock.advance(3 * 3_600_000);
     const { segments, estimates } = await ask("entries", body);
@@ -234,12 +199,7 @@ describe("an outage", () => {
     const hour = { start: new Date(clock.now() + 1_800_000).toISOString() };
     sim.world.setStatus({ locationId: location?.id ?? "" }, "offline");
     clock.advance(2 * 3_600_000);
-    const body = {
-      ...hour,
-      end: new Date(clock.now()).toISOString(),
-      entities: [location?.id],
-      facets: ["summary"],
-    };
+    const body = { ...hour, end: new Date(clock.now()).toISOString(), entities: [location?.id], facets: ["summary"] };
     expect((await ask("entries", body)).summary).toEqual([{ location: location?.id, entries: null }]);
   });
 });

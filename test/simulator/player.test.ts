@@ -73,9 +73,7 @@ describe("a scenario", () => {
   });
 
   test("repeats what it is told to repeat", () => {
-    const it = play(
-      "- { at: 1s, recording: L1/1, status: offline, for: 2s, repeat: { every: 10s, times: 3 } }",
-    );
+    const it = play("- { at: 1s, recording: L1/1, status: offline, for: 2s, repeat: { every: 10s, times: 3 } }");
     it.advance(60_000);
     expect(story(it)).toEqual([1, 11, 21].flatMap((s) => [`${s}s 0 offline`, `${s + 2}s 0 online`]));
   });
@@ -130,9 +128,7 @@ describe("a scenario", () => {
     expect(() => play("- { at: 1s, location: Leeds Brigate, status: offline }")).toThrow(
       'line 2: There is no location "Leeds Brigate"; did you mean "Leeds Briggate"?',
     );
-    expect(() => play("- { at: 1s, recording: L9/1, status: offline }")).toThrow(
-      "line 2: There is no recording",
-    );
+    expect(() => play("- { at: 1s, recording: L9/1, status: offline }")).toThrow("line 2: There is no recording");
   });
 
   test("goes on where something it names has gone meanwhile", () => {
@@ -165,10 +161,7 @@ describe("on its own timer", () => {
   });
 
   test("nothing happens once it is stopped", () => {
-    const it = play("- { at: 1s, recording: L1/1, status: offline }", {
-      now: () => Date.now(),
-      advance() {},
-    });
+    const it = play("- { at: 1s, recording: L1/1, status: offline }", { now: () => Date.now(), advance() {} });
     player?.stop();
     vi.advanceTimersByTime(60_000);
     expect(story(it)).toEqual([]);
@@ -189,9 +182,7 @@ test("a request sees what is due by its time, and the ledger has the scenario's 
   expect(await statuses()).toEqual(["offline"]);
   expect(sim.world.ledger[0]?.at).toBe(NOON + 10_000);
   clock.advance(10_000);
-  const { locations } = (await getJson(`${sim.controlUrl}/world`, "")) as {
-    locations: { recordings: object[] }[];
-  };
+  const { locations } = (await getJson(`${sim.controlUrl}/world`, "")) as { locations: { recordings: object[] }[] };
   expect(locations[0]?.recordings[0]).toMatchObject({ status: "online" });
   expect(await statuses()).toEqual(["online"]);
   await sim.close();

@@ -27,16 +27,8 @@ events:
   });
 
   test.each([
-    [
-      "a time that is none",
-      "- { at: 10 s, location: L1, status: offline }",
-      "2:9: events.0.at: must be a duration",
-    ],
-    [
-      "a time without unit",
-      "- { at: 10, location: L1, status: offline }",
-      "2:9: events.0.at: must be a duration",
-    ],
+    ["a time that is none", "- { at: 10 s, location: L1, status: offline }", "2:9: events.0.at: must be a duration"],
+    ["a time without unit", "- { at: 10, location: L1, status: offline }", "2:9: events.0.at: must be a duration"],
     ["an event that says nothing", "- { at: 1s, location: L1 }", "2:3: events.0: an event needs one of"],
     ["nothing that it is about", "- { at: 1s, status: offline }", "2:3: events.0: name either"],
     [
@@ -46,18 +38,10 @@ events:
     ],
     ["an unquoted #", "- at: 1s\n  status: offline\n  location: #3", "4:"],
     ["a key nobody knows", "- { at: 1s, location: L1, status: offline, untill: 2s }", "untill"],
-    [
-      "a fault nobody knows",
-      "- { at: 1s, fault: earthquake }",
-      '2:20: events.0.fault: There is no fault "earthquake"',
-    ],
+    ["a fault nobody knows", "- { at: 1s, fault: earthquake }", '2:20: events.0.fault: There is no fault "earthquake"'],
     ["a fault's parameter that is wrong", "- { at: 1s, fault: slow, ms: soon }", "ms: "],
     ["a quality beyond 1", "- { at: 1s, location: L1, quality: 80 }", "events.0.quality"],
-    [
-      "a time zone that is none",
-      "- { at: 1s, add_location: Here, timezone: Europe/Leeds }",
-      "events.0.timezone",
-    ],
+    ["a time zone that is none", "- { at: 1s, add_location: Here, timezone: Europe/Leeds }", "events.0.timezone"],
   ])("with %s is refused with the place of the problem", (_, line, problem) => {
     expect(() => parseScenario(`events:\n${line}`, "day.yaml")).toThrow(
       expect.objectContaining({ code: "bad_scenario", message: expect.stringContaining(problem) }),

@@ -11,9 +11,7 @@ afterAll(() => sim.close());
 const control = async (method: string, path: string, body?: unknown) => {
   const response = await fetch(`${sim.controlUrl}${path}`, {
     method,
-    ...(body === undefined
-      ? {}
-      : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
   });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 };
@@ -90,12 +88,7 @@ describe("starting", () => {
 
   test("takes the client's credentials where they are given", async () => {
     const mine = await startSmall({ clientId: "me", clientSecret: "mine" });
-    const body = {
-      client_id: "me",
-      client_secret: "mine",
-      audience: mine.audience,
-      grant_type: "client_credentials",
-    };
+    const body = { client_id: "me", client_secret: "mine", audience: mine.audience, grant_type: "client_credentials" };
     expect((await postJson(`${mine.authUrl}/oauth/token`, body)).status).toBe(200);
     await mine.close();
   });

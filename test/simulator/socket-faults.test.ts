@@ -20,8 +20,7 @@ afterAll(() => sim.close());
 
 const ids = () => sim.world.recordings.map(({ id }) => id);
 const all = () => snapshot(client, locationIds(sim));
-const sendAll = () =>
-  client.send("status", "status/uptime", { entities: locationIds(sim), entityType: "location" });
+const sendAll = () => client.send("status", "status/uptime", { entities: locationIds(sim), entityType: "location" });
 async function frames(count: number) {
   sendAll();
   return Promise.all(Array.from({ length: count }, () => client.next()));
@@ -145,14 +144,11 @@ describe("frames", () => {
     expect(new Set(same.map(({ raw }) => raw)).size).toBe(1);
   });
 
-  test.each(["error", "errors"] as const)(
-    "error_payload is an object with %s in place of the rows",
-    async (key) => {
-      sim.faults.set("error_payload", { key, message: "no", endpoint: "status/uptime" });
-      const [frame] = await frames(1);
-      expect(frame?.raw).toBe(`r1|0|0|{"${key}":{"message":"no"}}`);
-    },
-  );
+  test.each(["error", "errors"] as const)("error_payload is an object with %s in place of the rows", async (key) => {
+    sim.faults.set("error_payload", { key, message: "no", endpoint: "status/uptime" });
+    const [frame] = await frames(1);
+    expect(frame?.raw).toBe(`r1|0|0|{"${key}":{"message":"no"}}`);
+  });
 });
 
 describe("status rows", () => {
@@ -172,9 +168,7 @@ describe("status rows", () => {
     expect(
       rows
         .slice(0, 5)
-        .map((row) =>
-          Object.values(row).find((value) => typeof value !== "string" && !(value > 0 && value < 1)),
-        ),
+        .map((row) => Object.values(row).find((value) => typeof value !== "string" && !(value > 0 && value < 1))),
     ).toEqual([42, ["not", "an", "id"], 1, 1_700_000_000, undefined]);
     expect(rows[4]?.average_quality).toBe("0.9");
   });
@@ -187,9 +181,9 @@ describe("status rows", () => {
 
   test("unknown_status says a word nobody knows", async () => {
     sim.faults.set("unknown_status", { status: "rebooting", recordings: [ids()[2] ?? ""] });
-    expect(
-      (await all()).filter(({ status }) => status === "rebooting").map((row) => row.recording_id),
-    ).toEqual([ids()[2]]);
+    expect((await all()).filter(({ status }) => status === "rebooting").map((row) => row.recording_id)).toEqual([
+      ids()[2],
+    ]);
   });
 
   test("extra_fields adds what nobody asked for", async () => {
@@ -210,12 +204,7 @@ describe("status rows", () => {
   test("no_zone_suffix gives a mix of times with and without Z", async () => {
     expect((await all()).every((row) => row.last_seen_utc.endsWith("Z"))).toBe(true);
     sim.faults.set("no_zone_suffix", { every: 2 });
-    expect((await all()).slice(0, 4).map((row) => row.last_seen_utc.endsWith("Z"))).toEqual([
-      false,
-      true,
-      false,
-      true,
-    ]);
+    expect((await all()).slice(0, 4).map((row) => row.last_seen_utc.endsWith("Z"))).toEqual([false, true, false, true]);
   });
 
   test("empty_snapshot has no rows", async () => {

@@ -1,15 +1,7 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Simulator } from "../../src/simulator/simulator.ts";
-import {
-  type Client,
-  connect,
-  handClock,
-  locationIds,
-  refusedUpgrade,
-  snapshot,
-  startSmall,
-} from "./client.ts";
+import { type Client, connect, handClock, locationIds, refusedUpgrade, snapshot, startSmall } from "./client.ts";
 
 interface FaultRefusal {
   error: { code: string; message: string };
@@ -113,9 +105,7 @@ describe("detail/list", () => {
 
   test("is refused for another type of return", async () => {
     const body = { returnEntityType: "line_context", entities: [], entityType: "location" };
-    expect((await client.ask<FaultRefusal>("detail", "detail/list", body)).error.message).toContain(
-      "returnEntityType",
-    );
+    expect((await client.ask<FaultRefusal>("detail", "detail/list", body)).error.message).toContain("returnEntityType");
   });
 });
 
@@ -163,10 +153,7 @@ test("once its token has ended a connection answers with an error and closes", a
   const late = await connect(sim);
   clock.advance(3_600_000);
   const closed = once(late.ws, "close");
-  const { error } = await late.ask<FaultRefusal>("status", "status/uptime", {
-    entities: [],
-    entityType: "location",
-  });
+  const { error } = await late.ask<FaultRefusal>("status", "status/uptime", { entities: [], entityType: "location" });
   expect(error.code).toBe("unauthorized");
   expect((await closed)[0]).toBe(4401);
 });

@@ -17,9 +17,7 @@ function fleet(start = NOON, seed = 7) {
     return found;
   };
   const uptime = (recording: SimRecording, from: string, to = from) => {
-    const hours = datesBetween(from, to).flatMap((date) =>
-      calendar.hoursOf(date, recording.location.timezone),
-    );
+    const hours = datesBetween(from, to).flatMap((date) => calendar.hoursOf(date, recording.location.timezone));
     return uptimeOf(recording, hours, world.startedAt, clock.now());
   };
   return { clock, world, at, uptime };
@@ -41,8 +39,7 @@ describe("days", () => {
   });
 
   test("going back an index appears twice, going forward one is missing", () => {
-    const indices = (date: string) =>
-      calendar.hoursOf(date, "Europe/London").map(({ index }) => index.slice(11));
+    const indices = (date: string) => calendar.hoursOf(date, "Europe/London").map(({ index }) => index.slice(11));
     expect(indices("2026-10-25").slice(0, 4)).toEqual(["00:00", "01:00", "01:00", "02:00"]);
     expect(indices("2026-03-29").slice(0, 3)).toEqual(["00:00", "02:00", "03:00"]);
   });

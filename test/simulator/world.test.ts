@@ -77,12 +77,8 @@ describe("a change", () => {
 
   test("of what does not exist is refused", () => {
     const { world: it } = world();
-    expect(() => it.setStatus("0".repeat(24), "offline")).toThrow(
-      expect.objectContaining({ code: "not_found" }),
-    );
-    expect(() => it.setStatus({ locationId: "x" }, "offline")).toThrow(
-      expect.objectContaining({ code: "not_found" }),
-    );
+    expect(() => it.setStatus("0".repeat(24), "offline")).toThrow(expect.objectContaining({ code: "not_found" }));
+    expect(() => it.setStatus({ locationId: "x" }, "offline")).toThrow(expect.objectContaining({ code: "not_found" }));
   });
 
   test("adds, renames and removes recordings and locations, each with an entry", () => {

@@ -114,9 +114,7 @@ describeWithRedis("a cold start", () => {
     const all = [slack.id, other.id];
     const facts = { complete: true, unsettled: 0 };
     const made = await Promise.all(
-      [testStore().store, testStore().replica()].map(({ coldStart }) =>
-        coldStart.sum(all, [camera.id], facts, T0),
-      ),
+      [testStore().store, testStore().replica()].map(({ coldStart }) => coldStart.sum(all, [camera.id], facts, T0)),
     );
     expect(made.sort()).toEqual([false, true]);
     expect(whatOf(await claim(T0))).toEqual(["started", [camera.id]]);
@@ -151,11 +149,7 @@ describeWithRedis("a cold start", () => {
     await begin();
     await committer(testStore())(T0, fires(camera, to(slack.id)));
     await sum(T0, camera.id);
-    await testStore().store.groups.reroute(
-      [{ id: camera.id, to: [to(slack.id, "h")] }],
-      [slack.id],
-      T0 + SECOND,
-    );
+    await testStore().store.groups.reroute([{ id: camera.id, to: [to(slack.id, "h")] }], [slack.id], T0 + SECOND);
     expect(whatOf(await claim(T0 + SECOND))).toEqual(["started", [camera.id]]);
   });
 });

@@ -15,9 +15,7 @@ describeWithRedis("the time that was watched", () => {
       { from: T0, to: T0 + 8 * MINUTE },
       { from: T0 + 30 * MINUTE, to: T0 + 31 * MINUTE },
     ]);
-    expect(await coverage.since(T0 + 20 * MINUTE)).toEqual([
-      { from: T0 + 30 * MINUTE, to: T0 + 31 * MINUTE },
-    ]);
+    expect(await coverage.since(T0 + 20 * MINUTE)).toEqual([{ from: T0 + 30 * MINUTE, to: T0 + 31 * MINUTE }]);
   });
 
   it("never goes back when a replica is late", async () => {

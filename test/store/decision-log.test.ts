@@ -2,18 +2,7 @@ import { expect, it } from "vitest";
 import type { LogLine } from "../../src/alerting/decision-log.ts";
 import { createStore } from "../../src/store/store.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import {
-  committer,
-  fires,
-  firing,
-  HOUR,
-  integration,
-  MINUTE,
-  SECOND,
-  T0,
-  to,
-  useTestStore,
-} from "./fixtures.ts";
+import { committer, fires, firing, HOUR, integration, MINUTE, SECOND, T0, to, useTestStore } from "./fixtures.ts";
 
 const DAY = 24 * HOUR;
 const camera = { kind: "recording", id: "cam" } as const;
@@ -48,11 +37,7 @@ describeWithRedis("the incident log", () => {
 
   it("reads several subjects as one log", async () => {
     const shop = { kind: "location", id: "shop" } as const;
-    await write(
-      line(T0, "pending"),
-      line(T0 + SECOND, "firing", { subject: shop }),
-      line(T0 + MINUTE, "firing"),
-    );
+    await write(line(T0, "pending"), line(T0 + SECOND, "firing", { subject: shop }), line(T0 + MINUTE, "firing"));
     const story = await testStore().store.log.read([camera, shop], 0);
     expect(story.map(({ subject, reason }) => [subject.kind, reason])).toEqual([
       ["recording", "pending"],
@@ -80,13 +65,9 @@ describeWithRedis("the incident log", () => {
   });
 
   it("stores each kind of failure of an integration once, until a message is accepted", async () => {
-    const failed = (at: number, detail: string, where = slack) =>
-      line(at, "failed", { integration: where, detail });
+    const failed = (at: number, detail: string, where = slack) => line(at, "failed", { integration: where, detail });
     for (let i = 0; i < 6; i++) {
-      await write(
-        failed(T0 + 10 * i, i % 2 ? "timeout" : "network"),
-        failed(T0 + 10 * i + 1, "auth", "b/slack/0"),
-      );
+      await write(failed(T0 + 10 * i, i % 2 ? "timeout" : "network"), failed(T0 + 10 * i + 1, "auth", "b/slack/0"));
     }
     await write(line(T0 + 100, "notified", { integration: slack }), failed(T0 + 101, "network"));
     expect((await read()).map(({ integration, detail }) => [integration, detail])).toEqual([
@@ -157,12 +138,7 @@ describeWithRedis("the incident log", () => {
     await write(line(T0 + SECOND, "pending", { subject: other("later") }));
     await redis.set(`{${prefix}}:log:rows`, 1_500_000);
     await write(line(T0 + MINUTE, "pending"));
-    expect(await testStore().keys()).toEqual([
-      "log:recording/cam",
-      "log:recording/later",
-      "log:rows",
-      "logs",
-    ]);
+    expect(await testStore().keys()).toEqual(["log:recording/cam", "log:recording/later", "log:rows", "logs"]);
     expect(await rows()).toBe(1_500_000);
   });
 });

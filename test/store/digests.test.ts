@@ -21,9 +21,7 @@ describeWithRedis("digests", () => {
     expect(both.sort()).toEqual([false, true]);
     expect(await claim("b@example.com")).toBe(true);
     expect(await digests.claim("daily", T0 + HOUR, "a@example.com", 60_000)).toBe(true);
-    expect(await testStore().redis.pttl(keys.digestClaim("daily", T0, "a@example.com"))).toBeGreaterThan(
-      50_000,
-    );
+    expect(await testStore().redis.pttl(keys.digestClaim("daily", T0, "a@example.com"))).toBeGreaterThan(50_000);
     await digests.release("daily", T0, "a@example.com");
     expect(await claim("a@example.com")).toBe(true);
   });
@@ -32,9 +30,7 @@ describeWithRedis("digests", () => {
     const { digests } = testStore().store;
     await digests.reschedule("daily", { spec: "0 8 * * * UTC", dueAt: T0 });
     await digests.reschedule("daily", { spec: "0 8 * * * UTC", dueAt: T0 + HOUR });
-    expect(await digests.schedule()).toEqual(
-      new Map([["daily", { spec: "0 8 * * * UTC", dueAt: T0 + HOUR }]]),
-    );
+    expect(await digests.schedule()).toEqual(new Map([["daily", { spec: "0 8 * * * UTC", dueAt: T0 + HOUR }]]));
     await digests.unschedule("daily");
     expect(await testStore().keys()).toEqual([]);
   });

@@ -104,11 +104,7 @@ export function to(integration: string, group = "g", more: Partial<Destination> 
 
 export { over };
 
-export const fires = (alert: Alert, ...places: Destination[]): AlertChange => ({
-  kind: "firing",
-  alert,
-  to: places,
-});
+export const fires = (alert: Alert, ...places: Destination[]): AlertChange => ({ kind: "firing", alert, to: places });
 export const ends = (alert: Alert, endsAt: Instant): AlertChange => ({
   kind: "resolved",
   alert: over(alert, endsAt),

@@ -26,11 +26,7 @@ import {
 const INTERVAL = 5 * MINUTE;
 const mail = integration("ops/email/0/a@example.com");
 
-const record = (alert: Alert, notifiedAt: Instant): NotificationLogEntry => ({
-  alert,
-  notifiedAt,
-  groupId: "g",
-});
+const record = (alert: Alert, notifiedAt: Instant): NotificationLogEntry => ({ alert, notifiedAt, groupId: "g" });
 
 const nothing = { notified: [], over: [], unnotified: [], nextAt: undefined };
 
@@ -79,17 +75,13 @@ describeWithRedis("groups that are due", () => {
     const commit = committer(testStore());
     await commit(T0, fires(camera, to(slack.id, "a")), fires(firing("b"), to(slack.id, "b")));
     const { groups } = testStore().store;
-    const claims = await Promise.all(
-      ["x", "y", "z"].map((token) => groups.claim(slack, token, T0 + MINUTE, LEASE)),
-    );
+    const claims = await Promise.all(["x", "y", "z"].map((token) => groups.claim(slack, token, T0 + MINUTE, LEASE)));
     expect(claims.map(({ kind }) => kind).sort()).toEqual(["busy", "busy", "group"]);
     const busy = claims.find(({ kind }) => kind === "busy");
     expect(busy).toMatchObject({ until: expect.any(Number) });
     expect(Number((busy as { until: number }).until)).toBeGreaterThan(T0 + MINUTE + LEASE - 2 * SECOND);
     expect(
-      (await claimed(testStore(), T0 + MINUTE, "m", { ...mail, id: slack.id, endpoint: "e" }).catch(
-        String,
-      )) as unknown,
+      (await claimed(testStore(), T0 + MINUTE, "m", { ...mail, id: slack.id, endpoint: "e" }).catch(String)) as unknown,
     ).toContain("busy");
   });
 
@@ -144,9 +136,7 @@ describeWithRedis("groups that are due", () => {
     expect(await groups.notified(slack.id)).toEqual([]);
     expect(await shards.alerts()).toEqual([]);
     expect(await testStore().keys()).toEqual([`grp:${slack.id}:g`, "incidents", "integrations", "shard:0"]);
-    expect(await testStore().redis.pttl(`{${testStore().prefix}}:grp:${slack.id}:g`)).toBeGreaterThan(
-      INTERVAL,
-    );
+    expect(await testStore().redis.pttl(`{${testStore().prefix}}:grp:${slack.id}:g`)).toBeGreaterThan(INTERVAL);
   });
 
   it("group_interval counts from the last message, also over a time in which the group was empty", async () => {
@@ -288,10 +278,7 @@ describeWithRedis("an endpoint in trouble", () => {
   async function due(...who: string[]) {
     await committer(testStore())(
       T0,
-      fires(
-        camera,
-        ...who.flatMap((id) => [to(id, "a", { groupWaitMs: 0 }), to(id, "b", { groupWaitMs: 0 })]),
-      ),
+      fires(camera, ...who.flatMap((id) => [to(id, "a", { groupWaitMs: 0 }), to(id, "b", { groupWaitMs: 0 })])),
     );
   }
 
@@ -369,10 +356,7 @@ describeWithRedis("an endpoint in trouble", () => {
     const { group } = await claimed(testStore(), T0, "t1", second);
     await groups.postpone(second, group, "t1", { now: T0, at: T0 + MINUTE, failure: failure("endpoint") });
     await groups.settle(first, slow.group, "slow", sent(T0 + SECOND, [camera]));
-    expect(await groups.claim(second, "t2", T0 + 2 * SECOND, LEASE)).toEqual({
-      kind: "backoff",
-      until: T0 + MINUTE,
-    });
+    expect(await groups.claim(second, "t2", T0 + 2 * SECOND, LEASE)).toEqual({ kind: "backoff", until: T0 + MINUTE });
   });
 
   it("a pace token is one message per interval at the endpoint, and a group that waits for it stays first", async () => {

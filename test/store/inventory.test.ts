@@ -51,11 +51,7 @@ describeWithRedis("names", () => {
     await inventory.forget(["b"]);
     await other.follow();
     expect(other.recording("b")).toBeUndefined();
-    await testStore().redis.hset(
-      testStore().store.keys.recordings,
-      "a",
-      JSON.stringify(recording("a", "unseen")),
-    );
+    await testStore().redis.hset(testStore().store.keys.recordings, "a", JSON.stringify(recording("a", "unseen")));
     await other.follow();
     expect(other.recording("a")?.name).toBe("renamed");
   });

@@ -39,9 +39,7 @@ describeWithRedis("replicas that report", () => {
 
   it("in an emptied Redis a later load is still later", async () => {
     for (const hash of ["one", "two", "three"]) await report("a", hash);
-    await testStore().redis.del(
-      ...(await testStore().keys()).map((key) => `${testStore().store.keys.prefix}${key}`),
-    );
+    await testStore().redis.del(...(await testStore().keys()).map((key) => `${testStore().store.keys.prefix}${key}`));
     await report("a", "three", { generation: 3 });
     const { generation, active } = await report("b", "four");
     expect([generation, active.get("poll")]).toEqual([4, "four"]);

@@ -26,21 +26,14 @@ async function tell(testStore: TestStore, now: number, who = old, group = "g"): 
   const { groups } = testStore.store;
   const claim = await groups.claim(who, "t", now, LEASE);
   if (claim.kind !== "group" || claim.group !== group) throw new Error(JSON.stringify(claim));
-  const notified: NotificationLogEntry[] = claim.alerts.map((alert) => ({
-    alert,
-    notifiedAt: now,
-    groupId: group,
-  }));
+  const notified: NotificationLogEntry[] = claim.alerts.map((alert) => ({ alert, notifiedAt: now, groupId: group }));
   const outcome = { now, sent: true, notified, over: [], unnotified: [], nextAt: now + 4 * HOUR };
   await groups.settle(who, group, "t", outcome);
 }
 
-const dueAt = async (testStore: TestStore, id: string) =>
-  (await testStore.store.groups.nextDue([id])).get(id);
+const dueAt = async (testStore: TestStore, id: string) => (await testStore.store.groups.nextDue([id])).get(id);
 const places = async (testStore: TestStore, id = camera.id) =>
-  (await testStore.redis.smembers(`{${testStore.prefix}}:in:${id}`))
-    .map((place) => place.replace("\n", " "))
-    .sort();
+  (await testStore.redis.smembers(`{${testStore.prefix}}:in:${id}`)).map((place) => place.replace("\n", " ")).sort();
 
 describeWithRedis("another configuration after a restart", () => {
   const testStore = useTestStore();

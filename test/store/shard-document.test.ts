@@ -37,9 +37,7 @@ const recording: fc.Arbitrary<RecordingState> = fc.record({
   onlineSeenAt: maybe(instant),
   averageQuality: maybe(fc.double({ min: 0, max: 1, noNaN: true }).map((ratio) => ratio + 0)),
   presentAt: instant,
-  history: maybe(
-    fc.record({ sampledAt: instant, stretches: fc.array(stretch, { minLength: 1, maxLength: 21 }) }),
-  ),
+  history: maybe(fc.record({ sampledAt: instant, stretches: fc.array(stretch, { minLength: 1, maxLength: 21 }) })),
   alerts,
 });
 

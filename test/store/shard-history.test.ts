@@ -27,12 +27,7 @@ const HISTORY = {
 
 test.each([
   ["alone", undefined],
-  [
-    "beside alerts",
-    {
-      RecordingFlapping: anAlertState({ startsAt: NOW, evidenceAt: NOW, firedAt: NOW }),
-    },
-  ],
+  ["beside alerts", { RecordingFlapping: anAlertState({ startsAt: NOW, evidenceAt: NOW, firedAt: NOW }) }],
 ] as const)("a recording's last states are stored and read again, %s", (_, alerts) => {
   const one = recording({ history: HISTORY, alerts });
   expect(decodeShard(document(one)).recordings.get("a")).toEqual(one);

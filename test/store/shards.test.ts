@@ -15,12 +15,7 @@ describeWithRedis("the one atomic write", () => {
   const testStore = useTestStore();
 
   const write = (expected: string, sweptAt = T0, shard = 3) =>
-    testStore().store.shards.commitShard(shard, {
-      expected,
-      state: shardOf(sweptAt),
-      now: sweptAt,
-      changes: [],
-    });
+    testStore().store.shards.commitShard(shard, { expected, state: shardOf(sweptAt), now: sweptAt, changes: [] });
 
   it("stores on what was read, and is refused on anything else, changes and all", async () => {
     const { shards } = testStore().store;
@@ -76,12 +71,7 @@ describeWithRedis("the one atomic write", () => {
     };
     const send = async (): Promise<unknown> =>
       JSON.parse(
-        await Reflect.get(redis, "lenswatch_commit").call(
-          redis,
-          store.keys.shard(0),
-          JSON.stringify(args),
-          "{}",
-        ),
+        await Reflect.get(redis, "lenswatch_commit").call(redis, store.keys.shard(0), JSON.stringify(args), "{}"),
       );
     expect(await send()).toEqual({ outcome: "stored", wakes: { "ops/slack/0": T0 } });
     await redis.del(store.keys.due("ops/slack/0"));

@@ -59,16 +59,13 @@ describeWithRedis("stored silences", () => {
     "{}",
     '{"matchers":[["a","=~","("]],"startsAt":1,"endsAt":9e15}',
     '{"matchers":[],"startsAt":1}',
-  ])(
-    "hold what they can where a neighbour wrote %j among them, and are rid of it at the next change",
-    async (text) => {
-      const { redis, silences, store } = open();
-      const [ours, next] = [silence(), silence()];
-      await store.write([ours], NOW);
-      await redis.hset(silences, "broken", text);
-      expect(idsOf(await store.read(NOW))).toEqual([ours.id]);
-      await store.write([next], NOW);
-      expect((await redis.hkeys(silences)).sort()).toEqual(idsOf([ours, next]));
-    },
-  );
+  ])("hold what they can where a neighbour wrote %j among them, and are rid of it at the next change", async (text) => {
+    const { redis, silences, store } = open();
+    const [ours, next] = [silence(), silence()];
+    await store.write([ours], NOW);
+    await redis.hset(silences, "broken", text);
+    expect(idsOf(await store.read(NOW))).toEqual([ours.id]);
+    await store.write([next], NOW);
+    expect((await redis.hkeys(silences)).sort()).toEqual(idsOf([ours, next]));
+  });
 });

@@ -181,8 +181,8 @@ describeWithRedis("many groups that are due at once", () => {
     await testStore().endLease(slack.id);
     const again = await storm(T0 + 20 * SECOND, "t2");
     expect(again.groups).toHaveLength(12);
-    expect(
-      again.groups.every(({ maybeNotified, dueSince }) => maybeNotified.length === 1 && dueSince === T0),
-    ).toBe(true);
+    expect(again.groups.every(({ maybeNotified, dueSince }) => maybeNotified.length === 1 && dueSince === T0)).toBe(
+      true,
+    );
   });
 });

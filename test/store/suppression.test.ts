@@ -44,9 +44,7 @@ const silence = (more: Partial<Silence> = {}): Silence =>
     updatedAt: T0,
     ...more,
   });
-const bySilence = suppressedState({
-  by: [{ reason: "silenced", by: silence().id, until: silence().endsAt }],
-});
+const bySilence = suppressedState({ by: [{ reason: "silenced", by: silence().id, until: silence().endsAt }] });
 
 async function claim({ store }: TestStore, now: number, token = "t"): Promise<Claimed> {
   const claimed = await store.groups.claim(slack, token, now, 13 * SECOND);
@@ -87,9 +85,7 @@ describeWithRedis("a suppressed alert", () => {
     const { commit } = await suppressed(testStore());
     const other = firing("other");
     await commit(T0 + MINUTE, fires(other), ends(other, T0 + MINUTE));
-    expect(await testStore().store.groups.nextDue([slack.id])).toEqual(
-      new Map([[slack.id, T0 + WAIT + 5 * MINUTE]]),
-    );
+    expect(await testStore().store.groups.nextDue([slack.id])).toEqual(new Map([[slack.id, T0 + WAIT + 5 * MINUTE]]));
     await commit(T0 + MINUTE, ends(shop, T0 + MINUTE));
     await claim(testStore(), T0 + MINUTE);
     await testStore().store.groups.settle(slack, "g", "t", { now: T0 + MINUTE, ...quiet, nextAt: T0 + HOUR });
@@ -138,12 +134,7 @@ describeWithRedis("a suppressed alert", () => {
     expect(await silences.write([endSilence(silence(), at)], at)).toEqual(new Map([[slack.id, at]]));
     await claim(testStore(), at);
     expect(
-      await groups.settle(slack, "g", "t", {
-        now: at,
-        ...quiet,
-        nextAt: at + HOUR,
-        suppressedState: bySilence,
-      }),
+      await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt: at + HOUR, suppressedState: bySilence }),
     ).toBe(at);
   });
 
@@ -155,9 +146,9 @@ describeWithRedis("a suppressed alert", () => {
     expect(await silences.write([silence({ endsAt: T0 + 2 * HOUR })], at)).toEqual(new Map([[slack.id, at]]));
     await claim(testStore(), at);
     const nextAt = at + 5 * MINUTE;
-    expect(
-      await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt, suppressedState: bySilence }),
-    ).toBe(nextAt);
+    expect(await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt, suppressedState: bySilence })).toBe(
+      nextAt,
+    );
   });
 
   it("is not due again and again where its silence was ended by one and kept on by another at once", async () => {
@@ -169,9 +160,9 @@ describeWithRedis("a suppressed alert", () => {
     await silences.write([silence({ endsAt: T0 + 2 * HOUR })], at);
     await claim(testStore(), at);
     const nextAt = at + 5 * MINUTE;
-    expect(
-      await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt, suppressedState: bySilence }),
-    ).toBe(nextAt);
+    expect(await groups.settle(slack, "g", "t", { now: at, ...quiet, nextAt, suppressedState: bySilence })).toBe(
+      nextAt,
+    );
   });
 
   it("may have been notified by a claim that died: known until the group is served, and kept while it is suppressed", async () => {

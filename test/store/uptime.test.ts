@@ -27,10 +27,7 @@ const history: fc.Arbitrary<UptimeHistory> = fc.record({
   ),
   days: fc.dictionary(
     fc.constantFrom("2026-03-01", "2026-03-02"),
-    fc.record({
-      ratio: fc.double({ min: 0, max: 1, noNaN: true }).map((n) => n + 0),
-      segmentsExpected: fc.nat(),
-    }),
+    fc.record({ ratio: fc.double({ min: 0, max: 1, noNaN: true }).map((n) => n + 0), segmentsExpected: fc.nat() }),
   ),
   finishedDay: fc.option(fc.constant("2026-03-01"), { nil: undefined }),
   schedule: fc.option(
@@ -135,11 +132,7 @@ describeWithRedis("uptime", () => {
     await replica.refreshFigures(0, T0);
     await replica.refreshFigures(0, T0 + DAY);
     for (const store of [uptime, replica]) {
-      expect(["a", "b", "c"].map((id) => store.schedule(id))).toEqual([
-        shop,
-        { ...shop, current },
-        undefined,
-      ]);
+      expect(["a", "b", "c"].map((id) => store.schedule(id))).toEqual([shop, { ...shop, current }, undefined]);
     }
     await uptime.saveFigures(0, T0 + 1, new Map(), new Map([["b", shop]]));
     expect(["a", "b"].map((id) => uptime.schedule(id))).toEqual([undefined, shop]);

@@ -19,10 +19,7 @@ export async function amtool(...args: string[]): Promise<string> {
 }
 
 /** Gives amtool for the server at `address`; with a token, it is sent along. */
-export async function amtoolAt(
-  address: string,
-  token?: string,
-): Promise<(...args: string[]) => Promise<string>> {
+export async function amtoolAt(address: string, token?: string): Promise<(...args: string[]) => Promise<string>> {
   const options = [`--alertmanager.url=${address}`];
   if (token !== undefined) {
     const file = join(await temporaryDirectory(), "http.yaml");

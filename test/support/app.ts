@@ -170,10 +170,7 @@ export async function picturedIn(redis: Redis): Promise<void> {
     return free.every((at) => Number(at) <= Date.now());
   };
   try {
-    await until(
-      "there is a first picture",
-      async () => (await isSummed()) && (await isTold()) && (await isPaced()),
-    );
+    await until("there is a first picture", async () => (await isSummed()) && (await isTold()) && (await isPaced()));
   } finally {
     redis.disconnect();
   }
@@ -181,10 +178,7 @@ export async function picturedIn(redis: Redis): Promise<void> {
 
 const PREFIX = "{lenswatch}:";
 
-function configText(
-  options: WatchOptions,
-  parts: Pick<Stage, "simulator" | "redis" | "slack" | "mail">,
-): string {
+function configText(options: WatchOptions, parts: Pick<Stage, "simulator" | "redis" | "slack" | "mail">): string {
   const { simulator, redis, slack, mail } = parts;
   return `
 service:

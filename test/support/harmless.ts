@@ -6,9 +6,7 @@ const UNSEEN = /(?!\n)\p{Cc}|[\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066\
 
 function found(what: string, pattern: RegExp, text: string): string[] {
   const match = pattern.exec(text);
-  return match
-    ? [`${what}: ${JSON.stringify(text.slice(Math.max(0, match.index - 40), match.index + 40))}`]
-    : [];
+  return match ? [`${what}: ${JSON.stringify(text.slice(Math.max(0, match.index - 40), match.index + 40))}`] : [];
 }
 
 /** A line, or lines, of plain text. */
@@ -22,8 +20,7 @@ export function terminalProblems(text: string): string[] {
 }
 
 /** A runbook, and where an alert from outside comes from, may lead anywhere on the web. */
-const OUR_LINK =
-  /<(?:https:\/\/lenswatch\.example\.com\/[^<>|\s]*\|[\w ]+|https?:\/\/[^<>|\s]*\|(?:Runbook|Source))>/g;
+const OUR_LINK = /<(?:https:\/\/lenswatch\.example\.com\/[^<>|\s]*\|[\w ]+|https?:\/\/[^<>|\s]*\|(?:Runbook|Source))>/g;
 
 /** Slack's mrkdwn: only our links and bold are active, within all limits. */
 export function slackProblems(body: SlackBody): string[] {
@@ -48,9 +45,7 @@ function mrkdwnProblems(text: string): string[] {
     ...found("a live bracket", /[<>]/, words),
     ...found("a bare ampersand", /&(?!(?:amp|lt|gt);)/, words),
     ...found("live markup", /[_~`]/, unspaced),
-    ...unspaced
-      .split("\n")
-      .flatMap((line) => found("bold of theirs", /^(?!(?:• )?(?:\*[^*]*\*)?[^*]*$)/, line)),
+    ...unspaced.split("\n").flatMap((line) => found("bold of theirs", /^(?!(?:• )?(?:\*[^*]*\*)?[^*]*$)/, line)),
   ];
 }
 
@@ -92,9 +87,7 @@ export function htmlProblems(html: string, ours: ReadonlySet<string>): string[] 
     ...tags.filter((tag) => !WELL_FORMED.test(tag)).map((tag) => `a broken tag: ${tag.slice(0, 100)}`),
     ...found("a bare bracket", /[<>]/, rest.replace(/<[^>]*>/g, "")),
     ...found("a bare ampersand", /&(?!(?:#\d+|#x[\da-f]+|[a-z]+);)/i, rest),
-    ...[...htmlVocabulary(html)]
-      .filter((word) => !ours.has(word))
-      .map((word) => `not ours: ${word.slice(0, 200)}`),
+    ...[...htmlVocabulary(html)].filter((word) => !ours.has(word)).map((word) => `not ours: ${word.slice(0, 200)}`),
   ];
 }
 
@@ -105,8 +98,6 @@ export function csvProblems(csv: string): string[] {
   );
   return [
     ...terminalProblems(csv),
-    ...cells
-      .filter((cell) => /^[\s\p{Cf}]*[=+\-@]/u.test(cell))
-      .map((cell) => `a formula: ${cell.slice(0, 60)}`),
+    ...cells.filter((cell) => /^[\s\p{Cf}]*[=+\-@]/u.test(cell)).map((cell) => `a formula: ${cell.slice(0, 60)}`),
   ];
 }

@@ -44,11 +44,7 @@ export const hostileRules: readonly Rule[] = [
   rule("LowUptime", { kind: "overall_uptime", below: 0.95, clearAbove: 0.97, overMs: 24 * HOUR }, "warning"),
   rule("RecordingMissing", { kind: "missing" }, "warning"),
   rule("RecordingFlapping", { kind: "flapping", high: 0.3, low: 0.2 }, "info"),
-  rule(
-    "LocationOffline",
-    { kind: "location_offline", atLeast: 1, clearBelow: 0.8, minRecordings: 2 },
-    "critical",
-  ),
+  rule("LocationOffline", { kind: "location_offline", atLeast: 1, clearBelow: 0.8, minRecordings: 2 }, "critical"),
 ];
 
 export interface HostileFleet {
@@ -114,11 +110,7 @@ function bentRows<T>(rows: readonly T[], dice: Dice): unknown[] {
   return JSON.parse(JSON.stringify(bent)) as unknown[];
 }
 
-function statusRows(
-  { recordings }: ReturnType<typeof served>,
-  dice: Dice,
-  statuses: readonly string[],
-): Rows {
+function statusRows({ recordings }: ReturnType<typeof served>, dice: Dice, statuses: readonly string[]): Rows {
   return recordings.map(({ recording }) => ({
     recording_id: recording.id,
     location_id: recording.location,
@@ -138,15 +130,10 @@ export function hostileFleet(seed: number, texts: readonly string[] = POISONS): 
   const wall = createWallClock();
   const world = served(dice);
   const { locations } = parseLocations(bentRows(world.locations, dice), { report, isZone: wall.isZone });
-  const { results } = createUptimeParser({ report, wall, indexTimezone: "utc" }).many(
-    bentRows(world.recordings, dice),
-  );
+  const { results } = createUptimeParser({ report, wall, indexTimezone: "utc" }).many(bentRows(world.recordings, dice));
   const places = new Map(locations.map((location) => [location.id, location]));
   const cameras = new Map(results.map(({ recording }) => [recording.id, recording]));
-  const inventory = {
-    recording: (id: string) => cameras.get(id),
-    location: (id: string) => places.get(id),
-  };
+  const inventory = { recording: (id: string) => cameras.get(id), location: (id: string) => places.get(id) };
   const ratios = new Map(
     results.map(({ recording, buckets }) => {
       const known = buckets.flatMap(({ overallUptime }) => overallUptime ?? []);
@@ -219,18 +206,9 @@ export function hostileFleet(seed: number, texts: readonly string[] = POISONS): 
 /** External alerts with hostile names, labels and links, half of them mutated. */
 function sentAlerts(dice: Dice): Alert[] {
   const sent = dice.texts.map((text) => ({
-    labels: {
-      alertname: dice.pick(dice.texts) || "x",
-      instance: text,
-      severity: dice.pick(dice.texts),
-      [text]: text,
-    },
+    labels: { alertname: dice.pick(dice.texts) || "x", instance: text, severity: dice.pick(dice.texts), [text]: text },
     annotations: { summary: dice.pick(dice.texts), description: text, runbook_url: dice.pick(dice.texts) },
-    generatorURL: dice.pick([
-      "https://prometheus.example.com/graph?g0.expr=<b>",
-      "javascript:alert(1)",
-      text,
-    ]),
+    generatorURL: dice.pick(["https://prometheus.example.com/graph?g0.expr=<b>", "javascript:alert(1)", text]),
     startsAt: new Date(NOW - dice.replicas(1_000_000)).toISOString(),
   }));
   const reading = readAlerts(bentRows(sent, dice), NOW);

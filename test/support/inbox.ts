@@ -12,9 +12,7 @@ export interface Inbox<Message> {
 const PATIENCE_MS = 20_000;
 
 /** `what` names a message in the error of a timeout. */
-export function createInbox<Message>(
-  what: string,
-): Inbox<Message> & { push(message: Message): void; end(): void } {
+export function createInbox<Message>(what: string): Inbox<Message> & { push(message: Message): void; end(): void } {
   const messages: Message[] = [];
   const waiting = new Set<{ look(): void; fail(why: string): void }>();
   let taken = 0;
@@ -44,8 +42,7 @@ export function createInbox<Message>(
 
   return {
     messages,
-    next: (timeoutMs = PATIENCE_MS) =>
-      wait(() => (taken < messages.length ? messages[taken++] : undefined), timeoutMs),
+    next: (timeoutMs = PATIENCE_MS) => wait(() => (taken < messages.length ? messages[taken++] : undefined), timeoutMs),
     waitFor: (wanted, timeoutMs = PATIENCE_MS) => wait(() => messages.find(wanted), timeoutMs),
     push(message) {
       messages.push(message);

@@ -209,7 +209,5 @@ function marked(value: unknown, dice: Dice): unknown {
   if (keys.length === 0) return MARK;
   const chosen = dice.pick(keys);
   if (Array.isArray(value)) return value.map((one, i) => (String(i) === chosen ? marked(one, dice) : one));
-  return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [key, key === chosen ? marked(one, dice) : one]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, key === chosen ? marked(one, dice) : one]));
 }

@@ -137,10 +137,7 @@ function queriesOf(url: string): Pick<Prometheus, "instant" | "range" | "labelVa
         end: String(end),
         step: "1",
       });
-      return result.map(({ metric, values }) => ({
-        metric,
-        values: values.map(([, value]) => Number(value)),
-      }));
+      return result.map(({ metric, values }) => ({ metric, values: values.map(([, value]) => Number(value)) }));
     },
     labelValues: (label, match) => ask<string[]>(`label/${label}/values`, { "match[]": match }),
   };

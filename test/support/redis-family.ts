@@ -127,9 +127,7 @@ export async function startSentinels() {
     const field = (name: string) => Number(fields[fields.indexOf(name) + 1]);
     return field("num-other-sentinels") === 2 && field("num-slaves") === 1;
   };
-  await until("the Sentinels know each other", async () =>
-    (await Promise.all(sentinels.map(knows))).every(Boolean),
-  );
+  await until("the Sentinels know each other", async () => (await Promise.all(sentinels.map(knows))).every(Boolean));
   return Object.assign(family, { master, replica, sentinels: sentinels.map(addressOf) });
 }
 

@@ -43,14 +43,9 @@ describe("the Slack sink", () => {
   it("answers as Slack does, and as it is told", async () => {
     const { sink, post } = await slack();
     expect(await (await post({ text: "fine" })).text()).toBe("ok");
-    const refused = await post({
-      blocks: [{ type: "section", text: { type: "mrkdwn", text: "x".repeat(3_001) } }],
-    });
+    const refused = await post({ blocks: [{ type: "section", text: { type: "mrkdwn", text: "x".repeat(3_001) } }] });
     expect([refused.status, await refused.text()]).toEqual([400, "invalid_blocks"]);
-    sink.respond((_message, position) => ({
-      status: position === 2 ? 429 : 200,
-      headers: { "retry-after": "3" },
-    }));
+    sink.respond((_message, position) => ({ status: position === 2 ? 429 : 200, headers: { "retry-after": "3" } }));
     const slow = await post({ text: "again" });
     expect([slow.status, slow.headers.get("retry-after")]).toEqual([429, "3"]);
   });
@@ -72,9 +67,7 @@ describe("the mail sink", () => {
       headers: { to: "b@example.com" },
     });
     sink.respond({ rcpt: { "c@example.com": { code: 550 } } });
-    await expect(mailer.sendMail({ ...mail, to: "c@example.com" })).rejects.toMatchObject({
-      responseCode: 550,
-    });
+    await expect(mailer.sendMail({ ...mail, to: "c@example.com" })).rejects.toMatchObject({ responseCode: 550 });
     await mailer.sendMail({ ...mail, to: "b@example.com" });
     expect(sink.messages).toHaveLength(2);
   });

@@ -143,19 +143,10 @@ function allBlocks(body: SlackBody): SlackBlock[] {
 function shownOf(body: SlackBody): string {
   const blocks = allBlocks(body);
   if (blocks.length === 0) return body.text ?? "";
-  return blocks
-    .map(({ text, fields = [] }) => [text, ...fields].map((part) => part?.text ?? "").join("\n"))
-    .join("\n");
+  return blocks.map(({ text, fields = [] }) => [text, ...fields].map((part) => part?.text ?? "").join("\n")).join("\n");
 }
 
-const BLOCK_TYPES: ReadonlySet<string> = new Set([
-  "section",
-  "header",
-  "divider",
-  "context",
-  "actions",
-  "image",
-]);
+const BLOCK_TYPES: ReadonlySet<string> = new Set(["section", "header", "divider", "context", "actions", "image"]);
 
 /**
  * The limits a payload breaks, in words (docs.slack.dev, Block Kit reference; the total from what Slack answers with
@@ -174,18 +165,9 @@ export function limitsBroken(body: SlackBody): string[] {
     [texts.some(({ text }) => text.length === 0), "an empty text"],
     [texts.some(({ text }) => text.length > 3_000), "a text over 3,000 characters"],
     [texts.some(({ type }) => type !== "mrkdwn" && type !== "plain_text"), "a text of unknown type"],
-    [
-      blocks.some(({ type, text }) => type === "header" && (text?.text.length ?? 0) > 150),
-      "a header over 150",
-    ],
-    [
-      blocks.some(({ type, text }) => type === "header" && text?.type !== "plain_text"),
-      "a header that is mrkdwn",
-    ],
-    [
-      blocks.some(({ type, text, fields }) => type === "section" && !text && !fields),
-      "a section without text",
-    ],
+    [blocks.some(({ type, text }) => type === "header" && (text?.text.length ?? 0) > 150), "a header over 150"],
+    [blocks.some(({ type, text }) => type === "header" && text?.type !== "plain_text"), "a header that is mrkdwn"],
+    [blocks.some(({ type, text, fields }) => type === "section" && !text && !fields), "a section without text"],
     [blocks.some(({ fields = [] }) => fields.length > 10), "a section with over 10 fields"],
     [blocks.some(({ fields = [] }) => fields.some(({ text }) => text.length > 2_000)), "a field over 2,000"],
     [(body.attachments ?? []).length > 20, "over 20 attachments"],

@@ -83,13 +83,10 @@ export async function startSmtpSink(
       logins += 1;
       if (responses.auth) return reply(responses.auth, (error) => callback(error ?? null));
       const known = auth.username === login?.username && auth.password === login?.password;
-      callback(known ? null : refusal({ code: 535, message: "Authentication failed" }), {
-        user: auth.username,
-      });
+      callback(known ? null : refusal({ code: 535, message: "Authentication failed" }), { user: auth.username });
     },
     onMailFrom: (_address, _session, callback) => reply(responses.mailFrom, callback),
-    onRcptTo: ({ address }, _session, callback) =>
-      reply(responses.rcpt?.[address] ?? responses.rcpt?.["*"], callback),
+    onRcptTo: ({ address }, _session, callback) => reply(responses.rcpt?.[address] ?? responses.rcpt?.["*"], callback),
     onData(stream, session, callback) {
       read(stream)
         .then(async (raw) => {

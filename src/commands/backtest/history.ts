@@ -87,11 +87,7 @@ function* pagesOf(ids: readonly string[], days: Days): Generator<readonly string
 }
 
 /** The limit on days per request is not documented: a refused request is split in halves. */
-async function readPage(
-  deps: HistoryDeps,
-  recids: readonly string[],
-  days: Days,
-): Promise<readonly RecordingUptime[]> {
+async function readPage(deps: HistoryDeps, recids: readonly string[], days: Days): Promise<readonly RecordingUptime[]> {
   try {
     const { results } = await withRetries(deps, () => deps.service.uptimes({ ...days, recids }, deps.signal));
     return results;

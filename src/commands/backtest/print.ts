@@ -1,12 +1,6 @@
 /** Output of a backtest: tables, JSON or CSV. */
 import { notShown } from "../../backtest/backtest.ts";
-import {
-  type Beside,
-  byRule,
-  type Comparison,
-  compareCounts,
-  type Messages,
-} from "../../backtest/compare.ts";
+import { type Beside, byRule, type Comparison, compareCounts, type Messages } from "../../backtest/compare.ts";
 import type { Plan, TimeSpan } from "../../backtest/setup.ts";
 import type { BacktestCounts, EpisodeCount } from "../../backtest/tally.ts";
 import { renderCsv } from "../../lib/csv.ts";
@@ -31,11 +25,7 @@ export interface BacktestReport {
 const HOUR_MS = 3_600_000;
 const WORST = 10;
 
-export function renderBacktest(
-  report: BacktestReport,
-  output: "table" | "json" | "csv",
-  target: TableTarget,
-): string {
+export function renderBacktest(report: BacktestReport, output: "table" | "json" | "csv", target: TableTarget): string {
   const [first, second] = report.tallies;
   if (!first) return "";
   const compared = compareCounts(first, second);
@@ -92,9 +82,7 @@ function titled(title: string, table: string): string {
 /** The rules that history cannot evaluate, one line each. */
 function notJudged({ plans, files }: BacktestReport): string {
   const lines = plans.flatMap(({ notShown: rules }, i) =>
-    rules.map(
-      ({ rule, why }) => `${files.length > 1 ? `${"AB"[i]}: ` : ""}${rule.id} is not evaluated: ${why}.\n`,
-    ),
+    rules.map(({ rule, why }) => `${files.length > 1 ? `${"AB"[i]}: ` : ""}${rule.id} is not evaluated: ${why}.\n`),
   );
   return lines.join("");
 }
@@ -165,10 +153,7 @@ function documentOf(report: BacktestReport, compared: Comparison): object {
       receiver,
       week,
       ...messagesAsJson(first),
-      ...(second && {
-        compared: messagesAsJson(second),
-        difference: { messages: second.messages - first.messages },
-      }),
+      ...(second && { compared: messagesAsJson(second), difference: { messages: second.messages - first.messages } }),
     })),
     recordings: compared.recordings.map(({ recordingId, recording, location, ...counted }) => ({
       recordingId,
@@ -201,8 +186,7 @@ function countAsJson({ episodes, firingMs, longestMs }: EpisodeCount): object {
 function asCsv({ rules, receivers, recordings }: Comparison, isBeside: boolean): string {
   const figures = ["count", "firing_hours", "longest_hours"];
   const columns = [...figures, ...(isBeside ? figures.map((name) => `compared_${name}`) : [])];
-  const cells = ({ first, second }: Beside<EpisodeCount>) =>
-    [first, ...(second ? [second] : [])].flatMap(csvOf);
+  const cells = ({ first, second }: Beside<EpisodeCount>) => [first, ...(second ? [second] : [])].flatMap(csvOf);
   return renderCsv(
     ["kind", "name", "location_id", "location", "week", ...columns],
     [

@@ -5,17 +5,12 @@ import { visibleJson } from "../../lib/text.ts";
 import type { CommandIo, ExitCode } from "./io.ts";
 
 export function configOption(): Option {
-  return new Option(
-    "--config <file>",
-    "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)",
-  );
+  return new Option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)");
 }
 
 /** `--output`: `text` is the default, for people; the others, with `json`, are for scripts. */
 export function outputOption(text: "table" | "text", ...others: readonly string[]): Option {
-  return new Option("--output <format>", "the output format")
-    .choices([text, "json", ...others])
-    .default(text);
+  return new Option("--output <format>", "the output format").choices([text, "json", ...others]).default(text);
 }
 
 /** Adds an example to a command's help. */
@@ -24,12 +19,7 @@ export function withExample(command: Command, line: string): Command {
 }
 
 /** Prints the answer as JSON or as text. */
-export function print(
-  io: Pick<CommandIo, "stdout">,
-  output: string,
-  answer: unknown,
-  text: () => string,
-): void {
+export function print(io: Pick<CommandIo, "stdout">, output: string, answer: unknown, text: () => string): void {
   io.stdout.write(output === "json" ? asJson(answer) : text());
 }
 
@@ -39,11 +29,7 @@ export function asJson(answer: unknown): string {
 }
 
 /** Prints what failed on stderr. */
-export function fail(
-  io: Pick<CommandIo, "stderr" | "setExitCode">,
-  exitCode: ExitCode,
-  message: string,
-): void {
+export function fail(io: Pick<CommandIo, "stderr" | "setExitCode">, exitCode: ExitCode, message: string): void {
   io.stderr.write(`lenswatch: ${message}\n`);
   io.setExitCode(exitCode);
 }

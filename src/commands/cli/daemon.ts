@@ -142,16 +142,10 @@ async function findDaemon(
   const fromEnv = env.LENSWATCH_ADMIN_TOKEN || env.LENSWATCH_READ_TOKEN || undefined;
   if (options.url !== undefined && fromEnv !== undefined) return { url: options.url, token: fromEnv };
   const http = await readHttpConfig(options, env);
-  return {
-    url: options.url ?? (http ? urlOf(http) : ""),
-    token: fromEnv ?? http?.adminToken ?? http?.readToken,
-  };
+  return { url: options.url ?? (http ? urlOf(http) : ""), token: fromEnv ?? http?.adminToken ?? http?.readToken };
 }
 
-async function readHttpConfig(
-  { url, config }: DaemonOptions,
-  env: CommandIo["env"],
-): Promise<HttpConfig | undefined> {
+async function readHttpConfig({ url, config }: DaemonOptions, env: CommandIo["env"]): Promise<HttpConfig | undefined> {
   const file = configFile(config, env);
   try {
     return await loadHttp(file, env);

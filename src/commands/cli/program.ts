@@ -31,15 +31,11 @@ export const commandTable: readonly CommandEntry[] = [
     (await import("../status.ts")).statusCommand(io),
   ),
   entry("alerts", "list active alerts", async (io) => (await import("../alerts.ts")).alertsCommand(io)),
-  entry("silence", "add, list and expire silences", async (io) =>
-    (await import("../silence.ts")).silenceCommand(io),
-  ),
+  entry("silence", "add, list and expire silences", async (io) => (await import("../silence.ts")).silenceCommand(io)),
   entry("ack", "stop reminders of an alert until it resolves", async (io) =>
     (await import("../ack.ts")).ackCommand(io),
   ),
-  entry("why", "print the decision log of a recording", async (io) =>
-    (await import("../why.ts")).whyCommand(io),
-  ),
+  entry("why", "print the decision log of a recording", async (io) => (await import("../why.ts")).whyCommand(io)),
   entry("digest", "render a digest to a file, or send it now", async (io) =>
     (await import("../digest.ts")).digestCommand(io),
   ),
@@ -87,18 +83,13 @@ export function describeFailure(thrown: unknown, env: CommandIo["env"]): string 
   const error = toError(thrown);
   const message = error instanceof CodedError ? error.message : `unexpected ${error.name}: ${error.message}`;
   const withStack = env.LENSWATCH_LOG_LEVEL === "debug" || env.LENSWATCH_LOG_LEVEL === "trace";
-  const problems =
-    error instanceof ConfigError ? error.problems.map((problem) => `${formatProblem(problem)}\n`) : [];
+  const problems = error instanceof ConfigError ? error.problems.map((problem) => `${formatProblem(problem)}\n`) : [];
   const text = `${problems.join("")}lenswatch: ${message}\n${withStack ? `${error.stack}\n` : ""}`;
   return visibleLines(scrub(text));
 }
 
 /** The program with the commands that `argv` may name loaded, the others with their summary only. */
-async function createProgram(
-  argv: readonly string[],
-  io: CommandIo,
-  table: readonly CommandEntry[],
-): Promise<Command> {
+async function createProgram(argv: readonly string[], io: CommandIo, table: readonly CommandEntry[]): Promise<Command> {
   const program = new Command("lenswatch")
     .description("Watches camera recordings and notifies people when one goes offline and when it is back.")
     .version(readVersion(), "-V, --version", "print the version")
@@ -108,9 +99,7 @@ async function createProgram(
       writeErr: (text) => void io.stderr.write(text),
       outputError: (text, write) => write(visibleLines(scrub(text.replace(/^error: /, "lenswatch: ")))),
     })
-    .showHelpAfterError(
-      "`lenswatch --help` lists the commands, `lenswatch COMMAND --help` a command's options.",
-    )
+    .showHelpAfterError("`lenswatch --help` lists the commands, `lenswatch COMMAND --help` a command's options.")
     .exitOverride();
   for (const entry of table) {
     const named = argv.slice(0, 2).includes(entry.name);

@@ -19,11 +19,7 @@ export interface TimedBucket extends Interval {
  * The buckets of which more than half lies inside `bounds`, cut off there, in order, as far as they are settled
  * by `now`. Hourly and daily ones may be mixed.
  */
-export function timedBuckets(
-  buckets: readonly UptimeBucket[],
-  bounds: Interval,
-  now: Instant,
-): TimedBucket[] {
+export function timedBuckets(buckets: readonly UptimeBucket[], bounds: Interval, now: Instant): TimedBucket[] {
   const sorted = buckets.toSorted((a, b) => a.startAt - b.startAt);
   const hour = shortestStep(sorted);
   return sorted.flatMap((bucket, i) => {

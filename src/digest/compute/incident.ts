@@ -38,10 +38,7 @@ function kindOf({ when }: Rule): DigestIncidentKind {
 }
 
 /** Location incidents inside the period, without the time in which all recordings were outside their schedules. */
-export function locationOutages(
-  input: DigestScope,
-  locations: ReadonlyMap<string, LocationRecords>,
-): LongOutage[] {
+export function locationOutages(input: DigestScope, locations: ReadonlyMap<string, LocationRecords>): LongOutage[] {
   const bounds = { from: input.period.start, to: input.period.end };
   const outages = input.incidents.flatMap((incident): LongOutage[] => {
     const location = incident.kind === "location_offline" && locations.get(incident.locationId ?? "");
@@ -64,9 +61,7 @@ export function otherAlerts(
   locations: ReadonlyMap<string, LocationRecords>,
 ): OtherAlerts[] {
   const concerns = ({ recordingId, locationId }: DigestIncident) =>
-    recordingId === undefined
-      ? locationId === undefined || locations.has(locationId)
-      : recordings.has(recordingId);
+    recordingId === undefined ? locationId === undefined || locations.has(locationId) : recordings.has(recordingId);
   const bounds = { from: input.period.start, to: input.period.end };
   const lengths = input.incidents
     .filter((incident) => incident.kind === "other" && concerns(incident))
@@ -76,10 +71,6 @@ export function otherAlerts(
     }))
     .filter(({ lengthMs }) => lengthMs > 0);
   return [...Map.groupBy(lengths, ({ alertname }) => alertname)]
-    .map(([alertname, all]) => ({
-      alertname,
-      count: all.length,
-      lengthMs: sumOf(all, (one) => one.lengthMs),
-    }))
+    .map(([alertname, all]) => ({ alertname, count: all.length, lengthMs: sumOf(all, (one) => one.lengthMs) }))
     .sort((a, b) => b.lengthMs - a.lengthMs || compareText(a.alertname, b.alertname));
 }

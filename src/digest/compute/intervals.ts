@@ -15,9 +15,7 @@ export function union(intervals: readonly Interval[]): Interval[] {
 
 /** The parts of each interval inside `bounds`. */
 export function clip(intervals: readonly Interval[], bounds: Interval): Interval[] {
-  return union(
-    intervals.map(({ from, to }) => ({ from: Math.max(from, bounds.from), to: Math.min(to, bounds.to) })),
-  );
+  return union(intervals.map(({ from, to }) => ({ from: Math.max(from, bounds.from), to: Math.min(to, bounds.to) })));
 }
 
 /** The time of `intervals` that is not in `holes`. */
@@ -37,11 +35,7 @@ export function subtract(intervals: readonly Interval[], holes: readonly Interva
 }
 
 /** The length of `intervals` inside `bounds` and outside `holes`, ms; overlaps count once. */
-export function lengthIn(
-  intervals: readonly Interval[],
-  bounds: Interval,
-  holes: readonly Interval[] = [],
-): number {
+export function lengthIn(intervals: readonly Interval[], bounds: Interval, holes: readonly Interval[] = []): number {
   return total(subtract(clip(intervals, bounds), holes));
 }
 

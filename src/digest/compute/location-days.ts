@@ -12,11 +12,7 @@ export interface LocationDays {
 }
 
 export function emptyDays({ dates: { length } }: DigestCalendar): LocationDays {
-  return {
-    weighted: new Float64Array(length),
-    weight: new Float64Array(length),
-    expected: new Uint32Array(length),
-  };
+  return { weighted: new Float64Array(length), weight: new Float64Array(length), expected: new Uint32Array(length) };
 }
 
 /** Where no segment was expected anywhere, days count alike; beside a real weight it is nothing. */

@@ -67,9 +67,7 @@ export function locationDigests(
       uptimeBefore: comparable === recordings.length ? meanUptime(before) : undefined,
       days: dates.slice(shownFrom).map((_, i) => dayUptime(days, shownFrom + i)),
     }))
-    .sort(
-      (a, b) => byUptime(a, b) || worstDay(a) - worstDay(b) || compareText(a.locationName, b.locationName),
-    );
+    .sort((a, b) => byUptime(a, b) || worstDay(a) - worstDay(b) || compareText(a.locationName, b.locationName));
 }
 
 function worstDay({ days }: LocationDigest): number {

@@ -11,9 +11,7 @@ const TOGETHER_WITHIN_MS = 5 * 60_000;
 /** Whether a recording's outage is one of its whole location's. */
 export function isLocationWide(outage: Outage, wholeLocation: readonly Outage[]): boolean {
   const close = (a = 0, b = 0) => Math.abs(a - b) <= TOGETHER_WITHIN_MS;
-  return wholeLocation.some(
-    ({ startsAt, endsAt }) => close(outage.startsAt, startsAt) && close(outage.endsAt, endsAt),
-  );
+  return wholeLocation.some(({ startsAt, endsAt }) => close(outage.startsAt, startsAt) && close(outage.endsAt, endsAt));
 }
 
 /** The outages with most downtime; one of a whole location instead of one of each of its recordings. */

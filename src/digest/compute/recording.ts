@@ -48,8 +48,7 @@ export function judgeRecording(
   const { buckets, closed, down, outages, tally } = inPeriod;
   const downSince = downtimes.find(({ endsAt }) => endsAt === undefined)?.from;
   const upSince = isUp(subject) ? subject.since : undefined;
-  const wasUp =
-    upSince !== undefined && upSince <= bounds.from && lengthIn([bounds], bounds, unreachable) > 0;
+  const wasUp = upSince !== undefined && upSince <= bounds.from && lengthIn([bounds], bounds, unreachable) > 0;
   const part = downSince === undefined ? partOf(inPeriod, wasUp) : "down_now";
   const hasTrouble = part === "down_now" || part === "down_some";
   const before = beforeOf(facts);
@@ -124,11 +123,7 @@ function isUp({ status }: DigestRecording): boolean {
  * Every known downtime in order, ongoing ones too. An alert still firing while the recording is up again ends now.
  * Being offline without an alert counts as well, unless a schedule may be the reason.
  */
-function downtimesOf(
-  subject: DigestRecording,
-  incidents: readonly DigestIncident[],
-  now: Instant,
-): Downtime[] {
+function downtimesOf(subject: DigestRecording, incidents: readonly DigestIncident[], now: Instant): Downtime[] {
   const known = incidents.flatMap((incident): Downtime[] => {
     if (incident.kind !== "offline" && incident.kind !== "missing") return [];
     const endsAt = incident.endsAt ?? (isUp(subject) ? now : undefined);
@@ -139,8 +134,7 @@ function downtimesOf(
     subject.status === "offline" &&
     !subject.recording.useUploadingSchedule &&
     !known.some(({ endsAt }) => endsAt === undefined);
-  if (unexplained)
-    known.push({ kind: "offline", from: subject.since, to: now, endsAt: undefined, recovered: false });
+  if (unexplained) known.push({ kind: "offline", from: subject.since, to: now, endsAt: undefined, recovered: false });
   return joined(known.sort((a, b) => a.from - b.from));
 }
 
@@ -160,11 +154,7 @@ function joined(downtimes: readonly Downtime[]): Downtime[] {
   return result;
 }
 
-function flappingOf(
-  incidents: readonly DigestIncident[],
-  bounds: Interval,
-  now: Instant,
-): RecordingDigest["flapping"] {
+function flappingOf(incidents: readonly DigestIncident[], bounds: Interval, now: Instant): RecordingDigest["flapping"] {
   const times = incidents
     .filter(({ kind }) => kind === "flapping")
     .map(({ startsAt, endsAt }) => ({ from: startsAt, to: endsAt ?? now }))

@@ -23,8 +23,7 @@ export function createScheduleTimes(localHours: LocalHours): ScheduleTimes {
     closed(hours, timezone, bounds) {
       if (!hours?.includes("0")) return [];
       const key = `${bounds.from} ${bounds.to} ${timezone} ${hours}`;
-      const found =
-        known.get(key) ?? closedBetween(bounds, (at) => hours[localHours.at(at, timezone).ofWeek]);
+      const found = known.get(key) ?? closedBetween(bounds, (at) => hours[localHours.at(at, timezone).ofWeek]);
       if (known.size >= CACHED) known.clear();
       known.set(key, found);
       return found;

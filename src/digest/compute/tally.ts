@@ -23,11 +23,7 @@ export function newTally(): DigestTally {
  * One recording in one period: buckets inside the schedule that have a figure, weighted by the segments expected in
  * them; an outage counts where it has downtime, and recovers in the period in which it ended.
  */
-export function tallyOf(
-  buckets: readonly TimedBucket[],
-  outages: readonly Outage[],
-  bounds: Interval,
-): DigestTally {
+export function tallyOf(buckets: readonly TimedBucket[], outages: readonly Outage[], bounds: Interval): DigestTally {
   const tally = newTally();
   for (const { bucket } of buckets) {
     if (!bucket.withinSchedule || bucket.overallUptime === undefined) continue;

@@ -75,11 +75,7 @@ export function withEntries(digest: Digest, entries: Entries, counts: CountsAnsw
   const untrusted = digest.untrusted.map((day) => {
     const counted = entries.get(day.locationId);
     const past = day.alike.map((date) => counted?.get(date)).filter((n) => n !== undefined);
-    return {
-      ...day,
-      entries: counted?.get(day.date),
-      usual: past.length >= MIN_WEEKS ? median(past) : undefined,
-    };
+    return { ...day, entries: counted?.get(day.date), usual: past.length >= MIN_WEEKS ? median(past) : undefined };
   });
   return { ...digest, untrusted, counts };
 }

@@ -25,8 +25,7 @@ const OUTLOOK_END = html`<!--[if mso]></td></tr></table><![endif]-->`;
 /** A whole HTML document, styles not yet in the elements. `embedded`: the style sheet of its head. */
 export function renderDigestHtml(view: DigestView, embedded: string): string {
   const { head, about, troubled, others, externalUrl } = view;
-  const link =
-    externalUrl === undefined ? nothing : html`<a href="${externalUrl}">Open the status page</a> &nbsp; `;
+  const link = externalUrl === undefined ? nothing : html`<a href="${externalUrl}">Open the status page</a> &nbsp; `;
   const page = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
@@ -86,8 +85,7 @@ function small(text: string, className: string): Markup {
 
 function dayHeads({ days }: DigestView): Markup[] {
   return days.map(
-    (date) =>
-      html`<th scope="col" width="8%" class="m day" title="${dayName(date)}">${dayName(date, "ccc")}</th>`,
+    (date) => html`<th scope="col" width="8%" class="m day" title="${dayName(date)}">${dayName(date, "ccc")}</th>`,
   );
 }
 
@@ -167,9 +165,7 @@ const SLOT_WORDS: Readonly<Record<SlotState, string>> = {
 
 /** The span of the bars and the colours that occur in them. */
 function legend({ troubled, barSpan }: DigestView): Markup {
-  const timelines = troubled.flatMap(({ rows }) =>
-    rows.flatMap((row) => ("timeline" in row ? row.timeline : [])),
-  );
+  const timelines = troubled.flatMap(({ rows }) => rows.flatMap((row) => ("timeline" in row ? row.timeline : [])));
   const states = new Set(timelines.map(({ state }) => state));
   if (states.size === 0) return nothing;
   const keys = Object.entries(SLOT_WORDS)
@@ -239,12 +235,9 @@ function dayLocation(row: Row<"days">, width: string): Markup {
 
 /** A line per day below its location's name; in a day's digest the name is the line. */
 function countRows(row: Row<"counts">, { ofOneDay }: DigestView): Markup {
-  const cells = [
-    row.uptime || "unknown",
-    row.entries,
-    row.usual,
-    row.short === "" ? "" : `−${row.short}`,
-  ].map((value) => html`<td class="t count nw">${figure(value)}</td>`);
+  const cells = [row.uptime || "unknown", row.entries, row.usual, row.short === "" ? "" : `−${row.short}`].map(
+    (value) => html`<td class="t count nw">${figure(value)}</td>`,
+  );
   const head = html`<tr><th scope="rowgroup" colspan="5" class="t line row side-head">${name(row.name)}</th></tr>`;
   return html`${row.isFirst && !ofOneDay ? head : nothing}<tr>
 <th scope="row" class="m count plain">${name(ofOneDay ? row.name : row.day)}</th>${cells}</tr>

@@ -54,14 +54,8 @@ export function excerptOf(part: DigestPart, digest: Digest, limit: number): Part
     room -= Math.max(1, excerpt.shown.length);
   }
   const left = groups.slice(excerpts.length);
-  const size = (all: readonly LocationGroup[]) =>
-    all.reduce((sum, { recordings }) => sum + recordings.length, 0);
-  return {
-    total: size(groups),
-    groups: excerpts,
-    moreRecordings: size(left),
-    moreLocations: left.length,
-  };
+  const size = (all: readonly LocationGroup[]) => all.reduce((sum, { recordings }) => sum + recordings.length, 0);
+  return { total: size(groups), groups: excerpts, moreRecordings: size(left), moreLocations: left.length };
 }
 
 function groupExcerpt(group: LocationGroup, digest: Digest, limit: number): GroupExcerpt {
@@ -144,10 +138,7 @@ function togetherRows(group: LocationGroup, recordings: readonly RecordingDigest
 }
 
 function namedUptime(recording: RecordingDigest, group: LocationGroup): NamedFigure {
-  return {
-    name: nameAt(recording, group),
-    value: percent(recording.uptime).replace(" ", "\u00a0"),
-  };
+  return { name: nameAt(recording, group), value: percent(recording.uptime).replace(" ", "\u00a0") };
 }
 
 /** Recordings without trouble share a paragraph. A location's uptime would mislead beside some of its recordings. */

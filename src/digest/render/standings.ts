@@ -31,10 +31,7 @@ export function rankingSections(digest: Digest): DigestSection[] {
   });
   return [
     { title: "Longest outages", rows: totals.outages > FEW_OUTAGES ? outages : [] },
-    {
-      title: "Repeatedly down",
-      rows: [...repeated, ...moreOf(flappers.length - repeated.length, "recording")],
-    },
+    { title: "Repeatedly down", rows: [...repeated, ...moreOf(flappers.length - repeated.length, "recording")] },
   ];
 }
 
@@ -129,13 +126,15 @@ function countsExplanation({ untrustedBelow, counts }: Digest): string {
 const MOST_ALERT_NAMES = 20;
 
 export function otherSection({ other }: Digest): DigestSection {
-  const rows = other.slice(0, MOST_ALERT_NAMES).map(
-    ({ alertname, count: times, lengthMs }): SectionRow => ({
-      kind: "entry",
-      name: nameOf(alertname, "alert"),
-      value: `${count(times)} ×, ${humanDuration(lengthMs)} in all`,
-      note: "",
-    }),
-  );
+  const rows = other
+    .slice(0, MOST_ALERT_NAMES)
+    .map(
+      ({ alertname, count: times, lengthMs }): SectionRow => ({
+        kind: "entry",
+        name: nameOf(alertname, "alert"),
+        value: `${count(times)} ×, ${humanDuration(lengthMs)} in all`,
+        note: "",
+      }),
+    );
   return { title: "Other alerts", rows: [...rows, ...moreOf(other.length - rows.length, "alert")] };
 }

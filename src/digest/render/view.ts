@@ -86,8 +86,7 @@ export interface DigestFrame {
 export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit: number): DigestView {
   const parts = digestParts.filter((part) => digest.parts[part].length > 0);
   const sections = Object.groupBy(parts, (part) => (isTroubled(part) ? "troubled" : "other"));
-  const sectionsOf = (some: readonly DigestPart[] = []) =>
-    some.map((part) => partSection(part, digest, limit));
+  const sectionsOf = (some: readonly DigestPart[] = []) => some.map((part) => partSection(part, digest, limit));
   const others = [
     ...rankingSections(digest),
     daysSection(digest, limit),
@@ -151,9 +150,7 @@ export function notes(digest: Digest): string[] {
   const { unreachable, unwatched } = digest;
   return [
     ...(unreachable.length > 0
-      ? [
-          `The service was unreachable ${intervalList(unreachable, digest)}: counted neither as up nor as down.`,
-        ]
+      ? [`The service was unreachable ${intervalList(unreachable, digest)}: counted neither as up nor as down.`]
       : []),
     ...(unwatched.length > 0
       ? [`lenswatch did not watch ${intervalList(unwatched, digest)}: outages then are unknown.`]

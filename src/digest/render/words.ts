@@ -35,10 +35,7 @@ export function fullMoment(at: Instant, digest: Digest): string {
 }
 
 /** `14:05–17:40`, `Tue 23:10 – Wed 04:00`, `since 14:05`. */
-export function outageTimes(
-  { startsAt, endsAt }: Pick<Outage, "startsAt" | "endsAt">,
-  digest: Digest,
-): string {
+export function outageTimes({ startsAt, endsAt }: Pick<Outage, "startsAt" | "endsAt">, digest: Digest): string {
   const from = moment(startsAt, digest);
   if (endsAt === undefined) return `since ${from}`;
   const to = moment(endsAt, digest);

@@ -96,8 +96,7 @@ function notifiedLine(alert: Alert, lines: readonly LogLine[], moment: Moment): 
   const newest = new Map<string, LogLine>();
   for (const line of own)
     if (line.integration !== undefined && NOTIFIED.has(line.reason)) newest.set(line.integration, line);
-  if (newest.size === 0)
-    return own.some(({ reason }) => reason === "firing") ? html`Not notified yet.` : undefined;
+  if (newest.size === 0) return own.some(({ reason }) => reason === "firing") ? html`Not notified yet.` : undefined;
   const shown = [...newest].slice(0, INTEGRATIONS_SHOWN).map(([integration, { at }], i) => {
     const time = timeAt(at, facts.timezone, moment);
     return html`${i === 0 ? "" : ", "}<bdi>${cut(integration, 80)}</bdi> at ${time}`;

@@ -30,8 +30,7 @@ export function decisionLogSection(lines: readonly LogLine[], options: DecisionL
 <span>${about}<bdi>${cut(sentenceOf(line), 300)}</bdi></span></li>
 `;
   });
-  const list =
-    items.length === 0 ? html`<p class="soft">No decisions.</p>` : html`<ol class="decisions">${items}</ol>`;
+  const list = items.length === 0 ? html`<p class="soft">No decisions.</p>` : html`<ol class="decisions">${items}</ol>`;
   const more = html`<p class="soft">${counted(left, "older line")}: see <code>lenswatch why</code>.</p>`;
   return html`<section aria-labelledby="decisions"><h2 id="decisions">${title}</h2>${list}${left === 0 ? nothing : more}
 </section>

@@ -16,9 +16,7 @@ export function readFields<T>(
   const result = schema.safeParse(body ?? {});
   if (result.success) return { fields: result.data };
   const issue = result.error.issues[0];
-  return {
-    problem: { field: String(issue?.path[0] ?? "form"), message: issue?.message ?? "not understood" },
-  };
+  return { problem: { field: String(issue?.path[0] ?? "form"), message: issue?.message ?? "not understood" } };
 }
 
 interface Field {

@@ -150,8 +150,7 @@ function made({ madeAt, refresh, parameters }: HtmlPage): Markup {
 }
 
 function refreshing(refresh: HtmlPage["refresh"], parameters: LinkParameters = {}): Markup {
-  if (refresh === "off")
-    return html`Updates are paused. <a href="${sameLink(parameters)}">Resume updates</a>`;
+  if (refresh === "off") return html`Updates are paused. <a href="${sameLink(parameters)}">Resume updates</a>`;
   if (refresh !== "on") return html`Does not refresh by itself.`;
   return html`<span id="link"></span><noscript>Refreshes every ${REFRESH_SECONDS} s.</noscript>
 <a href="${sameLink({ ...parameters, refresh: "off" })}">Pause updates</a>`;

@@ -88,8 +88,7 @@
     const active = document.activeElement;
     morph(main, fresh);
     morph(footer, page.querySelector("footer") ?? footer);
-    if (active && active !== document.activeElement && active.isConnected)
-      active.focus({ preventScroll: true });
+    if (active && active !== document.activeElement && active.isConnected) active.focus({ preventScroll: true });
     const icon = page.querySelector("link[rel=icon]")?.getAttribute("href");
     if (icon) document.querySelector("link[rel=icon]")?.setAttribute("href", icon);
     if (document.title !== page.title) {
@@ -104,9 +103,7 @@
     const seen = new Map();
     const keys = new Map();
     for (const child of parent.children) {
-      const link = /^(?:TR|LI)$/.test(child.tagName)
-        ? child.querySelector("a[href],form[action]")
-        : undefined;
+      const link = /^(?:TR|LI)$/.test(child.tagName) ? child.querySelector("a[href],form[action]") : undefined;
       const named = child.id || child.getAttribute("aria-labelledby");
       const own = named || link?.getAttribute("href") || link?.getAttribute("action");
       if (!own) continue;

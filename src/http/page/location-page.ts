@@ -47,8 +47,7 @@ export function recordingsAt(id: string, { shards }: FleetSnapshot): string[] {
   );
 }
 
-const GONE =
-  "There is no watched location with this id; it may have left the fleet, or the link may be cut off.";
+const GONE = "There is no watched location with this id; it may have left the fleet, or the link may be cut off.";
 
 /** One location. Throws HttpError `not_found` where there is none with this id. */
 export function* locationPage(
@@ -97,12 +96,7 @@ ${zones.length === 0 ? nothing : covered}</div>`;
 }
 
 /** Uptime, incidents and decisions. */
-function* history(
-  data: PageData,
-  id: string,
-  timezone: string,
-  details: LocationDetails,
-): Generator<void, Markup> {
+function* history(data: PageData, id: string, timezone: string, details: LocationDetails): Generator<void, Markup> {
   const { fleet, moment } = data;
   const { uptimes, incidents, lines } = details;
   const all = [...uptimes.values()].map((kept) => uptimeDays(kept, moment.now, PERIOD_DAYS, timezone));

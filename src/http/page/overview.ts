@@ -11,14 +11,7 @@ import { pager } from "./listing.ts";
 import { isServiceUnreachable, type PageData, refreshOf } from "./page-data.ts";
 import type { HomeQuery } from "./query.ts";
 import { shareBar } from "./status.ts";
-import {
-  type FleetSummary,
-  type LocationSummary,
-  locationSortKey,
-  standingOf,
-  summarize,
-  tiles,
-} from "./summary.ts";
+import { type FleetSummary, type LocationSummary, locationSortKey, standingOf, summarize, tiles } from "./summary.ts";
 
 const ALERTS_AT_FIRST = 20;
 const TILES_AT_FIRST = 60;
@@ -89,13 +82,7 @@ function* read(data: PageData, query: HomeQuery) {
   });
   const { show } = query;
   const shown = show === undefined ? {} : { parameters: { show }, path: `?show=${show}` };
-  const page = {
-    mood: headline.mood,
-    root: ROOT,
-    madeAt: moment.now,
-    refresh: refreshOf(query),
-    ...shown,
-  } as const;
+  const page = { mood: headline.mood, root: ROOT, madeAt: moment.now, refresh: refreshOf(query), ...shown } as const;
   return { summary, headline, page };
 }
 
@@ -133,11 +120,7 @@ ${total === alerts.items.length ? nothing : html`<p class="pager"><span>${more}$
 }
 
 /** Every location of a small fleet; of a large one those in trouble, and the number of the others. */
-function locationSection(
-  { locations }: FleetSummary,
-  shown: Listing<LocationSummary>,
-  onlyTroubled: boolean,
-): Markup {
+function locationSection({ locations }: FleetSummary, shown: Listing<LocationSummary>, onlyTroubled: boolean): Markup {
   const total = locations.size;
   if (total === 0) return nothing;
   const left = shown.total - shown.items.length;

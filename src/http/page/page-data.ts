@@ -58,9 +58,7 @@ export function isServiceUnreachable({ subject }: Alert): boolean {
 
 /** On every page that shows the state of a part of the fleet. */
 export function unreachableNotice({ alerts, moment }: PageData): Markup {
-  const lines = alerts
-    .filter(isServiceUnreachable)
-    .map((alert) => html`<p>${unreachableOf(alert, moment.now)}</p>`);
+  const lines = alerts.filter(isServiceUnreachable).map((alert) => html`<p>${unreachableOf(alert, moment.now)}</p>`);
   return lines.length === 0 ? nothing : html`<div class="lead unknown" role="note">${lines}</div>`;
 }
 

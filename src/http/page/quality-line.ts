@@ -32,8 +32,7 @@ function summary(hours: readonly QualityHour[], timezone: string): string {
   if (!lowest || !highest) return "";
   const missing = hours.length - known.length;
   const unknown = missing === 0 ? "" : `; ${counted(missing, "hour")} not known`;
-  if (about(lowest.quality) === about(highest.quality))
-    return `About ${about(lowest.quality)} all the time${unknown}.`;
+  if (about(lowest.quality) === about(highest.quality)) return `About ${about(lowest.quality)} all the time${unknown}.`;
   const when = inZone(lowest.at, timezone).toFormat("ccc d LLL HH:00");
   return `Between about ${about(lowest.quality)} and ${about(highest.quality)}; lowest ${when}${unknown}.`;
 }

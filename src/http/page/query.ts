@@ -14,9 +14,7 @@ const text = (error: string) =>
 
 export const HomeQuery = z.object({
   show: z
-    .enum(["locations", "alerts", "silences", "search"], {
-      error: "expected locations, alerts, silences or search",
-    })
+    .enum(["locations", "alerts", "silences", "search"], { error: "expected locations, alerts, silences or search" })
     .optional(),
   location: text("expected one id"),
   q: text("expected one text of at most 256 characters"),

@@ -31,8 +31,7 @@ const DECISION_LOG_DAYS = 7;
 
 const ROOT = "../";
 
-const GONE =
-  "There is no watched recording with this id; it may have left the fleet, or the link may be cut off.";
+const GONE = "There is no watched recording with this id; it may have left the fleet, or the link may be cut off.";
 
 /** The recording with this id. Throws HttpError `not_found` where none is watched. */
 export function recordingOf(fleet: FleetSnapshot, id: string): RecordingState {
@@ -115,10 +114,7 @@ function facts(state: RecordingState, { fleet, moment }: PageData, zones: readon
   const seen = state.lastSeenAt;
   const location = nameOf(locationNameOf(state, fleet), state.locationId);
   const rows: [string, Markup | string][] = [
-    [
-      "Location",
-      html`<a href="${homeLink(ROOT, { location: state.locationId })}"><bdi>${location}</bdi></a>`,
-    ],
+    ["Location", html`<a href="${homeLink(ROOT, { location: state.locationId })}"><bdi>${location}</bdi></a>`],
     ["Last seen", seen === undefined ? "" : html`${timeAt(seen, timezone, moment)}, ${agoAt(seen, moment)}`],
     ["Quality", percent(quality)],
     ["Uptime 24 h", percent(uptime24h)],
@@ -155,12 +151,7 @@ ${cards.length === 0 ? none : html`<ul class="cards">${cards}</ul>`}</section>
 }
 
 /** Firing alerts first. A firing one that is not stored as an alert yet has a card without buttons. */
-function cardsOf(
-  kind: SubjectKind,
-  id: string,
-  alerts: AlertStates | undefined,
-  context: CardContext,
-): Markup[] {
+function cardsOf(kind: SubjectKind, id: string, alerts: AlertStates | undefined, context: CardContext): Markup[] {
   return Object.entries(alerts ?? {})
     .sort(([, a], [, b]) => a.state.localeCompare(b.state) || a.startsAt - b.startsAt)
     .map(([ruleId, alert]) => {

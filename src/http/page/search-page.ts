@@ -22,13 +22,7 @@ const ROOT = "./";
 export function* searchPage(data: PageData, query: HomeQuery): Generator<void, HtmlPage> {
   const { q } = query;
   const top = html`<h1>Search</h1>${unreachableNotice(data)}${searchForm(q)}`;
-  const page = {
-    root: ROOT,
-    here: "search",
-    madeAt: data.moment.now,
-    refresh: "never",
-    mood: "unknown",
-  } as const;
+  const page = { root: ROOT, here: "search", madeAt: data.moment.now, refresh: "never", mood: "unknown" } as const;
   if (q === undefined) return { ...page, title: "Search", body: top };
   const { fleet } = data;
   const summary = yield* summarize(fleet, data.alerts);

@@ -69,10 +69,7 @@ export async function sessionRoutes(app: FastifyInstance, deps: Deps, layout: La
 
 function refuseWithoutTokens({ adminToken, readToken }: Deps): void {
   if (adminToken || readToken) return;
-  throw new HttpError(
-    "forbidden",
-    "Nobody can sign in: neither http.admin_token nor http.read_token is configured.",
-  );
+  throw new HttpError("forbidden", "Nobody can sign in: neither http.admin_token nor http.read_token is configured.");
 }
 
 /** Another site must not sign a visitor in or out. */

@@ -40,9 +40,7 @@ ${preview ? previewSection(preview, data) : nothing}${entry(form, data, visitor)
 /** Links to wider and wider matchers; the current ones are marked. */
 function scopes({ preview, comment, custom }: SilenceForm, { fleet }: PageData): Markup {
   const named = new Map(
-    (preview?.parsed ?? [])
-      .filter(({ operator }) => operator === "=")
-      .map(({ name, value }) => [name, value]),
+    (preview?.parsed ?? []).filter(({ operator }) => operator === "=").map(({ name, value }) => [name, value]),
   );
   const { alertname, recording_id, location_id } = Object.fromEntries(named);
   const recording = recording_id === undefined ? undefined : fleet.inventory.recording(recording_id);

@@ -60,8 +60,7 @@ function list(
   visitor: Visitor,
   suppressed: ReadonlyMap<string, number>,
 ): Markup {
-  if (items.length === 0)
-    return html`<p class="soft">Silenced alerts are not notified; they are still shown here.</p>`;
+  if (items.length === 0) return html`<p class="soft">Silenced alerts are not notified; they are still shown here.</p>`;
   const cards = items.map((one) => silenceCard(one, data, visitor, suppressed.get(one.id) ?? 0));
   return html`<ul class="cards">${cards}</ul>`;
 }
@@ -91,21 +90,11 @@ ${state === "expired" ? silenceAgain(silence) : endButton(silence, visitor)}</li
 `;
 }
 
-const STATES: Readonly<Record<SilenceState, string>> = {
-  active: "Active",
-  pending: "Pending",
-  expired: "Expired",
-};
+const STATES: Readonly<Record<SilenceState, string>> = { active: "Active", pending: "Pending", expired: "Expired" };
 
-function whenOf(
-  { startsAt, endsAt }: Silence,
-  state: SilenceState,
-  zone: string,
-  { moment }: PageData,
-): Markup {
+function whenOf({ startsAt, endsAt }: Silence, state: SilenceState, zone: string, { moment }: PageData): Markup {
   if (state === "expired") return html`since ${timeAt(endsAt, zone, moment)}`;
-  if (state === "pending")
-    return html`from ${timeAt(startsAt, zone, moment)} until ${timeAt(endsAt, zone, moment)}`;
+  if (state === "pending") return html`from ${timeAt(startsAt, zone, moment)} until ${timeAt(endsAt, zone, moment)}`;
   return html`until ${timeAt(endsAt, zone, moment)} (${span(moment.now, endsAt)} left)`;
 }
 

@@ -70,8 +70,7 @@ export function nextMorning(now: Instant, timezone: string): Instant {
 
 /** The zone of the recording or location that the matchers name, else UTC. */
 export function zoneOf(all: readonly Matcher[], inventory: Inventory): string {
-  const named = (label: string) =>
-    all.find(({ name, operator }) => name === label && operator === "=")?.value;
+  const named = (label: string) => all.find(({ name, operator }) => name === label && operator === "=")?.value;
   const recording = named("recording_id");
   const location = named("location_id");
   return knownZone(

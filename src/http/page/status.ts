@@ -8,12 +8,7 @@ export type Counts = Readonly<Record<RecordingStatus, number>>;
 /** The worst first. Unknown comes before degraded: it may be offline. */
 export const worstFirst = ["offline", "unknown", "degraded", "online"] as const;
 
-const SIGNS: Readonly<Record<RecordingStatus, string>> = {
-  offline: "✕",
-  unknown: "?",
-  degraded: "▲",
-  online: "✓",
-};
+const SIGNS: Readonly<Record<RecordingStatus, string>> = { offline: "✕", unknown: "?", degraded: "▲", online: "✓" };
 
 /** `✕ offline`. */
 export function badge(status: RecordingStatus, words: string = status): Markup {

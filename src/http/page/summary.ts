@@ -31,10 +31,7 @@ export interface FleetSummary {
 
 /** Counts the fleet and its firing `alerts`; yields every so many rows. */
 export function* summarize(fleet: FleetSnapshot, alerts: readonly Alert[]): Generator<void, FleetSummary> {
-  const found = new Map<
-    string,
-    { id: string; name: string; counts: ReturnType<typeof noCounts>; firing: number }
-  >();
+  const found = new Map<string, { id: string; name: string; counts: ReturnType<typeof noCounts>; firing: number }>();
   const at = (id: string) => {
     const known = found.get(id);
     if (known) return known;

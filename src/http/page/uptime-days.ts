@@ -37,12 +37,7 @@ export function withRecalled(
 }
 
 /** The last `count` days, today the last of them. */
-export function uptimeDays(
-  kept: UptimeKept | undefined,
-  now: Instant,
-  count: number,
-  zone: string,
-): UptimeDay[] {
+export function uptimeDays(kept: UptimeKept | undefined, now: Instant, count: number, zone: string): UptimeDay[] {
   const { buckets = [], days = {}, timezone = zone } = kept ?? {};
   const settled = settledOf(buckets, now);
   const today = inZone(now, timezone).startOf("day");
@@ -93,9 +88,7 @@ function settledOf(buckets: readonly UptimeBucket[], now: Instant): UptimeBucket
 
 /** Hours without a figure do not count. */
 function expectedIn(buckets: readonly UptimeBucket[]): number {
-  const counting = buckets.filter(
-    ({ withinSchedule, overallUptime }) => withinSchedule && overallUptime !== undefined,
-  );
+  const counting = buckets.filter(({ withinSchedule, overallUptime }) => withinSchedule && overallUptime !== undefined);
   return sum(counting.map(({ segmentsExpected = 0 }) => segmentsExpected));
 }
 

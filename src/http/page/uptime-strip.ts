@@ -45,9 +45,7 @@ function summary(days: readonly UptimeDay[], timezone: string): string {
   const [first, ...rest] = known;
   const lowest = rest.reduce((low, day) => ((day.ratio ?? 1) < (low?.ratio ?? 1) ? day : low), first);
   const below =
-    lowest && (lowest.ratio ?? 1) < 1
-      ? `; lowest ${percent(lowest.ratio)} on ${dayName(lowest.from, timezone)}`
-      : "";
+    lowest && (lowest.ratio ?? 1) < 1 ? `; lowest ${percent(lowest.ratio)} on ${dayName(lowest.from, timezone)}` : "";
   const missing = days.length - known.length;
   const unknown = missing === 0 ? "" : `; ${counted(missing, "day")} not known`;
   return `${percent(uptimeOver(days))} over ${counted(known.length, "day")}${below}${unknown}.`;

@@ -3,8 +3,7 @@ import { z } from "zod";
 import { HttpError } from "../errors.ts";
 import { operation } from "./operation.ts";
 
-const text = (max: number) =>
-  z.string({ error: "expected a text" }).max(max, `expected at most ${max} characters`);
+const text = (max: number) => z.string({ error: "expected a text" }).max(max, `expected at most ${max} characters`);
 
 export const acknowledge = operation({
   id: "acknowledge",

@@ -14,10 +14,7 @@ const ApiLocation = z
     locationId: z.string(),
     location: z.string().describe("Its name; the id where the service gives none."),
     timezone: z.string().nullable().describe("IANA name; null where the service gives none."),
-    recordings: z
-      .record(z.enum(recordingStatuses), z.int().min(0))
-      .readonly()
-      .describe("Recordings by status."),
+    recordings: z.record(z.enum(recordingStatuses), z.int().min(0)).readonly().describe("Recordings by status."),
     alerts: z.array(AlertRow).readonly().describe("Of the location itself, not of its recordings."),
   })
   .readonly();
@@ -79,10 +76,7 @@ export function noCounts(): Record<RecordingStatus, number> {
   return { online: 0, offline: 0, degraded: 0, unknown: 0 };
 }
 
-function rowOf(
-  { id, counts, state }: CountedLocation,
-  { inventory }: FleetSnapshot,
-): z.infer<typeof ApiLocation> {
+function rowOf({ id, counts, state }: CountedLocation, { inventory }: FleetSnapshot): z.infer<typeof ApiLocation> {
   const known = inventory.location(id);
   return {
     locationId: id,

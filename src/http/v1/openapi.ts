@@ -38,10 +38,7 @@ function describe({ id, path, summary, query, body, answer, admin }: Operation) 
     ...(admin ? { security: [{ token: [] }] } : {}),
     parameters: [...pathParameters(path), ...(query ? queryParameters(query) : [])],
     ...(body ? { requestBody: { required: false, content: json(schemaOf(body)) } } : {}),
-    responses: {
-      200: { description: "The answer.", content: json(schemaOf(answer)) },
-      ...Object.fromEntries(errors),
-    },
+    responses: { 200: { description: "The answer.", content: json(schemaOf(answer)) }, ...Object.fromEntries(errors) },
   };
 }
 

@@ -2,10 +2,7 @@
 import { z } from "zod";
 import type { HttpDeps } from "../deps.ts";
 
-export type ApiV1Deps = Pick<
-  HttpDeps,
-  "version" | "fleet" | "incidents" | "timeline" | "acknowledge" | "clock"
->;
+export type ApiV1Deps = Pick<HttpDeps, "version" | "fleet" | "incidents" | "timeline" | "acknowledge" | "clock">;
 
 export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodType = z.ZodType> {
   readonly id: string;

@@ -55,10 +55,7 @@ export const listRecordings = operation({
   },
 });
 
-function* recordingListing(
-  fleet: FleetSnapshot,
-  query: RecordingsQuery,
-): Generator<void, Listing<RecordingState>> {
+function* recordingListing(fleet: FleetSnapshot, query: RecordingsQuery): Generator<void, Listing<RecordingState>> {
   const { inventory, now, statusIntervalMs } = fleet;
   const recordings = yield* recordingsById(fleet);
   const [ids, locationIds] = [query.recording, query.location].map(

@@ -31,8 +31,7 @@ export const getTimeline = operation({
   id: "getTimeline",
   method: "get",
   path: "/api/v1/recordings/{id}/timeline",
-  summary:
-    "Decisions about a recording and their reasons, oldest first; of the last 24 hours without `since`.",
+  summary: "Decisions about a recording and their reasons, oldest first; of the last 24 hours without `since`.",
   query: z.strictObject({ ...pageParameters, since: instant.optional() }),
   answer: pageSchema(ApiDecision, {
     recordingId: z.string(),

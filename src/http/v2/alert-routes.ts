@@ -59,11 +59,9 @@ export function alertRoutes(app: FastifyInstance, base: string, deps: AlertRoute
 
 async function accept({ alerts }: PostedAlerts, deps: AlertRoutesDeps): Promise<Accepted> {
   const { acceptDeadlineMs = ACCEPT_DEADLINE_MS } = deps;
-  const accepted = await withDeadline(deps.acceptAlerts(alerts), acceptDeadlineMs).catch(
-    (thrown: unknown) => {
-      throw new HttpError("unavailable", "The alerts could not be stored in time; send them again.", thrown);
-    },
-  );
+  const accepted = await withDeadline(deps.acceptAlerts(alerts), acceptDeadlineMs).catch((thrown: unknown) => {
+    throw new HttpError("unavailable", "The alerts could not be stored in time; send them again.", thrown);
+  });
   if (accepted.outcome === "taken") return accepted;
   throw new HttpError("unavailable", "Too many clients send alerts at this moment; send them again.");
 }

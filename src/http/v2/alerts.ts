@@ -9,13 +9,7 @@ import type { Instant } from "../../lib/clock.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { eachRow } from "../paging.ts";
 import { isoTime } from "../query.ts";
-import {
-  type AlertStatus,
-  type AlertsQuery,
-  isAlertWanted,
-  isReceiverWanted,
-  statusOf,
-} from "./alert-query.ts";
+import { type AlertStatus, type AlertsQuery, isAlertWanted, isReceiverWanted, statusOf } from "./alert-query.ts";
 
 /** A row costs a digest of its labels. */
 const ROWS_PER_STEP = 32;

@@ -84,9 +84,7 @@ function inhibitYaml({ sourceMatchers, targetMatchers, equal }: InhibitRule) {
 function receiverYaml({ name, slack, email, webhook }: ShownReceiver) {
   return {
     name,
-    slack_configs: unlessEmpty(
-      slack.map(({ sendResolved }) => ({ api_url: SECRET, send_resolved: sendResolved })),
-    ),
+    slack_configs: unlessEmpty(slack.map(({ sendResolved }) => ({ api_url: SECRET, send_resolved: sendResolved }))),
     email_configs: unlessEmpty(
       email.map(({ to, sendResolved }) => ({ to: to.join(", "), send_resolved: sendResolved })),
     ),

@@ -5,8 +5,7 @@ import { type Silence, silenceState, silenceStates, type WantedSilence } from ".
 import type { Instant } from "../../lib/clock.ts";
 import { booleanFlag, isoTime, parsedBy, repeated } from "../query.ts";
 
-const text = (max: number) =>
-  z.string({ error: "expected a text" }).max(max, `expected at most ${max} characters`);
+const text = (max: number) => z.string({ error: "expected a text" }).max(max, `expected at most ${max} characters`);
 
 const bool = z.boolean({ error: "expected true or false" });
 
@@ -24,12 +23,7 @@ const PostableMatcher = z
   })
   .transform(
     parsedBy(
-      ({
-        name,
-        value,
-        isRegex,
-        isEqual,
-      }: Record<"name" | "value", string> & Record<"isRegex" | "isEqual", boolean>) =>
+      ({ name, value, isRegex, isEqual }: Record<"name" | "value", string> & Record<"isRegex" | "isEqual", boolean>) =>
         createMatcher(name, isRegex ? (isEqual ? "=~" : "!~") : isEqual ? "=" : "!=", value),
     ),
   );
@@ -65,11 +59,7 @@ export const SilencesQuery = z.object({
 });
 
 /** Active silences by their end, pending ones by their start, then expired ones, the latest first. */
-export function gettableSilences(
-  silences: readonly Silence[],
-  query: z.infer<typeof SilencesQuery>,
-  now: Instant,
-) {
+export function gettableSilences(silences: readonly Silence[], query: z.infer<typeof SilencesQuery>, now: Instant) {
   const rank = (silence: Silence) => silenceStates.indexOf(silenceState(silence, now));
   const within = (silence: Silence) => {
     const state = silenceState(silence, now);

@@ -48,8 +48,7 @@ export function createAlertmanagerNotifier(options: {
 }
 
 function* pagesOf(alerts: readonly PostableAlert[]): Generator<readonly PostableAlert[], void> {
-  for (let from = 0; from < alerts.length; from += ALERTS_PER_POST)
-    yield alerts.slice(from, from + ALERTS_PER_POST);
+  for (let from = 0; from < alerts.length; from += ALERTS_PER_POST) yield alerts.slice(from, from + ALERTS_PER_POST);
 }
 
 /**

@@ -24,15 +24,7 @@ export function createDigestMail(transport: MailTransport, from: string) {
   const sender = mailboxAddress(from);
   const domain = sender.split("@")[1] ?? "localhost";
   return {
-    send: ({
-      to,
-      subject,
-      html,
-      text,
-      messageId,
-      unsubscribeUrl,
-      attachments,
-    }: DigestLetter): Promise<void> =>
+    send: ({ to, subject, html, text, messageId, unsubscribeUrl, attachments }: DigestLetter): Promise<void> =>
       transport.sendMail(
         {
           from,

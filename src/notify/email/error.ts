@@ -33,8 +33,7 @@ export function mailError(thrown: unknown, smtp: SmtpServer, signal?: AbortSigna
 
 function verdictOf(failure: SmtpFailure): MailVerdict {
   const reply = failure.responseCode ?? 0;
-  if (failure.code === "ETLS" || isTlsFailure(failure.originalCode ?? failure.code ?? ""))
-    return verdicts.tls;
+  if (failure.code === "ETLS" || isTlsFailure(failure.originalCode ?? failure.code ?? "")) return verdicts.tls;
   if (failure.code === "EAUTH" || failure.code === "ENOAUTH")
     return reply >= 400 && reply < 500 ? verdicts.busy : verdicts.auth;
   if (failure.code === "ETIMEDOUT") return verdicts.timeout;

@@ -66,10 +66,9 @@ function renderText({ title, lead, sections, common, overview }: AlertMessage): 
 function sectionText(section: MessageSection): string[] {
   const { heading, entries, total } = section;
   const texts = entries.map(({ name, facts, notes, links }) =>
-    [
-      name,
-      ...[facts, ...notes, ...links.map(({ label, url }) => `${label}: ${url}`)].map((line) => `  ${line}`),
-    ].join("\n"),
+    [name, ...[facts, ...notes, ...links.map(({ label, url }) => `${label}: ${url}`)].map((line) => `  ${line}`)].join(
+      "\n",
+    ),
   );
   const head = heading === undefined ? [] : [`${heading} (${total})`];
   return [...head, ...texts, ...(total > entries.length ? [restOf(section, entries.length)] : [])];

@@ -36,11 +36,7 @@ export interface OutgoingMail {
   /** The thread: given as References and as In-Reply-To. */
   readonly references?: string | undefined;
   readonly attachments?:
-    | readonly {
-        readonly filename: string;
-        readonly content: string | Buffer;
-        readonly contentType: string;
-      }[]
+    | readonly { readonly filename: string; readonly content: string | Buffer; readonly contentType: string }[]
     | undefined;
 }
 
@@ -97,9 +93,7 @@ export function createMailTransport(
 
   async function close(): Promise<void> {
     pool.close();
-    await unlessAborted(Promise.allSettled(inFlight), AbortSignal.timeout(closeTimeoutMs)).catch(
-      () => undefined,
-    );
+    await unlessAborted(Promise.allSettled(inFlight), AbortSignal.timeout(closeTimeoutMs)).catch(() => undefined);
     pool.close({ force: true });
   }
 

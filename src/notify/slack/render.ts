@@ -45,15 +45,11 @@ export function renderSlack(
     text,
     ...noPreviews,
     blocks: [sectionBlock(bold(message.title))],
-    attachments:
-      blocks.length === 0 ? [] : [{ color: COLOURS[message.tone], fallback: mrkdwn(message.title), blocks }],
+    attachments: blocks.length === 0 ? [] : [{ color: COLOURS[message.tone], fallback: mrkdwn(message.title), blocks }],
   };
 }
 
-function sectionBlock(text: string): {
-  type: "section";
-  text: { type: "mrkdwn"; text: string; verbatim: true };
-} {
+function sectionBlock(text: string): { type: "section"; text: { type: "mrkdwn"; text: string; verbatim: true } } {
   return { type: "section", text: { type: "mrkdwn", text, verbatim: true } };
 }
 

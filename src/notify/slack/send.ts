@@ -33,11 +33,7 @@ function slackVerdict(status: number, text: string): Verdict | undefined {
   if (status === 200 && word === "ok") return undefined;
   const isAuth = status < 500 && status >= 400 && (word === "invalid_token" || word === "invalid_auth");
   const code = isAuth ? "auth" : codeOfStatus(status);
-  return {
-    code,
-    answered: word === undefined ? `${status}` : `${status} ${word}`,
-    hint: HINTS[code] ?? RETRIED,
-  };
+  return { code, answered: word === undefined ? `${status}` : `${status} ${word}`, hint: HINTS[code] ?? RETRIED };
 }
 
 const RETRIED = "the message is sent again";

@@ -43,9 +43,7 @@ export function renderWebhook(
 ): WebhookPayload {
   const { receiver, group, firing, resolved, externalUrl } = notification;
   const all = [...firing, ...resolved];
-  const alerts = (maxAlerts === 0 ? all : all.slice(0, maxAlerts)).map((alert) =>
-    toAlert(alert, externalUrl, plain),
-  );
+  const alerts = (maxAlerts === 0 ? all : all.slice(0, maxAlerts)).map((alert) => toAlert(alert, externalUrl, plain));
   const groupLabels = wellFormed(group.labels);
   return {
     receiver,

@@ -70,15 +70,9 @@ describe("the command line", () => {
     expect(exitCode).toBe(0);
   });
 
-  test.each([[["status", "--help"]], [["help", "status"]]])(
-    "explains a command at length: %j",
-    async (argv) => {
-      expect(await run(argv)).toMatchObject({
-        stdout: expect.stringContaining("described at length"),
-        exitCode: 0,
-      });
-    },
-  );
+  test.each([[["status", "--help"]], [["help", "status"]]])("explains a command at length: %j", async (argv) => {
+    expect(await run(argv)).toMatchObject({ stdout: expect.stringContaining("described at length"), exitCode: 0 });
+  });
 
   test("prints its version", async () => {
     expect(await run(["--version"])).toMatchObject({ stdout: `${readVersion()}\n`, exitCode: 0 });
@@ -90,11 +84,7 @@ describe("the command line", () => {
     [["status", "--only"], "argument missing"],
     [["status", "surplus"], "too many arguments"],
   ])("takes %j for wrong usage and says what would be right", async (argv, hint) => {
-    expect(await run(argv)).toMatchObject({
-      stdout: "",
-      stderr: expect.stringContaining(hint),
-      exitCode: 2,
-    });
+    expect(await run(argv)).toMatchObject({ stdout: "", stderr: expect.stringContaining(hint), exitCode: 2 });
   });
 
   test("shows its help when asked for nothing", async () => {
@@ -108,11 +98,7 @@ describe("the command line", () => {
       }),
     ];
     const result = await run(["status"], table);
-    expect(result).toEqual({
-      stdout: "",
-      stderr: "lenswatch: Redis does not answer; check redis.url.\n",
-      exitCode: 3,
-    });
+    expect(result).toEqual({ stdout: "", stderr: "lenswatch: Redis does not answer; check redis.url.\n", exitCode: 3 });
   });
 
   test("an option that a command itself refuses is wrong usage, exit code 2", async () => {

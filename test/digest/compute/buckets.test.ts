@@ -62,9 +62,9 @@ describe("the time a bucket covers", () => {
     timedBuckets(buckets, week, NOW).map(({ from, to }) => (to - from) / HOUR);
 
   test("is an hour in a row of hours, however large the gaps", () => {
-    expect(
-      length(hours(at("2026-10-20T08:00:00Z"), [1, 1]).concat(hours(at("2026-10-22T08:00:00Z"), [1]))),
-    ).toEqual([1, 1, 1]);
+    expect(length(hours(at("2026-10-20T08:00:00Z"), [1, 1]).concat(hours(at("2026-10-22T08:00:00Z"), [1])))).toEqual([
+      1, 1, 1,
+    ]);
   });
 
   test("is the day in a row of days, 25 hours when clocks go back", () => {
@@ -80,10 +80,7 @@ describe("the time a bucket covers", () => {
 
   test("is never a day outside the schedule, which would excuse downtime", () => {
     const closed = { withinSchedule: false };
-    const lone = [
-      ...hours(at("2026-10-20T08:00:00Z"), [0], closed),
-      ...hours(at("2026-10-21T08:00:00Z"), [0], closed),
-    ];
+    const lone = [...hours(at("2026-10-20T08:00:00Z"), [0], closed), ...hours(at("2026-10-21T08:00:00Z"), [0], closed)];
     expect(length(lone)).toEqual([1, 1]);
   });
 });

@@ -30,11 +30,7 @@ describe("downtime", () => {
     ["the day before", "2026-11-18T10:00:00Z", "00:00"],
     ["the morning after", "2026-11-20T00:00:00Z", "2026-11-20T03:00:00Z"],
   ])("of %s is not the period's", (_, from, to) => {
-    expect(one({ incidents: [offline("a", at(from), at(to))] })).toMatchObject({
-      part: "up",
-      lostMs: 0,
-      outages: [],
-    });
+    expect(one({ incidents: [offline("a", at(from), at(to))] })).toMatchObject({ part: "up", lostMs: 0, outages: [] });
   });
 
   test.each([
@@ -205,9 +201,7 @@ describe("a fleet", () => {
 
   test("is listed by location, most downtime first", () => {
     const { parts } = computeDigest(fleet);
-    expect(
-      parts.down_some.map(({ locationName, lostMs, size }) => [locationName, lostMs / MINUTE, size]),
-    ).toEqual([
+    expect(parts.down_some.map(({ locationName, lostMs, size }) => [locationName, lostMs / MINUTE, size])).toEqual([
       ["York Coney Street", 195, 3],
       ["Leeds Briggate", 60, 2],
     ]);
@@ -241,9 +235,7 @@ describe("a fleet", () => {
 
   test("names its offline locations, longest first, and counts other alerts of its recordings and locations", () => {
     const digest = computeDigest(fleet);
-    expect(
-      digest.locationOutages.map(({ locationName, outage }) => [locationName, outage.lostMs / MINUTE]),
-    ).toEqual([
+    expect(digest.locationOutages.map(({ locationName, outage }) => [locationName, outage.lostMs / MINUTE])).toEqual([
       ["Leeds Briggate", 60],
       ["York Coney Street", 20],
     ]);

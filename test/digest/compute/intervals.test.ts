@@ -18,9 +18,7 @@ test("union, clip, subtract and total agree with counting every unit of time", (
       expect(units(union(a))).toEqual(units(a));
       expect(total(a)).toBe(units(a).size);
       expect(units(subtract(a, b))).toEqual(units(a).difference(units(b)));
-      expect(units(clip(a, { from: 10, to: 30 }))).toEqual(
-        units(a).intersection(units([{ from: 10, to: 30 }])),
-      );
+      expect(units(clip(a, { from: 10, to: 30 }))).toEqual(units(a).intersection(units([{ from: 10, to: 30 }])));
     }),
   );
 });

@@ -51,12 +51,7 @@ describe("the day before", () => {
     const digest = computeDigest(
       thursday({ recordings: [subject("a")], uptime: new Map([["a", buckets]]), incidents }),
     );
-    expect(digest.before).toEqual({
-      uptime: undefined,
-      lostMs: undefined,
-      outages: undefined,
-      recoveryMs: undefined,
-    });
+    expect(digest.before).toEqual({ uptime: undefined, lostMs: undefined, outages: undefined, recoveryMs: undefined });
     expect(digest.locations[0]?.uptimeBefore).toBeUndefined();
     expect(keyFigures(digest).map(({ was }) => was)).toEqual(["", "", "", ""]);
     expect(notes(digest)).toContain("No comparison with the day before: it was not watched in full.");
@@ -70,10 +65,7 @@ describe("the day before", () => {
     const known = new Map(old.map(({ recording: { id } }) => [id, bothDays(1)] as const));
     const uptimeBefore = (n: number) =>
       computeDigest(
-        thursday({
-          recordings: [...old, ...newcomers.slice(0, n)],
-          uptime: new Map([...known, ...figures(n)]),
-        }),
+        thursday({ recordings: [...old, ...newcomers.slice(0, n)], uptime: new Map([...known, ...figures(n)]) }),
       ).before?.uptime;
     expect(uptimeBefore(2)).toBe(1);
     expect(uptimeBefore(3)).toBeUndefined();

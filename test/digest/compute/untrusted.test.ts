@@ -47,9 +47,7 @@ describe("a location's day is untrusted", () => {
     expect(dates(digest)).toEqual([["21", undefined]]);
     expect(dates(digestOf({ a: { buckets: [] } }))).toEqual([]);
     const first = hours(at("2026-11-18T00:00:00Z"), [undefined]);
-    expect(dates(digestOf({ a: { buckets: [...first, ...days([1, undefined, 1])] } }))).toEqual([
-      ["21", undefined],
-    ]);
+    expect(dates(digestOf({ a: { buckets: [...first, ...days([1, undefined, 1])] } }))).toEqual([["21", undefined]]);
   });
 
   test("not where all of it is outside the schedule, as reported or as learned", () => {

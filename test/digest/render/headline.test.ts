@@ -52,11 +52,7 @@ test.each<[string, Partial<DigestInput>, string, string]>([
   [
     "a single camera, still down, and caveats",
     {
-      recordings: [
-        subject("r0", { status: "offline", since: at("22:40") }),
-        ...fleet.slice(1, 211),
-        unseen("x"),
-      ],
+      recordings: [subject("r0", { status: "offline", since: at("22:40") }), ...fleet.slice(1, 211), unseen("x")],
       uptime: new Map([...up, ["r5", day(0.7)]]),
       incidents: [offline("r0", at("22:40"))],
       unreachable,
@@ -68,10 +64,7 @@ test.each<[string, Partial<DigestInput>, string, string]>([
     "trouble only since the morning",
     {
       uptime: up,
-      recordings: [
-        subject("r0", { status: "offline", since: at("2026-11-20T07:00:00Z") }),
-        ...fleet.slice(1),
-      ],
+      recordings: [subject("r0", { status: "offline", since: at("2026-11-20T07:00:00Z") }), ...fleet.slice(1)],
     },
     "211 of 212 recordings were up all day; 1 is down now",
     "",

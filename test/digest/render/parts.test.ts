@@ -6,10 +6,7 @@ import { computeDigest } from "../compute-digest.ts";
 import { at, day, input, locationOffline, MINUTE, offline, subject } from "../fixtures.ts";
 
 test("however little is shown, every recording is counted once", () => {
-  const camera = fc.record({
-    place: fc.nat(6),
-    trouble: fc.constantFrom("none", "ended", "open", "unknown"),
-  });
+  const camera = fc.record({ place: fc.nat(6), trouble: fc.constantFrom("none", "ended", "open", "unknown") });
   fc.assert(
     fc.property(fc.array(camera, { maxLength: 60 }), fc.integer({ min: 1, max: 20 }), (cameras, limit) => {
       const digest = computeDigest(

@@ -57,32 +57,20 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
         [period, width, "dark" as const] as const,
       ]),
     ),
-  )(
-    "a digest of %s fits %i px, is readable in the %s scheme, and requests nothing",
-    async (period, width, scheme) => {
-      const { page, complaints, asked } = await show(await mailOf(period), width, scheme);
-      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
-      const wide = `[...document.querySelectorAll("td,th,table")].filter((one) => one.scrollWidth > one.clientWidth + 1)`;
-      expect(
-        await page.evaluate(`${wide}.map((one) => one.className + one.textContent.slice(0, 40))`),
-      ).toEqual([]);
-      expect(await page.evaluate(FAINT)).toEqual([]);
-      expect(asked).toEqual([]);
-      expect(complaints).toEqual([]);
-    },
-  );
+  )("a digest of %s fits %i px, is readable in the %s scheme, and requests nothing", async (period, width, scheme) => {
+    const { page, complaints, asked } = await show(await mailOf(period), width, scheme);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+    const wide = `[...document.querySelectorAll("td,th,table")].filter((one) => one.scrollWidth > one.clientWidth + 1)`;
+    expect(await page.evaluate(`${wide}.map((one) => one.className + one.textContent.slice(0, 40))`)).toEqual([]);
+    expect(await page.evaluate(FAINT)).toEqual([]);
+    expect(asked).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
 
   test("its colours are in the picture: bars, days, and the card on its background", async () => {
     const { page } = await show(await mailOf("1w"), 700);
     const shown = ["td.down", "td.up", "td.h2", "td.h5", ".card h1", ".page"];
-    expect(await coloursAt(page, shown)).toEqual([
-      "#d64545",
-      "#43a15f",
-      "#f7bf94",
-      "#cdead5",
-      "#ffffff",
-      "#f3f5f8",
-    ]);
+    expect(await coloursAt(page, shown)).toEqual(["#d64545", "#43a15f", "#f7bf94", "#cdead5", "#ffffff", "#f3f5f8"]);
   });
 
   test("in the dark scheme the background is dark and the bars are the same", async () => {

@@ -19,10 +19,7 @@ describe("mean time to recovery", () => {
       offline("d", at("20:00")),
       { ...offline("b", at("12:00"), at("20:00")), endReason: "no_longer_watched" as const },
     ];
-    expect(computeDigest(input({ recordings, incidents })).totals).toMatchObject({
-      outages: 5,
-      recoveryMs: 2 * HOUR,
-    });
+    expect(computeDigest(input({ recordings, incidents })).totals).toMatchObject({ outages: 5, recoveryMs: 2 * HOUR });
   });
 
   test("is no figure where nothing came back", () => {
@@ -96,10 +93,7 @@ describe("locations by day", () => {
   test("have a figure for each day of the period, of all recordings together, weighted", () => {
     const digest = digestOf({ period: week, now }, [
       [subject("a"), { buckets: daily("2026-11-16T00:00:00Z", [1, 1, 0.5, 1, 1, 1, 1]) }],
-      [
-        subject("b"),
-        { buckets: hours(at("2026-11-18T00:00:00Z"), Array(24).fill(1), { segmentsExpected: 20 }) },
-      ],
+      [subject("b"), { buckets: hours(at("2026-11-18T00:00:00Z"), Array(24).fill(1), { segmentsExpected: 20 }) }],
     ]);
     expect(digest.days).toEqual([16, 17, 18, 19, 20, 21, 22].map((d) => `2026-11-${d}`));
     const [leeds] = digest.locations;

@@ -4,10 +4,7 @@ import { digestPeriod } from "../../../src/digest/period.ts";
 import { computeDigest, type DigestInput } from "../compute-digest.ts";
 import { at, day, HOUR, hours, input, locationOffline, MINUTE, offline, subject } from "../fixtures.ts";
 
-function render(
-  over: Partial<DigestInput>,
-  externalUrl: string | undefined = "https://lenswatch.example.com",
-) {
+function render(over: Partial<DigestInput>, externalUrl: string | undefined = "https://lenswatch.example.com") {
   return renderDigest(computeDigest(input(over)), { name: "daily-ops", externalUrl });
 }
 
@@ -124,9 +121,7 @@ Open the status page: https://lenswatch.example.com
     const text = mail.text
       .replace(/^(Locations by day.*\n)[\s\S]*?\n\n/m, "$1\n")
       .replaceAll(/^(.*), Thu 19 Nov:/gm, "$1:");
-    expect(figures(visible(html).replace("Bars: 00:00–24:00", "").replace("below 95 %", ""))).toEqual(
-      figures(text),
-    );
+    expect(figures(visible(html).replace("Bars: 00:00–24:00", "").replace("below 95 %", ""))).toEqual(figures(text));
   });
 
   test("has a bar for each recording in trouble, with its words beside it", () => {
@@ -154,9 +149,7 @@ Open the status page: https://lenswatch.example.com
   test("has its styles in the elements, and in the head only those that cannot be inlined", () => {
     const [head = "", body = ""] = mail.html.split("</head>");
     expect(head.match(/<style>/g)).toHaveLength(1);
-    expect(head.replace(/@media[^{]*\{(?:[^{}]*\{[^{}]*\})*\s*\}/g, "")).toMatch(
-      /<style>:root \{[^{}]*\}\s*<\/style>/,
-    );
+    expect(head.replace(/@media[^{]*\{(?:[^{}]*\{[^{}]*\})*\s*\}/g, "")).toMatch(/<style>:root \{[^{}]*\}\s*<\/style>/);
     const classed = [...body.matchAll(/<(?!\/)[^>]* class="([^"]*)"[^>]*>/g)];
     expect(classed.length).toBeGreaterThan(40);
     expect(classed.filter(([tag, name]) => name !== "plain" && !/ style="[^"]+"/.test(tag))).toEqual([]);
@@ -205,13 +198,7 @@ const { html: monthly } = await render({
 
 describe("hostile names", () => {
   test("are in every part of the mail", () => {
-    const parts = [
-      "Down at some time",
-      "Longest outages",
-      "Repeatedly down",
-      "Locations by day",
-      "visitor counts",
-    ];
+    const parts = ["Down at some time", "Longest outages", "Repeatedly down", "Locations by day", "visitor counts"];
     expect(parts.filter((part) => !daily.includes(part))).toEqual([]);
     expect(monthly).toMatch(/<table role="img" aria-label="[^"]*&lt;script&gt;/);
   });
@@ -245,17 +232,11 @@ describe("hostile names", () => {
   });
 });
 
-test.each([["javascript:alert(1)"], ["data:text/html,x"], [undefined]])(
-  "there is no link to %s",
-  async (url) => {
-    const { html, text } = await renderDigest(computeDigest(input(badDay)), {
-      name: "daily-ops",
-      externalUrl: url,
-    });
-    expect(html).not.toContain("<a ");
-    expect(text).not.toContain("Open the status page");
-  },
-);
+test.each([["javascript:alert(1)"], ["data:text/html,x"], [undefined]])("there is no link to %s", async (url) => {
+  const { html, text } = await renderDigest(computeDigest(input(badDay)), { name: "daily-ops", externalUrl: url });
+  expect(html).not.toContain("<a ");
+  expect(text).not.toContain("Open the status page");
+});
 
 describe("10,000 recordings", () => {
   const name = `😀<&'"`.repeat(40);
@@ -291,9 +272,7 @@ describe("the unsubscribe link", () => {
 
   test("is at the end of HTML and text, one for each recipient", () => {
     const own = forReader(mail, url);
-    expect(own.html).toContain(
-      'href="https://lists.example.com/u?who=a%2Bb%40example.com&amp;list=x&#39;&gt;"',
-    );
+    expect(own.html).toContain('href="https://lists.example.com/u?who=a%2Bb%40example.com&amp;list=x&#39;&gt;"');
     expect(own.html.indexOf("Unsubscribe")).toBeGreaterThan(own.html.indexOf("Open the status page"));
     expect(own.text.endsWith(`Unsubscribe: ${url}\n`)).toBe(true);
     expect(forReader(mail, undefined).html).not.toMatch(/unsubscribe/i);
@@ -302,10 +281,7 @@ describe("the unsubscribe link", () => {
 
   test("cannot be moved by a name", async () => {
     const name = `<!--unsubscribe-->`;
-    const evil = await render({
-      recordings: [subject("a", { name })],
-      incidents: [offline("a", at("10:00"))],
-    });
+    const evil = await render({ recordings: [subject("a", { name })], incidents: [offline("a", at("10:00"))] });
     const own = forReader(evil, url);
     expect(own.html.match(/Unsubscribe<\/a>/g)).toHaveLength(1);
     expect(own.html).toContain("&lt;!--unsubscribe--&gt;");

@@ -66,9 +66,7 @@ describe("GET /alerts/{fingerprint}", () => {
   });
 
   test("says what holds it back, by whom and until when", async () => {
-    const dark = alertOf("RecordingOffline", {
-      facts: { timezone: "UTC", problem: "offline", paused: true },
-    });
+    const dark = alertOf("RecordingOffline", { facts: { timezone: "UTC", problem: "offline", paused: true } });
     const silence = aSilence({ startsAt: NOW, endsAt: NOW + 60 * MINUTE });
     const suppressed = {
       alert: dark,

@@ -42,25 +42,16 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
   const alerts = active(
     unreachable,
     alertOf("RecordingOffline"),
-    alertOf("LowQuality", {
-      labels: { alertname: long, recording: long, location: long, location_id: "york" },
-    }),
+    alertOf("LowQuality", { labels: { alertname: long, recording: long, location: long, location_id: "york" } }),
   );
 
   /** All that a page can have, with names that do not break by themselves. */
   const everything: Partial<HttpDeps> = {
     fleet: async () => smallFleet,
-    zones: async () =>
-      new Map([["leeds", new Map([["till-3", Array.from({ length: 30 }, (_, i) => `${long}${i}`)]])]]),
+    zones: async () => new Map([["leeds", new Map([["till-3", Array.from({ length: 30 }, (_, i) => `${long}${i}`)]])]]),
     uptimes: async () => new Map([["till-3", keptUptime()]]),
     timeline: async () => [
-      {
-        subject: { kind: "location", id: "leeds" },
-        at: smallFleet.now,
-        ruleId: long,
-        integration: long,
-        reason: long,
-      },
+      { subject: { kind: "location", id: "leeds" }, at: smallFleet.now, ruleId: long, integration: long, reason: long },
     ],
     incidents: async () => [
       {
@@ -178,9 +169,7 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     expect(page.url()).toBe(`${address}/recordings/till-3`);
     await page.getByText("Acknowledged by dana at 12:00 GMT.").waitFor();
     await press("Silence…");
-    await page
-      .getByText("It would suppress 1 alert of 1 active now; its matchers cover 1 of 6 recordings.")
-      .waitFor();
+    await page.getByText("It would suppress 1 alert of 1 active now; its matchers cover 1 of 6 recordings.").waitFor();
     await tabTo("comment");
     await page.keyboard.type("rewiring");
     // Enter in a field only previews.
@@ -211,24 +200,13 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
         id: `a${i}`,
         key: `RecordingOffline/recording/${id}`,
         subject: { kind: "recording", id },
-        labels: {
-          alertname: "RecordingOffline",
-          severity: "critical",
-          recording_id: id,
-          location_id: locationId,
-        },
+        labels: { alertname: "RecordingOffline", severity: "critical", recording_id: id, location_id: locationId },
       }),
     );
     const { address } = await serve({ fleet: async () => fleet, alerts: active(...alerts) });
     const { page, complaints } = await openPage(browser, { viewport: phone });
     const [first] = dark;
-    for (const path of [
-      "/",
-      "/?show=locations",
-      "/?show=alerts",
-      "/?q=camera",
-      `/?location=${first?.locationId}`,
-    ]) {
+    for (const path of ["/", "/?show=locations", "/?show=alerts", "/?q=camera", `/?location=${first?.locationId}`]) {
       const began = performance.now();
       const response = await fetch(address + path, { headers: { "accept-encoding": "gzip" } });
       const bytes = Number(response.headers.get("content-length"));

@@ -15,13 +15,7 @@ const dark = alertOf("RecordingOffline");
 const print = fingerprint(dark.labels);
 const low = alertOf("LowUptime", {
   subject: { kind: "recording", id: "shoes" },
-  labels: {
-    alertname: "LowUptime",
-    recording_id: "shoes",
-    recording: "Shoes",
-    location_id: "york",
-    location: "York",
-  },
+  labels: { alertname: "LowUptime", recording_id: "shoes", recording: "Shoes", location_id: "york", location: "York" },
 });
 const tokens = { adminToken: "boss-token", readToken: "read-token" };
 
@@ -152,11 +146,7 @@ describe("a silence", () => {
   ])("is set for %s by who signed in", async (lasting, endsAt) => {
     const { address, changes } = await stage();
     const keeper = await signedIn(address, "boss-token", "Dana <3");
-    const response = await keeper.post(
-      "/silences/new",
-      { ...wanted, lasting, custom: "1d12h" },
-      { from: form },
-    );
+    const response = await keeper.post("/silences/new", { ...wanted, lasting, custom: "1d12h" }, { from: form });
     expect(response.status).toBe(303);
     expect(response.headers.get("location")).toBe("../?show=silences");
     const [{ matchers, ...rest }] = changes as [WantedSilence];
@@ -184,18 +174,9 @@ describe("a silence", () => {
     [{ lasting: "forever" }, "lasting: expected how long: press one of the buttons."],
     [{}, "lasting: expected how long: press one of the buttons."],
     [{ lasting: "2026-01-31T11:59:00.000Z" }, "lasting: that time has passed, choose another."],
-    [
-      { lasting: "custom", custom: "soon" },
-      "custom: expected a duration such as 30m, 2h or 1d12h, of a year at most.",
-    ],
-    [
-      { lasting: "custom", custom: "0s" },
-      "custom: expected a duration such as 30m, 2h or 1d12h, of a year at most.",
-    ],
-    [
-      { lasting: "custom", custom: "2y" },
-      "custom: expected a duration such as 30m, 2h or 1d12h, of a year at most.",
-    ],
+    [{ lasting: "custom", custom: "soon" }, "custom: expected a duration such as 30m, 2h or 1d12h, of a year at most."],
+    [{ lasting: "custom", custom: "0s" }, "custom: expected a duration such as 30m, 2h or 1d12h, of a year at most."],
+    [{ lasting: "custom", custom: "2y" }, "custom: expected a duration such as 30m, 2h or 1d12h, of a year at most."],
     [{ lasting: "1h", matchers: "" }, "matchers: at least one matcher is needed."],
     [
       { lasting: "1h", matchers: 'a=~".*"' },
@@ -213,9 +194,7 @@ describe("a silence", () => {
   });
 
   test("that cannot be had says why", async () => {
-    const { address } = await stage({
-      setSilence: async () => ({ outcome: "refused", why: "there are too many" }),
-    });
+    const { address } = await stage({ setSilence: async () => ({ outcome: "refused", why: "there are too many" }) });
     const keeper = await signedIn(address, "boss-token");
     const response = await keeper.post("/silences/new", { ...wanted, lasting: "1h" }, { from: form });
     expect(response.status).toBe(400);
@@ -274,10 +253,7 @@ describe("an acknowledgement", () => {
     ["/recordings/till-3", "../../recordings/till-3"],
   ])("is a button of %s, which leads back there", async (from, location) => {
     const fleetWithAlert = { ...smallFleet };
-    const { address, changes } = await stage({
-      fleet: async () => fleetWithAlert,
-      alerts: active(atTill3()),
-    });
+    const { address, changes } = await stage({ fleet: async () => fleetWithAlert, alerts: active(atTill3()) });
     const keeper = await signedIn(address, "boss-token");
     const { html } = await keeper.get(from);
     const back = /name="back" value="([^"]*)"/.exec(html)?.[1] ?? "";
@@ -335,10 +311,7 @@ describe("what changes something", () => {
     const another = formToken((await (await signedIn(address, "boss-token")).get(form)).html);
     expect(another).not.toBe("");
     for (const token of [undefined, "", "x", another]) {
-      const response = await keeper.post(path, {
-        ...fields,
-        ...(token === undefined ? {} : { form: token }),
-      });
+      const response = await keeper.post(path, { ...fields, ...(token === undefined ? {} : { form: token }) });
       expect(response.status).toBe(403);
       expect(await response.text()).toContain("The form is not of your session");
     }
@@ -354,10 +327,7 @@ describe("what changes something", () => {
       { origin: "https://evil.example" },
       { origin: "null" },
     ]) {
-      const response = await keeper.post(path, fields, {
-        from: form,
-        headers: headers as Record<string, string>,
-      });
+      const response = await keeper.post(path, fields, { from: form, headers: headers as Record<string, string> });
       expect(response.status).toBe(403);
     }
     expect(changes).toEqual([]);

@@ -109,9 +109,6 @@ export function keptUptime(): UptimeKept {
     (history, hoursAgo) => noteQuality(history, hoursAgo / 62, NOW - hoursAgo * 60 * MINUTE),
     undefined,
   );
-  const days = {
-    "2026-01-20": { ratio: 0.5, segmentsExpected: 60 },
-    "2026-01-21": { ratio: 1, segmentsExpected: 60 },
-  };
+  const days = { "2026-01-20": { ratio: 0.5, segmentsExpected: 60 }, "2026-01-21": { ratio: 1, segmentsExpected: 60 } };
   return { buckets, days, timezone: "Europe/London", quality };
 }

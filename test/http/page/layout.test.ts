@@ -53,27 +53,16 @@ describe("every page", () => {
         .digest("hex");
       expect(path).toContain(found.slice(0, 16));
     }
-    expect(html).not.toMatch(
-      /<(?:iframe|img|object|embed|base|link rel="(?!icon))|\son\w+=|\sstyle=|javascript:/i,
-    );
+    expect(html).not.toMatch(/<(?:iframe|img|object|embed|base|link rel="(?!icon))|\son\w+=|\sstyle=|javascript:/i);
     expect(html.match(/(?:href|src|action)="(?!\.|\?|#main"|data:image\/svg)[^"]*"/g)).toBeNull();
   });
 
   test.each(paths)(
     "%s has its landmarks, one heading of the first level, and tables that name their rows",
     async (path) => {
-      const { get } = await serve({
-        fleet: async () => smallFleet,
-        alerts: active(alertOf("RecordingOffline")),
-      });
+      const { get } = await serve({ fleet: async () => smallFleet, alerts: active(alertOf("RecordingOffline")) });
       const html = await (await get(path)).text();
-      const landmarks = [
-        "<header>",
-        '<nav aria-label="Pages">',
-        '<main id="main"',
-        "<footer>",
-        'href="#main"',
-      ];
+      const landmarks = ["<header>", '<nav aria-label="Pages">', '<main id="main"', "<footer>", 'href="#main"'];
       for (const landmark of landmarks) expect(html.split(landmark), landmark).toHaveLength(2);
       expect(html).toContain('<html lang="en">');
       expect(html.match(/<h1>/g)).toHaveLength(1);
@@ -212,9 +201,7 @@ describe("hostile names", () => {
     const rest = html.replace(/<style>.*?<\/style>/s, "");
     const broken = [...rest.matchAll(/<[^>]*>/g)]
       .map(([tag]) => tag)
-      .filter(
-        (tag) => !/^<(?:!doctype html|\/?[a-z][a-z0-9]*(?: [a-zA-Z0-9-]+(?:="[^"<>]*")?)*\/?)>$/.test(tag),
-      );
+      .filter((tag) => !/^<(?:!doctype html|\/?[a-z][a-z0-9]*(?: [a-zA-Z0-9-]+(?:="[^"<>]*")?)*\/?)>$/.test(tag));
     expect(broken).toEqual([]);
     const names = new Set([...rest.matchAll(/<\/?([a-z0-9]+)/g)].map(([, name = ""]) => name));
     expect(rest.match(/<script/g)?.length ?? 0).toBeLessThanOrEqual(1);

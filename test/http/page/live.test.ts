@@ -9,8 +9,7 @@ import { chromiumPath, noChromium, openPage, startBrowser } from "../../support/
 import { serve, usualDeps } from "../serve.ts";
 import { active, alertOf, smallFleet, unreachable } from "./fleet.ts";
 
-const title =
-  chromiumPath === undefined ? `a page that follows (skipped: ${noChromium})` : "a page that follows";
+const title = chromiumPath === undefined ? `a page that follows (skipped: ${noChromium})` : "a page that follows";
 
 /** What the daemon would remember, to be changed while a page is open. */
 function world() {
@@ -52,9 +51,9 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     await page.getByRole("heading", { name: "1 of 6 recordings is offline" }).waitFor();
     expect(await page.title()).toBe("1 offline, 1 unknown, 1 degraded, 1 alert · lenswatch");
     expect(await page.getByRole("status").first().textContent()).toBe(await page.title());
-    expect(
-      await page.locator("#news").evaluate((element) => element.role ?? element.getAttribute("role")),
-    ).toBe("status");
+    expect(await page.locator("#news").evaluate((element) => element.role ?? element.getAttribute("role"))).toBe(
+      "status",
+    );
     await page.getByRole("link", { name: "Till 3" }).waitFor();
     now.fleet = allWell;
     now.alerts = [];
@@ -99,9 +98,7 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     expect(await page.locator("tbody tr").first().textContent()).toContain("Service unreachable");
     expect(await link?.textContent()).toBe("Till 3");
     expect(
-      await link?.evaluate(
-        (element) => element.isConnected && element === element.ownerDocument.activeElement,
-      ),
+      await link?.evaluate((element) => element.isConnected && element === element.ownerDocument.activeElement),
     ).toBe(true);
   });
 
@@ -139,9 +136,7 @@ describe.skipIf(chromiumPath === undefined)(title, () => {
     isAway = true;
     await page.evaluate("dispatchEvent(new Event('online'))");
     await page.getByRole("alert").waitFor();
-    expect(await page.getByRole("heading", { level: 1 }).textContent()).toContain(
-      "1 of 6 recordings is offline",
-    );
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toContain("1 of 6 recordings is offline");
     isAway = false;
     await page.getByRole("alert").waitFor({ state: "hidden" });
   });

@@ -7,8 +7,7 @@ import { elementOf, linksOf, shownText } from "./read-page.ts";
 
 const MINUTE = 60_000;
 
-const READ_ONLY =
-  "Read-only: no http.admin_token is configured, so nothing can be acknowledged or silenced here.";
+const READ_ONLY = "Read-only: no http.admin_token is configured, so nothing can be acknowledged or silenced here.";
 
 async function page(path: string, deps: Parameters<typeof serve>[0] = {}) {
   const { get } = await serve(deps);
@@ -154,10 +153,7 @@ describe("GET /", () => {
     const own = ["a", "b"].map((id) => alertOf("RecordingOffline", { subject: { kind: "recording", id } }));
     const deps = { fleet: async () => smallFleet, alerts: active(...own, other, location) };
     const shown = shownText((await page("/", deps)).html);
-    const table = shown.slice(
-      shown.indexOf("Alert | Location | Since | For | State") + 1,
-      shown.indexOf("Locations"),
-    );
+    const table = shown.slice(shown.indexOf("Alert | Location | Since | For | State") + 1, shown.indexOf("Locations"));
     expect(table).toEqual([
       "Location offline, 2 of 2 LocationOffline · critical | Leeds Briggate and 2 alerts of its recordings | since 11:48 GMT | for 12 m | Unacknowledged",
       "Degraded RecordingDegraded · no severity | Shoes York | since 11:48 UTC | for 12 m | Unacknowledged",
@@ -167,15 +163,12 @@ describe("GET /", () => {
     expect(all.filter((line) => line.startsWith("Offline RecordingOffline"))).toHaveLength(2);
   });
 
-  test.each(["locations", "alerts"])(
-    "does not call it well on the list of %s while it is blind",
-    async (show) => {
-      const recordings = [recordingState("a", { readAt: NOW - 12 * MINUTE })];
-      const { html } = await page(`/?show=${show}`, { fleet: async () => fleetOf({ recordings }) });
-      expect(elementOf(html, "title")).toMatch(/^\? All unknown, 1 recording · /);
-      expect(shownText(html)).toContain("The status of the one recording is unknown.");
-    },
-  );
+  test.each(["locations", "alerts"])("does not call it well on the list of %s while it is blind", async (show) => {
+    const recordings = [recordingState("a", { readAt: NOW - 12 * MINUTE })];
+    const { html } = await page(`/?show=${show}`, { fleet: async () => fleetOf({ recordings }) });
+    expect(elementOf(html, "title")).toMatch(/^\? All unknown, 1 recording · /);
+    expect(shownText(html)).toContain("The status of the one recording is unknown.");
+  });
 
   test("says which messages do not get out, and why", async () => {
     const failing = alertOf("NotificationsFailing", {
@@ -191,8 +184,7 @@ describe("GET /", () => {
 
   test("follows what happens unless it is asked not to, and keeps its place then", async () => {
     const refreshes = (html: string) => {
-      const withScript =
-        /<script src="\.\/live-[0-9a-f]{16}\.js" data-events="\.\/events" defer><\/script>/.test(html);
+      const withScript = /<script src="\.\/live-[0-9a-f]{16}\.js" data-events="\.\/events" defer><\/script>/.test(html);
       const without = html.includes('<noscript><meta http-equiv="refresh" content="30"></noscript>');
       expect(withScript).toBe(without);
       expect(/<main [^>]*data-version="[\w-]+"/.test(html)).toBe(withScript);
@@ -219,11 +211,7 @@ describe("GET /", () => {
 describe("10,000 recordings in trouble", () => {
   const fleet = largeFleet(10_000);
   const alerts: Alert[] = Array.from({ length: 5_000 }, (_, i) =>
-    alertOf("RecordingOffline", {
-      id: `a${i}`,
-      subject: { kind: "recording", id: `r${i}` },
-      startsAt: NOW - i,
-    }),
+    alertOf("RecordingOffline", { id: `a${i}`, subject: { kind: "recording", id: `r${i}` }, startsAt: NOW - i }),
   );
   const deps = { fleet: async () => fleet, alerts: active(...alerts) };
   const states = fleet.shards.flatMap(({ recordings }) => [...recordings.values()]);
@@ -261,11 +249,7 @@ describe("10,000 recordings in trouble", () => {
 
   test.each([
     ["/?show=locations", /<li class="\w+"><a href="\.\/\?location=(\w+)"/g, places],
-    [
-      "/?show=alerts",
-      /<th scope="row" role="rowheader"><a href="[^"]*">Offline.*?recordings\/(r\d+)"/gs,
-      5_000,
-    ],
+    ["/?show=alerts", /<th scope="row" role="rowheader"><a href="[^"]*">Offline.*?recordings\/(r\d+)"/gs, 5_000],
     ["/?q=camera+12", /<th scope="row" role="rowheader"><a href="\.\/recordings\/(\w+)"/g, undefined],
   ])("are all found by following the links of %s, each once", async (start, row, total) => {
     const { get } = await serve(deps);

@@ -25,10 +25,7 @@ export function shownText(document: string): string[] {
 export function linksOf(document: string): Map<string, string> {
   const links = document.matchAll(/<a [^>]*?href="([^"]*)"[^>]*>(.*?)<\/a>/gs);
   return new Map(
-    [...links].map(([, href = "", words = ""]) => [
-      unescaped(words.replace(/<[^>]*>/g, "")).trim(),
-      unescaped(href),
-    ]),
+    [...links].map(([, href = "", words = ""]) => [unescaped(words.replace(/<[^>]*>/g, "")).trim(), unescaped(href)]),
   );
 }
 

@@ -185,9 +185,7 @@ describe("GET /recordings/{id}", () => {
     expect(shown).not.toContain("Wed 28 Jan not known");
     const place = await page("/?location=leeds", { uptimes });
     expect(asked[1]?.toSorted()).toEqual(["entrance", "till-3"]);
-    expect(shownText(place.html)).toContain(
-      "97.3 % over 3 days; lowest 70 % on Sat 31 Jan; 27 days not known.",
-    );
+    expect(shownText(place.html)).toContain("97.3 % over 3 days; lowest 70 % on Sat 31 Jan; 27 days not known.");
   });
 
   test("has the hours from before it was known as the service tells them", async () => {
@@ -200,9 +198,7 @@ describe("GET /recordings/{id}", () => {
     const uptimes = async () => new Map([["till-3", kept]]);
     const shown = shownText((await page("/recordings/till-3", { uptimes, recallUptime })).html);
     expect(asked).toEqual([["till-3", "Europe/London"]]);
-    expect(shown).toEqual(
-      expect.arrayContaining(["Tue 6 Jan 75 %", "12:00 50 %", "13:00 100 %", "Sat 31 Jan 100 %"]),
-    );
+    expect(shown).toEqual(expect.arrayContaining(["Tue 6 Jan 75 %", "12:00 50 %", "13:00 100 %", "Sat 31 Jan 100 %"]));
     expect(shown).not.toContain("08:00 0 %");
   });
 
@@ -219,9 +215,7 @@ describe("GET /recordings/{id}", () => {
     );
     const kept = { buckets: [], days: {}, timezone: "UTC", quality };
     const { html } = await page("/recordings/till-3", { uptimes: async () => new Map([["till-3", kept]]) });
-    expect(shownText(html)).toContain(
-      "Between about 60 % and 96 %; lowest Tue 27 Jan 09:00; 164 hours not known.",
-    );
+    expect(shownText(html)).toContain("Between about 60 % and 96 %; lowest Tue 27 Jan 09:00; 164 hours not known.");
     expect(html.match(/<polyline/g)).toHaveLength(2);
     expect((await page("/recordings/till-3")).html).not.toContain("Quality of the last 7 days");
   });
@@ -241,9 +235,7 @@ describe("GET /recordings/{id}", () => {
     const own = shownText((await page("/recordings/till-3", { zones })).html);
     expect(own[own.indexOf("Zones") + 1]).toBe("Ground:<b>Tills");
     const place = shownText((await page("/?location=leeds", { zones })).html);
-    expect(place.find((line) => line.startsWith("Zones: "))).toMatch(
-      /^Zones: Ground:<b>Tills, .*:18 and 6 more$/,
-    );
+    expect(place.find((line) => line.startsWith("Zones: "))).toMatch(/^Zones: Ground:<b>Tills, .*:18 and 6 more$/);
   });
 
   test("says what an alert means for those who count people", async () => {
@@ -253,10 +245,7 @@ describe("GET /recordings/{id}", () => {
     const alerts = active({ ...dark, key: "RecordingOffline/recording/till-3" });
     const shown = shownText((await page("/recordings/till-3", { alerts })).html);
     expect(shown).toEqual(
-      expect.arrayContaining([
-        "Zones: Ground:Tills",
-        "Impact: the location usually counts 1,240 entries on a Friday",
-      ]),
+      expect.arrayContaining(["Zones: Ground:Tills", "Impact: the location usually counts 1,240 entries on a Friday"]),
     );
   });
 
@@ -302,12 +291,7 @@ describe("GET /recordings/{id}", () => {
           ruleId: undefined,
           reason: "observed_offline",
         },
-        {
-          subject: { kind: "recording", id: "till-3" },
-          at: NOW - 10 * 60_000,
-          ruleId: "Dark",
-          reason: "firing",
-        },
+        { subject: { kind: "recording", id: "till-3" }, at: NOW - 10 * 60_000, ruleId: "Dark", reason: "firing" },
         {
           subject: { kind: "recording", id: "till-3" },
           at: NOW - 9 * 60_000,
@@ -315,12 +299,7 @@ describe("GET /recordings/{id}", () => {
           integration: "ops/slack/0",
           reason: "notified",
         },
-        {
-          subject: { kind: "location", id: "leeds" },
-          at: NOW - 8 * 60_000,
-          ruleId: "Shop",
-          reason: "<b>odd</b>",
-        },
+        { subject: { kind: "location", id: "leeds" }, at: NOW - 8 * 60_000, ruleId: "Shop", reason: "<b>odd</b>" },
       ] as const;
     };
     const { html } = await page("/recordings/till-3", { timeline });

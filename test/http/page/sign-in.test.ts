@@ -24,9 +24,7 @@ describe("signing in", () => {
   test("over TLS makes it one that only this host can set, and that never travels in the clear", async () => {
     const { address } = await serve({ ...tokens, externalUrl: "https://lens.example" });
     const response = await visit(address).post("/session", { name: "dana", token: "boss-token" });
-    expect(response.headers.get("set-cookie")).toMatch(
-      /^__Host-lenswatch=.*; HttpOnly; Secure; SameSite=Strict$/,
-    );
+    expect(response.headers.get("set-cookie")).toMatch(/^__Host-lenswatch=.*; HttpOnly; Secure; SameSite=Strict$/);
   });
 
   test("over plain HTTP is refused where the page is reached over TLS: the cookie would not come back", async () => {
@@ -194,8 +192,6 @@ describe("a session", () => {
     const ack = `${address}/api/v1/alerts/0011223344556677/ack`;
     expect((await fetch(ack, { method: "POST", headers: { cookie } })).status).toBe(401);
     expect(acknowledged).toEqual([]);
-    expect(
-      (await fetch(ack, { method: "POST", headers: { authorization: "Bearer boss-token" } })).status,
-    ).toBe(200);
+    expect((await fetch(ack, { method: "POST", headers: { authorization: "Bearer boss-token" } })).status).toBe(200);
   });
 });

@@ -7,11 +7,7 @@ import { anUptimeBucket } from "../../support/fixtures.ts";
 const HOUR = 3_600_000;
 const NOON = Date.parse("2026-01-31T12:00:00Z");
 
-function hour(
-  at: string,
-  overallUptime: number | undefined,
-  differing: Partial<UptimeBucket> = {},
-): UptimeBucket {
+function hour(at: string, overallUptime: number | undefined, differing: Partial<UptimeBucket> = {}): UptimeBucket {
   return anUptimeBucket(Date.parse(at), overallUptime, differing);
 }
 

@@ -58,10 +58,7 @@ describe("the version of what is shown", () => {
   });
 
   test("is the same while nothing but ages and figures move", async () => {
-    const later = one(
-      { readAt: NOW + 1_000, lastSeenAt: NOW + 1_000, averageQuality: 0.1 },
-      { now: NOW + 1_000 },
-    );
+    const later = one({ readAt: NOW + 1_000, lastSeenAt: NOW + 1_000, averageQuality: 0.1 }, { now: NOW + 1_000 });
     expect(await version(later)).toBe(await version(one()));
   });
 

@@ -33,17 +33,11 @@ async function open() {
     ...holdsInMemory(clock).deps,
     adminToken: "s3cret",
     externalUrl: "https://lenswatch.example.com",
-    alerts: async () => [
-      { alert: firingAlert("RecordingOffline", { severity: "critical" }), receivers: ["ops"] },
-    ],
+    alerts: async () => [{ alert: firingAlert("RecordingOffline", { severity: "critical" }), receivers: ["ops"] }],
     metrics: createExposition({ registry, log: silentLogger, fleet: async () => undefined }),
   });
   const send = (method: string, path: string, body?: unknown) =>
-    fetch(address + path, {
-      method,
-      headers: admin,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
+    fetch(address + path, { method, headers: admin, ...(body !== undefined && { body: JSON.stringify(body) }) });
   return { address, get, send };
 }
 
@@ -99,10 +93,7 @@ describe("Grafana", () => {
   test("reads the configuration as YAML, and everything else through its proxy, the query kept", async () => {
     const { get } = await open();
     const { config } = (await (await get("/api/v2/status")).json()) as { config: { original: string } };
-    expect(parse(config.original)).toMatchObject({
-      route: { receiver: "ops" },
-      receivers: [{ name: "ops" }],
-    });
+    expect(parse(config.original)).toMatchObject({ route: { receiver: "ops" }, receivers: [{ name: "ops" }] });
     for (const path of [
       "/api/v2/silences",
       "/api/v2/alerts?active=true&silenced=true&inhibited=true&filter=severity%3D%22critical%22",
@@ -140,18 +131,14 @@ describe("no client falls into", () => {
     ["/api/v2/silence/ID", "DELETE", undefined],
   ])("a body where there is none: %s (%s)", async (path, method, body) => {
     const { send } = await open();
-    const { silenceID } = (await (await send("POST", "/api/v2/silences", silence())).json()) as {
-      silenceID: string;
-    };
+    const { silenceID } = (await (await send("POST", "/api/v2/silences", silence())).json()) as { silenceID: string };
     const answer = await send(method, path.replace("ID", silenceID), body);
     expect([answer.status, await answer.text()]).toEqual([200, ""]);
   });
 
   test("an id that is no UUID", async () => {
     const { send } = await open();
-    const { silenceID } = (await (await send("POST", "/api/v2/silences", silence())).json()) as {
-      silenceID: string;
-    };
+    const { silenceID } = (await (await send("POST", "/api/v2/silences", silence())).json()) as { silenceID: string };
     expect(silenceID).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
@@ -188,17 +175,7 @@ const REQUIRED: Readonly<Record<string, Readonly<Record<string, readonly string[
   },
   "alerts/groups": { "": ["labels", "routeLabels", "receiver", "alerts"], receiver: ["name"] },
   silences: {
-    "": [
-      "id",
-      "status",
-      "updatedAt",
-      "annotations",
-      "matchers",
-      "startsAt",
-      "endsAt",
-      "createdBy",
-      "comment",
-    ],
+    "": ["id", "status", "updatedAt", "annotations", "matchers", "startsAt", "endsAt", "createdBy", "comment"],
     status: ["state"],
   },
   receivers: { "": ["name", "labels"] },
@@ -216,9 +193,7 @@ function missing(path: string, body: unknown): string[] {
   return rows.flatMap((row) =>
     Object.entries(REQUIRED[path] ?? {}).flatMap(([part, names]) => {
       const here = (part === "" ? row : row[part]) as Record<string, unknown>;
-      return names
-        .filter((name) => here[name] === undefined || here[name] === null)
-        .map((name) => `${part}.${name}`);
+      return names.filter((name) => here[name] === undefined || here[name] === null).map((name) => `${part}.${name}`);
     }),
   );
 }

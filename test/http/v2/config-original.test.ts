@@ -99,9 +99,7 @@ describe("GET /api/v2/status gives the configuration", () => {
   const config = load();
 
   test("with the words of Alertmanager, and none of its own", () => {
-    const { global, route, receivers, inhibit_rules, time_intervals, ...others } = parse(
-      alertmanagerConfig(config),
-    );
+    const { global, route, receivers, inhibit_rules, time_intervals, ...others } = parse(alertmanagerConfig(config));
     expect(others).toEqual({});
     expect(global).toEqual({
       resolve_timeout: "5m",
@@ -161,11 +159,7 @@ describe("GET /api/v2/status gives the configuration", () => {
   });
 
   test("without any secret", async () => {
-    const { get } = await serve({
-      config: () => config,
-      readToken: "s3cret-read",
-      adminToken: "s3cret-admin",
-    });
+    const { get } = await serve({ config: () => config, readToken: "s3cret-read", adminToken: "s3cret-admin" });
     const text = await (await get("/api/v2/status", { authorization: "Bearer s3cret-read" })).text();
     expect(text).toContain("<secret>");
     expect(SECRETS.filter((secret) => text.includes(secret))).toEqual([]);
@@ -181,11 +175,7 @@ describe("GET /api/v2/status gives the configuration", () => {
   });
 
   testWithAmtool("so that amtool shows its routes", async () => {
-    const tree = await (await amtoolAt((await serve({ config: () => config })).address))(
-      "config",
-      "routes",
-      "show",
-    );
+    const tree = await (await amtoolAt((await serve({ config: () => config })).address))("config", "routes", "show");
     expect(tree).toContain('{severity="critical"}  continue: true  receiver: pager');
     expect(tree).toContain("receiver: north");
   });

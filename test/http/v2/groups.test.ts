@@ -38,17 +38,11 @@ const alerts: ActiveAlert[] = [
   dark("a", "leeds", { silencedBy: ["5bd3a7a0-0000-4000-8000-000000000000"] }),
   dark("c", "york", { inhibitedBy: ["0123456789abcdef"] }),
   { alert: firingAlert("LowQuality", { severity: "warning" }), receivers: ["quiet", "log"] },
-  {
-    alert: { ...firingAlert("Gone"), state: "resolved", endsAt: 1, endReason: "recovered" },
-    receivers: ["ops"],
-  },
+  { alert: { ...firingAlert("Gone"), state: "resolved", endsAt: 1, endReason: "recovered" }, receivers: ["ops"] },
 ];
 
 async function groups(query = "", of: readonly ActiveAlert[] = alerts) {
-  const { json } = await serve({
-    config: () => shownConfig({ route, receivers }),
-    alerts: async () => of,
-  });
+  const { json } = await serve({ config: () => shownConfig({ route, receivers }), alerts: async () => of });
   return json(`/api/v2/alerts/groups?${query}`);
 }
 
@@ -89,28 +83,20 @@ describe("GET /api/v2/alerts/groups", () => {
             mutedBy: [],
           },
         }),
-        expect.objectContaining({
-          status: { state: "active", silencedBy: [], inhibitedBy: [], mutedBy: [] },
-        }),
+        expect.objectContaining({ status: { state: "active", silencedBy: [], inhibitedBy: [], mutedBy: [] } }),
       ],
     });
   });
 
   test("says of a muted group which interval mutes it, and of the same alert elsewhere nothing", async () => {
     const body = (await groups("filter=alertname%3DLowQuality")).body as AlertGroup[];
-    expect(
-      body.map(({ receiver, alerts: [alert] }) => [receiver.name, alert?.status, alert?.receivers]),
-    ).toEqual([
+    expect(body.map(({ receiver, alerts: [alert] }) => [receiver.name, alert?.status, alert?.receivers])).toEqual([
       [
         "quiet",
         { state: "suppressed", silencedBy: [], inhibitedBy: [], mutedBy: ["always"] },
         [{ name: "log" }, { name: "quiet" }],
       ],
-      [
-        "log",
-        { state: "active", silencedBy: [], inhibitedBy: [], mutedBy: [] },
-        [{ name: "log" }, { name: "quiet" }],
-      ],
+      ["log", { state: "active", silencedBy: [], inhibitedBy: [], mutedBy: [] }, [{ name: "log" }, { name: "quiet" }]],
     ]);
   });
 

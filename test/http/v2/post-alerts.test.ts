@@ -133,16 +133,8 @@ describe("POST /api/v2/alerts refuses, as a JSON string that says where and why,
     ["a name too long", { labels: { ["x".repeat(201)]: "x" } }, /^0\.labels: expected names of 1 to 200/],
     ["a value too long", { labels: { a: "x".repeat(4_097) } }, /^0\.labels: expected values of at most 4096/],
     ["too many labels", { labels: many(65) }, /^0\.labels: expected at most 64 labels/],
-    [
-      "too many annotations",
-      { labels, annotations: many(65) },
-      /^0\.annotations: expected at most 64 annotations/,
-    ],
-    [
-      "too much text",
-      { labels, annotations: { a: "x".repeat(16_400) } },
-      /^0\.expected at most 16384|^0\..*16384/,
-    ],
+    ["too many annotations", { labels, annotations: many(65) }, /^0\.annotations: expected at most 64 annotations/],
+    ["too much text", { labels, annotations: { a: "x".repeat(16_400) } }, /^0\.expected at most 16384|^0\..*16384/],
     ["annotations that are a list", { labels, annotations: ["a"] }, /^0\.annotations: expected annotations/],
     ["a time that is none", { labels, startsAt: "yesterday" }, /^0\.startsAt: expected a time/],
     ["a time without a zone", { labels, endsAt: "2026-01-31T12:00:00" }, /^0\.endsAt: expected a time/],
@@ -165,9 +157,7 @@ describe("POST /api/v2/alerts refuses, as a JSON string that says where and why,
   test("the first five that are wrong by name, the others by number", async () => {
     const { post } = await open();
     const { body } = await post([...Array.from({ length: 9 }, () => ({})), { labels }]);
-    expect(body).toMatch(
-      /^0\.labels: .* 4\.labels: .*\. And 4 more alerts are wrong\. All others were accepted\.$/,
-    );
+    expect(body).toMatch(/^0\.labels: .* 4\.labels: .*\. And 4 more alerts are wrong\. All others were accepted\.$/);
     expect(body).not.toContain("5.labels");
   });
 
@@ -182,12 +172,7 @@ describe("POST /api/v2/alerts refuses, as a JSON string that says where and why,
       413,
       /at most 2000 alerts at once, found 2001/,
     ],
-    [
-      "more than 4 MiB",
-      [{ labels, annotations: { a: "x".repeat(4 * 1024 * 1024) } }],
-      413,
-      /The body is too large/,
-    ],
+    ["more than 4 MiB", [{ labels, annotations: { a: "x".repeat(4 * 1024 * 1024) } }], 413, /The body is too large/],
   ])("%s whole", async (_, body, status, why) => {
     const { post, taken } = await open();
     expect(await post(body)).toEqual({ status, body: expect.stringMatching(why) });
@@ -201,9 +186,7 @@ describe("POST /api/v2/alerts refuses, as a JSON string that says where and why,
       status: 400,
       body: "There are already 2000 external alerts, which is the limit: 2 were refused.",
     });
-    expect((await post([{ labels }, {}])).body).toMatch(
-      /^1\.labels: .* which is the limit: 2 were refused\.$/,
-    );
+    expect((await post([{ labels }, {}])).body).toMatch(/^1\.labels: .* which is the limit: 2 were refused\.$/);
   });
 
   test.each([
@@ -222,19 +205,13 @@ describe("POST /api/v2/alerts refuses, as a JSON string that says where and why,
     ["another token", { authorization: "Bearer wrong" }, 401],
   ])("whoever has %s", async (_, headers: Record<string, string>, status) => {
     const { post, taken } = await open({ readToken: "read" });
-    expect(await post([{ labels }], headers)).toEqual({
-      status,
-      body: expect.stringContaining("admin token"),
-    });
+    expect(await post([{ labels }], headers)).toEqual({ status, body: expect.stringContaining("admin token") });
     expect(taken).toEqual([]);
   });
 
   test("everybody where there is no admin token", async () => {
     const { post, taken } = await open({ adminToken: undefined });
-    expect(await post([{ labels }])).toEqual({
-      status: 403,
-      body: expect.stringContaining("http.admin_token"),
-    });
+    expect(await post([{ labels }])).toEqual({ status: 403, body: expect.stringContaining("http.admin_token") });
     expect(taken).toEqual([]);
   });
 });
