@@ -1,7 +1,7 @@
 /** `receivers`: integrations by kind of channel, their keys and their loaded form. */
 import { z } from "zod";
 import { buildHttpClient, httpConfig } from "./http-client-schema.ts";
-import { listOf, optional, type Parsed, required, section, withDefault } from "./key.ts";
+import { camelKeys, listOf, optional, type Parsed, required, section, withDefault } from "./key.ts";
 import { duration, email, integer, line, name, trueOrFalse, url, webUrl } from "./scalars.ts";
 
 /** E-mail addresses, each once; a single text may list several with commas. */
@@ -63,44 +63,23 @@ const channelKeys = {
 
 export const receiverSection = section({ name: required("The receiver's name, for routes.", name), ...channelKeys });
 
-type Written = Parsed<typeof channelKeys>;
-type Entry<Name extends keyof Written> = Written[Name][number];
-
-const builders = {
-  slack: (slack: Entry<"slack_configs">) => ({ apiUrl: slack.api_url, sendResolved: slack.send_resolved }),
-  email: (mail: Entry<"email_configs">) => ({ to: mail.to, sendResolved: mail.send_resolved }),
-  webhook: (webhook: Entry<"webhook_configs">) => ({
-    url: webhook.url,
-    /** Signs every message; undefined: messages are not signed. */
-    secret: webhook.secret,
-    /** 0: all. */
-    maxAlerts: webhook.max_alerts,
-    http: buildHttpClient(webhook.http_config),
-    sendResolved: webhook.send_resolved,
-  }),
-  alertmanager: (alertmanager: Entry<"alertmanager_configs">) => ({
-    /** Without a trailing slash. */
-    url: alertmanager.url,
-    resendMs: alertmanager.resend_interval,
-    http: buildHttpClient(alertmanager.http_config),
-  }),
-};
-
-/** `slack`, `email` and so on: a receiver's key without `_configs`. */
-export type ChannelType = keyof typeof builders;
-
-/** An entry as loaded. */
-export type ChannelEntry<Type extends ChannelType> = Readonly<ReturnType<(typeof builders)[Type]>>;
-
-/** A receiver's entries. */
-export type ChannelConfigs = { readonly [Type in ChannelType]: readonly ChannelEntry<Type>[] };
-
-/** All entries of a receiver that passed the schema. */
-export function buildChannels(written: Written): ChannelConfigs {
+/** A receiver's entries that passed the schema; URLs without a trailing slash. */
+export function buildChannels(written: Parsed<typeof channelKeys>) {
   return {
-    slack: written.slack_configs.map(builders.slack),
-    email: written.email_configs.map(builders.email),
-    webhook: written.webhook_configs.map(builders.webhook),
-    alertmanager: written.alertmanager_configs.map(builders.alertmanager),
+    slack: written.slack_configs.map((entry) => camelKeys(entry)),
+    email: written.email_configs.map((entry) => camelKeys(entry)),
+    webhook: written.webhook_configs.map(({ http_config, ...entry }) => {
+      return { ...camelKeys(entry), http: buildHttpClient(http_config) };
+    }),
+    alertmanager: written.alertmanager_configs.map(({ url, resend_interval: resendMs, http_config }) => {
+      return { url, resendMs, http: buildHttpClient(http_config) };
+    }),
   };
 }
+
+type Channels = ReturnType<typeof buildChannels>;
+/** `slack`, `email` and so on: a receiver's key without `_configs`. */
+export type ChannelType = keyof Channels;
+/** An entry as loaded. */
+export type ChannelEntry<Type extends ChannelType> = Channels[Type][number];
+export type ChannelConfigs = { readonly [Type in ChannelType]: readonly ChannelEntry<Type>[] };

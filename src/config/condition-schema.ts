@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { Condition } from "../health/rule.ts";
 import { type ConfigSection, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
-import { duration, enumerate, integer, leaf, oneOf, ratio } from "./scalars.ts";
+import { duration, enumerate, integer, oneOf, ratio } from "./scalars.ts";
 
 const averageQuality = section(
   {
@@ -52,15 +52,11 @@ const flapping = section(
   },
 );
 
-const always = leaf("true", (text): { value: true } | object =>
-  text === "true" ? { value: true } : {},
-) as z.ZodType<true>;
-
 const keys = {
   status: optional("The status of a recording.", oneOf("offline", "degraded")),
   average_quality: optional("The average quality of a recording while it is online or degraded.", averageQuality),
   overall_uptime: optional("The uptime ratio of a recording within its schedule.", overallUptime),
-  missing: optional("A known recording that complete snapshots do not contain.", always),
+  missing: optional("A known recording that complete snapshots do not contain.", oneOf("true")),
   flapping: optional(
     "A recording whose status changes often, as Nagios counts it: newer changes weigh more.",
     flapping,
@@ -74,41 +70,26 @@ const keys = {
 };
 
 type ConditionInput = Parsed<typeof keys>;
-type Given = { readonly [Name in keyof ConditionInput]: NonNullable<ConditionInput[Name]> };
-
-const builders: { readonly [Name in keyof Given]: (given: Given[Name]) => Condition } = {
-  status: (status) => ({ kind: "status", status }),
-  average_quality: ({ below, clear_above = below }) => ({ kind: "average_quality", below, clearAbove: clear_above }),
-  overall_uptime: ({ below, clear_above = below, over }) => ({
-    kind: "overall_uptime",
-    below,
-    clearAbove: clear_above,
-    overMs: over,
-  }),
-  missing: () => ({ kind: "missing" }),
-  flapping: ({ high, low }) => ({ kind: "flapping", high, low }),
-  location_offline: ({ at_least, clear_below = at_least, min_recordings }) => ({
-    kind: "location_offline",
-    atLeast: at_least,
-    clearBelow: clear_below,
-    minRecordings: min_recordings,
-  }),
-  service: (state) => ({ kind: "service", state }),
-  notifications: (state) => ({ kind: "notifications", state }),
-};
 
 /** The one condition of a `when` that passed the schema. */
 export function buildCondition(when: ConditionInput): Condition {
-  const names = Object.keys(keys) as (keyof Given)[];
-  const build = <Name extends keyof Given>(name: Name): Condition | undefined => {
-    const given = when[name];
-    return given === undefined ? undefined : builders[name](given as Given[Name]);
-  };
-  for (const name of names) {
-    const built = build(name);
-    if (built) return built;
+  const { status, service, average_quality, overall_uptime, flapping, location_offline } = when;
+  if (status) return { kind: "status", status };
+  if (service) return { kind: "service", state: service };
+  if (average_quality) {
+    const { below, clear_above = below } = average_quality;
+    return { kind: "average_quality", below, clearAbove: clear_above };
   }
-  throw new Error("a rule without a condition passed the schema");
+  if (overall_uptime) {
+    const { below, clear_above = below, over } = overall_uptime;
+    return { kind: "overall_uptime", below, clearAbove: clear_above, overMs: over };
+  }
+  if (flapping) return { kind: "flapping", ...flapping };
+  if (location_offline) {
+    const { at_least, clear_below = at_least, min_recordings } = location_offline;
+    return { kind: "location_offline", atLeast: at_least, clearBelow: clear_below, minRecordings: min_recordings };
+  }
+  return when.missing ? { kind: "missing" } : { kind: "notifications", state: "failing" };
 }
 
 /** `when`: exactly one condition. */

@@ -1,6 +1,16 @@
 /** The configuration as loaded: defaults filled in, durations in ms, ratios 0–1, secrets resolved. */
 import { scryptSync } from "node:crypto";
-import type { buildConfig } from "./build.ts";
+import type { InhibitRule } from "../alerting/inhibit.ts";
+import { formatMatcher } from "../alerting/matcher.ts";
+import type { Route } from "../alerting/route.ts";
+import type { NamedInterval } from "../alerting/time-interval.ts";
+import type { Rule } from "../health/rule.ts";
+import { buildChannels } from "./channel-schema.ts";
+import { buildCondition } from "./condition-schema.ts";
+import { camelKeys } from "./key.ts";
+import { type RouteInput, routeDefaults } from "./route-schema.ts";
+import type { RuleInput } from "./rule-schema.ts";
+import type { ConfigInput } from "./schema.ts";
 
 export type Config = Readonly<ReturnType<typeof buildConfig>>;
 export type ReceiverConfig = Config["receivers"][number];
@@ -15,4 +25,108 @@ export function configHash(config: Config): string {
   const { redis: _, log: __, http, ...rest } = config;
   const decisive = { ...rest, externalUrl: http.externalUrl };
   return scryptSync(JSON.stringify(decisive), "lenswatch configuration", 16).toString("hex");
+}
+
+/** The HTTP server's address and tokens. */
+export function buildHttp({ listen, ...rest }: ConfigInput["http"]) {
+  return { ...listen, ...camelKeys(rest) };
+}
+
+/** The configuration of a validated file; `Config` is its type. */
+export function buildConfig(input: ConfigInput) {
+  const { request_timeout: requestTimeoutMs, ...service } = input.service;
+  return {
+    service: { ...camelKeys(service), requestTimeoutMs },
+    /** At most one of `url`, `sentinels` and `cluster`; none: an embedded redis-server is started or adopted. */
+    redis: camelKeys(input.redis),
+    watch: buildWatch(input.watch),
+    rules: buildRules(input.rules),
+    route: buildRoot(input),
+    receivers: input.receivers.map(({ name, ...written }) => ({ name, ...buildChannels(written) })),
+    inhibitRules: input.inhibit_rules.map((rule): InhibitRule => camelKeys(rule)),
+    smtp: input.smtp && camelKeys(input.smtp),
+    digests: input.digests.map((digest) => camelKeys(digest)),
+    http: buildHttp(input.http),
+    heartbeat: input.heartbeat && { url: input.heartbeat.url, intervalMs: input.heartbeat.interval },
+    log: input.log,
+  };
+}
+
+function buildWatch(watch: ConfigInput["watch"]) {
+  return {
+    locations: watch.locations,
+    /** Ids of recordings or locations that are not watched. */
+    exclude: watch.exclude,
+    forgetAfterMs: watch.forget_after,
+    statusIntervalMs: watch.status_interval,
+    uptimeIntervalMs: watch.uptime_interval,
+    inventoryIntervalMs: watch.inventory_interval,
+    locationsPerRequest: watch.locations_per_request,
+    /** How long the decision log keeps an entry. */
+    historyMs: watch.history,
+  };
+}
+
+/** A rule's id does not change when a rule with another name is added or removed. */
+function buildRules(rules: readonly RuleInput[]): Rule[] {
+  const seen = new Map<string, number>();
+  return rules.map((rule) => {
+    const count = (seen.get(rule.alert) ?? 0) + 1;
+    seen.set(rule.alert, count);
+    return {
+      id: count === 1 ? rule.alert : `${rule.alert}#${count}`,
+      alert: rule.alert,
+      when: buildCondition(rule.when),
+      forMs: rule.for,
+      keepFiringForMs: rule.keep_firing_for,
+      respectSchedule: rule.respect_schedule,
+      labels: rule.labels,
+      annotations: rule.annotations,
+    };
+  });
+}
+
+/** The routing tree; without one, a root with the first receiver. */
+function buildRoot(input: ConfigInput): Route {
+  const { route, receivers } = input;
+  const base: Omit<Route, "routes"> = {
+    key: "{}",
+    receiver: receivers[0]?.name ?? "",
+    matchers: [],
+    continue: false,
+    ...routeDefaults,
+  };
+  const intervals = new Map(input.time_intervals.map((interval) => [interval.name, interval]));
+  return route ? inherit(base, route, "{}", intervals) : { ...base, routes: [] };
+}
+
+/** Mute and active time intervals are not inherited, as in Alertmanager. */
+function inherit(
+  parent: Omit<Route, "routes">,
+  input: RouteInput,
+  key: string,
+  intervals: ReadonlyMap<string, NamedInterval>,
+): Route {
+  const named = (names: readonly string[]) => names.flatMap((name) => intervals.get(name) ?? []);
+  const [muteTimes, activeTimes] = [named(input.mute_time_intervals), named(input.active_time_intervals)];
+  const here: Omit<Route, "routes"> = {
+    key,
+    receiver: input.receiver ?? parent.receiver,
+    matchers: input.matchers,
+    continue: input.continue,
+    groupBy: input.group_by ?? parent.groupBy,
+    groupWaitMs: input.group_wait ?? parent.groupWaitMs,
+    groupIntervalMs: input.group_interval ?? parent.groupIntervalMs,
+    repeatIntervalMs: input.repeat_interval ?? parent.repeatIntervalMs,
+    stormGroups: input.storm?.groups ?? parent.stormGroups,
+    ...(muteTimes.length > 0 ? { muteTimes } : {}),
+    ...(activeTimes.length > 0 ? { activeTimes } : {}),
+  };
+  const routes = input.routes.map((child, index) => inherit(here, child, childKey(key, child, index), intervals));
+  return { ...here, routes };
+}
+
+/** Alertmanager's route id: `{}/{severity="warning"}/0`. */
+function childKey(parent: string, child: RouteInput, index: number): string {
+  return `${parent}/{${child.matchers.map(formatMatcher).join(",")}}/${index}`;
 }

@@ -1,8 +1,54 @@
-/** `http_config`: authentication and TLS of requests to an endpoint, as in Prometheus. */
+/** `tls` and `http_config`, with certificates in PEM. They are parsed here, so that a truncated file or a key of another certificate is refused. */
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { z } from "zod";
-import { type Key, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
-import { host, line, token } from "./scalars.ts";
-import { checkTls, tlsKeys } from "./tls-schema.ts";
+import { type ConfigSection, type Key, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
+import { host, line, pem, token } from "./scalars.ts";
+
+/** The keys `ca`, `cert` and `key` for connections to a server, named in the middle of a sentence. */
+function tlsKeys(server: string) {
+  return {
+    ca: optional(`Certificate authorities trusted for ${server}; the system's by default.`, pem, { secret: true }),
+    cert: optional(`The client certificate for ${server}.`, pem, { secret: true }),
+    key: optional("The private key of the client certificate.", pem, { secret: true }),
+  };
+}
+
+type Tls = Parsed<ReturnType<typeof tlsKeys>>;
+
+export function tlsSection(server: string): ConfigSection<Tls> {
+  return section(tlsKeys(server), checkTls);
+}
+
+/** Refuses a certificate without its key or the reverse, what cannot be parsed, and a key of another certificate. */
+function checkTls(tls: Tls, context: z.RefinementCtx): void {
+  const problem = problemWith(tls);
+  if (problem) refuse(context, ...problem);
+}
+
+function problemWith({ ca, cert, key }: Tls): readonly [keyof Tls, string] | undefined {
+  if (ca !== undefined && !firstOf(ca)) return ["ca", "certificates that can be read"];
+  if (cert === undefined) return key === undefined ? undefined : ["cert", "a cert beside the key"];
+  if (key === undefined) return ["key", "a key beside the cert"];
+  const certificate = firstOf(cert);
+  if (!certificate) return ["cert", "a certificate that can be read"];
+  const known = attempt(() => createPrivateKey(key));
+  if (!known) return ["key", "a private key that can be read, without a passphrase"];
+  return certificate.checkPrivateKey(known) ? undefined : ["key", "the key of the certificate beside it"];
+}
+
+/** The first certificate where all of them can be parsed. */
+function firstOf(text: string): X509Certificate | undefined {
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  return attempt(() => blocks.map((block) => new X509Certificate(block)))?.[0];
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
 
 const authorization = section({
   type: withDefault("The authentication scheme.", token, "Bearer"),

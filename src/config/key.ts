@@ -115,3 +115,13 @@ export function knownKeys(root: ConfigSection, path: readonly (string | number)[
   const here = path.some((step) => typeof step === "string") ? keyAt(root, path)?.section?.() : root;
   return Object.entries(here?.keys ?? {}).flatMap(([name, { secret }]) => (secret ? [name, `${name}_file`] : [name]));
 }
+
+type Camel<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name;
+type CamelKeys<T> = { readonly [Name in keyof T as Camel<Name>]: T[Name] };
+
+/** `request_timeout` becomes `requestTimeout`; values stay as they are. */
+export function camelKeys<T extends object>(value: T): CamelKeys<T> {
+  const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const entries = Object.entries(value).map(([name, one]) => [camel(name), one]);
+  return Object.fromEntries(entries) as CamelKeys<T>;
+}

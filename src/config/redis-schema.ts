@@ -1,8 +1,8 @@
 /** `redis`: one server, a master found through Sentinels, or a cluster. */
 import { z } from "zod";
+import { tlsSection } from "./http-client-schema.ts";
 import { optional, type Parsed, refuse, section, withDefault } from "./key.ts";
 import { address, line, prefix, url } from "./scalars.ts";
-import { tlsSection } from "./tls-schema.ts";
 
 const addresses = (what: string) =>
   z.array(address, { error: `a list of ${what}` }).min(1, { error: `at least one of ${what}` });

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { formatMatcher, parseMatchers } from "../alerting/matcher.ts";
 import type { Matcher, Route } from "../alerting/route.ts";
 import { formatDuration } from "../lib/duration.ts";
-import { type ConfigSection, inherited, optional, section, withDefault } from "./key.ts";
+import { type ConfigSection, inherited, optional, type Parsed, section, withDefault } from "./key.ts";
 import { duration, integer, LABEL_NAME, name, oneOrMore, textThat, trueOrFalse } from "./scalars.ts";
 
 const aMatcher = 'a matcher such as severity="warning"';
@@ -32,21 +32,6 @@ const groupBy = oneOrMore(
   .refine((names) => names.length === 1 || !names.includes("..."), { error: "... alone, or label names" })
   .transform((names) => (names[0] === "..." ? ("..." as const) : names));
 
-/** A route as validated; what is undefined is inherited. */
-export interface RouteInput {
-  readonly receiver: string | undefined;
-  readonly matchers: readonly Matcher[];
-  readonly continue: boolean;
-  readonly group_by: readonly string[] | "..." | undefined;
-  readonly group_wait: number | undefined;
-  readonly group_interval: number | undefined;
-  readonly repeat_interval: number | undefined;
-  readonly storm: { readonly groups: number | undefined } | undefined;
-  readonly mute_time_intervals: readonly string[];
-  readonly active_time_intervals: readonly string[];
-  readonly routes: readonly RouteInput[];
-}
-
 /** The root's values by default. */
 export const routeDefaults = {
   groupBy: ["location_id"],
@@ -66,7 +51,7 @@ const storm = section({
   ),
 });
 
-export const routeSection: ConfigSection<RouteInput> = section({
+const keys = {
   receiver: optional("The receiver to notify; required at the root, inherited below.", name),
   matchers: withDefault("The alerts the route takes; the root takes all and has none.", matchers, []),
   continue: withDefault("Whether later sibling routes are tried too.", trueOrFalse, "false"),
@@ -101,15 +86,22 @@ export const routeSection: ConfigSection<RouteInput> = section({
     intervalNames,
     [],
   ),
-  routes: withDefault(
-    "Routes below; the first that matches takes the alert.",
-    {
-      schema: z.array(
-        z.lazy((): z.ZodType<RouteInput> => routeSection.schema),
-        { error: "a list" },
-      ),
-      section: (): ConfigSection => routeSection,
-    },
-    [],
+};
+
+/** A route as validated; what is undefined is inherited. */
+export interface RouteInput extends Parsed<typeof keys> {
+  readonly routes: readonly RouteInput[];
+}
+
+const routes = {
+  schema: z.array(
+    z.lazy((): z.ZodType<RouteInput> => routeSection.schema),
+    { error: "a list" },
   ),
+  section: (): ConfigSection => routeSection,
+};
+
+export const routeSection: ConfigSection<RouteInput> = section({
+  ...keys,
+  routes: withDefault("Routes below; the first that matches takes the alert.", routes, []),
 });

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { logLevels } from "../lib/log.ts";
 import { emailAddresses, receiverSection } from "./channel-schema.ts";
+import { tlsSection } from "./http-client-schema.ts";
 import { defaultInhibitRules, inhibitRuleSection } from "./inhibit-schema.ts";
 import { listOf, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
 import { redisSection } from "./redis-schema.ts";
@@ -27,7 +28,6 @@ import {
   zone,
 } from "./scalars.ts";
 import { timeIntervalSection } from "./time-interval-schema.ts";
-import { tlsSection } from "./tls-schema.ts";
 
 const serviceKeys = {
   base_url: required("The URL of the Core API.", webUrl),

@@ -33,31 +33,15 @@ function rangeOf(expected: string, read: (text: string) => number | undefined): 
   });
 }
 
-function word(words: readonly string[], first: number): (text: string) => number | undefined {
-  return (text) => {
-    const at = words.indexOf(text);
-    return at < 0 ? undefined : at + first;
-  };
+function word(words: readonly string[], first: number) {
+  return (text: string) => (words.includes(text) ? words.indexOf(text) + first : undefined);
 }
 
-const DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
-const MONTHS = [
-  "january",
-  "february",
-  "march",
-  "april",
-  "may",
-  "june",
-  "july",
-  "august",
-  "september",
-  "october",
-  "november",
-  "december",
-];
+const DAYS = "sunday monday tuesday wednesday thursday friday saturday".split(" ");
+const MONTHS = "january february march april may june july august september october november december".split(" ");
 
-function number(from: number, to: number): (text: string) => number | undefined {
-  return (text) => {
+function number(from: number, to: number) {
+  return (text: string) => {
     const value = /^-?\d{1,4}$/.test(text) ? Number(text) : 0;
     return value !== 0 && value >= from && value <= to ? value : undefined;
   };
