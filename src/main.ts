@@ -6,7 +6,7 @@
  * to a child that has received it already, so what follows within SAME_PRESS_MS is the same press.
  */
 import { enableCompileCache } from "node:module";
-import type { CommandIo } from "./commands/cli/io.ts";
+import type { CommandIo } from "./commands/cli/command.ts";
 import { describeFailure, runCli } from "./commands/cli/program.ts";
 
 // Compiled code is kept between starts, where there is a place to keep it.

@@ -1,9 +1,8 @@
 /** `ack FINGERPRINT`: acknowledge an alert, which stops its reminders until it resolves. */
 import { Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
-import { outputOption, print, withExample } from "./cli/command.ts";
+import { type CommandIo, outputOption, print, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
-import type { CommandIo } from "./cli/io.ts";
 
 interface AckOptions extends DaemonOptions {
   readonly comment?: string;

@@ -3,9 +3,8 @@ import { Command } from "commander";
 import { z } from "zod";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { counted } from "../lib/format.ts";
-import { outputOption, print, withExample } from "./cli/command.ts";
+import { type CommandIo, outputOption, print, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
-import type { CommandIo } from "./cli/io.ts";
 import { renderTable, type TableColumn, type TableTarget, tableTarget } from "./cli/table.ts";
 import { sinceText } from "./status.ts";
 

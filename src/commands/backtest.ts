@@ -14,8 +14,7 @@ import { stripControls } from "../lib/text.ts";
 import { createService, type Days } from "../service/service.ts";
 import { type FleetToReplay, findFleet, type HistoryDeps, readHistories } from "./backtest/history.ts";
 import { type BacktestReport, renderBacktest } from "./backtest/print.ts";
-import { configOption, fail, outputOption, withExample } from "./cli/command.ts";
-import type { CommandIo } from "./cli/io.ts";
+import { type CommandIo, configOption, fail, outputOption, withExample } from "./cli/command.ts";
 import { tableTarget } from "./cli/table.ts";
 
 interface BacktestOptions {

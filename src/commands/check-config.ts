@@ -7,8 +7,7 @@ import { configFile, type LoadedConfig, loadWithWarnings } from "../config/load.
 import { ConfigError, type ConfigProblem, formatProblem } from "../config/problem.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { counted } from "../lib/format.ts";
-import { configOption, outputOption, print, withExample } from "./cli/command.ts";
-import type { CommandIo } from "./cli/io.ts";
+import { type CommandIo, configOption, outputOption, print, withExample } from "./cli/command.ts";
 
 /** Exit code 0 valid, 1 invalid. Throws ConfigError for a file that cannot be read. */
 export function checkConfigCommand(io: CommandIo): Command {

@@ -2,7 +2,7 @@
 import { type Complete, RootCommand, type Command as Words } from "@bomb.sh/tab";
 import { Argument, Command } from "commander";
 import { configFile, loadConfig } from "../config/load.ts";
-import type { CommandIo } from "./cli/io.ts";
+import type { CommandIo } from "./cli/command.ts";
 import type { CommandEntry } from "./cli/program.ts";
 
 const shells = ["bash", "zsh", "fish", "powershell"];

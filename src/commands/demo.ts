@@ -21,7 +21,7 @@ import { createLogger, type Logger, type LogLevel, logLevels } from "../lib/log.
 import { ensureRedisServer, startEmbeddedRedis } from "../redis-embedded/embedded.ts";
 import { stepsOf } from "../simulator/player.ts";
 import { type Scenario, type Simulator, startSimulator } from "../simulator/simulator.ts";
-import type { CommandIo } from "./cli/io.ts";
+import type { CommandIo } from "./cli/command.ts";
 import { readScenario } from "./simulate.ts";
 
 const SCENARIO = fileURLToPath(new URL("../demo/scenario.yaml", import.meta.url));

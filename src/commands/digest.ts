@@ -14,8 +14,16 @@ import { createService } from "../service/service.ts";
 import { readFleet } from "../store/read-fleet.ts";
 import { connected } from "../store/redis.ts";
 import { createStore } from "../store/store.ts";
-import { attempt, configOption, describeAttempt, fail, outputOption, print, withExample } from "./cli/command.ts";
-import type { CommandIo } from "./cli/io.ts";
+import {
+  attempt,
+  type CommandIo,
+  configOption,
+  describeAttempt,
+  fail,
+  outputOption,
+  print,
+  withExample,
+} from "./cli/command.ts";
 import { openInBrowser } from "./cli/open-in-browser.ts";
 
 /** Exit code 1 when a recipient's server refused it, 2 for an unknown digest. Throws StoreError without Redis. */

@@ -3,9 +3,8 @@ import { Command } from "commander";
 import { fetch } from "undici";
 import { configFile, loadConfig } from "../config/load.ts";
 import { toError } from "../lib/errors.ts";
-import { asJson, configOption, fail, outputOption, withExample } from "./cli/command.ts";
+import { asJson, type CommandIo, configOption, fail, outputOption, withExample } from "./cli/command.ts";
 import { localUrl } from "./cli/daemon.ts";
-import type { CommandIo } from "./cli/io.ts";
 
 const TIMEOUT_MS = 4_000;
 

@@ -8,8 +8,16 @@ import { configFile, loadConfig } from "../config/load.ts";
 import type { Sender } from "../deliver/deliver.ts";
 import type { Instant } from "../lib/clock.ts";
 import { silentLogger } from "../lib/log.ts";
-import { asJson, attempt, configOption, describeAttempt, fail, outputOption, withExample } from "./cli/command.ts";
-import type { CommandIo } from "./cli/io.ts";
+import {
+  asJson,
+  attempt,
+  type CommandIo,
+  configOption,
+  describeAttempt,
+  fail,
+  outputOption,
+  withExample,
+} from "./cli/command.ts";
 
 const DEADLINE_MS = 10_000;
 

@@ -10,8 +10,7 @@ import type { ReloadResult } from "../http/deps.ts";
 import { toError } from "../lib/errors.ts";
 import { limitHeapGrowth } from "../lib/heap.ts";
 import { createLogger } from "../lib/log.ts";
-import { configOption, withExample } from "./cli/command.ts";
-import type { CommandIo } from "./cli/io.ts";
+import { type CommandIo, configOption, withExample } from "./cli/command.ts";
 
 /** Resolves when everything has stopped. Throws ConfigError, StoreError or HttpError where it cannot start. */
 export function runCommand(io: CommandIo): Command {

@@ -8,9 +8,8 @@ import { humanDuration, parseDuration } from "../lib/duration.ts";
 import { toError } from "../lib/errors.ts";
 import { counted } from "../lib/format.ts";
 import { stripControls } from "../lib/text.ts";
-import { outputOption, print, withExample } from "./cli/command.ts";
+import { type CommandIo, outputOption, print, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
-import type { CommandIo } from "./cli/io.ts";
 import { effectOf } from "./cli/silence-effect.ts";
 import { renderTable, type TableColumn, type TableTarget, tableTarget } from "./cli/table.ts";
 

@@ -6,8 +6,7 @@ import { stringify } from "yaml";
 import { toError } from "../lib/errors.ts";
 import { SimulatorError } from "../simulator/errors.ts";
 import { parseScenario, type Scenario, type Simulator, startSimulator } from "../simulator/simulator.ts";
-import { fail, outputOption, withExample } from "./cli/command.ts";
-import type { CommandIo } from "./cli/io.ts";
+import { type CommandIo, fail, outputOption, withExample } from "./cli/command.ts";
 
 interface SimulateOptions {
   locations: number;

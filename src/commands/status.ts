@@ -8,9 +8,8 @@ import { humanDuration } from "../lib/duration.ts";
 import { counted, percent } from "../lib/format.ts";
 import { closestRows } from "../lib/suggest.ts";
 import { stripControls } from "../lib/text.ts";
-import { asJson, fail, outputOption, withExample } from "./cli/command.ts";
+import { asJson, type CommandIo, fail, outputOption, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
-import type { CommandIo } from "./cli/io.ts";
 import { renderTable, type TableColumn, type TableTarget, tableTarget } from "./cli/table.ts";
 
 const AlertRow = z.object({

@@ -7,9 +7,8 @@ import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { parseDuration } from "../lib/duration.ts";
 import { closestRows } from "../lib/suggest.ts";
 import { stripControls } from "../lib/text.ts";
-import { fail, outputOption, print, withExample } from "./cli/command.ts";
+import { type CommandIo, fail, outputOption, print, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
-import type { CommandIo } from "./cli/io.ts";
 import { sinceText } from "./status.ts";
 
 const RecordingRow = z.object({

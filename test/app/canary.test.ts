@@ -21,7 +21,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect, it, onTestFailed, onTestFinished } from "vitest";
-import type { CommandIo } from "../../src/commands/cli/io.ts";
+import type { CommandIo } from "../../src/commands/cli/command.ts";
 import { runCli } from "../../src/commands/cli/program.ts";
 import { pictured, prepareWatch } from "../support/app.ts";
 import { type Daemon, startDaemon } from "../support/daemon.ts";

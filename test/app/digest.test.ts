@@ -6,7 +6,7 @@ import { QueueEvents } from "bullmq";
 import { Redis } from "ioredis";
 import { DateTime } from "luxon";
 import { expect, it } from "vitest";
-import type { CommandIo } from "../../src/commands/cli/io.ts";
+import type { CommandIo } from "../../src/commands/cli/command.ts";
 import { runCli } from "../../src/commands/cli/program.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createService } from "../../src/service/service.ts";

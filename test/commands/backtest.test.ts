@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { backtestCommand } from "../../src/commands/backtest.ts";
-import type { CommandIo, ExitCode } from "../../src/commands/cli/io.ts";
+import type { CommandIo, ExitCode } from "../../src/commands/cli/command.ts";
 import { runCli } from "../../src/commands/cli/program.ts";
 import type { SimRecording } from "../../src/simulator/fleet.ts";
 import { createHourCalendar, HOUR_MS } from "../../src/simulator/local-time.ts";

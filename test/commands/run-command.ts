@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { ackCommand } from "../../src/commands/ack.ts";
 import { alertsCommand } from "../../src/commands/alerts.ts";
-import type { CommandIo, ExitCode } from "../../src/commands/cli/io.ts";
+import type { CommandIo, ExitCode } from "../../src/commands/cli/command.ts";
 import { type CommandEntry, runCli } from "../../src/commands/cli/program.ts";
 import { healthzCommand } from "../../src/commands/healthz.ts";
 import { silenceCommand } from "../../src/commands/silence.ts";

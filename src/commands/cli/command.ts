@@ -1,8 +1,7 @@
-/** Options and output shared by commands. */
+/** Options and output shared by commands, and the parts of the process that they use. */
 import { type Command, Option } from "commander";
 import { toError } from "../../lib/errors.ts";
 import { visibleJson } from "../../lib/text.ts";
-import type { CommandIo, ExitCode } from "./io.ts";
 
 export function configOption(): Option {
   return new Option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)");
@@ -53,4 +52,20 @@ export async function attempt(send: () => Promise<unknown>): Promise<SendResult>
 /** `ops/slack/0: accepted`, with a newline. */
 export function describeAttempt(recipient: string, { accepted, problem }: SendResult): string {
   return `${recipient}: ${accepted ? "accepted" : `not accepted: ${problem}`}\n`;
+}
+
+/** 0 success; 1 the answer is bad news; 2 wrong usage; 3 something needed is unreachable. */
+export type ExitCode = 0 | 1 | 2 | 3;
+
+export interface CommandIo {
+  readonly stdout: NodeJS.WritableStream;
+  readonly stderr: NodeJS.WritableStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Aborted by the first SIGINT or SIGTERM. */
+  readonly signal: AbortSignal;
+  setExitCode(code: ExitCode): void;
+  /** Calls `act` at each SIGHUP. */
+  onHangup?(act: () => void): void;
+  /** Calls `act` when the process exits, also when forced to; `act` must be synchronous. */
+  atExit?(act: () => void): void;
 }

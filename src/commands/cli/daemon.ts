@@ -7,8 +7,7 @@ import { configFile, loadHttp } from "../../config/load.ts";
 import { ConfigError } from "../../config/problem.ts";
 import { CodedError, toError } from "../../lib/errors.ts";
 import { readProxyEnv } from "../../lib/http-client.ts";
-import { configOption } from "./command.ts";
-import type { CommandIo } from "./io.ts";
+import { type CommandIo, configOption } from "./command.ts";
 
 /** Of a whole answer, its body included. */
 const REQUEST_TIMEOUT_MS = 30_000;

@@ -5,7 +5,7 @@ import { CodedError, toError } from "../../lib/errors.ts";
 import { scrub } from "../../lib/log.ts";
 import { visibleLines } from "../../lib/text.ts";
 import { readVersion } from "../../lib/version.ts";
-import type { CommandIo, ExitCode } from "./io.ts";
+import type { CommandIo, ExitCode } from "./command.ts";
 
 /** A command in a module of its own; `summary` is its line in `lenswatch --help`. */
 export interface CommandEntry {

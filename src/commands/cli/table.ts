@@ -1,7 +1,7 @@
 /** Tables for commands: fitted to a terminal's width, plain text where the output is not one. */
 import Table from "cli-table3";
 import { stripControls } from "../../lib/text.ts";
-import type { CommandIo } from "./io.ts";
+import type { CommandIo } from "./command.ts";
 
 export interface TableColumn {
   readonly head: string;

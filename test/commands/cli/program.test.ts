@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
 import { describe, expect, test } from "vitest";
-import type { CommandIo, ExitCode } from "../../../src/commands/cli/io.ts";
+import type { CommandIo, ExitCode } from "../../../src/commands/cli/command.ts";
 import { type CommandEntry, commandTable, runCli } from "../../../src/commands/cli/program.ts";
 import { ConfigError } from "../../../src/config/problem.ts";
 import { readVersion } from "../../../src/lib/version.ts";
