@@ -1,8 +1,8 @@
 /** `inhibit_rules`: alerts that are not notified while another alert explains them. */
+import { defaultAlertNames as names } from "../health/problem-kinds.ts";
 import type { RawMap } from "./document.ts";
 import { required, section, withDefault } from "./key.ts";
 import { matchers } from "./route-schema.ts";
-import { defaultAlerts } from "./rule-schema.ts";
 import { LABEL_NAME, oneOrMore, textThat } from "./scalars.ts";
 
 const someMatchers = matchers.refine((all) => all.length > 0, { error: "at least one matcher" });
@@ -18,25 +18,22 @@ export const inhibitRuleSection = section({
   equal: withDefault("Labels that must be equal in both alerts; missing in both counts as equal.", labelNames, []),
 });
 
-const { recordingOffline, recordingDegraded, recordingMissing, recordingFlapping } = defaultAlerts;
-const { lowQuality, lowUptime, locationOffline, serviceUnreachable } = defaultAlerts;
-
 /** The inhibit rules of a configuration without any, as written in a file. */
 export const defaultInhibitRules: RawMap[] = [
   {
-    source_matchers: [`alertname = "${locationOffline}"`],
-    target_matchers: [`alertname =~ "Recording.*|${lowQuality}"`],
+    source_matchers: [`alertname = "${names.location_offline}"`],
+    target_matchers: [`alertname =~ "Recording.*|${names.low_quality}"`],
     equal: ["location_id"],
   },
   {
-    source_matchers: [`alertname = "${recordingOffline}"`],
-    target_matchers: [`alertname =~ "${lowUptime}|${lowQuality}|${recordingMissing}"`],
+    source_matchers: [`alertname = "${names.offline}"`],
+    target_matchers: [`alertname =~ "${names.low_uptime}|${names.low_quality}|${names.missing}"`],
     equal: ["recording_id"],
   },
   {
-    source_matchers: [`alertname = "${recordingFlapping}"`],
-    target_matchers: [`alertname =~ "${recordingOffline}|${recordingDegraded}"`],
+    source_matchers: [`alertname = "${names.flapping}"`],
+    target_matchers: [`alertname =~ "${names.offline}|${names.degraded}"`],
     equal: ["recording_id"],
   },
-  { source_matchers: [`alertname = "${serviceUnreachable}"`], target_matchers: ['location_id != ""'] },
+  { source_matchers: [`alertname = "${names.service_unreachable}"`], target_matchers: ['location_id != ""'] },
 ];

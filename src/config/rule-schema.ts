@@ -1,5 +1,6 @@
 /** `rules`: conditions, how long they must last, and the labels and annotations of their alerts. */
 import { z } from "zod";
+import { defaultAlertNames } from "../health/problem-kinds.ts";
 import { conditionSection } from "./condition-schema.ts";
 import type { RawMap } from "./document.ts";
 import { required, section, withDefault } from "./key.ts";
@@ -57,59 +58,35 @@ export const ruleSection = section({
 
 export type RuleInput = z.output<typeof ruleSection.schema>;
 
-/** The alert names of the default rules; decisions depend on conditions, never on these names. */
-export const defaultAlerts = {
-  recordingOffline: "RecordingOffline",
-  recordingDegraded: "RecordingDegraded",
-  lowQuality: "LowQuality",
-  lowUptime: "LowUptime",
-  recordingMissing: "RecordingMissing",
-  recordingFlapping: "RecordingFlapping",
-  locationOffline: "LocationOffline",
-  serviceUnreachable: "ServiceUnreachable",
-  servicePartlyUnreachable: "ServicePartlyUnreachable",
-  notificationsFailing: "NotificationsFailing",
-} as const;
-
+const names = defaultAlertNames;
 const critical: RawMap = { severity: "critical" };
 const warning: RawMap = { severity: "warning" };
 
 /** The rules of a configuration without any, as written in a file. */
 export const defaultRules: RawMap[] = [
+  { alert: names.offline, when: { status: "offline" }, for: "2m", keep_firing_for: "1m", labels: critical },
+  { alert: names.degraded, when: { status: "degraded" }, for: "10m" },
   {
-    alert: defaultAlerts.recordingOffline,
-    when: { status: "offline" },
-    for: "2m",
-    keep_firing_for: "1m",
-    labels: critical,
-  },
-  { alert: defaultAlerts.recordingDegraded, when: { status: "degraded" }, for: "10m" },
-  {
-    alert: defaultAlerts.lowQuality,
+    alert: names.low_quality,
     when: { average_quality: { below: "0.7", clear_above: "0.8" } },
     for: "15m",
     labels: warning,
   },
   {
-    alert: defaultAlerts.lowUptime,
+    alert: names.low_uptime,
     when: { overall_uptime: { below: "0.95", clear_above: "0.97", over: "24h" } },
     labels: warning,
   },
-  { alert: defaultAlerts.recordingMissing, when: { missing: "true" }, for: "10m" },
-  { alert: defaultAlerts.recordingFlapping, when: { flapping: { high: "30%", low: "20%" } } },
+  { alert: names.missing, when: { missing: "true" }, for: "10m" },
+  { alert: names.flapping, when: { flapping: { high: "30%", low: "20%" } } },
   {
-    alert: defaultAlerts.locationOffline,
+    alert: names.location_offline,
     when: { location_offline: { at_least: "100%", clear_below: "80%", min_recordings: "2" } },
     for: "1m",
     keep_firing_for: "2m",
     labels: critical,
   },
-  { alert: defaultAlerts.serviceUnreachable, when: { service: "unreachable" }, for: "3m", labels: critical },
-  {
-    alert: defaultAlerts.servicePartlyUnreachable,
-    when: { service: "partly_unreachable" },
-    for: "10m",
-    labels: warning,
-  },
-  { alert: defaultAlerts.notificationsFailing, when: { notifications: "failing" }, for: "5m", labels: critical },
+  { alert: names.service_unreachable, when: { service: "unreachable" }, for: "3m", labels: critical },
+  { alert: names.service_partly_unreachable, when: { service: "partly_unreachable" }, for: "10m", labels: warning },
+  { alert: names.notifications_failing, when: { notifications: "failing" }, for: "5m", labels: critical },
 ];

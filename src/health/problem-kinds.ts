@@ -35,3 +35,17 @@ export const problems = {
 
 /** One read from Redis may come from another version, and have none of these words. */
 export type ProblemKind = keyof typeof problems;
+
+/** The alert name of the default rule that watches a problem. Rules may have any other name. */
+export const defaultAlertNames = {
+  offline: "RecordingOffline",
+  degraded: "RecordingDegraded",
+  low_quality: "LowQuality",
+  low_uptime: "LowUptime",
+  missing: "RecordingMissing",
+  flapping: "RecordingFlapping",
+  location_offline: "LocationOffline",
+  service_unreachable: "ServiceUnreachable",
+  service_partly_unreachable: "ServicePartlyUnreachable",
+  notifications_failing: "NotificationsFailing",
+} as const satisfies Record<ProblemKind, string>;

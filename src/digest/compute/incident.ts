@@ -1,40 +1,31 @@
 /** Alerts as a digest counts them: downtime of recordings and locations, and other alerts. */
 import type { Alert } from "../../health/alert.ts";
-import type { Rule } from "../../health/rule.ts";
+import { defaultAlertNames } from "../../health/problem-kinds.ts";
+import { problemKindOf, type Rule } from "../../health/rule.ts";
 import type { DigestIncident, DigestIncidentKind, DigestScope, LongOutage, OtherAlerts } from "../digest.ts";
 import { lengthIn, subtract } from "./intervals.ts";
 import { compareText, type LocationRecords, sumOf } from "./locations.ts";
 
-/** Kinds of the default rules by name, for stored alerts of a rule that has been removed. */
-const DEFAULT_KINDS: ReadonlyMap<string, DigestIncidentKind> = new Map([
-  ["RecordingOffline", "offline"],
-  ["RecordingMissing", "missing"],
-  ["LocationOffline", "location_offline"],
-  ["RecordingFlapping", "flapping"],
-]);
+const COUNTED_APART: readonly DigestIncidentKind[] = ["offline", "missing", "location_offline", "flapping"];
 
 type RecordedAlert = Pick<Alert, "ruleId" | "labels" | "subject" | "startsAt" | "endsAt" | "endReason">;
 
-/** A firing alert or a stored incident as a digest counts it: its kind comes from its rule, not from its name. */
+/** A firing alert or a stored incident as a digest counts it: by its rule, or by its name once the rule is removed. */
 export function incidentOf(alert: RecordedAlert, rules: readonly Rule[]): DigestIncident {
   const { ruleId, labels, subject, startsAt, endsAt, endReason } = alert;
   const alertname = labels.alertname ?? ruleId;
   const rule = rules.find(({ id }) => id === ruleId);
+  const isOf = (kind: DigestIncidentKind) =>
+    rule ? problemKindOf(rule.when) === kind : kind !== "other" && defaultAlertNames[kind] === alertname;
   return {
     alertname,
-    kind: rule ? kindOf(rule) : (DEFAULT_KINDS.get(alertname) ?? "other"),
+    kind: COUNTED_APART.find(isOf) ?? "other",
     recordingId: subject.kind === "recording" ? subject.id : undefined,
     locationId: subject.kind === "location" ? subject.id : undefined,
     startsAt,
     endsAt,
     endReason,
   };
-}
-
-function kindOf({ when }: Rule): DigestIncidentKind {
-  if (when.kind === "status") return when.status === "offline" ? "offline" : "other";
-  const { kind } = when;
-  return kind === "missing" || kind === "location_offline" || kind === "flapping" ? kind : "other";
 }
 
 /** Location incidents inside the period, without the time in which all recordings were outside their schedules. */

@@ -3,6 +3,7 @@ import { matchesAll } from "../../alerting/matcher.ts";
 import type { Matcher } from "../../alerting/route.ts";
 import type { Alert } from "../../health/alert.ts";
 import { recordingsById } from "../../health/fleet-snapshot.ts";
+import { defaultAlertNames, type ProblemKind } from "../../health/problem-kinds.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { eachRow, type Listing, listingOf } from "../paging.ts";
 import { alertSortKey } from "./alert-table.ts";
@@ -45,20 +46,16 @@ export function* previewOf(matchers: readonly Matcher[], data: PageData): Genera
   };
 }
 
-/** Default rules whose alerts are no outage; other names may be outages. */
-const NO_OUTAGES = ["RecordingDegraded", "LowQuality", "LowUptime"];
-/** Default rules whose alerts are not about recordings. */
-const NO_RECORDINGS = ["ServiceUnreachable", "ServicePartlyUnreachable", "NotificationsFailing"];
-const OUTAGES = ["RecordingOffline", "RecordingMissing", "RecordingFlapping", "LocationOffline"];
+const outages: readonly ProblemKind[] = ["offline", "missing", "flapping", "location_offline"];
+const noOutages: readonly ProblemKind[] = ["degraded", "low_quality", "low_uptime"];
 
-/** What the matchers may suppress, by the names of the default rules. */
+/** What the matchers may suppress, by the names of the default rules; alerts of any other name may be outages. */
 function scopeOf(matchers: readonly Matcher[]): "outages" | "recordings" | "no recording" {
   const named = matchers.filter(({ name }) => name === "alertname");
-  const matches = (alerts: readonly string[]) =>
-    alerts.some((alert) => named.every((matcher) => matcher.matches(alert)));
-  if (named.length === 0 || matches(OUTAGES)) return "outages";
-  if (matches(NO_OUTAGES)) return "recordings";
-  return matches(NO_RECORDINGS) ? "no recording" : "outages";
+  const all = Object.keys(defaultAlertNames) as ProblemKind[];
+  const matched = new Set(all.filter((kind) => named.every(({ matches }) => matches(defaultAlertNames[kind]))));
+  if (matched.size === 0 || outages.some((kind) => matched.has(kind))) return "outages";
+  return noOutages.some((kind) => matched.has(kind)) ? "recordings" : "no recording";
 }
 
 /** Labels that identify recordings; the others come from rules, and any alert may have them. */
