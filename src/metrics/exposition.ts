@@ -18,13 +18,8 @@ export interface ExpositionDeps {
   fleet(): Promise<FleetView | undefined>;
 }
 
-export interface Exposition {
-  /** Chooses the format by the Accept header; `body` is rendered while it is read. */
-  expose(accept: string | undefined): { readonly contentType: string; readonly body: AsyncIterable<string> };
-}
-
 /** An exposition of one registry; it caches the fleet's label texts between scrapes. */
-export function createExposition(deps: ExpositionDeps): Exposition {
+export function createExposition(deps: ExpositionDeps) {
   const cache = createLabelCache();
 
   async function* write(format: ExpositionFormat): AsyncGenerator<string, void> {
@@ -35,7 +30,8 @@ export function createExposition(deps: ExpositionDeps): Exposition {
   }
 
   return {
-    expose(accept) {
+    /** Chooses the format by the Accept header; `body` is rendered while it is read. */
+    expose(accept: string | undefined) {
       const format = negotiateFormat(accept);
       return { contentType: contentTypes[format], body: write(format) };
     },

@@ -1,9 +1,9 @@
 /** Renders the fleet's series from a snapshot, in slices: it yields at least every ROWS_PER_STEP rows. */
 import type { Labels } from "../health/alert.ts";
 import { currentStatus, ROWS_PER_STEP, recordingsById } from "../health/fleet-snapshot.ts";
-import { type RecordingStatus, recordingStatuses } from "../health/recording.ts";
+import { recordingStatuses } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
-import type { AlertStates, FleetSnapshot, RecordingState } from "../health/shard-state.ts";
+import type { FleetSnapshot, RecordingState } from "../health/shard-state.ts";
 import type { LabelCache } from "./label-cache.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
 import { type ExpositionFormat, renderHead, renderLabel, renderSample } from "./text.ts";
@@ -12,18 +12,12 @@ const DAY_MS = 86_400_000;
 
 const alertStates = ["pending", "firing"] as const;
 
-/** An alert to count. */
-export interface CountedAlert {
-  readonly state: (typeof alertStates)[number];
-  readonly labels: Labels;
-}
-
 export interface FleetView {
   readonly snapshot: FleetSnapshot;
   /** Rules whose series start at 0. */
   readonly rules: readonly Pick<Rule, "alert" | "labels">[];
   /** Alerts about no recording or location, which are in no shard. */
-  readonly otherAlerts: readonly CountedAlert[];
+  readonly otherAlerts: readonly { readonly state: (typeof alertStates)[number]; readonly labels: Labels }[];
 }
 
 /** One recording whose last good reading is fresh. */
@@ -35,8 +29,7 @@ interface Row {
 /** The text of every family of `fleetRows`, in pieces; an empty piece only yields to the event loop. */
 export function* fleetText(view: FleetView, format: ExpositionFormat, cache: LabelCache): Generator<string, void> {
   const { snapshot } = view;
-  const counts = new FleetCounts(view.rules);
-  for (const alert of view.otherAlerts) counts.alert(alert);
+  const counts = startCounts(view);
   const rows = yield* countFleet(snapshot, counts, cache);
   const write = (row: MetricRow, value: (state: RecordingState) => number | undefined, extra = "") =>
     family(rows, renderHead(row, format), row.name, extra, value);
@@ -49,18 +42,51 @@ export function* fleetText(view: FleetView, format: ExpositionFormat, cache: Lab
     (state) => snapshot.overallUptime(state.id, DAY_MS),
     `,${renderLabel("window", "24h")}`,
   );
-  yield renderHead(fleetRows.recordings, format) + counts.recordingSamples();
-  yield renderHead(fleetRows.alerts, format) + counts.alertSamples();
+  yield renderHead(fleetRows.recordings, format) + counts.recordings.samples();
+  yield renderHead(fleetRows.alerts, format) + counts.alerts.samples();
+}
+
+/** Counts recordings by status, and alerts by name, severity and state. The series of all statuses and rules start at 0. */
+function startCounts({ rules, otherAlerts }: FleetView) {
+  const [recordings, alerts] = [createCounter(fleetRows.recordings), createCounter(fleetRows.alerts)];
+  for (const status of recordingStatuses) recordings.add([status], 0);
+  for (const { alert, labels } of rules)
+    for (const state of alertStates) alerts.add([alert, labels.severity ?? "", state], 0);
+  const addAlerts = (listed: Iterable<FleetView["otherAlerts"][number]>) => {
+    for (const { labels, state } of listed) alerts.add([labels.alertname ?? "", labels.severity ?? "", state]);
+  };
+  addAlerts(otherAlerts);
+  return { recordings, alerts, addAlerts };
+}
+
+/** Counts by the values of a row's labels, which are rendered once per kind. */
+function createCounter({ name, labels }: MetricRow) {
+  const kinds = new Map<string, { readonly values: readonly string[]; count: number }>();
+  const labelsOf = (values: readonly string[]) =>
+    labels.map((label, i) => renderLabel(label, values[i] ?? "")).join(",");
+  return {
+    add(values: readonly string[], count = 1): void {
+      const key = values.join("\u0000");
+      const known = kinds.get(key);
+      if (known) known.count += count;
+      else kinds.set(key, { values, count });
+    },
+    samples: () => [...kinds.values()].map(({ values, count }) => renderSample(name, labelsOf(values), count)).join(""),
+  };
 }
 
 /** Walks the fleet once: counts statuses and alerts, and collects the rows to write. */
-function* countFleet(snapshot: FleetSnapshot, counts: FleetCounts, cache: LabelCache): Generator<string, Row[]> {
+function* countFleet(
+  snapshot: FleetSnapshot,
+  counts: ReturnType<typeof startCounts>,
+  cache: LabelCache,
+): Generator<string, Row[]> {
   const pass = cache.begin(snapshot.inventory);
   const rows: Row[] = [];
   let seen = 0;
   for (const shard of snapshot.shards) {
     for (const location of shard.locations.values()) {
-      counts.alertStates(location.alerts);
+      counts.addAlerts(Object.values(location.alerts ?? {}));
       if (++seen % ROWS_PER_STEP === 0) yield "";
     }
   }
@@ -69,8 +95,8 @@ function* countFleet(snapshot: FleetSnapshot, counts: FleetCounts, cache: LabelC
   for (; !step.done; step = walk.next()) yield "";
   for (const state of step.value.values()) {
     const status = currentStatus(state, snapshot.now, snapshot.statusIntervalMs);
-    counts.recording(status);
-    counts.alertStates(state.alerts);
+    counts.recordings.add([status]);
+    counts.addAlerts(Object.values(state.alerts ?? {}));
     const labels = pass.labels(state);
     if (status !== "unknown") rows.push({ labels, state });
     if (++seen % ROWS_PER_STEP === 0) yield "";
@@ -97,64 +123,4 @@ function* family(
     }
   }
   yield text;
-}
-
-/** Counts recordings by status, and alerts by name, severity and state. */
-class FleetCounts {
-  readonly #recordings = new Map<RecordingStatus, number>(recordingStatuses.map((status) => [status, 0]));
-  /** By alertname, severity and state, so that labels are rendered once per kind of alert. */
-  readonly #alerts = new Map<string, { readonly kind: readonly string[]; count: number }>();
-
-  constructor(rules: FleetView["rules"]) {
-    for (const { alert, labels } of rules) {
-      for (const state of alertStates) {
-        this.#add({ state, labels: { ...labels, alertname: alert } }, 0);
-      }
-    }
-  }
-
-  recording(status: RecordingStatus): void {
-    this.#recordings.set(status, (this.#recordings.get(status) ?? 0) + 1);
-  }
-
-  alertStates(alerts: AlertStates | undefined): void {
-    for (const id in alerts) {
-      const alert = alerts[id];
-      if (alert) this.alert(alert);
-    }
-  }
-
-  alert(alert: CountedAlert): void {
-    this.#add(alert, 1);
-  }
-
-  recordingSamples(): string {
-    return samples(
-      fleetRows.recordings.name,
-      [...this.#recordings].map(([status, count]) => [renderLabel("status", status), count]),
-    );
-  }
-
-  alertSamples(): string {
-    const names = fleetRows.alerts.labels;
-    return samples(
-      fleetRows.alerts.name,
-      [...this.#alerts.values()].map(({ kind, count }) => [
-        names.map((name, i) => renderLabel(name, kind[i] ?? "")).join(","),
-        count,
-      ]),
-    );
-  }
-
-  #add({ labels, state }: CountedAlert, count: number): void {
-    const kind = [labels.alertname ?? "", labels.severity ?? "", state];
-    const key = kind.join("\u0000");
-    const known = this.#alerts.get(key);
-    if (known) known.count += count;
-    else this.#alerts.set(key, { kind, count });
-  }
-}
-
-function samples(name: string, counts: readonly (readonly [labels: string, count: number])[]): string {
-  return counts.map(([labels, count]) => renderSample(name, labels, count)).join("");
 }

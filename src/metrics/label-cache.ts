@@ -15,40 +15,31 @@ interface Entry {
   pass: number;
 }
 
-export interface LabelPass {
-  /** `recording_id="…",recording="…",location_id="…",location="…"`. */
-  labels(state: Pick<RecordingState, "id" | "locationId">): string;
-  /** Drops entries not used since this pass began; yields every ROWS_PER_STEP entries. */
-  evict(): Generator<string, void>;
-}
-
-export interface LabelCache {
-  begin(inventory: Inventory): LabelPass;
-  readonly size: number;
-}
+export type LabelCache = ReturnType<typeof createLabelCache>;
 
 /** An empty cache. */
-export function createLabelCache(): LabelCache {
+export function createLabelCache() {
   const entries = new Map<string, Entry>();
   let passes = 0;
   return {
-    begin(inventory) {
+    begin(inventory: Inventory) {
       const pass = ++passes;
       return {
-        labels(state) {
-          const recording = inventory.recording(state.id)?.name || state.id;
-          const { locationId } = state;
+        /** `recording_id="…",recording="…",location_id="…",location="…"`. */
+        labels({ id, locationId }: Pick<RecordingState, "id" | "locationId">): string {
+          const recording = inventory.recording(id)?.name || id;
           const location = inventory.location(locationId)?.name || locationId;
-          let entry = entries.get(state.id);
+          let entry = entries.get(id);
           if (entry?.recording !== recording || entry.locationId !== locationId || entry.location !== location) {
-            const text = renderLabels(state.id, recording, locationId, location);
+            const text = renderLabels(id, recording, locationId, location);
             entry = { recording, locationId, location, text, pass };
-            entries.set(state.id, entry);
+            entries.set(id, entry);
           }
           entry.pass = Math.max(entry.pass, pass);
           return entry.text;
         },
-        *evict() {
+        /** Drops entries not used since this pass began; yields every ROWS_PER_STEP entries. */
+        *evict(): Generator<string, void> {
           let seen = 0;
           for (const [id, entry] of entries) {
             if (entry.pass < pass) entries.delete(id);
@@ -63,13 +54,9 @@ export function createLabelCache(): LabelCache {
   };
 }
 
-function renderLabels(id: string, recording: string, locationId: string, location: string): string {
-  return [
-    renderLabel("recording_id", distinct(id)),
-    renderLabel("recording", recording),
-    renderLabel("location_id", locationId),
-    renderLabel("location", location),
-  ].join(",");
+function renderLabels(id: string, recording: string, location_id: string, location: string): string {
+  const labels = Object.entries({ recording_id: distinct(id), recording, location_id, location });
+  return labels.map(([name, value]) => renderLabel(name, value)).join(",");
 }
 
 /** Adds a digest to an id that rendering would alter, so that no two recordings share a series. */

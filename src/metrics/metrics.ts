@@ -18,93 +18,76 @@ export interface KnownLabels {
   readonly queues: readonly string[];
   /** Outcomes of the heartbeat; empty without a heartbeat. */
   readonly heartbeats: readonly string[];
-  readonly integrations: readonly KnownIntegration[];
+  readonly integrations: readonly Pick<Integration, "receiver" | "type">[];
 }
-export type KnownIntegration = Pick<Integration, "receiver" | "type">;
 
 /** BullMQ's job states, by which the jobs of a queue are counted. */
 const queueJobStates = ["waiting", "active", "delayed", "prioritized", "completed", "failed", "paused"] as const;
 type QueueJobState = (typeof queueJobStates)[number];
 
 /** One method per counted event; also serves as the observer of the analytics service's client. */
-export interface Metrics {
-  /** A sweep of a shard succeeded: its duration and its end. */
-  sweepFinished(seconds: number, at: Instant): void;
-  serviceUp(endpoint: string, up: boolean): void;
-  /** A request to the service ended; `outcome` is `ok` or the error's code. */
-  request(endpoint: string, outcome: string, seconds: number): void;
-  protocolError(kind: string): void;
-  socketReconnect(): void;
-  /** When the access token in use expires; undefined where that is unknown. */
-  tokenExpiry(at: Instant | undefined): void;
-  /** A receiver accepted a message. Latency: since its oldest flip; undefined for reminders and tests. */
-  notified(receiver: string, integration: string, latencySeconds: number | undefined): void;
-  notifyFailed(receiver: string, integration: string, reason: NotifyErrorCode): void;
-  suppressed(receiver: string, reason: string): void;
-  /** Resolved notifications that cannot be sent, because their integration is no longer configured. */
-  resolvedOwed(receiver: string, integration: string, count: number): void;
-  /** One round of the heartbeat. */
-  heartbeat(outcome: string): void;
-  queueJobs(queue: string, state: QueueJobState, count: number): void;
-  configReloaded(successful: boolean): void;
-  /** External alerts were posted; `invalid` were refused. */
-  alertsReceived(counts: { readonly firing: number; readonly resolved: number; readonly invalid: number }): void;
-  /** Sets the series of new integrations to 0, after a reload. */
-  knowIntegrations(integrations: readonly KnownIntegration[]): void;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
-export interface MetricsOptions {
-  /** Version of lenswatch. */
-  readonly version: string;
-  readonly known: KnownLabels;
-  /** Whether Node's own process metrics are collected too; true by default. */
-  readonly processMetrics?: boolean;
-}
-
-/** Registers every metric of `processRows`. Throws where one of them is registered already. */
-export function createMetrics(registry: Registry, { version, known, processMetrics }: MetricsOptions): Metrics {
+/**
+ * Registers every metric of `processRows`, and Node's own unless `processMetrics` is false. Throws where one of them is
+ * registered already.
+ */
+export function createMetrics(
+  registry: Registry,
+  { version, known, processMetrics }: { version: string; known: KnownLabels; processMetrics?: boolean },
+) {
   const own = registerAll(registry);
   own.build.set({ version, node: process.versions.node }, 1);
   own.alertmanagerBuild.set({ version: alertmanagerVersion }, 1);
   if (processMetrics !== false) collectProcessMetrics(registry);
   startAtZero(own, known);
-  const metrics: Metrics = {
-    sweepFinished(seconds, at) {
+  const metrics = {
+    /** A sweep of a shard succeeded: its duration and its end. */
+    sweepFinished(seconds: number, at: Instant): void {
       own.sweepDuration.observe(seconds);
       own.lastSweep.set(at / 1000);
     },
-    serviceUp: (endpoint, up) => own.serviceUp.set({ endpoint }, up ? 1 : 0),
-    request: (endpoint, outcome, seconds) => own.requestDuration.observe({ endpoint, outcome }, seconds),
-    protocolError: (kind) => own.protocolErrors.inc({ kind }),
+    serviceUp: (endpoint: string, up: boolean) => own.serviceUp.set({ endpoint }, up ? 1 : 0),
+    /** A request to the service ended; `outcome` is `ok` or the error's code. */
+    request: (endpoint: string, outcome: string, seconds: number) =>
+      own.requestDuration.observe({ endpoint, outcome }, seconds),
+    protocolError: (kind: string) => own.protocolErrors.inc({ kind }),
     socketReconnect: () => own.socketReconnects.inc(),
-    tokenExpiry(at) {
+    /** When the access token in use expires; undefined where that is unknown. */
+    tokenExpiry(at: Instant | undefined): void {
       if (at === undefined) own.tokenExpiry.remove();
       else own.tokenExpiry.set(at / 1000);
     },
-    notified(receiver, integration, latencySeconds) {
+    /** A receiver accepted a message. Latency: since its oldest flip; undefined for reminders and tests. */
+    notified(receiver: string, integration: string, latencySeconds: number | undefined): void {
       own.notifications.inc({ receiver, integration });
       own.alertmanagerNotifications.inc({ integration });
       if (latencySeconds !== undefined) own.notificationLatency.observe(latencySeconds);
     },
-    notifyFailed(receiver, integration, reason) {
+    notifyFailed(receiver: string, integration: string, reason: NotifyErrorCode): void {
       own.notificationsFailed.inc({ receiver, integration, reason });
       own.alertmanagerNotifications.inc({ integration });
       own.alertmanagerNotificationsFailed.inc({ integration, reason: ALERTMANAGER_REASONS[reason] });
     },
-    suppressed: (receiver, reason) => own.notificationsSuppressed.inc({ receiver, reason }),
-    resolvedOwed: (receiver, integration, count) => own.notificationsOwed.set({ receiver, integration }, count),
-    heartbeat: (outcome) => own.heartbeats.inc({ outcome }),
-    queueJobs: (queue, state, count) => own.queueJobs.set({ queue, state }, count),
-    configReloaded(successful) {
+    suppressed: (receiver: string, reason: string) => own.notificationsSuppressed.inc({ receiver, reason }),
+    /** Resolved notifications that cannot be sent, because their integration is no longer configured. */
+    resolvedOwed: (receiver: string, integration: string, count: number) =>
+      own.notificationsOwed.set({ receiver, integration }, count),
+    heartbeat: (outcome: string) => own.heartbeats.inc({ outcome }),
+    queueJobs: (queue: string, state: QueueJobState, count: number) => own.queueJobs.set({ queue, state }, count),
+    configReloaded(successful: boolean): void {
       own.configReload.set(successful ? 1 : 0);
       own.alertmanagerReload.set(successful ? 1 : 0);
     },
-    alertsReceived({ firing, resolved, invalid }) {
+    /** External alerts were posted; `invalid` were refused. */
+    alertsReceived({ firing, resolved, invalid }: Readonly<Record<"firing" | "resolved" | "invalid", number>>): void {
       own.alertmanagerReceived.inc({ status: "firing", version: "v2" }, firing);
       own.alertmanagerReceived.inc({ status: "resolved", version: "v2" }, resolved);
       own.alertmanagerInvalid.inc({ version: "v2" }, invalid);
     },
-    knowIntegrations: (integrations) => startIntegrationsAtZero(own, integrations, known.suppressReasons),
+    /** Sets the series of new integrations to 0, after a reload. */
+    knowIntegrations: (integrations: KnownLabels["integrations"]) =>
+      startIntegrationsAtZero(own, integrations, known.suppressReasons),
   };
   metrics.knowIntegrations(known.integrations);
   metrics.alertsReceived({ firing: 0, resolved: 0, invalid: 0 });
@@ -146,7 +129,7 @@ function startAtZero(own: Registered, known: KnownLabels): void {
 
 function startIntegrationsAtZero(
   own: Registered,
-  integrations: readonly KnownIntegration[],
+  integrations: KnownLabels["integrations"],
   suppressReasons: readonly string[],
 ): void {
   for (const { receiver, type: integration } of integrations) {

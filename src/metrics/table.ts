@@ -45,13 +45,11 @@ export const processRows = {
   sweepDuration: histogram(
     "lenswatch_sweep_duration_seconds",
     "Duration of successful sweeps of a shard.",
-    [],
     [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60],
   ),
   lastSweep: gauge(
     "lenswatch_last_sweep_timestamp_seconds",
     "End of the last successful sweep by this process; absent before the first.",
-    [],
   ),
   serviceUp: gauge("lenswatch_service_up", "Whether the endpoint of the analytics service answers (1) or not (0).", [
     "endpoint",
@@ -59,15 +57,14 @@ export const processRows = {
   requestDuration: histogram(
     "lenswatch_service_request_duration_seconds",
     "Duration of requests to the analytics service.",
-    ["endpoint", "outcome"],
     [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
+    ["endpoint", "outcome"],
   ),
-  socketReconnects: counter("lenswatch_socket_reconnects_total", "Reconnections of the Metrics WebSocket.", []),
+  socketReconnects: counter("lenswatch_socket_reconnects_total", "Reconnections of the Metrics WebSocket."),
   protocolErrors: counter("lenswatch_protocol_errors_total", "Invalid answers of the analytics service.", ["kind"]),
   tokenExpiry: gauge(
     "lenswatch_token_expiry_timestamp_seconds",
     "Expiry of the access token in use; absent without a token or where its expiry is unknown.",
-    [],
   ),
   notifications: counter("lenswatch_notifications_total", "Notifications accepted by a receiver.", [
     "receiver",
@@ -81,7 +78,6 @@ export const processRows = {
   notificationLatency: histogram(
     "lenswatch_notification_latency_seconds",
     "Time from an observed change of state to the acceptance of its notification.",
-    [],
     [1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600],
   ),
   notificationsSuppressed: counter(
@@ -103,7 +99,6 @@ export const processRows = {
   configReload: gauge(
     "lenswatch_config_last_reload_successful",
     "Whether the last configuration reload succeeded (1) or failed (0).",
-    [],
   ),
   build: gauge("lenswatch_build_info", "A metric with a constant value of 1; the labels name the build.", [
     "version",
@@ -117,7 +112,6 @@ export const processRows = {
   alertmanagerReload: gauge(
     "alertmanager_config_last_reload_successful",
     "Same as lenswatch_config_last_reload_successful, under Alertmanager's name.",
-    [],
   ),
   alertmanagerNotifications: counter(
     "alertmanager_notifications_total",
@@ -136,19 +130,19 @@ export const processRows = {
   alertmanagerInvalid: counter("alertmanager_alerts_invalid_total", "External alerts refused as invalid.", ["version"]),
 } as const;
 
-function gauge<const L extends string>(name: string, help: string, labels: readonly L[]) {
+function gauge<const L extends string = never>(name: string, help: string, labels: readonly L[] = []) {
   return { type: "gauge", name, help, labels } as const satisfies MetricRow<L>;
 }
 
-function counter<const L extends string>(name: string, help: string, labels: readonly L[]) {
+function counter<const L extends string = never>(name: string, help: string, labels: readonly L[] = []) {
   return { type: "counter", name, help, labels } as const satisfies MetricRow<L>;
 }
 
-function histogram<const L extends string>(
+function histogram<const L extends string = never>(
   name: string,
   help: string,
-  labels: readonly L[],
   buckets: readonly number[],
+  labels: readonly L[] = [],
 ) {
   return { type: "histogram", name, help, labels, buckets } as const satisfies MetricRow<L>;
 }
