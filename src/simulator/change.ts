@@ -1,35 +1,40 @@
 /** Changes of the world as a scenario file and the control interface write them, and the ids, names or positions they name. */
 
 import { closest } from "fastest-levenshtein";
+import { IANAZone } from "luxon";
 import { z } from "zod";
 import type { Instant } from "../lib/clock.ts";
 import { issuesText, SimulatorError } from "./errors.ts";
 import type { SimLocation, SimRecording } from "./fleet.ts";
-import { isTimezone } from "./local-time.ts";
-import type { World } from "./world.ts";
+import type { Target, World } from "./world.ts";
 
 const name = z.string({ error: "must be an id, a name or a place such as L3 (quote it where it holds a #)" }).min(1);
-const what = { location: name.optional(), recording: name.optional() };
+const one = z
+  .strictObject({ location: name.optional(), recording: name.optional() })
+  .refine(
+    ({ location, recording }) => (location === undefined) !== (recording === undefined),
+    "name either a location or a recording, not both or none",
+  );
 
 /** The shape of each change; the key that names it says what it does. */
 export const changeShapes = {
-  status: z.strictObject({ ...what, status: z.string().min(1).max(100) }),
-  quality: z.strictObject({ ...what, quality: z.number().min(0).max(1).nullable() }),
-  schedule: z.strictObject({ ...what, schedule: z.boolean() }),
-  remove: z.strictObject({ ...what, remove: z.literal(true) }),
-  rename: z.strictObject({ ...what, rename: name }),
+  status: one.safeExtend({ status: z.string().min(1).max(100) }),
+  quality: one.safeExtend({ quality: z.number().min(0).max(1).nullable() }),
+  schedule: one.safeExtend({ schedule: z.boolean() }),
+  remove: one.safeExtend({ remove: z.literal(true) }),
+  rename: one.safeExtend({ rename: name }),
   add_recording: z.strictObject({ location: name, add_recording: name }),
   add_location: z.strictObject({
     add_location: name,
-    timezone: z.string().refine(isTimezone, "must be an IANA time zone such as Europe/London").optional(),
+    timezone: z.string().refine(IANAZone.isValidZone, "must be an IANA time zone such as Europe/London").optional(),
     recordings: z.int().min(0).max(10_000).optional(),
   }),
 } as const;
 
-export type WorldChangeKind = keyof typeof changeShapes;
-export type WorldChange = {
-  [K in WorldChangeKind]: { readonly kind: K } & Readonly<z.output<(typeof changeShapes)[K]>>;
-}[WorldChangeKind];
+type ChangeKind = keyof typeof changeShapes;
+type WorldChange = {
+  [K in ChangeKind]: { readonly kind: K } & Readonly<z.output<(typeof changeShapes)[K]>>;
+}[ChangeKind];
 
 /** What a change or event is about: a location or one recording. */
 export interface Named {
@@ -38,14 +43,8 @@ export interface Named {
 }
 
 /** Which change an object describes, by the key it holds. */
-export function changeKindOf(value: object): WorldChangeKind | undefined {
-  return (Object.keys(changeShapes) as WorldChangeKind[]).find((kind) => Object.hasOwn(value, kind));
-}
-
-/** Whether exactly one of location and recording is named, for the changes that let one choose. */
-export function namesOneTarget(kind: WorldChangeKind, value: object): boolean {
-  const { location, recording } = value as Named;
-  return kind === "add_location" || (location === undefined) !== (recording === undefined);
+export function changeKindOf(value: object): ChangeKind | undefined {
+  return (Object.keys(changeShapes) as ChangeKind[]).find((kind) => Object.hasOwn(value, kind));
 }
 
 /** Reads a change. Throws SimulatorError `bad_change`. */
@@ -54,84 +53,67 @@ export function parseChange(value: object): WorldChange {
   const kinds = Object.keys(changeShapes).join(", ");
   if (!kind) throw new SimulatorError("bad_change", `A change needs one of ${kinds}.`);
   const parsed = changeShapes[kind].safeParse(value);
-  if (!parsed.success) throw new SimulatorError("bad_change", `Not a change: ${issuesText(parsed.error)}.`);
-  if (!namesOneTarget(kind, value)) {
-    throw new SimulatorError("bad_change", "Name either a location or a recording, not both or none.");
-  }
-  return { ...parsed.data, kind } as WorldChange;
+  if (parsed.success) return { ...parsed.data, kind } as WorldChange;
+  throw new SimulatorError("bad_change", `Not a change: ${issuesText(parsed.error)}.`);
 }
 
 /** Makes the change happen. Throws SimulatorError `not_found`. */
 export function applyChange(world: World, change: WorldChange, at?: Instant): void {
   switch (change.kind) {
     case "status":
-      for (const { id } of recordingsNamed(world, change)) world.setStatus(id, change.status, at);
-      return;
+      world.setStatus(targetOf(world, change), change.status, at);
+      break;
     case "quality":
-      for (const { id } of recordingsNamed(world, change)) world.setQuality(id, change.quality, at);
-      return;
+      world.setQuality(targetOf(world, change), change.quality, at);
+      break;
     case "schedule":
-      for (const { id } of recordingsNamed(world, change)) world.setSchedule(id, change.schedule, at);
-      return;
-    case "add_location": {
-      const { add_location, timezone, recordings } = change;
-      world.addLocation({ name: add_location, timezone, recordings }, at);
-      return;
-    }
+      world.setSchedule(targetOf(world, change), change.schedule, at);
+      break;
+    case "rename":
+      world.rename(targetOf(world, change), change.rename, at);
+      break;
+    case "remove":
+      world.remove(targetOf(world, change), at);
+      break;
     case "add_recording":
       world.addRecording(findLocation(world, change.location).id, change.add_recording, at);
-      return;
-    case "rename":
-      if (change.location !== undefined)
-        world.renameLocation(findLocation(world, change.location).id, change.rename, at);
-      else world.renameRecording(onlyRecording(world, change).id, change.rename, at);
-      return;
-    case "remove":
-      if (change.location !== undefined) world.removeLocation(findLocation(world, change.location).id, at);
-      else world.removeRecording(onlyRecording(world, change).id, at);
-      return;
+      break;
+    case "add_location":
+      world.addLocation({ ...change, name: change.add_location }, at);
   }
 }
 
-/** The recording named, or all of the location. Throws SimulatorError `not_found`. */
-export function recordingsNamed(world: World, named: Named): readonly SimRecording[] {
-  return named.location === undefined
-    ? [onlyRecording(world, named)]
-    : [...findLocation(world, named.location).recordings];
-}
-
-function onlyRecording(world: World, { recording = "" }: Named): SimRecording {
-  return findRecording(world, recording);
+/** What is named. Throws SimulatorError `not_found` with the nearest name. */
+export function targetOf(world: World, { location, recording = "" }: Named): Target {
+  return location === undefined ? findRecording(world, recording).id : { locationId: findLocation(world, location).id };
 }
 
 const PLACE = /^[L#](\d{1,7})(?:\/(\d{1,7}))?$/;
 
 /** The location. Throws SimulatorError `not_found` with the nearest name. */
 export function findLocation(world: World, named: string): SimLocation {
-  const place = PLACE.exec(named);
-  const locations = world.locations;
-  const found =
-    world.location(named) ??
-    locations.find(({ name }) => name === named) ??
-    (place && place[2] === undefined ? locations[Number(place[1]) - 1] : undefined);
-  return found ?? notFound("location", named, locations);
+  const [, location, recording] = PLACE.exec(named) ?? [];
+  return find("location", named, world.locations, recording ? undefined : world.locations[Number(location) - 1]);
 }
 
 /** The recording. Throws SimulatorError `not_found` with the nearest name. */
 export function findRecording(world: World, named: string): SimRecording {
-  const place = PLACE.exec(named);
-  const recordings = world.recordings;
-  const found =
-    world.recording(named) ??
-    recordings.find(({ name }) => name === named) ??
-    (place?.[2] ? world.locations[Number(place[1]) - 1]?.recordings[Number(place[2]) - 1] : undefined);
-  return found ?? notFound("recording", named, recordings);
+  const [, location, recording] = PLACE.exec(named) ?? [];
+  const placed = world.locations[Number(location) - 1]?.recordings[Number(recording) - 1];
+  return find("recording", named, world.recordings, placed);
 }
 
 /** Names beyond these many are not compared. */
 const MOST_COMPARED = 5_000;
 
-function notFound(what: string, named: string, all: readonly { name: string }[]): never {
+function find<T extends { id: string; name: string }>(
+  what: string,
+  named: string,
+  all: readonly T[],
+  placed: T | undefined,
+): T {
+  const found = all.find(({ id }) => id === named) ?? all.find(({ name }) => name === named) ?? placed;
+  if (found) return found;
   const names = all.slice(0, MOST_COMPARED).map(({ name }) => name);
   const hint = names.length > 0 ? `did you mean "${closest(named, names)}"?` : "there are none.";
   throw new SimulatorError("not_found", `There is no ${what} "${named}"; ${hint}`);

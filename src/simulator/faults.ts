@@ -4,76 +4,71 @@ import { z } from "zod";
 import { issuesText, SimulatorError } from "./errors.ts";
 import type { SimulatorEvents } from "./world.ts";
 
-export interface Faults {
+/** The faults that are on. */
+export class Faults {
+  readonly #on = new Map<string, { readonly params: object; hitsLeft: number }>();
+  readonly #events: SimulatorEvents;
+
+  constructor(events: SimulatorEvents) {
+    this.#events = events;
+  }
+
   /** Switches a fault on, replacing one of the same name. Throws SimulatorError `bad_fault`. */
-  set<N extends FaultName>(name: N, ...params: SetArguments<N>): void;
+  set<N extends FaultName>(name: N, ...[params]: SetArguments<N>): void {
+    this.setUntyped(name, params);
+  }
+
   /** The same for a name and parameters that are not typed. */
-  setUntyped(name: string, params: unknown): void;
-  clear(name: FaultName): void;
-  clearAll(): void;
+  setUntyped(name: string, given: unknown): void {
+    const params = parseFault(name, given);
+    this.#on.set(name, { params, hitsLeft: params.times ?? Number.POSITIVE_INFINITY });
+    this.#events.emit("fault", { type: "set", name });
+  }
+
+  clear(name: string): void {
+    if (this.#on.delete(name)) this.#events.emit("fault", { type: "cleared", name });
+  }
+
+  clearAll(): void {
+    for (const name of [...this.#on.keys()]) this.clear(name);
+  }
+
   /** What is on, with parameters. */
-  active(): Readonly<Partial<Record<FaultName, unknown>>>;
+  active(): Readonly<Partial<Record<FaultName, unknown>>> {
+    return Object.fromEntries([...this.#on].map(([name, { params }]) => [name, params]));
+  }
+
   /** The fault's parameters where it is on and meant for this endpoint; counts as one hit. */
-  take<N extends FaultName>(name: N, endpoint?: FaultTarget): FaultParams<N> | undefined;
+  take<N extends FaultName>(name: N, endpoint?: HttpEndpoint | SocketRoute): FaultParams<N> | undefined {
+    const active = this.#on.get(name);
+    if (!active || !isMeantFor(active.params, endpoint)) return undefined;
+    active.hitsLeft -= 1;
+    if (active.hitsLeft <= 0) this.clear(name);
+    return active.params as FaultParams<N>;
+  }
 }
 
 /** Parameters may be left out where the fault needs none. */
 type SetArguments<N extends FaultName> =
   Record<never, never> extends FaultInput<N> ? [params?: FaultInput<N>] : [params: FaultInput<N>];
 
-interface Active {
-  readonly params: object;
-  hitsLeft: number;
-}
-
 /** Parses a fault's parameters. Throws SimulatorError `bad_fault` naming the parameter. */
-export function parseFault(name: string, params: unknown): { name: FaultName; params: object } {
-  if (!isFaultName(name)) {
+export function parseFault(name: string, params: unknown): { times?: number | undefined } {
+  if (!Object.hasOwn(faultKinds, name)) {
     const known = Object.keys(faultKinds).join(", ");
     throw new SimulatorError("bad_fault", `There is no fault "${name}"; the faults are ${known}.`);
   }
-  const parsed = faultKinds[name].safeParse(params ?? {});
-  if (parsed.success) return { name, params: parsed.data };
+  const parsed = faultKinds[name as FaultName].safeParse(params ?? {});
+  if (parsed.success) return parsed.data;
   throw new SimulatorError("bad_fault", `The fault ${name} cannot be set: ${issuesText(parsed.error)}.`);
 }
 
-export function createFaults(events: SimulatorEvents): Faults {
-  const on = new Map<FaultName, Active>();
-
-  function setUntyped(name: string, params: unknown): void {
-    const parsed = parseFault(name, params);
-    const { times } = parsed.params as { times?: number };
-    on.set(parsed.name, { params: parsed.params, hitsLeft: times ?? Number.POSITIVE_INFINITY });
-    events.emit("fault", { type: "set", name });
-  }
-  function clear(name: FaultName): void {
-    if (on.delete(name)) events.emit("fault", { type: "cleared", name });
-  }
-
-  return {
-    set: (name, ...params) => setUntyped(name, params[0]),
-    setUntyped,
-    clear,
-    clearAll() {
-      for (const name of [...on.keys()]) clear(name);
-    },
-    active: () => Object.fromEntries([...on].map(([name, { params }]) => [name, params])),
-    take<N extends FaultName>(name: N, endpoint?: FaultTarget) {
-      const active = on.get(name);
-      if (!active || !isMeantFor(active.params, endpoint)) return undefined;
-      active.hitsLeft -= 1;
-      if (active.hitsLeft <= 0) clear(name);
-      return active.params as FaultParams<N>;
-    },
-  };
-}
-
-function isMeantFor(params: object, endpoint: FaultTarget | undefined): boolean {
+function isMeantFor(params: object, endpoint: string | undefined): boolean {
   const { endpoint: one, route = one } = params as { endpoint?: string | string[]; route?: string | string[] };
   return route === undefined || (endpoint !== undefined && [route].flat().includes(endpoint));
 }
 
-export const httpEndpoints = ["token", "status", "location_list", "uptime", "uptimes", "upgrade"] as const;
+const httpEndpoints = ["token", "status", "location_list", "uptime", "uptimes", "upgrade"] as const;
 export type HttpEndpoint = (typeof httpEndpoints)[number];
 
 export const socketRoutes = [
@@ -85,7 +80,6 @@ export const socketRoutes = [
   "status/uptime",
 ] as const;
 export type SocketRoute = (typeof socketRoutes)[number];
-export type FaultTarget = HttpEndpoint | SocketRoute;
 
 const oneOrMany = <T extends z.ZodType>(item: T) => z.union([item, z.array(item)]);
 const times = z.int().positive().optional();
@@ -93,25 +87,22 @@ const ms = z.number().nonnegative();
 const httpEndpoint = oneOrMany(z.enum(httpEndpoints)).optional();
 const endpoint = oneOrMany(z.enum([...httpEndpoints, ...socketRoutes])).optional();
 const route = oneOrMany(z.enum(socketRoutes)).optional();
+const retryAfter = z.union([z.number().nonnegative(), z.string()]);
 const httpStatus = z.int().min(400).max(599);
 const always = z.strictObject({ times });
 /** Which status rows: every nth of a reply (1: all), only these recordings, or both. */
 const someRows = { every: z.int().positive().default(1), recordings: z.array(z.string()).optional(), times };
 
-export const faultKinds = {
+const faultKinds = {
   /** An HTTP status instead of an answer; `endpoint` absent: all of HTTP, the socket's upgrade included. */
   http_error: z.strictObject({
     status: httpStatus.default(503),
     endpoint: httpEndpoint,
-    retry_after: z.union([z.number().nonnegative(), z.string()]).optional(),
+    retry_after: retryAfter.optional(),
     times,
   }),
   /** 429 with `Retry-After`: seconds, or any text (a date). */
-  rate_limited: z.strictObject({
-    retry_after: z.union([z.number().nonnegative(), z.string()]).default(5),
-    endpoint: httpEndpoint,
-    times,
-  }),
+  rate_limited: z.strictObject({ retry_after: retryAfter.default(5), endpoint: httpEndpoint, times }),
   /** 200 with a body that is no JSON. */
   http_garbage: z.strictObject({ endpoint: httpEndpoint, times }),
   /** The connection is cut instead of an answer. */
@@ -189,7 +180,3 @@ export const faultKinds = {
 export type FaultName = keyof typeof faultKinds;
 export type FaultInput<N extends FaultName> = z.input<(typeof faultKinds)[N]>;
 export type FaultParams<N extends FaultName> = z.output<(typeof faultKinds)[N]>;
-
-export function isFaultName(name: string): name is FaultName {
-  return Object.hasOwn(faultKinds, name);
-}

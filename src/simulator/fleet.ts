@@ -29,7 +29,7 @@ export interface SimRecording {
   readonly history: readonly { readonly at: Instant; readonly status: string }[];
 }
 
-export type Writable<T> = { -readonly [K in keyof T]: T[K] };
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export type MutableLocation = Writable<Omit<SimLocation, "recordings">> & { recordings: MutableRecording[] };
 export type MutableRecording = Writable<Omit<SimRecording, "history" | "location">> & {
   readonly location: MutableLocation;
@@ -52,11 +52,11 @@ export function makeLocation(
   index: number,
   given: { name?: string | undefined; timezone?: string | undefined } = {},
 ): MutableLocation {
-  const place = highStreetAt(index);
+  const street = highStreetAt(index);
   return {
     id: hexId(seed, `location:${index}`),
-    name: given.name ?? place.name,
-    timezone: given.timezone ?? place.timezone,
+    name: given.name ?? street.name,
+    timezone: given.timezone ?? street.timezone,
     organisation: hexId(seed, "organisation"),
     cameraServer: hexId(seed, `server:${index}`),
     recordings: [],
@@ -64,20 +64,16 @@ export function makeLocation(
 }
 
 /** A recording, online, not yet in its location's list. `index` is its position in the location, from 0. */
-export function makeRecording(
-  seed: number,
-  location: MutableLocation,
-  index: number,
-  given: { name?: string | undefined; useUploadingSchedule?: boolean } = {},
-): MutableRecording {
+export function makeRecording(seed: number, location: MutableLocation, index: number, name?: string): MutableRecording {
   const id = hexId(seed, `recording:${location.id}:${index}`);
-  const view = viewAt(index);
+  const [zone, taxonomy] = ZONES[index % ZONES.length] ?? ZONES[0];
+  const round = Math.floor(index / ZONES.length) + 1;
   return {
     id,
     location,
-    name: given.name ?? `${location.name} ${view.name}`,
-    taxonomy: view.taxonomy,
-    useUploadingSchedule: given.useUploadingSchedule ?? false,
+    name: name ?? `${location.name} ${zone}${round === 1 ? "" : ` ${round}`}`,
+    taxonomy,
+    useUploadingSchedule: false,
     status: "online",
     quality: usualQuality(id),
     lastSeenAt: 0,
@@ -89,45 +85,20 @@ export function makeRecording(
 export function makeFleet(seed: number, locations: number, recordingsPerLocation: number): MutableLocation[] {
   return Array.from({ length: locations }, (_, at) => {
     const location = makeLocation(seed, at);
-    for (let i = 0; i < recordingsPerLocation; i++) {
-      const scheduled = at % 4 === 3 && i === recordingsPerLocation - 1 && i > 0;
-      location.recordings.push(makeRecording(seed, location, i, { useUploadingSchedule: scheduled }));
-    }
+    for (let i = 0; i < recordingsPerLocation; i++) location.recordings.push(makeRecording(seed, location, i));
+    const last = location.recordings.at(-1);
+    if (last && at % 4 === 3 && recordingsPerLocation > 1) last.useUploadingSchedule = true;
     return location;
   });
 }
 
-export interface HighStreet {
-  readonly name: string;
-  readonly timezone: string;
-}
-
-const BRITISH = [
-  ["Leeds", "Briggate"],
-  ["Manchester", "Market Street"],
-  ["Bath", "Southgate"],
-  ["York", "Coney Street"],
-  ["Glasgow", "Buchanan Street"],
-  ["Cardiff", "Queen Street"],
-  ["Bristol", "Cabot Circus"],
-  ["Edinburgh", "Princes Street"],
-  ["Norwich", "Gentleman's Walk"],
-  ["Oxford", "Cornmarket"],
-  ["Nottingham", "Clumber Street"],
-  ["Belfast", "Donegall Place"],
-  ["Brighton", "Churchill Square"],
-  ["Exeter", "Princesshay"],
-  ["Liverpool", "Church Street"],
-  ["Newcastle", "Northumberland Street"],
-  ["Sheffield", "Fargate"],
-  ["Cambridge", "Petty Cury"],
-  ["London", "Oxford Street"],
-  ["Chester", "Eastgate Row"],
-  ["Derby", "St Peters Street"],
-  ["Aberdeen", "Union Street"],
-  ["Swansea", "Oxford Street"],
-  ["Southampton", "Above Bar"],
-] as const;
+/** The first word is the town. */
+const BRITISH = `Leeds Briggate, Manchester Market Street, Bath Southgate, York Coney Street, Glasgow Buchanan Street,
+  Cardiff Queen Street, Bristol Cabot Circus, Edinburgh Princes Street, Norwich Gentleman's Walk, Oxford Cornmarket,
+  Nottingham Clumber Street, Belfast Donegall Place, Brighton Churchill Square, Exeter Princesshay,
+  Liverpool Church Street, Newcastle Northumberland Street, Sheffield Fargate, Cambridge Petty Cury,
+  London Oxford Street, Chester Eastgate Row, Derby St Peters Street, Aberdeen Union Street, Swansea Oxford Street,
+  Southampton Above Bar`.split(/,\s+/);
 
 const ABROAD = [
   ["Dublin", "Grafton Street", "Europe/Dublin"],
@@ -138,35 +109,24 @@ const ABROAD = [
   ["Sydney", "Pitt Street", "Australia/Sydney"],
 ] as const;
 
-const STREETS = [
-  "High Street",
-  "Station Road",
-  "Victoria Centre",
-  "Castle Quarter",
-  "Riverside Park",
-  "Market Place",
-  "Kings Arcade",
-  "Retail Park",
-  "Bridge Street",
-  "Northgate",
-  "Priory Walk",
-  "Harbour Outlet",
-];
+/** For the second location of a town and later ones. */
+const STREETS = `High Street, Station Road, Victoria Centre, Castle Quarter, Riverside Park, Market Place, Kings Arcade,
+  Retail Park, Bridge Street, Northgate, Priory Walk, Harbour Outlet`.split(/,\s+/);
 
 /** Every eighth location, starting with the sixth, is abroad. */
 const ABROAD_EVERY = 8;
 const FIRST_ABROAD = 5;
 
 /** The name and time zone at an index from 0; every name is unique. */
-export function highStreetAt(index: number): HighStreet {
+function highStreetAt(index: number): Pick<SimLocation, "name" | "timezone"> {
   if (index % ABROAD_EVERY === FIRST_ABROAD) {
     const turn = Math.floor(index / ABROAD_EVERY);
     const [town, street, timezone] = ABROAD[turn % ABROAD.length] ?? ABROAD[0];
     return { name: nameIn(town, street, Math.floor(turn / ABROAD.length)), timezone };
   }
   const turn = index - Math.floor((index + ABROAD_EVERY - FIRST_ABROAD - 1) / ABROAD_EVERY);
-  const [town, street] = BRITISH[turn % BRITISH.length] ?? BRITISH[0];
-  return { name: nameIn(town, street, Math.floor(turn / BRITISH.length)), timezone: "Europe/London" };
+  const [town = "", ...street] = BRITISH[turn % BRITISH.length]?.split(" ") ?? [];
+  return { name: nameIn(town, street.join(" "), Math.floor(turn / BRITISH.length)), timezone: "Europe/London" };
 }
 
 function nameIn(town: string, street: string, round: number): string {
@@ -176,29 +136,17 @@ function nameIn(town: string, street: string, round: number): string {
   return again === 1 ? `${town} ${other}` : `${town} ${other} ${again}`;
 }
 
-/** The zone a camera covers: its short name and taxonomy. */
-export interface View {
-  readonly name: string;
-  readonly taxonomy: string;
-}
-
-const VIEWS: readonly View[] = [
-  { name: "Entrance", taxonomy: "Ground:Entrance:Main Door" },
-  { name: "Tills", taxonomy: "Ground:Service:Tills" },
-  { name: "Shoes", taxonomy: "Ground:Fashion:Shoes" },
-  { name: "Womenswear", taxonomy: "First:Fashion:Womenswear" },
-  { name: "Menswear", taxonomy: "First:Fashion:Menswear" },
-  { name: "Homeware", taxonomy: "Second:Home:Homeware" },
-  { name: "Beauty", taxonomy: "Ground:Beauty:Counter" },
-  { name: "Fitting Rooms", taxonomy: "First:Service:Fitting Rooms" },
-];
-
-/** The zone of the camera at an index from 0. */
-export function viewAt(index: number): View {
-  const view = VIEWS[index % VIEWS.length] ?? { name: "Camera", taxonomy: "Ground:Other:Camera" };
-  const round = Math.floor(index / VIEWS.length) + 1;
-  return round === 1 ? view : { ...view, name: `${view.name} ${round}` };
-}
+/** The zone that a camera covers: short name and taxonomy. */
+const ZONES = [
+  ["Entrance", "Ground:Entrance:Main Door"],
+  ["Tills", "Ground:Service:Tills"],
+  ["Shoes", "Ground:Fashion:Shoes"],
+  ["Womenswear", "First:Fashion:Womenswear"],
+  ["Menswear", "First:Fashion:Menswear"],
+  ["Homeware", "Second:Home:Homeware"],
+  ["Beauty", "Ground:Beauty:Counter"],
+  ["Fitting Rooms", "First:Service:Fitting Rooms"],
+] as const;
 
 function scramble(value: number): number {
   let h = value;

@@ -1,5 +1,5 @@
 /** Hours and days of a time zone, across changes to and from daylight saving time. */
-import { DateTime, IANAZone } from "luxon";
+import { DateTime } from "luxon";
 import type { Instant } from "../lib/clock.ts";
 
 export interface CalendarHour {
@@ -21,10 +21,6 @@ const CACHED_DAYS = 4_000;
 export function localHourOf(at: Instant, timezone: string): { hour: number; startAt: Instant } {
   const local = DateTime.fromMillis(at, { zone: timezone });
   return { hour: local.hour, startAt: local.startOf("hour").toMillis() };
-}
-
-export function isTimezone(name: string): boolean {
-  return IANAZone.isValidZone(name);
 }
 
 /** Whether this is a day of the calendar, written `YYYY-MM-DD`. */

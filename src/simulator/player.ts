@@ -3,15 +3,14 @@
  * request that would see it; so the ledger's times are the scenario's, to the millisecond.
  */
 import type { Clock, Instant } from "../lib/clock.ts";
-import { applyChange, findLocation, findRecording, type Named, recordingsNamed } from "./change.ts";
+import { applyChange, findLocation, findRecording, type Named, targetOf } from "./change.ts";
 import { SimulatorError } from "./errors.ts";
 import type { Faults } from "./faults.ts";
-import { isFaultName } from "./faults.ts";
 import { type SimRecording, usualQuality } from "./fleet.ts";
-import { type FaultEvent, faultParams, type Scenario, type ScenarioEvent } from "./scenario.ts";
+import { faultParams, type Scenario, type ScenarioEvent } from "./scenario.ts";
 import type { World } from "./world.ts";
 
-export interface ScenarioStep {
+interface ScenarioStep {
   readonly at: Instant;
   readonly phase: "begin" | "end";
   readonly event: ScenarioEvent;
@@ -35,40 +34,39 @@ export function stepsOf(scenario: Scenario, startedAt: Instant): ScenarioStep[] 
 
 const rank = ({ phase }: ScenarioStep) => (phase === "begin" ? 0 : 1);
 
-export interface Player {
-  /** Does everything due by now. */
-  catchUp(): void;
-  stop(): void;
-}
-
-export interface PlayerDeps {
+interface PlayedOn {
   readonly world: World;
   readonly faults: Faults;
   readonly clock: Clock;
-  /** A step that could not be done: what it names has gone. */
-  readonly onProblem: (problem: Error) => void;
+  onProblem(problem: Error): void;
 }
 
 /** The longest a timer may wait, ms: the clock may be another than the timer's. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** Starts to play. Throws SimulatorError `bad_scenario` where an event names what neither is nor will be. */
-export function playScenario(scenario: Scenario, deps: PlayerDeps): Player {
-  checkNames(scenario, deps.world);
-  const steps = stepsOf(scenario, deps.world.startedAt);
-  const stage = createStage(deps);
+/**
+ * Starts to play. `onProblem`: a step could not be done, what it names has gone. `catchUp` does everything due by now.
+ * Throws SimulatorError `bad_scenario` where an event names what neither is nor will be.
+ */
+export function playScenario(
+  scenario: Scenario,
+  { world, faults, clock, onProblem }: PlayedOn,
+): { catchUp(): void; stop(): void } {
+  checkNames(scenario, world);
+  const steps = stepsOf(scenario, world.startedAt);
+  const stage = createStage(world, faults);
   let next = 0;
   let timer: NodeJS.Timeout | undefined;
 
   function catchUp(): void {
-    const now = deps.clock.now();
+    const now = clock.now();
     for (let step = steps[next]; step && step.at <= now; step = steps[next]) {
       next += 1;
       try {
         stage(step);
       } catch (thrown) {
         if (!(thrown instanceof SimulatorError)) throw thrown;
-        deps.onProblem(thrown);
+        onProblem(thrown);
       }
     }
   }
@@ -76,7 +74,7 @@ export function playScenario(scenario: Scenario, deps: PlayerDeps): Player {
     catchUp();
     const step = steps[next];
     if (!step) return;
-    timer = setTimeout(tick, Math.min(LONGEST_WAIT_MS, Math.max(1, step.at - deps.clock.now())));
+    timer = setTimeout(tick, Math.min(LONGEST_WAIT_MS, Math.max(1, step.at - clock.now())));
     timer.unref();
   }
   tick();
@@ -84,60 +82,46 @@ export function playScenario(scenario: Scenario, deps: PlayerDeps): Player {
 }
 
 type Lasting = Extract<ScenarioEvent, { kind: "status" | "quality" }>;
-interface Held {
-  readonly event: Lasting;
-  readonly recordings: readonly SimRecording[];
-}
 
 /** Applies steps; of events that overlap on a recording the one begun last wins, and all over it is as usual. */
-function createStage({ world, faults }: PlayerDeps): (step: ScenarioStep) => void {
-  const held = new Map<symbol, Held>();
+function createStage(world: World, faults: Faults): (step: ScenarioStep) => void {
+  const underWay = new Map<symbol, { event: Lasting; recordings: readonly SimRecording[] }>();
   const faultSetBy = new Map<string, symbol>();
 
+  /** Sets what the latest event still on says of this recording, or the usual. */
+  function settle(recording: SimRecording, kind: Lasting["kind"], at: Instant): void {
+    const { id } = recording;
+    if (!world.recording(id)) return;
+    const ofIt = [...underWay.values()].filter(({ recordings }) => recordings.includes(recording));
+    const event = ofIt.findLast((begun) => begun.event.kind === kind)?.event;
+    if (kind === "status") world.setStatus(id, event?.kind === "status" ? event.status : "online", at);
+    else world.setQuality(id, event?.kind === "quality" ? event.quality : usualQuality(id), at);
+  }
+
   return ({ at, phase, event, occurrence }) => {
+    const begins = phase === "begin";
     switch (event.kind) {
       case "status":
-      case "quality":
-        return phase === "begin" ? hold(event, occurrence, at) : release(occurrence, at);
+      case "quality": {
+        const about = () => world.recordingsOf(targetOf(world, event));
+        const recordings = begins ? about() : (underWay.get(occurrence)?.recordings ?? []);
+        if (begins) underWay.set(occurrence, { event, recordings });
+        else underWay.delete(occurrence);
+        for (const recording of recordings) settle(recording, event.kind, at);
+        return;
+      }
       case "fault":
-        return phase === "begin" ? setFault(event, occurrence) : clearFault(event, occurrence);
+        if (begins) {
+          faults.setUntyped(event.fault, faultParams(event));
+          faultSetBy.set(event.fault, occurrence);
+        } else if (faultSetBy.get(event.fault) === occurrence) faults.clear(event.fault);
+        return;
       case "clear_faults":
         return faults.clearAll();
       default:
         return applyChange(world, event, at);
     }
   };
-
-  function hold(event: Lasting, occurrence: symbol, at: Instant): void {
-    const recordings = recordingsNamed(world, event);
-    held.set(occurrence, { event, recordings });
-    for (const recording of recordings) settle(recording, event.kind, at);
-  }
-
-  function release(occurrence: symbol, at: Instant): void {
-    const over = held.get(occurrence);
-    held.delete(occurrence);
-    for (const recording of over?.recordings ?? []) settle(recording, over?.event.kind ?? "status", at);
-  }
-
-  /** Sets what the latest event still on says of this recording, or the usual. */
-  function settle(recording: SimRecording, kind: Lasting["kind"], at: Instant): void {
-    const { id } = recording;
-    if (!world.recording(id)) return;
-    const latest = [...held.values()].findLast((h) => h.event.kind === kind && h.recordings.includes(recording));
-    const event = latest?.event;
-    if (kind === "status") world.setStatus(id, event?.kind === "status" ? event.status : "online", at);
-    else world.setQuality(id, event?.kind === "quality" ? event.quality : usualQuality(id), at);
-  }
-
-  function setFault(event: FaultEvent, occurrence: symbol): void {
-    faults.setUntyped(event.fault, faultParams(event));
-    faultSetBy.set(event.fault, occurrence);
-  }
-
-  function clearFault({ fault }: FaultEvent, occurrence: symbol): void {
-    if (faultSetBy.get(fault) === occurrence && isFaultName(fault)) faults.clear(fault);
-  }
 }
 
 /** A name must be there at the start, or be given by an event of the scenario itself. */

@@ -11,21 +11,16 @@
  *
  * A location is named by id, name or place (`L3`, or "#3" in quotes), a recording likewise (`L3/2`).
  */
-import { LineCounter, parseDocument } from "yaml";
+import { type Document, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { parseDuration } from "../lib/duration.ts";
 import { toError } from "../lib/errors.ts";
-import { changeKindOf, changeShapes, namesOneTarget } from "./change.ts";
+import { changeKindOf, changeShapes } from "./change.ts";
 import { SimulatorError } from "./errors.ts";
 import { parseFault } from "./faults.ts";
 
 const NO_DURATION = "must be a duration such as 10s, 5m or 1h30m";
-const duration = z.string(NO_DURATION).transform((text, context) => {
-  const ms = parseDuration(text);
-  if (ms !== undefined) return ms;
-  context.addIssue({ code: "custom", message: NO_DURATION });
-  return z.NEVER;
-});
+const duration = z.string(NO_DURATION).transform(parseDuration).pipe(z.number(NO_DURATION));
 const longer = duration.refine((ms) => ms > 0, "must be more than 0s");
 const when = { at: duration, repeat: z.strictObject({ every: longer, times: z.int().min(2).max(10_000) }).optional() };
 const lasting = { ...when, for: longer.optional() };
@@ -33,13 +28,13 @@ const { status, quality, schedule, remove, rename, add_recording, add_location }
 const shapes = {
   fault: z.looseObject({ ...lasting, fault: z.string() }),
   clear_faults: z.strictObject({ ...when, clear_faults: z.literal(true) }),
-  status: status.extend(lasting),
-  quality: quality.extend(lasting),
-  schedule: schedule.extend(when),
-  remove: remove.extend(when),
-  rename: rename.extend(when),
-  add_recording: add_recording.extend(when),
-  add_location: add_location.extend(when),
+  status: status.safeExtend(lasting),
+  quality: quality.safeExtend(lasting),
+  schedule: schedule.safeExtend(when),
+  remove: remove.safeExtend(when),
+  rename: rename.safeExtend(when),
+  add_recording: add_recording.safeExtend(when),
+  add_location: add_location.safeExtend(when),
 } as const;
 
 type Kind = keyof typeof shapes;
@@ -47,69 +42,28 @@ type Kind = keyof typeof shapes;
 export type ScenarioEvent = {
   [K in Kind]: { readonly kind: K; readonly line?: number } & Readonly<z.output<(typeof shapes)[K]>>;
 }[Kind];
-export type FaultEvent = Extract<ScenarioEvent, { kind: "fault" }>;
 
 export interface Scenario {
   readonly events: readonly ScenarioEvent[];
 }
 
-const File = z.strictObject({ events: z.array(z.record(z.string(), z.unknown())) });
-
-/** Reads a scenario. Throws SimulatorError `bad_scenario` that lists every problem as `file:line:column`. */
-export function parseScenario(text: string, file = "scenario"): Scenario {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
-  const place = (offset: number) => {
-    const { line, col } = lines.linePos(offset);
-    return `${file}:${line}:${col}`;
-  };
-  const problems = document.errors.map((e) => `${place(e.pos[0])}: ${e.message.split("\n")[0] ?? "unreadable"}`);
-  if (problems.length > 0) throw unreadable(problems);
-  const where = (path: readonly PropertyKey[]) => lineOf(document, path);
-  const parsed = File.safeParse(plain(document));
-  if (!parsed.success) {
-    throw unreadable(parsed.error.issues.map((i) => describe(i.path, i.message, place(where(i.path)))));
-  }
-  const events = parsed.data.events.flatMap((event, i) => {
-    const at = ["events", i];
-    const report = (path: readonly PropertyKey[], message: string) => {
-      problems.push(describe([...at, ...path], message, place(where([...at, ...path]))));
-    };
-    return parseEvent(event, lines.linePos(where(at)).line, report) ?? [];
-  });
-  if (problems.length > 0) throw unreadable(problems);
-  return { events };
-}
-
-/** The document as plain values. Aliases that would unfold without end are a problem of the file. */
-function plain(document: ReturnType<typeof parseDocument>): unknown {
-  try {
-    return document.toJS();
-  } catch (thrown) {
-    throw unreadable([toError(thrown).message]);
-  }
-}
-
-type ReportProblem = (path: readonly PropertyKey[], message: string) => void;
-
-function parseEvent(event: Record<string, unknown>, line: number, report: ReportProblem): ScenarioEvent | undefined {
+const Event = z.looseObject({}).transform((event, context): ScenarioEvent => {
   const kind = kindOf(event);
-  if (!kind) {
-    report([], `an event needs one of ${Object.keys(shapes).join(", ")}`);
-    return undefined;
-  }
-  const parsed = shapes[kind].safeParse(event);
-  if (!parsed.success) {
-    for (const { path, message } of parsed.error.issues) report(path, message);
-    return undefined;
-  }
-  const result = { ...parsed.data, kind, line } as ScenarioEvent;
-  if (result.kind === "fault") checkFault(result, report);
-  else if (result.kind !== "clear_faults" && !namesOneTarget(result.kind, result)) {
-    report([], "name either a location or a recording");
+  const problem = (message: string, path: PropertyKey[] = []) => context.addIssue({ code: "custom", path, message });
+  const parsed = kind && shapes[kind].safeParse(event);
+  if (!parsed) problem(`an event needs one of ${Object.keys(shapes).join(", ")}`);
+  for (const { path, message } of parsed?.error?.issues ?? []) problem(message, path);
+  if (!parsed?.success) return z.NEVER;
+  const result = { ...parsed.data, kind } as ScenarioEvent;
+  if (result.kind !== "fault") return result;
+  try {
+    parseFault(result.fault, faultParams(result));
+  } catch (thrown) {
+    problem(toError(thrown).message, ["fault"]);
   }
   return result;
-}
+});
+const File = z.strictObject({ events: z.array(Event) });
 
 /** A fault first: its own parameters may be called `status`. */
 function kindOf(event: object): Kind | undefined {
@@ -118,34 +72,45 @@ function kindOf(event: object): Kind | undefined {
 }
 
 /** The parameters of a fault event: everything but its times and its name. */
-export function faultParams(event: FaultEvent): Record<string, unknown> {
+export function faultParams(event: Extract<ScenarioEvent, { kind: "fault" }>): Record<string, unknown> {
   const { kind: _, line: _line, at: _at, for: _for, repeat: _repeat, fault: _fault, ...params } = event;
   return params;
 }
 
-function checkFault(event: FaultEvent, report: ReportProblem): void {
+/** Reads a scenario. Throws SimulatorError `bad_scenario` that lists every problem as `file:line:column`. */
+export function parseScenario(text: string, file = "scenario"): Scenario {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const place = (offset: number) => `${file}:${Object.values(lines.linePos(offset)).join(":")}`;
+  const unread = document.errors.map(({ pos, message }) => `${place(pos[0])}: ${message.split("\n")[0]}`);
+  if (unread.length > 0) throw unusable(unread);
+  const parsed = File.safeParse(plain(document));
+  if (parsed.success) {
+    const lineOf = (i: number) => lines.linePos(offsetOf(document, ["events", i])).line;
+    return { events: parsed.data.events.map((event, i) => ({ ...event, line: lineOf(i) })) };
+  }
+  throw unusable(
+    parsed.error.issues.map(({ path, message }) =>
+      [place(offsetOf(document, path)), ...(path.length > 0 ? [path.join(".")] : []), message].join(": "),
+    ),
+  );
+}
+
+/** The document as plain values. Aliases that would unfold without end are a problem of the file. */
+function plain(document: Document): unknown {
   try {
-    parseFault(event.fault, faultParams(event));
+    return document.toJS();
   } catch (thrown) {
-    if (!(thrown instanceof SimulatorError)) throw thrown;
-    report(["fault"], thrown.message);
+    throw unusable([toError(thrown).message]);
   }
 }
 
 /** Offset of the value at a path, or of the nearest parent that is there. */
-function lineOf(document: ReturnType<typeof parseDocument>, path: readonly PropertyKey[]): number {
-  for (let length = path.length; length >= 0; length--) {
-    const node: unknown = document.getIn(path.slice(0, length), true);
-    const range = (node as { range?: readonly number[] } | undefined)?.range;
-    if (range?.[0] !== undefined) return range[0];
-  }
-  return 0;
+function offsetOf(document: Document, path: readonly PropertyKey[]): number {
+  const node = document.getIn(path, true) as { range?: readonly number[] } | undefined;
+  return node?.range?.[0] ?? (path.length > 0 ? offsetOf(document, path.slice(0, -1)) : 0);
 }
 
-function describe(path: readonly PropertyKey[], message: string, place: string): string {
-  return `${place}: ${path.length > 0 ? `${path.join(".")}: ` : ""}${message}`;
-}
-
-function unreadable(problems: readonly string[]): SimulatorError {
+function unusable(problems: readonly string[]): SimulatorError {
   return new SimulatorError("bad_scenario", `The scenario cannot be used:\n${problems.join("\n")}`);
 }

@@ -10,7 +10,7 @@ import { type Logger, silentLogger } from "../lib/log.ts";
 import { registerControl } from "./control.ts";
 import { registerCoreApi } from "./core-api.ts";
 import { SimulatorError } from "./errors.ts";
-import { createFaults, type Faults } from "./faults.ts";
+import { Faults } from "./faults.ts";
 import { hexId } from "./fleet.ts";
 import { createHourCalendar } from "./local-time.ts";
 import { playScenario } from "./player.ts";
@@ -57,7 +57,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const closer = new Closer();
   const events = createEvents();
   const world = new World({ ...options, clock, events });
-  const faults = createFaults(events);
+  const faults = new Faults(events);
   const tokens = createTokenIssuer({ clock, issuer: ISSUER, audience: AUDIENCE, subject: clientId });
   const app = fastify({ bodyLimit: BODY_LIMIT_BYTES, forceCloseConnections: true });
   closer.add("http", () => app.close());

@@ -2,7 +2,6 @@
  * The true state of the fleet. Every change is written to the ledger with its time, so that alerts can be compared with
  * what happened.
  */
-
 import { EventEmitter } from "node:events";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { SimulatorError } from "./errors.ts";
@@ -16,34 +15,24 @@ import {
   type SimRecording,
 } from "./fleet.ts";
 
-export type LedgerChange = "status" | "quality" | "schedule" | "added" | "removed" | "renamed";
-
 /** One change of one recording; `status` is what it was from then on. */
 export interface LedgerEntry {
   readonly at: Instant;
-  readonly change: LedgerChange;
+  readonly change: "status" | "quality" | "schedule" | "added" | "removed" | "renamed";
   readonly recordingId: string;
   readonly locationId: string;
   readonly status: string;
 }
 
-/** A recording's id, or every recording of a location. */
+/** A recording's id, or a location and all its recordings. */
 export type Target = string | { readonly locationId: string };
 
 /** Oldest entries are dropped beyond these many. */
 const LEDGER_LIMIT = 500_000;
 const HISTORY_LIMIT = 5_000;
 
-export interface WorldOptions {
-  readonly seed: number;
-  readonly locations: number;
-  readonly recordingsPerLocation: number;
-  readonly clock: Clock;
-  readonly events: SimulatorEvents;
-}
-
 export class World {
-  readonly seed: number;
+  readonly #seed: number;
   /** When the world began to be watched; the seeded past lies before. */
   readonly startedAt: Instant;
   readonly #clock: Clock;
@@ -54,8 +43,14 @@ export class World {
   #locationsMade: number;
   #recordingsMade: number;
 
-  constructor(options: WorldOptions) {
-    this.seed = options.seed;
+  constructor(options: {
+    readonly seed: number;
+    readonly locations: number;
+    readonly recordingsPerLocation: number;
+    readonly clock: Clock;
+    readonly events: SimulatorEvents;
+  }) {
+    this.#seed = options.seed;
     this.#clock = options.clock;
     this.#events = options.events;
     this.startedAt = options.clock.now();
@@ -90,86 +85,62 @@ export class World {
 
   /** Any string may be a status: the service may say a word nobody has heard. `at` defaults to now. */
   setStatus(target: Target, status: string, at: Instant = this.#clock.now()): void {
-    for (const recording of this.#targets(target)) {
-      if (recording.status === status) continue;
+    this.#change("status", target, at, (recording) => {
+      if (recording.status === status) return false;
       if (status === "offline") recording.lastSeenAt = at;
       recording.status = status;
-      recording.history.push({ at, status });
-      if (recording.history.length > HISTORY_LIMIT) recording.history.shift();
-      this.#write("status", recording, at);
-    }
+      if (recording.history.push({ at, status }) > HISTORY_LIMIT) recording.history.shift();
+      return true;
+    });
   }
 
   /** Fraction 0–1, or null where the service has no figure. */
-  setQuality(target: Target, quality: number | null, at: Instant = this.#clock.now()): void {
-    for (const recording of this.#targets(target)) {
-      if (recording.quality === quality) continue;
-      recording.quality = quality;
-      this.#write("quality", recording, at);
-    }
+  setQuality(target: Target, quality: number | null, at?: Instant): void {
+    this.#change("quality", target, at, (recording) => set(recording, "quality", quality));
   }
 
-  setSchedule(target: Target, useUploadingSchedule: boolean, at: Instant = this.#clock.now()): void {
-    for (const recording of this.#targets(target)) {
-      if (recording.useUploadingSchedule === useUploadingSchedule) continue;
-      recording.useUploadingSchedule = useUploadingSchedule;
-      this.#write("schedule", recording, at);
-    }
+  setSchedule(target: Target, useUploadingSchedule: boolean, at?: Instant): void {
+    this.#change("schedule", target, at, (recording) => set(recording, "useUploadingSchedule", useUploadingSchedule));
   }
 
   /** A new recording, online, in a location. */
-  addRecording(locationId: string, name?: string, at: Instant = this.#clock.now()): SimRecording {
-    const location = this.#mustHave(locationId);
-    const recording = makeRecording(this.seed, location, this.#recordingsMade++, { name });
-    location.recordings.push(recording);
-    this.#recordings.set(recording.id, recording);
-    this.#write("added", recording, at);
-    return recording;
-  }
-
-  removeRecording(recordingId: string, at: Instant = this.#clock.now()): void {
-    for (const recording of this.#targets(recordingId)) {
-      const siblings = recording.location.recordings;
-      siblings.splice(siblings.indexOf(recording), 1);
-      this.#recordings.delete(recording.id);
-      this.#write("removed", recording, at);
-    }
+  addRecording(locationId: string, name?: string, at?: Instant): SimRecording {
+    return this.#add(this.#mustHave(locationId), this.#recordingsMade++, name, at);
   }
 
   /** A new location with so many recordings, all online. */
   addLocation(
     given: { name?: string | undefined; timezone?: string | undefined; recordings?: number | undefined } = {},
-    at: Instant = this.#clock.now(),
+    at?: Instant,
   ): SimLocation {
-    const location = makeLocation(this.seed, this.#locationsMade++, given);
+    const location = makeLocation(this.#seed, this.#locationsMade++, given);
     this.#locations.set(location.id, location);
-    for (let i = 0; i < (given.recordings ?? 1); i++) {
-      const recording = makeRecording(this.seed, location, i);
-      location.recordings.push(recording);
-      this.#recordings.set(recording.id, recording);
-      this.#write("added", recording, at);
-    }
+    for (let i = 0; i < (given.recordings ?? 1); i++) this.#add(location, i, undefined, at);
     return location;
   }
 
-  removeLocation(locationId: string, at: Instant = this.#clock.now()): void {
-    const location = this.#mustHave(locationId);
-    for (const recording of [...location.recordings]) this.removeRecording(recording.id, at);
-    this.#locations.delete(locationId);
+  /** Removes a recording, or a location with all of its recordings. */
+  remove(target: Target, at?: Instant): void {
+    this.#change("removed", target, at, (recording) => {
+      const siblings = recording.location.recordings;
+      siblings.splice(siblings.indexOf(recording), 1);
+      return this.#recordings.delete(recording.id);
+    });
+    if (typeof target !== "string") this.#locations.delete(target.locationId);
   }
 
-  renameRecording(recordingId: string, name: string, at: Instant = this.#clock.now()): void {
-    for (const recording of this.#targets(recordingId)) {
-      recording.name = name;
-      this.#write("renamed", recording, at);
-    }
+  /** Renames a recording, or a location: its recordings keep their names. */
+  rename(target: Target, name: string, at?: Instant): void {
+    if (typeof target !== "string") this.#mustHave(target.locationId).name = name;
+    this.#change("renamed", target, at, (recording) => {
+      if (typeof target === "string") recording.name = name;
+      return true;
+    });
   }
 
-  /** Renames the location itself; its recordings keep their names. */
-  renameLocation(locationId: string, name: string, at: Instant = this.#clock.now()): void {
-    const location = this.#mustHave(locationId);
-    location.name = name;
-    for (const recording of location.recordings) this.#write("renamed", recording, at);
+  /** The recording, or all of the location. Throws SimulatorError `not_found`. */
+  recordingsOf(target: Target): readonly SimRecording[] {
+    return this.#targets(target);
   }
 
   #targets(target: Target): readonly MutableRecording[] {
@@ -185,13 +156,39 @@ export class World {
     throw new SimulatorError("not_found", `There is no location ${locationId}; give the id of one that exists.`);
   }
 
-  #write(change: LedgerChange, recording: MutableRecording, at: Instant): void {
-    const { id, location, status } = recording;
-    const entry = { at, change, recordingId: id, locationId: location.id, status };
-    this.#ledger.push(entry);
-    if (this.#ledger.length > LEDGER_LIMIT) this.#ledger.splice(0, LEDGER_LIMIT / 10);
-    this.#events.emit("change", entry);
+  #add(location: MutableLocation, index: number, name: string | undefined, at: Instant | undefined): SimRecording {
+    const recording = makeRecording(this.#seed, location, index, name);
+    location.recordings.push(recording);
+    this.#recordings.set(recording.id, recording);
+    this.#change("added", recording.id, at, () => true);
+    return recording;
   }
+
+  /** Applies a change to each recording, and writes to the ledger where `apply` says that it changed something. */
+  #change(
+    change: LedgerEntry["change"],
+    target: Target,
+    at = this.#clock.now(),
+    apply: (recording: MutableRecording) => boolean,
+  ): void {
+    for (const recording of this.#targets(target)) {
+      if (!apply(recording)) continue;
+      const { id, location, status } = recording;
+      const entry = { at, change, recordingId: id, locationId: location.id, status };
+      if (this.#ledger.push(entry) > LEDGER_LIMIT) this.#ledger.splice(0, LEDGER_LIMIT / 10);
+      this.#events.emit("change", entry);
+    }
+  }
+}
+
+function set<K extends keyof MutableRecording>(
+  recording: MutableRecording,
+  key: K,
+  value: MutableRecording[K],
+): boolean {
+  if (recording[key] === value) return false;
+  recording[key] = value;
+  return true;
 }
 
 /** A request that has been dealt with, over HTTP or the socket; `endpoint` is a name, never an address. */
@@ -207,29 +204,15 @@ export interface RequestEvent {
   readonly at: Instant;
 }
 
-export interface SocketEvent {
-  readonly type: "opened" | "refused" | "closed";
-  /** Number of the connection, from 1; 0 for one that was refused. */
-  readonly connection: number;
-  /** Open connections after this event. */
-  readonly open: number;
-}
-
-export interface FaultSwitch {
-  readonly type: "set" | "cleared";
-  readonly name: string;
-}
-
-export interface SimulatorEventMap {
-  request: [RequestEvent];
-  socket: [SocketEvent];
-  change: [LedgerEntry];
-  fault: [FaultSwitch];
-}
-
 /** What happens inside, for tests to wait on: `once(simulator.events, "change")`. */
-export type SimulatorEvents = EventEmitter<SimulatorEventMap>;
+export type SimulatorEvents = EventEmitter<{
+  request: [RequestEvent];
+  /** `connection`: its number from 1, 0 for one that was refused. `open`: connections open after this event. */
+  socket: [{ type: "opened" | "refused" | "closed"; connection: number; open: number }];
+  change: [LedgerEntry];
+  fault: [{ type: "set" | "cleared"; name: string }];
+}>;
 
 export function createEvents(): SimulatorEvents {
-  return new EventEmitter<SimulatorEventMap>().setMaxListeners(0);
+  return new EventEmitter().setMaxListeners(0);
 }

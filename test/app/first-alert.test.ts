@@ -49,7 +49,7 @@ describeWithRedis("an alert, end to end", () => {
     async () => {
       await using watch = await startWatch();
       const [camera] = watch.simulator.world.recordings;
-      watch.simulator.world.renameRecording(camera?.id ?? "", 'a "b"\\\nc <!channel>');
+      watch.simulator.world.rename(camera?.id ?? "", 'a "b"\\\nc <!channel>');
       watch.simulator.world.setStatus(camera?.id ?? "", "offline");
       await watch.slack.next();
       const metrics = await (await fetch(`${watch.app.address}/metrics`)).text();

@@ -33,7 +33,7 @@ describeWithRedis("recordings that leave the fleet", () => {
   it.concurrent("an offline recording that leaves the fleet is reported as no longer watched, not as recovered", async () => {
     await using watch = await startWatch(FORGETFUL);
     const camera = await darkCamera(watch);
-    watch.simulator.world.removeRecording(camera.id);
+    watch.simulator.world.remove(camera.id);
     await toldAsLeft(watch, camera.name);
     expect([watch.slack.messages.length, watch.mail.messages.length]).toEqual([2, 2]);
   });
@@ -41,7 +41,7 @@ describeWithRedis("recordings that leave the fleet", () => {
   it.concurrent("a removed location resolves the alerts of its offline recordings as no longer watched", async () => {
     await using watch = await startWatch(FORGETFUL);
     const camera = await darkCamera(watch);
-    watch.simulator.world.removeLocation(camera.location.id);
+    watch.simulator.world.remove({ locationId: camera.location.id });
     await toldAsLeft(watch, camera.name);
     const gone = async () =>
       !(await (await fetch(`${watch.app.address}/api/v1/locations`)).text()).includes(camera.location.id);

@@ -100,7 +100,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
     const [first, second] = [camera(watch, 0), camera(watch, 1)];
     await until("all are known", async () => (await known(watch)) === 8);
     faults.set("wrong_types", { recordings: [second.id], field: "recording_id" });
-    world.removeRecording(first.id);
+    world.remove(first.id);
     await sweeps(watch, 4);
     expect(watch.slack.messages).toHaveLength(0);
     faults.clearAll();

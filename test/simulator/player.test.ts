@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createFaults } from "../../src/simulator/faults.ts";
+import { Faults } from "../../src/simulator/faults.ts";
 import { usualQuality } from "../../src/simulator/fleet.ts";
-import { type Player, playScenario } from "../../src/simulator/player.ts";
+import { playScenario } from "../../src/simulator/player.ts";
 import { parseScenario } from "../../src/simulator/scenario.ts";
 import { createEvents, World } from "../../src/simulator/world.ts";
 import { connect, getJson, handClock, locationIds, NOON, snapshot, startSmall } from "./client.ts";
 
-let player: Player | undefined;
+let player: ReturnType<typeof playScenario> | undefined;
 afterEach(() => player?.stop());
 
 function play(events: string, clock = handClock()) {
   const emitter = createEvents();
   const world = new World({ seed: 7, locations: 3, recordingsPerLocation: 2, clock, events: emitter });
-  const faults = createFaults(emitter);
+  const faults = new Faults(emitter);
   const problems: string[] = [];
   player = playScenario(parseScenario(`events:\n${events}`), {
     world,

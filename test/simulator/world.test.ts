@@ -85,12 +85,12 @@ describe("a change", () => {
     const { world: it } = world();
     const location = it.addLocation({ name: "York Coney Street", timezone: "Europe/Paris", recordings: 2 });
     const extra = it.addRecording(location.id, "Back Door");
-    it.renameRecording(extra.id, "Side Door");
+    it.rename(extra.id, "Side Door");
     expect(it.recording(extra.id)?.name).toBe("Side Door");
     expect(it.location(location.id)?.recordings).toHaveLength(3);
-    it.removeRecording(extra.id);
+    it.remove(extra.id);
     expect(it.recording(extra.id)).toBeUndefined();
-    it.removeLocation(location.id);
+    it.remove({ locationId: location.id });
     expect([it.locations.length, it.recordings.length]).toEqual([3, 6]);
     expect(it.ledger.map(({ change }) => change)).toEqual([
       ...["added", "added", "added", "renamed", "removed", "removed", "removed"],
