@@ -13,9 +13,7 @@ export interface Interval {
   readonly to: Instant;
 }
 
-export interface DigestPeriod {
-  readonly start: Instant;
-  readonly end: Instant;
+export interface DigestPeriod extends Interval {
   /** For people: `Thu 19 Nov 2026`. */
   readonly label: string;
 }
@@ -183,21 +181,15 @@ export interface OtherAlerts {
   readonly lengthMs: number;
 }
 
-export interface DigestTotals {
+/** Of all recordings, and how many of them are in each part. */
+export interface DigestTotals extends Readonly<Record<DigestPart, number>> {
   readonly recordings: number;
-  readonly downNow: number;
-  readonly downSome: number;
-  readonly up: number;
-  readonly closed: number;
-  readonly unknown: number;
   /** Recordings with downtime inside the period. */
   readonly affected: number;
-  /** Of `downSome`: low uptime without a recorded outage. */
+  /** Of `down_some`: low uptime without a recorded outage. */
   readonly low: number;
   readonly outages: number;
   readonly lostMs: number;
-  readonly unreachableMs: number;
-  readonly unwatchedMs: number;
   readonly uptime: number | undefined;
   /** Mean time to recovery of the outages that ended inside the period. */
   readonly recoveryMs: number | undefined;

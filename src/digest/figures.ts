@@ -40,7 +40,7 @@ const MIN_UNWATCHED_MS = 15 * 60_000;
 export async function computeFleet(source: FiguresSource, digest: DigestConfig, period: DigestPeriod): Promise<Digest> {
   const fleet = await source.fleet();
   const digester = createDigester(await scopeOf(source, digest, period, fleet.now));
-  await addFleet(source, fleet, digester, period.end - FIGURES_FROM_MS);
+  await addFleet(source, fleet, digester, period.to - FIGURES_FROM_MS);
   return runYielding(digester.finish());
 }
 
@@ -51,18 +51,18 @@ async function scopeOf(
   now: Instant,
 ): Promise<DigestScope> {
   const { rules } = config;
-  const before = digestPeriod(digest.period, period.start, digest.timezone);
+  const before = digestPeriod(digest.period, period.from, digest.timezone);
   const [all, alerts, coverage, completeSince] = await Promise.all([
-    store.incidents.endedSince(before.start),
+    store.incidents.endedSince(before.from),
     store.shards.alerts(),
-    store.coverage.since(before.start),
+    store.coverage.since(before.from),
     store.incidents.completeSince(),
   ]);
-  const unseen = subtract([{ from: before.start, to: period.end }], coverage);
+  const unseen = subtract([{ from: before.from, to: period.to }], coverage);
   const isOwn = ({ subject }: Pick<Alert, "subject">) => subject.kind !== "external";
   const ended = all.filter(isOwn);
   const firing = alerts.filter((alert) => alert.state === "firing" && isOwn(alert));
-  const unreachable = unreachableTime([...ended, ...firing], rules, period.end, now);
+  const unreachable = unreachableTime([...ended, ...firing], rules, period.to, now);
   return {
     now,
     period,
@@ -95,9 +95,9 @@ function unreachableTime(
 }
 
 /** Whether nearly all of a period was watched, and its incidents are still stored. */
-function isWatched({ start, end }: DigestPeriod, unwatched: readonly Interval[], completeSince: Instant) {
-  const period = { from: start, to: end };
-  return completeSince <= start && lengthIn([period], period, unwatched) >= (end - start) * WATCHED_SHARE;
+function isWatched(period: Interval, unwatched: readonly Interval[], completeSince: Instant) {
+  const { from, to } = period;
+  return completeSince <= from && lengthIn([period], period, unwatched) >= (to - from) * WATCHED_SHARE;
 }
 
 async function addFleet(

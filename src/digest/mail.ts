@@ -114,7 +114,7 @@ const compress = promisify(gzip);
 
 /** The recordings, and the visitor counts where some are untrusted; named after the digest and its first day. */
 export async function attachmentsOf(name: string, digest: Digest): Promise<Attachment[]> {
-  const day = DateTime.fromMillis(digest.period.start, { zone: digest.timezone }).toFormat("yyyy-MM-dd");
+  const day = DateTime.fromMillis(digest.period.from, { zone: digest.timezone }).toFormat("yyyy-MM-dd");
   const base = `${name.replace(/[^\p{L}\p{N}._-]+/gu, "-")}-${day}`;
   const recordings = await csvFile(`${base}-recordings.csv`, recordingsCsv(digest));
   if (digest.untrusted.length === 0) return [recordings];

@@ -27,7 +27,7 @@ export function digestPeriod(name: PeriodName, now: Instant, timezone: string): 
   const end = startOf(inZone(now, timezone), unit);
   const last = end.minus(1);
   const start = startOf(last, unit);
-  return { start: start.toMillis(), end: end.toMillis(), label: label(name, start, last) };
+  return { from: start.toMillis(), to: end.toMillis(), label: label(name, start, last) };
 }
 
 /** The start of the day, week or month; where clocks go back over midnight, the earlier of the two. */

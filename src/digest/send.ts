@@ -28,7 +28,7 @@ export async function makeDigest(deps: DigestDeps, digest: DigestConfig, at: Ins
     ...(await renderDigest(computed, frame)),
     attachments: await attachmentsOf(digest.name, computed),
     unsubscribeUrl: digest.unsubscribeUrl,
-    periodEnd: period.end,
+    periodEnd: period.to,
   };
 }
 
@@ -63,7 +63,7 @@ export function createDigestJob(
   return async (name: string, at: Instant): Promise<boolean> => {
     const digest = deps.config.digests.find((one) => one.name === name);
     if (!digest || !deps.mail) return true;
-    const { end } = digestPeriod(digest.period, at, digest.timezone);
+    const { to: end } = digestPeriod(digest.period, at, digest.timezone);
     const done = await digests.accepted(name, end);
     const waiting = digest.to.filter((recipient) => !done.has(recipient));
     if (waiting.length === 0) return true;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/config/load.ts";
+import { total } from "../../src/digest/compute/intervals.ts";
 import { computeFleet, type DigestFleet, type FiguresSource } from "../../src/digest/figures.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import type { RecordingState } from "../../src/health/shard-state.ts";
@@ -166,10 +167,10 @@ describe("a digest's figures", () => {
     ];
     const { digest } = await compute({ coverage });
     expect(digest.unwatched).toEqual([
-      { from: PERIOD.start, to: at("19T09:00:00") },
+      { from: PERIOD.from, to: at("19T09:00:00") },
       { from: at("19T20:00:00"), to: at("19T20:15:00") },
     ]);
-    expect(digest.totals.unwatchedMs).toBe(9.25 * HOUR);
+    expect(total(digest.unwatched)).toBe(9.25 * HOUR);
   });
 
   test("leave out external alerts", async () => {

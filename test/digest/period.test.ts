@@ -143,9 +143,9 @@ describe("digestPeriod", () => {
     ],
   ] as const)("gives %s", (_, name, zone, now, start, end, label) => {
     const period = digestPeriod(name, at(now), zone);
-    expect({ ...period, start: iso(period.start), end: iso(period.end) }).toEqual({
-      start: iso(at(start)),
-      end: iso(at(end)),
+    expect({ ...period, from: iso(period.from), to: iso(period.to) }).toEqual({
+      from: iso(at(start)),
+      to: iso(at(end)),
       label,
     });
   });

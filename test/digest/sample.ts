@@ -68,7 +68,7 @@ export function sampleDigest(name: PeriodName = "1w"): Digest {
   const now = Date.parse(name === "1mo" ? "2026-12-01T08:00:00Z" : "2026-11-23T08:00:00Z");
   const timezone = "Europe/London";
   const period = digestPeriod(name, now, timezone);
-  const before = { period: digestPeriod(name, period.start, timezone), isWatched: true };
+  const before = { period: digestPeriod(name, period.from, timezone), isWatched: true };
   const unreachable = [{ from: monday("18T03:00:00Z"), to: monday("18T03:25:00Z") }];
   const scope = { now, period, before, timezone, incidents: outages, matchers: [], unreachable };
   const digest = digestWith(

@@ -1,42 +1,85 @@
-/** The days of a digest and of the weeks before, and the day of an instant in a zone. */
+/** The days of a digest and of the weeks before, and the uptime of a location on each of them. */
 import { DateTime } from "luxon";
 import type { Instant } from "../../lib/clock.ts";
 import type { LocalHours } from "../../lib/local-hours.ts";
-import type { DigestScope } from "../digest.ts";
+import type { DigestScope, RecordingFigures } from "../digest.ts";
+import type { ScheduleTimes } from "./schedule-times.ts";
 
 /** Nine weeks: the period and the eight of each weekday before it. */
 const DAYS_BACK = 63;
 const WEEK = 7;
 
-export interface DigestCalendar {
-  /** `YYYY-MM-DD`, oldest first, the period's last day last. */
-  readonly dates: readonly string[];
-  /** 1 Monday to 7 Sunday, in the same order. */
-  readonly weekdays: readonly number[];
-  /** Index in `dates` of the period's first day. */
-  readonly periodFrom: number;
-  /** Index of the first day shown by location: the period's own, at least a week. */
-  readonly shownFrom: number;
-  /** Index in `dates` of the local day of an instant; undefined: not among them. */
-  indexAt(at: Instant, zone: string): number | undefined;
-  /** Whether that local day is over at an instant. */
-  isOver(index: number, at: Instant, zone: string): boolean;
+export type DigestCalendar = ReturnType<typeof digestCalendar>;
+
+/** The days, and those of instants in a zone. */
+export function digestCalendar({ period, timezone }: DigestScope, localHours: LocalHours) {
+  const last = DateTime.fromMillis(period.to - 1, { zone: timezone });
+  const days = Array.from({ length: DAYS_BACK }, (_, i) => last.minus({ days: DAYS_BACK - 1 - i }));
+  const dates: readonly string[] = days.map((day) => day.toFormat("yyyy-MM-dd"));
+  const labels = dates.map((date) => Number(date.replaceAll("-", "")));
+  const indexes = new Map(labels.map((label, i) => [label, i]));
+  const first = DateTime.fromMillis(period.from, { zone: timezone }).toFormat("yyyy-MM-dd");
+  const periodFrom = Math.max(0, dates.indexOf(first));
+  const labelOf = (at: Instant, zone: string) => Math.floor(localHours.at(at, zone).label / 100);
+  return {
+    /** `YYYY-MM-DD`, oldest first, the period's last day last. */
+    dates,
+    /** 1 Monday to 7 Sunday, in the same order. */
+    weekdays: days.map(({ weekday }) => weekday),
+    /** Index in `dates` of the period's first day. */
+    periodFrom,
+    /** Index of the first day shown by location: the period's own, at least a week. */
+    shownFrom: Math.min(periodFrom, DAYS_BACK - WEEK),
+    /** Index in `dates` of the local day of an instant; undefined: not among them. */
+    indexAt: (at: Instant, zone: string) => indexes.get(labelOf(at, zone)),
+    /** Whether that local day is over at an instant. */
+    isOver: (index: number, at: Instant, zone: string) => Number(labels[index]) < labelOf(at, zone),
+  };
 }
 
-export function digestCalendar({ period, timezone }: DigestScope, localHours: LocalHours): DigestCalendar {
-  const last = DateTime.fromMillis(period.end - 1, { zone: timezone });
-  const days = Array.from({ length: DAYS_BACK }, (_, i) => last.minus({ days: DAYS_BACK - 1 - i }));
-  const dates = days.map((day) => day.toFormat("yyyy-MM-dd"));
-  const indexes = new Map(dates.map((date, i) => [Number(date.replaceAll("-", "")), i]));
-  const first = DateTime.fromMillis(period.start, { zone: timezone }).toFormat("yyyy-MM-dd");
-  const periodFrom = Math.max(0, dates.indexOf(first));
-  const dayOf = (at: Instant, zone: string) => Math.floor(localHours.at(at, zone).label / 100);
-  return {
-    dates,
-    weekdays: days.map(({ weekday }) => weekday),
-    periodFrom,
-    shownFrom: Math.min(periodFrom, DAYS_BACK - WEEK),
-    indexAt: (at, zone) => indexes.get(dayOf(at, zone)),
-    isOver: (index, at, zone) => Number(dates[index]?.replaceAll("-", "")) < dayOf(at, zone),
-  };
+export type LocationDays = ReturnType<typeof emptyDays>;
+
+/** Sums by index in the calendar's dates, in a kilobyte; `expected`: recordings with that day in their schedule. */
+export function emptyDays({ dates: { length } }: DigestCalendar) {
+  return { weighted: new Float64Array(length), weight: new Float64Array(length), expected: new Uint32Array(length) };
+}
+
+/** Where no segment was expected anywhere, days count alike; beside a real weight it is nothing. */
+const TINY_WEIGHT = 1e-9;
+
+/** Adds one recording's buckets; `zone` decides its days. */
+export function addDays(
+  days: LocationDays,
+  { buckets, scheduleHours }: RecordingFigures,
+  zone: string,
+  calendar: DigestCalendar,
+  schedules: ScheduleTimes,
+): void {
+  const { length } = calendar.dates;
+  const open = new Uint8Array(length);
+  const reported = new Uint8Array(length);
+  let first = length;
+  for (const { startAt, withinSchedule, overallUptime, segmentsExpected } of buckets) {
+    const at = calendar.indexAt(startAt, zone);
+    if (at === undefined) continue;
+    reported[at] = 1;
+    first = Math.min(first, at);
+    if (!withinSchedule) continue;
+    open[at] = 1;
+    if (overallUptime === undefined) continue;
+    const weight = segmentsExpected || TINY_WEIGHT;
+    days.weighted[at] = (days.weighted[at] ?? 0) + overallUptime * weight;
+    days.weight[at] = (days.weight[at] ?? 0) + weight;
+  }
+  for (let at = first; at < length; at += 1) {
+    const weekday = calendar.weekdays[at] ?? 0;
+    const isExpected = reported[at] ? open[at] : !schedules.isClosedOn(scheduleHours, weekday);
+    if (isExpected) days.expected[at] = (days.expected[at] ?? 0) + 1;
+  }
+}
+
+/** Ratio 0–1; undefined without a figure. */
+export function dayUptime({ weighted, weight }: LocationDays, at: number): number | undefined {
+  const sum = weight[at] ?? 0;
+  return sum > 0 ? (weighted[at] ?? 0) / sum : undefined;
 }

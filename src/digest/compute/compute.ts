@@ -12,16 +12,14 @@ import {
   type DigestScope,
   type DigestTotals,
   digestParts,
-  type Interval,
   type LocationGroup,
   type RecordingFigures,
   type TotalsBefore,
 } from "../digest.ts";
-import { type DigestCalendar, digestCalendar } from "./calendar.ts";
+import { addDays, type DigestCalendar, digestCalendar } from "./calendar.ts";
 import { locationOutages, otherAlerts } from "./incident.ts";
 import { clip, subtract, total, union } from "./intervals.ts";
-import { addDays, emptyDays } from "./location-days.ts";
-import { type LocationRecords, locationDigests, locationGroups, sumOf } from "./locations.ts";
+import { type LocationRecords, locationDigests, locationGroups, newLocation, sumOf } from "./locations.ts";
 import { flappersOf, longestOutages } from "./rankings.ts";
 import { judgeRecording } from "./recording.ts";
 import { createScheduleTimes } from "./schedule-times.ts";
@@ -30,64 +28,41 @@ import { untrustedDays } from "./untrusted.ts";
 
 const DEFAULT_UNTRUSTED_BELOW = 0.9;
 
-export interface Digester {
-  /** Whether the digest is about this recording. */
-  wants(subject: DigestRecording): boolean;
-  /** Adds a recording, each once; one that the digest does not want is left out. */
-  add(subject: DigestRecording, figures: RecordingFigures): void;
-  /** The whole, in steps between which the event loop can run (`runYielding`). */
-  finish(): Generator<void, Digest>;
-}
+export type Digester = ReturnType<typeof createDigester>;
 
 /** A digest to which recordings are added; `finish` ends it. */
-export function createDigester(scope: DigestScope): Digester {
+export function createDigester(scope: DigestScope) {
   const localHours = createLocalHours();
   const calendar = digestCalendar(scope, localHours);
   const schedules = createScheduleTimes(localHours);
-  const bounds = boundsOf(scope);
   const byRecording = Map.groupBy(scope.incidents, ({ recordingId }) => recordingId);
   const locations = new Map<string, LocationRecords>();
-  const chosen = new Set<string>();
+  const wants = (subject: DigestRecording): boolean => isChosen(scope.matchers, subject);
 
   return {
-    wants: (subject) => isChosen(scope.matchers, subject),
+    /** Whether the digest is about this recording. */
+    wants,
 
-    add(subject, figures) {
-      if (!isChosen(scope.matchers, subject)) return;
+    /** Adds a recording, each once; one that the digest does not want is left out. */
+    add(subject: DigestRecording, figures: RecordingFigures): void {
+      if (!wants(subject)) return;
       const { id, locationId, timezone } = subject.recording;
       const location = locations.get(locationId) ?? newLocation(subject, calendar);
       locations.set(locationId, location);
-      const judged = judgeRecording(scope, subject, figures, byRecording.get(id) ?? [], schedules);
+      const judged = judgeRecording({ scope, subject, figures, incidents: byRecording.get(id) ?? [], schedules });
       location.recordings.push(judged.digest);
       addTally(location.tally, judged.tally);
-      if (!covers(location.open, bounds))
-        location.open = union([...location.open, ...subtract([bounds], judged.closed)]);
+      if (total(location.open) < scope.period.to - scope.period.from)
+        location.open = union([...location.open, ...subtract([scope.period], judged.closed)]);
       if (judged.before) {
         location.comparable += 1;
         addTally(location.before, judged.before);
       }
       addDays(location.days, figures, scope.dayZone ?? timezone, calendar, schedules);
-      chosen.add(id);
     },
 
-    finish: () => figuresOf(scope, calendar, locations, chosen),
-  };
-}
-
-function newLocation(
-  { recording: { locationId, timezone }, locationName }: DigestRecording,
-  calendar: DigestCalendar,
-): LocationRecords {
-  return {
-    id: locationId,
-    name: locationName,
-    timezone,
-    recordings: [],
-    tally: newTally(),
-    before: newTally(),
-    comparable: 0,
-    open: [],
-    days: emptyDays(calendar),
+    /** The whole, in steps between which the event loop can run (`runYielding`). */
+    finish: () => figuresOf(scope, calendar, locations),
   };
 }
 
@@ -95,12 +70,9 @@ function* figuresOf(
   scope: DigestScope,
   calendar: DigestCalendar,
   byId: ReadonlyMap<string, LocationRecords>,
-  chosen: ReadonlySet<string>,
 ): Generator<void, Digest> {
   const all = [...byId.values()];
-  const bounds = boundsOf(scope);
-  const untrustedBelow = scope.untrustedBelow ?? DEFAULT_UNTRUSTED_BELOW;
-  const [unreachable, unwatched] = [clip(scope.unreachable, bounds), clip(scope.unwatched ?? [], bounds)];
+  const { period, untrustedBelow = DEFAULT_UNTRUSTED_BELOW } = scope;
   const parts = {} as Record<DigestPart, LocationGroup[]>;
   for (const part of digestParts) {
     parts[part] = locationGroups(all, part);
@@ -108,7 +80,7 @@ function* figuresOf(
   }
   const wholeLocations = locationOutages(scope, byId);
   yield;
-  const totals = totalsOf(all, unreachable, unwatched);
+  const totals = totalsOf(all);
   const before = scope.before && totalsBefore(all, scope.before.isWatched);
   yield;
   const locations = locationDigests(all, calendar);
@@ -117,7 +89,7 @@ function* figuresOf(
   yield;
   return {
     now: scope.now,
-    period: scope.period,
+    period,
     timezone: scope.timezone,
     totals,
     before,
@@ -130,18 +102,10 @@ function* figuresOf(
     longest: longestOutages(parts, wholeLocations),
     flappers: flappersOf(parts),
     locationOutages: wholeLocations,
-    other: otherAlerts(scope, chosen, byId),
-    unreachable,
-    unwatched,
+    other: otherAlerts(scope, byId),
+    unreachable: clip(scope.unreachable, period),
+    unwatched: clip(scope.unwatched ?? [], period),
   };
-}
-
-function boundsOf({ period }: DigestScope): Interval {
-  return { from: period.start, to: period.end };
-}
-
-function covers([first, ...more]: readonly Interval[], { from, to }: Interval): boolean {
-  return more.length === 0 && first !== undefined && first.from <= from && first.to >= to;
 }
 
 /** Matchers see the labels an alert of the recording would carry; a missing label is the empty string. */
@@ -159,27 +123,17 @@ function isChosen(matchers: readonly Matcher[], { recording, locationName }: Dig
   return matchers.every((matcher) => matcher.matches(labels.get(matcher.name) ?? ""));
 }
 
-function totalsOf(
-  locations: readonly LocationRecords[],
-  unreachable: readonly Interval[],
-  unwatched: readonly Interval[],
-): DigestTotals {
+function totalsOf(locations: readonly LocationRecords[]): DigestTotals {
   const digests = locations.flatMap(({ recordings }) => recordings);
-  const count = (part: DigestPart) => digests.filter((digest) => digest.part === part).length;
+  const counts = digestParts.map((part) => [part, digests.filter((digest) => digest.part === part).length]);
   const tally = locations.reduce((sum, one) => addTally(sum, one.tally), newTally());
   return {
+    ...(Object.fromEntries(counts) as Record<DigestPart, number>),
     recordings: digests.length,
-    downNow: count("down_now"),
-    downSome: count("down_some"),
-    up: count("up"),
-    closed: count("closed"),
-    unknown: count("unknown"),
     affected: digests.filter(({ lostMs }) => lostMs > 0).length,
     low: digests.filter(({ part, outages }) => part === "down_some" && outages.length === 0).length,
     outages: tally.outages,
     lostMs: sumOf(digests, ({ lostMs }) => lostMs),
-    unreachableMs: total(unreachable),
-    unwatchedMs: total(unwatched),
     uptime: meanUptime(tally),
     recoveryMs: meanRecovery(tally),
   };

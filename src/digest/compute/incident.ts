@@ -29,14 +29,16 @@ export function incidentOf(alert: RecordedAlert, rules: readonly Rule[]): Digest
 }
 
 /** Location incidents inside the period, without the time in which all recordings were outside their schedules. */
-export function locationOutages(input: DigestScope, locations: ReadonlyMap<string, LocationRecords>): LongOutage[] {
-  const bounds = { from: input.period.start, to: input.period.end };
-  const outages = input.incidents.flatMap((incident): LongOutage[] => {
+export function locationOutages(
+  { incidents, period, unreachable, now }: DigestScope,
+  locations: ReadonlyMap<string, LocationRecords>,
+): LongOutage[] {
+  const outages = incidents.flatMap((incident): LongOutage[] => {
     const location = incident.kind === "location_offline" && locations.get(incident.locationId ?? "");
     if (!location) return [];
     const { startsAt, endsAt, endReason } = incident;
-    const holes = [...subtract([bounds], location.open), ...input.unreachable];
-    const lostMs = lengthIn([{ from: startsAt, to: endsAt ?? input.now }], bounds, holes);
+    const holes = [...subtract([period], location.open), ...unreachable];
+    const lostMs = lengthIn([{ from: startsAt, to: endsAt ?? now }], period, holes);
     if (lostMs === 0) return [];
     const recovered = endsAt !== undefined && (endReason ?? "recovered") === "recovered";
     const outage = { kind: "location_offline" as const, startsAt, endsAt, lostMs, recovered };
@@ -47,18 +49,17 @@ export function locationOutages(input: DigestScope, locations: ReadonlyMap<strin
 
 /** Alerts that are not downtime, of the recordings and locations in the digest or of the service itself. */
 export function otherAlerts(
-  input: DigestScope,
-  recordings: ReadonlySet<string>,
+  { incidents, period, now }: DigestScope,
   locations: ReadonlyMap<string, LocationRecords>,
 ): OtherAlerts[] {
+  const recordings = new Set([...locations.values()].flatMap((one) => one.recordings.map(({ id }) => id)));
   const concerns = ({ recordingId, locationId }: DigestIncident) =>
     recordingId === undefined ? locationId === undefined || locations.has(locationId) : recordings.has(recordingId);
-  const bounds = { from: input.period.start, to: input.period.end };
-  const lengths = input.incidents
+  const lengths = incidents
     .filter((incident) => incident.kind === "other" && concerns(incident))
-    .map(({ alertname, startsAt, endsAt }) => ({
+    .map(({ alertname, startsAt: from, endsAt: to = now }) => ({
       alertname,
-      lengthMs: lengthIn([{ from: startsAt, to: endsAt ?? input.now }], bounds),
+      lengthMs: lengthIn([{ from, to }], period),
     }))
     .filter(({ lengthMs }) => lengthMs > 0);
   return [...Map.groupBy(lengths, ({ alertname }) => alertname)]

@@ -1,23 +1,32 @@
 /** Recordings by location: sums while they are added, and lists in their order, most downtime first. */
-import type { DigestPart, Interval, LocationDigest, LocationGroup, RecordingDigest } from "../digest.ts";
-import type { DigestCalendar } from "./calendar.ts";
-import { dayUptime, type LocationDays } from "./location-days.ts";
-import { type DigestTally, meanUptime } from "./tally.ts";
+import type {
+  DigestPart,
+  DigestRecording,
+  Interval,
+  LocationDigest,
+  LocationGroup,
+  RecordingDigest,
+} from "../digest.ts";
+import { type DigestCalendar, dayUptime, emptyDays } from "./calendar.ts";
+import { meanUptime, newTally } from "./tally.ts";
 
-/** What is known of a location while its recordings are added. */
-export interface LocationRecords {
-  readonly id: string;
-  readonly name: string;
-  /** Of its first recording. */
-  readonly timezone: string;
-  readonly recordings: RecordingDigest[];
-  readonly tally: DigestTally;
-  /** The period before, of `comparable` recordings: those with figures that go back so far. */
-  readonly before: DigestTally;
-  comparable: number;
-  /** When at least one of its recordings was inside its schedule. */
-  open: readonly Interval[];
-  readonly days: LocationDays;
+export type LocationRecords = ReturnType<typeof newLocation>;
+
+/** A location with the zone of its first recording, to which its recordings are added. */
+export function newLocation({ recording, locationName }: DigestRecording, calendar: DigestCalendar) {
+  return {
+    id: recording.locationId,
+    name: locationName,
+    timezone: recording.timezone,
+    recordings: [] as RecordingDigest[],
+    tally: newTally(),
+    /** The period before, of `comparable` recordings: those with figures that go back so far. */
+    before: newTally(),
+    comparable: 0,
+    /** When at least one of its recordings was inside its schedule. */
+    open: [] as readonly Interval[],
+    days: emptyDays(calendar),
+  };
 }
 
 /** The locations that have recordings in this part. */

@@ -14,72 +14,55 @@ import {
 import { closedTime, hourlyTime, timedBuckets } from "./buckets.ts";
 import { clip, lengthIn, subtract, total, union } from "./intervals.ts";
 import type { ScheduleTimes } from "./schedule-times.ts";
-import { type DigestTally, meanUptime, tallyOf } from "./tally.ts";
+import { meanUptime, tallyOf } from "./tally.ts";
 import { timeline } from "./timeline.ts";
 
-interface JudgedRecording {
-  readonly digest: RecordingDigest;
-  readonly tally: DigestTally;
-  /** Time outside its schedule. */
-  readonly closed: readonly Interval[];
-  /** Of the period before; undefined where its figures do not go back so far. */
-  readonly before: DigestTally | undefined;
-}
-
-interface Downtime extends Interval {
+interface Downtime extends Interval, Pick<Outage, "endsAt" | "recovered"> {
   readonly kind: "offline" | "missing";
-  readonly endsAt: Instant | undefined;
-  readonly recovered: boolean;
-}
-
-/** The digest of one recording from its figures and its own incidents (`offline`, `missing` and `flapping`). */
-export function judgeRecording(
-  scope: DigestScope,
-  subject: DigestRecording,
-  figures: RecordingFigures,
-  incidents: readonly DigestIncident[],
-  schedules: ScheduleTimes,
-): JudgedRecording {
-  const { now, unreachable } = scope;
-  const bounds = { from: scope.period.start, to: scope.period.end };
-  const downtimes = downtimesOf(subject, incidents, now);
-  const facts = { scope, subject, figures, downtimes, schedules };
-  const inPeriod = within(bounds, facts);
-  const { buckets, closed, down, outages, tally } = inPeriod;
-  const downSince = downtimes.find(({ endsAt }) => endsAt === undefined)?.from;
-  const upSince = isUp(subject) ? subject.since : undefined;
-  const wasUp = upSince !== undefined && upSince <= bounds.from && lengthIn([bounds], bounds, unreachable) > 0;
-  const part = downSince === undefined ? partOf(inPeriod, wasUp) : "down_now";
-  const hasTrouble = part === "down_now" || part === "down_some";
-  const before = beforeOf(facts);
-  return {
-    tally,
-    closed,
-    before,
-    digest: {
-      id: subject.recording.id,
-      name: subject.recording.name,
-      part,
-      downSince,
-      uptime: meanUptime(tally),
-      uptimeBefore: before && meanUptime(before),
-      lostMs: total(down),
-      outages,
-      flapping: flappingOf(incidents, bounds, now),
-      timeline: hasTrouble ? timeline({ bounds, down, unreachable, buckets, upSince }) : [],
-    },
-  };
 }
 
 interface Facts {
   readonly scope: DigestScope;
   readonly subject: DigestRecording;
   readonly figures: RecordingFigures;
-  readonly downtimes: readonly Downtime[];
+  /** The recording's own: `offline`, `missing` and `flapping`. */
+  readonly incidents: readonly DigestIncident[];
   readonly schedules: ScheduleTimes;
 }
 
-function within(bounds: Interval, { scope, subject, figures, downtimes, schedules }: Facts) {
+/**
+ * The digest of one recording, with the time outside its schedule and the tally of the period `before`, which is
+ * undefined where its figures do not go back so far.
+ */
+export function judgeRecording(facts: Facts) {
+  const { subject, incidents, scope } = facts;
+  const { now, unreachable, period: bounds } = scope;
+  const downtimes = downtimesOf(subject, incidents, now);
+  const inPeriod = within(bounds, downtimes, facts);
+  const { buckets, closed, down, outages, tally } = inPeriod;
+  const downSince = downtimes.find(({ endsAt }) => endsAt === undefined)?.from;
+  const upSince = isUp(subject) ? subject.since : undefined;
+  const wasUp = upSince !== undefined && upSince <= bounds.from && lengthIn([bounds], bounds, unreachable) > 0;
+  const part = downSince === undefined ? partOf(inPeriod, wasUp) : "down_now";
+  const hasTrouble = part === "down_now" || part === "down_some";
+  const compared = comparedPeriod(facts);
+  const before = compared && within(compared, downtimes, facts).tally;
+  const digest: RecordingDigest = {
+    id: subject.recording.id,
+    name: subject.recording.name,
+    part,
+    downSince,
+    uptime: meanUptime(tally),
+    uptimeBefore: before && meanUptime(before),
+    lostMs: total(down),
+    outages,
+    flapping: flappingOf(incidents, bounds, now),
+    timeline: hasTrouble ? timeline({ bounds, down, unreachable, buckets, upSince }) : [],
+  };
+  return { tally, closed, before, digest };
+}
+
+function within(bounds: Interval, downtimes: readonly Downtime[], { scope, subject, figures, schedules }: Facts) {
   const buckets = timedBuckets(figures.buckets, bounds, scope.now);
   const learned = schedules.closed(figures.scheduleHours, subject.recording.timezone, bounds);
   const unreported = learned.length === 0 ? [] : subtract(learned, hourlyTime(buckets));
@@ -107,12 +90,9 @@ function partOf({ buckets, outages, tally }: ReturnType<typeof within>, wasUp: b
 const BEGINS_WITHIN_MS = 12 * 3_600_000;
 
 /** Undefined where figures begin after the period before did: part of a period is not compared with a whole one. */
-function beforeOf(facts: Facts): JudgedRecording["before"] {
-  const { before } = facts.scope;
-  const [first] = facts.figures.buckets;
-  if (!before || !first || first.startAt > before.period.start + BEGINS_WITHIN_MS) return undefined;
-  const bounds = { from: before.period.start, to: before.period.end };
-  return within(bounds, facts).tally;
+function comparedPeriod({ scope: { before }, figures }: Facts): Interval | undefined {
+  const [first] = figures.buckets;
+  return before && first && first.startAt <= before.period.from + BEGINS_WITHIN_MS ? before.period : undefined;
 }
 
 function isUp({ status }: DigestRecording): boolean {

@@ -10,17 +10,14 @@ const QUARTER_MS = 900_000;
 const CACHED = 500;
 const HOURS_OF_DAY = 24;
 
-export interface ScheduleTimes {
-  /** The hours known to be outside the schedule; without a schedule none. */
-  closed(scheduleHours: string | undefined, timezone: string, bounds: Interval): readonly Interval[];
-  /** Whether all of that weekday (1 Monday) is known to be outside the schedule. */
-  isClosedOn(scheduleHours: string | undefined, weekday: number): boolean;
-}
+export type ScheduleTimes = ReturnType<typeof createScheduleTimes>;
 
-export function createScheduleTimes(localHours: LocalHours): ScheduleTimes {
+/** Answers from `RecordingFigures.scheduleHours`. */
+export function createScheduleTimes(localHours: LocalHours) {
   const known = new Map<string, readonly Interval[]>();
   return {
-    closed(hours, timezone, bounds) {
+    /** The hours known to be outside the schedule; without a schedule none. */
+    closed(hours: string | undefined, timezone: string, bounds: Interval): readonly Interval[] {
       if (!hours?.includes("0")) return [];
       const key = `${bounds.from} ${bounds.to} ${timezone} ${hours}`;
       const found = known.get(key) ?? closedBetween(bounds, (at) => hours[localHours.at(at, timezone).ofWeek]);
@@ -28,7 +25,8 @@ export function createScheduleTimes(localHours: LocalHours): ScheduleTimes {
       known.set(key, found);
       return found;
     },
-    isClosedOn(hours, weekday) {
+    /** Whether all of that weekday (1 Monday) is known to be outside the schedule. */
+    isClosedOn(hours: string | undefined, weekday: number): boolean {
       const day = hours?.slice((weekday - 1) * HOURS_OF_DAY, weekday * HOURS_OF_DAY);
       return day !== undefined && day.length === HOURS_OF_DAY && !/[^0]/.test(day);
     },

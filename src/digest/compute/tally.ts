@@ -2,20 +2,13 @@
 import type { Interval, Outage } from "../digest.ts";
 import type { TimedBucket } from "./buckets.ts";
 
-/** `weighted` to `count` give the mean of `dayRatio` (health); the rest are outages. */
-export interface DigestTally {
-  weighted: number;
-  weight: number;
-  plain: number;
-  count: number;
-  outages: number;
-  lostMs: number;
-  /** Outages that recovered inside the period, and how long they had lasted. */
-  recovered: number;
-  downMs: number;
-}
+type DigestTally = ReturnType<typeof newTally>;
 
-export function newTally(): DigestTally {
+/**
+ * `weighted` to `count` give the mean of `dayRatio` (health); the rest are outages. `recovered` did so inside the
+ * period, after `downMs` together.
+ */
+export function newTally() {
   return { weighted: 0, weight: 0, plain: 0, count: 0, outages: 0, lostMs: 0, recovered: 0, downMs: 0 };
 }
 

@@ -2,8 +2,7 @@
 import { median } from "../../health/usual-entries.ts";
 import type { CountsAnswer, Digest, DigestScope, UntrustedDay } from "../digest.ts";
 import { SETTLED_AFTER_MS } from "./buckets.ts";
-import type { DigestCalendar } from "./calendar.ts";
-import { dayUptime } from "./location-days.ts";
+import { type DigestCalendar, dayUptime } from "./calendar.ts";
 import { compareText, type LocationRecords } from "./locations.ts";
 
 const WEEK = 7;

@@ -16,8 +16,7 @@ const ROWS_PER_STEP = 500;
 
 /** A line per recording, in chunks: ratios 0–1, times in seconds, instants in UTC, an empty cell without a figure. */
 export function* recordingsCsv(digest: Digest): Generator<string, void> {
-  const bounds = { from: digest.period.start, to: digest.period.end };
-  const columns = recordingColumns(bounds);
+  const columns = recordingColumns(digest.period);
   const cells = Object.values(columns);
   let rows: CsvRow[] = [Object.keys(columns)];
   for (const part of digestParts) {

@@ -1,27 +1,21 @@
 /** The one sentence people read: what happened, where it was worst, and what is still open. */
 import { humanDuration } from "../../lib/duration.ts";
 import { count, counted, percent } from "../../lib/format.ts";
+import { total } from "../compute/intervals.ts";
 import { type Digest, type Outage, UP_ALL_THE_TIME } from "../digest.ts";
 import { locationLabel, moment, nameAt, periodNoun } from "./words.ts";
 
-export interface DigestHeadline {
-  /** One sentence without its full stop. */
-  readonly sentence: string;
-  /** Caveats that have no room in the sentence, or an empty string. */
-  readonly aside: string;
-}
+export type DigestHeadline = ReturnType<typeof headline>;
 
-/** Plain text. Unknown is not up, and unreachable time is mentioned; where there is room, in the sentence itself. */
-export function headline(digest: Digest): DigestHeadline {
+/**
+ * Plain text without a full stop; `aside` has the caveats for which the sentence has no room, or is empty. Unknown is
+ * not up, and unreachable time is mentioned; where there is room, in the sentence itself.
+ */
+export function headline(digest: Digest) {
   if (digest.totals.recordings === 0) return { sentence: "There are no recordings to report on", aside: "" };
   const news = present(whatHappened(digest), worstOutage(digest));
   news.push(...present(stillDown(digest, news.length === 0)));
-  const caveats = present(
-    lowUptime(digest, news.length === 0),
-    unknown(digest),
-    unreachable(digest),
-    unwatched(digest),
-  );
+  const caveats = caveatsOf(digest, news.length === 0);
   return news.length <= 1
     ? { sentence: sentence([...news, ...caveats]), aside: "" }
     : { sentence: sentence(news), aside: sentence(caveats) };
@@ -53,13 +47,13 @@ function whatHappened(digest: Digest): string {
 }
 
 function howLong(digest: Digest): string {
-  const { unreachableMs, unwatchedMs } = digest.totals;
-  if (unwatchedMs === lengthOf(digest)) return "by the service's figures";
-  return unreachableMs + unwatchedMs > 0 ? "whenever they were watched" : `all ${periodNoun(digest)}`;
+  const { unreachable, unwatched } = digest;
+  if (total(unwatched) === lengthOf(digest)) return "by the service's figures";
+  return unreachable.length + unwatched.length > 0 ? "whenever they were watched" : `all ${periodNoun(digest)}`;
 }
 
 function lengthOf({ period }: Digest): number {
-  return period.end - period.start;
+  return period.to - period.from;
 }
 
 function shareOf(some: number, recordings: number): string {
@@ -86,33 +80,21 @@ function when(state: string, { startsAt, endsAt }: Outage, digest: Digest): stri
 }
 
 /** `leads`: the clause begins the sentence, and gives the number of all recordings. */
-function stillDown({ totals: { downNow, recordings } }: Digest, leads: boolean): string {
+function stillDown({ totals: { down_now: downNow, recordings } }: Digest, leads: boolean): string {
   if (downNow === 0) return "";
   return `${leads ? shareOf(downNow, recordings) : count(downNow)} ${downNow === 1 ? "is" : "are"} down now`;
 }
 
-function lowUptime({ totals: { low, recordings } }: Digest, leads: boolean): string {
-  if (low === 0) return "";
-  const some = leads ? shareOf(low, recordings) : count(low);
-  return `${some} had less than ${percent(UP_ALL_THE_TIME)} uptime without a recorded outage`;
-}
-
-function unknown({ totals }: Digest): string {
-  if (totals.unknown === 0 || totals.unknown === totals.recordings) return "";
-  return `no data for ${count(totals.unknown)}`;
-}
-
-function unreachable(digest: Digest): string {
-  const { unreachableMs } = digest.totals;
-  if (unreachableMs === 0) return "";
-  return `the service was unreachable ${lasting(unreachableMs, digest, `all ${periodNoun(digest)}`)}`;
-}
-
-function unwatched(digest: Digest): string {
-  const { unwatchedMs } = digest.totals;
-  return unwatchedMs === 0 ? "" : `lenswatch did not watch ${lasting(unwatchedMs, digest, "at all")}`;
-}
-
-function lasting(ms: number, digest: Digest, throughout: string): string {
-  return ms === lengthOf(digest) ? throughout : `for ${humanDuration(ms)}`;
+function caveatsOf(digest: Digest, leads: boolean): string[] {
+  const { low, unknown, recordings } = digest.totals;
+  const [unreachableMs, unwatchedMs] = [total(digest.unreachable), total(digest.unwatched)];
+  const lasting = (ms: number, throughout: string) =>
+    ms === lengthOf(digest) ? throughout : `for ${humanDuration(ms)}`;
+  const lowShare = leads ? shareOf(low, recordings) : count(low);
+  return present(
+    low > 0 ? `${lowShare} had less than ${percent(UP_ALL_THE_TIME)} uptime without a recorded outage` : "",
+    unknown > 0 && unknown < recordings ? `no data for ${count(unknown)}` : "",
+    unreachableMs > 0 ? `the service was unreachable ${lasting(unreachableMs, `all ${periodNoun(digest)}`)}` : "",
+    unwatchedMs > 0 ? `lenswatch did not watch ${lasting(unwatchedMs, "at all")}` : "",
+  );
 }

@@ -113,8 +113,8 @@ export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit
 }
 
 function moodOf({ totals, locationOutages }: Digest): DigestPart {
-  if (totals.downNow > 0) return "down_now";
-  if (totals.downSome > 0 || locationOutages.length > 0) return "down_some";
+  if (totals.down_now > 0) return "down_now";
+  if (totals.down_some > 0 || locationOutages.length > 0) return "down_some";
   return totals.up > 0 ? "up" : "unknown";
 }
 

@@ -8,7 +8,7 @@ const HOUR = 3_600_000;
 
 /** `day`, `week` or `month`, by the length of the period. */
 export function periodNoun({ period }: Digest): "day" | "week" | "month" {
-  const length = period.end - period.start;
+  const length = period.to - period.from;
   if (length <= 26 * HOUR) return "day";
   return length <= 8 * 24 * HOUR ? "week" : "month";
 }
@@ -19,7 +19,7 @@ function local(at: Instant, digest: Digest): DateTime {
 
 /** `14:05` inside the digest's day, `Tue 14:05` inside its week, otherwise with the date. */
 export function moment(at: Instant, digest: Digest): string {
-  const { start, end } = digest.period;
+  const { from: start, to: end } = digest.period;
   const noun = periodNoun(digest);
   if (noun === "day" && at === end) return "24:00";
   const inside = at >= start && at < end;

@@ -221,8 +221,8 @@ describe("a fleet", () => {
     expect(locations).toHaveLength(2);
     expect(totals).toMatchObject({
       recordings: 5,
-      downNow: 0,
-      downSome: 3,
+      down_now: 0,
+      down_some: 3,
       up: 2,
       closed: 0,
       unknown: 0,

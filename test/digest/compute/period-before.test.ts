@@ -11,7 +11,7 @@ const WEDNESDAY = "2026-11-18T00:00:00Z";
 /** Thursday's digest, with the Wednesday before it. */
 function thursday(over: Partial<DigestInput> = {}, isWatched = true): DigestInput {
   const period = digestPeriod("1d", NOW, "Europe/London");
-  return input({ before: { period: digestPeriod("1d", period.start, "Europe/London"), isWatched }, ...over });
+  return input({ before: { period: digestPeriod("1d", period.from, "Europe/London"), isWatched }, ...over });
 }
 
 const bothDays = (wednesday: number) => [...hours(at(WEDNESDAY), Array(24).fill(wednesday)), ...day(1)];
@@ -102,7 +102,7 @@ test("figures of the period before equal those of its own digest", () => {
         return { ...offline(recording, startsAt, endsAt), endReason: reason };
       });
       const period = digestPeriod(periodName, now, timezone);
-      const before = digestPeriod(periodName, period.start, timezone);
+      const before = digestPeriod(periodName, period.from, timezone);
       const base = { recordings, uptime, incidents, timezone, now };
       const later = computeDigest(input({ ...base, period, before: { period: before, isWatched: true } }));
       const { totals } = computeDigest(input({ ...base, period: before }));
