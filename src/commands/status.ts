@@ -3,7 +3,7 @@ import { Command, Option } from "commander";
 import { z } from "zod";
 import { recordingStatuses } from "../health/recording.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
-import { renderCsv } from "../lib/csv.ts";
+import { csvLines } from "../lib/csv.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { counted, percent } from "../lib/format.ts";
 import { closestRows } from "../lib/suggest.ts";
@@ -96,13 +96,11 @@ function render(
 
 function asCsv(rows: readonly RecordingRow[]): string {
   const head = Object.keys(RecordingRow.shape);
-  return renderCsv(
-    head,
-    rows.map(({ alerts, ...row }) => [
-      ...Object.values(row).map((value) => String(value ?? "")),
-      alerts.map(({ alertname, state }) => `${alertname}:${state}`).join(" "),
-    ]),
-  );
+  const lines = rows.map(({ alerts, ...row }) => [
+    ...Object.values(row).map((value) => String(value ?? "")),
+    alerts.map(({ alertname, state }) => `${alertname}:${state}`).join(" "),
+  ]);
+  return csvLines([head, ...lines]);
 }
 
 const columns: readonly TableColumn[] = [

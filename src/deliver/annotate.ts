@@ -33,11 +33,11 @@ export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps): Anno
   return async (alerts, now) => {
     try {
       const places = await withDeadline(placesOf(alerts), DEADLINE_MS);
-      const yielder = createYielder();
+      const maybeYield = createYielder();
       const annotated: (typeof alerts)[number][] = [];
       for (const alert of alerts) {
         annotated.push(withImpact(alert, places, now, hours));
-        await yielder.maybeYield();
+        await maybeYield();
       }
       return annotated;
     } catch (thrown) {

@@ -165,13 +165,13 @@ async function decide({ deps, integration }: DeliveryRun, claims: readonly Claim
   const suppressions = await deps.suppressions?.(claims);
   const now = deps.clock.now();
   const decideOne = deps.decide ?? (integration.resendMs === undefined ? decideByGroup : needsResend);
-  const yielder = createYielder();
+  const maybeYield = createYielder();
   const decided: { claim: ClaimedGroup; decision: GroupDecision }[] = [];
   for (const [i, group] of claims.entries()) {
     const claim = { ...group, suppressions: suppressions?.[i] };
     const decision = decideOne({ ...claim, now, sendResolved: integration.sendResolved });
     decided.push({ claim, decision });
-    await yielder.maybeYield();
+    await maybeYield();
   }
   return { now, decided };
 }

@@ -62,22 +62,22 @@ export function createSuppression({ clock, store, route, inhibitRules }: Suppres
   return {
     async ofGroups(claims) {
       const facts = await read();
-      const yielder = createYielder();
+      const maybeYield = createYielder();
       const found: Suppressions[] = [];
       for (const claim of claims) {
         found.push(suppressionsOf(claim, route, facts));
-        await yielder.maybeYield();
+        await maybeYield();
       }
       return found;
     },
 
     async ofAll() {
       const facts = await read();
-      const yielder = createYielder();
+      const maybeYield = createYielder();
       const found: SuppressibleAlert[] = [];
       for (const alert of facts.firing) {
         found.push(suppressibleAlert(alert, route, facts));
-        await yielder.maybeYield();
+        await maybeYield();
       }
       return found;
     },

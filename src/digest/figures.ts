@@ -108,7 +108,7 @@ async function addFleet(
 ): Promise<void> {
   const states = await runYielding(recordingsById(fleet));
   const bucketsOf = createDailyBuckets();
-  const yielder = createYielder();
+  const maybeYield = createYielder();
   const figuresOf = (history: UptimeHistory | undefined, { recording }: DigestRecording) => {
     if (!history) return { buckets: [] };
     const zone = config.service.uptimeIndexTimezone === "utc" ? "UTC" : recording.timezone;
@@ -127,7 +127,7 @@ async function addFleet(
       const histories = await store.uptime.histories(fleet.shardNumbers[i] ?? 0, ids);
       for (const subject of page) {
         digester.add(subject, figuresOf(histories.get(subject.recording.id), subject));
-        await yielder.maybeYield();
+        await maybeYield();
       }
     }
   }

@@ -67,12 +67,12 @@ export async function renderDigest(digest: Digest, frame: DigestFrame): Promise<
     const options = { applyStyleTags: false, removeStyleTags: false };
     return { html: juice.inlineContent(page, styles ?? "", options), text: renderDigestText(view) };
   };
-  const yielder = createYielder();
+  const maybeYield = createYielder();
   let limit = MOST_SHOWN;
   let body = render(limit);
   for (let size = sizeOf(body); limit > 1 && size > MAX_BYTES; size = sizeOf(body)) {
     limit = Math.max(1, Math.min(limit - 1, Math.floor((limit * MAX_BYTES) / size)));
-    await yielder.maybeYield();
+    await maybeYield();
     body = render(limit);
   }
   const label = ` · ${digest.period.label}`;
@@ -122,11 +122,11 @@ export async function attachmentsOf(name: string, digest: Digest): Promise<Attac
 }
 
 async function csvFile(filename: string, pieces: Iterable<string>): Promise<Attachment> {
-  const yielder = createYielder();
+  const maybeYield = createYielder();
   const buffers = [Buffer.from(BOM)];
   for (const piece of pieces) {
     buffers.push(Buffer.from(piece));
-    await yielder.maybeYield();
+    await maybeYield();
   }
   const content = Buffer.concat(buffers);
   if (content.length <= MOST_PLAIN_BYTES) return { filename, content, contentType: "text/csv; charset=utf-8" };

@@ -4,14 +4,8 @@
  */
 import { toError } from "./errors.ts";
 
-interface Step {
-  readonly name: string;
-  readonly close: () => unknown;
-  readonly deadlineMs: number;
-}
-
 export class Closer {
-  readonly #steps: Step[] = [];
+  readonly #steps: { name: string; close: () => unknown; deadlineMs: number }[] = [];
   #closing: Promise<void> | undefined;
 
   /** Registers a step; the next one starts after `deadlineMs` at most. */
@@ -40,15 +34,13 @@ export class Closer {
   }
 }
 
-/** The promise's value, or a rejection after `ms`. The work itself is not stopped. */
-export async function withDeadline<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`not done within ${ms} ms`)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** The promise's value, or the error `late` after `ms`. The work itself is not stopped. */
+export function withDeadline<T>(
+  work: Promise<T>,
+  ms: number,
+  late = () => new Error(`not done within ${ms} ms`),
+): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(late()), ms);
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }

@@ -3,20 +3,14 @@ import { stringify } from "csv-stringify/sync";
 
 /** Text is neutralised and quoted where needed; undefined is an empty cell. */
 export type CsvCell = string | number | undefined;
-export type CsvRow = readonly CsvCell[];
 
 const OPTIONS = { record_delimiter: "\n", quoted_match: /'/ };
 
 /** Invisible characters except line feeds: terminals interpret them, spreadsheets do not show them. */
 const INVISIBLE = /(?!\n)\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Lines end in `\n`; every row has as many cells as the head. */
-export function renderCsv(head: readonly string[], rows: readonly CsvRow[]): string {
-  return csvLines([head, ...rows]);
-}
-
-/** The same without a head, for a long table written in chunks. */
-export function csvLines(rows: readonly CsvRow[]): string {
+/** Lines end in `\n`; every row has as many cells as the first. */
+export function csvLines(rows: readonly (readonly CsvCell[])[]): string {
   return stringify(
     rows.map((row) => row.map(cell)),
     OPTIONS,

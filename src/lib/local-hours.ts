@@ -9,18 +9,16 @@ export interface LocalHour {
   readonly label: number;
 }
 
-export interface LocalHours {
-  at(instant: Instant, timezone: string): LocalHour;
-}
+export type LocalHours = ReturnType<typeof createLocalHours>;
 
 /** Offsets of all zones are multiples of it. */
 const QUARTER_MS = 900_000;
 const MAX_QUARTERS = 5_000;
 
-export function createLocalHours(): LocalHours {
+export function createLocalHours() {
   const zones = new Map<string, Map<number, LocalHour>>();
   return {
-    at(instant, timezone) {
+    at(instant: Instant, timezone: string): LocalHour {
       const known = zones.get(timezone) ?? new Map<number, LocalHour>();
       zones.set(timezone, known);
       const quarter = Math.floor(instant / QUARTER_MS);

@@ -12,20 +12,8 @@ export const logLevels = ["trace", "debug", "info", "warn", "error", "silent"] a
 export type LogLevel = (typeof logLevels)[number];
 
 const SECRET_KEYS = [
-  "access_token",
-  "accessToken",
-  "token",
-  "client_secret",
-  "clientSecret",
-  "password",
-  "credentials",
-  "secret",
-  "authorization",
-  "Authorization",
-  "api_url",
-  "apiUrl",
-  "admin_token",
-  "read_token",
+  ...["token", "access_token", "accessToken", "admin_token", "read_token", "authorization", "Authorization"],
+  ...["secret", "client_secret", "clientSecret", "password", "credentials", "api_url", "apiUrl"],
 ];
 
 /** Text without bearer tokens, webhook paths, and passwords and tokens in URLs. */

@@ -25,36 +25,28 @@ export function visibleLines(text: string): string {
  * beyond ASCII (U+009B begins an escape sequence) and direction characters as they are.
  */
 export function visibleJson(json: string): string {
-  return json.replace(INVISIBLE_IN_JSON, (found) => found.split("").map(escapedUnit).join(""));
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return json.replace(INVISIBLE_IN_JSON, (found) => found.split("").map(escaped).join(""));
 }
 
 const INVISIBLE_IN_JSON = new RegExp(`[\\u007f-\\u009f\\u2028\\u2029]|${INVISIBLE.source}`, "gu");
-
-function escapedUnit(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-}
 
 /** At most `max` code points, the last one `…` where text was cut. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text;
   if (max <= 0) return "";
-  let kept = "";
-  let count = 0;
-  for (const point of text) {
-    count += 1;
-    if (count > max) return `${kept.trimEnd()}…`;
-    if (count < max) kept += point;
-  }
-  return text;
+  const points = Iterator.from(text)
+    .take(max + 1)
+    .toArray();
+  return points.length <= max
+    ? text
+    : `${points
+        .slice(0, max - 1)
+        .join("")
+        .trimEnd()}…`;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
+const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
 /** Text for HTML content and for attributes in single or double quotes. */
 export function escapeHtml(text: string): string {

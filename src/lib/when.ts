@@ -4,15 +4,10 @@ import { DateTime } from "luxon";
 import type { Instant } from "./clock.ts";
 import { humanDuration } from "./duration.ts";
 
-/** Formats times relative to one instant; caches zone names, which are slow to compute. */
-export interface Times {
-  /** `14:05 GMT` today, `Thu 19 Nov 22:10 GMT` on another day, with the year in another one. */
-  at(instant: Instant, timezone: string): string;
-  /** `14:05–14:17 GMT`; with the day where it is not today, with a second zone name where clocks changed. */
-  between(from: Instant, to: Instant, timezone: string): string;
-}
+export type Times = ReturnType<typeof timesSeenAt>;
 
-export function timesSeenAt(now: Instant): Times {
+/** Formats times relative to one instant; caches zone names, which are slow to compute. */
+export function timesSeenAt(now: Instant) {
   const names = new Map<string, string>();
 
   function zone(time: DateTime): string {
@@ -29,11 +24,13 @@ export function timesSeenAt(now: Instant): Times {
   }
 
   return {
-    at(instant, timezone) {
+    /** `14:05 GMT` today, `Thu 19 Nov 22:10 GMT` on another day, with the year in another one. */
+    at(instant: Instant, timezone: string): string {
       const time = inZone(instant, timezone);
       return `${day(time, timezone)}${clock(time)} ${zone(time)}`;
     },
-    between(from, to, timezone) {
+    /** `14:05–14:17 GMT`; with the day where it is not today, with a second zone name where clocks changed. */
+    between(from: Instant, to: Instant, timezone: string): string {
       const [start, end] = [inZone(from, timezone), inZone(Math.max(from, to), timezone)];
       const startZone = zone(start) === zone(end) ? "" : ` ${zone(start)}`;
       const endDay = start.hasSame(end, "day") ? "" : day(end, timezone, "today ");
@@ -56,11 +53,7 @@ export function inZone(at: Instant, timezone: string): DateTime {
 }
 
 function clock(time: DateTime): string {
-  return `${two(time.hour)}:${two(time.minute)}`;
-}
-
-function two(number: number): string {
-  return String(number).padStart(2, "0");
+  return time.toFormat("HH:mm");
 }
 
 /** Locales with the zone names that people use, in order of preference. */
@@ -73,4 +66,9 @@ function zoneName(time: DateTime): string {
     if (/^[A-Z]{2,5}$/.test(name)) return name;
   }
   return time.offset === 0 ? "UTC" : time.toFormat("'UTC'Z").replace(/:00$/, "");
+}
+
+/** The day of an instant in an IANA zone. */
+export function dayOf(at: Instant, zone: string): string {
+  return DateTime.fromMillis(at, { zone }).toFormat("yyyy-MM-dd");
 }

@@ -4,27 +4,22 @@ import { setImmediate } from "node:timers/promises";
 /** Longest slice, ms. */
 export const SLICE_MS = 2;
 
-interface Yielder {
-  /** Yields to the event loop when the slice is over; undefined before. */
-  maybeYield(): Promise<void> | undefined;
-}
-
-/** The first slice starts now. `elapsed` is a monotonic clock, ms. */
-export function createYielder(elapsed: () => number = () => performance.now()): Yielder {
+/** Yields to the event loop when a slice is over. The first one starts now; `elapsed` is a monotonic clock, ms. */
+export function createYielder(elapsed = () => performance.now()): () => Promise<void> | undefined {
   let sliceEndsAt = elapsed() + SLICE_MS;
   const pause = async (): Promise<void> => {
     await setImmediate();
     sliceEndsAt = elapsed() + SLICE_MS;
   };
-  return { maybeYield: () => (elapsed() < sliceEndsAt ? undefined : pause()) };
+  return () => (elapsed() < sliceEndsAt ? undefined : pause());
 }
 
 /** Runs `steps` to its result; each of its yields may yield to the event loop. */
-export async function runYielding<T>(steps: Iterator<unknown, T>, yielder: Yielder = createYielder()): Promise<T> {
+export async function runYielding<T>(steps: Iterator<unknown, T>, maybeYield = createYielder()): Promise<T> {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
-    await yielder.maybeYield();
+    await maybeYield();
   }
 }
 
@@ -32,10 +27,7 @@ export async function runYielding<T>(steps: Iterator<unknown, T>, yielder: Yield
 export const CHUNK = 64 * 1024;
 
 /** Joins pieces of text to chunks of about 64 KiB and may yield after each piece, also an empty one. */
-export async function* inChunks(
-  pieces: Iterable<string>,
-  yielder: Yielder = createYielder(),
-): AsyncGenerator<string, void> {
+export async function* inChunks(pieces: Iterable<string>, maybeYield = createYielder()): AsyncGenerator<string, void> {
   let chunk = "";
   for (const piece of pieces) {
     chunk += piece;
@@ -43,7 +35,7 @@ export async function* inChunks(
       yield chunk;
       chunk = "";
     }
-    await yielder.maybeYield();
+    await maybeYield();
   }
   if (chunk !== "") yield chunk;
 }

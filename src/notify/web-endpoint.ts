@@ -4,10 +4,10 @@
  */
 import type { NotifyErrorCode } from "../alerting/notification.ts";
 import { unlessAborted, withTimeout } from "../lib/abort.ts";
+import { parseRetryAfter } from "../lib/backoff.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { createHttpClient, type HttpAnswer, type HttpClient, readBody } from "../lib/http-client.ts";
 import { createRedactor } from "../lib/redact.ts";
-import { parseRetryAfter } from "../lib/retry-after.ts";
 import type { TlsMaterial } from "../lib/tls.ts";
 import { abortedError, NotifyError } from "./notifier.ts";
 

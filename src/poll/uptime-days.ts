@@ -3,7 +3,7 @@ import { DateTime } from "luxon";
 import type { UptimeBucket } from "../health/recording.ts";
 import { dayRatio, mergeBuckets } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
-import { dayOf } from "../lib/days.ts";
+import { dayOf } from "../lib/when.ts";
 import type { DayUptime, UptimeHistory } from "../store/uptime.ts";
 
 /** Local hour from which the service has finished the day before. */

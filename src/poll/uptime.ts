@@ -11,10 +11,10 @@ import { type KnownSchedule, knownHours, type LearnedSchedule, learnSchedule } f
 import type { Inventory, RecordingState } from "../health/shard-state.ts";
 import { bucketLengthMs, windowUptime } from "../health/uptime.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
-import { dayOf } from "../lib/days.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import { createLocalHours, type LocalHours } from "../lib/local-hours.ts";
 import type { Logger } from "../lib/log.ts";
+import { dayOf } from "../lib/when.ts";
 import { createYielder } from "../lib/yield.ts";
 import type { InventoryStore } from "../store/inventory.ts";
 import type { ShardStore } from "../store/shards.ts";
@@ -133,7 +133,7 @@ async function refreshPage(
   { zone, ids }: Page,
   { ratios, schedules, localHours, isLastTry, recordings }: Gathered,
 ): Promise<boolean> {
-  const yielder = createYielder();
+  const maybeYield = createYielder();
   const known = await deps.uptime.histories(shard, ids);
   const now = deps.clock.now();
   const learners = learnersOf(deps, ids, known);
@@ -160,7 +160,7 @@ async function refreshPage(
       const ratio = windowUptime(history.buckets, { now, overMs });
       if (ratio !== undefined) figures.set(recording.id, ratio);
     }
-    await yielder.maybeYield();
+    await maybeYield();
   }
   await deps.uptime.saveHistories(shard, histories);
   return unread.size > 0;

@@ -1,6 +1,7 @@
 /** The Core API over HTTP: adds the bearer token, replaces a refused token once, and parses the reply as JSON. */
+
+import { parseRetryAfter } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
-import { parseRetryAfter } from "../lib/retry-after.ts";
 import { ServiceError } from "./errors.ts";
 import type { SendRequest, ServiceReply, ServiceRequest } from "./http.ts";
 import { errorPayload, refusal } from "./refusal.ts";

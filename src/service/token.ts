@@ -4,10 +4,9 @@
  */
 import { z } from "zod";
 import { unlessAborted } from "../lib/abort.ts";
-import { backoffMs } from "../lib/backoff.ts";
+import { backoffMs, parseRetryAfter } from "../lib/backoff.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Redactor } from "../lib/redact.ts";
-import { parseRetryAfter } from "../lib/retry-after.ts";
 import { withinDeadline } from "./deadline.ts";
 import { ServiceError } from "./errors.ts";
 import type { SendRequest } from "./http.ts";

@@ -3,7 +3,7 @@ import { notShown } from "../../backtest/backtest.ts";
 import { type Beside, byRule, type Comparison, compareCounts, type Messages } from "../../backtest/compare.ts";
 import type { Plan, TimeSpan } from "../../backtest/setup.ts";
 import type { BacktestCounts, EpisodeCount } from "../../backtest/tally.ts";
-import { renderCsv } from "../../lib/csv.ts";
+import { csvLines } from "../../lib/csv.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { counted } from "../../lib/format.ts";
 import { stripControls } from "../../lib/text.ts";
@@ -187,17 +187,15 @@ function asCsv({ rules, receivers, recordings }: Comparison, isBeside: boolean):
   const figures = ["count", "firing_hours", "longest_hours"];
   const columns = [...figures, ...(isBeside ? figures.map((name) => `compared_${name}`) : [])];
   const cells = ({ first, second }: Beside<EpisodeCount>) => [first, ...(second ? [second] : [])].flatMap(csvOf);
-  return renderCsv(
+  return csvLines([
     ["kind", "name", "location_id", "location", "week", ...columns],
-    [
-      ...rules.map((row) => ["alerts", row.rule, row.locationId, row.location, row.week, ...cells(row)]),
-      ...receivers.map(({ receiver, week, first, second }) => [
-        ...["messages", receiver, "", "", week],
-        ...[first, ...(second ? [second] : [])].flatMap(({ messages }) => [messages, "", ""]),
-      ]),
-      ...recordings.map((row) => ["recording", row.recording, "", row.location, "", ...cells(row)]),
-    ],
-  );
+    ...rules.map((row) => ["alerts", row.rule, row.locationId, row.location, row.week, ...cells(row)]),
+    ...receivers.map(({ receiver, week, first, second }) => [
+      ...["messages", receiver, "", "", week],
+      ...[first, ...(second ? [second] : [])].flatMap(({ messages }) => [messages, "", ""]),
+    ]),
+    ...recordings.map((row) => ["recording", row.recording, "", row.location, "", ...cells(row)]),
+  ]);
 }
 
 function csvOf({ episodes, firingMs, longestMs }: EpisodeCount): number[] {

@@ -1,5 +1,5 @@
 /** All figures of a digest for spreadsheets. */
-import { type CsvCell, type CsvRow, csvLines } from "../../lib/csv.ts";
+import { type CsvCell, csvLines } from "../../lib/csv.ts";
 import { cut, stripControls } from "../../lib/text.ts";
 import { meanRecovery, tallyOf } from "../compute/tally.ts";
 import { shortfall } from "../compute/untrusted.ts";
@@ -18,7 +18,7 @@ const ROWS_PER_STEP = 500;
 export function* recordingsCsv(digest: Digest): Generator<string, void> {
   const columns = recordingColumns(digest.period);
   const cells = Object.values(columns);
-  let rows: CsvRow[] = [Object.keys(columns)];
+  let rows: CsvCell[][] = [Object.keys(columns)];
   for (const part of digestParts) {
     for (const group of digest.parts[part]) {
       for (const recording of group.recordings) {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseRetryAfter } from "../../src/lib/retry-after.ts";
+import { parseRetryAfter } from "../../src/lib/backoff.ts";
 
 const now = Date.UTC(2026, 0, 1, 12);
 
