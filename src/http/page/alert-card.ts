@@ -4,13 +4,14 @@ import { fingerprint } from "../../alerting/fingerprint.ts";
 import { matchersOf } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import type { AlertState } from "../../health/shard-state.ts";
-import { count } from "../../lib/format.ts";
+import { nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
 import type { ActiveAlert } from "../deps.ts";
-import { alertTitle, classOf, type ShownAlert, suppressionLines } from "./alert-title.ts";
+import { alertTitle, classOf, type ShownAlert } from "./alert-table.ts";
 import { alertLink, type Root, signInLink, silenceFormLink } from "./links.ts";
+import { firstOf } from "./listing.ts";
 import type { PageData } from "./page-data.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { type Moment, timeAt } from "./when.ts";
@@ -97,12 +98,10 @@ function notifiedLine(alert: Alert, lines: readonly LogLine[], moment: Moment): 
   for (const line of own)
     if (line.integration !== undefined && NOTIFIED.has(line.reason)) newest.set(line.integration, line);
   if (newest.size === 0) return own.some(({ reason }) => reason === "firing") ? html`Not notified yet.` : undefined;
-  const shown = [...newest].slice(0, INTEGRATIONS_SHOWN).map(([integration, { at }], i) => {
-    const time = timeAt(at, facts.timezone, moment);
-    return html`${i === 0 ? "" : ", "}<bdi>${cut(integration, 80)}</bdi> at ${time}`;
+  const shown = firstOf([...newest], INTEGRATIONS_SHOWN, ([integration, { at }]) => {
+    return html`<bdi>${cut(integration, 80)}</bdi> at ${timeAt(at, facts.timezone, moment)}`;
   });
-  const left = newest.size - shown.length;
-  return html`Notified ${shown}${left === 0 ? "" : ` and ${count(left)} more`}.`;
+  return html`Notified ${shown}.`;
 }
 
 /** The button of an inhibited alert does not stand out, as the other alert is the one to handle. */
@@ -119,4 +118,40 @@ function actions(active: ActiveAlert, print: string, { root, visitor, path }: Ca
   return html`<div class="actions"><form method="post" action="${root}alerts/${print}/ack">
 ${formToken(visitor)}<input type="hidden" name="back" value="${path}">
 <button${inhibitedBy.length > 0 ? nothing : html` class="main"`}>Acknowledge</button></form>${silence}</div>`;
+}
+
+/** What suppresses it, in sentences with times and comments, a line each. */
+function suppressionLines(active: ActiveAlert, data: PageData, root: Root): Markup[] {
+  const { alert, acknowledgement, silencedBy = [], inhibitedBy = [], mutedBy = [] } = active;
+  const { timezone, paused } = alert.facts;
+  const lines: Markup[] = [];
+  if (acknowledgement) {
+    const at = timeAt(acknowledgement.at, timezone, data.moment);
+    const author = html`<bdi>${nameOf(acknowledgement.author, "somebody")}</bdi>`;
+    lines.push(html`Acknowledged by ${author} at ${at}${quoted(acknowledgement.comment)}`);
+  }
+  for (const id of silencedBy) lines.push(silencedLine(id, data, timezone));
+  for (const print of inhibitedBy) lines.push(inhibitedLine(print, data, root));
+  for (const name of mutedBy) lines.push(html`Muted by the time interval <bdi>${cut(name, 80)}</bdi>.`);
+  if (paused) lines.push(html`Paused: outside the recording's uploading schedule.`);
+  return lines.length > 0 ? lines : [html`Unacknowledged.`];
+}
+
+function quoted(comment: string): Markup {
+  return comment === "" ? html`.` : html`: <q><bdi>${cut(comment, 300)}</bdi></q>`;
+}
+
+function silencedLine(id: string, { silences, moment }: PageData, timezone: string): Markup {
+  const silence = silences.get(id);
+  if (!silence) return html`Silenced.`;
+  const author = html`<bdi>${nameOf(silence.createdBy, "somebody")}</bdi>`;
+  return html`Silenced until ${timeAt(silence.endsAt, timezone, moment)} by ${author}${quoted(silence.comment)}`;
+}
+
+function inhibitedLine(print: string, { alerts }: PageData, root: Root): Markup {
+  const source = alerts.find(({ labels }) => fingerprint(labels) === print);
+  if (!source) return html`Inhibited by another alert.`;
+  const location = source.labels.location ?? source.labels.recording ?? "";
+  const words = `${alertTitle(source)}${location === "" ? "" : ` · ${nameOf(location, "")}`}`;
+  return html`Inhibited by <a href="${alertLink(root, print)}"><bdi>${words}</bdi></a>.`;
 }

@@ -8,9 +8,8 @@ import { cut } from "../../lib/text.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { alertCard } from "./alert-card.ts";
-import { subjectOf } from "./alert-table.ts";
-import { alertTitle } from "./alert-title.ts";
-import { decisionLogSection } from "./decision-log.ts";
+import { alertTitle, subjectOf } from "./alert-table.ts";
+import { decisionLogSection } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
 import type { Visitor } from "./visitor.ts";
@@ -45,10 +44,7 @@ export function alertPage(
   return {
     title: `${title} · ${nameOf(labels.recording ?? labels.location ?? "", subject.id)}`,
     mood: "bad",
-    root: ROOT,
     path,
-    madeAt: data.moment.now,
-    refresh: "on",
     body: html`<div class="lead bad"><h1>${title}</h1><p>${subjectOf(alert, ROOT)}</p></div>
 ${unreachableNotice(data)}<ul class="cards">${cards}</ul>${links(alert)}
 ${decisionLogSection(own, log)}${labelList(alert)}`,

@@ -1,15 +1,16 @@
-/** Alerts as a table. */
+/** Alerts by their short names, and as a table. */
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import type { Alert, SubjectKind } from "../../health/alert.ts";
-import { counted, nameOf } from "../../lib/format.ts";
+import type { Alert, AlertFacts } from "../../health/alert.ts";
+import { problems } from "../../health/problem-kinds.ts";
+import type { AlertState } from "../../health/shard-state.ts";
+import { count, counted, nameOf, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
-import { alertTitle, classOf, suppressionPhrase } from "./alert-title.ts";
+import type { ActiveAlert } from "../deps.ts";
 import { alertLink, homeLink, type Root, recordingLink } from "./links.ts";
-import { sortKey } from "./listing.ts";
+import { sortKey, type TableColumn, tableOf } from "./listing.ts";
 import type { PageData } from "./page-data.ts";
-import { type TableColumn, tableOf } from "./table.ts";
 import { timeAt } from "./when.ts";
 
 /** The worst first: by severity, then alerts of more recordings before alerts of fewer, then the newest. */
@@ -21,21 +22,9 @@ export function alertSortKey({ labels, subject, startsAt, id }: Alert): string {
 
 const SEVERITIES: readonly string[] = ["critical", "error", "warning", "info"];
 
-const BREADTH: Readonly<Record<SubjectKind, number>> = {
-  service: 0,
-  integration: 1,
-  location: 2,
-  recording: 3,
-  external: 4,
-};
+const BREADTH = { service: 0, integration: 1, location: 2, recording: 3, external: 4 } as const;
 
-const COLUMNS: readonly TableColumn[] = [
-  { head: "Alert" },
-  { head: "Location" },
-  { head: "Since", label: "since" },
-  { head: "For", label: "for", brief: true },
-  { head: "State" },
-];
+const COLUMNS: readonly TableColumn[] = [["Alert"], ["Location"], ["Since", "since"], ["For", "for", "t"], ["State"]];
 
 /** Alerts of the whole fleet; `within` counts, by location, alerts that are folded into that of the location. */
 export function alertTable(
@@ -63,25 +52,59 @@ export function subjectOf(
   root: Root,
   within: ReadonlyMap<string, number> = new Map(),
 ): Markup {
-  const locationId = labels.location_id;
+  const { location_id: locationId, location: name = "" } = labels;
+  const href = homeLink(root, { location: locationId });
   const location =
-    locationId === undefined
-      ? nothing
-      : html`<a href="${homeLink(root, { location: locationId })}"><bdi>${nameOf(labels.location ?? "", locationId)}</bdi></a>`;
+    locationId === undefined ? nothing : html`<a href="${href}"><bdi>${nameOf(name, locationId)}</bdi></a>`;
   if (kind === "recording") {
-    const name = nameOf(labels.recording ?? "", id);
-    return html`<a href="${recordingLink(root, id)}"><bdi>${name}</bdi></a> <small>${location}</small>`;
+    const recording = nameOf(labels.recording ?? "", id);
+    return html`<a href="${recordingLink(root, id)}"><bdi>${recording}</bdi></a> <small>${location}</small>`;
   }
   if (kind === "location") {
     const others = within.get(id) ?? 0;
-    return html`${location}${others === 0 ? nothing : html` <small>and ${counted(others, "alert")} of its recordings</small>`}`;
+    const more = html` <small>and ${counted(others, "alert")} of its recordings</small>`;
+    return html`${location}${others === 0 ? nothing : more}`;
   }
   if (kind === "external") {
     const source = labels.instance ?? labels.job ?? "external";
     const detail = annotations.summary ?? annotations.description ?? "";
     return html`<bdi>${cut(source, 100)}</bdi> <small>${cut(detail, 300)} ${location}</small>`;
   }
-  const integration = `${labels.receiver ?? ""} by ${labels.integration ?? ""}`;
+  const words = kind === "service" ? "the service" : `${labels.receiver ?? ""} by ${labels.integration ?? ""}`;
   const detail = facts.detail ?? annotations.description ?? "";
-  return html`<bdi>${cut(kind === "service" ? "the service" : integration, 100)}</bdi> <small>${cut(detail, 300)}</small>`;
+  return html`<bdi>${cut(words, 100)}</bdi> <small>${cut(detail, 300)}</small>`;
+}
+
+/** The shown part of a firing or pending alert. */
+export type ShownAlert = Pick<AlertState, "labels" | "annotations" | "startsAt" | "facts">;
+
+/** `Low quality, 40 %`; the alert's own name where its rule is not one of ours. */
+export function alertTitle({ labels, facts }: Pick<ShownAlert, "labels" | "facts">): string {
+  const words = facts.problem && problems[facts.problem]?.name;
+  return `${words ?? nameOf(labels.alertname ?? "", "alert", 80)}${figure(facts)}`;
+}
+
+/** `RecordingOffline · critical`. */
+export function classOf({ labels, facts }: Pick<ShownAlert, "labels" | "facts">): string {
+  const name = facts.problem === undefined ? [] : [nameOf(labels.alertname ?? "", "alert", 80)];
+  return [...name, nameOf(labels.severity ?? "", "no severity", 30)].join(" · ");
+}
+
+function figure({ problem, averageQuality, overallUptime, offline, of }: AlertFacts): string {
+  if (problem === "low_quality" && averageQuality !== undefined) return `, ${percent(averageQuality)}`;
+  if (problem === "low_uptime" && overallUptime !== undefined) return `, ${percent(overallUptime)}`;
+  if (problem !== "location_offline" || offline === undefined || of === undefined) return "";
+  return `, ${count(offline)} of ${count(of)}`;
+}
+
+/** `acknowledged by dana, silenced`; empty where nobody acknowledged it and nothing suppresses it. */
+export function suppressionPhrase({ facts }: Pick<Alert, "facts">, active: ActiveAlert | undefined): string {
+  const { acknowledgement, silencedBy = [], inhibitedBy = [], mutedBy = [] } = active ?? {};
+  return [
+    ...(acknowledgement ? [`acknowledged by ${nameOf(acknowledgement.author, "somebody", 40)}`] : []),
+    ...(silencedBy.length > 0 ? ["silenced"] : []),
+    ...(inhibitedBy.length > 0 ? ["inhibited by another alert"] : []),
+    ...(mutedBy.length > 0 ? ["muted"] : []),
+    ...(facts.paused ? ["outside its schedule"] : []),
+  ].join(", ");
 }

@@ -13,11 +13,9 @@ import { parseQuery } from "../query.ts";
 import { type FieldProblem, readFields } from "./field.ts";
 import type { Layout } from "./layout.ts";
 import { type PageData, readPageData } from "./page-data.ts";
-import { sessionRoutes } from "./session-routes.ts";
-import { pathWithin } from "./sign-in.ts";
+import { pathWithin, sessionRoutes } from "./sign-in.ts";
 import { type SilenceForm, silenceFormPage } from "./silence-form.ts";
-import { previewOf } from "./silence-preview.ts";
-import { endOf, MatchersField, PreviewQuery, SilenceFields } from "./silence-request.ts";
+import { endOf, MatchersField, PreviewQuery, previewOf, SilenceFields } from "./silence-request.ts";
 import { visitorOf } from "./visitor.ts";
 
 /** The path, from `/` on, that a button leads back to. */

@@ -7,8 +7,8 @@ import { count, counted } from "../../lib/format.ts";
 import { cut } from "../../lib/text.ts";
 import { span, timesSeenAt } from "../../lib/when.ts";
 import type { Mood } from "./layout.ts";
-import { type Counts, totalOf } from "./status.ts";
 import type { FleetSummary } from "./summary.ts";
+import { type Counts, totalOf } from "./summary.ts";
 
 export interface FleetHeadline {
   readonly mood: Mood;

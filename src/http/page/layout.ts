@@ -1,5 +1,6 @@
 /** The document around every page: its security policy, navigation, visitor, and the time it was made. */
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { gzip as gzipOf } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -7,7 +8,6 @@ import type { Instant } from "../../lib/clock.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import type { HttpDeps } from "../deps.ts";
 import { acceptsGzip } from "../stream.ts";
-import { iconOf, liveScriptRoute, STYLE_SHEET } from "./assets.ts";
 import { homeLink, type LinkParameters, type Root, sameLink, signInLink } from "./links.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
@@ -16,11 +16,13 @@ export type Mood = "bad" | "unknown" | "warn" | "good";
 
 const REFRESH_SECONDS = 30;
 
+const STYLE_SHEET = readFileSync(new URL("style.css", import.meta.url), "utf8");
+
 export interface HtmlPage {
   /** Of the browser's tab, before the product's name. */
   readonly title: string;
-  readonly mood: Mood;
-  readonly root: Root;
+  /** `unknown` by default. */
+  readonly mood?: Mood;
   /** The link of the header that is this page. */
   readonly here?: "overview" | "locations" | "alerts" | "silences" | "search" | "session";
   readonly body: Markup;
@@ -36,6 +38,8 @@ export interface HtmlPage {
   readonly path?: string;
 }
 
+type Page = HtmlPage & { readonly root: Root };
+
 /** Sends pages within the document. */
 export interface Layout {
   send(request: FastifyRequest, reply: FastifyReply, page: HtmlPage): Promise<FastifyReply>;
@@ -49,7 +53,8 @@ export function createLayout(app: FastifyInstance, deps: Pick<HttpDeps, "adminTo
   const script = liveScriptRoute(app);
   return {
     async send(request, reply, page) {
-      const document = documentOf(page, visitorOf(request, deps), script);
+      const { page: root = "./" } = request.routeOptions.config;
+      const document = documentOf({ ...page, root }, visitorOf(request, deps), script);
       reply.header("content-security-policy", policy).header("vary", "accept-encoding, cookie");
       // Forms are accepted only with the origin they were sent from.
       reply.header("referrer-policy", "same-origin");
@@ -80,8 +85,7 @@ function pagePolicy(): string {
   ].join("; ");
 }
 
-/** A whole HTML document. */
-function documentOf(page: HtmlPage, visitor: Visitor, script: string): string {
+function documentOf(page: Page, visitor: Visitor, script: string): string {
   const { refresh, version, root } = page;
   const live = refresh === "on" && version !== undefined;
   const meta = html`<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`;
@@ -89,7 +93,7 @@ function documentOf(page: HtmlPage, visitor: Visitor, script: string): string {
   const scriptTag = html`<script src="${root}${script}" data-events="${root}events" defer></script>`;
   const announcements = html`<p id="lost" role="alert" hidden></p>
 <p id="news" class="hidden" role="status"></p>`;
-  const { html: document } = html`<!doctype html>
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -97,7 +101,7 @@ function documentOf(page: HtmlPage, visitor: Visitor, script: string): string {
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">${reload}
 <title>${page.title} · lenswatch</title>
-<link rel="icon" href="${iconOf(page.mood)}">
+<link rel="icon" href="${iconOf(page.mood ?? "unknown")}">
 <style>${{ html: STYLE_SHEET }}</style>${live ? scriptTag : nothing}
 </head>
 <body>
@@ -105,14 +109,16 @@ function documentOf(page: HtmlPage, visitor: Visitor, script: string): string {
 <header><nav aria-label="Pages">${links(page)}</nav>${account(page, visitor)}</header>
 ${live ? announcements : nothing}
 <main id="main" tabindex="-1"${live ? html` data-version="${version}"` : nothing}>${page.body}</main>
-<footer>${made(page)}${readOnly(visitor)}</footer>
+<footer>${made(page)}${visitor.isReadOnly ? READ_ONLY : nothing}</footer>
 </body>
 </html>
-`;
-  return document;
+`.html;
 }
 
-function links({ root, here }: HtmlPage): Markup[] {
+const READ_ONLY = html`<p>Read-only: no <code>http.admin_token</code> is configured, so nothing can be acknowledged or
+silenced here.</p>`;
+
+function links({ root, here }: Page): Markup[] {
   const all = [
     ["overview", "lenswatch", {}],
     ["locations", "Locations", { show: "locations" }],
@@ -128,18 +134,12 @@ function links({ root, here }: HtmlPage): Markup[] {
 }
 
 /** The visitor's name with the way out, or the way in; nothing where no token is configured. */
-function account({ root, here, path }: HtmlPage, { name, canSignIn }: Visitor): Markup {
+function account({ root, here, path }: Page, { name, canSignIn }: Visitor): Markup {
   if (name !== undefined)
     return html`<form class="who" method="post" action="${root}session/end">
 <bdi>${name}</bdi> <button class="plain">Sign out</button></form>`;
   if (!canSignIn || here === "session") return nothing;
   return html`<p class="who"><a href="${signInLink(root, path ?? "")}">Sign in</a></p>`;
-}
-
-function readOnly({ isReadOnly }: Visitor): Markup {
-  if (!isReadOnly) return nothing;
-  return html`<p>Read-only: no <code>http.admin_token</code> is configured, so nothing can be acknowledged or
-silenced here.</p>`;
 }
 
 function made({ madeAt, refresh, parameters }: HtmlPage): Markup {
@@ -154,4 +154,30 @@ function refreshing(refresh: HtmlPage["refresh"], parameters: LinkParameters = {
   if (refresh !== "on") return html`Does not refresh by itself.`;
   return html`<span id="link"></span><noscript>Refreshes every ${REFRESH_SECONDS} s.</noscript>
 <a href="${sameLink({ ...parameters, refresh: "off" })}">Pause updates</a>`;
+}
+
+/** Serves the script to everybody, as the sign-in page needs it; gives its path from `/` on, which names its content. */
+function liveScriptRoute(app: FastifyInstance): string {
+  const text = readFileSync(new URL("live.js", import.meta.url), "utf8");
+  const path = `live-${createHash("sha256").update(text).digest("hex").slice(0, 16)}.js`;
+  app.get(`/${path}`, { config: { open: true } }, (_request, reply) => {
+    reply.header("cache-control", "public, max-age=31536000, immutable");
+    return reply.type("text/javascript; charset=utf-8").send(text);
+  });
+  return path;
+}
+
+/** The icons of the browser's tab: a shape for each mood, so that they do not depend on colour alone. */
+const SHAPES: Readonly<Record<Mood, string>> = {
+  bad: `<path d="M2 2h12v12H2z" fill="#d13b2e"/><path d="M5 5l6 6M11 5l-6 6" stroke="#fff" stroke-width="2"/>`,
+  unknown: `<circle cx="8" cy="8" r="7" fill="#6b7684"/>
+<text x="8" y="12" font-size="11" font-family="sans-serif" font-weight="700" text-anchor="middle" fill="#fff">?</text>`,
+  warn: `<path d="M8 1l7 13H1z" fill="#d98a00"/>`,
+  good: `<circle cx="8" cy="8" r="7" fill="#2c9a55"/>
+<path d="M4.500 8l2.500 2.500 4.500-5" stroke="#fff" stroke-width="2" fill="none"/>`,
+};
+
+function iconOf(mood: Mood): string {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">${SHAPES[mood]}</svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }

@@ -1,4 +1,6 @@
-/** Links between pages: always relative, so that they work below any path of a proxy. */
+/** The parameters of the pages, and links between them: always relative, so that they work below any path of a proxy. */
+import { z } from "zod";
+import { pageParameters } from "../paging.ts";
 
 /** From a page to `/`: `./` on `/` itself, `../` below `/recordings/`. */
 export type Root = "./" | "../" | "../../";
@@ -37,3 +39,27 @@ function queryOf(parameters: LinkParameters): string {
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => !!entry[1]);
   return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
 }
+
+/** Undefined where it is empty. */
+const text = (error: string) =>
+  z
+    .string({ error })
+    .max(256, error)
+    .transform((given) => given.trim() || undefined)
+    .optional();
+
+/** Unknown parameters are ignored, as mail programs add some to links. */
+export const HomeQuery = z.object({
+  show: z
+    .enum(["locations", "alerts", "silences", "search"], { error: "expected locations, alerts, silences or search" })
+    .optional(),
+  location: text("expected one id"),
+  q: text("expected one text of at most 256 characters"),
+  cursor: pageParameters.cursor,
+  refresh: z.literal("off", { error: "expected off" }).optional(),
+});
+export type HomeQuery = z.infer<typeof HomeQuery>;
+
+export const AlertQuery = HomeQuery.pick({ refresh: true });
+export const RecordingQuery = HomeQuery.pick({ cursor: true, refresh: true });
+export type RecordingQuery = z.infer<typeof RecordingQuery>;

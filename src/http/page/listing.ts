@@ -1,4 +1,4 @@
-/** Order and navigation of long lists. */
+/** Long lists: their order, their navigation, and tables. */
 import { count } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import type { Listing } from "../paging.ts";
@@ -16,16 +16,13 @@ export function sortKey(rank: number | string, names: readonly string[], id: str
   return [String(rank), ...names.map(natural), id].join("\u0001").toWellFormed();
 }
 
-interface PagerOptions {
-  readonly noun: string;
-  readonly link: (cursor: string | undefined) => string;
-  readonly order?: string;
-}
-
 /** `61–120 of 240` with links to the other pages; nothing where there is only one. */
-export function pager(listing: Listing<unknown>, options: PagerOptions): Markup {
-  const { noun, link, order = "the worst first" } = options;
-  const { items, before, total, nextCursor } = listing;
+export function pager(
+  { items, before, total, nextCursor }: Listing<unknown>,
+  noun: string,
+  link: (cursor: string | undefined) => string,
+  order = "the worst first",
+): Markup {
   if (items.length === total) return nothing;
   const left = total - before - items.length;
   const shown =
@@ -37,4 +34,38 @@ export function pager(listing: Listing<unknown>, options: PagerOptions): Markup 
   return html`<nav class="pager" aria-label="More ${noun}"><span>${shown}</span>
 ${before > 0 ? first : nothing}
 ${nextCursor === null ? nothing : next}</nav>`;
+}
+
+/** `label` is shown before the cell on a narrow screen. `n` is a number, `t` is never broken into lines. */
+export type TableColumn = readonly [head: string, label?: string, kind?: "n" | "t"];
+
+/**
+ * Rows have a cell per column; the first one names the row. On a narrow screen a row becomes a few lines; the roles and
+ * the caption keep it a table for screen readers.
+ */
+export function tableOf(
+  caption: string,
+  columns: readonly TableColumn[],
+  rows: readonly (readonly Markup[])[],
+): Markup {
+  const classes = columns.map(([, , kind]) => (kind ? html` class="${kind}"` : nothing));
+  const labels = columns.map(([, label]) => (label ? html`<i aria-hidden="true">${label} </i>` : nothing));
+  const heads = columns.map(
+    ([head], i) => html`<th scope="col" role="columnheader"${classes[i] ?? nothing}>${head}</th>`,
+  );
+  const cellOf = (cell: Markup, i: number) => {
+    if (i === 0) return html`<th scope="row" role="rowheader">${cell}</th>`;
+    if (cell.html === "") return html`<td role="cell"></td>`;
+    return html`<td role="cell"${classes[i] ?? nothing}>${labels[i] ?? nothing}${cell}</td>`;
+  };
+  return html`<table role="table"><caption class="hidden">${caption}</caption>
+<thead role="rowgroup"><tr role="row">${heads}</tr></thead>
+<tbody role="rowgroup">${rows.map((cells) => html`<tr role="row">${cells.map(cellOf)}</tr>\n`)}</tbody></table>
+`;
+}
+
+/** `a, b and 3 more`: the first `max` of them. */
+export function firstOf<T>(all: readonly T[], max: number, markupOf: (one: T) => Markup): Markup {
+  const shown = all.slice(0, max).map((one, i) => html`${i === 0 ? "" : ", "}${markupOf(one)}`);
+  return html`${shown}${all.length <= max ? "" : ` and ${count(all.length - max)} more`}`;
 }

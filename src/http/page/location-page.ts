@@ -1,51 +1,56 @@
 /** `GET /?location=`: one location, its recordings and its history. */
-import type { LogLine } from "../../alerting/decision-log.ts";
 import type { FleetSnapshot } from "../../health/shard-state.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
-import type { UptimeKept } from "../../poll/uptime-reader.ts";
-import type { Incident } from "../../store/incidents.ts";
+import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { incidentListing } from "../v1/incidents.ts";
 import { alertCard } from "./alert-card.ts";
-import { decisionLogSection } from "./decision-log.ts";
-import { incidentSection, PERIOD_DAYS } from "./incident-section.ts";
-import type { HtmlPage, Mood } from "./layout.ts";
-import { type PageData, refreshOf, unreachableNotice } from "./page-data.ts";
-import type { HomeQuery } from "./query.ts";
-import { recordingNameOf } from "./recording-table.ts";
+import { uptimeSection } from "./charts.ts";
+import { decisionLogSection, decisionLogSince, incidentSection, incidentsSince, PERIOD_DAYS } from "./history.ts";
+import type { HtmlPage } from "./layout.ts";
+import type { HomeQuery } from "./links.ts";
+import { inTime, type PageData, unreachableNotice } from "./page-data.ts";
+import { recordingNameOf, zonesInWords } from "./recording-table.ts";
 import { recordingListingOf, recordingsSection, textMatcher } from "./search-page.ts";
-import { countBadges, totalOf } from "./status.ts";
-import { type FleetSummary, type LocationSummary, type Standing, standingOf, summarize } from "./summary.ts";
+import {
+  countBadges,
+  type FleetSummary,
+  type LocationSummary,
+  moodOf,
+  type Standing,
+  standingOf,
+  summarize,
+  totalOf,
+} from "./summary.ts";
 import { uptimeDays, uptimeOfAll } from "./uptime-days.ts";
-import { uptimeSection } from "./uptime-strip.ts";
 import type { Visitor } from "./visitor.ts";
 import { knownZone } from "./when.ts";
-import { zonesInWords } from "./zones.ts";
 
 const ALERTS_SHOWN = 20;
 const INCIDENTS_SHOWN = 20;
+/** The histories of more recordings are not combined on one page. */
+const MOST_HISTORIES = 300;
 
 const ROOT = "./";
 
-/** Read in addition to the fleet. */
-export interface LocationDetails {
-  readonly visitor: Visitor;
-  /** By recording id, where stored. */
-  readonly uptimes: ReadonlyMap<string, UptimeKept>;
-  /** Covered by its recordings, where known. */
-  readonly zones: readonly string[];
-  readonly incidents: readonly Incident[];
-  /** Its decision log, oldest first. */
-  readonly lines: readonly LogLine[];
-}
-
-/** Ids of the recordings at a location, where known. */
-export function recordingsAt(id: string, { shards }: FleetSnapshot): string[] {
-  return shards.flatMap(({ recordings }) =>
+/** What is shown in addition to the fleet. Throws HttpError `unavailable` where it cannot be read in time. */
+export async function locationDetails(id: string, { fleet, moment: { now } }: PageData, deps: HttpDeps) {
+  const here = fleet.shards.flatMap(({ recordings }) =>
     [...recordings.values()].filter(({ locationId }) => locationId === id).map((state) => state.id),
   );
+  const reading = Promise.all([
+    deps.uptimes(here.length > MOST_HISTORIES ? [] : here),
+    deps.incidents(incidentsSince(now)),
+    deps.timeline([{ kind: "location", id }], decisionLogSince(now)),
+    deps.zones([id]),
+  ]);
+  const [uptimes, incidents, lines, zonesOf] = await inTime(reading, deps);
+  const zones = new Set([...(zonesOf.get(id)?.values() ?? [])].flat());
+  return { uptimes, incidents, lines, zones: [...zones].sort() };
 }
+
+type LocationDetails = Awaited<ReturnType<typeof locationDetails>> & { readonly visitor: Visitor };
 
 const GONE = "There is no watched location with this id; it may have left the fleet, or the link may be cut off.";
 
@@ -56,7 +61,7 @@ export function* locationPage(
   id: string,
   details: LocationDetails,
 ): Generator<void, HtmlPage> {
-  const { fleet, moment } = data;
+  const { fleet } = data;
   const summary = yield* summarize(fleet, data.alerts);
   const location = summary.locations.get(id);
   if (!location) throw new HttpError("not_found", GONE);
@@ -73,12 +78,9 @@ export function* locationPage(
   const name = nameOf(location.name, id);
   return {
     title: `${TITLES[standing](location)} · ${name}`,
-    mood: MOODS[standing],
-    root: ROOT,
+    mood: moodOf[standing],
     parameters: { location: id },
     path: pathOf(id),
-    madeAt: moment.now,
-    refresh: refreshOf(query),
     body: html`${lead(location, name, details.zones)}${unreachableNotice(data)}
 ${alertSection(data, id, details)}
 <section aria-labelledby="recordings"><h2 id="recordings">Recordings</h2>
@@ -90,7 +92,7 @@ ${yield* history(data, id, timezoneOf(id, summary, fleet), details)}`,
 function lead(location: LocationSummary, name: string, zones: readonly string[]): Markup {
   const { counts } = location;
   const covered = html`<p class="soft">Zones: ${zonesInWords(zones)}</p>`;
-  return html`<div class="lead ${MOODS[standingOf(location)]}"><h1><bdi>${name}</bdi></h1>
+  return html`<div class="lead ${moodOf[standingOf(location)]}"><h1><bdi>${name}</bdi></h1>
 <p>${countBadges(counts)}<span class="soft">of ${counted(totalOf(counts), "recording")}</span></p>
 ${zones.length === 0 ? nothing : covered}</div>`;
 }
@@ -105,7 +107,7 @@ function* history(data: PageData, id: string, timezone: string, details: Locatio
   const table = { moment, timezone, isFirst: true, link: () => pathOf(id), recordingRoot: ROOT } as const;
   const log = { moment, timezone, title: "Decision log of the location", of: "location" } as const;
   return html`
-${uptimeSection({ days: uptimeOfAll(all), timezone, title: `Uptime of the last ${PERIOD_DAYS} days` })}
+${uptimeSection(uptimeOfAll(all), timezone)}
 ${incidentSection({ items, nextCursor: null }, table)}
 ${decisionLogSection(lines, log)}`;
 }
@@ -117,15 +119,6 @@ const TITLES: Readonly<Record<Standing, (location: LocationSummary) => string>> 
   alerts: ({ firing }) => counted(firing, "alert"),
   online: () => "All online",
   empty: () => "? No recording seen",
-};
-
-const MOODS: Readonly<Record<Standing, Mood>> = {
-  offline: "bad",
-  unknown: "unknown",
-  degraded: "warn",
-  alerts: "warn",
-  online: "good",
-  empty: "unknown",
 };
 
 function pathOf(id: string): string {

@@ -6,12 +6,19 @@ import { type Listing, listingOf, type PageQuery } from "../paging.ts";
 import { alertSortKey, alertTable } from "./alert-table.ts";
 import { type FleetHeadline, headlineOf } from "./headline.ts";
 import type { HtmlPage } from "./layout.ts";
+import type { HomeQuery } from "./links.ts";
 import { homeLink } from "./links.ts";
 import { pager } from "./listing.ts";
-import { isServiceUnreachable, type PageData, refreshOf } from "./page-data.ts";
-import type { HomeQuery } from "./query.ts";
-import { shareBar } from "./status.ts";
-import { type FleetSummary, type LocationSummary, locationSortKey, standingOf, summarize, tiles } from "./summary.ts";
+import { isServiceUnreachable, type PageData } from "./page-data.ts";
+import {
+  type FleetSummary,
+  type LocationSummary,
+  locationSortKey,
+  shareBar,
+  standingOf,
+  summarize,
+  tiles,
+} from "./summary.ts";
 
 const ALERTS_AT_FIRST = 20;
 const TILES_AT_FIRST = 60;
@@ -42,7 +49,7 @@ export function* allLocationsPage(data: PageData, query: HomeQuery): Generator<v
   const { cursor } = query;
   const locations = yield* listLocations(summary, { limit: TILES_A_PAGE, cursor }, false);
   const link = (to: string | undefined) => homeLink(ROOT, { show: "locations", cursor: to });
-  const more = pager(locations, { noun: "locations", link });
+  const more = pager(locations, "locations", link);
   return {
     ...page,
     here: "locations",
@@ -58,7 +65,7 @@ export function* allAlertsPage(data: PageData, query: HomeQuery): Generator<void
   const { cursor } = query;
   const { items, ...rest } = yield* listingOf(data.alerts, { limit: ALERTS_A_PAGE, cursor }, alertSortKey);
   const link = (to: string | undefined) => homeLink(ROOT, { show: "alerts", cursor: to });
-  const more = pager({ items, ...rest }, { noun: "alerts", link });
+  const more = pager({ items, ...rest }, "alerts", link);
   const words = rest.total === 0 ? "No active alerts" : counted(rest.total, "active alert");
   const table = alertTable(items, data, { root: ROOT, caption: "Active alerts" });
   return {
@@ -82,7 +89,7 @@ function* read(data: PageData, query: HomeQuery) {
   });
   const { show } = query;
   const shown = show === undefined ? {} : { parameters: { show }, path: `?show=${show}` };
-  const page = { mood: headline.mood, root: ROOT, madeAt: moment.now, refresh: refreshOf(query), ...shown } as const;
+  const page = { mood: headline.mood, ...shown } as const;
   return { summary, headline, page };
 }
 

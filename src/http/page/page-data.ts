@@ -1,13 +1,14 @@
-/** The state that a page shows: the fleet and its alerts at one moment. */
-import type { Silence } from "../../alerting/silence.ts";
+/** The state that a page shows: the fleet and its alerts at one moment, and a version that changes with it. */
+import { type Silence, silenceState } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
+import { currentStatus, recordingsById } from "../../health/fleet-snapshot.ts";
 import type { FleetSnapshot } from "../../health/shard-state.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { timesSeenAt } from "../../lib/when.ts";
 import type { ActiveAlert, HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
+import { eachRow } from "../paging.ts";
 import { unreachableOf } from "./headline.ts";
-import type { HtmlPage } from "./layout.ts";
 import type { Moment } from "./when.ts";
 
 export interface PageData {
@@ -41,7 +42,8 @@ export async function readPageData(deps: PageDataDeps): Promise<PageData> {
 }
 
 const LATE =
-  "The stored state cannot be read in time, Redis may be slow or unreachable: the current status of recordings is not known. /readyz says more.";
+  "The stored state cannot be read in time, Redis may be slow or unreachable: " +
+  "the current status of recordings is not known. /readyz says more.";
 
 /** What was read, or HttpError `unavailable` once it takes too long. */
 export async function inTime<T>(reading: Promise<T>, deps: Pick<HttpDeps, "readDeadlineMs">): Promise<T> {
@@ -62,10 +64,36 @@ export function unreachableNotice({ alerts, moment }: PageData): Markup {
   return lines.length === 0 ? nothing : html`<div class="lead unknown" role="note">${lines}</div>`;
 }
 
-/** A page refreshes itself unless its reader pages on, searches, or paused updates. */
-export function refreshOf(
-  query: Readonly<Partial<Record<"cursor" | "q" | "refresh", string | undefined>>>,
-): NonNullable<HtmlPage["refresh"]> {
-  if (query.cursor !== undefined || query.q !== undefined) return "never";
-  return query.refresh === "off" ? "off" : "on";
+/**
+ * A short text that changes with the shown state, the same at every replica, whatever the order of rows; ages and
+ * figures that change all the time do not count. Sums stay below 2^53: a hundred thousand of 32 bits.
+ */
+export function* versionOf({ fleet, suppressed, silences, moment }: PageData): Generator<void, string> {
+  const recordings = yield* recordingsById(fleet);
+  let states = 0;
+  yield* eachRow(recordings.values(), (state) => {
+    const status = currentStatus(state, fleet.now, fleet.statusIntervalMs);
+    const pending = Object.values(state.alerts ?? {}).filter((alert) => alert.state === "pending").length;
+    states += textSum(`${state.since} ${status} ${pending}`);
+  });
+  let alerts = 0;
+  yield* eachRow(suppressed.values(), (active) => {
+    alerts += textSum(suppressionText(active));
+  });
+  for (const silence of silences.values()) {
+    alerts += textSum(`${silence.id} ${silence.updatedAt} ${silenceState(silence, moment.now)}`);
+  }
+  return [recordings.size, states >>> 0, suppressed.size, alerts >>> 0].map((n) => n.toString(36)).join("-");
+}
+
+function suppressionText({ alert, silencedBy, inhibitedBy, mutedBy, acknowledgement }: ActiveAlert): string {
+  const suppressions = [silencedBy, inhibitedBy, mutedBy].map((ids = []) => ids.toSorted().join());
+  return [alert.id, ...suppressions, acknowledgement?.at ?? "", alert.facts.paused ? "paused" : ""].join("|");
+}
+
+/** FNV-1a, 32 bits. */
+function textSum(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
 }

@@ -27,13 +27,11 @@ export function problemPage({ status, message }: ErrorAnswer, request: FailedReq
     const body = html`<h1>Sign in</h1><p>${message}</p>${signInForm({ root, to, isReadOnly })}
 <p class="soft">From a terminal, <code>lenswatch status</code> and <code>lenswatch alerts</code> send the token in
 <code>LENSWATCH_READ_TOKEN</code>.</p>`;
-    return { title: "Sign in", mood: "unknown", root, here: "session", body };
+    return { title: "Sign in", here: "session", body };
   }
   const title = TITLES[status] ?? (status >= 500 ? "Cannot be shown now" : "Not understood");
   return {
     title,
-    mood: "unknown",
-    root,
     // The dependency may recover while the page is open.
     ...(status === 503 ? { refresh: "on" } : {}),
     body: html`<div class="lead unknown"><h1>${title}</h1><p>${message}</p></div>

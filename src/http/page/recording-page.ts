@@ -1,5 +1,4 @@
 /** `GET /recordings/{id}`: one recording, its alerts and its history. */
-import type { LogLine } from "../../alerting/decision-log.ts";
 import { alertKey, type SubjectKind } from "../../health/alert.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
 import type { AlertStates, FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
@@ -7,27 +6,29 @@ import type { Instant } from "../../lib/clock.ts";
 import { nameOf, percent } from "../../lib/format.ts";
 import { html, type Markup } from "../../lib/markup.ts";
 import type { UptimeKept } from "../../poll/uptime-reader.ts";
-import type { Incident } from "../../store/incidents.ts";
+import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
 import { incidentListing } from "../v1/incidents.ts";
 import { alertCard, type CardContext, plainCard } from "./alert-card.ts";
-import { decisionLogSection } from "./decision-log.ts";
-import { incidentSection, PERIOD_DAYS } from "./incident-section.ts";
-import type { HtmlPage, Mood } from "./layout.ts";
-import { homeLink, recordingLink, sameLink } from "./links.ts";
-import { type PageData, refreshOf, unreachableNotice } from "./page-data.ts";
-import { qualitySection } from "./quality-line.ts";
-import type { RecordingQuery } from "./query.ts";
-import { locationNameOf, presentOf, recordingNameOf, sinceText } from "./recording-table.ts";
-import { badge } from "./status.ts";
-import { uptimeDays } from "./uptime-days.ts";
-import { uptimeSection } from "./uptime-strip.ts";
+import { qualitySection, uptimeSection } from "./charts.ts";
+import {
+  DECISION_LOG_DAYS,
+  decisionLogSection,
+  decisionLogSince,
+  incidentSection,
+  incidentsSince,
+  PERIOD_DAYS,
+} from "./history.ts";
+import type { HtmlPage } from "./layout.ts";
+import { homeLink, type RecordingQuery, recordingLink, sameLink } from "./links.ts";
+import { inTime, type PageData, unreachableNotice } from "./page-data.ts";
+import { locationNameOf, presentOf, recordingNameOf, sinceText, zonesInWords } from "./recording-table.ts";
+import { badge, moodOf } from "./summary.ts";
+import { uptimeDays, withRecalled } from "./uptime-days.ts";
 import type { Visitor } from "./visitor.ts";
 import { agoAt, timeAt } from "./when.ts";
-import { zonesInWords } from "./zones.ts";
 
 const INCIDENTS_A_PAGE = 50;
-const DECISION_LOG_DAYS = 7;
 
 const ROOT = "../";
 
@@ -42,21 +43,34 @@ export function recordingOf(fleet: FleetSnapshot, id: string): RecordingState {
   throw new HttpError("not_found", GONE);
 }
 
-/** Start of the decision log that is shown. */
-export function decisionLogSince(now: Instant): Instant {
-  return now - DECISION_LOG_DAYS * 86_400_000;
+/** What is shown in addition to the fleet. Throws HttpError `unavailable` where it cannot be read in time. */
+export async function recordingDetails(
+  { id, locationId }: RecordingState,
+  timezone: string,
+  now: Instant,
+  deps: HttpDeps,
+) {
+  const subjects = [
+    { kind: "recording", id },
+    { kind: "location", id: locationId },
+  ] as const;
+  const reading = Promise.all([
+    deps.incidents(incidentsSince(now)),
+    deps.timeline(subjects, decisionLogSince(now)),
+    uptimeOf(id, timezone, deps),
+    deps.zones([locationId]),
+  ]);
+  const [incidents, lines, uptime, zonesOf] = await inTime(reading, deps);
+  return { incidents, lines, uptime, zones: zonesOf.get(locationId)?.get(id) ?? [] };
 }
 
-/** Read in addition to the fleet. */
-interface RecordingDetails {
-  readonly incidents: readonly Incident[];
-  /** The decision log of it and its location, oldest first. */
-  readonly lines: readonly LogLine[];
-  readonly uptime: UptimeKept;
-  /** Covered zones, where known. */
-  readonly zones: readonly string[];
-  readonly visitor: Visitor;
+async function uptimeOf(id: string, zone: string, deps: HttpDeps): Promise<UptimeKept> {
+  const kept = (await deps.uptimes([id])).get(id);
+  const { timezone = zone } = kept ?? {};
+  return withRecalled(kept, await deps.recallUptime(id, timezone), timezone);
 }
+
+type RecordingDetails = Awaited<ReturnType<typeof recordingDetails>> & { readonly visitor: Visitor };
 
 export function* recordingPage(
   data: PageData,
@@ -75,15 +89,12 @@ export function* recordingPage(
   const title = `Decision log of ${DECISION_LOG_DAYS} days`;
   return {
     title: `${TITLES[status]} · ${name}`,
-    mood: firing > 0 && status === "online" ? "warn" : MOODS[status],
-    root: ROOT,
+    mood: firing > 0 && status === "online" ? "warn" : moodOf[status],
     path: pathOf(state),
-    madeAt: moment.now,
-    refresh: refreshOf(query),
-    body: html`<div class="lead ${MOODS[status]}"><h1><bdi>${name}</bdi></h1>
+    body: html`<div class="lead ${moodOf[status]}"><h1><bdi>${name}</bdi></h1>
 <p>${badge(status)} ${sinceText(state, status, timezone, moment)}</p></div>${unreachableNotice(data)}
 ${alertSection(state, data, details)}
-${uptimeSection({ days, timezone, title: `Uptime of the last ${PERIOD_DAYS} days` })}
+${uptimeSection(days, timezone)}
 ${qualitySection(uptime.quality, moment.now, timezone)}${facts(state, data, zones)}
 ${incidentSection(listing, { moment, timezone, isFirst: query.cursor === undefined, link })}
 ${decisionLogSection(lines, { moment, timezone, title, of: "recording" })}`,
@@ -95,13 +106,6 @@ const TITLES: Readonly<Record<RecordingStatus, string>> = {
   unknown: "? Unknown",
   degraded: "Degraded",
   online: "Online",
-};
-
-const MOODS: Readonly<Record<RecordingStatus, Mood>> = {
-  offline: "bad",
-  unknown: "unknown",
-  degraded: "warn",
-  online: "good",
 };
 
 function pathOf({ id }: RecordingState): string {

@@ -1,24 +1,14 @@
-/** Recordings as a table. */
+/** Recordings: their names, their current figures, and as a table. */
 import { currentStatus } from "../../health/fleet-snapshot.ts";
 import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
 import { counted, nameOf, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span } from "../../lib/when.ts";
-import { homeLink, type Root, recordingLink } from "./links.ts";
-import { sortKey } from "./listing.ts";
-import { badge, worstFirst } from "./status.ts";
-import { type TableColumn, tableOf } from "./table.ts";
+import { homeLink, recordingLink } from "./links.ts";
+import { firstOf, sortKey, type TableColumn, tableOf } from "./listing.ts";
+import type { PageData } from "./page-data.ts";
+import { badge, worstFirst } from "./summary.ts";
 import { agoAt, knownZone, type Moment, timeAt } from "./when.ts";
-
-const DAY_MS = 86_400_000;
-
-interface RecordingTableOptions {
-  readonly root: Root;
-  readonly moment: Moment;
-  /** For screen readers. */
-  readonly caption: string;
-  readonly withLocation: boolean;
-}
 
 /** The worst first, then by location and name. */
 export function recordingSortKey(state: RecordingState, fleet: FleetSnapshot): string {
@@ -44,50 +34,41 @@ export function presentOf(state: RecordingState, fleet: FleetSnapshot) {
     status,
     timezone: knownZone(recording?.timezone, inventory.location(state.locationId)?.timezone),
     quality: status === "online" || status === "degraded" ? state.averageQuality : undefined,
-    uptime24h: fleet.overallUptime(state.id, DAY_MS),
+    uptime24h: fleet.overallUptime(state.id, 86_400_000),
     firing: Object.values(state.alerts ?? {}).filter((alert) => alert.state === "firing").length,
   };
 }
 
 const COLUMNS: readonly TableColumn[] = [
-  { head: "Recording" },
-  { head: "Status" },
-  { head: "Last seen", label: "seen" },
-  { head: "Quality", label: "quality", numeric: true },
-  { head: "Uptime 24 h", label: "uptime", numeric: true },
-  { head: "Alerts", numeric: true },
+  ["Recording"],
+  ["Status"],
+  ["Last seen", "seen"],
+  ["Quality", "quality", "n"],
+  ["Uptime 24 h", "uptime", "n"],
+  ["Alerts", "", "n"],
 ];
 
 export function recordingTable(
   states: readonly RecordingState[],
-  fleet: FleetSnapshot,
-  table: RecordingTableOptions,
+  { fleet, moment }: PageData,
+  withLocation: boolean,
 ): Markup {
-  return tableOf(
-    table.caption,
-    COLUMNS,
-    states.map((state) => cells(state, fleet, table)),
-  );
-}
-
-function cells(
-  state: RecordingState,
-  fleet: FleetSnapshot,
-  { root, moment, withLocation }: RecordingTableOptions,
-): Markup[] {
-  const { status, quality, uptime24h, firing, timezone } = presentOf(state, fleet);
-  const name = nameOf(recordingNameOf(state.id, fleet), state.id);
-  const location = nameOf(locationNameOf(state, fleet), state.locationId);
-  const href = homeLink(root, { location: state.locationId });
-  const link = html` <small><a href="${href}"><bdi>${location}</bdi></a></small>`;
-  return [
-    html`<a href="${recordingLink(root, state.id)}"><bdi>${name}</bdi></a>${withLocation ? link : nothing}`,
-    html`${badge(status)} <small>${sinceText(state, status, timezone, moment)}</small>`,
-    agoAt(state.lastSeenAt, moment),
-    html`${percent(quality)}`,
-    html`${percent(uptime24h)}`,
-    firing === 0 ? nothing : html`${counted(firing, "alert")}`,
-  ];
+  const rows = states.map((state) => {
+    const { status, quality, uptime24h, firing, timezone } = presentOf(state, fleet);
+    const name = nameOf(recordingNameOf(state.id, fleet), state.id);
+    const location = nameOf(locationNameOf(state, fleet), state.locationId);
+    const href = homeLink("./", { location: state.locationId });
+    const link = html` <small><a href="${href}"><bdi>${location}</bdi></a></small>`;
+    return [
+      html`<a href="${recordingLink("./", state.id)}"><bdi>${name}</bdi></a>${withLocation ? link : nothing}`,
+      html`${badge(status)} <small>${sinceText(state, status, timezone, moment)}</small>`,
+      agoAt(state.lastSeenAt, moment),
+      html`${percent(quality)}`,
+      html`${percent(uptime24h)}`,
+      firing === 0 ? nothing : html`${counted(firing, "alert")}`,
+    ];
+  });
+  return tableOf("Recordings, the worst first", COLUMNS, rows);
 }
 
 /** `since 14:05 GMT (12 m)`; for `unknown`, the last known status. */
@@ -98,4 +79,9 @@ export function sinceText(state: RecordingState, status: string, timezone: strin
     return html`was ${state.status} at ${at} (${agoAt(state.readAt, moment)})`;
   }
   return html`since ${timeAt(state.since, timezone, moment)} (${span(state.since, moment.now)})`;
+}
+
+/** `Ground:Service:Tills, Ground:Fashion:Shoes and 3 more`. */
+export function zonesInWords(zones: readonly string[]): Markup {
+  return firstOf(zones, 20, (zone) => html`<bdi>${nameOf(zone, "zone", 120)}</bdi>`);
 }

@@ -4,10 +4,10 @@ import { count, counted } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { type Listing, listingOf } from "../paging.ts";
 import type { HtmlPage } from "./layout.ts";
+import type { HomeQuery } from "./links.ts";
 import { homeLink } from "./links.ts";
 import { pager } from "./listing.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
-import type { HomeQuery } from "./query.ts";
 import { locationNameOf, recordingNameOf, recordingSortKey, recordingTable } from "./recording-table.ts";
 import { type FleetSummary, locationSortKey, summarize, tiles } from "./summary.ts";
 
@@ -22,7 +22,7 @@ const ROOT = "./";
 export function* searchPage(data: PageData, query: HomeQuery): Generator<void, HtmlPage> {
   const { q } = query;
   const top = html`<h1>Search</h1>${unreachableNotice(data)}${searchForm(q)}`;
-  const page = { root: ROOT, here: "search", madeAt: data.moment.now, refresh: "never", mood: "unknown" } as const;
+  const page = { here: "search", refresh: "never" } as const;
   if (q === undefined) return { ...page, title: "Search", body: top };
   const { fleet } = data;
   const summary = yield* summarize(fleet, data.alerts);
@@ -71,15 +71,14 @@ function folded(text: string): string {
 /** The recordings of one page of a list, with links to the others. */
 export function recordingsSection(
   listing: Listing<RecordingState>,
-  { fleet, moment }: PageData,
+  data: PageData,
   { location, q }: HomeQuery,
   withLocation: boolean,
 ): Markup {
   if (listing.total === 0) return html`<p class="soft">No recordings.</p>`;
   const link = (cursor: string | undefined) => homeLink(ROOT, { location, q, cursor });
-  const more = pager(listing, { noun: "recordings", link });
-  const table = { root: ROOT, moment, caption: "Recordings, the worst first", withLocation } as const;
-  return html`${more}${recordingTable(listing.items, fleet, table)}${more}`;
+  const more = pager(listing, "recordings", link);
+  return html`${more}${recordingTable(listing.items, data, withLocation)}${more}`;
 }
 
 /** One page of the recordings that match, the worst first; yields every so many. */

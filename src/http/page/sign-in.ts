@@ -1,9 +1,17 @@
 /** The sign-in form and its fields. */
+import rateLimit from "@fastify/rate-limit";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { stripControls } from "../../lib/text.ts";
-import { type FieldProblem, fieldOf } from "./field.ts";
-import type { HtmlPage } from "./layout.ts";
+import type { HttpDeps } from "../deps.ts";
+import { HttpError } from "../errors.ts";
+import { isHttps, sessionCookie, tooManyFailures } from "../gate.ts";
+import { parseQuery } from "../query.ts";
+import { isRemotePlainHttp, isSameOrigin } from "../same-origin.ts";
+import { openSession } from "../session.ts";
+import { type FieldProblem, fieldOf, readFields } from "./field.ts";
+import type { HtmlPage, Layout } from "./layout.ts";
 import type { Root } from "./links.ts";
 
 const LONGEST_NAME = 80;
@@ -66,11 +74,76 @@ ${fieldOf(
 
 /** `GET /session`, and again after a wrong token. */
 export function signInPage(form: SignInForm): HtmlPage {
-  return {
-    title: "Sign in",
-    mood: "unknown",
-    root: form.root,
-    here: "session",
-    body: html`<h1>Sign in</h1>${signInForm(form)}`,
-  };
+  return { title: "Sign in", here: "session", body: html`<h1>Sign in</h1>${signInForm(form)}` };
+}
+
+/** Wrong tokens from one address within a minute; further tokens are not checked. */
+const MOST_FAILURES = 10;
+const FAILURES_MS = 60_000;
+/** Addresses that are counted. */
+const MOST_ADDRESSES = 5_000;
+
+const SessionQuery = z.object({ to: z.string().max(2_048, "expected a path").optional() });
+
+const ROOT = "./";
+
+type Deps = Pick<HttpDeps, "adminToken" | "readToken" | "externalUrl" | "clock" | "log">;
+
+export async function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout): Promise<void> {
+  await app.register(rateLimit, { global: false, cache: MOST_ADDRESSES });
+  const failures = app.createRateLimit({ max: MOST_FAILURES, timeWindow: FAILURES_MS });
+  const isReadOnly = () => !deps.adminToken;
+
+  app.get("/session", { config: { page: ROOT, open: true } }, async (request, reply) => {
+    const { to = "" } = parseQuery(SessionQuery, request.query);
+    refuseWithoutTokens(deps);
+    const form = { root: ROOT, to: pathWithin(to), isReadOnly: isReadOnly() } as const;
+    return layout.send(request, reply, signInPage(form));
+  });
+
+  app.post("/session", { config: { page: ROOT, open: true } }, async (request, reply) => {
+    refuseWithoutTokens(deps);
+    checkSender(request, deps);
+    const read = readFields(SignIn, request.body);
+    const again = (status: number, problem: { field: string; message: string }) => {
+      const { name = "", to = "" } = "fields" in read ? read.fields : {};
+      const form = { root: ROOT, to: pathWithin(to), name, problem, isReadOnly: isReadOnly() } as const;
+      return layout.send(request, reply.code(status), signInPage(form));
+    };
+    if ("problem" in read) return again(400, read.problem);
+    const before = await failures(request, { increment: false });
+    if (!before.isAllowed && before.remaining === 0) throw tooManyFailures(reply, before.ttlInSeconds);
+    const opened = openSession(read.fields, deps, deps.clock.now());
+    if (!opened) {
+      await failures(request);
+      deps.log.warn({ address: request.ip }, "sign-in with a wrong token");
+      return again(401, { field: "token", message: "this token is not known" });
+    }
+    const { scope, name } = opened.session;
+    deps.log.info({ name, scope, address: request.ip }, "signed in");
+    reply.header("set-cookie", sessionCookie(app, opened.cookie, deps));
+    return reply.redirect(`${ROOT}${pathWithin(read.fields.to)}`, 303);
+  });
+
+  app.post("/session/end", { config: { page: "../", open: true } }, async (request, reply) => {
+    checkSender(request, deps);
+    reply.header("set-cookie", sessionCookie(app, undefined, deps));
+    return reply.redirect("../", 303);
+  });
+}
+
+function refuseWithoutTokens({ adminToken, readToken }: Deps): void {
+  if (adminToken || readToken) return;
+  throw new HttpError("forbidden", "Nobody can sign in: neither http.admin_token nor http.read_token is configured.");
+}
+
+/** Another site must not sign a visitor in or out. */
+function checkSender({ headers }: FastifyRequest, { externalUrl }: Deps): void {
+  if (!isSameOrigin(headers, externalUrl))
+    throw new HttpError("forbidden", "Another site sent this form. Open the status page and do it there.");
+  if (!isHttps(externalUrl) || !isRemotePlainHttp(headers)) return;
+  throw new HttpError(
+    "forbidden",
+    `A session needs HTTPS: sign in at ${externalUrl}, the configured http.external_url.`,
+  );
 }

@@ -8,8 +8,7 @@ import { type FieldProblem, fieldOf } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { signInLink, silenceFormLink } from "./links.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
-import { type Preview, warningsOf } from "./silence-preview.ts";
-import { matchesAnything, nextMorning, zoneOf } from "./silence-request.ts";
+import { matchesAnything, nextMorning, type Preview, warningsOf, zoneOf } from "./silence-request.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 
 const ROOT = "../";
@@ -28,8 +27,6 @@ export function silenceFormPage(form: SilenceForm, data: PageData, visitor: Visi
   const { preview, matchers } = form;
   return {
     title: "Silence",
-    mood: "unknown",
-    root: ROOT,
     here: "silences",
     path: `silences/new?${new URLSearchParams({ matchers })}`,
     body: html`<h1>Silence</h1>${unreachableNotice(data)}${scopes(form, data)}

@@ -7,10 +7,10 @@ import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
 import { eachRow, listingOf } from "../paging.ts";
 import type { HtmlPage } from "./layout.ts";
+import type { HomeQuery } from "./links.ts";
 import { homeLink, silenceFormLink } from "./links.ts";
 import { pager, sortKey } from "./listing.ts";
-import { type PageData, refreshOf, unreachableNotice } from "./page-data.ts";
-import type { HomeQuery } from "./query.ts";
+import { type PageData, unreachableNotice } from "./page-data.ts";
 import { zoneOf } from "./silence-request.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 import { timeAt } from "./when.ts";
@@ -32,17 +32,13 @@ export function* silencesPage(data: PageData, query: HomeQuery, visitor: Visitor
   const words = active === 0 ? "No active silences" : counted(active, "active silence");
   return {
     title: words,
-    mood: "unknown",
-    root: ROOT,
     here: "silences",
     parameters: { show: "silences" },
     path: "?show=silences",
-    madeAt: now,
-    refresh: refreshOf(query),
     body: html`<h1>${words}</h1>${unreachableNotice(data)}
 <p><a class="button" href="${silenceFormLink(ROOT, {})}">New silence</a></p>
 ${list(listing.items, data, visitor, suppressed)}
-${pager(listing, { noun: "silences", link, order: "active first" })}`,
+${pager(listing, "silences", link, "active first")}`,
   };
 }
 

@@ -4,13 +4,13 @@ import { currentStatus, recordingsById } from "../../health/fleet-snapshot.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
 import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { counted, nameOf } from "../../lib/format.ts";
+import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { eachRow } from "../paging.ts";
 import { noCounts } from "../v1/locations.ts";
+import type { Mood } from "./layout.ts";
 import { homeLink, type Root } from "./links.ts";
 import { sortKey } from "./listing.ts";
-import { type Counts, countBadges, shareBar, totalOf, worstFirst } from "./status.ts";
 
 export interface LocationSummary {
   readonly id: string;
@@ -66,6 +66,16 @@ export function standingOf({ counts, firing }: Pick<LocationSummary, "counts" | 
   return firing > 0 ? "alerts" : (worst ?? "empty");
 }
 
+/** An unknown status is not good. */
+export const moodOf: Readonly<Record<Standing, Mood>> = {
+  offline: "bad",
+  unknown: "unknown",
+  degraded: "warn",
+  alerts: "warn",
+  empty: "unknown",
+  online: "good",
+};
+
 const RANKS: readonly Standing[] = ["offline", "unknown", "degraded", "alerts", "empty", "online"];
 
 /** The worst first: by standing, then by the share of its recordings with that status. */
@@ -92,4 +102,44 @@ function tile(location: LocationSummary, root: Root): Markup {
   return html`<li class="${standingOf(location)}"><a href="${href}"><bdi>${nameOf(name, id)}</bdi></a>
 ${shareBar(counts)}<p>${countBadges(counts)}</p><p class="soft">${size}${alerts}</p></li>
 `;
+}
+
+export type Counts = Readonly<Record<RecordingStatus, number>>;
+
+/** The worst first. Unknown comes before degraded: it may be offline. */
+export const worstFirst = ["offline", "unknown", "degraded", "online"] as const;
+
+const SIGNS: Readonly<Record<RecordingStatus, string>> = { offline: "✕", unknown: "?", degraded: "▲", online: "✓" };
+
+/** `✕ offline`. */
+export function badge(status: RecordingStatus, words: string = status): Markup {
+  return html`<span class="s ${status}"><span aria-hidden="true">${SIGNS[status]} </span>${words}</span>`;
+}
+
+/** `✕ 2 offline`, `✓ 4 online`: the statuses that occur, the worst first. */
+export function countBadges(counts: Counts): Markup[] {
+  return worstFirst
+    .filter((status) => counts[status] > 0)
+    .map((status) => html`${badge(status, `${count(counts[status])} ${status}`)} `);
+}
+
+/** The same as a bar, in addition to the words. */
+export function shareBar(counts: Counts): Markup {
+  const total = totalOf(counts);
+  if (total === 0) return nothing;
+  let x = 0;
+  const parts = worstFirst
+    .filter((status) => counts[status] > 0)
+    .map((status) => {
+      const width = (100 * counts[status]) / total;
+      const part = html`<rect class="${status}" x="${x.toFixed(2)}" width="${width.toFixed(2)}" height="4"/>`;
+      x += width;
+      return part;
+    });
+  return html`<svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>
+`;
+}
+
+export function totalOf(counts: Counts): number {
+  return counts.online + counts.offline + counts.degraded + counts.unknown;
 }

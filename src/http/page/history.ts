@@ -1,27 +1,41 @@
-/** Incidents of a recording or a location. */
+/** The history of a recording or a location: its incidents and its decision log. */
+
+import { type LogLine, sentenceOf } from "../../alerting/decision-log.ts";
 import type { EndReason } from "../../health/alert.ts";
+import type { Subject } from "../../health/evaluation.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { nameOf } from "../../lib/format.ts";
+import { counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
+import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
 import type { Listing } from "../paging.ts";
 import type { ApiIncident } from "../v1/incidents.ts";
 import { type Root, recordingLink } from "./links.ts";
-import { type TableColumn, tableOf } from "./table.ts";
+import { type TableColumn, tableOf } from "./listing.ts";
 import { type Moment, timeAt } from "./when.ts";
 
 /** How far back incidents and uptime are shown. */
 export const PERIOD_DAYS = 30;
+
+export const DECISION_LOG_DAYS = 7;
+
+/** Start of the decision log that is shown. */
+export function decisionLogSince(now: Instant): Instant {
+  return now - DECISION_LOG_DAYS * 86_400_000;
+}
 
 /** Start of the incidents that are shown. */
 export function incidentsSince(now: Instant): Instant {
   return now - PERIOD_DAYS * 86_400_000;
 }
 
-interface IncidentSectionOptions {
+interface Section {
   readonly moment: Moment;
   /** IANA zone of its times. */
   readonly timezone: string;
+}
+
+interface IncidentSectionOptions extends Section {
   /** The newest are among these. */
   readonly isFirst: boolean;
   link(cursor: string | undefined): string;
@@ -30,11 +44,11 @@ interface IncidentSectionOptions {
 }
 
 const COLUMNS: readonly TableColumn[] = [
-  { head: "Alert" },
-  { head: "Began", label: "began" },
-  { head: "Ended", label: "ended" },
-  { head: "Lasted", label: "lasted", brief: true },
-  { head: "Reason" },
+  ["Alert"],
+  ["Began", "began"],
+  ["Ended", "ended"],
+  ["Lasted", "lasted", "t"],
+  ["Reason"],
 ];
 
 const REASONS: Readonly<Record<EndReason, string>> = {
@@ -71,4 +85,34 @@ ${table}<p class="pager">${isFirst ? nothing : first}${nextCursor === null ? not
 function recordingOf({ recording, subject: { id } }: ApiIncident, root: Root | undefined): Markup {
   if (root === undefined || recording === null) return nothing;
   return html` <small><a href="${recordingLink(root, id)}"><bdi>${nameOf(recording, id)}</bdi></a></small>`;
+}
+
+/** `lenswatch why` shows older ones. */
+const LINES_SHOWN = 60;
+
+interface DecisionLogOptions extends Section {
+  readonly title: string;
+  /** Lines about another kind of subject name it. */
+  readonly of: Subject["kind"];
+}
+
+/** `lines` oldest first, as the log gives them; shown with the newest first. */
+export function decisionLogSection(
+  lines: readonly LogLine[],
+  { moment, timezone, title, of }: DecisionLogOptions,
+): Markup {
+  const shown = lines.slice(-LINES_SHOWN).reverse();
+  const left = lines.length - shown.length;
+  const items = shown.map((line) => {
+    const { kind } = line.subject;
+    const about = kind === of ? nothing : html`<small>${kind}</small> `;
+    return html`<li>${timeAt(line.at, timezone, moment)}
+<span>${about}<bdi>${cut(sentenceOf(line), 300)}</bdi></span></li>
+`;
+  });
+  const list = items.length === 0 ? html`<p class="soft">No decisions.</p>` : html`<ol class="decisions">${items}</ol>`;
+  const more = html`<p class="soft">${counted(left, "older line")}: see <code>lenswatch why</code>.</p>`;
+  return html`<section aria-labelledby="decisions"><h2 id="decisions">${title}</h2>${list}${left === 0 ? nothing : more}
+</section>
+`;
 }
