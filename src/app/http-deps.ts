@@ -100,9 +100,9 @@ async function activeAlerts(
 }
 
 /** One replica at a time exposes the fleet; the others only themselves. */
-async function fleetView({ replicas, selfAlerts }: Runtime, { engine, config }: Setup): Promise<FleetView | undefined> {
+async function fleetView({ replicas, store }: Runtime, { engine, config }: Setup): Promise<FleetView | undefined> {
   if (!replicas.exposes()) return undefined;
-  const [snapshot, { state }] = await Promise.all([engine.fleet(), selfAlerts.read()]);
+  const [snapshot, { state }] = await Promise.all([engine.fleet(), store.selfAlerts.read()]);
   const externalAlerts = [...(await engine.externalAlerts()).values()];
   const otherAlerts = [
     ...Object.values(state).flatMap((alerts) => Object.values(alerts)),

@@ -120,7 +120,7 @@ function selfAlertsOf(context: JobContext, shards: Shards): () => Promise<void> 
   const { config, store, watch } = context;
   const { requestTimeoutMs } = config.service;
   const intervals = { ...watch, intervalMs: watch.statusIntervalMs };
-  return createSelfAlerts({ ...context, ...intervals, requestTimeoutMs, store: shards, groups: store.groups });
+  return createSelfAlerts({ ...context, ...store, ...intervals, requestTimeoutMs, store: shards });
 }
 
 function externalAlertsOf(context: JobContext, shards: Shards): ExternalAlerts {

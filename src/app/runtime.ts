@@ -6,16 +6,12 @@ import { heartbeatOutcomes } from "../cluster/heartbeat.ts";
 import { Queues, queueNames } from "../cluster/queues.ts";
 import { Replicas, type RoleOption } from "../cluster/replicas.ts";
 import type { Config } from "../config/config.ts";
-import type { SelfAlertState } from "../health/evaluate-self.ts";
 import { type Clock, correctedClock, type Instant, steadyClock } from "../lib/clock.ts";
 import type { Closer } from "../lib/closer.ts";
 import type { Logger } from "../lib/log.ts";
 import { readVersion } from "../lib/version.ts";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
 import { protocolErrorKinds, serviceEndpoints, serviceErrorCodes } from "../service/service.ts";
-import { createSelfAlertStore, type SelfAlertStore } from "../store/alert-documents.ts";
-import { createConfirm } from "../store/confirm.ts";
-import { confirmWrites } from "../store/redis-client.ts";
 import { createStore, type Store } from "../store/store.ts";
 import { openRedis } from "./open-redis.ts";
 
@@ -25,7 +21,6 @@ export interface Runtime {
   readonly clock: ReturnType<typeof correctedClock>;
   readonly redis: Redis;
   readonly store: Store;
-  readonly selfAlerts: SelfAlertStore<SelfAlertState>;
   readonly queues: Queues;
   readonly registry: Registry;
   readonly metrics: Metrics;
@@ -48,8 +43,8 @@ export async function openRuntime(
   closer.add("embedded Redis", () => opened.close(), 2_500);
   const redis = opened.connect("lenswatch");
   closer.add("Redis", () => redis.disconnect());
-  const confirm = opened.canFailOver ? createConfirm(() => confirmWrites(redis, store.keys.replicas), log) : undefined;
-  const store: Store = createStore(redis, config.redis.prefix, { confirm, historyMs: config.watch.historyMs });
+  const failoverLog = opened.canFailOver ? log : undefined;
+  const store = createStore(redis, config.redis.prefix, { failoverLog, historyMs: config.watch.historyMs });
   const registry = new Registry();
   const replicas = new Replicas({ store: store.replicas, clock, log, roleOption: role });
   closer.add("replica", () => (redis.status === "ready" ? replicas.leave() : undefined), 1_000);
@@ -58,7 +53,6 @@ export async function openRuntime(
     clock,
     redis,
     store,
-    selfAlerts: createSelfAlertStore<SelfAlertState>(redis, store.keys, {}),
     queues: new Queues({
       connect: opened.connect,
       prefix: store.keys.queuePrefix,

@@ -4,7 +4,7 @@
  */
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
-import type { ShardStore } from "../store/shards.ts";
+import type { Store } from "../store/store.ts";
 import type { Queues } from "./queues.ts";
 
 /** `skipped`: the round trip was not complete, the switch was not called. */
@@ -18,7 +18,7 @@ interface HeartbeatDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly queues: Pick<Queues, "add">;
-  readonly store: Pick<ShardStore, "attempts">;
+  readonly store: Pick<Store["shards"], "attempts">;
   readonly intervalMs: number;
   readonly statusIntervalMs: number;
   /** An answer is dated by its request: the last one may be this much older while the next is under way. */

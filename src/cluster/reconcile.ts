@@ -5,9 +5,8 @@
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
-import type { GroupStore } from "../store/groups.ts";
-import type { InventoryStore } from "../store/inventory.ts";
-import type { Attempt, ShardStore } from "../store/shards.ts";
+import type { Attempt } from "../store/shards.ts";
+import type { Store } from "../store/store.ts";
 import type { Queues } from "./queues.ts";
 import type { Role } from "./replicas.ts";
 import type { Schedules } from "./schedulers.ts";
@@ -20,10 +19,10 @@ const OVERDUE_MS = 300;
 interface ReconcileDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly groups: Pick<GroupStore, "nextDue">;
-  readonly store: Pick<ShardStore, "attempts">;
+  readonly groups: Pick<Store["groups"], "nextDue">;
+  readonly store: Pick<Store["shards"], "attempts">;
   readonly assigned: Assigned;
-  readonly inventory: Pick<InventoryStore, "loadLocations">;
+  readonly inventory: Pick<Store["inventory"], "loadLocations">;
   readonly schedules: Pick<Schedules, "revive">;
   readonly integrations: readonly string[];
   readonly statusIntervalMs: number;

@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
-import type { ReplicaStore } from "../store/replicas.ts";
+import type { Store } from "../store/store.ts";
 
 /** `poll`: sweeps and what keeps them going; `notify`: deliveries and digests. */
 export const roles = ["poll", "notify"] as const;
@@ -26,7 +26,7 @@ const LEASE_MS = 3_000;
 const FRESH_MS = 5_000;
 
 interface ReplicasDeps {
-  readonly store: ReplicaStore;
+  readonly store: Store["replicas"];
   readonly clock: Clock;
   readonly log: Logger;
   readonly roleOption: RoleOption;

@@ -7,15 +7,15 @@ import { toError } from "../lib/errors.ts";
 import { createLocalHours } from "../lib/local-hours.ts";
 import type { Logger } from "../lib/log.ts";
 import { createYielder } from "../lib/yield.ts";
-import type { UsualEntriesStore, ZoneStore } from "../store/location-details.ts";
+import type { Store } from "../store/store.ts";
 
 /** A message is not delayed any longer. */
 const DEADLINE_MS = 250;
 
 interface AnnotateDeps {
   readonly log: Logger;
-  readonly zones: Pick<ZoneStore, "read">;
-  readonly usualEntries: Pick<UsualEntriesStore, "read">;
+  readonly zones: Pick<Store["zones"], "read">;
+  readonly usualEntries: Pick<Store["usualEntries"], "read">;
 }
 
 /** Gives the alerts in their order, unchanged where nothing is known; never throws. */

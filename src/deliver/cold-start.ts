@@ -7,9 +7,8 @@ import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Rule } from "../health/rule.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
-import type { ColdStartStore } from "../store/cold-start.ts";
-import type { GroupStore } from "../store/groups.ts";
-import type { Attempt, ShardStore } from "../store/shards.ts";
+import type { Attempt } from "../store/shards.ts";
+import type { Store } from "../store/store.ts";
 import type { SuppressibleAlert } from "./suppression.ts";
 
 /** An answer older than this many intervals is out of date: the replica that asked may have stopped. */
@@ -18,9 +17,9 @@ const FRESH_INTERVALS = 3;
 interface ColdStartDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly start: ColdStartStore;
-  readonly store: Pick<ShardStore, "attempts" | "readAll">;
-  readonly groups: Pick<GroupStore, "nextDue">;
+  readonly start: Store["coldStart"];
+  readonly store: Pick<Store["shards"], "attempts" | "readAll">;
+  readonly groups: Pick<Store["groups"], "nextDue">;
   readonly assigned: Pick<Assigned, "known" | "shards" | "follow">;
   /** The integrations that get the summary. */
   readonly integrations: readonly string[];

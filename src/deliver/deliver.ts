@@ -15,7 +15,8 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { createYielder } from "../lib/yield.ts";
-import type { Claimed, GroupStore } from "../store/groups.ts";
+import type { Claimed } from "../store/groups.ts";
+import type { Store } from "../store/store.ts";
 import type { Annotate } from "./annotate.ts";
 import { type ClaimedGroup, postponed, refused, settled } from "./outcome.ts";
 import { type NotifyRefusal, retryAt } from "./retry-policy.ts";
@@ -37,7 +38,7 @@ export interface Sender {
 export interface DeliverDeps {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly groups: Pick<GroupStore, "claim" | "settle" | "postpone" | "settleAll" | "pace">;
+  readonly groups: Pick<Store["groups"], "claim" | "settle" | "postpone" | "settleAll" | "pace">;
   readonly senders: ReadonlyMap<string, Sender>;
   readonly externalUrl: string | undefined;
   /** How long the next storm is gathered after one was sent; groups due this soon join it. */

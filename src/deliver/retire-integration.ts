@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { decideRetirement } from "../alerting/needs-update.ts";
 import type { Instant } from "../lib/clock.ts";
-import type { GroupStore } from "../store/groups.ts";
+import type { Store } from "../store/store.ts";
 import { createDeliver, type DeliverDeps } from "./deliver.ts";
 
 /** After this, ends still owed are given up. */
@@ -13,7 +13,7 @@ const GIVE_UP_MS = 60_000;
 const CHECK_MS = 500;
 
 interface RetireDeps extends Omit<DeliverDeps, "decide" | "wake" | "groups" | "stormMs"> {
-  readonly groups: DeliverDeps["groups"] & Pick<GroupStore, "hasten" | "notified">;
+  readonly groups: DeliverDeps["groups"] & Pick<Store["groups"], "hasten" | "notified">;
 }
 
 /** True once every end owed there was sent; false where that was given up, or `signal` was aborted. */

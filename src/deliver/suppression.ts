@@ -12,8 +12,8 @@ import { muteOf } from "../alerting/time-interval.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { createYielder } from "../lib/yield.ts";
-import type { StoredAcknowledgement } from "../store/acks.ts";
 import type { Claimed } from "../store/groups.ts";
+import type { StoredAcknowledgement } from "../store/silences.ts";
 import type { Store } from "../store/store.ts";
 
 interface SuppressionDeps {

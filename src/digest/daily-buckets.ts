@@ -2,7 +2,7 @@
 import { DateTime } from "luxon";
 import type { UptimeBucket } from "../health/recording.ts";
 import type { Instant } from "../lib/clock.ts";
-import type { UptimeHistory } from "../store/uptime.ts";
+import type { UptimeHistory } from "../store/uptime-history.ts";
 
 /** Days and zones are few and recordings many: the bounds of a day are computed once. */
 const DAYS_CACHED = 10_000;

@@ -7,7 +7,7 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Service } from "../service/service.ts";
-import type { KnownEntries } from "../store/entries.ts";
+import type { KnownEntries } from "../store/location-details.ts";
 import type { Store } from "../store/store.ts";
 import { withEntries } from "./compute/untrusted.ts";
 import type { Digest, UntrustedDay } from "./digest.ts";

@@ -9,7 +9,7 @@ import type { FleetSnapshot, RecordingState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { createYielder, runYielding } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
-import type { UptimeHistory } from "../store/uptime.ts";
+import type { UptimeHistory } from "../store/uptime-history.ts";
 import { createDigester, type Digester } from "./compute/compute.ts";
 import { incidentOf } from "./compute/incident.ts";
 import { lengthIn, subtract } from "./compute/intervals.ts";

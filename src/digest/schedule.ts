@@ -8,7 +8,7 @@ import { backoffMs } from "../lib/backoff.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
-import type { DigestStore } from "../store/digests.ts";
+import type { Store } from "../store/store.ts";
 import { nextRun } from "./period.ts";
 
 type ScheduledDigest = Pick<DigestConfig, "name" | "cron" | "timezone">;
@@ -17,7 +17,7 @@ interface ScheduleDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly queues: Pick<Queues, "add">;
-  readonly store: Pick<DigestStore, "schedule" | "reschedule" | "unschedule">;
+  readonly store: Pick<Store["digests"], "schedule" | "reschedule" | "unschedule">;
   readonly digests: readonly ScheduledDigest[];
 }
 

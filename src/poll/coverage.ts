@@ -2,7 +2,7 @@
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
-import type { CoverageStore } from "../store/coverage.ts";
+import type { Store } from "../store/store.ts";
 
 const EVERY_MS = 60_000;
 /** Sweeps this far apart still count as one span: a restart, a slow service. */
@@ -12,7 +12,7 @@ const GAP_INTERVALS = 3;
 /** Gives `note(at)`, to be called after each good sweep; it waits for nothing and never fails. */
 export function createCoverage(deps: {
   readonly log: Logger;
-  readonly store: Pick<CoverageStore, "note">;
+  readonly store: Pick<Store["coverage"], "note">;
   readonly statusIntervalMs: number;
 }): (at: Instant) => void {
   const gapMs = EVERY_MS + Math.max(GAP_MS, GAP_INTERVALS * deps.statusIntervalMs);

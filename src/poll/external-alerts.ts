@@ -13,7 +13,6 @@ import {
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
-import type { ShardStore } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { Commit } from "./commit.ts";
 
@@ -32,7 +31,7 @@ export interface ExternalAlertsDeps {
   readonly store: Pick<Store, "externalAlerts" | "shards">;
   readonly commit: Commit;
   /** The write of evaluations: `lost` wherever the configuration is not the active one. */
-  readonly commitIfActive: ShardStore["commit"];
+  readonly commitIfActive: Store["shards"]["commit"];
   readonly statusIntervalMs: number;
   /** Asks for an evaluation soon, on any replica. */
   requestEvaluation(): Promise<void>;

@@ -9,9 +9,7 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { dayOf } from "../lib/when.ts";
-import type { AssignmentStore } from "../store/assignments.ts";
-import type { InventoryStore } from "../store/inventory.ts";
-import type { ShardStore } from "../store/shards.ts";
+import type { Store } from "../store/store.ts";
 
 /** The share of the last accepted list that may be absent from a new one. */
 const MAX_SHRINK_RATIO = 0.2;
@@ -32,10 +30,10 @@ export interface InventoryDeps {
       recids: readonly string[];
     }): Promise<{ results: readonly Pick<RecordingUptime, "recording">[] }>;
   };
-  readonly assignments: AssignmentStore;
+  readonly assignments: Store["assignments"];
   readonly assigned: Assigned;
-  readonly inventory: InventoryStore;
-  readonly store: Pick<ShardStore, "noteAttempt">;
+  readonly inventory: Store["inventory"];
+  readonly store: Pick<Store["shards"], "noteAttempt">;
   /** What else is stored of locations, deleted when they are no longer watched. */
   readonly locationDetails: readonly { forget(locationIds: readonly string[]): Promise<void> }[];
   readonly watch: Pick<Config["watch"], "locations" | "exclude" | "forgetAfterMs" | "locationsPerRequest">;

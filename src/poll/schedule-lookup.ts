@@ -3,7 +3,7 @@ import { type ScheduleState, scheduleBegan, scheduleState } from "../health/sche
 import type { Inventory } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { createLocalHours } from "../lib/local-hours.ts";
-import type { UptimeStore } from "../store/uptime.ts";
+import type { Store } from "../store/store.ts";
 
 export interface ScheduleLookup {
   /** Undefined of a recording without a schedule. */
@@ -14,7 +14,7 @@ export interface ScheduleLookup {
   scheduleBegan(recordingId: string, now: Instant): Instant | undefined;
 }
 
-export function createScheduleLookup(uptime: Pick<UptimeStore, "schedule">, inventory: Inventory): ScheduleLookup {
+export function createScheduleLookup(uptime: Pick<Store["uptime"], "schedule">, inventory: Inventory): ScheduleLookup {
   const localHours = createLocalHours();
   const hoursIn = (timezone: string) => (at: Instant) => localHours.at(at, timezone);
   return {

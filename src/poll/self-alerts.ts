@@ -4,21 +4,20 @@
  */
 import type { Integration } from "../alerting/route.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
-import { evaluateSelf, type SelfAlertState, type SelfContext, type SelfEvidence } from "../health/evaluate-self.ts";
+import { evaluateSelf, type SelfContext, type SelfEvidence } from "../health/evaluate-self.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { SelfAlertStore } from "../store/alert-documents.ts";
-import type { GroupStore } from "../store/groups.ts";
-import type { Attempt, ShardStore } from "../store/shards.ts";
+import type { Attempt } from "../store/shards.ts";
+import type { Store } from "../store/store.ts";
 import type { Commit } from "./commit.ts";
 
 const NEVER: Attempt = { goodAt: 0, attemptedAt: 0 };
 
 export interface SelfAlertsDeps extends Omit<SelfContext, "now"> {
   readonly clock: Clock;
-  readonly store: Pick<ShardStore, "attempts" | "commit" | "noteAttempt">;
+  readonly store: Pick<Store["shards"], "attempts" | "commit" | "noteAttempt">;
   readonly commit: Commit;
-  readonly selfAlerts: SelfAlertStore<SelfAlertState>;
-  readonly groups: Pick<GroupStore, "trouble">;
+  readonly selfAlerts: Store["selfAlerts"];
+  readonly groups: Pick<Store["groups"], "trouble">;
   readonly assigned: Pick<Assigned, "shards">;
   readonly integrations: readonly Integration[];
 }

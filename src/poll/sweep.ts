@@ -13,9 +13,8 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Service } from "../service/service.ts";
-import type { InventoryStore } from "../store/inventory.ts";
-import type { AlertChange, CommitResult, ShardStore } from "../store/shards.ts";
-import type { UptimeStore } from "../store/uptime.ts";
+import type { AlertChange, CommitResult } from "../store/shards.ts";
+import type { Store } from "../store/store.ts";
 import type { Commit } from "./commit.ts";
 import type { ScheduleLookup } from "./schedule-lookup.ts";
 
@@ -27,13 +26,13 @@ export interface SweepDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly service: Pick<Service, "statusUptime">;
-  readonly store: Pick<ShardStore, "read" | "commitShard" | "noteAttempt" | "forgetShard">;
+  readonly store: Pick<Store["shards"], "read" | "commitShard" | "noteAttempt" | "forgetShard">;
   readonly commit: Commit;
   readonly assigned: Assigned;
-  readonly inventory: Pick<InventoryStore, "recording" | "location" | "forget" | "saveRecordings">;
+  readonly inventory: Pick<Store["inventory"], "recording" | "location" | "forget" | "saveRecordings">;
   /** Makes sure names are known before they are frozen into labels; never throws, never waits long. */
   nameThem(recordingIds: readonly string[]): Promise<void>;
-  readonly uptime: Pick<UptimeStore, "figure" | "below" | "refreshFigures">;
+  readonly uptime: Pick<Store["uptime"], "figure" | "below" | "refreshFigures">;
   readonly schedules: ScheduleLookup;
   readonly rules: readonly Rule[];
   readonly watch: Pick<Config["watch"], "exclude" | "forgetAfterMs" | "statusIntervalMs" | "uptimeIntervalMs">;

@@ -4,7 +4,7 @@ import type { UptimeBucket } from "../health/recording.ts";
 import { dayRatio, mergeBuckets } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
 import { dayOf } from "../lib/when.ts";
-import type { DayUptime, UptimeHistory } from "../store/uptime.ts";
+import type { DayUptime, UptimeHistory } from "../store/uptime-history.ts";
 
 /** Local hour from which the service has finished the day before. */
 const FINISHED_BY_HOUR = 6;

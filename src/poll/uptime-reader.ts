@@ -11,7 +11,7 @@ import type { Logger } from "../lib/log.ts";
 import { dayOf } from "../lib/when.ts";
 import type { Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
-import type { UptimeHistory } from "../store/uptime.ts";
+import type { UptimeHistory } from "../store/uptime-history.ts";
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;

@@ -16,9 +16,8 @@ import { createLocalHours, type LocalHours } from "../lib/local-hours.ts";
 import type { Logger } from "../lib/log.ts";
 import { dayOf } from "../lib/when.ts";
 import { createYielder } from "../lib/yield.ts";
-import type { InventoryStore } from "../store/inventory.ts";
-import type { ShardStore } from "../store/shards.ts";
-import type { UptimeHistory, UptimeStore } from "../store/uptime.ts";
+import type { Store } from "../store/store.ts";
+import type { UptimeHistory } from "../store/uptime-history.ts";
 import { advance, calendarOf, firstDay } from "./uptime-days.ts";
 
 /** Four days of a recording are 12 kB: a page is parsed in a few milliseconds. */
@@ -52,9 +51,9 @@ export interface RefreshUptimeDeps {
       recids: readonly string[];
     }): Promise<{ results: readonly RecordingUptime[] }>;
   };
-  readonly store: Pick<ShardStore, "read" | "noteAttempt">;
-  readonly uptime: UptimeStore;
-  readonly inventory: Inventory & Pick<InventoryStore, "saveRecordings">;
+  readonly store: Pick<Store["shards"], "read" | "noteAttempt">;
+  readonly uptime: Store["uptime"];
+  readonly inventory: Inventory & Pick<Store["inventory"], "saveRecordings">;
   /** Windows a figure is kept for, ms. */
   readonly windowsMs: readonly number[];
   /** How long buckets are kept, ms. */

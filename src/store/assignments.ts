@@ -40,8 +40,6 @@ export function createAssignmentStore(redis: Redis, keys: Keys) {
   };
 }
 
-export type AssignmentStore = ReturnType<typeof createAssignmentStore>;
-
 function toNumbers(hash: Record<string, string | number>): Map<string, number> {
   return new Map(Object.entries(hash).map(([id, value]) => [id, Number(value)]));
 }

@@ -50,9 +50,9 @@ export type Claim =
   | { readonly kind: "busy" | "backoff" | "pace" | "gather"; readonly until: Instant }
   | { readonly kind: "idle"; readonly until: Instant | undefined };
 
-interface GroupRow extends Pick<Claimed, "group" | "repeatIntervalMs" | "groupIntervalMs" | "groupFailures"> {
-  readonly dueSince?: Instant;
-  readonly stormGroups?: number;
+type Plain = "group" | "repeatIntervalMs" | "groupIntervalMs" | "groupFailures" | "dueSince" | "stormGroups";
+
+interface GroupRow extends Pick<Claimed, Plain> {
   readonly isInterrupted: boolean;
   /** JSON. */
   readonly labels: string;
@@ -62,19 +62,15 @@ interface GroupRow extends Pick<Claimed, "group" | "repeatIntervalMs" | "groupIn
 
 type ClaimHead =
   | Exclude<Claim, Claimed | ClaimedStorm>
-  | {
+  | (Omit<ClaimedStorm, "kind" | "groups"> & {
       readonly kind: "group" | "storm";
       readonly failures: number;
-      readonly due: number;
-      readonly isAll: boolean;
-      readonly leaseMs: number;
       readonly groups: readonly GroupRow[];
-    };
+    });
 
 /** Reads the reply of claim.lua: the claim as JSON, then the stored texts of each group's members. */
 export function decodeClaim([head, ...members]: readonly [string, ...string[][]]): Claim {
   const claim = JSON.parse(head) as ClaimHead;
-  if (claim.kind === "idle") return { kind: "idle", until: claim.until };
   if (!("groups" in claim)) return claim;
   const groups = claim.groups.map((row, i) => decodeGroup(row, members[i] ?? [], claim.failures));
   const [only] = groups;
@@ -88,29 +84,24 @@ function decodeGroup(row: GroupRow, texts: readonly string[], failures: number):
   const notified = new Map<string, NotificationLogEntry>();
   const lost: string[] = [];
   const inFlight: string[] = [];
+  const { labels, isInterrupted, ...plain } = row;
   const suppressedBefore = JSON.parse(row.suppressedBefore) as string[];
   for (let i = 0; i < texts.length; i += 3) {
     const [episode = "", alert = "", entry = ""] = texts.slice(i, i + 3);
     if (alert !== "") alerts.push(JSON.parse(alert.slice(1)) as Alert);
     if (entry !== "") notified.set(episode, JSON.parse(entry) as NotificationLogEntry);
-    else if (row.isInterrupted && !suppressedBefore.includes(episode)) inFlight.push(episode);
+    else if (isInterrupted && !suppressedBefore.includes(episode)) inFlight.push(episode);
     if (alert === "" && entry === "") lost.push(episode);
   }
-  const { group, repeatIntervalMs, groupIntervalMs, groupFailures, dueSince, stormGroups } = row;
   return {
+    ...plain,
     kind: "group",
-    group,
-    labels: JSON.parse(row.labels) as Labels,
-    repeatIntervalMs,
-    groupIntervalMs,
-    dueSince,
-    groupFailures,
+    labels: JSON.parse(labels) as Labels,
     failures,
     alerts,
     notified,
     lost,
     suppressedBefore,
     maybeNotified: [...(JSON.parse(row.maybeNotified) as string[]), ...inFlight],
-    stormGroups,
   };
 }

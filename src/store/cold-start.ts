@@ -45,5 +45,3 @@ export function createColdStartStore(redis: Redis, keys: Keys) {
     },
   };
 }
-
-export type ColdStartStore = ReturnType<typeof createColdStartStore>;

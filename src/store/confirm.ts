@@ -2,24 +2,36 @@
  * Where a replica of Redis may replace its master, writes that could not be reconstructed are confirmed by a replica:
  * the notification log, silences, acknowledgements. A replica that does not answer is not waited for each time.
  */
+import type { Redis } from "ioredis";
 import type { Logger } from "../lib/log.ts";
 
+/** A replica answers within milliseconds; one that does not would delay every later command. */
+const CONFIRM_MS = 250;
 /** After a wait in vain the next one is made only this much later. */
 const RETRY_MS = 5_000;
 
-export type Confirm = () => Promise<void>;
+type Confirm = () => Promise<void>;
 
-/** `ask` waits for a replica, bounded, and gives whether it has every write. */
-export function createConfirm(ask: () => Promise<boolean>, log: Logger): Confirm {
+/** Gives what waits, bounded, until a replica has every write of this connection, and logs when none does. */
+export function createConfirm(redis: Redis, key: string, log: Logger): Confirm {
   let failedAt: number | undefined;
   return async () => {
     if (failedAt !== undefined && performance.now() - failedAt < RETRY_MS) return;
-    const confirmed = await ask().catch(() => false);
-    if (!confirmed && failedAt === undefined)
+    const isConfirmed = await confirmWrites(redis, key).catch(() => false);
+    if (!isConfirmed && failedAt === undefined)
       log.warn("no replica of Redis confirmed a write in time, a failover now could repeat notifications");
-    if (confirmed && failedAt !== undefined) log.info("a replica of Redis confirms writes again");
-    failedAt = confirmed ? undefined : performance.now();
+    if (isConfirmed && failedAt !== undefined) log.info("a replica of Redis confirms writes again");
+    failedAt = isConfirmed ? undefined : performance.now();
   };
+}
+
+/**
+ * Resolves once a replica has everything written so far on this connection (true), or did not confirm in time (false).
+ * `key` is any key: in a cluster it selects the node.
+ */
+export async function confirmWrites(redis: Redis, key: string): Promise<boolean> {
+  const replies = await redis.pipeline().exists(key).wait(1, CONFIRM_MS).exec();
+  return Number(replies?.at(-1)?.[1] ?? 0) >= 1;
 }
 
 /** The same function, resolving after `confirm`; only for calls that match `where`. */

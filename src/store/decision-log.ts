@@ -1,12 +1,12 @@
 /**
  * The decision log: per subject the newest decisions whose reason changed, kept for `watch.history` within bounded
- * memory. Lines are written by the script that does what they record (`scripts/log.lua`), and read here.
+ * memory. Lines are encoded and read here, and written by the script that does what they record (`scripts/log.lua`).
  */
 import type { Redis } from "ioredis";
 import type { LogLine } from "../alerting/decision-log.ts";
+import { suppressionReasons } from "../alerting/suppression.ts";
 import type { Subject } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";
-import { type EncodeLog, subjectKey } from "./encode.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript, pipelined } from "./redis.ts";
 
@@ -34,11 +34,44 @@ export function createDecisionLog(redis: Redis, keys: Keys, encodeLog: EncodeLog
   };
 }
 
-export type DecisionLog = ReturnType<typeof createDecisionLog>;
-
-type Row = [at: Instant, rule: string, integration: string, reason: string, detail?: string];
-
 function decode(text: string, subject: Subject): LogLine {
+  type Row = [at: Instant, rule: string, integration: string, reason: string, detail?: string];
   const [at, rule, integration, reason, detail] = JSON.parse(text) as Row;
   return { subject, at, ruleId: rule || undefined, integration: integration || undefined, reason, detail };
+}
+
+/**
+ * How a line is written that may repeat: `spell`, once until its rule and integration have another reason; `count`, the
+ * newest replaces the one before and counts it. Others of delivery are written once (`same`), however often sent.
+ */
+const REPEATS: Readonly<Record<string, "spell" | "count">> = {
+  ...Object.fromEntries(
+    [...suppressionReasons, "no_location", "failed", "owed_nowhere"].map((one) => [one, "spell"] as const),
+  ),
+  reminded: "count",
+};
+
+/** Lines as scripts take them (`log.lua`); undefined where there are none. */
+export type EncodeLog = ReturnType<typeof createEncodeLog>;
+
+/** `historyMs`: how long a line is kept. */
+export function createEncodeLog(historyMs: number) {
+  return (lines: readonly LogLine[] = [], now: Instant) =>
+    lines.length === 0 ? undefined : { oldest: Math.floor(now - historyMs), lines: lines.map(encodeLine) };
+}
+
+/** The line's JSON in pieces, so that scripts compare text instead of parsing it. */
+function encodeLine({ subject, at, ruleId, integration, reason, detail }: LogLine) {
+  return {
+    subject: subjectKey(subject),
+    at: Math.round(at),
+    mode: REPEATS[reason] ?? (integration === undefined ? "" : "same"),
+    track: `${JSON.stringify(ruleId ?? "")},${JSON.stringify(integration ?? "")},`,
+    reason: JSON.stringify(reason),
+    rest: detail === undefined ? "]" : `,${JSON.stringify(detail)}]`,
+  };
+}
+
+function subjectKey({ kind, id }: Subject): string {
+  return `${kind}/${id}`;
 }

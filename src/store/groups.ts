@@ -8,7 +8,7 @@ import type { NotificationLogEntry, NotifyErrorCode } from "../alerting/notifica
 import type { Destination, Integration } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";
 import { type Claim, decodeClaim } from "./claim.ts";
-import { type EncodeLog, encodeDestination, toWakes } from "./encode.ts";
+import type { EncodeLog } from "./decision-log.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript, pipelined } from "./redis.ts";
 
@@ -17,8 +17,7 @@ export type { Claim, Claimed, ClaimedStorm } from "./claim.ts";
 /** Where a failure counts: the endpoint, this integration (a refused recipient), or the one message. */
 export type FailureScope = "endpoint" | "integration" | "message";
 
-/** What an integration keeps failing with. */
-export interface NotifyTrouble {
+interface NotifyTrouble {
   readonly since: Instant;
   readonly code: NotifyErrorCode;
   readonly detail: string;
@@ -89,8 +88,6 @@ export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
   };
 }
 
-export type GroupStore = ReturnType<typeof createGroupStore>;
-
 /** Claims of due groups. */
 function createClaims(redis: Redis, keys: Keys) {
   const claim = loadScript(redis, keys, "claim", "groups");
@@ -129,8 +126,20 @@ function createOutcomes(
     settle: loadScript(redis, keys, "settle", "groups", "log"),
     postpone: loadScript(redis, keys, "postpone", "groups", "log"),
   };
-  const callOf = (integration: Integration, token: string, outcome: GroupOutcome) =>
-    encodeOutcome(integration, token, outcome, encodeLog);
+
+  /** The script that ends a claim with this outcome, the claim, and the arguments. */
+  function callOf({ id, endpoint }: Integration, token: string, outcome: GroupOutcome) {
+    const key = keys.claim(id);
+    const common = { integration: id, endpoint, token, group: outcome.group };
+    if ("postpone" in outcome) {
+      const { lines, ...postpone } = outcome.postpone;
+      return [scripts.postpone, key, { ...common, ...postpone, log: encodeLog(lines, postpone.now) }] as const;
+    }
+    const { suppressedState: suppressed, lines, ...settle } = outcome.settle;
+    const notified = settle.notified.map((entry) => ({ episode: entry.alert.id, entry: JSON.stringify(entry) }));
+    const log = encodeLog(lines, settle.now);
+    return [scripts.settle, key, { ...common, ...settle, notified, suppressed, log }] as const;
+  }
 
   return {
     /** Ends a claim with a decision. Gives the group's next due time; undefined too where the claim is another's by now. */
@@ -140,14 +149,14 @@ function createOutcomes(
       token: string,
       settle: Settlement,
     ): Promise<Instant | undefined> {
-      const [, args] = callOf(integration, token, { group, settle });
-      return ((await scripts.settle(keys.claim(integration.id), args)) as Instant | null) ?? undefined;
+      const [script, key, args] = callOf(integration, token, { group, settle });
+      return ((await script(key, args)) as Instant | null) ?? undefined;
     },
 
     /** Ends a claim without a message: the group is due again at `at`. A failure is counted where it belongs. */
     async postpone(integration: Integration, group: string, token: string, postpone: Postponement): Promise<void> {
-      const [, args] = callOf(integration, token, { group, postpone });
-      await scripts.postpone(keys.claim(integration.id), args);
+      const [script, key, args] = callOf(integration, token, { group, postpone });
+      await script(key, args);
     },
 
     /**
@@ -160,14 +169,13 @@ function createOutcomes(
       outcomes: readonly GroupOutcome[],
       { now, gatherMs }: { readonly now: Instant; readonly gatherMs: number },
     ): Promise<Instant | undefined> {
-      const key = keys.claim(integration.id);
       const calls = outcomes.map((outcome) => callOf(integration, token, outcome));
       const transaction = redis.multi();
       if (gatherMs > 0) transaction.set(keys.storm(integration.id), now + gatherMs, "PX", gatherMs);
-      for (const [name, args] of calls) scripts[name].queue(transaction, key, args);
+      for (const [script, key, args] of calls) script.queue(transaction, key, args);
       const replies = (await transaction.exec()) ?? [];
       // A restarted Redis refuses scripts by their hash in a transaction; called one by one each sends its own text.
-      if (replies.some(([error]) => error)) for (const [name, args] of calls) await scripts[name](key, args);
+      if (replies.some(([error]) => error)) for (const [script, key, args] of calls) await script(key, args);
       return (await nextDue([integration.id])).get(integration.id);
     },
   };
@@ -212,24 +220,12 @@ function createGroupTimers(redis: Redis, keys: Keys) {
   };
 }
 
-/** The script that ends a claim with this outcome, and its arguments. */
-function encodeOutcome(
-  { id, endpoint }: Integration,
-  token: string,
-  outcome: GroupOutcome,
-  encodeLog: EncodeLog,
-): readonly ["settle" | "postpone", object] {
-  const common = { integration: id, endpoint, token, group: outcome.group };
-  if ("postpone" in outcome) {
-    const { lines, ...postponement } = outcome.postpone;
-    return ["postpone", { ...common, ...postponement, log: encodeLog(lines, postponement.now) }];
-  }
-  const { suppressedState, lines, notified, ...plain } = outcome.settle;
-  const settlement = {
-    ...plain,
-    notified: notified.map((entry) => ({ episode: entry.alert.id, entry: JSON.stringify(entry) })),
-    suppressed: suppressedState,
-    log: encodeLog(lines, plain.now),
-  };
-  return ["settle", { ...common, ...settlement }];
+/** A destination as scripts take it: its labels are the text that is stored. */
+export function encodeDestination(to: Destination) {
+  return { ...to, labels: JSON.stringify(to.labels) };
+}
+
+/** By integration, when something is due there: the reply of a script that makes groups due. */
+export function toWakes(reply: unknown): Map<string, Instant> {
+  return new Map(Object.entries(reply as Record<string, Instant>));
 }

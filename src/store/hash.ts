@@ -1,4 +1,4 @@
-/** A Redis hash of JSON rows by id. */
+/** Redis hashes of rows by id. */
 import type { Redis } from "ioredis";
 
 /** How a value is stored, where its JSON is not enough. */
@@ -41,5 +41,18 @@ export function createJsonHash<T>(redis: Redis, key: string, { encode, decode }:
     async forget(ids: readonly string[]): Promise<void> {
       if (ids.length > 0) await redis.hdel(key, ...ids);
     },
+  };
+}
+
+/** Gives all rows by id; one whose text did not change is not parsed again. */
+export function createParsedHash<T>(redis: Redis, key: string, parse: (text: string) => T) {
+  let known = new Map<string, { readonly text: string; readonly value: T }>();
+  return async (): Promise<Map<string, T>> => {
+    const rows = Object.entries(await redis.hgetall(key)).map(([id, text]) => {
+      const before = known.get(id);
+      return [id, before?.text === text ? before : { text, value: parse(text) }] as const;
+    });
+    known = new Map(rows);
+    return new Map(rows.map(([id, { value }]) => [id, value]));
   };
 }

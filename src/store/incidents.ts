@@ -1,8 +1,22 @@
-/** Ended incidents, kept for digests and the API: one small row each, sorted by their end. */
+/** Alerts that fire, and ended incidents: one small row each, sorted by their end, for digests and the API. */
 import type { Redis } from "ioredis";
 import type { Alert, EndReason, SubjectKind } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
+import { createParsedHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
+
+/** Gives all alerts that fire: the same list, and the same alerts in it, as long as nothing changes. */
+export function createFiringStore(redis: Redis, keys: Keys) {
+  const parse = (text: string) => (text.startsWith("F") ? (JSON.parse(text.slice(1)) as Alert) : undefined);
+  const readAll = createParsedHash(redis, keys.alerts, parse);
+  let known: { readonly revision: string | null; readonly firing: readonly Alert[] } = { revision: null, firing: [] };
+  return async (): Promise<readonly Alert[]> => {
+    const revision = await redis.get(keys.revision);
+    if (revision === null || revision !== known.revision)
+      known = { revision, firing: [...(await readAll()).values()].filter((alert) => alert !== undefined) };
+    return known.firing;
+  };
+}
 
 /** One episode of an alert, resolved (`endsAt`) or not. */
 export interface Incident {
@@ -28,10 +42,6 @@ export function toIncident(alert: Alert): Incident {
     endsAt: alert.endsAt,
     endReason: alert.endReason,
   };
-}
-
-export function encodeIncident(alert: Alert): string {
-  return JSON.stringify(toIncident(alert));
 }
 
 /** The oldest go when there are more. */

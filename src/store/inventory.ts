@@ -61,8 +61,6 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
   };
 }
 
-export type InventoryStore = ReturnType<typeof createInventoryStore>;
-
 /** Names in memory: one string for the thousands of recordings that share an organisation, server, location or zone. */
 function createNames() {
   const recordings = new Map<string, Recording>();

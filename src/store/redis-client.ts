@@ -4,22 +4,14 @@
  */
 import { Cluster, Redis, type RedisOptions } from "ioredis";
 import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
+import { type TlsMaterial, tlsOptions } from "../lib/tls.ts";
 
 const RECONNECT: BackoffPolicy = { baseMs: 100, capMs: 5_000 };
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A replica answers within milliseconds; one that does not would delay every later command. */
-const CONFIRM_MS = 250;
 
 interface RedisAddress {
   readonly host: string;
   readonly port: number;
-}
-
-/** Certificates as PEM; a server's is verified always. */
-interface RedisTls {
-  readonly ca?: string | undefined;
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
 }
 
 /** Where Redis is: one of `url`, `sentinels` and `cluster`. */
@@ -32,7 +24,8 @@ export interface RedisPlace {
   readonly username?: string | undefined;
   readonly password?: string | undefined;
   readonly sentinelPassword?: string | undefined;
-  readonly tls?: RedisTls | undefined;
+  /** A server's certificate is verified always. */
+  readonly tls?: Omit<TlsMaterial, "servername"> | undefined;
 }
 
 /**
@@ -53,7 +46,7 @@ export function createClient(place: RedisPlace, name: string): Redis {
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
   } satisfies RedisOptions;
-  const tls = tlsOf(place);
+  const tls = place.tls || /^rediss:/i.test(url ?? "") ? tlsOptions(place.tls) : undefined;
   if (sentinels) {
     return new Redis({
       ...common,
@@ -80,21 +73,7 @@ export function createClient(place: RedisPlace, name: string): Redis {
   return new Redis((url ?? "").replace(/^rediss:/i, "redis:"), { ...common, ...(tls ? { tls } : {}) });
 }
 
-function tlsOf({ url, tls }: RedisPlace): { ca?: string; cert?: string; key?: string } | undefined {
-  if (!tls && !/^rediss:/i.test(url ?? "")) return undefined;
-  return Object.fromEntries(Object.entries(tls ?? {}).filter(([, pem]) => pem !== undefined));
-}
-
 /** Whether a replica may replace the master: then a write may be lost unless the replica has it too. */
 export function canFailOver({ sentinels, cluster }: RedisPlace): boolean {
   return sentinels !== undefined || cluster !== undefined;
-}
-
-/**
- * Resolves once a replica has everything written so far on this connection (true), or did not confirm in time (false).
- * `key` is any key: in a cluster it selects the node.
- */
-export async function confirmWrites(redis: Redis, key: string): Promise<boolean> {
-  const replies = await redis.pipeline().exists(key).wait(1, CONFIRM_MS).exec();
-  return Number(replies?.at(-1)?.[1] ?? 0) >= 1;
 }

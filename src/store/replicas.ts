@@ -45,8 +45,6 @@ export function createReplicaStore(redis: Redis, keys: Keys) {
   };
 }
 
-export type ReplicaStore = ReturnType<typeof createReplicaStore>;
-
 /** Shorter than the interval, so that the next round is not missed by a hair. */
 const LEASE_RATIO = 0.8;
 

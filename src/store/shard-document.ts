@@ -10,25 +10,14 @@ import type {
   StateHistory,
   StatusStretch,
 } from "../health/shard-state.ts";
-import { StoreError } from "./errors.ts";
+import { parseDocument } from "./documents.ts";
 
 const FORMAT = 2;
 const STATUSES = ["online", "offline", "degraded"] as const;
 
 /** id, location index, status (−1 none), readAt, since, lastSeenAt, onlineSeenAt, quality, presentAt, alerts, history. */
-type Row = [
-  string,
-  number,
-  number,
-  number,
-  number,
-  number | null,
-  number | null,
-  number | null,
-  number,
-  (AlertStates | null)?,
-  HistoryRow?,
-];
+type Row = [string, number, number, number, number, Maybe, Maybe, Maybe, number, (AlertStates | null)?, HistoryRow?];
+type Maybe = number | null;
 /** When the newest state was taken; then status, from and count of each stretch. */
 type HistoryRow = readonly number[];
 
@@ -86,15 +75,9 @@ function toHistoryRow({ sampledAt, stretches }: StateHistory, t: number): Histor
   return [t - sampledAt, ...triples];
 }
 
-/** The state of a stored document. Throws StoreError `unreadable` for another format. */
+/** The state of a stored document. Throws as `parseDocument`. */
 export function decodeShard(text: string): ShardState {
-  const document = JSON.parse(text) as Document;
-  if (document.v !== FORMAT) {
-    throw new StoreError(
-      "unreadable",
-      `A shard document has format ${document.v}, this version of lenswatch reads ${FORMAT}; run the version that wrote it, or set another redis.prefix.`,
-    );
-  }
+  const document = parseDocument<Document>(text, FORMAT);
   const locations = new Map<string, LocationState>();
   for (const [id, alerts] of document.l) locations.set(id, { id, alerts });
   const recordings = new Map<string, RecordingState>();

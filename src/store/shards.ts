@@ -1,6 +1,6 @@
 /**
- * Versioned documents and the one atomic write of an evaluation: document, changed alerts and groups now due, or
- * nothing. The version is a random nonce, read before the service is asked.
+ * Shards, and the one atomic write of an evaluation: document, changed alerts and groups now due, or nothing. The
+ * version of a document is a random nonce, read before the service is asked.
  */
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
@@ -9,21 +9,17 @@ import type { Destination } from "../alerting/route.ts";
 import type { Alert } from "../health/alert.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
-import { type EncodeLog, encodeDestination, toWakes } from "./encode.ts";
+import type { EncodeLog } from "./decision-log.ts";
+import { readDocument, type Versioned } from "./documents.ts";
+import { encodeDestination, toWakes } from "./groups.ts";
 import { createJsonHash } from "./hash.ts";
-import { encodeIncident, INCIDENTS_KEPT } from "./incidents.ts";
+import { INCIDENTS_KEPT, toIncident } from "./incidents.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript, pipelined } from "./redis.ts";
 import { decodeShard, emptyShard, encodeShard } from "./shard-document.ts";
 
 /** Incidents are kept 90 days, and no more than INCIDENTS_KEPT: about 15 MB. */
 const INCIDENTS_KEPT_MS = 90 * 86_400_000;
-
-/** A document and the nonce it had when it was read; "" means there was none. */
-export interface Versioned<State> {
-  readonly nonce: string;
-  readonly state: State;
-}
 
 export interface AlertChange {
   readonly kind: "firing" | "resolved" | "updated";
@@ -58,7 +54,16 @@ interface CommitInput {
 export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
   const commit = createCommit(redis, keys, encodeLog);
   const forget = loadScript(redis, keys, "forget_shard");
-  const cache = createShardCache(redis, keys);
+  /** Shards as this process read or wrote them last. */
+  const cache = new Map<number, Versioned<ShardState>>();
+
+  async function read(shard: number): Promise<Versioned<ShardState>> {
+    const known = cache.get(shard);
+    const found = await readDocument(redis, keys.shard(shard), { decode: decodeShard, empty: emptyShard, known });
+    cache.set(shard, found);
+    return found;
+  }
+
   return {
     ...createAttemptStore(redis, keys),
 
@@ -66,7 +71,7 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
     commit,
 
     /** The shard as stored. What this process read or wrote last is not transferred again. */
-    read: cache.read,
+    read,
 
     /** All of these shards as stored, in one round trip where no other replica wrote. */
     async readAll(shards: readonly number[]): Promise<ShardState[]> {
@@ -74,8 +79,10 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
         for (const shard of shards) batch.hget(keys.shard(shard), "n");
       });
       const states: ShardState[] = [];
-      for (const [i, shard] of shards.entries())
-        states.push(cache.stateAt(shard, nonces[i] ?? "") ?? (await cache.read(shard)).state);
+      for (const [i, shard] of shards.entries()) {
+        const known = cache.get(shard);
+        states.push(known && known.nonce === (nonces[i] ?? "") ? known.state : (await read(shard)).state);
+      }
       return states;
     },
 
@@ -107,35 +114,8 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
   };
 }
 
-export type ShardStore = ReturnType<typeof createShardStore>;
-
-/** Shards as this process read or wrote them last. */
-function createShardCache(redis: Redis, keys: Keys) {
-  const cache = new Map<number, Versioned<ShardState>>();
-  return {
-    set: (shard: number, version: Versioned<ShardState>) => void cache.set(shard, version),
-    delete: (shard: number) => void cache.delete(shard),
-
-    stateAt(shard: number, nonce: string): ShardState | undefined {
-      const known = cache.get(shard);
-      return known?.nonce === nonce ? known.state : undefined;
-    },
-
-    async read(shard: number): Promise<Versioned<ShardState>> {
-      const key = keys.shard(shard);
-      const known = cache.get(shard);
-      if (known && (await redis.hget(key, "n")) === known.nonce) return known;
-      const [nonce, document] = await redis.hmget(key, "n", "d");
-      const found = { nonce: nonce ?? "", state: document ? decodeShard(document) : emptyShard };
-      cache.set(shard, found);
-      return found;
-    },
-  };
-}
-
 function createCommit(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
   const script = loadScript(redis, keys, "commit", "groups", "log");
-  type Reply = { outcome: "stored" | "already" | "lost"; wakes: unknown };
   return async (input: CommitInput): Promise<CommitResult> => {
     const { key, expected, now, attempt, changes, lines } = input;
     const nonce = randomUUID();
@@ -148,9 +128,11 @@ function createCommit(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
       changes: changes.map(encodeChange),
       log: encodeLog(lines, now),
     };
-    const { outcome, wakes } = (await script(key, args, input.document)) as Reply;
+    const { outcome, wakes } = (await script(key, args, input.document)) as { outcome: string; wakes: unknown };
     if (outcome === "lost") return { outcome };
-    return { outcome: "stored", nonce, wake: outcome === "already" ? everyDestination(input) : toWakes(wakes) };
+    const everyDestination = () =>
+      changes.flatMap(({ to }) => to.map((d) => [d.integration, now + d.groupWaitMs] as const));
+    return { outcome: "stored", nonce, wake: outcome === "already" ? new Map(everyDestination()) : toWakes(wakes) };
   };
 }
 
@@ -160,12 +142,8 @@ function encodeChange({ kind, alert, to }: AlertChange) {
     id: alert.id,
     alert: JSON.stringify(alert),
     to: to.map(encodeDestination),
-    ...(kind === "resolved" ? { endsAt: alert.endsAt, incident: encodeIncident(alert) } : {}),
+    ...(kind === "resolved" ? { endsAt: alert.endsAt, incident: JSON.stringify(toIncident(alert)) } : {}),
   };
-}
-
-function everyDestination({ changes, now }: CommitInput): Map<string, Instant> {
-  return new Map(changes.flatMap(({ to }) => to.map((d) => [d.integration, now + d.groupWaitMs] as const)));
 }
 
 function createAttemptStore(redis: Redis, keys: Keys) {

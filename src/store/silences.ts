@@ -1,10 +1,11 @@
-/** Silences, in one hash. Matchers are compiled once; an expired silence is deleted after SILENCE_KEPT_MS. */
+/** Silences, whose matchers are compiled once, and acknowledgements, each of one episode. */
 import type { Redis } from "ioredis";
 import { createMatcher } from "../alerting/matcher.ts";
 import type { MatchOperator } from "../alerting/route.ts";
 import { SILENCE_KEPT_MS, type Silence, silenceState } from "../alerting/silence.ts";
 import type { Instant } from "../lib/clock.ts";
-import { toWakes } from "./encode.ts";
+import { toWakes } from "./groups.ts";
+import { createJsonHash, createParsedHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
 
@@ -14,30 +15,16 @@ interface Row extends Omit<Silence, "matchers"> {
 
 export function createSilenceStore(redis: Redis, keys: Keys) {
   const write = loadScript(redis, keys, "silence", "groups");
-  let parsed = new Map<string, { readonly text: string; readonly silence: Silence | undefined }>();
-
-  /** A row that cannot be read suppresses nothing: an alert too many is better than one too few. */
-  async function readAll(): Promise<(readonly [id: string, silence: Silence | undefined])[]> {
-    const rows = Object.entries(await redis.hgetall(keys.silences));
-    const before = parsed;
-    parsed = new Map(
-      rows.map(([id, text]) => {
-        const known = before.get(id);
-        return [id, known?.text === text ? known : { text, silence: decode(text) }];
-      }),
-    );
-    return [...parsed].map(([id, { silence }]) => [id, silence]);
-  }
-
+  const readAll = createParsedHash(redis, keys.silences, decode);
   return {
     /** All silences but those that expired longer ago than they are kept, in any order. */
     async read(now: Instant): Promise<readonly Silence[]> {
-      return (await readAll()).flatMap(([, one]) => (one && !isForgotten(one, now) ? [one] : []));
+      return [...(await readAll()).values()].filter((one) => one !== undefined).filter((one) => !isForgotten(one, now));
     },
 
     /** Writes them in one step; groups that one of them suppressed something in become due: gives when, by integration. */
     async write(silences: readonly Silence[], now: Instant): Promise<Map<string, Instant>> {
-      const known = await readAll();
+      const known = [...(await readAll())];
       const forget = known.flatMap(([id, one]) => (!one || isForgotten(one, now) ? [id] : []));
       const rows = silences.map((silence) => ({
         id: silence.id,
@@ -58,6 +45,7 @@ function encode(silence: Silence): string {
   return JSON.stringify({ ...silence, matchers } satisfies Row);
 }
 
+/** A row that cannot be read suppresses nothing: an alert too many is better than one too few. */
 function decode(text: string): Silence | undefined {
   try {
     const row = JSON.parse(text) as Row;
@@ -67,4 +55,27 @@ function decode(text: string): Silence | undefined {
   } catch {
     return undefined;
   }
+}
+
+export interface StoredAcknowledgement {
+  readonly author: string;
+  readonly comment: string;
+  readonly at: Instant;
+}
+
+export function createAckStore(redis: Redis, keys: Keys) {
+  const script = loadScript(redis, keys, "acknowledge");
+  return {
+    /** By episode id. The end of the episode deletes it (`scripts/commit.lua`). */
+    read: createJsonHash<StoredAcknowledgement>(redis, keys.acks).readAll,
+
+    /** Acknowledges those of the episodes that fire; gives them. A later acknowledgement replaces an earlier one. */
+    async acknowledge(episodes: readonly string[], ack: StoredAcknowledgement): Promise<string[]> {
+      const acknowledgement = JSON.stringify(ack);
+      const done: string[] = [];
+      for (const episode of episodes)
+        if ((await script(keys.acks, { episode, acknowledgement })) === 1) done.push(episode);
+      return done;
+    },
+  };
 }

@@ -1,40 +1,37 @@
 /** Everything stored in one Redis under one prefix. */
 import type { Redis } from "ioredis";
-import { createAckStore } from "./acks.ts";
-import { createExternalAlertStore } from "./alert-documents.ts";
+import type { Logger } from "../lib/log.ts";
 import { createAssignmentStore } from "./assignments.ts";
 import { createColdStartStore } from "./cold-start.ts";
-import { type Confirm, confirmed } from "./confirm.ts";
-import { createCoverageStore } from "./coverage.ts";
-import { createDecisionLog } from "./decision-log.ts";
-import { createDigestStore } from "./digests.ts";
-import { createEncodeLog } from "./encode.ts";
-import { createEntriesStore } from "./entries.ts";
-import { createFiringStore } from "./firing.ts";
+import { confirmed, createConfirm } from "./confirm.ts";
+import { createDecisionLog, createEncodeLog } from "./decision-log.ts";
+import { createCoverageStore, createDigestStore } from "./digests.ts";
+import { createExternalAlertStore, createSelfAlertStore } from "./documents.ts";
 import { createGroupStore } from "./groups.ts";
-import { createIncidentStore } from "./incidents.ts";
+import { createFiringStore, createIncidentStore } from "./incidents.ts";
 import { createInventoryStore } from "./inventory.ts";
 import { type Keys, keysUnder } from "./keys.ts";
-import { createUsualEntriesStore, createZoneStore } from "./location-details.ts";
+import { createEntriesStore, createUsualEntriesStore, createZoneStore } from "./location-details.ts";
 import { createLease, createReplicaStore } from "./replicas.ts";
 import { createShardStore } from "./shards.ts";
-import { createSilenceStore } from "./silences.ts";
+import { createAckStore, createSilenceStore } from "./silences.ts";
 import { createUptimeStore } from "./uptime.ts";
 
 /** The default of `watch.history`. */
 const HISTORY_MS = 90 * 86_400_000;
 
 interface StoreOptions {
-  /** Where a failover could lose a write: waits until a replica of Redis has it too, bounded. */
-  readonly confirm?: Confirm | undefined;
+  /** Where a failover could lose a write: waits until a replica of Redis has it too, and logs here when none does. */
+  readonly failoverLog?: Logger | undefined;
   /** How long the decision log keeps a line. */
   readonly historyMs?: number;
 }
 
-export function createStore(redis: Redis, prefix: string, options: StoreOptions = {}) {
-  const { confirm, historyMs = HISTORY_MS } = options;
+export function createStore(redis: Redis, prefix: string, options: StoreOptions = {}): Store {
+  const { failoverLog, historyMs = HISTORY_MS } = options;
   const store = createParts(redis, keysUnder(prefix), historyMs);
-  if (!confirm) return store;
+  if (!failoverLog) return store;
+  const confirm = createConfirm(redis, store.keys.replicas, failoverLog);
   const { groups, silences, acks } = store;
   return {
     ...store,
@@ -61,6 +58,7 @@ function createParts(redis: Redis, keys: Keys, historyMs: number) {
     silences: createSilenceStore(redis, keys),
     acks: createAckStore(redis, keys),
     externalAlerts: createExternalAlertStore(redis, keys),
+    selfAlerts: createSelfAlertStore(redis, keys),
     assignments: createAssignmentStore(redis, keys),
     inventory: createInventoryStore(redis, keys),
     zones: createZoneStore(redis, keys),
@@ -77,4 +75,4 @@ function createParts(redis: Redis, keys: Keys, historyMs: number) {
   };
 }
 
-export type Store = ReturnType<typeof createStore>;
+export type Store = ReturnType<typeof createParts>;

@@ -3,29 +3,40 @@ import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { KnownSchedule } from "../health/schedule.ts";
 import type { Instant } from "../lib/clock.ts";
-import { createFigures, type Figures, type Schedules } from "./figures.ts";
+import { readDocument } from "./documents.ts";
 import type { Keys } from "./keys.ts";
 import { createHistoryStore } from "./uptime-history.ts";
 
-export type { DayUptime, UptimeHistory } from "./uptime-history.ts";
-
 /** How often the figures of other replicas are read. */
 const READ_EVERY_MS = 15_000;
+/** Texts of schedules that are compared with those known. */
+const SCHEDULES_SHARED = 1_000;
+
+/** Window in ms → recording id → ratio 0–1. */
+type Figures = ReadonlyMap<number, ReadonlyMap<string, number>>;
+
+/** Recording id → its schedule; recordings without one are left out. */
+type Schedules = ReadonlyMap<string, KnownSchedule>;
+
+interface StoredFigures {
+  readonly at: Instant;
+  readonly byWindow: Figures;
+  readonly schedules: Schedules;
+}
 
 export function createUptimeStore(redis: Redis, keys: Keys) {
-  const { keep, touch, shardAt, dropStale, ...figures } = createFigures();
+  const { keep, shardAt, dropStale, ...figures } = createFigures();
 
   /** Reads the shard's figures if another replica wrote them. */
   async function readFigures(shard: number): Promise<void> {
-    touch(shard);
-    const nonce = await redis.hget(keys.figures(shard), "n");
-    if (nonce === null || nonce === shardAt(shard)?.nonce) return;
-    const document = await redis.hget(keys.figures(shard), "d");
-    if (document === null) return;
-    const { at, windows, schedules = {} } = JSON.parse(document) as FiguresDocument;
-    const byWindow = new Map(windows.map(([ms, ratios]) => [ms, new Map(Object.entries(ratios))]));
-    const rows = Object.entries(schedules).map(([id, row]) => [id, fromRow(row)] as const);
-    keep(shard, nonce, at, byWindow, new Map(rows));
+    const known = shardAt(shard);
+    if (known) known.readAt = performance.now();
+    const { nonce, state } = await readDocument<StoredFigures | undefined>(redis, keys.figures(shard), {
+      decode: decodeFigures,
+      empty: undefined,
+      known: known && { nonce: known.nonce, state: undefined },
+    });
+    if (state) keep(shard, nonce, state);
   }
 
   return {
@@ -34,11 +45,9 @@ export function createUptimeStore(redis: Redis, keys: Keys) {
 
     async saveFigures(shard: number, at: Instant, byWindow: Figures, schedules: Schedules = new Map()): Promise<void> {
       const nonce = randomUUID();
-      const windows = [...byWindow].map(([ms, ratios]) => [ms, Object.fromEntries(ratios)] as const);
-      const rows = Object.fromEntries([...schedules].map(([id, schedule]) => [id, toRow(schedule)]));
-      const document = JSON.stringify({ at, windows, schedules: rows } satisfies FiguresDocument);
-      await redis.hset(keys.figures(shard), { n: nonce, d: document });
-      keep(shard, nonce, at, byWindow, schedules);
+      const written = { at, byWindow, schedules };
+      await redis.hset(keys.figures(shard), { n: nonce, d: encodeFigures(written) });
+      keep(shard, nonce, written);
     },
 
     /**
@@ -53,8 +62,6 @@ export function createUptimeStore(redis: Redis, keys: Keys) {
   };
 }
 
-export type UptimeStore = ReturnType<typeof createUptimeStore>;
-
 interface FiguresDocument {
   at: Instant;
   windows: readonly (readonly [number, Readonly<Record<string, number>>])[];
@@ -64,12 +71,107 @@ interface FiguresDocument {
 /** Zone, hours of the week, and the newest bucket: from, to, within. */
 type ScheduleRow = readonly [string, string] | readonly [string, string, number, number, 0 | 1];
 
+function encodeFigures({ at, byWindow, schedules }: StoredFigures): string {
+  const windows = [...byWindow].map(([ms, ratios]) => [ms, Object.fromEntries(ratios)] as const);
+  const rows = Object.fromEntries([...schedules].map(([id, schedule]) => [id, toRow(schedule)]));
+  return JSON.stringify({ at, windows, schedules: rows } satisfies FiguresDocument);
+}
+
 function toRow({ timezone, hours, current }: KnownSchedule): ScheduleRow {
   if (!current) return [timezone, hours];
   return [timezone, hours, current.from, current.to, current.withinSchedule ? 1 : 0];
 }
 
+function decodeFigures(text: string): StoredFigures {
+  const { at, windows, schedules = {} } = JSON.parse(text) as FiguresDocument;
+  const byWindow = new Map(windows.map(([ms, ratios]) => [ms, new Map(Object.entries(ratios))]));
+  return { at, byWindow, schedules: new Map(Object.entries(schedules).map(([id, row]) => [id, fromRow(row)])) };
+}
+
 function fromRow([timezone, hours, from, to, within]: ScheduleRow): KnownSchedule {
   const current = from === undefined || to === undefined ? undefined : { from, to, withinSchedule: within === 1 };
   return { timezone, hours, current };
+}
+
+interface ShardFigures {
+  readonly nonce: string;
+  readonly at: Instant;
+  /** `performance.now()` of the last time Redis was asked for them. */
+  readAt: number;
+  ids: string[];
+  /** By window and threshold, computed when first asked for. */
+  readonly below: Map<string, ReadonlySet<string>>;
+}
+
+/** Figures and schedules of all shards in memory. */
+function createFigures() {
+  const shards = new Map<number, ShardFigures>();
+  const byWindow = new Map<number, Map<string, number>>();
+  const schedules = createSchedulesByShard();
+
+  function drop(shard: number): void {
+    for (const id of shards.get(shard)?.ids ?? []) for (const figures of byWindow.values()) figures.delete(id);
+  }
+
+  return {
+    shardAt: (shard: number) => shards.get(shard),
+
+    keep(shard: number, nonce: string, stored: StoredFigures): void {
+      drop(shard);
+      schedules.keep(shard, stored.schedules);
+      for (const [windowMs, ratios] of stored.byWindow) {
+        const all = byWindow.get(windowMs) ?? new Map<string, number>();
+        byWindow.set(windowMs, all);
+        for (const [id, ratio] of ratios) all.set(id, ratio);
+      }
+      const ids = [...new Set(stored.byWindow.values().flatMap((ratios) => ratios.keys()))];
+      shards.set(shard, { nonce, at: stored.at, readAt: performance.now(), ids, below: new Map() });
+    },
+
+    dropStale(shard: number, staleBefore: Instant): void {
+      const known = shards.get(shard);
+      if (!known || known.at >= staleBefore || known.ids.length === 0) return;
+      drop(shard);
+      known.ids = [];
+      known.below.clear();
+    },
+
+    /** The recordings of a shard whose figure is below a threshold: few, so that a sweep need not check each. */
+    below(shard: number, windowMs: number, threshold: number): ReadonlySet<string> {
+      const known = shards.get(shard);
+      const figures = byWindow.get(windowMs);
+      if (!known || !figures) return new Set();
+      const key = `${windowMs} ${threshold}`;
+      const isBelow = (id: string) => (figures.get(id) ?? threshold) < threshold;
+      const found = known.below.get(key) ?? new Set(known.ids.filter(isBelow));
+      known.below.set(key, found);
+      return found;
+    },
+
+    /** Ratio 0–1, undefined without a figure. */
+    figure: (recordingId: string, windowMs: number): number | undefined => byWindow.get(windowMs)?.get(recordingId),
+
+    /** Undefined without a schedule, and where it is not known. */
+    schedule: schedules.of,
+  };
+}
+
+/** Most recordings have one of a few schedules: the text of equal ones is kept once. */
+function createSchedulesByShard() {
+  const byRecording = new Map<string, KnownSchedule>();
+  const idsByShard = new Map<number, readonly string[]>();
+  const texts = new Map<string, string>();
+  return {
+    of: (recordingId: string): KnownSchedule | undefined => byRecording.get(recordingId),
+
+    keep(shard: number, known: Schedules): void {
+      for (const id of idsByShard.get(shard) ?? []) byRecording.delete(id);
+      idsByShard.set(shard, [...known.keys()]);
+      for (const [id, schedule] of known) {
+        const hours = texts.get(schedule.hours) ?? schedule.hours;
+        if (texts.size < SCHEDULES_SHARED) texts.set(hours, hours);
+        byRecording.set(id, { ...schedule, hours });
+      }
+    },
+  };
 }

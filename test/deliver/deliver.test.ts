@@ -6,7 +6,8 @@ import type { NotifyRefusal } from "../../src/deliver/retry-policy.ts";
 import { toNotification } from "../../src/deliver/to-notification.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { Logger } from "../../src/lib/log.ts";
-import type { Claim, Claimed, ClaimedStorm, FailureScope, GroupOutcome, GroupStore } from "../../src/store/groups.ts";
+import type { Claim, Claimed, ClaimedStorm, FailureScope, GroupOutcome } from "../../src/store/groups.ts";
+import type { Store } from "../../src/store/store.ts";
 import { firing, HOUR, integration, MINUTE, over, SECOND, T0 } from "../store/fixtures.ts";
 
 const slack = integration("ops/slack/0");
@@ -46,7 +47,7 @@ interface Script {
   readonly annotate?: Annotate;
   /** How long Redis keeps a claim waiting. */
   readonly claimTakesMs?: number;
-  readonly settle?: GroupStore["settle"];
+  readonly settle?: Store["groups"]["settle"];
 }
 
 /** A delivery with a scripted store: what it did, call by call. */
@@ -85,7 +86,7 @@ function stage(script: Script) {
       return undefined;
     },
     pace: async () => paceWaits.shift() ?? 0,
-  } satisfies Pick<GroupStore, "claim" | "settle" | "postpone" | "settleAll" | "pace">;
+  } satisfies Pick<Store["groups"], "claim" | "settle" | "postpone" | "settleAll" | "pace">;
   const { deliver, stop } = createDeliver({
     clock: { now: () => now },
     log,
@@ -450,7 +451,7 @@ it("one message refused for good is logged once, however many others are accepte
 it("an accepted message is settled as soon as Redis takes it, before anything else is claimed", async () => {
   const outcomes: unknown[] = [];
   const settle = vi
-    .fn<GroupStore["settle"]>()
+    .fn<Store["groups"]["settle"]>()
     .mockRejectedValueOnce(new Error("READONLY You can't write against a read only replica."))
     .mockImplementation(async (_who, group, _token, outcome) => {
       outcomes.push([group, outcome.now]);

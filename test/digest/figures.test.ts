@@ -4,9 +4,9 @@ import { total } from "../../src/digest/compute/intervals.ts";
 import { computeFleet, type DigestFleet, type FiguresSource } from "../../src/digest/figures.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import type { RecordingState } from "../../src/health/shard-state.ts";
-import type { CoverageSpan } from "../../src/store/coverage.ts";
+import type { CoverageSpan } from "../../src/store/digests.ts";
 import type { Incident } from "../../src/store/incidents.ts";
-import type { UptimeHistory } from "../../src/store/uptime.ts";
+import type { UptimeHistory } from "../../src/store/uptime-history.ts";
 import { anUptimeBucket, aRecordingState } from "../support/fixtures.ts";
 
 const HOUR = 3_600_000;

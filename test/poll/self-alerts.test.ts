@@ -1,10 +1,8 @@
 import { expect, it } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
-import type { SelfAlertState } from "../../src/health/evaluate-self.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";
 import { createSelfAlerts } from "../../src/poll/self-alerts.ts";
-import { createSelfAlertStore } from "../../src/store/alert-documents.ts";
 import { rule } from "../health/shard-history.ts";
 import { rootRoute } from "../http/serve.ts";
 import { committer, fires, firing, HOUR, integration, SECOND, T0, to, useTestStore } from "../store/fixtures.ts";
@@ -28,7 +26,7 @@ describeWithRedis("judging the service and the notifications", () => {
   const testStore = useTestStore();
 
   function judgeOf(integrations = [slack, mail]) {
-    const { store, redis } = testStore();
+    const { store } = testStore();
     const clock = { at: T0 };
     const assigned = createAssigned();
     assigned.set(new Map([["north", 0]]));
@@ -36,7 +34,7 @@ describeWithRedis("judging the service and the notifications", () => {
     const judge = createSelfAlerts({
       clock: { now: () => clock.at },
       store: store.shards,
-      selfAlerts: createSelfAlertStore<SelfAlertState>(redis, store.keys, {}),
+      selfAlerts: store.selfAlerts,
       groups: store.groups,
       assigned,
       rules,

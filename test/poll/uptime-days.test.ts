@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { createDailyBuckets } from "../../src/digest/daily-buckets.ts";
 import { dayOf } from "../../src/lib/when.ts";
 import { advance, calendarOf, firstDay } from "../../src/poll/uptime-days.ts";
-import type { UptimeHistory } from "../../src/store/uptime.ts";
+import type { UptimeHistory } from "../../src/store/uptime-history.ts";
 import { anUptimeBucket } from "../support/fixtures.ts";
 
 const HOUR = 3_600_000;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { KnownSchedule } from "../../src/health/schedule.ts";
-import type { UptimeHistory } from "../../src/store/uptime.ts";
+import type { UptimeHistory } from "../../src/store/uptime-history.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { HOUR, T0, useTestStore } from "./fixtures.ts";
 
