@@ -117,10 +117,11 @@ function sweepOf(context: JobContext, shards: Shards, { nameThem }: PollJobs["in
 }
 
 function selfAlertsOf(context: JobContext, shards: Shards): () => Promise<void> {
-  const { config, store, watch } = context;
+  const { config, watch } = context;
+  const { groups, selfAlerts } = context.store;
   const { requestTimeoutMs } = config.service;
   const intervals = { ...watch, intervalMs: watch.statusIntervalMs };
-  return createSelfAlerts({ ...context, ...store, ...intervals, requestTimeoutMs, store: shards });
+  return createSelfAlerts({ ...context, ...intervals, requestTimeoutMs, store: shards, groups, selfAlerts });
 }
 
 function externalAlertsOf(context: JobContext, shards: Shards): ExternalAlerts {

@@ -50,9 +50,9 @@ export type Claim =
   | { readonly kind: "busy" | "backoff" | "pace" | "gather"; readonly until: Instant }
   | { readonly kind: "idle"; readonly until: Instant | undefined };
 
-type Plain = "group" | "repeatIntervalMs" | "groupIntervalMs" | "groupFailures" | "dueSince" | "stormGroups";
-
-interface GroupRow extends Pick<Claimed, Plain> {
+interface GroupRow extends Pick<Claimed, "group" | "repeatIntervalMs" | "groupIntervalMs" | "groupFailures"> {
+  readonly dueSince?: Instant;
+  readonly stormGroups?: number;
   readonly isInterrupted: boolean;
   /** JSON. */
   readonly labels: string;
@@ -94,6 +94,8 @@ function decodeGroup(row: GroupRow, texts: readonly string[], failures: number):
     if (alert === "" && entry === "") lost.push(episode);
   }
   return {
+    dueSince: undefined,
+    stormGroups: undefined,
     ...plain,
     kind: "group",
     labels: JSON.parse(labels) as Labels,
