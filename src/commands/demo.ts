@@ -150,7 +150,7 @@ function narrate({ io, paint }: DemoContext, { events, world }: Simulator): void
   const narrator = createNarrator((sentence) => {
     io.stdout.write(`${paint("dim", `${utcTime(Date.now())}  event: ${sentence}`)}\n`);
   });
-  events.on("fault", ({ name, type }) => narrator.fault(name, type));
+  events.on("fault", (fault) => narrator.fault(fault));
   events.on("change", ({ recordingId, status, change }) => {
     const recording = world.recording(recordingId);
     if (!recording || (change !== "status" && change !== "quality")) return;

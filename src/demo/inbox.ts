@@ -3,45 +3,35 @@
  * listens on loopback only and keeps the latest MAX_MESSAGES messages, in memory.
  */
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { PassThrough } from "node:stream";
+import { type FastifyInstance, fastify } from "fastify";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { Closer } from "../lib/closer.ts";
-import type { InboxMessage } from "./mail-server.ts";
-import { startMailServer } from "./mail-server.ts";
+import { type InboxMessage, startMailServer } from "./mail-server.ts";
 import { renderMail, renderMessage, renderPage } from "./page.ts";
 import { readSlackMessage } from "./slack-message.ts";
 
 const MAX_MESSAGES = 300;
 const MAX_BODY_BYTES = 1024 * 1024;
 const MAIL_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'nonce-NONCE'; style-src 'nonce-NONCE'; connect-src 'self'; frame-src 'self'; " +
+  "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-export interface Inbox {
-  /** The page. */
-  readonly url: string;
-  /** To be used as a Slack webhook. */
-  readonly slackUrl: string;
-  readonly smtp: { readonly host: string; readonly port: number };
-  /** The latest, oldest first. */
-  readonly messages: readonly InboxMessage[];
-  /** Closes everything, open pages too. */
-  close(): Promise<void>;
-}
-
-export interface InboxOptions {
+interface InboxOptions {
   /** Of the page; 0 (the default) is any free one. */
   readonly port?: number;
   readonly clock?: Clock;
   readonly onMessage?: (message: InboxMessage) => void;
 }
 
+export type Inbox = Awaited<ReturnType<typeof startInbox>>;
+
 /** Starts webhook, SMTP server and page. Rejects, with everything closed, when one of them cannot listen. */
-export async function startInbox(options: InboxOptions = {}): Promise<Inbox> {
+export async function startInbox({ port = 0, clock = systemClock, onMessage }: InboxOptions = {}) {
   const closer = new Closer();
-  const clock = options.clock ?? systemClock;
   const messages: InboxMessage[] = [];
-  const watchers = new Set<ServerResponse>();
+  const watchers = new Set<PassThrough>();
   let lastId = 0;
 
   const receive = (content: Content) => {
@@ -50,27 +40,25 @@ export async function startInbox(options: InboxOptions = {}): Promise<Inbox> {
     messages.push(message);
     if (messages.length > MAX_MESSAGES) messages.shift();
     for (const watcher of watchers) writeEvent(watcher, message);
-    options.onMessage?.(message);
+    onMessage?.(message);
   };
 
-  const server = createServer((request, response) => {
-    handle({ messages, watchers, receive }, request, response).catch(() => response.destroy());
-  });
   try {
-    server.listen(options.port ?? 0, "127.0.0.1");
-    await once(server, "listening");
-    closer.add("inbox page", () => {
-      server.close();
-      server.closeAllConnections();
-    });
+    const app = fastify({ bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
+    closer.add("inbox page", () => app.close());
+    addRoutes(app, { messages, watchers, receive });
+    const url = await app.listen({ port, host: "127.0.0.1" });
     const mail = await startMailServer((caught) => receive({ kind: "email", mail: caught }));
-    closer.add("inbox SMTP", () => mail.close());
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    closer.add("inbox SMTP", mail.close);
     return {
+      /** The page. */
       url,
+      /** To be used as a Slack webhook. */
       slackUrl: `${url}/slack/services/demo`,
       smtp: { host: mail.host, port: mail.port },
-      messages,
+      /** The latest, oldest first. */
+      messages: messages as readonly InboxMessage[],
+      /** Closes everything, open pages too. */
       close: () => closer.close(),
     };
   } catch (thrown) {
@@ -85,71 +73,50 @@ type Content =
 
 interface State {
   readonly messages: readonly InboxMessage[];
-  readonly watchers: Set<ServerResponse>;
+  readonly watchers: Set<PassThrough>;
   readonly receive: (content: Content) => void;
 }
 
-async function handle(state: State, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  response.setHeader("X-Content-Type-Options", "nosniff");
-  response.setHeader("Cache-Control", "no-store");
-  const { pathname } = new URL(request.url ?? "/", "http://inbox");
-  if (request.method === "POST" && pathname.startsWith("/slack/")) return takeSlack(state, request, response);
-  if (request.method !== "GET" && request.method !== "HEAD") {
-    return answer(response, 405, "only GET, and POST for Slack's webhook\n");
-  }
-  if (pathname === "/") return showPage(state, response);
-  if (pathname === "/events") return watch(state, response);
-  const mail = state.messages.find((message) => pathname === `/mail/${message.id}`);
-  if (mail?.kind !== "email") return answer(response, 404, "not found\n");
-  response.setHeader("Content-Security-Policy", MAIL_POLICY);
-  return answer(response, 200, renderMail(mail), "text/html; charset=utf-8");
+function addRoutes(app: FastifyInstance, { messages, watchers, receive }: State): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
+  app.addHook("onRequest", async (_request, reply) => {
+    reply.headers({ "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store" });
+  });
+  app.setErrorHandler<{ statusCode?: number }>(({ statusCode = 500 }, _request, reply) =>
+    reply.code(statusCode).send(statusCode === 413 ? "payload_too_large" : "failed"),
+  );
+  app.setNotFoundHandler(({ method }, reply) =>
+    method === "GET" || method === "HEAD"
+      ? reply.code(404).send("not found\n")
+      : reply.code(405).send("only GET, and POST for Slack's webhook\n"),
+  );
+  // Answers as Slack does: `ok`, or one word for what is wrong.
+  app.post("/slack/*", async ({ body }, reply) => {
+    const slack = readSlackMessage(String(body ?? ""));
+    if (!slack) return reply.code(400).send("invalid_payload");
+    receive({ kind: "slack", slack });
+    return "ok";
+  });
+  app.get("/", (_request, reply) => {
+    const nonce = randomBytes(16).toString("base64");
+    reply.header("Content-Security-Policy", PAGE_POLICY.replaceAll("NONCE", nonce));
+    return reply.type("text/html").send(renderPage(messages, nonce));
+  });
+  app.get<{ Params: { id: string } }>("/mail/:id", ({ params }, reply) => {
+    const mail = messages.find(({ id }) => String(id) === params.id);
+    if (mail?.kind !== "email") return reply.callNotFound();
+    return reply.header("Content-Security-Policy", MAIL_POLICY).type("text/html").send(renderMail(mail));
+  });
+  app.get("/events", (_request, reply) => {
+    const watcher = new PassThrough().once("close", () => watchers.delete(watcher));
+    watcher.write("retry: 1000\n\n");
+    for (const message of messages) writeEvent(watcher, message);
+    watchers.add(watcher);
+    return reply.type("text/event-stream").send(watcher);
+  });
 }
 
-/** Answers as Slack does: `ok`, or one word for what is wrong. */
-async function takeSlack(state: State, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > MAX_BODY_BYTES) return answer(response, 413, "payload_too_large");
-    chunks.push(chunk as Buffer);
-  }
-  const slack = readSlackMessage(Buffer.concat(chunks).toString("utf8"));
-  if (!slack) return answer(response, 400, "invalid_payload");
-  state.receive({ kind: "slack", slack });
-  answer(response, 200, "ok");
-}
-
-function showPage({ messages }: State, response: ServerResponse): void {
-  const nonce = randomBytes(16).toString("base64");
-  const policy = [
-    "default-src 'none'",
-    `script-src 'nonce-${nonce}'`,
-    `style-src 'nonce-${nonce}'`,
-    "connect-src 'self'",
-    "frame-src 'self'",
-    "img-src data:",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ];
-  response.setHeader("Content-Security-Policy", policy.join("; "));
-  answer(response, 200, renderPage(messages, nonce), "text/html; charset=utf-8");
-}
-
-function watch({ messages, watchers }: State, response: ServerResponse): void {
-  response.writeHead(200, { "Content-Type": "text/event-stream" });
-  response.write("retry: 1000\n\n");
-  for (const message of messages) writeEvent(response, message);
-  watchers.add(response);
-  response.once("close", () => watchers.delete(response));
-}
-
-function writeEvent(response: ServerResponse, message: InboxMessage): void {
-  response.write(`id: ${message.id}\ndata: ${JSON.stringify(renderMessage(message))}\n\n`);
-}
-
-function answer(response: ServerResponse, status: number, body: string, type = "text/plain; charset=utf-8"): void {
-  response.writeHead(status, { "Content-Type": type });
-  response.end(body);
+function writeEvent(watcher: PassThrough, message: InboxMessage): void {
+  watcher.write(`id: ${message.id}\ndata: ${JSON.stringify(renderMessage(message))}\n\n`);
 }

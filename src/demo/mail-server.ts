@@ -1,5 +1,4 @@
 /** An SMTP server that accepts every mail and delivers none. */
-
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
@@ -11,14 +10,8 @@ import type { SlackMessage } from "./slack-message.ts";
 
 const MAX_BYTES = 5 * 1024 * 1024;
 
-export interface MailServer {
-  readonly host: string;
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 /** Listens on a free loopback port; plain SMTP, no login. Rejects when it cannot listen. */
-export async function startMailServer(onMail: (mail: CaughtMail) => void): Promise<MailServer> {
+export async function startMailServer(onMail: (mail: CaughtMail) => void) {
   const server = new SMTPServer({
     disabledCommands: ["STARTTLS", "AUTH"],
     disableReverseLookup: true,
@@ -26,23 +19,26 @@ export async function startMailServer(onMail: (mail: CaughtMail) => void): Promi
     size: MAX_BYTES,
     closeTimeout: 500,
     onData(stream, session, callback) {
-      receive(stream).then(
-        (mail) => {
-          onMail({ ...mail, to: session.envelope.rcptTo.map(({ address }) => address).join(", ") });
-          callback();
-        },
-        (thrown) => callback(toError(thrown)),
-      );
+      const to = session.envelope.rcptTo.map(({ address }) => address).join(", ");
+      receive(stream, to)
+        .then(onMail)
+        .then(
+          () => callback(),
+          (thrown) => callback(toError(thrown)),
+        );
     },
   });
   server.on("error", () => {}); // a client disconnected in the middle of a command
   const listener = server.listen(0, "127.0.0.1");
   await once(listener, "listening");
   const { address, port } = listener.address() as AddressInfo;
-  return { host: address, port, close: () => new Promise((resolve) => server.close(() => resolve())) };
+  return { host: address, port, close: () => new Promise<void>((resolve) => server.close(resolve)) };
 }
 
-async function receive(stream: Readable): Promise<Omit<CaughtMail, "to">> {
+type CaughtMail = Awaited<ReturnType<typeof receive>>;
+
+/** `html` is undefined for a mail of plain text alone. */
+async function receive(stream: Readable, to: string) {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stream) {
@@ -50,22 +46,13 @@ async function receive(stream: Readable): Promise<Omit<CaughtMail, "to">> {
     if (bytes <= MAX_BYTES) chunks.push(chunk as Buffer);
   }
   if (bytes > MAX_BYTES) throw Object.assign(new Error("message too big"), { responseCode: 552 });
-  const mail = await PostalMime.parse(Buffer.concat(chunks));
-  return { from: addressText(mail.from), subject: mail.subject ?? "", text: mail.text ?? "", html: mail.html };
+  const { from, subject = "", text = "", html } = await PostalMime.parse(Buffer.concat(chunks));
+  return { from: addressText(from), to, subject, text, html };
 }
 
 function addressText(from: Address | undefined): string {
   if (!from) return "";
   return from.name ? `${from.name} <${from.address ?? ""}>` : (from.address ?? "");
-}
-
-export interface CaughtMail {
-  readonly from: string;
-  readonly to: string;
-  readonly subject: string;
-  readonly text: string;
-  /** Undefined for a mail of plain text alone. */
-  readonly html: string | undefined;
 }
 
 export type InboxMessage = { readonly id: number; readonly receivedAt: Instant } & (

@@ -8,35 +8,32 @@ export interface NarratedChange {
   readonly became: string;
 }
 
-export interface Narrator {
-  changed(change: NarratedChange): void;
-  fault(name: string, type: "set" | "cleared"): void;
+interface NarratedFault {
+  readonly name: string;
+  readonly type: "set" | "cleared";
 }
 
 /** Hands complete sentences to `onSentence`, at the end of the turn in which they became true. */
-export function createNarrator(onSentence: (sentence: string) => void): Narrator {
+export function createNarrator(onSentence: (sentence: string) => void) {
   let changes: NarratedChange[] = [];
-  let faults: { name: string; type: "set" | "cleared" }[] = [];
-  let scheduled = false;
-  const schedule = () => {
-    if (scheduled) return;
-    scheduled = true;
+  let faults: NarratedFault[] = [];
+  const narrateSoon = () => {
+    if (changes.length + faults.length > 1) return;
     setImmediate(() => {
-      scheduled = false;
       const sentences = [...sentencesOf(changes), ...faultSentences(faults)];
       changes = [];
       faults = [];
-      for (const sentence of sentences) onSentence(sentence);
+      sentences.forEach(onSentence);
     });
   };
   return {
-    changed(change) {
+    changed(change: NarratedChange): void {
       changes.push(change);
-      schedule();
+      narrateSoon();
     },
-    fault(name, type) {
-      faults.push({ name, type });
-      schedule();
+    fault(fault: NarratedFault): void {
+      faults.push(fault);
+      narrateSoon();
     },
   };
 }
@@ -45,21 +42,18 @@ function sentencesOf(changes: readonly NarratedChange[]): string[] {
   const groups = Map.groupBy(changes, ({ location, became }) => `${location}\n${became}`);
   return [...groups.values()].map((group) => {
     const [{ location, of, became } = { location: "", of: 0, became: "" }] = group;
-    const names = [...new Set(group.map(({ recording }) => nameWithin(location, recording)))];
+    const withoutLocation = (name: string) =>
+      name.startsWith(`${location} `) ? name.slice(location.length + 1) : name;
+    const names = [...new Set(group.map(({ recording }) => withoutLocation(recording)))];
     const who = of > 1 && names.length === of ? `all ${of} cameras` : names.join(", ");
     return `${location}: ${who} ${names.length > 1 ? "are" : "is"} ${became}`;
   });
 }
 
-function faultSentences(faults: readonly { name: string; type: "set" | "cleared" }[]): string[] {
+function faultSentences(faults: readonly NarratedFault[]): string[] {
   return (["set", "cleared"] as const).flatMap((type) => {
     const names = faults.filter((fault) => fault.type === type).map(({ name }) => name.replaceAll("_", " "));
     if (names.length === 0) return [];
     return [`the service ${type === "set" ? "fails" : "works again"} (${names.join(", ")})`];
   });
-}
-
-/** The name of a recording without that of its location in front. */
-function nameWithin(location: string, recording: string): string {
-  return recording.startsWith(`${location} `) ? recording.slice(location.length + 1) : recording;
 }

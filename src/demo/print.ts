@@ -2,8 +2,7 @@
 import { styleText } from "node:util";
 import { stripControls } from "../lib/text.ts";
 import type { InboxMessage } from "./mail-server.ts";
-import type { MrkdwnSpan } from "./slack-message.ts";
-import { type Part, plain, type SlackMessage } from "./slack-message.ts";
+import { type MrkdwnSpan, type Part, plain, type SlackMessage } from "./slack-message.ts";
 
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
@@ -24,10 +23,10 @@ export function printMessage(message: InboxMessage, paint: Paint): string {
   const title = titleOf(slack);
   const style = severityStyle(slack.color);
   const bar = paint(style, "┃");
-  const lines = slack.parts.flatMap((part) => linesOfPart(part));
-  const body = lines
-    .filter((line, index) => index > 0 || lineText(line) !== title)
-    .map(({ part, spans }) => `          ${bar} ${spans.map((span) => printSpan(span, part, paint)).join("")}\n`);
+  const body = slack.parts
+    .flatMap(linesOf)
+    .filter((line, index) => index > 0 || plain(line) !== title)
+    .map(({ kind, spans }) => `          ${bar} ${spans.map((span) => printSpan(span, kind, paint)).join("")}\n`);
   return `${time}  ${paint("bold", "Slack ")}  ${paint(["bold", style], stripControls(title))}\n${body.join("")}`;
 }
 
@@ -44,23 +43,8 @@ function titleOf({ parts, title }: SlackMessage): string {
   return isTitle ? opening : title;
 }
 
-interface Line {
-  readonly part: Part;
-  readonly spans: readonly MrkdwnSpan[];
-}
-
 /** Lines of nothing but links are left out: they lead nowhere on a terminal. */
-function linesOfPart(part: Part): Line[] {
-  return linesOf(part.spans)
-    .filter((line) => line.some(({ text, href }) => !href && /[^\s·|]/.test(text)))
-    .map((spans) => ({ part, spans }));
-}
-
-function lineText({ spans }: Line): string {
-  return spans.map(({ text }) => text).join("");
-}
-
-function linesOf(spans: readonly MrkdwnSpan[]): MrkdwnSpan[][] {
+function linesOf({ kind, spans }: Part): Part[] {
   const lines: MrkdwnSpan[][] = [[]];
   for (const span of spans) {
     for (const [index, text] of span.text.split("\n").entries()) {
@@ -68,11 +52,13 @@ function linesOf(spans: readonly MrkdwnSpan[]): MrkdwnSpan[][] {
       lines.at(-1)?.push({ ...span, text });
     }
   }
-  return lines;
+  return lines
+    .filter((line) => line.some(({ text, href }) => !href && /[^\s·|]/.test(text)))
+    .map((line) => ({ kind, spans: line }));
 }
 
-function printSpan(span: MrkdwnSpan, part: Part, paint: Paint): string {
-  const style = span.bold || part.kind === "header" ? "bold" : part.kind === "context" ? "dim" : undefined;
+function printSpan(span: MrkdwnSpan, kind: Part["kind"], paint: Paint): string {
+  const style = span.bold || kind === "header" ? "bold" : kind === "context" ? "dim" : undefined;
   const text = stripControls(span.text);
   return style && text !== "" ? paint(style, text) : text;
 }

@@ -1,10 +1,8 @@
 /** A message as posted to a Slack webhook, reduced to what a person would see of it. */
 import { z } from "zod";
 
-export type PartKind = "header" | "text" | "context" | "divider" | "buttons";
-
 export interface Part {
-  readonly kind: PartKind;
+  readonly kind: "header" | "text" | "context" | "divider" | "buttons";
   readonly spans: readonly MrkdwnSpan[];
 }
 
@@ -20,19 +18,20 @@ const Text = z.object({ type: z.string(), text: z.string() });
 const Block = z.object({
   type: z.string(),
   text: Text.optional(),
-  fields: z.array(Text).optional(),
-  elements: z.array(z.looseObject({ type: z.string() })).optional(),
+  fields: z.array(Text).default([]),
+  elements: z.array(z.looseObject({ type: z.string() })).default([]),
 });
+const Blocks = z.array(Block).max(50).default([]);
 const Attachment = z.object({
-  color: z.string().optional(),
+  color: z.optional(z.string().transform((color) => (/^#[0-9a-f]{6}$/i.test(color) ? color : undefined))),
   text: z.string().optional(),
   fallback: z.string().optional(),
-  blocks: z.array(Block).max(50).optional(),
+  blocks: Blocks,
 });
 const Payload = z.object({
   text: z.string().optional(),
-  blocks: z.array(Block).max(50).optional(),
-  attachments: z.array(Attachment).max(100).optional(),
+  blocks: Blocks,
+  attachments: z.array(Attachment).max(100).default([]),
 });
 type Block = z.infer<typeof Block>;
 type Text = z.infer<typeof Text>;
@@ -41,60 +40,51 @@ type Text = z.infer<typeof Text>;
 export function readSlackMessage(body: string): SlackMessage | undefined {
   const payload = Payload.safeParse(parseJson(body)).data;
   if (!payload) return undefined;
-  const attachments = payload.attachments ?? [];
-  const blocks = [...(payload.blocks ?? []), ...attachments.flatMap((attachment) => attachment.blocks ?? [])];
-  const texts = attachments.flatMap((attachment) => (attachment.text ? [mrkdwn("text", attachment.text)] : []));
+  const { attachments, text } = payload;
+  const blocks = [...payload.blocks, ...attachments.flatMap((attachment) => attachment.blocks)];
   // As in Slack, `text` is only the notification's line when there are blocks.
-  const own = blocks.length === 0 && payload.text ? [mrkdwn("text", payload.text)] : [];
+  const own = blocks.length === 0 && text ? [mrkdwn(text)] : [];
+  const texts = attachments.flatMap((attachment) => (attachment.text ? [mrkdwn(attachment.text)] : []));
   const parts = [...own, ...blocks.flatMap(partsOf), ...texts];
-  const title = payload.text ?? attachments[0]?.fallback ?? plain(parts[0]);
+  const title = text ?? attachments[0]?.fallback ?? plain(parts[0]);
   if (parts.length === 0 || title === "") return undefined;
-  const color = attachments.find((attachment) => attachment.color)?.color;
-  return { title: plainText(title), color: /^#[0-9a-f]{6}$/i.test(color ?? "") ? color : undefined, parts };
+  return { title: plain(mrkdwn(title)), color: attachments.find(({ color }) => color)?.color, parts };
 }
 
 /** The text of a part without its styles. */
-export function plain(part: Part | undefined): string {
+export function plain(part: Pick<Part, "spans"> | undefined): string {
   return (part?.spans ?? []).map((span) => span.text).join("");
 }
 
-function plainText(text: string): string {
-  return plain(mrkdwn("text", text));
-}
-
-function partsOf(block: Block): Part[] {
-  if (block.type === "divider") return [{ kind: "divider", spans: [] }];
-  if (block.type === "header") return block.text ? [literal("header", block.text.text)] : [];
-  if (block.type === "context") return [{ kind: "context", spans: joined(block.elements, " ") }];
-  if (block.type === "actions") return [{ kind: "buttons", spans: joined(block.elements, "   ") }];
-  return [...(block.text ? [block.text] : []), ...(block.fields ?? [])].map((text) => fromText("text", text));
+function partsOf({ type, text, fields, elements }: Block): Part[] {
+  if (type === "divider") return [{ kind: "divider", spans: [] }];
+  if (type === "header") return text ? [{ kind: "header", spans: [{ text: text.text }] }] : [];
+  if (type === "context") return [{ kind: "context", spans: joined(elements, " ") }];
+  if (type === "actions") return [{ kind: "buttons", spans: joined(elements, "   ") }];
+  return [...(text ? [text] : []), ...fields].map((one) => ({ kind: "text", spans: textSpans(one) }));
 }
 
 function joined(elements: Block["elements"], separator: string): MrkdwnSpan[] {
-  return (elements ?? []).flatMap((element, index) => {
+  return elements.flatMap((element, index) => {
     const spans = spansOf(element);
-    return index > 0 && spans.length > 0 ? [...literal("context", separator).spans, ...spans] : spans;
+    return index > 0 && spans.length > 0 ? [{ text: separator }, ...spans] : spans;
   });
 }
 
-function spansOf(element: Readonly<Record<string, unknown>>): readonly MrkdwnSpan[] {
-  if (typeof element.text === "string") return fromText("context", element as Text).spans;
+function spansOf(element: Readonly<Record<string, unknown>>): MrkdwnSpan[] {
+  if (typeof element.text === "string") return textSpans(element as Text);
   const label = Text.safeParse(element.text).data;
   if (!label) return [];
   const href = typeof element.url === "string" && /^https?:/.test(element.url) ? { href: element.url } : {};
-  return literal("buttons", label.text).spans.map((span) => ({ ...span, ...href }));
+  return [{ text: label.text, ...href }];
 }
 
-function fromText(kind: PartKind, text: Text): Part {
-  return text.type === "mrkdwn" ? mrkdwn(kind, text.text) : literal(kind, text.text);
+function textSpans({ type, text }: Text): MrkdwnSpan[] {
+  return type === "mrkdwn" ? parseMrkdwn(text) : [{ text }];
 }
 
-function mrkdwn(kind: PartKind, text: string): Part {
-  return { kind, spans: parseMrkdwn(text) };
-}
-
-function literal(kind: PartKind, text: string): Part {
-  return { kind, spans: [{ text, bold: false, italic: false, strike: false, code: false }] };
+function mrkdwn(text: string): Part {
+  return { kind: "text", spans: parseMrkdwn(text) };
 }
 
 function parseJson(body: string): unknown {
@@ -105,17 +95,13 @@ function parseJson(body: string): unknown {
   }
 }
 
-export interface MrkdwnSpan {
-  readonly text: string;
-  readonly bold: boolean;
-  readonly italic: boolean;
-  readonly strike: boolean;
-  readonly code: boolean;
-  readonly href?: string;
-}
-
 type Style = "bold" | "italic" | "strike" | "code";
 const MARKERS: Readonly<Record<string, Style>> = { "*": "bold", _: "italic", "~": "strike", "`": "code" };
+
+export interface MrkdwnSpan extends Readonly<Partial<Record<Style, boolean>>> {
+  readonly text: string;
+  readonly href?: string;
+}
 
 /** Slack takes at most 3,000 characters in a text; what is longer is no message of ours. */
 const MAX_LENGTH = 12_000;
@@ -123,43 +109,32 @@ const MAX_LENGTH = 12_000;
 /** Spans in order; line breaks stay `\n`. Never throws, whatever the text. */
 export function parseMrkdwn(source: string): MrkdwnSpan[] {
   const text = source.slice(0, MAX_LENGTH);
-  const open = { bold: false, italic: false, strike: false, code: false };
   const spans: MrkdwnSpan[] = [];
+  let open: Partial<Record<Style, boolean>> = {};
   let pending = "";
-  const flush = () => {
+  const flush = (next = "") => {
     if (pending !== "") spans.push({ text: unescapeEntities(pending), ...open });
-    pending = "";
+    pending = next;
   };
-  let at = 0;
-  while (at < text.length) {
-    const character = text[at] as string;
-    const end = character === "<" ? text.indexOf(">", at) : -1;
-    const style = MARKERS[character];
-    if (end > 0) {
+  for (const { 0: token, 1: inner, index } of text.matchAll(/<([^>]*)>|./gs)) {
+    const style = MARKERS[token];
+    if (inner !== undefined) {
       flush();
-      spans.push({ ...reference(text.slice(at + 1, end)), ...open });
-      at = end + 1;
-      continue;
-    }
-    if (style && toggles(text, at, character, open[style], open.code && style !== "code")) {
+      spans.push({ ...reference(inner), ...open });
+    } else if (token === "\n") {
+      flush(token);
+      open = {};
+    } else if (style && (style === "code" || !open.code) && toggles(text, index, token, open[style])) {
       flush();
       open[style] = !open[style];
-    } else {
-      if (character === "\n") {
-        flush();
-        Object.assign(open, { bold: false, italic: false, strike: false, code: false });
-      }
-      pending += character;
-    }
-    at += 1;
+    } else pending += token;
   }
   flush();
   return spans;
 }
 
-/** A marker opens before a word and closes after one, on the same line; inside code it is just a character. */
-function toggles(text: string, at: number, marker: string, isOpen: boolean, inCode: boolean): boolean {
-  if (inCode) return false;
+/** A marker opens before a word and closes after one, on the same line. */
+function toggles(text: string, at: number, marker: string, isOpen = false): boolean {
   const before = text[at - 1] ?? " ";
   const after = text[at + 1] ?? " ";
   if (isOpen) return !/\s/.test(before) && !isWord(after);

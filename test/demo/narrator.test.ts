@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createNarrator, type NarratedChange, type Narrator } from "../../src/demo/narrator.ts";
+import { createNarrator, type NarratedChange } from "../../src/demo/narrator.ts";
 
 const change = (recording: string, over: Partial<NarratedChange> = {}): NarratedChange => ({
   location: "Leeds Briggate",
@@ -10,7 +10,7 @@ const change = (recording: string, over: Partial<NarratedChange> = {}): Narrated
 });
 
 /** What is told of what happens in one turn. */
-async function told(happen: (narrator: Narrator) => void): Promise<string[]> {
+async function told(happen: (narrator: ReturnType<typeof createNarrator>) => void): Promise<string[]> {
   const sentences: string[] = [];
   const narrator = createNarrator((sentence) => sentences.push(sentence));
   happen(narrator);
@@ -51,10 +51,12 @@ describe("the narrator", () => {
 
   test("tells of the service in words", async () => {
     const sentences = await told((n) => {
-      n.fault("http_error", "set");
-      n.fault("drop_sockets", "set");
+      n.fault({ name: "http_error", type: "set" });
+      n.fault({ name: "drop_sockets", type: "set" });
     });
     expect(sentences).toEqual(["the service fails (http error, drop sockets)"]);
-    expect(await told((n) => n.fault("http_error", "cleared"))).toEqual(["the service works again (http error)"]);
+    expect(await told((n) => n.fault({ name: "http_error", type: "cleared" }))).toEqual([
+      "the service works again (http error)",
+    ]);
   });
 });
