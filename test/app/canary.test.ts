@@ -287,14 +287,14 @@ async function failures(stage: CanaryStage, daemon: Daemon, address: string, sho
   const before = slack.messages.length;
   simulator.world.setStatus(camera?.id ?? "", "offline");
   await until("Slack refused", () => slack.messages.length > before);
-  await visit(address, shown, "while nobody can be told");
-  await commands(address, daemon.file, shown, "while nobody can be told");
+  await visit(address, shown, "while every receiver fails");
+  await commands(address, daemon.file, shown, "while every receiver fails");
   for (let nth = 0; nth < 5; nth++)
     shown.set(`notify-test refused, ${nth}`, await command(["notify-test", "ops", "--config", daemon.file]));
   slack.respond("hang");
   simulator.world.setStatus(other?.id ?? "", "offline");
 
-  await logs(daemon, "a sweep failed; what was known stays as it was", () =>
+  await logs(daemon, "sweep failed, keeping the last known state", () =>
     simulator.faults.set("error_payload", { message: echo, endpoint: "status/uptime" }),
   );
   simulator.faults.clear("error_payload");
@@ -303,11 +303,11 @@ async function failures(stage: CanaryStage, daemon: Daemon, address: string, sho
   await logs(daemon, "token renewal failed, retrying", () => simulator.faults.set("drop_sockets", {}));
   simulator.faults.set("token_refused", {});
   simulator.faults.clear("http_error");
-  await until("blind", async () => {
+  await until("the service is unreachable", async () => {
     const headers = { authorization: `Bearer ${CANARIES.readToken}` };
     return (await (await ask(`${address}/api/v2/alerts`, { headers })).text()).includes("ServiceUnreachable");
   });
-  await visit(address, shown, "while blind");
+  await visit(address, shown, "while the service is unreachable");
   simulator.faults.clearAll();
 }
 

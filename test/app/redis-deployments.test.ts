@@ -40,8 +40,8 @@ describeWithRedis("deployments of Redis", () => {
     watch.simulator.world.setStatus(id, "offline");
     await Promise.all([watch.slack.next(), watch.mail.next()]);
     const replica = new Redis({ port: family.replica.port, password: familyPassword });
-    const notified = async () => (await replica.keys("*told:*")).length;
-    await until("the replica knows what was told", async () => (await notified()) === 2);
+    const notified = async () => (await replica.keys("*nflog:*")).length;
+    await until("the replica has the notification log", async () => (await notified()) === 2);
     replica.disconnect();
     await family.master.kill();
     const other = camera(watch, 1);

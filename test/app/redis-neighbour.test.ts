@@ -76,7 +76,7 @@ describeWithRedis("another client of the same Redis", () => {
     });
     expect(silenced.status).toBe(200);
     const { url } = watch.redis;
-    await until("what was told is written down", async () => (await dumpRedis(url)).includes("told:ops/slack"));
+    await until("the notification is in the log", async () => (await dumpRedis(url)).includes("nflog:ops/slack"));
     const all = await dumpRedis(url);
     for (const known of [camera.name, "offline", "ops@example.com", "rewiring"]) expect(all).toContain(known);
     secrets.push(new URL(slack.url).pathname, new URL(url).password);

@@ -140,11 +140,11 @@ describeWithRedis("each rule, from the service to Slack", () => {
       (await (await fetch(`${watch.app.address}/metrics`)).text()).includes("overall_uptime_ratio{"),
     );
     faults.set("http_error", { status: 503, endpoint: "uptimes" });
-    expect((await watch.slack.next(20_000)).text).toContain("only part of the service");
+    expect((await watch.slack.next(20_000)).text).toContain("Analytics service partly unreachable");
     world.setStatus(camera(watch).id, "offline");
     expect((await watch.slack.next()).text).toContain("1 recording offline");
     faults.clearAll();
-    await watch.slack.waitFor(({ text }) => text.startsWith("Recovered: lenswatch's view"), 20_000);
+    await watch.slack.waitFor(({ text }) => text.startsWith("Recovered: analytics service"), 20_000);
     expect(watch.slack.messages.some(({ text }) => text.includes("service unreachable"))).toBe(false);
   });
 
@@ -160,12 +160,12 @@ describeWithRedis("each rule, from the service to Slack", () => {
     await until("all are known", async () => (await known(watch)) === 8);
     faults.set("empty_list", {});
     const notified = await watch.slack.next();
-    expect(notified.text).toContain("only part of the service");
+    expect(notified.text).toContain("Analytics service partly unreachable");
     expect(notified.shown).toContain("watch.exclude");
     world.setStatus(camera(watch).id, "offline");
     expect((await watch.slack.next()).text).toContain("1 recording offline");
     faults.clearAll();
-    expect((await watch.slack.next()).text).toMatch(/^Recovered: lenswatch's view/);
+    expect((await watch.slack.next()).text).toMatch(/^Recovered: analytics service/);
     expect(watch.slack.messages).toHaveLength(3);
   });
 

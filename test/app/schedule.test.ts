@@ -117,7 +117,7 @@ describeWithRedis("a recording with an uploading schedule", () => {
     await story.untilHour(21);
     const notified = await story.watch.slack.next();
     expect(notified.shown).toContain(story.scheduled.name);
-    expect(notified.shown).toContain("Outside its uploading schedule, which this rule does not ask for.");
+    expect(notified.shown).toContain("Outside its uploading schedule, which this rule ignores.");
   });
 
   it("is notified at any hour while its schedule is unknown, with a note on that", async () => {
@@ -132,6 +132,6 @@ describeWithRedis("a recording with an uploading schedule", () => {
     world.setStatus(camera.id, "offline");
     const notified = await watch.slack.next();
     expect(notified.shown).toContain("The new one");
-    expect(notified.shown).toContain("It has an uploading schedule of which this hour is not known yet.");
+    expect(notified.shown).toContain("Uploading schedule: not known yet for this hour.");
   });
 });

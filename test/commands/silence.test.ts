@@ -151,7 +151,7 @@ describe("lenswatch ack", () => {
     const { run } = await open();
     expect(await run("ack", "0000000000000000")).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("No alert"),
+      stderr: expect.stringContaining("No firing alert"),
     });
     expect((await run("ack", "../silences")).exitCode).toBe(2);
   });

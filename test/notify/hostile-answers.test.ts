@@ -19,7 +19,7 @@ import { alertOf, notificationOf } from "./fixtures.ts";
 const SEED = Number(process.env.LENSWATCH_SEED ?? 20_261_124);
 const TIMES = 150;
 const AT_ONCE = 50;
-const TIMEOUT_MS = 1_000;
+const TIMEOUT_MS = 5_000;
 const SECRET = "canary-of-an-endpoint";
 
 const crashes: unknown[] = [];
@@ -53,13 +53,13 @@ const FINE = Buffer.from("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: cl
 
 /** One in three is as it should be. */
 function httpAnswer(dice: Dice): Buffer {
-  if (dice.replicas(3) === 0) return FINE;
-  const body = dice.replicas(2) === 0 ? "ok" : dice.pick(["invalid_blocks", "{}", SECRET, ...POISONS]);
+  if (dice.roll(3) === 0) return FINE;
+  const body = dice.roll(2) === 0 ? "ok" : dice.pick(["invalid_blocks", "{}", SECRET, ...POISONS]);
   const status = dice.pick([200, 200, 200, 204, 302, 400, 404, 408, 429, 500, 999]);
   const more = dice.pick(["", "Retry-After: 5\r\n", "Retry-After: soon\r\n", `X: ${"y".repeat(70_000)}\r\n`]);
-  const length = Buffer.byteLength(body) + (dice.replicas(8) === 0 ? 9 : 0);
+  const length = Buffer.byteLength(body) + (dice.roll(8) === 0 ? 9 : 0);
   const text = `HTTP/1.1 ${status} Whatever\r\nContent-Length: ${length}\r\n${more}Connection: close\r\n\r\n${body}`;
-  return dice.replicas(2) === 0 ? Buffer.from(text) : mutateBytes(Buffer.from(text), dice);
+  return dice.roll(2) === 0 ? Buffer.from(text) : mutateBytes(Buffer.from(text), dice);
 }
 
 /** Answers each request with something; keeps some waiting. */
@@ -68,7 +68,7 @@ const bentHttp = () => {
   return listenWith((socket) => {
     socket.once("data", () => {
       const dice = diceOf(SEED + ++count);
-      socket.write(httpAnswer(dice), () => dice.replicas(4) > 0 && socket.end());
+      socket.write(httpAnswer(dice), () => dice.roll(4) > 0 && socket.end());
     });
   });
 };
@@ -87,9 +87,9 @@ const bentSmtp = () => {
   return listenWith((socket) => {
     const dice = diceOf(SEED + ++count);
     const say = (line: string) => {
-      const reply = dice.replicas(8) === 0 ? mutateBytes(Buffer.from(line), dice) : Buffer.from(line);
+      const reply = dice.roll(8) === 0 ? mutateBytes(Buffer.from(line), dice) : Buffer.from(line);
       socket.write(Buffer.concat([reply, Buffer.from("\r\n")]));
-      if (dice.replicas(30) === 0) socket.destroy();
+      if (dice.roll(30) === 0) socket.destroy();
     };
     say(REPLIES[0] ?? "");
     socket.on("data", (data) => {
@@ -101,7 +101,7 @@ const bentSmtp = () => {
           dice.pick([
             ...Array<string>(9).fill(REPLIES[2] ?? ""),
             `550 ${dice.pick(POISONS)}`,
-            `4${dice.replicas(100)} later`,
+            `4${dice.roll(100)} later`,
           ]) ?? "",
         );
     });

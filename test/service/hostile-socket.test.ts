@@ -87,15 +87,15 @@ const printable = POISONS.filter((text) => text !== "" && /^[\x20-\x7e]+$/.test(
 
 /** An HTTP answer, now and then with a strange status, header or end. */
 function answer(response: ServerResponse, body: Buffer, dice: Dice): void {
-  const isFine = dice.replicas(5) > 0;
+  const isFine = dice.roll(5) > 0;
   const status = isFine ? 200 : dice.pick([201, 204, 301, 304, 400, 401, 403, 404, 429, 500, 503, 599, 999]);
-  const length = dice.replicas(20) === 0 ? body.length + 7 : undefined;
+  const length = dice.roll(20) === 0 ? body.length + 7 : undefined;
   response.writeHead(status, {
     ...(isFine ? {} : { "retry-after": dice.pick(printable), "x-y": dice.pick(printable) }),
     ...(length === undefined ? {} : { "content-length": length }),
     "content-type": dice.pick(["application/json", "text/html", "text/plain; charset=utf-16", "x"]),
   });
-  const end = dice.replicas(40);
+  const end = dice.roll(40);
   if (end === 0) response.write(body.subarray(0, body.length >> 1), () => response.destroy());
   else if (end === 1) response.socket?.end(mutateBytes(body, dice));
   else response.end(body, () => length !== undefined && response.destroy());
@@ -105,7 +105,7 @@ const honest = ({ reply }: Asked) => reply([statusRow()]);
 
 /** What WebSocket's own frames may look like from a server that does not know them. */
 const RAW: readonly ((dice: Dice) => Buffer)[] = [
-  (dice) => Buffer.from(Array.from({ length: 40 }, () => dice.replicas(256))),
+  (dice) => Buffer.from(Array.from({ length: 40 }, () => dice.roll(256))),
   () => Buffer.from([0xf1, 0x05, 1, 2, 3, 4, 5]),
   () => Buffer.from([0x83, 0x00]),
   () => Buffer.from([0x81, 0x85, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
@@ -182,7 +182,7 @@ describe(`a hostile service (seed ${SEED})`, () => {
         const dice = diceOf(SEED + count);
         const bytes = RAW[count % RAW.length]?.(dice) ?? Buffer.of();
         socketOf(asked.socket).write(bytes);
-        if (dice.replicas(3) === 0) socketOf(asked.socket).destroy();
+        if (dice.roll(3) === 0) socketOf(asked.socket).destroy();
       },
     });
     const outcomes: PromiseSettledResult<unknown>[] = [];
@@ -203,7 +203,7 @@ describe(`a hostile service (seed ${SEED})`, () => {
       token() {
         const dice = diceOf(SEED + ++count);
         return {
-          status: dice.replicas(5) === 0 ? dice.pick([201, 400, 401, 429, 500]) : 200,
+          status: dice.roll(5) === 0 ? dice.pick([201, 400, 401, 429, 500]) : 200,
           body: bent(real.token, dice, count % 50 === 0),
         };
       },

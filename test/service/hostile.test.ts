@@ -109,7 +109,7 @@ function throughSocket(kind: AnswerKind, messages: readonly Buffer[], borders: B
 }
 
 function replyOf(dice: Dice, body: Buffer): ServiceReply {
-  const isFine = dice.replicas(10) > 0;
+  const isFine = dice.roll(10) > 0;
   return {
     status: isFine ? 200 : dice.pick([101, 204, 301, 400, 401, 403, 404, 408, 418, 429, 500, 503, 599, 999]),
     retryAfter: isFine ? undefined : dice.pick([...POISONS, "5", "-1", "1e9", "Fri, 20 Nov 2026 12:30:00 GMT"]),
@@ -258,7 +258,7 @@ describe(`one bent row (seed ${SEED})`, () => {
     for (let nth = 1; nth <= 2_000; nth++) {
       const dice = diceOf(SEED + nth);
       const one = JSON.parse(JSON.stringify(rows[0]).replaceAll(/[0-9a-f]{24}/g, OTHER)) as unknown;
-      const found = readAll(rows.toSpliced(dice.replicas(rows.length + 1), 0, mutateJson(one, dice)));
+      const found = readAll(rows.toSpliced(dice.roll(rows.length + 1), 0, mutateJson(one, dice)));
       expect({ nth, missing: good.filter((row) => !found.includes(row)) }).toEqual({ nth, missing: [] });
       expect(found.length).toBeLessThanOrEqual(good.length + 1);
     }

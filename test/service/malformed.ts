@@ -4,7 +4,7 @@ import { bloated, type Dice, misspelt, mutateBytes, mutateJson } from "../suppor
 /** The answer's body, bent in one of the ways there are. */
 export function bent(value: unknown, dice: Dice, isBloated: boolean): Buffer {
   if (isBloated) return Buffer.from(bloated(value, dice));
-  switch (dice.replicas(8)) {
+  switch (dice.roll(8)) {
     case 0:
       return Buffer.from(misspelt(value, dice));
     case 1:
@@ -19,11 +19,11 @@ export function bent(value: unknown, dice: Dice, isBloated: boolean): Buffer {
 /** In one frame, or in two; now and then its header is bent as well. */
 export function framed(id: string, body: Buffer, dice: Dice): Buffer[] {
   const whole = Buffer.concat([Buffer.from(`${id}|0|0|`), body]);
-  switch (dice.replicas(6)) {
+  switch (dice.roll(6)) {
     case 0:
       return [mutateBytes(whole, dice)];
     case 1: {
-      const [at, base] = [dice.replicas(body.length + 1), dice.replicas(2)];
+      const [at, base] = [dice.roll(body.length + 1), dice.roll(2)];
       const pieces = [body.subarray(0, at), body.subarray(at)];
       return pieces.map((piece, i) => Buffer.concat([Buffer.from(`${id}|${i + base}|2|`), piece]));
     }

@@ -83,7 +83,7 @@ function served(dice: Dice) {
         organisation: dice.pick(dice.texts),
         cameraServer: dice.pick(dice.texts),
         location,
-        useUploadingSchedule: dice.replicas(2) === 0,
+        useUploadingSchedule: dice.roll(2) === 0,
         timezone: dice.pick(["Europe/London", "UTC", other]),
       };
       recordings.push({ recording, uptime: hours(dice) });
@@ -100,13 +100,13 @@ function hours(dice: Dice): Rows {
     segmentsReceived: 30,
     avgUptimeOnSegment: 1,
     pcSegmentsRecieved: 0.5,
-    overallUptime: dice.replicas(3) / 2,
+    overallUptime: dice.roll(3) / 2,
   }));
 }
 
 /** One row in four is bent; the list itself is sound. */
 function bentRows<T>(rows: readonly T[], dice: Dice): unknown[] {
-  const bent = rows.map((row) => (dice.replicas(4) === 0 ? mutateJson(row, dice) : row));
+  const bent = rows.map((row) => (dice.roll(4) === 0 ? mutateJson(row, dice) : row));
   return JSON.parse(JSON.stringify(bent)) as unknown[];
 }
 
@@ -115,8 +115,8 @@ function statusRows({ recordings }: ReturnType<typeof served>, dice: Dice, statu
     recording_id: recording.id,
     location_id: recording.location,
     status: dice.pick(statuses),
-    last_seen_utc: new Date(NOW - dice.replicas(40) * 60_000).toISOString(),
-    average_quality: dice.replicas(100) / 100,
+    last_seen_utc: new Date(NOW - dice.roll(40) * 60_000).toISOString(),
+    average_quality: dice.roll(100) / 100,
   }));
 }
 
@@ -178,9 +178,9 @@ export function hostileFleet(seed: number, texts: readonly string[] = POISONS): 
   for (const alert of firing.values()) lines.push(...told(alert, dice));
   const notified = (alert: Alert): NotifiedAlert => ({
     ...alert,
-    annotations: { ...alert.annotations, ...(dice.replicas(2) === 0 ? placed(dice) : {}) },
+    annotations: { ...alert.annotations, ...(dice.roll(2) === 0 ? placed(dice) : {}) },
     fingerprint: "0123456789abcdef",
-    isNew: dice.replicas(2) === 0,
+    isNew: dice.roll(2) === 0,
     standsFor:
       alert.subject.kind === "location"
         ? { recordings: 2, locations: 1, names: [dice.pick(dice.texts), dice.pick(dice.texts)] }
@@ -209,7 +209,7 @@ function sentAlerts(dice: Dice): Alert[] {
     labels: { alertname: dice.pick(dice.texts) || "x", instance: text, severity: dice.pick(dice.texts), [text]: text },
     annotations: { summary: dice.pick(dice.texts), description: text, runbook_url: dice.pick(dice.texts) },
     generatorURL: dice.pick(["https://prometheus.example.com/graph?g0.expr=<b>", "javascript:alert(1)", text]),
-    startsAt: new Date(NOW - dice.replicas(1_000_000)).toISOString(),
+    startsAt: new Date(NOW - dice.roll(1_000_000)).toISOString(),
   }));
   const reading = readAlerts(bentRows(sent, dice), NOW);
   let step = reading.next();

@@ -7,14 +7,14 @@ import { seededRandom } from "./random.ts";
 
 export interface Dice {
   /** An integer from 0 to below `sides`. */
-  replicas(sides: number): number;
+  roll(sides: number): number;
   pick<T>(of: readonly T[]): T;
 }
 
 export function diceOf(seed: number): Dice {
   const random = seededRandom(seed);
-  const replicas = (sides: number) => Math.floor(random() * sides);
-  return { replicas, pick: (of) => of[replicas(of.length)] as (typeof of)[number] };
+  const roll = (sides: number) => Math.floor(random() * sides);
+  return { roll, pick: (of) => of[roll(of.length)] as (typeof of)[number] };
 }
 
 const BYTES: readonly Buffer[] = [
@@ -35,7 +35,7 @@ type OnBytes = (bytes: Buffer, at: number, dice: Dice) => Buffer;
 const onBytes: readonly OnBytes[] = [
   function flip(bytes, at, dice) {
     const copy = Buffer.from(bytes);
-    if (at < copy.length) copy[at] = (copy[at] ?? 0) ^ (1 << dice.replicas(8));
+    if (at < copy.length) copy[at] = (copy[at] ?? 0) ^ (1 << dice.roll(8));
     return copy;
   },
   function cut(bytes, at) {
@@ -45,11 +45,11 @@ const onBytes: readonly OnBytes[] = [
     return bytes.subarray(at);
   },
   function remove(bytes, at, dice) {
-    return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1 + dice.replicas(8))]);
+    return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1 + dice.roll(8))]);
   },
   function repeat(bytes, at, dice) {
-    const piece = bytes.subarray(at, at + 1 + dice.replicas(60));
-    const copies = Array<Buffer>(1 + dice.replicas(20)).fill(piece);
+    const piece = bytes.subarray(at, at + 1 + dice.roll(60));
+    const copies = Array<Buffer>(1 + dice.roll(20)).fill(piece);
     return Buffer.concat([bytes.subarray(0, at), ...copies, bytes.subarray(at)]);
   },
   function insert(bytes, at, dice) {
@@ -64,8 +64,8 @@ const onBytes: readonly OnBytes[] = [
 /** One to four changes anywhere. */
 export function mutateBytes(bytes: Buffer, dice: Dice): Buffer {
   let changed = bytes;
-  for (let times = 1 + dice.replicas(4); times > 0; times--) {
-    changed = dice.pick(onBytes)(changed, dice.replicas(changed.length + 1), dice);
+  for (let times = 1 + dice.roll(4); times > 0; times--) {
+    changed = dice.pick(onBytes)(changed, dice.roll(changed.length + 1), dice);
   }
   return changed;
 }
@@ -93,11 +93,11 @@ const KEYS = ["__proto__", "constructor", "toString", "ID", "id", "_id", "error"
 const UNCONVERTIBLE = { toString: 1, valueOf: "x", toJSON: null };
 
 function strangeValue(dice: Dice): unknown {
-  switch (dice.replicas(9)) {
+  switch (dice.roll(9)) {
     case 0:
       return null;
     case 1:
-      return dice.replicas(2) === 0;
+      return dice.roll(2) === 0;
     case 2:
       return dice.pick(NUMBERS);
     case 3:
@@ -121,30 +121,30 @@ function withKey(object: object, key: string, value: unknown): object {
 /** The value with one to three strange changes somewhere in it. */
 export function mutateJson(value: unknown, dice: Dice): unknown {
   let changed = value;
-  for (let times = 1 + dice.replicas(3); times > 0; times--) changed = somewhere(changed, dice);
+  for (let times = 1 + dice.roll(3); times > 0; times--) changed = somewhere(changed, dice);
   return changed;
 }
 
 /** Changes a random part of the value. */
 function somewhere(value: unknown, dice: Dice): unknown {
-  const stops = dice.replicas(4) === 0;
+  const stops = dice.roll(4) === 0;
   if (Array.isArray(value) && value.length > 0) {
     if (stops) return onArray(value, dice);
-    const at = dice.replicas(value.length);
+    const at = dice.roll(value.length);
     return value.map((one, i) => (i === at ? somewhere(one, dice) : one));
   }
   if (typeof value === "object" && value !== null && Object.keys(value).length > 0) {
     const entries = Object.entries(value);
     if (stops) return onEntries(entries, dice);
-    const at = dice.replicas(entries.length);
+    const at = dice.roll(entries.length);
     return Object.fromEntries(entries.map(([key, one], i) => [key, i === at ? somewhere(one, dice) : one]));
   }
   return strangeValue(dice);
 }
 
 function onArray(list: readonly unknown[], dice: Dice): unknown {
-  const at = dice.replicas(list.length);
-  switch (dice.replicas(5)) {
+  const at = dice.roll(list.length);
+  switch (dice.roll(5)) {
     case 0:
       return list.toSpliced(at, 1);
     case 1:
@@ -159,9 +159,9 @@ function onArray(list: readonly unknown[], dice: Dice): unknown {
 }
 
 function onEntries(entries: readonly (readonly [string, unknown])[], dice: Dice): unknown {
-  const at = dice.replicas(entries.length);
+  const at = dice.roll(entries.length);
   const [key = "", one] = entries[at] ?? [];
-  switch (dice.replicas(4)) {
+  switch (dice.roll(4)) {
     case 0:
       return Object.fromEntries(entries.toSpliced(at, 1));
     case 1:
@@ -198,13 +198,13 @@ export function bloated(value: unknown, dice: Dice): string {
     () => JSON.stringify(Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, i]))),
     () => `1${"0".repeat(100_000)}`,
   ];
-  const text = JSON.stringify(dice.replicas(4) === 0 ? MARK : marked(value, dice));
+  const text = JSON.stringify(dice.roll(4) === 0 ? MARK : marked(value, dice));
   return text.replace(JSON.stringify(MARK), dice.pick(large));
 }
 
 /** The value with the mark instead of one of its values. */
 function marked(value: unknown, dice: Dice): unknown {
-  if (typeof value !== "object" || value === null || dice.replicas(4) === 0) return MARK;
+  if (typeof value !== "object" || value === null || dice.roll(4) === 0) return MARK;
   const keys = Object.keys(value);
   if (keys.length === 0) return MARK;
   const chosen = dice.pick(keys);
