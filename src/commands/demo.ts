@@ -20,7 +20,8 @@ import { freePort } from "../lib/free-port.ts";
 import { createLogger, type Logger, type LogLevel, logLevels } from "../lib/log.ts";
 import { ensureRedisServer, startEmbeddedRedis } from "../redis-embedded/embedded.ts";
 import { stepsOf } from "../simulator/player.ts";
-import { type Scenario, type Simulator, startSimulator } from "../simulator/simulator.ts";
+import type { Scenario } from "../simulator/scenario.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import type { CommandIo } from "./cli/command.ts";
 import { readScenario } from "./simulate.ts";
 

@@ -5,7 +5,8 @@ import { Command, InvalidArgumentError } from "commander";
 import { stringify } from "yaml";
 import { toError } from "../lib/errors.ts";
 import { SimulatorError } from "../simulator/errors.ts";
-import { parseScenario, type Scenario, type Simulator, startSimulator } from "../simulator/simulator.ts";
+import { parseScenario, type Scenario } from "../simulator/scenario.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { type CommandIo, fail, outputOption, withExample } from "./cli/command.ts";
 
 interface SimulateOptions {

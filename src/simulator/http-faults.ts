@@ -1,7 +1,8 @@
 /** The faults of an HTTP endpoint, in the order in which a request would meet them. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { FastifyReply } from "fastify";
-import type { Faults, HttpEndpoint } from "./faults.ts";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FaultParams, HttpEndpoint, SocketRoute } from "./faults.ts";
+import type { SimulatorContext } from "./simulator.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -10,36 +11,21 @@ declare module "fastify" {
   }
 }
 
-/** A refusal that stands in for the answer. */
-export interface FaultRefusal {
-  readonly status: number;
-  readonly retryAfter?: number | string | undefined;
+type Context = Pick<SimulatorContext, "faults" | "signal">;
+
+/** Answers in an endpoint's place where a fault says so. */
+export function registerHttpFaults(app: FastifyInstance, context: Context): void {
+  app.addHook("preHandler", async (request, reply) => {
+    const { endpoint } = request.routeOptions.config;
+    return endpoint && (await isAnswered(endpoint, reply, context)) ? reply : undefined;
+  });
 }
 
-/** Waits out `slow`; gives the refusal where one is on. */
-export async function waitOrRefuse(
-  faults: Faults,
-  endpoint: HttpEndpoint,
-  signal: AbortSignal,
-): Promise<FaultRefusal | undefined> {
-  const slow = faults.take("slow", endpoint);
-  if (slow) await delay(slow.ms, undefined, { signal }).catch(() => undefined);
-  const limited = faults.take("rate_limited", endpoint);
-  if (limited) return { status: 429, retryAfter: limited.retry_after };
-  const broken = faults.take("http_error", endpoint);
-  return broken && { status: broken.status, retryAfter: broken.retry_after };
-}
-
-/** Answers in the endpoint's place where a fault says so; true where it did. */
-export async function answeredByFault(
-  faults: Faults,
-  endpoint: HttpEndpoint,
-  reply: FastifyReply,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const refusal = await waitOrRefuse(faults, endpoint, signal);
+async function isAnswered(endpoint: HttpEndpoint, reply: FastifyReply, context: Context): Promise<boolean> {
+  const { faults } = context;
+  const refusal = await waitOrRefuse(context, endpoint);
   if (refusal) {
-    if (refusal.retryAfter !== undefined) reply.header("retry-after", String(refusal.retryAfter));
+    if (refusal.retry_after !== undefined) reply.header("retry-after", String(refusal.retry_after));
     reply.code(refusal.status).send(errorBody("fault", "refused by a simulated fault"));
     return true;
   }
@@ -53,9 +39,24 @@ export async function answeredByFault(
     return true;
   }
   const payload = faults.take("error_payload", endpoint);
-  if (!payload) return false;
-  reply.code(200).send({ [payload.key]: { message: payload.message } });
-  return true;
+  if (payload) reply.code(200).send({ [payload.key]: { message: payload.message } });
+  return payload !== undefined;
+}
+
+/** Waits out `slow`; gives the refusal that stands in for the answer, where one is on. */
+export async function waitOrRefuse(
+  context: Context,
+  endpoint: HttpEndpoint,
+): Promise<Pick<FaultParams<"http_error">, "status" | "retry_after"> | undefined> {
+  await waitOut(context, endpoint);
+  const limited = context.faults.take("rate_limited", endpoint);
+  return limited ? { ...limited, status: 429 } : context.faults.take("http_error", endpoint);
+}
+
+/** Waits out `slow`. */
+export async function waitOut({ faults, signal }: Context, endpoint: HttpEndpoint | SocketRoute): Promise<void> {
+  const slow = faults.take("slow", endpoint);
+  if (slow) await delay(slow.ms, undefined, { signal }).catch(() => undefined);
 }
 
 export function errorBody(code: string, message: string): { error: { code: string; message: string } } {

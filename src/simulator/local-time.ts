@@ -1,6 +1,7 @@
 /** Hours and days of a time zone, across changes to and from daylight saving time. */
 import { DateTime } from "luxon";
 import type { Instant } from "../lib/clock.ts";
+import { dayOf } from "../lib/when.ts";
 
 export interface CalendarHour {
   readonly startAt: Instant;
@@ -41,15 +42,11 @@ export function datesBetween(start: string, end: string): string[] {
   );
 }
 
-/** Gives the hours of a local day: 24, or 23 and 25 where clocks change (one index then appears twice). */
-export interface HourCalendar {
-  hoursOf(date: string, timezone: string): readonly CalendarHour[];
-  /** Hours that begin at or after `from` and before `to`. */
-  hoursBetween(from: Instant, to: Instant, timezone: string): readonly CalendarHour[];
-}
+export type HourCalendar = ReturnType<typeof createHourCalendar>;
 
-export function createHourCalendar(): HourCalendar {
+export function createHourCalendar() {
   const days = new Map<string, readonly CalendarHour[]>();
+  /** The hours of a local day: 24, or 23 and 25 where clocks change (one index then appears twice). */
   function hoursOf(date: string, timezone: string): readonly CalendarHour[] {
     const key = `${timezone} ${date}`;
     const known = days.get(key);
@@ -61,11 +58,10 @@ export function createHourCalendar(): HourCalendar {
   }
   return {
     hoursOf,
-    hoursBetween(from, to, timezone) {
+    /** Hours that begin at or after `from` and before `to`. */
+    hoursBetween(from: Instant, to: Instant, timezone: string): readonly CalendarHour[] {
       if (from >= to) return [];
-      const first = DateTime.fromMillis(from, { zone: timezone }).toISODate() ?? "";
-      const last = DateTime.fromMillis(to, { zone: timezone }).toISODate() ?? "";
-      return datesBetween(first, last)
+      return datesBetween(dayOf(from, timezone), dayOf(to, timezone))
         .flatMap((date) => hoursOf(date, timezone))
         .filter((hour) => hour.startAt >= from && hour.startAt < to);
     },
@@ -78,12 +74,8 @@ function readDay(date: string, timezone: string): CalendarHour[] {
   const hours: CalendarHour[] = [];
   for (let at = start.toMillis(); at < end; at += HOUR_MS) {
     const local = DateTime.fromMillis(at, { zone: timezone });
-    const { hour, minute, weekday } = local;
-    hours.push({ startAt: at, hour, weekday, date, index: `${date} ${twoDigits(hour)}:${twoDigits(minute)}` });
+    const { hour, weekday } = local;
+    hours.push({ startAt: at, hour, weekday, date, index: `${date} ${local.toFormat("HH:mm")}` });
   }
   return hours;
-}
-
-function twoDigits(value: number): string {
-  return String(value).padStart(2, "0");
 }

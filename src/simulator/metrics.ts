@@ -1,10 +1,11 @@
 /** The four metric routes: which measures, which rules of the contract, which units. */
 import type { SocketRoute } from "./faults.ts";
 import type { SimLocation } from "./fleet.ts";
-import { type CountDeps, type CountQuery, type CountRow, countPeople } from "./people-count.ts";
-import { type Dimension, type MetricBody, RequestError } from "./requests.ts";
+import { type CountQuery, type CountRow, countPeople } from "./people-count.ts";
+import { type MetricBody, RequestError } from "./requests.ts";
+import type { SimulatorContext } from "./simulator.ts";
 
-export type MetricRoute = Exclude<SocketRoute, "status/uptime" | "detail/list">;
+type MetricRoute = Exclude<SocketRoute, "status/uptime" | "detail/list">;
 type Facet = MetricBody["facets"][number];
 
 interface MetricKind {
@@ -22,7 +23,7 @@ const DAY_MS = 86_400_000;
 /** Longer ranges are refused; the contract shows no limit. */
 const MOST_DAYS = 800;
 
-const kinds: Record<MetricRoute, MetricKind> = {
+const kinds: Readonly<Record<MetricRoute, MetricKind>> = {
   entries: {
     facets: ["segments", "summary", "estimates"],
     demographics: true,
@@ -66,34 +67,26 @@ export function metricPayload(
   route: MetricRoute,
   body: MetricBody,
   locations: readonly SimLocation[],
-  deps: CountDeps,
+  context: SimulatorContext,
 ): Record<string, unknown> {
   const kind = kinds[route];
-  const problem = bodyProblem(kind, body, deps.now);
+  const end = body.end ?? context.clock.now();
+  const problem = bodyProblem(kind, body, end);
   if (problem) throw new RequestError("bad_request", problem);
-  const by: Dimension[] = kind.alwaysByEntity
-    ? [...new Set<Dimension>(["entity", ...body.breakdownByDimensions])]
-    : body.breakdownByDimensions;
-  const { taxonomy, ages, genders, roles } = body;
-  const range = { from: body.start, to: body.end ?? deps.now };
-  const withDwell = kind.areaType !== undefined;
-  const query: CountQuery = { ...range, withDwell, locations, taxonomy, by, ages, genders, roles };
+  const { breakdownByDimensions: asked, aggregationPeriod: period, ...filters } = body;
+  const by = kind.alwaysByEntity ? [...new Set([...asked, "entity" as const])] : asked;
+  const query: CountQuery = { ...filters, end, by, locations, withDwell: kind.areaType !== undefined };
   const facets = [...new Set(body.facets)].map((facet) => {
-    const rows = countPeople({ ...query, ...facetOptions(facet, body) }, deps);
+    const split = facet === "summary" ? {} : { period, estimated: facet === "estimates" };
+    const rows = countPeople({ ...query, ...split }, context);
     return [facet, rows.map((row) => ({ ...row.labels, ...kind.measure(row) }))] as const;
   });
   return { ...Object.fromEntries(facets), meta: { units: kind.units } };
 }
 
-function facetOptions(facet: Facet, body: MetricBody): Partial<CountQuery> {
-  if (facet === "summary") return {};
-  return { period: body.aggregationPeriod, estimated: facet === "estimates" };
-}
-
 /** The first rule of the contract a body breaks, as a sentence. */
-function bodyProblem(kind: MetricKind, body: MetricBody, now: number): string | undefined {
+function bodyProblem(kind: MetricKind, body: MetricBody, end: number): string | undefined {
   const { breakdownByDimensions: by, facets, areaType, taxonomy } = body;
-  const end = body.end ?? now;
   if (end < body.start) return "end must not be before start";
   if (end - body.start > MOST_DAYS * DAY_MS) return `at most ${MOST_DAYS} days at once`;
   const other = facets.find((facet) => !kind.facets.includes(facet));

@@ -1,7 +1,6 @@
 /** The bodies of the six routes, as the contract states them. What it does not show is refused. */
 import { z } from "zod";
 import { issuesText } from "./errors.ts";
-import { socketRoutes } from "./faults.ts";
 
 /** A request that breaks the contract, or names a route that does not exist. */
 export class RequestError extends Error {
@@ -17,39 +16,21 @@ export const SocketMessage = z.object({
   action: z.string(),
   data: z.object({ id: z.string().min(1), route: z.string(), body: z.record(z.string(), z.unknown()) }),
 });
-
-/** Which action each route belongs to (contract: "Routes"). */
-export const actionOf = Object.fromEntries(
-  socketRoutes.map((route) => [
-    route,
-    route === "status/uptime" ? "status" : route === "detail/list" ? "detail" : "metric",
-  ]),
-) as Record<(typeof socketRoutes)[number], string>;
+export type SocketMessage = z.infer<typeof SocketMessage>;
 
 const entities = z.array(z.string());
 const noDates = z.undefined("takes no dates").optional();
 
-export const StatusBody = z.object({
-  entities,
-  entityType: z.enum(["location", "recording"]),
-  start: noDates,
-  end: noDates,
-});
-
-export const DetailBody = z.object({
-  entities,
-  entityType: z.enum(["location", "recording"]),
-  returnEntityType: z.literal("area_context"),
-});
+const entityType = z.enum(["location", "recording"]);
+export const StatusBody = z.object({ entities, entityType, start: noDates, end: noDates });
+export const DetailBody = z.object({ entities, entityType, returnEntityType: z.literal("area_context") });
 
 const instant = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, "must be a full timestamp, YYYY-MM-DDTHH:mm:ss.sssZ")
-  .transform((text) => Date.parse(text))
+  .transform(Date.parse)
   .refine((at) => !Number.isNaN(at), "must be a moment that exists");
 
-export const dimensions = ["taxonomy", "age", "gender", "role", "entity"] as const;
-export type Dimension = (typeof dimensions)[number];
 const ageBand = z.string().regex(/^\d{1,3}_\d{1,3}$/, "must have the shape <from>_<to>");
 
 export const MetricBody = z.object({
@@ -64,7 +45,7 @@ export const MetricBody = z.object({
   aggregationPeriod: z.enum(["hour", "day", "month"]).default("day"),
   areaType: z.enum(["taxonomy", "location-dwell"]).optional(),
   taxonomy: z.array(z.string()).optional(),
-  breakdownByDimensions: z.array(z.enum(dimensions)).default([]),
+  breakdownByDimensions: z.array(z.enum(["taxonomy", "age", "gender", "role", "entity"])).default([]),
   ages: z.array(ageBand).optional(),
   genders: z.array(z.enum(["female", "male"])).optional(),
   roles: z.array(z.enum(["customer", "staff"])).optional(),

@@ -1,40 +1,31 @@
 /** What each of the six routes answers. */
-import type { Clock } from "../lib/clock.ts";
-import type { Faults, SocketRoute } from "./faults.ts";
-import { socketRoutes } from "./faults.ts";
+import { type SocketRoute, socketRoutes } from "./faults.ts";
 import type { SimRecording } from "./fleet.ts";
-import type { HourCalendar } from "./local-time.ts";
 import { metricPayload } from "./metrics.ts";
-import { actionOf, DetailBody, MetricBody, parseRequest, RequestError, StatusBody } from "./requests.ts";
-import { applyRowFaults, statusRows } from "./status-rows.ts";
+import { DetailBody, MetricBody, parseRequest, RequestError, StatusBody } from "./requests.ts";
+import type { SimulatorContext } from "./simulator.ts";
+import { statusRows } from "./status-rows.ts";
 import type { World } from "./world.ts";
 
-export interface RouteDeps {
-  readonly world: World;
-  readonly faults: Faults;
-  readonly calendar: HourCalendar;
-  readonly clock: Clock;
-  readonly offlineOutsideSchedule: boolean;
-}
-
-/** The route of a request. Throws RequestError where there is none of that action and name. */
+/** The route of a request (contract: "Routes"). Throws RequestError where there is none of that action and name. */
 export function routeNamed(action: string, name: string): SocketRoute {
   const route = socketRoutes.find((known) => known === name);
-  if (route && actionOf[route] === action) return route;
+  const expected = route === "status/uptime" ? "status" : route === "detail/list" ? "detail" : "metric";
+  if (route && action === expected) return route;
   throw new RequestError("unknown_route", `no route ${name} under action ${action}`);
 }
 
 /** The payload of a request. Throws RequestError for a body the contract does not allow. */
-export function answer(route: SocketRoute, body: unknown, deps: RouteDeps): unknown {
+export function answer(route: SocketRoute, body: unknown, context: SimulatorContext): unknown {
+  const { world } = context;
   switch (route) {
     case "status/uptime": {
       const { entities, entityType } = parseRequest(StatusBody, body);
-      const recordings = recordingsOf(entities, entityType, deps.world);
-      return applyRowFaults(statusRows(recordings, deps.clock.now(), deps.offlineOutsideSchedule), deps.faults);
+      return statusRows(recordingsOf(entities, entityType, world), context);
     }
     case "detail/list": {
       const { entities, entityType } = parseRequest(DetailBody, body);
-      return recordingsOf(entities, entityType, deps.world).map(({ id, taxonomy }) => ({
+      return recordingsOf(entities, entityType, world).map(({ id, taxonomy }) => ({
         area_type: "taxonomy",
         taxonomy,
         recording_id: id,
@@ -42,9 +33,8 @@ export function answer(route: SocketRoute, body: unknown, deps: RouteDeps): unkn
     }
     default: {
       const metric = parseRequest(MetricBody, body);
-      const locations = [...new Set(metric.entities)].flatMap((id) => deps.world.location(id) ?? []);
-      const { calendar, world, clock } = deps;
-      return metricPayload(route, metric, locations, { calendar, startedAt: world.startedAt, now: clock.now() });
+      const locations = [...new Set(metric.entities)].flatMap((id) => world.location(id) ?? []);
+      return metricPayload(route, metric, locations, context);
     }
   }
 }

@@ -2,6 +2,7 @@
  * The analytics service, simulated from a seeded world on one port: token issuer, Core API, Metrics WebSocket and control
  * interface. It shares no wire code with the client, so that each checks the other.
  */
+import { EventEmitter } from "node:events";
 import type { AddressInfo } from "node:net";
 import { type FastifyInstance, fastify } from "fastify";
 import { type Clock, systemClock } from "../lib/clock.ts";
@@ -12,28 +13,44 @@ import { registerCoreApi } from "./core-api.ts";
 import { SimulatorError } from "./errors.ts";
 import { Faults } from "./faults.ts";
 import { hexId } from "./fleet.ts";
-import { createHourCalendar } from "./local-time.ts";
+import { registerHttpFaults } from "./http-faults.ts";
+import { createHourCalendar, type HourCalendar } from "./local-time.ts";
 import { playScenario } from "./player.ts";
-import { parseScenario, type Scenario } from "./scenario.ts";
+import type { Scenario } from "./scenario.ts";
 import { serveSocket } from "./socket.ts";
-import { createTokenIssuer, registerTokenEndpoint } from "./token-endpoint.ts";
-import { createEvents, type SimulatorEvents, World } from "./world.ts";
+import { createTokenIssuer, registerTokenEndpoint, type TokenIssuer } from "./token-endpoint.ts";
+import { type SimulatorEvents, World } from "./world.ts";
 
-export type { Faults, Scenario, SimulatorEvents };
-export { parseScenario, SimulatorError, World };
+interface Credentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly audience: string;
+}
+
+/** What every part of one simulator shares. */
+export interface SimulatorContext {
+  readonly world: World;
+  readonly faults: Faults;
+  readonly tokens: TokenIssuer;
+  readonly calendar: HourCalendar;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly events: SimulatorEvents;
+  readonly credentials: Credentials;
+  readonly tokenLifetimeMs: number;
+  readonly offlineOutsideSchedule: boolean;
+  /** Aborted at the end: nothing waits any longer. */
+  readonly signal: AbortSignal;
+  /** Plays what is due by now; called before each request and message. */
+  catchUp(): void;
+}
 
 /** A running service: its addresses, credentials, world and faults. */
-export interface Simulator {
+export interface Simulator extends Credentials, Pick<SimulatorContext, "world" | "faults" | "events"> {
   readonly baseUrl: string;
   readonly wsUrl: string;
   readonly authUrl: string;
   readonly controlUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly audience: string;
-  readonly world: World;
-  readonly faults: Faults;
-  readonly events: SimulatorEvents;
   close(): Promise<void>;
 }
 
@@ -51,14 +68,12 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const { seed, clock = systemClock, log = silentLogger, host = "127.0.0.1", port = 0 } = options;
   const clientId = options.clientId ?? `simulator-${hexId(seed, "client").slice(0, 8)}`;
   const clientSecret = options.clientSecret ?? hexId(seed, "secret");
-  const tokenLifetimeMs = options.tokenLifetimeMs ?? DEFAULT_TOKEN_LIFETIME_MS;
-  const offlineOutsideSchedule = options.offlineOutsideSchedule ?? false;
+  const credentials = { clientId, clientSecret, audience: AUDIENCE };
 
   const closer = new Closer();
-  const events = createEvents();
+  const events: SimulatorEvents = new EventEmitter().setMaxListeners(0);
   const world = new World({ ...options, clock, events });
   const faults = new Faults(events);
-  const tokens = createTokenIssuer({ clock, issuer: ISSUER, audience: AUDIENCE, subject: clientId });
   const app = fastify({ bodyLimit: BODY_LIMIT_BYTES, forceCloseConnections: true });
   closer.add("http", () => app.close());
   const stopping = new AbortController();
@@ -66,21 +81,25 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const onProblem = (err: Error) => log.warn({ err }, "a scenario event could not be played");
   const player = playScenario(options.scenario ?? { events: [] }, { world, faults, clock, onProblem });
   closer.add("scenario", player.stop);
-  const { catchUp } = player;
 
-  reportRequests(app, catchUp, events, clock);
-  const shared = { world, faults, tokens, calendar: createHourCalendar(), clock, signal: stopping.signal };
-  registerTokenEndpoint(app, { ...shared, clientId, clientSecret, audience: AUDIENCE, tokenLifetimeMs });
-  registerCoreApi(app, shared);
-  registerControl(app, CONTROL_PATH, shared);
-  closer.add(
-    "sockets",
-    serveSocket(app.server, SOCKET_PATH, { ...shared, events, log, catchUp, offlineOutsideSchedule }),
-  );
+  const context: SimulatorContext = {
+    ...{ world, faults, events, clock, log, credentials, catchUp: player.catchUp, signal: stopping.signal },
+    tokens: createTokenIssuer(clock, { iss: ISSUER, aud: AUDIENCE, sub: clientId }),
+    calendar: createHourCalendar(),
+    tokenLifetimeMs: options.tokenLifetimeMs ?? DEFAULT_TOKEN_LIFETIME_MS,
+    offlineOutsideSchedule: options.offlineOutsideSchedule ?? false,
+  };
+  reportRequests(app, context);
+  registerHttpFaults(app, context);
+  registerTokenEndpoint(app, context);
+  registerCoreApi(app, context);
+  registerControl(app, CONTROL_PATH, context);
+  closer.add("sockets", serveSocket(app.server, SOCKET_PATH, context));
 
-  await listen(app, host, port).catch(async (cause: unknown) => {
+  await app.listen({ host, port }).catch(async (cause: unknown) => {
     await closer.close();
-    throw cause;
+    const message = `The simulator cannot listen on ${host}:${port}; choose another port, or 0 for a free one.`;
+    throw new SimulatorError("cannot_listen", message, cause);
   });
   const authority = `${host.includes(":") ? `[${host}]` : host}:${(app.server.address() as AddressInfo).port}`;
   return {
@@ -88,9 +107,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     wsUrl: `ws://${authority}${SOCKET_PATH}`,
     authUrl: `http://${authority}`,
     controlUrl: `http://${authority}${CONTROL_PATH}`,
-    clientId,
-    clientSecret,
-    audience: AUDIENCE,
+    ...credentials,
     world,
     faults,
     events,
@@ -99,7 +116,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 }
 
 /** Events that are due are played before a request sees the world; each answer is reported as an event. */
-function reportRequests(app: FastifyInstance, catchUp: () => void, events: SimulatorEvents, clock: Clock): void {
+function reportRequests(app: FastifyInstance, { catchUp, events, clock }: SimulatorContext): void {
   app.addHook("onRequest", async () => catchUp());
   app.addHook("onResponse", async (request, reply) => {
     const { endpoint } = request.routeOptions.config;
@@ -107,18 +124,6 @@ function reportRequests(app: FastifyInstance, catchUp: () => void, events: Simul
     const body = endpoint === "token" ? undefined : request.body;
     events.emit("request", { transport: "http", endpoint, outcome: reply.statusCode, body, at: clock.now() });
   });
-}
-
-async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
-  try {
-    await app.listen({ host, port });
-  } catch (cause) {
-    throw new SimulatorError(
-      "cannot_listen",
-      `The simulator cannot listen on ${host}:${port}; choose another port, or 0 for a free one.`,
-      cause,
-    );
-  }
 }
 
 export interface SimulatorOptions {
@@ -145,7 +150,7 @@ export interface SimulatorOptions {
 const MOST_RECORDINGS = 1_000_000;
 
 /** Throws SimulatorError `bad_option` that names every option out of range. */
-export function checkOptions(options: SimulatorOptions): void {
+function checkOptions(options: SimulatorOptions): void {
   const { locations, recordingsPerLocation, seed, port = 0, tokenLifetimeMs = 1 } = options;
   const isCount = (value: number) => Number.isSafeInteger(value) && value >= 0;
   const rules: [boolean, string][] = [

@@ -1,27 +1,31 @@
 /** The live snapshot: one row per recording, changed by the faults that are on. */
 import type { Instant } from "../lib/clock.ts";
-import type { FaultName, FaultParams, Faults } from "./faults.ts";
+import type { FaultParams } from "./faults.ts";
 import { keyOf, type SimRecording } from "./fleet.ts";
 import { HOUR_MS, localHourOf } from "./local-time.ts";
+import type { SimulatorContext } from "./simulator.ts";
 import { hoursSinceSchedule, isWithinSchedule } from "./uptime.ts";
-
-export interface StatusRow {
-  recording_id: string;
-  location_id: string;
-  status: string;
-  last_seen_utc: string;
-  average_quality: number | null;
-}
 
 /** An online recording was last heard of up to so many whole seconds ago. */
 const CONTACT_SECONDS = 10;
 
-/** Rows as they truly are. `offlineOutsideSchedule`: a scheduled recording is offline while it does not upload. */
-export function statusRows(
-  recordings: readonly SimRecording[],
-  now: Instant,
-  offlineOutsideSchedule = false,
-): StatusRow[] {
+/** Rows as served: the faults on rows applied, one hit each for the whole reply. */
+export function statusRows(recordings: readonly SimRecording[], context: SimulatorContext): readonly unknown[] {
+  const { faults, clock, offlineOutsideSchedule } = context;
+  const rows = trueRows(recordings, clock.now(), offlineOutsideSchedule);
+  if (faults.take("empty_snapshot")) return [];
+  const changes = (Object.keys(rowFaults) as RowFault[]).flatMap((name) => {
+    const params = faults.take(name);
+    return params ? [onSomeRows(name, params)] : [];
+  });
+  if (changes.length === 0) return rows;
+  return rows
+    .map((row) => changes.reduce<unknown>((changed, change) => change(changed, row.recording_id), row))
+    .filter((row) => row !== undefined);
+}
+
+/** `offlineOutsideSchedule`: a scheduled recording is offline while it does not upload. */
+function trueRows(recordings: readonly SimRecording[], now: Instant, offlineOutsideSchedule: boolean) {
   const contacts = Array.from({ length: CONTACT_SECONDS }, (_, s) => new Date(now - s * 1000).toISOString());
   return recordings.map((recording) => {
     const { id, location, status, quality } = recording;
@@ -44,7 +48,6 @@ function outsideScheduleSince(recording: SimRecording, now: Instant): Instant | 
   return isWithinSchedule(recording, hour) ? undefined : startAt - hoursSinceSchedule(hour) * HOUR_MS;
 }
 
-type RowChange = (row: Record<string, unknown>, nth: number) => unknown;
 const WRONG: Record<string, unknown> = {
   recording_id: 42,
   location_id: ["not", "an", "id"],
@@ -52,63 +55,32 @@ const WRONG: Record<string, unknown> = {
   last_seen_utc: 1_700_000_000,
   average_quality: "0.9",
 };
-const DROPPED = Symbol("dropped");
 
-/** Rows as served: the faults on rows applied, one hit each for the whole reply. */
-export function applyRowFaults(rows: readonly StatusRow[], faults: Faults): readonly unknown[] {
-  if (faults.take("empty_snapshot")) return [];
-  const changes = rowFaults(faults);
-  if (changes.length === 0) return rows;
-  return rows
-    .map((row, i) => changes.reduce<unknown>((changed, change) => change(changed, row, i), { ...row }))
-    .filter((row) => row !== DROPPED);
-}
+type Row = Record<string, unknown>;
 
-type AppliedRowFault = (changed: unknown, row: StatusRow, index: number) => unknown;
-
-function rowFaults(faults: Faults): AppliedRowFault[] {
-  const found: AppliedRowFault[] = [];
-  const add = <N extends RowFault>(name: N, make: (params: FaultParams<N>) => RowChange) => {
-    const params = faults.take(name);
-    if (params) found.push(onSomeRows(params, make(params)));
-  };
-  add("extra_fields", () => (row) => ({ ...row, firmware: "4.2.1", nested: { deep: [1, null] } }));
-  add("null_quality", () => (row) => ({ ...row, average_quality: null }));
-  add("unknown_status", ({ status }) => (row) => ({ ...row, status }));
-  add(
-    "no_location_id",
-    () =>
-      ({ location_id: _, ...row }) =>
-        row,
-  );
-  add("no_zone_suffix", () => (row) => ({ ...row, last_seen_utc: String(row.last_seen_utc).replace("Z", "") }));
-  add("wrong_types", ({ field }) => (row, nth) => {
+/** What each fault makes of a row, in the order in which they apply; undefined: the row is missing. `nth`: of its rows. */
+const rowFaults = {
+  extra_fields: (row: Row) => ({ ...row, firmware: "4.2.1", nested: { deep: [1, null] } }),
+  null_quality: (row: Row) => ({ ...row, average_quality: null }),
+  unknown_status: (row: Row, { status }: FaultParams<"unknown_status">) => ({ ...row, status }),
+  no_location_id: ({ location_id: _, ...row }: Row) => row,
+  no_zone_suffix: (row: Row) => ({ ...row, last_seen_utc: String(row.last_seen_utc).replace("Z", "") }),
+  wrong_types(row: Row, { field }: FaultParams<"wrong_types">, nth: number) {
     const wrong = field ?? Object.keys(WRONG)[nth % Object.keys(WRONG).length] ?? "row";
     return wrong === "row" ? "not a row" : { ...row, [wrong]: WRONG[wrong] };
-  });
-  add("missing_rows", () => () => DROPPED);
-  return found;
-}
-
-type RowFault = Extract<
-  FaultName,
-  | "missing_rows"
-  | "wrong_types"
-  | "unknown_status"
-  | "extra_fields"
-  | "null_quality"
-  | "no_location_id"
-  | "no_zone_suffix"
->;
+  },
+  missing_rows: () => undefined,
+};
+type RowFault = keyof typeof rowFaults;
 
 /** Applies a fault to every nth row, among those of the recordings named. */
-function onSomeRows(params: { every: number; recordings?: string[] | undefined }, change: RowChange): AppliedRowFault {
+function onSomeRows<N extends RowFault>(name: N, params: FaultParams<N>): (row: unknown, id: string) => unknown {
   const only = params.recordings && new Set(params.recordings);
+  const change = rowFaults[name] as (row: Row, params: FaultParams<N>, nth: number) => unknown;
   let seen = 0;
-  return (changed, row) => {
-    if (typeof changed !== "object" || changed === null) return changed;
-    if (only && !only.has(row.recording_id)) return changed;
+  return (row, id) => {
+    if (typeof row !== "object" || row === null || (only && !only.has(id))) return row;
     const nth = seen++;
-    return nth % params.every === 0 ? change({ ...changed }, Math.floor(nth / params.every)) : changed;
+    return nth % params.every === 0 ? change(row as Row, params, Math.floor(nth / params.every)) : row;
   };
 }

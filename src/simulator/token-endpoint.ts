@@ -1,11 +1,9 @@
 /** `POST /oauth/token` (contract: "Authentication"), and the signed JWTs (HS256) it issues. */
-
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import type { Clock, Instant } from "../lib/clock.ts";
-import type { Faults } from "./faults.ts";
-import { answeredByFault } from "./http-faults.ts";
+import type { SimulatorContext } from "./simulator.ts";
 
 const TokenRequest = z.object({
   client_id: z.string(),
@@ -14,30 +12,23 @@ const TokenRequest = z.object({
   grant_type: z.string(),
 });
 
-export interface IssuerDeps {
-  readonly faults: Faults;
-  readonly tokens: TokenIssuer;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly audience: string;
-  readonly tokenLifetimeMs: number;
-  readonly signal: AbortSignal;
-}
-
-export function registerTokenEndpoint(app: FastifyInstance, deps: IssuerDeps): void {
-  const { faults, tokens } = deps;
+export function registerTokenEndpoint(
+  app: FastifyInstance,
+  { faults, tokens, credentials, tokenLifetimeMs }: SimulatorContext,
+): void {
   app.post("/oauth/token", { config: { endpoint: "token" } }, async (request, reply) => {
-    if (await answeredByFault(faults, "token", reply, deps.signal)) return reply;
-    const body = TokenRequest.safeParse(request.body);
-    if (!body.success) {
+    const body = TokenRequest.safeParse(request.body).data;
+    if (!body) {
       const missing = "client_id, client_secret, audience and grant_type are required strings";
       return reply.code(400).send({ error: "invalid_request", error_description: missing });
     }
     const refused = faults.take("token_refused");
     if (refused) return reply.code(refused.status).send({ error: "access_denied" });
-    const problem = refusalOf(body.data, deps);
-    if (problem) return reply.code(problem.status).send({ error: problem.error });
-    const lifetimeMs = faults.take("short_tokens")?.lifetime_ms ?? deps.tokenLifetimeMs;
+    if (body.client_id !== credentials.clientId || body.client_secret !== credentials.clientSecret)
+      return reply.code(401).send({ error: "invalid_client" });
+    if (body.audience !== credentials.audience) return reply.code(401).send({ error: "access_denied" });
+    if (body.grant_type !== "client_credentials") return reply.code(400).send({ error: "unsupported_grant_type" });
+    const lifetimeMs = faults.take("short_tokens")?.lifetime_ms ?? tokenLifetimeMs;
     return reply
       .header("cache-control", "no-store")
       .send({
@@ -48,50 +39,26 @@ export function registerTokenEndpoint(app: FastifyInstance, deps: IssuerDeps): v
   });
 }
 
-function refusalOf(
-  body: z.infer<typeof TokenRequest>,
-  deps: IssuerDeps,
-): { status: number; error: string } | undefined {
-  if (body.client_id !== deps.clientId || body.client_secret !== deps.clientSecret)
-    return { status: 401, error: "invalid_client" };
-  if (body.audience !== deps.audience) return { status: 401, error: "access_denied" };
-  if (body.grant_type !== "client_credentials") return { status: 400, error: "unsupported_grant_type" };
-  return undefined;
-}
-
-export interface TokenIssuer {
-  /** A token good for `lifetimeMs`; without `exp` where asked. */
-  issue(lifetimeMs: number, withExp?: boolean): string;
-  /** When a token of ours ends (infinity without `exp`), or undefined where it is not ours, not for us or over. */
-  check(token: string): Instant | undefined;
-}
+export type TokenIssuer = ReturnType<typeof createTokenIssuer>;
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-export function createTokenIssuer(deps: {
-  clock: Clock;
-  issuer: string;
-  audience: string;
-  subject: string;
-}): TokenIssuer {
+export function createTokenIssuer(clock: Clock, given: { iss: string; aud: string; sub: string }) {
   const key = randomBytes(32);
-  const { clock, issuer: iss, audience: aud, subject: sub } = deps;
-  const sign = (text: string) => createHmac("sha256", key).update(text).digest();
-
+  const sign = (text: string) => createHmac("sha256", key).update(text).digest("base64url");
   return {
-    issue(lifetimeMs, withExp = true) {
+    /** A token good for `lifetimeMs`; without `exp` where asked. */
+    issue(lifetimeMs: number, withExp: boolean): string {
       const now = clock.now();
       const exp = withExp ? { exp: (now + lifetimeMs) / 1000 } : {};
-      const claims = { iss, sub, aud, iat: Math.floor(now / 1000), jti: randomBytes(8).toString("hex"), ...exp };
+      const claims = { ...given, iat: Math.floor(now / 1000), jti: randomBytes(8).toString("hex"), ...exp };
       const text = `${encode({ alg: "HS256", typ: "JWT" })}.${encode(claims)}`;
-      return `${text}.${sign(text).toString("base64url")}`;
+      return `${text}.${sign(text)}`;
     },
-    check(token) {
-      const [header, claims, signature, ...rest] = token.split(".");
-      if (!header || !claims || !signature || rest.length > 0) return undefined;
-      const given = Buffer.from(signature, "base64url");
-      const right = sign(`${header}.${claims}`);
-      if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined;
+    /** When a token of ours ends (infinity without `exp`), or undefined where it is not ours, not for us or over. */
+    check(token: string): Instant | undefined {
+      const [header, claims = "", signature, ...rest] = token.split(".");
+      if (rest.length > 0 || signature !== sign(`${header}.${claims}`)) return undefined;
       const { exp } = JSON.parse(Buffer.from(claims, "base64url").toString()) as { exp?: number };
       const endsAt = exp === undefined ? Number.POSITIVE_INFINITY : exp * 1000;
       return endsAt > clock.now() ? endsAt : undefined;

@@ -27,22 +27,21 @@ export function uptimeOf(
   startedAt: Instant,
   now: Instant,
 ): UptimeEntry[] {
-  const from = hours[0]?.startAt ?? now;
-  const to = (hours.at(-1)?.startAt ?? now) + HOUR_MS;
-  const outages = outagesOf(recording, from, to, startedAt);
-  const degraded = spansWithStatus(recording, "degraded", from, to);
+  const outages = outagesOf(recording, hours, startedAt);
+  const degraded = spansWithStatus(recording, "degraded");
   const entries: UptimeEntry[] = [];
   for (const hour of hours) {
     if (hour.startAt > now) break;
-    const { withinSchedule, expected, received } = deliveryIn(recording, hour, outages, now);
-    if (withinSchedule && expected === 0) continue;
-    const avgUptimeOnSegment = received === 0 ? 0 : segmentUptime(recording, hour, degraded, expected);
-    const pcSegmentsRecieved = expected === 0 ? 0 : received / expected;
+    const delivery = deliveryIn(recording, hour, outages, now);
+    const { withinSchedule, expected: segmentsExpected, received: segmentsReceived } = delivery;
+    if (withinSchedule && segmentsExpected === 0) continue;
+    const avgUptimeOnSegment = segmentsReceived && segmentUptime(recording, hour, degraded, segmentsExpected);
+    const pcSegmentsRecieved = segmentsExpected && segmentsReceived / segmentsExpected;
     entries.push({
       index: hour.index,
       withinSchedule,
-      segmentsExpected: expected,
-      segmentsReceived: received,
+      segmentsExpected,
+      segmentsReceived,
       avgUptimeOnSegment,
       pcSegmentsRecieved,
       overallUptime: avgUptimeOnSegment * pcSegmentsRecieved,
@@ -63,7 +62,7 @@ function segmentUptime(
 }
 
 /** From and until, ms. */
-export type StatusSpan = readonly [Instant, Instant];
+type StatusSpan = readonly [Instant, Instant];
 
 const DAY_MS = 24 * HOUR_MS;
 const SEGMENT_MS = 60_000;
@@ -87,20 +86,22 @@ export function hoursSinceSchedule(hour: number): number {
   return hour >= UPLOAD_UNTIL_HOUR ? hour - UPLOAD_UNTIL_HOUR : hour + 24 - UPLOAD_UNTIL_HOUR;
 }
 
-/** Times without delivery that touch the window, in order and not overlapping: the seeded past, then what happened. */
+/** Times without delivery that touch the hours, in order of their start: the seeded past, then what happened. */
 export function outagesOf(
   recording: SimRecording,
-  from: Instant,
-  to: Instant,
+  hours: readonly CalendarHour[],
   startedAt: Instant,
 ): readonly StatusSpan[] {
+  const from = hours[0]?.startAt ?? startedAt;
+  const to = (hours.at(-1)?.startAt ?? from) + HOUR_MS;
   const pastEnd = startedAt - QUIET_MS;
-  const found = [
-    ...seededOutages(keyOf(recording.id), RECORDING_ODDS, from, Math.min(to, pastEnd), pastEnd),
-    ...seededOutages(keyOf(recording.location.id), LOCATION_ODDS, from, Math.min(to, pastEnd), pastEnd),
-    ...spansWithStatus(recording, "offline", from, to),
-  ];
-  return found.length < 2 ? found : merged(found);
+  return [
+    ...seededOutages(keyOf(recording.id), RECORDING_ODDS, from, to, pastEnd),
+    ...seededOutages(keyOf(recording.location.id), LOCATION_ODDS, from, to, pastEnd),
+    ...spansWithStatus(recording, "offline"),
+  ]
+    .filter(([start, end]) => start < to && end > from)
+    .sort((a, b) => a[0] - b[0]);
 }
 
 function seededOutages(key: number, odds: number, from: Instant, to: Instant, pastEnd: Instant): StatusSpan[] {
@@ -109,52 +110,28 @@ function seededOutages(key: number, odds: number, from: Instant, to: Instant, pa
     if (mix(key, day, 1) % odds !== 0) continue;
     const start = day * DAY_MS + (mix(key, day, 2) % DAY_MS);
     const end = start + 5 * SEGMENT_MS * 72 ** fraction(key, day, 3);
-    if (start < to && end > from && end <= pastEnd) found.push([start, Math.floor(end)]);
+    if (end <= pastEnd) found.push([start, Math.floor(end)]);
   }
   return found;
 }
 
-/** Times the recording had this status since the start; the present one lasts until `to`. */
-export function spansWithStatus(recording: SimRecording, status: string, from: Instant, to: Instant): StatusSpan[] {
-  return recording.history.flatMap((change, i) => {
-    const end = recording.history[i + 1]?.at ?? Number.POSITIVE_INFINITY;
-    return change.status === status && change.at < to && end > from ? [[change.at, end] as const] : [];
-  });
+/** Times the recording had this status since the start; the present one has no end. */
+function spansWithStatus({ history }: SimRecording, status: string): StatusSpan[] {
+  return history.flatMap((change, i) =>
+    change.status === status ? [[change.at, history[i + 1]?.at ?? Number.POSITIVE_INFINITY] as const] : [],
+  );
 }
 
-function merged(stretches: StatusSpan[]): StatusSpan[] {
-  const ordered = stretches.sort((a, b) => a[0] - b[0]);
-  const result: StatusSpan[] = [];
-  for (const [start, end] of ordered) {
-    const last = result.at(-1);
-    if (last && start <= last[1]) result[result.length - 1] = [last[0], Math.max(last[1], end)];
-    else result.push([start, end]);
-  }
-  return result;
-}
-
-export interface HourDelivery {
-  readonly withinSchedule: boolean;
-  /** Segments due by now: 60 for an hour that is over. */
-  readonly expected: number;
-  readonly received: number;
-}
-
-/** Segments of one hour as they stand at `now`. `outages` must be ordered and not overlap. */
-export function deliveryIn(
-  recording: SimRecording,
-  hour: CalendarHour,
-  outages: readonly StatusSpan[],
-  now: Instant,
-): HourDelivery {
+/** Segments of one hour as they stand at `now`; `expected` are those due by then, 60 for an hour that is over. */
+export function deliveryIn(recording: SimRecording, hour: CalendarHour, outages: readonly StatusSpan[], now: Instant) {
   if (!isWithinSchedule(recording, hour.hour)) return { withinSchedule: false, expected: 0, received: 0 };
   const expected = Math.max(0, Math.min(SEGMENTS_PER_HOUR, Math.floor((now - hour.startAt) / SEGMENT_MS)));
   const received = expected - segmentsTouched(hour.startAt, expected, outages);
   return { withinSchedule: true, expected, received };
 }
 
-/** How many of the first `segments` of the hour are touched by a stretch. */
-export function segmentsTouched(startAt: Instant, segments: number, stretches: readonly StatusSpan[]): number {
+/** How many of the first `segments` of the hour are touched. The stretches must be in order of their start. */
+function segmentsTouched(startAt: Instant, segments: number, stretches: readonly StatusSpan[]): number {
   let touched = 0;
   let next = 0;
   for (const [start, end] of stretches) {

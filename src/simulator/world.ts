@@ -2,7 +2,7 @@
  * The true state of the fleet. Every change is written to the ledger with its time, so that alerts can be compared with
  * what happened.
  */
-import { EventEmitter } from "node:events";
+import type { EventEmitter } from "node:events";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { SimulatorError } from "./errors.ts";
 import {
@@ -212,7 +212,3 @@ export type SimulatorEvents = EventEmitter<{
   change: [LedgerEntry];
   fault: [{ type: "set" | "cleared"; name: string }];
 }>;
-
-export function createEvents(): SimulatorEvents {
-  return new EventEmitter().setMaxListeners(0);
-}

@@ -94,9 +94,11 @@ function outages(recording: SimRecording, from: number, to: number): { episodes:
   const hours = calendar
     .hoursBetween(from, to, recording.location.timezone)
     .filter(({ hour }) => !recording.useUploadingSchedule || (hour >= 8 && hour < 20));
-  const truth = outagesOf(recording, from, to, NOW);
+  const truth = outagesOf(recording, hours, NOW);
   const isDark = (startAt: number) =>
-    truth.some(([start, end]) => start < startAt + MINUTE_MS && end > startAt + HOUR_MS - MINUTE_MS);
+    Array.from({ length: 60 }, (_, minute) => startAt + minute * MINUTE_MS).every((at) =>
+      truth.some(([start, end]) => start < at + MINUTE_MS && end > at),
+    );
   const isDarkHour = hours.map(({ startAt }) => isDark(startAt));
   return {
     episodes: isDarkHour.filter((dark, i) => dark && !isDarkHour[i - 1]).length,

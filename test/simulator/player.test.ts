@@ -1,16 +1,17 @@
+import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Faults } from "../../src/simulator/faults.ts";
 import { usualQuality } from "../../src/simulator/fleet.ts";
 import { playScenario } from "../../src/simulator/player.ts";
 import { parseScenario } from "../../src/simulator/scenario.ts";
-import { createEvents, World } from "../../src/simulator/world.ts";
+import { World } from "../../src/simulator/world.ts";
 import { connect, getJson, handClock, locationIds, NOON, snapshot, startSmall } from "./client.ts";
 
 let player: ReturnType<typeof playScenario> | undefined;
 afterEach(() => player?.stop());
 
 function play(events: string, clock = handClock()) {
-  const emitter = createEvents();
+  const emitter = new EventEmitter();
   const world = new World({ seed: 7, locations: 3, recordingsPerLocation: 2, clock, events: emitter });
   const faults = new Faults(emitter);
   const problems: string[] = [];

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { parseScenario, type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
+import { parseScenario } from "../../src/simulator/scenario.ts";
+import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
 import { connect, handClock, locationIds, postJson, snapshot, startSmall } from "./client.ts";
 
 let sim: Simulator;

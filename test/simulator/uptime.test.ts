@@ -1,16 +1,17 @@
+import { EventEmitter } from "node:events";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { SimRecording } from "../../src/simulator/fleet.ts";
 import { createHourCalendar, datesBetween, HOUR_MS, isDate } from "../../src/simulator/local-time.ts";
 import { uptimeOf } from "../../src/simulator/uptime.ts";
-import { createEvents, World } from "../../src/simulator/world.ts";
+import { World } from "../../src/simulator/world.ts";
 import { handClock, NOON } from "./client.ts";
 
 const calendar = createHourCalendar();
 
 function fleet(start = NOON, seed = 7) {
   const clock = handClock(start);
-  const world = new World({ seed, locations: 8, recordingsPerLocation: 4, clock, events: createEvents() });
+  const world = new World({ seed, locations: 8, recordingsPerLocation: 4, clock, events: new EventEmitter() });
   const at = (location: number, recording: number): SimRecording => {
     const found = world.locations[location]?.recordings[recording];
     if (!found) throw new Error("no such place");

@@ -1,11 +1,12 @@
+import { EventEmitter } from "node:events";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createEvents, type LedgerEntry, World } from "../../src/simulator/world.ts";
+import { type LedgerEntry, World } from "../../src/simulator/world.ts";
 import { handClock } from "./client.ts";
 
 function world(options: { seed?: number; locations?: number; recordingsPerLocation?: number } = {}) {
   const clock = handClock();
-  const events = createEvents();
+  const events = new EventEmitter();
   return {
     clock,
     events,
