@@ -17,13 +17,13 @@ export interface Report {
 export function asText({ title, baseline, columns, rows, notes = [] }: Report): string {
   const keys = Object.keys(columns);
   const isNumber = (key: string) => rows.some((row) => typeof row[key] === "number");
-  const heads = keys.map((key) => ({
+  const shownColumns = keys.map((key) => ({
     head: columns[key] ?? key,
     align: isNumber(key) ? ("right" as const) : ("left" as const),
+    cell: (row: Row) => shown(row[key]),
   }));
-  const cells = rows.map((row) => keys.map((key) => shown(row[key])));
   const said = notes.map((note) => `  ${note}\n`).join("");
-  return `\n${title}\n  against: ${baseline}\n\n${renderTable(heads, cells)}${said}`;
+  return `\n${title}\n  against: ${baseline}\n\n${renderTable(shownColumns, rows)}${said}`;
 }
 
 /** Three digits that count; large numbers whole, with commas. */

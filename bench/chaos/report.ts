@@ -21,17 +21,22 @@ export function auditText(audit: Audit): string {
   ]);
   const { messages, excused } = audit.doubled;
   return [
-    renderTable(["", ...COUNTED, "doubled without a kill"], rows),
+    plainTable(["", ...COUNTED, "doubled without a kill"], rows),
     `${audit.outages} outages (each integration's counted), ${audit.mustBeNotified} of them to be notified; ` +
       `rightly not notified: ${excusesOf(audit)}; flapping: ${audit.flaps}\n` +
       `${audit.answers.sure} answers about a location without a failure, ${percent(audit.answers)} of them evaluated\n` +
       `${audit.notices} lines notified; ${messages} messages repeated, ${excused} of them in flight at a kill\n`,
-    renderTable(["from flip to acceptance", "n", "p50 s", "p99 s", "max s"], delayRows(audit.delays)),
+    plainTable(["from flip to acceptance", "n", "p50 s", "p99 s", "max s"], delayRows(audit.delays)),
     ...audit.verdicts.map(
       ({ kind, integration, subject, at, why }) =>
         `${kind}: ${integration} ${subject} ${new Date(at).toISOString()} ${why}\n`,
     ),
   ].join("\n");
+}
+
+function plainTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const columns = heads.map((head, i) => ({ head, cell: (row: readonly string[]) => row[i] ?? "" }));
+  return renderTable(columns, rows);
 }
 
 const EXCUSES = {

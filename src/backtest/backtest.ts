@@ -4,12 +4,10 @@
  */
 import type { Transition } from "../health/evaluation.ts";
 import type { RecordingUptime } from "../health/recording.ts";
-import type { Inventory } from "../health/shard-state.ts";
-import type { Instant } from "../lib/clock.ts";
 import { replayLocation } from "./location.ts";
 import { messagesOf } from "./messages.ts";
 import { replayRecording } from "./recording.ts";
-import { type Plan, planOf, type ReplaySetup, type TimeSpan } from "./setup.ts";
+import { type Plan, planOf, type ReplayContext, type ReplaySetup } from "./setup.ts";
 import type { SeenStatus } from "./statuses.ts";
 import { type BacktestCounts, countEpisodes } from "./tally.ts";
 
@@ -23,27 +21,20 @@ export interface Backtest {
   result(): BacktestCounts;
 }
 
-export interface BacktestOptions {
-  readonly setup: ReplaySetup;
-  readonly span: TimeSpan;
-  /** The present. */
-  readonly now: Instant;
-  readonly inventory: Inventory;
-  /** The most transitions of alerts; a million unless given. */
-  readonly mostTransitions?: number;
-}
-
 /** How much history before the span its first uptime ratio needs, ms. */
 export function leadMs(rules: ReplaySetup["rules"]): number {
   return Math.max(0, ...planOf(rules).windows.map(({ overMs }) => overMs));
 }
 
-export function createBacktest(options: BacktestOptions): Backtest {
-  const { setup, span, now, inventory, mostTransitions = MOST_TRANSITIONS } = options;
+export function createBacktest(
+  options: Omit<ReplayContext, "plan">,
+  { mostTransitions = MOST_TRANSITIONS } = {},
+): Backtest {
+  const { setup, span } = options;
   const plan = planOf(setup.rules);
+  const context = { ...options, plan };
   const transitions: Transition[] = [];
   const locations = new Map<string, Map<string, readonly SeenStatus[]>>();
-  const intervalMs = setup.statusIntervalMs;
 
   function keep(more: readonly Transition[]): void {
     for (const transition of more) transitions.push(transition);
@@ -56,7 +47,7 @@ export function createBacktest(options: BacktestOptions): Backtest {
       const { id, locationId } = uptime.recording;
       if (!setup.isWatched(id, locationId)) return true;
       if (transitions.length > mostTransitions) return false;
-      const replay = replayRecording(uptime, { setup, plan, span, now, inventory });
+      const replay = replayRecording(uptime, context);
       keep(replay.transitions);
       if (plan.location.length === 0) return true;
       const here = locations.get(locationId) ?? new Map<string, readonly SeenStatus[]>();
@@ -65,15 +56,9 @@ export function createBacktest(options: BacktestOptions): Backtest {
     },
 
     result() {
-      for (const [id, seen] of locations) keep(replayLocation(id, seen, { plan, span, intervalMs, inventory }));
+      for (const [id, seen] of locations) keep(replayLocation(id, seen, context));
       transitions.sort((a, b) => a.alert.updatedAt - b.alert.updatedAt);
-      return countEpisodes({
-        transitions,
-        messages: messagesOf(transitions, setup, span.to),
-        span,
-        ruleIds: setup.rules.map(({ id }) => id),
-        receivers: setup.receivers.map(({ name }) => name),
-      });
+      return countEpisodes(transitions, messagesOf(transitions, setup, span.to), { setup, span });
     },
   };
 }

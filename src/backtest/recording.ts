@@ -1,15 +1,14 @@
 /** Replays the rules about recordings over the history of one. */
-
 import type { Evaluator } from "../health/apply-rules.ts";
 import type { Transition } from "../health/evaluation.ts";
-import type { RecordingUptime } from "../health/recording.ts";
+import type { Recording, RecordingUptime } from "../health/recording.ts";
 import { recordingEvaluator } from "../health/recording-evaluator.ts";
-import type { Inventory, RecordingState } from "../health/shard-state.ts";
-import { bucketLengthMs, settledBefore } from "../health/uptime.ts";
+import type { RecordingState } from "../health/shard-state.ts";
+import { bucketLengthMs } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
 import { figuresAtSweeps, type UptimeFigure } from "./figures.ts";
-import { replayRules, type SteadySpan } from "./replay.ts";
-import { type Plan, type ReplaySetup, type TimeSpan, tickBefore } from "./setup.ts";
+import { changesBySweep, replayRules, type SteadySpan } from "./replay.ts";
+import type { ReplayContext } from "./setup.ts";
 import { type SeenStatus, seenBySweeps } from "./statuses.ts";
 
 interface RecordingReplay {
@@ -18,116 +17,78 @@ interface RecordingReplay {
   readonly seen: readonly SeenStatus[];
 }
 
-interface RecordingOptions {
-  readonly setup: Pick<ReplaySetup, "statusIntervalMs" | "uptimeIntervalMs">;
-  readonly plan: Plan;
-  readonly span: TimeSpan;
-  /** The present: buckets that are not complete by then are unknown. */
-  readonly now: Instant;
-  readonly inventory: Inventory;
-}
-
 /** `buckets` are in order of time and reach back from the span by the longest window. */
-export function replayRecording(
-  { recording, buckets }: RecordingUptime,
-  { setup, plan, span, now, inventory }: RecordingOptions,
-): RecordingReplay {
-  const lengthMs = bucketLengthMs(buckets);
-  const settled = settledBefore(now, lengthMs);
-  const { statusIntervalMs: intervalMs } = setup;
-  const seen = seenBySweeps(recording, buckets, { span, intervalMs, lengthMs, settledBefore: settled });
-  const figures = plan.windows.map((window) => figuresAtSweeps(buckets, window, { ...setup, span, lengthMs }));
+export function replayRecording({ recording, buckets }: RecordingUptime, context: ReplayContext): RecordingReplay {
+  const { setup, plan, span, now } = context;
+  const options = { ...setup, span, lengthMs: bucketLengthMs(buckets) };
+  const seen = seenBySweeps(recording, buckets, options, now);
+  const figures = plan.windows.flatMap((window) => figuresAtSweeps(buckets, window, options));
   const mayFire =
     (plan.asksStatus && seen.some(({ status }) => status === "offline")) ||
-    plan.windows.some(({ below }, i) => figures[i]?.some(({ ratio }) => ratio !== undefined && ratio < below));
+    figures.some(({ ratio, window }) => ratio !== undefined && ratio < window.below);
   if (!mayFire) return { transitions: [], seen };
-  const subject = { id: recording.id, locationId: recording.locationId, inventory, intervalMs };
-  const spans = spansOf(seen, figures, { plan, span, intervalMs, evaluatorOf: evaluatorFor(subject) });
-  return { transitions: replayRules(spans, plan.recording, intervalMs), seen };
+  const spans = spansOf(recording, [...seen, ...figures], context);
+  return { transitions: replayRules(spans, plan.recording, setup.statusIntervalMs), seen };
 }
 
-/** The input of a sweep: the status, and the uptime ratio of each window by its length. */
-interface View {
-  readonly seen: SeenStatus;
-  readonly ratios: ReadonlyMap<number, number | undefined>;
-}
+/** The latest uptime ratio of each window, by its length. */
+type Ratios = Map<number, number | undefined>;
 
 function* spansOf(
-  seen: readonly SeenStatus[],
-  figures: readonly (readonly UptimeFigure[])[],
-  options: {
-    readonly plan: Plan;
-    readonly span: TimeSpan;
-    readonly intervalMs: number;
-    readonly evaluatorOf: (view: View, now: Instant) => Evaluator;
-  },
+  recording: Recording,
+  all: readonly (SeenStatus | UptimeFigure)[],
+  context: ReplayContext,
 ): Generator<SteadySpan> {
-  const { plan, span, intervalMs, evaluatorOf } = options;
-  const tracks: readonly (readonly { readonly at: Instant }[])[] = [seen, ...figures];
-  const places = tracks.map(() => 0);
-  const last = tickBefore(span.to, intervalMs);
-  for (let from = seen[0]?.at; from !== undefined && from <= last; ) {
-    const here = from;
-    const now = seen[places[0] ?? 0];
-    if (!now) return;
-    const ratios = new Map(plan.windows.map(({ overMs }, i) => [overMs, ratioAt(figures[i], places[i + 1])]));
+  const { setup, plan, span } = context;
+  const ratios: Ratios = new Map();
+  let latest: SeenStatus | undefined;
+  for (const { changes, ...sweeps } of changesBySweep(all, span, setup.statusIntervalMs)) {
+    for (const change of changes) {
+      if ("window" in change) ratios.set(change.window.overMs, change.ratio);
+      else latest = change;
+    }
+    const seen = latest;
+    if (!seen) return;
     const isLow = plan.windows.some(({ overMs, below }) => (ratios.get(overMs) ?? below) < below);
-    const next = Math.min(...tracks.map((track, i) => track[(places[i] ?? 0) + 1]?.at ?? last + intervalMs));
-    const view = { seen: now, ratios };
-    yield {
-      from: here,
-      to: next - intervalMs,
-      isClear: now.status !== "offline" && !isLow,
-      evaluator: (at) => evaluatorOf(view, at),
-    };
-    tracks.forEach((track, i) => {
-      if (track[(places[i] ?? 0) + 1]?.at === next) places[i] = (places[i] ?? 0) + 1;
-    });
-    from = next;
+    const isClear = seen.status !== "offline" && !isLow;
+    yield { ...sweeps, isClear, evaluator: (now) => evaluatorAt(now, recording, { seen, ratios }, context) };
   }
 }
 
-function ratioAt(figures: readonly UptimeFigure[] | undefined, place: number | undefined): number | undefined {
-  return figures?.[place ?? 0]?.ratio;
-}
-
 /** The daemon's evaluator of a recording; an unknown status is no evidence for or against a rule about status. */
-function evaluatorFor(subject: {
-  readonly id: string;
-  readonly locationId: string;
-  readonly inventory: Inventory;
-  readonly intervalMs: number;
-}): (view: View, now: Instant) => Evaluator {
-  const { id, locationId, inventory, intervalMs } = subject;
-  return ({ seen, ratios }, now) => {
-    const state: RecordingState = {
-      id,
-      locationId,
-      status: seen.status,
-      readAt: now,
-      since: seen.since,
-      lastSeenAt: undefined,
-      onlineSeenAt: undefined,
-      averageQuality: undefined,
-      presentAt: now,
-      alerts: undefined,
-    };
-    const evaluator = recordingEvaluator(
-      { state, read: true, missing: undefined },
-      {
-        now,
-        intervalMs,
-        inventory,
-        uptime: (_, overMs) => ratios.get(overMs),
-        inSchedule: () => !seen.outside,
-        scheduleOf: () => undefined,
-        scheduleBegan: () => undefined,
-      },
-    );
-    return {
-      ...evaluator,
-      evidence: (rule, firing) =>
-        rule.when.kind === "status" && seen.status === undefined ? undefined : evaluator.evidence(rule, firing),
-    };
+function evaluatorAt(
+  now: Instant,
+  { id, locationId }: Recording,
+  { seen, ratios }: { readonly seen: SeenStatus; readonly ratios: Ratios },
+  { setup, inventory }: ReplayContext,
+): Evaluator {
+  const state: RecordingState = {
+    id,
+    locationId,
+    status: seen.status,
+    readAt: now,
+    since: seen.since,
+    lastSeenAt: undefined,
+    onlineSeenAt: undefined,
+    averageQuality: undefined,
+    presentAt: now,
+    alerts: undefined,
+  };
+  const evaluator = recordingEvaluator(
+    { state, read: true, missing: undefined },
+    {
+      now,
+      intervalMs: setup.statusIntervalMs,
+      inventory,
+      uptime: (_, overMs) => ratios.get(overMs),
+      inSchedule: () => !seen.outside,
+      scheduleOf: () => undefined,
+      scheduleBegan: () => undefined,
+    },
+  );
+  return {
+    ...evaluator,
+    evidence: (rule, firing) =>
+      rule.when.kind === "status" && seen.status === undefined ? undefined : evaluator.evidence(rule, firing),
   };
 }

@@ -10,7 +10,7 @@ import { GAP_INTERVALS } from "../health/judge.ts";
 import type { Rule } from "../health/rule.ts";
 import type { AlertStates } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
-import { tickFrom } from "./setup.ts";
+import { type TimeSpan, tickBefore, tickFrom } from "./setup.ts";
 
 /** Consecutive sweeps with the same input. Spans follow each other without a gap. */
 export interface SteadySpan {
@@ -20,6 +20,19 @@ export interface SteadySpan {
   /** No rule's condition holds. */
   readonly isClear: boolean;
   evaluator(now: Instant): Evaluator;
+}
+
+/** The changes at each sweep that has any, and the last sweep before the next of these. */
+export function* changesBySweep<Change extends { readonly at: Instant }>(
+  changes: readonly Change[],
+  span: TimeSpan,
+  intervalMs: number,
+): Generator<Pick<SteadySpan, "from" | "to"> & { readonly changes: readonly Change[] }> {
+  const bySweep = [...Map.groupBy(changes, ({ at }) => at)].sort(([a], [b]) => a - b);
+  for (const [i, [from, here]] of bySweep.entries()) {
+    const next = bySweep[i + 1]?.[0];
+    yield { from, to: next === undefined ? tickBefore(span.to, intervalMs) : next - intervalMs, changes: here };
+  }
 }
 
 /** The transitions of one subject's alerts, in order of time. */

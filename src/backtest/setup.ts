@@ -3,6 +3,7 @@ import type { InhibitRule } from "../alerting/inhibit.ts";
 import type { Route } from "../alerting/route.ts";
 import { kindOf, watchesRecordings } from "../health/recording-conditions.ts";
 import type { Condition, Rule } from "../health/rule.ts";
+import type { Inventory } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 
 export interface ReplaySetup {
@@ -27,6 +28,16 @@ export interface ReplayedReceiver {
 export interface TimeSpan {
   readonly from: Instant;
   readonly to: Instant;
+}
+
+/** What recordings and locations are replayed with. */
+export interface ReplayContext {
+  readonly setup: ReplaySetup;
+  readonly plan: Plan;
+  readonly span: TimeSpan;
+  /** The present: buckets that are not complete by then are unknown. */
+  readonly now: Instant;
+  readonly inventory: Inventory;
 }
 
 /** The rules by how history can evaluate them. */
@@ -68,11 +79,8 @@ function windowsOf(rules: readonly Rule[]): UptimeWindow[] {
     if (when.kind !== "overall_uptime") continue;
     const { overMs, below, clearAbove } = when;
     const known = windows.get(overMs) ?? { overMs, below, fineFrom: clearAbove };
-    windows.set(overMs, {
-      overMs,
-      below: Math.max(known.below, below),
-      fineFrom: Math.max(known.fineFrom, clearAbove),
-    });
+    const fineFrom = Math.max(known.fineFrom, clearAbove);
+    windows.set(overMs, { overMs, below: Math.max(known.below, below), fineFrom });
   }
   return [...windows.values()];
 }

@@ -3,8 +3,9 @@
  * arrived, unknown for all other time.
  */
 import type { Recording, UptimeBucket } from "../health/recording.ts";
+import { settledBefore } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
-import { type TimeSpan, tickBefore, tickFrom } from "./setup.ts";
+import { type ReplaySetup, type TimeSpan, tickBefore, tickFrom } from "./setup.ts";
 
 /** The status at every sweep from `at` until the next change. */
 export interface SeenStatus {
@@ -18,35 +19,31 @@ export interface SeenStatus {
   readonly since: Instant;
 }
 
-export interface StatusOptions {
+/** The sweeps of a span, and the buckets they are derived from. */
+export interface SweepOptions extends Pick<ReplaySetup, "statusIntervalMs" | "uptimeIntervalMs"> {
   readonly span: TimeSpan;
-  /** Between two sweeps, ms. */
-  readonly intervalMs: number;
   /** The length of a bucket, ms. */
   readonly lengthMs: number;
-  /** Buckets that begin before this are complete. */
-  readonly settledBefore: Instant;
 }
 
 type Piece = Pick<SeenStatus, "status" | "outside"> & TimeSpan;
 
-/** Changes in order of time, neighbours differ; the first is at the span's first sweep. */
+/** Changes in order of time, neighbours differ; the first is at the span's first sweep. `now` is the present. */
 export function seenBySweeps(
   recording: Pick<Recording, "useUploadingSchedule">,
   buckets: readonly UptimeBucket[],
-  options: StatusOptions,
+  { span, statusIntervalMs, lengthMs }: SweepOptions,
+  now: Instant,
 ): SeenStatus[] {
-  const { span, intervalMs } = options;
   const changes: SeenStatus[] = [];
   let lastKnown: SeenStatus | undefined;
-  for (const piece of piecesOf(recording, buckets, options)) {
-    const at = tickFrom(Math.max(piece.from, span.from), intervalMs);
-    if (at > tickBefore(Math.min(piece.to, span.to), intervalMs)) continue;
+  for (const { from, to, status, outside } of piecesOf(recording, buckets, { span, lengthMs, now })) {
+    const at = tickFrom(Math.max(from, span.from), statusIntervalMs);
+    if (at > tickBefore(Math.min(to, span.to), statusIntervalMs)) continue;
     const before = changes.at(-1);
-    if (before && before.status === piece.status && before.outside === piece.outside) continue;
-    const { status, outside } = piece;
-    const since = lastKnown?.status === status ? lastKnown?.since : undefined;
-    const seen = { at, status, outside, since: since ?? piece.from };
+    if (before && before.status === status && before.outside === outside) continue;
+    const since = lastKnown && lastKnown.status === status ? lastKnown.since : from;
+    const seen = { at, status, outside, since };
     changes.push(seen);
     if (status !== undefined) lastKnown = seen;
   }
@@ -57,7 +54,7 @@ export function seenBySweeps(
 function* piecesOf(
   { useUploadingSchedule }: Pick<Recording, "useUploadingSchedule">,
   buckets: readonly UptimeBucket[],
-  { span, lengthMs, settledBefore }: StatusOptions,
+  { span, lengthMs, now }: { span: TimeSpan; lengthMs: number; now: Instant },
 ): Generator<Piece> {
   let until = span.from;
   const gap = (to: Instant): Piece => ({ from: until, to, status: undefined, outside: false });
@@ -65,7 +62,7 @@ function* piecesOf(
     const { startAt, withinSchedule } = bucket;
     const to = startAt + lengthMs;
     if (to <= until) continue;
-    if (startAt >= span.to || startAt >= settledBefore) break;
+    if (startAt >= span.to || startAt >= settledBefore(now, lengthMs)) break;
     if (startAt > until) yield gap(startAt);
     const outside = useUploadingSchedule && !withinSchedule;
     yield { from: startAt, to, status: outside ? undefined : statusIn(bucket), outside };

@@ -1,10 +1,11 @@
 /** Counts of a backtest: episodes by rule, location and week, and by recording; messages by receiver and week. */
 import { DateTime } from "luxon";
 import type { NotifyReason } from "../alerting/notification.ts";
+import type { Alert } from "../health/alert.ts";
 import type { Transition } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { ReplayedMessage } from "./messages.ts";
-import type { TimeSpan } from "./setup.ts";
+import type { ReplaySetup, TimeSpan } from "./setup.ts";
 
 /** Episodes that began to fire, their total firing time and the longest of them. */
 export interface EpisodeCount {
@@ -46,94 +47,91 @@ export interface BacktestCounts {
   readonly receivers: readonly ReceiverRow[];
 }
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
-
-interface TallyInput {
-  /** In order of time. */
-  readonly transitions: readonly Transition[];
-  readonly messages: readonly ReplayedMessage[];
-  readonly span: TimeSpan;
-  readonly ruleIds: readonly string[];
-  readonly receivers: readonly string[];
-}
-
-const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
-
-export function countEpisodes({ transitions, messages, span, ruleIds, receivers }: TallyInput): BacktestCounts {
-  const rules = new Map<string, Writable<RuleRow>>();
-  const recordings = new Map<string, Writable<RecordingCount>>();
-  for (const { alert, firedAt, endedAt } of episodesOf(transitions, span)) {
-    const { labels, subject, ruleId } = alert;
-    const locationId = labels.location_id ?? "";
-    const base = { rule: ruleId, locationId, location: labels.location ?? locationId };
-    const began = weekOf(firedAt);
-    for (const { week, ms } of byWeek({ from: firedAt, to: endedAt })) {
-      const row = take(rules, JSON.stringify([ruleId, locationId, week]), { ...base, week, ...NONE });
-      row.firingMs += ms;
-      if (week === began) count(row, endedAt - firedAt);
-    }
-    if (subject.kind !== "recording") continue;
-    const names = { recordingId: subject.id, recording: labels.recording ?? subject.id, location: base.location };
-    const row = take(recordings, subject.id, { ...names, ...NONE });
-    row.firingMs += endedAt - firedAt;
-    count(row, endedAt - firedAt);
-  }
+/** `transitions` are in order of time. */
+export function countEpisodes(
+  transitions: readonly Transition[],
+  messages: readonly ReplayedMessage[],
+  { setup, span }: { readonly setup: Pick<ReplaySetup, "rules" | "receivers">; readonly span: TimeSpan },
+): BacktestCounts {
+  const order = { rules: setup.rules.map(({ id }) => id), receivers: setup.receivers.map(({ name }) => name) };
+  const episodes = [...episodesOf(transitions, span)];
   return {
-    order: { rules: ruleIds, receivers },
-    rules: [...rules.values()].sort(inOrderOf(ruleIds)),
-    recordings: [...recordings.values()].sort(
+    order,
+    rules: summedBy(ruleKey, episodes.flatMap(ruleRowsOf)).sort(inOrderOf(order.rules)),
+    recordings: summedBy(recordingKey, episodes.flatMap(recordingCountOf)).sort(
       (a, b) => b.firingMs - a.firingMs || b.episodes - a.episodes || compare(a.recordingId, b.recordingId),
     ),
-    receivers: receiversOf(messages, receivers),
+    receivers: receiversOf(messages).sort(inOrderOfReceivers(order.receivers)),
   };
 }
 
-const NONE: EpisodeCount = { episodes: 0, firingMs: 0, longestMs: 0 };
-
-function take<Row>(rows: Map<string, Row>, key: string, fresh: Row): Row {
-  const row = rows.get(key) ?? fresh;
-  rows.set(key, row);
-  return row;
-}
-
-function count(row: Writable<EpisodeCount>, lastedMs: number): void {
-  row.episodes++;
-  row.longestMs = Math.max(row.longestMs, lastedMs);
-}
+/** What makes two rows one. */
+export const ruleKey = ({ rule, locationId, week }: RuleRow) => JSON.stringify([rule, locationId, week]);
+export const recordingKey = ({ recordingId }: RecordingCount) => recordingId;
+export const receiverKey = ({ receiver, week }: Pick<ReceiverRow, "receiver" | "week">) =>
+  JSON.stringify([receiver, week]);
 
 interface Episode {
-  readonly alert: Transition["alert"];
-  readonly firedAt: Instant;
+  readonly alert: Alert;
+  readonly from: Instant;
   /** The span's end where it still fires. */
-  readonly endedAt: Instant;
+  readonly to: Instant;
 }
 
 function* episodesOf(transitions: readonly Transition[], span: TimeSpan): Generator<Episode> {
-  const open = new Map<string, Transition["alert"]>();
+  const open = new Map<string, Alert>();
   for (const { kind, alert } of transitions) {
     if (kind === "firing") open.set(alert.id, alert);
     if (kind !== "resolved") continue;
     open.delete(alert.id);
-    yield { alert, firedAt: alert.firedAt, endedAt: alert.updatedAt };
+    yield { alert, from: alert.firedAt, to: alert.updatedAt };
   }
-  for (const alert of open.values()) yield { alert, firedAt: alert.firedAt, endedAt: span.to };
+  for (const alert of open.values()) yield { alert, from: alert.firedAt, to: span.to };
 }
 
-function receiversOf(messages: readonly ReplayedMessage[], receivers: readonly string[]): ReceiverRow[] {
-  const rows = new Map<string, Writable<ReceiverRow> & { byReason: Partial<Record<NotifyReason, number>> }>();
-  for (const { at, receiver, reason } of messages) {
-    const week = weekOf(at);
-    const row = take(rows, JSON.stringify([receiver, week]), { receiver, week, messages: 0, byReason: {} });
-    row.messages++;
-    row.byReason[reason] = (row.byReason[reason] ?? 0) + 1;
-  }
-  return [...rows.values()].sort(inOrderOfReceivers(receivers));
+function ruleRowsOf({ alert: { labels, ruleId: rule }, from, to }: Episode): RuleRow[] {
+  const locationId = labels.location_id ?? "";
+  const location = labels.location ?? locationId;
+  return [...byWeek({ from, to })].map(({ week, ms: firingMs }, i) => {
+    const begun = i === 0 ? { episodes: 1, longestMs: to - from } : { episodes: 0, longestMs: 0 };
+    return { rule, locationId, location, week, firingMs, ...begun };
+  });
 }
+
+function recordingCountOf({ alert: { labels, subject }, from, to }: Episode): RecordingCount[] {
+  if (subject.kind !== "recording") return [];
+  const { recording = subject.id, location = labels.location_id ?? "" } = labels;
+  return [{ recordingId: subject.id, recording, location, episodes: 1, firingMs: to - from, longestMs: to - from }];
+}
+
+/** One row for each key: sums of episodes and time, and the longest episode. */
+export function summedBy<Row extends EpisodeCount>(keyOf: (row: Row) => string, rows: readonly Row[]): Row[] {
+  const sums = new Map<string, Row>();
+  for (const row of rows) {
+    const sum = sums.get(keyOf(row)) ?? { ...row, episodes: 0, firingMs: 0, longestMs: 0 };
+    sums.set(keyOf(row), {
+      ...sum,
+      episodes: sum.episodes + row.episodes,
+      firingMs: sum.firingMs + row.firingMs,
+      longestMs: Math.max(sum.longestMs, row.longestMs),
+    });
+  }
+  return [...sums.values()];
+}
+
+function receiversOf(messages: readonly ReplayedMessage[]): ReceiverRow[] {
+  const sent = messages.map(({ at, ...message }) => ({ ...message, week: weekOf(at) }));
+  return [...Map.groupBy(sent, receiverKey).values()].flatMap((own) => {
+    const reasons = [...Map.groupBy(own, ({ reason }) => reason)].map(([reason, some]) => [reason, some.length]);
+    const { receiver, week } = own[0] ?? { receiver: "", week: "" };
+    return { receiver, week, messages: own.length, byReason: Object.fromEntries(reasons) };
+  });
+}
+
+const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
 /** Rules as configured, locations by name, weeks in time. */
-export function inOrderOf(
-  ruleIds: readonly string[],
-): (a: Omit<RuleRow, keyof EpisodeCount>, b: Omit<RuleRow, keyof EpisodeCount>) => number {
+export function inOrderOf(ruleIds: readonly string[]): (a: RuleRow, b: RuleRow) => number {
   return (a, b) =>
     ruleIds.indexOf(a.rule) - ruleIds.indexOf(b.rule) ||
     collator.compare(a.location, b.location) ||
@@ -142,9 +140,7 @@ export function inOrderOf(
 }
 
 /** Receivers as configured, weeks in time. */
-export function inOrderOfReceivers(
-  receivers: readonly string[],
-): (a: Pick<ReceiverRow, "receiver" | "week">, b: Pick<ReceiverRow, "receiver" | "week">) => number {
+export function inOrderOfReceivers(receivers: readonly string[]): (a: ReceiverRow, b: ReceiverRow) => number {
   return (a, b) => receivers.indexOf(a.receiver) - receivers.indexOf(b.receiver) || compare(a.week, b.week);
 }
 

@@ -2,11 +2,10 @@
 import { Command } from "commander";
 import { z } from "zod";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
-import { counted } from "../lib/format.ts";
-import { type CommandIo, outputOption, print, withExample } from "./cli/command.ts";
+import { type CommandIo, outputOption, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
-import { renderTable, type TableColumn, type TableTarget, tableTarget } from "./cli/table.ts";
-import { sinceText } from "./status.ts";
+import { printList, type TableColumn } from "./cli/table.ts";
+import { sinceUtc } from "./status.ts";
 
 /** As in Alertmanager's API; fields that are not shown are kept for JSON. */
 const ActiveAlert = z.looseObject({
@@ -41,43 +40,25 @@ export function alertsCommand(io: CommandIo, clock: Clock = systemClock): Comman
   withExample(addDaemonOptions(command), "lenswatch alerts --url http://127.0.0.1:9595");
   return command.action(async (options: AlertsOptions) => {
     const { silenced = false, inhibited = false } = options;
+    const parameters = { active: "true", silenced: String(silenced), inhibited: String(inhibited) };
     const alerts = await withDaemon(options, io, (daemon) =>
-      daemon.get(
-        "/api/v2/alerts",
-        { active: "true", silenced: String(silenced), inhibited: String(inhibited) },
-        z.array(ActiveAlert),
-      ),
+      daemon.get("/api/v2/alerts", parameters, z.array(ActiveAlert)),
     );
     alerts.sort((a, b) => Date.parse(a.startsAt) - Date.parse(b.startsAt));
-    print(io, options.output, alerts, () => asText(alerts, clock.now(), tableTarget(io)));
+    printList(io, options.output, alerts, columnsAt(clock.now()), { noun: "alert", none: "No active alerts." });
   });
 }
 
-const columns: readonly TableColumn[] = [
-  { head: "ALERT" },
-  { head: "SEVERITY" },
-  { head: "LOCATION", canShrink: true },
-  { head: "RECORDING", canShrink: true },
-  { head: "SINCE" },
-  { head: "STATE" },
-  { head: "RECEIVERS", canShrink: true },
-  { head: "FINGERPRINT" },
+const columnsAt = (now: Instant): readonly TableColumn<ActiveAlert>[] => [
+  { head: "ALERT", cell: ({ labels }) => labels.alertname ?? "" },
+  { head: "SEVERITY", cell: ({ labels }) => labels.severity ?? "–" },
+  { head: "LOCATION", cell: ({ labels }) => labels.location ?? labels.location_id ?? "–", canShrink: true },
+  { head: "RECORDING", cell: ({ labels }) => labels.recording ?? labels.recording_id ?? "–", canShrink: true },
+  { head: "SINCE", cell: ({ startsAt }) => sinceUtc(startsAt, now) },
+  { head: "STATE", cell: ({ status }) => stateText(status) },
+  { head: "RECEIVERS", cell: ({ receivers }) => receivers.map(({ name }) => name).join(" "), canShrink: true },
+  { head: "FINGERPRINT", cell: ({ fingerprint }) => fingerprint },
 ];
-
-function asText(alerts: readonly ActiveAlert[], now: Instant, target: TableTarget): string {
-  if (alerts.length === 0) return "No active alerts.\n";
-  const cells = alerts.map(({ labels, startsAt, status, receivers, fingerprint }) => [
-    labels.alertname ?? "",
-    labels.severity ?? "–",
-    labels.location ?? labels.location_id ?? "–",
-    labels.recording ?? labels.recording_id ?? "–",
-    sinceText(startsAt, now),
-    stateText(status),
-    receivers.map(({ name }) => name).join(" "),
-    fingerprint,
-  ]);
-  return `${renderTable(columns, cells, target)}\n${counted(alerts.length, "alert")}\n`;
-}
 
 function stateText(status: ActiveAlert["status"]): string {
   const { state, silencedBy, inhibitedBy, mutedBy, acknowledgement } = status;

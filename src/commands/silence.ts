@@ -6,12 +6,11 @@ import type { Matcher, MatchOperator } from "../alerting/route.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { humanDuration, parseDuration } from "../lib/duration.ts";
 import { toError } from "../lib/errors.ts";
-import { counted } from "../lib/format.ts";
 import { stripControls } from "../lib/text.ts";
 import { type CommandIo, outputOption, print, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { effectOf } from "./cli/silence-effect.ts";
-import { renderTable, type TableColumn, type TableTarget, tableTarget } from "./cli/table.ts";
+import { printList, type TableColumn } from "./cli/table.ts";
 
 interface OutputOptions extends DaemonOptions {
   readonly output: "table" | "json";
@@ -90,7 +89,7 @@ function listCommand(io: CommandIo, clock: Clock): Command {
     const silences = await withDaemon(options, io, (daemon) =>
       daemon.get("/api/v2/silences", { expired: String(options.expired ?? false) }, z.array(Silence)),
     );
-    print(io, options.output, silences, () => asText(silences, clock.now(), tableTarget(io)));
+    printList(io, options.output, silences, columnsAt(clock.now()), { noun: "silence", none: "No silences." });
   });
 }
 
@@ -114,36 +113,24 @@ function withOutput(command: Command, example: string): Command {
   return withExample(addDaemonOptions(command.addOption(outputOption("table"))), example);
 }
 
-const columns: readonly TableColumn[] = [
-  { head: "ID" },
-  { head: "STATE" },
-  { head: "MATCHERS", canShrink: true },
-  { head: "WHEN" },
-  { head: "BY", canShrink: true },
-  { head: "COMMENT", canShrink: true },
+const columnsAt = (now: Instant): readonly TableColumn<Silence>[] => [
+  { head: "ID", cell: ({ id }) => id },
+  { head: "STATE", cell: ({ status }) => status.state },
+  { head: "MATCHERS", cell: ({ matchers }) => matchers.map(matcherText).join(", "), canShrink: true },
+  { head: "WHEN", cell: (silence) => whenText(silence, now) },
+  { head: "BY", cell: ({ createdBy }) => createdBy, canShrink: true },
+  { head: "COMMENT", cell: ({ comment }) => comment, canShrink: true },
 ];
 
-function asText(silences: readonly Silence[], now: Instant, target: TableTarget): string {
-  if (silences.length === 0) return "No silences.\n";
-  const rows = silences.map(({ id, status, matchers, startsAt, endsAt, createdBy, comment }) => [
-    id,
-    status.state,
-    matchers.map((one) => formatMatcher({ ...one, operator: operatorOf(one) })).join(", "),
-    whenText(status.state, Date.parse(startsAt), Date.parse(endsAt), now),
-    createdBy,
-    comment,
-  ]);
-  return `${renderTable(columns, rows, target)}\n${counted(silences.length, "silence")}\n`;
+function whenText({ status: { state }, startsAt, endsAt }: Silence, now: Instant): string {
+  if (state === "pending") return `begins in ${humanDuration(Date.parse(startsAt) - now)}`;
+  const leftMs = Date.parse(endsAt) - now;
+  return state === "active" ? `ends in ${humanDuration(leftMs)}` : `ended ${humanDuration(-leftMs)} ago`;
 }
 
-function whenText(state: Silence["status"]["state"], startsAt: Instant, endsAt: Instant, now: Instant): string {
-  if (state === "pending") return `begins in ${humanDuration(startsAt - now)}`;
-  return state === "active" ? `ends in ${humanDuration(endsAt - now)}` : `ended ${humanDuration(now - endsAt)} ago`;
-}
-
-function operatorOf({ isRegex, isEqual }: Silence["matchers"][number]): MatchOperator {
-  if (isEqual) return isRegex ? "=~" : "=";
-  return isRegex ? "!~" : "!=";
+function matcherText({ name, value, isRegex, isEqual }: Silence["matchers"][number]): string {
+  const operator = isEqual ? (isRegex ? "=~" : "=") : isRegex ? "!~" : "!=";
+  return formatMatcher({ name, value, operator });
 }
 
 /** The shell has removed quotes around a value, which may contain spaces. */

@@ -5,12 +5,12 @@ import { recordingStatuses } from "../health/recording.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { csvLines } from "../lib/csv.ts";
 import { humanDuration } from "../lib/duration.ts";
-import { counted, percent } from "../lib/format.ts";
+import { counted, isoMinute, percent } from "../lib/format.ts";
 import { closestRows } from "../lib/suggest.ts";
 import { stripControls } from "../lib/text.ts";
-import { asJson, type CommandIo, fail, outputOption, withExample } from "./cli/command.ts";
+import { type CommandIo, fail, outputOption, print, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
-import { renderTable, type TableColumn, type TableTarget, tableTarget } from "./cli/table.ts";
+import { renderTable, type TableColumn, tableTarget } from "./cli/table.ts";
 
 const AlertRow = z.object({
   alertname: z.string(),
@@ -56,7 +56,9 @@ export function statusCommand(io: CommandIo, clock: Clock = systemClock): Comman
     });
     if (unknown !== undefined) return fail(io, 1, unknown);
     rows.sort(byName);
-    io.stdout.write(render(rows, options.output, clock.now(), tableTarget(io)));
+    if (options.output === "csv") return void io.stdout.write(asCsv(rows));
+    const table = () => `${renderTable(columnsAt(clock.now()), rows, tableTarget(io))}\n${summary(rows)}\n`;
+    print(io, options.output, rows, () => (rows.length === 0 ? "No matching recordings.\n" : table()));
   });
 }
 
@@ -82,55 +84,37 @@ function byName(a: RecordingRow, b: RecordingRow): number {
   return collator.compare(a.location, b.location) || collator.compare(a.recording, b.recording);
 }
 
-function render(
-  rows: readonly RecordingRow[],
-  output: StatusOptions["output"],
-  now: Instant,
-  target: TableTarget,
-): string {
-  if (output === "json") return asJson(rows);
-  if (output === "csv") return asCsv(rows);
-  if (rows.length === 0) return "No matching recordings.\n";
-  return `${asTable(rows, now, target)}\n${summary(rows)}\n`;
-}
-
 function asCsv(rows: readonly RecordingRow[]): string {
-  const head = Object.keys(RecordingRow.shape);
-  const lines = rows.map(({ alerts, ...row }) => [
+  const cells = rows.map(({ alerts, ...row }) => [
     ...Object.values(row).map((value) => String(value ?? "")),
     alerts.map(({ alertname, state }) => `${alertname}:${state}`).join(" "),
   ]);
-  return csvLines([head, ...lines]);
+  return csvLines([Object.keys(RecordingRow.shape), ...cells]);
 }
 
-const columns: readonly TableColumn[] = [
-  { head: "LOCATION", canShrink: true },
-  { head: "RECORDING", canShrink: true },
-  { head: "STATUS" },
-  { head: "SINCE" },
-  { head: "QUALITY", align: "right" },
-  { head: "UPTIME 24 H", align: "right" },
-  { head: "ALERTS" },
+const columnsAt = (now: Instant): readonly TableColumn<RecordingRow>[] => [
+  { head: "LOCATION", cell: ({ location }) => location, canShrink: true },
+  { head: "RECORDING", cell: ({ recording }) => recording, canShrink: true },
+  { head: "STATUS", cell: ({ status }) => status },
+  { head: "SINCE", cell: ({ since }) => sinceUtc(since, now) },
+  { head: "QUALITY", cell: ({ averageQuality }) => percent(averageQuality ?? undefined) || "–", align: "right" },
+  {
+    head: "UPTIME 24 H",
+    cell: ({ overallUptime24h }) => percent(overallUptime24h ?? undefined) || "–",
+    align: "right",
+  },
+  { head: "ALERTS", cell: ({ alerts }) => alerts.map(alertText).join(" ") },
 ];
 
-function asTable(rows: readonly RecordingRow[], now: Instant, target: TableTarget): string {
-  const cells = rows.map((row) => [
-    row.location,
-    row.recording,
-    row.status,
-    sinceText(row.since, now),
-    percent(row.averageQuality ?? undefined) || "–",
-    percent(row.overallUptime24h ?? undefined) || "–",
-    row.alerts.map(({ alertname, state }) => (state === "firing" ? alertname : `(${alertname})`)).join(" "),
-  ]);
-  return renderTable(columns, cells, target);
+function alertText({ alertname, state }: RecordingRow["alerts"][number]): string {
+  return state === "firing" ? alertname : `(${alertname})`;
 }
 
 /** `2026-01-31 11:00 UTC (1 h)`. */
-export function sinceText(since: string | null, now: Instant): string {
+export function sinceUtc(since: string | null, now: Instant): string {
   if (since === null) return "–";
   const at = Date.parse(since);
-  return `${since.slice(0, 16).replace("T", " ")} UTC (${humanDuration(now - at)})`;
+  return `${isoMinute(at)} (${humanDuration(now - at)})`;
 }
 
 function summary(rows: readonly RecordingRow[]): string {

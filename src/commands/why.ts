@@ -9,7 +9,7 @@ import { closestRows } from "../lib/suggest.ts";
 import { stripControls } from "../lib/text.ts";
 import { type CommandIo, fail, outputOption, print, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
-import { sinceText } from "./status.ts";
+import { sinceUtc } from "./status.ts";
 
 const RecordingRow = z.object({
   recordingId: z.string(),
@@ -94,14 +94,10 @@ async function explain(
 /** All pages; undefined where the daemon does not know the recording. */
 async function read(daemon: Daemon, id: string, since: string): Promise<Timeline | undefined> {
   const path = `/api/v1/recordings/${encodeURIComponent(id)}/timeline`;
-  const items: Line[] = [];
   try {
-    for (let cursor = {}; ; ) {
-      const page = await daemon.get(path, { since, limit: "1000", ...cursor }, Timeline);
-      items.push(...page.items);
-      if (page.nextCursor === null) return { ...page, items };
-      cursor = { cursor: page.nextCursor };
-    }
+    const pages = await Array.fromAsync(daemon.pages(path, { since }, Timeline));
+    const last = pages.at(-1);
+    return last && { ...last, items: pages.flatMap(({ items }) => items) };
   } catch (thrown) {
     if (thrown instanceof DaemonError && thrown.code === "not_found") return undefined;
     throw thrown;
@@ -119,7 +115,7 @@ const MOST_LISTED = 20;
 
 function asText(timeline: Timeline, row: RecordingRow | undefined, now: Instant): string {
   const { recording, recordingId, location, timezone, items } = timeline;
-  const state = row ? `${row.status} since ${sinceText(row.since, now)}` : "not in the fleet";
+  const state = row ? `${row.status} since ${sinceUtc(row.since, now)}` : "not in the fleet";
   const head = [recording, location, recordingId].filter((part) => part !== null).join(" · ");
   const lines = items.flatMap((line, i) => {
     const at = DateTime.fromISO(line.at, { zone: timezone, locale: "en-GB" });

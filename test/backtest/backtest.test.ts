@@ -1,7 +1,7 @@
 /** A history of a few recordings from its buckets to what is counted, and who would have been told. */
 import { describe, expect, test } from "vitest";
 import { createBacktest } from "../../src/backtest/backtest.ts";
-import { byRule, compareCounts } from "../../src/backtest/compare.ts";
+import { compareCounts } from "../../src/backtest/compare.ts";
 import { messagesOf } from "../../src/backtest/messages.ts";
 import { planOf, type ReplaySetup } from "../../src/backtest/setup.ts";
 import type { Recording, RecordingUptime } from "../../src/health/recording.ts";
@@ -150,8 +150,8 @@ test("more than can be counted is said, and nothing more is added", () => {
   const uptimes = ["a", "b", "c"].map((id) => history(id, dark(2)));
   const inventory = inventoryOf(uptimes);
   const now = MONDAY + 30 * DAY;
-  const more = { setup: setupOf([offline()]), span: days(14), now, inventory, mostTransitions: 3 };
-  const backtest = createBacktest(more);
+  const more = { setup: setupOf([offline()]), span: days(14), now, inventory };
+  const backtest = createBacktest(more, { mostTransitions: 3 });
   expect(uptimes.map((uptime) => backtest.add(uptime))).toEqual([true, true, false]);
   expect(backtest.result().recordings).toHaveLength(2);
 });
@@ -328,12 +328,12 @@ describe("beside another configuration", () => {
   });
 
   test("a rule's rows add up", () => {
-    const [sum] = byRule(compareCounts(strict, calm).rules);
+    const [sum] = compareCounts(strict, calm).totals;
     expect(sum).toMatchObject({
       rule: "RecordingOffline",
       first: { episodes: 2, firingMs: 4 * HOUR, longestMs: 3 * HOUR },
       second: { episodes: 1, firingMs: HOUR },
     });
-    expect(byRule(compareCounts(strict).rules)).toMatchObject([{ first: { episodes: 2 }, second: undefined }]);
+    expect(compareCounts(strict).totals).toMatchObject([{ first: { episodes: 2 }, second: undefined }]);
   });
 });

@@ -88,16 +88,16 @@ export function setupOf(rules: readonly Rule[], more: Partial<ReplaySetup> = {})
 
 /** What the rules do about these histories, recordings first, then their locations. */
 export function replayed(uptimes: readonly RecordingUptime[], setup: ReplaySetup, span: TimeSpan): Transition[] {
-  const options = { plan: planOf(setup.rules), span, inventory: inventoryOf(uptimes) };
+  const now = span.to + DAY;
+  const context = { setup, plan: planOf(setup.rules), span, now, inventory: inventoryOf(uptimes) };
   const locations = new Map<string, Map<string, readonly SeenStatus[]>>();
   const transitions = uptimes.flatMap((uptime) => {
     const { id, locationId } = uptime.recording;
-    const replay = replayRecording(uptime, { ...options, setup, now: span.to + DAY });
+    const replay = replayRecording(uptime, context);
     locations.set(locationId, (locations.get(locationId) ?? new Map()).set(id, replay.seen));
     return replay.transitions;
   });
-  const { statusIntervalMs: intervalMs } = setup;
-  for (const [id, seen] of locations) transitions.push(...replayLocation(id, seen, { ...options, intervalMs }));
+  for (const [id, seen] of locations) transitions.push(...replayLocation(id, seen, context));
   return transitions;
 }
 

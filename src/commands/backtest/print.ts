@@ -1,12 +1,13 @@
 /** Output of a backtest: tables, JSON or CSV. */
 import { notShown } from "../../backtest/backtest.ts";
-import { type Beside, byRule, type Comparison, compareCounts, type Messages } from "../../backtest/compare.ts";
+import { type Beside, type Comparison, compareCounts, type Messages } from "../../backtest/compare.ts";
 import type { Plan, TimeSpan } from "../../backtest/setup.ts";
 import type { BacktestCounts, EpisodeCount } from "../../backtest/tally.ts";
 import { csvLines } from "../../lib/csv.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { counted } from "../../lib/format.ts";
 import { stripControls } from "../../lib/text.ts";
+import { dayOf } from "../../lib/when.ts";
 import { asJson } from "../cli/command.ts";
 import { renderTable, type TableColumn, type TableTarget } from "../cli/table.ts";
 
@@ -25,6 +26,51 @@ export interface BacktestReport {
 const HOUR_MS = 3_600_000;
 const WORST = 10;
 
+/** A figure of a table. With a second configuration it stands there for A and B, and the difference beside them. */
+interface Figure<Counts> {
+  readonly head: string;
+  of(counts: Counts): number;
+  text(value: number): string;
+  readonly hasDifference?: boolean;
+  /** Left out where there is a second configuration. */
+  readonly isDetail?: boolean;
+}
+
+const episodeFigures: readonly Figure<EpisodeCount>[] = [
+  { head: "EPISODES", of: ({ episodes }) => episodes, text: String, hasDifference: true },
+  { head: "HOURS", of: ({ firingMs }) => firingMs, text: (ms) => (ms / HOUR_MS).toFixed(1), hasDifference: true },
+  { head: "LONGEST", of: ({ longestMs }) => longestMs, text: (ms) => (ms === 0 ? "–" : humanDuration(ms)) },
+];
+
+const messageFigures: readonly Figure<Messages>[] = [
+  { head: "MESSAGES", of: ({ messages }) => messages, text: String, hasDifference: true },
+  { head: "FIRING", of: ({ byReason: { first = 0, more = 0 } }) => first + more, text: String, isDetail: true },
+  { head: "RESOLVED", of: ({ byReason: { resolved = 0 } }) => resolved, text: String, isDetail: true },
+  { head: "REMINDERS", of: ({ byReason: { reminder = 0 } }) => reminder, text: String, isDetail: true },
+];
+
+function figureColumns<Counts>(figures: readonly Figure<Counts>[], isBeside: boolean): TableColumn<Beside<Counts>>[] {
+  return figures.flatMap(({ head, of, text, hasDifference, isDetail }): TableColumn<Beside<Counts>>[] => {
+    const align = "right";
+    const cell = ({ first }: Beside<Counts>) => text(of(first));
+    if (!isBeside) return [{ head, align, cell }];
+    if (isDetail) return [];
+    const other = ({ second }: Beside<Counts>) => (second === undefined ? "" : text(of(second)));
+    const difference = ({ first, second = first }: Beside<Counts>) => signed(of(second) - of(first), text);
+    return [
+      { head: `${head} A`, align, cell },
+      { head: "B", align, cell: other },
+      ...(hasDifference ? [{ head: "±", align, cell: difference } as const] : []),
+    ];
+  });
+}
+
+function signed(value: number, text: (value: number) => string): string {
+  const shown = text(value);
+  if (Number(shown) === 0) return "0";
+  return value > 0 ? `+${shown}` : shown;
+}
+
 export function renderBacktest(report: BacktestReport, output: "table" | "json" | "csv", target: TableTarget): string {
   const [first, second] = report.tallies;
   if (!first) return "";
@@ -35,48 +81,37 @@ export function renderBacktest(report: BacktestReport, output: "table" | "json" 
 }
 
 function asTables(report: BacktestReport, compared: Comparison, target: TableTarget): string {
-  const columns = countColumns(report.files.length > 1);
-  const table = (heads: readonly (TableColumn | string)[], rows: readonly (readonly string[])[]) =>
-    rows.length === 0 ? "" : renderTable(heads, rows, target);
-  const rules = table(
-    ["RULE", ...columns],
-    byRule(compared.rules).map((row) => [row.rule, ...countCells(row)]),
-  );
-  const weeks = table(
-    ["RULE", shrinking("LOCATION"), "WEEK", ...columns],
-    compared.rules.map((row) => [row.rule, row.location, row.week, ...countCells(row)]),
-  );
-  const messages = table(
-    ["RECEIVER", "WEEK", ...messageColumns(report.files.length > 1)],
-    compared.receivers.map((row) => [row.receiver, row.week, ...messageCells(row)]),
-  );
-  const worst = table(
-    [shrinking("RECORDING"), shrinking("LOCATION"), ...columns],
-    compared.recordings.slice(0, WORST).map((row) => [row.recording, row.location, ...countCells(row)]),
-  );
+  const { rules, totals, receivers, recordings } = compared;
+  const episodes = figureColumns(episodeFigures, report.files.length > 1);
+  const messages = figureColumns(messageFigures, report.files.length > 1);
+  const rule = { head: "RULE", cell: (row: { rule: string }) => row.rule };
+  const location = { head: "LOCATION", cell: (row: { location: string }) => row.location, canShrink: true };
+  const week = { head: "WEEK", cell: (row: { week: string }) => row.week };
+  const receiver = { head: "RECEIVER", cell: (row: { receiver: string }) => row.receiver };
+  const recording = { head: "RECORDING", cell: (row: { recording: string }) => row.recording, canShrink: true };
+  const table = <Row>(title: string, columns: readonly TableColumn<Row>[], rows: readonly Row[]) =>
+    rows.length === 0 ? "" : title + renderTable(columns, rows, target);
+  const weeksTitle = "By rule, location and week; an episode counts in the week it started to fire\n\n";
+  const worstTitle = `The ${WORST} recordings with the most firing time\n\n`;
   const sections = [
-    head(report),
-    rules || "No alert would have fired.\n",
+    headOf(report),
+    table("", [rule, ...episodes], totals) || "No alert would have fired.\n",
     notJudged(report),
-    titled("By rule, location and week; an episode counts in the week it started to fire", weeks),
-    titled("Messages to each integration, by receiver and week", messages),
-    titled(`The ${WORST} recordings with the most firing time`, worst),
+    table(weeksTitle, [rule, location, week, ...episodes], rules),
+    table("Messages to each integration, by receiver and week\n\n", [receiver, week, ...messages], receivers),
+    table(worstTitle, [recording, location, ...episodes], recordings.slice(0, WORST)),
     `Limits:\n${notShown.map((line) => `- ${line}\n`).join("")}`,
   ];
   return sections.filter((section) => section !== "").join("\n");
 }
 
-function head({ span, locations, recordings, withoutHistory, files }: BacktestReport): string {
+function headOf({ span, locations, recordings, withoutHistory, files }: BacktestReport): string {
   const [file = "", other] = files.map(stripControls);
-  const days = `${iso(span.from)} to ${iso(span.to - 1)} (UTC)`;
+  const days = `${dayOf(span.from, "utc")} to ${dayOf(span.to - 1, "utc")} (UTC)`;
   const silent = withoutHistory > 0 ? `, ${withoutHistory} of them without any history` : "";
   const fleet = `${counted(recordings, "recording")} at ${counted(locations, "location")}${silent}`;
   const beside = other === undefined ? "" : `A is ${file}, B is ${other}, ± is B minus A.\n`;
   return `Backtest of ${other === undefined ? file : "two configurations"}, ${days}: ${fleet}.\n${beside}`;
-}
-
-function titled(title: string, table: string): string {
-  return table === "" ? "" : `${title}\n\n${table}`;
 }
 
 /** The rules that history cannot evaluate, one line each. */
@@ -87,80 +122,27 @@ function notJudged({ plans, files }: BacktestReport): string {
   return lines.join("");
 }
 
-const shrinking = (name: string): TableColumn => ({ head: name, canShrink: true });
-const figure = (name: string): TableColumn => ({ head: name, align: "right" });
-
-function countColumns(isBeside: boolean): TableColumn[] {
-  const names = isBeside
-    ? ["EPISODES A", "B", "±", "HOURS A", "B", "±", "LONGEST A", "B"]
-    : ["EPISODES", "HOURS", "LONGEST"];
-  return names.map(figure);
-}
-
-function countCells({ first, second }: Beside<EpisodeCount>): string[] {
-  const longest = ({ longestMs }: EpisodeCount) => (longestMs === 0 ? "–" : humanDuration(longestMs));
-  const hours = ({ firingMs }: EpisodeCount) => (firingMs / HOUR_MS).toFixed(1);
-  if (!second) return [String(first.episodes), hours(first), longest(first)];
-  return [
-    String(first.episodes),
-    String(second.episodes),
-    signed(second.episodes - first.episodes, 0),
-    hours(first),
-    hours(second),
-    signed((second.firingMs - first.firingMs) / HOUR_MS, 1),
-    longest(first),
-    longest(second),
-  ];
-}
-
-function messageColumns(isBeside: boolean): TableColumn[] {
-  const names = isBeside ? ["MESSAGES A", "B", "±"] : ["MESSAGES", "FIRING", "RESOLVED", "REMINDERS"];
-  return names.map(figure);
-}
-
-function messageCells({ first, second }: Beside<Messages>): string[] {
-  const { messages, byReason } = first;
-  if (second) return [String(messages), String(second.messages), signed(second.messages - messages, 0)];
-  const { first: begun = 0, more = 0, resolved = 0, reminder = 0 } = byReason;
-  return [messages, begun + more, resolved, reminder].map(String);
-}
-
-function signed(value: number, digits: number): string {
-  const text = value.toFixed(digits);
-  if (Number(text) === 0) return "0";
-  return value > 0 ? `+${text}` : text;
-}
-
 /** Durations in seconds; with a second configuration, its counts under `compared` and the difference. */
-function documentOf(report: BacktestReport, compared: Comparison): object {
-  const { span, plans, files, locations, recordings, withoutHistory } = report;
+function documentOf(report: BacktestReport, { rules, receivers, recordings }: Comparison): object {
+  const { span, plans, files, locations, recordings: count, withoutHistory } = report;
   return {
     from: new Date(span.from).toISOString(),
     to: new Date(span.to).toISOString(),
-    fleet: { locations, recordings, withoutHistory },
+    fleet: { locations, recordings: count, withoutHistory },
     configurations: files.map((file, i) => ({
       file,
       notJudged: (plans[i]?.notShown ?? []).map(({ rule, why }) => ({ rule: rule.id, why })),
     })),
-    rules: compared.rules.map(({ rule, locationId, location, week, ...counted }) => ({
-      rule,
-      locationId,
-      location,
-      week,
-      ...countsBeside(counted),
-    })),
-    receivers: compared.receivers.map(({ receiver, week, first, second }) => ({
-      receiver,
-      week,
-      ...messagesAsJson(first),
-      ...(second && { compared: messagesAsJson(second), difference: { messages: second.messages - first.messages } }),
-    })),
-    recordings: compared.recordings.map(({ recordingId, recording, location, ...counted }) => ({
-      recordingId,
-      recording,
-      location,
-      ...countsBeside(counted),
-    })),
+    rules: rules.map(({ rule, locationId, location, week, ...row }) => {
+      return { rule, locationId, location, week, ...episodesAsJson(row) };
+    }),
+    receivers: receivers.map(({ receiver, week, first, second }) => {
+      const difference = second && { messages: second.messages - first.messages };
+      return { receiver, week, ...messagesAsJson(first), compared: second && messagesAsJson(second), difference };
+    }),
+    recordings: recordings.map(({ recordingId, recording, location, ...row }) => {
+      return { recordingId, recording, location, ...episodesAsJson(row) };
+    }),
     notShown,
   };
 }
@@ -169,40 +151,30 @@ function messagesAsJson({ messages, byReason }: Messages): object {
   return { messages, byReason };
 }
 
-function countsBeside({ first, second }: Beside<EpisodeCount>): object {
-  if (!second) return countAsJson(first);
-  const difference = {
-    episodes: second.episodes - first.episodes,
-    firingSeconds: (second.firingMs - first.firingMs) / 1000,
+function episodesAsJson({ first, second }: Beside<EpisodeCount>): object {
+  const countOf = ({ episodes, firingMs, longestMs }: EpisodeCount) => {
+    return { episodes, firingSeconds: firingMs / 1000, longestSeconds: longestMs / 1000 };
   };
-  return { ...countAsJson(first), compared: countAsJson(second), difference };
-}
-
-function countAsJson({ episodes, firingMs, longestMs }: EpisodeCount): object {
-  return { episodes, firingSeconds: firingMs / 1000, longestSeconds: longestMs / 1000 };
+  if (!second) return countOf(first);
+  const firingSeconds = (second.firingMs - first.firingMs) / 1000;
+  const difference = { episodes: second.episodes - first.episodes, firingSeconds };
+  return { ...countOf(first), compared: countOf(second), difference };
 }
 
 /** One table: alerts by rule, location and week, then messages by receiver and week, then recordings. */
 function asCsv({ rules, receivers, recordings }: Comparison, isBeside: boolean): string {
   const figures = ["count", "firing_hours", "longest_hours"];
   const columns = [...figures, ...(isBeside ? figures.map((name) => `compared_${name}`) : [])];
-  const cells = ({ first, second }: Beside<EpisodeCount>) => [first, ...(second ? [second] : [])].flatMap(csvOf);
+  const hours = (ms: number) => Math.round((ms / HOUR_MS) * 1_000) / 1_000;
+  const cells = <Counts>({ first, second }: Beside<Counts>, of: (counts: Counts) => (number | string)[]) =>
+    [first, ...(second ? [second] : [])].flatMap(of);
+  const count = (row: Beside<EpisodeCount>) =>
+    cells(row, ({ episodes, firingMs, longestMs }) => [episodes, hours(firingMs), hours(longestMs)]);
+  const sent = (row: Beside<Messages>) => cells(row, ({ messages }) => [messages, "", ""]);
   return csvLines([
     ["kind", "name", "location_id", "location", "week", ...columns],
-    ...rules.map((row) => ["alerts", row.rule, row.locationId, row.location, row.week, ...cells(row)]),
-    ...receivers.map(({ receiver, week, first, second }) => [
-      ...["messages", receiver, "", "", week],
-      ...[first, ...(second ? [second] : [])].flatMap(({ messages }) => [messages, "", ""]),
-    ]),
-    ...recordings.map((row) => ["recording", row.recording, "", row.location, "", ...cells(row)]),
+    ...rules.map((row) => ["alerts", row.rule, row.locationId, row.location, row.week, ...count(row)]),
+    ...receivers.map((row) => ["messages", row.receiver, "", "", row.week, ...sent(row)]),
+    ...recordings.map((row) => ["recording", row.recording, "", row.location, "", ...count(row)]),
   ]);
-}
-
-function csvOf({ episodes, firingMs, longestMs }: EpisodeCount): number[] {
-  const hours = (ms: number) => Math.round((ms / HOUR_MS) * 1_000) / 1_000;
-  return [episodes, hours(firingMs), hours(longestMs)];
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }

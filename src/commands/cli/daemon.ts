@@ -1,10 +1,11 @@
 /** Client of a running daemon: its address and token, paging, and errors with the next step. */
 import { type Command, InvalidArgumentError } from "commander";
-import { Agent, EnvHttpProxyAgent, fetch } from "undici";
+import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch } from "undici";
 import { z } from "zod";
 import type { HttpConfig } from "../../config/config.ts";
 import { configFile, loadHttp } from "../../config/load.ts";
 import { ConfigError } from "../../config/problem.ts";
+import { withTimeout } from "../../lib/abort.ts";
 import { CodedError, toError } from "../../lib/errors.ts";
 import { readProxyEnv } from "../../lib/http-client.ts";
 import { type CommandIo, configOption } from "./command.ts";
@@ -38,17 +39,6 @@ export interface DaemonOptions {
   readonly config?: string;
 }
 
-type QueryParameters = Readonly<Record<string, string>>;
-
-export interface Daemon {
-  /** One answer, parsed. Throws DaemonError. */
-  get<T>(path: string, parameters: QueryParameters, schema: z.ZodType<T>): Promise<T>;
-  /** Changes something. Throws DaemonError, `rejected` where the change is invalid. */
-  send<T>(method: "POST" | "DELETE", path: string, body: unknown, schema: z.ZodType<T>): Promise<T>;
-  /** Every item of a paged list. Throws DaemonError. */
-  all<T>(path: string, parameters: QueryParameters, item: z.ZodType<T>): Promise<T[]>;
-}
-
 /** For `--url`: http or https, any path before `/api`. */
 function parseUrl(text: string): string {
   const url = URL.parse(text);
@@ -65,14 +55,8 @@ export function addDaemonOptions(command: Command): Command {
   return command.option("--url <url>", description, parseUrl).addOption(configOption());
 }
 
-interface DaemonRequest {
-  readonly method: "GET" | "POST" | "DELETE";
-  readonly path: string;
-  readonly parameters?: QueryParameters;
-  readonly body?: unknown;
-}
-
-type Ask = (request: DaemonRequest) => Promise<unknown>;
+type QueryParameters = Readonly<Record<string, string>>;
+type Method = "GET" | "POST" | "DELETE";
 
 /** Runs `work` with the daemon that the options, the environment or the configuration name. */
 export async function withDaemon<T>(
@@ -80,68 +64,80 @@ export async function withDaemon<T>(
   io: CommandIo,
   work: (daemon: Daemon) => Promise<T>,
 ): Promise<T> {
-  const { url, token } = await findDaemon(options, io.env);
-  const dispatcher = createDispatcher(new URL(url), io.env);
-  const ask: Ask = async ({ method, path, parameters, body }) => {
-    const signal = AbortSignal.any([io.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
-    const headers = {
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-    };
-    const query = parameters ? `?${new URLSearchParams(parameters)}` : "";
-    const payload = body === undefined ? {} : { body: JSON.stringify(body) };
-    try {
-      const init = { method, headers, signal, dispatcher, ...payload };
-      const response = await fetch(`${url}${path}${query}`, init);
-      const answer = method === "DELETE" && response.ok ? undefined : response.json();
-      if (!response.ok) throw refusal(url, method, response.status, await answer?.catch(() => undefined));
-      return await answer;
-    } catch (thrown) {
-      io.signal.throwIfAborted();
-      throw thrown instanceof DaemonError ? thrown : unreachable(url, thrown);
-    }
-  };
+  const address = await findDaemon(options, io.env);
+  const dispatcher = createDispatcher(new URL(address.url), io.env);
   try {
-    return await work(createDaemon(url, ask));
+    return await work(createDaemon(address, dispatcher, io.signal));
   } finally {
     await dispatcher.destroy();
   }
 }
 
-function createDaemon(url: string, ask: Ask): Daemon {
-  const read = async <T>(request: DaemonRequest, schema: z.ZodType<T>): Promise<T> => {
-    const parsed = schema.safeParse(await ask(request));
-    if (parsed.success) return parsed.data;
-    const message = `what answers at ${url} is not this version of lenswatch; check --url and both versions`;
-    throw new DaemonError("unexpected", message, parsed.error);
-  };
-  const get: Daemon["get"] = (path, parameters, schema) => read({ method: "GET", path, parameters }, schema);
-  return {
-    get,
-    send: (method, path, body, schema) => read({ method, path, body }, schema),
-    async all(path, parameters, item) {
-      const page = z.object({ items: z.array(item), nextCursor: z.string().nullable() });
-      const items: z.infer<typeof item>[] = [];
-      let cursor: QueryParameters = {};
-      for (;;) {
-        const answer = await get(path, { ...parameters, limit: PAGE_LIMIT, ...cursor }, page);
-        for (const one of answer.items) items.push(one);
-        if (answer.nextCursor === null) return items;
-        cursor = { cursor: answer.nextCursor };
-      }
-    },
-  };
+interface DaemonAddress {
+  readonly url: string;
+  readonly token: string | undefined;
+}
+
+/** Its methods throw DaemonError. */
+export type Daemon = ReturnType<typeof createDaemon>;
+
+function createDaemon({ url, token }: DaemonAddress, dispatcher: Dispatcher, aborted: AbortSignal) {
+  /** One answer, parsed; the error is `rejected` where a change is invalid. */
+  async function send<T>(method: Method, path: string, body: unknown, schema: z.ZodType<T>): Promise<T> {
+    const headers = {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    };
+    const payload = body === undefined ? {} : { body: JSON.stringify(body) };
+    const signal = withTimeout(aborted, REQUEST_TIMEOUT_MS);
+    try {
+      const response = await fetch(`${url}${path}`, { method, headers, signal, dispatcher, ...payload });
+      const answer = method === "DELETE" && response.ok ? undefined : response.json();
+      if (!response.ok) throw refusal(url, method, response.status, await answer?.catch(() => undefined));
+      const parsed = schema.safeParse(await answer);
+      if (parsed.success) return parsed.data;
+      const message = `what answers at ${url} is not this version of lenswatch; check --url and both versions`;
+      throw new DaemonError("unexpected", message, parsed.error);
+    } catch (thrown) {
+      aborted.throwIfAborted();
+      throw thrown instanceof DaemonError ? thrown : unreachable(url, thrown);
+    }
+  }
+
+  function get<T>(path: string, parameters: QueryParameters, schema: z.ZodType<T>): Promise<T> {
+    return send("GET", `${path}?${new URLSearchParams(parameters)}`, undefined, schema);
+  }
+
+  /** Every page of a list. */
+  async function* pages<Page extends { readonly nextCursor: string | null }>(
+    path: string,
+    parameters: QueryParameters,
+    schema: z.ZodType<Page>,
+  ): AsyncGenerator<Page> {
+    for (let cursor = {}; ; ) {
+      const page = await get(path, { ...parameters, limit: PAGE_LIMIT, ...cursor }, schema);
+      yield page;
+      if (page.nextCursor === null) return;
+      cursor = { cursor: page.nextCursor };
+    }
+  }
+
+  /** Every item of a paged list. */
+  async function all<T>(path: string, parameters: QueryParameters, item: z.ZodType<T>): Promise<T[]> {
+    const schema = z.object({ items: z.array(item), nextCursor: z.string().nullable() });
+    return (await Array.fromAsync(pages(path, parameters, schema))).flatMap(({ items }) => items);
+  }
+
+  return { send, get, pages, all };
 }
 
 /** With `--url`, the configuration serves only for a token and may be missing or incomplete. */
-async function findDaemon(
-  options: DaemonOptions,
-  env: CommandIo["env"],
-): Promise<{ readonly url: string; readonly token: string | undefined }> {
+async function findDaemon(options: DaemonOptions, env: CommandIo["env"]): Promise<DaemonAddress> {
   const fromEnv = env.LENSWATCH_ADMIN_TOKEN || env.LENSWATCH_READ_TOKEN || undefined;
   if (options.url !== undefined && fromEnv !== undefined) return { url: options.url, token: fromEnv };
   const http = await readHttpConfig(options, env);
-  return { url: options.url ?? (http ? urlOf(http) : ""), token: fromEnv ?? http?.adminToken ?? http?.readToken };
+  const configured = http && (http.externalUrl?.replace(/\/+$/, "") ?? localUrl(http));
+  return { url: options.url ?? configured ?? "", token: fromEnv ?? http?.adminToken ?? http?.readToken };
 }
 
 async function readHttpConfig({ url, config }: DaemonOptions, env: CommandIo["env"]): Promise<HttpConfig | undefined> {
@@ -161,10 +157,6 @@ async function readHttpConfig({ url, config }: DaemonOptions, env: CommandIo["en
   }
 }
 
-function urlOf(http: HttpConfig): string {
-  return http.externalUrl?.replace(/\/+$/, "") ?? localUrl(http);
-}
-
 /** The daemon's own URL on this machine, without a trailing slash; wildcard addresses become loopback. */
 export function localUrl({ host, port }: Pick<HttpConfig, "host" | "port">): string {
   const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
@@ -172,7 +164,7 @@ export function localUrl({ host, port }: Pick<HttpConfig, "host" | "port">): str
 }
 
 /** Requests to this machine never use a proxy. */
-function createDispatcher({ hostname }: URL, env: CommandIo["env"]): Agent | EnvHttpProxyAgent {
+function createDispatcher({ hostname }: URL, env: CommandIo["env"]): Dispatcher {
   const local = hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
   return local ? new Agent() : new EnvHttpProxyAgent(readProxyEnv(env));
 }
@@ -192,7 +184,7 @@ function unreachable(url: string, thrown: unknown): DaemonError {
 const ErrorObject = z.object({ error: z.object({ message: z.string() }) });
 const ErrorBody = z.union([z.string(), ErrorObject]);
 
-function refusal(url: string, method: DaemonRequest["method"], status: number, body: unknown): DaemonError {
+function refusal(url: string, method: Method, status: number, body: unknown): DaemonError {
   const isChange = method !== "GET";
   if (status === 401) {
     const kind = isChange ? "admin" : "read";

@@ -6,7 +6,6 @@ import { counted } from "../../lib/format.ts";
 import { type Daemon, DaemonError } from "./daemon.ts";
 
 const FiringAlert = z.object({ labels: z.record(z.string(), z.string()) });
-const Anything = z.object({ items: z.array(z.unknown()) });
 
 /** A sentence about the silence that was just added. A failed request is no failure: the silence exists. */
 export async function effectOf(daemon: Daemon, matchers: readonly Matcher[]): Promise<string> {
@@ -24,21 +23,13 @@ export async function effectOf(daemon: Daemon, matchers: readonly Matcher[]): Pr
   }
 }
 
-/** The query parameter for a label. */
-const LOOKUPS: ReadonlyMap<string, "recording" | "location"> = new Map([
-  ["recording", "recording"],
-  ["recording_id", "recording"],
-  ["location", "location"],
-  ["location_id", "location"],
-]);
-
 /** `location "Bathh"`: the first name or id in the matchers that is not in the fleet. */
 async function unknownName(daemon: Daemon, matchers: readonly Matcher[]): Promise<string | undefined> {
   for (const { name, operator, value } of matchers) {
-    const parameter = LOOKUPS.get(name);
+    const parameter = /^(recording|location)(_id)?$/.exec(name)?.[1];
     if (parameter === undefined || operator !== "=" || value === "") continue;
     const query = { [parameter]: value, limit: "1" };
-    const { items } = await daemon.get("/api/v1/recordings", query, Anything);
+    const { items } = await daemon.get("/api/v1/recordings", query, z.object({ items: z.array(z.unknown()) }));
     if (items.length === 0) return `${parameter} ${JSON.stringify(value)}`;
   }
   return undefined;
