@@ -2,7 +2,6 @@
 import formbody from "@fastify/formbody";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { z } from "zod";
-import { parseMatchers } from "../../alerting/matcher.ts";
 import { silenceProblem, type WantedSilence } from "../../alerting/silence.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { stripControls } from "../../lib/text.ts";
@@ -19,7 +18,7 @@ import { endOf, MatchersField, PreviewQuery, previewOf, SilenceFields } from "./
 import { visitorOf } from "./visitor.ts";
 
 /** The path, from `/` on, that a button leads back to. */
-const Back = z.object({ back: z.string().max(2_048).catch("").default("") });
+const Back = z.object({ back: z.string().max(2_048).catch("") });
 
 export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layout): void {
   // Forms are parsed only here: the API accepts none.
@@ -103,22 +102,20 @@ function problemWith(wanted: WantedSilence | undefined, now: Instant): FieldProb
   return message === undefined ? undefined : { field: "matchers", message };
 }
 
-type Typed = Pick<SilenceForm, "matchers" | "comment" | "custom">;
-
-const text = z.string().max(8_000).catch("").default("");
 /** The fields of a form, to be shown again. */
-const Typed = z
-  .object({ matchers: text, comment: text, custom: text })
-  .catch({ matchers: "", comment: "", custom: "" });
+const Typed = PreviewQuery.catch({ matchers: "", comment: "", custom: "" });
 
 /** The form with a preview of its matchers; their problem is the form's unless it has another one. */
-async function formOf(typed: Typed, problem: FieldProblem | undefined, data: PageData): Promise<SilenceForm> {
-  const { matchers, comment, custom } = typed;
-  const form = { matchers, comment, custom };
+async function formOf(
+  form: Pick<SilenceForm, "matchers" | "comment" | "custom">,
+  problem: FieldProblem | undefined,
+  data: PageData,
+): Promise<SilenceForm> {
+  const { matchers } = form;
   if (matchers.trim() === "") return { ...form, problem, preview: undefined };
   const read = readFields(MatchersField, { matchers });
   if ("problem" in read) return { ...form, problem: problem ?? read.problem, preview: undefined };
-  const parsed = parseMatchers(matchers);
-  const suppressed = await runYielding(previewOf(parsed, data));
-  return { ...form, problem, preview: { parsed, suppressed } };
+  const parsed = read.fields.matchers;
+  const preview = await runYielding(previewOf(parsed, data));
+  return { ...form, problem, preview: { ...preview, parsed } };
 }

@@ -19,18 +19,20 @@ export function readFields<T>(
   return { problem: { field: String(issue?.path[0] ?? "form"), message: issue?.message ?? "not understood" } };
 }
 
-interface Field {
-  readonly name: string;
-  readonly label: string;
+interface FieldOptions {
   readonly value?: string;
   readonly hint?: string;
   /** Further attributes of the input. */
-  readonly attributes?: Markup;
+  readonly attributes: Markup;
 }
 
 /** A labelled input; the one with the problem shows it and has the focus. */
-export function fieldOf(field: Field, problem: FieldProblem | undefined): Markup {
-  const { name, label, value = "", hint, attributes = nothing } = field;
+export function fieldOf(
+  name: string,
+  label: string,
+  problem: FieldProblem | undefined,
+  { value = "", hint, attributes }: FieldOptions,
+): Markup {
   const wrong = problem?.field === name ? problem.message : undefined;
   const descriptions = [hint === undefined ? "" : `${name}-hint`, wrong === undefined ? "" : `${name}-wrong`];
   const described = descriptions.filter((id) => id !== "").join(" ");

@@ -8,7 +8,6 @@
   const RETRY_MS = 5_000;
   const RETRY_MOST_MS = 60_000;
   const GAP_MS = 1_000;
-  const SILENCE_MS = 35_000;
   const TIMEOUT_MS = 10_000;
 
   const main = document.querySelector("main");
@@ -20,7 +19,6 @@
 
   let source;
   let timer;
-  let silence;
   let request;
   let asked = 0;
   let wanted = false;
@@ -149,23 +147,14 @@
     return a?.nodeType === b.nodeType && a.nodeName === b.nodeName;
   }
 
-  /** Phones lose connections without an error: asks again after a long silence. */
-  function heard() {
-    clearTimeout(silence);
-    silence = setTimeout(refresh, SILENCE_MS);
-  }
-
   function connect() {
     if (source || document.hidden) return;
     source = new EventSource(address);
     source.addEventListener("open", () => {
       retryMs = RETRY_MS;
-      heard();
       showLink();
     });
-    source.addEventListener("beat", heard);
     source.addEventListener("state", ({ data }) => {
-      heard();
       if (data !== main.dataset.version) refresh();
     });
     source.addEventListener("error", () => {
@@ -177,7 +166,6 @@
   }
 
   function disconnect() {
-    clearTimeout(silence);
     source?.close();
     source = undefined;
     showLink();

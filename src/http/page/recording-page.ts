@@ -130,7 +130,8 @@ function facts(state: RecordingState, { fleet, moment }: PageData, zones: readon
     ["Id", html`<bdi>${nameOf(state.id, "", 256)}</bdi>`],
   ];
   const unknown = html`<span class="soft">not known</span>`;
-  return html`<dl>${rows.map(([term, value]) => html`<dt>${term}</dt><dd>${value === "" ? unknown : value}</dd>`)}</dl>`;
+  const written = rows.map(([term, value]) => html`<dt>${term}</dt><dd>${value === "" ? unknown : value}</dd>`);
+  return html`<dl>${written}</dl>`;
 }
 
 function scheduleOf(useUploadingSchedule: boolean | undefined): string {

@@ -1,4 +1,4 @@
-/** The sign-in form and its fields. */
+/** Signing in and out: `GET` and `POST /session`, `POST /session/end`. */
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
@@ -16,14 +16,14 @@ import type { Root } from "./links.ts";
 
 const LONGEST_NAME = 80;
 
-export const SignIn = z.object({
+const SignIn = z.object({
   name: z
     .string({ error: "expected your name" })
     .transform((name) => stripControls(name).trim())
     .refine((name) => name !== "", "expected your name")
     .refine((name) => name.length <= LONGEST_NAME, `expected at most ${LONGEST_NAME} characters`),
   token: z.string({ error: "expected the token" }).min(1, "expected the token").max(4_096, "not this token"),
-  to: z.string().max(2_048).catch("").default(""),
+  to: z.string().max(2_048).catch(""),
 });
 
 interface SignInForm {
@@ -48,56 +48,42 @@ export function signInForm({ root, to, name = "", problem, isReadOnly }: SignInF
     ? "The read token shows the fleet."
     : "The read token shows the fleet; the admin token also acknowledges and silences.";
   const autofocus = problem ? nothing : html` autofocus`;
-  return html`<form class="sheet" method="post" action="${root}session">
-<input type="hidden" name="to" value="${to}">
-${fieldOf(
-  {
-    name: "name",
-    label: "Your name",
+  const nameField = fieldOf("name", "Your name", problem, {
     value: name,
     hint: "Shown with your acknowledgements and silences.",
     attributes: html` required maxlength="${LONGEST_NAME}" autocomplete="username"${autofocus}`,
-  },
-  problem,
-)}
-${fieldOf(
-  {
-    name: "token",
-    label: "Token",
+  });
+  const tokenField = fieldOf("token", "Token", problem, {
     hint: opens,
     attributes: html` type="password" required autocomplete="current-password"`,
-  },
-  problem,
-)}
+  });
+  return html`<form class="sheet" method="post" action="${root}session">
+<input type="hidden" name="to" value="${to}">
+${nameField}
+${tokenField}
 <p><button class="main">Sign in</button></p></form>`;
 }
 
 /** `GET /session`, and again after a wrong token. */
-export function signInPage(form: SignInForm): HtmlPage {
+function signInPage(form: SignInForm): HtmlPage {
   return { title: "Sign in", here: "session", body: html`<h1>Sign in</h1>${signInForm(form)}` };
 }
 
-/** Wrong tokens from one address within a minute; further tokens are not checked. */
-const MOST_FAILURES = 10;
-const FAILURES_MS = 60_000;
-/** Addresses that are counted. */
-const MOST_ADDRESSES = 5_000;
-
-const SessionQuery = z.object({ to: z.string().max(2_048, "expected a path").optional() });
+const SessionQuery = z.object({ to: z.string().max(2_048, "expected a path").default("") });
 
 const ROOT = "./";
 
 type Deps = Pick<HttpDeps, "adminToken" | "readToken" | "externalUrl" | "clock" | "log">;
 
 export async function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout): Promise<void> {
-  await app.register(rateLimit, { global: false, cache: MOST_ADDRESSES });
-  const failures = app.createRateLimit({ max: MOST_FAILURES, timeWindow: FAILURES_MS });
-  const isReadOnly = () => !deps.adminToken;
+  // After ten wrong tokens from one address within a minute, further ones are not checked.
+  await app.register(rateLimit, { global: false, cache: 5_000 });
+  const failures = app.createRateLimit({ max: 10, timeWindow: 60_000 });
 
   app.get("/session", { config: { page: ROOT, open: true } }, async (request, reply) => {
-    const { to = "" } = parseQuery(SessionQuery, request.query);
+    const { to } = parseQuery(SessionQuery, request.query);
     refuseWithoutTokens(deps);
-    const form = { root: ROOT, to: pathWithin(to), isReadOnly: isReadOnly() } as const;
+    const form = { root: ROOT, to: pathWithin(to), isReadOnly: !deps.adminToken } as const;
     return layout.send(request, reply, signInPage(form));
   });
 
@@ -105,9 +91,9 @@ export async function sessionRoutes(app: FastifyInstance, deps: Deps, layout: La
     refuseWithoutTokens(deps);
     checkSender(request, deps);
     const read = readFields(SignIn, request.body);
-    const again = (status: number, problem: { field: string; message: string }) => {
+    const again = (status: number, problem: FieldProblem) => {
       const { name = "", to = "" } = "fields" in read ? read.fields : {};
-      const form = { root: ROOT, to: pathWithin(to), name, problem, isReadOnly: isReadOnly() } as const;
+      const form = { root: ROOT, to: pathWithin(to), name, problem, isReadOnly: !deps.adminToken } as const;
       return layout.send(request, reply.code(status), signInPage(form));
     };
     if ("problem" in read) return again(400, read.problem);

@@ -8,7 +8,7 @@ import { type FieldProblem, fieldOf } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { signInLink, silenceFormLink } from "./links.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
-import { matchesAnything, nextMorning, type Preview, warningsOf, zoneOf } from "./silence-request.ts";
+import { nextMorning, type Preview, zoneOf } from "./silence-request.ts";
 import { formToken, type Visitor } from "./visitor.ts";
 
 const ROOT = "../";
@@ -20,7 +20,7 @@ export interface SilenceForm {
   readonly custom: string;
   readonly problem: FieldProblem | undefined;
   /** Of matchers that can be read. */
-  readonly preview: { readonly parsed: readonly Matcher[]; readonly suppressed: Preview } | undefined;
+  readonly preview: (Preview & { readonly parsed: readonly Matcher[] }) | undefined;
 }
 
 export function silenceFormPage(form: SilenceForm, data: PageData, visitor: Visitor): HtmlPage {
@@ -42,28 +42,19 @@ function scopes({ preview, comment, custom }: SilenceForm, { fleet }: PageData):
   const { alertname, recording_id, location_id } = Object.fromEntries(named);
   const recording = recording_id === undefined ? undefined : fleet.inventory.recording(recording_id);
   const locationId = location_id ?? recording?.locationId;
+  const name = nameOf(fleet.inventory.location(locationId ?? "")?.name ?? "", locationId ?? "", 40);
+  const around = recording_id ? undefined : locationId;
   const choices: [string, string][] = [];
-  if (alertname && (recording_id ?? locationId)) {
-    const subject = recording_id ? ["recording_id", recording_id] : ["location_id", locationId ?? ""];
-    const [label = "", value = ""] = subject;
-    choices.push([
-      nameOf(alertname, "", 40),
-      equalMatchers([
-        ["alertname", alertname],
-        [label, value],
-      ]),
-    ]);
+  if (alertname && (recording_id || locationId)) {
+    const labels = { alertname, recording_id, location_id: around };
+    choices.push([nameOf(alertname, "", 40), equalMatchers(Object.entries(labels))]);
   }
-  if (recording_id) {
+  if (recording_id)
     choices.push([
       `All of ${nameOf(recording?.name ?? "", recording_id, 40)}`,
       equalMatchers([["recording_id", recording_id]]),
     ]);
-  }
-  if (locationId) {
-    const name = nameOf(fleet.inventory.location(locationId)?.name ?? "", locationId, 40);
-    choices.push([`All of ${name}`, equalMatchers([["location_id", locationId]])]);
-  }
+  if (locationId) choices.push([`All of ${name}`, equalMatchers([["location_id", locationId]])]);
   if (choices.length < 2) return nothing;
   const now = equalMatchers([...named]);
   const items = choices.map(([words, text]) => {
@@ -74,16 +65,12 @@ function scopes({ preview, comment, custom }: SilenceForm, { fleet }: PageData):
   return html`<nav aria-label="What to silence"><ul class="choices">${items}</ul></nav>`;
 }
 
-function previewSection({ parsed, suppressed }: NonNullable<SilenceForm["preview"]>, data: PageData): Markup {
-  const { alerts, covered, recordings } = suppressed;
+function previewSection({ alerts, covered, recordings, warnings }: Preview, data: PageData): Markup {
   const left = alerts.total - alerts.items.length;
-  const warnings = matchesAnything(parsed)
-    ? ["It would match every alert and cannot be set: add a matcher that does not match the empty string."]
-    : warningsOf(suppressed);
   const table = alertTable(alerts.items, data, { root: ROOT, caption: "Alerts it would suppress" });
   return html`<section aria-labelledby="preview"><h2 id="preview">Preview</h2>
 ${warnings.map((warning) => html`<p class="warning" role="alert">${warning}</p>`)}
-<p>It would suppress <strong>${counted(alerts.total, "alert")}</strong> of ${count(suppressed.firing)} active now;
+<p>It would suppress <strong>${counted(alerts.total, "alert")}</strong> of ${count(data.alerts.length)} active now;
 its matchers cover <strong>${count(covered)} of ${counted(recordings, "recording")}</strong>.</p>
 ${alerts.total === 0 ? nothing : table}
 ${left === 0 ? nothing : html`<p class="soft">and ${counted(left, "more alert")}.</p>`}</section>
@@ -93,15 +80,10 @@ ${left === 0 ? nothing : html`<p class="soft">and ${counted(left, "more alert")}
 function entry(form: SilenceForm, data: PageData, visitor: Visitor): Markup {
   const { comment, problem, preview } = form;
   const locked = visitor.formToken === undefined;
-  const commentField = fieldOf(
-    {
-      name: "comment",
-      label: "Comment",
-      value: comment,
-      attributes: html` maxlength="1000" autocomplete="off" placeholder="why, or a ticket"`,
-    },
-    problem,
-  );
+  const commentField = fieldOf("comment", "Comment", problem, {
+    value: comment,
+    attributes: html` maxlength="1000" autocomplete="off" placeholder="why, or a ticket"`,
+  });
   const buttons = locked ? lockedNote(form, visitor) : lasting(problem, data, preview?.parsed ?? []);
   const rest = html`${commentField}${buttons}${others(form, locked)}</form>`;
   if (locked) return html`<form class="sheet" method="get" action="${ROOT}silences/new">${rest}`;
@@ -114,25 +96,15 @@ ${rest}`;
 /** Matchers and another duration; open where there are no valid ones. */
 function others({ matchers, custom, problem, preview }: SilenceForm, locked: boolean): Markup {
   const isOpen = !preview || problem?.field === "matchers" || problem?.field === "custom";
-  const matchersField = fieldOf(
-    {
-      name: "matchers",
-      label: "Matchers",
-      value: matchers,
-      hint: 'As in Alertmanager, all must match: alertname="LowUptime", location=~"Leeds.*"',
-      attributes: html` required maxlength="4000" autocapitalize="off" autocomplete="off" spellcheck="false"`,
-    },
-    problem,
-  );
-  const customField = fieldOf(
-    {
-      name: "custom",
-      label: "For how long",
-      value: custom,
-      attributes: html` maxlength="40" placeholder="2d12h" size="8" autocomplete="off" autocapitalize="off"`,
-    },
-    problem,
-  );
+  const matchersField = fieldOf("matchers", "Matchers", problem, {
+    value: matchers,
+    hint: 'As in Alertmanager, all must match: alertname="LowUptime", location=~"Leeds.*"',
+    attributes: html` required maxlength="4000" autocapitalize="off" autocomplete="off" spellcheck="false"`,
+  });
+  const customField = fieldOf("custom", "For how long", problem, {
+    value: custom,
+    attributes: html` maxlength="40" placeholder="2d12h" size="8" autocomplete="off" autocapitalize="off"`,
+  });
   const longer = html`<div class="beside">${customField}
 <button name="lasting" value="custom">Silence for that long</button></div>`;
   return html`<details id="others"${isOpen ? html` open` : nothing}>
@@ -148,7 +120,8 @@ function lasting(problem: FieldProblem | undefined, data: PageData, parsed: read
   return html`<fieldset><legend>Silence it</legend>${problem?.field === "lasting" ? wrong : nothing}
 <p class="actions"><button class="main" name="lasting" value="1h">for 1 hour</button>
 <button name="lasting" value="4h">for 4 hours</button>
-<button name="lasting" value="${new Date(morning).toISOString()}">until ${times.at(morning, zone)}</button></p></fieldset>`;
+<button name="lasting" value="${new Date(morning).toISOString()}">until ${times.at(morning, zone)}</button></p>
+</fieldset>`;
 }
 
 function lockedNote({ matchers }: SilenceForm, { isReadOnly, canSignIn }: Visitor): Markup {

@@ -1,4 +1,4 @@
-/** The fields of the form for a silence: matchers, duration, comment. */
+/** The fields of the form for a silence, and a preview of what it would suppress. */
 import { z } from "zod";
 import { matchesAll, parseMatchers } from "../../alerting/matcher.ts";
 import type { Matcher } from "../../alerting/route.ts";
@@ -21,21 +21,18 @@ const MOST_MATCHERS = 100;
 const LONGEST_COMMENT = 1_000;
 const LONGEST_MS = 365 * 86_400_000;
 
-const MORNING_HOUR = 8;
-/** A nearer morning is skipped. */
-const SOON_MS = 3_600_000;
-
 const matchers = z
   .string({ error: "expected matchers" })
   .max(LONGEST_MATCHERS, `expected at most ${LONGEST_MATCHERS} characters`)
   .transform(parsedBy((text: string): readonly Matcher[] => parseMatchers(text)))
   .refine((parsed) => parsed.length <= MOST_MATCHERS, `expected at most ${MOST_MATCHERS} matchers`);
 
-/** The previewed fields; no preview without matchers. */
+const shown = z.string().max(8_000).catch("");
+/** The fields as they were typed; no preview without matchers. */
 export const PreviewQuery = z.object({
   matchers: z.string({ error: "expected one text" }).default(""),
-  comment: z.string().max(LONGEST_COMMENT).catch("").default(""),
-  custom: z.string().max(40).catch("").default(""),
+  comment: shown,
+  custom: shown,
 });
 
 export const MatchersField = z.object({ matchers });
@@ -70,50 +67,39 @@ export function endOf({ lasting, custom }: SilenceFields, now: Instant): Instant
 
 /** The next 08:00 in the zone that is at least an hour away. */
 export function nextMorning(now: Instant, timezone: string): Instant {
-  const here = inZone(now + SOON_MS, timezone);
-  const today = here.set({ hour: MORNING_HOUR, minute: 0, second: 0, millisecond: 0 });
+  const here = inZone(now + 3_600_000, timezone);
+  const today = here.startOf("day").set({ hour: 8 });
   return (today >= here ? today : today.plus({ days: 1 })).toMillis();
 }
 
 /** The zone of the recording or location that the matchers name, else UTC. */
 export function zoneOf(all: readonly Matcher[], inventory: Inventory): string {
-  const named = (label: string) => all.find(({ name, operator }) => name === label && operator === "=")?.value;
-  const recording = named("recording_id");
-  const location = named("location_id");
-  return knownZone(
-    recording === undefined ? undefined : inventory.recording(recording)?.timezone,
-    location === undefined ? undefined : inventory.location(location)?.timezone,
-    recording === undefined ? undefined : zoneOfLocation(recording, inventory),
-  );
-}
-
-function zoneOfLocation(recordingId: string, inventory: Inventory): string | undefined {
-  const known = inventory.recording(recordingId);
-  return known && inventory.location(known.locationId)?.timezone;
-}
-
-/** Whether the matchers match every alert, whatever its labels. */
-export function matchesAnything(all: readonly Matcher[]): boolean {
-  return matchesAll(all, {});
+  const named = (label: string) => all.find(({ name, operator }) => name === label && operator === "=")?.value ?? "";
+  const recording = inventory.recording(named("recording_id"));
+  const location = inventory.location(named("location_id"));
+  const around = recording && inventory.location(recording.locationId);
+  return knownZone(recording?.timezone, location?.timezone, around?.timezone);
 }
 
 /** All are counted. */
 const ALERTS_SHOWN = 10;
 
 export interface Preview {
+  /** The firing alerts it matches. */
   readonly alerts: Listing<Alert>;
-  /** Firing alerts, matched or not. */
-  readonly firing: number;
+  /** Recordings whose later alerts it could match. */
   readonly covered: number;
   readonly recordings: number;
-  /** It could suppress an outage. */
-  readonly hidesOutages: boolean;
+  /** Sentences; empty for a usual silence. */
+  readonly warnings: readonly string[];
 }
 
 /** Yields every so many rows. */
-export function* previewOf(matchers: readonly Matcher[], data: PageData): Generator<void, Preview> {
-  const { fleet } = data;
-  const alerts = yield* listingOf(data.alerts, { limit: ALERTS_SHOWN }, (alert) =>
+export function* previewOf(
+  matchers: readonly Matcher[],
+  { fleet, alerts: firing }: PageData,
+): Generator<void, Preview> {
+  const alerts = yield* listingOf(firing, { limit: ALERTS_SHOWN }, (alert) =>
     matchesAll(matchers, alert.labels) ? alertSortKey(alert) : undefined,
   );
   const recordings = yield* recordingsById(fleet);
@@ -125,13 +111,15 @@ export function* previewOf(matchers: readonly Matcher[], data: PageData): Genera
     const matches = ofRecordings.every((matcher) => matcher.matches(labels[matcher.name] ?? ""));
     if (matches && scope !== "no recording") covered += 1;
   });
-  return {
-    alerts,
-    firing: data.alerts.length,
-    covered,
-    recordings: recordings.size,
-    hidesOutages: scope === "outages",
-  };
+  const warnings = [];
+  if (matchesAll(matchers, {}))
+    warnings.push("It would match every alert and cannot be set: add a matcher that does not match the empty string.");
+  else {
+    const isWhole = scope === "outages" && recordings.size > 1 && covered === recordings.size;
+    if (isWhole) warnings.push("It covers every recording: no outage would be notified.");
+    if (firing.length > 1 && alerts.total === firing.length) warnings.push("It suppresses every firing alert.");
+  }
+  return { alerts, covered, recordings: recordings.size, warnings };
 }
 
 const outages: readonly ProblemKind[] = ["offline", "missing", "flapping", "location_offline"];
@@ -147,22 +135,6 @@ function scopeOf(matchers: readonly Matcher[]): "outages" | "recordings" | "no r
 }
 
 /** Labels that identify recordings; the others come from rules, and any alert may have them. */
-const RECORDING_LABELS: ReadonlySet<string> = new Set([
-  "recording_id",
-  "recording",
-  "location_id",
-  "location",
-  "organisation",
-  "camera_server",
-  "timezone",
-]);
-
-/** Warnings before such a silence is set; empty for a usual one. */
-export function warningsOf({ alerts, firing, covered, recordings, hidesOutages }: Preview): string[] {
-  const all = hidesOutages && recordings > 1 && covered === recordings;
-  const everything = firing > 1 && alerts.total === firing;
-  return [
-    ...(all ? ["It covers every recording: no outage would be notified."] : []),
-    ...(everything ? ["It suppresses every firing alert."] : []),
-  ];
-}
+const RECORDING_LABELS: ReadonlySet<string> = new Set(
+  "recording_id recording location_id location organisation camera_server timezone".split(" "),
+);
