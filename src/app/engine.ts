@@ -8,7 +8,7 @@ import type { Role } from "../cluster/replicas.ts";
 import { type Assigned, createAssigned } from "../cluster/shard-assignment.ts";
 import type { Config } from "../config/config.ts";
 import type { SuppressibleAlert } from "../deliver/suppression.ts";
-import { createSuppressionChanges, type SuppressionChanges } from "../deliver/suppression-changes.ts";
+import { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import { createDigestSchedule } from "../digest/schedule.ts";
 import { type Commit, createCommit } from "../poll/commit.ts";
 import type { ExternalAlerts } from "../poll/external-alerts.ts";
@@ -37,7 +37,7 @@ export interface JobContext extends Runtime, Configured {
 export class Engine {
   readonly uptimes: UptimeReader;
   /** Silences and acknowledgements, as people change them. */
-  readonly changes: SuppressionChanges;
+  readonly changes: ReturnType<typeof createSuppressionChanges>;
   readonly #context: JobContext;
   readonly #poll: PollJobs;
   readonly #notify: NotifyJobs;

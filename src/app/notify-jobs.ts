@@ -3,7 +3,7 @@ import { type Integration, isProgram } from "../alerting/route.ts";
 import { createHeartbeat } from "../cluster/heartbeat.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
 import { createColdStart } from "../deliver/cold-start.ts";
-import { createDeliver, type DeliverDeps, type Deliverer } from "../deliver/deliver.ts";
+import { createDeliver, type DeliverDeps } from "../deliver/deliver.ts";
 import { createSuppression, type SuppressibleAlert } from "../deliver/suppression.ts";
 import { createDigestWork } from "../digest/schedule.ts";
 import { createDigestJob } from "../digest/send.ts";
@@ -16,7 +16,7 @@ export class NotifyJobs {
   readonly coldStart: ReturnType<typeof createColdStart>;
   readonly #context: JobContext;
   readonly #suppression: Suppression;
-  readonly #delivery: Deliverer;
+  readonly #delivery: ReturnType<typeof createDeliver>;
   readonly #heartbeat: ReturnType<typeof createHeartbeat> | undefined;
 
   /** Nothing runs before `start`. */
@@ -68,7 +68,7 @@ export function deliveryMetrics(metrics: Metrics): Pick<DeliverDeps, "notified" 
   };
 }
 
-function deliveryOf(context: JobContext, suppression: Suppression): Deliverer {
+function deliveryOf(context: JobContext, suppression: Suppression): ReturnType<typeof createDeliver> {
   const { log, store, config, senders, metrics, statusIntervalMs } = context;
   return createDeliver({
     ...context,

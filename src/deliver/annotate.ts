@@ -6,17 +6,13 @@ import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import { createLocalHours } from "../lib/local-hours.ts";
 import type { Logger } from "../lib/log.ts";
-import { createYielder } from "../lib/yield.ts";
+import { mapYielding } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
 
 /** A message is not delayed any longer. */
 const DEADLINE_MS = 250;
 
-interface AnnotateDeps {
-  readonly log: Logger;
-  readonly zones: Pick<Store["zones"], "read">;
-  readonly usualEntries: Pick<Store["usualEntries"], "read">;
-}
+type AnnotateDeps = { log: Logger } & { [Key in "zones" | "usualEntries"]: Pick<Store[Key], "read"> };
 
 /** Gives the alerts in their order, unchanged where nothing is known; never throws. */
 export type Annotate = <A extends Alert>(alerts: readonly A[], now: Instant) => Promise<readonly A[]>;
@@ -33,13 +29,7 @@ export function createAnnotate({ log, zones, usualEntries }: AnnotateDeps): Anno
   return async (alerts, now) => {
     try {
       const places = await withDeadline(placesOf(alerts), DEADLINE_MS);
-      const maybeYield = createYielder();
-      const annotated: (typeof alerts)[number][] = [];
-      for (const alert of alerts) {
-        annotated.push(withImpact(alert, places, now, hours));
-        await maybeYield();
-      }
-      return annotated;
+      return await mapYielding(alerts, (alert) => withImpact(alert, places, now, hours));
     } catch (thrown) {
       log.debug({ err: toError(thrown) }, "reading zones and usual entries failed, leaving them out of the message");
       return alerts;

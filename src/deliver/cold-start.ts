@@ -75,8 +75,7 @@ export function createColdStart(deps: ColdStartDeps) {
     const facts = { complete: swept === "with_success", unsettled: countUnsettled(shards) };
     const ids = firing.map(({ alert }) => alert.id);
     if (!(await deps.start.sum(integrations, ids, facts, now))) return;
-    const logged = { reason, firing: firing.length, ...facts };
-    deps.log.info(logged, "cold start finished, the summary is due");
+    deps.log.info({ reason, firing: firing.length, ...facts }, "cold start finished, the summary is due");
     await deps.wake(new Map(waiting.map((id) => [id, now])));
   }
 

@@ -14,7 +14,7 @@ import type { Suppressions } from "../alerting/suppression.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
-import { createYielder } from "../lib/yield.ts";
+import { mapYielding } from "../lib/yield.ts";
 import type { Claimed } from "../store/groups.ts";
 import type { Store } from "../store/store.ts";
 import type { Annotate } from "./annotate.ts";
@@ -58,15 +58,6 @@ export interface DeliverDeps {
   suppressed(integration: Integration, why: string): void;
 }
 
-export interface Deliverer {
-  /** Delivers what is due at an integration; a call during another makes that one check once more. */
-  deliver(integrationId: string): Promise<void>;
-  /** Claims nothing more; a message under way is sent and settled. */
-  drain(): void;
-  /** As `drain`, and gives up what Redis does not take. */
-  stop(): void;
-}
-
 /** The deliveries of one integration. */
 export interface DeliveryRun {
   readonly deps: DeliverDeps;
@@ -84,7 +75,7 @@ type Served = "one" | "late" | "nothing";
 type Batch = ReturnType<typeof decideStorm<ClaimedGroup>>;
 type Content = ReturnType<typeof joinDecisions>;
 
-export function createDeliver(deps: DeliverDeps): Deliverer {
+export function createDeliver(deps: DeliverDeps) {
   const underWay = new Map<string, { again: boolean }>();
   const failing = new Set<string>();
   const stopping = new AbortController();
@@ -101,7 +92,8 @@ export function createDeliver(deps: DeliverDeps): Deliverer {
   }
 
   return {
-    async deliver(id) {
+    /** Delivers what is due at an integration; a call during another makes that one check once more. */
+    async deliver(id: string): Promise<void> {
       const sender = deps.senders.get(id);
       if (!sender) return;
       const running = underWay.get(id);
@@ -123,9 +115,13 @@ export function createDeliver(deps: DeliverDeps): Deliverer {
         underWay.delete(id);
       }
     },
-    drain() {
+
+    /** Claims nothing more; a message under way is sent and settled. */
+    drain: () => {
       draining = true;
     },
+
+    /** As `drain`, and gives up what Redis does not take. */
     stop: () => stopping.abort(),
   };
 }
@@ -166,14 +162,10 @@ async function decide({ deps, integration }: DeliveryRun, claims: readonly Claim
   const suppressions = await deps.suppressions?.(claims);
   const now = deps.clock.now();
   const decideOne = deps.decide ?? (integration.resendMs === undefined ? decideByGroup : needsResend);
-  const maybeYield = createYielder();
-  const decided: { claim: ClaimedGroup; decision: GroupDecision }[] = [];
-  for (const [i, group] of claims.entries()) {
-    const claim = { ...group, suppressions: suppressions?.[i] };
-    const decision = decideOne({ ...claim, now, sendResolved: integration.sendResolved });
-    decided.push({ claim, decision });
-    await maybeYield();
-  }
+  const decided = await mapYielding(claims, (group, i) => {
+    const claim: ClaimedGroup = { ...group, suppressions: suppressions?.[i] };
+    return { claim, decision: decideOne({ ...claim, now, sendResolved: integration.sendResolved }) };
+  });
   return { now, decided };
 }
 

@@ -19,13 +19,20 @@ export interface Lease {
 
 /** Stores the outcomes and wakes the integration when something is due there next. */
 export async function settle(
-  run: DeliveryRun,
-  lease: Lease,
+  { deps: { groups, wake }, integration }: DeliveryRun,
+  { token, gatherMs }: Lease,
   now: Instant,
   outcomes: readonly GroupOutcome[],
 ): Promise<void> {
-  const next = await store(run, lease, now, outcomes);
-  if (next !== undefined) await run.deps.wake(new Map([[run.integration.id, next]]));
+  const [only] = outcomes;
+  let next: Instant | undefined;
+  if (!only || outcomes.length > 1) next = await groups.settleAll(integration, token, outcomes, { now, gatherMs });
+  else if ("settle" in only) next = await groups.settle(integration, only.group, token, only.settle);
+  else {
+    await groups.postpone(integration, only.group, token, only.postpone);
+    next = only.postpone.at;
+  }
+  if (next !== undefined) await wake(new Map([[integration.id, next]]));
 }
 
 /** As `settle`, after a message was accepted: retries until Redis takes it. Throws once delivery stops. */
@@ -41,17 +48,4 @@ export async function settleAccepted(run: DeliveryRun, ...args: [Lease, Instant,
       await sleep(backoffMs(RETRY, attempt), undefined, { signal: stopping }).catch(() => {});
     }
   }
-}
-
-async function store(
-  { deps: { groups }, integration }: DeliveryRun,
-  { token, gatherMs }: Lease,
-  now: Instant,
-  outcomes: readonly GroupOutcome[],
-): Promise<Instant | undefined> {
-  const [only] = outcomes;
-  if (!only || outcomes.length > 1) return groups.settleAll(integration, token, outcomes, { now, gatherMs });
-  if ("settle" in only) return groups.settle(integration, only.group, token, only.settle);
-  await groups.postpone(integration, only.group, token, only.postpone);
-  return only.postpone.at;
 }

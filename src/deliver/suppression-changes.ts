@@ -1,14 +1,7 @@
 /** Suppressions as people change them: silences set and ended, alerts acknowledged. What they release is due at once. */
 import { randomUUID } from "node:crypto";
 import { fingerprint } from "../alerting/fingerprint.ts";
-import {
-  changeSilence,
-  endSilence,
-  type Silence,
-  silenceProblem,
-  silenceState,
-  type WantedSilence,
-} from "../alerting/silence.ts";
+import { changeSilence, endSilence, silenceProblem, silenceState, type WantedSilence } from "../alerting/silence.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
@@ -23,15 +16,9 @@ interface SuppressionChangesDeps {
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
 }
 
-type SilenceOutcome =
-  | { readonly outcome: "set"; readonly id: string }
-  | { readonly outcome: "unknown" }
-  | { readonly outcome: "refused"; readonly why: string };
+type SilenceOutcome = { outcome: "set"; id: string } | { outcome: "unknown" } | { outcome: "refused"; why: string };
 
 export function createSuppressionChanges({ clock, log, store, wake }: SuppressionChangesDeps) {
-  const find = async (id: string, now: Instant): Promise<Silence | undefined> =>
-    (await store.silences.read(now)).find((silence) => silence.id === id);
-
   return {
     /** Every silence that is stored. */
     silences: () => store.silences.read(clock.now()),
@@ -56,7 +43,7 @@ export function createSuppressionChanges({ clock, log, store, wake }: Suppressio
     /** False where there is none with that id; an expired one stays as it is. */
     async endSilence(id: string): Promise<boolean> {
       const now = clock.now();
-      const silence = await find(id, now);
+      const silence = (await store.silences.read(now)).find((one) => one.id === id);
       if (!silence) return false;
       if (silenceState(silence, now) !== "expired") {
         await wake(await store.silences.write([endSilence(silence, now)], now));
@@ -66,10 +53,7 @@ export function createSuppressionChanges({ clock, log, store, wake }: Suppressio
     },
 
     /** Acknowledges alerts that fire with this fingerprint, until they resolve; gives how many. */
-    async acknowledge(
-      print: string,
-      { author, comment }: { readonly author: string; readonly comment: string },
-    ): Promise<number> {
+    async acknowledge(print: string, { author, comment }: { author: string; comment: string }): Promise<number> {
       const episodes = (await store.firing()).filter(({ labels }) => fingerprint(labels) === print).map(({ id }) => id);
       const done = await store.acks.acknowledge(episodes, { author, comment, at: clock.now() });
       if (done.length > 0) log.info({ alerts: done, by: author }, "acknowledged");
@@ -77,5 +61,3 @@ export function createSuppressionChanges({ clock, log, store, wake }: Suppressio
     },
   };
 }
-
-export type SuppressionChanges = ReturnType<typeof createSuppressionChanges>;

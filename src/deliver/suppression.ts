@@ -11,7 +11,7 @@ import type { Suppression, Suppressions } from "../alerting/suppression.ts";
 import { muteOf } from "../alerting/time-interval.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
-import { createYielder } from "../lib/yield.ts";
+import { mapYielding } from "../lib/yield.ts";
 import type { Claimed } from "../store/groups.ts";
 import type { StoredAcknowledgement } from "../store/silences.ts";
 import type { Store } from "../store/store.ts";
@@ -34,13 +34,6 @@ export interface SuppressibleAlert {
   readonly acknowledgement: StoredAcknowledgement | undefined;
 }
 
-interface SuppressionReader {
-  /** For groups under our lease, in their order. */
-  ofGroups(claims: readonly Claimed[]): Promise<Suppressions[]>;
-  /** For everything that fires. */
-  ofAll(): Promise<SuppressibleAlert[]>;
-}
-
 interface Facts {
   readonly now: Instant;
   readonly inhibitions: Inhibitions;
@@ -48,7 +41,7 @@ interface Facts {
   readonly acks: ReadonlyMap<string, StoredAcknowledgement>;
 }
 
-export function createSuppression({ clock, store, route, inhibitRules }: SuppressionDeps): SuppressionReader {
+export function createSuppression({ clock, store, route, inhibitRules }: SuppressionDeps) {
   const index = createInhibitor(inhibitRules);
   let indexed: { readonly firing: readonly Alert[]; readonly inhibitions: Inhibitions } | undefined;
 
@@ -60,26 +53,16 @@ export function createSuppression({ clock, store, route, inhibitRules }: Suppres
   }
 
   return {
-    async ofGroups(claims) {
+    /** For groups under our lease, in their order. */
+    async ofGroups(claims: readonly Claimed[]): Promise<Suppressions[]> {
       const facts = await read();
-      const maybeYield = createYielder();
-      const found: Suppressions[] = [];
-      for (const claim of claims) {
-        found.push(suppressionsOf(claim, route, facts));
-        await maybeYield();
-      }
-      return found;
+      return mapYielding(claims, (claim) => suppressionsOf(claim, route, facts));
     },
 
-    async ofAll() {
+    /** For everything that fires. */
+    async ofAll(): Promise<SuppressibleAlert[]> {
       const facts = await read();
-      const maybeYield = createYielder();
-      const found: SuppressibleAlert[] = [];
-      for (const alert of facts.firing) {
-        found.push(suppressibleAlert(alert, route, facts));
-        await maybeYield();
-      }
-      return found;
+      return mapYielding(facts.firing, (alert) => suppressibleAlert(alert, route, facts));
     },
   };
 }

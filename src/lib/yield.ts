@@ -23,6 +23,17 @@ export async function runYielding<T>(steps: Iterator<unknown, T>, maybeYield = c
   }
 }
 
+/** As `all.map(map)`; may yield after each. */
+export async function mapYielding<From, To>(all: readonly From[], map: (one: From, i: number) => To): Promise<To[]> {
+  const maybeYield = createYielder();
+  const mapped: To[] = [];
+  for (const [i, one] of all.entries()) {
+    mapped.push(map(one, i));
+    await maybeYield();
+  }
+  return mapped;
+}
+
 /** Characters of a chunk. */
 export const CHUNK = 64 * 1024;
 

@@ -7,22 +7,16 @@ import { loadScript } from "./redis.ts";
 
 const ALERTS_PER_CALL = 500;
 
-export interface ColdStartProgress {
-  /** True until the summary is made: nothing is sent meanwhile. */
-  readonly gathering: boolean;
-  /** When the store was first seen empty. */
-  readonly since: Instant;
-}
-
 export function createColdStartStore(redis: Redis, keys: Keys) {
-  const scripts = {
-    begin: loadScript(redis, keys, "cold_start_begin"),
-    sum: loadScript(redis, keys, "cold_start_sum", "groups"),
-  };
+  const begin = loadScript(redis, keys, "cold_start_begin");
+  const addToSummary = loadScript(redis, keys, "cold_start_sum", "groups");
   return {
-    /** Begins to gather where the store is empty; called again it gives the progress. */
-    async begin(now: Instant): Promise<ColdStartProgress> {
-      return (await scripts.begin(keys.started, { now })) as ColdStartProgress;
+    /**
+     * Begins to gather where the store is empty, and gives when that was. Until the summary is made (`gathering`),
+     * nothing is claimed (`scripts/claim.lua`).
+     */
+    async begin(now: Instant): Promise<{ gathering: boolean; since: Instant }> {
+      return (await begin(keys.started, { now })) as { gathering: boolean; since: Instant };
     },
 
     /**
@@ -39,7 +33,7 @@ export function createColdStartStore(redis: Redis, keys: Keys) {
       for (let from = 0; ; from += ALERTS_PER_CALL) {
         const page = alerts.slice(from, from + ALERTS_PER_CALL);
         const isLast = from + ALERTS_PER_CALL >= alerts.length;
-        const made = await scripts.sum(keys.started, { now, integrations, alerts: page, labels, isLast });
+        const made = await addToSummary(keys.started, { now, integrations, alerts: page, labels, isLast });
         if (isLast || made === 0) return made === 1;
       }
     },

@@ -20,7 +20,27 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
   const names = createNames();
   const reader = createNamesReader(redis, keys, names);
   let following: Promise<void> | undefined;
-  const { write, save } = createNamesWriter(redis, keys, reader.counted);
+
+  /** Writes in one step, so that no replica reads new names without the new revision. */
+  async function write(written: NamesWrite, add: (batch: ChainableCommander) => void): Promise<void> {
+    const batch = redis.multi();
+    add(batch);
+    const replies = await batch
+      .lpush(keys.namesLog, JSON.stringify(written))
+      .ltrim(keys.namesLog, 0, WRITES_LOGGED - 1)
+      .incr(keys.namesRevision)
+      .exec();
+    reader.counted(Number(replies?.at(-1)?.[1]));
+  }
+
+  async function save(of: NamesWrite["of"], rows: readonly { readonly id: string }[]): Promise<void> {
+    for (let from = 0; from < rows.length; from += PAGE) {
+      const page = rows.slice(from, from + PAGE);
+      const fields = Object.fromEntries(page.map((row) => [row.id, JSON.stringify(row)]));
+      await write({ of, ids: page.map(({ id }) => id) }, (batch) => batch.hset(keys[of], fields));
+    }
+  }
+
   return {
     recording: (id: string) => names.recordings.get(id),
     location: (id: string) => names.locations.get(id),
@@ -41,13 +61,13 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
 
     /** Stores new or changed recordings. */
     async saveRecordings(rows: readonly Recording[]): Promise<void> {
-      const changed = rows.filter((row) => !isSameRecording(names.recordings.get(row.id), row));
+      const changed = rows.filter((row) => isChanged(names.recordings.get(row.id), row, RECORDING_FIELDS));
       await save("recordings", changed.map(names.keepRecording));
     },
 
     /** Stores new or changed locations. */
     async saveLocations(rows: readonly Location[]): Promise<void> {
-      const changed = rows.filter((row) => !isSameLocation(names.locations.get(row.id), row));
+      const changed = rows.filter((row) => isChanged(names.locations.get(row.id), row, ["name", "timezone"]));
       for (const row of changed) names.locations.set(row.id, row);
       await save("locations", changed);
     },
@@ -61,6 +81,19 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
   };
 }
 
+const RECORDING_FIELDS = [
+  "name",
+  "locationId",
+  "timezone",
+  "cameraServer",
+  "organisation",
+  "useUploadingSchedule",
+] as const;
+
+function isChanged<Row extends object>(known: Row | undefined, row: Row, fields: readonly (keyof Row)[]): boolean {
+  return !known || fields.some((field) => known[field] !== row[field]);
+}
+
 /** Names in memory: one string for the thousands of recordings that share an organisation, server, location or zone. */
 function createNames() {
   const recordings = new Map<string, Recording>();
@@ -72,17 +105,13 @@ function createNames() {
     return known ?? text;
   };
 
-  function keepRecording(recording: Recording): Recording {
-    const compact = {
-      id: recording.id,
-      name: recording.name,
-      organisation: share(recording.organisation),
-      cameraServer: share(recording.cameraServer),
-      locationId: share(recording.locationId),
-      useUploadingSchedule: recording.useUploadingSchedule,
-      timezone: share(recording.timezone),
-    };
-    recordings.set(recording.id, compact);
+  function keepRecording({ id, name, useUploadingSchedule, ...recording }: Recording): Recording {
+    const organisation = share(recording.organisation);
+    const cameraServer = share(recording.cameraServer);
+    const locationId = share(recording.locationId);
+    const timezone = share(recording.timezone);
+    const compact = { id, name, organisation, cameraServer, locationId, useUploadingSchedule, timezone };
+    recordings.set(id, compact);
     return compact;
   }
 
@@ -101,20 +130,20 @@ function createNamesReader(redis: Redis, keys: Keys, names: ReturnType<typeof cr
   let revision = 0;
 
   const storedRevision = async () => Number((await redis.get(keys.namesRevision)) ?? 0);
-  const loadLocations = () => scan<Location>(keys.locations, (row) => names.locations.set(row.id, row));
+  const loadLocations = () => scan("locations");
 
-  async function scan<T>(key: string, visit: (value: T) => void): Promise<void> {
+  async function scan(of: NamesWrite["of"]): Promise<void> {
     let cursor = "0";
     do {
-      const [next, flat] = await redis.hscan(key, cursor, "COUNT", PAGE);
-      for (let i = 1; i < flat.length; i += 2) visit(JSON.parse(flat[i] ?? "null") as T);
+      const [next, flat] = await redis.hscan(keys[of], cursor, "COUNT", PAGE);
+      for (let i = 0; i < flat.length; i += 2) names.keepRow(of, flat[i] ?? "", flat[i + 1] ?? null);
       cursor = next;
     } while (cursor !== "0");
   }
 
   async function load(): Promise<void> {
     const now = await storedRevision();
-    await scan<Recording>(keys.recordings, names.keepRecording);
+    await scan("recordings");
     await loadLocations();
     revision = now;
   }
@@ -138,44 +167,4 @@ function createNamesReader(redis: Redis, keys: Keys, names: ReturnType<typeof cr
   }
 
   return { load, loadLocations, follow, counted };
-}
-
-function createNamesWriter(redis: Redis, keys: Keys, counted: (revision: number) => void) {
-  /** Writes in one step, so that no replica reads new names without the new revision. */
-  async function write(written: NamesWrite, add: (batch: ChainableCommander) => void): Promise<void> {
-    const batch = redis.multi();
-    add(batch);
-    const replies = await batch
-      .lpush(keys.namesLog, JSON.stringify(written))
-      .ltrim(keys.namesLog, 0, WRITES_LOGGED - 1)
-      .incr(keys.namesRevision)
-      .exec();
-    counted(Number(replies?.at(-1)?.[1]));
-  }
-
-  async function save(of: NamesWrite["of"], rows: readonly { readonly id: string }[]): Promise<void> {
-    for (let from = 0; from < rows.length; from += PAGE) {
-      const page = rows.slice(from, from + PAGE);
-      const fields = Object.fromEntries(page.map((row) => [row.id, JSON.stringify(row)]));
-      await write({ of, ids: page.map(({ id }) => id) }, (batch) => batch.hset(keys[of], fields));
-    }
-  }
-
-  return { write, save };
-}
-
-function isSameRecording(a: Recording | undefined, b: Recording): boolean {
-  return (
-    a !== undefined &&
-    a.name === b.name &&
-    a.locationId === b.locationId &&
-    a.timezone === b.timezone &&
-    a.cameraServer === b.cameraServer &&
-    a.organisation === b.organisation &&
-    a.useUploadingSchedule === b.useUploadingSchedule
-  );
-}
-
-function isSameLocation(a: Location | undefined, b: Location): boolean {
-  return a !== undefined && a.name === b.name && a.timezone === b.timezone;
 }

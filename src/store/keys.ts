@@ -15,9 +15,8 @@ export function keysUnder(prefix: string) {
     ...fleetKeys(p),
     ...alertKeys(p),
     ...notificationKeys(p),
-    ...digestKeys(p),
-    ...replicaKeys(p),
-  } as const;
+    ...jobKeys(p),
+  };
 }
 
 export type Keys = ReturnType<typeof keysUnder>;
@@ -51,7 +50,7 @@ function fleetKeys(p: string) {
     entries: (location: string) => `${p}entries:${location}`,
     /** Sorted set by end: when a span of sweeps began; one until 70 days after its end, at most 2,000. */
     coverage: `${p}coverage`,
-  } as const;
+  };
 }
 
 function alertKeys(p: string) {
@@ -74,7 +73,7 @@ function alertKeys(p: string) {
     log: (subject: string) => `${p}log:${subject}`,
     /** Sorted set: subject → when its newest line was written; a member as long as its list. */
     logs: `${p}logs`,
-  } as const;
+  };
 }
 
 function notificationKeys(p: string) {
@@ -101,10 +100,10 @@ function notificationKeys(p: string) {
     suppressed: (cause: string) => `${p}suppressed:${cause}`,
     /** String: this silence was ended before its time; expires after a minute. */
     ended: (silence: string) => `${p}ended:${silence}`,
-  } as const;
+  };
 }
 
-function digestKeys(p: string) {
+function jobKeys(p: string) {
   return {
     /** Hash: digest → JSON {spec, dueAt}; a field as long as its configuration. */
     digestsDue: `${p}digests:due`,
@@ -113,16 +112,11 @@ function digestKeys(p: string) {
     /** String: this digest is being sent to this recipient; until it was sent, or expires. */
     digestClaim: (name: string, periodEnd: number, recipient: string) =>
       `${p}digest:${name}:${periodEnd}:claim:${recipient}`,
-  } as const;
-}
-
-function replicaKeys(p: string) {
-  return {
     /** String: which replica calls the heartbeat; expires within `heartbeat.interval`. */
     heartbeat: `${p}heartbeat`,
     /** Hash: replica → JSON {hash, generation, roles, at}; a field until its replica stops, or is silent for 30 s. */
     replicas: `${p}replicas`,
     /** String: the replica that exposes the fleet; expires after 3 s unless renewed. */
     exposes: `${p}exposes`,
-  } as const;
+  };
 }

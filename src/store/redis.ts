@@ -39,14 +39,11 @@ export async function connected(redis: Redis): Promise<void> {
   }
 }
 
-/** The two parts that scripts share, in the order in which they stand before a script. */
-type SharedPart = "groups" | "log";
-
 /**
  * Runs a Lua script on one key with named arguments. `text` is passed beside them, for what is too large to be quoted
  * and parsed with them. Gives the reply that the head of the script describes; one that is JSON comes parsed.
  */
-export interface Script {
+interface Script {
   (key: string, args: object, text?: string): Promise<unknown>;
   /** Adds the call to a transaction instead. */
   queue(transaction: ChainableCommander, key: string, args: object): void;
@@ -55,13 +52,8 @@ export interface Script {
 /** Before every script: its arguments by name, and the prefix of every key. */
 const PRELUDE = "local args = cjson.decode(ARGV[1])\nlocal p = args.prefix\n";
 
-/** A script of `scripts/` with the shared parts it needs, sent by its hash once Redis knows it. */
-export function loadScript(
-  redis: Redis,
-  { prefix }: Pick<Keys, "prefix">,
-  name: string,
-  ...shared: SharedPart[]
-): Script {
+/** A script of `scripts/` after the shared parts it needs, sent by its hash once Redis knows it. */
+export function loadScript(redis: Redis, { prefix }: Keys, name: string, ...shared: ("groups" | "log")[]): Script {
   const read = (file: string) => readFileSync(new URL(`./scripts/${file}.lua`, import.meta.url), "utf8");
   const command = `lenswatch_${name}`;
   redis.defineCommand(command, { numberOfKeys: 1, lua: PRELUDE + [...shared, name].map(read).join("\n") });
@@ -87,15 +79,9 @@ export async function pipelined<Reply>(redis: Redis, add: (batch: ChainableComma
   });
 }
 
-/** Redis' own clock, ms: the one clock all replicas share. */
-async function redisNow(redis: Pick<Redis, "time">): Promise<Instant> {
-  const [seconds, microseconds] = await redis.time();
-  return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
-}
-
 /**
- * Corrects `clock` by Redis `TIME`, no further than the answer proves: it was read after the question was sent and
- * before it came back. The longer it took, the less it corrects.
+ * Corrects `clock` by Redis `TIME`, the one clock all replicas share, no further than the answer proves: it was read
+ * after the question was sent and before it came back. The longer it took, the less it corrects.
  */
 export async function followRedisClock(
   redis: Pick<Redis, "time">,
@@ -103,7 +89,8 @@ export async function followRedisClock(
   elapsed: () => number = () => performance.now(),
 ): Promise<void> {
   const sent = elapsed();
-  const earliest = await redisNow(redis);
+  const [seconds, microseconds] = await redis.time();
+  const earliest = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
   const latest = earliest + elapsed() - sent;
   const here = clock.now();
   if (here < earliest) clock.correct(earliest);

@@ -21,19 +21,13 @@ export interface ReplicaReport {
   readonly silentAfterMs: number;
 }
 
-interface ReplicaStatus {
-  readonly generation: number;
-  readonly exposes: boolean;
-  /** Role → hash of the active configuration. */
-  readonly active: ReadonlyMap<string, string>;
-}
-
 export function createReplicaStore(redis: Redis, keys: Keys) {
   const script = loadScript(redis, keys, "report");
   return {
-    async report(report: ReplicaReport, now: Instant): Promise<ReplicaStatus> {
-      const reply = await script(keys.replicas, { ...report, now });
-      const status = reply as Omit<ReplicaStatus, "active"> & { active: Record<string, string> };
+    /** Gives its generation, whether it exposes the fleet, and by role the hash of the active configuration. */
+    async report(report: ReplicaReport, now: Instant) {
+      type Status = { generation: number; exposes: boolean; active: Record<string, string> };
+      const status = (await script(keys.replicas, { ...report, now })) as Status;
       return { ...status, active: new Map(Object.entries(status.active)) };
     },
 

@@ -29,10 +29,8 @@ export function createHistoryStore(redis: Redis, keys: Keys) {
     createJsonHash<UptimeHistory>(redis, keys.uptime(shard), { encode: encodeHistory, decode: decodeHistory });
   return {
     /** By recording id; a recording without a history is left out. */
-    histories: (shard: number, ids: readonly string[]): Promise<Map<string, UptimeHistory>> => hash(shard).read(ids),
-
-    saveHistories: (shard: number, histories: ReadonlyMap<string, UptimeHistory>): Promise<void> =>
-      hash(shard).save(histories),
+    histories: (shard: number, ids: readonly string[]) => hash(shard).read(ids),
+    saveHistories: (shard: number, histories: ReadonlyMap<string, UptimeHistory>) => hash(shard).save(histories),
 
     /** Deletes the histories of recordings that are not in the shard any more. */
     async forgetOthers(shard: number, present: ReadonlySet<string>): Promise<void> {
@@ -47,11 +45,11 @@ type BucketRow = [number, 0 | 1, number | null, number | null, number | null];
 interface HistoryDocument {
   b: BucketRow[];
   d: Record<string, [number, number]>;
-  f?: string;
+  f?: string | undefined;
   /** Hours of the week as learned, and in minutes until when. */
-  s?: [string, number];
+  s?: [string, number] | undefined;
   /** Hour of the last reading of quality, and the readings. */
-  q?: [number, string];
+  q?: [number, string] | undefined;
 }
 
 function encodeHistory({ buckets, days, finishedDay, schedule, quality }: UptimeHistory): HistoryDocument {
@@ -64,9 +62,9 @@ function encodeHistory({ buckets, days, finishedDay, schedule, quality }: Uptime
       bucket.overallUptime ?? null,
     ]),
     d: Object.fromEntries(Object.entries(days).map(([day, one]) => [day, [one.ratio, one.segmentsExpected]])),
-    ...(finishedDay === undefined ? {} : { f: finishedDay }),
-    ...(schedule === undefined ? {} : { s: [schedule.hours, schedule.until / 60_000] as [string, number] }),
-    ...(quality === undefined ? {} : { q: [quality.hour, quality.levels] as [number, string] }),
+    f: finishedDay,
+    s: schedule && [schedule.hours, schedule.until / 60_000],
+    q: quality && [quality.hour, quality.levels],
   };
 }
 

@@ -3,8 +3,8 @@ import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { createColdStart } from "../../src/deliver/cold-start.ts";
 import type { SuppressibleAlert } from "../../src/deliver/suppression.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import type { ColdStartProgress } from "../../src/store/cold-start.ts";
 import type { Attempt } from "../../src/store/shards.ts";
+import type { Store } from "../../src/store/store.ts";
 import { firing, HOUR, MINUTE, SECOND, T0 } from "../store/fixtures.ts";
 
 const good = (at: number): Attempt => ({ goodAt: at, attemptedAt: at });
@@ -22,7 +22,7 @@ const suppressed = (name: string, ...by: string[]): SuppressibleAlert => ({
 function coldStartAt(stored: {
   now: number;
   attempts: Record<string, Attempt>;
-  started?: ColdStartProgress;
+  started?: Awaited<ReturnType<Store["coldStart"]["begin"]>>;
   madeBefore?: boolean;
   dueAt?: number;
 }) {
