@@ -1,5 +1,5 @@
 /** The jobs of the role `poll`: sweeps, inventory, uptime, details, self alerts, external alerts, rerouting. */
-import { Schedules } from "../cluster/schedulers.ts";
+import { Schedulers } from "../cluster/schedulers.ts";
 import { uptimeRetentionMs } from "../health/uptime.ts";
 import { createCoverage } from "../poll/coverage.ts";
 import { createDetailsWork } from "../poll/details.ts";
@@ -21,7 +21,7 @@ type Shards = Store["shards"];
 
 export class PollJobs {
   readonly inventory: ReturnType<typeof createInventoryJob>;
-  readonly schedules: Schedules;
+  readonly schedules: Schedulers;
   readonly externalAlerts: ExternalAlerts;
   readonly rerouting: Rerouting;
   readonly #context: JobContext;
@@ -32,7 +32,7 @@ export class PollJobs {
     const { clock, queues, assigned, watch, store } = context;
     this.#context = context;
     this.#shards = guarded(store.shards, context.mayCommit);
-    this.schedules = new Schedules({ clock, queues, assigned, ...watch });
+    this.schedules = new Schedulers({ clock, queues, assigned, ...watch });
     this.inventory = createInventoryJob({
       ...context,
       assignments: store.assignments,

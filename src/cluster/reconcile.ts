@@ -9,7 +9,7 @@ import type { Attempt } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { Queues } from "./queues.ts";
 import type { Role } from "./replicas.ts";
-import type { Schedules } from "./schedulers.ts";
+import type { Schedulers } from "./schedulers.ts";
 import type { Assigned } from "./shard-assignment.ts";
 
 const RECONCILE_MS = 1_000;
@@ -23,7 +23,7 @@ interface ReconcileDeps {
   readonly store: Pick<Store["shards"], "attempts">;
   readonly assigned: Assigned;
   readonly inventory: Pick<Store["inventory"], "loadLocations">;
-  readonly schedules: Pick<Schedules, "revive">;
+  readonly schedules: Pick<Schedulers, "revive">;
   readonly integrations: readonly string[];
   readonly statusIntervalMs: number;
   /** The active roles of this replica; every role unless given. */

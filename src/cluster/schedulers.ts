@@ -17,7 +17,7 @@ interface PeriodicJob {
   readonly subject: string;
 }
 
-interface SchedulesDeps {
+interface SchedulersDeps {
   readonly clock: Clock;
   readonly queues: Pick<Queues, "every" | "stop" | "schedulers" | "add">;
   readonly assigned: Pick<Assigned, "known" | "shards">;
@@ -29,12 +29,12 @@ interface SchedulesDeps {
 const GRACE_MS = 1_000;
 const SHARD = "shard-";
 
-export class Schedules {
-  readonly #deps: SchedulesDeps;
+export class Schedulers {
+  readonly #deps: SchedulersDeps;
   /** When this replica last began each; the first attempt may be slow to come. */
   readonly #begunAt = new Map<string, Instant>();
 
-  constructor(deps: SchedulesDeps) {
+  constructor(deps: SchedulersDeps) {
     this.#deps = deps;
   }
 
@@ -95,7 +95,7 @@ export class Schedules {
   }
 }
 
-function jobsOf(deps: SchedulesDeps): PeriodicJob[] {
+function jobsOf(deps: SchedulersDeps): PeriodicJob[] {
   const { statusIntervalMs, uptimeIntervalMs, inventoryIntervalMs } = deps;
   const upkeep = (job: "inventory" | "fleet", everyMs: number): PeriodicJob => ({
     queue: "upkeep",

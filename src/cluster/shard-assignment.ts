@@ -1,16 +1,7 @@
 /** The locations of each shard, as this replica knows them. */
 import type { Assignments } from "../store/assignments.ts";
 
-export interface Assigned {
-  /** Location ids of a shard; empty once none is assigned to it. */
-  locations(shard: number): readonly string[];
-  shards(): readonly number[];
-  /** True once assignments were read or made: before that, an empty list means nothing. */
-  known(): boolean;
-  set(assignments: Assignments): void;
-  /** Reads what another replica may have changed. `none`: no assignments are stored, the known ones stay. */
-  follow(): Promise<"same" | "changed" | "none">;
-}
+export type Assigned = ReturnType<typeof createAssigned>;
 
 /**
  * `read` gives the stored assignments; `restore` restores those that were lost instead of removed, and gives them: a
@@ -19,20 +10,15 @@ export interface Assigned {
 export function createAssigned(
   read: () => Promise<Assignments> = async () => new Map(),
   restore: (gone: Assignments) => Promise<Assignments> = async () => new Map(),
-): Assigned {
+) {
   let current: Assignments = new Map();
-  let byShard = new Map<number, string[]>();
+  let byShard = new Map<number, [string, number][]>();
   let known = false;
 
   function set(assignments: Assignments): void {
     known = true;
     current = assignments;
-    byShard = new Map();
-    for (const [location, shard] of assignments) {
-      const there = byShard.get(shard);
-      if (there) there.push(location);
-      else byShard.set(shard, [location]);
-    }
+    byShard = Map.groupBy(assignments, ([, shard]) => shard);
   }
 
   async function whole(stored: Assignments): Promise<Assignments> {
@@ -41,11 +27,14 @@ export function createAssigned(
   }
 
   return {
-    locations: (shard) => byShard.get(shard) ?? [],
-    shards: () => [...byShard.keys()],
+    /** Location ids of a shard; empty once none is assigned to it. */
+    locations: (shard: number): readonly string[] => (byShard.get(shard) ?? []).map(([location]) => location),
+    shards: (): readonly number[] => [...byShard.keys()],
+    /** True once assignments were read or made: before that, an empty list means nothing. */
     known: () => known,
     set,
-    async follow() {
+    /** Reads what another replica may have changed. `none`: no assignments are stored, the known ones stay. */
+    async follow(): Promise<"same" | "changed" | "none"> {
       const stored = await whole(await read());
       if (stored.size === 0) return "none";
       if (known && isSame(stored, current)) return "same";
@@ -56,7 +45,5 @@ export function createAssigned(
 }
 
 function isSame(a: Assignments, b: Assignments): boolean {
-  if (a.size !== b.size) return false;
-  for (const [location, shard] of a) if (b.get(location) !== shard) return false;
-  return true;
+  return a.size === b.size && a.entries().every(([location, shard]) => b.get(location) === shard);
 }

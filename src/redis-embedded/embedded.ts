@@ -15,10 +15,9 @@ import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { StoreError } from "../store/errors.ts";
-import { type Attached, attach, countOthersAndLeave } from "./attach.ts";
 import { dropEndpoint, isGone, liveServerIn, type RedisEndpoint, redisEndpoint } from "./files.ts";
 import { type Env, ensureRedisServer } from "./find-server.ts";
-import { type LaunchOptions, launch } from "./launch.ts";
+import { type Attached, attach, countOthersAndLeave, type LaunchOptions, launch } from "./launch.ts";
 
 export { ensureRedisServer, findRedisServer } from "./find-server.ts";
 

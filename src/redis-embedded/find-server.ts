@@ -3,15 +3,16 @@
  * password: as root, or with a sudo that asks for none.
  */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
+import { withTimeout } from "../lib/abort.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { StoreError } from "../store/errors.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-const SERVERS = ["redis-server", "valkey-server"];
 const INSTALL_DEADLINE_MS = 300_000;
 
 interface PackageManager {
@@ -49,11 +50,7 @@ const PACKAGE_MANAGERS: readonly PackageManager[] = [
 
 /** The path of redis-server or valkey-server; undefined where there is none. */
 export async function findRedisServer(env: Env): Promise<string | undefined> {
-  for (const name of SERVERS) {
-    const found = await findCommand(name, env);
-    if (found) return found;
-  }
-  return undefined;
+  return (await findCommand("redis-server", env)) ?? findCommand("valkey-server", env);
 }
 
 /**
@@ -80,7 +77,7 @@ export async function ensureRedisServer(options: {
   );
 }
 
-async function install(env: Env, log: Logger, signal: AbortSignal | undefined): Promise<Error | undefined> {
+async function install(env: Env, log: Logger, signal = new AbortController().signal): Promise<Error | undefined> {
   const manager = await firstManager(env);
   if (!manager) return new Error("no known package manager here");
   log.info({ with: manager.command }, "redis-server is missing, installing it");
@@ -108,34 +105,24 @@ async function rootPrefix(env: Env): Promise<readonly string[]> {
 }
 
 /** Runs to the end in its own process group, so that an abort ends all of it; on failure throws its last line of output. */
-function run(command: readonly string[], env: Env, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const [file = "", ...args] = command;
-    const child = spawn(file, args, { env: { ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
-    let output = "";
-    const listen = (chunk: Buffer) => {
+async function run([file = "", ...args]: readonly string[], env: Env, signal: AbortSignal): Promise<void> {
+  const child = spawn(file, args, { env: { ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-400);
-    };
-    child.stdout.on("data", listen);
-    child.stderr.on("data", listen);
-    const end = () => {
-      if (child.pid !== undefined && child.exitCode === null) killGroup(child.pid);
-    };
-    const timer = setTimeout(end, INSTALL_DEADLINE_MS);
-    signal?.addEventListener("abort", end, { once: true });
-    if (signal?.aborted) end();
-    const done = (error?: Error) => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", end);
-      if (error) reject(error);
-      else resolve();
-    };
-    child.once("error", done);
-    child.once("close", (code) => {
-      const line = output.trim().split("\n").at(-1) ?? "";
-      done(code === 0 ? undefined : new Error(`the package manager ended with ${code ?? "a signal"}: ${line}`));
     });
-  });
+  }
+  const end = () => {
+    if (child.pid !== undefined && child.exitCode === null) killGroup(child.pid);
+  };
+  const limit = withTimeout(signal, INSTALL_DEADLINE_MS);
+  limit.addEventListener("abort", end, { once: true });
+  if (limit.aborted) end();
+  const closed = once(child, "close").finally(() => limit.removeEventListener("abort", end));
+  const [code] = (await closed) as [number | null];
+  if (code === 0) return;
+  throw new Error(`the package manager ended with ${code ?? "a signal"}: ${output.trim().split("\n").at(-1)}`);
 }
 
 function killGroup(pid: number): void {
@@ -150,11 +137,8 @@ async function findCommand(name: string, env: Env): Promise<string | undefined> 
   const folders = (env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
   for (const folder of folders) {
     const file = join(folder, name);
-    const usable = await access(file, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (usable) return file;
+    const failure = await access(file, constants.X_OK).catch(toError);
+    if (!failure) return file;
   }
   return undefined;
 }

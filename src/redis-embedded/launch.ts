@@ -1,10 +1,11 @@
-/** Launches redis-server in its directory and waits until it answers. */
+/** Launches redis-server in its directory and attaches to it; a kept connection proves whose server it is. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Attached, attach } from "./attach.ts";
+import { Redis } from "ioredis";
+import { toError } from "../lib/errors.ts";
 import type { RedisEndpoint } from "./files.ts";
 
 const START_DEADLINE_MS = 60_000;
@@ -72,4 +73,55 @@ async function lastLine(dir: string): Promise<string> {
   const text = await readFile(join(dir, "redis.log"), "utf8").catch(() => "");
   const line = text.trim().split("\n").at(-1) ?? "";
   return line === "" ? "" : `: ${line.slice(-200)}`;
+}
+
+/** The connection name by which every lenswatch that uses the server is counted. */
+const KEEPER = "lenswatch-keeper";
+
+export interface Attached {
+  /** Emits "end" when the server ends; never reconnects. */
+  readonly connection: Redis;
+  readonly pid: number;
+}
+
+/** `down`: nothing listens; `loading`: a server with our password reads its data; `not_ours`: another server listens. */
+type NoAnswer = "down" | "loading" | "not_ours";
+
+/** Connects and checks password and data directory. */
+export async function attach(endpoint: RedisEndpoint, dir: string): Promise<Attached | NoAnswer> {
+  let refused = false;
+  const connection = new Redis({
+    host: "127.0.0.1",
+    port: endpoint.port,
+    password: endpoint.password,
+    lazyConnect: true,
+    enableReadyCheck: false,
+    retryStrategy: () => null,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 2_000,
+    commandTimeout: 2_000,
+  });
+  connection.on("error", (error: NodeJS.ErrnoException) => {
+    refused ||= error.code === "ECONNREFUSED";
+  });
+  try {
+    await connection.connect();
+    if ((await connection.ping()) !== "PONG") throw new Error("no PONG");
+    const [, served] = (await connection.config("GET", "dir")) as string[];
+    if (served !== dir) throw new Error("another directory's server");
+    await connection.client("SETNAME", KEEPER);
+    const info = await connection.info("server");
+    return { connection, pid: Number(/process_id:(\d+)/.exec(info)?.[1]) };
+  } catch (thrown) {
+    connection.disconnect();
+    if (refused) return "down";
+    return toError(thrown).message.startsWith("LOADING") ? "loading" : "not_ours"; // Redis' error code is its first word
+  }
+}
+
+/** Removes this connection from the count; gives how many others there are. */
+export async function countOthersAndLeave(connection: Redis): Promise<number> {
+  await connection.client("SETNAME", "");
+  const clients = String(await connection.client("LIST"));
+  return clients.split("\n").filter((line) => line.includes(` name=${KEEPER} `)).length;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createReconcile, createWake } from "../../src/cluster/reconcile.ts";
-import { Schedules } from "../../src/cluster/schedulers.ts";
+import { Schedulers } from "../../src/cluster/schedulers.ts";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { createDigestSchedule } from "../../src/digest/schedule.ts";
 import { silentLogger } from "../../src/lib/log.ts";
@@ -33,7 +33,7 @@ function schedulesOf(assignments: [string, number][] | undefined) {
   const clock = { at: T0 };
   const assigned = createAssigned();
   if (assignments) assigned.set(new Map(assignments));
-  const schedules = new Schedules({
+  const schedules = new Schedulers({
     clock: { now: () => clock.at },
     queues: book.queues,
     assigned,
