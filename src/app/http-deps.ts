@@ -7,7 +7,7 @@ import type { Config } from "../config/config.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
 import type { Alert } from "../health/alert.ts";
 import type { ActiveAlert, HttpDeps, ReloadResult } from "../http/deps.ts";
-import { judgeReadiness, type Readiness } from "../http/readiness.ts";
+import { judgeReadiness, type Readiness } from "../http/lifecycle-routes.ts";
 import type { Clock } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { readVersion } from "../lib/version.ts";

@@ -1,13 +1,37 @@
 /** JSON for scripts: `{ items, nextCursor }`, errors as `{ error: { code, message } }`. */
 import type { FastifyInstance } from "fastify";
-import { parseQuery, parseRequestBody } from "./query.ts";
-import { acknowledge } from "./v1/acknowledge.ts";
+import { z } from "zod";
+import { HttpError } from "./errors.ts";
+import { boundedText, parseQuery, parseRequestBody } from "./query.ts";
 import { listIncidents } from "./v1/incidents.ts";
 import { listLocations } from "./v1/locations.ts";
 import { openApiDocument } from "./v1/openapi.ts";
-import type { ApiV1Deps, Operation } from "./v1/operation.ts";
+import { type ApiV1Deps, type Operation, operation } from "./v1/operation.ts";
 import { listRecordings } from "./v1/recordings.ts";
 import { getTimeline } from "./v1/timeline.ts";
+
+/** No reminders of a firing alert until it resolves. */
+const acknowledge = operation({
+  id: "acknowledge",
+  method: "post",
+  path: "/api/v1/alerts/{fingerprint}/ack",
+  summary: "Stops reminders of a firing alert until it resolves; its end is still notified.",
+  admin: true,
+  body: z
+    .strictObject({ author: boundedText(200).default("api"), comment: boundedText(4_000).default("") })
+    .prefault({}),
+  answer: z.strictObject({
+    fingerprint: z.string(),
+    alerts: z.int().min(1).describe("How many firing alerts have the fingerprint."),
+    author: z.string(),
+    comment: z.string(),
+  }),
+  async handle(deps, { param: fingerprint, body }) {
+    const alerts = await deps.acknowledge(fingerprint, body);
+    if (alerts === 0) throw new HttpError("not_found", "No firing alert has this fingerprint.");
+    return { fingerprint, alerts, ...body };
+  },
+});
 
 /** Every path of the API except its own description. */
 export const operations: readonly Operation[] = [

@@ -5,8 +5,8 @@ import { alertmanagerVersion } from "../alerting/route.ts";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError } from "./errors.ts";
 import { isoTime, parseQuery, parseRequestBody } from "./query.ts";
-import { isReceiverWanted, matcherList } from "./v2/alert-query.ts";
 import { type AlertRoutesDeps, alertRoutes } from "./v2/alert-routes.ts";
+import { isReceiverWanted, matcherList } from "./v2/alerts.ts";
 import { alertmanagerConfig } from "./v2/config-original.ts";
 import { gettableSilence, gettableSilences, PostableSilence, SilencesQuery } from "./v2/silences.ts";
 

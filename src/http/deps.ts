@@ -12,8 +12,8 @@ import type { UptimeReader } from "../poll/uptime-reader.ts";
 import type { Incident } from "../store/incidents.ts";
 import type { StoredAcknowledgement } from "../store/silences.ts";
 import type { Store } from "../store/store.ts";
+import type { Readiness } from "./lifecycle-routes.ts";
 import type { Limits } from "./limits.ts";
-import type { Readiness } from "./readiness.ts";
 import type { ShownConfig } from "./v2/config-original.ts";
 
 /** A stored alert with its receivers and what suppresses it. */
@@ -82,15 +82,5 @@ export interface HttpDeps extends Pick<SuppressionChanges, "silences" | "setSile
   reload?: (() => Promise<ReloadResult>) | undefined;
   readonly metrics: MetricsSource;
   /** Smaller limits, for tests. */
-  readonly limits?: Limits | undefined;
-  /** How long requests in flight may take once the server closes; default 1 s. */
-  readonly closeGraceMs?: number;
-  /** Deadline of `ready`, shorter than a probe's timeout; default 800 ms. */
-  readonly readyDeadlineMs?: number;
-  /** Deadline of `acceptAlerts`; default 5 s. */
-  readonly acceptDeadlineMs?: number;
-  /** Deadline of every answer except the metrics, 503 afterwards; default 8 s. */
-  readonly answerDeadlineMs?: number;
-  /** Deadline for reading what a page shows; default 3 s. */
-  readonly readDeadlineMs?: number;
+  readonly limits?: Partial<Limits> | undefined;
 }

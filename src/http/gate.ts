@@ -1,11 +1,12 @@
 /** Access control: tokens for programs, sessions for people, and forms only from our own pages. */
+
+import type { IncomingHttpHeaders } from "node:http";
 import fastifyCookie from "@fastify/cookie";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError } from "./errors.ts";
-import { createGuard, type Guard } from "./guard.ts";
-import { isSameOrigin } from "./same-origin.ts";
-import { bearerOf, isFormOf, readSession, SESSION_MS, type Session, scopeOf } from "./session.ts";
+import { createGuard } from "./guard.ts";
+import { bearerOf, isFormOf, readSession, type Scope, SESSION_MS, type Session, scopeOf } from "./session.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -15,6 +16,10 @@ declare module "fastify" {
     admin?: boolean;
     /** Changes state from a page: needs an admin session, and a form made for it. */
     form?: boolean;
+  }
+  interface FastifyInstance {
+    /** What a token permits, undefined for a wrong one. Throws HttpError `too_many_failures` for a blocked address. */
+    checkToken(token: string, request: FastifyRequest, reply: FastifyReply): Scope | undefined;
   }
   interface FastifyRequest {
     /** Undefined for visitors who have not signed in. */
@@ -29,6 +34,14 @@ export function gate(app: FastifyInstance, deps: Deps): void {
   app.register(fastifyCookie, { hook: false });
   app.decorateRequest("session", undefined);
   const guard = createGuard();
+  app.decorate("checkToken", (token, { ip }, reply) => {
+    const scope = scopeOf(token, deps);
+    const verdict = guard.judge({ address: ip, token, isRight: scope !== undefined }, deps.clock.now());
+    if (verdict.kind === "wrong" && verdict.isLast)
+      deps.log.warn({ address: ip }, "address blocked after too many wrong tokens");
+    if (verdict.kind === "blocked") throw tooManyFailures(reply, Math.ceil(verdict.retryAfterMs / 1000));
+    return scope;
+  });
   app.addHook("onRequest", async (request, reply) => {
     if (request.is404) return;
     const { open, admin, form, page } = request.routeOptions.config;
@@ -37,7 +50,8 @@ export function gate(app: FastifyInstance, deps: Deps): void {
       throw new HttpError("forbidden", "Nothing can be changed: no http.admin_token is configured.");
     if (form) return checkSender(request, deps);
     if (!admin && (open || request.session || deps.readToken === undefined)) return;
-    const scope = authenticate(guard, request, reply, deps);
+    const token = bearerOf(request.headers.authorization);
+    const scope = token ? app.checkToken(token, request, reply) : undefined;
     if (admin ? scope === "admin" : scope) return;
     if (page !== undefined)
       throw new HttpError("unauthorized", "Sign in with the read or admin token to see this page.");
@@ -49,20 +63,8 @@ export function gate(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-/** What the request's token permits. Throws HttpError `too_many_failures` for a blocked address. */
-function authenticate(guard: Guard, { headers, ip }: FastifyRequest, reply: FastifyReply, deps: Deps) {
-  const token = bearerOf(headers.authorization);
-  if (!token) return undefined;
-  const scope = scopeOf(token, deps);
-  const verdict = guard.judge({ address: ip, token, isRight: scope !== undefined }, deps.clock.now());
-  if (verdict.kind === "wrong" && verdict.isLast)
-    deps.log.warn({ address: ip }, "address blocked after too many wrong tokens");
-  if (verdict.kind !== "blocked") return scope;
-  throw tooManyFailures(reply, Math.ceil(verdict.retryAfterMs / 1000));
-}
-
 /** Sets `Retry-After` as well. */
-export function tooManyFailures(reply: FastifyReply, seconds: number): HttpError {
+function tooManyFailures(reply: FastifyReply, seconds: number): HttpError {
   reply.header("retry-after", seconds);
   const message = `Too many wrong tokens came from your address; try again in ${seconds} s.`;
   return new HttpError("too_many_failures", message);
@@ -112,4 +114,27 @@ function checkForm({ session, body }: FastifyRequest, deps: Deps): void {
   const given = (body as { form?: unknown } | undefined)?.form;
   if (session && typeof given === "string" && isFormOf(session, given, deps)) return;
   throw new HttpError("forbidden", "The form is not of your session: nothing was changed. Reload the page.");
+}
+
+/**
+ * By `Sec-Fetch-Site` (w3.org/TR/fetch-metadata) where present, else by `Origin`, which must be the requested host or
+ * that of `externalUrl`. A client that sends neither is no browser and has no cookie that it was not given.
+ */
+export function isSameOrigin(headers: IncomingHttpHeaders, externalUrl: string | undefined): boolean {
+  const site = headers["sec-fetch-site"];
+  if (site !== undefined) return site === "same-origin";
+  const { origin } = headers;
+  if (origin === undefined) return true;
+  if (!URL.canParse(origin)) return false;
+  const { host } = new URL(origin);
+  const forwarded = String(headers["x-forwarded-host"] ?? "");
+  const ours = [headers.host, forwarded, externalUrl && new URL(externalUrl).host];
+  return ours.some((one) => one !== undefined && one !== "" && one.toLowerCase() === host);
+}
+
+/** Whether the page was loaded over plain HTTP from another machine, where a `Secure` cookie is not sent back. */
+export function isRemotePlainHttp({ origin }: IncomingHttpHeaders): boolean {
+  if (origin === undefined || !URL.canParse(origin)) return false;
+  const { protocol, hostname } = new URL(origin);
+  return protocol === "http:" && !["localhost", "127.0.0.1", "[::1]"].includes(hostname);
 }

@@ -26,8 +26,6 @@ type Verdict =
   | { readonly kind: "wrong"; readonly isLast: boolean }
   | { readonly kind: "blocked"; readonly retryAfterMs: number };
 
-export type Guard = ReturnType<typeof createGuard>;
-
 export function createGuard() {
   const failed = new Map<string, Failures>();
   const trusted = new Map<string, Instant>();

@@ -10,20 +10,34 @@ import type { FastifyHttpOptions } from "fastify";
 const MOST_HEADER_BYTES = 16 * 1024;
 /** For silences, acknowledgements and forms; posted alerts have a larger limit. */
 const MOST_BODY_BYTES = 64 * 1024;
-const REQUEST_MS = 10_000;
-/** Interval of the check for slow requests, which bounds how long they can live beyond their limit. */
-const CHECK_MS = 2_000;
 const IDLE_MS = 30_000;
 const KEEP_ALIVE_MS = 65_000;
-const MOST_CONNECTIONS = 1_024;
-/** One address cannot take all connections; a proxy in front needs fewer. */
-const MOST_FROM_ONE_ADDRESS = 512;
 
-export interface Limits {
-  readonly requestMs?: number;
-  readonly checkMs?: number;
-  readonly mostConnections?: number;
-  readonly mostFromOneAddress?: number;
+/** Limits that tests lower; `Ms` are deadlines. */
+const DEFAULTS = {
+  requestMs: 10_000,
+  /** Interval of the check for slow requests, which bounds how long they can live beyond their limit. */
+  checkMs: 2_000,
+  mostConnections: 1_024,
+  /** One address cannot take all connections; a proxy in front needs fewer. */
+  mostFromOneAddress: 512,
+  /** Of requests in flight once the server closes; their connections are cut then. */
+  closeMs: 1_000,
+  /** Of `ready`, shorter than a probe's timeout. Later is not ready. */
+  readyMs: 800,
+  /** Of `acceptAlerts`. */
+  acceptMs: 5_000,
+  /** Of reading what a page shows. */
+  readMs: 3_000,
+  /** Of every answer except the metrics, 503 afterwards: longer than those of single reads, whose message is better. */
+  answerMs: 8_000,
+} as const;
+
+export type Limits = Readonly<Record<keyof typeof DEFAULTS, number>>;
+
+/** The limits of a server. */
+export function limitsOf({ limits }: { readonly limits?: Partial<Limits> | undefined }): Limits {
+  return { ...DEFAULTS, ...limits };
 }
 
 /** Headers of every answer, also of those given before a route is found. */
@@ -36,26 +50,27 @@ export const SECURITY_HEADERS = {
 } as const;
 
 /** Options of the server; `limitConnections` adds the rest. */
-export function limitsOf({ requestMs = REQUEST_MS, checkMs = CHECK_MS }: Limits = {}): FastifyHttpOptions<Server> {
+export function serverOptions({ requestMs, checkMs, answerMs }: Limits): FastifyHttpOptions<Server> {
   return {
     bodyLimit: MOST_BODY_BYTES,
+    // Reads wait for as long as Redis is unreachable; a client should not.
+    handlerTimeout: answerMs,
     requestTimeout: requestMs,
     connectionTimeout: IDLE_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: { maxHeaderSize: MOST_HEADER_BYTES, headersTimeout: requestMs, connectionsCheckingInterval: checkMs },
-    clientErrorHandler: (error, socket) => refuseClient(error, socket),
+    clientErrorHandler: refuseClient,
   };
 }
 
 /** Bounds the connections in all and from one address; those above are closed at once. */
-export function limitConnections(server: Server, limits: Limits = {}): void {
-  const most = limits.mostFromOneAddress ?? MOST_FROM_ONE_ADDRESS;
+export function limitConnections(server: Server, { mostConnections, mostFromOneAddress }: Limits): void {
   const open = new Map<string, number>();
-  server.maxConnections = limits.mostConnections ?? MOST_CONNECTIONS;
+  server.maxConnections = mostConnections;
   server.on("connection", (socket: Socket) => {
     const address = socket.remoteAddress ?? "";
     const count = (open.get(address) ?? 0) + 1;
-    if (count > most) {
+    if (count > mostFromOneAddress) {
       socket.destroy();
       return;
     }

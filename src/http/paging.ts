@@ -80,8 +80,7 @@ export function* listingOf<T>(
 
 /** Picks one page out of rows offered in any order, and counts all of them; stores at most about three pages. */
 export class PageCollector<T> {
-  readonly #limit: number;
-  readonly #after: string | undefined;
+  readonly #query: PageQuery;
   /** Keys from here on cannot be on the page. */
   #bound: string | undefined;
   #rows: { readonly key: string; readonly item: T }[] = [];
@@ -89,26 +88,25 @@ export class PageCollector<T> {
   #total = 0;
 
   constructor(query: PageQuery) {
-    this.#limit = query.limit;
-    this.#after = query.cursor;
+    this.#query = query;
   }
 
   /** Keys must be different. */
   offer(key: string, item: T): void {
     this.#total += 1;
-    if (this.#after !== undefined && key <= this.#after) {
+    if (this.#query.cursor !== undefined && key <= this.#query.cursor) {
       this.#before += 1;
       return;
     }
     if (this.#bound !== undefined && key >= this.#bound) return;
     this.#rows.push({ key, item });
-    if (this.#rows.length >= 3 * this.#limit + 64) this.#trim();
+    if (this.#rows.length >= 3 * this.#query.limit + 64) this.#trim();
   }
 
   page(): Listing<T> {
     this.#trim();
-    const rows = this.#rows.slice(0, this.#limit);
-    const last = this.#rows.length > this.#limit ? rows.at(-1) : undefined;
+    const rows = this.#rows.slice(0, this.#query.limit);
+    const last = this.#rows.length > this.#query.limit ? rows.at(-1) : undefined;
     return {
       items: rows.map(({ item }) => item),
       nextCursor: last ? Buffer.from(PREFIX + last.key).toString("base64url") : null,
@@ -120,8 +118,8 @@ export class PageCollector<T> {
   /** Keeps one row more than the page, which shows whether there is a next one. */
   #trim(): void {
     this.#rows.sort((a, b) => (a.key < b.key ? -1 : 1));
-    if (this.#rows.length <= this.#limit) return;
-    this.#rows.length = this.#limit + 1;
+    if (this.#rows.length <= this.#query.limit) return;
+    this.#rows.length = this.#query.limit + 1;
     this.#bound = this.#rows.at(-1)?.key;
   }
 }

@@ -45,6 +45,11 @@ export function parsedBy<I, O>(parse: (input: I) => O) {
   };
 }
 
+/** A text of a body. */
+export function boundedText(max: number) {
+  return z.string({ error: "expected a text" }).max(max, `expected at most ${max} characters`);
+}
+
 /** `true` or `false`, as Alertmanager's clients write them. */
 export const booleanFlag = z
   .enum(["true", "false", "1", "0"], { error: "expected true or false" })

@@ -8,16 +8,11 @@ import { type ErrorAnswer, errorAnswerOf, HttpError } from "./errors.ts";
 import { eventRoutes } from "./events.ts";
 import { gate } from "./gate.ts";
 import { lifecycleRoutes } from "./lifecycle-routes.ts";
-import { limitConnections, limitsOf, SECURITY_HEADERS } from "./limits.ts";
-import { metricsRoute } from "./metrics-route.ts";
+import { limitConnections, limitsOf, SECURITY_HEADERS, serverOptions } from "./limits.ts";
 import { createLayout, type Layout } from "./page/layout.ts";
 import { problemPage } from "./page/problem-page.ts";
 import { pageRoutes, versionNow } from "./page/routes.ts";
-
-/** Then the connections of requests in flight are cut. */
-const CLOSE_GRACE_MS = 1_000;
-/** Longer than the deadlines of single reads, which give a better message. */
-const ANSWER_DEADLINE_MS = 8_000;
+import { metricsRoute } from "./stream.ts";
 
 export interface HttpServer {
   /** Listens; `address` is a URL without a trailing slash. Throws HttpError `listen`. */
@@ -28,18 +23,17 @@ export interface HttpServer {
 
 /** The server, not yet listening. It reads `deps` again for each request. */
 export function createHttpServer(deps: HttpDeps): HttpServer {
+  const limits = limitsOf(deps);
   const app = fastify({
-    ...limitsOf(deps.limits),
+    ...serverOptions(limits),
     logger: false,
-    // Reads wait for as long as Redis is unreachable; a client should not.
-    handlerTimeout: deps.answerDeadlineMs ?? ANSWER_DEADLINE_MS,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: 256 },
     frameworkErrors: (error, request, reply) => {
       sendError(request, reply.headers(SECURITY_HEADERS), errorAnswerOf(error));
     },
   });
-  limitConnections(app.server, deps.limits);
+  limitConnections(app.server, limits);
   const layout = createLayout(app, deps);
   hooks(app, deps, layout);
   acceptEmptyJson(app);
@@ -49,7 +43,7 @@ export function createHttpServer(deps: HttpDeps): HttpServer {
   apiV2(app, deps);
   pageRoutes(app, deps, layout);
   eventRoutes(app, { log: deps.log, version: () => versionNow(deps) });
-  return { start: () => listen(app, deps.listen), close: closer(app, deps.closeGraceMs) };
+  return { start: () => listen(app, deps.listen), close: closer(app, limits.closeMs) };
 }
 
 async function listen(app: FastifyInstance, { host, port }: HttpDeps["listen"]) {
@@ -60,7 +54,7 @@ async function listen(app: FastifyInstance, { host, port }: HttpDeps["listen"]) 
   }
 }
 
-function closer(app: FastifyInstance, graceMs = CLOSE_GRACE_MS): () => Promise<void> {
+function closer(app: FastifyInstance, graceMs: number): () => Promise<void> {
   let closing = false;
   app.addHook("onResponse", async () => {
     // A connection kept alive after its last answer would delay the close.

@@ -16,7 +16,7 @@ const LONGEST_COOKIE = 1_024;
 type HttpTokens = Pick<HttpDeps, "readToken" | "adminToken">;
 
 /** What a token permits; `admin` includes `read`. */
-type Scope = "read" | "admin";
+export type Scope = "read" | "admin";
 
 export interface Session {
   readonly scope: Scope;

@@ -1,6 +1,10 @@
 /** Bodies too large to build at once: written while they are read, given up when the client disconnects. */
 import { pipeline, Readable } from "node:stream";
 import { constants, createGzip } from "node:zlib";
+import type { FastifyInstance } from "fastify";
+import Negotiator from "negotiator";
+import type { MetricsSource } from "./deps.ts";
+import { HttpError } from "./errors.ts";
 
 /** No client may keep a body open longer, however slowly it reads. */
 export const LONGEST_BODY_MS = 60_000;
@@ -29,10 +33,30 @@ export function bodyOf(
 }
 
 /** Whether an Accept-Encoding header accepts gzip. */
-export function acceptsGzip(header = ""): boolean {
-  return header.split(",").some((part) => {
-    const [coding, ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
-    const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
-    return coding === "gzip" && Number(quality ?? 1) > 0;
+export function acceptsGzip(header: string | undefined): boolean {
+  const headers = { "accept-encoding": header?.toLowerCase() };
+  return new Negotiator({ headers }).encodings().includes("gzip");
+}
+
+/** Scrapes at the same time: each holds a snapshot of the fleet in memory. */
+const MAX_SCRAPES = 4;
+
+/** `GET /metrics`. Needs the read token where one is configured, as a scraper's `authorization`. */
+export function metricsRoute(app: FastifyInstance, metrics: MetricsSource): void {
+  let scrapes = 0;
+  app.get("/metrics", { exposeHeadRoute: false, handlerTimeout: LONGEST_BODY_MS }, (request, reply) => {
+    if (scrapes >= MAX_SCRAPES) {
+      reply.header("retry-after", "5");
+      throw new HttpError("busy", "Too many scrapes at once; try again in a few seconds.");
+    }
+    const { contentType, body } = metrics.expose(request.headers.accept);
+    const gzip = acceptsGzip(request.headers["accept-encoding"]);
+    reply.header("vary", "accept, accept-encoding");
+    if (gzip) reply.header("content-encoding", "gzip");
+    scrapes += 1;
+    const onEnd = () => {
+      scrapes -= 1;
+    };
+    return reply.type(contentType).send(bodyOf(body, { gzip, onEnd }));
   });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judgeReadiness, type ReadinessFacts } from "../../src/http/readiness.ts";
+import { judgeReadiness, type ReadinessFacts } from "../../src/http/lifecycle-routes.ts";
 
 const NOW = 1_000_000_000;
 const WELL: ReadinessFacts = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isRemotePlainHttp, isSameOrigin } from "../../src/http/same-origin.ts";
+import { isRemotePlainHttp, isSameOrigin } from "../../src/http/gate.ts";
 
 const host = "lens.example:9595";
 

@@ -70,14 +70,15 @@ export function usualDeps(): HttpDeps {
     zones: async () => new Map(),
     config: () => shownConfig(),
     metrics: { expose: () => ({ contentType: "text/plain", body: textOf("up 1\n") }) },
-    closeGraceMs: 200,
-    readyDeadlineMs: 50,
+    limits: { closeMs: 200, readyMs: 50 },
   };
 }
 
 export async function serve(differing: Partial<HttpDeps> = {}): Promise<Served> {
   // Not spread: what differs may be a getter, asked anew at each request.
-  const deps = Object.defineProperties(usualDeps(), Object.getOwnPropertyDescriptors(differing));
+  const usual = usualDeps();
+  const limits = { value: { ...usual.limits, ...differing.limits } };
+  const deps = Object.defineProperties(usual, { ...Object.getOwnPropertyDescriptors(differing), limits });
   const server = createHttpServer(deps);
   onTestFinished(() => server.close());
   const { address } = await server.start();

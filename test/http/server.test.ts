@@ -155,7 +155,7 @@ describe("what cannot be answered", () => {
       yield "up 2\n";
     }
     const { json, get } = await serve({
-      answerDeadlineMs: 50,
+      limits: { answerMs: 50 },
       incidents: never,
       silences: never,
       metrics: { expose: () => ({ contentType: "text/plain", body: slow() }) },
@@ -232,7 +232,7 @@ describe("closing", () => {
         };
       },
     };
-    const { server, get } = await serve({ metrics, closeGraceMs: 60_000 });
+    const { server, get } = await serve({ metrics, limits: { closeMs: 60_000 } });
     const response = get("/metrics");
     await asked.promise;
     const closed = server.close();

@@ -24,7 +24,7 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
   // Forms are parsed only here: the API accepts none.
   root.register(async (app) => {
     await app.register(formbody);
-    await sessionRoutes(app, deps, layout);
+    sessionRoutes(app, deps, layout);
 
     app.get("/silences/new", { config: { page: "../" } }, async (request, reply) => {
       const given = parseQuery(PreviewQuery, request.query);

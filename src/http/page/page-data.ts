@@ -3,10 +3,12 @@ import { type Silence, silenceState } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
 import { currentStatus, recordingsById } from "../../health/fleet-snapshot.ts";
 import type { FleetSnapshot } from "../../health/shard-state.ts";
+import { withDeadline } from "../../lib/closer.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { timesSeenAt } from "../../lib/when.ts";
 import type { ActiveAlert, HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
+import { limitsOf } from "../limits.ts";
 import { eachRow } from "../paging.ts";
 import { unreachableOf } from "./headline.ts";
 import type { Moment } from "./when.ts";
@@ -22,10 +24,7 @@ export interface PageData {
   readonly moment: Moment;
 }
 
-/** Reads wait for as long as Redis is unreachable. */
-const READ_DEADLINE_MS = 3_000;
-
-export type PageDataDeps = Pick<HttpDeps, "fleet" | "alerts" | "silences" | "readDeadlineMs">;
+export type PageDataDeps = Pick<HttpDeps, "fleet" | "alerts" | "silences" | "limits">;
 
 /** Throws HttpError `unavailable` where the state cannot be read in time. */
 export async function readPageData(deps: PageDataDeps): Promise<PageData> {
@@ -46,11 +45,8 @@ const LATE =
   "the current status of recordings is not known. /readyz says more.";
 
 /** What was read, or HttpError `unavailable` once it takes too long. */
-export async function inTime<T>(reading: Promise<T>, deps: Pick<HttpDeps, "readDeadlineMs">): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const fail = () => reject(new HttpError("unavailable", LATE));
-  const timer = setTimeout(fail, deps.readDeadlineMs ?? READ_DEADLINE_MS);
-  return Promise.race([reading, late]).finally(() => clearTimeout(timer));
+export function inTime<T>(reading: Promise<T>, deps: Pick<HttpDeps, "limits">): Promise<T> {
+  return withDeadline(reading, limitsOf(deps).readMs, () => new HttpError("unavailable", LATE));
 }
 
 /** Whether an alert is about the service, so that part of the fleet is not seen. */

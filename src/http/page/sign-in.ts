@@ -1,14 +1,12 @@
 /** Signing in and out: `GET` and `POST /session`, `POST /session/end`. */
-import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { stripControls } from "../../lib/text.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
-import { isHttps, sessionCookie, tooManyFailures } from "../gate.ts";
+import { isHttps, isRemotePlainHttp, isSameOrigin, sessionCookie } from "../gate.ts";
 import { parseQuery } from "../query.ts";
-import { isRemotePlainHttp, isSameOrigin } from "../same-origin.ts";
 import { openSession } from "../session.ts";
 import { type FieldProblem, fieldOf, readFields } from "./field.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
@@ -75,11 +73,7 @@ const ROOT = "./";
 
 type Deps = Pick<HttpDeps, "adminToken" | "readToken" | "externalUrl" | "clock" | "log">;
 
-export async function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout): Promise<void> {
-  // After ten wrong tokens from one address within a minute, further ones are not checked.
-  await app.register(rateLimit, { global: false, cache: 5_000 });
-  const failures = app.createRateLimit({ max: 10, timeWindow: 60_000 });
-
+export function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout): void {
   app.get("/session", { config: { page: ROOT, open: true } }, async (request, reply) => {
     const { to } = parseQuery(SessionQuery, request.query);
     refuseWithoutTokens(deps);
@@ -97,11 +91,9 @@ export async function sessionRoutes(app: FastifyInstance, deps: Deps, layout: La
       return layout.send(request, reply.code(status), signInPage(form));
     };
     if ("problem" in read) return again(400, read.problem);
-    const before = await failures(request, { increment: false });
-    if (!before.isAllowed && before.remaining === 0) throw tooManyFailures(reply, before.ttlInSeconds);
+    app.checkToken(read.fields.token, request, reply);
     const opened = openSession(read.fields, deps, deps.clock.now());
     if (!opened) {
-      await failures(request);
       deps.log.warn({ address: request.ip }, "sign-in with a wrong token");
       return again(401, { field: "token", message: "this token is not known" });
     }

@@ -6,8 +6,7 @@ import type { FleetSnapshot, LocationState } from "../../health/shard-state.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { eachRow, type Listing, listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { repeated } from "../query.ts";
-import { AlertRow, alertRows } from "./alert-row.ts";
-import { operation, pageSchema } from "./operation.ts";
+import { AlertRow, alertRows, operation, pageSchema } from "./operation.ts";
 
 const ApiLocation = z
   .strictObject({
@@ -61,15 +60,16 @@ function* locationListing(
   yield* eachRow(recordings.values(), (state) => {
     at(state.locationId).counts[currentStatus(state, fleet.now, fleet.statusIntervalMs)] += 1;
   });
-  const wanted = new Set(query.location.map((text) => text.toLowerCase()));
+  const isWanted = namedIn(query.location);
   return yield* listingOf(found.values(), query, ({ id }) =>
-    isWanted(id, fleet.inventory.location(id)?.name, wanted) ? id : undefined,
+    isWanted(id, fleet.inventory.location(id)?.name) ? id : undefined,
   );
 }
 
-/** Whether a row with this id and name is among the ids and names asked for; all are where none is asked for. */
-export function isWanted(id: string, name: string | undefined, wanted: ReadonlySet<string>): boolean {
-  return wanted.size === 0 || wanted.has(id.toLowerCase()) || wanted.has((name ?? "").toLowerCase());
+/** Whether a row is among the ids and names asked for, in any case; all are where none is asked for. */
+export function namedIn(asked: readonly string[]): (id: string, name: string | undefined) => boolean {
+  const wanted = new Set(asked.map((text) => text.toLowerCase()));
+  return (id, name = "") => wanted.size === 0 || wanted.has(id.toLowerCase()) || wanted.has(name.toLowerCase());
 }
 
 export function noCounts(): Record<RecordingStatus, number> {

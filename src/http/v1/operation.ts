@@ -1,6 +1,8 @@
 /** An operation of `/api/v1`: one declaration from which its route and its OpenAPI description are made. */
 import { z } from "zod";
+import type { AlertStates } from "../../health/shard-state.ts";
 import type { HttpDeps } from "../deps.ts";
+import { isoTime } from "../query.ts";
 
 export type ApiV1Deps = Pick<HttpDeps, "version" | "fleet" | "incidents" | "timeline" | "acknowledge" | "clock">;
 
@@ -41,4 +43,25 @@ export function pageSchema<R extends z.ZodType, M extends z.ZodRawShape>(row: R,
       nextCursor: z.string().nullable().describe("For `cursor` of the next request; null on the last page."),
     })
     .readonly();
+}
+
+/** An alert of one recording or location. */
+export const AlertRow = z
+  .strictObject({
+    alertname: z.string(),
+    severity: z.string().nullable(),
+    state: z.enum(["pending", "firing"]),
+    since: timeSchema,
+  })
+  .readonly();
+
+/** Firing alerts first, then pending ones. */
+export function alertRows(alerts: AlertStates | undefined): z.infer<typeof AlertRow>[] {
+  const rows = Object.values(alerts ?? {}).map(({ labels, state, startsAt }) => ({
+    alertname: labels.alertname ?? "",
+    severity: labels.severity ?? null,
+    state,
+    since: isoTime(startsAt),
+  }));
+  return rows.sort((a, b) => a.state.localeCompare(b.state) || a.alertname.localeCompare(b.alertname));
 }

@@ -6,9 +6,8 @@ import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts"
 import { runYielding } from "../../lib/yield.ts";
 import { type Listing, listingOf, pageParameters } from "../paging.ts";
 import { isoTime, repeated } from "../query.ts";
-import { AlertRow, alertRows } from "./alert-row.ts";
-import { isWanted } from "./locations.ts";
-import { operation, pageSchema, timeSchema } from "./operation.ts";
+import { namedIn } from "./locations.ts";
+import { AlertRow, alertRows, operation, pageSchema, timeSchema } from "./operation.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -58,15 +57,12 @@ export const listRecordings = operation({
 function* recordingListing(fleet: FleetSnapshot, query: RecordingsQuery): Generator<void, Listing<RecordingState>> {
   const { inventory, now, statusIntervalMs } = fleet;
   const recordings = yield* recordingsById(fleet);
-  const [ids, locationIds] = [query.recording, query.location].map(
-    (texts) => new Set(texts.map((text) => text.toLowerCase())),
-  ) as [Set<string>, Set<string>];
+  const [isWanted, isWantedLocation] = [namedIn(query.recording), namedIn(query.location)];
   const statuses = new Set(query.status);
   return yield* listingOf(recordings.values(), query, (state) => {
-    if (!isWanted(state.id, inventory.recording(state.id)?.name, ids)) return undefined;
+    if (!isWanted(state.id, inventory.recording(state.id)?.name)) return undefined;
     if (statuses.size > 0 && !statuses.has(currentStatus(state, now, statusIntervalMs))) return undefined;
-    const isHere = isWanted(state.locationId, inventory.location(state.locationId)?.name, locationIds);
-    return isHere ? state.id : undefined;
+    return isWantedLocation(state.locationId, inventory.location(state.locationId)?.name) ? state.id : undefined;
   });
 }
 

@@ -6,20 +6,19 @@ import { inChunks, runYielding } from "../../lib/yield.ts";
 import type { AcceptedAlerts } from "../../poll/external-alerts.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
+import { limitsOf } from "../limits.ts";
 import { parseQuery } from "../query.ts";
 import { bodyOf } from "../stream.ts";
-import { AlertsQuery, GroupsQuery } from "./alert-query.ts";
-import { gettableAlerts, jsonList } from "./alerts.ts";
+import { AlertsQuery, GroupsQuery, gettableAlerts, jsonList } from "./alerts.ts";
 import { alertGroups } from "./groups.ts";
 import { MOST_AT_ONCE, type PostedAlerts, readAlerts } from "./postable-alerts.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const LARGEST_BODY = 4 * 1024 * 1024;
-const ACCEPT_DEADLINE_MS = 5_000;
 
 export type AlertRoutesDeps = Pick<
   HttpDeps,
-  "alerts" | "acceptAlerts" | "alertsReceived" | "config" | "clock" | "externalUrl" | "acceptDeadlineMs"
+  "alerts" | "acceptAlerts" | "alertsReceived" | "config" | "clock" | "externalUrl" | "limits"
 >;
 
 type Accepted = Extract<AcceptedAlerts, { outcome: "taken" }>;
@@ -58,8 +57,8 @@ export function alertRoutes(app: FastifyInstance, base: string, deps: AlertRoute
 }
 
 async function accept({ alerts }: PostedAlerts, deps: AlertRoutesDeps): Promise<Accepted> {
-  const { acceptDeadlineMs = ACCEPT_DEADLINE_MS } = deps;
-  const accepted = await withDeadline(deps.acceptAlerts(alerts), acceptDeadlineMs).catch((thrown: unknown) => {
+  const storing = withDeadline(deps.acceptAlerts(alerts), limitsOf(deps).acceptMs);
+  const accepted = await storing.catch((thrown: unknown) => {
     throw new HttpError("unavailable", "The alerts could not be stored in time; send them again.", thrown);
   });
   if (accepted.outcome === "taken") return accepted;

@@ -2,36 +2,20 @@
  * `GET /api/v2/alerts` as Alertmanager answers it (its api/v2/openapi.yaml, `gettableAlert`). Go clients
  * dereference what the schema requires: nothing required is left out, no list is null.
  */
+import { z } from "zod";
 import { RESOLVE_TIMEOUT_MS } from "../../alerting/external-alerts.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import type { Labels } from "../../health/alert.ts";
+import { createMatcher, matchesAll, parseMatcher } from "../../alerting/matcher.ts";
+import type { Matcher } from "../../alerting/route.ts";
 import type { Instant } from "../../lib/clock.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { eachRow } from "../paging.ts";
-import { isoTime } from "../query.ts";
-import { type AlertStatus, type AlertsQuery, isAlertWanted, isReceiverWanted, statusOf } from "./alert-query.ts";
+import { booleanFlag, isoTime, parsedBy, repeated } from "../query.ts";
 
 /** A row costs a digest of its labels. */
 const ROWS_PER_STEP = 32;
 
-export interface GettableAlert {
-  readonly labels: Labels;
-  readonly annotations: Labels;
-  readonly receivers: readonly { readonly name: string }[];
-  readonly fingerprint: string;
-  readonly startsAt: string;
-  readonly updatedAt: string;
-  readonly endsAt: string;
-  readonly generatorURL?: string;
-  readonly status: {
-    readonly state: AlertStatus;
-    readonly silencedBy: readonly string[];
-    readonly inhibitedBy: readonly string[];
-    readonly mutedBy: readonly string[];
-    /** Not part of Alertmanager's API. */
-    readonly acknowledgement?: { readonly author: string; readonly comment: string; readonly at: string };
-  };
-}
+export type GettableAlert = ReturnType<typeof gettableAlert>;
 
 export interface AlertsContext {
   readonly now: Instant;
@@ -55,14 +39,14 @@ export function* gettableAlerts(
 }
 
 /**
- * One alert. Our own expire after `resolve_timeout`, as if they were posted now. In a group, `mutedBy` is that of the
- * group's route.
+ * One alert; `status.acknowledgement` is not part of Alertmanager's API. Our own expire after `resolve_timeout`, as if
+ * they were posted now. In a group, `mutedBy` is that of the group's route.
  */
 export function gettableAlert(
   active: ActiveAlert,
   { now, externalUrl }: AlertsContext,
   mutedBy: readonly string[] = active.mutedBy ?? [],
-): GettableAlert {
+) {
   const { alert, receivers, silencedBy = [], inhibitedBy = [], acknowledgement: ack, external } = active;
   const generatorURL = alert.facts.generatorUrl ?? (external ? undefined : externalUrl);
   const acknowledged = ack && { acknowledgement: { ...ack, at: isoTime(ack.at) } };
@@ -87,4 +71,57 @@ export function* jsonList(rows: Iterable<unknown>): Generator<string, void> {
     before = ",";
   }
   yield before === "[" ? "[]" : "]";
+}
+
+/** One matcher per parameter, repeated. */
+export const matcherList: z.ZodType<Matcher[]> = repeated(z.string().transform(parsedBy(parseMatcher)));
+
+/** Parameters by Alertmanager's rules (its api/v2/api.go): unknown ones are ignored. */
+export const AlertsQuery = z.object({
+  active: booleanFlag.default(true),
+  silenced: booleanFlag.default(true),
+  inhibited: booleanFlag.default(true),
+  unprocessed: booleanFlag.default(true),
+  filter: matcherList,
+  /** Anchored at both ends. */
+  receiver: z
+    .string()
+    .transform(parsedBy((text: string) => createMatcher("receiver", "=~", text)))
+    .optional(),
+  receiver_matchers: matcherList,
+});
+export type AlertsQuery = z.infer<typeof AlertsQuery>;
+
+export const GroupsQuery = AlertsQuery.omit({ unprocessed: true }).extend({ muted: booleanFlag.default(true) });
+export type GroupsQuery = z.infer<typeof GroupsQuery>;
+
+export type AlertStatus = "unprocessed" | "active" | "suppressed";
+
+/** The alert's state now; in a group, `mutedBy` is that of the group's route. */
+export function statusOf(active: ActiveAlert, mutedBy: readonly string[] = active.mutedBy ?? []): AlertStatus {
+  const { alert, silencedBy, inhibitedBy, acknowledgement, external } = active;
+  const suppressed = silencedBy?.length || inhibitedBy?.length || mutedBy.length > 0;
+  if (suppressed || acknowledgement || alert.facts.paused) return "suppressed";
+  return external?.unprocessed ? "unprocessed" : "active";
+}
+
+/** Whether an alert fires and passes the filters, whatever its receivers; `mutedBy` as for `statusOf`. */
+export function isAlertWanted(
+  active: ActiveAlert,
+  query: Pick<AlertsQuery, "active" | "silenced" | "inhibited" | "filter">,
+  mutedBy?: readonly string[],
+): boolean {
+  if (active.alert.state !== "firing") return false;
+  if (!query.active && statusOf(active, mutedBy) === "active") return false;
+  if (!query.silenced && active.silencedBy?.length) return false;
+  if (!query.inhibited && active.inhibitedBy?.length) return false;
+  return matchesAll(query.filter, active.alert.labels);
+}
+
+/** Receivers have no labels here, so a matcher of them applies to all or to none. */
+export function isReceiverWanted(
+  name: string,
+  query: { readonly receiver?: Matcher | undefined; readonly receiver_matchers: readonly Matcher[] },
+): boolean {
+  return (query.receiver?.matches(name) ?? true) && matchesAll(query.receiver_matchers, {});
 }

@@ -5,8 +5,14 @@ import type { Labels } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { eachRow } from "../paging.ts";
-import { type GroupsQuery, isAlertWanted, isReceiverWanted } from "./alert-query.ts";
-import { type AlertsContext, type GettableAlert, gettableAlert } from "./alerts.ts";
+import {
+  type AlertsContext,
+  type GettableAlert,
+  type GroupsQuery,
+  gettableAlert,
+  isAlertWanted,
+  isReceiverWanted,
+} from "./alerts.ts";
 
 /** A row costs a digest of its labels and one of its group. */
 const ROWS_PER_STEP = 16;

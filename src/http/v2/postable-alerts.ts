@@ -41,16 +41,13 @@ const labels = labelSet("label")
     `expected values of at most ${LONGEST_LABEL} characters`,
   );
 
+const webUrl = z.url({ protocol: /^https?$/ }).max(LONGEST_URL);
+
 /** Anything but a web link is dropped rather than refused. */
 const generatorUrl = z
   .string({ error: "expected a URL" })
   .nullish()
-  .transform((text) => (text && isWebUrl(text) ? text : undefined));
-
-function isWebUrl(text: string): boolean {
-  if (text.length > LONGEST_URL || !URL.canParse(text)) return false;
-  return ["http:", "https:"].includes(new URL(text).protocol);
-}
+  .transform((text) => webUrl.safeParse(text).data);
 
 const PostableAlert = z
   .object({

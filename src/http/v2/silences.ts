@@ -3,9 +3,7 @@ import { z } from "zod";
 import { createMatcher, formatMatcher, parseMatcher } from "../../alerting/matcher.ts";
 import { type Silence, silenceState, silenceStates, type WantedSilence } from "../../alerting/silence.ts";
 import type { Instant } from "../../lib/clock.ts";
-import { booleanFlag, isoTime, parsedBy, repeated } from "../query.ts";
-
-const text = (max: number) => z.string({ error: "expected a text" }).max(max, `expected at most ${max} characters`);
+import { booleanFlag, boundedText, isoTime, parsedBy, repeated } from "../query.ts";
 
 const bool = z.boolean({ error: "expected true or false" });
 
@@ -16,8 +14,8 @@ export const goTime = z.iso
 
 const PostableMatcher = z
   .object({
-    name: text(200).min(1, "expected a label name"),
-    value: text(4_096),
+    name: boundedText(200).min(1, "expected a label name"),
+    value: boundedText(4_096),
     isRegex: bool,
     isEqual: bool.nullish().transform((given) => given ?? true),
   })
@@ -30,7 +28,7 @@ const PostableMatcher = z
 
 /** Unknown fields are ignored. An end that is not set is an error. */
 export const PostableSilence: z.ZodType<WantedSilence> = z.object({
-  id: text(200)
+  id: boundedText(200)
     .nullish()
     .transform((id) => id || undefined),
   matchers: z
@@ -42,10 +40,10 @@ export const PostableSilence: z.ZodType<WantedSilence> = z.object({
     context.addIssue({ code: "custom", message: "expected the time it ends" });
     return z.NEVER;
   }),
-  createdBy: text(200),
-  comment: text(4_000),
+  createdBy: boundedText(200),
+  comment: boundedText(4_000),
   annotations: z
-    .record(text(200), text(4_000))
+    .record(boundedText(200), boundedText(4_000))
     .nullish()
     .transform((given) => given ?? {}),
 });

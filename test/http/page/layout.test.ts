@@ -235,7 +235,7 @@ describe("what is refused", () => {
       { fleet: async () => smallFleet, alerts: never },
       { fleet: () => Promise.reject(new StoreError("unavailable", "Redis at 10.0.0.1 is away.")) },
     ]) {
-      const { get } = await serve({ ...deps, readDeadlineMs: 20 });
+      const { get } = await serve({ ...deps, limits: { readMs: 20 } });
       const response = await get("/");
       const html = await response.text();
       expect(response.status).toBe(503);
@@ -247,7 +247,7 @@ describe("what is refused", () => {
 
   test("says so where only the incidents cannot be read", async () => {
     const incidents = () => new Promise<never>(() => undefined);
-    const { get } = await serve({ fleet: async () => smallFleet, incidents, readDeadlineMs: 20 });
+    const { get } = await serve({ fleet: async () => smallFleet, incidents, limits: { readMs: 20 } });
     expect((await get("/recordings/till-3")).status).toBe(503);
   });
 

@@ -194,7 +194,7 @@ describe("POST /api/v2/alerts refuses, as a JSON string that says where and why,
     ["too many send at once", async () => ({ outcome: "busy" }) as const],
     ["Redis is away", () => Promise.reject(new Error("no connection to secret-host"))],
   ])("with 503 where %s, so that it is sent again", async (_, acceptAlerts) => {
-    const { post } = await open({ acceptAlerts, acceptDeadlineMs: 20 });
+    const { post } = await open({ acceptAlerts, limits: { acceptMs: 20 } });
     const answer = await post([{ labels }]);
     expect(answer).toEqual({ status: 503, body: expect.stringMatching(/send them again\.$/) });
   });
