@@ -72,14 +72,10 @@ function wantedOf(untrusted: readonly UntrustedDay[]): Wanted[] {
 }
 
 /** Fills in the stored counts; gives the locations that lack some. */
-async function fromStore(
-  { store, clock }: EntriesSource,
-  wanted: readonly Wanted[],
-  entries: LocationCounts,
-): Promise<Wanted[]> {
+async function fromStore({ store, clock }: EntriesSource, wanted: readonly Wanted[], entries: LocationCounts) {
   const now = clock.now();
   const known = await store.entries.read(wanted.map(({ locationId }) => locationId));
-  return wanted.flatMap((one) => {
+  return wanted.flatMap((one): Wanted[] => {
     const days = known.get(one.locationId);
     const usable = [...one.dates].filter((date) => isUsable(days?.get(date), date, one.timezone, now));
     entries.set(one.locationId, new Map(usable.map((date) => [date, days?.get(date)?.entries])));
@@ -126,15 +122,9 @@ async function requestDays(
   const [first, last, zone] = [dates[0], dates.at(-1), page[0]?.timezone];
   if (first === undefined || last === undefined || zone === undefined) return;
   const locations = page.map(({ locationId }) => locationId);
+  const range = { start: startOf(first, zone), end: startOf(last, zone, 1) };
   const { segments = [] } = await service.entries(
-    {
-      start: startOf(first, zone),
-      end: startOf(last, zone, 1),
-      locations,
-      facets: ["segments"],
-      aggregationPeriod: "day",
-      breakdown: { entity: true },
-    },
+    { ...range, locations, facets: ["segments"], aggregationPeriod: "day", breakdown: { entity: true } },
     signal,
   );
   const counted = new Map(locations.map((id) => [id, new Map<string, number | undefined>()]));

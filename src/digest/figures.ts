@@ -1,8 +1,10 @@
 /** A digest's figures from the store, page by page: the histories of a large fleet are never in memory together. */
+
+import { DateTime } from "luxon";
 import type { Config, DigestConfig } from "../config/config.ts";
 import type { Alert } from "../health/alert.ts";
 import { currentStatus, recordingsById } from "../health/fleet-snapshot.ts";
-import type { Recording } from "../health/recording.ts";
+import type { UptimeBucket } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
 import { knownHours } from "../health/schedule.ts";
 import type { FleetSnapshot, RecordingState } from "../health/shard-state.ts";
@@ -13,7 +15,6 @@ import type { UptimeHistory } from "../store/uptime-history.ts";
 import { createDigester, type Digester } from "./compute/compute.ts";
 import { incidentOf } from "./compute/incident.ts";
 import { lengthIn, subtract } from "./compute/intervals.ts";
-import { createDailyBuckets } from "./daily-buckets.ts";
 import type { Digest, DigestPeriod, DigestRecording, DigestScope, Interval } from "./digest.ts";
 import { digestPeriod } from "./period.ts";
 
@@ -134,16 +135,57 @@ async function addFleet(
 }
 
 function subjectOf(fleet: DigestFleet, state: RecordingState): DigestRecording {
+  const { id, locationId, since } = state;
   return {
-    recording: fleet.inventory.recording(state.id) ?? unnamed(state.id, state.locationId),
-    locationName: fleet.inventory.location(state.locationId)?.name ?? state.locationId,
+    recording: fleet.inventory.recording(id) ?? { id, name: id, locationId, ...UNKNOWN },
+    locationName: fleet.inventory.location(locationId)?.name ?? locationId,
     status: currentStatus(state, fleet.now, fleet.statusIntervalMs),
-    since: state.since,
+    since,
   };
 }
 
-/** A recording that is in a snapshot but not in the inventory yet. */
-function unnamed(id: string, locationId: string): Recording {
-  const rest = { organisation: "", cameraServer: "", useUploadingSchedule: false, timezone: "UTC" };
-  return { id, name: id, locationId, ...rest };
+/** Of a recording that is in a snapshot but not in the inventory yet. */
+const UNKNOWN = { organisation: "", cameraServer: "", useUploadingSchedule: false, timezone: "UTC" };
+
+/** Days and zones are few and recordings many: the bounds of a day are computed once. */
+const DAYS_CACHED = 10_000;
+
+/**
+ * Gives `bucketsOf(history, zone, from)`: buckets from the day of `from` on, oldest first. A day whose hours are all
+ * stored is given by its hours, an older one as a day.
+ */
+export function createDailyBuckets(): (history: UptimeHistory, zone: string, from: Instant) => UptimeBucket[] {
+  const days = new Map<string, { readonly from: Instant; readonly to: Instant }>();
+
+  function dayAt(day: string, zone: string) {
+    const key = `${day} ${zone}`;
+    const known = days.get(key);
+    if (known) return known;
+    const start = DateTime.fromISO(day, { zone }).startOf("day");
+    const made = { from: start.toMillis(), to: start.plus({ days: 1 }).toMillis() };
+    if (days.size >= DAYS_CACHED) days.clear();
+    days.set(key, made);
+    return made;
+  }
+
+  return (history, zone, from) => {
+    const firstHour = history.buckets[0]?.startAt ?? Number.POSITIVE_INFINITY;
+    let hoursFrom = from;
+    const older = Object.entries(history.days).flatMap(([date, { ratio, segmentsExpected }]) => {
+      const day = dayAt(date, zone);
+      if (day.to <= from || day.from >= firstHour) return [];
+      hoursFrom = Math.max(hoursFrom, day.to);
+      return [{ ...DAY, startAt: day.from, segmentsExpected, overallUptime: ratio }];
+    });
+    older.sort((a, b) => a.startAt - b.startAt);
+    return [...older, ...history.buckets.filter(({ startAt }) => startAt >= hoursFrom)];
+  };
 }
+
+/** A day has no other figures. */
+const DAY = {
+  withinSchedule: true,
+  segmentsReceived: undefined,
+  avgUptimeOnSegment: undefined,
+  pcSegmentsReceived: undefined,
+};

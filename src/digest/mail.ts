@@ -21,13 +21,7 @@ export interface Attachment {
   readonly contentType: string;
 }
 
-interface RenderedDigest {
-  /** One line without control characters, at most `MAX_SUBJECT` code points. */
-  readonly subject: string;
-  /** At most `MAX_BYTES` in UTF-8. */
-  readonly html: string;
-  readonly text: string;
-}
+type RenderedDigest = Awaited<ReturnType<typeof renderDigest>>;
 
 export interface MadeDigest extends RenderedDigest {
   readonly periodEnd: Instant;
@@ -36,12 +30,10 @@ export interface MadeDigest extends RenderedDigest {
   readonly unsubscribeUrl: string | undefined;
 }
 
-interface DigestLetter extends RenderedDigest {
+/** A digest for one recipient, with its own `unsubscribeUrl`. */
+interface DigestLetter extends Omit<MadeDigest, "periodEnd"> {
   readonly to: string;
   readonly messageId: string;
-  readonly attachments: readonly Attachment[];
-  /** The recipient's own. */
-  readonly unsubscribeUrl: string | undefined;
 }
 
 /** Sends digests by the transport of notify/email. */
@@ -56,16 +48,20 @@ const MOST_SHOWN = 60;
 /** As in digest.css, for the link that is added after the styles. */
 const LINK_COLOUR = "#1a66b8";
 
-/** Renders as many recordings as fit: all are counted, those with most downtime are named. */
-export async function renderDigest(digest: Digest, frame: DigestFrame): Promise<RenderedDigest> {
+/**
+ * Renders as many recordings as fit in `MAX_BYTES`: all are counted, those with most downtime are named. The subject is
+ * one line without control characters.
+ */
+export async function renderDigest(digest: Digest, frame: DigestFrame) {
   // Loaded when needed: juice is large.
   const { default: juice } = await import("juice");
-  const [styles, embedded] = await Promise.all(["digest.css", "embedded.css"].map(readStyles));
+  const read = (file: string) => readFile(join(import.meta.dirname, "render", file), "utf8");
+  const [styles, embedded] = await Promise.all([read("digest.css"), read("embedded.css")]);
   const render = (limit: number) => {
     const view = viewOf(digest, frame, limit);
-    const page = renderDigestHtml(view, embedded ?? "");
+    const page = renderDigestHtml(view, embedded);
     const options = { applyStyleTags: false, removeStyleTags: false };
-    return { html: juice.inlineContent(page, styles ?? "", options), text: renderDigestText(view) };
+    return { html: juice.inlineContent(page, styles, options), text: renderDigestText(view) };
   };
   const maybeYield = createYielder();
   let limit = MOST_SHOWN;
@@ -77,10 +73,6 @@ export async function renderDigest(digest: Digest, frame: DigestFrame): Promise<
   }
   const label = ` · ${digest.period.label}`;
   return { subject: cut(headline(digest).sentence, MAX_SUBJECT - label.length) + label, ...body };
-}
-
-function readStyles(file: string): Promise<string> {
-  return readFile(join(import.meta.dirname, "render", file), "utf8");
 }
 
 function sizeOf({ html, text }: { html: string; text: string }): number {
@@ -99,10 +91,9 @@ export function forReader<T extends RenderedDigest>(mail: T, unsubscribeUrl: str
 }
 
 export function letterFor(made: MadeDigest, to: string, messageId: string): DigestLetter {
-  const { attachments } = made;
+  const { periodEnd: _, ...mail } = made;
   const unsubscribeUrl = made.unsubscribeUrl?.replaceAll("{recipient}", () => encodeURIComponent(to));
-  const { subject, html, text } = forReader(made, unsubscribeUrl);
-  return { to, messageId, subject, html, text, attachments, unsubscribeUrl };
+  return { ...forReader(mail, unsubscribeUrl), to, messageId, unsubscribeUrl };
 }
 
 /** Mail servers refuse messages beyond 10 MB or so: a longer table is compressed, to about a tenth. */

@@ -76,13 +76,12 @@ function latestRun({ cron, timezone }: ScheduledDigest, dueAt: Instant, now: Ins
 const RETRY = { baseMs: 10_000, capMs: 900_000 };
 const MOST_RETRIES = 100;
 
+interface WorkDeps extends Pick<ScheduleDeps, "clock" | "log" | "queues"> {
+  send(name: string, at: Instant): Promise<boolean>;
+}
+
 /** The worker of the queue `digest`. `send` gives true when nothing is left to send. */
-export function createDigestWork({
-  clock,
-  log,
-  queues,
-  send,
-}: Pick<ScheduleDeps, "clock" | "log" | "queues"> & { send(name: string, at: Instant): Promise<boolean> }): Handler {
+export function createDigestWork({ clock, log, queues, send }: WorkDeps): Handler {
   return async ({ data }) => {
     const at = typeof data.at === "number" ? data.at : clock.now();
     const failures = Number(data.failures ?? 0);

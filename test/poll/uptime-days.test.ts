@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createDailyBuckets } from "../../src/digest/daily-buckets.ts";
+import { createDailyBuckets } from "../../src/digest/figures.ts";
 import { dayOf } from "../../src/lib/when.ts";
 import { advance, calendarOf, firstDay } from "../../src/poll/uptime-days.ts";
 import type { UptimeHistory } from "../../src/store/uptime-history.ts";

@@ -17,10 +17,9 @@ import {
   type TotalsBefore,
 } from "../digest.ts";
 import { addDays, type DigestCalendar, digestCalendar } from "./calendar.ts";
-import { locationOutages, otherAlerts } from "./incident.ts";
+import { flappersOf, locationOutages, longestOutages, otherAlerts } from "./incident.ts";
 import { clip, subtract, total, union } from "./intervals.ts";
 import { type LocationRecords, locationDigests, locationGroups, newLocation, sumOf } from "./locations.ts";
-import { flappersOf, longestOutages } from "./rankings.ts";
 import { judgeRecording } from "./recording.ts";
 import { createScheduleTimes } from "./schedule-times.ts";
 import { addTally, meanRecovery, meanUptime, newTally } from "./tally.ts";

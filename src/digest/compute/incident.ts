@@ -1,8 +1,18 @@
-/** Alerts as a digest counts them: downtime of recordings and locations, and other alerts. */
+/** Alerts as a digest counts and ranks them: downtime of recordings and locations, and other alerts. */
 import type { Alert } from "../../health/alert.ts";
 import { defaultAlertNames } from "../../health/problem-kinds.ts";
 import { problemKindOf, type Rule } from "../../health/rule.ts";
-import type { DigestIncident, DigestIncidentKind, DigestScope, LongOutage, OtherAlerts } from "../digest.ts";
+import type {
+  DigestIncident,
+  DigestIncidentKind,
+  DigestPart,
+  DigestScope,
+  Flapper,
+  LocationGroup,
+  LongOutage,
+  OtherAlerts,
+  Outage,
+} from "../digest.ts";
 import { lengthIn, subtract } from "./intervals.ts";
 import { compareText, type LocationRecords, sumOf } from "./locations.ts";
 
@@ -65,4 +75,59 @@ export function otherAlerts(
   return [...Map.groupBy(lengths, ({ alertname }) => alertname)]
     .map(([alertname, all]) => ({ alertname, count: all.length, lengthMs: sumOf(all, (one) => one.lengthMs) }))
     .sort((a, b) => b.lengthMs - a.lengthMs || compareText(a.alertname, b.alertname));
+}
+
+type Parts = Readonly<Record<DigestPart, readonly LocationGroup[]>>;
+
+const MOST_LONG = 5;
+/** Cameras of one location are not reported offline in the same second. */
+const TOGETHER_WITHIN_MS = 5 * 60_000;
+
+/** Whether a recording's outage is one of its whole location's. */
+export function isLocationWide(outage: Outage, wholeLocation: readonly Outage[]): boolean {
+  const close = (a = 0, b = 0) => Math.abs(a - b) <= TOGETHER_WITHIN_MS;
+  return wholeLocation.some(({ startsAt, endsAt }) => close(outage.startsAt, startsAt) && close(outage.endsAt, endsAt));
+}
+
+/** The outages with most downtime; one of a whole location instead of one of each of its recordings. */
+export function longestOutages(parts: Parts, wholeLocations: readonly LongOutage[]): LongOutage[] {
+  const byLocation = Map.groupBy(wholeLocations, ({ locationId }) => locationId);
+  let longest = [...wholeLocations];
+  for (const { locationId, locationName, recordings } of [...parts.down_now, ...parts.down_some]) {
+    const locationWide = (byLocation.get(locationId) ?? []).map(({ outage }) => outage);
+    for (const { id, name, outages } of recordings) {
+      for (const outage of outages) {
+        if (outage.lostMs === 0 || isLocationWide(outage, locationWide)) continue;
+        longest.push({ locationId, locationName, recording: { id, name }, outage });
+      }
+    }
+    if (longest.length > 100) longest = ranked(longest);
+  }
+  return ranked(longest);
+}
+
+function ranked(outages: readonly LongOutage[]): LongOutage[] {
+  return outages
+    .toSorted((a, b) => b.outage.lostMs - a.outage.lostMs || a.outage.startsAt - b.outage.startsAt)
+    .slice(0, MOST_LONG);
+}
+
+/** From so many outages on, a recording without a flapping alert is listed too. */
+const MANY_OUTAGES = 4;
+
+/** Recordings that were flapping or had many outages, most outages first. */
+export function flappersOf(parts: Parts): Flapper[] {
+  return Object.values(parts)
+    .flat()
+    .flatMap(({ locationId, locationName, recordings }) =>
+      recordings
+        .filter(({ flapping, outages }) => flapping !== undefined || outages.length >= MANY_OUTAGES)
+        .map((recording) => ({ locationId, locationName, recording })),
+    )
+    .sort(
+      ({ recording: a }, { recording: b }) =>
+        b.outages.length - a.outages.length ||
+        (b.flapping?.lengthMs ?? 0) - (a.flapping?.lengthMs ?? 0) ||
+        compareText(a.name, b.name),
+    );
 }

@@ -11,11 +11,10 @@ import {
   type RecordingFigures,
   UP_ALL_THE_TIME,
 } from "../digest.ts";
-import { closedTime, hourlyTime, timedBuckets } from "./buckets.ts";
+import { closedTime, hourlyTime, timedBuckets, timeline } from "./buckets.ts";
 import { clip, lengthIn, subtract, total, union } from "./intervals.ts";
 import type { ScheduleTimes } from "./schedule-times.ts";
 import { meanUptime, tallyOf } from "./tally.ts";
-import { timeline } from "./timeline.ts";
 
 interface Downtime extends Interval, Pick<Outage, "endsAt" | "recovered"> {
   readonly kind: "offline" | "missing";

@@ -45,16 +45,8 @@ function daysOf(
     const isUnknown = uptime === undefined && first >= 0 && first < at && (days.expected[at] ?? 0) > 0;
     if (!isUnknown && (uptime === undefined || uptime >= below - EPSILON)) continue;
     if (!calendar.isOver(at, now - SETTLED_AFTER_MS, timezone)) continue;
-    found.push({
-      locationId: id,
-      locationName: name,
-      timezone,
-      date: calendar.dates[at] ?? "",
-      uptime,
-      alike: alikeOf(location, calendar, at, below),
-      entries: undefined,
-      usual: undefined,
-    });
+    const day = { timezone, date: calendar.dates[at] ?? "", uptime, alike: alikeOf(location, calendar, at, below) };
+    found.push({ locationId: id, locationName: name, ...day, entries: undefined, usual: undefined });
   }
   return found;
 }

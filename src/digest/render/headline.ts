@@ -5,8 +5,6 @@ import { total } from "../compute/intervals.ts";
 import { type Digest, type Outage, UP_ALL_THE_TIME } from "../digest.ts";
 import { locationLabel, moment, nameAt, periodNoun } from "./words.ts";
 
-export type DigestHeadline = ReturnType<typeof headline>;
-
 /**
  * Plain text without a full stop; `aside` has the caveats for which the sentence has no room, or is empty. Unknown is
  * not up, and unreachable time is mentioned; where there is room, in the sentence itself.

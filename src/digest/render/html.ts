@@ -5,7 +5,7 @@
 import { percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { type SlotState, type TimelineRun, UP_ALL_THE_TIME } from "../digest.ts";
-import type { DigestSection, DigestView, KeyFigure, SectionRow } from "./view.ts";
+import type { DigestSection, DigestView, SectionRow } from "./view.ts";
 import { dayName } from "./words.ts";
 
 /** Placeholder of the recipient's own link; escaped text cannot contain it. */
@@ -48,7 +48,7 @@ ${troubled.map((one) => section(one, view))}${legend(view)}${others.map((one) =>
   return page.html;
 }
 
-function keyFigure({ name, value, was }: KeyFigure): Markup {
+function keyFigure({ name, value, was }: DigestView["figures"][number]): Markup {
   return html`<td class="kpi" width="25%">
 <div class="m xs">${name}</div>
 <div class="t figure">${figure(value)}</div>${was === "" ? nothing : html`<div class="m was">${was}</div>`}</td>`;
@@ -64,12 +64,12 @@ const MOST_WITH_FIGURES = 7;
 function section({ title, count = "", part, rows, explanation }: DigestSection, view: DigestView): Markup {
   const kind = rows[0]?.kind;
   const withFigures = view.days.length <= MOST_WITH_FIGURES;
-  const heads = kind === "counts" ? countHeads() : kind === "days" && withFigures ? dayHeads(view) : [];
+  const heads = kind === "counts" ? COUNT_HEADS : kind === "days" && withFigures ? view.days.map(dayHead) : [];
   const columns = Math.max(2, heads.length + 1);
   const dot = part === undefined ? nothing : html`<span class="dot-${part}">&#9632;</span> `;
   const beside = kind === "days" && withFigures ? "uptime in %" : count;
   const table = kind === "days" ? DAYS_TABLE : kind === "counts" ? COUNTS_TABLE : LAYOUT;
-  const legend = kind === "days" && !withFigures ? heatLegend() : nothing;
+  const legend = kind === "days" && !withFigures ? html`<div class="m xs gap">${HEATS.map(legendKey)}</div>` : nothing;
   return html`<tr><td class="pad part">
 <h2 class="${kind === "location" ? "t" : "t below"}">${dot}${title}${small(beside, "m s plain nw")}</h2>
 <table ${table}>${heads.length === 0 ? nothing : html`<tr><td></td>${heads}</tr>`}
@@ -83,17 +83,13 @@ function small(text: string, className: string): Markup {
   return text === "" ? nothing : html` <span class="${className}">${text}</span>`;
 }
 
-function dayHeads({ days }: DigestView): Markup[] {
-  return days.map(
-    (date) => html`<th scope="col" width="8%" class="m day" title="${dayName(date)}">${dayName(date, "ccc")}</th>`,
-  );
+function dayHead(date: string): Markup {
+  return html`<th scope="col" width="8%" class="m day" title="${dayName(date)}">${dayName(date, "ccc")}</th>`;
 }
 
-function countHeads(): Markup[] {
-  return ["Up", "Counted", "Usual", "Short by"].map(
-    (head) => html`<th scope="col" width="16%" class="m xs head-cell">${head}</th>`,
-  );
-}
+const COUNT_HEADS = ["Up", "Counted", "Usual", "Short by"].map(
+  (head) => html`<th scope="col" width="16%" class="m xs head-cell">${head}</th>`,
+);
 
 function rowMarkup(row: SectionRow, view: DigestView, columns: number): Markup {
   switch (row.kind) {
@@ -103,7 +99,10 @@ function rowMarkup(row: SectionRow, view: DigestView, columns: number): Markup {
 <td class="m line s nw side">${row.uptime}</td></tr>
 `;
     case "recording":
-      return recordingRows(row);
+      return html`<tr><td class="t name">${name(row.name)}</td><td class="t downtime nw">${row.value}</td></tr>
+<tr><td class="m s note">${row.times}</td><td class="m s under nw">${row.uptime}</td></tr>
+<tr><td colspan="2" class="end">${bar(row.timeline, `${row.name}: ${row.times}`)}</td></tr>
+`;
     case "together":
       return html`<tr><td colspan="2" class="m s note">${row.text}</td></tr>
 <tr><td colspan="2" class="end">${bar(row.timeline, row.label)}</td></tr>
@@ -129,13 +128,6 @@ type Row<Kind extends SectionRow["kind"]> = Extract<SectionRow, { kind: Kind }>;
 /** A name may be written in either direction. */
 function name(text: string): Markup {
   return html`<span dir="auto">${text}</span>`;
-}
-
-function recordingRows(row: Row<"recording">): Markup {
-  return html`<tr><td class="t name">${name(row.name)}</td><td class="t downtime nw">${row.value}</td></tr>
-<tr><td class="m s note">${row.times}</td><td class="m s under nw">${row.uptime}</td></tr>
-<tr><td colspan="2" class="end">${bar(row.timeline, `${row.name}: ${row.times}`)}</td></tr>
-`;
 }
 
 /** Uptime as a row of coloured table cells; `description` is for screen readers. */
@@ -170,11 +162,11 @@ function legend({ troubled, barSpan }: DigestView): Markup {
   if (states.size === 0) return nothing;
   const keys = Object.entries(SLOT_WORDS)
     .filter(([state]) => states.has(state as SlotState))
-    .map(([state, words]) => legendKey(state, words));
+    .map(([state, words]) => legendKey({ name: state, words }));
   return html`<tr><td class="pad legend m xs">Bars: ${barSpan} &nbsp; ${keys}</td></tr>`;
 }
 
-function legendKey(className: string, words: string): Markup {
+function legendKey({ name: className, words }: { name: string; words: string }): Markup {
   return html`<span class="nw"><span class="${className}">&nbsp;&nbsp;</span> ${words}</span> &nbsp; `;
 }
 
@@ -185,23 +177,18 @@ function namesRow({ names, more }: Row<"names">): Markup {
 `;
 }
 
-/** Steps of a day's uptime, best first. */
+/** Steps of a day's uptime, best first; -1 is no figure. */
 const HEATS = [
   { name: "h5", from: 0.99, words: "99 % and more" },
   { name: "h4", from: 0.95, words: "95 %" },
   { name: "h3", from: 0.9, words: "90 %" },
   { name: "h2", from: 0.5, words: "50 %" },
   { name: "h1", from: 0, words: "less" },
-  { name: "h0", from: undefined, words: "no figure" },
+  { name: "h0", from: -1, words: "no figure" },
 ] as const;
 
-function heatOf(ratio: number | undefined): (typeof HEATS)[number]["name"] {
-  const found = HEATS.find(({ from }) => ratio !== undefined && from !== undefined && ratio >= from);
-  return found?.name ?? "h0";
-}
-
-function heatLegend(): Markup {
-  return html`<div class="m xs gap">${HEATS.map(({ name: heat, words }) => legendKey(heat, words))}</div>`;
+function heatOf(ratio = -1): (typeof HEATS)[number]["name"] {
+  return HEATS.find(({ from }) => ratio >= from)?.name ?? "h0";
 }
 
 function dayFigures(row: Row<"days">, { days }: DigestView): Markup {

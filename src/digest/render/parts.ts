@@ -1,10 +1,10 @@
 /** Recordings part by part: long lists are cut, and what is left out is counted. */
 import { humanDuration } from "../../lib/duration.ts";
 import { count, counted, percent } from "../../lib/format.ts";
-import { isLocationWide } from "../compute/rankings.ts";
+import { isLocationWide } from "../compute/incident.ts";
 import type { Digest, DigestPart, LocationGroup, RecordingDigest } from "../digest.ts";
 import type { DigestSection, NamedFigure, SectionRow } from "./view.ts";
-import { listed, locationLabel, nameAt, outageTimes, upShare } from "./words.ts";
+import { listed, locationLabel, moreRow, nameAt, namedFigure, outageTimes, upShare } from "./words.ts";
 
 /** So many recordings of one location at most, so that others are shown too. */
 const MOST_AT_ONE_LOCATION = 12;
@@ -25,25 +25,8 @@ export function isTroubled(part: DigestPart): boolean {
   return part === "down_now" || part === "down_some";
 }
 
-interface GroupExcerpt {
-  readonly group: LocationGroup;
-  /** Went down and recovered with the whole location: one line for all of them. */
-  readonly together: readonly RecordingDigest[];
-  readonly shown: readonly RecordingDigest[];
-  /** Recordings of the location left out. */
-  readonly more: number;
-}
-
-interface PartExcerpt {
-  readonly total: number;
-  readonly groups: readonly GroupExcerpt[];
-  /** In the locations left out altogether. */
-  readonly moreRecordings: number;
-  readonly moreLocations: number;
-}
-
-/** The recordings of a part there is room for. */
-export function excerptOf(part: DigestPart, digest: Digest, limit: number): PartExcerpt {
+/** The recordings of a part there is room for; `moreRecordings`: in the locations left out altogether. */
+export function excerptOf(part: DigestPart, digest: Digest, limit: number) {
   const groups = digest.parts[part];
   const excerpts: GroupExcerpt[] = [];
   let room = Math.max(1, isTroubled(part) ? limit : limit * QUIET_FACTOR);
@@ -58,7 +41,13 @@ export function excerptOf(part: DigestPart, digest: Digest, limit: number): Part
   return { total: size(groups), groups: excerpts, moreRecordings: size(left), moreLocations: left.length };
 }
 
-function groupExcerpt(group: LocationGroup, digest: Digest, limit: number): GroupExcerpt {
+type GroupExcerpt = ReturnType<typeof groupExcerpt>;
+
+/**
+ * The recordings of a location there is room for, and how many `more` there are. Those that went down and recovered
+ * `together`, with the whole location, share one line.
+ */
+function groupExcerpt(group: LocationGroup, digest: Digest, limit: number) {
   const locationWide = digest.locationOutages
     .filter(({ locationId }) => locationId === group.locationId)
     .map(({ outage }) => outage);
@@ -66,75 +55,56 @@ function groupExcerpt(group: LocationGroup, digest: Digest, limit: number): Grou
     outages.length > 0 && outages.every((outage) => isLocationWide(outage, locationWide));
   const apart = group.recordings.filter((one) => !isTogether(one));
   const shown = apart.slice(0, limit);
-  return { group, together: group.recordings.filter(isTogether), shown, more: apart.length - shown.length };
+  const together = group.recordings.filter(isTogether);
+  return { group, locationWide, together, shown, more: apart.length - shown.length };
 }
 
 export function partSection(part: DigestPart, digest: Digest, limit: number): DigestSection {
   const { total, groups, moreRecordings, moreLocations } = excerptOf(part, digest, limit);
   const rows = groups.flatMap((one) => (isTroubled(part) ? troubledRows(one, digest) : quietRows(one)));
   if (moreRecordings > 0)
-    rows.push(more(`and ${count(moreRecordings)} more in ${counted(moreLocations, "location")}`, false));
+    rows.push(moreRow(`and ${count(moreRecordings)} more in ${counted(moreLocations, "location")}`));
   return { title: TITLES[part], count: counted(total, "recording"), part, rows };
-}
-
-function more(text: string, within: boolean): SectionRow {
-  return { kind: "more", text, within };
 }
 
 function moreHere(left: number): string {
   return left > 0 ? `and ${count(left)} more here` : "";
 }
 
-function troubledRows({ group, together, shown, more: left }: GroupExcerpt, digest: Digest): SectionRow[] {
+function troubledRows(excerpt: GroupExcerpt, digest: Digest): SectionRow[] {
+  const { group, locationWide, together, shown, more } = excerpt;
   const size = `${count(group.recordings.length)}\u00a0of\u00a0${count(group.size)}`;
-  const offline = offlineTimes(group.locationId, digest);
+  const offline = locationWide.slice(0, MOST_OUTAGES).map((outage) => outageTimes(outage, digest));
+  const times = offline.length === 0 ? [] : [`all offline ${listed(offline, locationWide.length - offline.length)}`];
   return [
-    {
-      kind: "location",
-      name: locationLabel(group),
-      note: listed(offline === "" ? [size] : [size, offline]),
-      uptime: upShare(group.uptime),
-    },
+    { kind: "location", name: locationLabel(group), note: listed([size, ...times]), uptime: upShare(group.uptime) },
     ...togetherRows(group, together),
-    ...shown.map((recording): SectionRow => {
-      const name = nameAt(recording, group);
-      const times = outageList(recording, digest);
-      const { uptime, timeline } = recording;
-      const value = downtimeOf(recording, digest);
-      return { kind: "recording", name, value, times, uptime: upShare(uptime), timeline };
-    }),
-    ...(left > 0 ? [more(moreHere(left), true)] : []),
+    ...shown.map(
+      (recording): SectionRow => ({
+        kind: "recording",
+        name: nameAt(recording, group),
+        value: downtimeOf(recording, digest),
+        times: outageList(recording, digest),
+        uptime: upShare(recording.uptime),
+        timeline: recording.timeline,
+      }),
+    ),
+    ...(more > 0 ? [moreRow(moreHere(more), true)] : []),
   ];
-}
-
-/** When all of the location was offline, or an empty string. */
-function offlineTimes(locationId: string, digest: Digest): string {
-  const all = digest.locationOutages.filter((one) => one.locationId === locationId);
-  const shown = all.slice(0, MOST_OUTAGES).map(({ outage }) => outageTimes(outage, digest));
-  return shown.length === 0 ? "" : `all offline ${listed(shown, all.length - shown.length)}`;
 }
 
 function togetherRows(group: LocationGroup, recordings: readonly RecordingDigest[]): SectionRow[] {
   const [first] = recordings;
   if (!first) return [];
-  const named = recordings
-    .slice(0, MOST_TOGETHER)
-    .map((one) => namedUptime(one, group))
-    .map(({ name, value }) => (value === "" ? name : `${name} ${value}`));
+  const named = recordings.slice(0, MOST_TOGETHER).map((one) => namedFigure(namedUptime(one, group)));
   const left = recordings.length - named.length;
   if (left > 0) named.push(`and ${count(left)} more`);
   const longest = Math.max(...recordings.map(({ lostMs }) => lostMs));
   const each = recordings.length === 1 ? "" : " each";
   const downtime = longest > 0 ? `, downtime up to ${humanDuration(longest)}${each}` : "";
   const size = counted(recordings.length, "recording");
-  return [
-    {
-      kind: "together",
-      text: `${size} with it${downtime}: ${named.join(" · ")}`,
-      label: `${locationLabel(group)}: ${size} together`,
-      timeline: first.timeline,
-    },
-  ];
+  const text = `${size} with it${downtime}: ${named.join(" · ")}`;
+  return [{ kind: "together", text, label: `${locationLabel(group)}: ${size} together`, timeline: first.timeline }];
 }
 
 function namedUptime(recording: RecordingDigest, group: LocationGroup): NamedFigure {
@@ -153,11 +123,7 @@ function quietRows({ group, shown, more: left }: GroupExcerpt): SectionRow[] {
 /** How long a recording has been down by now, or its downtime in the period. */
 function downtimeOf(recording: RecordingDigest, digest: Digest): string {
   if (recording.downSince !== undefined) return `down ${humanDuration(digest.now - recording.downSince)}`;
-  return recording.lostMs > 0 ? downtimeWords(recording) : "";
-}
-
-function downtimeWords({ lostMs }: RecordingDigest): string {
-  return `downtime ${humanDuration(lostMs)}`;
+  return recording.lostMs > 0 ? `downtime ${humanDuration(recording.lostMs)}` : "";
 }
 
 /** The recording's outages, the longest ones where there are many, in order of time. */
@@ -171,5 +137,7 @@ function outageList(recording: RecordingDigest, digest: Digest): string {
     times.push(outageTimes({ startsAt: downSince, endsAt: undefined }, digest));
   if (times.length === 0) return "low uptime without a recorded outage";
   const inPeriod = recording.part === "down_now" && recording.lostMs > 0;
-  return listed(times, outages.length - shown.length) + (inPeriod ? `, ${downtimeWords(recording)}` : "");
+  return (
+    listed(times, outages.length - shown.length) + (inPeriod ? `, downtime ${humanDuration(recording.lostMs)}` : "")
+  );
 }

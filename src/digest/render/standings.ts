@@ -4,7 +4,7 @@ import { count, counted, exactPercent, nameOf, percent } from "../../lib/format.
 import { shortfall } from "../compute/untrusted.ts";
 import { type Digest, type LocationDigest, type UntrustedDay, UP_ALL_THE_TIME } from "../digest.ts";
 import type { DigestSection, SectionRow } from "./view.ts";
-import { dayName, listed, locationLabel, nameAt, outageTimes, upShare } from "./words.ts";
+import { dayName, listed, locationLabel, moreRow, nameAt, outageTimes, upShare } from "./words.ts";
 
 /** Fewer outages are all in the parts above. */
 const FEW_OUTAGES = 3;
@@ -12,22 +12,16 @@ const MOST_FLAPPERS = 5;
 
 export function rankingSections(digest: Digest): DigestSection[] {
   const { longest, flappers, totals } = digest;
-  const outages = longest.map((long): SectionRow => {
+  const outages = longest.map((long) => {
     const where = locationLabel(long);
     const name = long.recording ? `${nameAt(long.recording, long)} · ${where}` : `All of ${where}`;
-    const { outage } = long;
-    return { kind: "entry", name, value: humanDuration(outage.lostMs), note: outageTimes(outage, digest) };
+    return entry(name, humanDuration(long.outage.lostMs), outageTimes(long.outage, digest));
   });
-  const repeated = flappers.slice(0, MOST_FLAPPERS).map((one): SectionRow => {
-    const { recording } = one;
-    const { flapping, outages: times } = recording;
+  const repeated = flappers.slice(0, MOST_FLAPPERS).map((one) => {
+    const { flapping, outages: times } = one.recording;
     const often = flapping && flapping.count > 1 ? ` ${flapping.count} ×,` : "";
-    return {
-      kind: "entry",
-      name: `${nameAt(recording, one)} · ${locationLabel(one)}`,
-      value: counted(times.length, "outage"),
-      note: flapping ? `flapping${often} ${humanDuration(flapping.lengthMs)} in all` : "",
-    };
+    const note = flapping ? `flapping${often} ${humanDuration(flapping.lengthMs)} in all` : "";
+    return entry(`${nameAt(one.recording, one)} · ${locationLabel(one)}`, counted(times.length, "outage"), note);
   });
   return [
     { title: "Longest outages", rows: totals.outages > FEW_OUTAGES ? outages : [] },
@@ -35,8 +29,12 @@ export function rankingSections(digest: Digest): DigestSection[] {
   ];
 }
 
-function moreOf(left: number, noun: string): SectionRow[] {
-  return left > 0 ? [{ kind: "more", text: `and ${counted(left, `more ${noun}`)}`, within: false }] : [];
+function entry(name: string, value: string, note = ""): SectionRow {
+  return { kind: "entry", name, value, note };
+}
+
+function moreOf(left: number, noun: string, among = ""): SectionRow[] {
+  return left > 0 ? [moreRow(`and ${counted(left, `more ${noun}`)}${among}`)] : [];
 }
 
 /** A location's days take as much room as so many recordings. */
@@ -91,12 +89,10 @@ export function countsSection(digest: Digest, limit: number): DigestSection {
   const hidden = new Set(left.map(({ locationId }) => locationId)).difference(isShown).size;
   const among = hidden > 0 ? `, ${counted(hidden, "more location")} among them` : "";
   const rows = shown.map((day, i) => countsRow(day, shown[i - 1]?.locationId !== day.locationId));
-  if (left.length > 0)
-    rows.push({ kind: "more", text: `and ${counted(left.length, "more day")}${among}`, within: false });
   return {
     title: "Unreliable visitor counts",
     count: counted(untrusted.length, "day"),
-    rows,
+    rows: [...rows, ...moreOf(left.length, "day", among)],
     explanation: countsExplanation(digest),
   };
 }
@@ -128,13 +124,8 @@ const MOST_ALERT_NAMES = 20;
 export function otherSection({ other }: Digest): DigestSection {
   const rows = other
     .slice(0, MOST_ALERT_NAMES)
-    .map(
-      ({ alertname, count: times, lengthMs }): SectionRow => ({
-        kind: "entry",
-        name: nameOf(alertname, "alert"),
-        value: `${count(times)} ×, ${humanDuration(lengthMs)} in all`,
-        note: "",
-      }),
+    .map(({ alertname, count: times, lengthMs }) =>
+      entry(nameOf(alertname, "alert"), `${count(times)} ×, ${humanDuration(lengthMs)} in all`),
     );
   return { title: "Other alerts", rows: [...rows, ...moreOf(other.length - rows.length, "alert")] };
 }

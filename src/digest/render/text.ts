@@ -2,6 +2,7 @@
 import { counted, percent } from "../../lib/format.ts";
 import { UP_ALL_THE_TIME } from "../digest.ts";
 import type { DigestSection, DigestView, SectionRow } from "./view.ts";
+import { namedFigure } from "./words.ts";
 
 /** Lines end in `\n`. */
 export function renderDigestText(view: DigestView): string {
@@ -33,23 +34,17 @@ function rowLines(row: SectionRow): string[] {
       return [`  ${row.name}: ${facts(row.value, row.times, row.uptime)}`];
     case "together":
       return [`  ${row.text}`];
-    case "names": {
-      const names = row.names.map(({ name, value }) => (value === "" ? name : `${name} ${value}`));
-      return [`  ${[...names, ...(row.more === "" ? [] : [row.more])].join(" · ")}`];
-    }
+    case "names":
+      return [`  ${[...row.names.map(namedFigure), row.more].filter((part) => part !== "").join(" · ")}`];
     case "entry":
       return [`${row.name}: ${facts(row.value, row.note)}`];
     case "days":
       return row.low === undefined ? [] : [`${row.name}: ${facts(row.uptime, row.low)}`];
-    case "counts":
-      return [
-        `${row.name}, ${row.day}: ${facts(
-          row.uptime === "" ? "uptime unknown" : `${row.uptime} up`,
-          row.entries && `${row.entries} counted`,
-          row.usual && `usually ${row.usual}`,
-          row.short && `${row.short} short`,
-        )}`,
-      ];
+    case "counts": {
+      const uptime = row.uptime === "" ? "uptime unknown" : `${row.uptime} up`;
+      const counts = [row.entries && `${row.entries} counted`, row.usual && `usually ${row.usual}`];
+      return [`${row.name}, ${row.day}: ${facts(uptime, ...counts, row.short && `${row.short} short`)}`];
+    }
     case "more":
       return [row.within ? `  ${row.text}` : row.text];
   }

@@ -2,7 +2,7 @@
 import { humanDuration } from "../../lib/duration.ts";
 import { count, nameOf, percent } from "../../lib/format.ts";
 import { type Digest, type DigestPart, digestParts, type Interval, type TimelineRun } from "../digest.ts";
-import { type DigestHeadline, headline } from "./headline.ts";
+import { headline } from "./headline.ts";
 import { isTroubled, partSection } from "./parts.ts";
 import { countsSection, daysSection, otherSection, rankingSections } from "./standings.ts";
 import { fullMoment, listed, outageTimes, periodNoun } from "./words.ts";
@@ -13,7 +13,7 @@ type Timeline = readonly TimelineRun[];
  * A row of a section; a figure is an empty string where there is none.
  * - `together`: recordings with the same outages; `label` describes their common timeline.
  * - `days`: a location's uptime by day; plain text lists only one with a `low` day.
- * - `counts`: visitor counts of an untrusted day; `isFirst`: of its location.
+ * - `counts`: visitor counts of an untrusted day; `isFirst`: of its location; `short`: per cent below the usual.
  * - `more`: what is left out, `within` the location above or of the whole section.
  */
 export type SectionRow = Readonly<
@@ -23,17 +23,14 @@ export type SectionRow = Readonly<
   | { kind: "names"; names: readonly NamedFigure[]; more: string }
   | { kind: "entry"; name: string; value: string; note: string }
   | { kind: "days"; name: string; uptime: string; days: Digest["locations"][number]["days"]; low?: string }
-  | ({ kind: "counts"; name: string; day: string; isFirst: boolean } & CountFigures)
+  | CountsRow
   | { kind: "more"; text: string; within: boolean }
 >;
 
-interface CountFigures {
-  readonly uptime: string;
-  readonly entries: string;
-  readonly usual: string;
-  /** How much `entries` is below `usual`, in per cent. */
-  readonly short: string;
-}
+type CountsRow = Record<"name" | "day" | "uptime" | "entries" | "usual" | "short", string> & {
+  kind: "counts";
+  isFirst: boolean;
+};
 
 export interface NamedFigure {
   readonly name: string;
@@ -50,30 +47,7 @@ export interface DigestSection {
   readonly explanation?: string;
 }
 
-export interface KeyFigure extends NamedFigure {
-  /** `was 97 %`; empty where there is nothing to compare with. */
-  readonly was: string;
-}
-
-export interface DigestView {
-  readonly head: DigestHeadline;
-  /** The name of the digest and its period. */
-  readonly about: readonly [name: string, period: string];
-  readonly figures: readonly KeyFigure[];
-  /** Beside the subject in an inbox. */
-  readonly preview: string;
-  /** The part that gives the digest its colour. */
-  readonly mood: DigestPart;
-  /** The dates of the columns of days. */
-  readonly days: readonly string[];
-  readonly ofOneDay: boolean;
-  /** From where to where the bars go. */
-  readonly barSpan: string;
-  readonly troubled: readonly DigestSection[];
-  readonly others: readonly DigestSection[];
-  readonly notes: readonly string[];
-  readonly externalUrl: string | undefined;
-}
+export type DigestView = ReturnType<typeof viewOf>;
 
 export interface DigestFrame {
   /** Of the digest in the configuration. */
@@ -83,7 +57,7 @@ export interface DigestFrame {
 }
 
 /** The digest with about `limit` recordings shown of each troubled part; all are counted. */
-export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit: number): DigestView {
+export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit: number) {
   const parts = digestParts.filter((part) => digest.parts[part].length > 0);
   const sections = Object.groupBy(parts, (part) => (isTroubled(part) ? "troubled" : "other"));
   const sectionsOf = (some: readonly DigestPart[] = []) => some.map((part) => partSection(part, digest, limit));
@@ -98,12 +72,17 @@ export function viewOf(digest: Digest, { name, externalUrl }: DigestFrame, limit
   const ofOneDay = periodNoun(digest) === "day";
   return {
     head: headline(digest),
-    about: [nameOf(name, "digest"), digest.period.label],
+    /** The name of the digest and its period. */
+    about: [nameOf(name, "digest"), digest.period.label] as const,
     figures,
+    /** Beside the subject in an inbox. */
     preview: figures.flatMap((one) => (one.value === "" ? [] : [`${one.name} ${one.value}`])).join(", "),
+    /** The part that gives the digest its colour. */
     mood: moodOf(digest),
+    /** The dates of the columns of days. */
     days: digest.days,
     ofOneDay,
+    /** From where to where the bars go. */
     barSpan: ofOneDay ? "00:00–24:00" : digest.period.label,
     troubled: sectionsOf(sections.troubled),
     others: others.filter(({ rows }) => rows.length > 0),
@@ -119,15 +98,13 @@ function moodOf({ totals, locationOutages }: Digest): DigestPart {
 }
 
 /** The four figures at the top; without any data there is no downtime either. */
-export function keyFigures({ totals, before }: Digest): KeyFigure[] {
+export function keyFigures({ totals, before }: Digest) {
   const known = totals.unknown < totals.recordings;
   const length = (ms: number | undefined) => (ms === undefined ? "" : humanDuration(ms));
   const number = (n: number | undefined) => (n === undefined ? "" : count(n));
-  const figure = (name: string, value: string, was: string): KeyFigure => ({
-    name,
-    value,
-    was: was === "" || value === "" ? "" : `was ${was}`,
-  });
+  const figure = (name: string, value: string, was: string) => {
+    return { name, value, was: was === "" || value === "" ? "" : `was ${was}` };
+  };
   return [
     figure("Uptime", percent(totals.uptime), percent(before?.uptime)),
     figure("Downtime", known ? humanDuration(totals.lostMs) : "", length(before?.lostMs)),
@@ -138,23 +115,20 @@ export function keyFigures({ totals, before }: Digest): KeyFigure[] {
 
 const MOST_INTERVALS = 5;
 
-function intervalList(intervals: readonly Interval[], digest: Digest): string {
+function during(what: string, intervals: readonly Interval[], meaning: string, digest: Digest): string[] {
+  if (intervals.length === 0) return [];
   const shown = intervals
     .slice(0, MOST_INTERVALS)
     .map(({ from, to }) => outageTimes({ startsAt: from, endsAt: to }, digest));
-  return listed(shown, intervals.length - shown.length);
+  return [`${what} ${listed(shown, intervals.length - shown.length)}: ${meaning}.`];
 }
 
 /** What qualifies the figures. */
 export function notes(digest: Digest): string[] {
   const { unreachable, unwatched } = digest;
   return [
-    ...(unreachable.length > 0
-      ? [`The service was unreachable ${intervalList(unreachable, digest)}: counted neither as up nor as down.`]
-      : []),
-    ...(unwatched.length > 0
-      ? [`lenswatch did not watch ${intervalList(unwatched, digest)}: outages then are unknown.`]
-      : []),
+    ...during("The service was unreachable", unreachable, "counted neither as up nor as down", digest),
+    ...during("lenswatch did not watch", unwatched, "outages then are unknown", digest),
     "Uptime and downtime are those of the period, inside the uploading schedule; a blank means no figure.",
     ...comparison(digest),
     `Times in ${nameOf(digest.timezone, "UTC")}. Generated ${fullMoment(digest.now, digest)}.`,
