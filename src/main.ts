@@ -33,7 +33,7 @@ function onBug(thrown: unknown): void {
   process.exit(3);
 }
 
-/** Whoever read our output has left (`lenswatch status | head`): nothing to complain about, nobody to go on for. */
+/** The reader of our output has left (`lenswatch status | head`): the command ends without an error. */
 function onOutputError(error: NodeJS.ErrnoException): void {
   if (error.code !== "EPIPE") onBug(error);
   controller.abort();

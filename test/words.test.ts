@@ -3,11 +3,15 @@ import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 const root = new URL("../", import.meta.url);
-const SHIPPED = ["src/**/*.{ts,js,css,lua}", "config/**/*.yaml", "docs/**/*.md", "README.md"];
+const SHIPPED = ["src/**/*.{ts,js,css,lua}", "config/**/*.{yaml,yml,json}", "docs/**/*.md", "README.md"];
 
 /** A banned pattern, without regard to case, and what to write instead. */
 const BANNED: readonly (readonly [pattern: RegExp, instead: string])[] = [
-  [/\bblind(?:ness)?\b/, "service unreachable, stale"],
+  [/\b(?:un)?told\b/, "notified, sent"],
+  [/\bwhoever\b/, "a noun"],
+  [/(?:^|[.:] |\/\*\* |\* )Who [a-z]/, "a noun"],
+  [/\bwithout memory\b/, "cold start, empty store"],
+  [/blind(?:ness)?\b/, "service unreachable, stale"],
   [/\bgo(?:es)? dark\b|\bwent dark\b|\bin the dark\b/, "offline, stale"],
   [/\bfarewells?\b/, "retire, drain"],
   [/\bwitness(?:es)?\b/, "evaluator"],

@@ -1,4 +1,4 @@
-/** The call to a dead man's switch. Its URL is a secret: whoever knows it can reset the switch. */
+/** The call to a dead man's switch. Its URL is a secret: anybody who knows it can reset the switch. */
 import { withTimeout } from "../lib/abort.ts";
 import { toError } from "../lib/errors.ts";
 import { createHttpClient, type HttpClient } from "../lib/http-client.ts";

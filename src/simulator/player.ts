@@ -1,5 +1,5 @@
 /**
- * Plays a scenario against the clock. Each step happens at its own instant, whoever comes first: the timer, or a
+ * Plays a scenario against the clock. Each step happens at its own instant, from the timer or from a
  * request that would see it; so the ledger's times are the scenario's, to the millisecond.
  */
 import type { Clock, Instant } from "../lib/clock.ts";
