@@ -17,7 +17,7 @@ export interface CountQuery extends Pick<MetricBody, "start" | "taxonomy" | "age
   readonly withDwell: boolean;
   /** Absent: one row for the whole range. */
   readonly period?: MetricBody["aggregationPeriod"];
-  /** Who would have been counted had nothing been lost, instead of who was. */
+  /** Everybody who passed, instead of those counted while segments arrived. */
   readonly estimated?: boolean;
 }
 
