@@ -1,21 +1,6 @@
 import { CodedError } from "../lib/errors.ts";
 
-/**
- * Why a call failed. `closed`: the caller cancelled it, or the client was closed. `bad_request`: refused before
- * anything was sent, or by the service permanently.
- */
-export const serviceErrorCodes = [
-  "timeout",
-  "auth",
-  "rate_limited",
-  "bad_payload",
-  "unavailable",
-  "bad_request",
-  "closed",
-] as const;
-export type ServiceErrorCode = (typeof serviceErrorCodes)[number];
-
-const RETRYABLE: Readonly<Record<ServiceErrorCode, boolean>> = {
+const retryable = {
   timeout: true,
   auth: false,
   rate_limited: true,
@@ -24,6 +9,13 @@ const RETRYABLE: Readonly<Record<ServiceErrorCode, boolean>> = {
   bad_request: false,
   closed: false,
 };
+
+/**
+ * Why a call failed. `closed`: the caller cancelled it, or the client was closed. `bad_request`: refused before
+ * anything was sent, or by the service permanently.
+ */
+export type ServiceErrorCode = keyof typeof retryable;
+export const serviceErrorCodes = Object.keys(retryable) as ServiceErrorCode[];
 
 /** The only error of this folder. Message and cause contain no token and no client secret. */
 export class ServiceError extends CodedError<ServiceErrorCode> {
@@ -35,10 +27,7 @@ export class ServiceError extends CodedError<ServiceErrorCode> {
     message: string,
     options: { cause?: unknown; retryAfterMs?: number | undefined } = {},
   ) {
-    super(code, message, {
-      retryable: RETRYABLE[code],
-      ...(options.cause === undefined ? {} : { cause: options.cause }),
-    });
+    super(code, message, { retryable: retryable[code], cause: options.cause });
     this.retryAfterMs = options.retryAfterMs;
   }
 }

@@ -1,40 +1,30 @@
 /** `GET /v1/location/list`: its shape is not documented, so every shape seen in practice is accepted. */
 import { z } from "zod";
 import type { Location } from "../health/recording.ts";
-import { ServiceError } from "./errors.ts";
-import { Id } from "./id.ts";
 import type { ReportDeviation } from "./reporter.ts";
+import { Id, Name, undocumented } from "./rows.ts";
 
-/** Longer names are cut: every alert of the location stores them. */
-const MAX_NAME = 1_000;
 const Row = z.union([
-  Id.transform((id) => ({ id, name: undefined, timezone: undefined })),
-  z
-    .object({
-      id: Id.nullish(),
-      _id: Id.nullish(),
-      name: z.string().nullish().catch(undefined),
-      timezone: z.string().nullish().catch(undefined),
-    })
-    .transform(({ id, _id, name, timezone }) => ({
-      id: id ?? _id,
-      name: name?.slice(0, MAX_NAME).toWellFormed() || undefined,
-      timezone: timezone || undefined,
-    })),
+  Id.transform((id) => ({ id, _id: undefined, name: undefined, timezone: undefined })),
+  z.object({
+    id: Id.nullish(),
+    _id: Id.nullish(),
+    name: Name.nullish().catch(undefined),
+    timezone: z.string().nullish().catch(undefined),
+  }),
 ]);
 
 const LISTS = ["locations", "data", "items", "results"] as const;
 
+interface LocationDeps {
+  readonly report: ReportDeviation;
+  readonly isZone: (name: string) => boolean;
+}
+
 /** Throws ServiceError `bad_payload` where no list is found. `dropped` rows could not be read. */
-export function parseLocations(
-  payload: unknown,
-  deps: { report: ReportDeviation; isZone: (name: string) => boolean },
-): { locations: Location[]; dropped: number } {
+export function parseLocations(payload: unknown, deps: LocationDeps): { locations: Location[]; dropped: number } {
   const rows = listIn(payload);
-  if (!rows) {
-    deps.report("bad_payload", () => payload);
-    throw new ServiceError("bad_payload", "GET /v1/location/list got a reply without a list: see the log.");
-  }
+  if (!rows) throw undocumented("GET /v1/location/list", payload, deps.report);
   const locations = new Map<string, Location>();
   let dropped = 0;
   for (const row of rows) {
@@ -48,16 +38,13 @@ export function parseLocations(
   return { locations: [...locations.values()], dropped };
 }
 
-function readRow(
-  row: unknown,
-  deps: { report: ReportDeviation; isZone: (name: string) => boolean },
-): Location | undefined {
-  const parsed = Row.safeParse(row);
-  if (!parsed.success || !parsed.data.id) return undefined;
-  const { id, name, timezone } = parsed.data;
-  if (timezone === undefined || deps.isZone(timezone)) return { id, name, timezone };
-  deps.report("bad_timezone", () => timezone);
-  return { id, name, timezone: undefined };
+function readRow(row: unknown, { report, isZone }: LocationDeps): Location | undefined {
+  const { id, _id, name, timezone } = Row.safeParse(row).data ?? {};
+  const known = id ?? _id;
+  if (!known) return undefined;
+  const isKnownZone = !timezone || isZone(timezone);
+  if (!isKnownZone) report("bad_timezone", () => timezone);
+  return { id: known, name: name || undefined, timezone: (isKnownZone && timezone) || undefined };
 }
 
 /** The payload itself, or the array under exactly one of the known names. */

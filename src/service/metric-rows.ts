@@ -1,11 +1,46 @@
 /** Replies of the metric routes and of `detail/list`. */
 import { z } from "zod";
-import { ServiceError } from "./errors.ts";
-import type { AreaContext, MetricReply, MetricReplyRow } from "./metric-types.ts";
 import type { ReportDeviation } from "./reporter.ts";
+import { undocumented } from "./rows.ts";
 
-const Text = z.string().nullish();
-const Row = z.looseObject({ index: Text, location: Text, taxonomy: Text, age: Text, gender: Text, role: Text });
+/** One row. A measure the service sent as null, or not at all, is undefined: no data, never 0. */
+interface MetricReplyRow<Measure extends string> {
+  /** Segments only: the bucket's start as served, `YYYY-MM-DDTHH:mm:ss.sss` without a zone (contract: not stated). */
+  readonly index: string | undefined;
+  /** Location id. */
+  readonly location: string | undefined;
+  readonly taxonomy: string | undefined;
+  readonly age: string | undefined;
+  readonly gender: string | undefined;
+  readonly role: string | undefined;
+  readonly values: Readonly<Record<Measure, number | undefined>>;
+}
+
+export interface MetricReply<Measure extends string> {
+  /** Undefined: the reply had none. */
+  readonly segments: readonly MetricReplyRow<Measure>[] | undefined;
+  readonly summary: readonly MetricReplyRow<Measure>[] | undefined;
+  /** The facet `estimates` of route entries as served: its fields are not documented. */
+  readonly estimates: unknown;
+  /** Measure → unit (`meta.units`). */
+  readonly units: Readonly<Record<string, string>>;
+  /** Rows that could not be read. */
+  readonly dropped: number;
+}
+
+/** A zone a recording covers (`detail/list`, `returnEntityType: area_context`). */
+export interface AreaContext {
+  /** Seen: `taxonomy`. */
+  readonly areaType: string;
+  readonly taxonomy: string | undefined;
+  readonly recordingId: string | undefined;
+}
+
+const Text = z
+  .string()
+  .nullish()
+  .transform((text) => text ?? undefined);
+const Row = z.object({ index: Text, location: Text, taxonomy: Text, age: Text, gender: Text, role: Text });
 const Measure = z.number().nullish();
 const Rows = z.array(z.unknown()).nullish();
 
@@ -28,7 +63,8 @@ export function parseMetricReply<Measure extends string>(
 ): MetricReply<Measure> {
   const parsed = Reply.safeParse(payload);
   const { segments, summary, estimates, meta } = parsed.data ?? {};
-  if (!parsed.success || !(segments || summary || meta || estimates)) throw notDocumented(route, payload, report);
+  if (!parsed.success || !(segments || summary || meta || estimates))
+    throw undocumented(`Route ${route}`, payload, report);
   let dropped = 0;
   const rowsOf = (rows: unknown[] | null | undefined) => {
     if (!rows) return undefined;
@@ -45,22 +81,11 @@ function metricRow<Measure extends string>(
   measures: readonly Measure[],
   report: ReportDeviation,
 ): MetricReplyRow<Measure> | undefined {
-  const parsed = Row.safeParse(row);
-  const values = parsed.success ? measured(parsed.data, measures) : undefined;
-  if (!parsed.success || !values) {
-    report("bad_row", () => row);
-    return undefined;
-  }
-  const { index, location, taxonomy, age, gender, role } = parsed.data;
-  return {
-    index: index ?? undefined,
-    location: location ?? undefined,
-    taxonomy: taxonomy ?? undefined,
-    age: age ?? undefined,
-    gender: gender ?? undefined,
-    role: role ?? undefined,
-    values,
-  };
+  const { data } = Row.safeParse(row);
+  const values = data && measured(row as Record<string, unknown>, measures);
+  if (values) return { ...data, values };
+  report("bad_row", () => row);
+  return undefined;
 }
 
 /** The measures by name; undefined where one is neither a number nor absent. */
@@ -74,31 +99,20 @@ function measured<Name extends string>(
   return Object.fromEntries(values) as Record<Name, number | undefined>;
 }
 
-const AreaContextRow = z.object({ area_type: z.string(), taxonomy: Text, recording_id: Text });
+const AreaContextRow = z
+  .object({ area_type: z.string(), taxonomy: Text, recording_id: Text })
+  .transform(({ area_type, taxonomy, recording_id }) => ({ areaType: area_type, taxonomy, recordingId: recording_id }));
 
 /** Throws ServiceError `bad_payload` where the reply is no array. */
 export function parseAreaContexts(
   payload: unknown,
   report: ReportDeviation,
 ): { contexts: AreaContext[]; dropped: number } {
-  if (!Array.isArray(payload)) throw notDocumented("detail/list", payload, report);
-  const contexts: AreaContext[] = [];
-  for (const row of payload) {
-    const parsed = AreaContextRow.safeParse(row);
-    if (!parsed.success) {
-      report("bad_row", () => row);
-      continue;
-    }
-    const { area_type, taxonomy, recording_id } = parsed.data;
-    contexts.push({ areaType: area_type, taxonomy: taxonomy ?? undefined, recordingId: recording_id ?? undefined });
-  }
+  if (!Array.isArray(payload)) throw undocumented("Route detail/list", payload, report);
+  const contexts = payload.flatMap((row): AreaContext[] => {
+    const { data } = AreaContextRow.safeParse(row);
+    if (!data) report("bad_row", () => row);
+    return data ? [data] : [];
+  });
   return { contexts, dropped: payload.length - contexts.length };
-}
-
-function notDocumented(route: string, payload: unknown, report: ReportDeviation): ServiceError {
-  report("bad_payload", () => payload);
-  return new ServiceError(
-    "bad_payload",
-    `Route ${route} got a reply that is not in the documented shape: see the log.`,
-  );
 }

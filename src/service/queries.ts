@@ -2,55 +2,94 @@
 import type { Instant } from "../lib/clock.ts";
 import type { CoreRequest } from "./core-api.ts";
 import { ServiceError } from "./errors.ts";
-import type {
-  AreaContextsQuery,
-  AreaDataQuery,
-  AverageDwellTimeQuery,
-  ConversionRateQuery,
-  Demographic,
-  Demographics,
-  EntriesQuery,
-  PeriodQuery,
-} from "./metric-types.ts";
 import type { SocketRequest } from "./pending-requests.ts";
+
+/** A dimension to split by: `true` gives a row per value, a list only those values (contract: "Rules" 1). */
+type Demographic = true | readonly string[];
+
+/** `age` has the shape `25_34`; `gender` and `role` are as the service names them (contract: not enumerated). */
+interface Breakdown {
+  readonly age?: Demographic;
+  readonly gender?: Demographic;
+  readonly role?: Demographic;
+  /** A row per location. */
+  readonly entity?: true;
+}
+
+interface MetricQuery<Facet extends string = "segments" | "summary"> {
+  readonly start: Instant;
+  /** After `start`. */
+  readonly end: Instant;
+  /** Location ids, at least one. */
+  readonly locations: readonly string[];
+  readonly aggregationPeriod?: "day" | "month";
+  readonly facets: readonly Facet[];
+}
+
+export interface EntriesQuery extends MetricQuery<"segments" | "summary" | "estimates"> {
+  readonly breakdown?: Breakdown;
+}
+
+export interface AreaDataQuery extends MetricQuery {
+  /** Zone taxonomies, `<Group>:<Subgroup>:<Name>`, at least one. */
+  readonly taxonomies: readonly string[];
+  /** `taxonomy` splits per zone. */
+  readonly breakdown?: Breakdown & { readonly taxonomy?: true };
+}
+
+export interface AverageDwellTimeQuery extends MetricQuery {
+  readonly breakdown?: Breakdown;
+}
+
+/** Sales carry no visitor attributes (contract: "Rules" 3): always by entity, never filtered. */
+export type ConversionRateQuery = MetricQuery;
+
+/** At least one id of the given type. */
+export interface EntitiesQuery {
+  readonly entities: readonly string[];
+  readonly entityType: "location" | "recording";
+}
+
+/** Days `YYYY-MM-DD`, both inclusive (contract: uptime rules 1 and 2). */
+export interface Days {
+  readonly start: string;
+  readonly end: string;
+}
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const AGES = /^\d{1,3}_\d{1,3}$/;
 
 export function entriesRequest(query: EntriesQuery): SocketRequest {
-  return metric("entries", query, query.facets, breakdownBody(query.breakdown ?? {}));
+  return metric("entries", query, breakdownBody(query.breakdown));
 }
 
 export function areaDataRequest(query: AreaDataQuery): SocketRequest {
-  return metric("area/data", query, query.facets, {
+  return metric("area/data", query, {
     areaType: "taxonomy",
     taxonomy: nonEmpty("taxonomies", query.taxonomies),
-    ...breakdownBody(query.breakdown ?? {}),
+    ...breakdownBody(query.breakdown),
   });
 }
 
 export function averageDwellTimeRequest(query: AverageDwellTimeQuery): SocketRequest {
-  return metric("average-dwell-time", query, query.facets, {
-    areaType: "location-dwell",
-    ...breakdownBody(query.breakdown ?? {}),
-  });
+  return metric("average-dwell-time", query, { areaType: "location-dwell", ...breakdownBody(query.breakdown) });
 }
 
 export function conversionRateRequest(query: ConversionRateQuery): SocketRequest {
-  return metric("transactions/conversion-rate", query, query.facets, breakdownBody({ entity: true }));
+  return metric("transactions/conversion-rate", query, breakdownBody({ entity: true }));
 }
 
-export function areaContextsRequest(query: AreaContextsQuery): SocketRequest {
+export function areaContextsRequest(query: EntitiesQuery): SocketRequest {
   const body = { returnEntityType: "area_context", ...entitiesBody(query) };
   return { action: "detail", route: "detail/list", body };
 }
 
-export function statusRequest(query: AreaContextsQuery): SocketRequest {
+export function statusRequest(query: EntitiesQuery): SocketRequest {
   return { action: "status", route: "status/uptime", body: entitiesBody(query) };
 }
 
 /** GET /v1/recording/:id/uptime. */
-export function recordingUptimeRequest(id: string, days: { start: string; end: string }): CoreRequest {
+export function recordingUptimeRequest(id: string, days: Days): CoreRequest {
   checkDays(days);
   if (/^\.{0,2}$/.test(id)) throw refused("a recording id is needed");
   const query = new URLSearchParams({ start: days.start, end: days.end });
@@ -58,7 +97,7 @@ export function recordingUptimeRequest(id: string, days: { start: string; end: s
 }
 
 /** POST /v1/recording/uptimes. Without `recids` it returns every recording, so an empty list is refused. */
-export function uptimesRequest(query: { start: string; end: string; recids?: readonly string[] }): CoreRequest {
+export function uptimesRequest(query: Days & { readonly recids?: readonly string[] }): CoreRequest {
   checkDays(query);
   const { start, end, recids } = query;
   const json = recids === undefined ? { start, end } : { start, end, recids: nonEmpty("recids", recids) };
@@ -66,7 +105,7 @@ export function uptimesRequest(query: { start: string; end: string; recids?: rea
 }
 
 /** The uptime endpoints take whole days only, `YYYY-MM-DD`, in order (contract: uptime rule 1). */
-function checkDays({ start, end }: { start: string; end: string }): void {
+function checkDays({ start, end }: Days): void {
   for (const day of [start, end]) {
     const real = DAY.test(day) && new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day);
     if (!real) throw refused("uptime takes days, YYYY-MM-DD without a time");
@@ -80,37 +119,33 @@ function nonEmpty(name: string, ids: readonly string[]): readonly string[] {
   return ids;
 }
 
-function entitiesBody({ entities, entityType }: AreaContextsQuery) {
+function entitiesBody({ entities, entityType }: EntitiesQuery) {
   return { entities: nonEmpty("entities", entities), entityType };
 }
 
-function metric(route: string, query: PeriodQuery, facets: readonly string[], more: object): SocketRequest {
-  return {
-    action: "metric",
-    route,
-    body: {
-      ...period(query.start, query.end),
-      entities: nonEmpty("locations", query.locations),
-      entityType: "location",
-      facets: nonEmpty("facets", facets),
-      ...(query.aggregationPeriod ? { aggregationPeriod: query.aggregationPeriod } : {}),
-      ...more,
-    },
+function metric(route: string, query: MetricQuery<string>, more: object): SocketRequest {
+  const { start, end, locations, aggregationPeriod, facets } = query;
+  const body = {
+    ...period(start, end),
+    entities: nonEmpty("locations", locations),
+    entityType: "location",
+    facets: nonEmpty("facets", facets),
+    ...(aggregationPeriod ? { aggregationPeriod } : {}),
+    ...more,
   };
+  return { action: "metric", route, body };
 }
 
 /** Full ISO 8601 in UTC with milliseconds: the opposite of the uptime endpoints (contract: metric routes). */
-function period(start: Instant, end: Instant): { start: string; end: string } {
+function period(start: Instant, end: Instant): Days {
   if (!(start < end)) throw refused("start must be before end");
   const [from, to] = [new Date(start), new Date(end)];
   if (Number.isNaN(from.getTime()) || Number.isNaN(to.getTime())) throw refused("start and end must be instants");
   return { start: from.toISOString(), end: to.toISOString() };
 }
 
-type Breakdown = Demographics & { readonly entity?: true; readonly taxonomy?: true };
-
 /** A filter is a breakdown with values, so neither can be sent without the other (contract: "Rules" 1). */
-function breakdownBody(breakdown: Breakdown): object {
+function breakdownBody(breakdown: NonNullable<AreaDataQuery["breakdown"]> = {}): object {
   const { age, gender, role, taxonomy, entity } = breakdown;
   const dimensions = Object.entries({ taxonomy, age, gender, role, entity })
     .filter(([, split]) => split !== undefined)

@@ -7,28 +7,22 @@ import type { Location, RecordingUptime, StatusSnapshot } from "../health/record
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { TlsMaterial } from "../lib/tls.ts";
+import type { CoreRequest } from "./core-api.ts";
 import { parseLocations } from "./location-rows.ts";
-import { parseAreaContexts, parseMetricReply } from "./metric-rows.ts";
-import type {
-  AreaContext,
-  AreaContextsQuery,
-  AreaDataQuery,
-  AreaMeasure,
-  AverageDwellTimeQuery,
-  ConversionMeasure,
-  ConversionRateQuery,
-  DwellMeasure,
-  EntriesMeasure,
-  EntriesQuery,
-  MetricReply,
-} from "./metric-types.ts";
+import { type AreaContext, type MetricReply, parseAreaContexts, parseMetricReply } from "./metric-rows.ts";
 import type { ServiceEndpoint, ServiceObserver } from "./observer.ts";
 import type { SocketRequest } from "./pending-requests.ts";
 import {
+  type AreaDataQuery,
+  type AverageDwellTimeQuery,
   areaContextsRequest,
   areaDataRequest,
   averageDwellTimeRequest,
+  type ConversionRateQuery,
   conversionRateRequest,
+  type Days,
+  type EntitiesQuery,
+  type EntriesQuery,
   entriesRequest,
   recordingUptimeRequest,
   statusRequest,
@@ -40,7 +34,7 @@ import { createUptimeParser } from "./uptime-rows.ts";
 import { createWallClock } from "./zoned-time.ts";
 
 export { ServiceError, type ServiceErrorCode, serviceErrorCodes } from "./errors.ts";
-export type * from "./metric-types.ts";
+export type { AreaContext } from "./metric-rows.ts";
 export {
   type ProtocolErrorKind,
   protocolErrorKinds,
@@ -48,18 +42,9 @@ export {
   type ServiceObserver,
   serviceEndpoints,
 } from "./observer.ts";
+export type { Days, EntriesQuery } from "./queries.ts";
 
-/** Days `YYYY-MM-DD`, both inclusive (contract: uptime rules 1 and 2). */
-export interface Days {
-  readonly start: string;
-  readonly end: string;
-}
-
-export interface StatusQuery {
-  /** At least one id of the given type. */
-  readonly entities: readonly string[];
-  readonly entityType: "location" | "recording";
-}
+const AREA_MEASURES = ["area_total_entries", "area_total_dwell_time", "area_average_dwell_time"] as const;
 
 export interface Service {
   /** GET /v1/status, without a token: resolves when the service is healthy; no body is read. */
@@ -74,17 +59,17 @@ export interface Service {
     signal?: AbortSignal,
   ): Promise<{ results: RecordingUptime[]; dropped: number }>;
   /** `status/uptime` over the socket: the status of these recordings, or of all recordings of these locations. */
-  statusUptime(query: StatusQuery, signal?: AbortSignal): Promise<StatusSnapshot>;
-  /** Route `entries`: people counted in. */
-  entries(query: EntriesQuery, signal?: AbortSignal): Promise<MetricReply<EntriesMeasure>>;
-  /** Route `area/data`: entries and dwell in zones. */
-  areaData(query: AreaDataQuery, signal?: AbortSignal): Promise<MetricReply<AreaMeasure>>;
-  /** Route `average-dwell-time`: dwell over a location. */
-  averageDwellTime(query: AverageDwellTimeQuery, signal?: AbortSignal): Promise<MetricReply<DwellMeasure>>;
-  /** Route `transactions/conversion-rate`, per location. */
-  conversionRate(query: ConversionRateQuery, signal?: AbortSignal): Promise<MetricReply<ConversionMeasure>>;
+  statusUptime(query: EntitiesQuery, signal?: AbortSignal): Promise<StatusSnapshot>;
+  /** Route `entries`: people counted in, unit `peopleCount`. */
+  entries(query: EntriesQuery, signal?: AbortSignal): Promise<MetricReply<"entries">>;
+  /** Route `area/data`: entries and dwell in zones, times in seconds. */
+  areaData(query: AreaDataQuery, signal?: AbortSignal): Promise<MetricReply<(typeof AREA_MEASURES)[number]>>;
+  /** Route `average-dwell-time`: dwell over a location, in seconds. */
+  averageDwellTime(query: AverageDwellTimeQuery, signal?: AbortSignal): Promise<MetricReply<"average_dwell_time">>;
+  /** Route `transactions/conversion-rate`, per location; 0.5 is 50 per cent. */
+  conversionRate(query: ConversionRateQuery, signal?: AbortSignal): Promise<MetricReply<"sales_conversion_rate">>;
   /** Route `detail/list`: the zones that recordings cover. */
-  areaContexts(query: AreaContextsQuery, signal?: AbortSignal): Promise<{ contexts: AreaContext[]; dropped: number }>;
+  areaContexts(query: EntitiesQuery, signal?: AbortSignal): Promise<{ contexts: AreaContext[]; dropped: number }>;
   /** Takes about a second at most; calls in flight are rejected with code `closed`. */
   close(): Promise<void>;
 }
@@ -122,48 +107,47 @@ export function createService(deps: ServiceDeps): Service {
   const wall = createWallClock();
   const { core, socket, report, call, close } = createTransport(deps);
   const uptimeParser = createUptimeParser({ report, wall, indexTimezone: config.uptimeIndexTimezone });
-  const metric =
-    <Query, Measure extends string>(
+  const viaCore = <T>(
+    endpoint: ServiceEndpoint,
+    toRequest: () => CoreRequest,
+    parse: (payload: unknown) => T,
+    caller: AbortSignal | undefined,
+  ) => call(endpoint, caller, async (signal) => parse(await core.ask(toRequest(), signal)));
+  const viaSocket =
+    <Query, T>(
       endpoint: ServiceEndpoint,
-      measures: readonly Measure[],
       toRequest: (query: Query) => SocketRequest,
+      parse: (payload: unknown, route: string) => T,
     ) =>
     (query: Query, caller?: AbortSignal) =>
       call(endpoint, caller, async (signal) => {
-        const question = toRequest(query);
-        return parseMetricReply(question.route, measures, await socket.ask(question, signal), report);
+        const request = toRequest(query);
+        return parse(await socket.ask(request, signal), request.route);
       });
+  const measures =
+    <Measure extends string>(names: readonly Measure[]) =>
+    (payload: unknown, route: string) =>
+      parseMetricReply(route, names, payload, report);
+  const list = { method: "GET", path: "/v1/location/list" } as const;
+  const readLocations = (payload: unknown) => parseLocations(payload, { report, isZone: wall.isZone });
   return {
     checkStatus: (caller) => call("status", caller, (signal) => core.checkStatus(signal)),
-    locations: (caller) =>
-      call("locations", caller, async (signal) => {
-        const payload = await core.ask({ method: "GET", path: "/v1/location/list" }, signal);
-        return parseLocations(payload, { report, isZone: wall.isZone });
-      }),
+    locations: (caller) => viaCore("locations", () => list, readLocations, caller),
     recordingUptime: (id, days, caller) =>
-      call("recording_uptime", caller, async (signal) =>
-        uptimeParser.one(await core.ask(recordingUptimeRequest(id, days), signal)),
-      ),
+      viaCore("recording_uptime", () => recordingUptimeRequest(id, days), uptimeParser.one, caller),
     uptimes: (query, caller) =>
-      call("uptimes", caller, async (signal) =>
-        uptimeParser.many(await core.ask(uptimesRequest(query), signal), query.recids),
+      viaCore(
+        "uptimes",
+        () => uptimesRequest(query),
+        (payload) => uptimeParser.many(payload, query.recids),
+        caller,
       ),
-    statusUptime: (query, caller) =>
-      call("status_uptime", caller, async (signal) =>
-        parseStatusRows(await socket.ask(statusRequest(query), signal), report),
-      ),
-    entries: metric("entries", ["entries"], entriesRequest),
-    areaData: metric(
-      "area_data",
-      ["area_total_entries", "area_total_dwell_time", "area_average_dwell_time"],
-      areaDataRequest,
-    ),
-    averageDwellTime: metric("average_dwell_time", ["average_dwell_time"], averageDwellTimeRequest),
-    conversionRate: metric("conversion_rate", ["sales_conversion_rate"], conversionRateRequest),
-    areaContexts: (query, caller) =>
-      call("area_contexts", caller, async (signal) =>
-        parseAreaContexts(await socket.ask(areaContextsRequest(query), signal), report),
-      ),
+    statusUptime: viaSocket("status_uptime", statusRequest, (payload) => parseStatusRows(payload, report)),
+    entries: viaSocket("entries", entriesRequest, measures(["entries"])),
+    areaData: viaSocket("area_data", areaDataRequest, measures(AREA_MEASURES)),
+    averageDwellTime: viaSocket("average_dwell_time", averageDwellTimeRequest, measures(["average_dwell_time"])),
+    conversionRate: viaSocket("conversion_rate", conversionRateRequest, measures(["sales_conversion_rate"])),
+    areaContexts: viaSocket("area_contexts", areaContextsRequest, (payload) => parseAreaContexts(payload, report)),
     close,
   };
 }

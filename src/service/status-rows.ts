@@ -4,20 +4,15 @@
  */
 import { z } from "zod";
 import { type Reading, type RecordingStatus, recordingStatuses, type StatusSnapshot } from "../health/recording.ts";
-import { ServiceError } from "./errors.ts";
-import { Id } from "./id.ts";
 import type { ReportDeviation } from "./reporter.ts";
+import { Id, undocumented } from "./rows.ts";
 import { parseUtc } from "./timestamps.ts";
 
 /** Recording and status are required; a row with any other field unreadable is still used. */
-const StatusRow = z.object({
-  recording_id: Id,
-  status: z.string(),
-  location_id: z.unknown().optional(),
-  last_seen_utc: z.unknown().optional(),
-  average_quality: z.unknown().optional(),
-});
+const StatusRow = z.looseObject({ recording_id: Id, status: z.string() });
 const Identified = z.object({ recording_id: Id });
+const Timestamp = z.string().transform(parseUtc).pipe(z.number());
+const Ratio = z.number().min(0).max(1);
 
 /** "24-character hex shape" (contract: "Location"). */
 const ID_LENGTH = 24;
@@ -26,10 +21,7 @@ const STATUSES: ReadonlySet<string> = new Set(recordingStatuses);
 
 /** Throws ServiceError `bad_payload` where the reply is no array of rows. */
 export function parseStatusRows(payload: unknown, report: ReportDeviation): StatusSnapshot {
-  if (!Array.isArray(payload)) {
-    report("bad_payload", () => payload);
-    throw new ServiceError("bad_payload", "Route status/uptime got a reply that is not an array: see the log.");
-  }
+  if (!Array.isArray(payload)) throw undocumented("Route status/uptime", payload, report);
   const readings: Reading[] = [];
   const unreadable: string[] = [];
   let complete = true;
@@ -59,9 +51,7 @@ function documentedReading(row: Record<string, unknown> | null): Reading | undef
   if (location_id !== undefined && (typeof location_id !== "string" || location_id.length !== ID_LENGTH)) {
     return undefined;
   }
-  if (quality !== undefined && (typeof quality !== "number" || !(quality >= 0 && quality <= 1))) {
-    return undefined;
-  }
+  if (quality !== undefined && (typeof quality !== "number" || !(quality >= 0 && quality <= 1))) return undefined;
   if (last_seen_utc !== undefined && typeof last_seen_utc !== "string") return undefined;
   const lastSeenAt = last_seen_utc === undefined ? undefined : parseUtc(last_seen_utc);
   if (Number.isNaN(lastSeenAt)) return undefined;
@@ -69,15 +59,21 @@ function documentedReading(row: Record<string, unknown> | null): Reading | undef
 }
 
 function otherReading(row: unknown, report: ReportDeviation): Reading | undefined {
-  const parsed = StatusRow.safeParse(row);
-  if (!parsed.success) return undefined;
-  const { recording_id, location_id, status, last_seen_utc, average_quality } = parsed.data;
+  const { data } = StatusRow.safeParse(row);
+  if (!data) return undefined;
+  /** null is no data; any other unreadable value is reported and is no data either. */
+  const optional = <T>(field: string, schema: z.ZodType<T>): T | undefined => {
+    const value = data[field];
+    const known = schema.nullish().safeParse(value);
+    if (!known.success) report("bad_value", () => ({ field, value }));
+    return known.data ?? undefined;
+  };
   return {
-    recordingId: recording_id,
-    locationId: optional(location_id, asId, "location_id", report),
-    status: knownStatus(status, report),
-    lastSeenAt: optional(last_seen_utc, asInstant, "last_seen_utc", report),
-    averageQuality: optional(average_quality, asRatio, "average_quality", report),
+    recordingId: data.recording_id,
+    locationId: optional("location_id", Id),
+    status: knownStatus(data.status, report),
+    lastSeenAt: optional("last_seen_utc", Timestamp),
+    averageQuality: optional("average_quality", Ratio),
   };
 }
 
@@ -86,30 +82,4 @@ function knownStatus(status: string, report: ReportDeviation): RecordingStatus {
   if (STATUSES.has(status) && status !== "unknown") return status as RecordingStatus;
   report("unknown_status", () => status);
   return "unknown";
-}
-
-/** null is no data; any other unreadable value is reported and is no data either. */
-function optional<T>(
-  value: unknown,
-  read: (value: unknown) => T | undefined,
-  field: string,
-  report: ReportDeviation,
-): T | undefined {
-  if (value === null || value === undefined) return undefined;
-  const known = read(value);
-  if (known === undefined) report("bad_value", () => ({ field, value }));
-  return known;
-}
-
-function asId(value: unknown): string | undefined {
-  return Id.safeParse(value).data;
-}
-
-function asInstant(value: unknown): number | undefined {
-  const at = typeof value === "string" ? parseUtc(value) : Number.NaN;
-  return Number.isNaN(at) ? undefined : at;
-}
-
-function asRatio(value: unknown): number | undefined {
-  return typeof value === "number" && value >= 0 && value <= 1 ? value : undefined;
 }

@@ -2,29 +2,14 @@
 import { z } from "zod";
 import type { Recording, RecordingUptime, UptimeBucket } from "../health/recording.ts";
 import type { Instant } from "../lib/clock.ts";
-import { ServiceError } from "./errors.ts";
-import { Id } from "./id.ts";
 import type { ReportDeviation } from "./reporter.ts";
+import { Id, Name, undocumented } from "./rows.ts";
 import type { WallClock, WallTime } from "./zoned-time.ts";
-
-export interface UptimeParser {
-  /**
-   * One result per requested recording (all, without `recids`): other recordings and second results are dropped.
-   * Throws ServiceError `bad_payload` where the reply is no array.
-   */
-  many(payload: unknown, recids?: readonly string[]): { results: RecordingUptime[]; dropped: number };
-  /** Throws ServiceError `bad_payload` where the reply is no result. */
-  one(payload: unknown): RecordingUptime;
-}
 
 /** Top-level resources expose `id`, embedded ones `_id` (field notes); a reference may be either, or the id itself. */
 const Embedded = z.object({ id: Id.optional(), _id: Id.optional() });
 const Reference = z.union([Id, Embedded.transform(({ id, _id }) => id ?? _id)]);
 const OptionalReference = Reference.nullish().catch(undefined);
-
-/** Longer names are cut: every alert stores them. */
-const MAX_NAME = 1_000;
-const Name = z.string().transform((name) => name.slice(0, MAX_NAME).toWellFormed());
 
 const WireRecording = z.object({
   id: Id.nullish(),
@@ -53,11 +38,12 @@ const Entry = z.object({
 });
 type Entry = z.infer<typeof Entry>;
 
+/** The readers of both uptime endpoints. */
 export function createUptimeParser(deps: {
-  report: ReportDeviation;
-  wall: WallClock;
-  indexTimezone: "recording" | "utc";
-}): UptimeParser {
+  readonly report: ReportDeviation;
+  readonly wall: WallClock;
+  readonly indexTimezone: "recording" | "utc";
+}) {
   const { report, wall, indexTimezone } = deps;
 
   function read(row: unknown): RecordingUptime | undefined {
@@ -72,8 +58,12 @@ export function createUptimeParser(deps: {
   }
 
   return {
-    many(payload, recids) {
-      if (!Array.isArray(payload)) throw notDocumented("POST /v1/recording/uptimes", payload, report);
+    /**
+     * One result per requested recording (all, without `recids`): other recordings and second results are dropped.
+     * Throws ServiceError `bad_payload` where the reply is no array.
+     */
+    many(payload: unknown, recids?: readonly string[]): { results: RecordingUptime[]; dropped: number } {
+      if (!Array.isArray(payload)) throw undocumented("POST /v1/recording/uptimes", payload, report);
       const asked = recids && new Set(recids);
       const results = new Map<string, RecordingUptime>();
       for (const row of payload) {
@@ -86,17 +76,13 @@ export function createUptimeParser(deps: {
       }
       return { results: [...results.values()], dropped: payload.length - results.size };
     },
-    one(payload) {
+    /** Throws ServiceError `bad_payload` where the reply is no result. */
+    one(payload: unknown): RecordingUptime {
       const result = read(payload);
-      if (!result) throw notDocumented("GET /v1/recording/:id/uptime", payload, report);
+      if (!result) throw undocumented("GET /v1/recording/:id/uptime", payload, report);
       return result;
     },
   };
-}
-
-function notDocumented(what: string, payload: unknown, report: ReportDeviation): ServiceError {
-  report("bad_payload", () => payload);
-  return new ServiceError("bad_payload", `${what} got a reply that is not in the documented shape: see the log.`);
 }
 
 function toRecording(
@@ -164,8 +150,7 @@ function isBetween(value: unknown, least: number, most: number): boolean {
 }
 
 function freeInstant(time: WallTime, taken: ReadonlyMap<Instant, unknown>): Instant | undefined {
-  if (!taken.has(time.at)) return time.at;
-  if (time.skipped) return time.at;
+  if (time.skipped || !taken.has(time.at)) return time.at;
   return time.again !== undefined && !taken.has(time.again) ? time.again : undefined;
 }
 
