@@ -2,9 +2,19 @@
 
 import { createHash } from "node:crypto";
 import type { Notification, NotifyErrorCode } from "../alerting/notification.ts";
+import type { Clock } from "../lib/clock.ts";
 import { CodedError } from "../lib/errors.ts";
+import type { Logger } from "../lib/log.ts";
 
-export interface SendOptions {
+/** What every channel is made with. */
+export interface ChannelOptions {
+  /** Longest send, ms. */
+  readonly timeoutMs: number;
+  readonly log: Logger;
+  readonly clock?: Clock | undefined;
+}
+
+interface SendOptions {
   /** Ends the attempt: rejects with `timeout` where its reason is a TimeoutError, with `other` where it is not. */
   readonly signal: AbortSignal;
   /** Text alone, without blocks or HTML: the second try after a `bad_request`. */
@@ -24,7 +34,7 @@ export interface Notifier {
  */
 export type NotifyErrorScope = "endpoint" | "message";
 
-export interface NotifyErrorOptions {
+interface NotifyErrorOptions {
   /** False: the same message to the same recipient would be refused again. */
   readonly retryable: boolean;
   readonly scope: NotifyErrorScope;

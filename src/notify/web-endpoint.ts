@@ -5,11 +5,11 @@
 import type { NotifyErrorCode } from "../alerting/notification.ts";
 import { unlessAborted, withTimeout } from "../lib/abort.ts";
 import { parseRetryAfter } from "../lib/backoff.ts";
-import { type Clock, systemClock } from "../lib/clock.ts";
+import { systemClock } from "../lib/clock.ts";
 import { createHttpClient, type HttpAnswer, type HttpClient, readBody } from "../lib/http-client.ts";
 import { createRedactor } from "../lib/redact.ts";
 import type { TlsMaterial } from "../lib/tls.ts";
-import { abortedError, NotifyError } from "./notifier.ts";
+import { abortedError, type ChannelOptions, NotifyError } from "./notifier.ts";
 
 /** `http_config`; all of it secret but the user's name. */
 export interface HttpClientSettings {
@@ -27,17 +27,12 @@ export interface Verdict {
   readonly hint: string;
 }
 
-interface WebEndpoint {
-  /** Resolves once the endpoint has accepted the body; throws NotifyError. Redirects are not followed. */
-  post(
-    body: string,
-    options: { readonly signal: AbortSignal; readonly headers?: Readonly<Record<string, string>> },
-  ): Promise<void>;
-  /** Ends what is in flight. */
-  close(): Promise<void>;
+interface PostOptions {
+  readonly signal: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-interface WebEndpointOptions {
+interface WebEndpointOptions extends Omit<ChannelOptions, "log"> {
   readonly url: string;
   /** As it begins a sentence: `The webhook`. */
   readonly name: string;
@@ -48,25 +43,25 @@ interface WebEndpointOptions {
   readonly http?: HttpClientSettings;
   /** Further secrets that must not appear in an error. */
   readonly secrets?: readonly string[];
-  /** Longest attempt, ms. */
-  readonly timeoutMs: number;
   /** Default: one of its own, through the proxy of the environment. */
   readonly client?: HttpClient | undefined;
-  /** Reads a Retry-After that is a date. */
-  readonly clock?: Clock | undefined;
 }
 
 /** No more of an answer is read. */
 const MAX_ANSWER_BYTES = 4_096;
 
-export function createWebEndpoint(options: WebEndpointOptions): WebEndpoint {
+/** An endpoint that is posted to; `close` ends what is in flight. */
+export function createWebEndpoint(options: WebEndpointOptions) {
   const { url, name, http, timeoutMs, clock = systemClock } = options;
   const client = options.client ?? createHttpClient({ tls: http?.tls });
   const authorization = http && authorizationOf(http);
   const redactor = createRedactor([
     ...secretsInUrl(url),
     ...(options.secrets ?? []),
-    ...(http ? secretsIn(http, authorization) : []),
+    http?.authorization?.credentials ?? "",
+    http?.basicAuth?.password ?? "",
+    http?.tls?.key ?? "",
+    authorization?.split(" ")[1] ?? "",
   ]);
 
   async function exchange(body: string, headers: Record<string, string>, signal: AbortSignal) {
@@ -75,7 +70,8 @@ export function createWebEndpoint(options: WebEndpointOptions): WebEndpoint {
   }
 
   return {
-    async post(body, { signal, headers }) {
+    /** Resolves once the endpoint has accepted the body; throws NotifyError. Redirects are not followed. */
+    async post(body: string, { signal, headers }: PostOptions): Promise<void> {
       const limited = withTimeout(signal, timeoutMs);
       const all = {
         "content-type": "application/json",
@@ -132,12 +128,17 @@ export function codeOfStatus(status: number): NotifyErrorCode {
 /** For endpoints that accept with any 2xx. */
 export function httpVerdict(status: number): Verdict | undefined {
   if (status >= 200 && status < 300) return undefined;
-  const code = codeOfStatus(status);
-  return { code, answered: String(status), hint: HINTS[code] ?? RETRIED };
+  return verdictOf(codeOfStatus(status), String(status), HINTS);
 }
 
-const RETRIED = "the message is sent again";
-const HINTS: Partial<Record<NotifyErrorCode, string>> = {
+/** The next step for each code; without one the message is sent again. */
+export type Hints = Partial<Record<NotifyErrorCode, string>>;
+
+export function verdictOf(code: NotifyErrorCode, answered: string, hints: Hints): Verdict {
+  return { code, answered, hint: hints[code] ?? "the message is sent again" };
+}
+
+const HINTS: Hints = {
   auth: "check http_config",
   not_found: "check the path of its url",
   bad_request: "it does not accept this message, see its log",
@@ -148,11 +149,6 @@ function authorizationOf({ authorization, basicAuth }: HttpClientSettings): stri
   if (authorization) return `${authorization.type} ${authorization.credentials}`;
   if (!basicAuth) return undefined;
   return `Basic ${Buffer.from(`${basicAuth.username}:${basicAuth.password}`).toString("base64")}`;
-}
-
-function secretsIn({ authorization, basicAuth, tls }: HttpClientSettings, header = ""): string[] {
-  const encoded = header.split(" ")[1];
-  return [authorization?.credentials, basicAuth?.password, encoded, tls?.key].filter((secret) => !!secret) as string[];
 }
 
 /** A secret URL, and each part of its path and query that is long enough to be the secret in it. */

@@ -84,9 +84,7 @@ function permanent(code: NotifyErrorCode, sentence: string): MailVerdict {
 
 /** The key, and the password as it goes over the wire: LOGIN sends it in Base64, PLAIN together with the user. */
 function secretsOf(smtp: SmtpServer): readonly string[] {
-  const { username = "", password, tls } = smtp;
-  const keys = tls?.key === undefined ? [] : [tls.key];
-  if (password === undefined || password === "") return keys;
-  const plain = Buffer.from(`\0${username}\0${password}`).toString("base64");
-  return [plain, Buffer.from(password).toString("base64"), password, ...keys];
+  const { username = "", password = "", tls } = smtp;
+  const plain = [`\0${username}\0${password}`, password].map((text) => Buffer.from(text).toString("base64"));
+  return [...(password === "" ? [] : plain), password, tls?.key ?? ""];
 }

@@ -36,7 +36,7 @@ const DARK = `@media (prefers-color-scheme: dark) {
 }`;
 
 /** A whole document. */
-export function renderHtml(message: AlertMessage, { receiver }: { readonly receiver: string }): string {
+export function renderHtml(message: AlertMessage, receiver: string): string {
   const { title, tone, lead, sections, common, overview } = message;
   const rows = [
     html`<tr><td height="5" style="height:5px;line-height:5px;font-size:1px;background:${COLOURS[tone]}">&nbsp;</td></tr>`,

@@ -31,16 +31,18 @@ export function renderEmail(
 ): OutgoingMail {
   const { message, html } = fitting(notification);
   const domain = domainOf(sender);
+  const thread = `<group.${hash(notification.group.id)}@${domain}>`;
   return {
     from,
-    to,
+    to: [...to],
     envelope: { from: sender, to: recipient },
     subject: message.title,
     text: renderText(message),
     html: plain ? undefined : html,
     headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },
     messageId: `<${idPart(notification.messageId)}@${domain}>`,
-    references: `<group.${hash(notification.group.id)}@${domain}>`,
+    references: thread,
+    inReplyTo: thread,
   };
 }
 
@@ -48,13 +50,10 @@ export function renderEmail(
 function fitting(notification: Notification): { message: AlertMessage; html: string } {
   const formOf = (limit: number) => {
     const message = messageOf(notification, limit);
-    return { message, html: renderHtml(message, { receiver: notification.receiver }) };
+    return { message, html: renderHtml(message, notification.receiver) };
   };
-  for (const limit of LIST_LENGTHS) {
-    const form = formOf(limit);
-    if (Buffer.byteLength(form.html) <= HTML_BYTES) return form;
-  }
-  return formOf(1);
+  const forms = LIST_LENGTHS.values().map(formOf);
+  return forms.find(({ html }) => Buffer.byteLength(html) <= HTML_BYTES) ?? formOf(1);
 }
 
 /** The plain text. */

@@ -20,24 +20,15 @@ export interface SmtpServer {
   readonly tls?: TlsMaterial | undefined;
 }
 
-/** A mail to one recipient. Header values are single lines; `messageId` and `references` include `<>`. */
-export interface OutgoingMail {
-  /** `Name <address>` or an address, as shown. */
-  readonly from: string;
-  /** As shown in To:; the envelope has the recipient. */
-  readonly to: readonly string[];
+/** A mail to one recipient, the envelope's. Header values are single lines; `messageId` and `references` include `<>`. */
+export interface OutgoingMail extends SendMailOptions {
   /** Bare addresses; one recipient per message. */
   readonly envelope: { readonly from: string; readonly to: string };
   readonly subject: string;
   readonly text: string;
   readonly html?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly messageId: string;
-  /** The thread: given as References and as In-Reply-To. */
   readonly references?: string | undefined;
-  readonly attachments?:
-    | readonly { readonly filename: string; readonly content: string | Buffer; readonly contentType: string }[]
-    | undefined;
 }
 
 export interface MailTransport {
@@ -80,7 +71,7 @@ export function createMailTransport(
   async function sendMail(mail: OutgoingMail, signal: AbortSignal): Promise<void> {
     const limit = withTimeout(signal, timeoutMs);
     if (limit.aborted) throw mailError(limit.reason, smtp, limit);
-    const work = Promise.resolve().then(() => pool.sendMail({ ...toNodemailer(mail), signal: limit }));
+    const work = Promise.resolve().then(() => pool.sendMail({ ...mail, signal: limit }));
     inFlight.add(work);
     try {
       await unlessAborted(work, limit);
@@ -98,19 +89,4 @@ export function createMailTransport(
   }
 
   return { sendMail, close };
-}
-
-function toNodemailer(mail: OutgoingMail): SendMailOptions {
-  return {
-    from: mail.from,
-    to: [...mail.to],
-    envelope: { from: mail.envelope.from, to: [mail.envelope.to] },
-    subject: mail.subject,
-    text: mail.text,
-    ...(mail.html === undefined ? {} : { html: mail.html }),
-    headers: { ...mail.headers },
-    messageId: mail.messageId,
-    ...(mail.references === undefined ? {} : { references: mail.references, inReplyTo: mail.references }),
-    ...(mail.attachments === undefined ? {} : { attachments: [...mail.attachments] }),
-  };
 }

@@ -1,19 +1,10 @@
 /** Posts to an incoming webhook, once (docs.slack.dev: "Sending messages using incoming webhooks"). */
-import type { NotifyErrorCode } from "../../alerting/notification.ts";
-import type { Clock } from "../../lib/clock.ts";
-import type { Logger } from "../../lib/log.ts";
-import type { Notifier } from "../notifier.ts";
-import { codeOfStatus, createWebEndpoint, type Verdict } from "../web-endpoint.ts";
+import type { ChannelOptions, Notifier } from "../notifier.ts";
+import { codeOfStatus, createWebEndpoint, type Hints, type Verdict, verdictOf } from "../web-endpoint.ts";
 import { renderSlack } from "./render.ts";
 
 /** A notifier for one incoming webhook. `apiUrl` is a secret: no error and no log line has it. */
-export function createSlackNotifier(options: {
-  readonly apiUrl: string;
-  /** Longest send, ms. */
-  readonly timeoutMs: number;
-  readonly log: Logger;
-  readonly clock?: Clock | undefined;
-}): Notifier {
+export function createSlackNotifier(options: ChannelOptions & { readonly apiUrl: string }): Notifier {
   const { apiUrl: url, log, ...rest } = options;
   const check = "api_url, the network, DNS and HTTPS_PROXY";
   const endpoint = createWebEndpoint({ ...rest, url, name: "Slack", check, verdict: slackVerdict });
@@ -33,11 +24,10 @@ function slackVerdict(status: number, text: string): Verdict | undefined {
   if (status === 200 && word === "ok") return undefined;
   const isAuth = status < 500 && status >= 400 && (word === "invalid_token" || word === "invalid_auth");
   const code = isAuth ? "auth" : codeOfStatus(status);
-  return { code, answered: word === undefined ? `${status}` : `${status} ${word}`, hint: HINTS[code] ?? RETRIED };
+  return verdictOf(code, word === undefined ? `${status}` : `${status} ${word}`, HINTS);
 }
 
-const RETRIED = "the message is sent again";
-const HINTS: Partial<Record<NotifyErrorCode, string>> = {
+const HINTS: Hints = {
   auth: "check api_url and the permissions of the Slack app",
   not_found: "the webhook or its channel does not exist any more, create a new api_url",
   bad_request: "it does not accept this message",

@@ -1,24 +1,21 @@
 /** Posts a group to a webhook, once. */
 import { createHmac } from "node:crypto";
-import { type Clock, type Instant, systemClock } from "../../lib/clock.ts";
-import type { Logger } from "../../lib/log.ts";
-import type { Notifier } from "../notifier.ts";
+import { systemClock } from "../../lib/clock.ts";
+import type { ChannelOptions, Notifier } from "../notifier.ts";
 import { createWebEndpoint, type HttpClientSettings, httpVerdict } from "../web-endpoint.ts";
 import { renderWebhook } from "./render.ts";
 
-/** A notifier for one `webhook_configs` entry. Its `url` and `secret` are in no error and no log line. */
-export function createWebhookNotifier(options: {
+interface WebhookOptions extends ChannelOptions {
   readonly url: string;
   /** Signs every message; undefined: messages are not signed. */
   readonly secret: string | undefined;
   /** 0: all. */
   readonly maxAlerts: number;
   readonly http: HttpClientSettings;
-  /** Longest send, ms. */
-  readonly timeoutMs: number;
-  readonly log: Logger;
-  readonly clock?: Clock | undefined;
-}): Notifier {
+}
+
+/** A notifier for one `webhook_configs` entry. Its `url` and `secret` are in no error and no log line. */
+export function createWebhookNotifier(options: WebhookOptions): Notifier {
   const { secret, maxAlerts, log, clock = systemClock, ...rest } = options;
   const endpoint = createWebEndpoint({
     ...rest,
@@ -31,7 +28,8 @@ export function createWebhookNotifier(options: {
   return {
     async send(notification, { signal, plain = false }) {
       const body = JSON.stringify(renderWebhook(notification, { maxAlerts, plain }));
-      const signature = secret === undefined ? {} : signatureHeaders(body, { secret, now: clock.now() });
+      const signature =
+        secret === undefined ? {} : signatureHeaders(`${Math.floor(clock.now() / 1_000)}`, body, secret);
       const headers = { ...signature, "x-lenswatch-message-id": notification.messageId };
       await endpoint.post(body, { signal, headers });
       log.debug({ integration: notification.integrationId }, "the webhook accepted a notification");
@@ -41,8 +39,7 @@ export function createWebhookNotifier(options: {
 }
 
 /** `X-Lenswatch-Timestamp`: seconds since the epoch; `X-Lenswatch-Signature`: HMAC-SHA256 of `timestamp.body`. */
-function signatureHeaders(body: string, { secret, now }: { readonly secret: string; readonly now: Instant }) {
-  const at = String(Math.floor(now / 1_000));
+function signatureHeaders(at: string, body: string, secret: string) {
   const mac = createHmac("sha256", secret).update(`${at}.${body}`).digest("hex");
   return { "x-lenswatch-timestamp": at, "x-lenswatch-signature": `sha256=${mac}` };
 }
