@@ -3,70 +3,58 @@
 import { parseRetryAfter } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
 import { ServiceError } from "./errors.ts";
-import type { SendRequest, ServiceReply, ServiceRequest } from "./http.ts";
-import { errorPayload, refusal } from "./refusal.ts";
+import { isAccepted, type SendRequest, type ServiceReply, type ServiceRequest } from "./http.ts";
+import { errorPayload, refusalOf } from "./refusal.ts";
 import type { ReportDeviation } from "./reporter.ts";
-import type { TokenSource } from "./token.ts";
+import type { Token, TokenSource } from "./token.ts";
 
-export interface CoreRequest {
-  readonly method: "GET" | "POST";
+export interface CoreRequest extends Pick<ServiceRequest, "method" | "json"> {
   /** Starts with `/v1`. */
   readonly path: string;
-  readonly json?: unknown;
-}
-
-export interface CoreApi {
-  /** The reply's JSON value. Throws ServiceError, or the signal's reason. */
-  ask(request: CoreRequest, signal: AbortSignal): Promise<unknown>;
-  /** Resolves on a 200 of the public health check; its body is not read. */
-  checkStatus(signal: AbortSignal): Promise<void>;
 }
 
 export function createCoreApi(deps: {
-  baseUrl: string;
-  sendRequest: SendRequest;
-  tokens: TokenSource;
-  clock: Clock;
-  report: ReportDeviation;
-}): CoreApi {
+  readonly baseUrl: string;
+  readonly sendRequest: SendRequest;
+  readonly tokens: TokenSource;
+  readonly clock: Clock;
+  readonly report: ReportDeviation;
+}) {
   const { baseUrl, sendRequest, tokens, clock, report } = deps;
+
+  function sendWith(token: Token, { method, path, json }: CoreRequest, signal: AbortSignal): Promise<ServiceReply> {
+    const headers = { authorization: `Bearer ${token.value}` };
+    return sendRequest({ method, url: `${baseUrl}${path}`, json, headers }, signal);
+  }
 
   async function send(request: CoreRequest, signal: AbortSignal): Promise<ServiceReply> {
     const first = await tokens.get(signal);
-    const reply = await sendRequest(withBearer(baseUrl, request, first.value), signal);
+    const reply = await sendWith(first, request, signal);
     if (reply.status !== 401) return reply;
     reply.discard();
     tokens.refuse(first);
-    const second = await tokens.get(signal, first);
-    return sendRequest(withBearer(baseUrl, request, second.value), signal);
+    return sendWith(await tokens.get(signal, first), request, signal);
   }
 
-  const refused = (what: string, reply: ServiceReply) => {
-    reply.discard();
-    return refusal(what, reply.status, parseRetryAfter(reply.retryAfter, clock.now()));
-  };
-
   return {
-    async ask(request, signal) {
+    /** The reply's JSON value. Throws ServiceError, or the signal's reason. */
+    async ask(request: CoreRequest, signal: AbortSignal): Promise<unknown> {
       const what = `${request.method} ${request.path}`;
       const reply = await send(request, signal);
-      if (reply.status < 200 || reply.status > 299) throw refused(what, reply);
+      if (!isAccepted(reply)) throw refusalOf(what, reply, clock.now());
       const payload = parseJson(what, await reply.text(), report);
       const error = errorPayload(what, payload);
       if (!error) return payload;
       report("error_payload", () => payload);
       throw error;
     },
-    async checkStatus(signal) {
+    /** Resolves on a 200 of the public health check; its body is not read. */
+    async checkStatus(signal: AbortSignal): Promise<void> {
       const reply = await sendRequest({ method: "GET", url: `${baseUrl}/v1/status` }, signal);
-      if (reply.status !== 200) throw refused("GET /v1/status", reply);
+      if (reply.status !== 200) throw refusalOf("GET /v1/status", reply, clock.now());
       reply.discard();
     },
   };
-}
-
-function withBearer(baseUrl: string, { method, path, json }: CoreRequest, token: string): ServiceRequest {
-  return { method, url: `${baseUrl}${path}`, json, headers: { authorization: `Bearer ${token}` } };
 }
 
 function parseJson(what: string, text: string, report: ReportDeviation): unknown {

@@ -9,9 +9,11 @@ export async function withinDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const deadline = new AbortController();
-  const giveUp = () =>
-    deadline.abort(new ServiceError("closed", `${limit.what} was cancelled by its caller or by closing the client.`));
-  const timer = setTimeout(() => deadline.abort(tooLate(limit.what, limit.ms)), limit.ms);
+  const { what, ms } = limit;
+  const hint = "check whether the service is slow, or raise service.request_timeout";
+  const abort = (code: "closed" | "timeout", how: string) => deadline.abort(new ServiceError(code, `${what} ${how}.`));
+  const giveUp = () => abort("closed", "was cancelled by its caller or by closing the client");
+  const timer = setTimeout(() => abort("timeout", `got no reply within ${ms / 1000} s: ${hint}`), ms);
   for (const signal of limit.signals) {
     if (signal?.aborted) giveUp();
     signal?.addEventListener("abort", giveUp, { once: true });
@@ -26,12 +28,4 @@ export async function withinDeadline<T>(
     clearTimeout(timer);
     for (const signal of limit.signals) signal?.removeEventListener("abort", giveUp);
   }
-}
-
-function tooLate(what: string, ms: number): ServiceError {
-  const after = `within ${ms / 1000} s`;
-  return new ServiceError(
-    "timeout",
-    `${what} got no reply ${after}: check whether the service is slow, or raise service.request_timeout.`,
-  );
 }

@@ -18,6 +18,11 @@ export interface ServiceReply {
   discard(): void;
 }
 
+/** Whether the status is a 2xx. */
+export function isAccepted({ status }: ServiceReply): boolean {
+  return status >= 200 && status <= 299;
+}
+
 /** Throws ServiceError `unavailable` or `timeout`, or the signal's reason. */
 export type SendRequest = (request: ServiceRequest, signal: AbortSignal) => Promise<ServiceReply>;
 

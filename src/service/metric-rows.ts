@@ -3,16 +3,18 @@ import { z } from "zod";
 import type { ReportDeviation } from "./reporter.ts";
 import { undocumented } from "./rows.ts";
 
+const Text = z
+  .string()
+  .nullish()
+  .transform((text) => text ?? undefined);
+/**
+ * `location` is an id; `index`, of segments only, the bucket's start as served, `YYYY-MM-DDTHH:mm:ss.sss` without a zone
+ * (contract: not stated).
+ */
+const Row = z.object({ index: Text, location: Text, taxonomy: Text, age: Text, gender: Text, role: Text });
+
 /** One row. A measure the service sent as null, or not at all, is undefined: no data, never 0. */
-interface MetricReplyRow<Measure extends string> {
-  /** Segments only: the bucket's start as served, `YYYY-MM-DDTHH:mm:ss.sss` without a zone (contract: not stated). */
-  readonly index: string | undefined;
-  /** Location id. */
-  readonly location: string | undefined;
-  readonly taxonomy: string | undefined;
-  readonly age: string | undefined;
-  readonly gender: string | undefined;
-  readonly role: string | undefined;
+interface MetricReplyRow<Measure extends string> extends Readonly<z.output<typeof Row>> {
   readonly values: Readonly<Record<Measure, number | undefined>>;
 }
 
@@ -36,11 +38,6 @@ export interface AreaContext {
   readonly recordingId: string | undefined;
 }
 
-const Text = z
-  .string()
-  .nullish()
-  .transform((text) => text ?? undefined);
-const Row = z.object({ index: Text, location: Text, taxonomy: Text, age: Text, gender: Text, role: Text });
 const Measure = z.number().nullish();
 const Rows = z.array(z.unknown()).nullish();
 
@@ -61,10 +58,8 @@ export function parseMetricReply<Measure extends string>(
   payload: unknown,
   report: ReportDeviation,
 ): MetricReply<Measure> {
-  const parsed = Reply.safeParse(payload);
-  const { segments, summary, estimates, meta } = parsed.data ?? {};
-  if (!parsed.success || !(segments || summary || meta || estimates))
-    throw undocumented(`Route ${route}`, payload, report);
+  const { segments, summary, estimates, meta } = Reply.safeParse(payload).data ?? {};
+  if (!(segments || summary || meta || estimates)) throw undocumented(`Route ${route}`, payload, report);
   let dropped = 0;
   const rowsOf = (rows: unknown[] | null | undefined) => {
     if (!rows) return undefined;

@@ -9,15 +9,14 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { backoffMs } from "../lib/backoff.ts";
-import { type Connection, type ConnectionDeps, openConnection } from "./connection.ts";
+import { type ConnectionDeps, openConnection } from "./connection.ts";
 import { withinDeadline } from "./deadline.ts";
 import { ServiceError } from "./errors.ts";
 import type { ProtocolErrorKind } from "./observer.ts";
-import type { OutageLog } from "./outage-log.ts";
-import { type PendingRequest, PendingRequests, type SocketRequest } from "./pending-requests.ts";
+import { type Lane, type PendingRequest, PendingRequests, type SocketRequest } from "./pending-requests.ts";
 import { errorPayload } from "./refusal.ts";
 import { parseFrame } from "./reply-frames.ts";
-import { MAX_EXCERPT, type ReportDeviation } from "./reporter.ts";
+import { MAX_EXCERPT, type OutageLog, type ReportDeviation } from "./reporter.ts";
 import type { Token, TokenSource } from "./token.ts";
 
 interface MetricsSocketDeps extends ConnectionDeps {
@@ -30,17 +29,6 @@ interface MetricsSocketDeps extends ConnectionDeps {
   readonly onReconnect: () => void;
 }
 
-/** A connection with the requests sent on it. */
-interface Lane {
-  readonly token: Token;
-  readonly connection: Connection;
-  readonly requests: Set<Pending>;
-  renewal: NodeJS.Timeout | undefined;
-  over: boolean;
-}
-
-type Pending = PendingRequest<Lane>;
-
 /** A request whose connection broke that often fails: it may be the cause. */
 const MAX_SENDS = 3;
 const MAX_HANDSHAKE_MS = 10_000;
@@ -51,7 +39,7 @@ const TOKEN_REFUSED: ReadonlySet<number> = new Set([1008, 4001, 4003, 4401, 4403
 
 export class MetricsSocket {
   readonly #deps: MetricsSocketDeps;
-  readonly #pending: PendingRequests<Lane>;
+  readonly #pending: PendingRequests;
   readonly #draining = new Set<Lane>();
   readonly #closing = new AbortController();
   #current: Lane | undefined;
@@ -68,41 +56,42 @@ export class MetricsSocket {
   }
 
   /** The reply's JSON value. Throws ServiceError, or the signal's reason. */
-  ask(asked: SocketRequest, signal: AbortSignal): Promise<unknown> {
-    const { signal: closing } = this.#closing;
-    if (closing.aborted || signal.aborted) {
-      return Promise.reject(closing.aborted ? closing.reason : signal.reason);
-    }
-    return new Promise((resolve, reject) => {
-      const onAbort = () => request.settle({ error: this.#reasonFor(request, signal) });
-      const request = this.#pending.add(asked, (settled, answer) => {
-        signal.removeEventListener("abort", onAbort);
-        this.#pending.remove(settled);
-        this.#unassign(settled);
-        if ("value" in answer) resolve(answer.value);
-        else reject(answer.error);
-      });
-      signal.addEventListener("abort", onAbort, { once: true });
-      this.#dispatch(request);
-    });
+  async ask(asked: SocketRequest, signal: AbortSignal): Promise<unknown> {
+    this.#closing.signal.throwIfAborted();
+    signal.throwIfAborted();
+    const request = this.#pending.add(asked);
+    const onAbort = () => this.#fail(request, this.#reasonFor(request, signal));
+    signal.addEventListener("abort", onAbort, { once: true });
+    this.#dispatch(request);
+    return request.reply.promise.finally(() => signal.removeEventListener("abort", onAbort));
   }
 
   async close(): Promise<void> {
     this.#closing.abort(new ServiceError("closed", "The client of the service was closed."));
-    for (const request of this.#pending.all()) request.settle({ error: this.#closing.signal.reason });
-    const lanes = this.#current ? [this.#current, ...this.#draining] : [...this.#draining];
+    for (const request of this.#pending.all()) this.#fail(request, this.#closing.signal.reason);
+    const lanes = [...(this.#current ? [this.#current] : []), ...this.#draining];
     await Promise.all([this.#connecting, ...lanes.map(hangUp)]);
   }
 
+  #fail(request: PendingRequest, reason: unknown): void {
+    this.#forget(request);
+    request.reply.reject(reason);
+  }
+
+  #forget(request: PendingRequest): void {
+    this.#pending.remove(request);
+    this.#unassign(request);
+  }
+
   /** A timeout before anything was sent: why there is no connection is the more useful error. */
-  #reasonFor(request: Pending, { reason }: AbortSignal): unknown {
-    const waited = reason instanceof ServiceError && reason.code === "timeout" && request.lane === undefined;
-    return waited && this.#lastError ? this.#lastError : reason;
+  #reasonFor(request: PendingRequest, { reason }: AbortSignal): unknown {
+    const isUnsent = reason instanceof ServiceError && reason.code === "timeout" && request.lane === undefined;
+    return (isUnsent && this.#lastError) || reason;
   }
 
   // Sending.
 
-  #dispatch(request: Pending): void {
+  #dispatch(request: PendingRequest): void {
     const lane = this.#current;
     if (!lane) {
       this.#waitForLane(request);
@@ -114,13 +103,13 @@ export class MetricsSocket {
     lane.connection.send(request.text);
   }
 
-  #waitForLane(request: Pending): void {
+  #waitForLane(request: PendingRequest): void {
     const isPointless = this.#lastError && !this.#worthWaiting(this.#lastError);
-    if (isPointless && this.#pauseMs() > 0) request.settle({ error: this.#lastError });
+    if (isPointless && this.#pauseMs() > 0) this.#fail(request, this.#lastError);
     else this.#connect();
   }
 
-  #unassign(request: Pending): void {
+  #unassign(request: PendingRequest): void {
     const { lane } = request;
     request.lane = undefined;
     request.parts.clear();
@@ -128,14 +117,14 @@ export class MetricsSocket {
     if (lane?.requests.size === 0 && this.#draining.has(lane)) void hangUp(lane);
   }
 
-  #sendAgain(request: Pending): void {
+  #sendAgain(request: PendingRequest): void {
     this.#unassign(request);
     if (request.timesSent < MAX_SENDS) {
       this.#dispatch(request);
       return;
     }
     const message = `Route ${request.route}: the connection broke ${MAX_SENDS} times before the reply: if it persists, lower watch.locations_per_request.`;
-    request.settle({ error: new ServiceError("unavailable", message) });
+    this.#fail(request, new ServiceError("unavailable", message));
   }
 
   // Receiving.
@@ -153,23 +142,24 @@ export class MetricsSocket {
     else this.#answer(lane, request, answer.value);
   }
 
-  #answer(lane: Lane, request: Pending, value: unknown): void {
+  #answer(lane: Lane, request: PendingRequest, value: unknown): void {
     this.#failures = 0;
     const error = errorPayload(`Route ${request.route}`, value);
     if (!error) {
-      request.settle({ value });
+      this.#forget(request);
+      request.reply.resolve(value);
       return;
     }
     this.#deps.report("error_payload", () => value);
     if (error.code === "auth") this.#replaceToken(lane);
     if (error.code === "auth" && request.timesSent === 1) this.#sendAgain(request);
-    else request.settle({ error });
+    else this.#fail(request, error);
   }
 
-  #unreadable(request: Pending, kind: ProtocolErrorKind, data: Buffer): void {
+  #unreadable(request: PendingRequest, kind: ProtocolErrorKind, data: Buffer): void {
     this.#deps.report(kind, () => beginning(data));
     const message = `The reply on route ${request.route} could not be read (${kind}): lower watch.locations_per_request, or report it to the operator of the service.`;
-    request.settle({ error: new ServiceError("bad_payload", message) });
+    this.#fail(request, new ServiceError("bad_payload", message));
   }
 
   // Connections.
@@ -245,13 +235,10 @@ export class MetricsSocket {
         if (signal.aborted) return;
         const error = thrown as ServiceError;
         this.#failed(error);
-        if (!this.#worthWaiting(error)) this.#failWaiting(error);
+        if (this.#worthWaiting(error)) continue;
+        for (const request of this.#pending.waiting()) this.#fail(request, error);
       }
     } while (this.#pending.waiting().length > 0 || (replacing && this.#current === replacing));
-  }
-
-  #failWaiting(error: ServiceError): void {
-    for (const request of this.#pending.waiting()) request.settle({ error });
   }
 
   /** A refused token is replaced once; a second refusal is an error. */
@@ -273,12 +260,8 @@ export class MetricsSocket {
   async #openLane(token: Token, signal: AbortSignal): Promise<Lane> {
     let lane: Lane | undefined;
     const events = {
-      onMessage: (data: Buffer) => {
-        if (lane) this.#receive(lane, data);
-      },
-      onClose: (code: number, failure: string | undefined) => {
-        if (lane) this.#lost(lane, code, failure);
-      },
+      onMessage: (data: Buffer) => lane && this.#receive(lane, data),
+      onClose: (code: number, failure: string | undefined) => lane && this.#lost(lane, code, failure),
     };
     const connection = await openConnection(this.#deps, token.value, events, signal);
     lane = { token, connection, requests: new Set(), renewal: undefined, over: false };

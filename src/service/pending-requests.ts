@@ -1,7 +1,9 @@
 /** Requests over the socket that wait for their reply, whichever connection they are sent on. */
 import { randomUUID } from "node:crypto";
+import type { Connection } from "./connection.ts";
 import type { ProtocolErrorKind } from "./observer.ts";
 import { type ByteBudget, PartCollector } from "./reply-frames.ts";
+import type { Token } from "./token.ts";
 
 export interface SocketRequest {
   readonly action: "metric" | "detail" | "status";
@@ -9,16 +11,23 @@ export interface SocketRequest {
   readonly body: unknown;
 }
 
-export type RequestOutcome = { readonly value: unknown } | { readonly error: unknown };
+/** A connection with the requests sent on it. */
+export interface Lane {
+  readonly token: Token;
+  readonly connection: Connection;
+  readonly requests: Set<PendingRequest>;
+  renewal: NodeJS.Timeout | undefined;
+  over: boolean;
+}
 
-/** A request that is sent on a connection of type `Lane`, or waits for one. */
-export interface PendingRequest<Lane> {
+/** A request that is sent on a connection, or waits for one. */
+export interface PendingRequest {
   readonly id: string;
   readonly route: string;
   /** The message as sent. */
   readonly text: string;
   readonly parts: PartCollector;
-  readonly settle: (outcome: RequestOutcome) => void;
+  readonly reply: PromiseWithResolvers<unknown>;
   lane: Lane | undefined;
   timesSent: number;
 }
@@ -26,8 +35,8 @@ export interface PendingRequest<Lane> {
 /** Ids of settled requests that are stored, to tell a late reply from an unknown one. */
 const MAX_SETTLED = 4096;
 
-export class PendingRequests<Lane> {
-  readonly #pending = new Map<string, PendingRequest<Lane>>();
+export class PendingRequests {
+  readonly #pending = new Map<string, PendingRequest>();
   readonly #settled = new Set<string>();
   readonly #budget: ByteBudget;
 
@@ -36,17 +45,14 @@ export class PendingRequests<Lane> {
     this.#budget = { used: 0, max: maxBytes };
   }
 
-  add(
-    { action, route, body }: SocketRequest,
-    settle: (request: PendingRequest<Lane>, outcome: RequestOutcome) => void,
-  ): PendingRequest<Lane> {
+  add({ action, route, body }: SocketRequest): PendingRequest {
     const id = randomUUID();
-    const request: PendingRequest<Lane> = {
+    const request: PendingRequest = {
       id,
       route,
       text: JSON.stringify({ action, data: { id, route, body } }),
       parts: new PartCollector(this.#budget),
-      settle: (outcome) => settle(request, outcome),
+      reply: Promise.withResolvers(),
       lane: undefined,
       timesSent: 0,
     };
@@ -54,20 +60,20 @@ export class PendingRequests<Lane> {
     return request;
   }
 
-  get(id: string | undefined): PendingRequest<Lane> | undefined {
+  get(id: string | undefined): PendingRequest | undefined {
     return id === undefined ? undefined : this.#pending.get(id);
   }
 
-  all(): PendingRequest<Lane>[] {
+  all(): PendingRequest[] {
     return [...this.#pending.values()];
   }
 
   /** Those without a connection. */
-  waiting(): PendingRequest<Lane>[] {
+  waiting(): PendingRequest[] {
     return this.all().filter(({ lane }) => lane === undefined);
   }
 
-  remove({ id }: PendingRequest<Lane>): void {
+  remove({ id }: PendingRequest): void {
     this.#pending.delete(id);
     this.#settled.add(id);
     const [oldest] = this.#settled;

@@ -1,15 +1,16 @@
 /** Status codes as errors: of HTTP replies, refused WebSocket handshakes and error payloads. */
+import type { Instant } from "../lib/clock.ts";
+import { parseRetryAfter } from "../lib/retry-after.ts";
 import { ServiceError } from "./errors.ts";
+import type { ServiceReply } from "./http.ts";
 
 /** The error for a status that is not 2xx. `what` begins the sentence, as in "GET /v1/status". */
 export function refusal(what: string, status: number, retryAfterMs?: number): ServiceError {
   const answered = `${what} was answered ${status}`;
   const retry = { retryAfterMs };
   if (status === 401 || status === 403) {
-    return new ServiceError(
-      "auth",
-      `${answered}: the token was refused; check service.client_id, service.client_secret and service.audience.`,
-    );
+    const check = "check service.client_id, service.client_secret and service.audience";
+    return new ServiceError("auth", `${answered}: the token was refused; ${check}.`);
   }
   if (status === 429) {
     return new ServiceError("rate_limited", `${answered}: too many requests; poll less often or wait.`, retry);
@@ -22,6 +23,12 @@ export function refusal(what: string, status: number, retryAfterMs?: number): Se
     return new ServiceError("bad_request", `${answered}: the request is not accepted; check the address.`);
   }
   return new ServiceError("unavailable", `${answered}: the service failed; the request is retried.`, retry);
+}
+
+/** The error for a reply whose status is not accepted; its body stays unread. */
+export function refusalOf(what: string, reply: ServiceReply, now: Instant): ServiceError {
+  reply.discard();
+  return refusal(what, reply.status, parseRetryAfter(reply.retryAfter, now));
 }
 
 /** The error for a payload with `error` or `errors` instead of the documented shape; undefined without one. */

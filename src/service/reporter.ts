@@ -1,7 +1,8 @@
-/** Counts every deviation of the service from its contract, and logs each kind once per interval. */
+/** Counts every deviation of the service from its contract, and logs each kind once per interval; logs outages. */
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Redactor } from "../lib/redact.ts";
+import type { ServiceError, ServiceErrorCode } from "./errors.ts";
 import type { ProtocolErrorKind, ServiceObserver } from "./observer.ts";
 
 /** Reports one deviation; `detail` is only called when it is logged, its text is redacted and cut. */
@@ -61,3 +62,22 @@ function beginning(value: unknown, limit: number, depth = 0): string {
   }
   return text + (isList ? "]" : "}");
 }
+
+/** Logs the first failure of each kind and the recovery. `what` begins the lines: `metrics socket`. */
+export function createOutageLog(log: Logger, what: string) {
+  let failing: ServiceErrorCode | undefined;
+  return {
+    failed(error: ServiceError): void {
+      if (error.code === failing) return;
+      failing = error.code;
+      log.warn({ err: error }, `${what} failed, retrying`);
+    },
+    recovered(): void {
+      if (failing === undefined) return;
+      failing = undefined;
+      log.info(`${what} recovered`);
+    },
+  };
+}
+
+export type OutageLog = ReturnType<typeof createOutageLog>;

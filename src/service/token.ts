@@ -9,9 +9,10 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import type { Redactor } from "../lib/redact.ts";
 import { withinDeadline } from "./deadline.ts";
 import { ServiceError } from "./errors.ts";
-import type { SendRequest } from "./http.ts";
-import { refusal } from "./refusal.ts";
+import { isAccepted, type SendRequest } from "./http.ts";
+import { refusalOf } from "./refusal.ts";
 import type { ReportDeviation } from "./reporter.ts";
+import type { ServiceSettings } from "./service.ts";
 
 export interface Token {
   readonly value: string;
@@ -32,13 +33,7 @@ export interface TokenSource {
 export type Renewal = { readonly token: Token } | { readonly error: ServiceError };
 
 interface TokenSourceDeps {
-  readonly config: {
-    readonly authUrl: string;
-    readonly clientId: string;
-    readonly clientSecret: string;
-    readonly audience: string;
-    readonly requestTimeoutMs: number;
-  };
+  readonly config: Pick<ServiceSettings, "authUrl" | "clientId" | "clientSecret" | "audience" | "requestTimeoutMs">;
   readonly sendRequest: SendRequest;
   readonly clock: Clock;
   readonly random: () => number;
@@ -79,8 +74,8 @@ export function createTokenSource(deps: TokenSourceDeps): TokenSource {
     }
   }
 
-  function renewOnce(): Promise<Token> {
-    if (failed && deps.clock.now() < failed.until) return Promise.reject(failed.error);
+  async function renewOnce(): Promise<Token> {
+    if (failed && deps.clock.now() < failed.until) throw failed.error;
     renewal ??= renew();
     return renewal;
   }
@@ -109,54 +104,41 @@ const TokenReply = z.object({
   expires_in: z.coerce.number().positive().optional().catch(undefined),
 });
 
-async function fetchToken(deps: TokenSourceDeps): Promise<Token> {
-  const { config, sendRequest, clock, redactor } = deps;
+async function fetchToken({ config, sendRequest, clock, redactor, closing, report }: TokenSourceDeps): Promise<Token> {
   const what = "The token request";
-  const limit = { what, ms: config.requestTimeoutMs, signals: [deps.closing] };
-  return withinDeadline(limit, async (signal) => {
-    const reply = await sendRequest(
-      {
-        method: "POST",
-        url: `${config.authUrl}/oauth/token`,
-        json: {
-          client_id: config.clientId,
-          client_secret: config.clientSecret,
-          audience: config.audience,
-          grant_type: "client_credentials",
-        },
-      },
-      signal,
-    );
-    if (reply.status < 200 || reply.status > 299) {
-      reply.discard();
-      throw (
-        refusedCredentials(reply.status) ?? refusal(what, reply.status, parseRetryAfter(reply.retryAfter, clock.now()))
-      );
+  const json = {
+    client_id: config.clientId,
+    client_secret: config.clientSecret,
+    audience: config.audience,
+    grant_type: "client_credentials",
+  };
+  return withinDeadline({ what, ms: config.requestTimeoutMs, signals: [closing] }, async (signal) => {
+    const reply = await sendRequest({ method: "POST", url: `${config.authUrl}/oauth/token`, json }, signal);
+    if (!isAccepted(reply)) {
+      const refused = refusalOf(what, reply, clock.now());
+      throw refusedCredentials(reply.status) ?? refused;
     }
-    const parsed = TokenReply.safeParse(tryJson(await reply.text()));
-    if (!parsed.success) {
+    const { data } = TokenReply.safeParse(tryJson(await reply.text()));
+    if (!data) {
       throw new ServiceError("bad_payload", "The token issuer's reply has no access_token: check service.auth_url.");
     }
-    redactor.add(parsed.data.access_token);
-    return withExpiry(parsed.data.access_token, parsed.data.expires_in, clock.now(), deps.report);
+    redactor.add(data.access_token);
+    return withExpiry(data.access_token, data.expires_in, clock.now(), report);
   });
 }
 
 function refusedCredentials(status: number): ServiceError | undefined {
   if (![400, 401, 403, 404].includes(status)) return undefined;
-  return new ServiceError(
-    "auth",
-    `The token issuer answered ${status}: check service.auth_url, service.client_id, service.client_secret and service.audience.`,
-  );
+  const check = "check service.auth_url, service.client_id, service.client_secret and service.audience";
+  return new ServiceError("auth", `The token issuer answered ${status}: ${check}.`);
 }
 
 function withExpiry(value: string, expiresIn: number | undefined, now: Instant, report: ReportDeviation): Token {
   const stated = expiresIn === undefined ? jwtExpiry(value) : now + expiresIn * 1000;
-  if (stated === undefined) return { value, expiresAt: undefined, renewAt: undefined };
-  const expiresAt = Math.min(stated, now + MAX_LIFETIME_MS);
-  if (expiresAt <= now) {
+  const expiresAt = stated && Math.min(stated, now + MAX_LIFETIME_MS);
+  if (expiresAt === undefined || expiresAt <= now) {
     // One of the clocks is wrong: a token would be fetched for every request.
-    report("bad_token_expiry");
+    if (expiresAt !== undefined) report("bad_token_expiry");
     return { value, expiresAt: undefined, renewAt: undefined };
   }
   return { value, expiresAt, renewAt: expiresAt - (expiresAt - now) * RENEWAL_SHARE };
@@ -166,9 +148,9 @@ const Claims = z.object({ exp: z.number().positive().finite() });
 
 /** `exp` of a JWT (RFC 7519, 4.1.4), not verified: it only schedules the renewal. */
 function jwtExpiry(token: string): Instant | undefined {
-  const claims = token.split(".")[1] ?? "";
-  const parsed = Claims.safeParse(tryJson(Buffer.from(claims, "base64url").toString()));
-  return parsed.success ? parsed.data.exp * 1000 : undefined;
+  const claims = Buffer.from(token.split(".")[1] ?? "", "base64url").toString();
+  const { data } = Claims.safeParse(tryJson(claims));
+  return data && data.exp * 1000;
 }
 
 function tryJson(text: string): unknown {

@@ -1,35 +1,21 @@
 /** What every call to the service shares: one token, one socket, deadlines, redaction, counts and outage logs. */
 import { createHttpClient, readProxyEnv } from "../lib/http-client.ts";
 import { createRedactor, type Redactor } from "../lib/redact.ts";
-import { type CoreApi, createCoreApi } from "./core-api.ts";
+import { createCoreApi } from "./core-api.ts";
 import { withinDeadline } from "./deadline.ts";
 import { ServiceError, type ServiceErrorCode } from "./errors.ts";
 import { createSendRequest } from "./http.ts";
 import { MetricsSocket } from "./metrics-socket.ts";
-import type { ServiceEndpoint, ServiceObserver } from "./observer.ts";
-import { createOutageLog } from "./outage-log.ts";
-import { createReport, type ReportDeviation } from "./reporter.ts";
+import type { ServiceEndpoint } from "./observer.ts";
+import { createOutageLog, createReport } from "./reporter.ts";
 import type { ServiceDeps } from "./service.ts";
 import { createTokenSource, type Renewal } from "./token.ts";
-
-interface Transport {
-  readonly core: CoreApi;
-  readonly socket: MetricsSocket;
-  readonly report: ReportDeviation;
-  /** Runs one call within its deadline and counts how it ended. Throws nothing but ServiceError. */
-  call<T>(
-    endpoint: ServiceEndpoint,
-    caller: AbortSignal | undefined,
-    work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T>;
-  close(): Promise<void>;
-}
 
 /** Larger replies are refused: the status of a million recordings is about 170 MB. */
 const MAX_REPLY_BYTES = 256 * 1024 * 1024;
 const PING_INTERVAL_MS = 10_000;
 
-export function createTransport(deps: ServiceDeps): Transport {
+export function createTransport(deps: ServiceDeps) {
   const { config, clock, observer = {}, random = Math.random } = deps;
   const log = deps.log.child({ component: "service" });
   const redactor = createRedactor([config.clientSecret, config.tls?.key ?? ""]);
@@ -59,39 +45,38 @@ export function createTransport(deps: ServiceDeps): Transport {
     outage: createOutageLog(log, "metrics socket"),
     onReconnect: () => observer.socketReconnect?.(),
   });
+
+  /** Runs one call within its deadline and counts how it ended. Throws nothing but ServiceError. */
+  async function call<T>(
+    endpoint: ServiceEndpoint,
+    caller: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const startedAt = performance.now();
+    let outcome: "ok" | ServiceErrorCode = "ok";
+    try {
+      const limit = { what: endpoint, ms: config.requestTimeoutMs, signals: [caller, closing.signal] };
+      return await withinDeadline(limit, work);
+    } catch (thrown) {
+      const error = asServiceError(thrown, redactor);
+      outcome = error.code;
+      throw error;
+    } finally {
+      observer.request?.(endpoint, outcome, (performance.now() - startedAt) / 1000);
+    }
+  }
+
   return {
     core: createCoreApi({ ...shared, baseUrl: config.baseUrl, tokens }),
     socket,
     report,
-    call: (endpoint, caller, work) => {
-      const limit = { what: endpoint, ms: config.requestTimeoutMs, signals: [caller, closing.signal] };
-      return counted(endpoint, observer, redactor, () => withinDeadline(limit, work));
-    },
-    async close() {
+    call,
+    async close(): Promise<void> {
       closing.abort();
       await socket.close();
       await client.close();
     },
   };
-}
-
-async function counted<T>(
-  endpoint: ServiceEndpoint,
-  observer: ServiceObserver,
-  redactor: Redactor,
-  work: () => Promise<T>,
-): Promise<T> {
-  const startedAt = performance.now();
-  let outcome: "ok" | ServiceErrorCode = "ok";
-  try {
-    return await work();
-  } catch (thrown) {
-    const error = asServiceError(thrown, redactor);
-    outcome = error.code;
-    throw error;
-  } finally {
-    observer.request?.(endpoint, outcome, (performance.now() - startedAt) / 1000);
-  }
 }
 
 /** Any other error is a fault of ours or of a library, and may contain a secret. */
