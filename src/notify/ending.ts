@@ -5,27 +5,23 @@ import { count, counted } from "../lib/format.ts";
 import { span, type Times } from "../lib/when.ts";
 import { wordingOf } from "./wording.ts";
 
-export const endWords: Readonly<Record<EndReason, string>> = {
-  recovered: "recovered",
-  no_longer_watched: "no longer watched",
-  rule_removed: "rule removed",
-  expired: "expired",
-};
+/** By itself, before the problem, and after the problem of an alert that was never notified as firing. */
+const endings: Readonly<Record<EndReason, { readonly word: string; readonly before: string; readonly after: string }>> =
+  {
+    recovered: { word: "recovered", before: "recovered, ", after: "recovered since" },
+    no_longer_watched: { word: "no longer watched", before: "no longer watched; ", after: "then no longer watched" },
+    rule_removed: { word: "rule removed", before: "its rule was removed; ", after: "then its rule was removed" },
+    expired: {
+      word: "expired",
+      before: "expired, current state not known; ",
+      after: "then expired; current state not known",
+    },
+  };
 
-const BEFORE_PROBLEM: Readonly<Record<EndReason, string>> = {
-  recovered: "recovered, ",
-  no_longer_watched: "no longer watched; ",
-  rule_removed: "its rule was removed; ",
-  expired: "expired, current state not known; ",
-};
-
-/** For an alert that was never notified as firing: its problem comes first. */
-const AFTER_PROBLEM: Readonly<Record<EndReason, string>> = {
-  recovered: "recovered since",
-  no_longer_watched: "then no longer watched",
-  rule_removed: "then its rule was removed",
-  expired: "then expired; current state not known",
-};
+/** `no longer watched`. */
+export function endWord(reason: EndReason = "expired"): string {
+  return endings[reason].word;
+}
 
 /** Whether it flapped and no longer does; its status may be any. */
 export function isSteady({ facts, endReason }: Alert): boolean {
@@ -44,7 +40,7 @@ export function endFacts(alert: NotifiedAlert, times: Times, now: number): strin
   const range = `${times.between(startsAt, endsAt, facts.timezone)} (${span(startsAt, endsAt)})`;
   const was = `${wordingOf(alert).was} ${range}`;
   if (isSteady(alert)) return [`steady again: ${statusNow(alert, times, now)}`, was];
-  return [isNew ? `${was}, ${AFTER_PROBLEM[endReason]}` : `${BEFORE_PROBLEM[endReason]}${was}`];
+  return [isNew ? `${was}, ${endings[endReason].after}` : `${endings[endReason].before}${was}`];
 }
 
 /** `online since 14:05 GMT (20 m)`; empty where the status is not known. */
@@ -55,7 +51,7 @@ function statusNow({ facts: { status, statusSince, timezone } }: Alert, times: T
 
 /** `2 recovered`, `1 steady again`: each way to end, and how many ended so. */
 export function endCounts(alerts: readonly Alert[]): string[] {
-  const wordOf = (alert: Alert) => (isSteady(alert) ? "steady again" : endWords[alert.endReason ?? "expired"]);
+  const wordOf = (alert: Alert) => (isSteady(alert) ? "steady again" : endWord(alert.endReason));
   return [...Map.groupBy(alerts, wordOf)].map(([word, of]) => `${count(of.length)} ${word}`);
 }
 

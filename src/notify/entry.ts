@@ -13,6 +13,7 @@ import { wordingOf } from "./wording.ts";
 
 export interface MessageEntry {
   readonly name: string;
+  readonly isFiring: boolean;
   /** What is or was wrong, since when, how long: the line after the name. */
   readonly facts: string;
   /** Further lines: annotations, zones, causes. */
@@ -32,13 +33,18 @@ interface EntryContext {
 /** A longer link is left out: it would displace more important text. */
 const LINK_LENGTH = 600;
 
-/** `Till 3`: `offline since 14:05 GMT (12 m)`. */
-export function firingEntry(alert: NotifiedAlert, context: EntryContext): MessageEntry {
+/** `Till 3`: `offline since 14:05 GMT (12 m)`, or `recovered, was offline 14:05–14:14 GMT (9 m)`. */
+export function entryOf(alert: NotifiedAlert, context: EntryContext): MessageEntry {
+  const isFiring = alert.state === "firing";
+  const facts = isFiring
+    ? [`${stateOf(alert)} ${since(alert, context)}`, ...figures(alert)]
+    : [...endFacts(alert, context.times, context.now), stillOffline(alert)];
   return {
     name: plainName(alert),
-    facts: joined([`${stateOf(alert)} ${since(alert, context)}`, ...figures(alert), location(alert, context)]),
-    notes: notesOf(alert),
-    links: links(alert, context),
+    isFiring,
+    facts: [...facts, location(alert, context)].filter((part) => part !== "").join(" · "),
+    notes: isFiring ? notesOf(alert) : [],
+    links: links(alert, context).filter(({ label }) => isFiring || label === "Status"),
   };
 }
 
@@ -52,16 +58,6 @@ function stateOf(alert: NotifiedAlert): string {
   return alert.subject.kind === "external" && is === plainName(alert) ? "firing" : is;
 }
 
-/** `Till 3`: `steady again: offline since 14:05 GMT (20 m) · was flapping 13:56–14:25 GMT (29 m)`. */
-export function endedEntry(alert: NotifiedAlert, context: EntryContext): MessageEntry {
-  return {
-    name: plainName(alert),
-    facts: joined([...endFacts(alert, context.times, context.now), stillOffline(alert), location(alert, context)]),
-    notes: [],
-    links: links(alert, context).filter(({ label }) => label === "Status"),
-  };
-}
-
 /** Alerts by location, those with most recordings affected first. */
 export function byLocation(alerts: readonly NotifiedAlert[]): NotifiedAlert[][] {
   const affected = (here: readonly NotifiedAlert[]) =>
@@ -72,39 +68,28 @@ export function byLocation(alerts: readonly NotifiedAlert[]): NotifiedAlert[][] 
 /** All alerts of one location in a line: `Leeds Briggate`: `12 recordings offline since 14:05 GMT (12 m)`. */
 export function locationEntry(here: readonly NotifiedAlert[], context: EntryContext): MessageEntry {
   const [first] = here;
-  const isOver = first?.state === "resolved";
-  return {
-    name: (first && locationName(first)) || "No location",
-    facts: isOver ? endedHere(here, context) : firingHere(here, context),
-    notes: [],
-    links: [],
-  };
+  const isFiring = first?.state === "firing";
+  const facts = isFiring ? firingHere(here, context) : endedHere(here, context);
+  return { name: (first && locationName(first)) || "No location", isFiring, facts, notes: [], links: [] };
 }
 
 /** An offline location counts for its recordings; a single recording is named. */
 function firingHere(alerts: readonly NotifiedAlert[], context: EntryContext): string {
-  const oldest = since(
-    alerts.reduce((a, b) => (b.startsAt < a.startsAt ? b : a)),
-    context,
-  );
-  const [only] = alerts;
-  if (only?.subject.kind === "recording" && alerts.length === 1)
-    return `${plainName(only)} ${wordingOf(only).is(only)} ${oldest}`;
-  const problemOf = (alert: NotifiedAlert) => alert.facts.problem;
-  const whole = alerts.find((alert) => problemOf(alert) === "location_offline");
-  const others = alerts.filter((alert) => alert !== whole && !(whole && problemOf(alert) === "offline"));
-  const phrases = [
-    ...(whole ? [wordingOf(whole).is(whole)] : []),
-    ...(others.length > 0 ? [countPhrase(others, false)] : []),
-  ];
-  return `${phrases.join(", ")} ${oldest}`;
+  const first = alerts.reduce((a, b) => (b.startsAt < a.startsAt ? b : a));
+  const oldest = since(first, context);
+  if (first.subject.kind === "recording" && alerts.length === 1)
+    return `${plainName(first)} ${wordingOf(first).is(first)} ${oldest}`;
+  const whole = alerts.find(({ facts }) => facts.problem === "location_offline");
+  const others = alerts.filter((alert) => alert !== whole && !(whole && alert.facts.problem === "offline"));
+  const phrases = [whole && wordingOf(whole).is(whole), others.length > 0 && countPhrase(others, false)];
+  return `${phrases.filter((phrase) => phrase).join(", ")} ${oldest}`;
 }
 
 function endedHere(alerts: readonly NotifiedAlert[], context: EntryContext): string {
   const [only] = alerts;
   if (!only || alerts.length > 1) return endCounts(alerts).join(", ");
   const name = only.subject.kind === "recording" ? `${plainName(only)} ` : "";
-  return `${name}${endedEntry(only, { ...context, withLocation: false }).facts}`;
+  return `${name}${entryOf(only, { ...context, withLocation: false }).facts}`;
 }
 
 /** With these problems there is no quality worth showing. */
@@ -113,10 +98,7 @@ const WITHOUT_QUALITY: ReadonlySet<ProblemKind | undefined> = new Set(["offline"
 function figures({ facts: { problem, averageQuality, overallUptime } }: NotifiedAlert): string[] {
   const hasQuality = averageQuality !== undefined && !WITHOUT_QUALITY.has(problem);
   const hasUptime = overallUptime !== undefined && problem === "low_uptime";
-  return [
-    ...(hasQuality ? [`quality ${percent(averageQuality)}`] : []),
-    ...(hasUptime ? [`uptime ${percent(overallUptime)}`] : []),
-  ];
+  return [hasQuality ? `quality ${percent(averageQuality)}` : "", hasUptime ? `uptime ${percent(overallUptime)}` : ""];
 }
 
 /** The alert of a location may end while some of its recordings are offline. */
@@ -130,17 +112,11 @@ function location(alert: NotifiedAlert, { withLocation = false }: EntryContext):
 }
 
 function links(alert: NotifiedAlert, { externalUrl }: EntryContext): Link[] {
-  const runbook = printableUrl(alert.annotations.runbook_url);
-  const source = printableUrl(alert.facts.generatorUrl);
+  const outside = { Runbook: alert.annotations.runbook_url, Source: alert.facts.generatorUrl };
   const all = [
     externalUrl === undefined ? undefined : statusLink(externalUrl, alert),
     externalUrl === undefined ? undefined : silenceLink(externalUrl, alert),
-    runbook === undefined ? undefined : { label: "Runbook", url: runbook },
-    source === undefined ? undefined : { label: "Source", url: source },
+    ...Object.entries(outside).map(([label, text]) => ({ label, url: printableUrl(text) ?? "" })),
   ];
-  return all.filter((link) => link !== undefined).filter(({ url }) => url.length <= LINK_LENGTH);
-}
-
-function joined(parts: readonly string[]): string {
-  return parts.filter((part) => part !== "").join(" · ");
+  return all.filter((link) => link !== undefined).filter(({ url }) => url !== "" && url.length <= LINK_LENGTH);
 }

@@ -6,7 +6,7 @@ import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/no
 import { count, counted } from "../lib/format.ts";
 import { timesSeenAt } from "../lib/when.ts";
 import { isBack, isSteady } from "./ending.ts";
-import { byLocation, endedEntry, firingEntry, locationEntry, type MessageEntry } from "./entry.ts";
+import { byLocation, entryOf, locationEntry, type MessageEntry } from "./entry.ts";
 import { type Link, overviewLink } from "./link.ts";
 import { clean, locationName } from "./name.ts";
 import { titleOf } from "./title.ts";
@@ -42,13 +42,17 @@ const BY_LOCATION_ABOVE = 20;
 
 /** The message; each section holds at most `limit` entries, counts are always of all. */
 export function messageOf(notification: Notification, limit: number): AlertMessage {
-  const firing = firingSections(notification, limit);
-  const common = commonNotes(firing, notification);
+  const sections = sectionsOf(notification, limit);
+  const common = commonNotes(sections, notification);
+  const isOwn = (note: string) => !common.includes(note);
   return {
     title: titleOf(notification),
     tone: toneOf(notification),
     lead: leadOf(notification),
-    sections: [...firing.map((part) => without(part, common)), ...endedSections(notification, limit)],
+    sections: sections.map((section) => ({
+      ...section,
+      entries: section.entries.map((entry) => ({ ...entry, notes: entry.notes.filter(isOwn) })),
+    })),
     common,
     overview: overviewOf(notification),
   };
@@ -76,21 +80,11 @@ function leadOf({ reason, receiver, firing, start }: Notification): string[] {
   return [...coldStartLead(start), ...meanings];
 }
 
-/** Notes that several alerts of one location share. */
+/** Notes that several firing alerts of one location share. */
 function commonNotes(sections: readonly MessageSection[], { firing }: Notification): string[] {
-  const [first, ...others] = sections.flatMap(({ entries }) => entries);
-  const places = new Set(firing.map((alert) => locationName(alert)));
-  if (!first || others.length === 0 || places.size > 1) return [];
+  const [first, ...others] = sections.flatMap(({ entries }) => entries).filter(({ isFiring }) => isFiring);
+  if (!first || others.length === 0 || new Set(firing.map((alert) => locationName(alert))).size > 1) return [];
   return first.notes.filter((note) => others.every(({ notes }) => notes.includes(note)));
-}
-
-function without(section: MessageSection, common: readonly string[]): MessageSection {
-  if (common.length === 0) return section;
-  const entries = section.entries.map((entry) => ({
-    ...entry,
-    notes: entry.notes.filter((note) => !common.includes(note)),
-  }));
-  return { ...section, entries };
 }
 
 /** What a cold start means for earlier notifications. */
@@ -108,52 +102,45 @@ function coldStartLead(start: ColdStartFacts | undefined): string[] {
   ];
 }
 
-function firingSections(notification: Notification, limit: number): MessageSection[] {
+function sectionsOf(notification: Notification, limit: number): MessageSection[] {
   const { reason, firing, resolved } = notification;
-  if (reason === "test") return section("Example, not real", firingEntry, firing, notification, limit);
-  const added = firing.filter(({ isNew }) => isNew);
-  if (added.length === 0 || added.length === firing.length) {
-    const heading = resolved.length === 0 ? undefined : added.length === 0 ? "Still firing" : "New";
-    return section(heading, firingEntry, firing, notification, limit);
-  }
-  const known = firing.filter(({ isNew }) => !isNew);
-  return [
-    ...section("New", firingEntry, added, notification, limit),
-    ...section("Still firing", firingEntry, known, notification, limit),
-  ];
-}
-
-function endedSections(notification: Notification, limit: number): MessageSection[] {
-  const { reason, firing, resolved } = notification;
-  if (reason === "test") return section("Example, not real", endedEntry, resolved, notification, limit);
+  const [added, known] = [firing.filter(({ isNew }) => isNew), firing.filter(({ isNew }) => !isNew)];
+  const isHeaded = resolved.length > 0 || (added.length > 0 && known.length > 0);
   const back = resolved.every((alert) => alert.endReason === "recovered" && !isSteady(alert));
-  const heading = firing.length === 0 ? undefined : back ? "Recovered" : "Resolved";
-  return section(heading, endedEntry, resolved, notification, limit);
+  const ended = back ? "Recovered" : "Resolved";
+  const parts: [heading: string | undefined, alerts: readonly NotifiedAlert[]][] =
+    reason === "test"
+      ? [firing, resolved].map((alerts) => ["Example, not real", alerts])
+      : [
+          [isHeaded ? "New" : undefined, added],
+          [isHeaded ? "Still firing" : undefined, known],
+          [firing.length > 0 ? ended : undefined, resolved],
+        ];
+  return parts.flatMap(([heading, alerts]) =>
+    alerts.length === 0 ? [] : [sectionOf(heading, alerts, notification, limit)],
+  );
 }
 
-function section(
+function sectionOf(
   heading: string | undefined,
-  toEntry: typeof firingEntry | typeof endedEntry,
   alerts: readonly NotifiedAlert[],
   { reason, now, externalUrl: base }: Notification,
   limit: number,
-): MessageSection[] {
+): MessageSection {
   const context = { now, times: timesSeenAt(now), externalUrl: reason === "test" ? undefined : base };
-  if (alerts.length === 0) return [];
-  const locationNames = new Set(alerts.map((alert) => locationName(alert)));
-  if (alerts.length > BY_LOCATION_ABOVE && locationNames.size > 1) {
+  const withLocation = new Set(alerts.map((alert) => locationName(alert))).size > 1;
+  if (withLocation && alerts.length > BY_LOCATION_ABOVE) {
     const locations = byLocation(alerts);
     const entries = locations.slice(0, limit).map((here) => locationEntry(here, context));
-    return [{ heading, entries, total: locations.length, unit: "location" }];
+    return { heading, entries, total: locations.length, unit: "location" };
   }
-  const inContext = { ...context, withLocation: locationNames.size > 1 };
-  const entries = alerts.slice(0, limit).map((alert) => toEntry(alert, inContext));
-  return [{ heading, entries, total: alerts.length, unit: "alert" }];
+  const entries = alerts.slice(0, limit).map((alert) => entryOf(alert, { ...context, withLocation }));
+  return { heading, entries, total: alerts.length, unit: "alert" };
 }
 
 /** `and 37 more`: those beyond the first `shown`. */
 export function restOf({ total, unit }: MessageSection, shown: number): string {
   const left = count(total - shown);
-  const noun = unit === "location" ? (total - shown === 1 ? " location" : " locations") : "";
+  const noun = unit === "alert" ? "" : total - shown === 1 ? " location" : " locations";
   return shown === 0 ? `${left}${noun}, too many to list here` : `and ${left} more${noun}`;
 }

@@ -16,12 +16,8 @@ const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Sc
  * figures beside it keep their order.
  */
 export function clean(text: string | undefined, max: number = NAME_LENGTH): string {
-  const line = cut(
-    stripControls((text ?? "").slice(0, LONGEST_READ))
-      .replace(/ {2,}/g, " ")
-      .trim(),
-    max,
-  );
+  const visible = stripControls((text ?? "").slice(0, LONGEST_READ));
+  const line = cut(visible.replace(/ {2,}/g, " ").trim(), max);
   return RIGHT_TO_LEFT.test(line) ? `\u2068${line}\u2069` : line;
 }
 
@@ -45,10 +41,7 @@ export function plainName(alert: Alert, max: number = NAME_LENGTH): string {
 /** The recording or location it names, else its instance, else its alertname. */
 function externalName({ labels }: Alert, max: number): string {
   const { recording, location, instance, alertname } = labels;
-  const [name = "alert"] = [recording, location, instance, alertname]
-    .map((text) => clean(text, max))
-    .filter((text) => text !== "");
-  return name;
+  return [recording, location, instance, alertname].map((text) => clean(text, max)).find((text) => text) ?? "alert";
 }
 
 /** What alerts of one location have in common; empty for an alert without a location. */

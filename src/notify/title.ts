@@ -4,7 +4,7 @@ import type { SubjectKind } from "../health/alert.ts";
 import { count, counted } from "../lib/format.ts";
 import { cut } from "../lib/text.ts";
 import { span } from "../lib/when.ts";
-import { endCounts, endWords, isBack, isSteady, statusCounts } from "./ending.ts";
+import { endCounts, endWord, isBack, isSteady, statusCounts } from "./ending.ts";
 import { clean, locationKey, locationName, plainName } from "./name.ts";
 import { wordingOf } from "./wording.ts";
 
@@ -70,10 +70,9 @@ function stormPhrase(firing: Alerts, still: boolean): string {
   const offline =
     offlineIn(locations) + firing.filter((alert) => isRecording(alert) && !covered.has(locationKey(alert))).length;
   const others = firing.filter((alert) => !isWhole(alert) && !isRecording(alert));
-  return [
-    ...(offline > 0 ? [`${counted(offline, "recording")}${still ? " still" : ""} offline`] : []),
-    ...(others.length > 0 ? [countPhrase(others, still && offline === 0)] : []),
-  ].join(", ");
+  const phrase = offline > 0 && `${counted(offline, "recording")}${still ? " still" : ""} offline`;
+  const more = others.length > 0 && countPhrase(others, still && offline === 0);
+  return [phrase, more].filter((part) => part).join(", ");
 }
 
 function offlineIn(locations: Alerts): number {
@@ -88,11 +87,8 @@ function atLocations(alerts: Alerts): string {
 
 /** Without the recordings that an alert of a wholly offline location in the same message covers. */
 function withoutCovered(firing: Alerts): Alerts {
-  const whole = new Set(
-    firing
-      .filter((alert) => isLocationOffline(alert) && alert.facts.offline === alert.facts.of)
-      .map(({ subject }) => subject.id),
-  );
+  const locations = firing.filter((alert) => isLocationOffline(alert) && alert.facts.offline === alert.facts.of);
+  const whole = new Set(locations.map(({ subject }) => subject.id));
   return firing.filter(({ facts, labels }) => facts.problem !== "offline" || !whole.has(labels.location_id ?? ""));
 }
 
@@ -109,10 +105,8 @@ export function countPhrase(alerts: Alerts, still: boolean): string {
 }
 
 function byWording(alerts: Alerts) {
-  const worded = alerts.map((alert) => ({ alert, wording: wordingOf(alert) }));
-  return [...Map.groupBy(worded, ({ wording }) => wording.key).values()].flatMap(([first, ...more]) =>
-    first ? [{ wording: first.wording, alerts: [first, ...more].map(({ alert }) => alert) }] : [],
-  );
+  const groups = Map.groupBy(alerts, (alert) => wordingOf(alert).key).values();
+  return groups.map((of) => ({ wording: wordingOf(of[0] as NotifiedAlert), alerts: of })).toArray();
 }
 
 function severity(alerts: Alerts): number {
@@ -128,8 +122,8 @@ function endedTitle({ resolved, now, groups }: Notification): string {
   const [reason = "expired"] = reasons;
   const neverNotified = resolved.every(({ isNew }) => isNew);
   const was = `${wasPhrase(resolved)}${place}`;
-  if (reason !== "recovered" && neverNotified) return `${was} — then ${endWords[reason]}`;
-  if (reason !== "recovered") return `${capital(endWords[reason])}: ${subjects(resolved)}${place}`;
+  if (reason !== "recovered" && neverNotified) return `${was} — then ${endWord(reason)}`;
+  if (reason !== "recovered") return `${capital(endWord(reason))}: ${subjects(resolved)}${place}`;
   const after = `after ${duration(resolved, now)}`;
   if (resolved.every(isSteady)) return `Steady again: ${statusCounts(resolved)}${place} — ${after}`;
   if (neverNotified) return `${was} — recovered ${after}`;
@@ -195,10 +189,8 @@ function where(alerts: Alerts, isNamed = false): string {
   const [first] = alerts;
   const recording = first?.subject.kind === "recording" && sizeOf(alerts) === 1 ? plainName(first, NAME_IN_TITLE) : "";
   const isInName = recording.toLowerCase().startsWith(place.toLowerCase());
-  return (isInName ? [recording || place] : [place, recording])
-    .filter((part) => part !== "")
-    .map((part) => ` · ${part}`)
-    .join("");
+  const parts = isInName ? [recording || place] : [place, recording];
+  return parts.map((part) => (part === "" ? "" : ` · ${part}`)).join("");
 }
 
 /** `9 m`, or `up to 9 m` where they differ. */

@@ -23,11 +23,10 @@ interface Wording {
 /** By the problem that the alert's rule watches; an external alert, or an unknown problem, by the alert's name. */
 export function wordingOf(alert: Alert): Wording {
   const { problem } = alert.facts;
-  return (problem && WORDINGS[problem]) ?? namedWording(alert);
+  return (problem && WORDINGS.get(problem)) ?? namedWording(alert);
 }
 
-function recordingWording(key: keyof typeof recordingProblems): Wording {
-  const { adjective, short, was }: RecordingProblemWords = recordingProblems[key];
+function recordingWording(key: ProblemKind, { adjective, short, was }: RecordingProblemWords): Wording {
   return {
     key,
     count: (alerts, still) => `${counted(alerts.length, "recording")}${still ? " still" : ""} ${adjective}`,
@@ -86,26 +85,23 @@ function serviceWording(key: ProblemKind, state: string, meaning: string): Wordi
   };
 }
 
-const WORDINGS: Readonly<Record<ProblemKind, Wording>> = {
-  offline: recordingWording("offline"),
-  degraded: recordingWording("degraded"),
-  low_quality: recordingWording("low_quality"),
-  low_uptime: recordingWording("low_uptime"),
-  missing: recordingWording("missing"),
-  flapping: recordingWording("flapping"),
-  location_offline: LOCATION_OFFLINE,
-  service_unreachable: serviceWording(
-    "service_unreachable",
-    "unreachable",
-    "The status of recordings is unknown until the service answers: no alert does not mean that a recording is online.",
-  ),
-  service_partly_unreachable: serviceWording(
-    "service_partly_unreachable",
-    "partly unreachable",
-    "Some recordings or uptime figures are not up to date: for those, no alert does not mean that all is well.",
-  ),
-  notifications_failing: NOTIFICATIONS_FAILING,
-};
+const WORDINGS: ReadonlyMap<string, Wording> = new Map(
+  [
+    ...Object.entries(recordingProblems).map(([key, words]) => recordingWording(key as ProblemKind, words)),
+    LOCATION_OFFLINE,
+    serviceWording(
+      "service_unreachable",
+      "unreachable",
+      "The status of recordings is unknown until the service answers: no alert does not mean that a recording is online.",
+    ),
+    serviceWording(
+      "service_partly_unreachable",
+      "partly unreachable",
+      "Some recordings or uptime figures are not up to date: for those, no alert does not mean that all is well.",
+    ),
+    NOTIFICATIONS_FAILING,
+  ].map((wording) => [wording.key, wording]),
+);
 
 /** `CameraDown` reads `2 recordings: camera down`; the name of an external alert stays as its sender writes it. */
 function namedWording(alert: Alert): Wording {

@@ -70,6 +70,7 @@ describe("an entry", () => {
       }),
     ).toEqual({
       name: "nas-1",
+      isFiring: true,
       facts: "DiskFull since 14:15 UTC (2 m)",
       notes: ["2 % left", "of 4 TB"],
       links: [
