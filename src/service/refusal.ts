@@ -1,6 +1,6 @@
 /** Status codes as errors: of HTTP replies, refused WebSocket handshakes and error payloads. */
+import { parseRetryAfter } from "../lib/backoff.ts";
 import type { Instant } from "../lib/clock.ts";
-import { parseRetryAfter } from "../lib/retry-after.ts";
 import { ServiceError } from "./errors.ts";
 import type { ServiceReply } from "./http.ts";
 

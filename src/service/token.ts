@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { unlessAborted } from "../lib/abort.ts";
-import { backoffMs, parseRetryAfter } from "../lib/backoff.ts";
+import { backoffMs } from "../lib/backoff.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Redactor } from "../lib/redact.ts";
 import { withinDeadline } from "./deadline.ts";
