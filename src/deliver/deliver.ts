@@ -11,18 +11,20 @@ import { needsResend } from "../alerting/resend.ts";
 import type { Integration } from "../alerting/route.ts";
 import { decideStorm, joinDecisions } from "../alerting/storm.ts";
 import type { Suppressions } from "../alerting/suppression.ts";
+import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { mapYielding } from "../lib/yield.ts";
-import type { Claimed } from "../store/groups.ts";
+import type { Claimed, GroupOutcome } from "../store/groups.ts";
 import type { Store } from "../store/store.ts";
 import type { Annotate } from "./annotate.ts";
 import { type ClaimedGroup, postponed, refused, settled } from "./outcome.ts";
 import { type NotifyRefusal, retryAt } from "./retry-policy.ts";
-import { type Lease, settle, settleAccepted } from "./settle.ts";
 import { latencySeconds, toNotification } from "./to-notification.ts";
 
+/** What was notified is stored as soon as Redis takes it. */
+const RETRY: BackoffPolicy = { baseMs: 200, capMs: 5_000 };
 /** No send takes longer; the lease of a claim is longer still, so that two never send at once. */
 export const SEND_DEADLINE_MS = 10_000;
 export const LEASE_MS = 13_000;
@@ -59,13 +61,21 @@ export interface DeliverDeps {
 }
 
 /** The deliveries of one integration. */
-export interface DeliveryRun {
+interface DeliveryRun {
   readonly deps: DeliverDeps;
   readonly sender: Sender;
   readonly integration: Integration;
   readonly stopping: AbortSignal;
   /** What failed last: the id of an integration, or `messageKey`. Each failure is logged as a warning once. */
   readonly failing: Set<string>;
+}
+
+interface Lease {
+  readonly token: string;
+  /** A send that began later might outlast the lease. */
+  readonly startBy: Instant;
+  /** How long the next storm is gathered once this one is sent; 0 where there is none. */
+  readonly gatherMs: number;
 }
 
 /** `late`: the claim was too old to send under; `nothing`: nothing to do before the next wake-up. */
@@ -263,4 +273,37 @@ async function settleRefused(run: DeliveryRun, batch: Batch, lease: Lease, refus
 
 function messageKey(integration: Integration, batch: Batch): string {
   return `${integration.id}\n${batch.now.length > 1 ? "storm" : batch.now[0]?.claim.group}`;
+}
+
+/** Stores the outcomes and wakes the integration when something is due there next. */
+async function settle(
+  { deps: { groups, wake }, integration }: DeliveryRun,
+  { token, gatherMs }: Lease,
+  now: Instant,
+  outcomes: readonly GroupOutcome[],
+): Promise<void> {
+  const [only] = outcomes;
+  let next: Instant | undefined;
+  if (!only || outcomes.length > 1) next = await groups.settleAll(integration, token, outcomes, { now, gatherMs });
+  else if ("settle" in only) next = await groups.settle(integration, only.group, token, only.settle);
+  else {
+    await groups.postpone(integration, only.group, token, only.postpone);
+    next = only.postpone.at;
+  }
+  if (next !== undefined) await wake(new Map([[integration.id, next]]));
+}
+
+/** As `settle`, after a message was accepted: retries until Redis takes it. Throws once delivery stops. */
+async function settleAccepted(run: DeliveryRun, ...args: [Lease, Instant, readonly GroupOutcome[]]) {
+  const { deps, integration, stopping } = run;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await settle(run, ...args);
+    } catch (thrown) {
+      if (stopping.aborted) throw thrown;
+      const facts = { err: toError(thrown), integration: integration.id };
+      if (attempt === 1) deps.log.error(facts, "storing the notification failed, retrying");
+      await sleep(backoffMs(RETRY, attempt), undefined, { signal: stopping }).catch(() => {});
+    }
+  }
 }

@@ -23,12 +23,7 @@ export function createColdStartStore(redis: Redis, keys: Keys) {
      * Makes the summary of these alerts due now: each integration gets its own, of those routed to it. False where it
      * was made already.
      */
-    async sum(
-      integrations: readonly string[],
-      alerts: readonly string[],
-      facts: ColdStartLabels,
-      now: Instant,
-    ): Promise<boolean> {
+    async sum(integrations: readonly string[], alerts: readonly string[], facts: ColdStartLabels, now: Instant) {
       const labels = JSON.stringify(coldStartLabels(facts));
       for (let from = 0; ; from += ALERTS_PER_CALL) {
         const page = alerts.slice(from, from + ALERTS_PER_CALL);

@@ -7,7 +7,7 @@ import type { SuppressedState } from "../alerting/needs-update.ts";
 import type { NotificationLogEntry, NotifyErrorCode } from "../alerting/notification.ts";
 import type { Destination, Integration } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";
-import { type Claim, decodeClaim } from "./claim.ts";
+import { decodeClaim } from "./claim.ts";
 import type { EncodeLog } from "./decision-log.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript, pipelined } from "./redis.ts";
@@ -60,7 +60,7 @@ export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
   return {
     ...timers,
     ...createClaims(redis, keys),
-    ...createOutcomes(redis, keys, encodeLog, timers.nextDue),
+    ...createOutcomes(redis, keys, encodeLog, timers),
 
     /** What the integration keeps failing with, if anything. */
     async trouble(integration: Integration): Promise<NotifyTrouble | undefined> {
@@ -76,9 +76,7 @@ export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
     },
 
     /** Every integration that was ever owed or notified of something. */
-    knownIntegrations(): Promise<string[]> {
-      return redis.smembers(keys.integrations);
-    },
+    knownIntegrations: () => redis.smembers(keys.integrations),
 
     /** The notification log of an integration: alerts notified as firing whose end was not notified yet. */
     async notified(integration: string): Promise<NotificationLogEntry[]> {
@@ -97,13 +95,7 @@ function createClaims(redis: Redis, keys: Keys) {
      * Claims the integration's first due group, or a storm of them; `leaseMs` must be longer than the deadline of any
      * send. A storm includes groups due for the first time within `aheadMs`.
      */
-    async claim(
-      { id, endpoint, paceMs }: Integration,
-      token: string,
-      now: Instant,
-      leaseMs: number,
-      aheadMs = 0,
-    ): Promise<Claim> {
+    async claim({ id, endpoint, paceMs }: Integration, token: string, now: Instant, leaseMs: number, aheadMs = 0) {
       const args = { integration: id, endpoint, token, now, leaseMs, paceMs, aheadMs, storm: STORM };
       return decodeClaim((await claim(keys.claim(id), args)) as [string, ...string[][]]);
     },
@@ -116,12 +108,7 @@ function createClaims(redis: Redis, keys: Keys) {
 }
 
 /** How claims end. */
-function createOutcomes(
-  redis: Redis,
-  keys: Keys,
-  encodeLog: EncodeLog,
-  nextDue: (integrations: readonly string[]) => Promise<Map<string, Instant>>,
-) {
+function createOutcomes(redis: Redis, keys: Keys, encodeLog: EncodeLog, { nextDue }: GroupTimers) {
   const scripts = {
     settle: loadScript(redis, keys, "settle", "groups", "log"),
     postpone: loadScript(redis, keys, "postpone", "groups", "log"),
@@ -143,12 +130,7 @@ function createOutcomes(
 
   return {
     /** Ends a claim with a decision. Gives the group's next due time; undefined too where the claim is another's by now. */
-    async settle(
-      integration: Integration,
-      group: string,
-      token: string,
-      settle: Settlement,
-    ): Promise<Instant | undefined> {
+    async settle(integration: Integration, group: string, token: string, settle: Settlement) {
       const [script, key, args] = callOf(integration, token, { group, settle });
       return ((await script(key, args)) as Instant | null) ?? undefined;
     },
@@ -167,7 +149,7 @@ function createOutcomes(
       integration: Integration,
       token: string,
       outcomes: readonly GroupOutcome[],
-      { now, gatherMs }: { readonly now: Instant; readonly gatherMs: number },
+      { now, gatherMs }: { now: Instant; gatherMs: number },
     ): Promise<Instant | undefined> {
       const calls = outcomes.map((outcome) => callOf(integration, token, outcome));
       const transaction = redis.multi();
@@ -181,6 +163,9 @@ function createOutcomes(
   };
 }
 
+type GroupTimers = ReturnType<typeof createGroupTimers>;
+type RoutedAlert = { readonly id: string; readonly to: readonly Destination[] };
+
 /** When groups are due, apart from claims. */
 function createGroupTimers(redis: Redis, keys: Keys) {
   const reroute = loadScript(redis, keys, "reroute", "groups");
@@ -190,12 +175,8 @@ function createGroupTimers(redis: Redis, keys: Keys) {
       const replies = await pipelined<string[]>(redis, (batch) => {
         for (const id of integrations) batch.zrange(keys.due(id), 0, "0", "WITHSCORES");
       });
-      return new Map(
-        integrations.flatMap((id, i) => {
-          const due = replies[i]?.[1];
-          return due === undefined ? [] : [[id, Number(due)] as const];
-        }),
-      );
+      const due = integrations.map((id, i) => [id, Number(replies[i]?.[1])] as const);
+      return new Map(due.filter(([, at]) => !Number.isNaN(at)));
     },
 
     /** Makes every group of the integration due now. */
@@ -209,11 +190,7 @@ function createGroupTimers(redis: Redis, keys: Keys) {
      * Moves stored alerts to the destinations of the active configuration (none for a resolved one): new groups become
      * due, and alerts leave groups they are not routed to any more unless they were notified there. Gives what is due.
      */
-    async reroute(
-      alerts: readonly { readonly id: string; readonly to: readonly Destination[] }[],
-      integrations: readonly string[],
-      now: Instant,
-    ): Promise<Map<string, Instant>> {
+    async reroute(alerts: readonly RoutedAlert[], integrations: readonly string[], now: Instant) {
       const wire = alerts.map(({ id, to }) => ({ episode: id, to: to.map(encodeDestination) }));
       return toWakes(await reroute(keys.alerts, { now, integrations, alerts: wire }));
     },

@@ -1,5 +1,4 @@
 /** The whole fleet as stored at this moment. */
-
 import type { FleetSnapshot } from "../health/shard-state.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Store } from "./store.ts";
@@ -15,11 +14,8 @@ interface ReadFleetDeps {
 }
 
 /** A snapshot, with the numbers of its shards in the same order. Reads only what changed since the last time. */
-export async function readFleet(
-  deps: ReadFleetDeps,
-): Promise<FleetSnapshot & { readonly shardNumbers: readonly number[] }> {
-  const { store, shardNumbers, watch } = deps;
-  const now = deps.clock.now();
+export async function readFleet({ store, shardNumbers, watch, clock }: ReadFleetDeps) {
+  const now = clock.now();
   const shards = await store.shards.readAll(shardNumbers);
   const staleBefore = now - FIGURES_FRESH_INTERVALS * watch.uptimeIntervalMs;
   for (const shard of shardNumbers) await store.uptime.refreshFigures(shard, staleBefore);
@@ -29,6 +25,6 @@ export async function readFleet(
     shards,
     shardNumbers,
     inventory: store.inventory,
-    overallUptime: (id, windowMs) => store.uptime.figure(id, windowMs),
-  };
+    overallUptime: store.uptime.figure,
+  } satisfies FleetSnapshot & { readonly shardNumbers: readonly number[] };
 }

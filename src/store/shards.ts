@@ -51,6 +51,8 @@ interface CommitInput {
   readonly lines?: readonly LogLine[] | undefined;
 }
 
+type ShardCommit = Pick<CommitInput, "expected" | "now" | "changes" | "lines"> & { readonly state: ShardState };
+
 export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
   const commit = createCommit(redis, keys, encodeLog);
   const forget = loadScript(redis, keys, "forget_shard");
@@ -87,10 +89,7 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
     },
 
     /** Stores an evaluated shard. `lost`: another replica swept it meanwhile, the evaluation is void. */
-    async commitShard(
-      shard: number,
-      { state, ...input }: Pick<CommitInput, "expected" | "now" | "changes" | "lines"> & { state: ShardState },
-    ): Promise<CommitResult> {
+    async commitShard(shard: number, { state, ...input }: ShardCommit): Promise<CommitResult> {
       const committed = await commit({
         ...input,
         key: keys.shard(shard),

@@ -80,7 +80,7 @@ function decodeHistory({ b, d, f, s, q }: HistoryDocument): UptimeHistory {
       overallUptime: overall ?? undefined,
     })),
     days: Object.fromEntries(
-      Object.entries(d).map(([day, [ratio, segmentsExpected]]) => [day, { ratio, segmentsExpected }]),
+      Object.entries(d).map(([day, [ratio, expected]]) => [day, { ratio, segmentsExpected: expected }]),
     ),
     finishedDay: f,
     schedule: s && { hours: s[0], until: s[1] * 60_000 },
