@@ -5,7 +5,7 @@ import { counted, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { inZone } from "../../lib/when.ts";
 import { PERIOD_DAYS } from "./history.ts";
-import { type UptimeDay, type UptimeHour, uptimeOver } from "./uptime-days.ts";
+import { type UptimeDay, uptimeOver } from "./uptime-days.ts";
 
 /** Least ratios of a good and a fair day. */
 const [GOOD, FAIR] = [0.97, 0.95] as const;
@@ -125,7 +125,7 @@ function dayRow({ day, from, ratio, hours }: UptimeDay, timezone: string): Marku
 `;
 }
 
-function hourCell({ at, ratio, expected }: UptimeHour, timezone: string): Markup {
+function hourCell({ at, ratio, expected }: UptimeDay["hours"][number], timezone: string): Markup {
   const clock = inZone(at, timezone).toFormat("HH:mm");
   return html`<li class="${rankOf(ratio)}"><span>${clock}</span> ${expected ? known(ratio) : "off schedule"}</li>`;
 }

@@ -7,8 +7,8 @@ import { count, counted } from "../../lib/format.ts";
 import { cut } from "../../lib/text.ts";
 import { span, timesSeenAt } from "../../lib/when.ts";
 import type { Mood } from "./layout.ts";
-import type { FleetSummary } from "./summary.ts";
-import { type Counts, totalOf } from "./summary.ts";
+import type { PageData } from "./page-data.ts";
+import { type Counts, type FleetSummary, occurring, totalOf } from "./summary.ts";
 
 export interface FleetHeadline {
   readonly mood: Mood;
@@ -20,16 +20,11 @@ export interface FleetHeadline {
   readonly title: string;
 }
 
-interface HeadlineFacts extends Pick<FleetSummary, "counts" | "firing" | "readAt"> {
-  readonly now: Instant;
-  readonly statusIntervalMs: number;
-  /** Firing alerts about the service. */
-  readonly unreachable: readonly Alert[];
-}
-
-export function headlineOf(facts: HeadlineFacts): FleetHeadline {
-  const { counts, firing, unreachable, now } = facts;
+export function headlineOf({ counts, firing, readAt }: FleetSummary, data: PageData): FleetHeadline {
+  const { fleet, moment, alerts } = data;
+  const { now } = moment;
   const total = totalOf(counts);
+  const unreachable = alerts.filter(({ subject }) => subject.kind === "service");
   const asides = unreachable.map((alert) => unreachableOf(alert, now));
   if (total === 0) {
     return {
@@ -43,15 +38,19 @@ export function headlineOf(facts: HeadlineFacts): FleetHeadline {
     return {
       mood: "unknown",
       sentence: `The status of ${all(total)} is unknown${alertsAfter(firing)}`,
-      asides: [...asides, lastReading(facts)],
+      asides: [...asides, lastReading(readAt, now)],
       title: `? All unknown, ${counted(total, "recording")}`,
     };
   }
+  const period = humanDuration(FRESH_INTERVALS * fleet.statusIntervalMs);
+  const unknown = `Unknown: no good reading for ${period} or longer. They may be offline.`;
+  const mood = counts.degraded > 0 || firing > 0 ? "warn" : "good";
+  const isUncertain = counts.unknown > 0 || unreachable.length > 0;
   return {
-    mood: moodOf(facts),
-    sentence: sentenceOf(facts, total),
-    asides: [...asides, ...unknownAside(facts)],
-    title: titleOf(facts),
+    mood: counts.offline > 0 ? "bad" : isUncertain ? "unknown" : mood,
+    sentence: sentenceOf(counts, firing, total),
+    asides: counts.unknown > 0 ? [...asides, unknown] : asides,
+    title: titleOf(counts, firing),
   };
 }
 
@@ -61,13 +60,7 @@ export function unreachableOf({ annotations, startsAt, facts }: Alert, now: Inst
   return `${summary}, since ${timesSeenAt(now).at(startsAt, facts.timezone)} (${span(startsAt, now)}).`;
 }
 
-function moodOf({ counts, firing, unreachable }: HeadlineFacts): Mood {
-  if (counts.offline > 0) return "bad";
-  if (counts.unknown > 0 || unreachable.length > 0) return "unknown";
-  return counts.degraded > 0 || firing > 0 ? "warn" : "good";
-}
-
-function sentenceOf({ counts, firing }: HeadlineFacts, total: number): string {
+function sentenceOf(counts: Counts, firing: number, total: number): string {
   const [first, ...others] = partsOf(counts);
   if (!first) {
     const everything = all(total);
@@ -80,9 +73,8 @@ function sentenceOf({ counts, firing }: HeadlineFacts, total: number): string {
   return `${count(number)} of ${counted(total, "recording")} ${verb} ${word}${more}${alertsAfter(firing)}`;
 }
 
-function partsOf(counts: Counts): [number, string][] {
-  const statuses = ["offline", "unknown", "degraded"] as const;
-  return statuses.flatMap((status) => (counts[status] > 0 ? [[counts[status], status]] : []));
+function partsOf(counts: Counts) {
+  return occurring(counts).flatMap((status) => (status === "online" ? [] : [[counts[status], status] as const]));
 }
 
 function alertsAfter(firing: number, none = ""): string {
@@ -94,19 +86,13 @@ function all(total: number): string {
   return total === 1 ? "the one recording" : `all ${counted(total, "recording")}`;
 }
 
-function unknownAside({ counts, statusIntervalMs }: HeadlineFacts): string[] {
-  if (counts.unknown === 0) return [];
-  const period = humanDuration(FRESH_INTERVALS * statusIntervalMs);
-  return [`Unknown: no good reading for ${period} or longer. They may be offline.`];
-}
-
-function lastReading({ readAt, now }: HeadlineFacts): string {
+function lastReading(readAt: Instant | undefined, now: Instant): string {
   if (readAt === undefined) return "There was no good reading of them yet: they may be offline.";
   const at = timesSeenAt(now).at(readAt, "UTC");
   return `The last good reading was at ${at}, ${span(readAt, now)} ago: they may be offline.`;
 }
 
-function titleOf({ counts, firing }: HeadlineFacts): string {
+function titleOf(counts: Counts, firing: number): string {
   const parts = partsOf(counts).map(([number, word]) => `${count(number)} ${word}`);
   const alerts = firing > 0 ? [counted(firing, "alert")] : [];
   return [...parts, ...alerts].join(", ") || "All online";

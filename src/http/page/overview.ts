@@ -6,10 +6,9 @@ import { type Listing, listingOf, type PageQuery } from "../paging.ts";
 import { alertSortKey, alertTable } from "./alert-table.ts";
 import { type FleetHeadline, headlineOf } from "./headline.ts";
 import type { HtmlPage } from "./layout.ts";
-import type { HomeQuery } from "./links.ts";
-import { homeLink } from "./links.ts";
+import { type HomeQuery, homeLink } from "./links.ts";
 import { pager } from "./listing.ts";
-import { isServiceUnreachable, type PageData } from "./page-data.ts";
+import type { PageData } from "./page-data.ts";
 import {
   type FleetSummary,
   type LocationSummary,
@@ -45,52 +44,45 @@ ${locationSection(summary, shown, onlyTroubled)}`,
 
 /** Every location, the worst first. */
 export function* allLocationsPage(data: PageData, query: HomeQuery): Generator<void, HtmlPage> {
-  const { summary, headline, page } = yield* read(data, query);
-  const { cursor } = query;
-  const locations = yield* listLocations(summary, { limit: TILES_A_PAGE, cursor }, false);
-  const link = (to: string | undefined) => homeLink(ROOT, { show: "locations", cursor: to });
-  const more = pager(locations, "locations", link);
-  return {
-    ...page,
-    here: "locations",
-    title: `${headline.title} · Locations`,
-    body: html`<h1>${counted(locations.total, "location")}</h1>
-<p class="soft">${headline.sentence}.</p>${more}${tiles(locations.items, ROOT)}${more}`,
-  };
+  const found = yield* read(data, query);
+  const locations = yield* listLocations(found.summary, { limit: TILES_A_PAGE, cursor: query.cursor }, false);
+  return listPage(found, "locations", locations, counted(locations.total, "location"), tiles(locations.items));
 }
 
 /** Every firing alert, the worst first. */
 export function* allAlertsPage(data: PageData, query: HomeQuery): Generator<void, HtmlPage> {
-  const { headline, page } = yield* read(data, query);
-  const { cursor } = query;
-  const { items, ...rest } = yield* listingOf(data.alerts, { limit: ALERTS_A_PAGE, cursor }, alertSortKey);
-  const link = (to: string | undefined) => homeLink(ROOT, { show: "alerts", cursor: to });
-  const more = pager({ items, ...rest }, "alerts", link);
-  const words = rest.total === 0 ? "No active alerts" : counted(rest.total, "active alert");
-  const table = alertTable(items, data, { root: ROOT, caption: "Active alerts" });
+  const found = yield* read(data, query);
+  const alerts = yield* listingOf(data.alerts, { limit: ALERTS_A_PAGE, cursor: query.cursor }, alertSortKey);
+  if (alerts.total === 0) return listPage(found, "alerts", alerts, "No active alerts", nothing);
+  const table = alertTable(alerts.items, data, { root: ROOT, caption: "Active alerts" });
+  return listPage(found, "alerts", alerts, counted(alerts.total, "active alert"), table);
+}
+
+type Found = { readonly headline: FleetHeadline; readonly page: Pick<HtmlPage, "mood" | "parameters" | "path"> };
+
+function listPage(
+  { headline, page }: Found,
+  here: "locations" | "alerts",
+  listing: Listing<unknown>,
+  words: string,
+  shown: Markup,
+): HtmlPage {
+  const more = pager(listing, here, (cursor) => homeLink(ROOT, { show: here, cursor }));
   return {
     ...page,
-    here: "alerts",
-    title: `${headline.title} · Alerts`,
+    here,
+    title: `${headline.title} · ${here === "alerts" ? "Alerts" : "Locations"}`,
     body: html`<h1>${words}</h1>
-<p class="soft">${headline.sentence}.</p>${more}${rest.total === 0 ? nothing : table}${more}`,
+<p class="soft">${headline.sentence}.</p>${more}${shown}${more}`,
   };
 }
 
 /** The counted fleet, its headline, and what all pages of this file have in common. */
-function* read(data: PageData, query: HomeQuery) {
-  const { fleet, moment } = data;
-  const summary = yield* summarize(fleet, data.alerts);
-  const headline = headlineOf({
-    ...summary,
-    now: moment.now,
-    statusIntervalMs: fleet.statusIntervalMs,
-    unreachable: data.alerts.filter(isServiceUnreachable),
-  });
-  const { show } = query;
+function* read(data: PageData, { show }: HomeQuery) {
+  const summary = yield* summarize(data.fleet, data.alerts);
+  const headline = headlineOf(summary, data);
   const shown = show === undefined ? {} : { parameters: { show }, path: `?show=${show}` };
-  const page = { mood: headline.mood, ...shown } as const;
-  return { summary, headline, page };
+  return { summary, headline, page: { mood: headline.mood, ...shown } };
 }
 
 function lead({ mood, sentence, asides }: FleetHeadline, counts: FleetSummary["counts"]): Markup {
@@ -134,7 +126,7 @@ function locationSection({ locations }: FleetSummary, shown: Listing<LocationSum
   const href = homeLink(ROOT, { show: "locations", cursor: shown.nextCursor ?? undefined });
   const more = html`<p class="pager"><a href="${href}">${counted(left, "more location")} in trouble</a></p>`;
   return html`<section aria-labelledby="locations"><h2 id="locations">Locations</h2>
-${tiles(shown.items, ROOT)}${left === 0 ? nothing : more}
+${tiles(shown.items)}${left === 0 ? nothing : more}
 ${onlyTroubled ? untroubled(total - shown.total, total) : nothing}</section>
 `;
 }

@@ -49,14 +49,10 @@ export function inTime<T>(reading: Promise<T>, deps: Pick<HttpDeps, "limits">): 
   return withDeadline(reading, limitsOf(deps).readMs, () => new HttpError("unavailable", LATE));
 }
 
-/** Whether an alert is about the service, so that part of the fleet is not seen. */
-export function isServiceUnreachable({ subject }: Alert): boolean {
-  return subject.kind === "service";
-}
-
 /** On every page that shows the state of a part of the fleet. */
 export function unreachableNotice({ alerts, moment }: PageData): Markup {
-  const lines = alerts.filter(isServiceUnreachable).map((alert) => html`<p>${unreachableOf(alert, moment.now)}</p>`);
+  const unreachable = alerts.filter(({ subject }) => subject.kind === "service");
+  const lines = unreachable.map((alert) => html`<p>${unreachableOf(alert, moment.now)}</p>`);
   return lines.length === 0 ? nothing : html`<div class="lead unknown" role="note">${lines}</div>`;
 }
 

@@ -36,7 +36,7 @@ export function* searchPage(data: PageData, query: HomeQuery): Generator<void, H
   const left = locations.total - locations.items.length;
   const more = html`<p class="soft">and ${counted(left, "more location")}: add a word to narrow the search.</p>`;
   const found = html`<section aria-labelledby="locations"><h2 id="locations">${counted(locations.total, "location")}</h2>
-${tiles(locations.items, ROOT)}${left === 0 ? nothing : more}</section>`;
+${tiles(locations.items)}${left === 0 ? nothing : more}</section>`;
   return {
     ...page,
     title: `${count(listing.total)} found`,

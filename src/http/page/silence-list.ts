@@ -29,6 +29,7 @@ export function* silencesPage(data: PageData, query: HomeQuery, visitor: Visitor
   const listing = yield* listingOf(silences, page, (silence) => keyOf(silence, now));
   const active = silences.filter((silence) => silenceState(silence, now) === "active").length;
   const link = (cursor: string | undefined) => homeLink(ROOT, { show: "silences", cursor });
+  const cards = listing.items.map((one) => silenceCard(one, data, visitor, suppressed.get(one.id) ?? 0));
   const words = active === 0 ? "No active silences" : counted(active, "active silence");
   return {
     title: words,
@@ -37,7 +38,7 @@ export function* silencesPage(data: PageData, query: HomeQuery, visitor: Visitor
     path: "?show=silences",
     body: html`<h1>${words}</h1>${unreachableNotice(data)}
 <p><a class="button" href="${silenceFormLink(ROOT, {})}">New silence</a></p>
-${list(listing.items, data, visitor, suppressed)}
+${cards.length === 0 ? NONE : html`<ul class="cards">${cards}</ul>`}
 ${pager(listing, "silences", link, "active first")}`,
   };
 }
@@ -50,16 +51,7 @@ function keyOf(silence: Silence, now: number): string {
   return sortKey(rank, [], silence.id);
 }
 
-function list(
-  items: readonly Silence[],
-  data: PageData,
-  visitor: Visitor,
-  suppressed: ReadonlyMap<string, number>,
-): Markup {
-  if (items.length === 0) return html`<p class="soft">Silenced alerts are not notified; they are still shown here.</p>`;
-  const cards = items.map((one) => silenceCard(one, data, visitor, suppressed.get(one.id) ?? 0));
-  return html`<ul class="cards">${cards}</ul>`;
-}
+const NONE = html`<p class="soft">Silenced alerts are not notified; they are still shown here.</p>`;
 
 /** Suppressed firing alerts, by silence. */
 function* countSuppressed({ suppressed }: PageData): Generator<void, ReadonlyMap<string, number>> {

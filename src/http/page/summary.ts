@@ -9,7 +9,7 @@ import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { eachRow } from "../paging.ts";
 import { noCounts } from "../v1/locations.ts";
 import type { Mood } from "./layout.ts";
-import { homeLink, type Root } from "./links.ts";
+import { homeLink } from "./links.ts";
 import { sortKey } from "./listing.ts";
 
 export interface LocationSummary {
@@ -60,13 +60,13 @@ export function* summarize(fleet: FleetSnapshot, alerts: readonly Alert[]): Gene
 /** A location's worst status; `alerts` where all recordings are online and yet something fires. */
 export type Standing = RecordingStatus | "alerts" | "empty";
 
-export function standingOf({ counts, firing }: Pick<LocationSummary, "counts" | "firing">): Standing {
-  const worst = worstFirst.find((status) => counts[status] > 0);
+export function standingOf({ counts, firing }: LocationSummary): Standing {
+  const [worst] = occurring(counts);
   if (worst !== "online" && worst !== undefined) return worst;
   return firing > 0 ? "alerts" : (worst ?? "empty");
 }
 
-/** An unknown status is not good. */
+/** The worst first. An unknown status is not good. */
 export const moodOf: Readonly<Record<Standing, Mood>> = {
   offline: "bad",
   unknown: "unknown",
@@ -76,29 +76,26 @@ export const moodOf: Readonly<Record<Standing, Mood>> = {
   online: "good",
 };
 
-const RANKS: readonly Standing[] = ["offline", "unknown", "degraded", "alerts", "empty", "online"];
-
 /** The worst first: by standing, then by the share of its recordings with that status. */
 export function locationSortKey(location: LocationSummary): string {
   const standing = standingOf(location);
   const worst = standing === "alerts" || standing === "empty" ? "online" : standing;
   const share = location.counts[worst] / Math.max(1, totalOf(location.counts));
   const better = String(Math.round((1 - share) * 1000)).padStart(4, "0");
-  return sortKey(`${RANKS.indexOf(standing)}${better}`, [location.name], location.id);
+  return sortKey(`${Object.keys(moodOf).indexOf(standing)}${better}`, [location.name], location.id);
 }
 
-export function tiles(locations: readonly LocationSummary[], root: Root): Markup {
-  if (locations.length === 0) return nothing;
-  return html`<ul class="tiles">
-${locations.map((location) => tile(location, root))}</ul>`;
+/** For pages at `/`. */
+export function tiles(locations: readonly LocationSummary[]): Markup {
+  return locations.length === 0 ? nothing : html`<ul class="tiles">\n${locations.map(tile)}</ul>`;
 }
 
-function tile(location: LocationSummary, root: Root): Markup {
+function tile(location: LocationSummary): Markup {
   const { id, name, counts, firing } = location;
   const total = totalOf(counts);
   const size = total === 0 ? "no recording seen" : `of ${counted(total, "recording")}`;
   const alerts = firing > 0 ? ` · ${counted(firing, "alert")}` : "";
-  const href = homeLink(root, { location: id });
+  const href = homeLink("./", { location: id });
   return html`<li class="${standingOf(location)}"><a href="${href}"><bdi>${nameOf(name, id)}</bdi></a>
 ${shareBar(counts)}<p>${countBadges(counts)}</p><p class="soft">${size}${alerts}</p></li>
 `;
@@ -111,6 +108,11 @@ export const worstFirst = ["offline", "unknown", "degraded", "online"] as const;
 
 const SIGNS: Readonly<Record<RecordingStatus, string>> = { offline: "✕", unknown: "?", degraded: "▲", online: "✓" };
 
+/** The statuses that occur, the worst first. */
+export function occurring(counts: Counts) {
+  return worstFirst.filter((status) => counts[status] > 0);
+}
+
 /** `✕ offline`. */
 export function badge(status: RecordingStatus, words: string = status): Markup {
   return html`<span class="s ${status}"><span aria-hidden="true">${SIGNS[status]} </span>${words}</span>`;
@@ -118,9 +120,7 @@ export function badge(status: RecordingStatus, words: string = status): Markup {
 
 /** `✕ 2 offline`, `✓ 4 online`: the statuses that occur, the worst first. */
 export function countBadges(counts: Counts): Markup[] {
-  return worstFirst
-    .filter((status) => counts[status] > 0)
-    .map((status) => html`${badge(status, `${count(counts[status])} ${status}`)} `);
+  return occurring(counts).map((status) => html`${badge(status, `${count(counts[status])} ${status}`)} `);
 }
 
 /** The same as a bar, in addition to the words. */
@@ -128,14 +128,11 @@ export function shareBar(counts: Counts): Markup {
   const total = totalOf(counts);
   if (total === 0) return nothing;
   let x = 0;
-  const parts = worstFirst
-    .filter((status) => counts[status] > 0)
-    .map((status) => {
-      const width = (100 * counts[status]) / total;
-      const part = html`<rect class="${status}" x="${x.toFixed(2)}" width="${width.toFixed(2)}" height="4"/>`;
-      x += width;
-      return part;
-    });
+  const parts = occurring(counts).map((status) => {
+    const width = (100 * counts[status]) / total;
+    x += width;
+    return html`<rect class="${status}" x="${(x - width).toFixed(2)}" width="${width.toFixed(2)}" height="4"/>`;
+  });
   return html`<svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>
 `;
 }

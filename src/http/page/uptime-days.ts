@@ -5,14 +5,6 @@ import type { Instant } from "../../lib/clock.ts";
 import { inZone } from "../../lib/when.ts";
 import type { UptimeKept } from "../../poll/uptime-reader.ts";
 
-export interface UptimeHour {
-  readonly at: Instant;
-  /** 0–1. */
-  readonly ratio: number | undefined;
-  /** False outside the uploading schedule. */
-  readonly expected: boolean;
-}
-
 export interface UptimeDay {
   /** `YYYY-MM-DD`. */
   readonly day: string;
@@ -21,8 +13,8 @@ export interface UptimeDay {
   readonly ratio: number | undefined;
   /** Expected segments; 0 where not known. */
   readonly weight: number;
-  /** Oldest first. */
-  readonly hours: readonly UptimeHour[];
+  /** Oldest first; not `expected` outside the uploading schedule. */
+  readonly hours: readonly { readonly at: Instant; readonly ratio: number | undefined; readonly expected: boolean }[];
 }
 
 /** The stored uptime, with earlier hours from the service. */

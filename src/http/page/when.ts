@@ -10,18 +10,20 @@ export interface Moment {
 
 /** `14:05 GMT` in the zone. */
 export function timeAt(at: Instant, timezone: string, { times }: Moment): Markup {
-  const iso = new Date(at).toISOString();
-  return html`<time datetime="${iso}" title="${iso}">${times.at(at, timezone)}</time>`;
+  return written(at, times.at(at, timezone));
 }
 
 /** `12 s ago`; nothing where it is not known. */
 export function agoAt(at: Instant | undefined, { now }: Moment): Markup {
-  if (at === undefined) return nothing;
+  return at === undefined ? nothing : written(at, `${span(at, now)} ago`);
+}
+
+function written(at: Instant, words: string): Markup {
   const iso = new Date(at).toISOString();
-  return html`<time datetime="${iso}" title="${iso}">${span(at, now)} ago</time>`;
+  return html`<time datetime="${iso}" title="${iso}">${words}</time>`;
 }
 
 /** The first zone that is given, else UTC. */
 export function knownZone(...zones: readonly (string | undefined)[]): string {
-  return zones.find((zone) => zone !== undefined && zone !== "") ?? "UTC";
+  return zones.find((zone) => !!zone) ?? "UTC";
 }
