@@ -64,7 +64,6 @@ function sinceLine(alert: ShownAlert, state: string, moment: Moment): Markup {
   return html`<p>since ${since} (${lasts}) <small>${classOf(alert)} · ${state}</small></p>`;
 }
 
-/** Description, zones and impact, where known. */
 function note({ annotations, facts }: ShownAlert): Markup {
   const { description = "", zones = "", impact = "" } = annotations;
   const lines: [string, string][] = [
@@ -120,7 +119,6 @@ ${formToken(visitor)}<input type="hidden" name="back" value="${path}">
 <button${inhibitedBy.length > 0 ? nothing : html` class="main"`}>Acknowledge</button></form>${silence}</div>`;
 }
 
-/** What suppresses it, in sentences with times and comments, a line each. */
 function suppressionLines(active: ActiveAlert, data: PageData, root: Root): Markup[] {
   const { alert, acknowledgement, silencedBy = [], inhibitedBy = [], mutedBy = [] } = active;
   const { timezone, paused } = alert.facts;

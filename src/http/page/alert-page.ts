@@ -59,8 +59,7 @@ function links({ annotations, facts }: Alert): Markup {
   ] as const;
   const found = all.flatMap(([words, text]) => {
     const href = webUrl(text);
-    const link = html`<a class="button" href="${href ?? ""}" rel="noreferrer noopener">${words}</a> `;
-    return href === undefined ? [] : [link];
+    return href ? [html`<a class="button" href="${href}" rel="noreferrer noopener">${words}</a> `] : [];
   });
   return found.length === 0 ? nothing : html`<p class="actions">${found}</p>`;
 }

@@ -1,6 +1,6 @@
 /** Changes from the page: setting and ending silences, acknowledging alerts, signing in and out. */
 import formbody from "@fastify/formbody";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { silenceProblem, type WantedSilence } from "../../alerting/silence.ts";
 import type { Instant } from "../../lib/clock.ts";
@@ -26,12 +26,21 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
     await app.register(formbody);
     sessionRoutes(app, deps, layout);
 
+    async function sendForm(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      typed: z.infer<typeof PreviewQuery>,
+      problem: FieldProblem | undefined,
+    ) {
+      const data = await readPageData(deps);
+      const form = await formOf(typed, problem, data);
+      const page = silenceFormPage(form, data, visitorOf(request, deps));
+      return layout.send(request, reply.code(form.problem ? 400 : 200), page);
+    }
+
     app.get("/silences/new", { config: { page: "../" } }, async (request, reply) => {
       const given = parseQuery(PreviewQuery, request.query);
-      const data = await readPageData(deps);
-      const form = await formOf(given, undefined, data);
-      const status = form.problem ? 400 : 200;
-      return layout.send(request, reply.code(status), silenceFormPage(form, data, visitorOf(request, deps)));
+      return sendForm(request, reply, given, undefined);
     });
 
     app.post("/silences/new", { config: { page: "../", form: true } }, async (request, reply) => {
@@ -40,12 +49,7 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       const asked = "fields" in read && read.fields.lasting !== "preview" ? read.fields : undefined;
       const wanted = asked && wantedOf(asked, request.session?.name, now);
       const problem = "problem" in read ? read.problem : problemWith(wanted, now);
-      if (problem || !wanted) {
-        const data = await readPageData(deps);
-        const form = await formOf(Typed.parse(request.body), problem, data);
-        const page = silenceFormPage(form, data, visitorOf(request, deps));
-        return layout.send(request, reply.code(form.problem ? 400 : 200), page);
-      }
+      if (problem || !wanted) return sendForm(request, reply, Typed.parse(request.body), problem);
       const set = await deps.setSilence(wanted);
       if (set.outcome !== "set") {
         const why = set.outcome === "refused" ? set.why : "it is not known any more";
@@ -54,28 +58,19 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       return back(reply, "../", "?show=silences");
     });
 
-    app.post<{ Params: { id: string } }>(
-      "/silences/:id/end",
-      { config: { page: "../../", form: true } },
-      async ({ params, body }, reply) => {
-        if (!(await deps.endSilence(params.id))) {
-          throw new HttpError("not_found", "There is no silence with this id any more.");
-        }
-        return back(reply, "../../", Back.parse(body).back || "?show=silences");
-      },
-    );
+    const button = { config: { page: "../../", form: true } } as const;
+    app.post<{ Params: { id: string } }>("/silences/:id/end", button, async ({ params, body }, reply) => {
+      if (!(await deps.endSilence(params.id)))
+        throw new HttpError("not_found", "There is no silence with this id any more.");
+      return back(reply, "../../", Back.parse(body).back || "?show=silences");
+    });
 
-    app.post<{ Params: { fingerprint: string } }>(
-      "/alerts/:fingerprint/ack",
-      { config: { page: "../../", form: true } },
-      async ({ params: { fingerprint }, body, session }, reply) => {
-        const author = session?.name ?? "";
-        if ((await deps.acknowledge(fingerprint, { author, comment: "" })) === 0) {
-          throw new HttpError("not_found", "The alert has resolved: there is nothing to acknowledge.");
-        }
-        return back(reply, "../../", Back.parse(body).back);
-      },
-    );
+    app.post<{ Params: { fingerprint: string } }>("/alerts/:fingerprint/ack", button, async (request, reply) => {
+      const by = { author: request.session?.name ?? "", comment: "" };
+      if ((await deps.acknowledge(request.params.fingerprint, by)) === 0)
+        throw new HttpError("not_found", "The alert has resolved: there is nothing to acknowledge.");
+      return back(reply, "../../", Back.parse(request.body).back);
+    });
   });
 }
 
@@ -102,12 +97,11 @@ function problemWith(wanted: WantedSilence | undefined, now: Instant): FieldProb
   return message === undefined ? undefined : { field: "matchers", message };
 }
 
-/** The fields of a form, to be shown again. */
 const Typed = PreviewQuery.catch({ matchers: "", comment: "", custom: "" });
 
 /** The form with a preview of its matchers; their problem is the form's unless it has another one. */
 async function formOf(
-  form: Pick<SilenceForm, "matchers" | "comment" | "custom">,
+  form: z.infer<typeof PreviewQuery>,
   problem: FieldProblem | undefined,
   data: PageData,
 ): Promise<SilenceForm> {

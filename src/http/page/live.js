@@ -102,8 +102,8 @@
     const keys = new Map();
     for (const child of parent.children) {
       const link = /^(?:TR|LI)$/.test(child.tagName) ? child.querySelector("a[href],form[action]") : undefined;
-      const named = child.id || child.getAttribute("aria-labelledby");
-      const own = named || link?.getAttribute("href") || link?.getAttribute("action");
+      const target = link?.getAttribute("href") || link?.getAttribute("action");
+      const own = child.id || child.getAttribute("aria-labelledby") || target;
       if (!own) continue;
       const count = (seen.get(own) ?? 0) + 1;
       seen.set(own, count);

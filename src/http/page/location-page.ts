@@ -18,7 +18,6 @@ import {
   type FleetSummary,
   type LocationSummary,
   moodOf,
-  type Standing,
   standingOf,
   summarize,
   totalOf,
@@ -74,11 +73,10 @@ export function* locationPage(
       locationId === id && (matches?.([recordingNameOf(recording, fleet), recording]) ?? true),
   );
   const found = html`<p>${counted(listing.total, "recording")} found here: “${query.q ?? ""}”.</p>`;
-  const standing = standingOf(location);
   const name = nameOf(location.name, id);
   return {
-    title: `${TITLES[standing](location)} · ${name}`,
-    mood: moodOf[standing],
+    title: `${titleOf(location)} · ${name}`,
+    mood: moodOf[standingOf(location)],
     parameters: { location: id },
     path: pathOf(id),
     body: html`${lead(location, name, details.zones)}${unreachableNotice(data)}
@@ -97,7 +95,6 @@ function lead(location: LocationSummary, name: string, zones: readonly string[])
 ${zones.length === 0 ? nothing : covered}</div>`;
 }
 
-/** Uptime, incidents and decisions. */
 function* history(data: PageData, id: string, timezone: string, details: LocationDetails): Generator<void, Markup> {
   const { fleet, moment } = data;
   const { uptimes, incidents, lines } = details;
@@ -112,20 +109,17 @@ ${incidentSection({ items, nextCursor: null }, table)}
 ${decisionLogSection(lines, log)}`;
 }
 
-const TITLES: Readonly<Record<Standing, (location: LocationSummary) => string>> = {
-  offline: ({ counts }) => `${count(counts.offline)} offline`,
-  unknown: ({ counts }) => `${count(counts.unknown)} unknown`,
-  degraded: ({ counts }) => `${count(counts.degraded)} degraded`,
-  alerts: ({ firing }) => counted(firing, "alert"),
-  online: () => "All online",
-  empty: () => "? No recording seen",
-};
+function titleOf(location: LocationSummary): string {
+  const standing = standingOf(location);
+  if (standing === "alerts") return counted(location.firing, "alert");
+  if (standing === "empty") return "? No recording seen";
+  return standing === "online" ? "All online" : `${count(location.counts[standing])} ${standing}`;
+}
 
 function pathOf(id: string): string {
   return `?${new URLSearchParams({ location: id })}`;
 }
 
-/** Alerts about the location as a whole. */
 function alertSection(data: PageData, id: string, { visitor, lines }: LocationDetails): Markup {
   const own = data.alerts.filter(({ subject }) => subject.kind === "location" && subject.id === id);
   if (own.length === 0) return nothing;
@@ -137,9 +131,6 @@ function alertSection(data: PageData, id: string, { visitor, lines }: LocationDe
 
 /** The location's own zone, else that of one of its recordings. */
 function timezoneOf(id: string, { recordings }: FleetSummary, { inventory }: FleetSnapshot): string {
-  const own = inventory.location(id)?.timezone;
-  if (own !== undefined) return own;
-  for (const state of recordings.values())
-    if (state.locationId === id) return knownZone(inventory.recording(state.id)?.timezone);
-  return "UTC";
+  const some = recordings.values().find(({ locationId }) => locationId === id);
+  return knownZone(inventory.location(id)?.timezone, inventory.recording(some?.id ?? "")?.timezone);
 }

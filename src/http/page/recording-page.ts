@@ -139,7 +139,6 @@ function scheduleOf(useUploadingSchedule: boolean | undefined): string {
   return useUploadingSchedule ? "records by an uploading schedule" : "records all the time";
 }
 
-/** Its own alerts, and those of its location. */
 function alertSection(state: RecordingState, data: PageData, details: RecordingDetails): Markup {
   const { id, locationId } = state;
   const shard = data.fleet.shards.find(({ recordings }) => recordings.get(id) === state);

@@ -13,8 +13,6 @@ import { type FleetSummary, locationSortKey, summarize, tiles } from "./summary.
 
 const RECORDINGS_A_PAGE = 100;
 const LOCATIONS_FOUND = 12;
-/** Longest part of a name that is searched. */
-const NAME = 256;
 
 const ROOT = "./";
 
@@ -55,11 +53,9 @@ function searchForm(q = ""): Markup {
 
 /** Whether all words of `text` are in the given names together, whatever their case and accents. */
 export function textMatcher(text: string): (names: readonly string[]) => boolean {
-  const words = folded(text)
-    .split(/\s+/)
-    .filter((word) => word !== "");
+  const words = folded(text).split(/\s+/);
   return (names) => {
-    const all = folded(names.map((name) => name.slice(0, NAME)).join("\n"));
+    const all = folded(names.map((name) => name.slice(0, 256)).join("\n"));
     return words.every((word) => all.includes(word));
   };
 }

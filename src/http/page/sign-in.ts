@@ -62,7 +62,6 @@ ${tokenField}
 <p><button class="main">Sign in</button></p></form>`;
 }
 
-/** `GET /session`, and again after a wrong token. */
 function signInPage(form: SignInForm): HtmlPage {
   return { title: "Sign in", here: "session", body: html`<h1>Sign in</h1>${signInForm(form)}` };
 }

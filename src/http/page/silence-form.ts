@@ -42,19 +42,15 @@ function scopes({ preview, comment, custom }: SilenceForm, { fleet }: PageData):
   const { alertname, recording_id, location_id } = Object.fromEntries(named);
   const recording = recording_id === undefined ? undefined : fleet.inventory.recording(recording_id);
   const locationId = location_id ?? recording?.locationId;
-  const name = nameOf(fleet.inventory.location(locationId ?? "")?.name ?? "", locationId ?? "", 40);
-  const around = recording_id ? undefined : locationId;
   const choices: [string, string][] = [];
   if (alertname && (recording_id || locationId)) {
-    const labels = { alertname, recording_id, location_id: around };
+    const labels = { alertname, recording_id, location_id: recording_id ? undefined : locationId };
     choices.push([nameOf(alertname, "", 40), equalMatchers(Object.entries(labels))]);
   }
-  if (recording_id)
-    choices.push([
-      `All of ${nameOf(recording?.name ?? "", recording_id, 40)}`,
-      equalMatchers([["recording_id", recording_id]]),
-    ]);
-  if (locationId) choices.push([`All of ${name}`, equalMatchers([["location_id", locationId]])]);
+  const allOf = (label: string, id: string, name = "") =>
+    choices.push([`All of ${nameOf(name, id, 40)}`, equalMatchers([[label, id]])]);
+  if (recording_id) allOf("recording_id", recording_id, recording?.name);
+  if (locationId) allOf("location_id", locationId, fleet.inventory.location(locationId)?.name);
   if (choices.length < 2) return nothing;
   const now = equalMatchers([...named]);
   const items = choices.map(([words, text]) => {

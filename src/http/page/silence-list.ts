@@ -53,7 +53,6 @@ function keyOf(silence: Silence, now: number): string {
 
 const NONE = html`<p class="soft">Silenced alerts are not notified; they are still shown here.</p>`;
 
-/** Suppressed firing alerts, by silence. */
 function* countSuppressed({ suppressed }: PageData): Generator<void, ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   yield* eachRow(suppressed.values(), ({ silencedBy = [] }) => {
@@ -62,7 +61,6 @@ function* countSuppressed({ suppressed }: PageData): Generator<void, ReadonlyMap
   return counts;
 }
 
-/** One silence, with its button for visitors who may end it. */
 function silenceCard(silence: Silence, data: PageData, visitor: Visitor, suppressions: number): Markup {
   const state = silenceState(silence, data.moment.now);
   const zone = zoneOf(silence.matchers, data.fleet.inventory);

@@ -81,9 +81,6 @@ export function zoneOf(all: readonly Matcher[], inventory: Inventory): string {
   return knownZone(recording?.timezone, location?.timezone, around?.timezone);
 }
 
-/** All are counted. */
-const ALERTS_SHOWN = 10;
-
 export interface Preview {
   /** The firing alerts it matches. */
   readonly alerts: Listing<Alert>;
@@ -99,7 +96,7 @@ export function* previewOf(
   matchers: readonly Matcher[],
   { fleet, alerts: firing }: PageData,
 ): Generator<void, Preview> {
-  const alerts = yield* listingOf(firing, { limit: ALERTS_SHOWN }, (alert) =>
+  const alerts = yield* listingOf(firing, { limit: 10 }, (alert) =>
     matchesAll(matchers, alert.labels) ? alertSortKey(alert) : undefined,
   );
   const recordings = yield* recordingsById(fleet);

@@ -31,7 +31,8 @@ export function withRecalled(
 /** The last `count` days, today the last of them. */
 export function uptimeDays(kept: UptimeKept | undefined, now: Instant, count: number, zone: string): UptimeDay[] {
   const { buckets = [], days = {}, timezone = zone } = kept ?? {};
-  const settled = settledOf(buckets, now);
+  const settledAt = now - bucketLengthMs(buckets) - SETTLING_MS;
+  const settled = buckets.filter(({ startAt }) => startAt <= settledAt);
   const today = inZone(now, timezone).startOf("day");
   return Array.from({ length: count }, (_, i) => {
     const start = today.minus({ days: count - 1 - i });
@@ -70,12 +71,6 @@ export function uptimeOver(days: readonly UptimeDay[]): number | undefined {
   const weight = sum(known.map((one) => one.weight));
   if (weight === 0) return sum(known.map(({ ratio }) => ratio)) / known.length;
   return sum(known.map((one) => one.ratio * one.weight)) / weight;
-}
-
-/** Buckets that the service has finished. */
-function settledOf(buckets: readonly UptimeBucket[], now: Instant): UptimeBucket[] {
-  const lengthMs = bucketLengthMs(buckets);
-  return buckets.filter(({ startAt }) => startAt + lengthMs + SETTLING_MS <= now);
 }
 
 /** Hours without a figure do not count. */
