@@ -3,7 +3,7 @@
  * timers, every message accepted at once. Decisions are the daemon's; a group's timers follow `store/scripts/`.
  */
 
-import { createInhibitor, type Inhibitions } from "../alerting/inhibit.ts";
+import { createInhibitor, type Inhibitions, type InhibitRule } from "../alerting/inhibit.ts";
 import { type GroupDecision, needsUpdate } from "../alerting/needs-update.ts";
 import type { NotificationLogEntry, NotifyReason } from "../alerting/notification.ts";
 import { groupOf, type Route, routesFor } from "../alerting/route.ts";
@@ -41,32 +41,7 @@ interface Group {
   suppressedBefore: ReadonlySet<string>;
 }
 
-/** Firing alerts, and which of them inhibit others. */
-interface Firing {
-  readonly alerts: Map<string, Alert>;
-  /** Indexed again only after a change. */
-  inhibitions(): Inhibitions;
-  changed(): void;
-}
-
-type MuteLookup = (route: Route, now: Instant) => Suppression | undefined;
-
-/** One receiver, as each of its integrations. */
-interface ReceiverReplay {
-  readonly receiver: ReplayedReceiver;
-  readonly setup: Pick<ReplaySetup, "route" | "statusIntervalMs">;
-  readonly firing: Firing;
-  readonly mutedBy: MuteLookup;
-  readonly messages: ReplayedMessage[];
-  readonly groups: Map<string, Group>;
-  /** By episode. */
-  readonly groupsOf: Map<string, Set<Group>>;
-  readonly notified: Map<string, NotificationLogEntry>;
-  /** Groups with alerts inhibited by an episode. */
-  readonly inhibitedBy: Map<string, Set<Group>>;
-  /** When a group is due next; undefined: unknown since the last change. */
-  nextDueAt: Instant | undefined;
-}
+type ReceiverReplay = ReturnType<typeof createReceiverReplay>;
 
 /** The messages in order of time. `transitions` are in order of time; nothing is sent from `until` on. */
 export function messagesOf(
@@ -74,11 +49,9 @@ export function messagesOf(
   setup: Pick<ReplaySetup, "route" | "inhibitRules" | "receivers" | "statusIntervalMs">,
   until: Instant,
 ): ReplayedMessage[] {
-  const [firing, mutedBy, messages] = [createFiring(setup), createMuteLookup(), [] as ReplayedMessage[]];
-  const replays = setup.receivers.map((receiver): ReceiverReplay => {
-    const tables = { groups: new Map(), groupsOf: new Map(), notified: new Map(), inhibitedBy: new Map() };
-    return { receiver, setup, firing, mutedBy, messages, ...tables, nextDueAt: undefined };
-  });
+  const shared = { setup, firing: createFiring(setup.inhibitRules), mutedBy: createMuteLookup() };
+  const messages: ReplayedMessage[] = [];
+  const replays = setup.receivers.map((receiver) => createReceiverReplay(receiver, { ...shared, messages }));
   const sendBefore = (at: Instant) => {
     for (;;) {
       const due = Math.min(...replays.map(nextDue));
@@ -90,9 +63,7 @@ export function messagesOf(
     const now = transitions[i]?.alert.updatedAt ?? until;
     sendBefore(Math.min(now, until));
     for (let one = transitions[i]; one && one.alert.updatedAt === now; one = transitions[++i]) {
-      if (one.kind === "resolved") firing.alerts.delete(one.alert.id);
-      else firing.alerts.set(one.alert.id, one.alert);
-      firing.changed();
+      shared.firing.apply(one);
       for (const replay of replays) take(replay, one, now);
     }
   }
@@ -100,26 +71,51 @@ export function messagesOf(
   return messages;
 }
 
-function createFiring({ inhibitRules }: Pick<ReplaySetup, "inhibitRules">): Firing {
+interface Shared {
+  readonly setup: Pick<ReplaySetup, "route" | "statusIntervalMs">;
+  readonly firing: ReturnType<typeof createFiring>;
+  readonly mutedBy: ReturnType<typeof createMuteLookup>;
+  readonly messages: ReplayedMessage[];
+}
+
+/** One receiver, as each of its integrations. */
+function createReceiverReplay(receiver: ReplayedReceiver, shared: Shared) {
+  return {
+    ...shared,
+    receiver,
+    groups: new Map<string, Group>(),
+    /** By episode. */
+    groupsOf: new Map<string, Set<Group>>(),
+    notified: new Map<string, NotificationLogEntry>(),
+    /** Groups with alerts inhibited by an episode. */
+    inhibitedBy: new Map<string, Set<Group>>(),
+    /** When a group is due next; undefined: unknown since the last change. */
+    nextDueAt: undefined as Instant | undefined,
+  };
+}
+
+/** Firing alerts; which of them inhibit others is indexed again only after a change. */
+function createFiring(inhibitRules: readonly InhibitRule[]) {
   const index = createInhibitor(inhibitRules);
   const alerts = new Map<string, Alert>();
   let known: Inhibitions | undefined;
   return {
-    alerts,
-    inhibitions() {
-      known ??= index([...alerts.values()]);
-      return known;
-    },
-    changed() {
+    apply({ kind, alert }: Transition): void {
       known = undefined;
+      if (kind === "resolved") alerts.delete(alert.id);
+      else alerts.set(alert.id, alert);
+    },
+    inhibitor(alert: Alert): Alert | undefined {
+      known ??= index([...alerts.values()]);
+      return known.inhibitor(alert);
     },
   };
 }
 
 /** Every group of a route asks at the same instant. */
-function createMuteLookup(): MuteLookup {
+function createMuteLookup() {
   let [at, known] = [Number.NaN, new Map<Route, Suppression | undefined>()];
-  return (route, now) => {
+  return (route: Route, now: Instant): Suppression | undefined => {
     if (!route.muteTimes?.length && !route.activeTimes?.length) return undefined;
     if (at !== now) [at, known] = [now, new Map()];
     if (!known.has(route)) known.set(route, muteOf(route, now));
@@ -222,7 +218,7 @@ function decide(replay: ReceiverReplay, group: Group, now: Instant): GroupDecisi
 function suppressionsOf({ firing, mutedBy }: ReceiverReplay, group: Group, now: Instant): Suppressions {
   const suppressed = new Map<string, Suppression>();
   for (const alert of group.members.values()) {
-    const source = firing.inhibitions().inhibitor(alert);
+    const source = firing.inhibitor(alert);
     if (source) suppressed.set(alert.id, { reason: "inhibited", by: source.id });
     else if (alert.state === "firing" && alert.facts.paused)
       suppressed.set(alert.id, { reason: "paused", by: alert.id });

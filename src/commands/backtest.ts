@@ -2,15 +2,15 @@
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError } from "commander";
 import { planIntegrations } from "../app/integrations.ts";
-import { type Backtest, createBacktest, leadMs } from "../backtest/backtest.ts";
+import { createBacktest, leadMs } from "../backtest/backtest.ts";
 import type { ReplaySetup, TimeSpan } from "../backtest/setup.ts";
 import type { Config } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";
 import type { Location, Recording } from "../health/recording.ts";
-import type { Inventory } from "../health/shard-state.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/log.ts";
 import { stripControls } from "../lib/text.ts";
+import { dayOf } from "../lib/when.ts";
 import { createService, type Days } from "../service/service.ts";
 import { type FleetToReplay, findFleet, type HistoryDeps, readHistories } from "./backtest/history.ts";
 import { type BacktestReport, renderBacktest } from "./backtest/print.ts";
@@ -52,7 +52,7 @@ export function backtestCommand(io: CommandIo, clock: Clock = systemClock): Comm
 function parseDay(text: string): Instant {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
   // Date.parse may read 31 June as 1 July.
-  if (Number.isNaN(at) || dayOf(at) !== text) throw new InvalidArgumentError("It must be a day such as 2026-09-01.");
+  if (Number.isNaN(at) || day(at) !== text) throw new InvalidArgumentError("It must be a day such as 2026-09-01.");
   return at;
 }
 
@@ -62,7 +62,7 @@ function gather(text: string, before: readonly string[] = []): readonly string[]
 
 async function run(io: CommandIo, clock: Clock, options: BacktestOptions): Promise<void> {
   const now = clock.now();
-  const { from, to = startOfDay(now) - DAY_MS, location: asked = [] } = options;
+  const { from, to = Date.parse(day(now)) - DAY_MS, location: asked = [] } = options;
   const problem = problemWith(from, to, now);
   if (problem) return fail(io, 2, problem);
   const files = [configFile(options.config, io.env), ...(options.compare === undefined ? [] : [options.compare])];
@@ -70,14 +70,15 @@ async function run(io: CommandIo, clock: Clock, options: BacktestOptions): Promi
   for (const file of files) configs.push(await loadConfig(file, io.env));
   const [config] = configs;
   if (!config) return;
+  const setups = configs.map(toSetup);
   const span: TimeSpan = { from, to: Math.min(to + DAY_MS, now) };
   const service = createService({ config: config.service, log: silentLogger, clock });
   try {
     const deps: HistoryDeps = { service, signal: io.signal };
-    const fleet = await findFleet(deps, wantedBy(configs, asked), config.watch.locationsPerRequest);
+    const fleet = await findFleet(deps, wantedBy(setups, asked), config.watch.locationsPerRequest);
     if (fleet.locations.length === 0 && asked.length > 0)
       return fail(io, 2, `no watched location has the id or name ${quoted(asked)}; see \`lenswatch status\``);
-    const read = await replay(io, deps, { configs, fleet, span, now });
+    const read = await replay(io, deps, { setups, fleet, span, now });
     if (!read) return fail(io, 1, TOO_MANY);
     const report: BacktestReport = {
       span,
@@ -95,21 +96,22 @@ async function run(io: CommandIo, clock: Clock, options: BacktestOptions): Promi
 }
 
 function problemWith(from: Instant, to: Instant, now: Instant): string | undefined {
-  if (from > to) return `--from ${dayOf(from)} is after --to ${dayOf(to)}; give the earlier day first`;
-  return to > now ? `--to ${dayOf(to)} is in the future; give a past day` : undefined;
+  if (from > to) return `--from ${day(from)} is after --to ${day(to)}; give the earlier day first`;
+  return to > now ? `--to ${day(to)} is in the future; give a past day` : undefined;
 }
 
 const TOO_MANY = "too many alerts would have fired; give fewer days or a --location, or change the thresholds";
 
+type WatchedSetup = ReturnType<typeof toSetup>;
+
 /** Watched by any of the configurations, and selected by `--location` where given. */
-function wantedBy(configs: readonly Config[], asked: readonly string[]): (location: Location) => boolean {
-  const setups = configs.map(toSetup);
+function wantedBy(setups: readonly WatchedSetup[], asked: readonly string[]): (location: Location) => boolean {
   return ({ id, name }) =>
     setups.some(({ watchesLocation }) => watchesLocation(id)) &&
     (asked.length === 0 || asked.some((one) => one === id || one === name));
 }
 
-function toSetup(config: Config): ReplaySetup & { watchesLocation(id: string): boolean } {
+function toSetup(config: Config) {
   const { locations, exclude, statusIntervalMs, uptimeIntervalMs } = config.watch;
   const listed = locations === "all" ? undefined : new Set(locations);
   const excluded = new Set(exclude);
@@ -126,32 +128,31 @@ function toSetup(config: Config): ReplaySetup & { watchesLocation(id: string): b
     statusIntervalMs,
     uptimeIntervalMs,
     watchesLocation,
-    isWatched: (recordingId, locationId) => watchesLocation(locationId) && !excluded.has(recordingId),
+    isWatched: (recordingId: string, locationId: string) => watchesLocation(locationId) && !excluded.has(recordingId),
   };
 }
 
+interface ReplayInput {
+  readonly setups: readonly WatchedSetup[];
+  readonly fleet: FleetToReplay;
+  readonly span: TimeSpan;
+  readonly now: Instant;
+}
+
 /** Replays every history through every configuration, page by page; undefined where there are too many alerts. */
-async function replay(
-  io: CommandIo,
-  deps: HistoryDeps,
-  given: {
-    readonly configs: readonly Config[];
-    readonly fleet: FleetToReplay;
-    readonly span: TimeSpan;
-    readonly now: Instant;
-  },
-): Promise<{ readonly backtests: readonly Backtest[]; readonly withHistory: number } | undefined> {
-  const { configs, fleet, span, now } = given;
-  const inventory = createInventory(fleet.locations);
-  const backtests = configs.map((config) => createBacktest({ setup: toSetup(config), span, now, inventory }));
+async function replay(io: CommandIo, deps: HistoryDeps, { setups, fleet, span, now }: ReplayInput) {
+  const locations = new Map(fleet.locations.map((location) => [location.id, location]));
+  const recordings = new Map<string, Recording>();
+  const inventory = { recording: (id: string) => recordings.get(id), location: (id: string) => locations.get(id) };
+  const backtests = setups.map((setup) => createBacktest({ setup, span, now, inventory }));
   const stopping = new AbortController();
   const signal = AbortSignal.any([deps.signal, stopping.signal]);
   const bar = createBar(io, fleet.recordingIds.length);
   let withHistory = 0;
   try {
-    await readHistories({ ...deps, signal }, fleet.recordingIds, daysOf(configs, span, now), (results, asked) => {
+    await readHistories({ ...deps, signal }, fleet.recordingIds, daysOf(setups, span, now), (results, asked) => {
       for (const uptime of results) {
-        inventory.add(uptime.recording);
+        recordings.set(uptime.recording.id, uptime.recording);
         if (uptime.buckets.length > 0) withHistory++;
         if (!backtests.every((backtest) => backtest.add(uptime))) stopping.abort();
       }
@@ -166,19 +167,9 @@ async function replay(
 }
 
 /** The days in any time zone that overlap the span, and those before it that the first uptime ratios need. */
-function daysOf(configs: readonly Config[], span: TimeSpan, now: Instant): Days {
-  const lead = Math.max(...configs.map(({ rules }) => leadMs(rules)));
-  return { start: dayOf(span.from - lead - DAY_MS), end: dayOf(Math.min(span.to + DAY_MS, now)) };
-}
-
-function createInventory(locations: readonly Location[]): Inventory & { add(recording: Recording): void } {
-  const byId = new Map(locations.map((location) => [location.id, location]));
-  const recordings = new Map<string, Recording>();
-  return {
-    add: (recording) => void recordings.set(recording.id, recording),
-    recording: (id) => recordings.get(id),
-    location: (id) => byId.get(id),
-  };
+function daysOf(setups: readonly ReplaySetup[], span: TimeSpan, now: Instant): Days {
+  const lead = Math.max(...setups.map(({ rules }) => leadMs(rules)));
+  return { start: day(span.from - lead - DAY_MS), end: day(Math.min(span.to + DAY_MS, now)) };
 }
 
 /** Only on a terminal. */
@@ -197,10 +188,4 @@ function quoted(texts: readonly string[]): string {
   return texts.map((text) => `"${stripControls(text)}"`).join(" or ");
 }
 
-function startOfDay(at: Instant): Instant {
-  return at - (at % DAY_MS);
-}
-
-function dayOf(at: Instant): string {
-  return new Date(at).toISOString().slice(0, 10);
-}
+const day = (at: Instant) => dayOf(at, "utc");

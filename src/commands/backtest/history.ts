@@ -2,13 +2,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Location, RecordingUptime } from "../../health/recording.ts";
 import { type BackoffPolicy, backoffMs } from "../../lib/backoff.ts";
+import { dayOf } from "../../lib/when.ts";
 import { type Days, type Service, ServiceError } from "../../service/service.ts";
 
 export interface HistoryDeps {
   readonly service: Pick<Service, "locations" | "statusUptime" | "uptimes">;
   readonly signal: AbortSignal;
-  /** 0–1, for jitter. */
-  readonly random?: () => number;
 }
 
 export interface FleetToReplay {
@@ -39,8 +38,8 @@ export async function findFleet(
   const listed = await withRetries(deps, () => deps.service.locations(deps.signal));
   const locations = listed.locations.filter(isWanted);
   const recordingIds = new Set<string>();
-  for (let from = 0; from < locations.length; from += locationsPerRequest) {
-    const entities = locations.slice(from, from + locationsPerRequest).map(({ id }) => id);
+  const ids = locations.map(({ id }) => id);
+  for (const entities of chunksOf(ids, locationsPerRequest)) {
     const snapshot = await withRetries(deps, () =>
       deps.service.statusUptime({ entities, entityType: "location" }, deps.signal),
     );
@@ -60,7 +59,9 @@ export async function readHistories(
   days: Days,
   take: (results: readonly RecordingUptime[], asked: number) => void,
 ): Promise<void> {
-  const pages = pagesOf(recordingIds, days);
+  const size = Math.max(1, Math.min(MOST_PER_PAGE, Math.floor(RECORDING_DAYS_PER_PAGE / lengthOf(days))));
+  // One iterator shared by all workers.
+  const pages = chunksOf(recordingIds, size);
   const failed = new AbortController();
   const signal = AbortSignal.any([deps.signal, failed.signal]);
   const read = async () => {
@@ -80,9 +81,7 @@ export async function readHistories(
   if (first?.status === "rejected") throw first.reason;
 }
 
-/** One iterator shared by all workers. */
-function* pagesOf(ids: readonly string[], days: Days): Generator<readonly string[], undefined> {
-  const size = Math.max(1, Math.min(MOST_PER_PAGE, Math.floor(RECORDING_DAYS_PER_PAGE / lengthOf(days))));
+function* chunksOf(ids: readonly string[], size: number): Generator<readonly string[], undefined> {
   for (let from = 0; from < ids.length; from += size) yield ids.slice(from, from + size);
 }
 
@@ -95,8 +94,8 @@ async function readPage(deps: HistoryDeps, recids: readonly string[], days: Days
     const isRefused = thrown instanceof ServiceError && thrown.code === "bad_request";
     if (!isRefused || lengthOf(days) <= FEWEST_DAYS) throw thrown;
     const middle = Date.parse(days.start) + Math.floor(lengthOf(days) / 2) * DAY_MS;
-    const before = await readPage(deps, recids, { ...days, end: dayOf(middle - DAY_MS) });
-    const after = await readPage(deps, recids, { ...days, start: dayOf(middle) });
+    const before = await readPage(deps, recids, { ...days, end: dayOf(middle - DAY_MS, "utc") });
+    const after = await readPage(deps, recids, { ...days, start: dayOf(middle, "utc") });
     return joined(before, after);
   }
 }
@@ -111,14 +110,14 @@ function joined(before: readonly RecordingUptime[], after: readonly RecordingUpt
 }
 
 /** Retries retryable errors. */
-async function withRetries<T>({ signal, random }: HistoryDeps, ask: () => Promise<T>): Promise<T> {
+async function withRetries<T>({ signal }: HistoryDeps, ask: () => Promise<T>): Promise<T> {
   for (let failures = 1; ; failures++) {
     try {
       return await ask();
     } catch (thrown) {
       signal.throwIfAborted();
       const isRetried = thrown instanceof ServiceError && thrown.retryable && failures < ATTEMPTS;
-      const waitMs = isRetried ? Math.max(backoffMs(BACKOFF, failures, random), thrown.retryAfterMs ?? 0) : 0;
+      const waitMs = isRetried ? Math.max(backoffMs(BACKOFF, failures), thrown.retryAfterMs ?? 0) : 0;
       if (!isRetried || waitMs > LONGEST_WAIT_MS) throw thrown;
       await sleep(waitMs, undefined, { signal });
     }
@@ -127,8 +126,4 @@ async function withRetries<T>({ signal, random }: HistoryDeps, ask: () => Promis
 
 function lengthOf({ start, end }: Days): number {
   return Math.round((Date.parse(end) - Date.parse(start)) / DAY_MS) + 1;
-}
-
-function dayOf(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }
