@@ -25,12 +25,8 @@ export function ackCommand(io: CommandIo): Command {
     const { alerts } = await withDaemon(options, io, (daemon) =>
       daemon.send("POST", `/api/v1/alerts/${fingerprint}/ack`, body, z.object({ alerts: z.number() })),
     );
-    print(
-      io,
-      options.output,
-      { fingerprint, alerts },
-      () => `Acknowledged ${fingerprint}: no reminders until it resolves.\n`,
-    );
+    const text = `Acknowledged ${fingerprint}: no reminders until it resolves.\n`;
+    print(io, options.output, { fingerprint, alerts }, () => text);
   });
 }
 

@@ -54,13 +54,7 @@ function summarise(config: Config) {
   };
 }
 
-interface RouteSummary {
-  readonly key: string;
-  readonly receiver: string;
-  readonly routes: readonly RouteSummary[];
-}
-
-function summariseRoute({ key, receiver, routes }: Route): RouteSummary {
+function summariseRoute({ key, receiver, routes }: Route): object {
   return { key, receiver, routes: routes.map(summariseRoute) };
 }
 
@@ -74,13 +68,9 @@ function asText(file: string, checked: Checked): string {
 
 function describe(file: string, { config, warnings }: LoadedConfig): string[] {
   const { rules, receivers, digests } = config;
-  const counts = [
-    counted(rules.length, "rule"),
-    counted(receivers.length, "receiver"),
-    counted(digests.length, "digest"),
-  ];
+  const counts = Object.entries({ rule: rules, receiver: receivers, digest: digests });
   return [
-    `${file}: valid, with ${counts.join(", ")}`,
+    `${file}: valid, with ${counts.map(([noun, { length }]) => counted(length, noun)).join(", ")}`,
     ...warnings.map((warning) => `warning: ${formatProblem(warning)}`),
     `rules: ${rules.map(({ id }) => id).join(", ")}`,
     ...receivers.map((receiver) => `receiver ${receiver.name}: ${describeReceiver(receiver)}`),

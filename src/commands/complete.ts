@@ -29,10 +29,8 @@ async function describe(io: CommandIo, argv: readonly string[], table: readonly 
   const root = new RootCommand();
   const names = await namesIn(io);
   for (const entry of table) {
-    add(root, entry.name, entry.name === "complete" ? new Command("complete") : await entry.load(io, argv), {
-      summary: entry.summary,
-      names,
-    });
+    const command = entry.name === "complete" ? new Command("complete") : await entry.load(io, argv);
+    add(root, entry.name, command, { summary: entry.summary, names });
   }
   return root;
 }
@@ -60,10 +58,8 @@ function addOptions(words: Words, command: Command): void {
     const long = option.long?.slice(2);
     if (long === undefined) continue;
     const takesValue = option.required || option.optional;
-    if (takesValue) {
-      const choices = option.argChoices ?? [];
-      words.option(long, option.description, offer(choices));
-    } else words.option(long, option.description);
+    if (takesValue) words.option(long, option.description, offer(option.argChoices ?? []));
+    else words.option(long, option.description);
   }
 }
 

@@ -17,7 +17,7 @@ import { type Paint, paintFor, printMessage, utcTime } from "../demo/print.ts";
 import { Closer } from "../lib/closer.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { freePort } from "../lib/free-port.ts";
-import { createLogger, type Logger, type LogLevel, logLevels } from "../lib/log.ts";
+import { createLogger, type Logger, logLevels } from "../lib/log.ts";
 import { ensureRedisServer, startEmbeddedRedis } from "../redis-embedded/embedded.ts";
 import { stepsOf } from "../simulator/player.ts";
 import type { Scenario } from "../simulator/scenario.ts";
@@ -54,10 +54,11 @@ export function demoCommand(io: CommandIo, startDaemon: StartDaemon): Command {
     .addHelpText("after", "\nExample:\n  npm run demo")
     .action(async (options: { scenario?: string }) => {
       const scenario = await readScenario(options.scenario ?? SCENARIO);
+      const level = logLevels.find((one) => one === io.env.LENSWATCH_LOG_LEVEL) ?? "error";
       const context: DemoContext = {
         io,
         closer: new Closer(),
-        log: createLogger({ level: logLevel(io.env), destination: io.stderr }),
+        log: createLogger({ level, destination: io.stderr }),
         paint: paintFor(io.stdout, io.env),
         scenario,
       };
@@ -176,8 +177,4 @@ async function untilAborted({ io, paint, scenario }: DemoContext): Promise<void>
 
 function scenarioLength(scenario: Scenario): number {
   return stepsOf(scenario, 0).at(-1)?.at ?? 0;
-}
-
-function logLevel(env: CommandIo["env"]): LogLevel {
-  return logLevels.find((level) => level === env.LENSWATCH_LOG_LEVEL) ?? "error";
 }

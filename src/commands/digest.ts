@@ -109,17 +109,16 @@ async function withDigest(
     const store = createStore(redis, config.redis.prefix);
     await store.inventory.load();
     const deps = { config, store, service, clock: systemClock, log: silentLogger };
-    const fleet = async () => readFleet({ ...deps, watch: config.watch, shardNumbers: await shardsOf(store) });
+    const fleet = async () => {
+      const shardNumbers = [...new Set((await store.assignments.read()).values())];
+      return readFleet({ ...deps, watch: config.watch, shardNumbers });
+    };
     await use(config, digest, await makeDigest({ ...deps, fleet }, digest, systemClock.now()));
   } finally {
     await service.close();
     redis.disconnect();
     await opened.close();
   }
-}
-
-async function shardsOf(store: ReturnType<typeof createStore>): Promise<number[]> {
-  return [...new Set((await store.assignments.read()).values())];
 }
 
 async function sendNow(config: Config, digest: DigestConfig, made: MadeDigest) {

@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { fetch } from "undici";
 import { configFile, loadConfig } from "../config/load.ts";
+import { withTimeout } from "../lib/abort.ts";
 import { toError } from "../lib/errors.ts";
 import { asJson, type CommandIo, configOption, fail, outputOption, withExample } from "./cli/command.ts";
 import { localUrl } from "./cli/daemon.ts";
@@ -18,7 +19,7 @@ export function healthzCommand(io: CommandIo): Command {
     async (options: { config?: string; output: "text" | "json" }) => {
       const { http } = await loadConfig(configFile(options.config, io.env), io.env);
       const url = `${localUrl(http)}/healthz`;
-      const signal = AbortSignal.any([io.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+      const signal = withTimeout(io.signal, TIMEOUT_MS);
       const status = await ask(url, signal);
       const alive = typeof status === "number" && status < 300;
       if (options.output === "json") io.stdout.write(asJson({ url, alive }));

@@ -6,6 +6,7 @@ import type { Notification } from "../alerting/notification.ts";
 import { createSenders } from "../app/integrations.ts";
 import { configFile, loadConfig } from "../config/load.ts";
 import type { Sender } from "../deliver/deliver.ts";
+import { withTimeout } from "../lib/abort.ts";
 import type { Instant } from "../lib/clock.ts";
 import { silentLogger } from "../lib/log.ts";
 import {
@@ -42,7 +43,10 @@ export function notifyTestCommand(io: CommandIo): Command {
         const print = (line: string) => options.output === "text" && io.stdout.write(line);
         if (mine.length === 0) print(`${name} has no integrations\n`);
         for (const sender of mine) {
-          const result = await attempt(() => sendTest(sender, config.http.externalUrl, io));
+          const notification = testNotification(sender, Date.now(), config.http.externalUrl);
+          const result = await attempt(() =>
+            sender.send(notification, { signal: withTimeout(io.signal, DEADLINE_MS) }),
+          );
           const { id: integration } = sender.integration;
           print(describeAttempt(integration, result));
           results.push({ integration, ...result });
@@ -54,11 +58,6 @@ export function notifyTestCommand(io: CommandIo): Command {
       }
     },
   );
-}
-
-async function sendTest(sender: Sender, externalUrl: string | undefined, io: CommandIo): Promise<void> {
-  const signal = AbortSignal.any([io.signal, AbortSignal.timeout(DEADLINE_MS)]);
-  await sender.send(testNotification(sender, Date.now(), externalUrl), { signal });
 }
 
 /** A made-up alert, marked as a test by its reason and its labels. */

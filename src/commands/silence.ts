@@ -1,15 +1,15 @@
 /** `silence add|list|expire`: silences of a running daemon. */
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
-import { createMatcher, formatMatcher, parseMatcher } from "../alerting/matcher.ts";
+import { createMatcher, formatMatcher, matchesAll, parseMatcher } from "../alerting/matcher.ts";
 import type { Matcher, MatchOperator } from "../alerting/route.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { humanDuration, parseDuration } from "../lib/duration.ts";
 import { toError } from "../lib/errors.ts";
+import { counted } from "../lib/format.ts";
 import { stripControls } from "../lib/text.ts";
 import { type CommandIo, outputOption, print, withExample } from "./cli/command.ts";
-import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
-import { effectOf } from "./cli/silence-effect.ts";
+import { addDaemonOptions, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { printList, type TableColumn } from "./cli/table.ts";
 
 interface OutputOptions extends DaemonOptions {
@@ -151,4 +151,34 @@ function parseLength(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined || ms < 1_000) throw new InvalidArgumentError("It must be a duration such as 30m, 2h or 1d12h.");
   return ms;
+}
+
+const FiringAlert = z.object({ labels: z.record(z.string(), z.string()) });
+
+/** A sentence about the silence that was just added. A failed request is no failure: the silence exists. */
+async function effectOf(daemon: Daemon, matchers: readonly Matcher[]): Promise<string> {
+  try {
+    const alerts = await daemon.get("/api/v2/alerts", {}, z.array(FiringAlert));
+    const silenced = alerts.filter(({ labels }) => matchesAll(matchers, labels)).length;
+    if (silenced > 0) return `${counted(silenced, "firing alert")} silenced.`;
+    const unknown = await unknownName(daemon, matchers);
+    return unknown === undefined
+      ? "No firing alert matches."
+      : `No firing alert matches, and there is no ${unknown}: check the names with \`lenswatch status\`.`;
+  } catch (thrown) {
+    if (thrown instanceof DaemonError) return "The firing alerts could not be read.";
+    throw thrown;
+  }
+}
+
+/** `location "Bathh"`: the first name or id in the matchers that is not in the fleet. */
+async function unknownName(daemon: Daemon, matchers: readonly Matcher[]): Promise<string | undefined> {
+  for (const { name, operator, value } of matchers) {
+    const parameter = /^(recording|location)(_id)?$/.exec(name)?.[1];
+    if (parameter === undefined || operator !== "=" || value === "") continue;
+    const query = { [parameter]: value, limit: "1" };
+    const { items } = await daemon.get("/api/v1/recordings", query, z.object({ items: z.array(z.unknown()) }));
+    if (items.length === 0) return `${parameter} ${JSON.stringify(value)}`;
+  }
+  return undefined;
 }

@@ -33,7 +33,8 @@ export function simulateCommand(io: Pick<CommandIo, "signal" | "stdout" | "stder
     try {
       const scenario = file === undefined ? undefined : await readScenario(file);
       const simulator = await startSimulator({ ...options, ...(scenario && { scenario }) });
-      io.stdout.write(output === "json" ? asJson(simulator) : asText(simulator));
+      const settings = { ...settingsOf(simulator), control_url: simulator.controlUrl };
+      io.stdout.write(output === "json" ? `${JSON.stringify(settings)}\n` : asText(simulator));
       if (!io.signal.aborted) await once(io.signal, "abort");
       await simulator.close();
     } catch (thrown) {
@@ -59,20 +60,14 @@ export async function readScenario(file: string): Promise<Scenario> {
 }
 
 function settingsOf(simulator: Simulator) {
-  const { baseUrl, wsUrl, authUrl, clientId, clientSecret, audience } = simulator;
   return {
-    base_url: baseUrl,
-    ws_url: wsUrl,
-    auth_url: authUrl,
-    client_id: clientId,
-    client_secret: clientSecret,
-    audience,
+    base_url: simulator.baseUrl,
+    ws_url: simulator.wsUrl,
+    auth_url: simulator.authUrl,
+    client_id: simulator.clientId,
+    client_secret: simulator.clientSecret,
+    audience: simulator.audience,
   };
-}
-
-/** One line. */
-function asJson(simulator: Simulator): string {
-  return `${JSON.stringify({ ...settingsOf(simulator), control_url: simulator.controlUrl })}\n`;
 }
 
 function asText(simulator: Simulator): string {
