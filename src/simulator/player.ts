@@ -2,12 +2,13 @@
  * Plays a scenario against the clock. Each step happens at its own instant, from the timer or from a
  * request that would see it; so the ledger's times are the scenario's, to the millisecond.
  */
-import type { Clock, Instant } from "../lib/clock.ts";
+import type { Instant } from "../lib/clock.ts";
 import { applyChange, findLocation, findRecording, type Named, targetOf } from "./change.ts";
 import { SimulatorError } from "./errors.ts";
 import type { Faults } from "./faults.ts";
 import { type SimRecording, usualQuality } from "./fleet.ts";
 import { faultParams, type Scenario, type ScenarioEvent } from "./scenario.ts";
+import type { SimulatorContext } from "./simulator.ts";
 import type { World } from "./world.ts";
 
 interface ScenarioStep {
@@ -34,13 +35,6 @@ export function stepsOf(scenario: Scenario, startedAt: Instant): ScenarioStep[] 
 
 const rank = ({ phase }: ScenarioStep) => (phase === "begin" ? 0 : 1);
 
-interface PlayedOn {
-  readonly world: World;
-  readonly faults: Faults;
-  readonly clock: Clock;
-  onProblem(problem: Error): void;
-}
-
 /** The longest a timer may wait, ms: the clock may be another than the timer's. */
 const LONGEST_WAIT_MS = 60_000;
 
@@ -50,7 +44,8 @@ const LONGEST_WAIT_MS = 60_000;
  */
 export function playScenario(
   scenario: Scenario,
-  { world, faults, clock, onProblem }: PlayedOn,
+  { world, faults, clock }: Pick<SimulatorContext, "world" | "faults" | "clock">,
+  onProblem: (problem: Error) => void,
 ): { catchUp(): void; stop(): void } {
   checkNames(scenario, world);
   const steps = stepsOf(scenario, world.startedAt);

@@ -79,7 +79,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const stopping = new AbortController();
   closer.add("waits", () => stopping.abort());
   const onProblem = (err: Error) => log.warn({ err }, "a scenario event could not be played");
-  const player = playScenario(options.scenario ?? { events: [] }, { world, faults, clock, onProblem });
+  const player = playScenario(options.scenario ?? { events: [] }, { world, faults, clock }, onProblem);
   closer.add("scenario", player.stop);
 
   const context: SimulatorContext = {

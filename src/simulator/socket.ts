@@ -1,15 +1,17 @@
 /** The Metrics WebSocket: the token is checked at the upgrade; then each text message gets its reply frames. */
-import type { IncomingMessage, Server } from "node:http";
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import type { Instant } from "../lib/clock.ts";
+import { type SocketRoute, socketRoutes } from "./faults.ts";
+import type { SimRecording } from "./fleet.ts";
 import { errorFrame, framesOf } from "./frames.ts";
 import { waitOrRefuse, waitOut } from "./http-faults.ts";
-import { RequestError, SocketMessage } from "./requests.ts";
-import { answer, routeNamed } from "./routes.ts";
+import { metricPayload } from "./metrics.ts";
+import { DetailBody, MetricBody, parseRequest, RequestError, SocketMessage, StatusBody } from "./requests.ts";
 import type { SimulatorContext } from "./simulator.ts";
-import type { RequestEvent } from "./world.ts";
+import { statusRows } from "./status-rows.ts";
+import type { RequestEvent, World } from "./world.ts";
 
 /** Close code of a connection whose token has ended. */
 const TOKEN_EXPIRED = 4401;
@@ -143,4 +145,43 @@ async function reply(
     ws.send(errorFrame(id, code, message));
     return "error";
   }
+}
+
+/** The route of a request (contract: "Routes"). Throws RequestError where there is none of that action and name. */
+function routeNamed(action: string, name: string): SocketRoute {
+  const route = socketRoutes.find((known) => known === name);
+  const expected = route === "status/uptime" ? "status" : route === "detail/list" ? "detail" : "metric";
+  if (route && action === expected) return route;
+  throw new RequestError("unknown_route", `no route ${name} under action ${action}`);
+}
+
+/** The payload of a request. Throws RequestError for a body the contract does not allow. */
+function answer(route: SocketRoute, body: unknown, context: SimulatorContext): unknown {
+  const { world } = context;
+  switch (route) {
+    case "status/uptime": {
+      const { entities, entityType } = parseRequest(StatusBody, body);
+      return statusRows(recordingsOf(entities, entityType, world), context);
+    }
+    case "detail/list": {
+      const { entities, entityType } = parseRequest(DetailBody, body);
+      return recordingsOf(entities, entityType, world).map(({ id, taxonomy }) => ({
+        area_type: "taxonomy",
+        taxonomy,
+        recording_id: id,
+      }));
+    }
+    default: {
+      const metric = parseRequest(MetricBody, body);
+      const locations = [...new Set(metric.entities)].flatMap((id) => world.location(id) ?? []);
+      return metricPayload(route, metric, locations, context);
+    }
+  }
+}
+
+/** Recordings of the entities that exist, in the order asked, each once. */
+function recordingsOf(entities: readonly string[], entityType: "location" | "recording", world: World): SimRecording[] {
+  return [...new Set(entities)].flatMap((id) =>
+    entityType === "location" ? (world.location(id)?.recordings ?? []) : (world.recording(id) ?? []),
+  );
 }

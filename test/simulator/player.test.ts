@@ -15,12 +15,8 @@ function play(events: string, clock = handClock()) {
   const world = new World({ seed: 7, locations: 3, recordingsPerLocation: 2, clock, events: emitter });
   const faults = new Faults(emitter);
   const problems: string[] = [];
-  player = playScenario(parseScenario(`events:\n${events}`), {
-    world,
-    faults,
-    clock,
-    onProblem: ({ message }) => problems.push(message),
-  });
+  const scenario = parseScenario(`events:\n${events}`);
+  player = playScenario(scenario, { world, faults, clock }, ({ message }) => problems.push(message));
   const catchUp = player.catchUp;
   const advance = (ms: number) => {
     clock.advance(ms);
