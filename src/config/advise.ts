@@ -6,6 +6,7 @@ import { closestWord } from "../lib/suggest.ts";
 import type { Config } from "./config.ts";
 import { type Finding, type Path, quoted } from "./problem.ts";
 import { reservedLabels } from "./rule-schema.ts";
+import { enumerate } from "./scalars.ts";
 import type { ConfigInput } from "./schema.ts";
 
 /** `fromEnvironment` is whether anything at or below a path was read from a variable: that is not shown. */
@@ -18,9 +19,7 @@ export function advise(config: Config, input: ConfigInput, fromEnvironment: (pat
     ...unknownLabels(config, routes).map((finding) =>
       fromEnvironment(finding.path) ? { ...finding, found: "an unknown label", suggestion: undefined } : finding,
     ),
-    ...(input.rules.length === 0
-      ? [warning(["rules"], "an empty list", "at least one rule; without any, no alert ever fires")]
-      : []),
+    ...(input.rules.length === 0 ? [noRules] : []),
     ...idleReceivers(config, new Set(routes.map(([{ receiver }]) => receiver))),
   ];
 }
@@ -28,6 +27,8 @@ export function advise(config: Config, input: ConfigInput, fromEnvironment: (pat
 function warning(path: Path, found: string, expected: string): Finding {
   return { kind: "value", path, found, expected };
 }
+
+const noRules = warning(["rules"], "an empty list", "at least one rule; without any, no alert ever fires");
 
 /** A route and all routes below it. */
 function routesIn(route: Route, path: Path): (readonly [Route, Path])[] {
@@ -38,10 +39,9 @@ function routesIn(route: Route, path: Path): (readonly [Route, Path])[] {
 function idleReceivers({ receivers }: Config, routed: ReadonlySet<string>): Finding[] {
   return receivers.flatMap(({ name, ...integrations }, index): Finding[] => {
     const path = ["receivers", index];
-    const keys = Object.keys(integrations).map((type) => `${type}_configs`);
     if (Object.values(integrations).every((entries) => entries.length === 0)) {
-      const expected = `${keys.slice(0, -1).join(", ")} or ${keys.at(-1)}; alerts routed here notify nobody`;
-      return [warning(path, "a receiver without integrations", expected)];
+      const keys = enumerate(Object.keys(integrations).map((type) => `${type}_configs`));
+      return [warning(path, "a receiver without integrations", `${keys}; alerts routed here notify nobody`)];
     }
     if (routed.has(name)) return [];
     return [warning(path, "a receiver without a route", "a route to it; no alert reaches it")];
@@ -82,21 +82,12 @@ function unknownLabels(config: Config, routes: readonly (readonly [Route, Path])
   const ofRecordings = reservedLabels.filter((label) => label !== "alertname");
   return [
     ...routes.flatMap(([{ matchers }, path]) => unknownIn(matchers, [...path, "matchers"], ofAlerts)),
-    ...config.inhibitRules.flatMap((rule, index) => {
-      const at = (key: string): Path => ["inhibit_rules", index, key];
-      return [
-        ...unknownIn(rule.sourceMatchers, at("source_matchers"), ofAlerts),
-        ...unknownIn(rule.targetMatchers, at("target_matchers"), ofAlerts),
-        ...unknownIn(
-          rule.equal.map((name) => ({ name })),
-          at("equal"),
-          ofAlerts,
-        ),
-      ];
+    ...config.inhibitRules.flatMap(({ sourceMatchers, targetMatchers, equal }, index) => {
+      const named = { source_matchers: sourceMatchers, target_matchers: targetMatchers };
+      const all = { ...named, equal: equal.map((name) => ({ name })) };
+      return Object.entries(all).flatMap(([key, some]) => unknownIn(some, ["inhibit_rules", index, key], ofAlerts));
     }),
-    ...config.digests.flatMap(({ matchers }, index) =>
-      unknownIn(matchers, ["digests", index, "matchers"], ofRecordings),
-    ),
+    ...config.digests.flatMap(({ matchers }, at) => unknownIn(matchers, ["digests", at, "matchers"], ofRecordings)),
   ];
 }
 

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { buildHttpClient, httpConfig } from "./http-client-schema.ts";
 import { camelKeys, listOf, optional, type Parsed, required, section, withDefault } from "./key.ts";
-import { duration, email, integer, line, name, trueOrFalse, url, webUrl } from "./scalars.ts";
+import { duration, email, integer, line, name, resourceUrl, trueOrFalse, webUrl } from "./scalars.ts";
 
 /** E-mail addresses, each once; a single text may list several with commas. */
 export const emailAddresses: z.ZodType<string[]> = z
@@ -15,11 +15,7 @@ export const emailAddresses: z.ZodType<string[]> = z
 const sendResolved = withDefault("Whether to notify about resolved alerts.", trueOrFalse, "true");
 
 const slack = section({
-  api_url: required(
-    "The incoming webhook's URL.",
-    url("an http:// or https:// URL", { schemes: ["http", "https"], query: true }),
-    { secret: true },
-  ),
+  api_url: required("The incoming webhook's URL.", resourceUrl(), { secret: true }),
   send_resolved: sendResolved,
 });
 
@@ -31,7 +27,7 @@ const mail = section({
 const webhook = section({
   url: required(
     "The URL each group is posted to, as Alertmanager's webhook payload (version 4).",
-    url("an http:// or https:// URL without a login", { schemes: ["http", "https"], query: true }),
+    resourceUrl(" without a login"),
     { secret: true },
   ),
   secret: optional(

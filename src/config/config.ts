@@ -86,30 +86,23 @@ function buildRules(rules: readonly RuleInput[]): Rule[] {
   });
 }
 
+type RouteBase = Omit<Route, "routes">;
+type Intervals = ReadonlyMap<string, NamedInterval>;
+
 /** The routing tree; without one, a root with the first receiver. */
 function buildRoot(input: ConfigInput): Route {
   const { route, receivers } = input;
-  const base: Omit<Route, "routes"> = {
-    key: "{}",
-    receiver: receivers[0]?.name ?? "",
-    matchers: [],
-    continue: false,
-    ...routeDefaults,
-  };
+  const receiver = receivers[0]?.name ?? "";
+  const base: RouteBase = { key: "{}", receiver, matchers: [], continue: false, ...routeDefaults };
   const intervals = new Map(input.time_intervals.map((interval) => [interval.name, interval]));
   return route ? inherit(base, route, "{}", intervals) : { ...base, routes: [] };
 }
 
 /** Mute and active time intervals are not inherited, as in Alertmanager. */
-function inherit(
-  parent: Omit<Route, "routes">,
-  input: RouteInput,
-  key: string,
-  intervals: ReadonlyMap<string, NamedInterval>,
-): Route {
+function inherit(parent: RouteBase, input: RouteInput, key: string, intervals: Intervals): Route {
   const named = (names: readonly string[]) => names.flatMap((name) => intervals.get(name) ?? []);
   const [muteTimes, activeTimes] = [named(input.mute_time_intervals), named(input.active_time_intervals)];
-  const here: Omit<Route, "routes"> = {
+  const here: RouteBase = {
     key,
     receiver: input.receiver ?? parent.receiver,
     matchers: input.matchers,

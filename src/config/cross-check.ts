@@ -10,16 +10,13 @@ export function crossCheck(document: Document): Finding[] {
   const tree = isMapping(document.tree) ? document.tree : {};
   const receivers = namesOf(tree.receivers);
   const intervals = namesOf(tree.time_intervals);
+  const unknown = undefinedNames.bind(undefined, document);
   return [
     ...["receivers", "digests", "time_intervals"].flatMap((list) => duplicates(document, tree[list], list)),
     ...rootRoute(document, tree, receivers),
     ...routesIn(tree.route, ["route"]).flatMap(([route, path]) => [
-      ...(receivers.length === 0
-        ? []
-        : undefinedNames(document, [[route.receiver, [...path, "receiver"]]], receivers, "receivers")),
-      ...INTERVALS.flatMap((key) =>
-        undefinedNames(document, textsAt(route[key], [...path, key]), intervals, "time_intervals"),
-      ),
+      ...(receivers.length === 0 ? [] : unknown([[route.receiver, [...path, "receiver"]]], receivers, "receivers")),
+      ...INTERVALS.flatMap((key) => unknown(textsAt(route[key], [...path, key]), intervals, "time_intervals")),
     ]),
     ...mailWithoutServer(tree),
   ];
@@ -28,15 +25,21 @@ export function crossCheck(document: Document): Finding[] {
 const INTERVALS = ["mute_time_intervals", "active_time_intervals"] as const;
 
 function namesOf(list: Raw | undefined): string[] {
-  const items = Array.isArray(list) ? list.filter(isMapping) : [];
-  return [...new Set(items.flatMap(({ name }) => (typeof name === "string" ? [name] : [])))];
+  const names = listed(list).flatMap((item) => (isMapping(item) && typeof item.name === "string" ? [item.name] : []));
+  return [...new Set(names)];
+}
+
+function listed(value: Raw | undefined): readonly Raw[] {
+  return Array.isArray(value) ? value : [];
 }
 
 /** A route and all routes below it. */
 function routesIn(route: Raw | undefined, path: Path): Located<RawMap>[] {
   if (!isMapping(route)) return [];
-  const children = Array.isArray(route.routes) ? route.routes : [];
-  return [[route, path], ...children.flatMap((child, index) => routesIn(child, [...path, "routes", index]))];
+  return [
+    [route, path],
+    ...listed(route.routes).flatMap((child, index) => routesIn(child, [...path, "routes", index])),
+  ];
 }
 
 /** The items of a list; a single text stands for a list of one. */
@@ -46,7 +49,7 @@ function textsAt(value: Raw | undefined, path: Path): Located<Raw | undefined>[]
 
 function duplicates(document: Document, list: Raw | undefined, listName: string): Finding[] {
   const lines = new Map<string, number>();
-  return (Array.isArray(list) ? list : []).flatMap((item, index): Finding[] => {
+  return listed(list).flatMap((item, index): Finding[] => {
     const name = isMapping(item) ? item.name : undefined;
     if (typeof name !== "string") return [];
     const path = [listName, index, "name"];
@@ -91,10 +94,8 @@ function undefinedNames(
   return names.flatMap(([name, path]): Finding[] => {
     if (typeof name !== "string" || known.includes(name)) return [];
     if (name === "" && key === "time_intervals") return [];
-    const expected =
-      known.length === 0
-        ? `a name from \`${key}\`, which is empty`
-        : `one of the configured ${key}: ${known.map((each) => quoted(each)).join(", ")}`;
+    const names = known.map((each) => quoted(each)).join(", ");
+    const expected = names ? `one of the configured ${key}: ${names}` : `a name from \`${key}\`, which is empty`;
     return [{ ...conflict(document, path, name, expected), suggestion: closestWord(name, known) }];
   });
 }
@@ -108,11 +109,9 @@ function mailWithoutServer(tree: RawMap): Finding[] {
   const need = (path: Path, found: string): Finding => {
     return { kind: "conflict", path, atKey: true, found, expected: "`smtp` to send them through" };
   };
-  const receivers = Array.isArray(tree.receivers) ? tree.receivers : [];
-  const mails = receivers.flatMap((receiver, index) =>
-    isMapping(receiver) && !isEmpty(receiver.email_configs)
-      ? [need(["receivers", index, "email_configs"], "e-mail receivers without `smtp`")]
-      : [],
-  );
+  const mails = listed(tree.receivers).flatMap((receiver, index) => {
+    if (!isMapping(receiver) || isEmpty(receiver.email_configs)) return [];
+    return [need(["receivers", index, "email_configs"], "e-mail receivers without `smtp`")];
+  });
   return isEmpty(tree.digests) ? mails : [...mails, need(["digests"], "digests without `smtp`")];
 }

@@ -2,10 +2,20 @@
  * YAML text as a plain tree whose scalars are texts as written, with environment variables substituted: the schema
  * decides what is a number or a duration, so that an id of digits or a name `on` stays a text. Aliases work, within bounds.
  */
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, type YAMLMap } from "yaml";
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  type YAMLError,
+  type YAMLMap,
+} from "yaml";
 import { type Environment, substitute } from "./environment.ts";
 import { type Finding, type Path, pathKey } from "./problem.ts";
-import { syntaxFindings } from "./syntax.ts";
 
 export type Raw = string | null | Raw[] | RawMap;
 export interface RawMap {
@@ -44,21 +54,18 @@ export function readDocument(text: string, env: Environment): ConfigDocument {
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
   const positions = new Map<string, Position>();
-  if (text.length > MAX_CHARACTERS) return { tree: null, positions, findings: [tooLarge], position };
+  const refused = (findings: Finding[]) => ({ tree: null, positions, findings, position });
+  if (text.length > MAX_CHARACTERS) {
+    const found = "a file of more than a million characters";
+    return refused([{ kind: "syntax", path: [], found, expected: "a configuration" }]);
+  }
   const options = { schema: "failsafe", uniqueKeys: false, prettyErrors: false, logLevel: "error" } as const;
   const document = parseDocument(text, { ...options, lineCounter });
   const errors = [...document.errors, ...document.warnings];
-  if (errors.length > 0) return { tree: null, positions, findings: syntaxFindings(errors), position };
+  if (errors.length > 0) return refused(syntaxFindings(errors));
   const reader: Reader = { env, positions, findings: [], anchors: new Map(), nodes: 0 };
   return { tree: read(reader, document.contents, []), positions, findings: reader.findings, position };
 }
-
-const tooLarge: Finding = {
-  kind: "syntax",
-  path: [],
-  found: "a file of more than a million characters",
-  expected: "a configuration",
-};
 
 /** Whether a value is a mapping. */
 export function isMapping(value: Raw | undefined): value is RawMap {
@@ -137,4 +144,36 @@ function environmentFindings(path: Path, missing: readonly string[], malformed: 
   const names = [...new Set(missing)].map((name) => `\${${name}}`).join(" and ");
   const found = `${names}, not set in the environment`;
   return [{ kind, path, found, expected: `a variable that is set, or a default as in \${NAME:-default}` }];
+}
+
+type Words = readonly [found: string, expected: string];
+
+const WORDS: Partial<Record<YAMLError["code"], Words>> = {
+  BAD_ALIAS: ["an alias without an anchor", "the name of an earlier anchor"],
+  BAD_DIRECTIVE: ["an unknown YAML directive", "no directive"],
+  BAD_DQ_ESCAPE: ["an unknown escape", 'a YAML escape, or single quotes instead of "…"'],
+  BAD_INDENT: ["inconsistent indentation", "the same indentation for all keys of a mapping"],
+  BAD_SCALAR_START: ["a text that begins with a reserved character", "the text in quotes"],
+  BLOCK_AS_IMPLICIT_KEY: ["a second `key:` on one line", "one key per line, or the text in quotes"],
+  BLOCK_IN_FLOW: ["a block inside [ ] or { }", "commas inside [ ] and { }"],
+  MISSING_CHAR: ["a missing quote, bracket, comma or colon", "the one that closes or separates it"],
+  MULTILINE_IMPLICIT_KEY: ["a key over several lines", "`key: value` on one line"],
+  MULTIPLE_DOCS: ["a second document after `---`", "one document"],
+  RESOURCE_EXHAUSTION: ["values nested too deeply", "fewer"],
+  TAB_AS_INDENT: ["a tab as indentation", "spaces"],
+  TAG_RESOLVE_FAILED: ["an unknown tag", "no tag"],
+};
+
+const OTHER: Words = ["a syntax error", "valid YAML; quote a text that contains { } [ ] , : or #"];
+
+/**
+ * Findings in our own words: the parser's messages may quote the text, and a secret with it. At most
+ * 20, up to the first error without words of its own: later ones may only follow from it.
+ */
+function syntaxFindings(errors: readonly YAMLError[]): Finding[] {
+  const last = errors.findIndex(({ code }) => WORDS[code] === undefined);
+  return errors.slice(0, last < 0 ? 20 : Math.min(last + 1, 20)).map(({ code, pos }) => {
+    const [found, expected] = WORDS[code] ?? OTHER;
+    return { kind: "syntax", path: [], offset: pos[0], found, expected };
+  });
 }

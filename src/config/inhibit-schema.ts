@@ -3,14 +3,11 @@ import { defaultAlertNames as names } from "../health/problem-kinds.ts";
 import type { RawMap } from "./document.ts";
 import { required, section, withDefault } from "./key.ts";
 import { matchers } from "./route-schema.ts";
-import { LABEL_NAME, oneOrMore, textThat } from "./scalars.ts";
+import { LABEL_NAME, oneOrMore, textMatching } from "./scalars.ts";
 
 const someMatchers = matchers.refine((all) => all.length > 0, { error: "at least one matcher" });
 
-const labelNames = oneOrMore(
-  textThat("a label name", (text) => LABEL_NAME.test(text)),
-  "a list of label names",
-);
+const labelNames = oneOrMore(textMatching("a label name", LABEL_NAME), "a list of label names");
 
 export const inhibitRuleSection = section({
   source_matchers: required("The alerts that inhibit others while they fire.", someMatchers),

@@ -31,17 +31,10 @@ export interface ConfigSection<T = object> {
 }
 
 /** A list of mappings; the section is a function so that it may contain itself. */
-interface SectionList<T> {
-  readonly schema: z.ZodType<T>;
-  readonly section: () => ConfigSection;
-}
-
+type SectionList<T> = Pick<Key<T>, "schema"> & { readonly section: () => ConfigSection };
 /** The value of a key: a scalar, a mapping or a list of mappings. */
 type ValueOf<T> = z.ZodType<T> | ConfigSection<T> | SectionList<T>;
-
-interface KeyOptions {
-  readonly secret?: boolean;
-}
+type KeyOptions = Partial<Pick<Key, "secret">>;
 
 function key<T, Out>(
   doc: string,
@@ -49,11 +42,10 @@ function key<T, Out>(
   wrap: (schema: z.ZodType<T>) => z.ZodType<Out>,
   { required = false, fallback, secret = false }: Partial<Key>,
 ): Key<Out> {
-  const isList = !(value instanceof z.ZodType) && "section" in value;
-  const below =
-    value instanceof z.ZodType ? undefined : "section" in value ? value.section : () => value as ConfigSection;
-  const schema = wrap(value instanceof z.ZodType ? value : value.schema);
-  return { schema, doc, required, fallback, secret, section: below, list: isList };
+  const own = { doc, required, fallback, secret };
+  if (value instanceof z.ZodType) return { ...own, schema: wrap(value), section: undefined, list: false };
+  const list = "section" in value;
+  return { ...own, schema: wrap(value.schema), section: list ? value.section : () => value as ConfigSection, list };
 }
 
 export function required<T>(doc: string, value: ValueOf<T>, options: KeyOptions = {}): Key<T> {

@@ -12,7 +12,7 @@ import { type ConfigDocument, isMapping, type Raw, readDocument } from "./docume
 import type { Environment } from "./environment.ts";
 import { ConfigError, type ConfigProblem, type Finding, type Path, pathKey, toProblems } from "./problem.ts";
 import { httpSection, rootSection } from "./schema.ts";
-import { resolveSecrets } from "./secrets.ts";
+import { type ReadSecret, resolveSecrets } from "./secrets.ts";
 import { validate } from "./validate.ts";
 
 export interface LoadedConfig {
@@ -21,23 +21,18 @@ export interface LoadedConfig {
   readonly warnings: readonly ConfigProblem[];
 }
 
-interface ParseOptions {
-  /** The file's name in problems. */
-  readonly file: string;
-  readonly env: Environment;
-  /** Returns the text of a secret's file or throws; by default, none can be read. */
-  readonly readSecret?: (path: string) => string;
-}
-
-/** The configuration of a text, or every problem with it in the order of the file. Never throws. */
+/**
+ * The configuration of a text, or every problem with it in the order of the file. Never throws. `file` is its name in
+ * problems; unless `readSecret` is given, no secret file can be read.
+ */
 export function parseConfig(
   text: string,
-  { file, env, readSecret = refuseFiles }: ParseOptions,
+  { file, env, readSecret = refuseFiles }: { file: string; env: Environment; readSecret?: ReadSecret },
 ): LoadedConfig | { readonly problems: readonly ConfigProblem[] } {
   const document = readDocument(text, env);
-  const report = (findings: readonly Finding[], secrets: readonly string[]) =>
+  const report = (findings: readonly Finding[], secrets: readonly string[] = []) =>
     toProblems(findings, document, { file, secrets });
-  if (document.tree === null && document.findings.length > 0) return { problems: report(document.findings, []) };
+  if (document.tree === null && document.findings.length > 0) return { problems: report(document.findings) };
   const secrets = resolveSecrets(document, rootSection, readSecret);
   const conflicts = crossCheck(document);
   const checked = validate({ ...document, tree: withListen(document.tree, env) }, rootSection);
@@ -99,7 +94,7 @@ export async function loadHttp(file: string, env: Environment): Promise<HttpConf
 }
 
 function isAbsentElsewhere({ kind, path }: ConfigProblem): boolean {
-  return (kind === "environment" || kind === "secret") && path !== "http" && !path.startsWith("http.");
+  return (kind === "environment" || kind === "secret") && !/^http(?:\.|$)/.test(path);
 }
 
 /**
@@ -129,21 +124,18 @@ async function readText(file: string): Promise<string> {
     const cause = toError(thrown) as NodeJS.ErrnoException;
     if (cause.code === "ENOENT")
       throw new ConfigError("not_found", `${file} does not exist: name another with --config`, { cause });
-    const message = `${file} cannot be read (${cause.code}): check its permissions`;
-    throw new ConfigError("unreadable", message, { cause });
+    throw new ConfigError("unreadable", `${file} cannot be read (${cause.code}): check its permissions`, { cause });
   }
 }
 
-const MAX_SECRET_BYTES = 65_536;
-
-function secretReader(file: string, onSecretFile: (path: string) => void = () => {}): (path: string) => string {
+function secretReader(file: string, onSecretFile: (path: string) => void = () => {}): ReadSecret {
   return (relative) => {
     const path = resolve(dirname(file), relative);
     onSecretFile(path);
     const stat = statSync(path);
     // Reading a pipe would block.
     if (!stat.isFile()) throw Object.assign(new Error("not a regular file"), { code: "EINVAL" });
-    if (stat.size > MAX_SECRET_BYTES) throw Object.assign(new Error("too large for a secret"), { code: "EFBIG" });
+    if (stat.size > 65_536) throw Object.assign(new Error("too large for a secret"), { code: "EFBIG" });
     return readFileSync(path, "utf8");
   };
 }

@@ -1,7 +1,7 @@
 /** `route`: which receiver is notified of which alerts, and how often, as in Alertmanager. */
 import { z } from "zod";
 import { formatMatcher, parseMatchers } from "../alerting/matcher.ts";
-import type { Matcher, Route } from "../alerting/route.ts";
+import type { Route } from "../alerting/route.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { type ConfigSection, inherited, optional, type Parsed, section, withDefault } from "./key.ts";
 import { duration, integer, LABEL_NAME, name, oneOrMore, textThat, trueOrFalse } from "./scalars.ts";
@@ -12,22 +12,18 @@ const matcherText = z.string({ error: aMatcher }).transform((text, context) => {
   try {
     return parseMatchers(text.slice(0, 5_000));
   } catch (thrown) {
-    const detail = (thrown as Error).message;
-    context.addIssue({ code: "custom", message: aMatcher, params: { detail } });
+    context.addIssue({ code: "custom", message: aMatcher, params: { detail: (thrown as Error).message } });
     return z.NEVER;
   }
 });
 
 /** Matchers, one or several in each text; sorted, so that their order does not change a route's identity. */
-export const matchers: z.ZodType<Matcher[]> = oneOrMore(
-  matcherText,
-  'a list of matchers such as severity="warning"',
-).transform((lists) => lists.flat().sort((a, b) => (formatMatcher(a) < formatMatcher(b) ? -1 : 1)));
+export const matchers = oneOrMore(matcherText, 'a list of matchers such as severity="warning"').transform((lists) =>
+  lists.flat().sort((a, b) => (formatMatcher(a) < formatMatcher(b) ? -1 : 1)),
+);
 
-const groupBy = oneOrMore(
-  textThat("a label name, or ... alone", (text) => text === "..." || LABEL_NAME.test(text)),
-  "a list of label names",
-)
+const labelOrAll = textThat("a label name, or ... alone", (text) => text === "..." || LABEL_NAME.test(text));
+const groupBy = oneOrMore(labelOrAll, "a list of label names")
   .refine((names) => new Set(names).size === names.length, { error: "every label once" })
   .refine((names) => names.length === 1 || !names.includes("..."), { error: "... alone, or label names" })
   .transform((names) => (names[0] === "..." ? ("..." as const) : names));

@@ -1,22 +1,14 @@
 /** `rules`: conditions, how long they must last, and the labels and annotations of their alerts. */
 import { z } from "zod";
-import { defaultAlertNames } from "../health/problem-kinds.ts";
+import { defaultAlertNames as names } from "../health/problem-kinds.ts";
 import { conditionSection } from "./condition-schema.ts";
 import type { RawMap } from "./document.ts";
 import { required, section, withDefault } from "./key.ts";
-import { duration, LABEL_NAME, line, prose, textThat, trueOrFalse } from "./scalars.ts";
+import { duration, LABEL_NAME, line, prose, textMatching, trueOrFalse } from "./scalars.ts";
 
 /** Labels that lenswatch sets itself. */
-export const reservedLabels: readonly string[] = [
-  "alertname",
-  "recording_id",
-  "recording",
-  "location_id",
-  "location",
-  "organisation",
-  "camera_server",
-  "timezone",
-];
+export const reservedLabels: readonly string[] =
+  "alertname recording_id recording location_id location organisation camera_server timezone".split(" ");
 
 const labelName = z
   .string()
@@ -36,8 +28,9 @@ const mappingOf = (names: z.ZodType<string, string>, values: z.ZodType<string>) 
 export const ruleSection = section({
   alert: required(
     "The alert's name, in the label `alertname`.",
-    textThat("a name of at most 100 letters, digits, spaces and _ . : -", (text) =>
-      /^[\p{L}_](?:[\p{L}\p{N}_.: -]{0,98}[\p{L}\p{N}_])?$/u.test(text),
+    textMatching(
+      "a name of at most 100 letters, digits, spaces and _ . : -",
+      /^[\p{L}_](?:[\p{L}\p{N}_.: -]{0,98}[\p{L}\p{N}_])?$/u,
     ),
   ),
   when: required("The condition; exactly one.", conditionSection),
@@ -58,7 +51,6 @@ export const ruleSection = section({
 
 export type RuleInput = z.output<typeof ruleSection.schema>;
 
-const names = defaultAlertNames;
 const critical: RawMap = { severity: "critical" };
 const warning: RawMap = { severity: "warning" };
 

@@ -1,6 +1,7 @@
 /** Value types of configuration keys. Each parses the text as written and describes what is expected. */
 import { isIP } from "node:net";
 import { CronExpressionParser } from "cron-parser";
+import { IANAZone } from "luxon";
 import { z } from "zod";
 import { formatDuration, parseDuration } from "../lib/duration.ts";
 import { closestWord } from "../lib/suggest.ts";
@@ -24,19 +25,15 @@ export function textThat(expected: string, passes: (text: string) => boolean): z
   return leaf(expected, (text) => (passes(text) ? { value: text } : {}));
 }
 
+/** A text that matches, as it is. */
+export function textMatching(expected: string, pattern: RegExp): z.ZodType<string> {
+  return textThat(expected, (text) => pattern.test(text));
+}
+
 /** A list; a single text stands for a list of one. */
 export function oneOrMore<T>(each: z.ZodType<T>, expected: string): z.ZodType<T[]> {
   const list = z.array(each, { error: expected });
   return z.preprocess((value) => (typeof value === "string" ? [value] : value), list);
-}
-
-function succeeds(act: () => unknown): boolean {
-  try {
-    act();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A duration in ms between two others, all as Prometheus writes them. */
@@ -89,7 +86,7 @@ export function oneOf<const T extends string>(...words: readonly T[]): z.ZodType
 
 /** `a, b or c`. */
 export function enumerate(words: readonly string[]): string {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+  return words.join(", ").replace(/, ([^,]*)$/, " or $1");
 }
 
 /** Any text of one line. */
@@ -102,9 +99,7 @@ export const line: z.ZodType<string> = textThat(
 export const prose: z.ZodType<string> = textThat("a text of at most 4000 characters", (text) => text.length <= 4000);
 
 /** A secret sent in a header: visible ASCII. */
-export const token: z.ZodType<string> = textThat("a text without spaces or control characters", (text) =>
-  /^[\x21-\x7e]{1,4096}$/.test(text),
-);
+export const token = textMatching("a text without spaces or control characters", /^[\x21-\x7e]{1,4096}$/);
 
 /** A name that identities contain: `/` and `#` separate their parts. */
 export const name: z.ZodType<string> = textThat(
@@ -113,7 +108,7 @@ export const name: z.ZodType<string> = textThat(
 );
 
 /** An id of the service; its contract says 24 hex digits, which is not enforced. */
-export const id: z.ZodType<string> = textThat("an id", (text) => /^[\x21-\x7e]{1,128}$/.test(text));
+export const id = textMatching("an id", /^[\x21-\x7e]{1,128}$/);
 
 /** Prometheus' label names. */
 export const LABEL_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
@@ -124,23 +119,22 @@ export const email: z.ZodType<string> = textThat(
 );
 
 export const zone: z.ZodType<string> = leaf("an IANA time zone such as Europe/London", (text) => {
-  const isName = /^[A-Za-z][\w/+-]{0,63}$/.test(text);
-  if (isName && succeeds(() => new Intl.DateTimeFormat("en", { timeZone: text }))) return { value: text };
+  if (/^[A-Za-z][\w/+-]{0,63}$/.test(text) && IANAZone.isValidZone(text)) return { value: text };
   return { suggestion: closestWord(text, Intl.supportedValuesOf("timeZone")) };
 });
 
-export const cron: z.ZodType<string> = leaf(
-  "five cron fields such as 0 8 * * * (minute, hour, day of month, month, day of week)",
-  (text) => {
-    const hasFiveFields = text.length <= 100 && text.trim().split(/\s+/).length === 5;
-    const isValid = hasFiveFields && !/(^|[\s,])h/i.test(text) && firesEver(text);
-    return isValid ? { value: text.trim() } : {};
-  },
-);
+const fiveFields = "five cron fields such as 0 8 * * * (minute, hour, day of month, month, day of week)";
+export const cron: z.ZodType<string> = leaf(fiveFields, (text) => {
+  const hasFiveFields = text.length <= 100 && text.trim().split(/\s+/).length === 5;
+  return hasFiveFields && !/(^|[\s,])h/i.test(text) && firesEver(text) ? { value: text.trim() } : {};
+});
 
 function firesEver(expression: string): boolean {
-  const options = { tz: "UTC", currentDate: new Date(0) };
-  return succeeds(() => CronExpressionParser.parse(expression, options).next());
+  try {
+    return CronExpressionParser.parse(expression, { tz: "UTC", currentDate: new Date(0) }).hasNext();
+  } catch {
+    return false;
+  }
 }
 
 /** An address to listen on: `host:port`, `[::1]:9595`, or `:9595` for all interfaces. */
@@ -172,9 +166,7 @@ export const host: z.ZodType<string> = textThat(
 );
 
 /** The beginning of every Redis key. */
-export const prefix: z.ZodType<string> = textThat("a short name of letters, digits, . _ : or -", (text) =>
-  /^[A-Za-z0-9._:-]{1,64}$/.test(text),
-);
+export const prefix = textMatching("a short name of letters, digits, . _ : or -", /^[A-Za-z0-9._:-]{1,64}$/);
 
 interface UrlShape {
   readonly schemes: readonly string[];
@@ -196,8 +188,11 @@ export function url(expected: string, shape: UrlShape): z.ZodType<string> {
   });
 }
 
+const http = ["http", "https"];
 /** The base URL of an HTTP service. */
-export const webUrl: z.ZodType<string> = url("an http:// or https:// URL without login, query or fragment", {
-  schemes: ["http", "https"],
-  base: true,
-});
+export const webUrl = url("an http:// or https:// URL without login, query or fragment", { schemes: http, base: true });
+
+/** The URL of one resource; `without` says what else it may not have. */
+export function resourceUrl(without = ""): z.ZodType<string> {
+  return url(`an http:// or https:// URL${without}`, { schemes: http, query: true });
+}

@@ -21,6 +21,7 @@ import {
   oneOf,
   oneOrMore,
   ratio,
+  resourceUrl,
   token,
   trueOrFalse,
   url,
@@ -133,7 +134,7 @@ export const httpSection = section({
 const heartbeat = section({
   url: required(
     "The URL to request with GET: a check of a service that alerts when requests stop.",
-    url("an http:// or https:// URL without a fragment", { schemes: ["http", "https"], query: true }),
+    resourceUrl(" without a fragment"),
     { secret: true },
   ),
   interval: withDefault("How often it is requested.", duration("1s", "1d"), "1m"),

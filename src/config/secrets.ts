@@ -3,23 +3,20 @@ import { type ConfigDocument, isMapping, type Raw, type RawMap } from "./documen
 import type { ConfigSection } from "./key.ts";
 import { type Finding, type Path, pathKey } from "./problem.ts";
 
-export interface ResolvedSecrets {
-  readonly findings: Finding[];
-  /** The values of all secret keys. */
-  readonly values: string[];
-  /** `pathKey`s of secrets with an unreadable file: no further problem is reported for them. */
-  readonly settled: Set<string>;
-}
+type Document = Pick<ConfigDocument, "tree" | "positions">;
+/** Returns a file's text or throws. */
+export type ReadSecret = (path: string) => string;
 
-/** Sets the contents of secret files in the tree. `readSecret` returns a file's text or throws. */
-export function resolveSecrets(
-  document: Pick<ConfigDocument, "tree" | "positions">,
-  root: ConfigSection,
-  readSecret: (path: string) => string,
-): ResolvedSecrets {
-  const secrets: ResolvedSecrets = { findings: [], values: [], settled: new Set() };
-  visit(document.tree, root, []);
-  return secrets;
+/**
+ * Sets the contents of secret files in the tree. Gives the values of all secret keys, and as `settled` the `pathKey`s
+ * of secrets with an unreadable file: no further problem is reported for them.
+ */
+export function resolveSecrets({ tree, positions }: Document, root: ConfigSection, readSecret: ReadSecret) {
+  const findings: Finding[] = [];
+  const values: string[] = [];
+  const settled = new Set<string>();
+  visit(tree, root, []);
+  return { findings, values, settled };
 
   function visit(tree: Raw, section: ConfigSection, path: Path): void {
     if (Array.isArray(tree)) {
@@ -27,58 +24,44 @@ export function resolveSecrets(
     }
     if (!isMapping(tree)) return;
     for (const [name, key] of Object.entries(section.keys)) {
-      if (key.secret) resolveOne(document, tree, [...path, name], secrets, readSecret);
+      if (key.secret) resolve(tree, path, name);
       const below = tree[name];
       if (key.section && below !== undefined) visit(below, key.section(), [...path, name]);
     }
   }
+
+  function resolve(tree: RawMap, parent: Path, name: string): void {
+    const [path, fileName] = [[...parent, name], `${name}_file`];
+    const filePath = [...parent, fileName];
+    const [at, fileAt] = [positions.get(pathKey(path)), positions.get(pathKey(filePath))];
+    const { [name]: literal, [fileName]: file } = tree;
+    if (typeof literal === "string") values.push(literal);
+    if (at?.isNothing) refuse(path, "nothing", "a secret; leave the key out where there is none");
+    if (!fileAt) return;
+    delete tree[fileName];
+    if (at) {
+      refuse(filePath, `\`${fileName}\` beside \`${name}\``, "only one of the two", true);
+      return;
+    }
+    positions.set(pathKey(path), fileAt);
+    try {
+      if (typeof file !== "string" || file === "") throw new Error("no path");
+      tree[name] = readSecret(file).replace(/\r?\n$/, "");
+      values.push(tree[name]);
+    } catch (thrown) {
+      tree[name] = "";
+      settled.add(pathKey(path));
+      const found = typeof file === "string" && file ? `a path that cannot be read${codeOf(thrown)}` : "no path";
+      refuse(filePath, found, "the path of a readable file that holds the secret");
+    }
+  }
+
+  function refuse(path: Path, found: string, expected: string, atKey = false): void {
+    findings.push({ kind: "secret", path, atKey, found, expected });
+  }
 }
 
-function resolveOne(
-  { positions }: Pick<ConfigDocument, "positions">,
-  tree: RawMap,
-  path: Path,
-  { findings, values, settled }: ResolvedSecrets,
-  readSecret: (path: string) => string,
-): void {
-  const [name, fileName] = [String(path.at(-1)), `${path.at(-1)}_file`];
-  const filePath = [...path.slice(0, -1), fileName];
-  const fileAt = positions.get(pathKey(filePath));
-  const literal = tree[name];
-  if (typeof literal === "string") values.push(literal);
-  const refuse = (at: Path, found: string, expected: string, atKey = false) =>
-    findings.push({ kind: "secret", path: at, atKey, found, expected });
-  if (positions.get(pathKey(path))?.isNothing)
-    refuse(path, "nothing", "a secret; leave the key out where there is none");
-  if (!fileAt) return;
-  const file = tree[fileName];
-  delete tree[fileName];
-  if (positions.has(pathKey(path))) {
-    refuse(filePath, `\`${fileName}\` beside \`${name}\``, "only one of the two", true);
-    return;
-  }
-  positions.set(pathKey(path), fileAt);
-  const read = readFrom(file, readSecret);
-  if ("secret" in read) {
-    tree[name] = read.secret;
-    values.push(read.secret);
-    return;
-  }
-  tree[name] = "";
-  settled.add(pathKey(path));
-  refuse(filePath, read.problem, "the path of a readable file that holds the secret");
-}
-
-function readFrom(
-  file: Raw | undefined,
-  readSecret: (path: string) => string,
-): { readonly secret: string } | { readonly problem: string } {
-  if (typeof file !== "string" || file === "") return { problem: "no path" };
-  try {
-    return { secret: readSecret(file).replace(/\r?\n$/, "") };
-  } catch (thrown) {
-    const { code } = thrown as { code?: unknown };
-    const why = typeof code === "string" && /^[A-Z]{1,20}$/.test(code) ? ` (${code})` : "";
-    return { problem: `a path that cannot be read${why}` };
-  }
+function codeOf(thrown: unknown): string {
+  const { code } = thrown as { code?: unknown };
+  return typeof code === "string" && /^[A-Z]{1,20}$/.test(code) ? ` (${code})` : "";
 }

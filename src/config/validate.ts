@@ -8,16 +8,12 @@ import { type Finding, type Path, pathKey, quoted, showable, showableKey } from 
 type Tree = Pick<ConfigDocument, "tree" | "positions">;
 
 /** The parsed tree, or all findings. */
-export function validate<T extends object>(
-  document: Tree,
-  root: ConfigSection<T>,
-): { value: T } | { findings: Finding[] } {
+export function validate<T extends object>(document: Tree, root: ConfigSection<T>) {
   const result = root.schema.safeParse(document.tree ?? {});
   if (result.success) return { value: result.data };
   const { issues } = result.error;
-  const withUnknownKeys = new Set(
-    issues.flatMap(({ code, path }) => (code === "unrecognized_keys" ? [pathKey(pathOf(path))] : [])),
-  );
+  const unrecognized = issues.filter(({ code }) => code === "unrecognized_keys");
+  const withUnknownKeys = new Set(unrecognized.map(({ path }) => pathKey(pathOf(path))));
   const findings = issues.flatMap((issue): Finding[] => {
     const path = pathOf(issue.path);
     if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(root, path, key));
