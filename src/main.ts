@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * The process: argv, environment, signals and exit code are touched here and nowhere else.
+ * The process: argv, signals and exit code are touched here and nowhere else. Commands get the environment passed in;
+ * only the usual proxy variables and, for an embedded Redis, PATH are read where they are needed.
  *
  * The first SIGINT or SIGTERM asks for a graceful end, a later one forces it. npm passes a terminal's Ctrl-C on
  * to a child that has received it already, so what follows within SAME_PRESS_MS is the same press.
@@ -57,12 +58,8 @@ const io: CommandIo = {
   setExitCode(code) {
     process.exitCode = code;
   },
-  onHangup(act) {
-    onHangup.push(act);
-  },
-  atExit(act) {
-    process.once("exit", act);
-  },
+  onHangup: (act) => void onHangup.push(act),
+  atExit: (act) => void process.once("exit", act),
 };
 
 await runCli(process.argv.slice(2), io);

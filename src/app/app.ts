@@ -96,8 +96,10 @@ async function begin(runtime: Runtime, reloader: Reloader, closer: Closer): Prom
   });
   await untilRedisAnswers(runtime, stopping.signal);
   if (stopping.signal.aborted) return;
-  const unfollow = replicas.follow(() => void reloader.assign());
-  closer.add("membership", unfollow);
+  closer.add(
+    "membership",
+    replicas.follow(() => void reloader.assign()),
+  );
   await reloader.begin();
   if (stopping.signal.aborted) return;
   const { statusIntervalMs } = reloader.current().config.watch;
@@ -145,12 +147,8 @@ async function reload({ log, metrics }: Runtime, reloader: Reloader, asked: Conf
 function withoutRestart(before: Config, asked: Config): { next: Config; ignored: string[] } {
   const { host, port } = before.http;
   const { historyMs } = before.watch;
-  const next: Config = {
-    ...asked,
-    redis: before.redis,
-    watch: { ...asked.watch, historyMs },
-    http: { ...asked.http, host, port },
-  };
+  const watch = { ...asked.watch, historyMs };
+  const next: Config = { ...asked, redis: before.redis, watch, http: { ...asked.http, host, port } };
   const ignored = [
     ...(isSame(asked.redis, before.redis) ? [] : ["redis"]),
     ...(asked.watch.historyMs === historyMs ? [] : ["watch.history"]),

@@ -1,26 +1,23 @@
 /** The work of one setup: its jobs are started for the roles of this replica, reconciled every second, and drained. */
-import type { ExternalAlertState } from "../alerting/external-alerts.ts";
 import type { Integration } from "../alerting/route.ts";
-
 import { queueNames } from "../cluster/queues.ts";
 import { createReconcile, createWake, ReconcileLoop } from "../cluster/reconcile.ts";
 import type { Role } from "../cluster/replicas.ts";
 import { type Assigned, createAssigned } from "../cluster/shard-assignment.ts";
 import type { Config } from "../config/config.ts";
-import type { SuppressibleAlert } from "../deliver/suppression.ts";
 import { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import { createDigestSchedule } from "../digest/schedule.ts";
 import { type Commit, createCommit } from "../poll/commit.ts";
-import type { ExternalAlerts } from "../poll/external-alerts.ts";
 import { createUptimeReader, type UptimeReader } from "../poll/uptime-reader.ts";
 import { readFleet } from "../store/read-fleet.ts";
+import type { Store } from "../store/store.ts";
 import { NotifyJobs } from "./notify-jobs.ts";
 import { PollJobs } from "./poll-jobs.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Configured } from "./setup.ts";
 
-/** What all jobs of one engine share. */
-export interface JobContext extends Runtime, Configured {
+/** What all jobs of one engine share; the stores by their names, as most jobs need a few of them. */
+export interface JobContext extends Omit<Store, keyof Runtime>, Runtime, Configured {
   readonly integrations: readonly Integration[];
   readonly assigned: Assigned;
   readonly wake: ReturnType<typeof createWake>;
@@ -35,12 +32,13 @@ export interface JobContext extends Runtime, Configured {
 }
 
 export class Engine {
+  readonly poll: PollJobs;
+  readonly notify: NotifyJobs;
   readonly uptimes: UptimeReader;
   /** Silences and acknowledgements, as people change them. */
   readonly changes: ReturnType<typeof createSuppressionChanges>;
+  readonly fleet: JobContext["fleet"];
   readonly #context: JobContext;
-  readonly #poll: PollJobs;
-  readonly #notify: NotifyJobs;
   readonly #loop: ReconcileLoop;
   #roles: ReadonlySet<Role> = new Set();
   #isDraining = false;
@@ -50,11 +48,12 @@ export class Engine {
   constructor(parts: Runtime & Configured) {
     const context = this.#contextOf(parts);
     this.#context = context;
-    this.#poll = new PollJobs(context);
-    this.#notify = new NotifyJobs(context);
+    this.poll = new PollJobs(context);
+    this.notify = new NotifyJobs(context);
     this.#loop = new ReconcileLoop(this.#reconcile(), context.log);
     this.uptimes = createUptimeReader(context);
     this.changes = createSuppressionChanges(context);
+    this.fleet = context.fleet;
   }
 
   /** Reads what is stored, once; only then is work asked of this replica. Waits for Redis. */
@@ -63,7 +62,7 @@ export class Engine {
     const { queues, store, assigned } = this.#context;
     await queues.open();
     await store.inventory.load();
-    await this.#poll.externalAlerts.begin((await store.shards.attempts()).get("fleet")?.attemptedAt);
+    await this.poll.externalAlerts.begin((await store.shards.attempts()).get("fleet")?.attemptedAt);
     this.#prepared = { hadAssignments: (await assigned.follow()) !== "none" };
   }
 
@@ -71,11 +70,9 @@ export class Engine {
   async start(options: { roles: ReadonlySet<Role>; retiring: ReadonlySet<string> }): Promise<void> {
     await this.prepare();
     this.#roles = options.roles;
-    if (this.#roles.size > 0) await this.#notify.coldStart.begin();
-    if (this.#roles.has("poll")) {
-      await this.#poll.start(options.retiring, this.#prepared?.hadAssignments === true);
-    }
-    if (this.#roles.has("notify")) await this.#notify.start();
+    if (this.#roles.size > 0) await this.notify.coldStart.begin();
+    if (this.#roles.has("poll")) await this.poll.start(options.retiring, this.#prepared?.hadAssignments === true);
+    if (this.#roles.has("notify")) await this.notify.start();
     if (!this.#isDraining) this.#loop.start();
   }
 
@@ -85,35 +82,16 @@ export class Engine {
    */
   async drain(): Promise<void> {
     this.#isDraining = true;
-    this.#notify.drain();
-    this.#poll.stop();
+    this.notify.drain();
+    this.poll.stop();
     await Promise.all([this.#loop.stop(), ...queueNames.map((name) => this.#context.queues.drain(name))]);
   }
 
   /** As `drain`, and gives up what Redis does not take. */
   stop(): void {
     void this.#loop.stop();
-    this.#notify.stop();
-    this.#poll.stop();
-  }
-
-  fleet(): ReturnType<typeof readFleet> {
-    return this.#context.fleet();
-  }
-
-  /** Everything that fires, with what suppresses it. */
-  firing(): Promise<SuppressibleAlert[]> {
-    return this.#notify.firing();
-  }
-
-  /** Stores alerts that were posted to the API. */
-  get acceptAlerts(): ExternalAlerts["accept"] {
-    return this.#poll.externalAlerts.accept;
-  }
-
-  /** Posted alerts that fire, evaluated or not, by fingerprint. */
-  async externalAlerts(): Promise<ExternalAlertState> {
-    return (await this.#context.store.externalAlerts.read()).state;
+    this.notify.stop();
+    this.poll.stop();
   }
 
   #contextOf(parts: Runtime & Configured): JobContext {
@@ -121,11 +99,9 @@ export class Engine {
     const { rules, route, watch } = config;
     const integrations = senders.list;
     const wake = createWake(queues, clock);
-    const assigned = createAssigned(
-      () => store.assignments.read(),
-      (lost) => store.assignments.restore(lost),
-    );
+    const assigned = createAssigned(store.assignments.read, store.assignments.restore);
     return {
+      ...store,
       ...parts,
       assigned,
       integrations,
@@ -140,28 +116,25 @@ export class Engine {
   }
 
   #reconcile(): () => Promise<void> {
-    const { queues, store, config, metrics, attempted, integrations } = this.#context;
+    const { queues, inventory, shards, digests, config, metrics, attempted, integrations } = this.#context;
     const reconcile = createReconcile({
       ...this.#context,
-      groups: store.groups,
-      store: store.shards,
-      inventory: store.inventory,
-      schedules: this.#poll.schedules,
+      store: shards,
+      schedules: this.poll.schedules,
       integrations: integrations.map(({ id }) => id),
       roles: () => this.#roles,
       sweptAnywhere: attempted,
-      enqueueDueDigests: createDigestSchedule({ ...this.#context, store: store.digests, digests: config.digests }),
-      refill: async () => void (await this.#poll.inventory.refresh()),
-      checkColdStart: () =>
-        this.#roles.has("notify") ? this.#notify.coldStart.check() : this.#notify.coldStart.begin(),
-      evaluateExternalAlerts: () => this.#poll.externalAlerts.evaluate(),
+      enqueueDueDigests: createDigestSchedule({ ...this.#context, store: digests, digests: config.digests }),
+      refill: async () => void (await this.poll.inventory.refresh()),
+      checkColdStart: () => (this.#roles.has("notify") ? this.notify.coldStart.check() : this.notify.coldStart.begin()),
+      evaluateExternalAlerts: () => this.poll.externalAlerts.evaluate(),
     });
     return async () => {
       await reconcile();
-      if (this.#roles.has("notify")) await this.#notify.checkHeartbeat();
-      await store.inventory.follow();
+      if (this.#roles.has("notify")) await this.notify.heartbeat?.check();
+      await inventory.follow();
       await queues.count(metrics);
-      await this.#poll.rerouting.repeatWhenDue();
+      await this.poll.rerouting.repeatWhenDue();
     };
   }
 }

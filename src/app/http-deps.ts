@@ -6,9 +6,8 @@ import { rolesOf } from "../cluster/replicas.ts";
 import type { Config } from "../config/config.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
 import type { Alert } from "../health/alert.ts";
-import type { ActiveAlert, HttpDeps, ReloadResult } from "../http/deps.ts";
+import type { ActiveAlert, HttpDeps } from "../http/deps.ts";
 import { judgeReadiness, type Readiness } from "../http/lifecycle-routes.ts";
-import type { Clock } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { readVersion } from "../lib/version.ts";
 import { createExposition } from "../metrics/exposition.ts";
@@ -22,11 +21,7 @@ const PING_DEADLINE_MS = 1_000;
 const WATCHED_ENDPOINTS = ["status_uptime", "uptimes", "locations"] as const;
 
 /** What the HTTP server asks for; the setup at work is looked up at each request. */
-export function httpDeps(
-  runtime: Runtime,
-  reloader: Reloader,
-  loadAnew: (() => Promise<ReloadResult>) | undefined,
-): HttpDeps {
+export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps["reload"]): HttpDeps {
   const { log, clock, store, registry, metrics } = runtime;
   const annotate = createAnnotate({ ...store, log });
   const config = () => reloader.current().config;
@@ -49,9 +44,9 @@ export function httpDeps(
     fleet: () => engine().fleet(),
     uptimes: (ids) => engine().uptimes.kept(ids),
     recallUptime: (id, timezone) => engine().uptimes.recall(id, timezone),
-    alerts: () => activeAlerts(clock, reloader.current(), annotate),
+    alerts: () => activeAlerts(runtime, reloader.current(), annotate),
     alertsReceived: metrics.alertsReceived,
-    acceptAlerts: (sent) => engine().acceptAlerts(sent),
+    acceptAlerts: (sent) => engine().poll.externalAlerts.accept(sent),
     ...engine().changes,
     timeline: store.log.read,
     zones: store.zones.read,
@@ -60,36 +55,31 @@ export function httpDeps(
       ...(await store.shards.alerts()).filter(({ state }) => state === "firing").map(toIncident),
     ],
     config,
-    reload: loadAnew,
+    reload,
     metrics: createExposition({ registry, log, fleet: () => fleetView(runtime, reloader.current()) }),
   };
 }
 
 /** Everything that fires, and external alerts that are not evaluated yet. */
 async function activeAlerts(
-  clock: Clock,
+  { clock, store }: Runtime,
   { engine, config }: Setup,
   annotate: ReturnType<typeof createAnnotate>,
 ): Promise<ActiveAlert[]> {
-  const receivers = ({ labels }: Alert) => [
-    ...new Set(routesFor(config.route, labels).map(({ receiver }) => receiver)),
-  ];
-  const [suppressible, externalAlerts] = await Promise.all([engine.firing(), engine.externalAlerts()]);
-  const alerts = await annotate(
-    suppressible.map(({ alert }) => alert),
-    clock.now(),
-  );
+  const receivers = ({ labels }: Alert) =>
+    new Set(routesFor(config.route, labels).map(({ receiver }) => receiver)).keys().toArray();
+  const [suppressible, { state: externalAlerts }] = await Promise.all([
+    engine.notify.suppression.ofAll(),
+    store.externalAlerts.read(),
+  ]);
+  const stored = suppressible.map(({ alert }) => alert);
+  const alerts = await annotate(stored, clock.now());
   const firing = suppressible.map((one, i): ActiveAlert => {
-    const { inhibitedBy } = one;
     const alert = alerts[i] ?? one.alert;
     const sent = alert.subject.kind === "external" ? externalAlerts.get(alert.subject.id) : undefined;
-    return {
-      ...one,
-      alert,
-      receivers: receivers(alert),
-      inhibitedBy: inhibitedBy.map(({ labels }) => fingerprint(labels)),
-      external: sent && { ...sent, unprocessed: false },
-    };
+    const external = sent && { ...sent, unprocessed: false };
+    const inhibitedBy = one.inhibitedBy.map(({ labels }) => fingerprint(labels));
+    return { ...one, alert, receivers: receivers(alert), inhibitedBy, external };
   });
   const unprocessed = [...externalAlerts].flatMap(([print, sent]): ActiveAlert[] => {
     if (sent.firedAt !== undefined) return [];
@@ -103,31 +93,23 @@ async function activeAlerts(
 async function fleetView({ replicas, store }: Runtime, { engine, config }: Setup): Promise<FleetView | undefined> {
   if (!replicas.exposes()) return undefined;
   const [snapshot, { state }] = await Promise.all([engine.fleet(), store.selfAlerts.read()]);
-  const externalAlerts = [...(await engine.externalAlerts()).values()];
+  const externalAlerts = (await store.externalAlerts.read()).state;
   const otherAlerts = [
     ...Object.values(state).flatMap((alerts) => Object.values(alerts)),
-    ...externalAlerts.map(({ labels }) => ({ labels, state: "firing" as const })),
+    ...[...externalAlerts.values()].map(({ labels }) => ({ labels, state: "firing" as const })),
   ];
   return { snapshot, rules: config.rules, otherAlerts };
 }
 
 async function readiness(runtime: Runtime, { watch }: Config): Promise<Readiness> {
-  const { redis, replicas, clock, serviceUp } = runtime;
-  const ping = async () => withDeadline(redis.ping(), PING_DEADLINE_MS);
-  const redisReachable =
-    redis.status === "ready" &&
-    (await ping().then(
-      () => true,
-      () => false,
-    ));
-  const { statusIntervalMs } = watch;
+  const { redis, replicas, clock, serviceUp, lastAttemptAt } = runtime;
+  const ping = async () => withDeadline(redis.ping(), PING_DEADLINE_MS).then(Boolean, () => false);
+  const sweeps = { lastAttemptAt: lastAttemptAt(), statusIntervalMs: watch.statusIntervalMs };
   return judgeReadiness(
     {
       configLoaded: true,
-      redisReachable,
-      sweeps: rolesOf(replicas.roleOption).includes("poll")
-        ? { lastAttemptAt: runtime.lastAttemptAt(), statusIntervalMs }
-        : undefined,
+      redisReachable: redis.status === "ready" && (await ping()),
+      sweeps: rolesOf(replicas.roleOption).includes("poll") ? sweeps : undefined,
       standby: replicas.standby(),
       endpointsDown: WATCHED_ENDPOINTS.filter((endpoint) => serviceUp.get(endpoint) === false),
     },

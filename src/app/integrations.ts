@@ -37,12 +37,11 @@ type Traits = Pick<Integration, "endpoint" | "paceMs" | "sendResolved" | "everyG
 
 /** Printable names of endpoints, which several integrations may share. */
 interface Endpoints {
-  webhook(url: string): string;
+  web(url: string): string;
   readonly smtp: string;
 }
 
 interface Tools {
-  readonly timeoutMs: number;
   readonly log: Logger;
   readonly mail: { readonly transport: MailTransport; readonly from: string } | undefined;
 }
@@ -61,34 +60,30 @@ const EMAIL_PACE_MS = 200;
 /** Every kind of integration; its keys in a configuration are declared in config/channel-schema.ts. */
 const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
   slack: {
-    plan: ({ apiUrl, sendResolved }, { webhook }) => [
-      { sendResolved, endpoint: webhook(apiUrl), paceMs: SLACK_PACE_MS },
-    ],
-    open: ({ apiUrl }, _, { timeoutMs, log }) => createSlackNotifier({ apiUrl, timeoutMs, log }),
+    plan: ({ apiUrl, sendResolved }, { web }) => [{ sendResolved, endpoint: web(apiUrl), paceMs: SLACK_PACE_MS }],
+    open: ({ apiUrl }, _, { log }) => createSlackNotifier({ apiUrl, timeoutMs: SEND_TIMEOUT_MS, log }),
   },
   email: {
     plan: ({ to, sendResolved }, { smtp }) =>
       to.map((recipient) => ({ recipient, sendResolved, endpoint: smtp, paceMs: EMAIL_PACE_MS })),
-    open({ to }, recipient, { timeoutMs, log, mail }) {
+    open({ to }, recipient, { log, mail }) {
       if (!mail) throw new Error("email_configs without smtp passed the configuration's checks");
-      return createEmailNotifier({ ...mail, to, recipient, timeoutMs, log });
+      return createEmailNotifier({ ...mail, to, recipient, timeoutMs: SEND_TIMEOUT_MS, log });
     },
   },
   webhook: {
-    plan: ({ url, sendResolved }, { webhook }) => [
-      { sendResolved, endpoint: webhook(url), paceMs: 0, everyGroup: true },
-    ],
-    open: (entry, _, { timeoutMs, log }) => createWebhookNotifier({ ...entry, timeoutMs, log }),
+    plan: ({ url, sendResolved }, { web }) => [{ sendResolved, endpoint: web(url), paceMs: 0, everyGroup: true }],
+    open: (entry, _, { log }) => createWebhookNotifier({ ...entry, timeoutMs: SEND_TIMEOUT_MS, log }),
   },
   alertmanager: {
-    plan: ({ url, resendMs }, { webhook }) => [{ sendResolved: true, endpoint: webhook(url), paceMs: 0, resendMs }],
-    open: (entry, _, { timeoutMs, log }) => createAlertmanagerNotifier({ ...entry, timeoutMs, log }),
+    plan: ({ url, resendMs }, { web }) => [{ sendResolved: true, endpoint: web(url), paceMs: 0, resendMs }],
+    open: (entry, _, { log }) => createAlertmanagerNotifier({ ...entry, timeoutMs: SEND_TIMEOUT_MS, log }),
   },
 };
 const types = Object.keys(kinds) as ChannelType[];
 
 /** An integration and what opens it. */
-export interface IntegrationPlan {
+interface IntegrationPlan {
   readonly integration: Integration;
   open(tools: Tools): Notifier;
 }
@@ -101,10 +96,8 @@ export function planIntegrations(config: Pick<Config, "receivers">, endpoints: E
     return entries.flatMap((entry, position) =>
       kind.plan(entry, endpoints).map(({ recipient = "", ...traits }) => {
         const id = [name, type, position, ...(recipient === "" ? [] : [recipient])].join("/");
-        return {
-          integration: { id, receiver: name, type, ...traits },
-          open: (tools) => kind.open(entry, recipient, tools),
-        };
+        const integration = { id, receiver: name, type, ...traits };
+        return { integration, open: (tools) => kind.open(entry, recipient, tools) };
       }),
     );
   };
@@ -116,17 +109,14 @@ export function createSenders(config: Config, log: Logger): Senders {
   const { smtp } = config;
   const transport = smtp && createMailTransport(smtp, { log });
   const mail = transport && smtp && { transport, from: smtp.from };
-  const plans = planIntegrations(config, { webhook: endpointHash, smtp: smtp ? endpointHash(smtpUrl(smtp)) : "" });
-  const tools: Tools = { timeoutMs: SEND_TIMEOUT_MS, log, mail };
-  const made = plans.map(({ integration, open }) => ({ integration, notifier: open(tools) }));
+  const plans = planIntegrations(config, { web: endpointHash, smtp: smtp ? endpointHash(smtpUrl(smtp)) : "" });
+  const made = plans.map(({ integration, open }) => ({ integration, notifier: open({ log, mail }) }));
+  const senders = made.map(({ integration, notifier }): Sender => {
+    return { integration, send: (notification, options) => notifier.send(notification, options) };
+  });
   return {
     list: plans.map(({ integration }) => integration),
-    byId: new Map(
-      made.map(({ integration, notifier }) => [
-        integration.id,
-        { integration, send: (notification, options) => notifier.send(notification, options) },
-      ]),
-    ),
+    byId: new Map(senders.map((sender) => [sender.integration.id, sender])),
     digestMail: mail && createDigestMail(mail.transport, mail.from),
     toRefusal,
     isPassing: (thrown) => !(thrown instanceof NotifyError) || thrown.retryable,

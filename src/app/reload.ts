@@ -3,8 +3,7 @@
  * notifies nobody again.
  */
 import { type Role, rolesOf } from "../cluster/replicas.ts";
-import type { Config } from "../config/config.ts";
-import { configHash } from "../config/config.ts";
+import { type Config, configHash } from "../config/config.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Engine } from "./engine.ts";
@@ -109,37 +108,34 @@ export class Reloader {
     const notifies = rolesOf(replicas.roleOption).includes("notify");
     const removed = notifies ? [...before.senders.byId.keys()].filter((id) => !byId.has(id)) : [];
     this.#retirements.add(removed);
-    const drained = await this.#replace(before, after);
+    const { drained } = await this.#replace(after);
     await this.#start(after, true);
-    void this.#drain(before, after, { drained: drained.promise, removed });
+    void this.#drain(before, after, drained, removed);
   }
 
   async #assign(): Promise<void> {
     if (isSame([...this.#roles], [...this.#runtime.replicas.active()])) return;
     const before = this.#current;
     const after = withEngine(this.#runtime, before);
-    const { promise } = await this.#replace(before, after);
-    void promise.then(() => this.#engines.delete(before.engine));
+    const { drained } = await this.#replace(after);
+    void drained.then(() => this.#engines.delete(before.engine));
     await this.#start(after, false);
   }
 
-  /** From here on `before` takes no new work; `promise` resolves when it has ended what it had. */
-  async #replace(before: Setup, after: Setup): Promise<{ readonly promise: Promise<void> }> {
+  /** From here on the last setup takes no new work; `drained` resolves when it has ended what it had. */
+  async #replace(after: Setup): Promise<{ readonly drained: Promise<void> }> {
+    const { engine } = this.#current;
     this.#current = after;
     this.#engines.add(after.engine);
-    const promise = before.engine.drain().catch((thrown: unknown) => {
+    const drained = engine.drain().catch((thrown: unknown) => {
       this.#runtime.log.debug({ err: toError(thrown) }, "draining failed");
     });
-    await withDeadline(promise, HANDOVER_MS).catch(() => {});
-    return { promise };
+    await withDeadline(drained, HANDOVER_MS).catch(() => {});
+    return { drained };
   }
 
   /** Messages under way end, integrations that left send the ends they owe, then `before` is closed. */
-  async #drain(
-    before: Setup,
-    after: Setup,
-    { drained, removed }: { drained: Promise<void>; removed: readonly string[] },
-  ): Promise<void> {
+  async #drain(before: Setup, after: Setup, drained: Promise<void>, removed: readonly string[]): Promise<void> {
     const close = async () => {
       this.#unclosed.delete(close);
       await closeSetup(before, after);

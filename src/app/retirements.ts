@@ -3,7 +3,7 @@ import { retireIntegration } from "../deliver/retire-integration.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import { reportOwedEnds } from "../poll/reroute.ts";
-import { deliveryMetrics } from "./notify-jobs.ts";
+import { deliveryOf } from "./notify-jobs.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Setup } from "./setup.ts";
 
@@ -59,17 +59,9 @@ export class Retirements {
     await this.#reportOwed(ids.filter((id) => !this.#isConfigured(id)));
   }
 
-  async #retire({ senders, config }: Setup, id: string, retirement: Retirement): Promise<void> {
+  async #retire(setup: Setup, id: string, retirement: Retirement): Promise<void> {
     const { clock, log, store, metrics } = this.#runtime;
-    const deps = {
-      clock,
-      log,
-      groups: store.groups,
-      senders: senders.byId,
-      externalUrl: config.http.externalUrl,
-      toRefusal: senders.toRefusal,
-      ...deliveryMetrics(metrics),
-    };
+    const deps = { clock, log, groups: store.groups, ...deliveryOf({ ...setup, metrics }) };
     const signal = AbortSignal.any([retirement.stop.signal, this.#stopping]);
     await retireIntegration(deps, id, signal).catch((thrown: unknown) => {
       if (!signal.aborted) log.error({ err: toError(thrown), integration: id }, "retiring failed");
@@ -78,10 +70,9 @@ export class Retirements {
   }
 
   async #reportOwed(ids: readonly string[]): Promise<void> {
-    const { clock, log, store, metrics } = this.#runtime;
+    const { log, metrics } = this.#runtime;
     if (ids.length === 0 || this.#stopping.aborted) return;
-    const deps = { clock, log, store, owed: metrics.resolvedOwed };
-    await reportOwedEnds(deps, ids).catch((thrown: unknown) => {
+    await reportOwedEnds({ ...this.#runtime, owed: metrics.resolvedOwed }, ids).catch((thrown: unknown) => {
       if (!this.#stopping.aborted) log.error({ err: toError(thrown) }, "owed ends could not be read");
     });
   }

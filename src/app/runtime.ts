@@ -11,9 +11,14 @@ import type { Closer } from "../lib/closer.ts";
 import type { Logger } from "../lib/log.ts";
 import { readVersion } from "../lib/version.ts";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
+import { startEmbeddedRedis } from "../redis-embedded/embedded.ts";
 import { protocolErrorKinds, serviceEndpoints, serviceErrorCodes } from "../service/service.ts";
+import { connectRedis } from "../store/redis.ts";
+import { canFailOver } from "../store/redis-client.ts";
 import { createStore, type Store } from "../store/store.ts";
-import { openRedis } from "./open-redis.ts";
+
+/** Where an embedded Redis keeps its data, below the working directory. */
+const DATA_DIR = "data";
 
 export interface Runtime {
   readonly log: Logger;
@@ -43,7 +48,7 @@ export async function openRuntime(
   closer.add("embedded Redis", () => opened.close(), 2_500);
   const redis = opened.connect("lenswatch");
   closer.add("Redis", () => redis.disconnect());
-  const failoverLog = opened.canFailOver ? log : undefined;
+  const failoverLog = canFailOver(config.redis) ? log : undefined;
   const store = createStore(redis, config.redis.prefix, { failoverLog, historyMs: config.watch.historyMs });
   const registry = new Registry();
   const replicas = new Replicas({ store: store.replicas, clock, log, roleOption: role });
@@ -64,6 +69,18 @@ export async function openRuntime(
     replicas,
     serviceUp: new Map(),
     ...newestAttempt(),
+  };
+}
+
+/** The configured Redis or, without one, an embedded server, started or adopted. Throws StoreError. */
+export async function openRedis(redis: Config["redis"], log: Logger) {
+  const isEmbedded = redis.url === undefined && !canFailOver(redis);
+  const server = isEmbedded ? await startEmbeddedRedis({ dir: DATA_DIR, log }) : undefined;
+  return {
+    /** A new connection, not connected yet; `name` shows in `CLIENT LIST`. */
+    connect: (name: string): Redis => connectRedis(server ? { url: server.url } : redis, log, name),
+    /** Stops an embedded server that nobody else uses; connections are their makers' to close. */
+    close: async () => server?.stop(),
   };
 }
 

@@ -44,13 +44,8 @@ export async function closeSetup(setup: Setup, after?: Setup): Promise<void> {
   if (setup.service !== after?.service) await setup.service.close();
 }
 
-function openService(runtime: Runtime, config: Config): Service {
-  const { clock, log } = runtime;
-  return createService({ config: config.service, clock, log, observer: observerOf(runtime) });
-}
-
-function observerOf({ metrics, serviceUp }: Pick<Runtime, "metrics" | "serviceUp">) {
-  return {
+function openService({ clock, log, metrics, serviceUp }: Runtime, { service }: Config): Service {
+  const observer = {
     ...metrics,
     request(endpoint: string, outcome: string, seconds: number) {
       metrics.request(endpoint, outcome, seconds);
@@ -60,6 +55,7 @@ function observerOf({ metrics, serviceUp }: Pick<Runtime, "metrics" | "serviceUp
       metrics.serviceUp(endpoint, answers);
     },
   };
+  return createService({ config: service, clock, log, observer });
 }
 
 /** Whether two parts of configurations have the same content. */

@@ -115,7 +115,7 @@ function toSetup(config: Config) {
   const { locations, exclude, statusIntervalMs, uptimeIntervalMs } = config.watch;
   const listed = locations === "all" ? undefined : new Set(locations);
   const excluded = new Set(exclude);
-  const integrations = planIntegrations(config, { webhook: () => "", smtp: "" }).map((plan) => plan.integration);
+  const integrations = planIntegrations(config, { web: () => "", smtp: "" }).map((plan) => plan.integration);
   const watchesLocation = (id: string) => (listed?.has(id) ?? true) && !excluded.has(id);
   return {
     rules: config.rules,

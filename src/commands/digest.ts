@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Command } from "commander";
 import { createSenders } from "../app/integrations.ts";
-import { openRedis } from "../app/open-redis.ts";
+import { openRedis } from "../app/runtime.ts";
 import type { Config, DigestConfig } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";
 import { forReader, letterFor, type MadeDigest } from "../digest/mail.ts";

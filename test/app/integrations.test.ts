@@ -14,7 +14,7 @@ receivers:
 route: { receiver: ops }
 smtp: { host: smtp.example.com, from: lenswatch@example.com }
 `);
-  const plans = planIntegrations(config, { webhook: (one) => `hash of ${one.length}`, smtp: "smtp hash" });
+  const plans = planIntegrations(config, { web: (one) => `hash of ${one.length}`, smtp: "smtp hash" });
   const made = plans.map(({ integration }) => integration);
   expect(made.map(({ id }) => id)).toEqual([
     "ops/slack/0",
