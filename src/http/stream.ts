@@ -7,7 +7,7 @@ import type { MetricsSource } from "./deps.ts";
 import { HttpError } from "./errors.ts";
 
 /** No client may keep a body open longer, however slowly it reads. */
-export const LONGEST_BODY_MS = 60_000;
+const LONGEST_BODY_MS = 60_000;
 
 const BUFFERED = 128 * 1024;
 

@@ -95,10 +95,8 @@ export type AlertsQuery = z.infer<typeof AlertsQuery>;
 export const GroupsQuery = AlertsQuery.omit({ unprocessed: true }).extend({ muted: booleanFlag.default(true) });
 export type GroupsQuery = z.infer<typeof GroupsQuery>;
 
-export type AlertStatus = "unprocessed" | "active" | "suppressed";
-
 /** The alert's state now; in a group, `mutedBy` is that of the group's route. */
-export function statusOf(active: ActiveAlert, mutedBy: readonly string[] = active.mutedBy ?? []): AlertStatus {
+export function statusOf(active: ActiveAlert, mutedBy: readonly string[] = active.mutedBy ?? []) {
   const { alert, silencedBy, inhibitedBy, acknowledgement, external } = active;
   const suppressed = silencedBy?.length || inhibitedBy?.length || mutedBy.length > 0;
   if (suppressed || acknowledgement || alert.facts.paused) return "suppressed";
