@@ -19,7 +19,6 @@ interface NamesWrite {
 export function createInventoryStore(redis: Redis, keys: Keys) {
   const names = createNames();
   const reader = createNamesReader(redis, keys, names);
-  let following: Promise<void> | undefined;
 
   /** Writes in one step, so that no replica reads new names without the new revision. */
   async function write(written: NamesWrite, add: (batch: ChainableCommander) => void): Promise<void> {
@@ -52,12 +51,7 @@ export function createInventoryStore(redis: Redis, keys: Keys) {
     loadLocations: reader.loadLocations,
 
     /** Reads what other replicas wrote since the last time: one command where there is nothing. */
-    follow(): Promise<void> {
-      following ??= reader.follow().finally(() => {
-        following = undefined;
-      });
-      return following;
-    },
+    follow: reader.follow,
 
     /** Stores new or changed recordings. */
     async saveRecordings(rows: readonly Recording[]): Promise<void> {
@@ -128,6 +122,7 @@ function createNames() {
 /** Reads names: all of them, or those that other replicas wrote since the last time. */
 function createNamesReader(redis: Redis, keys: Keys, names: ReturnType<typeof createNames>) {
   let revision = 0;
+  let following: Promise<void> | undefined;
 
   const storedRevision = async () => Number((await redis.get(keys.namesRevision)) ?? 0);
   const loadLocations = () => scan("locations");
@@ -148,7 +143,7 @@ function createNamesReader(redis: Redis, keys: Keys, names: ReturnType<typeof cr
     revision = now;
   }
 
-  async function follow(): Promise<void> {
+  async function readWritten(): Promise<void> {
     const now = await storedRevision();
     const behind = now - revision;
     if (behind === 0) return;
@@ -159,6 +154,13 @@ function createNamesReader(redis: Redis, keys: Keys, names: ReturnType<typeof cr
       for (const [i, id] of ids.entries()) names.keepRow(of, id, rows[i] ?? null);
     }
     revision = now;
+  }
+
+  function follow(): Promise<void> {
+    following ??= readWritten().finally(() => {
+      following = undefined;
+    });
+    return following;
   }
 
   /** An own write, by the revision it made, need not be read again. */
