@@ -196,9 +196,7 @@ export interface DigestTotals extends Readonly<Record<DigestPart, number>> {
 }
 
 /** Totals of the period before; undefined: nothing to compare with. */
-export type TotalsBefore = {
-  readonly [Key in "uptime" | "lostMs" | "outages" | "recoveryMs"]: number | undefined;
-};
+export type TotalsBefore = Readonly<Record<"uptime" | "lostMs" | "outages" | "recoveryMs", number | undefined>>;
 
 export interface Digest {
   readonly now: Instant;

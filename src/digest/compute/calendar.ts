@@ -1,9 +1,9 @@
-/** The days of a digest and of the weeks before, and the uptime of a location on each of them. */
+/** The days of a digest and of the weeks before, the uptime of a location on each, and times outside schedules. */
 import { DateTime } from "luxon";
 import type { Instant } from "../../lib/clock.ts";
 import type { LocalHours } from "../../lib/local-hours.ts";
-import type { DigestScope, RecordingFigures } from "../digest.ts";
-import type { ScheduleTimes } from "./schedule-times.ts";
+import type { DigestScope, Interval, RecordingFigures } from "../digest.ts";
+import { union } from "./intervals.ts";
 
 /** Nine weeks: the period and the eight of each weekday before it. */
 const DAYS_BACK = 63;
@@ -37,7 +37,7 @@ export function digestCalendar({ period, timezone }: DigestScope, localHours: Lo
   };
 }
 
-export type LocationDays = ReturnType<typeof emptyDays>;
+type LocationDays = ReturnType<typeof emptyDays>;
 
 /** Sums by index in the calendar's dates, in a kilobyte; `expected`: recordings with that day in their schedule. */
 export function emptyDays({ dates: { length } }: DigestCalendar) {
@@ -82,4 +82,42 @@ export function addDays(
 export function dayUptime({ weighted, weight }: LocationDays, at: number): number | undefined {
   const sum = weight[at] ?? 0;
   return sum > 0 ? (weighted[at] ?? 0) / sum : undefined;
+}
+
+/** Every zone's offset is a multiple of a quarter of an hour. */
+const QUARTER_MS = 900_000;
+/** Most recordings have one of a few schedules. */
+const CACHED = 500;
+const HOURS_OF_DAY = 24;
+
+export type ScheduleTimes = ReturnType<typeof createScheduleTimes>;
+
+/** Answers from `RecordingFigures.scheduleHours`. */
+export function createScheduleTimes(localHours: LocalHours) {
+  const known = new Map<string, readonly Interval[]>();
+  return {
+    /** The hours known to be outside the schedule; without a schedule none. */
+    closed(hours: string | undefined, timezone: string, bounds: Interval): readonly Interval[] {
+      if (!hours?.includes("0")) return [];
+      const key = `${bounds.from} ${bounds.to} ${timezone} ${hours}`;
+      const found = known.get(key) ?? closedBetween(bounds, (at) => hours[localHours.at(at, timezone).ofWeek]);
+      if (known.size >= CACHED) known.clear();
+      known.set(key, found);
+      return found;
+    },
+    /** Whether all of that weekday (1 Monday) is known to be outside the schedule. */
+    isClosedOn(hours: string | undefined, weekday: number): boolean {
+      const day = hours?.slice((weekday - 1) * HOURS_OF_DAY, weekday * HOURS_OF_DAY);
+      return day !== undefined && day.length === HOURS_OF_DAY && !/[^0]/.test(day);
+    },
+  };
+}
+
+function closedBetween(bounds: Interval, stateAt: (at: Instant) => string | undefined): Interval[] {
+  const spans: Interval[] = [];
+  for (let from = bounds.from - (bounds.from % QUARTER_MS); from < bounds.to; from += QUARTER_MS) {
+    if (stateAt(from) !== "0") continue;
+    spans.push({ from: Math.max(from, bounds.from), to: Math.min(from + QUARTER_MS, bounds.to) });
+  }
+  return union(spans);
 }

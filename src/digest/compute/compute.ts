@@ -16,12 +16,11 @@ import {
   type RecordingFigures,
   type TotalsBefore,
 } from "../digest.ts";
-import { addDays, type DigestCalendar, digestCalendar } from "./calendar.ts";
+import { addDays, createScheduleTimes, type DigestCalendar, digestCalendar } from "./calendar.ts";
 import { flappersOf, locationOutages, longestOutages, otherAlerts } from "./incident.ts";
 import { clip, subtract, total, union } from "./intervals.ts";
 import { type LocationRecords, locationDigests, locationGroups, newLocation, sumOf } from "./locations.ts";
 import { judgeRecording } from "./recording.ts";
-import { createScheduleTimes } from "./schedule-times.ts";
 import { addTally, meanRecovery, meanUptime, newTally } from "./tally.ts";
 import { untrustedDays } from "./untrusted.ts";
 

@@ -12,8 +12,8 @@ import {
   UP_ALL_THE_TIME,
 } from "../digest.ts";
 import { closedTime, hourlyTime, timedBuckets, timeline } from "./buckets.ts";
+import type { ScheduleTimes } from "./calendar.ts";
 import { clip, lengthIn, subtract, total, union } from "./intervals.ts";
-import type { ScheduleTimes } from "./schedule-times.ts";
 import { meanUptime, tallyOf } from "./tally.ts";
 
 interface Downtime extends Interval, Pick<Outage, "endsAt" | "recovered"> {

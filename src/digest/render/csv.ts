@@ -15,27 +15,38 @@ import {
 const ROWS_PER_STEP = 500;
 
 /** A line per recording, in chunks: ratios 0–1, times in seconds, instants in UTC, an empty cell without a figure. */
-export function* recordingsCsv(digest: Digest): Generator<string, void> {
-  const columns = recordingColumns(digest.period);
-  const cells = Object.values(columns);
-  let rows: CsvCell[][] = [Object.keys(columns)];
-  for (const part of digestParts) {
-    for (const group of digest.parts[part]) {
-      for (const recording of group.recordings) {
-        rows.push(cells.map((cell) => cell(recording, group)));
-        if (rows.length < ROWS_PER_STEP) continue;
-        yield csvLines(rows);
-        rows = [];
-      }
-    }
-  }
-  if (rows.length > 0) yield csvLines(rows);
+export function recordingsCsv({ parts, period }: Digest): Generator<string, void> {
+  const groups = digestParts.values().flatMap((part) => parts[part].values());
+  return table(
+    recordingColumns(period),
+    groups.flatMap((group) => group.recordings.values().map((recording) => [recording, group] as const)),
+  );
 }
 
-type Columns<Row extends unknown[]> = Readonly<Record<string, (...row: Row) => CsvCell>>;
+/** A line per untrusted day; an empty cell where there is no figure. */
+export function countsCsv({ untrusted }: Digest): Generator<string, void> {
+  return table(
+    countsColumns,
+    untrusted.values().map((day) => [day] as const),
+  );
+}
+
+function* table<Row extends readonly unknown[]>(columns: Columns<Row>, rows: Iterable<Row>): Generator<string, void> {
+  const cells = Object.values(columns);
+  let lines: (readonly CsvCell[])[] = [Object.keys(columns)];
+  for (const row of rows) {
+    lines.push(cells.map((cell) => cell(...row)));
+    if (lines.length < ROWS_PER_STEP) continue;
+    yield csvLines(lines);
+    lines = [];
+  }
+  if (lines.length > 0) yield csvLines(lines);
+}
+
+type Columns<Row extends readonly unknown[]> = Readonly<Record<string, (...row: Row) => CsvCell>>;
 
 /** Downtime and outages are blank where nothing is known. */
-function recordingColumns(bounds: Interval): Columns<[RecordingDigest, LocationGroup]> {
+function recordingColumns(bounds: Interval): Columns<readonly [RecordingDigest, LocationGroup]> {
   return {
     location: (_, { locationName }) => short(locationName),
     location_id: (_, { locationId }) => short(locationId),
@@ -54,7 +65,7 @@ function recordingColumns(bounds: Interval): Columns<[RecordingDigest, LocationG
   };
 }
 
-const countsColumns: Columns<[UntrustedDay]> = {
+const countsColumns: Columns<readonly [UntrustedDay]> = {
   location: ({ locationName }) => short(locationName),
   location_id: ({ locationId }) => short(locationId),
   date: ({ date }) => date,
@@ -63,15 +74,6 @@ const countsColumns: Columns<[UntrustedDay]> = {
   usual_entries: ({ usual }) => usual,
   short_by: shortfall,
 };
-
-/** A line per untrusted day; an empty cell where there is no figure. */
-export function* countsCsv({ untrusted }: Digest): Generator<string, void> {
-  yield csvLines([Object.keys(countsColumns)]);
-  for (let from = 0; from < untrusted.length; from += ROWS_PER_STEP) {
-    const page = untrusted.slice(from, from + ROWS_PER_STEP);
-    yield csvLines(page.map((day) => Object.values(countsColumns).map((cell) => cell(day))));
-  }
-}
 
 /** The service does not limit the length of a name. */
 const NAME_LENGTH = 200;

@@ -23,19 +23,11 @@ export type SectionRow = Readonly<
   | { kind: "names"; names: readonly NamedFigure[]; more: string }
   | { kind: "entry"; name: string; value: string; note: string }
   | { kind: "days"; name: string; uptime: string; days: Digest["locations"][number]["days"]; low?: string }
-  | CountsRow
+  | ({ kind: "counts"; isFirst: boolean } & Record<"name" | "day" | "uptime" | "entries" | "usual" | "short", string>)
   | { kind: "more"; text: string; within: boolean }
 >;
 
-type CountsRow = Record<"name" | "day" | "uptime" | "entries" | "usual" | "short", string> & {
-  kind: "counts";
-  isFirst: boolean;
-};
-
-export interface NamedFigure {
-  readonly name: string;
-  readonly value: string;
-}
+export type NamedFigure = Readonly<Record<"name" | "value", string>>;
 
 export interface DigestSection {
   readonly title: string;
