@@ -16,6 +16,14 @@ async function page(alert: Alert, deps: Parameters<typeof serve>[0] = {}) {
 }
 
 describe("GET /alerts/{fingerprint}", () => {
+  test("stops refreshing where updates are paused", async () => {
+    const alert = alertOf("RecordingOffline");
+    const { get } = await serve({ fleet: async () => smallFleet, alerts: active(alert) });
+    const html = await (await get(`/alerts/${fingerprint(alert.labels)}?refresh=off`)).text();
+    expect(linksOf(html).get("Resume updates")).toBe("?");
+    expect(html).not.toContain("<script");
+  });
+
   test("tells what is wrong, where, since when, who was told and what its labels are", async () => {
     const asked: unknown[] = [];
     const dark = alertOf("RecordingOffline");
