@@ -5,7 +5,7 @@
  */
 import type { ProtocolErrorKind } from "./observer.ts";
 
-export interface ReplyFrame {
+interface ReplyFrame {
   readonly id: string;
   /** `0|0` is a reply in one part. */
   readonly part: number;

@@ -6,8 +6,8 @@ import { withinDeadline } from "./deadline.ts";
 import { ServiceError, type ServiceErrorCode } from "./errors.ts";
 import { createSendRequest } from "./http.ts";
 import { MetricsSocket } from "./metrics-socket.ts";
-import type { ServiceEndpoint } from "./observer.ts";
-import { createOutageLog, createReport } from "./reporter.ts";
+import type { ServiceEndpoint, ServiceObserver } from "./observer.ts";
+import { createOutageLog, createReport, type OutageLog } from "./reporter.ts";
 import type { ServiceDeps } from "./service.ts";
 import { createTokenSource, type Renewal } from "./token.ts";
 
@@ -25,13 +25,7 @@ export function createTransport(deps: ServiceDeps) {
   const client = createHttpClient({ proxy, tls: config.tls });
   const sendRequest = createSendRequest(client, redactor, MAX_REPLY_BYTES);
   const shared = { config, clock, random, redactor, report, sendRequest };
-  const tokenOutage = createOutageLog(log, "token renewal");
-  const onRenewal = (renewal: Renewal, seconds: number) => {
-    observer.request?.("token", "error" in renewal ? renewal.error.code : "ok", seconds);
-    if ("error" in renewal) return tokenOutage.failed(renewal.error);
-    tokenOutage.recovered();
-    observer.tokenExpiry?.(renewal.token.expiresAt);
-  };
+  const onRenewal = renewalObserver(createOutageLog(log, "token renewal"), observer);
   const tokens = createTokenSource({ ...shared, closing: closing.signal, onRenewal });
   const socket = new MetricsSocket({
     ...shared,
@@ -76,6 +70,15 @@ export function createTransport(deps: ServiceDeps) {
       await socket.close();
       await client.close();
     },
+  };
+}
+
+function renewalObserver(outage: OutageLog, observer: ServiceObserver) {
+  return (renewal: Renewal, seconds: number) => {
+    observer.request?.("token", "error" in renewal ? renewal.error.code : "ok", seconds);
+    if ("error" in renewal) return outage.failed(renewal.error);
+    outage.recovered();
+    observer.tokenExpiry?.(renewal.token.expiresAt);
   };
 }
 
