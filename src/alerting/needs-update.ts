@@ -7,7 +7,7 @@ import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { ColdStartFacts, NotificationLogEntry, NotifiedAlert, NotifyReason } from "./notification.ts";
-import { type Suppression, type Suppressions, suppressionReasons } from "./suppression.ts";
+import { type Suppression, type Suppressions, suppressionReasons } from "./notification.ts";
 
 export interface GroupView {
   readonly now: Instant;

@@ -5,8 +5,7 @@
  */
 import type { Instant } from "../lib/clock.ts";
 import { earliest, type GroupDecision, type GroupView, needsUpdate } from "./needs-update.ts";
-import type { NotificationLogEntry, NotifiedAlert } from "./notification.ts";
-import type { Suppression, Suppressions } from "./suppression.ts";
+import type { NotificationLogEntry, NotifiedAlert, Suppression, Suppressions } from "./notification.ts";
 
 /** As long as Prometheus does (its rules' `resolvedRetention`). */
 const END_FOR_MS = 15 * 60_000;

@@ -4,7 +4,7 @@
  */
 import { DateTime } from "luxon";
 import type { Instant } from "../lib/clock.ts";
-import type { Suppression } from "./suppression.ts";
+import type { Suppression } from "./notification.ts";
 
 /** Both ends included. */
 export interface Range {

@@ -5,10 +5,9 @@
 
 import { createInhibitor, type Inhibitions, type InhibitRule } from "../alerting/inhibit.ts";
 import { type GroupDecision, needsUpdate } from "../alerting/needs-update.ts";
-import type { NotificationLogEntry, NotifyReason } from "../alerting/notification.ts";
+import type { NotificationLogEntry, NotifyReason, Suppression, Suppressions } from "../alerting/notification.ts";
 import { groupOf, type Route, routesFor } from "../alerting/route.ts";
 import { decideStorm } from "../alerting/storm.ts";
-import type { Suppression, Suppressions } from "../alerting/suppression.ts";
 import { muteOf } from "../alerting/time-interval.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Transition } from "../health/evaluation.ts";

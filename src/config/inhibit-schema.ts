@@ -1,5 +1,5 @@
 /** `inhibit_rules`: alerts that are not notified while another alert explains them. */
-import { defaultAlertNames as names } from "../health/problem-kinds.ts";
+import { defaultAlertNames as names } from "../health/alert.ts";
 import type { RawMap } from "./document.ts";
 import { required, section, withDefault } from "./key.ts";
 import { matchers } from "./route-schema.ts";

@@ -1,6 +1,6 @@
 /** `rules`: conditions, how long they must last, and the labels and annotations of their alerts. */
 import { z } from "zod";
-import { defaultAlertNames as names } from "../health/problem-kinds.ts";
+import { defaultAlertNames as names } from "../health/alert.ts";
 import { conditionSection } from "./condition-schema.ts";
 import type { RawMap } from "./document.ts";
 import { required, section, withDefault } from "./key.ts";

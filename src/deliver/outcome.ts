@@ -1,10 +1,9 @@
 /** The outcome of each claimed group, as it is stored, with its lines for the decision log. Pure. */
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { GroupDecision } from "../alerting/needs-update.ts";
-import type { NotificationLogEntry, NotifyErrorCode } from "../alerting/notification.ts";
+import type { NotificationLogEntry, NotifyErrorCode, Suppressions } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { SendDecision } from "../alerting/storm.ts";
-import type { Suppressions } from "../alerting/suppression.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Claimed, GroupOutcome, Postponement, Settlement } from "../store/groups.ts";

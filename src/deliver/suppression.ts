@@ -4,10 +4,9 @@
  */
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import { createInhibitor, type Inhibitions, type InhibitRule } from "../alerting/inhibit.ts";
-import type { StandsFor } from "../alerting/notification.ts";
+import type { StandsFor, Suppression, Suppressions } from "../alerting/notification.ts";
 import { groupRoute, type Route, routesFor } from "../alerting/route.ts";
 import { type Silence, silencesOf } from "../alerting/silence.ts";
-import type { Suppression, Suppressions } from "../alerting/suppression.ts";
 import { muteOf } from "../alerting/time-interval.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Clock, Instant } from "../lib/clock.ts";

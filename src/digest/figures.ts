@@ -3,11 +3,11 @@
 import { DateTime } from "luxon";
 import type { Config, DigestConfig } from "../config/config.ts";
 import type { Alert } from "../health/alert.ts";
-import { currentStatus, recordingsById } from "../health/fleet-snapshot.ts";
 import type { UptimeBucket } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
 import { knownHours } from "../health/schedule.ts";
 import type { FleetSnapshot, RecordingState } from "../health/shard-state.ts";
+import { currentStatus, recordingsById } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { createYielder, runYielding } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";

@@ -5,10 +5,9 @@
 import type { Instant } from "../lib/clock.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { exactPercent, isoMinute, percent } from "../lib/format.ts";
-import type { AlertFacts } from "./alert.ts";
+import type { AlertFacts, recordingProblems } from "./alert.ts";
 import type { EvaluationContext } from "./evaluation.ts";
 import { changesOf, isFlapping, recentChanges } from "./flapping.ts";
-import type { recordingProblems } from "./problem-kinds.ts";
 import type { Condition } from "./rule.ts";
 import type { RecordingState } from "./shard-state.ts";
 

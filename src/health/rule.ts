@@ -1,6 +1,5 @@
 /** Alerting rules as the configuration's `rules:` has them; ratios 0–1, durations in ms. */
-import type { GeneratedAnnotation, Labels } from "./alert.ts";
-import type { ProblemKind } from "./problem-kinds.ts";
+import type { GeneratedAnnotation, Labels, ProblemKind } from "./alert.ts";
 import { kindOf, type RecordingCondition, recordingKinds, watchesRecordings } from "./recording-conditions.ts";
 
 export type Condition =

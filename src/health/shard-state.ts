@@ -2,10 +2,9 @@
  * What one sweep stores and the next one starts from. One ShardState has the recordings of a shard's locations with
  * their pending and firing alerts. Never mutated: an evaluation gives a new one.
  */
-
 import type { Instant } from "../lib/clock.ts";
 import type { AlertFacts, Labels } from "./alert.ts";
-import type { Location, Recording, RecordingStatus } from "./recording.ts";
+import type { Location, Reading, Recording, RecordingStatus } from "./recording.ts";
 
 export interface ShardState {
   /** When the last good sweep was evaluated; 0 before the first. */
@@ -94,4 +93,112 @@ export interface FleetSnapshot {
   readonly inventory: Inventory;
   /** Ratio 0–1 over the window, undefined where there is no figure. */
   overallUptime(recordingId: string, windowMs: number): number | undefined;
+}
+
+/** A good reading older than this many status intervals says nothing about now. */
+export const FRESH_INTERVALS = 3;
+
+/** Rows between two yields of a walk over the fleet. */
+export const ROWS_PER_STEP = 256;
+
+/** The status of a recording at `now`: `unknown` without a good reading in 3 intervals. */
+export function currentStatus(
+  state: Pick<RecordingState, "status" | "readAt">,
+  now: Instant,
+  statusIntervalMs: number,
+): RecordingStatus {
+  if (state.status === undefined) return "unknown";
+  return now - state.readAt > FRESH_INTERVALS * statusIntervalMs ? "unknown" : state.status;
+}
+
+/**
+ * Every recording once, by id; yields every ROWS_PER_STEP rows. While a location moves between shards a
+ * recording can stand in both: the later reading counts.
+ */
+export function* recordingsById(
+  fleet: Pick<FleetSnapshot, "shards">,
+): Generator<void, ReadonlyMap<string, RecordingState>> {
+  const byId = new Map<string, RecordingState>();
+  let rows = 0;
+  for (const shard of fleet.shards) {
+    for (const [id, state] of shard.recordings) {
+      const other = byId.get(id);
+      if (!other || other.readAt < state.readAt) byId.set(id, state);
+      if (++rows % ROWS_PER_STEP === 0) yield;
+    }
+  }
+  return byId;
+}
+
+/** How far ahead of ours the service's clock may be. */
+const CLOCK_TOLERANCE_MS = 60_000;
+
+/** A reading with a known status. */
+export type GoodReading = Reading & { readonly status: NonNullable<RecordingState["status"]> };
+
+export function isGood(reading: Reading): reading is GoodReading {
+  return reading.status !== "unknown";
+}
+
+/** The recording after a good reading; its alerts are as they were. */
+export function afterReading(
+  previous: RecordingState | undefined,
+  reading: GoodReading,
+  locationId: string,
+  now: Instant,
+  history: StateHistory | undefined,
+): RecordingState {
+  const { status, lastSeenAt } = reading;
+  return {
+    id: previous?.id ?? reading.recordingId,
+    locationId,
+    status,
+    readAt: now,
+    since: sinceWhen(previous, reading, now),
+    lastSeenAt,
+    onlineSeenAt: status === "offline" ? previous?.onlineSeenAt : (lastSeenAt ?? previous?.onlineSeenAt),
+    averageQuality: reading.averageQuality,
+    presentAt: now,
+    history,
+    alerts: previous?.alerts,
+  };
+}
+
+/** The recording after a row that could not be read, or with status `unknown`: it is present, nothing more. */
+export function afterPresence(
+  previous: RecordingState | undefined,
+  id: string,
+  locationId: string,
+  now: Instant,
+): RecordingState {
+  if (previous) return { ...previous, locationId, presentAt: now };
+  return {
+    id,
+    locationId,
+    status: undefined,
+    readAt: 0,
+    since: now,
+    lastSeenAt: undefined,
+    onlineSeenAt: undefined,
+    averageQuality: undefined,
+    presentAt: now,
+    history: undefined,
+    alerts: undefined,
+  };
+}
+
+/**
+ * Since when it has the reading's status. A recording seen offline went offline at its `last_seen_utc`, unless that
+ * contradicts an earlier reading (before the last online contact) or the clock (in the future).
+ */
+export function sinceWhen(
+  previous: Pick<RecordingState, "status" | "since" | "onlineSeenAt"> | undefined,
+  { status, lastSeenAt }: Pick<Reading, "status" | "lastSeenAt">,
+  now: Instant,
+): Instant {
+  if (previous && previous.status === status) return previous.since;
+  if (status !== "offline" || lastSeenAt === undefined || lastSeenAt <= 0) return now;
+  if (lastSeenAt > now + CLOCK_TOLERANCE_MS) return now;
+  if (previous?.onlineSeenAt !== undefined && lastSeenAt < previous.onlineSeenAt) return now;
+  return Math.min(lastSeenAt, now);
 }

@@ -1,6 +1,6 @@
 /** Probes of orchestrators, of Prometheus' and of Alertmanager's clients, and the reload of the configuration. */
 import type { FastifyInstance } from "fastify";
-import { FRESH_INTERVALS } from "../health/fleet-snapshot.ts";
+import { FRESH_INTERVALS } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { humanDuration } from "../lib/duration.ts";

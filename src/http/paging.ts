@@ -3,7 +3,7 @@
  * is the last key of a page. No row is lost or repeated because another one appeared or disappeared.
  */
 import { z } from "zod";
-import { ROWS_PER_STEP } from "../health/fleet-snapshot.ts";
+import { ROWS_PER_STEP } from "../health/shard-state.ts";
 
 /** One page, and where it is in the whole. */
 export interface Listing<T> {

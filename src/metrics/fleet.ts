@@ -1,9 +1,9 @@
 /** Renders the fleet's series from a snapshot, in slices: it yields at least every ROWS_PER_STEP rows. */
 import type { Labels } from "../health/alert.ts";
-import { currentStatus, ROWS_PER_STEP, recordingsById } from "../health/fleet-snapshot.ts";
 import { recordingStatuses } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
 import type { FleetSnapshot, RecordingState } from "../health/shard-state.ts";
+import { currentStatus, ROWS_PER_STEP, recordingsById } from "../health/shard-state.ts";
 import type { LabelCache } from "./label-cache.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
 import { type ExpositionFormat, renderHead, renderLabel, renderSample } from "./text.ts";

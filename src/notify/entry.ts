@@ -1,6 +1,6 @@
 /** One alert, or all alerts of one location, as an entry of a message's list. */
 import type { NotifiedAlert } from "../alerting/notification.ts";
-import type { ProblemKind } from "../health/problem-kinds.ts";
+import type { ProblemKind } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { percent } from "../lib/format.ts";
 import { span, type Times } from "../lib/when.ts";

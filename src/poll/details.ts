@@ -4,10 +4,10 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { DateTime } from "luxon";
+import { type DayEntries, type LocationZones, type UsualEntries, usualEntries } from "../alerting/impact.ts";
 import type { Queues } from "../cluster/queues.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Inventory } from "../health/shard-state.ts";
-import { type DayEntries, type LocationZones, type UsualEntries, usualEntries } from "../health/usual-entries.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";

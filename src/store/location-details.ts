@@ -1,6 +1,6 @@
 /** What is read about each location now and then: zones of its recordings, usual entries, and counts of entries by day. */
 import type { Redis } from "ioredis";
-import type { LocationZones, UsualEntries } from "../health/usual-entries.ts";
+import type { LocationZones, UsualEntries } from "../alerting/impact.ts";
 import type { Instant } from "../lib/clock.ts";
 import { createJsonHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";

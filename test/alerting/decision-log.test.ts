@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { sentenceOf } from "../../src/alerting/decision-log.ts";
-import { notifyErrorCodes } from "../../src/alerting/notification.ts";
-import { suppressionReasons } from "../../src/alerting/suppression.ts";
+import { notifyErrorCodes, suppressionReasons } from "../../src/alerting/notification.ts";
 import { decisionReasons } from "../../src/health/evaluation.ts";
 
 const at = { ruleId: "RecordingOffline", integration: "ops/slack/0" };

@@ -2,8 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { needsUpdate } from "../../src/alerting/needs-update.ts";
-import type { NotificationLogEntry } from "../../src/alerting/notification.ts";
-import type { Suppression, SuppressionReason } from "../../src/alerting/suppression.ts";
+import type { NotificationLogEntry, Suppression, SuppressionReason } from "../../src/alerting/notification.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { alertWith, NOW } from "./alerts.ts";
 

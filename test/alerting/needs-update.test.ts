@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { type GroupDecision, type GroupView, needsUpdate } from "../../src/alerting/needs-update.ts";
-import type { NotificationLogEntry } from "../../src/alerting/notification.ts";
-import type { SuppressionReason, Suppressions } from "../../src/alerting/suppression.ts";
+import type { NotificationLogEntry, SuppressionReason, Suppressions } from "../../src/alerting/notification.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { offlineAlert, resolvedAlert } from "../support/fixtures.ts";
 

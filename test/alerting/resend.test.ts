@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { GroupDecision, GroupView } from "../../src/alerting/needs-update.ts";
-import type { NotificationLogEntry } from "../../src/alerting/notification.ts";
+import type { NotificationLogEntry, Suppression, Suppressions } from "../../src/alerting/notification.ts";
 import { needsResend } from "../../src/alerting/resend.ts";
-import type { Suppression, Suppressions } from "../../src/alerting/suppression.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { firing, HOUR, MINUTE, over, T0 } from "../store/fixtures.ts";
 

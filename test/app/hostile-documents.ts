@@ -6,7 +6,7 @@ import type { Notification, NotifyReason } from "../../src/alerting/notification
 import { incidentOf } from "../../src/digest/compute/incident.ts";
 import { attachmentsOf, forReader, renderDigest } from "../../src/digest/mail.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
-import { currentStatus } from "../../src/health/fleet-snapshot.ts";
+import { currentStatus } from "../../src/health/shard-state.ts";
 import { renderEmail } from "../../src/notify/email/render.ts";
 import { toIncident } from "../../src/store/incidents.ts";
 import { computeDigest } from "../digest/compute-digest.ts";

@@ -2,10 +2,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
-import type { NotificationLogEntry } from "../../src/alerting/notification.ts";
+import type { NotificationLogEntry, Suppression } from "../../src/alerting/notification.ts";
 import { needsResend } from "../../src/alerting/resend.ts";
 import { joinDecisions } from "../../src/alerting/storm.ts";
-import type { Suppression } from "../../src/alerting/suppression.ts";
 import { settlementOf } from "../../src/deliver/outcome.ts";
 import { toNotification } from "../../src/deliver/to-notification.ts";
 import type { Alert } from "../../src/health/alert.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sinceWhen } from "../../src/health/reading.ts";
+import { sinceWhen } from "../../src/health/shard-state.ts";
 import { INTERVAL, MINUTE, START, Story } from "./shard-history.ts";
 
 const NOW = START + 10 * MINUTE;

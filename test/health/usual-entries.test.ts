@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { usualEntries } from "../../src/health/usual-entries.ts";
+import { usualEntries } from "../../src/alerting/impact.ts";
 
 /** Fridays in October and November 2026, the last first. */
 const FRIDAYS = ["2026-11-13", "2026-11-06", "2026-10-30", "2026-10-23"];

@@ -1,7 +1,7 @@
 /** Notifications to render and send: one location in Leeds, a Friday in November. */
 
 import type { Notification, NotifiedAlert } from "../../src/alerting/notification.ts";
-import type { ProblemKind } from "../../src/health/problem-kinds.ts";
+import type { ProblemKind } from "../../src/health/alert.ts";
 import { anAlert } from "../support/fixtures.ts";
 
 /** Fri 20 Nov 2026 14:17 in London. */

@@ -1,5 +1,5 @@
 /** Days with unreliable visitor counts, and what was counted on the same weekday before. */
-import { median } from "../../health/usual-entries.ts";
+import { median } from "../../alerting/impact.ts";
 import type { CountsAnswer, Digest, DigestScope, UntrustedDay } from "../digest.ts";
 import { SETTLED_AFTER_MS } from "./buckets.ts";
 import { type DigestCalendar, dayUptime } from "./calendar.ts";

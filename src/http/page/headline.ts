@@ -1,6 +1,6 @@
 /** The first sentence of the overview; an unknown status never counts as good. */
 import type { Alert } from "../../health/alert.ts";
-import { FRESH_INTERVALS } from "../../health/fleet-snapshot.ts";
+import { FRESH_INTERVALS } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { count, counted } from "../../lib/format.ts";
