@@ -47,7 +47,7 @@ const MAX_NODES = 50_000;
 const MAX_DEPTH = 60;
 
 /** Parses the text; YAML errors are in `findings`. Never throws. */
-export function readDocument(text: string, env: Environment): ConfigDocument {
+export function readYaml(text: string, env: Environment): ConfigDocument {
   const lineCounter = new LineCounter();
   const position = (offset: number) => {
     const { line, col } = lineCounter.linePos(offset);

@@ -8,7 +8,7 @@ import { advise } from "./advise.ts";
 import type { Config, HttpConfig } from "./config.ts";
 import { buildConfig, buildHttp } from "./config.ts";
 import { crossCheck } from "./cross-check.ts";
-import { type ConfigDocument, isMapping, type Raw, readDocument } from "./document.ts";
+import { type ConfigDocument, isMapping, type Raw, readYaml } from "./document.ts";
 import type { Environment } from "./environment.ts";
 import { ConfigError, type ConfigProblem, type Finding, type Path, pathKey, toProblems } from "./problem.ts";
 import { httpSection, rootSection } from "./schema.ts";
@@ -29,7 +29,7 @@ export function parseConfig(
   text: string,
   { file, env, readSecret = refuseFiles }: { file: string; env: Environment; readSecret?: ReadSecret },
 ): LoadedConfig | { readonly problems: readonly ConfigProblem[] } {
-  const document = readDocument(text, env);
+  const document = readYaml(text, env);
   const report = (findings: readonly Finding[], secrets: readonly string[] = []) =>
     toProblems(findings, document, { file, secrets });
   if (document.tree === null && document.findings.length > 0) return { problems: report(document.findings) };
@@ -85,7 +85,7 @@ export async function loadHttp(file: string, env: Environment): Promise<HttpConf
   const text = await readText(file);
   const parsed = parseConfig(text, { file, env, readSecret });
   if ("config" in parsed) return parsed.config.http;
-  const document = readDocument(text, env);
+  const document = readYaml(text, env);
   resolveSecrets(document, rootSection, readSecret);
   const tree = withListen(document.tree, env);
   const checked = validate({ ...document, tree: (isMapping(tree) && tree.http) || {} }, httpSection);

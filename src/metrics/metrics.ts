@@ -76,8 +76,7 @@ export function createMetrics(
     heartbeat: (outcome: string) => own.heartbeats.inc({ outcome }),
     queueJobs: (queue: string, state: QueueJobState, count: number) => own.queueJobs.set({ queue, state }, count),
     configReloaded(successful: boolean): void {
-      own.configReload.set(successful ? 1 : 0);
-      own.alertmanagerReload.set(successful ? 1 : 0);
+      for (const gauge of [own.configReload, own.alertmanagerReload]) gauge.set(successful ? 1 : 0);
     },
     /** External alerts were posted; `invalid` were refused. */
     alertsReceived({ firing, resolved, invalid }: Readonly<Record<"firing" | "resolved" | "invalid", number>>): void {

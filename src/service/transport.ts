@@ -15,6 +15,8 @@ import { createTokenSource, type Renewal } from "./token.ts";
 const MAX_REPLY_BYTES = 256 * 1024 * 1024;
 const PING_INTERVAL_MS = 10_000;
 
+type Work<T> = (signal: AbortSignal) => Promise<T>;
+
 export function createTransport(deps: ServiceDeps) {
   const { config, clock, observer = {}, random = Math.random } = deps;
   const log = deps.log.child({ component: "service" });
@@ -41,11 +43,7 @@ export function createTransport(deps: ServiceDeps) {
   });
 
   /** Runs one call within its deadline and counts how it ended. Throws nothing but ServiceError. */
-  async function call<T>(
-    endpoint: ServiceEndpoint,
-    caller: AbortSignal | undefined,
-    work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
+  async function call<T>(endpoint: ServiceEndpoint, caller: AbortSignal | undefined, work: Work<T>): Promise<T> {
     const startedAt = performance.now();
     let outcome: "ok" | ServiceErrorCode = "ok";
     try {

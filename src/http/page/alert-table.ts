@@ -9,7 +9,7 @@ import { cut } from "../../lib/text.ts";
 import { span } from "../../lib/when.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { alertLink, homeLink, type Root, recordingLink } from "./links.ts";
-import { sortKey, type TableColumn, tableOf } from "./listing.ts";
+import { type ListingColumn, sortKey, tableOf } from "./listing.ts";
 import type { PageData } from "./page-data.ts";
 import { timeAt } from "./when.ts";
 
@@ -24,7 +24,7 @@ const SEVERITIES: readonly string[] = ["critical", "error", "warning", "info"];
 
 const BREADTH = { service: 0, integration: 1, location: 2, recording: 3, external: 4 } as const;
 
-const COLUMNS: readonly TableColumn[] = [["Alert"], ["Location"], ["Since", "since"], ["For", "for", "t"], ["State"]];
+const COLUMNS: readonly ListingColumn[] = [["Alert"], ["Location"], ["Since", "since"], ["For", "for", "t"], ["State"]];
 
 /** Alerts of the whole fleet; `within` counts, by location, alerts that are folded into that of the location. */
 export function alertTable(

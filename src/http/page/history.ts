@@ -11,7 +11,7 @@ import { span } from "../../lib/when.ts";
 import type { Listing } from "../paging.ts";
 import type { ApiIncident } from "../v1/incidents.ts";
 import { type Root, recordingLink } from "./links.ts";
-import { type TableColumn, tableOf } from "./listing.ts";
+import { type ListingColumn, tableOf } from "./listing.ts";
 import { type Moment, timeAt } from "./when.ts";
 
 /** How far back incidents and uptime are shown. */
@@ -43,7 +43,7 @@ interface IncidentSectionOptions extends Section {
   readonly recordingRoot?: Root;
 }
 
-const COLUMNS: readonly TableColumn[] = [
+const COLUMNS: readonly ListingColumn[] = [
   ["Alert"],
   ["Began", "began"],
   ["Ended", "ended"],

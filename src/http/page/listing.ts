@@ -32,7 +32,7 @@ ${nextCursor === null ? nothing : next}</nav>`;
 }
 
 /** `label` is shown before the cell on a narrow screen. `n` is a number, `t` is never broken into lines. */
-export type TableColumn = readonly [head: string, label?: string, kind?: "n" | "t"];
+export type ListingColumn = readonly [head: string, label?: string, kind?: "n" | "t"];
 
 /**
  * Rows have a cell per column; the first one names the row. On a narrow screen a row becomes a few lines; the roles and
@@ -40,7 +40,7 @@ export type TableColumn = readonly [head: string, label?: string, kind?: "n" | "
  */
 export function tableOf(
   caption: string,
-  columns: readonly TableColumn[],
+  columns: readonly ListingColumn[],
   rows: readonly (readonly Markup[])[],
 ): Markup {
   const classes = columns.map(([, , kind]) => (kind ? html` class="${kind}"` : nothing));

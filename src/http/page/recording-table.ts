@@ -6,7 +6,7 @@ import { counted, nameOf, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span } from "../../lib/when.ts";
 import { homeLink, recordingLink } from "./links.ts";
-import { firstOf, sortKey, type TableColumn, tableOf } from "./listing.ts";
+import { firstOf, type ListingColumn, sortKey, tableOf } from "./listing.ts";
 import type { PageData } from "./page-data.ts";
 import { badge, worstFirst } from "./summary.ts";
 import { agoAt, knownZone, type Moment, timeAt } from "./when.ts";
@@ -40,7 +40,7 @@ export function presentOf(state: RecordingState, fleet: FleetSnapshot) {
   };
 }
 
-const COLUMNS: readonly TableColumn[] = [
+const COLUMNS: readonly ListingColumn[] = [
   ["Recording"],
   ["Status"],
   ["Last seen", "seen"],
