@@ -17,10 +17,6 @@ declare module "fastify" {
     /** Changes state from a page: needs an admin session, and a form made for it. */
     form?: boolean;
   }
-  interface FastifyInstance {
-    /** What a token permits, undefined for a wrong one. Throws HttpError `too_many_failures` for a blocked address. */
-    checkToken(token: string, request: FastifyRequest, reply: FastifyReply): Scope | undefined;
-  }
   interface FastifyRequest {
     /** Undefined for visitors who have not signed in. */
     session: Session | undefined;
@@ -33,15 +29,7 @@ type Deps = Pick<HttpDeps, "readToken" | "adminToken" | "externalUrl" | "clock" 
 export function gate(app: FastifyInstance, deps: Deps): void {
   app.register(fastifyCookie, { hook: false });
   app.decorateRequest("session", undefined);
-  const guard = createGuard();
-  app.decorate("checkToken", (token, { ip }, reply) => {
-    const scope = scopeOf(token, deps);
-    const verdict = guard.judge({ address: ip, token, isRight: scope !== undefined }, deps.clock.now());
-    if (verdict.kind === "wrong" && verdict.isLast)
-      deps.log.warn({ address: ip }, "address blocked after too many wrong tokens");
-    if (verdict.kind === "blocked") throw tooManyFailures(reply, Math.ceil(verdict.retryAfterMs / 1000));
-    return scope;
-  });
+  const checkToken = createTokenCheck(createGuard(), deps);
   app.addHook("onRequest", async (request, reply) => {
     if (request.is404) return;
     const { open, admin, form, page } = request.routeOptions.config;
@@ -51,7 +39,7 @@ export function gate(app: FastifyInstance, deps: Deps): void {
     if (form) return checkSender(request, deps);
     if (!admin && (open || request.session || deps.readToken === undefined)) return;
     const token = bearerOf(request.headers.authorization);
-    const scope = token ? app.checkToken(token, request, reply) : undefined;
+    const scope = token ? checkToken(token, request, reply) : undefined;
     if (admin ? scope === "admin" : scope) return;
     if (page !== undefined)
       throw new HttpError("unauthorized", "Sign in with the read or admin token to see this page.");
@@ -61,6 +49,18 @@ export function gate(app: FastifyInstance, deps: Deps): void {
   app.addHook("preHandler", async (request) => {
     if (!request.is404 && request.routeOptions.config.form) checkForm(request, deps);
   });
+}
+
+/** Gives what a token permits, undefined for a wrong one. Throws HttpError `too_many_failures` for a blocked address. */
+export function createTokenCheck(guard: ReturnType<typeof createGuard>, deps: Deps) {
+  return (token: string, { ip }: FastifyRequest, reply: FastifyReply): Scope | undefined => {
+    const scope = scopeOf(token, deps);
+    const verdict = guard.judge({ address: ip, token, isRight: scope !== undefined }, deps.clock.now());
+    if (verdict.kind === "wrong" && verdict.isLast)
+      deps.log.warn({ address: ip }, "address blocked after too many wrong tokens");
+    if (verdict.kind === "blocked") throw tooManyFailures(reply, Math.ceil(verdict.retryAfterMs / 1000));
+    return scope;
+  };
 }
 
 /** Sets `Retry-After` as well. */

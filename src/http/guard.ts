@@ -26,7 +26,8 @@ type Verdict =
   | { readonly kind: "wrong"; readonly isLast: boolean }
   | { readonly kind: "blocked"; readonly retryAfterMs: number };
 
-export function createGuard() {
+/** `isStrict`, for sign-in: ten wrong tokens, different or not, block every further one, of an earlier user too. */
+export function createGuard({ isStrict = false } = {}) {
   const failed = new Map<string, Failures>();
   const trusted = new Map<string, Instant>();
 
@@ -43,7 +44,8 @@ export function createGuard() {
       const failures = failuresOf(address, now);
       const blocked = { kind: "blocked", retryAfterMs: failures.since + FAILURES_MS - now } as const;
       const isTrusted = now < (trusted.get(address) ?? Number.NEGATIVE_INFINITY) + TRUSTED_MS;
-      if (failures.tokens.size >= MOST_FAILURES && !isTrusted) return blocked;
+      const isGuesser = failures.tokens.size >= MOST_FAILURES && !isTrusted;
+      if (isStrict ? failures.count >= MOST_FAILURES : isGuesser) return blocked;
       if (given.isRight) {
         setNewest(trusted, address, now);
         return { kind: "right" };

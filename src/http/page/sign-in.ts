@@ -5,7 +5,8 @@ import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { stripControls } from "../../lib/text.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
-import { isHttps, isRemotePlainHttp, isSameOrigin, sessionCookie } from "../gate.ts";
+import { createTokenCheck, isHttps, isRemotePlainHttp, isSameOrigin, sessionCookie } from "../gate.ts";
+import { createGuard } from "../guard.ts";
 import { parseQuery } from "../query.ts";
 import { openSession } from "../session.ts";
 import { type FieldProblem, fieldOf, readFields } from "./field.ts";
@@ -73,6 +74,7 @@ const ROOT = "./";
 type Deps = Pick<HttpDeps, "adminToken" | "readToken" | "externalUrl" | "clock" | "log">;
 
 export function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout): void {
+  const checkToken = createTokenCheck(createGuard({ isStrict: true }), deps);
   app.get("/session", { config: { page: ROOT, open: true } }, async (request, reply) => {
     const { to } = parseQuery(SessionQuery, request.query);
     refuseWithoutTokens(deps);
@@ -90,7 +92,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout):
       return layout.send(request, reply.code(status), signInPage(form));
     };
     if ("problem" in read) return again(400, read.problem);
-    app.checkToken(read.fields.token, request, reply);
+    checkToken(read.fields.token, request, reply);
     const opened = openSession(read.fields, deps, deps.clock.now());
     if (!opened) {
       deps.log.warn({ address: request.ip }, "sign-in with a wrong token");
