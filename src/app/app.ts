@@ -3,7 +3,7 @@
  * in reverse order, each with its deadline, 10 s in all.
  */
 import type { Redis } from "ioredis";
-import type { RoleOption } from "../cluster/replicas.ts";
+import type { RoleOption } from "../cluster/active-config.ts";
 import type { Config } from "../config/config.ts";
 import type { ReloadResult } from "../http/deps.ts";
 import { createHttpServer } from "../http/server.ts";

@@ -1,8 +1,8 @@
 /** The work of one setup: its jobs are started for the roles of this replica, reconciled every second, and drained. */
 import type { Integration } from "../alerting/route.ts";
+import type { Role } from "../cluster/active-config.ts";
 import { queueNames } from "../cluster/queues.ts";
 import { createReconcile, createWake, ReconcileLoop } from "../cluster/reconcile.ts";
-import type { Role } from "../cluster/replicas.ts";
 import { type Assigned, createAssigned } from "../cluster/shard-assignment.ts";
 import type { Config } from "../config/config.ts";
 import { createSuppressionChanges } from "../deliver/suppression-changes.ts";

@@ -2,7 +2,7 @@
 import { toAlert } from "../alerting/external-alerts.ts";
 import { fingerprint } from "../alerting/fingerprint.ts";
 import { routesFor } from "../alerting/route.ts";
-import { rolesOf } from "../cluster/replicas.ts";
+import { rolesOf } from "../cluster/active-config.ts";
 import type { Config } from "../config/config.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
 import type { Alert } from "../health/alert.ts";

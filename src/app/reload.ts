@@ -2,7 +2,7 @@
  * The setup at work and its replacement by the next one. Timers and the notification log are in Redis, so a reload
  * notifies nobody again.
  */
-import { type Role, rolesOf } from "../cluster/replicas.ts";
+import { type Role, rolesOf } from "../cluster/active-config.ts";
 import { type Config, configHash } from "../config/config.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";

@@ -2,9 +2,9 @@
 import type { Redis } from "ioredis";
 import { Registry } from "prom-client";
 import { skipReasons } from "../alerting/needs-update.ts";
+import { Replicas, type RoleOption } from "../cluster/active-config.ts";
 import { heartbeatOutcomes } from "../cluster/heartbeat.ts";
 import { Queues, queueNames } from "../cluster/queues.ts";
-import { Replicas, type RoleOption } from "../cluster/replicas.ts";
 import type { Config } from "../config/config.ts";
 import { type Clock, correctedClock, type Instant, steadyClock } from "../lib/clock.ts";
 import type { Closer } from "../lib/closer.ts";

@@ -7,8 +7,8 @@ import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Attempt } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
+import type { Role } from "./active-config.ts";
 import type { Queues } from "./queues.ts";
-import type { Role } from "./replicas.ts";
 import type { Schedulers } from "./schedulers.ts";
 import type { Assigned } from "./shard-assignment.ts";
 

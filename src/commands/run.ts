@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { Command, Option } from "commander";
 import { startApp } from "../app/app.ts";
-import { type Following, followConfig } from "../app/follow-config.ts";
-import { type RoleOption, roleOptions } from "../cluster/replicas.ts";
+import { type Following, watchConfigFile } from "../app/watch-config-file.ts";
+import { type RoleOption, roleOptions } from "../cluster/active-config.ts";
 import { configFile } from "../config/load.ts";
 import { createConfigSource } from "../config/source.ts";
 import type { ReloadResult } from "../http/deps.ts";
@@ -30,7 +30,7 @@ export function runCommand(io: CommandIo): Command {
     const reload = async (): Promise<ReloadResult> =>
       following?.reload() ?? { outcome: "refused", problems: ["lenswatch is still starting; try again."] };
     const app = await startApp({ config, log, role: options.role, loadAnew: reload });
-    following = followConfig({ source, app, log });
+    following = watchConfigFile({ source, app, log });
     io.onHangup?.(() => void reload());
     if (!io.signal.aborted) await once(io.signal, "abort");
     log.info("stopping");

@@ -28,9 +28,9 @@ import {
   statusRequest,
   uptimesRequest,
 } from "./queries.ts";
-import { parseStatusRows } from "./status-rows.ts";
+import { createUptimeParser } from "./recording-uptime-rows.ts";
+import { parseStatusRows } from "./status-uptime-rows.ts";
 import { createTransport } from "./transport.ts";
-import { createUptimeParser } from "./uptime-rows.ts";
 import { createWallClock } from "./zoned-time.ts";
 
 export { ServiceError, type ServiceErrorCode, serviceErrorCodes } from "./errors.ts";

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";
 import { type App, startApp } from "../../src/app/app.ts";
-import type { RoleOption } from "../../src/cluster/replicas.ts";
+import type { RoleOption } from "../../src/cluster/active-config.ts";
 import type { Config } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import type { Clock } from "../../src/lib/clock.ts";

@@ -16,7 +16,7 @@ export interface Following {
 }
 
 /** Checks the files every `everyMs` (2 s unless given) until `stop`. */
-export function followConfig(deps: {
+export function watchConfigFile(deps: {
   readonly source: ConfigSource;
   readonly app: Pick<App, "reload" | "refused">;
   readonly log: Logger;
@@ -58,7 +58,7 @@ export function followConfig(deps: {
   };
 }
 
-async function loadOnce({ source, app, log }: Parameters<typeof followConfig>[0]): Promise<ReloadResult> {
+async function loadOnce({ source, app, log }: Parameters<typeof watchConfigFile>[0]): Promise<ReloadResult> {
   try {
     const { config, warnings } = await source.load();
     for (const warning of warnings) log.warn({ warning }, "configuration accepted with a warning");

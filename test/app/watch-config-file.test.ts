@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { followConfig } from "../../src/app/follow-config.ts";
+import { watchConfigFile } from "../../src/app/watch-config-file.ts";
 import type { Config } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/config/problem.ts";
 import { silentLogger } from "../../src/lib/log.ts";
@@ -12,7 +12,7 @@ function stage() {
   onTestFinished(() => void vi.useRealTimers());
   const state = { content: "one", loaded: "one" as string | undefined };
   const taken: string[] = [];
-  const following = followConfig({
+  const following = watchConfigFile({
     source: {
       contentHash: async () => state.content,
       loadedHash: () => state.loaded,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createUptimeParser } from "../../src/service/recording-uptime-rows.ts";
 import type { ProtocolErrorKind } from "../../src/service/service.ts";
-import { createUptimeParser } from "../../src/service/uptime-rows.ts";
 import { createWallClock } from "../../src/service/zoned-time.ts";
 
 const camera = {

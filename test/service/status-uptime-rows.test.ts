@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ProtocolErrorKind } from "../../src/service/service.ts";
-import { parseStatusRows } from "../../src/service/status-rows.ts";
+import { parseStatusRows } from "../../src/service/status-uptime-rows.ts";
 import { statusRow } from "./support.ts";
 
 function read(payload: unknown) {
