@@ -3,9 +3,9 @@ import { Schedulers } from "../cluster/schedulers.ts";
 import { uptimeRetentionMs } from "../health/uptime.ts";
 import { createCoverage } from "../poll/coverage.ts";
 import { createDetailsWork } from "../poll/details.ts";
-import { createExternalAlerts, type ExternalAlerts } from "../poll/external-alerts.ts";
+import { createExternalAlerts } from "../poll/external-alerts.ts";
 import { createInventoryJob } from "../poll/inventory.ts";
-import { createRerouting, type Rerouting } from "../poll/reroute.ts";
+import { createRerouting } from "../poll/reroute.ts";
 import { createScheduleLookup } from "../poll/schedule-lookup.ts";
 import { createSelfAlerts } from "../poll/self-alerts.ts";
 import { createSweep } from "../poll/sweep.ts";
@@ -19,8 +19,8 @@ const LIST_RETRY_MAX_MS = 60_000;
 export class PollJobs {
   readonly inventory: ReturnType<typeof createInventoryJob>;
   readonly schedules: Schedulers;
-  readonly externalAlerts: ExternalAlerts;
-  readonly rerouting: Rerouting;
+  readonly externalAlerts: ReturnType<typeof createExternalAlerts>;
+  readonly rerouting: ReturnType<typeof createRerouting>;
   readonly #context: JobContext;
   readonly #details: ReturnType<typeof createDetailsWork>;
   readonly #evaluateSelf: () => Promise<void>;
@@ -67,7 +67,7 @@ export class PollJobs {
     };
     await queues.work("upkeep", UPKEEP_AT_ONCE, async ({ data }) => jobs[String(data.job)]?.());
     await this.#details.start();
-    await startUptimeWork({ ...this.#context, refresh: uptimeOf(this.#context) });
+    await startUptimeWork(this.#context, uptimeOf(this.#context));
   }
 
   stop(): void {

@@ -1,37 +1,45 @@
-/** The one way an evaluation takes effect: one atomic write of what changed, then its log lines and the wake-ups. */
-
-import { type Destination, destinationsOf, type Integration, type Route } from "../alerting/route.ts";
+/** What the jobs of the role `poll` share, and the one way an evaluation takes effect. */
+import { destinationsOf, type Integration, type Route } from "../alerting/route.ts";
+import type { Queues } from "../cluster/queues.ts";
+import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Transition } from "../health/evaluation.ts";
-import type { Instant } from "../lib/clock.ts";
+import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { AlertChange, CommitResult } from "../store/shards.ts";
 
-export interface CommitDeps {
+/** Each job takes the parts it needs. */
+export interface PollContext {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly queues: Pick<Queues, "work" | "add">;
+  readonly assigned: Assigned;
+  readonly integrations: readonly Integration[];
+  readonly commit: Commit;
+  readonly statusIntervalMs: number;
+}
+
+export type Commit = ReturnType<typeof createCommit>;
+
+/** Sweeps, self alerts and external alerts store their evaluations with it; rerouting uses the other two. */
+export function createCommit(deps: {
   readonly log: Logger;
   readonly route: Route;
   readonly integrations: readonly Integration[];
   /** Wakes the deliverers of integrations with a due group, at the time given for each. */
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
-}
-
-/** Sweeps, self alerts and external alerts store their evaluations with it; rerouting uses the other two. */
-export interface Commit extends Pick<CommitDeps, "wake"> {
+}) {
+  const { log, route, integrations, wake } = deps;
   /** The groups a firing alert belongs to; none for a resolved one, whose end goes wherever its beginning went. */
-  destinations(alert: Alert): Destination[];
-  /** Stores the transitions by `write`, the atomic write. One that lost its race logs and wakes nothing. */
-  evaluation(
-    transitions: readonly Transition[],
-    write: (changes: readonly AlertChange[]) => Promise<CommitResult>,
-  ): Promise<CommitResult>;
-}
-
-export function createCommit({ log, route, integrations, wake }: CommitDeps): Commit {
   const destinations = (alert: Alert) => (alert.state === "firing" ? destinationsOf(alert, route, integrations) : []);
   return {
     wake,
     destinations,
-    async evaluation(transitions, write) {
+    /** Stores the transitions by `write`, one atomic write. One that lost its race logs and wakes nothing. */
+    async evaluation(
+      transitions: readonly Transition[],
+      write: (changes: readonly AlertChange[]) => Promise<CommitResult>,
+    ): Promise<CommitResult> {
       const committed = await write(
         transitions.map(({ kind, alert }) => ({ kind, alert, to: kind === "firing" ? destinations(alert) : [] })),
       );

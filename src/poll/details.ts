@@ -5,15 +5,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DateTime } from "luxon";
 import { type DayEntries, type LocationZones, type UsualEntries, usualEntries } from "../alerting/impact.ts";
-import type { Queues } from "../cluster/queues.ts";
-import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Inventory } from "../health/shard-state.ts";
-import type { Clock, Instant } from "../lib/clock.ts";
+import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
-import type { Logger } from "../lib/log.ts";
 import { cut, stripControls } from "../lib/text.ts";
 import type { AreaContext, EntriesQuery, Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
+import type { PollContext } from "./commit.ts";
 
 /** Usual entries are taken from so many weeks. */
 const WEEKS = 8;
@@ -31,26 +29,19 @@ const MAX_ENTRIES = 10_000_000;
 /** A failed request is repeated after this long, and longer and longer up to `inventory_interval`. */
 const RETRY_MS = 60_000;
 
-export interface RefreshDetailsDeps {
-  readonly clock: Clock;
-  readonly log: Logger;
+interface RefreshDetailsDeps extends Pick<PollContext, "clock" | "log"> {
   readonly service: Pick<Service, "areaContexts" | "entries">;
   readonly store: { readonly shards: Pick<Store["shards"], "read" | "noteAttempt"> } & Pick<
     Store,
     "inventory" | "zones" | "usualEntries"
   >;
-  readonly assigned: Pick<Assigned, "locations">;
+  readonly assigned: Pick<PollContext["assigned"], "locations">;
   /** Ends the work between two requests. */
   readonly signal: AbortSignal;
 }
 
-export interface DetailsWorkDeps extends Omit<RefreshDetailsDeps, "signal"> {
-  readonly queues: Pick<Queues, "work" | "add">;
-  readonly assigned: Pick<Assigned, "locations" | "shards">;
-  /** A shard that was not swept yet is asked for again after this long. */
-  readonly statusIntervalMs: number;
-  readonly inventoryIntervalMs: number;
-}
+type DetailsWorkDeps = Omit<RefreshDetailsDeps, "signal"> &
+  Pick<PollContext, "queues" | "assigned" | "statusIntervalMs"> & { readonly inventoryIntervalMs: number };
 
 /** The worker of one shard at a time. `stop` ends what is under way before its next request. */
 export function createDetailsWork(deps: DetailsWorkDeps): { start(): Promise<void>; stop(): void } {
@@ -74,6 +65,7 @@ export function createDetailsWork(deps: DetailsWorkDeps): { start(): Promise<voi
         const outcome = await refresh(shard);
         const failed = outcome === "failed" ? (failures.get(shard) ?? 0) + 1 : 0;
         failures.set(shard, failed);
+        // A shard that was not swept yet is asked for again.
         if (outcome === "not_swept") await again(shard, statusIntervalMs);
         if (failed > 0) await again(shard, retryMs(failed));
       }),
@@ -198,19 +190,17 @@ function weeksOf(locations: readonly string[], zone: string, now: Instant): Entr
   };
 }
 
-interface DayRow {
-  readonly index: string | undefined;
-  readonly location: string | undefined;
-  readonly values: { readonly entries: number | undefined };
-}
-
 /**
  * Every location asked for; a day without a count is not a day without visitors. A day is the one its index names: the
  * contract leaves open in which zone its midnight is.
  */
 export function usualByLocation(
   locations: readonly string[],
-  rows: readonly DayRow[],
+  rows: readonly {
+    readonly index: string | undefined;
+    readonly location: string | undefined;
+    readonly values: { readonly entries: number | undefined };
+  }[],
   { start, end }: Pick<EntriesQuery, "start" | "end">,
   zone: string,
 ): Map<string, UsualEntries> {

@@ -10,11 +10,10 @@ import {
   RESOLVE_TIMEOUT_MS,
   type SentAlert,
 } from "../alerting/external-alerts.ts";
-import type { Clock, Instant } from "../lib/clock.ts";
+import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
-import type { Logger } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
-import type { Commit } from "./commit.ts";
+import type { PollContext } from "./commit.ts";
 
 /** More that fire at once are a mistake of the sender; each is matched against every rule, silence and group. */
 export const MAX_EXTERNAL_ALERTS = 2_000;
@@ -25,14 +24,10 @@ const EVALUATE_TRIES = 10;
 /** Senders repeat alerts once a minute: a replica away for longer may have missed some. */
 const MISSED_AFTER_MS = 60_000;
 
-export interface ExternalAlertsDeps {
-  readonly clock: Clock;
-  readonly log: Logger;
+interface ExternalAlertsDeps extends Pick<PollContext, "clock" | "log" | "commit" | "statusIntervalMs"> {
   readonly store: Pick<Store, "externalAlerts" | "shards">;
-  readonly commit: Commit;
   /** The write of evaluations: `lost` wherever the configuration is not the active one. */
   readonly commitIfActive: Store["shards"]["commit"];
-  readonly statusIntervalMs: number;
   /** Asks for an evaluation soon, on any replica. */
   requestEvaluation(): Promise<void>;
 }
@@ -44,16 +39,7 @@ export type AcceptedAlerts =
 
 type SentAlerts = readonly (readonly [fingerprint: string, alert: SentAlert])[];
 
-export interface ExternalAlerts {
-  /** Stores what was sent; once it resolves with `taken`, it survives everything Redis survives. */
-  accept(sent: SentAlerts): Promise<AcceptedAlerts>;
-  /** Evaluates what was accepted and what is over, if anything, and stores it with the groups now due. */
-  evaluate(): Promise<void>;
-  /** Before the first evaluation: when any replica last evaluated; undefined: never. */
-  begin(awakeAt: Instant | undefined): Promise<void>;
-}
-
-export function createExternalAlerts(deps: ExternalAlertsDeps): ExternalAlerts {
+export function createExternalAlerts(deps: ExternalAlertsDeps) {
   const missedAfterMs = Math.max(MISSED_AFTER_MS, 3 * deps.statusIntervalMs);
   let listenedAt: Instant | undefined;
 
@@ -66,12 +52,15 @@ export function createExternalAlerts(deps: ExternalAlertsDeps): ExternalAlerts {
   }
 
   return {
-    accept: (sent) => accept(deps, sent),
-    async evaluate() {
+    /** Stores what was sent; once it resolves with `taken`, it survives everything Redis survives. */
+    accept: (sent: SentAlerts) => accept(deps, sent),
+    /** Evaluates what was accepted and what is over, if anything, and stores it with the groups now due. */
+    async evaluate(): Promise<void> {
       await noteListening();
       await evaluate(deps);
     },
-    async begin(awakeAt) {
+    /** Before the first evaluation: when any replica last evaluated; undefined: never. */
+    async begin(awakeAt: Instant | undefined): Promise<void> {
       listenedAt ??= awakeAt;
       await noteListening();
     },

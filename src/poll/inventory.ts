@@ -2,14 +2,14 @@
  * The inventory: which locations there are, which shard asks for them, and the names of recordings. A location list
  * that shrinks by more than a fifth, or to nothing, is rejected: the previous one stays, and an alert is raised.
  */
-import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Config } from "../config/config.ts";
-import type { Location, RecordingUptime } from "../health/recording.ts";
-import type { Clock, Instant } from "../lib/clock.ts";
+import type { Location } from "../health/recording.ts";
+import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
-import type { Logger } from "../lib/log.ts";
 import { dayOf } from "../lib/when.ts";
+import type { Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
+import type { PollContext } from "./commit.ts";
 
 /** The share of the last accepted list that may be absent from a new one. */
 const MAX_SHRINK_RATIO = 0.2;
@@ -19,20 +19,10 @@ const ASK_AGAIN_MS = 60_000;
 /** Evaluation waits this long for names, then goes on with ids. */
 const NAMES_DEADLINE_MS = 3_000;
 
-export interface InventoryDeps {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly service: {
-    locations(): Promise<{ locations: readonly Location[]; dropped: number }>;
-    uptimes(query: {
-      start: string;
-      end: string;
-      recids: readonly string[];
-    }): Promise<{ results: readonly Pick<RecordingUptime, "recording">[] }>;
-  };
-  readonly assignments: Store["assignments"];
-  readonly assigned: Assigned;
-  readonly inventory: Store["inventory"];
+interface InventoryDeps
+  extends Pick<PollContext, "clock" | "log" | "assigned">,
+    Pick<Store, "assignments" | "inventory"> {
+  readonly service: Pick<Service, "locations" | "uptimes">;
   readonly store: Pick<Store["shards"], "noteAttempt">;
   /** What else is stored of locations, deleted when they are no longer watched. */
   readonly locationDetails: readonly { forget(locationIds: readonly string[]): Promise<void> }[];
@@ -70,7 +60,7 @@ function createRefresh(deps: InventoryDeps): () => Promise<boolean> {
   };
 }
 
-async function follow(deps: InventoryDeps, locations: readonly Location[], complete: boolean): Promise<LocationPlan> {
+async function follow(deps: InventoryDeps, locations: readonly Location[], complete: boolean) {
   const { assignments, inventory, watch } = deps;
   const now = deps.clock.now();
   const plan = planLocations({
@@ -117,18 +107,11 @@ function createNameThem({ clock, log, service, inventory }: InventoryDeps) {
   };
 }
 
-export interface LocationPlan {
-  /** Watched and listed now. */
-  readonly present: string[];
-  /** Listed, or possibly in a row of the list that could not be read. */
-  readonly seen: string[];
-  /** Lose their shard: not to be watched, or absent for `forget_after` from every accepted list. */
-  readonly removed: string[];
-  /** Why the list is rejected; undefined when it is accepted. */
-  readonly rejected: string | undefined;
-}
-
-/** What a new location list means. Pure. */
+/**
+ * What a new location list means. `present` are watched and listed now; `seen` also those possibly in a row that could
+ * not be read; `removed` lose their shard: not to be watched, or absent for `forget_after` from every accepted list;
+ * `rejected` says why the list is rejected, undefined when it is accepted. Pure.
+ */
 export function planLocations(input: {
   now: Instant;
   listed: readonly string[];
@@ -139,7 +122,7 @@ export function planLocations(input: {
   locations: "all" | readonly string[];
   exclude: readonly string[];
   forgetAfterMs: number;
-}): LocationPlan {
+}) {
   const excluded = new Set(input.exclude);
   const named = input.locations === "all" ? undefined : new Set(input.locations);
   const watched = (id: string) => !excluded.has(id) && (named === undefined || named.has(id));

@@ -2,11 +2,9 @@
  * Rerouting: the active configuration decides where firing alerts are notified, also those that began under another
  * one. At a start every stored alert gets its destinations again; ends stay owed where the alert was notified.
  */
-import type { Integration } from "../alerting/route.ts";
-import type { Clock, Instant } from "../lib/clock.ts";
-import type { Logger } from "../lib/log.ts";
+import type { Instant } from "../lib/clock.ts";
 import type { Store } from "../store/store.ts";
-import type { Commit } from "./commit.ts";
+import type { PollContext } from "./commit.ts";
 
 const ALERTS_PER_CALL = 500;
 /** Alerts named in the log for each integration. */
@@ -14,31 +12,24 @@ const NAMED = 100;
 /** A replica learns within this time that its configuration is no longer active, and writes what it has evaluated. */
 const AGAIN_MS = 15_000;
 
-export interface RerouteDeps {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly store: Pick<Store, "shards" | "groups" | "log">;
-  readonly commit: Commit;
-  readonly integrations: readonly Integration[];
-  readonly statusIntervalMs: number;
-  isActive(): Promise<boolean>;
+interface OwedDeps extends Pick<PollContext, "clock" | "log"> {
+  readonly store: Pick<Store, "groups" | "log">;
   /** Counts ends owed at integrations of this receiver and type that left the configuration. */
   owed(receiver: string, type: string, count: number): void;
 }
 
-export interface Rerouting {
-  /** Reroutes every alert; `retiring` are integrations that left the configuration and still send the ends they owe. */
-  begin(retiring: ReadonlySet<string>): Promise<void>;
-  /** Once more, when it is time, for what others evaluated before they knew that another configuration is active. */
-  repeatWhenDue(): Promise<void>;
+interface RerouteDeps extends OwedDeps, Pick<PollContext, "commit" | "integrations" | "statusIntervalMs"> {
+  readonly store: Pick<Store, "shards" | "groups" | "log">;
+  isActive(): Promise<boolean>;
 }
 
 /** Harmless when repeated, or done by several replicas at once. */
-export function createRerouting(deps: RerouteDeps): Rerouting {
+export function createRerouting(deps: RerouteDeps) {
   const { clock, store } = deps;
   let againAt: Instant | undefined;
   return {
-    async begin(retiring) {
+    /** Reroutes every alert; `retiring` are integrations that left the configuration and still send the ends they owe. */
+    async begin(retiring: ReadonlySet<string>): Promise<void> {
       await rerouteAll(deps);
       const present = new Set(deps.integrations.map(({ id }) => id));
       const removed = (await store.groups.knownIntegrations()).filter((id) => !present.has(id));
@@ -49,7 +40,8 @@ export function createRerouting(deps: RerouteDeps): Rerouting {
       // Once swept under the active configuration, a shard takes no evaluation of any other.
       againAt = clock.now() + Math.max(AGAIN_MS, 2 * deps.statusIntervalMs);
     },
-    async repeatWhenDue() {
+    /** Once more, when it is time, for what others evaluated before they knew that another configuration is active. */
+    async repeatWhenDue(): Promise<void> {
       if (againAt === undefined || clock.now() < againAt || !(await deps.isActive())) return;
       await rerouteAll(deps);
       againAt = undefined;
@@ -67,8 +59,6 @@ async function rerouteAll({ store, clock, commit, integrations }: RerouteDeps): 
   }
 }
 
-export type OwedDeps = Pick<RerouteDeps, "clock" | "log" | "owed"> & { readonly store: Pick<Store, "groups" | "log"> };
-
 /** Logs and counts the ends owed at integrations that left the configuration: they cannot be sent. */
 export async function reportOwedEnds(deps: OwedDeps, removed: readonly string[]): Promise<void> {
   const { store, log } = deps;
@@ -83,13 +73,8 @@ export async function reportOwedEnds(deps: OwedDeps, removed: readonly string[])
     counts.set(`${receiver}/${type}`, count);
     deps.owed(receiver, type, count);
     const at = deps.clock.now();
-    const lines = owed.map(({ alert: { subject, ruleId } }) => ({
-      subject,
-      at,
-      ruleId,
-      integration: id,
-      reason: "owed_nowhere",
-    }));
+    const line = { at, integration: id, reason: "owed_nowhere" };
+    const lines = owed.map(({ alert: { subject, ruleId } }) => ({ ...line, subject, ruleId }));
     await store.log.write(lines, at);
   }
 }

@@ -5,31 +5,25 @@ import type { Instant } from "../lib/clock.ts";
 import { createLocalHours } from "../lib/local-hours.ts";
 import type { Store } from "../store/store.ts";
 
-export interface ScheduleLookup {
-  /** Undefined of a recording without a schedule. */
-  scheduleOf(recordingId: string, now: Instant): ScheduleState | undefined;
-  /** False only outside a schedule that is known. */
-  inSchedule(recordingId: string, now: Instant): boolean;
-  /** When the current hours within the schedule began, as far as that is known. */
-  scheduleBegan(recordingId: string, now: Instant): Instant | undefined;
-}
+export type ScheduleLookup = ReturnType<typeof createScheduleLookup>;
 
-export function createScheduleLookup(uptime: Pick<Store["uptime"], "schedule">, inventory: Inventory): ScheduleLookup {
+/** The look-ups of an EvaluationContext, by recording id and time. */
+export function createScheduleLookup(uptime: Pick<Store["uptime"], "schedule">, inventory: Inventory) {
   const localHours = createLocalHours();
   const hoursIn = (timezone: string) => (at: Instant) => localHours.at(at, timezone);
   return {
-    scheduleOf(id, now) {
+    scheduleOf(id: string, now: Instant): ScheduleState | undefined {
       const known = uptime.schedule(id);
       if (known) return scheduleState(known, now, hoursIn(known.timezone));
       return inventory.recording(id)?.useUploadingSchedule ? "unknown" : undefined;
     },
 
-    inSchedule(id, now) {
+    inSchedule(id: string, now: Instant): boolean {
       const known = uptime.schedule(id);
       return known === undefined || scheduleState(known, now, hoursIn(known.timezone)) !== "outside";
     },
 
-    scheduleBegan(id, now) {
+    scheduleBegan(id: string, now: Instant): Instant | undefined {
       const known = uptime.schedule(id);
       return known && scheduleBegan(known, now, hoursIn(known.timezone));
     },

@@ -2,24 +2,18 @@
  * Alerts about lenswatch itself: is the service reachable, in part, and are notifications accepted. Evaluated at every
  * status interval by a job of its own, so that a hanging service cannot delay it.
  */
-import type { Integration } from "../alerting/route.ts";
-import type { Assigned } from "../cluster/shard-assignment.ts";
 import { evaluateSelf, type SelfContext, type SelfEvidence } from "../health/evaluate-self.ts";
-import type { Clock } from "../lib/clock.ts";
 import type { Attempt } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
-import type { Commit } from "./commit.ts";
+import type { PollContext } from "./commit.ts";
 
 const NEVER: Attempt = { goodAt: 0, attemptedAt: 0 };
 
-export interface SelfAlertsDeps extends Omit<SelfContext, "now"> {
-  readonly clock: Clock;
+interface SelfAlertsDeps
+  extends Omit<SelfContext, "now">,
+    Pick<Store, "selfAlerts" | "groups">,
+    Pick<PollContext, "clock" | "commit" | "assigned" | "integrations"> {
   readonly store: Pick<Store["shards"], "attempts" | "commit" | "noteAttempt">;
-  readonly commit: Commit;
-  readonly selfAlerts: Store["selfAlerts"];
-  readonly groups: Pick<Store["groups"], "trouble">;
-  readonly assigned: Pick<Assigned, "shards">;
-  readonly integrations: readonly Integration[];
 }
 
 /** Gives `evaluate()`: one read of the evidence, one evaluation, one atomic write. */

@@ -2,33 +2,27 @@
  * The sweep of one shard: read its state, ask the service, evaluate, commit. A failed request changes nothing but the
  * note that it failed; an evaluation that lost its race is discarded.
  */
-import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Config } from "../config/config.ts";
 import type { DecisionReason, Evaluation } from "../health/evaluation.ts";
 import { judgeShard } from "../health/judge.ts";
 import type { Reading, StatusSnapshot } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
 import type { ShardState } from "../health/shard-state.ts";
-import type { Clock, Instant } from "../lib/clock.ts";
+import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
-import type { Logger } from "../lib/log.ts";
 import type { Service } from "../service/service.ts";
 import type { AlertChange, CommitResult } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
-import type { Commit } from "./commit.ts";
+import type { PollContext } from "./commit.ts";
 import type { ScheduleLookup } from "./schedule-lookup.ts";
 
 /** Looking up the names of all recordings costs as much as evaluating them: it is done this often. */
 const NAME_ALL_MS = 30_000;
 const FIGURE_INTERVALS = 3;
 
-export interface SweepDeps {
-  readonly clock: Clock;
-  readonly log: Logger;
+interface SweepDeps extends Pick<PollContext, "clock" | "log" | "commit" | "assigned"> {
   readonly service: Pick<Service, "statusUptime">;
   readonly store: Pick<Store["shards"], "read" | "commitShard" | "noteAttempt" | "forgetShard">;
-  readonly commit: Commit;
-  readonly assigned: Assigned;
   readonly inventory: Pick<Store["inventory"], "recording" | "location" | "forget" | "saveRecordings">;
   /** Makes sure names are known before they are frozen into labels; never throws, never waits long. */
   nameThem(recordingIds: readonly string[]): Promise<void>;

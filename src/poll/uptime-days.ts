@@ -24,21 +24,15 @@ export function firstDay(
   return [first, oldest].sort()[1] ?? oldest;
 }
 
-/** The days of a zone at an instant, computed once for thousands of recordings. */
-export interface DayCalendar {
-  readonly now: Instant;
-  readonly retainMs: number;
-  /** The days that are over and whose buckets are all kept, oldest first. */
-  readonly days: readonly { readonly day: string; readonly from: Instant; readonly to: Instant }[];
-  /** The last day the service has finished. */
-  readonly finishedDay: string;
-}
-
-export function calendarOf(now: Instant, zone: string, retainMs: number): DayCalendar {
+/**
+ * The days of a zone at an instant, computed once for thousands of recordings: those that are over and whose buckets are
+ * all kept, oldest first, and the last one the service has finished.
+ */
+export function calendarOf(now: Instant, zone: string, retainMs: number) {
   const local = DateTime.fromMillis(now, { zone });
   const yesterday = local.minus({ days: 1 }).toFormat("yyyy-MM-dd");
   const before = local.minus({ days: 2 }).toFormat("yyyy-MM-dd");
-  const days: DayCalendar["days"][number][] = [];
+  const days: { readonly day: string; readonly from: Instant; readonly to: Instant }[] = [];
   for (let day = nextDay(dayOf(now - retainMs, zone)); day <= yesterday; day = nextDay(day)) {
     const start = DateTime.fromISO(day, { zone }).startOf("day");
     days.push({ day, from: start.toMillis(), to: start.plus({ days: 1 }).toMillis() });
@@ -50,7 +44,7 @@ export function calendarOf(now: Instant, zone: string, retainMs: number): DayCal
 export function advance(
   history: UptimeHistory | undefined,
   fresh: readonly UptimeBucket[],
-  calendar: DayCalendar,
+  calendar: ReturnType<typeof calendarOf>,
 ): UptimeHistory {
   const buckets = mergeBuckets(history?.buckets ?? [], fresh, calendar);
   const days: Record<string, DayUptime> = { ...history?.days };

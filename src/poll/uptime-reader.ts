@@ -5,13 +5,13 @@
 import type { Config } from "../config/config.ts";
 import type { UptimeBucket } from "../health/recording.ts";
 import type { FleetSnapshot } from "../health/shard-state.ts";
-import type { Clock, Instant } from "../lib/clock.ts";
+import type { Instant } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
-import type { Logger } from "../lib/log.ts";
 import { dayOf } from "../lib/when.ts";
 import type { Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
+import type { PollContext } from "./commit.ts";
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -25,13 +25,11 @@ const BACKOFF_MS = 60_000;
 const MAX_KEPT = 64;
 const MAX_AT_ONCE = 4;
 
-export interface RecallUptimeDeps {
-  readonly clock: Clock;
-  readonly log: Logger;
+interface RecallUptimeDeps extends Pick<PollContext, "clock" | "log"> {
   readonly service: Pick<Service, "recordingUptime">;
 }
 
-export interface UptimeReaderDeps extends RecallUptimeDeps {
+interface UptimeReaderDeps extends RecallUptimeDeps {
   readonly config: Pick<Config, "service">;
   readonly store: Pick<Store, "uptime">;
   fleet(): Promise<FleetSnapshot & { readonly shardNumbers: readonly number[] }>;
@@ -40,18 +38,11 @@ export interface UptimeReaderDeps extends RecallUptimeDeps {
 /** A history, and the zone of its days. */
 export type UptimeKept = Pick<UptimeHistory, "buckets" | "days" | "quality"> & { readonly timezone: string };
 
-/** Gives buckets oldest first, none where the service does not answer in time. Days are those of `timezone`. */
-export type RecallUptime = (id: string, timezone: string) => Promise<readonly UptimeBucket[]>;
+export type UptimeReader = ReturnType<typeof createUptimeReader>;
 
-export interface UptimeReader {
-  /** By recording id; recordings without a stored history are left out. */
-  kept(ids: readonly string[]): Promise<ReadonlyMap<string, UptimeKept>>;
-  /** The hours of one recording's last month. */
-  readonly recall: RecallUptime;
-}
-
-export function createUptimeReader(deps: UptimeReaderDeps): UptimeReader {
-  return { kept: (ids) => readStored(deps, ids), recall: createRecallUptime(deps) };
+/** `kept` leaves out recordings without a stored history; `recall` gives the hours of one recording's last month. */
+export function createUptimeReader(deps: UptimeReaderDeps) {
+  return { kept: (ids: readonly string[]) => readStored(deps, ids), recall: createRecallUptime(deps) };
 }
 
 async function readStored(
@@ -72,7 +63,8 @@ async function readStored(
   return stored;
 }
 
-export function createRecallUptime({ clock, log, service }: RecallUptimeDeps): RecallUptime {
+/** Gives buckets oldest first, none where the service does not answer in time. Days are those of `timezone`. */
+export function createRecallUptime({ clock, log, service }: RecallUptimeDeps) {
   const kept = new Map<string, { readonly until: Instant; readonly buckets: readonly UptimeBucket[] }>();
   const asking = new Map<string, Promise<void>>();
   let backoffUntil: Instant = Number.NEGATIVE_INFINITY;
@@ -97,7 +89,7 @@ export function createRecallUptime({ clock, log, service }: RecallUptimeDeps): R
     if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
   }
 
-  return async (id, timezone) => {
+  return async (id: string, timezone: string): Promise<readonly UptimeBucket[]> => {
     const known = kept.get(id);
     if (known && clock.now() < known.until) return known.buckets;
     if (asking.has(id) || asking.size >= MAX_AT_ONCE || clock.now() < backoffUntil) return known?.buckets ?? [];

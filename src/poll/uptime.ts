@@ -2,22 +2,21 @@
  * The uptime history of one shard, read incrementally: all of the window once, then today, and a day again when
  * it is over (the service finishes older periods overnight). In pages: all at once would be hundreds of megabytes.
  */
-import type { Queues } from "../cluster/queues.ts";
-import type { Assigned } from "../cluster/shard-assignment.ts";
 import { noteQuality } from "../health/quality.ts";
 import type { RecordingUptime, UptimeBucket } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
 import { type KnownSchedule, knownHours, type LearnedSchedule, learnSchedule } from "../health/schedule.ts";
-import type { Inventory, RecordingState } from "../health/shard-state.ts";
+import type { RecordingState } from "../health/shard-state.ts";
 import { bucketLengthMs, windowUptime } from "../health/uptime.ts";
-import type { Clock, Instant } from "../lib/clock.ts";
+import type { Instant } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import { createLocalHours, type LocalHours } from "../lib/local-hours.ts";
-import type { Logger } from "../lib/log.ts";
 import { dayOf } from "../lib/when.ts";
 import { createYielder } from "../lib/yield.ts";
+import type { Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import type { UptimeHistory } from "../store/uptime-history.ts";
+import type { PollContext } from "./commit.ts";
 import { advance, calendarOf, firstDay } from "./uptime-days.ts";
 
 /** Four days of a recording are 12 kB: a page is parsed in a few milliseconds. */
@@ -41,19 +40,9 @@ export function windowsOf(rules: readonly Rule[]): number[] {
   return [...new Set([SHOWN_WINDOW_MS, ...asked])];
 }
 
-export interface RefreshUptimeDeps {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly service: {
-    uptimes(query: {
-      start: string;
-      end: string;
-      recids: readonly string[];
-    }): Promise<{ results: readonly RecordingUptime[] }>;
-  };
+interface RefreshUptimeDeps extends Pick<PollContext, "clock" | "log">, Pick<Store, "uptime" | "inventory"> {
+  readonly service: Pick<Service, "uptimes">;
   readonly store: Pick<Store["shards"], "read" | "noteAttempt">;
-  readonly uptime: Store["uptime"];
-  readonly inventory: Inventory & Pick<Store["inventory"], "saveRecordings">;
   /** Windows a figure is kept for, ms. */
   readonly windowsMs: readonly number[];
   /** How long buckets are kept, ms. */
@@ -246,21 +235,17 @@ function toKnown(schedule: LearnedSchedule, buckets: readonly UptimeBucket[], ti
   };
 }
 
-export interface UptimeWorkDeps {
-  readonly queues: Pick<Queues, "work" | "add">;
-  readonly assigned: Pick<Assigned, "shards">;
-  /** A shard that was not swept yet is asked for again after this long. */
-  readonly statusIntervalMs: number;
-  /** False where the shard was not swept yet. */
-  refresh(shard: number): Promise<boolean>;
-}
-
-/** The worker of uptime figures, in a queue of its own: a hanging Core API must not delay the self alerts. */
-export function startUptimeWork(deps: UptimeWorkDeps): Promise<void> {
-  const { queues, assigned, statusIntervalMs } = deps;
+/**
+ * The worker of uptime figures, in a queue of its own: a hanging Core API must not delay the self alerts. A shard that
+ * was not swept yet, of which `refresh` gives false, is asked for again.
+ */
+export function startUptimeWork(
+  { queues, assigned, statusIntervalMs }: Pick<PollContext, "queues" | "assigned" | "statusIntervalMs">,
+  refresh: ReturnType<typeof createRefreshUptime>,
+): Promise<void> {
   return queues.work("uptime", SHARDS_AT_ONCE, async ({ data }) => {
     const shard = Number(data.shard);
-    if ((await deps.refresh(shard)) || !assigned.shards().includes(shard)) return;
+    if ((await refresh(shard)) || !assigned.shards().includes(shard)) return;
     await queues.add("uptime", { shard }, { delayMs: statusIntervalMs });
   });
 }

@@ -3,7 +3,7 @@ import type { SentAlert } from "../../src/alerting/external-alerts.ts";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";
-import { createExternalAlerts, type ExternalAlertsDeps, MAX_EXTERNAL_ALERTS } from "../../src/poll/external-alerts.ts";
+import { createExternalAlerts, MAX_EXTERNAL_ALERTS } from "../../src/poll/external-alerts.ts";
 import type { Store } from "../../src/store/store.ts";
 import { rootRoute } from "../http/serve.ts";
 import { integration, MINUTE, SECOND, T0, useTestStore } from "../store/fixtures.ts";
@@ -31,7 +31,10 @@ describeWithRedis("alerts from outside", () => {
   const testStore = useTestStore();
   const clock = { at: T0 };
 
-  function externalAlertsOf(store: Store = testStore().store, differing: Partial<ExternalAlertsDeps> = {}) {
+  function externalAlertsOf(
+    store: Store = testStore().store,
+    differing: Partial<Parameters<typeof createExternalAlerts>[0]> = {},
+  ) {
     const woken: string[] = [];
     const asked: number[] = [];
     const externalAlerts = createExternalAlerts({

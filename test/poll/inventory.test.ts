@@ -110,13 +110,13 @@ describeWithRedis("the inventory job", () => {
           if (list instanceof Error) throw list;
           return { locations: list.map((id) => ({ id, name: `Shop ${id}`, timezone: undefined })), dropped: 0 };
         },
-        async uptimes({ recids }) {
+        async uptimes({ recids = [] }) {
           await names(recids);
           const results = recids.map((id) => ({
             recording: aRecording(id, { locationId: "loc-1", timezone: "UTC" }),
             buckets: [],
           }));
-          return { results };
+          return { results, dropped: 0 };
         },
       },
       assignments: store.assignments,

@@ -48,7 +48,7 @@ describeWithRedis("learning a schedule", () => {
       clock: { now: () => clock.at },
       log: silentLogger,
       service: {
-        async uptimes({ start, recids }) {
+        async uptimes({ start, recids = [] }) {
           asked.push({ start, recids });
           const from = Date.parse(start);
           if (NOW - from > 7 * DAY && failures-- > 0) throw new ServiceError("timeout", "too slow");
@@ -56,7 +56,7 @@ describeWithRedis("learning a schedule", () => {
           const results = fleet
             .filter(({ id }) => recids.includes(id))
             .map((one): RecordingUptime => ({ recording: one, buckets: bucketsOf(one, from, clock.at) }));
-          return { results };
+          return { results, dropped: 0 };
         },
       },
       store: { ...store.shards, read: async () => ({ nonce: "", state }) },
