@@ -1,6 +1,9 @@
 /** `digest preview|send NAME`: renders a digest from the stored state to a file, or sends it now. */
+
+import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Command } from "commander";
 import { createSenders } from "../app/integrations.ts";
 import { openRedis } from "../app/runtime.ts";
@@ -24,7 +27,6 @@ import {
   print,
   withExample,
 } from "./cli/command.ts";
-import { openInBrowser } from "./cli/open-in-browser.ts";
 
 /** Exit code 1 when a recipient's server refused it, 2 for an unknown digest. Throws StoreError without Redis. */
 export function digestCommand(io: CommandIo): Command {
@@ -133,4 +135,39 @@ async function sendNow(config: Config, digest: DigestConfig, made: MadeDigest) {
   } finally {
     await integrations.close();
   }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The programs that open a URL on the platform, tried in order. */
+function openersOf(platform: NodeJS.Platform, env: Environment): readonly (readonly string[])[] {
+  if (platform === "darwin") return [["open"]];
+  if (platform === "win32") return [["rundll32", "url.dll,FileProtocolHandler"]];
+  return [...(env.BROWSER ? [[env.BROWSER]] : []), ["xdg-open"]];
+}
+
+/** False where no browser can be started. The browser is detached. */
+export async function openInBrowser(
+  path: string,
+  env: Environment,
+  platform: NodeJS.Platform = process.platform,
+): Promise<boolean> {
+  const url = pathToFileURL(path).href;
+  for (const [program = "", ...args] of openersOf(platform, env)) {
+    if (await starts(program, [...args, url], env)) return true;
+  }
+  return false;
+}
+
+/** A program that exits with an error in this time has opened nothing. */
+const FAILS_WITHIN_MS = 1_000;
+
+function starts(program: string, args: readonly string[], env: Environment): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const child = spawn(program, args, { stdio: "ignore", detached: true, env: { ...env } });
+  const timer = setTimeout(() => resolve(true), FAILS_WITHIN_MS);
+  child.once("error", () => resolve(false));
+  child.once("exit", (code) => resolve(code === 0));
+  child.unref();
+  return promise.finally(() => clearTimeout(timer));
 }

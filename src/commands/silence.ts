@@ -4,11 +4,11 @@ import { z } from "zod";
 import { createMatcher, formatMatcher, matchesAll, parseMatcher } from "../alerting/matcher.ts";
 import type { Matcher, MatchOperator } from "../alerting/route.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
-import { humanDuration, parseDuration } from "../lib/duration.ts";
+import { humanDuration } from "../lib/duration.ts";
 import { toError } from "../lib/errors.ts";
 import { counted } from "../lib/format.ts";
 import { stripControls } from "../lib/text.ts";
-import { type CommandIo, outputOption, print, withExample } from "./cli/command.ts";
+import { type CommandIo, durationParser, outputOption, print, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { printList, type TableColumn } from "./cli/table.ts";
 
@@ -20,10 +20,6 @@ interface AddOptions extends OutputOptions {
   readonly duration: number;
   readonly comment: string;
   readonly author?: string;
-}
-
-interface ListOptions extends OutputOptions {
-  readonly expired?: boolean;
 }
 
 /** As in Alertmanager's API; fields that are not shown are kept for JSON. */
@@ -51,7 +47,7 @@ function addCommand(io: CommandIo, clock: Clock): Command {
     .addArgument(new Argument("<matcher...>", "name=value, or with != =~ !~").argParser(collectMatcher))
     .addOption(
       new Option("--duration <time>", "the duration, such as 30m or 1d12h")
-        .argParser(parseLength)
+        .argParser(durationParser(1_000, "30m, 2h or 1d12h"))
         .default(3_600_000, "1h"),
     )
     .requiredOption("--comment <text>", "the reason (required)")
@@ -85,12 +81,14 @@ function listCommand(io: CommandIo, clock: Clock): Command {
   const list = new Command("list")
     .description("List active and pending silences.")
     .option("--expired", "include expired silences");
-  return withOutput(list, "lenswatch silence list --expired --output json").action(async (options: ListOptions) => {
-    const silences = await withDaemon(options, io, (daemon) =>
-      daemon.get("/api/v2/silences", { expired: String(options.expired ?? false) }, z.array(Silence)),
-    );
-    printList(io, options.output, silences, columnsAt(clock.now()), { noun: "silence", none: "No silences." });
-  });
+  return withOutput(list, "lenswatch silence list --expired --output json").action(
+    async (options: OutputOptions & { expired?: boolean }) => {
+      const silences = await withDaemon(options, io, (daemon) =>
+        daemon.get("/api/v2/silences", { expired: String(options.expired ?? false) }, z.array(Silence)),
+      );
+      printList(io, options.output, silences, columnsAt(clock.now()), { noun: "silence", none: "No silences." });
+    },
+  );
 }
 
 function expireCommand(io: CommandIo): Command {
@@ -98,7 +96,7 @@ function expireCommand(io: CommandIo): Command {
     .description("Expire silences now; alerts they silenced are notified where they still fire.")
     .argument("<id...>", "as printed by `lenswatch silence list`");
   const example = "lenswatch silence expire 3f1c9a52-6a0e-4d7a-9c5b-1a2b3c4d5e6f";
-  return withOutput(expire, example).action(async (ids: readonly string[], options: ListOptions) => {
+  return withOutput(expire, example).action(async (ids: readonly string[], options: OutputOptions) => {
     await withDaemon(options, io, async (daemon) => {
       for (const id of ids) {
         await daemon.send("DELETE", `/api/v2/silence/${encodeURIComponent(id)}`, undefined, z.unknown());
@@ -145,12 +143,6 @@ function collectMatcher(text: string, before: readonly Matcher[] | undefined): M
   } catch (thrown) {
     throw new InvalidArgumentError(`It must be a matcher such as severity=warning: ${toError(thrown).message}.`);
   }
-}
-
-function parseLength(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === undefined || ms < 1_000) throw new InvalidArgumentError("It must be a duration such as 30m, 2h or 1d12h.");
-  return ms;
 }
 
 const FiringAlert = z.object({ labels: z.record(z.string(), z.string()) });

@@ -6,9 +6,7 @@ import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { csvLines } from "../lib/csv.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { counted, isoMinute, percent } from "../lib/format.ts";
-import { closestRows } from "../lib/suggest.ts";
-import { stripControls } from "../lib/text.ts";
-import { type CommandIo, fail, outputOption, print, withExample } from "./cli/command.ts";
+import { type CommandIo, fail, outputOption, print, unknownMessage, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { renderTable, type TableColumn, tableTarget } from "./cli/table.ts";
 
@@ -68,10 +66,11 @@ async function unknownLocation(daemon: Daemon, { location }: StatusOptions): Pro
   const path = "/api/v1/locations";
   if ((await daemon.all(path, { location }, LocationRow)).length > 0) return undefined;
   const rows = await daemon.all(path, {}, LocationRow);
-  const near = closestRows(location, rows, (row) => ({ name: row.location, id: row.locationId }));
-  const lines = near.map((row) => `\n  ${stripControls(`${row.locationId}  ${row.location}`)}`);
-  const hint = near.length === 0 ? "" : `; similar:${lines.join("")}`;
-  return `no location has the id or name "${stripControls(location)}"${hint}`;
+  return unknownMessage(
+    "location",
+    location,
+    rows.map((row) => ({ id: row.locationId, name: row.location })),
+  );
 }
 
 function parametersOf({ location, only }: StatusOptions): Record<string, string> {

@@ -1,13 +1,20 @@
 /** `why RECORDING`: the decision log of a recording. */
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { DateTime } from "luxon";
 import { z } from "zod";
 import { recordingStatuses } from "../health/recording.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
-import { parseDuration } from "../lib/duration.ts";
-import { closestRows } from "../lib/suggest.ts";
 import { stripControls } from "../lib/text.ts";
-import { type CommandIo, fail, outputOption, print, withExample } from "./cli/command.ts";
+import {
+  type CommandIo,
+  durationParser,
+  fail,
+  listRows,
+  outputOption,
+  print,
+  unknownMessage,
+  withExample,
+} from "./cli/command.ts";
 import { addDaemonOptions, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { sinceUtc } from "./status.ts";
 
@@ -52,18 +59,16 @@ export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
   const command = new Command("why")
     .description("Print the decision log of a recording, in its own time zone.")
     .argument("<recording>", "its id or full name")
-    .addOption(new Option("--since <duration>", "how far back").argParser(parseSince).default(86_400_000, "24h"))
+    .addOption(
+      new Option("--since <duration>", "how far back")
+        .argParser(durationParser(1, "24h or 7d"))
+        .default(86_400_000, "24h"),
+    )
     .addOption(outputOption("text"));
   withExample(addDaemonOptions(command), 'lenswatch why "Leeds Briggate Entrance" --since 2d');
   return command.action((recording: string, options: WhyOptions) =>
     withDaemon(options, io, (daemon) => explain(daemon, recording, options, io, clock.now())),
   );
-}
-
-function parseSince(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === undefined || ms <= 0) throw new InvalidArgumentError("It must be a duration such as 24h or 7d.");
-  return ms;
 }
 
 async function explain(
@@ -78,15 +83,17 @@ async function explain(
     ? named.filter(({ recordingId }) => recordingId === wanted)
     : named;
   if (matching.length > 1) {
-    return fail(io, 2, `${matching.length} recordings have that name; give an id:${list(matching)}`);
+    return fail(
+      io,
+      2,
+      `${matching.length} recordings have that name; give an id:${listRows(matching.slice(0, MOST_LISTED).map(namedRow))}`,
+    );
   }
   const [found] = matching;
   const timeline = await read(daemon, found?.recordingId ?? wanted, new Date(now - since).toISOString());
   if (!timeline) {
     const rows = await daemon.all("/api/v1/recordings", {}, RecordingRow);
-    const near = closestRows(wanted, rows, ({ recording, recordingId }) => ({ name: recording, id: recordingId }));
-    const hint = near.length === 0 ? "" : `; similar:${list(near)}`;
-    return fail(io, 1, `no recording has the id or name "${stripControls(wanted)}"${hint}`);
+    return fail(io, 1, unknownMessage("recording", wanted, rows.map(namedRow)));
   }
   print(io, output, timeline, () => asText(timeline, found, now));
 }
@@ -104,11 +111,8 @@ async function read(daemon: Daemon, id: string, since: string): Promise<Timeline
   }
 }
 
-function list(rows: readonly RecordingRow[]): string {
-  return rows
-    .slice(0, MOST_LISTED)
-    .map(({ recordingId, recording, location }) => `\n  ${stripControls(`${recordingId}  ${recording} · ${location}`)}`)
-    .join("");
+function namedRow({ recordingId: id, recording: name, location }: RecordingRow) {
+  return { id, name, location };
 }
 
 const MOST_LISTED = 20;

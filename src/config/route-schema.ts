@@ -2,9 +2,11 @@
 import { z } from "zod";
 import { formatMatcher, parseMatchers } from "../alerting/matcher.ts";
 import type { Route } from "../alerting/route.ts";
+import { defaultAlertNames as names } from "../health/alert.ts";
 import { formatDuration } from "../lib/duration.ts";
-import { type ConfigSection, inherited, optional, type Parsed, section, withDefault } from "./key.ts";
-import { duration, integer, LABEL_NAME, name, oneOrMore, textThat, trueOrFalse } from "./scalars.ts";
+import type { RawMap } from "./document.ts";
+import { type ConfigSection, inherited, optional, type Parsed, required, section, withDefault } from "./key.ts";
+import { duration, integer, LABEL_NAME, name, oneOrMore, textMatching, textThat, trueOrFalse } from "./scalars.ts";
 
 const aMatcher = 'a matcher such as severity="warning"';
 
@@ -101,3 +103,33 @@ export const routeSection: ConfigSection<RouteInput> = section({
   ...keys,
   routes: withDefault("Routes below; the first that matches takes the alert.", routes, []),
 });
+
+const someMatchers = matchers.refine((all) => all.length > 0, { error: "at least one matcher" });
+
+const labelNames = oneOrMore(textMatching("a label name", LABEL_NAME), "a list of label names");
+
+export const inhibitRuleSection = section({
+  source_matchers: required("The alerts that inhibit others while they fire.", someMatchers),
+  target_matchers: required("The alerts that are inhibited.", someMatchers),
+  equal: withDefault("Labels that must be equal in both alerts; missing in both counts as equal.", labelNames, []),
+});
+
+/** The inhibit rules of a configuration without any, as written in a file. */
+export const defaultInhibitRules: RawMap[] = [
+  {
+    source_matchers: [`alertname = "${names.location_offline}"`],
+    target_matchers: [`alertname =~ "Recording.*|${names.low_quality}"`],
+    equal: ["location_id"],
+  },
+  {
+    source_matchers: [`alertname = "${names.offline}"`],
+    target_matchers: [`alertname =~ "${names.low_uptime}|${names.low_quality}|${names.missing}"`],
+    equal: ["recording_id"],
+  },
+  {
+    source_matchers: [`alertname = "${names.flapping}"`],
+    target_matchers: [`alertname =~ "${names.offline}|${names.degraded}"`],
+    equal: ["recording_id"],
+  },
+  { source_matchers: [`alertname = "${names.service_unreachable}"`], target_matchers: ['location_id != ""'] },
+];

@@ -3,10 +3,9 @@ import { z } from "zod";
 import { logLevels } from "../lib/log.ts";
 import { emailAddresses, receiverSection } from "./channel-schema.ts";
 import { tlsSection } from "./http-client-schema.ts";
-import { defaultInhibitRules, inhibitRuleSection } from "./inhibit-schema.ts";
 import { listOf, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
 import { redisSection } from "./redis-schema.ts";
-import { matchers, routeSection } from "./route-schema.ts";
+import { defaultInhibitRules, inhibitRuleSection, matchers, routeSection } from "./route-schema.ts";
 import { defaultRules, ruleSection } from "./rule-schema.ts";
 import {
   cron,

@@ -59,27 +59,16 @@ export function parseChange(value: object): WorldChange {
 
 /** Makes the change happen. Throws SimulatorError `not_found`. */
 export function applyChange(world: World, change: WorldChange, at?: Instant): void {
-  switch (change.kind) {
-    case "status":
-      world.setStatus(targetOf(world, change), change.status, at);
-      break;
-    case "quality":
-      world.setQuality(targetOf(world, change), change.quality, at);
-      break;
-    case "schedule":
-      world.setSchedule(targetOf(world, change), change.schedule, at);
-      break;
-    case "rename":
-      world.rename(targetOf(world, change), change.rename, at);
-      break;
-    case "remove":
-      world.remove(targetOf(world, change), at);
-      break;
-    case "add_recording":
-      world.addRecording(findLocation(world, change.location).id, change.add_recording, at);
-      break;
-    case "add_location":
-      world.addLocation({ ...change, name: change.add_location }, at);
+  if (change.kind === "add_location") world.addLocation({ ...change, name: change.add_location }, at);
+  else if (change.kind === "add_recording")
+    world.addRecording(findLocation(world, change.location).id, change.add_recording, at);
+  else {
+    const target = targetOf(world, change);
+    if (change.kind === "status") world.setStatus(target, change.status, at);
+    else if (change.kind === "quality") world.setQuality(target, change.quality, at);
+    else if (change.kind === "schedule") world.setSchedule(target, change.schedule, at);
+    else if (change.kind === "rename") world.rename(target, change.rename, at);
+    else world.remove(target, at);
   }
 }
 

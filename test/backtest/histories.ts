@@ -2,7 +2,7 @@
 
 import { parseMatcher } from "../../src/alerting/matcher.ts";
 import type { Route } from "../../src/alerting/route.ts";
-import { replayLocation } from "../../src/backtest/location.ts";
+import { replayLocation } from "../../src/backtest/backtest.ts";
 import { replayRecording } from "../../src/backtest/recording.ts";
 import { planOf, type ReplaySetup, type TimeSpan } from "../../src/backtest/setup.ts";
 import type { SeenStatus } from "../../src/backtest/statuses.ts";

@@ -1,7 +1,9 @@
 /** Options and output shared by commands, and the parts of the process that they use. */
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { parseDuration } from "../../lib/duration.ts";
 import { toError } from "../../lib/errors.ts";
-import { visibleJson } from "../../lib/text.ts";
+import { closestRows } from "../../lib/suggest.ts";
+import { stripControls, visibleJson } from "../../lib/text.ts";
 
 export function configOption(): Option {
   return new Option("--config <file>", "the configuration (default: $LENSWATCH_CONFIG or config/lenswatch.yaml)");
@@ -10,6 +12,32 @@ export function configOption(): Option {
 /** `--output`: `text` is the default, for people; the others, with `json`, are for scripts. */
 export function outputOption(text: "table" | "text", ...others: readonly string[]): Option {
   return new Option("--output <format>", "the output format").choices([text, "json", ...others]).default(text);
+}
+
+/** Reads an option's duration as ms. `examples` completes "a duration such as". */
+export function durationParser(leastMs: number, examples: string): (text: string) => number {
+  return (text) => {
+    const ms = parseDuration(text);
+    if (ms !== undefined && ms >= leastMs) return ms;
+    throw new InvalidArgumentError(`It must be a duration such as ${examples}.`);
+  };
+}
+
+type NamedRow = Readonly<Record<"id" | "name", string>> & { readonly location?: string };
+
+/** Each row on an indented line of its own. */
+export function listRows(rows: readonly NamedRow[]): string {
+  const labels = rows.map(
+    ({ id, name, location }) => `${id}  ${name}${location === undefined ? "" : ` · ${location}`}`,
+  );
+  return labels.map((label) => `\n  ${stripControls(label)}`).join("");
+}
+
+/** The message for a name that no row has, with up to three rows of a similar one. */
+export function unknownMessage(kind: "location" | "recording", wanted: string, rows: readonly NamedRow[]): string {
+  const near = closestRows(wanted, rows, (row) => row);
+  const hint = near.length === 0 ? "" : `; similar:${listRows(near)}`;
+  return `no ${kind} has the id or name "${stripControls(wanted)}"${hint}`;
 }
 
 /** Adds an example to a command's help. */

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openInBrowser } from "../../../src/commands/cli/open-in-browser.ts";
+import { openInBrowser } from "../../../src/commands/digest.ts";
 
 async function directory(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "lenswatch-open-"));
