@@ -2,15 +2,10 @@
  * The decision log's lines and their wording. A line's reason is an open set: a decision's (health/evaluation.ts) or
  * delivery's; those without words here are shown as they are written.
  */
-import type { Subject } from "../health/evaluation.ts";
-import type { Instant } from "../lib/clock.ts";
+import type { Decision } from "../health/evaluation.ts";
 
 /** A decision about a subject, and why. */
-export interface LogLine {
-  readonly subject: Subject;
-  readonly at: Instant;
-  /** Undefined where no rule is involved. */
-  readonly ruleId: string | undefined;
+export interface LogLine extends Omit<Decision, "reason"> {
   /** Undefined where the decision is not about a notification. */
   readonly integration?: string | undefined;
   readonly reason: string;

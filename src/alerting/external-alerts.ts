@@ -48,18 +48,12 @@ export const RESOLVE_TIMEOUT_MS = 5 * 60_000;
  */
 const CLOCK_AHEAD_MS = 10_000;
 
-export interface Acceptance {
-  readonly next: ExternalAlertState;
-  /** How many were refused for their number. */
-  readonly refused: number;
-}
-
 /** What was sent at `now`, in its order, over what is known. Resolved unknown alerts are ignored, and new ones beyond `most` refused. */
 export function acceptAlerts(
   previous: ExternalAlertState,
   sent: Iterable<readonly [fingerprint: string, alert: SentAlert]>,
   { now, most }: { readonly now: Instant; readonly most: number },
-): Acceptance {
+): { next: ExternalAlertState; refused: number } {
   const next = new Map(previous);
   let refused = 0;
   for (const [fingerprint, alert] of sent) {
@@ -103,13 +97,7 @@ function merge(known: ExternalAlert, sent: SentAlert, now: Instant): ExternalAle
   };
 }
 
-export interface ExternalEvaluation {
-  readonly next: ExternalAlertState;
-  readonly transitions: readonly Transition[];
-  readonly lines: readonly LogLine[];
-}
-
-export interface ExternalMoment {
+interface ExternalMoment {
   readonly now: Instant;
   /** Until then nothing expires: repetitions may have been missed. */
   readonly deafUntil: Instant;
@@ -131,7 +119,7 @@ function isOver({ endsAt, isResolved }: ExternalAlert, { now, deafUntil }: Exter
  * What begins to fire, what changed, and what is over: `recovered` where the sender resolved it, `expired` where it was
  * not sent again. One that is over before its first evaluation fires and resolves at once.
  */
-export function evaluateExternal(previous: ExternalAlertState, moment: ExternalMoment): ExternalEvaluation {
+export function evaluateExternal(previous: ExternalAlertState, moment: ExternalMoment) {
   const next = new Map<string, ExternalAlert>();
   const transitions: Transition[] = [];
   const lines: LogLine[] = [];

@@ -64,11 +64,8 @@ export function formatMatcher({ name, operator, value }: Pick<Matcher, "name" | 
 
 /** Whether every matcher agrees; true of an empty list. */
 export function matchesAll(matchers: readonly Matcher[], labels: Labels): boolean {
-  return matchers.every((matcher) => matcher.matches(labelValue(labels, matcher.name)));
-}
-
-function labelValue(labels: Labels, name: string): string {
-  return Object.hasOwn(labels, name) ? (labels[name] ?? "") : "";
+  const textOf = (name: string) => (Object.hasOwn(labels, name) ? labels[name] : undefined) ?? "";
+  return matchers.every((matcher) => matcher.matches(textOf(matcher.name)));
 }
 
 function predicate(operator: MatchOperator, value: string): (text: string) => boolean {

@@ -6,8 +6,15 @@
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { fingerprint } from "./fingerprint.ts";
-import type { ColdStartFacts, NotificationLogEntry, NotifiedAlert, NotifyReason } from "./notification.ts";
-import { type Suppression, type Suppressions, suppressionReasons } from "./notification.ts";
+import {
+  type ColdStartFacts,
+  type NotificationLogEntry,
+  type NotifiedAlert,
+  type NotifyReason,
+  type Suppression,
+  type Suppressions,
+  suppressionReasons,
+} from "./notification.ts";
 
 export interface GroupView {
   readonly now: Instant;
@@ -122,7 +129,8 @@ function sortEnds(view: GroupView): Ends {
     view.alerts.filter(({ state }) => state === "resolved"),
     (alert) => isOwed(alert, view),
   );
-  for (const [id, { alert }] of notified) if (!members.has(id)) owed.push(expired(alert, now));
+  const end = { state: "resolved", updatedAt: now, endsAt: now, endReason: "expired" } as const;
+  for (const [id, { alert }] of notified) if (!members.has(id)) owed.push({ ...alert, ...end });
   owed.sort(byStart);
   return suppressions?.muted ? { owed: [], dropped, waiting: owed } : { owed, dropped, waiting: [] };
 }
@@ -137,10 +145,6 @@ function isOwed(alert: Alert, view: GroupView): boolean {
   if (dueSince === undefined || suppressionOf(alert, view)) return false;
   const over = Math.max(alert.endsAt ?? 0, alert.updatedAt);
   return suppressions?.suppressedBefore.has(alert.id) ? over > dueSince : over >= dueSince;
-}
-
-function expired(alert: Alert, now: Instant): Alert {
-  return { ...alert, state: "resolved", updatedAt: now, endsAt: now, endReason: "expired" };
 }
 
 function suppressedStateOf(suppressed: readonly Alert[], { waiting }: Ends, view: GroupView): SuppressedState {
@@ -175,11 +179,8 @@ function notifyReason(view: GroupView, firing: readonly Alert[], resolved: reado
 
 /** Counted from the last message with something firing: it named every member. */
 function reminderAt(view: GroupView, firing: readonly Alert[]): Instant | undefined {
-  let last: Instant | undefined;
-  for (const { id } of firing) {
-    const at = view.notified.get(id)?.notifiedAt;
-    if (at !== undefined && (last === undefined || at > last)) last = at;
-  }
+  const times = firing.flatMap(({ id }) => view.notified.get(id)?.notifiedAt ?? []);
+  const last = times.length > 0 ? Math.max(...times) : undefined;
   return last === undefined ? undefined : last + view.repeatIntervalMs;
 }
 
@@ -211,9 +212,8 @@ export function toNotifiedAlert(
 }
 
 function partition<T>(all: readonly T[], fits: (one: T) => boolean): [T[], T[]] {
-  const [yes, no]: [T[], T[]] = [[], []];
-  for (const one of all) (fits(one) ? yes : no).push(one);
-  return [yes, no];
+  const found = Map.groupBy(all, fits);
+  return [found.get(true) ?? [], found.get(false) ?? []];
 }
 
 /** The first of those that are known. */

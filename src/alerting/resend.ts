@@ -16,10 +16,9 @@ const END_FOR_MS = 15 * 60_000;
  */
 export function needsResend(view: GroupView): GroupDecision {
   const notified = notifiedAtTicks(view);
-  const decision = atTicks(
-    needsUpdate({ ...view, notified, sendResolved: true, suppressions: suppressionsOfUnsent(view) }),
-    view,
-  );
+  const decided = needsUpdate({ ...view, notified, sendResolved: true, suppressions: suppressionsOfUnsent(view) });
+  // What is to be decided again is at the next tick, or before.
+  const decision = { ...decided, nextAt: decided.nextAt && Math.min(decided.nextAt, nextTick(view)) };
   if (decision.notify === undefined) return decision;
   const resolved = decision.resolved.map((alert) => markAgain(alert, view));
   const stay = new Set(resolved.filter((alert) => isSentAgain(alert, view)).map(({ id }) => id));
@@ -44,12 +43,6 @@ function notifiedAtTicks({ notified, repeatIntervalMs }: GroupView): Map<string,
 
 function nextTick({ now, repeatIntervalMs }: GroupView): Instant {
   return now - (now % repeatIntervalMs) + repeatIntervalMs;
-}
-
-/** What is to be decided again is at the next tick, or before. */
-function atTicks(decision: GroupDecision, view: GroupView): GroupDecision {
-  const { nextAt } = decision;
-  return nextAt === undefined ? decision : { ...decision, nextAt: Math.min(nextAt, nextTick(view)) };
 }
 
 /** What was sent goes on being sent: left out, it would look resolved. An end is sent even while nothing else is. */

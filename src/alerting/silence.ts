@@ -57,18 +57,15 @@ export function silenceProblem(wanted: WantedSilence, now: Instant): string | un
   return endsAt <= now ? "the end is in the past" : undefined;
 }
 
-/** The silences to write: the requested one, and the one it replaces, expired now. */
-export type SilenceChange = { readonly silence: Silence; readonly replaced: Silence | undefined };
-
 /**
  * Changes `previous` in place where it may be (same matchers; an active one keeps its start, a pending one starts no
- * earlier than now), else ends it and begins another under `newId`.
+ * earlier than now), else ends it and begins another under `newId`. `replaced` is the one it ended, to be written too.
  */
 export function changeSilence(
   previous: Silence | undefined,
   wanted: WantedSilence,
   { now, newId }: { readonly now: Instant; readonly newId: string },
-): SilenceChange {
+): { silence: Silence; replaced: Silence | undefined } {
   const { startsAt = now, ...rest } = wanted;
   if (previous && canUpdate(previous, wanted, now)) {
     const start = silenceState(previous, now) === "active" ? previous.startsAt : startsAt;

@@ -5,12 +5,12 @@
 import type { Instant } from "../lib/clock.ts";
 import type { Labels, SubjectKind } from "./alert.ts";
 import { applyRules, type Evaluator, endAlerts } from "./apply-rules.ts";
-import type { Decision, Outcomes, Subject, Transition } from "./evaluation.ts";
+import type { Outcomes, Subject } from "./evaluation.ts";
 import { alertAnnotations, alertLabels, generatedOf, type Rule } from "./rule.ts";
 import type { AlertStates } from "./shard-state.ts";
 
 /** How requests for one thing go. 0 where there was none; `error`: why the last one failed, without secrets. */
-export interface Attempts {
+export interface Attempt {
   readonly goodAt: Instant;
   readonly attemptedAt: Instant;
   readonly error?: string | undefined;
@@ -26,9 +26,9 @@ export interface IntegrationHealth {
 }
 
 export interface SelfEvidence {
-  readonly shards: readonly Attempts[];
-  readonly inventory: Attempts;
-  readonly uptimes: Attempts;
+  readonly shards: readonly Attempt[];
+  readonly inventory: Attempt;
+  readonly uptimes: Attempt;
   readonly integrations: readonly IntegrationHealth[];
 }
 
@@ -46,19 +46,13 @@ export interface SelfContext {
 /** Alerts by subject: `service/analytics`, `integration/<id>`. Subjects without alerts are left out. */
 export type SelfAlertState = Readonly<Record<string, AlertStates>>;
 
-export interface SelfEvaluation {
-  readonly next: SelfAlertState;
-  readonly transitions: readonly Transition[];
-  readonly decisions: readonly Decision[];
-}
-
 const RECENT_INTERVALS = 3;
 
 /** The analytics service, as alerts and decisions name it. */
 export const serviceSubject: Subject = { kind: "service", id: "analytics" };
 
 /** Evaluates the service and the integrations. `previous` is not changed; alerts of removed integrations end. */
-export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, context: SelfContext): SelfEvaluation {
+export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, context: SelfContext) {
   const { now, rules, intervalMs } = context;
   const out: Outcomes = { transitions: [], decisions: [] };
   const moment = { now, maxGapMs: RECENT_INTERVALS * intervalMs };
@@ -78,7 +72,7 @@ export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, c
   for (const [key, alerts] of Object.entries(previous)) {
     if (!evaluated.has(key)) endAlerts(subjectOf(key), alerts, { endReason: "no_longer_watched", now, out });
   }
-  return { next: Object.fromEntries(next), ...out };
+  return { next: Object.fromEntries(next) satisfies SelfAlertState, ...out };
 }
 
 function subjectOf(key: string): Subject {
@@ -88,7 +82,7 @@ function subjectOf(key: string): Subject {
 
 /** How the last attempt went; undefined when there was none lately. */
 function isFailing(
-  { attemptedAt, goodAt, error }: Attempts,
+  { attemptedAt, goodAt, error }: Attempt,
   { now, requestTimeoutMs }: SelfContext,
   intervalMs: number,
 ): boolean | undefined {
@@ -99,14 +93,10 @@ function isFailing(
   return error === undefined ? undefined : true;
 }
 
-/** How the last sweeps went: the failed ones, and how many succeeded; the rest prove nothing. */
-interface Sweeps {
-  readonly failed: readonly Attempts[];
-  readonly succeeded: number;
-}
+type Sweeps = ReturnType<typeof sweepsOf>;
 
-/** Before there is a shard, the inventory stands for the service. */
-function sweepsOf({ shards, inventory }: SelfEvidence, context: SelfContext): Sweeps {
+/** The last sweeps that failed, and how many succeeded. Before there is a shard, the inventory stands for the service. */
+function sweepsOf({ shards, inventory }: SelfEvidence, context: SelfContext) {
   const asked = shards.length > 0 ? shards : [inventory];
   const intervalMs = shards.length > 0 ? context.intervalMs : context.inventoryIntervalMs;
   const failing = asked.map((attempts) => isFailing(attempts, context, intervalMs));
@@ -196,7 +186,7 @@ function partlyUnreachable({ failed, succeeded }: Sweeps, othersFail: boolean): 
 }
 
 /** The last good answer, or the last attempt where there was none. */
-function lastGoodAt(causes: readonly Attempts[], now: Instant): Instant {
+function lastGoodAt(causes: readonly Attempt[], now: Instant): Instant {
   const known = causes.map(({ goodAt, attemptedAt }) => goodAt || attemptedAt).filter((at) => at > 0);
   return Math.min(now, Math.max(...known, 0) || now);
 }

@@ -29,10 +29,8 @@ export interface EvaluationContext {
 }
 
 /** The state to store, and what changed. */
-export interface Evaluation {
+export interface Evaluation extends Outcomes {
   readonly next: ShardState;
-  readonly transitions: readonly Transition[];
-  readonly decisions: readonly Decision[];
 }
 
 /** `updated`: facts of a firing alert changed that a message shows. */

@@ -15,13 +15,6 @@ const SAMPLE_MS = 60_000;
 /** Sums of weights are compared up to this. */
 const ROUNDING = 1e-9;
 
-/** Changes, their weighted share 0–1, and when the oldest of them was seen (undefined without any). */
-export interface Changes {
-  readonly count: number;
-  readonly share: number;
-  readonly since: Instant | undefined;
-}
-
 /** A recording's last states after a good reading; undefined while they are all the same. */
 export function recordStatus(
   previous: Pick<RecordingState, "status" | "readAt" | "history"> | undefined,
@@ -64,8 +57,11 @@ function trim(stretches: readonly StatusStretch[]): readonly StatusStretch[] {
   return kept;
 }
 
-/** The changes since `from`; states older than the stored ones count as unchanged. */
-export function changesOf(history: StateHistory | undefined, from: Instant = Number.NEGATIVE_INFINITY): Changes {
+/**
+ * The changes since `from`, their weighted share 0–1, and when the oldest of them was seen (undefined without any);
+ * states older than the stored ones count as unchanged.
+ */
+export function changesOf(history: StateHistory | undefined, from: Instant = Number.NEGATIVE_INFINITY) {
   const stretches = history?.stretches ?? [];
   let newer = 0;
   let weights = 0;
@@ -105,6 +101,6 @@ export function isFlapping(
 export function recentChanges(
   history: StateHistory | undefined,
   { now, intervalMs }: { readonly now: Instant; readonly intervalMs: number },
-): Changes {
+): ReturnType<typeof changesOf> {
   return changesOf(history, now - 2 * STATES * Math.max(intervalMs, SAMPLE_MS));
 }

@@ -12,8 +12,16 @@ import type { Reading, StatusSnapshot } from "./recording.ts";
 import type { Sample } from "./recording-conditions.ts";
 import { recordingEvaluator } from "./recording-evaluator.ts";
 import { compileRules } from "./rule.ts";
-import type { LocationState, RecordingState, ShardState, StateHistory } from "./shard-state.ts";
-import { afterPresence, afterReading, type GoodReading, isGood } from "./shard-state.ts";
+import {
+  afterPresence,
+  afterReading,
+  type GoodReading,
+  isGood,
+  type LocationState,
+  type RecordingState,
+  type ShardState,
+  type StateHistory,
+} from "./shard-state.ts";
 
 /** Two good readings further apart than this many intervals say nothing about the time between. */
 export const GAP_INTERVALS = 3;

@@ -60,31 +60,21 @@ export function generatedOf(rule: Rule, names: readonly GeneratedAnnotation[]): 
 }
 
 /** The rules by subject, and what makes a recording worth evaluating. */
-export interface CompiledRules {
-  /** In the order of their evaluation. */
-  readonly recording: readonly Rule[];
-  readonly location: readonly Rule[];
-  /** No online recording with at least this quality is of interest; −Infinity without such a rule. */
-  readonly qualityFloor: number;
-  readonly uptimes: readonly { readonly below: number; readonly overMs: number }[];
-  readonly watchesMissing: boolean;
-  readonly watchesFlapping: boolean;
-  /** Some rule on flapping does not respect schedules. */
-  readonly flapsOutsideSchedule: boolean;
-}
-
-export function compileRules(rules: readonly Rule[]): CompiledRules {
+export function compileRules(rules: readonly Rule[]) {
   const ofKind = (kind: Condition["kind"]) => rules.filter(({ when }) => when.kind === kind);
   const conditions = rules.map(({ when }) => when);
   const floors = conditions.map((when) => (when.kind === "average_quality" ? when.below : -Infinity));
   const flapping = ofKind("flapping");
   return {
+    /** In the order of their evaluation. */
     recording: (Object.keys(recordingKinds) as RecordingCondition["kind"][]).flatMap(ofKind),
     location: ofKind("location_offline"),
+    /** No online recording with at least this quality is of interest; −Infinity without such a rule. */
     qualityFloor: Math.max(...floors, -Infinity),
     uptimes: conditions.flatMap((when) => (when.kind === "overall_uptime" ? [when] : [])),
     watchesMissing: ofKind("missing").length > 0,
     watchesFlapping: flapping.length > 0,
+    /** Some rule on flapping does not respect schedules. */
     flapsOutsideSchedule: flapping.some(({ respectSchedule }) => !respectSchedule),
   };
 }

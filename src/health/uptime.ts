@@ -44,8 +44,8 @@ export interface Window {
   /** How long a bucket is, ms. */
   readonly lengthMs?: number;
   /** Where the buckets of the window stand among the others; the last of them is before `end`. */
-  readonly first?: number;
-  readonly end?: number;
+  readonly first?: number | undefined;
+  readonly end?: number | undefined;
 }
 
 /**
@@ -56,7 +56,7 @@ export function windowUptime(
   buckets: readonly UptimeBucket[],
   { now, overMs, lengthMs = bucketLengthMs(buckets), first, end }: Window,
 ): number | undefined {
-  return ratioBetween(buckets, now - overMs, settledBefore(now, lengthMs), first, end);
+  return ratioBetween(buckets, { from: now - overMs, to: settledBefore(now, lengthMs), first, end });
 }
 
 /** Buckets that begin before this are finished at `now`. */
@@ -64,24 +64,13 @@ export function settledBefore(now: Instant, lengthMs: number): Instant {
   return now - SETTLING_MS - lengthMs + 1;
 }
 
-/** Ratio 0–1 of a day that is over, from its first instant to the next day's; undefined without a figure. */
-export function dayRatio(
-  buckets: readonly UptimeBucket[],
-  { from, to }: { readonly from: Instant; readonly to: Instant },
-): number | undefined {
-  return ratioBetween(buckets, from, to);
-}
-
 /**
  * The mean of `overallUptime` over buckets within schedule that begin in [from, to), weighted by the segments
- * expected; unweighted where none is expected.
+ * expected; unweighted where none is expected. Ratio 0–1, undefined without a figure.
  */
-function ratioBetween(
+export function ratioBetween(
   buckets: readonly UptimeBucket[],
-  from: Instant,
-  to: Instant,
-  first = 0,
-  end = buckets.length,
+  { from, to, first = 0, end = buckets.length }: Pick<Window, "first" | "end"> & { from: Instant; to: Instant },
 ): number | undefined {
   let weight = 0;
   let weighted = 0;

@@ -2,8 +2,13 @@
 import type { Labels } from "../health/alert.ts";
 import { recordingStatuses } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
-import type { FleetSnapshot, RecordingState } from "../health/shard-state.ts";
-import { currentStatus, ROWS_PER_STEP, recordingsById } from "../health/shard-state.ts";
+import {
+  currentStatus,
+  type FleetSnapshot,
+  type RecordingState,
+  ROWS_PER_STEP,
+  recordingsById,
+} from "../health/shard-state.ts";
 import type { LabelCache } from "./label-cache.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
 import { type ExpositionFormat, renderHead, renderLabel, renderSample } from "./text.ts";

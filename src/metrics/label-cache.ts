@@ -3,8 +3,7 @@
  * a pass evicts only entries that neither it nor a later pass has used.
  */
 import { createHash } from "node:crypto";
-import type { Inventory, RecordingState } from "../health/shard-state.ts";
-import { ROWS_PER_STEP } from "../health/shard-state.ts";
+import { type Inventory, type RecordingState, ROWS_PER_STEP } from "../health/shard-state.ts";
 import { renderLabel } from "./text.ts";
 
 interface Entry {

@@ -1,6 +1,5 @@
 /** The words for what an alert reports: in a count, in a line of its own, and once it is resolved. */
-import type { Alert } from "../health/alert.ts";
-import { type ProblemKind, type RecordingProblemWords, recordingProblems } from "../health/alert.ts";
+import { type Alert, type ProblemKind, type RecordingProblemWords, recordingProblems } from "../health/alert.ts";
 import { counted, count as figure } from "../lib/format.ts";
 import { span } from "../lib/when.ts";
 import { clean, locationName, plainName } from "./name.ts";

@@ -77,7 +77,9 @@ class Sweeper {
     if (!snapshot) return "failed";
     await this.#nameThem(shard, before.state, snapshot);
     const evaluation = judgeShard(before.state, snapshot, this.#context(shard, locationIds, now));
-    if (dropsLocations(evaluation) && (await assigned.follow()) === "changed") return "lost";
+    // Another replica may have assigned locations that this one does not know of yet: then nothing has left.
+    const drops = evaluation.decisions.some(({ reason }) => reason === "no_longer_watched");
+    if (drops && (await assigned.follow()) === "changed") return "lost";
     const { outcome } = await commit.evaluation(evaluation.transitions, (changes) =>
       this.#write(shard, before.nonce, evaluation, { now, changes }),
     );
@@ -155,11 +157,6 @@ class Sweeper {
 }
 
 const LEFT: ReadonlySet<DecisionReason> = new Set(["forgotten", "no_longer_watched"]);
-
-/** Another replica may have assigned locations that this one does not know of yet: then nothing has left. */
-function dropsLocations({ decisions }: Evaluation): boolean {
-  return decisions.some(({ reason }) => reason === "no_longer_watched");
-}
 
 /** Readings of recordings not known before. Rows come in the order of last time, which saves most look-ups. */
 function newRecordings({ recordings }: ShardState, readings: readonly Reading[]): Reading[] {

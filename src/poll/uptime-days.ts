@@ -1,7 +1,7 @@
 /** Which days of uptime are asked for, and what is kept of them: buckets, and one ratio for each finished day. Pure. */
 import { DateTime } from "luxon";
 import type { UptimeBucket } from "../health/recording.ts";
-import { dayRatio, mergeBuckets } from "../health/uptime.ts";
+import { mergeBuckets, ratioBetween } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
 import { dayOf } from "../lib/when.ts";
 import type { DayUptime, UptimeHistory } from "../store/uptime-history.ts";
@@ -58,7 +58,7 @@ export function advance(
 }
 
 function dayUptime(buckets: readonly UptimeBucket[], from: Instant, to: Instant): DayUptime | undefined {
-  const ratio = dayRatio(buckets, { from, to });
+  const ratio = ratioBetween(buckets, { from, to });
   if (ratio === undefined) return undefined;
   let segmentsExpected = 0;
   for (const bucket of buckets) {

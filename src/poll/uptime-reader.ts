@@ -2,6 +2,7 @@
  * The uptime of recordings for pages and the API: what is stored, and the hours of one recording's last month, asked of
  * the service when its page is opened. Stored older days are a figure a day, and start when lenswatch knew the recording.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config/config.ts";
 import type { UptimeBucket } from "../health/recording.ts";
 import type { FleetSnapshot } from "../health/shard-state.ts";
@@ -95,13 +96,7 @@ export function createRecallUptime({ clock, log, service }: RecallUptimeDeps) {
     if (asking.has(id) || asking.size >= MAX_AT_ONCE || clock.now() < backoffUntil) return known?.buckets ?? [];
     const asked = ask(id, timezone).finally(() => asking.delete(id));
     asking.set(id, asked);
-    await withinPageWait(asked);
+    await Promise.race([asked, sleep(PAGE_WAIT_MS, undefined, { ref: false })]);
     return kept.get(id)?.buckets ?? [];
   };
-}
-
-async function withinPageWait(asked: Promise<void>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, PAGE_WAIT_MS);
-  await Promise.race([asked, promise]).finally(() => clearTimeout(timer));
 }

@@ -124,8 +124,9 @@ async function refreshPage(
   const maybeYield = createYielder();
   const known = await deps.uptime.histories(shard, ids);
   const now = deps.clock.now();
-  const learners = learnersOf(deps, ids, known);
-  const { results, unread } = await ask(deps, { zone, ids }, { learners, known, now, isLastTry });
+  const hasSchedule = (id: string) => deps.inventory.recording(id)?.useUploadingSchedule;
+  const learners = new Set(ids.filter((id) => hasSchedule(id) && !known.get(id)?.schedule));
+  const { results, unread } = await ask(deps, { zone, ids, learners, known, now, isLastTry });
   await deps.inventory.saveRecordings(results.map(({ recording }) => recording));
   const calendar = calendarOf(now, zone, deps.retainMs);
   const histories = new Map<string, UptimeHistory>();
@@ -160,34 +161,18 @@ function qualityOf(state: RecordingState | undefined, now: Instant): number | un
   return state.averageQuality;
 }
 
-/** Recordings with an uploading schedule that is not learned yet. */
-function learnersOf(
-  { inventory }: RefreshUptimeDeps,
-  ids: readonly string[],
-  known: ReadonlyMap<string, UptimeHistory>,
-): ReadonlySet<string> {
-  return new Set(ids.filter((id) => inventory.recording(id)?.useUploadingSchedule && !known.get(id)?.schedule));
-}
-
-interface Asking {
+interface Asking extends Page {
   readonly learners: ReadonlySet<string>;
   readonly known: ReadonlyMap<string, UptimeHistory>;
   readonly now: Instant;
   readonly isLastTry: boolean;
 }
 
-interface Answer {
-  readonly results: readonly RecordingUptime[];
-  /** Learners without their weeks, which are asked for again. */
-  readonly unread: ReadonlySet<string>;
-}
-
-/** The days the page lacks; for recordings that learn a schedule the weeks before as well, where the service gives them. */
-async function ask(
-  deps: RefreshUptimeDeps,
-  { zone, ids }: Page,
-  { learners, known, now, isLastTry }: Asking,
-): Promise<Answer> {
+/**
+ * The days the page lacks; for recordings that learn a schedule the weeks before as well, where the service gives them.
+ * `unread` are learners without their weeks, which are asked for again.
+ */
+async function ask(deps: RefreshUptimeDeps, { zone, ids, learners, known, now, isLastTry }: Asking) {
   const end = dayOf(now, zone);
   const results: RecordingUptime[] = [];
   const unread = new Set<string>();
@@ -207,9 +192,7 @@ async function ask(
   return { results, unread };
 }
 
-/**
- * The longest period of a request is not documented: where weeks are refused, a schedule is learned day by day.
- */
+/** The longest period of a request is not documented: where weeks are refused, a schedule is learned day by day. */
 async function askForWeeks(
   { service, log }: RefreshUptimeDeps,
   query: { start: string; end: string; recids: readonly string[] },

@@ -7,6 +7,7 @@ import type { Redis } from "ioredis";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { Destination } from "../alerting/route.ts";
 import type { Alert } from "../health/alert.ts";
+import type { Attempt } from "../health/evaluate-self.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { EncodeLog } from "./decision-log.ts";
@@ -17,6 +18,8 @@ import { INCIDENTS_KEPT, toIncident } from "./incidents.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript, pipelined } from "./redis.ts";
 import { decodeShard, emptyShard, encodeShard } from "./shard-document.ts";
+
+export type { Attempt };
 
 /** Incidents are kept 90 days, and no more than INCIDENTS_KEPT: about 15 MB. */
 const INCIDENTS_KEPT_MS = 90 * 86_400_000;
@@ -32,13 +35,6 @@ export interface AlertChange {
 export type CommitResult =
   | { readonly outcome: "stored"; readonly nonce: string; readonly wake: ReadonlyMap<string, Instant> }
   | { readonly outcome: "lost" };
-
-/** The last requests to the service about one subject: the last good one, the last one at all, and its error. */
-export interface Attempt {
-  readonly goodAt: Instant;
-  readonly attemptedAt: Instant;
-  readonly error?: string | undefined;
-}
 
 interface CommitInput {
   readonly key: string;

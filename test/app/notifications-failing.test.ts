@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { startWatch, type Watch } from "../support/app.ts";
 import { describeWithRedis } from "../support/redis.ts";
-import type { SlackAnswer } from "../support/slack-sink.ts";
-import { startSlackSink } from "../support/slack-sink.ts";
+import { type SlackAnswer, startSlackSink } from "../support/slack-sink.ts";
 import { until } from "../support/until.ts";
 
 const accepted = (watch: Watch, answers: readonly number[]) =>

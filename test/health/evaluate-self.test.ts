@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import {
-  type Attempts,
+  type Attempt,
   evaluateSelf,
   type IntegrationHealth,
   type SelfAlertState,
-  type SelfEvaluation,
   type SelfEvidence,
 } from "../../src/health/evaluate-self.ts";
 import type { Rule } from "../../src/health/rule.ts";
@@ -23,16 +22,16 @@ const DOWN = "service/analytics";
 class FleetStory {
   now = START;
   state: SelfAlertState = {};
-  last: SelfEvaluation = { next: {}, transitions: [], decisions: [] };
+  last: ReturnType<typeof evaluateSelf> = { next: {}, transitions: [], decisions: [] };
   rules: readonly Rule[];
 
   constructor(...rules: Rule[]) {
     this.rules = rules;
   }
 
-  good = (): Attempts => ({ goodAt: this.now, attemptedAt: this.now });
-  bad = (goodAt = START): Attempts => ({ goodAt, attemptedAt: this.now, error: "The service did not answer." });
-  never = (): Attempts => ({ goodAt: 0, attemptedAt: 0 });
+  good = (): Attempt => ({ goodAt: this.now, attemptedAt: this.now });
+  bad = (goodAt = START): Attempt => ({ goodAt, attemptedAt: this.now, error: "The service did not answer." });
+  never = (): Attempt => ({ goodAt: 0, attemptedAt: 0 });
 
   requestTimeoutMs = 0;
 

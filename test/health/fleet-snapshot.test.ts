@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { RecordingState } from "../../src/health/shard-state.ts";
-import { currentStatus, ROWS_PER_STEP, recordingsById } from "../../src/health/shard-state.ts";
+import { currentStatus, type RecordingState, ROWS_PER_STEP, recordingsById } from "../../src/health/shard-state.ts";
 
 const INTERVAL = 30_000;
 const NOW = 1_000_000_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { UptimeBucket } from "../../src/health/recording.ts";
-import { dayRatio, mergeBuckets, uptimeRetentionMs, windowUptime } from "../../src/health/uptime.ts";
+import { mergeBuckets, ratioBetween, uptimeRetentionMs, windowUptime } from "../../src/health/uptime.ts";
 import { anUptimeBucket } from "../support/fixtures.ts";
 import { HOUR, MINUTE, offlineRule, START, uptimeRule } from "./shard-history.ts";
 
@@ -67,8 +67,8 @@ describe("uptime over a window", () => {
 
 test("a day's ratio counts its buckets from its first instant to before the next day's", () => {
   const buckets = hourly(0, 1, 0.5, 0);
-  expect(dayRatio(buckets, { from: START + HOUR, to: START + 3 * HOUR })).toBe(0.75);
-  expect(dayRatio(buckets, { from: START - DAY, to: START })).toBeUndefined();
+  expect(ratioBetween(buckets, { from: START + HOUR, to: START + 3 * HOUR })).toBe(0.75);
+  expect(ratioBetween(buckets, { from: START - DAY, to: START })).toBeUndefined();
 });
 
 describe("merging buckets", () => {

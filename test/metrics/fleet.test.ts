@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FleetSnapshot } from "../../src/health/shard-state.ts";
-import { ROWS_PER_STEP } from "../../src/health/shard-state.ts";
+import { type FleetSnapshot, ROWS_PER_STEP } from "../../src/health/shard-state.ts";
 import { type FleetView, fleetText } from "../../src/metrics/fleet.ts";
 import { createLabelCache, type LabelCache } from "../../src/metrics/label-cache.ts";
 import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "./fleets.ts";

@@ -1,6 +1,5 @@
 /** Alerts as a digest counts and ranks them: downtime of recordings and locations, and other alerts. */
-import type { Alert } from "../../health/alert.ts";
-import { defaultAlertNames } from "../../health/alert.ts";
+import { type Alert, defaultAlertNames } from "../../health/alert.ts";
 import { problemKindOf, type Rule } from "../../health/rule.ts";
 import type {
   DigestIncident,

@@ -5,7 +5,7 @@ import type { TimedBucket } from "./buckets.ts";
 type DigestTally = ReturnType<typeof newTally>;
 
 /**
- * `weighted` to `count` give the mean of `dayRatio` (health); the rest are outages. `recovered` did so inside the
+ * `weighted` to `count` give the mean of `ratioBetween` (health); the rest are outages. `recovered` did so inside the
  * period, after `downMs` together.
  */
 export function newTally() {

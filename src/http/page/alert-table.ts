@@ -1,7 +1,6 @@
 /** Alerts by their short names, and as a table. */
 import { fingerprint } from "../../alerting/fingerprint.ts";
-import type { Alert, AlertFacts } from "../../health/alert.ts";
-import { problems } from "../../health/alert.ts";
+import { type Alert, type AlertFacts, problems } from "../../health/alert.ts";
 import type { AlertState } from "../../health/shard-state.ts";
 import { count, counted, nameOf, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";

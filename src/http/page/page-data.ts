@@ -1,8 +1,7 @@
 /** The state that a page shows: the fleet and its alerts at one moment, and a version that changes with it. */
 import { type Silence, silenceState } from "../../alerting/silence.ts";
 import type { Alert } from "../../health/alert.ts";
-import type { FleetSnapshot } from "../../health/shard-state.ts";
-import { currentStatus, recordingsById } from "../../health/shard-state.ts";
+import { currentStatus, type FleetSnapshot, recordingsById } from "../../health/shard-state.ts";
 import { withDeadline } from "../../lib/closer.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { timesSeenAt } from "../../lib/when.ts";

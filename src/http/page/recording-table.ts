@@ -1,7 +1,6 @@
 /** Recordings: their names, their current figures, and as a table. */
 
-import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
-import { currentStatus } from "../../health/shard-state.ts";
+import { currentStatus, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
 import { counted, nameOf, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span } from "../../lib/when.ts";

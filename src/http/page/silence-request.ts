@@ -2,11 +2,9 @@
 import { z } from "zod";
 import { matchesAll, parseMatchers } from "../../alerting/matcher.ts";
 import type { Matcher } from "../../alerting/route.ts";
-import type { Alert } from "../../health/alert.ts";
-import { defaultAlertNames, type ProblemKind } from "../../health/alert.ts";
+import { type Alert, defaultAlertNames, type ProblemKind } from "../../health/alert.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
-import type { Inventory } from "../../health/shard-state.ts";
-import { recordingsById } from "../../health/shard-state.ts";
+import { type Inventory, recordingsById } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
 import { inZone } from "../../lib/when.ts";

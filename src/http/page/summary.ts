@@ -1,8 +1,7 @@
 /** The fleet counted, in all and per location, and locations as tiles. */
 import type { Alert } from "../../health/alert.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
-import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
-import { currentStatus, recordingsById } from "../../health/shard-state.ts";
+import { currentStatus, type FleetSnapshot, type RecordingState, recordingsById } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";

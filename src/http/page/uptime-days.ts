@@ -1,6 +1,6 @@
 /** Uptime by days and hours, where stored. Pure. */
 import type { UptimeBucket } from "../../health/recording.ts";
-import { bucketLengthMs, dayRatio, SETTLING_MS } from "../../health/uptime.ts";
+import { bucketLengthMs, ratioBetween, SETTLING_MS } from "../../health/uptime.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { inZone } from "../../lib/when.ts";
 import type { UptimeKept } from "../../poll/uptime-reader.ts";
@@ -43,7 +43,7 @@ export function uptimeDays(kept: UptimeKept | undefined, now: Instant, count: nu
     return {
       day,
       from,
-      ratio: known?.ratio ?? dayRatio(within, { from, to }),
+      ratio: known?.ratio ?? ratioBetween(within, { from, to }),
       weight: known?.segmentsExpected ?? expectedIn(within),
       hours: within.map(({ startAt, withinSchedule, overallUptime }) => ({
         at: startAt,

@@ -1,8 +1,7 @@
 /** `GET /api/v1/locations`: a row per location, its recordings counted by status. */
 import { z } from "zod";
 import { type RecordingStatus, recordingStatuses } from "../../health/recording.ts";
-import type { FleetSnapshot, LocationState } from "../../health/shard-state.ts";
-import { currentStatus, recordingsById } from "../../health/shard-state.ts";
+import { currentStatus, type FleetSnapshot, type LocationState, recordingsById } from "../../health/shard-state.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { eachRow, type Listing, listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { repeated } from "../query.ts";

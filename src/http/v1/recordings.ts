@@ -1,8 +1,7 @@
 /** `GET /api/v1/recordings`: the fleet now, a row per recording. */
 import { z } from "zod";
 import { recordingStatuses } from "../../health/recording.ts";
-import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
-import { currentStatus, recordingsById } from "../../health/shard-state.ts";
+import { currentStatus, type FleetSnapshot, type RecordingState, recordingsById } from "../../health/shard-state.ts";
 import { runYielding } from "../../lib/yield.ts";
 import { type Listing, listingOf, pageParameters } from "../paging.ts";
 import { isoTime, repeated } from "../query.ts";

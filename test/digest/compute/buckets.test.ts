@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { timedBuckets } from "../../../src/digest/compute/buckets.ts";
 import { meanUptime, tallyOf } from "../../../src/digest/compute/tally.ts";
-import { dayRatio } from "../../../src/health/uptime.ts";
+import { ratioBetween } from "../../../src/health/uptime.ts";
 import { at, day, HOUR, hours, NOW } from "../fixtures.ts";
 
 const bounds = { from: at("00:00"), to: at("2026-11-20T00:00:00Z") };
@@ -50,7 +50,7 @@ describe("the mean over a period", () => {
     fc.assert(
       fc.property(fc.array(bucket, { maxLength: 24 }), (rows) => {
         const buckets = rows.flatMap((row, i) => hours(at("00:00") + i * HOUR, [row.overallUptime], row));
-        expect(mean(buckets)).toBe(dayRatio(buckets, bounds));
+        expect(mean(buckets)).toBe(ratioBetween(buckets, bounds));
       }),
     );
   });
