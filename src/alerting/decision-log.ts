@@ -51,7 +51,7 @@ const ofDelivery: Readonly<Record<string, Words>> = {
   resolved_before_notified: ({ to }) => `not sent to ${to}, resolved before it was due`,
   send_resolved_off: ({ to }) => `end not sent to ${to}, send_resolved is false`,
   muted: ({ to, detail }) => `muted by the time interval ${detail}; not sent to ${to}`,
-  inhibited: ({ to, detail }) => `inhibited by ${keyOf(detail)}; not sent to ${to}`,
+  inhibited: ({ to, detail }) => `inhibited by ${(detail ?? "").replace(/@\d+$/, "")}; not sent to ${to}`,
   silenced: ({ to, detail }) => `silenced by ${detail}; not sent to ${to}`,
   acknowledged: ({ to, detail }) => `acknowledged by ${detail}; no reminder sent to ${to}`,
   paused: ({ to }) => `paused outside the recording's uploading schedule; not sent to ${to}`,
@@ -98,11 +98,6 @@ function wordsOf(line: Parameters<Words>[0], reason: string): string {
 
 function inWords(reason: string): string {
   return reason.replaceAll("_", " ");
-}
-
-/** An episode's alert, without when it began. */
-function keyOf(episode: string | undefined): string {
-  return (episode ?? "").replace(/@\d+$/, "");
 }
 
 function times(count: string | undefined): string {

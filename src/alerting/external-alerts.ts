@@ -4,7 +4,7 @@
  * where it is notified. Pure.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Alert, EndReason, Labels } from "../health/alert.ts";
+import type { Alert, Labels } from "../health/alert.ts";
 import type { Subject, Transition } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";
 import { cut, stripControls } from "../lib/text.ts";
@@ -133,20 +133,16 @@ export function evaluateExternal(previous: ExternalAlertState, moment: ExternalM
       note("firing");
     }
     if (isOver(known, moment)) {
-      const end = ended(alert, fired, moment.now);
-      transitions.push({ kind: "resolved", alert: end });
-      note(end.endReason === "recovered" ? "resolved" : "expired");
+      const endReason = known.isResolved ? "recovered" : "expired";
+      const endsAt = Math.max(alert.startsAt, Math.min(known.endsAt, moment.now));
+      transitions.push({ kind: "resolved", alert: { ...alert, state: "resolved", endsAt, endReason } });
+      note(known.isResolved ? "resolved" : "expired");
       continue;
     }
     if (known.firedAt !== undefined && known.isNews) transitions.push({ kind: "updated", alert });
     next.set(fingerprint, known.firedAt === undefined || known.isNews ? fired : known);
   }
   return { next, transitions, lines };
-}
-
-function ended(alert: Alert, { endsAt, isResolved }: ExternalAlert, now: Instant): Alert {
-  const endReason: EndReason = isResolved ? "recovered" : "expired";
-  return { ...alert, state: "resolved", endsAt: Math.max(alert.startsAt, Math.min(endsAt, now)), endReason };
 }
 
 /** The alert as all others are stored and notified; before its first evaluation, as if evaluated `now`. */

@@ -25,7 +25,9 @@ export function unquoteGo(inside: string): string | undefined {
     if (!part) return undefined;
     bytes.push(part);
   }
-  return decodeUtf8(Buffer.concat(bytes));
+  const all = Buffer.concat(bytes);
+  const text = all.toString("utf8");
+  return Buffer.from(text).equals(all) ? text : undefined;
 }
 
 /** `\xhh` and `\ooo` are bytes, the others code points. */
@@ -38,11 +40,6 @@ function pieceBytes(found: RegExpExecArray): Buffer | undefined {
   const point = Number.parseInt(digits, 16);
   const isScalar = point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff);
   return isScalar ? Buffer.from(String.fromCodePoint(point)) : undefined;
-}
-
-function decodeUtf8(bytes: Buffer): string | undefined {
-  const text = bytes.toString("utf8");
-  return Buffer.from(text).equals(bytes) ? text : undefined;
 }
 
 /** A text as a Go string literal, quotes included. */

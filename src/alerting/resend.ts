@@ -20,9 +20,10 @@ export function needsResend(view: GroupView): GroupDecision {
   // What is to be decided again is at the next tick, or before.
   const decision = { ...decided, nextAt: decided.nextAt && Math.min(decided.nextAt, nextTick(view)) };
   if (decision.notify === undefined) return decision;
-  const resolved = decision.resolved.map((alert) => markAgain(alert, view));
+  const wasSent = ({ id }: NotifiedAlert) => view.notified.get(id)?.endNotifiedAt !== undefined;
+  const resolved = decision.resolved.map((alert) => (wasSent(alert) ? { ...alert, isAgain: true as const } : alert));
   const stay = new Set(resolved.filter((alert) => isSentAgain(alert, view)).map(({ id }) => id));
-  const isNews = decision.firing.some(({ isNew }) => isNew) || resolved.some((alert) => !alert.isAgain);
+  const isNews = decision.firing.some(({ isNew }) => isNew) || resolved.some((alert) => !wasSent(alert));
   return {
     ...decision,
     notify: isNews ? decision.notify : "resend",
@@ -59,10 +60,6 @@ function suppressionsOfUnsent({
     if (suppression && !notified.has(id) && !suppressions.maybeNotified.has(id)) suppressed.set(id, suppression);
   }
   return { ...suppressions, muted: undefined, suppressed, recheckEveryMs: repeatIntervalMs };
-}
-
-function markAgain(alert: NotifiedAlert, { notified }: GroupView): NotifiedAlert {
-  return notified.get(alert.id)?.endNotifiedAt === undefined ? alert : { ...alert, isAgain: true };
 }
 
 /** Whether the end is to be sent again: not where it was never sent, or has lost its alert. */

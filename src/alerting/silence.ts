@@ -85,17 +85,13 @@ function canUpdate(previous: Silence, { startsAt, endsAt, matchers }: WantedSile
   if (!sameMatchers(previous.matchers, matchers)) return false;
   switch (silenceState(previous, now)) {
     case "active":
-      return seconds(startsAt ?? now) === seconds(previous.startsAt) && endsAt > now;
+      // Clients drop milliseconds, and so does Alertmanager's comparison.
+      return Math.floor((startsAt ?? now) / 1000) === Math.floor(previous.startsAt / 1000) && endsAt > now;
     case "pending":
       return (startsAt ?? now) >= now;
     case "expired":
       return false;
   }
-}
-
-/** Clients drop milliseconds, and so does Alertmanager's comparison. */
-function seconds(at: Instant): number {
-  return Math.floor(at / 1000);
 }
 
 /** In any order. */

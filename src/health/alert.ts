@@ -76,12 +76,10 @@ export function alertKey(ruleId: string, kind: SubjectKind, subjectId: string): 
   return `${ruleId}/${kind}/${subjectId}`;
 }
 
-interface ProblemWords {
+/** What can be wrong with a recording, and what it is called in messages and pages. */
+export interface RecordingProblemWords {
   /** By itself: `Low quality`. */
   readonly name: string;
-}
-
-export interface RecordingProblemWords extends ProblemWords {
   /** `2 recordings with low quality`. */
   readonly adjective: string;
   /** After another problem, or in an alert's own line: `1 quality low`. */
@@ -107,7 +105,7 @@ export const problems = {
   service_unreachable: { name: "Service unreachable" },
   service_partly_unreachable: { name: "Service partly unreachable" },
   notifications_failing: { name: "Notifications failing" },
-} as const satisfies Record<string, ProblemWords>;
+} as const satisfies Record<string, Pick<RecordingProblemWords, "name">>;
 
 /** One read from Redis may come from another version, and have none of these words. */
 export type ProblemKind = keyof typeof problems;

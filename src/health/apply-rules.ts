@@ -125,16 +125,14 @@ function advance(
   { outcome, progress }: Extract<StepResult, { progress: Progress }>,
   state: AlertState | undefined,
 ): AlertState {
+  const { evaluator, rule } = at;
   const facts = factsOf(at, state);
-  const moved = state ? { ...state, ...progress, facts } : open(at, progress, facts);
+  const startsAt = state?.startsAt ?? evaluator.startsAt(rule);
+  const moved = { startsAt, ...(state ?? evaluator.describe(rule, startsAt)), ...progress, facts };
   if (outcome === "firing") transition(at, "firing", moved);
-  else if (state?.state === "firing" && isNews(state.facts, facts)) transition(at, "updated", moved);
+  else if (state?.state === "firing" && NEWS.some((fact) => state.facts[fact] !== facts[fact]))
+    transition(at, "updated", moved);
   return moved;
-}
-
-function open({ evaluator, rule }: Application, progress: Progress, facts: AlertFacts): AlertState {
-  const startsAt = evaluator.startsAt(rule);
-  return { ...progress, startsAt, ...evaluator.describe(rule, startsAt), facts };
 }
 
 /** Annotations are frozen when an alert begins, and with them which of them are restated. */
@@ -153,10 +151,6 @@ function transition({ evaluator, rule, now, out }: Application, kind: "firing" |
 
 /** Facts worth a write; a drifting quality is not. */
 const NEWS: readonly (keyof AlertFacts)[] = ["offline", "of", "detail", "changes", "status", "paused"];
-
-function isNews(before: AlertFacts, after: AlertFacts): boolean {
-  return NEWS.some((fact) => before[fact] !== after[fact]);
-}
 
 function toAlert(
   subject: Subject,

@@ -113,17 +113,14 @@ function areUptimesStale({ uptimes }: SelfEvidence, context: SelfContext): boole
   return isOld && isFailing(uptimes, context, uptimeIntervalMs) === true;
 }
 
-/** A location list that failed or was rejected, while the locations known so far are swept. */
-function isListFailing({ shards, inventory }: SelfEvidence, context: SelfContext): boolean {
-  return shards.length > 0 && isFailing(inventory, context, context.inventoryIntervalMs) === true;
-}
-
 function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluator {
   const sweeps = sweepsOf(evidence, context);
   const stale = areUptimesStale(evidence, context);
-  const listFailing = isListFailing(evidence, context);
+  const { shards, inventory } = evidence;
+  // A location list that failed or was rejected, while the locations known so far are swept.
+  const listFailing = shards.length > 0 && isFailing(inventory, context, context.inventoryIntervalMs) === true;
   const isUnreachable = ({ when }: Rule) => when.kind === "service" && when.state === "unreachable";
-  const others = [...(stale ? [evidence.uptimes] : []), ...(listFailing ? [evidence.inventory] : [])];
+  const others = [...(stale ? [evidence.uptimes] : []), ...(listFailing ? [inventory] : [])];
   const causes = (rule: Rule) => (isUnreachable(rule) ? sweeps.failed : [...others, ...sweeps.failed]);
   const detail = (rule: Rule) => causes(rule).find(({ error }) => error)?.error;
   return {

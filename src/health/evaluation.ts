@@ -1,6 +1,6 @@
 /** Input and result of an evaluation: the next state, what alerts did, and why, by name. */
 import type { Instant } from "../lib/clock.ts";
-import type { Alert, SubjectKind } from "./alert.ts";
+import type { Alert } from "./alert.ts";
 import type { Rule } from "./rule.ts";
 import type { ScheduleState } from "./schedule.ts";
 import type { Inventory, ShardState } from "./shard-state.ts";
@@ -72,10 +72,7 @@ export const decisionReasons = [
 ] as const;
 export type DecisionReason = (typeof decisionReasons)[number];
 
-export interface Subject {
-  readonly kind: SubjectKind;
-  readonly id: string;
-}
+export type Subject = Alert["subject"];
 
 /** Something changed, and why: one line of the decision log. */
 export interface Decision {
