@@ -1,15 +1,14 @@
 /** Replays the rules about recordings over the history of one. */
 import type { Evaluator } from "../health/apply-rules.ts";
 import type { Transition } from "../health/evaluation.ts";
-import type { Recording, RecordingUptime } from "../health/recording.ts";
+import type { Recording, RecordingUptime, UptimeBucket } from "../health/recording.ts";
 import { recordingEvaluator } from "../health/recording-evaluator.ts";
 import type { RecordingState } from "../health/shard-state.ts";
-import { bucketLengthMs } from "../health/uptime.ts";
+import { bucketLengthMs, settledBefore, windowUptime } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
-import { figuresAtSweeps, type UptimeFigure } from "./figures.ts";
 import { changesBySweep, replayRules, type SteadySpan } from "./replay.ts";
-import type { ReplayContext } from "./setup.ts";
-import { type SeenStatus, seenBySweeps } from "./statuses.ts";
+import { type ReplayContext, tickBefore, tickFrom, type UptimeWindow } from "./setup.ts";
+import { type SeenStatus, type SweepOptions, seenBySweeps } from "./statuses.ts";
 
 interface RecordingReplay {
   readonly transitions: readonly Transition[];
@@ -91,4 +90,60 @@ function evaluatorAt(
     evidence: (rule, firing) =>
       rule.when.kind === "status" && seen.status === undefined ? undefined : evaluator.evidence(rule, firing),
   };
+}
+
+/** The uptime ratio at every sweep from `at` until the next change. */
+interface UptimeFigure {
+  /** A sweep's instant. */
+  readonly at: Instant;
+  readonly window: UptimeWindow;
+  /** 0–1; undefined: unknown. */
+  readonly ratio: number | undefined;
+}
+
+/** Changes in order of time, the first at the span's first sweep. Ratios that no rule distinguishes are not changes. */
+function figuresAtSweeps(
+  buckets: readonly UptimeBucket[],
+  window: UptimeWindow,
+  options: SweepOptions,
+): UptimeFigure[] {
+  const { overMs, fineFrom } = window;
+  const { span, lengthMs, statusIntervalMs } = options;
+  const figures: UptimeFigure[] = [];
+  const last = tickBefore(span.to, statusIntervalMs);
+  const startOf = (i: number) => buckets[i]?.startAt ?? Number.POSITIVE_INFINITY;
+  let [first, end] = [0, 0];
+  for (const now of windowChanges(buckets, overMs, options)) {
+    while (startOf(first) < now - overMs) first++;
+    while (startOf(end) < settledBefore(now, lengthMs)) end++;
+    const ratio = windowUptime(buckets, { now, overMs, lengthMs, first, end });
+    const at = tickFrom(Math.max(now, span.from), statusIntervalMs);
+    if (at > last) break;
+    const before = figures.at(-1);
+    if (before && isSame(before.ratio, ratio, fineFrom)) continue;
+    if (before?.at === at) figures.pop();
+    figures.push({ at, window, ratio });
+  }
+  return figures;
+}
+
+function isSame(a: number | undefined, b: number | undefined, fineFrom: number): boolean {
+  return a === b || (a !== undefined && b !== undefined && a >= fineFrom && b >= fineFrom);
+}
+
+/**
+ * The instants at which the window's buckets change: one becomes complete, or one leaves it. The first is the last one
+ * that is not after the span's start.
+ */
+function windowChanges(
+  buckets: readonly UptimeBucket[],
+  overMs: number,
+  { span, lengthMs, uptimeIntervalMs }: SweepOptions,
+): ReadonlySet<Instant> {
+  const opening = tickBefore(span.from + 1, uptimeIntervalMs);
+  const settlingMs = span.from - settledBefore(span.from, lengthMs);
+  const changes = [settlingMs, overMs].flatMap((afterMs) =>
+    buckets.map(({ startAt }) => tickFrom(startAt + afterMs + 1, uptimeIntervalMs)),
+  );
+  return new Set([opening, ...changes.filter((at) => at > opening && at < span.to).sort((a, b) => a - b)]);
 }

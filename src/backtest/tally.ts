@@ -4,6 +4,7 @@ import type { NotifyReason } from "../alerting/notification.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Transition } from "../health/evaluation.ts";
 import type { Instant } from "../lib/clock.ts";
+import { compareText } from "../lib/text.ts";
 import type { ReplayedMessage } from "./messages.ts";
 import type { ReplaySetup, TimeSpan } from "./setup.ts";
 
@@ -59,7 +60,7 @@ export function countEpisodes(
     order,
     rules: summedBy(ruleKey, episodes.flatMap(ruleRowsOf)).sort(inOrderOf(order.rules)),
     recordings: summedBy(recordingKey, episodes.flatMap(recordingCountOf)).sort(
-      (a, b) => b.firingMs - a.firingMs || b.episodes - a.episodes || compare(a.recordingId, b.recordingId),
+      (a, b) => b.firingMs - a.firingMs || b.episodes - a.episodes || compareText(a.recordingId, b.recordingId),
     ),
     receivers: receiversOf(messages).sort(inOrderOfReceivers(order.receivers)),
   };
@@ -135,17 +136,13 @@ export function inOrderOf(ruleIds: readonly string[]): (a: RuleRow, b: RuleRow) 
   return (a, b) =>
     ruleIds.indexOf(a.rule) - ruleIds.indexOf(b.rule) ||
     collator.compare(a.location, b.location) ||
-    compare(a.locationId, b.locationId) ||
-    compare(a.week, b.week);
+    compareText(a.locationId, b.locationId) ||
+    compareText(a.week, b.week);
 }
 
 /** Receivers as configured, weeks in time. */
 export function inOrderOfReceivers(receivers: readonly string[]): (a: ReceiverRow, b: ReceiverRow) => number {
-  return (a, b) => receivers.indexOf(a.receiver) - receivers.indexOf(b.receiver) || compare(a.week, b.week);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return (a, b) => receivers.indexOf(a.receiver) - receivers.indexOf(b.receiver) || compareText(a.week, b.week);
 }
 
 /** The ISO week in UTC: `2026-W36`. */

@@ -52,3 +52,8 @@ const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
+
+/** Orders texts by their UTF-16 code units, the same in every locale. */
+export function compareText(a = "", b = ""): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

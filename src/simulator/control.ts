@@ -41,12 +41,10 @@ export function registerControl(
         faults.setUntyped(name, params);
         return faults.active();
       });
-      control.delete("/faults", async () => {
-        faults.clearAll();
-        return faults.active();
-      });
-      control.delete("/faults/:name", async (request) => {
-        faults.clear((request.params as { name: string }).name);
+      control.delete("/faults/:name?", async (request) => {
+        const { name } = request.params as { name?: string };
+        if (name) faults.clear(name);
+        else faults.clearAll();
         return faults.active();
       });
       control.get("/world", async () => ({ locations: world.locations.map(shown) }));

@@ -1,5 +1,6 @@
 /** Counts people into rows: one group per period, location and zone as asked, split by who they are. */
 import type { Instant } from "../lib/clock.ts";
+import { compareText } from "../lib/text.ts";
 import { fraction, keyOf, mix, type SimLocation, type SimRecording } from "./fleet.ts";
 import type { CalendarHour } from "./local-time.ts";
 import type { MetricBody } from "./requests.ts";
@@ -55,11 +56,7 @@ export function countPeople(query: CountQuery, context: SimulatorContext): Count
   const rows = [...groups.values()].flatMap(({ isKnown, rows }) =>
     [...rows.values()].map((row) => ({ ...row, isKnown })),
   );
-  return query.period ? rows.sort((a, b) => compare(a.labels.index, b.labels.index)) : rows;
-}
-
-function compare(a = "", b = ""): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return query.period ? rows.sort((a, b) => compareText(a.labels.index, b.labels.index)) : rows;
 }
 
 function countRecording(

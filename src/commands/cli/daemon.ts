@@ -73,15 +73,14 @@ export async function withDaemon<T>(
   }
 }
 
-interface DaemonAddress {
-  readonly url: string;
-  readonly token: string | undefined;
-}
-
 /** Its methods throw DaemonError. */
 export type Daemon = ReturnType<typeof createDaemon>;
 
-function createDaemon({ url, token }: DaemonAddress, dispatcher: Dispatcher, aborted: AbortSignal) {
+function createDaemon(
+  { url, token }: { url: string; token: string | undefined },
+  dispatcher: Dispatcher,
+  aborted: AbortSignal,
+) {
   /** One answer, parsed; the error is `rejected` where a change is invalid. */
   async function send<T>(method: Method, path: string, body: unknown, schema: z.ZodType<T>): Promise<T> {
     const headers = {
@@ -132,7 +131,7 @@ function createDaemon({ url, token }: DaemonAddress, dispatcher: Dispatcher, abo
 }
 
 /** With `--url`, the configuration serves only for a token and may be missing or incomplete. */
-async function findDaemon(options: DaemonOptions, env: CommandIo["env"]): Promise<DaemonAddress> {
+async function findDaemon(options: DaemonOptions, env: CommandIo["env"]) {
   const fromEnv = env.LENSWATCH_ADMIN_TOKEN || env.LENSWATCH_READ_TOKEN || undefined;
   if (options.url !== undefined && fromEnv !== undefined) return { url: options.url, token: fromEnv };
   const http = await readHttpConfig(options, env);

@@ -1,4 +1,5 @@
 /** Recordings by location: sums while they are added, and lists in their order, most downtime first. */
+import { compareText } from "../../lib/text.ts";
 import type {
   DigestPart,
   DigestRecording,
@@ -86,11 +87,6 @@ function worstDay({ days }: LocationDigest): number {
 /** Lowest first, those without a figure last. */
 function byUptime(a: { uptime: number | undefined }, b: { uptime: number | undefined }): number {
   return (a.uptime ?? 2) - (b.uptime ?? 2);
-}
-
-/** Order by code units, the same on every machine. */
-export function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 export function sumOf<T>(items: readonly T[], of: (item: T) => number): number {

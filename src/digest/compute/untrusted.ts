@@ -1,9 +1,10 @@
 /** Days with unreliable visitor counts, and what was counted on the same weekday before. */
 import { median } from "../../alerting/impact.ts";
+import { compareText } from "../../lib/text.ts";
 import type { CountsAnswer, Digest, DigestScope, UntrustedDay } from "../digest.ts";
 import { SETTLED_AFTER_MS } from "./buckets.ts";
 import { type DigestCalendar, dayUptime } from "./calendar.ts";
-import { compareText, type LocationRecords } from "./locations.ts";
+import type { LocationRecords } from "./locations.ts";
 
 const WEEK = 7;
 const WEEKS_BACK = 8;

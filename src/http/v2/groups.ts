@@ -1,8 +1,10 @@
 /** `GET /api/v2/alerts/groups`: firing alerts as the active routes group them now (Alertmanager's `alertGroup`). */
+
 import { groupOf, type Route, routesFor } from "../../alerting/route.ts";
 import { muteOf } from "../../alerting/time-interval.ts";
 import type { Labels } from "../../health/alert.ts";
 import type { Instant } from "../../lib/clock.ts";
+import { compareText } from "../../lib/text.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { eachRow } from "../paging.ts";
 import {
@@ -72,7 +74,7 @@ function addToGroups(
 }
 
 function byLabelsAndReceiver(a: Group, b: Group): number {
-  return compareLabels(a.labels, b.labels) || compare(a.receiver, b.receiver);
+  return compareLabels(a.labels, b.labels) || compareText(a.receiver, b.receiver);
 }
 
 /** By `job`, then `instance`, then all labels (Alertmanager's alert/alert.go). */
@@ -82,7 +84,7 @@ function byOriginAndLabels(first: ActiveAlert, second: ActiveAlert): number {
     const [valueOfA, valueOfB] = [own(a, name), own(b, name)];
     if (valueOfA === valueOfB) continue;
     if (valueOfA === undefined) return 1;
-    return valueOfB === undefined ? -1 : compare(valueOfA, valueOfB);
+    return valueOfB === undefined ? -1 : compareText(valueOfA, valueOfB);
   }
   return compareLabels(a, b);
 }
@@ -95,15 +97,11 @@ function compareLabels(a: Labels, b: Labels): number {
     const [valueOfA, valueOfB] = [own(a, name), own(b, name)];
     if (valueOfA === undefined) return -1;
     if (valueOfB === undefined) return 1;
-    if (valueOfA !== valueOfB) return compare(valueOfA, valueOfB);
+    if (valueOfA !== valueOfB) return compareText(valueOfA, valueOfB);
   }
   return 0;
 }
 
 function own(labels: Labels, name: string): string | undefined {
   return Object.hasOwn(labels, name) ? labels[name] : undefined;
-}
-
-function compare(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1;
 }
