@@ -8,12 +8,6 @@ import type { NotifiedAlert, NotifyReason } from "./notification.ts";
 export type SendDecision = Extract<GroupDecision, { notify: NotifyReason }>;
 export type SkipDecision = Exclude<GroupDecision, SendDecision>;
 
-/** A decided group; it joins a summary when more than `stormGroups` are to be sent, never where that is undefined. */
-export interface Decided<D extends GroupDecision = GroupDecision> {
-  readonly claim: { readonly stormGroups: number | undefined };
-  readonly decision: D;
-}
-
 export interface Batch<Send, Skip> {
   /** Nothing to send now. */
   readonly skipped: readonly Skip[];
@@ -23,8 +17,11 @@ export interface Batch<Send, Skip> {
   readonly later: readonly Send[];
 }
 
-/** `due` counts all groups due at the integration; those not given here are taken to have something to send. */
-export function decideStorm<C extends Decided["claim"]>(
+/**
+ * A group joins a summary when more than `stormGroups` are to be sent, never where that is undefined. `due` counts all
+ * groups due at the integration; those not given here are taken to have something to send.
+ */
+export function decideStorm<C extends { readonly stormGroups: number | undefined }>(
   decided: readonly { readonly claim: C; readonly decision: GroupDecision }[],
   due: number,
 ): Batch<{ claim: C; decision: SendDecision }, { claim: C; decision: SkipDecision }> {

@@ -171,8 +171,7 @@ const LIST_FAILING = [
 ] as const;
 
 function unreachable({ failed, succeeded }: Sweeps): boolean | undefined {
-  if (succeeded > 0) return false;
-  return failed.length > 0 ? true : undefined;
+  return succeeded > 0 ? false : failed.length > 0 || undefined;
 }
 
 /** Where every sweep fails, a part has not recovered: then there is no evidence. */

@@ -31,10 +31,7 @@ const RETRY_MS = 60_000;
 
 interface RefreshDetailsDeps extends Pick<PollContext, "clock" | "log"> {
   readonly service: Pick<Service, "areaContexts" | "entries">;
-  readonly store: { readonly shards: Pick<Store["shards"], "read" | "noteAttempt"> } & Pick<
-    Store,
-    "inventory" | "zones" | "usualEntries"
-  >;
+  readonly store: Pick<Store, "shards" | "inventory" | "zones" | "usualEntries">;
   readonly assigned: Pick<PollContext["assigned"], "locations">;
   /** Ends the work between two requests. */
   readonly signal: AbortSignal;

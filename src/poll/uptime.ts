@@ -6,7 +6,7 @@ import { noteQuality } from "../health/quality.ts";
 import type { RecordingUptime, UptimeBucket } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
 import { type KnownSchedule, knownHours, type LearnedSchedule, learnSchedule } from "../health/schedule.ts";
-import type { RecordingState } from "../health/shard-state.ts";
+import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import { bucketLengthMs, windowUptime } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
@@ -104,14 +104,12 @@ function* pagesByZone(ids: readonly string[], zoneOf: (id: string) => string): G
   }
 }
 
-interface Gathered {
+interface Gathered extends Pick<ShardState, "recordings"> {
   readonly ratios: ReadonlyMap<number, Map<string, number>>;
   readonly schedules: Map<string, KnownSchedule>;
   readonly localHours: LocalHours;
   /** Whether weeks that fail now are not asked for again. */
   readonly isLastTry: boolean;
-  /** As of the last sweep. */
-  readonly recordings: ReadonlyMap<string, RecordingState>;
 }
 
 /** Whether weeks failed that are to be asked for again. */
@@ -161,11 +159,10 @@ function qualityOf(state: RecordingState | undefined, now: Instant): number | un
   return state.averageQuality;
 }
 
-interface Asking extends Page {
+interface Asking extends Page, Pick<Gathered, "isLastTry"> {
   readonly learners: ReadonlySet<string>;
   readonly known: ReadonlyMap<string, UptimeHistory>;
   readonly now: Instant;
-  readonly isLastTry: boolean;
 }
 
 /**
