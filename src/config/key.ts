@@ -19,7 +19,7 @@ export interface Key<T = unknown> {
   readonly list: boolean;
 }
 
-export type ConfigKeys = Readonly<Record<string, Key>>;
+type ConfigKeys = Readonly<Record<string, Key>>;
 
 /** The values of a mapping of keys, as validated. */
 export type Parsed<K extends ConfigKeys> = { readonly [Name in keyof K]: z.output<K[Name]["schema"]> };

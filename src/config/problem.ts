@@ -2,7 +2,7 @@
 import { CodedError } from "../lib/errors.ts";
 import type { ConfigDocument } from "./document.ts";
 
-export type ConfigProblemKind = "syntax" | "unknown_key" | "environment" | "secret" | "value" | "conflict";
+type ConfigProblemKind = "syntax" | "unknown_key" | "environment" | "secret" | "value" | "conflict";
 
 /** One problem. No text in it contains the value of a secret or of an environment variable. */
 export interface ConfigProblem {

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
-import type { Environment } from "./environment.ts";
+import type { Environment } from "./document.ts";
 import { type LoadedConfig, loadWithWarnings } from "./load.ts";
 
 const MAX_BYTES = 16 * 1024 * 1024;
