@@ -1,7 +1,4 @@
-/**
- * A cold start: with an empty notification log, each integration gets one summary of what fires now. The summary is a
- * group of its own, and nothing else is sent to the integration before it.
- */
+/** After a cold start each integration gets one summary of what fires, before anything else is sent to it. */
 import type { Labels } from "../health/alert.ts";
 import type { Rule } from "../health/rule.ts";
 import type { AlertState, AlertStates, ShardState } from "../health/shard-state.ts";
@@ -88,7 +85,6 @@ export function coldStartReadiness(view: ColdStartView): { ready: boolean; reaso
     : { ready: true, reason: "complete" };
 }
 
-/** Something has been pending since the first sweeps, under a rule with a short `for`. */
 function mayFireSoon({ rules, shards }: ColdStartView, firstSweepsBy: Instant): boolean {
   const awaited = new Set(rules.filter(({ forMs }) => forMs <= PENDING_WAIT_MS).map(({ id }) => id));
   const isAwaited = ([ruleId, state]: [string, AlertState]) =>

@@ -1,7 +1,4 @@
-/**
- * The decision log's lines and their wording. A line's reason is an open set: a decision's (health/evaluation.ts) or
- * delivery's; those without words here are shown as they are written.
- */
+/** The decision log's lines and their wording; a reason without words here is shown as it is written. */
 import type { Decision } from "../health/evaluation.ts";
 
 /** A decision about a subject, and why. */
@@ -63,7 +60,6 @@ const NOTIFIED_AS: Readonly<Record<string, string>> = {
   started: ", in the summary of a cold start",
 };
 
-/** By NotifyErrorCode. */
 const FAILURES: Readonly<Record<string, string>> = {
   network: "unreachable",
   timeout: "no answer in time",

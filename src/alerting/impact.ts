@@ -1,7 +1,4 @@
-/**
- * What an alert means for people counting, as annotations: the zones affected and what the location usually counts on
- * this weekday. What is not known is left out, and a rule's own annotations go first.
- */
+/** What an alert means for people counting, as annotations: zones affected, usual entries of that weekday. */
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { count } from "../lib/format.ts";

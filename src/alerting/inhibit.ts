@@ -35,7 +35,6 @@ interface Sources {
   readonly oneSided: Alert | undefined;
 }
 
-/** How many inhibited recordings or locations are named. */
 const NAMED = 12;
 
 /** Before the key of a target that is an external alert. */

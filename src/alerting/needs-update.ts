@@ -184,7 +184,6 @@ function reminderAt(view: GroupView, firing: readonly Alert[]): Instant | undefi
   return last === undefined ? undefined : last + view.repeatIntervalMs;
 }
 
-/** The suppression without which there would be something to send. */
 function suppressionReason(suppressed: readonly Alert[], ends: Ends, view: GroupView): SkipReason | undefined {
   if (ends.waiting.length > 0) return "muted";
   const wouldNotify = suppressed.filter(({ id }) => {

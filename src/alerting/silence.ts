@@ -94,7 +94,6 @@ function canUpdate(previous: Silence, { startsAt, endsAt, matchers }: WantedSile
   }
 }
 
-/** In any order. */
 function sameMatchers(a: readonly Matcher[], b: readonly Matcher[]): boolean {
   const written = (matchers: readonly Matcher[]) =>
     matchers.map(({ name, operator, value }) => JSON.stringify([name, operator, value])).sort();

@@ -1,7 +1,4 @@
-/**
- * Which of the groups due at once become one message. When more have something to send than their route allows one by
- * one, they become one summary; what is stored for each of them stays its own.
- */
+/** Which of the groups due at once become one summary; what is stored for each of them stays its own. */
 import { byStart, type GroupDecision } from "./needs-update.ts";
 import type { NotifiedAlert, NotifyReason } from "./notification.ts";
 

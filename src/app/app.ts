@@ -1,7 +1,4 @@
-/**
- * The daemon: builds every part, starts it and stops it. Each teardown is registered beside its construction; they run
- * in reverse order, each with its deadline, 10 s in all.
- */
+/** The daemon: builds every part, starts it and stops it in reverse order, each part with its deadline, 10 s in all. */
 import type { Redis } from "ioredis";
 import type { RoleOption } from "../cluster/active-config.ts";
 import type { Config } from "../config/config.ts";
@@ -85,7 +82,6 @@ async function build(options: AppOptions, closer: Closer): Promise<App> {
   };
 }
 
-/** Waits for Redis, then begins the work; never rejects: failures are logged and tried again. */
 async function begin(runtime: Runtime, reloader: Reloader, closer: Closer): Promise<void> {
   const { log, replicas, redis, clock } = runtime;
   const stopping = new AbortController();
@@ -123,7 +119,6 @@ async function untilRedisAnswers({ redis, clock, log }: Runtime, signal: AbortSi
   }
 }
 
-/** What the runtime was built with stays until the next start. */
 async function reload({ log, metrics }: Runtime, reloader: Reloader, asked: Config): Promise<void> {
   const before = reloader.current().config;
   const { next, ignored } = withoutRestart(before, asked);

@@ -60,7 +60,6 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
   };
 }
 
-/** Everything that fires, and external alerts that are not evaluated yet. */
 async function activeAlerts(
   { clock, store }: Runtime,
   { engine, config }: Setup,

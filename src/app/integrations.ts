@@ -29,7 +29,6 @@ export interface Senders {
   close(): Promise<void>;
 }
 
-/** An integration of this kind, without its id and receiver. */
 type Traits = Pick<Integration, "endpoint" | "paceMs" | "sendResolved" | "everyGroup" | "resendMs"> & {
   /** Where an entry makes one integration per recipient. */
   readonly recipient?: string;
@@ -57,7 +56,6 @@ const SLACK_PACE_MS = 1_000;
 /** Mail servers throttle or refuse senders of many messages at once. */
 const EMAIL_PACE_MS = 200;
 
-/** Every kind of integration; its keys in a configuration are declared in config/channel-schema.ts. */
 const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
   slack: {
     plan: ({ apiUrl, sendResolved }, { web }) => [{ sendResolved, endpoint: web(apiUrl), paceMs: SLACK_PACE_MS }],
@@ -82,7 +80,6 @@ const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
 };
 const types = Object.keys(kinds) as ChannelType[];
 
-/** An integration and what opens it. */
 interface IntegrationPlan {
   readonly integration: Integration;
   open(tools: Tools): Notifier;

@@ -1,7 +1,4 @@
-/**
- * The setup at work and its replacement by the next one. Timers and the notification log are in Redis, so a reload
- * notifies nobody again.
- */
+/** The setup at work and its replacement; timers and the notification log are in Redis, so nothing is sent again. */
 import { type Role, rolesOf } from "../cluster/active-config.ts";
 import { type Config, configHash } from "../config/config.ts";
 import { withDeadline } from "../lib/closer.ts";

@@ -94,7 +94,6 @@ function newestAttempt(): Pick<Runtime, "attempted" | "lastAttemptAt"> {
   };
 }
 
-/** Label values that are exposed as 0 from the first scrape on. */
 function knownLabels({ heartbeat }: Config) {
   return {
     endpoints: serviceEndpoints,

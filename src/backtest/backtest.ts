@@ -1,7 +1,4 @@
-/**
- * A backtest: recordings' histories are added one by one in any order and are not stored; the result then replays
- * locations, which need all their recordings, and messages, which need all alerts.
- */
+/** A backtest: histories are added one by one and not stored; locations and messages are replayed at the end. */
 import type { Transition } from "../health/evaluation.ts";
 import { type LocationCount, locationEvaluator } from "../health/location-evaluator.ts";
 import type { RecordingUptime } from "../health/recording.ts";
@@ -12,7 +9,6 @@ import { type Plan, planOf, type ReplayContext, type ReplaySetup } from "./setup
 import type { SeenStatus } from "./statuses.ts";
 import { type BacktestCounts, countEpisodes } from "./tally.ts";
 
-/** A bound on memory. */
 const MOST_TRANSITIONS = 1_000_000;
 
 export interface Backtest {

@@ -2,7 +2,6 @@
  * The notifications a configuration would have sent: alerts through the routing tree, inhibition, mute times and group
  * timers, every message accepted at once. Decisions are the daemon's; a group's timers follow `store/scripts/`.
  */
-
 import { createInhibitor, type Inhibitions, type InhibitRule } from "../alerting/inhibit.ts";
 import { type GroupDecision, needsUpdate } from "../alerting/needs-update.ts";
 import type { NotificationLogEntry, NotifyReason, Suppression, Suppressions } from "../alerting/notification.ts";
@@ -27,7 +26,6 @@ const MIN_RECHECK_MS = 1_000;
 const NEVER = Number.POSITIVE_INFINITY;
 const NO_IDS: ReadonlySet<string> = new Set();
 
-/** A group at a receiver. */
 interface Group {
   readonly id: string;
   readonly route: Route;
@@ -77,7 +75,6 @@ interface Shared {
   readonly messages: ReplayedMessage[];
 }
 
-/** One receiver, as each of its integrations. */
 function createReceiverReplay(receiver: ReplayedReceiver, shared: Shared) {
   return {
     ...shared,
@@ -236,7 +233,6 @@ function recheckMs({ route }: Group): number {
   return Math.max(MINUTE_MS, route.groupIntervalMs);
 }
 
-/** Stores the outcome: the notification log, the members that are done, and when the group is due again. */
 function settle(replay: ReceiverReplay, group: Group, decision: GroupDecision, now: Instant): void {
   const { notified, groupsOf, inhibitedBy } = replay;
   const isSent = decision.notify !== undefined;

@@ -1,8 +1,4 @@
-/**
- * The daemon's rules over time spans without changes. Only the sweeps of a span that can change an alert are replayed:
- * the first, the last, and those at which a `for` or a `keep_firing_for` ends.
- */
-
+/** The daemon's rules over spans without changes; only sweeps that can change an alert are replayed. */
 import { settlesAt } from "../health/alert-machine.ts";
 import { applyRules, type Evaluator } from "../health/apply-rules.ts";
 import type { Outcomes, Transition } from "../health/evaluation.ts";

@@ -85,7 +85,6 @@ function windowsOf(rules: readonly Rule[]): UptimeWindow[] {
   return [...windows.values()];
 }
 
-/** Why history cannot evaluate a condition; undefined where it can. */
 function whyNotShown(when: Condition): string | undefined {
   if (watchesRecordings(when)) return kindOf(when).notInHistory(when);
   switch (when.kind) {

@@ -1,7 +1,4 @@
-/**
- * Statuses derived from uptime buckets: offline where segments were expected and none arrived, online where some
- * arrived, unknown for all other time.
- */
+/** Statuses from uptime buckets: offline where expected segments are missing, online where some came, else unknown. */
 import type { Recording, UptimeBucket } from "../health/recording.ts";
 import { settledBefore } from "../health/uptime.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -50,7 +47,6 @@ export function seenBySweeps(
   return changes;
 }
 
-/** The whole span in pieces: buckets, and the gaps between them. */
 function* piecesOf(
   { useUploadingSchedule }: Pick<Recording, "useUploadingSchedule">,
   buckets: readonly UptimeBucket[],

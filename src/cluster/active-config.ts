@@ -18,7 +18,6 @@ export const roleOptions = ["all", "poll", "notify", "web"] as const;
 export type RoleOption = (typeof roleOptions)[number];
 
 const REPORT_MS = 1_000;
-/** A replica silent for this long is removed. */
 const SILENT_AFTER_MS = 30_000;
 /** Another replica exposes the fleet when the one that did is silent for this long. */
 const LEASE_MS = 3_000;

@@ -1,7 +1,4 @@
-/**
- * Reconciling: every replica re-asserts once a second that each shard is swept, that due groups are claimed, that
- * digests are made, and that an emptied Redis is filled again.
- */
+/** Re-asserts once a second that shards are swept, due groups claimed, digests made and an emptied Redis filled. */
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";

@@ -7,7 +7,6 @@ import type { Attempt } from "../store/shards.ts";
 import type { QueueName, Queues } from "./queues.ts";
 import type { Assigned } from "./shard-assignment.ts";
 
-/** One periodic job. */
 interface PeriodicJob {
   readonly queue: QueueName;
   readonly id: string;

@@ -7,7 +7,6 @@ import type { CommandEntry } from "./cli/program.ts";
 
 const shells = ["bash", "zsh", "fish", "powershell"];
 
-/** Names in the configuration, by command and argument. */
 type Names = Readonly<Record<string, readonly string[]>>;
 
 /** `argv` is needed because commander drops the `--` of a request for suggestions. */
@@ -69,7 +68,6 @@ function offer(values: readonly string[]) {
   };
 }
 
-/** Names in the default configuration; none where it cannot be loaded. */
 async function namesIn(io: CommandIo): Promise<Names> {
   const config = await loadConfig(configFile(undefined, io.env), io.env).catch(() => undefined);
   const digests = config?.digests.map(({ name }) => name) ?? [];

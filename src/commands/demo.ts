@@ -1,7 +1,4 @@
-/**
- * `demo`: the daemon, a simulated service with a scripted outage and an inbox for its messages, on one machine without
- * any account. Everything started here is registered with the closer at once, so that Ctrl-C stops all of it.
- */
+/** `demo`: the daemon, a simulated service with a scripted outage and an inbox, without any account. */
 import { rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,4 @@
 /** `digest preview|send NAME`: renders a digest from the stored state to a file, or sends it now. */
-
 import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -139,7 +138,6 @@ async function sendNow(config: Config, digest: DigestConfig, made: MadeDigest) {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The programs that open a URL on the platform, tried in order. */
 function openersOf(platform: NodeJS.Platform, env: Environment): readonly (readonly string[])[] {
   if (platform === "darwin") return [["open"]];
   if (platform === "win32") return [["rundll32", "url.dll,FileProtocolHandler"]];

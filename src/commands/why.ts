@@ -98,7 +98,6 @@ async function explain(
   print(io, output, timeline, () => asText(timeline, found, now));
 }
 
-/** All pages; undefined where the daemon does not know the recording. */
 async function read(daemon: Daemon, id: string, since: string): Promise<Timeline | undefined> {
   const path = `/api/v1/recordings/${encodeURIComponent(id)}/timeline`;
   try {

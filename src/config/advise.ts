@@ -1,5 +1,4 @@
 /** Warnings: settings that are valid and probably not intended. */
-
 import type { Matcher, Route } from "../alerting/route.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { closestWord } from "../lib/suggest.ts";
@@ -30,7 +29,6 @@ function warning(path: Path, found: string, expected: string): Finding {
 
 const noRules = warning(["rules"], "an empty list", "at least one rule; without any, no alert ever fires");
 
-/** A route and all routes below it. */
 function routesIn(route: Route, path: Path): (readonly [Route, Path])[] {
   const below = route.routes.flatMap((child, index) => routesIn(child, [...path, "routes", index]));
   return [[route, path], ...below];
@@ -91,7 +89,6 @@ function unknownLabels(config: Config, routes: readonly (readonly [Route, Path])
   ];
 }
 
-/** The first label that is not known. */
 function unknownIn(matchers: readonly Pick<Matcher, "name">[], path: Path, known: readonly string[]): Finding[] {
   const unknown = matchers.find(({ name }) => !known.includes(name));
   if (!unknown) return [];

@@ -33,7 +33,6 @@ function listed(value: Raw | undefined): readonly Raw[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A route and all routes below it. */
 function routesIn(route: Raw | undefined, path: Path): Located<RawMap>[] {
   if (!isMapping(route)) return [];
   return [

@@ -21,7 +21,6 @@ export interface RawMap {
   [key: string]: Raw;
 }
 
-/** Where a key and its value are in the text. */
 interface Position {
   readonly keyOffset: number | undefined;
   readonly offset: number;

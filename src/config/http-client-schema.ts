@@ -1,7 +1,4 @@
-/**
- * `tls` and `http_config`. Certificates, in PEM, are parsed here, so that a truncated file or a key of another
- * certificate is refused.
- */
+/** `tls` and `http_config`. Certificates are parsed here: a truncated file or a foreign key is refused. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { z } from "zod";
 import { type ConfigSection, type Key, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";

@@ -1,7 +1,4 @@
-/**
- * Declarations of configuration keys: each key is declared once, with its schema, description and default.
- * Validation, suggestions, secrets from files and the documentation derive from that declaration.
- */
+/** Each configuration key is declared once: schema, description, default; validation and documents derive from that. */
 import { z } from "zod";
 import type { Raw } from "./document.ts";
 
@@ -32,7 +29,6 @@ export interface ConfigSection<T = object> {
 
 /** A list of mappings; the section is a function so that it may contain itself. */
 type SectionList<T> = Pick<Key<T>, "schema"> & { readonly section: () => ConfigSection };
-/** The value of a key: a scalar, a mapping or a list of mappings. */
 type ValueOf<T> = z.ZodType<T> | ConfigSection<T> | SectionList<T>;
 type KeyOptions = Partial<Pick<Key, "secret">>;
 

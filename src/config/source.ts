@@ -1,7 +1,4 @@
-/**
- * A configuration file that is loaded repeatedly. Changes are detected by the contents of the file and its secret files,
- * never by modification times: a Kubernetes ConfigMap swaps links, and editors replace files.
- */
+/** A configuration file with its secret files; changes are detected by contents, never by modification times. */
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import type { Environment } from "./document.ts";
@@ -50,7 +47,6 @@ export function createConfigSource(file: string, env: Environment): ConfigSource
   };
 }
 
-/** A file's contents, or why it cannot be read. */
 async function contentOf(path: string): Promise<Buffer | string> {
   try {
     const found = await stat(path);

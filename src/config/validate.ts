@@ -57,7 +57,6 @@ function isShown(document: Tree, root: ConfigSection, path: Path): boolean {
   return typeof value === "string" && !keyAt(root, path)?.secret && variables.length === 0 && showable(value);
 }
 
-/** The value at a path, in words. */
 function describe(document: Tree, root: ConfigSection, path: Path): string {
   const { value, variables } = textAt(document, path);
   if (value === undefined || value === null) return "nothing";

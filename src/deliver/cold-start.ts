@@ -1,7 +1,4 @@
-/**
- * Cold start, also of a Redis that was emptied while running: gathers what is wrong, then each integration is notified
- * once, with a summary. Every replica checks; one script makes the summary.
- */
+/** Gathers what fires after a cold start, then lets one script make a summary for each integration. */
 import { coldStartReadiness, countUnsettled } from "../alerting/cold-start.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
 import type { Rule } from "../health/rule.ts";

@@ -59,7 +59,6 @@ export interface DeliverDeps {
   suppressed(integration: Integration, why: string): void;
 }
 
-/** The deliveries of one integration. */
 interface DeliveryRun {
   readonly deps: DeliverDeps;
   readonly sender: Sender;
@@ -80,7 +79,6 @@ interface Lease {
 /** `late`: the claim was too old to send under; `nothing`: nothing to do before the next wake-up. */
 type Served = "one" | "late" | "nothing";
 
-/** What is done with everything one claim took. */
 type Batch = ReturnType<typeof decideStorm<ClaimedGroup>>;
 type Content = ReturnType<typeof joinDecisions>;
 
@@ -166,7 +164,6 @@ async function pause({ stopping }: DeliveryRun, ms: number): Promise<Served> {
   return "one";
 }
 
-/** Decides about each claimed group. */
 async function decide({ deps, integration }: DeliveryRun, claims: readonly Claimed[]) {
   const suppressions = await deps.suppressions?.(claims);
   const now = deps.clock.now();
@@ -182,7 +179,6 @@ function decideByGroup(view: GroupView & Claimed): GroupDecision {
   return view.group === coldStartGroup ? decideColdStart(view, coldStartFactsOf(view.labels)) : needsUpdate(view);
 }
 
-/** Renders, sends and settles one message, or puts it off. */
 async function notify(run: DeliveryRun, batch: Batch, lease: Lease): Promise<Served> {
   const { deps, integration } = run;
   const askedAt = deps.clock.now();
@@ -274,7 +270,6 @@ function messageKey(integration: Integration, batch: Batch): string {
   return `${integration.id}\n${batch.now.length > 1 ? "storm" : batch.now[0]?.claim.group}`;
 }
 
-/** Stores the outcomes and wakes the integration when something is due there next. */
 async function settle(
   { deps: { groups, wake }, integration }: DeliveryRun,
   { token, gatherMs }: Lease,

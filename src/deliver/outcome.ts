@@ -121,7 +121,6 @@ function notifiedLines(decision: SendDecision, context: LineContext): LogLine[] 
   ];
 }
 
-/** Ends that are settled without a message. */
 function unnotifiedEndLines(decision: GroupDecision, context: LineContext): LogLine[] {
   const sent = new Set(decision.notify === undefined ? [] : decision.resolved.map(({ id }) => id));
   const line = lineIn(context);
@@ -134,7 +133,6 @@ function unnotifiedEndLines(decision: GroupDecision, context: LineContext): LogL
   });
 }
 
-/** Firing alerts that are suppressed, and by what. */
 function suppressedLines(suppressions: Suppressions | undefined, context: LineContext): LogLine[] {
   const line = lineIn(context);
   return context.claim.alerts.flatMap((alert) => {
@@ -143,7 +141,6 @@ function suppressedLines(suppressions: Suppressions | undefined, context: LineCo
   });
 }
 
-/** After a message was refused; it is retried. */
 function failedLines(decision: SendDecision, context: LineContext, code: NotifyErrorCode): LogLine[] {
   const line = lineIn(context);
   return [...newlyFiring(decision), ...newlyResolved(decision)].map((alert) => line(alert, "failed", code));

@@ -1,7 +1,4 @@
-/**
- * Integrations removed from the configuration send the ends they owe, through the channel they had: by the same
- * claims, pace and backoff as any message, so that several replicas and a crash repeat nothing.
- */
+/** Removed integrations send the ends they owe, by the claims, pace and backoff of any message. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { decideRetirement } from "../alerting/needs-update.ts";
 import type { Instant } from "../lib/clock.ts";

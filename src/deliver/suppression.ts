@@ -1,7 +1,4 @@
-/**
- * What suppresses alerts now: other alerts, silences, acknowledgements, mute times. Computed for each group before a
- * message, and for the API for all that fires; what did not change is neither read nor indexed again.
- */
+/** What suppresses alerts now; what did not change since the last time is neither read nor indexed again. */
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import { createInhibitor, type Inhibitions, type InhibitRule } from "../alerting/inhibit.ts";
 import type { StandsFor, Suppression, Suppressions } from "../alerting/notification.ts";

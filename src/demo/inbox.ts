@@ -1,7 +1,4 @@
-/**
- * Receives what the demo's lenswatch sends: a webhook like Slack's, an SMTP server, and a page that shows both live. It
- * listens on loopback only and keeps the latest MAX_MESSAGES messages, in memory.
- */
+/** Receives the demo's messages on loopback: a webhook like Slack's, an SMTP server, and a page showing both. */
 import { randomBytes } from "node:crypto";
 import { PassThrough } from "node:stream";
 import { type FastifyInstance, fastify } from "fastify";

@@ -37,7 +37,6 @@ export async function startMailServer(onMail: (mail: CaughtMail) => void) {
 
 type CaughtMail = Awaited<ReturnType<typeof receive>>;
 
-/** `html` is undefined for a mail of plain text alone. */
 async function receive(stream: Readable, to: string) {
   const chunks: Buffer[] = [];
   let bytes = 0;

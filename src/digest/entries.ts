@@ -1,7 +1,4 @@
-/**
- * Reads the visitor counts of a digest's untrusted days and of the days like them. Failing does not fail the digest:
- * missing counts are left blank, and the digest mentions it.
- */
+/** Reads the visitor counts of untrusted days and of days like them; missing counts stay blank in the digest. */
 import { DateTime } from "luxon";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
@@ -19,11 +16,9 @@ interface EntriesSource {
   readonly log: Logger;
 }
 
-/** The worst ones. */
 const MOST_LOCATIONS = 500;
 /** Two months of 25 locations are about 1,600 rows. */
 const LOCATIONS_PER_REQUEST = 25;
-/** For all requests together. */
 const TIMEOUT_MS = 120_000;
 /** Recent counts are read again after this time, those of a day finished long ago never. */
 const RECENT_MS = 3_600_000;
@@ -89,7 +84,6 @@ function isUsable(known: KnownEntries | undefined, date: string, zone: string, n
   return known.askedAt >= now - RECENT_MS || known.askedAt >= startOf(date, zone, 1) + FINISHED_AFTER_MS;
 }
 
-/** When a local day begins, or the one so many days later. */
 function startOf(date: string, zone: string, plusDays = 0): Instant {
   return DateTime.fromISO(date, { zone }).plus({ days: plusDays }).startOf("day").toMillis();
 }

@@ -1,5 +1,4 @@
 /** A digest's figures from the store, page by page: the histories of a large fleet are never in memory together. */
-
 import { DateTime } from "luxon";
 import type { Config, DigestConfig } from "../config/config.ts";
 import type { Alert } from "../health/alert.ts";
@@ -33,7 +32,6 @@ const IDS_PER_READ = 100;
 const FIGURES_FROM_MS = 64 * 86_400_000;
 /** With less of the period before watched there is nothing to compare with. */
 const WATCHED_SHARE = 0.95;
-/** Restarts take less. */
 const MIN_UNWATCHED_MS = 15 * 60_000;
 
 /** The figures of a digest about the fleet, without visitor counts. */
@@ -80,7 +78,6 @@ async function scopeOf(
   };
 }
 
-/** The time in which a rule about the unreachable service was firing. */
 function unreachableTime(
   alerts: readonly Pick<Alert, "ruleId" | "startsAt" | "endsAt">[],
   rules: readonly Rule[],
@@ -181,7 +178,6 @@ export function createDailyBuckets(): (history: UptimeHistory, zone: string, fro
   };
 }
 
-/** A day has no other figures. */
 const DAY = {
   withinSchedule: true,
   segmentsReceived: undefined,

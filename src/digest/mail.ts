@@ -30,7 +30,6 @@ export interface MadeDigest extends RenderedDigest {
   readonly unsubscribeUrl: string | undefined;
 }
 
-/** A digest for one recipient, with its own `unsubscribeUrl`. */
 interface DigestLetter extends Omit<MadeDigest, "periodEnd"> {
   readonly to: string;
   readonly messageId: string;

@@ -1,7 +1,4 @@
-/**
- * When each digest is due, stored in Redis: missed runs are made up for by one run, for the latest of them. Failed runs
- * are retried with backoff for about a day.
- */
+/** When each digest is due: missed runs are made up for by the latest; failed ones are retried for about a day. */
 import type { Handler, Queues } from "../cluster/queues.ts";
 import type { DigestConfig } from "../config/config.ts";
 import { backoffMs } from "../lib/backoff.ts";
@@ -21,7 +18,6 @@ interface ScheduleDeps {
   readonly digests: readonly ScheduledDigest[];
 }
 
-/** Bounds the search for the latest missed run. */
 const MOST_MISSED = 1_000;
 
 /** Gives a function that enqueues the digests that are due; several replicas may call it at once. */
@@ -61,7 +57,6 @@ function specOf({ cron, timezone }: ScheduledDigest): string {
   return `${cron} ${timezone}`;
 }
 
-/** The last run of a cron expression at or before `now`, `dueAt` or later. */
 function latestRun({ cron, timezone }: ScheduledDigest, dueAt: Instant, now: Instant): Instant {
   let at = dueAt;
   for (let missed = 0; missed < MOST_MISSED; missed++) {

@@ -23,7 +23,6 @@ export interface Evaluator {
 
 export type EvaluationMoment = Pick<Timing, "now" | "maxGapMs">;
 
-/** One rule at one subject. */
 interface Application {
   readonly evaluator: Evaluator;
   readonly rule: Rule;

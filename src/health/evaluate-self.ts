@@ -1,7 +1,4 @@
-/**
- * Evaluates the self alerts: is the service reachable, is it in part, are notifications accepted. Only attempts count:
- * while lenswatch itself is down nothing is asked, which says nothing about the service.
- */
+/** Evaluates the self alerts. Only attempts count: while lenswatch is down, nothing is asked and nothing proved. */
 import type { Instant } from "../lib/clock.ts";
 import type { Labels, SubjectKind } from "./alert.ts";
 import { applyRules, type Evaluator, endAlerts } from "./apply-rules.ts";
@@ -80,7 +77,6 @@ function subjectOf(key: string): Subject {
   return { kind: key.slice(0, slash) as SubjectKind, id: key.slice(slash + 1) };
 }
 
-/** How the last attempt went; undefined when there was none lately. */
 function isFailing(
   { attemptedAt, goodAt, error }: Attempt,
   { now, requestTimeoutMs }: SelfContext,
@@ -106,7 +102,6 @@ function sweepsOf({ shards, inventory }: SelfEvidence, context: SelfContext) {
   };
 }
 
-/** Uptime figures are stale when requests fail and the last good answer is more than 3 intervals old. */
 function areUptimesStale({ uptimes }: SelfEvidence, context: SelfContext): boolean {
   const { now, uptimeIntervalMs } = context;
   const isOld = now - uptimes.goodAt > RECENT_INTERVALS * uptimeIntervalMs;
@@ -181,7 +176,6 @@ function partlyUnreachable({ failed, succeeded }: Sweeps, othersFail: boolean): 
   return succeeded > 0 ? false : undefined;
 }
 
-/** The last good answer, or the last attempt where there was none. */
 function lastGoodAt(causes: readonly Attempt[], now: Instant): Instant {
   const known = causes.map(({ goodAt, attemptedAt }) => goodAt || attemptedAt).filter((at) => at > 0);
   return Math.min(now, Math.max(...known, 0) || now);

@@ -33,7 +33,6 @@ export function judgeShard(previous: ShardState, snapshot: StatusSnapshot, conte
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** One evaluation under way. */
 class ShardEvaluation {
   readonly #previous: ShardState;
   readonly #context: EvaluationContext;

@@ -91,7 +91,6 @@ function countFor({ respectSchedule }: Rule, count: LocationCount | undefined): 
 
 const NAMED = 12;
 
-/** The first few names; none where nothing is offline. */
 function offlineNames(offline: StatusCount["offline"], inventory: Inventory): Partial<AlertFacts> {
   if (offline.length === 0) return {};
   const names = offline.slice(0, NAMED).map(({ id }) => inventory.recording(id)?.name || id);

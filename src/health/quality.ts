@@ -6,7 +6,6 @@ import type { Instant } from "../lib/clock.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** A week. */
 const HOURS = 168;
 
 /** From bad to good in 90 steps, characters that JSON leaves as they are; `-` is an unknown hour. */

@@ -11,7 +11,6 @@ import { changesOf, isFlapping, recentChanges } from "./flapping.ts";
 import type { Condition } from "./rule.ts";
 import type { RecordingState } from "./shard-state.ts";
 
-/** Hysteresis: begins below `below`, ends at `clearAbove`. */
 interface Threshold {
   readonly below: number;
   readonly clearAbove: number;
@@ -41,7 +40,6 @@ export type RecordingContext = Pick<
   "now" | "intervalMs" | "inventory" | "uptime" | "inSchedule" | "scheduleOf" | "scheduleBegan"
 >;
 
-/** A recording when an alert of it began. */
 interface RecordingAtStart {
   /** `Till 3 at Leeds Briggate`. */
   readonly name: string;

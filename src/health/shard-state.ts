@@ -1,7 +1,4 @@
-/**
- * What one sweep stores and the next one starts from. One ShardState has the recordings of a shard's locations with
- * their pending and firing alerts. Never mutated: an evaluation gives a new one.
- */
+/** What one sweep stores and the next starts from. Never mutated: an evaluation gives a new state. */
 import type { Instant } from "../lib/clock.ts";
 import type { AlertFacts, Labels } from "./alert.ts";
 import type { Location, Reading, Recording, RecordingStatus } from "./recording.ts";

@@ -1,7 +1,4 @@
-/**
- * `GET /events`: notifies open pages that the shown state changed (html.spec.whatwg.org, server-sent events). The state
- * is read once per process and tick, however many pages are open, and not at all while none is.
- */
+/** `GET /events` (server-sent events): notifies open pages of changes; read once per process and tick. */
 import { PassThrough } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import { toError } from "../lib/errors.ts";
@@ -59,7 +56,6 @@ function openStream(streams: Set<PassThrough>, ticker: ReturnType<typeof createT
   return stream;
 }
 
-/** Reads the version while there are streams, and writes a changed one, or a beat, to all of them. */
 function createTicker(streams: ReadonlySet<PassThrough>, deps: EventsDeps) {
   const { tickMs = TICK_MS, beatMs = BEAT_MS } = deps;
   let timer: NodeJS.Timeout | undefined;
@@ -98,7 +94,6 @@ function createTicker(streams: ReadonlySet<PassThrough>, deps: EventsDeps) {
   };
 }
 
-/** Drops streams whose client does not read. */
 function writeToAll(streams: ReadonlySet<PassThrough>, text: string): void {
   for (const stream of streams) {
     if (stream.readableLength + stream.writableLength > MOST_UNREAD) stream.destroy();

@@ -1,5 +1,4 @@
 /** Access control: tokens for programs, sessions for people, and forms only from our own pages. */
-
 import type { IncomingHttpHeaders } from "node:http";
 import fastifyCookie from "@fastify/cookie";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -63,7 +62,6 @@ export function createTokenCheck(guard: ReturnType<typeof createGuard>, deps: De
   };
 }
 
-/** Sets `Retry-After` as well. */
 function tooManyFailures(reply: FastifyReply, seconds: number): HttpError {
   reply.header("retry-after", seconds);
   const message = `Too many wrong tokens came from your address; try again in ${seconds} s.`;

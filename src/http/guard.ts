@@ -59,7 +59,6 @@ export function createGuard({ isStrict = false } = {}) {
   };
 }
 
-/** Sets an entry as the newest, and drops the oldest of too many. */
 function setNewest<T>(map: Map<string, T>, address: string, value: T): void {
   map.delete(address);
   map.set(address, value);

@@ -1,7 +1,4 @@
-/**
- * Limits per request and per address. Bodies have limits of their own (`bodyLimit` of the routes). Input that is too
- * long, too slow or not HTTP is answered here, before there is a request.
- */
+/** Limits per request and address: input too long, too slow or not HTTP is refused before there is a request. */
 import { type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyHttpOptions } from "fastify";
@@ -89,7 +86,6 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [status: number, code: str
 };
 const NOT_HTTP = [400, "bad_request", "The request could not be understood."] as const;
 
-/** Answers with the reason and closes the connection. */
 function refuseClient(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
   const [status, code, message] = CLIENT_ERRORS[error.code ?? ""] ?? NOT_HTTP;

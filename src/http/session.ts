@@ -1,7 +1,4 @@
-/**
- * Tokens, and the sessions of the status page: a signed cookie that every replica can read and none stores. The signing
- * key is derived from the token (RFC 5869), so that a changed token ends its sessions.
- */
+/** Tokens, and stateless signed sessions; the key derives from the token (RFC 5869), so a changed token ends them. */
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import fastifyCookie from "@fastify/cookie";
 import { z } from "zod";

@@ -1,7 +1,4 @@
-/**
- * Teardown, registered on the line after construction: named steps, run in reverse order and once, each with its own
- * deadline. A failed step does not stop the others.
- */
+/** Teardown steps, run in reverse order and once, each with a deadline; a failed step does not stop the others. */
 import { toError } from "./errors.ts";
 
 export class Closer {

@@ -1,5 +1,4 @@
 /** Instants and spans for people, in the time zone of the recording or location. */
-
 import { DateTime } from "luxon";
 import type { Instant } from "./clock.ts";
 import { humanDuration } from "./duration.ts";

@@ -64,7 +64,6 @@ function startCounts({ rules, otherAlerts }: FleetView) {
   return { recordings, alerts, addAlerts };
 }
 
-/** Counts by the values of a row's labels, which are rendered once per kind. */
 function createCounter({ name, labels }: MetricRow) {
   const kinds = new Map<string, { readonly values: readonly string[]; count: number }>();
   const labelsOf = (values: readonly string[]) =>
@@ -80,7 +79,6 @@ function createCounter({ name, labels }: MetricRow) {
   };
 }
 
-/** Walks the fleet once: counts statuses and alerts, and collects the rows to write. */
 function* countFleet(
   snapshot: FleetSnapshot,
   counts: ReturnType<typeof startCounts>,

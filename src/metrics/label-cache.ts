@@ -1,7 +1,4 @@
-/**
- * Caches the label text of each recording until a name changes or the recording is removed. Scrapes may overlap:
- * a pass evicts only entries that neither it nor a later pass has used.
- */
+/** Caches each recording's label text. Scrapes may overlap: a pass evicts only what no later pass has used. */
 import { createHash } from "node:crypto";
 import { type Inventory, type RecordingState, ROWS_PER_STEP } from "../health/shard-state.ts";
 import { renderLabel } from "./text.ts";

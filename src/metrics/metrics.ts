@@ -95,7 +95,6 @@ export function createMetrics(
 
 type Rows = typeof processRows;
 type LabelOf<R extends MetricRow> = R["labels"][number];
-/** prom-client's metric for each row, under the row's key. */
 type Registered = {
   readonly [K in keyof Rows]: Rows[K]["type"] extends "counter"
     ? Counter<LabelOf<Rows[K]>>

@@ -1,5 +1,4 @@
 /** Links to the status page. External text is percent-encoded, `< > |` and quotes included. */
-
 import { matchersOf } from "../alerting/silence.ts";
 import type { Alert } from "../health/alert.ts";
 

@@ -1,7 +1,4 @@
-/**
- * A notification as text, the same for all channels. Every text is one plain line, cleaned of control characters but
- * not escaped: escaping depends on the channel's markup.
- */
+/** A notification as plain lines, the same for all channels, not escaped: that depends on the channel's markup. */
 import type { ColdStartFacts, Notification, NotifiedAlert } from "../alerting/notification.ts";
 import { count, counted } from "../lib/format.ts";
 import { timesSeenAt } from "../lib/when.ts";

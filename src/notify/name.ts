@@ -1,5 +1,4 @@
 /** Names of recordings, locations and receivers, safe to show in one line whatever the service calls them. */
-
 import type { Alert } from "../health/alert.ts";
 import { cut, stripControls } from "../lib/text.ts";
 

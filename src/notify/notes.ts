@@ -55,7 +55,6 @@ function inhibitedNote({ subject, facts, standsFor }: NotifiedAlert): string | u
   return subjects === "" ? undefined : `Covers ${subjects}${names === "" ? "" : `: ${names}`}`;
 }
 
-/** As many names as fit, and how many more there are. */
 function namesOf({ recordings, locations, names }: StandsFor): string {
   const shown: string[] = [];
   let left = NAMES_LENGTH;

@@ -1,5 +1,4 @@
 /** The interface of every channel, and its one error. */
-
 import { createHash } from "node:crypto";
 import type { Notification, NotifyErrorCode } from "../alerting/notification.ts";
 import type { Clock } from "../lib/clock.ts";

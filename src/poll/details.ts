@@ -144,7 +144,6 @@ export function zonesByLocation(
   return zones;
 }
 
-/** Of the locations whose usual entries are not known, or are old. */
 async function refreshUsual(
   deps: RefreshDetailsDeps,
   locations: readonly string[],

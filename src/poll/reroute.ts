@@ -7,7 +7,6 @@ import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
 
 const ALERTS_PER_CALL = 500;
-/** Alerts named in the log for each integration. */
 const NAMED = 100;
 /** A replica learns within this time that its configuration is no longer active, and writes what it has evaluated. */
 const AGAIN_MS = 15_000;

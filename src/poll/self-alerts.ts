@@ -1,7 +1,4 @@
-/**
- * Alerts about lenswatch itself: is the service reachable, in part, and are notifications accepted. Evaluated at every
- * status interval by a job of its own, so that a hanging service cannot delay it.
- */
+/** Evaluates the self alerts at every status interval, in a job that a hanging service cannot delay. */
 import { evaluateSelf, type SelfContext, type SelfEvidence } from "../health/evaluate-self.ts";
 import type { Attempt } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";

@@ -1,7 +1,4 @@
-/**
- * The sweep of one shard: read its state, ask the service, evaluate, commit. A failed request changes nothing but the
- * note that it failed; an evaluation that lost its race is discarded.
- */
+/** The sweep of one shard: read its state, ask the service, evaluate, commit. A failed request is only noted. */
 import type { Config } from "../config/config.ts";
 import type { DecisionReason, Evaluation } from "../health/evaluation.ts";
 import { judgeShard } from "../health/judge.ts";

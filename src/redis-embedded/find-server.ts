@@ -1,7 +1,4 @@
-/**
- * Finds redis-server (or valkey-server), and installs it with the system's package manager where that needs no
- * password: as root, or with a sudo that asks for none.
- */
+/** Finds redis-server or valkey-server, and installs it where the package manager needs no password. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { access, constants } from "node:fs/promises";

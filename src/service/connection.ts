@@ -1,7 +1,4 @@
-/**
- * One WebSocket: the handshake, messages both ways, and pings that find a half-open connection within two intervals.
- * Its errors never contain the URL, whose query has the token.
- */
+/** One WebSocket with pings that find a half-open connection. Errors never contain the URL, which has the token. */
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Socket } from "node:net";

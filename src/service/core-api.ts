@@ -1,5 +1,4 @@
 /** The Core API over HTTP: adds the bearer token, replaces a refused token once, and parses the reply as JSON. */
-
 import type { Clock } from "../lib/clock.ts";
 import { ServiceError } from "./errors.ts";
 import { isAccepted, type SendRequest, type ServiceReply, type ServiceRequest } from "./http.ts";

@@ -83,7 +83,6 @@ function metricRow<Measure extends string>(
   return undefined;
 }
 
-/** The measures by name; undefined where one is neither a number nor absent. */
 function measured<Name extends string>(
   row: Record<string, unknown>,
   names: readonly Name[],

@@ -298,7 +298,6 @@ async function hangUp(lane: Lane): Promise<void> {
   await lane.connection.close();
 }
 
-/** The beginning of a message, for the log. */
 function beginning(data: Buffer): string {
   return data.toString("utf8", 0, MAX_EXCERPT);
 }

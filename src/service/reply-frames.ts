@@ -43,7 +43,6 @@ function parseCount(text: string): number | undefined {
   return /^\d{1,7}$/.test(text) ? Number(text) : undefined;
 }
 
-/** A whole reply's JSON value, or why it cannot be read. */
 type Decoded = { readonly value: unknown } | { readonly kind: ProtocolErrorKind };
 
 /** Bytes of incomplete replies, over all requests. */

@@ -1,7 +1,4 @@
-/**
- * The bucket of an uptime entry, `YYYY-MM-DD HH:mm` in local time, as an instant. Thousands of recordings share a few
- * zones and hours, so results are cached.
- */
+/** The bucket of an uptime entry, `YYYY-MM-DD HH:mm` in local time, as an instant, cached by zone and hour. */
 import { IANAZone } from "luxon";
 import type { Instant } from "../lib/clock.ts";
 

@@ -1,5 +1,4 @@
 /** Changes of the world as a scenario file and the control interface write them, and the ids, names or positions they name. */
-
 import { closest } from "fastest-levenshtein";
 import { IANAZone } from "luxon";
 import { z } from "zod";
@@ -92,7 +91,6 @@ export function findRecording(world: World, named: string): SimRecording {
   return find("recording", named, world.recordings, placed);
 }
 
-/** Names beyond these many are not compared. */
 const MOST_COMPARED = 5_000;
 
 function find<T extends { id: string; name: string }>(

@@ -83,7 +83,6 @@ function* jsonArray(rows: Iterable<object>): Generator<string> {
   yield before === "[" ? "[]" : "]";
 }
 
-/** Gives the result of each recording. How faults change the buckets is taken once for the whole reply. */
 function uptimesIn(range: z.infer<typeof Range>, { faults, calendar, world, clock }: SimulatorContext) {
   const hoursOf = faults.take("utc_index") ? utcHoursOf : (date: string, zone: string) => calendar.hoursOf(date, zone);
   const nullEvery = faults.take("null_uptime")?.every;

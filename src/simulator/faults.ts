@@ -1,5 +1,4 @@
 /** Every fault with its parameters, as a scenario file and the control interface take them, and those switched on. */
-
 import { z } from "zod";
 import { issuesText, SimulatorError } from "./errors.ts";
 import type { SimulatorEvents } from "./world.ts";
@@ -90,7 +89,6 @@ const route = oneOrMany(z.enum(socketRoutes)).optional();
 const retryAfter = z.union([z.number().nonnegative(), z.string()]);
 const httpStatus = z.int().min(400).max(599);
 const always = z.strictObject({ times });
-/** Which status rows: every nth of a reply (1: all), only these recordings, or both. */
 const someRows = { every: z.int().positive().default(1), recordings: z.array(z.string()).optional(), times };
 
 const faultKinds = {

@@ -1,5 +1,4 @@
 /** The locations and recordings of a seed. Every figure is a function of the seed, an id and a time. */
-
 import { hash } from "node:crypto";
 import type { Instant } from "../lib/clock.ts";
 
@@ -113,11 +112,9 @@ const ABROAD = [
 const STREETS = `High Street, Station Road, Victoria Centre, Castle Quarter, Riverside Park, Market Place, Kings Arcade,
   Retail Park, Bridge Street, Northgate, Priory Walk, Harbour Outlet`.split(/,\s+/);
 
-/** Every eighth location, starting with the sixth, is abroad. */
 const ABROAD_EVERY = 8;
 const FIRST_ABROAD = 5;
 
-/** The name and time zone at an index from 0; every name is unique. */
 function highStreetAt(index: number): Pick<SimLocation, "name" | "timezone"> {
   if (index % ABROAD_EVERY === FIRST_ABROAD) {
     const turn = Math.floor(index / ABROAD_EVERY);
@@ -136,7 +133,6 @@ function nameIn(town: string, street: string, round: number): string {
   return again === 1 ? `${town} ${other}` : `${town} ${other} ${again}`;
 }
 
-/** The zone that a camera covers: short name and taxonomy. */
 const ZONES = [
   ["Entrance", "Ground:Entrance:Main Door"],
   ["Tills", "Ground:Service:Tills"],

@@ -84,7 +84,6 @@ export function metricPayload(
   return { ...Object.fromEntries(facets), meta: { units: kind.units } };
 }
 
-/** The first rule of the contract a body breaks, as a sentence. */
 function bodyProblem(kind: MetricKind, body: MetricBody, end: number): string | undefined {
   const { breakdownByDimensions: by, facets, areaType, taxonomy } = body;
   if (end < body.start) return "end must not be before start";

@@ -32,7 +32,6 @@ export interface CountRow {
   purchases: number;
 }
 
-/** One period, location and zone: its rows by the values that split the people. */
 interface Group {
   isKnown: boolean;
   readonly rows: ReadonlyMap<string, CountRow>;
@@ -125,7 +124,6 @@ function periodStart(hour: CalendarHour, period: MetricBody["aggregationPeriod"]
   return `${date}T00:00:00.000`;
 }
 
-/** A row for every combination of the values asked for. */
 function emptyRows(labels: Record<string, string>, { by, ages, genders, roles }: CountQuery): Group["rows"] {
   const values = { age: ages ?? ageBands, gender: genders ?? genderValues, role: roles ?? roleValues };
   let combinations: Record<string, string>[] = [{}];
@@ -163,7 +161,6 @@ const WEEKDAY_FACTOR = [0.7, 0.75, 0.8, 0.9, 1.1, 1.4, 0.9];
 const AGE_SHARES = [0.06, 0.22, 0.5, 0.68, 0.81, 0.92, 1];
 const STAFF_SHARE = 0.08;
 
-/** How many people pass the recording in a whole hour, seen or not. */
 function passersIn(recording: SimRecording, hour: CalendarHour): number {
   const key = keyOf(recording.id);
   const busiest = 10 + (key % 41);
@@ -171,7 +168,6 @@ function passersIn(recording: SimRecording, hour: CalendarHour): number {
   return Math.floor(usual * (0.75 + 0.5 * fraction(key, minuteOf(hour), 5)));
 }
 
-/** One of the people of that hour, by number from 0. */
 function personOf(recording: SimRecording, hour: CalendarHour, nth: number): Person {
   const bits = mix(keyOf(recording.id), minuteOf(hour), nth + 16);
   const ageShare = (bits & 0xff) / 256;

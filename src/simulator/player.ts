@@ -1,7 +1,4 @@
-/**
- * Plays a scenario against the clock. Each step happens at its own instant, from the timer or from a
- * request that would see it; so the ledger's times are the scenario's, to the millisecond.
- */
+/** Plays a scenario: each step happens at its own instant, so the ledger's times are exact to the millisecond. */
 import type { Instant } from "../lib/clock.ts";
 import { applyChange, findLocation, findRecording, type Named, targetOf } from "./change.ts";
 import { SimulatorError } from "./errors.ts";

@@ -1,7 +1,4 @@
-/**
- * The analytics service, simulated from a seeded world on one port: token issuer, Core API, Metrics WebSocket and control
- * interface. It shares no wire code with the client, so that each checks the other.
- */
+/** The analytics service, simulated from a seeded world; it shares no wire code with the client. */
 import { EventEmitter } from "node:events";
 import type { AddressInfo } from "node:net";
 import { type FastifyInstance, fastify } from "fastify";

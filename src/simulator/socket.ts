@@ -12,7 +12,6 @@ import type { SimulatorContext } from "./simulator.ts";
 import { statusRows } from "./status-rows.ts";
 import type { RequestEvent, World } from "./world.ts";
 
-/** Close code of a connection whose token has ended. */
 const TOKEN_EXPIRED = 4401;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
@@ -146,7 +145,6 @@ async function reply(
   }
 }
 
-/** The route of a request (contract: "Routes"). Throws RequestError where there is none of that action and name. */
 function routeNamed(action: string, name: string): SocketRoute {
   const route = socketRoutes.find((known) => known === name);
   const expected = route === "status/uptime" ? "status" : route === "detail/list" ? "detail" : "metric";
@@ -178,7 +176,6 @@ function answer(route: SocketRoute, body: unknown, context: SimulatorContext): u
   }
 }
 
-/** Recordings of the entities that exist, in the order asked, each once. */
 function recordingsOf(entities: readonly string[], entityType: "location" | "recording", world: World): SimRecording[] {
   return [...new Set(entities)].flatMap((id) =>
     entityType === "location" ? (world.location(id)?.recordings ?? []) : (world.recording(id) ?? []),
@@ -187,7 +184,6 @@ function recordingsOf(entities: readonly string[], entityType: "location" | "rec
 
 type Frame = string | Buffer;
 
-/** The frames of one reply, in the order in which they are sent. */
 function framesOf(id: string, payload: unknown, route: SocketRoute, faults: Faults): readonly Frame[] {
   const garbage = faults.take("garbage_frames", route);
   if (garbage) return [garbageFrame(id, garbage.kind)];
@@ -197,7 +193,6 @@ function framesOf(id: string, payload: unknown, route: SocketRoute, faults: Faul
   return frames.flatMap((one) => Array<Frame>(copies).fill(one));
 }
 
-/** The single frame of a request that failed. */
 function errorFrame(id: string, code: string, message: string): string {
   return frame(id, 0, 0, JSON.stringify({ error: { code, message } }));
 }

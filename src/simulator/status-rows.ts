@@ -73,7 +73,6 @@ const rowFaults = {
 };
 type RowFault = keyof typeof rowFaults;
 
-/** Applies a fault to every nth row, among those of the recordings named. */
 function onSomeRows<N extends RowFault>(name: N, params: FaultParams<N>): (row: unknown, id: string) => unknown {
   const only = params.recordings && new Set(params.recordings);
   const change = rowFaults[name] as (row: Row, params: FaultParams<N>, nth: number) => unknown;

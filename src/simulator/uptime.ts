@@ -1,7 +1,4 @@
-/**
- * What each recording delivered in an hour, in segments of one minute, and its uptime history made of that: one bucket an
- * hour in the recording's time zone. People counts are made of the same segments, so both agree.
- */
+/** What each recording delivered in an hour, in segments of one minute, and the uptime history made of it. */
 import type { Instant } from "../lib/clock.ts";
 import { fraction, keyOf, mix, type SimRecording } from "./fleet.ts";
 import { type CalendarHour, HOUR_MS } from "./local-time.ts";

@@ -1,7 +1,4 @@
-/**
- * The true state of the fleet. Every change is written to the ledger with its time, so that alerts can be compared with
- * what happened.
- */
+/** The true state of the fleet; every change is written to the ledger, to compare alerts with what happened. */
 import type { EventEmitter } from "node:events";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { SimulatorError } from "./errors.ts";

@@ -1,7 +1,4 @@
-/**
- * The shard of each location, assigned when it is first seen and kept, so that no alert is lost or doubled when the
- * fleet changes; and when the inventory last listed it.
- */
+/** The shard of each location, kept from when it is first seen; and when the inventory last listed it. */
 import type { Redis } from "ioredis";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";

@@ -86,7 +86,6 @@ export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
   };
 }
 
-/** Claims of due groups. */
 function createClaims(redis: Redis, keys: Keys) {
   const claim = loadScript(redis, keys, "claim", "groups");
   const pace = loadScript(redis, keys, "pace");
@@ -107,14 +106,12 @@ function createClaims(redis: Redis, keys: Keys) {
   };
 }
 
-/** How claims end. */
 function createOutcomes(redis: Redis, keys: Keys, encodeLog: EncodeLog, { nextDue }: GroupTimers) {
   const scripts = {
     settle: loadScript(redis, keys, "settle", "groups", "log"),
     postpone: loadScript(redis, keys, "postpone", "groups", "log"),
   };
 
-  /** The script that ends a claim with this outcome, the claim, and the arguments. */
   function callOf({ id, endpoint }: Integration, token: string, outcome: GroupOutcome) {
     const key = keys.claim(id);
     const common = { integration: id, endpoint, token, group: outcome.group };
@@ -166,7 +163,6 @@ function createOutcomes(redis: Redis, keys: Keys, encodeLog: EncodeLog, { nextDu
 type GroupTimers = ReturnType<typeof createGroupTimers>;
 type RoutedAlert = { readonly id: string; readonly to: readonly Destination[] };
 
-/** When groups are due, apart from claims. */
 function createGroupTimers(redis: Redis, keys: Keys) {
   const reroute = loadScript(redis, keys, "reroute", "groups");
   return {

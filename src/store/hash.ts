@@ -1,7 +1,6 @@
 /** Redis hashes of rows by id. */
 import type { Redis } from "ioredis";
 
-/** How a value is stored, where its JSON is not enough. */
 interface RowCodec<T> {
   encode?(value: T): unknown;
   decode?(row: never): T;

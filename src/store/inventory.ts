@@ -1,7 +1,4 @@
-/**
- * Names of recordings and locations: read from Redis once, then kept in memory beside it. Every write is counted and
- * logged, so that the other replicas read what changed, and only that.
- */
+/** Names, kept in memory beside Redis. Writes are logged, so that other replicas read only what changed. */
 import type { ChainableCommander, Redis } from "ioredis";
 import type { Location, Recording } from "../health/recording.ts";
 import type { Keys } from "./keys.ts";
@@ -10,7 +7,6 @@ const PAGE = 1_000;
 /** A replica further behind than this many writes reads everything again. */
 const WRITES_LOGGED = 100;
 
-/** A write of names: which rows of which hash. */
 interface NamesWrite {
   readonly of: "recordings" | "locations";
   readonly ids: readonly string[];

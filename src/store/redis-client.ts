@@ -1,7 +1,4 @@
-/**
- * A client of one Redis server, of a master found through Sentinels, or of a cluster. All keys are under one hash tag,
- * so one node of a cluster has them all, and callers need not know which it is.
- */
+/** A client of one server, of a master behind Sentinels, or of a cluster, where one hash tag has all keys. */
 import { Cluster, Redis, type RedisOptions } from "ioredis";
 import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
 import { type TlsMaterial, tlsOptions } from "../lib/tls.ts";

@@ -1,7 +1,4 @@
-/**
- * The connection to Redis: reconnects for ever with jittered backoff while commands wait, and logs once when it is lost
- * and once when it is back. Also scripts and pipelines.
- */
+/** The connection to Redis: reconnects for ever, logs its loss once and its return once; scripts, pipelines. */
 import { readFileSync } from "node:fs";
 import type { ChainableCommander, Redis } from "ioredis";
 import type { Clock, Instant } from "../lib/clock.ts";

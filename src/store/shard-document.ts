@@ -1,7 +1,4 @@
-/**
- * A ShardState as text and back. Rows are arrays and times are offsets from the sweep, so that a healthy
- * recording takes about 70 bytes: at 100,000 recordings this is what a sweep writes.
- */
+/** A ShardState as text: arrays and offsets from the sweep, about 70 bytes for a healthy recording. */
 import type {
   AlertStates,
   LocationState,

@@ -1,7 +1,4 @@
-/**
- * Shards, and the one atomic write of an evaluation: document, changed alerts and groups now due, or nothing. The
- * version of a document is a random nonce, read before the service is asked.
- */
+/** Shards, and the one atomic write of an evaluation, guarded by a random nonce read before the service is asked. */
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { LogLine } from "../alerting/decision-log.ts";
@@ -52,7 +49,6 @@ type ShardCommit = Pick<CommitInput, "expected" | "now" | "changes" | "lines"> &
 export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
   const commit = createCommit(redis, keys, encodeLog);
   const forget = loadScript(redis, keys, "forget_shard");
-  /** Shards as this process read or wrote them last. */
   const cache = new Map<number, Versioned<ShardState>>();
 
   async function read(shard: number): Promise<Versioned<ShardState>> {

@@ -17,7 +17,6 @@ import { createShardStore } from "./shards.ts";
 import { createAckStore, createSilenceStore } from "./silences.ts";
 import { createUptimeStore } from "./uptime.ts";
 
-/** The default of `watch.history`. */
 const HISTORY_MS = 90 * 86_400_000;
 
 interface StoreOptions {

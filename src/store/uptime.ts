@@ -7,7 +7,6 @@ import { readDocument } from "./documents.ts";
 import type { Keys } from "./keys.ts";
 import { createHistoryStore } from "./uptime-history.ts";
 
-/** How often the figures of other replicas are read. */
 const READ_EVERY_MS = 15_000;
 /** Texts of schedules that are compared with those known. */
 const SCHEDULES_SHARED = 1_000;
@@ -27,7 +26,6 @@ interface StoredFigures {
 export function createUptimeStore(redis: Redis, keys: Keys) {
   const { keep, shardAt, dropStale, ...figures } = createFigures();
 
-  /** Reads the shard's figures if another replica wrote them. */
   async function readFigures(shard: number): Promise<void> {
     const known = shardAt(shard);
     if (known) known.readAt = performance.now();
@@ -103,7 +101,6 @@ interface ShardFigures {
   readonly below: Map<string, ReadonlySet<string>>;
 }
 
-/** Figures and schedules of all shards in memory. */
 function createFigures() {
   const shards = new Map<number, ShardFigures>();
   const byWindow = new Map<number, Map<string, number>>();

@@ -23,7 +23,6 @@ const PAGES_AT_ONCE = 3;
 
 const ATTEMPTS = 6;
 const BACKOFF: BackoffPolicy = { baseMs: 500, capMs: 15_000 };
-/** A longer Retry-After fails the command. */
 const LONGEST_WAIT_MS = 120_000;
 /** Requests for at most so many days are not split further. */
 const FEWEST_DAYS = 7;
@@ -109,7 +108,6 @@ function joined(before: readonly RecordingUptime[], after: readonly RecordingUpt
   return [...byId.values()];
 }
 
-/** Retries retryable errors. */
 async function withRetries<T>({ signal }: HistoryDeps, ask: () => Promise<T>): Promise<T> {
   for (let failures = 1; ; failures++) {
     try {

@@ -114,7 +114,6 @@ function headOf({ span, locations, recordings, withoutHistory, files }: Backtest
   return `Backtest of ${other === undefined ? file : "two configurations"}, ${days}: ${fleet}.\n${beside}`;
 }
 
-/** The rules that history cannot evaluate, one line each. */
 function notJudged({ plans, files }: BacktestReport): string {
   const lines = plans.flatMap(({ notShown: rules }, i) =>
     rules.map(({ rule, why }) => `${files.length > 1 ? `${"AB"[i]}: ` : ""}${rule.id} is not evaluated: ${why}.\n`),

@@ -61,7 +61,6 @@ export function fail(io: Pick<CommandIo, "stderr" | "setExitCode">, exitCode: Ex
   io.setExitCode(exitCode);
 }
 
-/** Whether a message was accepted, and the error message where it was not. */
 interface SendResult {
   readonly accepted: boolean;
   readonly problem: string | null;

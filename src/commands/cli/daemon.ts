@@ -13,7 +13,6 @@ import { type CommandIo, configOption } from "./command.ts";
 /** Of a whole answer, its body included. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** The daemon's largest page. */
 const PAGE_LIMIT = "1000";
 
 export const daemonErrorCodes = [
@@ -107,7 +106,6 @@ function createDaemon(
     return send("GET", `${path}?${new URLSearchParams(parameters)}`, undefined, schema);
   }
 
-  /** Every page of a list. */
   async function* pages<Page extends { readonly nextCursor: string | null }>(
     path: string,
     parameters: QueryParameters,
@@ -121,7 +119,6 @@ function createDaemon(
     }
   }
 
-  /** Every item of a paged list. */
   async function all<T>(path: string, parameters: QueryParameters, item: z.ZodType<T>): Promise<T[]> {
     const schema = z.object({ items: z.array(item), nextCursor: z.string().nullable() });
     return (await Array.fromAsync(pages(path, parameters, schema))).flatMap(({ items }) => items);

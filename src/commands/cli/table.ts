@@ -21,7 +21,6 @@ export interface TableTarget {
 
 const GAP = 2;
 const LEAST_WIDTH = 8;
-/** Rows drawn at once. */
 const PIECE = 100;
 
 /** How wide a command's output may be: its terminal's columns, and colours unless `NO_COLOR` is set. */

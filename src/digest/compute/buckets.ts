@@ -31,7 +31,6 @@ export function timedBuckets(buckets: readonly UptimeBucket[], bounds: Interval,
   });
 }
 
-/** The smallest distance between two buckets, at most an hour. */
 function shortestStep(sorted: readonly UptimeBucket[]): number {
   return sorted.reduce((step, { startAt }, i) => {
     const gap = (sorted[i + 1]?.startAt ?? Number.POSITIVE_INFINITY) - startAt;

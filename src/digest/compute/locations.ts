@@ -54,7 +54,6 @@ export function locationGroups(locations: readonly LocationRecords[], part: Dige
     );
 }
 
-/** When the first of them went down that is down now; 0 where none is. */
 function downSince({ recordings }: LocationGroup): number {
   return recordings.reduce((first, { downSince = first }) => Math.min(first || downSince, downSince), 0);
 }

@@ -1,7 +1,4 @@
-/**
- * The digest for mail clients: tables, no image, script or anything to load. Readable at 320 px and in a dark
- * colour scheme; bars repeat the words beside them. `digest.css` has the styles of its classes.
- */
+/** The digest for mail clients: tables, nothing to load, readable at 320 px and in dark mode (`digest.css`). */
 import { percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { type SlotState, type TimelineRun, UP_ALL_THE_TIME } from "../digest.ts";

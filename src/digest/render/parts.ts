@@ -120,13 +120,11 @@ function quietRows({ group, shown, more: left }: GroupExcerpt): SectionRow[] {
   ];
 }
 
-/** How long a recording has been down by now, or its downtime in the period. */
 function downtimeOf(recording: RecordingDigest, digest: Digest): string {
   if (recording.downSince !== undefined) return `down ${humanDuration(digest.now - recording.downSince)}`;
   return recording.lostMs > 0 ? `downtime ${humanDuration(recording.lostMs)}` : "";
 }
 
-/** The recording's outages, the longest ones where there are many, in order of time. */
 function outageList(recording: RecordingDigest, digest: Digest): string {
   const { outages, downSince } = recording;
   const shown = outages.toSorted((a, b) => b.lostMs - a.lostMs).slice(0, MOST_OUTAGES);

@@ -127,7 +127,6 @@ export function notes(digest: Digest): string[] {
   ];
 }
 
-/** What "was" compares with, or why there is none. */
 function comparison(digest: Digest): string[] {
   const { before } = digest;
   if (!before) return [];

@@ -1,5 +1,4 @@
 /** The history of a recording or a location: its incidents and its decision log. */
-
 import { type LogLine, sentenceOf } from "../../alerting/decision-log.ts";
 import type { EndReason } from "../../health/alert.ts";
 import type { Subject } from "../../health/evaluation.ts";

@@ -133,7 +133,6 @@ function links({ root, here }: Page): Markup[] {
   });
 }
 
-/** The visitor's name with the way out, or the way in; nothing where no token is configured. */
 function account({ root, here, path }: Page, { name, canSignIn }: Visitor): Markup {
   if (name !== undefined)
     return html`<form class="who" method="post" action="${root}session/end">

@@ -40,7 +40,6 @@ function queryOf(parameters: LinkParameters): string {
   return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
 }
 
-/** Undefined where it is empty. */
 const text = (error: string) =>
   z
     .string({ error })

@@ -129,7 +129,6 @@ function alertSection(data: PageData, id: string, { visitor, lines }: LocationDe
 <ul class="cards">${active.map((one) => alertCard(one, context))}</ul></section>`;
 }
 
-/** The location's own zone, else that of one of its recordings. */
 function timezoneOf(id: string, { recordings }: FleetSummary, { inventory }: FleetSnapshot): string {
   const some = recordings.values().find(({ locationId }) => locationId === id);
   return knownZone(inventory.location(id)?.timezone, inventory.recording(some?.id ?? "")?.timezone);

@@ -77,7 +77,6 @@ function listPage(
   };
 }
 
-/** The counted fleet, its headline, and what all pages of this file have in common. */
 function* read(data: PageData, { show }: HomeQuery) {
   const summary = yield* summarize(data.fleet, data.alerts);
   const headline = headlineOf(summary, data);

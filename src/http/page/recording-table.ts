@@ -1,5 +1,4 @@
 /** Recordings: their names, their current figures, and as a table. */
-
 import { currentStatus, type FleetSnapshot, type RecordingState } from "../../health/shard-state.ts";
 import { counted, nameOf, percent } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";

@@ -59,7 +59,6 @@ function queryParameters(query: z.ZodObject) {
 
 const json = (schema: object) => ({ "application/json": { schema } });
 
-/** The schema of what is sent, before the parser transforms it. */
 function schemaOf(schema: z.ZodType): object {
   const { $schema, ...described } = z.toJSONSchema(schema, {
     io: "input",

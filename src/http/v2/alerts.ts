@@ -1,7 +1,4 @@
-/**
- * `GET /api/v2/alerts` as Alertmanager answers it (its api/v2/openapi.yaml, `gettableAlert`). Go clients
- * dereference what the schema requires: nothing required is left out, no list is null.
- */
+/** `GET /api/v2/alerts`, Alertmanager's `gettableAlert`: Go clients need every required field, and no null list. */
 import { z } from "zod";
 import { RESOLVE_TIMEOUT_MS } from "../../alerting/external-alerts.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";

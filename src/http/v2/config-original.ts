@@ -1,7 +1,4 @@
-/**
- * The active configuration as Alertmanager's YAML, which its strict loader accepts: `amtool config routes test` gives
- * the same routes as lenswatch. Secrets are `<secret>`, as Alertmanager writes them.
- */
+/** The active configuration as Alertmanager's YAML for its strict loader, with secrets as `<secret>`. */
 import { stringify } from "yaml";
 import type { InhibitRule } from "../../alerting/inhibit.ts";
 import { formatMatcher } from "../../alerting/matcher.ts";

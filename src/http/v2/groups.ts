@@ -1,5 +1,4 @@
 /** `GET /api/v2/alerts/groups`: firing alerts as the active routes group them now (Alertmanager's `alertGroup`). */
-
 import { groupOf, type Route, routesFor } from "../../alerting/route.ts";
 import { muteOf } from "../../alerting/time-interval.ts";
 import type { Labels } from "../../health/alert.ts";

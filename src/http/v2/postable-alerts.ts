@@ -87,7 +87,6 @@ function problemText(problems: readonly string[]): string {
   return `${problems.slice(0, NAMED_PROBLEMS).join(" ")}${more > 0 ? ` And ${more} more alerts are wrong.` : ""}`;
 }
 
-/** The alert, or what is wrong with it. */
 function readAlert(given: unknown, now: Instant): SentAlert | string {
   const { data, error } = PostableAlert.safeParse(given);
   if (!data) return issueText(error);

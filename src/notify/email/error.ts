@@ -1,5 +1,4 @@
 /** Errors of nodemailer as NotifyError. Codes are nodemailer's (its `errors.js`), replies RFC 5321's. */
-
 import type { NodemailerError } from "nodemailer";
 import type { NotifyErrorCode } from "../../alerting/notification.ts";
 import { createRedactor } from "../../lib/redact.ts";

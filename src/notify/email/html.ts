@@ -1,7 +1,4 @@
-/**
- * A message as HTML for mail clients: tables for layout, every style inlined, nothing loaded from anywhere. The few
- * rules in the head only change the colours for dark mode.
- */
+/** A message as HTML for mail clients: layout tables, inlined styles, nothing loaded; a few rules for dark mode. */
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import type { MessageEntry } from "../entry.ts";
 import type { Link } from "../link.ts";

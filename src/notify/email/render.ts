@@ -1,5 +1,4 @@
 /** A notification as a mail: subject, headers, and the same content as text and as HTML. */
-
 import { createHash } from "node:crypto";
 import type { Notification } from "../../alerting/notification.ts";
 import { type AlertMessage, type MessageSection, messageOf, restOf } from "../message.ts";
@@ -46,7 +45,6 @@ export function renderEmail(
   };
 }
 
-/** The longest list that is not clipped. */
 function fitting(notification: Notification): { message: AlertMessage; html: string } {
   const formOf = (limit: number) => {
     const message = messageOf(notification, limit);
@@ -56,7 +54,6 @@ function fitting(notification: Notification): { message: AlertMessage; html: str
   return forms.find(({ html }) => Buffer.byteLength(html) <= HTML_BYTES) ?? formOf(1);
 }
 
-/** The plain text. */
 function renderText({ title, lead, sections, common, overview }: AlertMessage): string {
   const parts = [title, ...lead, ...sections.flatMap(sectionText), ...common];
   return `${[...parts, ...(overview ? [`${overview.label}: ${overview.url}`] : [])].join("\n\n")}\n`;

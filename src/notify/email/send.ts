@@ -1,5 +1,4 @@
 /** Mails: a group's message to one recipient of an `email_configs` entry, and a digest to one reader. */
-
 import addressparser from "nodemailer/lib/addressparser";
 import { withTimeout } from "../../lib/abort.ts";
 import type { ChannelOptions, Notifier } from "../notifier.ts";

@@ -1,7 +1,4 @@
-/**
- * One pooled SMTP transport for alerts and digests. A message has exactly one envelope recipient: a refused address never
- * makes another recipient get the message twice.
- */
+/** One pooled SMTP transport; one recipient a message, so a refused address never repeats it to another. */
 import nodemailer, { type SendMailOptions } from "nodemailer";
 import { unlessAborted, withTimeout } from "../../lib/abort.ts";
 import type { Logger } from "../../lib/log.ts";

@@ -53,7 +53,6 @@ function sectionBlock(text: string): { type: "section"; text: { type: "mrkdwn"; 
   return { type: "section", text: { type: "mrkdwn", text, verbatim: true } };
 }
 
-/** One section per alert where there are few, else as many lines per section as fit. */
 function listBlocks(message: AlertMessage): string[] {
   const { overview } = message;
   const common = fitting(message.common.map(mrkdwn), COMMON_LENGTH);
@@ -96,7 +95,6 @@ function listed(message: AlertMessage, limit: number, render: (entry: MessageEnt
   return [...lead, ...lists.flat()];
 }
 
-/** The first lines that fit. */
 function fitting(lines: readonly string[], limit: number): string[] {
   let used = 0;
   const over = lines.findIndex((line) => {

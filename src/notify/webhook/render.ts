@@ -1,7 +1,4 @@
-/**
- * A group as Alertmanager's webhook payload, version 4 (prometheus/alertmanager: docs/configuration.md
- * "webhook_config", notify/webhook/webhook.go, template/template.go).
- */
+/** A group as Alertmanager's webhook payload, version 4 (its docs/configuration.md, "webhook_config"). */
 import type { Notification, NotifiedAlert } from "../../alerting/notification.ts";
 import type { Labels } from "../../health/alert.ts";
 import { generatorUrl, timestamp, wellFormed, wireAnnotations } from "../wire-alert.ts";
