@@ -150,7 +150,7 @@ function describe(
 
 const UNREACHABLE = [
   "The analytics service is unreachable",
-  "No sweep succeeds: recordings keep their last known state until the service answers again.",
+  "No sweep succeeds: alerts keep their state until the service answers again.",
 ] as const;
 const PARTLY_UNREACHABLE = [
   "The analytics service is partly unreachable",

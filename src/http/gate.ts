@@ -34,7 +34,7 @@ export function gate(app: FastifyInstance, deps: Deps): void {
     const { open, admin, form, page } = request.routeOptions.config;
     request.session = sessionOf(app, request, deps);
     if ((admin || form) && !deps.adminToken)
-      throw new HttpError("forbidden", "Nothing can be changed: no http.admin_token is configured.");
+      throw new HttpError("forbidden", "Nothing can be changed: no http.admin_token is configured; set it and reload.");
     if (form) return checkSender(request, deps);
     if (!admin && (open || request.session || deps.readToken === undefined)) return;
     const token = bearerOf(request.headers.authorization);
