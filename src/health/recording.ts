@@ -1,7 +1,7 @@
 /** What the service answers about the fleet, in our own shapes; only `src/service` knows the wire format. */
 import type { Instant } from "../lib/clock.ts";
 
-/** Status values of a live status entry (contract: "States"; `degraded` from the field notes). */
+/** Status values of a live status entry (contract: "States"; `degraded` is served too). */
 export const recordingStatuses = ["online", "offline", "degraded", "unknown"] as const;
 export type RecordingStatus = (typeof recordingStatuses)[number];
 

@@ -6,7 +6,7 @@ import type { ReportDeviation } from "./reporter.ts";
 import { Id, Name, undocumented } from "./rows.ts";
 import type { WallClock, WallTime } from "./zoned-time.ts";
 
-/** Top-level resources expose `id`, embedded ones `_id` (field notes); a reference may be either, or the id itself. */
+/** Top-level resources expose `id`, embedded ones `_id`; a reference may be either, or the id itself. */
 const Embedded = z.object({ id: Id.optional(), _id: Id.optional() });
 const Reference = z.union([Id, Embedded.transform(({ id, _id }) => id ?? _id)]);
 const OptionalReference = Reference.nullish().catch(undefined);
@@ -25,7 +25,7 @@ const Result = z.object({ recording: WireRecording, uptime: z.array(z.unknown())
 
 /** Sums of them stay numbers. */
 const Count = z.number().nonnegative().max(Number.MAX_SAFE_INTEGER).nullish();
-/** Kept as served even where the three do not multiply (field notes: "uptime arithmetic"). */
+/** Kept as served even where the three do not multiply as documented. */
 const Ratio = z.number().min(0).max(1).nullish();
 const Entry = z.object({
   index: z.string(),
