@@ -48,7 +48,7 @@ export const RESOLVE_TIMEOUT_MS = 5 * 60_000;
  */
 const CLOCK_AHEAD_MS = 10_000;
 
-/** What was sent at `now`, in its order, over what is known. Resolved unknown alerts are ignored, and new ones beyond `most` refused. */
+/** What was sent at `now` over what is known: unknown resolved alerts are ignored, new ones beyond `most` refused. */
 export function acceptAlerts(
   previous: ExternalAlertState,
   sent: Iterable<readonly [fingerprint: string, alert: SentAlert]>,

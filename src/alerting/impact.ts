@@ -81,7 +81,6 @@ export interface DayEntries {
   readonly entries: number;
 }
 
-/** The fewest days of a weekday for a median. */
 const FEWEST_DAYS = 3;
 const DAYS_OF_WEEK = 7;
 

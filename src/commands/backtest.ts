@@ -172,7 +172,6 @@ function daysOf(setups: readonly ReplaySetup[], span: TimeSpan, now: Instant): D
   return { start: day(span.from - lead - DAY_MS), end: day(Math.min(span.to + DAY_MS, now)) };
 }
 
-/** Only on a terminal. */
 function createBar({ stderr }: CommandIo, total: number): SingleBar | undefined {
   if ((stderr as Partial<NodeJS.WriteStream>).isTTY !== true || total === 0) return undefined;
   const bar = new SingleBar({

@@ -133,7 +133,6 @@ export function createDeliver(deps: DeliverDeps) {
   };
 }
 
-/** One due group, or a storm of them, in one message at most. */
 async function serve(run: DeliveryRun, leaseMs: number): Promise<Served> {
   const { deps, integration } = run;
   const token = randomUUID();

@@ -21,7 +21,8 @@ const SMALL = "font-size:14px;line-height:20px";
 const INK = "color:#1b1e23";
 const SOFT = "color:#59606b";
 const CARD =
-  "max-width:600px;background:#ffffff;border:1px solid #dfe2e7;border-radius:6px;border-collapse:separate;overflow:hidden";
+  "max-width:600px;background:#ffffff;border:1px solid #dfe2e7;border-radius:6px;" +
+  "border-collapse:separate;overflow:hidden";
 
 const DARK = `@media (prefers-color-scheme: dark) {
 .lw-page { background: #16181c !important; }
@@ -36,7 +37,9 @@ const DARK = `@media (prefers-color-scheme: dark) {
 export function renderHtml(message: AlertMessage, receiver: string): string {
   const { title, tone, lead, sections, common, overview } = message;
   const rows = [
-    html`<tr><td height="5" style="height:5px;line-height:5px;font-size:1px;background:${COLOURS[tone]}">&nbsp;</td></tr>`,
+    html`<tr>
+<td height="5" style="height:5px;line-height:5px;font-size:1px;background:${COLOURS[tone]}">&nbsp;</td>
+</tr>`,
     titleRow(title),
     ...lead.map((sentence) => row("lw-ink", `padding:0 20px 14px;${TEXT};${INK}`, sentence)),
     ...sections.flatMap(sectionRows),
