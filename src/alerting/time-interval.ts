@@ -48,11 +48,23 @@ const MINUTE_MS = 60_000;
 /** How far ahead the end of a mute time is searched; a group is decided more often than this anyway. */
 const SEARCHED_MS = 2 * 3_600_000;
 
-/** What mutes a route now; `until` where that is within the next two hours. */
+/** By route: what mutes it in this minute. Local time in another zone is slow to compute. */
+const answers = new WeakMap<RouteTimes, { readonly minute: Instant; readonly mute: Suppression | undefined }>();
+
+/** What mutes a route now; `until` where that is within the next two hours. Computed once per route and minute. */
 export function muteOf(times: RouteTimes, now: Instant): Suppression | undefined {
-  const by = muter(times, now);
+  const minute = now - (now % MINUTE_MS);
+  const known = answers.get(times);
+  if (known?.minute === minute) return known.mute;
+  const mute = muteIn(times, minute);
+  answers.set(times, { minute, mute });
+  return mute;
+}
+
+function muteIn(times: RouteTimes, minute: Instant): Suppression | undefined {
+  const by = muter(times, minute);
   if (by === undefined) return undefined;
-  for (let at = now - (now % MINUTE_MS) + MINUTE_MS; at <= now + SEARCHED_MS; at += MINUTE_MS) {
+  for (let at = minute + MINUTE_MS; at <= minute + SEARCHED_MS; at += MINUTE_MS) {
     if (muter(times, at) === undefined) return { reason: "muted", by, until: at };
   }
   return { reason: "muted", by };

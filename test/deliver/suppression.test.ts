@@ -164,6 +164,24 @@ test("an alert is muted for the API only where every route that takes it is", as
   expect(await suppressions(T0, [critical], { route: both }).ofAll()).toMatchObject([{ mutedBy: [] }]);
 });
 
+test("however many alerts a mute time suppresses, its time interval is looked up for one route and minute", async () => {
+  let lookups = 0;
+  const counted: NamedInterval = {
+    name: "night",
+    get intervals() {
+      lookups++;
+      return night.intervals;
+    },
+  };
+  const always: Route = { ...rootRoute, muteTimes: [counted] };
+  const alerts = Array.from({ length: 3_500 }, (_, i) => firing(`camera-${i}`, T0));
+  const at = (now: number) => suppressions(now, alerts, { route: always }).ofAll();
+  const found = [...(await at(T0)), ...(await at(T0 + MINUTE - 1))];
+  expect(found.every(({ mutedBy }) => mutedBy[0] === "night")).toBe(true);
+  expect(lookups).toBeLessThanOrEqual(121);
+  expect((await at(T0 + HOUR)).every(({ mutedBy }) => mutedBy.length === 0)).toBe(true);
+});
+
 test("the suppressions of ten thousand alerts are computed without blocking the event loop", async () => {
   const alerts = Array.from({ length: 10_000 }, (_, i) => firing(`camera-${i}`, T0, { location_id: "3" }));
   const silences = Array.from({ length: 200 }, (_, i) => ({ ...silence, id: `s${i}` }));
