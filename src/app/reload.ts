@@ -18,15 +18,18 @@ export class Reloader {
   readonly #stopping = new AbortController();
   readonly #retirements: Retirements;
   readonly #unclosed = new Set<() => Promise<unknown>>();
+  readonly #build: typeof buildSetup;
   /** The one at work, and those that still drain. */
   readonly #engines: Set<Engine>;
   #current: Setup;
   #roles: ReadonlySet<Role> = new Set();
   #queue: Promise<void> = Promise.resolve();
 
-  constructor(runtime: Runtime, config: Config) {
+  /** A model builds setups without a network. */
+  constructor(runtime: Runtime, config: Config, build = buildSetup) {
     this.#runtime = runtime;
-    this.#current = buildSetup(runtime, config);
+    this.#build = build;
+    this.#current = build(runtime, config);
     this.#engines = new Set([this.#current.engine]);
     this.#retirements = new Retirements(runtime, this.#stopping.signal, (id) => this.#current.senders.byId.has(id));
   }
@@ -94,7 +97,7 @@ export class Reloader {
   async #change(config: Config): Promise<void> {
     const { metrics, replicas } = this.#runtime;
     const before = this.#current;
-    const after = buildSetup(this.#runtime, config, before);
+    const after = this.#build(this.#runtime, config, before);
     const { list, byId } = after.senders;
     metrics.knowIntegrations(list);
     // What an integration that is back was owed is sent to it now; what others are owed is counted at the start.
