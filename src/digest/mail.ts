@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { DateTime } from "luxon";
-import type { Instant } from "../lib/clock.ts";
 import { html } from "../lib/markup.ts";
 import { cut } from "../lib/text.ts";
 import { createYielder } from "../lib/yield.ts";
@@ -24,13 +23,12 @@ export interface Attachment {
 type RenderedDigest = Awaited<ReturnType<typeof renderDigest>>;
 
 export interface MadeDigest extends RenderedDigest {
-  readonly periodEnd: Instant;
   readonly attachments: readonly Attachment[];
   /** With `{recipient}` as the placeholder for the recipient's address. */
   readonly unsubscribeUrl: string | undefined;
 }
 
-interface DigestLetter extends Omit<MadeDigest, "periodEnd"> {
+interface DigestLetter extends MadeDigest {
   readonly to: string;
   readonly messageId: string;
 }
@@ -90,9 +88,8 @@ export function forReader<T extends RenderedDigest>(mail: T, unsubscribeUrl: str
 }
 
 export function letterFor(made: MadeDigest, to: string, messageId: string): DigestLetter {
-  const { periodEnd: _, ...mail } = made;
   const unsubscribeUrl = made.unsubscribeUrl?.replaceAll("{recipient}", () => encodeURIComponent(to));
-  return { ...forReader(mail, unsubscribeUrl), to, messageId, unsubscribeUrl };
+  return { ...forReader(made, unsubscribeUrl), to, messageId, unsubscribeUrl };
 }
 
 /** Mail servers refuse messages beyond 10 MB or so: a longer table is compressed, to about a tenth. */

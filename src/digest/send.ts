@@ -6,6 +6,7 @@ import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
+import type { DigestPeriod } from "./digest.ts";
 import { addEntries } from "./entries.ts";
 import { computeFleet, type FiguresSource } from "./figures.ts";
 import { attachmentsOf, type DigestMail, letterFor, type MadeDigest, renderDigest } from "./mail.ts";
@@ -28,7 +29,6 @@ export async function makeDigest(deps: DigestDeps, digest: DigestConfig, at: Ins
     ...(await renderDigest(computed, frame)),
     attachments: await attachmentsOf(digest.name, computed),
     unsubscribeUrl: digest.unsubscribeUrl,
-    periodEnd: period.to,
   };
 }
 
@@ -36,19 +36,24 @@ export async function makeDigest(deps: DigestDeps, digest: DigestConfig, at: Ins
 const CLAIM_MS = 60_000;
 const ACCEPTED_KEPT_S = 40 * 86_400;
 
+interface Sending {
+  readonly name: string;
+  readonly period: DigestPeriod;
+  readonly to: string;
+}
+
 /** Gives `send(name, at)`: true once every recipient's server accepted or permanently refused it; false: try again. */
 export function createDigestJob(
   deps: DigestDeps & { mail: DigestMail | undefined; isPassing(error: unknown): boolean },
 ) {
   const { digests } = deps.store;
 
-  async function sendTo(mail: DigestMail, made: MadeDigest, name: string, to: string): Promise<boolean> {
-    const { periodEnd } = made;
-    if (!(await digests.claim(name, periodEnd, to, CLAIM_MS))) return false;
+  async function sendTo(mail: DigestMail, made: MadeDigest, { name, period, to }: Sending): Promise<boolean> {
+    if (!(await digests.claim(name, period, to, CLAIM_MS))) return false;
     try {
-      if ((await digests.accepted(name, periodEnd)).has(to)) return true;
-      await mail.send(letterFor(made, to, messageIdOf(name, periodEnd, to)));
-      await digests.accept(name, periodEnd, to, deps.clock.now(), ACCEPTED_KEPT_S);
+      if ((await digests.accepted(name, period)).has(to)) return true;
+      await mail.send(letterFor(made, to, messageIdOf(name, period, to)));
+      await digests.accept(name, period, to, deps.clock.now(), ACCEPTED_KEPT_S);
       deps.log.info({ digest: name }, "digest sent");
       return true;
     } catch (thrown) {
@@ -56,24 +61,24 @@ export function createDigestJob(
       deps.log.warn({ err: toError(thrown), digest: name, retried }, "digest not accepted by the mail server");
       return !retried;
     } finally {
-      await digests.release(name, periodEnd, to);
+      await digests.release(name, period, to);
     }
   }
 
   return async (name: string, at: Instant): Promise<boolean> => {
     const digest = deps.config.digests.find((one) => one.name === name);
     if (!digest || !deps.mail) return true;
-    const { to: end } = digestPeriod(digest.period, at, digest.timezone);
-    const done = await digests.accepted(name, end);
+    const period = digestPeriod(digest.period, at, digest.timezone);
+    const done = await digests.accepted(name, period);
     const waiting = digest.to.filter((recipient) => !done.has(recipient));
     if (waiting.length === 0) return true;
     const made = await makeDigest(deps, digest, at);
     let complete = true;
-    for (const to of waiting) complete = (await sendTo(deps.mail, made, name, to)) && complete;
+    for (const to of waiting) complete = (await sendTo(deps.mail, made, { name, period, to })) && complete;
     return complete;
   };
 }
 
-function messageIdOf(name: string, periodEnd: Instant, to: string): string {
-  return createHash("sha256").update(`${name}\n${periodEnd}\n${to}`).digest("hex").slice(0, 32);
+function messageIdOf(name: string, { from, to: end }: DigestPeriod, to: string): string {
+  return createHash("sha256").update(`${name}\n${from}\n${end}\n${to}`).digest("hex").slice(0, 32);
 }

@@ -14,6 +14,12 @@ export interface DigestDue {
   readonly dueAt: Instant;
 }
 
+/** What a digest is about. */
+export interface DigestSpan {
+  readonly from: Instant;
+  readonly to: Instant;
+}
+
 export function createDigestStore(redis: Redis, keys: Keys) {
   const due = createJsonHash<DigestDue>(redis, keys.digestsDue);
   return {
@@ -26,20 +32,22 @@ export function createDigestStore(redis: Redis, keys: Keys) {
      * Claims the sending of a digest to one recipient for `ms`, so that a replica that was frozen meanwhile does not
      * send it a second time. False where another replica has the claim.
      */
-    async claim(name: string, periodEnd: Instant, recipient: string, ms: number): Promise<boolean> {
-      return (await redis.set(keys.digestClaim(name, periodEnd, recipient), 1, "PX", ms, "NX")) === "OK";
+    async claim(name: string, period: DigestSpan, recipient: string, ms: number): Promise<boolean> {
+      return (await redis.set(keys.digestClaim(name, period, recipient), 1, "PX", ms, "NX")) === "OK";
     },
-    async release(name: string, periodEnd: Instant, recipient: string): Promise<void> {
-      await redis.del(keys.digestClaim(name, periodEnd, recipient));
+    async release(name: string, period: DigestSpan, recipient: string): Promise<void> {
+      await redis.del(keys.digestClaim(name, period, recipient));
     },
 
-    /** Recipients whose mail server has accepted the digest of the period that ended then. */
-    async accepted(name: string, periodEnd: Instant): Promise<Set<string>> {
-      return new Set(await redis.hkeys(keys.digest(name, periodEnd)));
+    /** Recipients whose mail server has accepted the digest of this period: a day and a week may end together. */
+    async accepted(name: string, { from, to }: DigestSpan): Promise<Set<string>> {
+      const fields = (await redis.hkeys(keys.digest(name, to))).map((field) => field.split("\n"));
+      // A field without a beginning was written by an earlier version.
+      return new Set(fields.flatMap(([who = "", since]) => ((since ?? `${from}`) === `${from}` ? [who] : [])));
     },
-    async accept(name: string, periodEnd: Instant, recipient: string, at: Instant, keepSeconds: number): Promise<void> {
-      const key = keys.digest(name, periodEnd);
-      await redis.multi().hset(key, recipient, at).expire(key, keepSeconds).exec();
+    async accept(name: string, { from, to }: DigestSpan, recipient: string, at: Instant, keepSeconds: number) {
+      const key = keys.digest(name, to);
+      await redis.multi().hset(key, `${recipient}\n${from}`, at).expire(key, keepSeconds).exec();
     },
   };
 }

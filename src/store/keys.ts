@@ -107,11 +107,11 @@ function jobKeys(p: string) {
   return {
     /** Hash: digest → JSON {spec, dueAt}; a field as long as its configuration. */
     digestsDue: `${p}digests:due`,
-    /** Hash: recipient → when this digest was accepted for them; for 40 days. */
+    /** Hash: recipient and the period's beginning → when this digest was accepted for them; for 40 days. */
     digest: (name: string, periodEnd: number) => `${p}digest:${name}:${periodEnd}`,
     /** String: this digest is being sent to this recipient; until it was sent, or expires. */
-    digestClaim: (name: string, periodEnd: number, recipient: string) =>
-      `${p}digest:${name}:${periodEnd}:claim:${recipient}`,
+    digestClaim: (name: string, { from, to }: { readonly from: number; readonly to: number }, recipient: string) =>
+      `${p}digest:${name}:${from}-${to}:claim:${recipient}`,
     /** String: which replica calls the heartbeat; expires within `heartbeat.interval`. */
     heartbeat: `${p}heartbeat`,
     /** Hash: replica → JSON {hash, generation, roles, at}; a field until its replica stops, or is silent for 30 s. */

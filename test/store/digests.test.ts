@@ -5,24 +5,34 @@ import { HOUR, T0, useTestStore } from "./fixtures.ts";
 describeWithRedis("digests", () => {
   const testStore = useTestStore();
 
+  const day = { from: T0 - 24 * HOUR, to: T0 };
+  const week = { from: T0 - 168 * HOUR, to: T0 };
+
   it("the recipients of a digest are stored for as long as asked, for that period alone", async () => {
     const { digests, keys } = testStore().store;
-    await digests.accept("daily", T0, "a@example.com", T0 + HOUR, 3_600);
-    expect(await digests.accepted("daily", T0)).toEqual(new Set(["a@example.com"]));
-    expect(await digests.accepted("daily", T0 + 24 * HOUR)).toEqual(new Set());
-    expect(await digests.accepted("weekly", T0)).toEqual(new Set());
+    await digests.accept("daily", day, "a@example.com", T0 + HOUR, 3_600);
+    expect(await digests.accepted("daily", day)).toEqual(new Set(["a@example.com"]));
+    expect(await digests.accepted("daily", { from: T0, to: T0 + 24 * HOUR })).toEqual(new Set());
+    expect(await digests.accepted("daily", week)).toEqual(new Set());
+    expect(await digests.accepted("weekly", day)).toEqual(new Set());
     expect(await testStore().redis.ttl(keys.digest("daily", T0))).toBeGreaterThan(3_590);
+  });
+
+  it("one that an earlier version sent is sent", async () => {
+    const { digests, keys } = testStore().store;
+    await testStore().redis.hset(keys.digest("daily", T0), "a@example.com", T0);
+    expect(await digests.accepted("daily", day)).toEqual(new Set(["a@example.com"]));
   });
 
   it("is sent to one recipient by one replica at a time, and by another when that one has stopped", async () => {
     const { digests, keys } = testStore().store;
-    const claim = (to: string) => digests.claim("daily", T0, to, 60_000);
+    const claim = (to: string) => digests.claim("daily", day, to, 60_000);
     const both = await Promise.all([claim("a@example.com"), claim("a@example.com")]);
     expect(both.sort()).toEqual([false, true]);
     expect(await claim("b@example.com")).toBe(true);
-    expect(await digests.claim("daily", T0 + HOUR, "a@example.com", 60_000)).toBe(true);
-    expect(await testStore().redis.pttl(keys.digestClaim("daily", T0, "a@example.com"))).toBeGreaterThan(50_000);
-    await digests.release("daily", T0, "a@example.com");
+    expect(await digests.claim("daily", week, "a@example.com", 60_000)).toBe(true);
+    expect(await testStore().redis.pttl(keys.digestClaim("daily", day, "a@example.com"))).toBeGreaterThan(50_000);
+    await digests.release("daily", day, "a@example.com");
     expect(await claim("a@example.com")).toBe(true);
   });
 
