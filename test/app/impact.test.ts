@@ -41,7 +41,7 @@ describeWithRedis("the impact of an alert", () => {
     const camera = watch.simulator.world.locations[0]?.recordings[0];
     if (!camera) throw new Error("no camera");
     watch.simulator.world.setStatus(camera.id, "offline");
-    const { shown } = await watch.slack.next(5_000);
+    const { shown } = await watch.slack.next();
     expect(shown).toContain(camera.name);
     expect(shown).not.toContain("Zones:");
     expect(shown).not.toContain("Impact:");

@@ -49,10 +49,10 @@ describeWithRedis("reconciling", () => {
     for (const { key } of schedulers) await queue.removeJobScheduler(key);
     expect(await queue.getJobSchedulers(0, -1)).toEqual([]);
     watch.simulator.world.setStatus(camera.id, "offline");
-    expect((await watch.slack.next(20_000)).shown).toContain(camera.name);
+    expect((await watch.slack.next()).shown).toContain(camera.name);
     await until("there are schedulers", async () => (await queue.getJobSchedulers(0, -1)).length === schedulers.length);
     watch.simulator.world.setStatus(camera.id, "online");
-    expect((await watch.slack.next(20_000)).text).toMatch(/^Recovered/);
+    expect((await watch.slack.next()).text).toMatch(/^Recovered/);
     expect(watch.slack.messages).toHaveLength(2);
   });
 
@@ -69,9 +69,9 @@ describeWithRedis("reconciling", () => {
     const queued = jobs.filter((key) => /:(?:sweep|deliver|uptime|upkeep|digest):/.test(key));
     expect(queued.length).toBeGreaterThan(5);
     await hand.redis.del(...queued);
-    expect((await watch.slack.next(20_000)).shown).toContain(camera.name);
+    expect((await watch.slack.next()).shown).toContain(camera.name);
     watch.simulator.world.setStatus(other.id, "offline");
-    expect((await watch.slack.next(20_000)).shown).toContain(other.name);
+    expect((await watch.slack.next()).shown).toContain(other.name);
     expect(watch.slack.messages).toHaveLength(2);
   });
 
@@ -87,9 +87,9 @@ describeWithRedis("reconciling", () => {
       async () => (await hand.redis.hexists(keys.assignments, camera.location.id)) === 1,
     );
     watch.simulator.world.setStatus(other.id, "offline");
-    expect((await watch.slack.next(20_000)).shown).toContain(other.name);
+    expect((await watch.slack.next()).shown).toContain(other.name);
     watch.simulator.world.setStatus(camera.id, "online");
-    const ended = await watch.slack.next(20_000);
+    const ended = await watch.slack.next();
     expect(ended.text).toMatch(/^Recovered/);
     expect(ended.shown).toContain(camera.name);
     expect(watch.slack.messages).toHaveLength(3);
@@ -104,7 +104,7 @@ describeWithRedis("reconciling", () => {
     await hand.redis.del(keys.assignments);
     await until("they are assigned again", async () => (await hand.redis.hlen(keys.assignments)) === 4);
     watch.simulator.world.setStatus(camera.id, "online");
-    expect((await watch.slack.next(20_000)).text).toMatch(/^Recovered/);
+    expect((await watch.slack.next()).text).toMatch(/^Recovered/);
     expect(watch.slack.messages).toHaveLength(2);
   });
 });

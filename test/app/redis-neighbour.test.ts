@@ -134,9 +134,9 @@ describeWithRedis("another client of the same Redis", () => {
     }
     await redis.flushall();
     await redis.mset("lenswatch:theirs", "1", "{theirs}:lenswatch", "2");
-    await stage.slack.starts.waitFor(({ shown }) => shown.includes(camera.name), 40_000);
+    await stage.slack.starts.waitFor(({ shown }) => shown.includes(camera.name));
     stage.simulator.world.setStatus(other.id, "offline");
-    await stage.slack.waitFor(({ shown }) => shown.includes(other.name), 20_000);
+    await stage.slack.waitFor(({ shown }) => shown.includes(other.name));
     await until("nothing of theirs was touched", async () => {
       const theirs = (await redis.keys("*")).filter((key) => !key.startsWith("{lenswatch}"));
       return theirs.sort().join() === "lenswatch:theirs,{theirs}:lenswatch";

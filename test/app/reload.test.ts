@@ -195,5 +195,5 @@ describeWithRedis("a reload", () => {
     await until("the swapped link was followed", () => inForce() === 2);
     expect(await daemon.end("SIGTERM")).toBe(0);
     await rm(dir, { recursive: true, force: true });
-  }, 40_000);
+  });
 });

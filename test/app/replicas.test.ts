@@ -76,7 +76,7 @@ describeWithRedis("several replicas on one Redis", () => {
     const second = await watch.join();
     expect(await exposesFleet(second)).toBe(false);
     await first.end("SIGKILL");
-    await until("the second exposes", () => exposesFleet(second), 6_000);
+    await until("the second exposes", () => exposesFleet(second));
   });
 
   it.concurrent("use the configuration loaded last; a replica with an older one stands by, and takes over when the newer stops", async () => {
@@ -84,7 +84,7 @@ describeWithRedis("several replicas on one Redis", () => {
     const [first, second, third] = cameras(watch);
     watch.config = watch.config.replace("severity: critical", "severity: page");
     const newer = await watch.join();
-    await until("the older rests", () => restsAt(watch.app), 5_000);
+    await until("the older rests", () => restsAt(watch.app));
     await until("the older is ready all the same", async () => (await readyOf(watch.app)).status === 200);
     expect((await readyOf(newer)).notes).toEqual([]);
     const swept = await sweepsOf(watch.app);
@@ -93,10 +93,10 @@ describeWithRedis("several replicas on one Redis", () => {
       /lenswatch_alerts\{alertname="RecordingOffline",severity="(\w+)",state="firing"\} 1/.exec(
         await metricsOf(app),
       )?.[1];
-    await until("the newer exposes the fleet", async () => (await severity(newer)) === "page", 5_000);
+    await until("the newer exposes the fleet", async () => (await severity(newer)) === "page");
     expect(await sweepsOf(watch.app)).toBe(swept);
     await newer.stop().catch(() => {});
-    await until("the older works again", async () => !(await restsAt(watch.app)), 5_000);
+    await until("the older works again", async () => !(await restsAt(watch.app)));
     await flips(watch, second);
     expect(await sweepsOf(watch.app)).toBeGreaterThan(swept);
     await watch.reload((config) => config.replace("group_interval: 1s", "group_interval: 2s"));

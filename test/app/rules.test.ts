@@ -78,7 +78,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
     const { id, name } = camera(watch);
     const isLow = ({ text }: { text: string }) => text.includes("low uptime");
     const { slack } = watch;
-    const notified = await Promise.any([slack.waitFor(isLow, 20_000), slack.starts.waitFor(isLow, 20_000)]);
+    const notified = await Promise.any([slack.waitFor(isLow), slack.starts.waitFor(isLow)]);
     expect(notified.text).toContain("1 recording with low uptime");
     expect(notified.shown).toContain(name);
     const metrics = await (await fetch(`${watch.app.address}/metrics`)).text();
@@ -140,11 +140,11 @@ describeWithRedis("each rule, from the service to Slack", () => {
       (await (await fetch(`${watch.app.address}/metrics`)).text()).includes("overall_uptime_ratio{"),
     );
     faults.set("http_error", { status: 503, endpoint: "uptimes" });
-    expect((await watch.slack.next(20_000)).text).toContain("Analytics service partly unreachable");
+    expect((await watch.slack.next()).text).toContain("Analytics service partly unreachable");
     world.setStatus(camera(watch).id, "offline");
     expect((await watch.slack.next()).text).toContain("1 recording offline");
     faults.clearAll();
-    await watch.slack.waitFor(({ text }) => text.startsWith("Recovered: analytics service"), 20_000);
+    await watch.slack.waitFor(({ text }) => text.startsWith("Recovered: analytics service"));
     expect(watch.slack.messages.some(({ text }) => text.includes("service unreachable"))).toBe(false);
   });
 

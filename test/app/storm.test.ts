@@ -100,7 +100,7 @@ describeWithRedis("a storm", () => {
       expect(titles.filter((title) => DARK.test(title)).length).toBeLessThanOrEqual(2);
       expect(titles.filter((title) => BACK.test(title))).toHaveLength(1);
     }
-  }, 60_000);
+  });
 
   it.concurrent("found shard after shard is gathered", async () => {
     await using watch = await startWatch({

