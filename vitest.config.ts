@@ -3,8 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 400_000,
+    hookTimeout: 400_000,
     maxWorkers: 4,
     reporters: ["default"],
   },

@@ -76,7 +76,7 @@ describeWithRedis("a digest", () => {
         { labels: { alertname: "DiskFull" }, startsAt: new Date(Date.now() - 30 * HOUR).toISOString() },
       ]),
     });
-    expect((await watch.slack.next()).text).toContain("DiskFull");
+    await watch.slack.waitFor(({ text }) => text.includes("DiskFull"));
     await seenUptime(watch);
 
     const out = join(dir, "digest.html");

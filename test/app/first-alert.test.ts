@@ -30,9 +30,12 @@ describeWithRedis("an alert, end to end", () => {
     if (!camera) throw new Error("no camera");
     watch.simulator.world.setStatus(camera.id, "offline");
     await watch.slack.next();
-    const metrics = await (await fetch(`${watch.app.address}/metrics`)).text();
+    let metrics = "";
     const labels = `recording_id="${camera.id}",recording="${camera.name}",location_id="${camera.location.id}",location="${camera.location.name}"`;
-    expect(metrics).toContain(`lenswatch_recording_online{${labels}} 0`);
+    await until("it is exposed", async () => {
+      metrics = await (await fetch(`${watch.app.address}/metrics`)).text();
+      return metrics.includes(`lenswatch_recording_online{${labels}} 0`);
+    });
     expect(metrics).toContain('lenswatch_recordings{status="offline"} 1');
     expect(metrics).toContain('lenswatch_recordings{status="online"} 7');
     expect(metrics).toContain('lenswatch_alerts{alertname="RecordingOffline",severity="critical",state="firing"} 1');

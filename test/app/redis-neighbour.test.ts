@@ -143,5 +143,5 @@ describeWithRedis("another client of the same Redis", () => {
     });
     redis.disconnect();
     expect(await daemon.end("SIGTERM")).toBe(0);
-  }, 120_000);
+  });
 });

@@ -3,13 +3,13 @@
 export interface Inbox<Message> {
   /** Everything so far, oldest first. */
   readonly messages: readonly Message[];
-  /** The oldest message not yet taken with `next`; waits up to a minute. */
+  /** The oldest message not yet taken with `next`; waits up to 150 s. */
   next(timeoutMs?: number): Promise<Message>;
-  /** The first message, old or new, that `wanted` accepts; waits up to a minute. */
+  /** The first message, old or new, that `wanted` accepts; waits up to 150 s. */
   waitFor(wanted: (message: Message) => boolean, timeoutMs?: number): Promise<Message>;
 }
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 150_000;
 
 /** `what` names a message in the error of a timeout. */
 export function createInbox<Message>(what: string): Inbox<Message> & { push(message: Message): void; end(): void } {
