@@ -23,7 +23,7 @@ const ofRules: Readonly<Record<string, string>> = {
   outside_schedule: "paused, outside the recording's uploading schedule",
   within_schedule: "resumed, inside the uploading schedule or the schedule no longer applies",
   rule_removed: "resolved, its rule was removed",
-  no_longer_watched: "resolved, its subject is no longer watched",
+  no_longer_watched: "resolved, no longer watched",
 };
 
 const ofSubjects: Readonly<Record<string, string>> = {

@@ -89,11 +89,13 @@ export function replayLocation(
 
 /** As a sweep counts: recordings with a known status, and whether some are outside their schedule. */
 function countOf(latest: ReadonlyMap<string, SeenStatus>): LocationCount {
-  const known = [...latest].filter(([, { status }]) => status !== undefined);
+  const fresh = [...latest].filter(([, { status }]) => status !== undefined);
+  const outside = latest.values().reduce((sum, one) => sum + (one.outside ? 1 : 0), 0);
   return {
-    fresh: known.length,
-    offline: known.flatMap(([id, { status, since }]) => (status === "offline" ? [{ id, since }] : [])),
+    known: latest.size - outside,
+    fresh: fresh.length,
+    offline: fresh.flatMap(([id, { status, since }]) => (status === "offline" ? [{ id, since }] : [])),
     sampleId: latest.keys().next().value ?? "",
-    outside: latest.values().some(({ outside }) => outside) ? { fresh: 0, offline: [] } : undefined,
+    outside: outside > 0 ? { known: outside, fresh: 0, offline: [] } : undefined,
   };
 }

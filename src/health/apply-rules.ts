@@ -16,17 +16,26 @@ export interface Evaluator {
   facts(rule: Rule): AlertFacts;
   /** Whether the rule does not apply at this time: its alerts pause. */
   isPaused?(rule: Rule): boolean;
+  /** After how long without evidence an alert ends, ms, if not the moment's. 0: nothing is left to evaluate. */
+  readonly patienceMs?: number | undefined;
   /** Whether a firing alert is not resolved yet, though its condition has not been met since then. */
   defersResolve?(rule: Rule, clearingSince: Instant): boolean;
   describe(rule: Rule, startsAt: Instant): { readonly labels: Labels; readonly annotations: Labels };
 }
 
-export type EvaluationMoment = Pick<Timing, "now" | "maxGapMs">;
+export interface EvaluationMoment extends Pick<Timing, "now" | "maxGapMs"> {
+  /** Since the last evaluation, ms; 0 after a gap. Absence of evidence is counted by it. */
+  readonly sinceLastMs?: number;
+  /** After how long without evidence alerts end; never where not given. */
+  readonly patienceMs?: number;
+}
 
-interface Application {
+/** Alerts wait at least so long for evidence. */
+export const EVIDENCE_WAIT_MS = 24 * 3_600_000;
+
+interface Application extends Omit<EvaluationMoment, "maxGapMs"> {
   readonly evaluator: Evaluator;
   readonly rule: Rule;
-  readonly now: Instant;
   readonly out: Outcomes;
 }
 
@@ -49,7 +58,7 @@ export function applyRules(
     const isFlapping = isSingleOutage(rule) && flapping.some(({ after }) => firesAfter(after, state));
     const wasFlapping = isSingleOutage(rule) && flapping.some(({ before }) => firesAfter(before, state));
     const since = (state && clearingSince(state)) ?? now;
-    const moved = applyRule({ evaluator, rule, now, out }, state, {
+    const moved = applyRule({ ...moment, evaluator, rule, out }, state, {
       ...moment,
       forMs: rule.forMs,
       keepFiringForMs: wasFlapping && !isFlapping ? 0 : rule.keepFiringForMs,
@@ -98,7 +107,7 @@ function applyRule(at: Application, state: AlertState | undefined, timing: Timin
   const { evaluator, rule, now, out } = at;
   const stepped = step(state, evaluator.evidence(rule, state?.state === "firing"), timing);
   if (stepped.outcome === "inactive") return undefined;
-  if (stepped.outcome === "unchanged") return state && paused(at, state);
+  if (stepped.outcome === "unchanged") return state && withoutEvidence(at, state);
   if (state?.facts.paused) decide(at, "within_schedule");
   if (stepped.outcome !== "holding") decide(at, stepped.outcome);
   if ("progress" in stepped) return advance(at, stepped, state);
@@ -110,9 +119,18 @@ function applyRule(at: Application, state: AlertState | undefined, timing: Timin
   return undefined;
 }
 
-/** The alert without new evidence: paused where its rule does not apply now, else as it was. */
+/** Paused where its rule does not apply now; else it waits for evidence, and ends once there is none for good. */
+function withoutEvidence(at: Application, state: AlertState): AlertState | undefined {
+  const { evaluator, rule, now, sinceLastMs = 0, patienceMs = Number.POSITIVE_INFINITY, out } = at;
+  if (evaluator.isPaused?.(rule)) return paused(at, state);
+  const unknownMs = (state.unknownMs ?? 0) + sinceLastMs;
+  if (unknownMs < (evaluator.patienceMs ?? patienceMs)) return sinceLastMs > 0 ? { ...state, unknownMs } : state;
+  endAlert(evaluator.subject, rule.id, state, { endReason: "no_longer_watched", now, out });
+  return undefined;
+}
+
 function paused(at: Application, state: AlertState): AlertState {
-  if (!at.evaluator.isPaused?.(at.rule) || state.facts.paused) return state;
+  if (state.facts.paused) return state;
   const moved: AlertState = { ...state, facts: { ...state.facts, schedule: "outside", paused: true } };
   decide(at, "outside_schedule");
   if (state.state === "firing") transition(at, "updated", moved);
@@ -127,7 +145,13 @@ function advance(
   const { evaluator, rule } = at;
   const facts = factsOf(at, state);
   const startsAt = state?.startsAt ?? evaluator.startsAt(rule);
-  const moved = { startsAt, ...(state ?? evaluator.describe(rule, startsAt)), ...progress, facts };
+  const moved = {
+    startsAt,
+    ...(state ?? evaluator.describe(rule, startsAt)),
+    ...progress,
+    facts,
+    unknownMs: undefined,
+  };
   if (outcome === "firing") transition(at, "firing", moved);
   else if (state?.state === "firing" && NEWS.some((fact) => state.facts[fact] !== facts[fact]))
     transition(at, "updated", moved);

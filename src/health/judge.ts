@@ -4,7 +4,7 @@
  * caller keeps the previous state.
  */
 import type { SubjectKind } from "./alert.ts";
-import { applyRules, type EvaluationMoment, endAlerts } from "./apply-rules.ts";
+import { applyRules, EVIDENCE_WAIT_MS, type EvaluationMoment, endAlerts } from "./apply-rules.ts";
 import type { DecisionReason, Evaluation, EvaluationContext, Outcomes } from "./evaluation.ts";
 import { recordStatus } from "./flapping.ts";
 import { LocationCounts, locationEvaluator } from "./location-evaluator.ts";
@@ -44,7 +44,7 @@ class ShardEvaluation {
   /** Undefined where there is no rule about locations. */
   readonly #counts: LocationCounts | undefined;
   readonly #next = new Map<string, RecordingState>();
-  /** Recordings of the previous state that do not belong to the shard any more. */
+  /** Recordings that do not belong to the shard, or not any more. */
   readonly #left = new Set<string>();
   readonly #out: Outcomes = { transitions: [], decisions: [] };
   /** The previous state in its order, which is the order most rows come in, and the recording expected next. */
@@ -57,10 +57,13 @@ class ShardEvaluation {
   #dealtWith = 0;
 
   constructor(previous: ShardState, context: EvaluationContext) {
-    const { now, intervalMs, rules, locationIds, excluded, lowUptimes } = context;
+    const { now, intervalMs, forgetAfterMs, rules, locationIds, excluded, lowUptimes } = context;
     this.#previous = previous;
     this.#context = context;
-    this.#moment = { now, maxGapMs: GAP_INTERVALS * intervalMs };
+    const maxGapMs = GAP_INTERVALS * intervalMs;
+    const patienceMs = Math.max(EVIDENCE_WAIT_MS, forgetAfterMs);
+    const sinceLastMs = Math.max(0, now - previous.sweptAt);
+    this.#moment = { now, maxGapMs, sinceLastMs: sinceLastMs > maxGapMs ? 0 : sinceLastMs, patienceMs };
     this.#rules = compileRules(rules);
     this.#watched = new Set(locationIds.filter((id) => !excluded.has(id)));
     this.#low = lowUptimes && this.#rules.uptimes.map(({ overMs, below }) => lowUptimes(overMs, below) ?? NONE);
@@ -91,6 +94,8 @@ class ShardEvaluation {
       this.#store(this.#present(previous, reading, locationId));
     } else if (previous) {
       this.#leave(previous, "no_longer_watched");
+    } else {
+      this.#left.add(id);
     }
   }
 
@@ -170,14 +175,12 @@ class ShardEvaluation {
     return alerts === state.alerts ? state : { ...state, alerts };
   }
 
-  /** Keeps the recording, and counts it for its location when its last good reading is fresh. */
+  /** Keeps the recording, and counts it for its location. */
   #store(state: RecordingState): void {
-    const { id, status, readAt, locationId, since } = state;
-    this.#next.set(id, state);
+    this.#next.set(state.id, state);
     const { now, maxGapMs } = this.#moment;
-    if (!this.#counts || status === undefined || now - readAt > maxGapMs) return;
-    const inSchedule = this.#context.inSchedule(id);
-    this.#counts.add(locationId, id, inSchedule, status === "offline" ? since : undefined);
+    const isFresh = state.status !== undefined && now - state.readAt <= maxGapMs;
+    this.#counts?.add(state, { isFresh, inSchedule: this.#context.inSchedule(state.id) });
   }
 
   /** Drops the recording; its alerts end as no longer watched. */

@@ -4,11 +4,14 @@ import { isoMinute } from "../lib/format.ts";
 import type { AlertFacts } from "./alert.ts";
 import type { Evaluator } from "./apply-rules.ts";
 import { alertAnnotations, alertLabels, generatedOf, type Rule } from "./rule.ts";
-import type { Inventory } from "./shard-state.ts";
+import type { Inventory, RecordingState } from "./shard-state.ts";
 
-/** Recordings with a fresh last good reading, and those of them that are offline, since when. */
 export interface StatusCount {
+  /** All that are watched. */
+  known: number;
+  /** Those with a fresh last good reading. */
   fresh: number;
+  /** Those of the fresh ones that are offline, since when. */
   readonly offline: { readonly id: string; readonly since: Instant }[];
 }
 
@@ -26,23 +29,27 @@ export class LocationCounts {
   #lastId: string | undefined;
   #last: LocationCount | undefined;
 
-  /** Undefined when none of its recordings has a fresh reading. */
+  /** Undefined when none of its recordings is watched. */
   of(locationId: string): LocationCount | undefined {
     return this.#counts.get(locationId);
   }
 
-  /** `offlineSince` is undefined of a recording that is not offline. */
-  add(locationId: string, id: string, inSchedule: boolean, offlineSince: Instant | undefined): void {
+  add(
+    { id, locationId, status, since }: Pick<RecordingState, "id" | "locationId" | "status" | "since">,
+    { isFresh, inSchedule }: { readonly isFresh: boolean; readonly inSchedule: boolean },
+  ): void {
     const count = this.#at(locationId, id);
-    if (!inSchedule) count.outside ??= { fresh: 0, offline: [] };
+    if (!inSchedule) count.outside ??= { known: 0, fresh: 0, offline: [] };
     const own = (inSchedule ? undefined : count.outside) ?? count;
+    own.known++;
+    if (!isFresh) return;
     own.fresh++;
-    if (offlineSince !== undefined) own.offline.push({ id, since: offlineSince });
+    if (status === "offline") own.offline.push({ id, since });
   }
 
   #at(locationId: string, sampleId: string): LocationCount {
     if (this.#last && this.#lastId === locationId) return this.#last;
-    const count = this.#counts.get(locationId) ?? { fresh: 0, offline: [], outside: undefined, sampleId };
+    const count = this.#counts.get(locationId) ?? { known: 0, fresh: 0, offline: [], outside: undefined, sampleId };
     this.#counts.set(locationId, count);
     this.#lastId = locationId;
     this.#last = count;
@@ -50,14 +57,15 @@ export class LocationCounts {
   }
 }
 
-/** `count` is undefined when none of its recordings has a fresh reading. */
+/** `count` is undefined when none of its recordings is watched. */
 export function locationEvaluator(id: string, count: LocationCount | undefined, inventory: Inventory): Evaluator {
   const location = inventory.location(id);
   const timezone = location?.timezone ?? (count && inventory.recording(count.sampleId)?.timezone);
   return {
     subject: { kind: "location", id },
-    evidence: (rule, firing) => evidenceOf(rule, firing, countFor(rule, count)),
-    isPaused: ({ respectSchedule }) => respectSchedule && count?.fresh === 0 && count.outside !== undefined,
+    evidence: (rule, firing) => (isOutside(rule, count) ? undefined : evidenceOf(rule, firing, countFor(rule, count))),
+    isPaused: (rule) => isOutside(rule, count),
+    patienceMs: count ? undefined : 0,
     startsAt: (rule) => shareReachedAt(rule, countFor(rule, count)),
     facts(rule): AlertFacts {
       const { fresh: of, offline } = countFor(rule, count);
@@ -83,10 +91,19 @@ export function locationEvaluator(id: string, count: LocationCount | undefined, 
 
 /** Recordings within their schedule; all of them for a rule that does not respect schedules. */
 function countFor({ respectSchedule }: Rule, count: LocationCount | undefined): StatusCount {
-  if (!count) return { fresh: 0, offline: [] };
+  if (!count) return { known: 0, fresh: 0, offline: [] };
   const { outside } = count;
   if (respectSchedule || !outside) return count;
-  return { fresh: count.fresh + outside.fresh, offline: [...count.offline, ...outside.offline] };
+  return {
+    known: count.known + outside.known,
+    fresh: count.fresh + outside.fresh,
+    offline: [...count.offline, ...outside.offline],
+  };
+}
+
+/** All of its recordings are outside their schedule. */
+function isOutside({ respectSchedule }: Rule, count: LocationCount | undefined): boolean {
+  return respectSchedule && count?.known === 0 && count.outside !== undefined;
 }
 
 const NAMED = 12;
@@ -97,8 +114,11 @@ function offlineNames(offline: StatusCount["offline"], inventory: Inventory): Pa
   return { offlineNames: names.sort() };
 }
 
-function evidenceOf({ when }: Rule, firing: boolean, { fresh, offline }: StatusCount): boolean | undefined {
-  if (when.kind !== "location_offline" || fresh < Math.max(1, when.minRecordings)) return undefined;
+/** `min_recordings` limits the beginning only: what fires is evaluated by what is left. */
+function evidenceOf({ when }: Rule, firing: boolean, { known, fresh, offline }: StatusCount): boolean | undefined {
+  if (when.kind !== "location_offline") return undefined;
+  const needed = firing ? 1 : Math.max(1, when.minRecordings);
+  if (fresh < needed) return known > 0 && known < needed ? false : undefined;
   return offline.length / fresh >= (firing ? when.clearBelow : when.atLeast);
 }
 

@@ -1,7 +1,7 @@
 /** Evaluates rules for one recording. */
 import { isoMinute } from "../lib/format.ts";
 import type { AlertFacts, GeneratedAnnotation } from "./alert.ts";
-import type { Evaluator } from "./apply-rules.ts";
+import { EVIDENCE_WAIT_MS, type Evaluator } from "./apply-rules.ts";
 import { kindOf, type RecordingContext, type Sample, watchesRecordings } from "./recording-conditions.ts";
 import { alertAnnotations, alertLabels, generatedOf, type Rule } from "./rule.ts";
 import type { ScheduleState } from "./schedule.ts";
@@ -21,6 +21,7 @@ export function recordingEvaluator(sample: Sample, context: RecordingContext): E
       return sample.read || needsNoReading ? evidence(rule.when, firing, sample, context) : undefined;
     },
     isPaused,
+    patienceMs: sample.read ? EVIDENCE_WAIT_MS : undefined,
     startsAt: ({ when }) =>
       (watchesRecordings(when) ? kindOf(when).startsAt?.(state, context) : undefined) ?? context.now,
     facts: (rule) => ({

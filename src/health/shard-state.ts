@@ -69,6 +69,8 @@ export interface AlertState {
   readonly evidenceAt: Instant;
   /** When it began to fire; 0 while pending. */
   readonly firedAt: Instant;
+  /** For how long sweeps have said nothing for or against it, pauses not counted, ms. */
+  readonly unknownMs?: number | undefined;
   /** Frozen from pending until resolved. */
   readonly labels: Labels;
   readonly annotations: Labels;

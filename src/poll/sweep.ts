@@ -1,6 +1,6 @@
 /** The sweep of one shard: read its state, ask the service, evaluate, commit. A failed request is only noted. */
 import type { Config } from "../config/config.ts";
-import type { DecisionReason, Evaluation } from "../health/evaluation.ts";
+import type { Decision, Evaluation } from "../health/evaluation.ts";
 import { judgeShard } from "../health/judge.ts";
 import type { Reading, StatusSnapshot } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
@@ -148,12 +148,15 @@ class Sweeper {
     const committed = await store.commitShard(shard, { expected, state, ...input, lines: decisions });
     if (committed.outcome === "lost") return committed;
     if (state.recordings.size + state.locations.size === 0) await store.forgetShard(shard, committed.nonce);
-    await inventory.forget(decisions.filter(({ reason }) => LEFT.has(reason)).map(({ subject }) => subject.id));
+    await inventory.forget(decisions.filter(hasLeft).map(({ subject }) => subject.id));
     return committed;
   }
 }
 
-const LEFT: ReadonlySet<DecisionReason> = new Set(["forgotten", "no_longer_watched"]);
+/** The subject itself left, not just an alert of it. */
+function hasLeft({ ruleId, reason }: Decision): boolean {
+  return ruleId === undefined && (reason === "forgotten" || reason === "no_longer_watched");
+}
 
 /** Readings of recordings not known before. Rows come in the order of last time, which saves most look-ups. */
 function newRecordings({ recordings }: ShardState, readings: readonly Reading[]): Reading[] {

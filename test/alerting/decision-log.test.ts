@@ -9,7 +9,7 @@ test.each([
   [{ ruleId: undefined, reason: "observed_offline" }, "seen offline"],
   [{ ruleId: "RecordingOffline", reason: "pending" }, "RecordingOffline: condition met, fires after `for`"],
   [{ ruleId: undefined, reason: "no_longer_watched" }, "no longer watched"],
-  [{ ruleId: "LowUptime", reason: "no_longer_watched" }, "LowUptime: resolved, its subject is no longer watched"],
+  [{ ruleId: "LowUptime", reason: "no_longer_watched" }, "LowUptime: resolved, no longer watched"],
   [{ ...at, reason: "notified", detail: "first" }, "RecordingOffline: notified ops/slack/0"],
   [{ ...at, reason: "notified", detail: "more" }, "RecordingOffline: notified ops/slack/0, with its group"],
   [

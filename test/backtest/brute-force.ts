@@ -72,12 +72,18 @@ function recordingEvidence(
   return ratio === undefined ? undefined : ratio < (firing ? when.clearAbove : when.below);
 }
 
-function locationEvidence({ when }: Rule, looks: readonly Look[], firing: boolean): boolean | undefined {
+function locationEvidence(
+  { when, respectSchedule }: Rule,
+  looks: readonly Look[],
+  firing: boolean,
+): boolean | undefined {
   if (when.kind !== "location_offline") return undefined;
-  const known = looks.filter(({ status }) => status !== undefined);
-  if (known.length < Math.max(1, when.minRecordings)) return undefined;
-  const dark = known.filter(({ status }) => status === "offline").length;
-  return dark / known.length >= (firing ? when.clearBelow : when.atLeast);
+  const watched = looks.filter(({ outside }) => !(respectSchedule && outside));
+  const fresh = watched.filter(({ status }) => status !== undefined);
+  const needed = firing ? 1 : Math.max(1, when.minRecordings);
+  if (fresh.length < needed) return watched.length > 0 && watched.length < needed ? false : undefined;
+  const dark = fresh.filter(({ status }) => status === "offline").length;
+  return dark / fresh.length >= (firing ? when.clearBelow : when.atLeast);
 }
 
 /** Pending, firing and clearing as Prometheus counts them; only time between two sweeps that saw something counts. */

@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Alert } from "../../src/health/alert.ts";
+import { judgeShard } from "../../src/health/judge.ts";
 import type { Reading } from "../../src/health/recording.ts";
 import type { ShardState } from "../../src/health/shard-state.ts";
 import {
   degradedRule,
+  HOUR,
   INTERVAL,
   locationRule,
   MINUTE,
@@ -153,6 +155,53 @@ test("after enough calm nothing fires and nothing is pending", () => {
       calm(story, 1);
       expect([story.last.transitions, story.last.decisions]).toEqual([[], []]);
     }),
+  );
+});
+
+/** A world that stands still; nothing in it is between two thresholds. */
+const world = fc
+  .record({
+    rows: fc.array(
+      fc.record({
+        recordingId: fc.constantFrom(...IDS),
+        locationId: fc.constantFrom("L1", "L2", "L9"),
+        status: fc.constantFrom("online", "offline", "degraded", "unknown"),
+        averageQuality: fc.constantFrom(undefined, 0.5, 0.9),
+      }),
+    ),
+    uptime: fc.constantFrom(undefined, 0.5, 1),
+    within: fc.boolean(),
+  })
+  .map(({ rows, ...rest }) => {
+    const readings = rows.map((one) => ({ ...one, lastSeenAt: undefined }));
+    return { ...rest, snapshot: { readings, unreadable: [], complete: true } };
+  });
+
+/** With neither too few recordings for a beginning nor a pause, what fires follows from the world alone. */
+function isDecided({ snapshot, within }: { snapshot: { readings: readonly Reading[] }; within: boolean }): boolean {
+  const first = new Map(snapshot.readings.toReversed().map((one) => [one.recordingId, one]));
+  const counts = [...Map.groupBy(first.values(), ({ locationId }) => locationId).values()];
+  return within && counts.every((all) => all.filter(({ status }) => status !== "unknown").length !== 1);
+}
+
+test("a day of the same answers leaves what an empty store would reach", () => {
+  fc.assert(
+    fc.property(stories, world.filter(isDecided), (events, { snapshot, uptime }) => {
+      const lived = new Story(...RULES);
+      for (const one of events) apply(lived, one);
+      const empty = new Story(...RULES);
+      const reached = [lived, empty].map((story) => {
+        [story.rules, story.locationIds, story.inSchedule] = [RULES, ["L1", "L2"], true];
+        let { state } = story;
+        for (let passed = 0; passed <= 25 * HOUR; passed += 3 * INTERVAL) {
+          story.pass(3 * INTERVAL);
+          state = judgeShard(state, snapshot, { ...story.context(), uptime: () => uptime }).next;
+        }
+        return firingNow(state).map((key) => key.slice(0, key.indexOf("@")));
+      });
+      expect(reached[0]?.sort()).toEqual(reached[1]?.sort());
+    }),
+    { numRuns: 40 },
   );
 });
 

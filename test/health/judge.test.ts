@@ -117,8 +117,39 @@ describe("being blind", () => {
     const before = story.state.recordings.get("a");
     expect(story.sweep(rows, more)).toEqual([]);
     expect(story.reasons()).toEqual([]);
-    expect({ ...story.state.recordings.get("a"), presentAt: 0 }).toEqual({ ...before, presentAt: 0 });
+    const { alerts, ...after } = story.state.recordings.get("a") ?? {};
+    expect({ ...after, presentAt: 0 }).toEqual({ ...before, alerts: undefined, presentAt: 0 });
+    expect(alerts).toEqual({ RecordingOffline: { ...before?.alerts?.RecordingOffline, unknownMs: INTERVAL } });
     expect(story.sweep({ a: "online" })).toEqual([`resolved ${KEY} recovered`]);
+  });
+
+  test.each([
+    ["LowQuality", qualityRule(), { averageQuality: 0.5 }, {}],
+    ["LowQuality", qualityRule(), { averageQuality: 0.5 }, { status: "offline", averageQuality: 0.5 }],
+    ["LowUptime", uptimeRule(), {}, {}],
+    ["RecordingDegraded", degradedRule(), { status: "degraded" }, { status: "offline" }],
+    ["RecordingOffline", offlineRule(), { status: "offline" }, { status: "unknown" }],
+  ] as const)("%s ends a day after its evidence", (name, own, poor, without) => {
+    const story = new Story(own);
+    story.uptimes.set("a", 0.5);
+    expect(story.sweep({ a: poor })).toEqual([`firing ${name}/recording/a`]);
+    story.uptimes.clear();
+    expect(story.sweepFor(23 * HOUR, { a: without })).toEqual([]);
+    story.pass(48 * HOUR);
+    expect(story.sweepFor(HOUR, { a: without }), "time without sweeps does not count").toEqual([]);
+    expect(story.sweep({ a: without })).toEqual([`resolved ${name}/recording/a no_longer_watched`]);
+    expect(story.state.recordings.has("a")).toBe(true);
+  });
+
+  test("evidence in between begins the day anew, and a pending alert ends as well", () => {
+    const story = new Story(qualityRule({ forMs: HOUR }));
+    story.sweep({ a: { averageQuality: 0.5 } });
+    story.sweepFor(23 * HOUR, { a: {} });
+    story.sweep({ a: { averageQuality: 0.5 } });
+    story.sweepFor(24 * HOUR - INTERVAL, { a: {} });
+    expect(story.alertState("a", "LowQuality")?.state).toBe("pending");
+    expect(story.sweep({ a: {} })).toEqual([]);
+    expect(story.alertState("a", "LowQuality")).toBeUndefined();
   });
 
   test("a recording first seen with an unknown status is known, and has no status", () => {

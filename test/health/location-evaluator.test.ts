@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { INTERVAL, locationRule, MINUTE, offlineRule, recording, START, Story } from "./shard-history.ts";
+import { HOUR, INTERVAL, locationRule, MINUTE, offlineRule, recording, START, Story } from "./shard-history.ts";
 
 const KEY = "LocationOffline/location/L1";
 
@@ -33,13 +33,52 @@ describe("a location", () => {
     expect(story.sweep({ a: "online", b: "online" })).toEqual([`resolved ${KEY} recovered`]);
   });
 
-  test("with fewer than min_recordings fresh ones changes nothing", () => {
+  test("fires with min_recordings fresh ones at least, and ends by what is left of them", () => {
     const story = new Story(locationRule());
     expect(story.sweep({ a: "offline" })).toEqual([]);
     expect(story.sweep({ a: "offline", b: "offline" })).toEqual([`firing ${KEY}`]);
     story.pass(10 * MINUTE);
-    expect(story.sweep({ a: "online" }, { unreadable: ["b"] })).toEqual([]);
-    expect(story.sweep({ a: "online", b: "online" })).toEqual([`resolved ${KEY} recovered`]);
+    expect(story.sweep({ a: "offline" }, { unreadable: ["b"] })).toEqual([`updated ${KEY}`]);
+    expect(story.alert.facts).toMatchObject({ offline: 1, of: 1 });
+    expect(story.sweep({ a: "online" }, { unreadable: ["b"] })).toEqual([`resolved ${KEY} recovered`]);
+  });
+
+  test("recovers when one of two was taken down and the other is back", () => {
+    const story = new Story(locationRule());
+    story.sweep({ a: "offline", b: "offline" });
+    story.excluded.add("b");
+    expect(story.sweep({ a: "offline", b: "offline" })).toEqual([`updated ${KEY}`]);
+    expect(story.sweep({ a: "online", b: "offline" })).toEqual([`resolved ${KEY} recovered`]);
+  });
+
+  test("ends as no longer watched with the last of its recordings, and begins again with new ones", () => {
+    const story = new Story(locationRule());
+    story.sweep({ a: "offline", b: "offline" });
+    story.sweepFor(24 * HOUR - INTERVAL, {});
+    expect(story.state.locations.get("L1")?.alerts, "they may come back").toBeDefined();
+    expect(story.sweep({})).toEqual([`resolved ${KEY} no_longer_watched`]);
+    expect(story.sweep({ c: "offline", d: "offline" })).toEqual([`firing ${KEY}`]);
+  });
+
+  test("is evaluated by the one within its schedule while the other is outside", () => {
+    const story = new Story(locationRule({ keepFiringForMs: MINUTE }));
+    const outside = new Set<string>();
+    story.isOutside = (id) => outside.has(id);
+    story.sweep({ a: "offline", b: "offline" });
+    outside.add("b");
+    expect(story.sweep({ a: "offline", b: "online" })).toEqual([`updated ${KEY}`]);
+    expect(story.sweepFor(MINUTE + INTERVAL, { a: "online", b: "offline" }).at(-1)).toBe(`resolved ${KEY} recovered`);
+  });
+
+  test("a pending one ends when there are too few recordings left, not when some are not read", () => {
+    const story = new Story(locationRule({ forMs: 5 * MINUTE }));
+    story.sweep({ a: "offline", b: "offline" });
+    story.sweepFor(10 * MINUTE, { a: "unknown", b: "offline" });
+    expect(story.state.locations.get("L1")?.alerts).toMatchObject({ LocationOffline: { state: "pending" } });
+    story.excluded.add("a");
+    story.sweep({ a: "unknown", b: "offline" });
+    expect(story.reasons()).toContain("LocationOffline:pending_ended");
+    expect(story.state.locations.get("L1")?.alerts).toBeUndefined();
   });
 
   test("counts a recording without a reading now while its last is at most 3 intervals old", () => {

@@ -76,6 +76,7 @@ export class Story {
   excluded = new Set<string>();
   forgetAfterMs = 24 * HOUR;
   inSchedule = true;
+  isOutside = (_: string): boolean => !this.inSchedule;
   scheduleBegan: number | undefined;
   readonly schedules = new Map<string, ScheduleState>();
   readonly uptimes = new Map<string, number>();
@@ -96,7 +97,7 @@ export class Story {
       locationIds: this.locationIds,
       excluded: this.excluded,
       uptime: (id) => this.uptimes.get(id),
-      inSchedule: () => this.inSchedule,
+      inSchedule: (id) => !this.isOutside(id),
       scheduleOf: (id) => (this.inSchedule ? this.schedules.get(id) : "outside"),
       scheduleBegan: () => this.scheduleBegan,
     };

@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
+import { EVIDENCE_WAIT_MS } from "../../src/health/apply-rules.ts";
 import type { Reading, StatusSnapshot } from "../../src/health/recording.ts";
 import type { Rule } from "../../src/health/rule.ts";
+import type { RecordingState } from "../../src/health/shard-state.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";
 import { createSweep } from "../../src/poll/sweep.ts";
@@ -229,6 +231,23 @@ describeWithRedis("a sweep", () => {
     expect((await one.store.shards.read(1)).state.recordings.get("a")?.locationId).toBe("south");
     expect(await firingNow()).toContain("RecordingOffline/recording/a firing");
     expect((await one.store.incidents.endedSince(0)).map(({ endReason }) => endReason)).toEqual(["no_longer_watched"]);
+  });
+
+  it("a recording whose alert ends without evidence keeps its name", async () => {
+    const one = replica([rows(row("a", "offline")), rows(row("a", "unknown"))]);
+    one.assigned.set(north);
+    await one.store.inventory.saveRecordings([named("a")]);
+    await one.sweep(0);
+    const { nonce, state } = await one.store.shards.read(0);
+    const alerts = structuredClone(state.recordings.get("a")?.alerts ?? {});
+    const almost = { RecordingOffline: { ...alerts.RecordingOffline, unknownMs: EVIDENCE_WAIT_MS - STEP } };
+    const recordings = new Map([["a", { ...state.recordings.get("a"), alerts: almost } as RecordingState]]);
+    const before = { state: { ...state, recordings }, expected: nonce, now: one.clock.at, changes: [], lines: [] };
+    await one.store.shards.commitShard(0, before);
+    one.clock.at += STEP;
+    await one.sweep(0);
+    expect(await firingNow()).toEqual(["RecordingOffline/recording/a resolved"]);
+    expect(one.store.inventory.recording("a")?.name).toBe("a");
   });
 
   it("who left the fleet loses the name that was kept", async () => {
