@@ -58,7 +58,7 @@ export function createHeartbeat(deps: HeartbeatDeps) {
     /** Adds the job when it is time; one that still waits is not added again. */
     async check(): Promise<void> {
       const now = clock.now();
-      if (askedAt !== undefined && now - askedAt < intervalMs) return;
+      if (askedAt !== undefined && Math.abs(now - askedAt) < intervalMs) return;
       await deps.queues.add("deliver", { heartbeat: true }, { id: "heartbeat" });
       askedAt = now;
     },

@@ -27,6 +27,8 @@ interface ReconcileDeps {
   roles?(): ReadonlySet<Role>;
   /** Gets the time of the newest sweep of any shard by any replica. */
   sweptAnywhere?(at: Instant): void;
+  /** Puts right what is stored where the clock went back. */
+  followClock: Store["followClock"];
   /** Enqueues digests that are due. */
   enqueueDueDigests(): Promise<void>;
   /** Runs the inventory now: there are no assignments although there should be. */
@@ -43,6 +45,7 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
   const followAssignments = createFollowAssignments(deps);
   const does = (role: Role) => deps.roles?.().has(role) ?? true;
   return async () => {
+    await deps.followClock(deps.clock.now());
     const attempts = await deps.store.attempts();
     noteSweeps(deps, attempts);
     const steps = [

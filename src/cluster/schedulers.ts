@@ -70,7 +70,7 @@ export class Schedulers {
     attempts: ReadonlyMap<string, Attempt>,
   ): boolean {
     const now = this.#deps.clock.now();
-    const begunAt = this.#begunAt.get(id) ?? now;
+    const begunAt = Math.min(this.#begunAt.get(id) ?? now, now);
     this.#begunAt.set(id, begunAt);
     return now - Math.max(begunAt, attempts.get(subject)?.attemptedAt ?? 0) > 2 * everyMs + GRACE_MS;
   }

@@ -84,7 +84,7 @@ function notificationKeys(p: string) {
     integrations: `${p}integrations`,
     /** Sorted set: group id → due time; a member until the group is empty. */
     due: (integration: string) => `${p}due:${integration}`,
-    /** String: token and groups of the claim there; until the end of its lease. */
+    /** String: token, lease (ms) and groups of the claim there; until the end of its lease. */
     claim: (integration: string) => `${p}claim:${integration}`,
     /** Hash: episode id → JSON of what was notified; a field until its end was notified, never before. */
     notificationLog: (integration: string) => `${p}nflog:${integration}`,
@@ -114,6 +114,8 @@ function jobKeys(p: string) {
       `${p}digest:${name}:${from}-${to}:claim:${recipient}`,
     /** String: which replica calls the heartbeat; expires within `heartbeat.interval`. */
     heartbeat: `${p}heartbeat`,
+    /** String: the time by the clock of the replica that reconciled last; never deleted. */
+    clock: `${p}clock`,
     /** Hash: replica → JSON {hash, generation, roles, at}; a field until its replica stops, or is silent for 30 s. */
     replicas: `${p}replicas`,
     /** String: the replica that exposes the fleet; expires after 3 s unless renewed. */

@@ -46,7 +46,10 @@ const LEASE_RATIO = 0.8;
 export function createLease(redis: Redis, key: string) {
   return async (intervalMs: number): Promise<boolean> => {
     const token = randomUUID();
-    await redis.set(key, token, "PX", Math.max(1, Math.round(intervalMs * LEASE_RATIO)), "NX");
+    const ms = Math.max(1, Math.round(intervalMs * LEASE_RATIO));
+    await redis.set(key, token, "PX", ms, "NX");
+    // After Redis' clock went back, the last lease would last as much longer.
+    await redis.pexpire(key, ms, "LT");
     return (await redis.get(key)) === token;
   };
 }

@@ -13,6 +13,7 @@ import { createInventoryStore } from "./inventory.ts";
 import { type Keys, keysUnder } from "./keys.ts";
 import { createEntriesStore, createUsualEntriesStore, createZoneStore } from "./location-details.ts";
 import { createLease, createReplicaStore } from "./replicas.ts";
+import { createFollowClock } from "./rewind.ts";
 import { createShardStore } from "./shards.ts";
 import { createAckStore, createSilenceStore } from "./silences.ts";
 import { createUptimeStore } from "./uptime.ts";
@@ -69,6 +70,7 @@ function createParts(redis: Redis, keys: Keys, historyMs: number) {
     coldStart: createColdStartStore(redis, keys),
     entries: createEntriesStore(redis, keys),
     coverage: createCoverageStore(redis, keys),
+    followClock: createFollowClock(redis, keys),
     heartbeatLease: createLease(redis, keys.heartbeat),
     replicas: createReplicaStore(redis, keys),
   };

@@ -104,6 +104,17 @@ it("a job without an attempt for two intervals is begun again, once in that time
   expect(took()).toEqual([]);
 });
 
+it("a job that is silent after the clock went back is begun again as soon as any other", async () => {
+  const { assert, revive, took, clock } = schedulesOf([["north", 0]]);
+  await assert();
+  took();
+  clock.at -= HOUR;
+  await revive(new Map());
+  clock.at += 2 * STATUS + SECOND + 1;
+  await revive(new Map());
+  expect(took().filter(([what, queue]) => what === "every" && queue === "sweep")).toHaveLength(1);
+});
+
 it("a shard without locations is swept until it has no attempts", async () => {
   const { revive, took, clock } = schedulesOf([["north", 0]]);
   const attempts = new Map([["shard:7", good(T0 - HOUR)]]);
@@ -121,6 +132,7 @@ function upkeepOf(stored: [string, number][], attempt: Attempt | undefined, know
   const reconcile = createReconcile({
     clock: { now: () => T0 },
     log: silentLogger,
+    followClock: async () => {},
     groups: {
       nextDue: async () =>
         new Map([

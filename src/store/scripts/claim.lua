@@ -1,6 +1,6 @@
 -- Claims one due group of an integration, or all of them where they are a storm; only one claim per integration exists
 -- at a time. The same token again (its reply was lost) gives the same groups again.
--- KEYS[1] claim of the integration: "<token>\n<group>\n<group>…"
+-- KEYS[1] claim of the integration: "<token>\n<lease, ms>\n<group>\n<group>…"
 -- args    integration, endpoint, token, now, leaseMs, paceMs (of the endpoint, 0: none), aheadMs (a storm includes
 --         groups due for the first time this soon), storm {groups, alerts (most of each), leaseMs}
 -- Returns a list. First JSON: {kind: 'busy' | 'backoff' | 'pace' | 'gather' | 'idle', until} or {kind: 'group' | 'storm',
@@ -13,8 +13,15 @@ local function answer(kind, at) return {cjson.encode({kind = kind, ['until'] = a
 
 local failures, backoff_until = 0, 0
 for _, scope in ipairs({args.endpoint, integration}) do
-  local backoff = redis.call('HMGET', p .. 'backoff:' .. scope, 'until', 'failures')
-  backoff_until = math.max(backoff_until, tonumber(backoff[1] or 0))
+  local key = p .. 'backoff:' .. scope
+  local backoff = redis.call('HMGET', key, 'until', 'failures', 'failedAt')
+  local ends_at, failed_at = tonumber(backoff[1] or 0), tonumber(backoff[3] or 0)
+  -- The clock went back since it failed (rewind.lua): groups keep the rest of the wait.
+  if failed_at > now + 5000 then
+    ends_at = now
+    redis.call('HSET', key, 'until', now, 'failedAt', now)
+  end
+  backoff_until = math.max(backoff_until, ends_at)
   failures = math.max(failures, tonumber(backoff[2] or 0))
 end
 
@@ -55,8 +62,12 @@ local groups, due, all
 local lease = args.leaseMs
 local claim = redis.call('GET', KEYS[1])
 if claim then
-  local claimed_by, claimed = string.match(claim, '^([^\n]*)\n(.*)$')
-  if claimed_by ~= token then return answer('busy', now + math.max(1, redis.call('PTTL', KEYS[1]))) end
+  local claimed_by, claimed_ms, claimed = string.match(claim, '^([^\n]*)\n(%d+)\n(.*)$')
+  if claimed_by ~= token then
+    -- It expires by Redis' clock, which may have gone back.
+    if claimed_ms and redis.call('PTTL', KEYS[1]) > tonumber(claimed_ms) then redis.call('PEXPIRE', KEYS[1], claimed_ms) end
+    return answer('busy', now + math.max(1, redis.call('PTTL', KEYS[1])))
+  end
   groups = {}
   for group in string.gmatch(claimed, '[^\n]+') do groups[#groups + 1] = group end
   due = #groups
@@ -79,7 +90,7 @@ else
   if gather > now and gather <= now + args.aheadMs then return answer('gather', gather) end
   groups = groups or {first[1]}
   if #groups > 1 then lease = math.max(lease, args.storm.leaseMs) end
-  redis.call('SET', KEYS[1], token .. '\n' .. table.concat(groups, '\n'), 'PX', lease)
+  redis.call('SET', KEYS[1], token .. '\n' .. lease .. '\n' .. table.concat(groups, '\n'), 'PX', lease)
 end
 
 -- Marks the group as claimed and gives its settings and its members.

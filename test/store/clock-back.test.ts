@@ -1,0 +1,208 @@
+import { describe, expect, it } from "vitest";
+import { needsUpdate } from "../../src/alerting/needs-update.ts";
+import type { Alert } from "../../src/health/alert.ts";
+import type { Instant } from "../../src/lib/clock.ts";
+import { createLease } from "../../src/store/replicas.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import {
+  camera,
+  claimed,
+  committer,
+  ends,
+  fires,
+  firing,
+  HOUR,
+  LEASE,
+  MINUTE,
+  SECOND,
+  slack,
+  T0,
+  type TestStore,
+  to,
+  useTestStore,
+} from "./fixtures.ts";
+
+/** When the clock goes back; everything before happened by the clock as it was. */
+const T = T0 + 6 * HOUR;
+const at = to(slack.id);
+const failure = { code: "server_error", detail: "503", scope: "endpoint" } as const;
+
+interface Scene {
+  readonly testStore: TestStore;
+  readonly commit: ReturnType<typeof committer>;
+}
+
+async function notify({ testStore }: Scene, now: Instant, alerts: readonly Alert[]): Promise<void> {
+  await claimed(testStore, now, "told");
+  const notified = alerts.map((alert) => ({ alert, notifiedAt: now, groupId: "g" }));
+  const settlement = { now, sent: true, notified, over: [], unnotified: [], nextAt: now + 4 * HOUR };
+  await testStore.store.groups.settle(slack, "g", "told", settlement);
+}
+
+/** Why a message is sent then, and how many alerts it names; undefined where nothing is due or nothing is sent. */
+async function served({ testStore }: Scene, now: Instant) {
+  const claim = await testStore.store.groups.claim(slack, `at ${now}`, now, LEASE);
+  if (claim.kind !== "group") return undefined;
+  const decision = needsUpdate({ ...claim, now, sendResolved: true });
+  if (decision.notify === undefined) return undefined;
+  return { reason: decision.notify, firing: decision.firing.length, resolved: decision.resolved.length };
+}
+
+interface Case {
+  readonly name: string;
+  prepare(scene: Scene): Promise<unknown>;
+  /** How long after T it is due. */
+  readonly inMs: number;
+  readonly message: Awaited<ReturnType<typeof served>>;
+}
+
+const cases: Case[] = [
+  {
+    name: "a new outage that waits for group_wait",
+    prepare: ({ commit }) => commit(T - 10 * SECOND, fires(camera, at)),
+    inMs: 20 * SECOND,
+    message: { reason: "first", firing: 1, resolved: 0 },
+  },
+  {
+    name: "a second outage that waits for group_interval",
+    async prepare(scene) {
+      await scene.commit(T - 2 * MINUTE, fires(camera, at));
+      await notify(scene, T - MINUTE, [camera]);
+      await scene.commit(T, fires(firing("second", T), at));
+    },
+    inMs: 4 * MINUTE,
+    message: { reason: "more", firing: 2, resolved: 0 },
+  },
+  {
+    name: "an end that is owed",
+    async prepare(scene) {
+      await scene.commit(T - 3 * MINUTE, fires(camera, at));
+      await notify(scene, T - 2 * MINUTE, [camera]);
+      await scene.commit(T - MINUTE, ends(camera, T - MINUTE));
+    },
+    inMs: 3 * MINUTE,
+    message: { reason: "resolved", firing: 0, resolved: 1 },
+  },
+  {
+    name: "a reminder",
+    async prepare(scene) {
+      await scene.commit(T - 6 * MINUTE, fires(camera, at));
+      await notify(scene, T - 5 * MINUTE, [camera]);
+    },
+    inMs: 4 * HOUR - 5 * MINUTE,
+    message: { reason: "reminder", firing: 1, resolved: 0 },
+  },
+  {
+    name: "an endpoint in backoff",
+    async prepare({ testStore, commit }) {
+      await commit(T - MINUTE, fires(camera, at));
+      const now = T - 10 * SECOND;
+      await claimed(testStore, now, "refused");
+      await testStore.store.groups.postpone(slack, "g", "refused", { now, at: T + 110 * SECOND, failure });
+    },
+    inMs: 110 * SECOND,
+    message: { reason: "first", firing: 1, resolved: 0 },
+  },
+  {
+    name: "an outage that ended while only its receiver failed",
+    async prepare({ testStore, commit }) {
+      await commit(T - 40 * MINUTE, fires(camera, at));
+      const now = T - 30 * MINUTE;
+      await claimed(testStore, now, "refused");
+      await commit(T - 5 * MINUTE, ends(camera, T - 5 * MINUTE));
+      await testStore.store.groups.postpone(slack, "g", "refused", { now, at: T + MINUTE });
+    },
+    inMs: MINUTE,
+    message: { reason: "resolved", firing: 0, resolved: 1 },
+  },
+  {
+    name: "an outage that ended within group_wait",
+    async prepare({ commit }) {
+      await commit(T - 20 * SECOND, fires(camera, at));
+      await commit(T - 5 * SECOND, ends(camera, T - 5 * SECOND));
+    },
+    inMs: 10 * SECOND,
+    message: undefined,
+  },
+];
+
+describeWithRedis("when the clock goes back", () => {
+  const testStore = useTestStore();
+
+  async function goBack(ms: number): Promise<Instant> {
+    const { followClock } = testStore().store;
+    await followClock(T);
+    await followClock(T - ms);
+    // Another replica finds the same, and changes nothing more.
+    await testStore().redis.set(testStore().store.keys.clock, T);
+    await testStore()
+      .replica()
+      .followClock(T - ms);
+    return T - ms;
+  }
+
+  describe.each([10 * MINUTE, HOUR])("by %d ms", (ms) => {
+    it.each(cases)("$name is served when it would have been", async ({ prepare, inMs, message }) => {
+      const scene = { testStore: testStore(), commit: committer(testStore()) };
+      await prepare(scene);
+      const now = await goBack(ms);
+      if (message) expect(await served(scene, now + inMs - SECOND)).toBeUndefined();
+      expect(await served(scene, now + inMs)).toEqual(message);
+    });
+
+    it("a claim whose replica died is over when it would have been", async () => {
+      await committer(testStore())(T - MINUTE, fires(camera, at));
+      await claimed(testStore(), T, "died");
+      const { groups, keys } = testStore().store;
+      await testStore().redis.pexpire(keys.claim(slack.id), LEASE + ms);
+      const now = await goBack(ms);
+      const { kind, until } = (await groups.claim(slack, "next", now, LEASE)) as { kind: string; until: Instant };
+      expect(kind).toBe("busy");
+      expect(until).toBeLessThanOrEqual(now + LEASE);
+      await testStore().endLease(slack.id);
+      expect((await claimed(testStore(), now + LEASE, "next")).alerts).toEqual([camera]);
+    });
+
+    it("no attempt lies ahead, where it would pass for a new one", async () => {
+      await testStore().store.shards.noteAttempt("shard:0", T - SECOND);
+      const now = await goBack(ms);
+      const attempts = await testStore().store.shards.attempts();
+      expect(attempts.get("shard:0")).toMatchObject({ goodAt: now, attemptedAt: now });
+    });
+
+    it("what one replica does in each interval goes on", async () => {
+      const { redis, store } = testStore();
+      const lease = createLease(redis, store.keys.heartbeat);
+      await lease(MINUTE);
+      await redis.pexpire(store.keys.heartbeat, MINUTE + ms);
+      expect(await lease(MINUTE)).toBe(false);
+      expect(await redis.pttl(store.keys.heartbeat)).toBeLessThanOrEqual(MINUTE);
+    });
+  });
+
+  it("to what it was before it went forward, nothing waits longer than its own timer", async () => {
+    const scene = { testStore: testStore(), commit: committer(testStore()) };
+    await scene.commit(T - 2 * MINUTE, fires(camera, at));
+    await notify(scene, T - MINUTE, [camera]);
+    await scene.commit(T, fires(firing("second", T), at));
+    await scene.commit(T + HOUR, fires(firing("other", T + HOUR), to(slack.id, "other")));
+    await testStore().store.followClock(T + HOUR + SECOND);
+    await testStore().store.followClock(T);
+    expect(await served(scene, T + 29 * SECOND)).toEqual({ reason: "first", firing: 1, resolved: 0 });
+  });
+});
+
+describeWithRedis("when the clock goes forward", () => {
+  const testStore = useTestStore();
+
+  it("what waits is due at once and only once, a reminder early by as much and not again", async () => {
+    const scene = { testStore: testStore(), commit: committer(testStore()) };
+    await scene.commit(T - 10 * MINUTE, fires(camera, at));
+    await notify(scene, T - 9 * MINUTE, [camera]);
+    await testStore().store.followClock(T);
+    await testStore().store.followClock(T + HOUR);
+    expect(await served(scene, T + HOUR)).toBeUndefined();
+    await scene.commit(T + HOUR, ends(camera, T + HOUR));
+    expect(await served(scene, T + HOUR)).toEqual({ reason: "resolved", firing: 0, resolved: 1 });
+  });
+});
