@@ -52,6 +52,7 @@ const ofDelivery: Readonly<Record<string, Words>> = {
   silenced: ({ to, detail }) => `silenced by ${detail}; not sent to ${to}`,
   acknowledged: ({ to, detail }) => `acknowledged by ${detail}; no reminder sent to ${to}`,
   paused: ({ to }) => `paused outside the recording's uploading schedule; not sent to ${to}`,
+  stale: ({ to, detail }) => `not sent to ${to}: ${detail ? `not read since ${detail}` : "not read yet"}`,
   owed_nowhere: ({ to }) => `end not sent to ${to}, which is no longer configured`,
 };
 

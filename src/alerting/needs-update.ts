@@ -56,7 +56,7 @@ export interface SuppressedState {
   readonly unnotified: readonly string[];
   /** Episodes, firing or resolved, not known to be notified, though a message may have been accepted. */
   readonly maybeNotified: readonly string[];
-  /** When the clock ends a suppression of one of those: from then on they are late. */
+  /** Since when one of those is late, or when the clock ends its suppression: from then on they are. */
   readonly lateFrom: Instant | undefined;
 }
 
@@ -159,8 +159,13 @@ function suppressedStateOf(suppressed: readonly Alert[], { waiting }: Ends, view
     by: [...by.values()],
     unnotified: unnotified.map(({ id }) => id),
     maybeNotified: [...unnotified, ...waiting].filter(isMaybeNotified).map(({ id }) => id),
-    lateFrom: earliest(unnotified.map((alert) => suppressionOf(alert, view)?.until)),
+    lateFrom: earliest(unnotified.map((alert) => lateFrom(suppressionOf(alert, view), view))),
   };
+}
+
+/** What was late before its shard went unread stays late. */
+function lateFrom(suppression: Suppression | undefined, { dueSince }: GroupView): Instant | undefined {
+  return suppression?.reason === "stale" ? dueSince : suppression?.until;
 }
 
 /** Every `recheckEveryMs`, and when a suppression ends by the clock. */

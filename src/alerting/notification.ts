@@ -88,7 +88,7 @@ export const notifyErrorCodes = [
 export type NotifyErrorCode = (typeof notifyErrorCodes)[number];
 
 /** In the order they are named where several suppress the same alert. */
-export const suppressionReasons = ["muted", "inhibited", "silenced", "acknowledged", "paused"] as const;
+export const suppressionReasons = ["muted", "inhibited", "silenced", "acknowledged", "paused", "stale"] as const;
 export type SuppressionReason = (typeof suppressionReasons)[number];
 
 /** Keeps a firing alert from being notified, which only delays: what still fires when it ends is notified then. */
@@ -96,9 +96,11 @@ export interface Suppression {
   readonly reason: SuppressionReason;
   /**
    * The episode of the inhibiting alert, the silence's id, the time interval's name, who acknowledged, or the episode
-   * itself that waits for its recording's schedule.
+   * itself that waits for its recording's schedule, or the shard (`shard:<n>`) that was not read.
    */
   readonly by: string;
+  /** Of a stale alert: when its shard was last read, 0 for never. */
+  readonly readAt?: Instant | undefined;
   /** When it ends by the clock; undefined where that is not known beforehand. */
   readonly until?: Instant | undefined;
 }

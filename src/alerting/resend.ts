@@ -9,6 +9,8 @@ import type { NotificationLogEntry, NotifiedAlert, Suppression, Suppressions } f
 
 /** As long as Prometheus does (its rules' `resolvedRetention`). */
 const END_FOR_MS = 15 * 60_000;
+/** Not sent for this many of its intervals, and as long as an end is, an alert has expired there. */
+const EXPIRE_INTERVALS = 5;
 
 /**
  * As `needsUpdate`; the view's `repeatIntervalMs` is how often firing alerts are sent again: at the same ticks for all
@@ -46,18 +48,25 @@ function nextTick({ now, repeatIntervalMs }: GroupView): Instant {
   return now - (now % repeatIntervalMs) + repeatIntervalMs;
 }
 
-/** What was sent goes on being sent: left out, it would look resolved. An end is sent even while nothing else is. */
+/**
+ * What was sent goes on being sent: left out, it would look resolved. After a pause that it did not survive there, it
+ * waits until it was read. An end is sent even while nothing else is.
+ */
 function suppressionsOfUnsent({
   suppressions,
   notified,
   alerts,
   repeatIntervalMs,
+  now,
 }: GroupView): Suppressions | undefined {
   if (!suppressions) return undefined;
+  const lastSentAt = Math.max(...[...notified.values()].map(({ notifiedAt }) => notifiedAt));
+  const isGone = now - lastSentAt > Math.max(END_FOR_MS, EXPIRE_INTERVALS * repeatIntervalMs);
   const suppressed = new Map<string, Suppression>();
   for (const { id } of alerts) {
     const suppression = suppressions.muted ?? suppressions.suppressed.get(id);
-    if (suppression && !notified.has(id) && !suppressions.maybeNotified.has(id)) suppressed.set(id, suppression);
+    const isUnsent = !notified.has(id) && !suppressions.maybeNotified.has(id);
+    if (suppression && (isUnsent || (isGone && suppression.reason === "stale"))) suppressed.set(id, suppression);
   }
   return { ...suppressions, muted: undefined, suppressed, recheckEveryMs: repeatIntervalMs };
 }

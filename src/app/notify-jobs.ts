@@ -4,6 +4,7 @@ import { createHeartbeat } from "../cluster/heartbeat.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
 import { createColdStart } from "../deliver/cold-start.ts";
 import { createDeliver, type DeliverDeps } from "../deliver/deliver.ts";
+import { createStaleness } from "../deliver/stale.ts";
 import { createSuppression } from "../deliver/suppression.ts";
 import { createDigestWork } from "../digest/schedule.ts";
 import { createDigestJob } from "../digest/send.ts";
@@ -22,7 +23,7 @@ export class NotifyJobs {
   /** Nothing runs before `start`. */
   constructor(context: JobContext) {
     const { clock, store, config, shards, integrations, statusIntervalMs } = context;
-    const { ofAll, ofGroups } = createSuppression({ clock, store, ...config });
+    const { ofAll, ofGroups } = createSuppression({ clock, store, ...config, staleness: createStaleness(context) });
     this.#context = context;
     this.suppression = { ofAll, ofGroups };
     this.#delivery = createDeliver({

@@ -29,6 +29,8 @@ export function createAssigned(
   return {
     /** Location ids of a shard; empty once none is assigned to it. */
     locations: (shard: number): readonly string[] => (byShard.get(shard) ?? []).map(([location]) => location),
+    /** Undefined where the location is not assigned. */
+    shardOf: (location: string): number | undefined => current.get(location),
     shards: (): readonly number[] => [...byShard.keys()],
     /** True once assignments were read or made: before that, an empty list means nothing. */
     known: () => known,

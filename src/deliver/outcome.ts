@@ -1,11 +1,12 @@
 /** The outcome of each claimed group, as it is stored, with its lines for the decision log. Pure. */
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { GroupDecision } from "../alerting/needs-update.ts";
-import type { NotificationLogEntry, NotifyErrorCode, Suppressions } from "../alerting/notification.ts";
+import type { NotificationLogEntry, NotifyErrorCode, Suppression, Suppressions } from "../alerting/notification.ts";
 import type { Integration } from "../alerting/route.ts";
 import type { SendDecision } from "../alerting/storm.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
+import { isoMinute } from "../lib/format.ts";
 import type { Claimed, GroupOutcome, Postponement, Settlement } from "../store/groups.ts";
 
 /** A group under our lease, with what suppresses its alerts. */
@@ -137,8 +138,14 @@ function suppressedLines(suppressions: Suppressions | undefined, context: LineCo
   const line = lineIn(context);
   return context.claim.alerts.flatMap((alert) => {
     const suppression = suppressions?.muted ?? suppressions?.suppressed.get(alert.id);
-    return suppression && alert.state === "firing" ? [line(alert, suppression.reason, suppression.by)] : [];
+    return suppression && alert.state === "firing" ? [line(alert, suppression.reason, detailOf(suppression))] : [];
   });
+}
+
+/** Of a stale alert, when it was last read, as far as that is known. */
+function detailOf({ reason, by, readAt }: Suppression): string | undefined {
+  if (reason !== "stale") return by;
+  return readAt ? isoMinute(readAt) : undefined;
 }
 
 function failedLines(decision: SendDecision, context: LineContext, code: NotifyErrorCode): LogLine[] {

@@ -11,12 +11,15 @@ import { mapYielding } from "../lib/yield.ts";
 import type { Claimed } from "../store/groups.ts";
 import type { StoredAcknowledgement } from "../store/silences.ts";
 import type { Store } from "../store/store.ts";
+import type { Staleness } from "./stale.ts";
 
 interface SuppressionDeps {
   readonly clock: Clock;
   readonly store: Pick<Store, "firing" | "silences" | "acks">;
   readonly route: Route;
   readonly inhibitRules: readonly InhibitRule[];
+  /** By default nothing is stale. */
+  readonly staleness?: Staleness;
 }
 
 /** One alert that fires, with everything that suppresses it. */
@@ -35,9 +38,10 @@ interface Facts {
   readonly inhibitions: Inhibitions;
   readonly silences: readonly Silence[];
   readonly acks: ReadonlyMap<string, StoredAcknowledgement>;
+  stale?(alert: Alert): Suppression | undefined;
 }
 
-export function createSuppression({ clock, store, route, inhibitRules }: SuppressionDeps) {
+export function createSuppression({ clock, store, route, inhibitRules, staleness }: SuppressionDeps) {
   const index = createInhibitor(inhibitRules);
   let indexed: { readonly firing: readonly Alert[]; readonly inhibitions: Inhibitions } | undefined;
 
@@ -51,7 +55,9 @@ export function createSuppression({ clock, store, route, inhibitRules }: Suppres
   return {
     /** For groups under our lease, in their order. */
     async ofGroups(claims: readonly Claimed[]): Promise<Suppressions[]> {
-      const facts = await read();
+      const alerts = claims.flatMap((claim) => claim.alerts);
+      const [known, stale] = await Promise.all([read(), staleness?.(alerts, clock.now())]);
+      const facts: Facts = stale ? { ...known, stale } : known;
       return mapYielding(claims, (claim) => suppressionsOf(claim, route, facts));
     },
 
@@ -85,14 +91,15 @@ function suppressionsOf(claim: Claimed, root: Route, facts: Facts): Suppressions
 }
 
 /** Acknowledgements come after the suppressions that end by themselves. */
-function suppressionOf(alert: Alert, { now, inhibitions, silences, acks }: Facts): Suppression | undefined {
+function suppressionOf(alert: Alert, { now, inhibitions, silences, acks, stale }: Facts): Suppression | undefined {
   const source = inhibitions.inhibitor(alert);
   if (source) return { reason: "inhibited", by: source.id };
   const [silence] = silencesOf(silences, alert.labels, now);
   if (silence) return { reason: "silenced", by: silence.id, until: silence.endsAt };
   const ack = acks.get(alert.id);
   if (ack) return { reason: "acknowledged", by: ack.author };
-  return alert.state === "firing" && alert.facts.paused ? { reason: "paused", by: alert.id } : undefined;
+  if (alert.state === "firing" && alert.facts.paused) return { reason: "paused", by: alert.id };
+  return stale?.(alert);
 }
 
 /** The summary of a cold start has no route: an alert is muted there where every route that takes it is. */

@@ -11,6 +11,8 @@ export interface Attempt {
   readonly goodAt: Instant;
   readonly attemptedAt: Instant;
   readonly error?: string | undefined;
+  /** Of the fleet: since when it is watched without a pause. */
+  readonly since?: Instant | undefined;
 }
 
 export interface IntegrationHealth {

@@ -10,7 +10,7 @@ interface SelfAlertsDeps
   extends Omit<SelfContext, "now">,
     Pick<Store, "selfAlerts" | "groups">,
     Pick<PollContext, "clock" | "commit" | "assigned" | "integrations"> {
-  readonly store: Pick<Store["shards"], "attempts" | "commit" | "noteAttempt">;
+  readonly store: Pick<Store["shards"], "attempts" | "commit" | "noteWatched">;
 }
 
 /** Gives `evaluate()`: one read of the evidence, one evaluation, one atomic write. */
@@ -25,7 +25,7 @@ export function createSelfAlerts(deps: SelfAlertsDeps): () => Promise<void> {
       const document = JSON.stringify(next);
       const input = { key: selfAlerts.key, expected, document, now, changes, lines: decisions };
       const committed = await store.commit(input);
-      await store.noteAttempt("fleet", now);
+      await store.noteWatched(now, deps.intervalMs);
       return committed;
     });
   };

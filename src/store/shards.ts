@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { Destination } from "../alerting/route.ts";
+import { watchedSince } from "../alerting/stale.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Attempt } from "../health/evaluate-self.ts";
 import type { ShardState } from "../health/shard-state.ts";
@@ -151,7 +152,14 @@ function createAttemptStore(redis: Redis, keys: Keys) {
       await hash.save(new Map([[subject, { goodAt, attemptedAt: now, error }]]));
     },
 
-    /** All attempts by subject: `shard:<n>`, `inventory`, `uptime:<n>`. */
+    /** Notes that the fleet is watched, asked at every interval. */
+    async noteWatched(now: Instant, intervalMs: number): Promise<void> {
+      const since = watchedSince((await hash.read(["fleet"])).get("fleet"), now, intervalMs);
+      await hash.save(new Map([["fleet", { goodAt: now, attemptedAt: now, since }]]));
+    },
+
+    /** All attempts by subject: `shard:<n>`, `inventory`, `uptime:<n>`, `fleet`. */
     attempts: hash.readAll,
+    attemptsOf: hash.read,
   };
 }

@@ -95,6 +95,7 @@ describeWithRedis("judging the service and the notifications", () => {
     await Promise.all([judge(), judge()]);
     clock.at += STEP;
     await judge();
-    expect((await store.shards.attempts()).get("fleet")).toEqual({ goodAt: T0 + STEP, attemptedAt: T0 + STEP });
+    const fleet = { goodAt: T0 + STEP, attemptedAt: T0 + STEP, since: 0 };
+    expect((await store.shards.attempts()).get("fleet")).toEqual(fleet);
   });
 });

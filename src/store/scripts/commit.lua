@@ -58,6 +58,8 @@ for _, change in ipairs(args.changes) do
     redis.call('HSET', p .. 'alerts', change.id, 'F' .. change.alert)
   end
 end
+-- The shard was read: what waited for that is sent, as it is now.
+if args.attempt then end_suppression(args.attempt.subject, now) end
 redis.call('ZREMRANGEBYSCORE', p .. 'incidents', '-inf', '(' .. args.incidents.oldest)
 redis.call('ZREMRANGEBYRANK', p .. 'incidents', 0, -(args.incidents.most + 1))
 write_log(args.log)

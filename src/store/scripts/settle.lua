@@ -4,7 +4,7 @@
 -- KEYS[1] claim of the integration
 -- args    integration, endpoint, group, token, now, sent (a message was accepted), notified [{episode, entry (JSON)}],
 --         over [episode] (leave the integration), unnotified [episode] (leave this group), nextAt,
---         suppressed {by [{reason, by}], unnotified [episode], maybeNotified [episode], lateFrom}, log (log.lua)
+--         suppressed {by [{reason, by, readAt (of stale)}], unnotified [episode], maybeNotified [episode], lateFrom}, log (log.lua)
 -- Returns the group's next due time, or nothing
 local integration, group, now = args.integration, args.group, args.now
 local key, due = group_key(integration, group), p .. 'due:' .. integration
@@ -50,6 +50,10 @@ for _, cause in ipairs(suppressed and suppressed.by or {}) do
   redis.call('SADD', p .. 'suppressed:' .. cause.by, integration .. '\n' .. group)
   redis.call('PEXPIRE', p .. 'suppressed:' .. cause.by, math.max(3600000, interval * 3))
   if cause.reason == 'inhibited' and not is_firing(cause.by) then is_due = true end
+  if cause.reason == 'stale' then
+    local attempt = redis.call('HGET', p .. 'attempts', cause.by)
+    if attempt and cjson.decode(attempt).goodAt > cause.readAt then is_due = true end
+  end
   if cause.reason == 'silenced' and redis.call('EXISTS', p .. 'ended:' .. cause.by) == 1 then is_due = true end
 end
 if suppressed and #suppressed.unnotified > 0 then
@@ -69,8 +73,11 @@ elseif want then
   redis.call('HSET', key, 'since', at)
 elseif members > 0 then
   at = args.nextAt or now + math.max(60000, interval)
-  -- What still fires when its suppression ends is late from then on.
-  if suppressed and suppressed.lateFrom then redis.call('HSET', key, 'since', suppressed.lateFrom) end
+end
+-- What still fires when its suppression ends is late from then on, or was late before it went stale.
+if at and suppressed and suppressed.lateFrom then
+  local since = tonumber(redis.call('HGET', key, 'since') or '')
+  redis.call('HSET', key, 'since', math.min(since or suppressed.lateFrom, suppressed.lateFrom))
 end
 if at then redis.call('ZADD', due, at, group) else redis.call('ZREM', due, group) end
 if members == 0 then redis.call('PEXPIRE', key, math.max(60000, interval * 2)) end

@@ -1,0 +1,39 @@
+/** What is not sent because its shard was not read lately, from the attempts that all replicas share. */
+import { locationIdOf } from "../alerting/impact.ts";
+import type { Suppression } from "../alerting/notification.ts";
+import { isStale, watchedSince } from "../alerting/stale.ts";
+import type { Assigned } from "../cluster/shard-assignment.ts";
+import type { Alert } from "../health/alert.ts";
+import type { Instant } from "../lib/clock.ts";
+import type { Store } from "../store/store.ts";
+
+interface StalenessDeps {
+  readonly shards: Pick<Store["shards"], "attemptsOf">;
+  readonly assigned: Pick<Assigned, "shardOf" | "shards">;
+  readonly statusIntervalMs: number;
+}
+
+/** Gives a look-up for these alerts: an end was read, and other subjects have no shard. */
+export type Staleness = (alerts: readonly Alert[], now: Instant) => Promise<(alert: Alert) => Suppression | undefined>;
+
+export function createStaleness({ shards, assigned, statusIntervalMs: intervalMs }: StalenessDeps): Staleness {
+  /** Where the location is not assigned any more, any shard may have its alerts. */
+  function subjectsOf(alert: Alert): string[] {
+    const location = alert.state === "firing" ? locationIdOf(alert) : undefined;
+    if (location === undefined) return [];
+    const shard = assigned.shardOf(location);
+    return (shard === undefined ? assigned.shards() : [shard]).map((one) => `shard:${one}`);
+  }
+
+  return async (alerts, now) => {
+    const subjects = new Set(alerts.flatMap(subjectsOf));
+    if (subjects.size === 0) return () => undefined;
+    const attempts = await shards.attemptsOf(["fleet", ...subjects]);
+    const moment = { now, since: watchedSince(attempts.get("fleet"), now, intervalMs), intervalMs };
+    const stale = new Set([...subjects].filter((subject) => isStale(attempts.get(subject), moment)));
+    return (alert) => {
+      const by = subjectsOf(alert).find((subject) => stale.has(subject));
+      return by === undefined ? undefined : { reason: "stale", by, readAt: attempts.get(by)?.goodAt ?? 0 };
+    };
+  };
+}

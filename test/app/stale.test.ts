@@ -1,0 +1,81 @@
+import { expect, it } from "vitest";
+import { startWatch, type Watch } from "../support/app.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+
+const HOUR = 3_600_000;
+const APART = "{ receiver: ops, group_by: [recording_id], group_wait: 0s, group_interval: 1s, repeat_interval: 4h }";
+
+function shiftedClock() {
+  let shift = 0;
+  const forward = (ms: number) => {
+    shift += ms;
+  };
+  return { clock: { now: () => Date.now() + shift }, forward };
+}
+
+function cameras({ simulator }: Watch) {
+  const [first, second, third] = simulator.world.recordings;
+  if (!first || !second || !third) throw new Error("no cameras");
+  return [first, second, third] as const;
+}
+
+async function suppressed({ app }: Watch): Promise<number> {
+  const text = await (await fetch(`${app.address}/metrics`)).text();
+  const line = text.split("\n").find((one) => /^lenswatch_notifications_suppressed_total.*reason="stale"/.test(one));
+  return Number(line?.split(" ").at(-1) ?? 0);
+}
+
+/** The words of `why` about one recording. */
+async function timeline({ app }: Watch, id: string): Promise<string> {
+  return (await fetch(`${app.address}/api/v1/recordings/${id}/timeline`)).text();
+}
+
+describeWithRedis("after a pause", () => {
+  it.concurrent("a reminder waits until its recording was read, and then says what is true", async () => {
+    const { clock, forward } = shiftedClock();
+    await using watch = await startWatch({ clock, route: APART });
+    const { simulator, slack } = watch;
+    const [back, dark] = cameras(watch);
+    for (const camera of [back, dark]) {
+      simulator.world.setStatus(camera.id, "offline");
+      await slack.waitFor(({ shown }) => shown.includes(camera.name));
+    }
+    await watch.app.stop();
+    const before = slack.messages.length;
+    forward(14 * HOUR);
+    simulator.world.setStatus(back.id, "online");
+    simulator.faults.set("http_error", { status: 503 });
+    simulator.faults.set("drop_sockets", {});
+    await watch.start();
+    await slack.waitFor(({ text }) => text.includes("unreachable"));
+    await until("reminders were suppressed", async () => (await suppressed(watch)) > 0);
+    expect(slack.messages).toHaveLength(before + 1);
+    expect(await timeline(watch, dark.id)).toContain('"reason":"stale"');
+
+    simulator.faults.clearAll();
+    await slack.waitFor(({ shown }) => shown.includes(back.name) && /recovered/i.test(shown));
+    await slack.waitFor(({ shown }) => shown.includes(dark.name) && shown.includes("still offline"));
+    const after = slack.messages.slice(before).map(({ shown }) => shown);
+    expect(after.filter((shown) => shown.includes(back.name) && /still offline/.test(shown))).toEqual([]);
+  });
+
+  it.concurrent("what a retry had pending is not sent as if it were so still", async () => {
+    const { clock, forward } = shiftedClock();
+    await using watch = await startWatch({ clock, route: APART });
+    const { simulator, slack } = watch;
+    const [camera] = cameras(watch);
+    slack.respond(() => ({ status: 503, body: "no" }));
+    simulator.world.setStatus(camera.id, "offline");
+    await slack.next();
+    await watch.app.stop();
+    const before = slack.messages.length;
+    forward(14 * HOUR);
+    simulator.world.setStatus(camera.id, "online");
+    slack.respond(() => ({ status: 200, body: "ok" }));
+    await watch.start();
+    const late = await slack.waitFor(({ shown }) => shown.includes(camera.name) && /recovered/.test(shown));
+    expect(late.shown).toContain("was offline");
+    expect(slack.messages.slice(before).filter(({ shown }) => shown.includes("offline since"))).toEqual([]);
+  });
+});
