@@ -1,7 +1,8 @@
 /**
  * Flapping as Nagios finds it (base/flapping.c): of the last 21 states the share that changed, newer changes
  * weighing more. The states are online, degraded and offline, each its own as Nagios' OK, WARNING and CRITICAL are.
- * One state is taken per status interval, at most one a minute; without a good reading there is none.
+ * One state is taken per status interval, at most one a minute; without a good reading there is none. A minute with a
+ * change in it counts as changed, even if its status is the same at the end.
  */
 import type { Instant } from "../lib/clock.ts";
 import type { RecordingState, StateHistory, StatusStretch } from "./shard-state.ts";
@@ -25,9 +26,10 @@ export function recordStatus(
   if (previous?.status === undefined) return undefined;
   if (!previous.history && previous.status === status) return undefined;
   const history = previous.history ?? firstState(previous.status, previous.readAt);
-  if (!isDue(history.sampledAt, now, intervalMs)) return history;
-  const stretches = trim(append(history.stretches, status, now));
-  return stretches.length > 1 ? { sampledAt: now, stretches } : undefined;
+  const due = isDue(history.sampledAt, now, intervalMs);
+  if (!due && history.stretches.at(-1)?.status === status) return history;
+  const stretches = trim((due ? append : change)(history.stretches, status, now));
+  return stretches.length > 1 ? { sampledAt: due ? now : history.sampledAt, stretches } : undefined;
 }
 
 function firstState(status: StatusStretch["status"], at: Instant): StateHistory {
@@ -44,6 +46,15 @@ function append(stretches: readonly StatusStretch[], status: StatusStretch["stat
   const last = stretches.at(-1);
   if (last?.status !== status) return [...stretches, { status, from: now, count: 1 }];
   return [...stretches.slice(0, -1), { ...last, count: last.count + 1 }];
+}
+
+/** A change in the minute of the newest state, which counts as changed, once. */
+function change(stretches: readonly StatusStretch[], status: StatusStretch["status"], now: Instant): StatusStretch[] {
+  const last = stretches.at(-1);
+  const before = stretches.slice(0, -1);
+  if (last && last.count === 1 && before.length > 0) return [...before, { ...last, status }];
+  if (last) before.push({ ...last, count: Math.max(1, last.count - 1) });
+  return [...before, { status, from: now, count: 1 }];
 }
 
 function trim(stretches: readonly StatusStretch[]): readonly StatusStretch[] {

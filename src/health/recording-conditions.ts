@@ -85,7 +85,7 @@ export const recordingKinds: {
     },
     describe: (_, { name, startsAt, state }) => [
       `${name} is flapping`,
-      `Its status changed ${changesOf(state.history).count} times since ${isoMinute(startsAt)}; the alert ends once the status is steady, and names it.`,
+      `Its status changed at least ${changesOf(state.history).count} times since ${isoMinute(startsAt)}; the alert ends once the status is steady, and names it.`,
     ],
     notInHistory: () => "flips within a bucket leave no trace",
   },

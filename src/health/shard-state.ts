@@ -36,11 +36,11 @@ export interface RecordingState {
 export interface StateHistory {
   /** When the newest was taken. */
   readonly sampledAt: Instant;
-  /** Oldest first, neighbours differ. */
+  /** Oldest first; each begins with a change. */
   readonly stretches: readonly StatusStretch[];
 }
 
-/** The same state several times in a row. */
+/** A state, and how often it was taken without a change. */
 export interface StatusStretch {
   readonly status: NonNullable<RecordingState["status"]>;
   /** When the first of them was taken. */
