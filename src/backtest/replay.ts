@@ -2,7 +2,7 @@
 import { settlesAt } from "../health/alert-machine.ts";
 import { applyRules, type Evaluator } from "../health/apply-rules.ts";
 import type { Outcomes, Transition } from "../health/evaluation.ts";
-import { GAP_INTERVALS } from "../health/judge.ts";
+import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Rule } from "../health/rule.ts";
 import type { AlertStates } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";

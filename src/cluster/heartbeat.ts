@@ -1,6 +1,6 @@
 /**
- * A dead man's switch, called only after a full round trip: a sweep was good lately, Redis wrote and read, and the
- * job that calls it went through the queue of deliveries. A failure of any of them stops the calls.
+ * A dead man's switch, called only after a full round trip: a sweep was good lately, most sweeps keep their interval,
+ * Redis wrote and read, and the job that calls it went through the queue of deliveries. A failure of any of them stops the calls.
  */
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
@@ -47,11 +47,15 @@ export function createHeartbeat(deps: HeartbeatDeps) {
     else log.warn({ why }, "heartbeat not accepted; check heartbeat.url and the switch behind it");
   }
 
-  async function hasGoodSweep(): Promise<boolean> {
+  /** Why sweeps are not as they should be; undefined where they are. */
+  async function troubleOfSweeps(): Promise<string | undefined> {
     const attempts = await deps.store.attempts();
+    const shards = [...attempts].filter(([subject]) => subject.startsWith("shard:")).map(([, attempt]) => attempt);
     const lateMs = GOOD_INTERVALS * deps.statusIntervalMs + deps.requestTimeoutMs + GRACE_MS;
     const since = clock.now() - lateMs;
-    return [...attempts].some(([subject, { goodAt }]) => subject.startsWith("shard:") && goodAt >= since);
+    if (!shards.some(({ goodAt }) => goodAt >= since)) return "no good sweep lately";
+    const slow = shards.filter(({ slowMs }) => slowMs !== undefined);
+    return slow.length > shards.length / 2 ? "sweeps cannot keep their interval" : undefined;
   }
 
   return {
@@ -65,7 +69,8 @@ export function createHeartbeat(deps: HeartbeatDeps) {
 
     /** The job itself. */
     async round(): Promise<void> {
-      if (!(await hasGoodSweep())) return ended("skipped", "no good sweep lately");
+      const trouble = await troubleOfSweeps();
+      if (trouble) return ended("skipped", trouble);
       if (!(await deps.takeLease(intervalMs))) return;
       const why = await deps.call(stopping.signal);
       if (!stopping.signal.aborted) ended(why === undefined ? "ok" : "failed", why ?? "");

@@ -1,8 +1,10 @@
 /** Evaluates the self alerts. Only attempts count: while lenswatch is down, nothing is asked and nothing proved. */
 import type { Instant } from "../lib/clock.ts";
+import { humanDuration } from "../lib/duration.ts";
 import type { Labels, SubjectKind } from "./alert.ts";
 import { applyRules, type Evaluator, endAlerts } from "./apply-rules.ts";
 import type { Outcomes, Subject } from "./evaluation.ts";
+import { GAP_INTERVALS } from "./rhythm.ts";
 import { alertAnnotations, alertLabels, generatedOf, type Rule } from "./rule.ts";
 import type { AlertStates } from "./shard-state.ts";
 
@@ -13,6 +15,8 @@ export interface Attempt {
   readonly error?: string | undefined;
   /** Of the fleet: since when it is watched without a pause. */
   readonly since?: Instant | undefined;
+  /** The time since the good sweep before, ms, where the service answers and sweeps are too far apart all the same. */
+  readonly slowMs?: number | undefined;
 }
 
 export interface IntegrationHealth {
@@ -40,12 +44,12 @@ export interface SelfContext {
   readonly inventoryIntervalMs: number;
   /** How long a request may be under way: an attempt is known only when it ends. */
   readonly requestTimeoutMs: number;
+  /** Since when this process sweeps; no shard is late before. */
+  readonly startedAt?: Instant;
 }
 
 /** Alerts by subject: `service/analytics`, `integration/<id>`. Subjects without alerts are left out. */
 export type SelfAlertState = Readonly<Record<string, AlertStates>>;
-
-const RECENT_INTERVALS = 3;
 
 /** The analytics service, as alerts and decisions name it. */
 export const serviceSubject: Subject = { kind: "service", id: "analytics" };
@@ -54,7 +58,7 @@ export const serviceSubject: Subject = { kind: "service", id: "analytics" };
 export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, context: SelfContext) {
   const { now, rules, intervalMs } = context;
   const out: Outcomes = { transitions: [], decisions: [] };
-  const moment = { now, maxGapMs: RECENT_INTERVALS * intervalMs };
+  const moment = { now, maxGapMs: GAP_INTERVALS * intervalMs };
   const next = new Map<string, AlertStates>();
   const evaluated = new Set<string>();
   const evaluate = (evaluator: Evaluator, kind: Rule["when"]["kind"]) => {
@@ -85,15 +89,23 @@ function isFailing(
   intervalMs: number,
 ): boolean | undefined {
   if (attemptedAt <= 0 && goodAt <= 0) return undefined;
-  const recentMs = RECENT_INTERVALS * intervalMs + requestTimeoutMs;
+  const recentMs = GAP_INTERVALS * intervalMs + requestTimeoutMs;
   if (now - Math.max(attemptedAt, goodAt) > recentMs) return undefined;
   if (goodAt >= attemptedAt) return false;
   return error === undefined ? undefined : true;
 }
 
+/** How far apart sweeps of a shard are, ms, that are answered and late all the same; undefined while they keep time. */
+function lateMs({ goodAt, attemptedAt, slowMs }: Attempt, context: SelfContext): number | undefined {
+  const { now, intervalMs, requestTimeoutMs, startedAt = 0 } = context;
+  if (goodAt <= 0 || goodAt < attemptedAt) return undefined;
+  const ageMs = now - Math.max(goodAt, startedAt);
+  return ageMs > GAP_INTERVALS * intervalMs + requestTimeoutMs ? Math.max(ageMs, slowMs ?? 0) : slowMs;
+}
+
 type Sweeps = ReturnType<typeof sweepsOf>;
 
-/** The last sweeps that failed, and how many succeeded. Before there is a shard, the inventory stands for the service. */
+/** The last sweeps that failed, how many succeeded, and how far apart those are that are late. Before there is a shard, the inventory stands for the service. */
 function sweepsOf({ shards, inventory }: SelfEvidence, context: SelfContext) {
   const asked = shards.length > 0 ? shards : [inventory];
   const intervalMs = shards.length > 0 ? context.intervalMs : context.inventoryIntervalMs;
@@ -101,12 +113,13 @@ function sweepsOf({ shards, inventory }: SelfEvidence, context: SelfContext) {
   return {
     failed: asked.filter((_, i) => failing[i] === true),
     succeeded: failing.filter((is) => is === false).length,
+    late: shards.map((attempts) => lateMs(attempts, context)).filter((ms) => ms !== undefined),
   };
 }
 
 function areUptimesStale({ uptimes }: SelfEvidence, context: SelfContext): boolean {
   const { now, uptimeIntervalMs } = context;
-  const isOld = now - uptimes.goodAt > RECENT_INTERVALS * uptimeIntervalMs;
+  const isOld = now - uptimes.goodAt > GAP_INTERVALS * uptimeIntervalMs;
   return isOld && isFailing(uptimes, context, uptimeIntervalMs) === true;
 }
 
@@ -114,6 +127,7 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
   const sweeps = sweepsOf(evidence, context);
   const stale = areUptimesStale(evidence, context);
   const { shards, inventory } = evidence;
+  const isLate = sweeps.late.length > 0;
   // A location list that failed or was rejected, while the locations known so far are swept.
   const listFailing = shards.length > 0 && isFailing(inventory, context, context.inventoryIntervalMs) === true;
   const isUnreachable = ({ when }: Rule) => when.kind === "service" && when.state === "unreachable";
@@ -122,7 +136,8 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
   const detail = (rule: Rule) => causes(rule).find(({ error }) => error)?.error;
   return {
     subject: serviceSubject,
-    evidence: (rule) => (isUnreachable(rule) ? unreachable(sweeps) : partlyUnreachable(sweeps, others.length > 0)),
+    evidence: (rule) =>
+      isUnreachable(rule) ? unreachable(sweeps) : partlyUnreachable(sweeps, others.length > 0 || isLate),
     // Until every shard was asked again, recordings of the others have only the state of before.
     defersResolve: (rule, clearingSince) =>
       isUnreachable(rule) && sweeps.failed.some(({ attemptedAt }) => attemptedAt < clearingSince),
@@ -131,10 +146,11 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
       timezone: "UTC",
       detail: detail(rule),
       // The other summaries name the part that does not answer.
-      restated: isUnreachable(rule) || others.length === 0 ? generatedOf(rule, ["summary"]) : [],
+      restated: isUnreachable(rule) || (others.length === 0 && !isLate) ? generatedOf(rule, ["summary"]) : [],
     }),
     describe(rule) {
-      const partly = stale ? STALE_UPTIMES : listFailing ? LIST_FAILING : PARTLY_UNREACHABLE;
+      const named = stale ? STALE_UPTIMES : listFailing ? LIST_FAILING : PARTLY_UNREACHABLE;
+      const partly = isLate && named === PARTLY_UNREACHABLE ? lateSweeps(sweeps.late, shards.length, context) : named;
       return describe(rule, {}, isUnreachable(rule) ? UNREACHABLE : partly, detail(rule));
     },
   };
@@ -166,6 +182,13 @@ const LIST_FAILING = [
   "The location list of the analytics service is missing or rejected",
   "The locations known so far are watched; new ones are not.",
 ] as const;
+
+function lateSweeps(late: readonly number[], shards: number, { intervalMs }: SelfContext) {
+  return [
+    "Sweeps of recordings cannot keep their interval",
+    `Sweeps of ${late.length} of ${shards} shards are up to ${humanDuration(Math.max(...late))} apart instead of ${humanDuration(intervalMs)}: alerts come late. If the service answers slowly, report it to its support, or raise watch.status_interval; else give lenswatch more CPU, or replicas with the role poll.`,
+  ] as const;
+}
 
 function unreachable({ failed, succeeded }: Sweeps): boolean | undefined {
   return succeeded > 0 ? false : failed.length > 0 || undefined;

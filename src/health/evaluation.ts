@@ -9,6 +9,8 @@ import type { Inventory, ShardState } from "./shard-state.ts";
 export interface EvaluationContext {
   readonly now: Instant;
   readonly intervalMs: number;
+  /** Whether neither a failed sweep nor a start of lenswatch lies since the last good sweep. */
+  readonly unbroken?: boolean;
   readonly forgetAfterMs: number;
   readonly rules: readonly Rule[];
   readonly inventory: Inventory;

@@ -11,6 +11,7 @@ import { LocationCounts, locationEvaluator } from "./location-evaluator.ts";
 import type { Reading, StatusSnapshot } from "./recording.ts";
 import type { Sample } from "./recording-conditions.ts";
 import { recordingEvaluator } from "./recording-evaluator.ts";
+import { allowedGapMs, slowGapsAfter } from "./rhythm.ts";
 import { compileRules } from "./rule.ts";
 import {
   afterPresence,
@@ -23,9 +24,6 @@ import {
   type StateHistory,
 } from "./shard-state.ts";
 
-/** Two good readings further apart than this many intervals say nothing about the time between. */
-export const GAP_INTERVALS = 3;
-
 /** Evaluates one snapshot. `previous` is never changed; of two rows of one recording the first counts. */
 export function judgeShard(previous: ShardState, snapshot: StatusSnapshot, context: EvaluationContext): Evaluation {
   return new ShardEvaluation(previous, context).of(snapshot);
@@ -37,6 +35,7 @@ class ShardEvaluation {
   readonly #previous: ShardState;
   readonly #context: EvaluationContext;
   readonly #moment: EvaluationMoment;
+  readonly #slowGaps: ShardState["slowGaps"];
   readonly #rules: ReturnType<typeof compileRules>;
   readonly #watched: ReadonlySet<string>;
   /** Recordings with a low uptime, a set for each rule about it; undefined where each has to be asked for. */
@@ -60,7 +59,8 @@ class ShardEvaluation {
     const { now, intervalMs, forgetAfterMs, rules, locationIds, excluded, lowUptimes } = context;
     this.#previous = previous;
     this.#context = context;
-    const maxGapMs = GAP_INTERVALS * intervalMs;
+    this.#slowGaps = slowGapsAfter(previous, context, context.unbroken);
+    const maxGapMs = allowedGapMs(this.#slowGaps, intervalMs);
     const patienceMs = Math.max(EVIDENCE_WAIT_MS, forgetAfterMs);
     const sinceLastMs = Math.max(0, now - previous.sweptAt);
     this.#moment = { now, maxGapMs, sinceLastMs: sinceLastMs > maxGapMs ? 0 : sinceLastMs, patienceMs };
@@ -77,7 +77,8 @@ class ShardEvaluation {
     for (const id of unreadable) this.#evaluateRow(unreadableRow(id));
     if (this.#dealtWith < this.#previous.recordings.size) this.#evaluateMissing(complete);
     const locations = this.#evaluateLocations();
-    return { next: { sweptAt: this.#moment.now, recordings: this.#next, locations }, ...this.#out };
+    const next = { sweptAt: this.#moment.now, slowGaps: this.#slowGaps, recordings: this.#next, locations };
+    return { next, ...this.#out };
   }
 
   #evaluateRow(reading: Reading): void {

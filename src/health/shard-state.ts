@@ -6,6 +6,8 @@ import type { Location, Reading, Recording, RecordingStatus } from "./recording.
 export interface ShardState {
   /** When the last good sweep was evaluated; 0 before the first. */
   readonly sweptAt: Instant;
+  /** The last gaps between good sweeps, ms, oldest first, where they are slow; undefined where sweeps keep their interval. */
+  readonly slowGaps?: readonly number[] | undefined;
   readonly recordings: ReadonlyMap<string, RecordingState>;
   readonly locations: ReadonlyMap<string, LocationState>;
 }
@@ -86,7 +88,7 @@ export interface Inventory {
 /** The whole fleet at a moment, for exposition, status page and digests. */
 export interface FleetSnapshot {
   readonly now: Instant;
-  /** `watch.status_interval`, ms: a reading older than three of these counts as unknown. */
+  /** `watch.status_interval` or the slower rhythm of sweeps, ms: a reading older than three counts as unknown. */
   readonly statusIntervalMs: number;
   readonly shards: readonly ShardState[];
   readonly inventory: Inventory;

@@ -1,13 +1,11 @@
 /** Stores that lenswatch watches: a digest must tell a week without outages from a week without sweeps. */
+import { longestGapMs } from "../health/rhythm.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Store } from "../store/store.ts";
 
 const EVERY_MS = 60_000;
-/** Sweeps this far apart still count as one span: a restart, a slow service. */
-const GAP_MS = 300_000;
-const GAP_INTERVALS = 3;
 
 /** Gives `note(at)`, to be called after each good sweep; it waits for nothing and never fails. */
 export function createCoverage(deps: {
@@ -15,7 +13,8 @@ export function createCoverage(deps: {
   readonly store: Pick<Store["coverage"], "note">;
   readonly statusIntervalMs: number;
 }): (at: Instant) => void {
-  const gapMs = EVERY_MS + Math.max(GAP_MS, GAP_INTERVALS * deps.statusIntervalMs);
+  // Sweeps this far apart still count as one span: a restart, a slow service.
+  const gapMs = EVERY_MS + longestGapMs(deps.statusIntervalMs);
   let notedAt: Instant | undefined;
   return (at) => {
     if (notedAt !== undefined && at - notedAt < EVERY_MS) return;

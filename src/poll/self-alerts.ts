@@ -7,7 +7,7 @@ import type { PollContext } from "./commit.ts";
 const NEVER: Attempt = { goodAt: 0, attemptedAt: 0 };
 
 interface SelfAlertsDeps
-  extends Omit<SelfContext, "now">,
+  extends Omit<SelfContext, "now" | "startedAt">,
     Pick<Store, "selfAlerts" | "groups">,
     Pick<PollContext, "clock" | "commit" | "assigned" | "integrations"> {
   readonly store: Pick<Store["shards"], "attempts" | "commit" | "noteWatched">;
@@ -16,11 +16,12 @@ interface SelfAlertsDeps
 /** Gives `evaluate()`: one read of the evidence, one evaluation, one atomic write. */
 export function createSelfAlerts(deps: SelfAlertsDeps): () => Promise<void> {
   const { selfAlerts, store, clock, commit } = deps;
+  const startedAt = clock.now();
   return async () => {
     const { nonce: expected, state } = await selfAlerts.read();
     const evidence = await gather(deps);
     const now = clock.now();
-    const { next, transitions, decisions } = evaluateSelf(state, evidence, { ...deps, now });
+    const { next, transitions, decisions } = evaluateSelf(state, evidence, { ...deps, now, startedAt });
     await commit.evaluation(transitions, async (changes) => {
       const document = JSON.stringify(next);
       const input = { key: selfAlerts.key, expected, document, now, changes, lines: decisions };

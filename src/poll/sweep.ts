@@ -1,14 +1,15 @@
 /** The sweep of one shard: read its state, ask the service, evaluate, commit. A failed request is only noted. */
 import type { Config } from "../config/config.ts";
-import type { Decision, Evaluation } from "../health/evaluation.ts";
+import type { Decision, Evaluation, EvaluationContext } from "../health/evaluation.ts";
 import { judgeShard } from "../health/judge.ts";
 import type { Reading, StatusSnapshot } from "../health/recording.ts";
+import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Rule } from "../health/rule.ts";
 import type { ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Service } from "../service/service.ts";
-import type { AlertChange, CommitResult } from "../store/shards.ts";
+import type { Attempt, CommitResult, ShardCommit } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
 import type { ScheduleLookup } from "./schedule-lookup.ts";
@@ -19,7 +20,7 @@ const FIGURE_INTERVALS = 3;
 
 interface SweepDeps extends Pick<PollContext, "clock" | "log" | "commit" | "assigned"> {
   readonly service: Pick<Service, "statusUptime">;
-  readonly store: Pick<Store["shards"], "read" | "commitShard" | "noteAttempt" | "forgetShard">;
+  readonly store: Pick<Store["shards"], "read" | "attempts" | "commitShard" | "noteAttempt" | "forgetShard">;
   readonly inventory: Pick<Store["inventory"], "recording" | "location" | "forget" | "saveRecordings">;
   /** Makes sure names are known before they are frozen into labels; never throws, never waits long. */
   nameThem(recordingIds: readonly string[]): Promise<void>;
@@ -54,6 +55,7 @@ export function createSweep(deps: SweepDeps): (shard: number) => Promise<void> {
 class Sweeper {
   readonly #deps: SweepDeps;
   readonly #excluded: ReadonlySet<string>;
+  readonly #startedAt: Instant;
   /** Shards whose last request failed. */
   readonly #failing = new Set<number>();
   readonly #allNamedAt = new Map<number, Instant>();
@@ -61,26 +63,37 @@ class Sweeper {
   constructor(deps: SweepDeps) {
     this.#deps = deps;
     this.#excluded = new Set(deps.watch.exclude);
+    this.#startedAt = deps.clock.now();
   }
 
   async sweep(shard: number): Promise<SweepOutcome> {
     const { clock, store, assigned, uptime, watch, commit } = this.#deps;
     const figuresSince = clock.now() - FIGURE_INTERVALS * watch.uptimeIntervalMs;
-    const [before] = await Promise.all([store.read(shard), uptime.refreshFigures(shard, figuresSince)]);
+    const [before, attempts] = await Promise.all([
+      store.read(shard),
+      store.attempts(),
+      uptime.refreshFigures(shard, figuresSince),
+    ]);
     const locationIds = assigned.locations(shard);
     // An answer is true of some time since the request: it counts as no newer than that, however slow it is.
     const now = clock.now();
     const snapshot = await this.#ask(shard, locationIds, now);
     if (!snapshot) return "failed";
     await this.#nameThem(shard, before.state, snapshot);
-    const evaluation = judgeShard(before.state, snapshot, this.#context(shard, locationIds, now));
+    const unbroken = this.#isUnbroken(before.state, attempts.get(`shard:${shard}`));
+    const context = { ...this.#context(shard, locationIds, now), unbroken };
+    const evaluation = judgeShard(before.state, snapshot, context);
     // Another replica may have assigned locations that this one does not know of yet: then nothing has left.
     const drops = evaluation.decisions.some(({ reason }) => reason === "no_longer_watched");
     if (drops && (await assigned.follow()) === "changed") return "lost";
     const { outcome } = await commit.evaluation(evaluation.transitions, (changes) =>
-      this.#write(shard, before.nonce, evaluation, { now, changes }),
+      this.#write(shard, before.nonce, evaluation, { now, changes, sweep: { slowMs: slowMs(before.state, context) } }),
     );
     return outcome === "lost" ? "lost" : "ok";
+  }
+
+  #isUnbroken({ sweptAt }: ShardState, last: Attempt | undefined): boolean {
+    return sweptAt >= this.#startedAt && last !== undefined && last.goodAt >= last.attemptedAt;
   }
 
   /** The service's answer; undefined where the request failed. */
@@ -142,7 +155,7 @@ class Sweeper {
     shard: number,
     expected: string,
     { next: state, decisions }: Evaluation,
-    input: { readonly now: Instant; readonly changes: readonly AlertChange[] },
+    input: Pick<ShardCommit, "now" | "changes" | "sweep">,
   ): Promise<CommitResult> {
     const { store, inventory } = this.#deps;
     const committed = await store.commitShard(shard, { expected, state, ...input, lines: decisions });
@@ -156,6 +169,11 @@ class Sweeper {
 /** The subject itself left, not just an alert of it. */
 function hasLeft({ ruleId, reason }: Decision): boolean {
   return ruleId === undefined && (reason === "forgotten" || reason === "no_longer_watched");
+}
+
+/** The time since the last good sweep where it is too long, though nothing failed. */
+function slowMs({ sweptAt }: ShardState, { now, intervalMs, unbroken }: EvaluationContext): number | undefined {
+  return unbroken && now - sweptAt > GAP_INTERVALS * intervalMs ? now - sweptAt : undefined;
 }
 
 /** Readings of recordings not known before. Rows come in the order of last time, which saves most look-ups. */

@@ -1,4 +1,5 @@
 /** The whole fleet as stored at this moment. */
+import { keptIntervalMs } from "../health/rhythm.ts";
 import type { FleetSnapshot } from "../health/shard-state.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Store } from "./store.ts";
@@ -21,7 +22,7 @@ export async function readFleet({ store, shardNumbers, watch, clock }: ReadFleet
   for (const shard of shardNumbers) await store.uptime.refreshFigures(shard, staleBefore);
   return {
     now,
-    statusIntervalMs: watch.statusIntervalMs,
+    statusIntervalMs: keptIntervalMs(shards, { now, intervalMs: watch.statusIntervalMs }),
     shards,
     shardNumbers,
     inventory: store.inventory,

@@ -23,6 +23,8 @@ type LocationRow = [string] | [string, AlertStates];
 interface Document {
   v: number;
   t: number;
+  /** Slow gaps. */
+  g?: readonly number[] | undefined;
   l: LocationRow[];
   r: Row[];
 }
@@ -46,7 +48,7 @@ export function encodeShard(state: ShardState): string {
   for (const recording of state.recordings.values()) {
     r.push(toRow(recording, place(recording.locationId, undefined), t));
   }
-  return JSON.stringify({ v: FORMAT, t, l, r } satisfies Document);
+  return JSON.stringify({ v: FORMAT, t, g: state.slowGaps, l, r } satisfies Document);
 }
 
 function toRow(recording: RecordingState, location: number, t: number): Row {
@@ -79,7 +81,7 @@ export function decodeShard(text: string): ShardState {
   for (const [id, alerts] of document.l) locations.set(id, { id, alerts });
   const recordings = new Map<string, RecordingState>();
   for (const row of document.r) recordings.set(row[0], fromRow(row, document));
-  return { sweptAt: document.t, recordings, locations };
+  return { sweptAt: document.t, slowGaps: document.g, recordings, locations };
 }
 
 function fromRow(row: Row, { t, l }: Document): RecordingState {

@@ -45,7 +45,11 @@ interface CommitInput {
   readonly lines?: readonly LogLine[] | undefined;
 }
 
-type ShardCommit = Pick<CommitInput, "expected" | "now" | "changes" | "lines"> & { readonly state: ShardState };
+export type ShardCommit = Pick<CommitInput, "expected" | "now" | "changes" | "lines"> & {
+  readonly state: ShardState;
+  /** What the attempt says of the sweep beside its time. */
+  readonly sweep?: Omit<Attempt, "goodAt" | "attemptedAt"> | undefined;
+};
 
 export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
   const commit = createCommit(redis, keys, encodeLog);
@@ -82,12 +86,12 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
     },
 
     /** Stores an evaluated shard. `lost`: another replica swept it meanwhile, the evaluation is void. */
-    async commitShard(shard: number, { state, ...input }: ShardCommit): Promise<CommitResult> {
+    async commitShard(shard: number, { state, sweep, ...input }: ShardCommit): Promise<CommitResult> {
       const committed = await commit({
         ...input,
         key: keys.shard(shard),
         document: encodeShard(state),
-        attempt: { subject: `shard:${shard}`, value: { goodAt: input.now, attemptedAt: input.now } },
+        attempt: { subject: `shard:${shard}`, value: { goodAt: input.now, attemptedAt: input.now, ...sweep } },
       });
       if (committed.outcome === "stored") cache.set(shard, { nonce: committed.nonce, state });
       return committed;

@@ -4,12 +4,9 @@ import { silentLogger } from "../../src/lib/log.ts";
 import type { Attempt } from "../../src/store/shards.ts";
 import { MINUTE, SECOND, T0 } from "../store/fixtures.ts";
 
-/** A switch at T0, with the last sweeps asked for so long ago. */
-function heartbeatAfter(...agesMs: number[]) {
-  const attempts = agesMs.map((age, shard): [string, Attempt] => [
-    `shard:${shard}`,
-    { goodAt: T0 - age, attemptedAt: T0 - age },
-  ]);
+/** A switch at T0, with the last sweeps of shards. */
+function heartbeatWith(shards: Attempt[]) {
+  const attempts = shards.map((attempt, shard): [string, Attempt] => [`shard:${shard}`, attempt]);
   const outcomes: HeartbeatOutcome[] = [];
   const asked: number[] = [];
   const clock = { at: T0 };
@@ -28,14 +25,18 @@ function heartbeatAfter(...agesMs: number[]) {
   return { ...heartbeat, outcomes, asked, clock };
 }
 
-async function roundAfter(...agesMs: number[]): Promise<HeartbeatOutcome[]> {
-  const { round, outcomes } = heartbeatAfter(...agesMs);
+/** The last sweeps were asked for so long ago. */
+const roundAfter = (...agesMs: number[]) =>
+  roundWith(agesMs.map((age) => ({ goodAt: T0 - age, attemptedAt: T0 - age })));
+
+async function roundWith(shards: Attempt[]): Promise<HeartbeatOutcome[]> {
+  const { round, outcomes } = heartbeatWith(shards);
   await round();
   return outcomes;
 }
 
 it("the switch is called in each interval, also after the clock went back", async () => {
-  const { check, asked, clock } = heartbeatAfter(0);
+  const { check, asked, clock } = heartbeatWith([{ goodAt: T0, attemptedAt: T0 }]);
   for (const at of [T0, T0 + MINUTE - 1, T0 - 60 * MINUTE, T0 - 59 * MINUTE]) {
     clock.at = at;
     await check();
@@ -50,4 +51,12 @@ it("the switch is called while answers come, however slowly: they are dated by t
 it("the switch is not called once answers would have come, and did not", async () => {
   expect(await roundAfter(42 * SECOND, 5 * MINUTE)).toEqual(["skipped"]);
   expect(await roundAfter()).toEqual(["skipped"]);
+});
+
+it("the switch is not called while most sweeps are answered, and cannot keep their interval", async () => {
+  const good = { goodAt: T0, attemptedAt: T0 };
+  const slow = { ...good, slowMs: 31 * SECOND };
+  expect(await roundWith([slow])).toEqual(["skipped"]);
+  expect(await roundWith([slow, slow, good])).toEqual(["skipped"]);
+  expect(await roundWith([slow, good])).toEqual(["ok"]);
 });

@@ -34,6 +34,7 @@ class FleetStory {
   never = (): Attempt => ({ goodAt: 0, attemptedAt: 0 });
 
   requestTimeoutMs = 0;
+  startedAt = 0;
 
   tick(evidence: () => Partial<SelfEvidence>, afterMs = INTERVAL): string[] {
     this.now += afterMs;
@@ -51,6 +52,7 @@ class FleetStory {
       uptimeIntervalMs: 10 * MINUTE,
       inventoryIntervalMs: 60 * MINUTE,
       requestTimeoutMs: this.requestTimeoutMs,
+      startedAt: this.startedAt,
     });
     this.state = JSON.parse(JSON.stringify(this.last.next)) as SelfAlertState;
     return this.last.transitions.map(({ kind, alert }) =>
@@ -208,6 +210,30 @@ describe("service: partly_unreachable", () => {
     expect(story.tick(() => ({ shards: [story.good()], inventory: story.good() }))).toEqual([
       `resolved ${KEY} recovered`,
     ]);
+  });
+
+  test("fires while sweeps are answered and cannot keep their interval, says how far apart they are, and recovers", () => {
+    const story = new FleetStory(partly({ forMs: MINUTE }));
+    const slow = () => ({ ...story.good(), slowMs: 4 * INTERVAL });
+    const notified = Array.from({ length: 3 }, () => story.tick(() => ({ shards: [slow(), story.good()] })));
+    expect(notified.flat()).toEqual([`firing ${KEY}`]);
+    expect(story.alert.annotations.description).toMatch(/^Sweeps of 1 of 2 shards are up to 2 m apart instead of 30 s/);
+    expect(story.alert.annotations.description).toContain("watch.status_interval");
+    expect(story.tick(() => ({ shards: [story.good(), story.good()] }))).toEqual([`resolved ${KEY} recovered`]);
+  });
+
+  test("fires while a sweep is overdue that never failed, but not for what was due before the start", () => {
+    const story = new FleetStory(partly());
+    story.startedAt = START;
+    const old = { goodAt: START - 60 * MINUTE, attemptedAt: START - 60 * MINUTE };
+    for (let i = 0; i < 3; i++) expect(story.tick(() => ({ shards: [old] }))).toEqual([]);
+    expect(story.tick(() => ({ shards: [old] }))).toEqual([`firing ${KEY}`]);
+    expect(story.tick(() => ({ shards: [story.good()] }))).toEqual([`resolved ${KEY} recovered`]);
+  });
+
+  test("a slow service that is then wholly gone is unreachable, not slow", () => {
+    const story = new FleetStory(partly());
+    expect(story.tick(() => ({ shards: [{ ...story.bad(), slowMs: 9 * INTERVAL }] }))).toEqual([]);
   });
 
   test("a service that is wholly gone is not called partly gone for its list and its figures", () => {

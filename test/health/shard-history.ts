@@ -77,6 +77,8 @@ export class Story {
   forgetAfterMs = 24 * HOUR;
   inSchedule = true;
   isOutside = (_: string): boolean => !this.inSchedule;
+  /** Whether no failure or start lies between two sweeps. */
+  unbroken = false;
   scheduleBegan: number | undefined;
   readonly schedules = new Map<string, ScheduleState>();
   readonly uptimes = new Map<string, number>();
@@ -91,6 +93,7 @@ export class Story {
     return {
       now: this.now,
       intervalMs: INTERVAL,
+      unbroken: this.unbroken,
       forgetAfterMs: this.forgetAfterMs,
       rules: this.rules,
       inventory: { recording: (id) => this.recordings.get(id), location: (id) => this.locations.get(id) },

@@ -14,20 +14,20 @@ test("that somebody watches is written once a minute, and again at once where th
   const note = createCoverage({ log: silentLogger, store, statusIntervalMs: 30_000 });
   for (const seconds of [0, 30, 59, 60, 90]) note(seconds * 1_000);
   expect(noted).toEqual([
-    [0, 360_000],
-    [60_000, 360_000],
+    [0, 660_000],
+    [60_000, 660_000],
   ]);
   fails = true;
   note(120_000);
   await Promise.resolve();
   fails = false;
   note(121_000);
-  expect(noted.at(-1)).toEqual([121_000, 360_000]);
+  expect(noted.at(-1)).toEqual([121_000, 660_000]);
 });
 
 test("sweeps far apart are one watch all the same", () => {
   const gaps: number[] = [];
   const store = { note: async (_: number, gapMs: number) => void gaps.push(gapMs) };
   createCoverage({ log: silentLogger, store, statusIntervalMs: 3_600_000 })(0);
-  expect(gaps).toEqual([3 * 3_600_000 + 60_000]);
+  expect(gaps).toEqual([6 * 3_600_000 + 60_000]);
 });

@@ -35,13 +35,14 @@ describeWithRedis("a sweep", () => {
   function replica(
     answers: (StatusSnapshot | Error | (() => Promise<StatusSnapshot>))[],
     rules: readonly Rule[] = [offline],
+    startedAt = T0,
   ) {
     const store = testStore().replica();
     const assigned = createAssigned(() => store.assignments.read());
     const asked: (readonly string[])[] = [];
     const woken: string[] = [];
     const outcomes: string[] = [];
-    const clock = { at: T0 };
+    const clock = { at: startedAt };
     const sweep = createSweep({
       clock: { now: () => clock.at },
       log: silentLogger,
@@ -165,6 +166,39 @@ describeWithRedis("a sweep", () => {
     expect([quick.outcomes, slow.outcomes]).toEqual([["ok"], ["failed"]]);
     const at = T0 + 5 * SECOND;
     expect((await quick.store.shards.attempts()).get("shard:0")).toEqual({ goodAt: at, attemptedAt: at });
+  });
+
+  it("answers that come good but too slowly are noted as slow, and an outage fires by their rhythm", async () => {
+    const offlineNow = () => rows(row("a", "offline"));
+    const answers = Array.from({ length: 12 }, () => offlineNow());
+    const one = replica(answers, [{ ...offline, forMs: 12 * STEP }]);
+    one.assigned.set(north);
+    const slowMs = async () => (await one.store.shards.attempts()).get("shard:0")?.slowMs;
+    const noted: (number | undefined)[] = [];
+    for (let i = 0; i < 7; i++) {
+      await one.sweep(0);
+      noted.push(await slowMs());
+      one.clock.at += 4 * STEP;
+    }
+    expect(noted).toEqual([undefined, ...Array(6).fill(4 * STEP)]);
+    expect(await firingNow()).toEqual(["RecordingOffline/recording/a firing"]);
+    one.clock.at += STEP - 4 * STEP;
+    await one.sweep(0);
+    expect(await slowMs(), "in time again").toBeUndefined();
+  });
+
+  it("a gap with a failure or a start in it is nobody's rhythm", async () => {
+    const failing = replica([rows(row("a", "offline")), new Error("No answer."), rows(row("a", "offline"))]);
+    failing.assigned.set(north);
+    for (let i = 0; i < 3; i++) {
+      await failing.sweep(0);
+      failing.clock.at += 2 * STEP;
+    }
+    const started = replica([rows(row("a", "offline"))], [offline], failing.clock.at + 8 * STEP);
+    started.assigned.set(north);
+    await started.sweep(0);
+    expect((await started.store.shards.attempts()).get("shard:0")?.slowMs).toBeUndefined();
+    expect((await started.store.shards.read(0)).state.slowGaps).toBeUndefined();
   });
 
   it("before assignments are known nothing is swept; one under way is not begun again", async () => {
