@@ -116,7 +116,7 @@ export class Engine {
   }
 
   #reconcile(): () => Promise<void> {
-    const { queues, inventory, shards, digests, config, metrics, attempted, integrations } = this.#context;
+    const { queues, inventory, shards, digests, config, metrics, attempted, integrations, replicas } = this.#context;
     const reconcile = createReconcile({
       ...this.#context,
       store: shards,
@@ -134,6 +134,7 @@ export class Engine {
       if (this.#roles.has("notify")) await this.notify.heartbeat?.check();
       await inventory.follow();
       await queues.count(metrics);
+      metrics.configDeferred(replicas.defersLater());
       await this.poll.rerouting.repeatWhenDue();
     };
   }

@@ -1,7 +1,8 @@
 /**
  * The replicas agree on one configuration: each reports itself every second with the one it was given, and learns which
  * is active. Per role that is the one loaded last by a replica still there, so that a rolling update never evaluates a
- * rule in two ways, and replicas with the old one take over again when the new ones disappear.
+ * rule in two ways, and replicas with the old one take over again when the new ones disappear. One whose replicas keep
+ * stopping is deferred.
  */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../lib/clock.ts";
@@ -19,6 +20,8 @@ export type RoleOption = (typeof roleOptions)[number];
 
 const REPORT_MS = 1_000;
 const SILENT_AFTER_MS = 30_000;
+/** Deferred after two deaths, the last at most ten minutes ago, unless one of its replicas has run for two minutes. */
+const DEFERRAL = { missedAfterMs: 5_000, provenAfterMs: 120_000, deathsKeptMs: 600_000 };
 /** Another replica exposes the fleet when the one that did is silent for this long. */
 const LEASE_MS = 3_000;
 /** Before an evaluation is stored, a report older than this is made again. */
@@ -47,6 +50,7 @@ export class Replicas {
   /** The active roles that the last call of `act` was about. */
   #acted = this.#active;
   #exposes = false;
+  #deferred: string | undefined;
   #reportedAt = Number.NEGATIVE_INFINITY;
   #hasLeft = false;
 
@@ -62,6 +66,7 @@ export class Replicas {
     this.#generation = undefined;
     await this.#report();
     this.#acted = this.#active;
+    if (this.standby().length > 0) this.#logActive();
   }
 
   /** The roles for which the configuration of this replica is active. */
@@ -72,6 +77,11 @@ export class Replicas {
   /** The roles for which a configuration that was loaded later by another replica is active. */
   standby(): readonly Role[] {
     return this.#generation === undefined ? [] : this.#own.filter((role) => !this.#active.has(role));
+  }
+
+  /** Whether a configuration loaded later than the active one is deferred, because its replicas keep stopping. */
+  defersLater(): boolean {
+    return this.#deferred !== undefined;
   }
 
   /** Whether the configuration is still active for the role; reports first where the last report is old. */
@@ -106,7 +116,7 @@ export class Replicas {
   async leave(): Promise<void> {
     this.#hasLeft = true;
     this.#exposes = false;
-    await this.#deps.store.leave(this.#replica);
+    await this.#deps.store.leave(this.#replica, DEFERRAL);
   }
 
   #ageMs(): number {
@@ -116,13 +126,20 @@ export class Replicas {
   #actOnChange(act: () => void): void {
     const active = this.#active;
     if (this.#acted.size === active.size && this.#acted.isSubsetOf(active)) return;
-    const standby = this.standby();
-    const facts = { active: [...active], standby };
-    if (standby.length > 0)
-      this.#deps.log.warn(facts, "another replica has a later configuration, this one takes no new work");
-    else this.#deps.log.info(facts, "the configuration of this replica is active");
+    this.#logActive();
     this.#acted = active;
     act();
+  }
+
+  #logActive(): void {
+    const { log } = this.#deps;
+    const standby = this.standby();
+    const facts = { active: [...this.#active], standby };
+    if (standby.length === 0 && !this.#deferred) log.info(facts, "the configuration of this replica is active");
+    else if (standby.length === 0) log.warn(facts, "a later configuration is deferred, its replicas keep stopping");
+    else if (this.#deferred === this.#hash)
+      log.warn(facts, "this configuration is deferred for two minutes, its replicas kept stopping");
+    else log.warn(facts, "another replica has a later configuration, this one takes no new work");
   }
 
   async #report(): Promise<void> {
@@ -138,12 +155,14 @@ export class Replicas {
       mayExpose: this.standby().length === 0,
       leaseMs: LEASE_MS,
       silentAfterMs: SILENT_AFTER_MS,
+      ...DEFERRAL,
     };
     const status = await store.report(report, clock.now());
     // Another configuration was loaded meanwhile: this status is about the one before.
     if (hash !== this.#hash || generation !== this.#generation) return;
     this.#generation = status.generation;
     this.#exposes = status.exposes;
+    this.#deferred = status.deferred;
     this.#reportedAt = askedAt;
     this.#active = new Set(this.#own.filter((role) => status.active.get(role) === hash));
   }

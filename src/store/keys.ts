@@ -116,8 +116,10 @@ function jobKeys(p: string) {
     heartbeat: `${p}heartbeat`,
     /** String: the time by the clock of the replica that reconciled last; never deleted. */
     clock: `${p}clock`,
-    /** Hash: replica → JSON {hash, generation, roles, at}; a field until its replica stops, or is silent for 30 s. */
+    /** Hash: replica → JSON {hash, generation, roles, at, since, missed}; a field until it stops, or is silent for 30 s. */
     replicas: `${p}replicas`,
+    /** String: how many replicas with this configuration died, or stopped soon; until 10 minutes after the last. */
+    configDeaths: (hash: string) => `${p}deaths:${hash}`,
     /** String: the replica that exposes the fleet; expires after 3 s unless renewed. */
     exposes: `${p}exposes`,
   };

@@ -5,8 +5,14 @@ import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
 
+interface DeathTimes {
+  /** How long a replica must have run for its configuration not to be deferred. */
+  readonly provenAfterMs: number;
+  readonly deathsKeptMs: number;
+}
+
 /** What a replica reports of itself. */
-export interface ReplicaReport {
+export interface ReplicaReport extends DeathTimes {
   readonly replica: string;
   /** Of its configuration. */
   readonly hash: string;
@@ -17,23 +23,30 @@ export interface ReplicaReport {
   readonly mayExpose: boolean;
   /** Another replica may expose the fleet when the one that did is silent for this long. */
   readonly leaseMs: number;
-  /** A replica silent for longer is removed. */
+  /** A replica silent for longer is removed; `missedAfterMs`: counts as stopped without leaving. */
   readonly silentAfterMs: number;
+  readonly missedAfterMs: number;
 }
 
 export function createReplicaStore(redis: Redis, keys: Keys) {
   const script = loadScript(redis, keys, "report");
   return {
-    /** Gives its generation, whether it exposes the fleet, and by role the hash of the active configuration. */
+    /**
+     * Gives its generation, whether it exposes the fleet, by role the hash of the active configuration, and the hash of
+     * a later one that is deferred.
+     */
     async report(report: ReplicaReport, now: Instant) {
-      type Status = { generation: number; exposes: boolean; active: Record<string, string> };
+      type Status = { generation: number; exposes: boolean; active: Record<string, string>; deferred?: string };
       const status = (await script(keys.replicas, { ...report, now })) as Status;
       return { ...status, active: new Map(Object.entries(status.active)) };
     },
 
-    /** Removes a replica that stops. */
-    async leave(replica: string): Promise<void> {
+    /** Removes a replica that stops; one that did not run for long counts as one that died. */
+    async leave(replica: string, { provenAfterMs, deathsKeptMs }: DeathTimes): Promise<void> {
+      const { hash, at = 0, since = 0 } = JSON.parse((await redis.hget(keys.replicas, replica)) ?? "{}");
       await redis.hdel(keys.replicas, replica);
+      const deaths = keys.configDeaths(String(hash));
+      if (at - since < provenAfterMs) await redis.multi().incr(deaths).pexpire(deaths, deathsKeptMs).exec();
       if ((await redis.get(keys.exposes)) === replica) await redis.del(keys.exposes);
     },
   };
