@@ -20,6 +20,7 @@ const SECRET_KEYS = [
 export function scrub(text: string): string {
   return text
     .replace(/([?&](?:token|access_token|client_secret|password)=)[^&\s"']+/gi, "$1[redacted]")
+    .replace(/\beyJ[\w-]+(?:\.[\w-]*){0,4}/g, "[redacted]")
     .replace(/(Bearer\s+)[\w.~+/=-]+/gi, "$1[redacted]")
     .replace(/(hooks\.slack\.com\/(?:services|workflows|triggers)\/)[^\s"')]+/gi, "$1[redacted]")
     .replace(/(\w{1,32}:\/\/[^:/\s@]*:)[^@/\s]+@/g, "$1[redacted]@");

@@ -3,14 +3,13 @@ import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Socket } from "node:net";
 import WebSocket from "ws";
-import { parseRetryAfter } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { ProxySettings } from "../lib/http-client.ts";
 import type { Redactor } from "../lib/redact.ts";
 import { type TlsMaterial, tlsOptions } from "../lib/tls.ts";
 import { ServiceError } from "./errors.ts";
-import { networkOrTls } from "./http.ts";
-import { refusal } from "./refusal.ts";
+import { networkOrTls, readExcerpt } from "./http.ts";
+import { refusalOf } from "./refusal.ts";
 
 export interface Connection {
   send(text: string): void;
@@ -29,10 +28,17 @@ export interface ConnectionDeps {
   readonly clock: Clock;
 }
 
+/** The WebSocket close code (1006: none received), the service's reason as sent, and ws's error code, if any. */
+export interface Closure {
+  readonly code: number;
+  readonly reason: string;
+  readonly failure: string | undefined;
+}
+
 interface ConnectionEvents {
   readonly onMessage: (data: Buffer) => void;
-  /** Once, after the handshake: the WebSocket close code (1006: none received) and ws's error code, if any. */
-  readonly onClose: (code: number, failure: string | undefined) => void;
+  /** Once, after the handshake. */
+  readonly onClose: (closure: Closure) => void;
 }
 
 const CLOSE_GRACE_MS = 500;
@@ -60,9 +66,7 @@ export function openConnection(
       fail(unreachable(deps, error));
     });
     ws.on("unexpected-response", (_request, response) => {
-      const retryAfterMs = parseRetryAfter(response.headers["retry-after"], deps.clock.now());
-      response.resume();
-      fail(refusal(HANDSHAKE, response.statusCode ?? 0, retryAfterMs));
+      void refused(response, deps).then(fail);
     });
     ws.on("upgrade", (response: IncomingMessage) => {
       transport = response.socket;
@@ -71,15 +75,25 @@ export function openConnection(
       signal.removeEventListener("abort", onAbort);
       const stopWatching = watch(ws, transport, deps.pingIntervalMs);
       ws.on("message", (data) => events.onMessage(data as Buffer));
-      ws.on("close", (code) => {
+      ws.on("close", (code, reason) => {
         stopWatching();
-        events.onClose(code, failure);
+        events.onClose({ code, reason: String(reason), failure });
       });
       resolve({ send: (text) => ws.send(text, () => {}), close: () => hangUp(ws) });
     });
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
   });
+}
+
+async function refused(response: IncomingMessage, { clock, redactor }: ConnectionDeps): Promise<ServiceError> {
+  const retryAfter = response.headers["retry-after"];
+  const excerpt = () => readExcerpt(response, () => response.destroy());
+  return refusalOf(
+    HANDSHAKE,
+    { status: response.statusCode ?? 0, retryAfter, excerpt },
+    { now: clock.now(), redactor },
+  );
 }
 
 /** Undefined without a proxy. Node's agents tunnel `wss:` through CONNECT and forward `ws:` as a plain request. */

@@ -1,5 +1,6 @@
 /** The Core API over HTTP: adds the bearer token, replaces a refused token once, and parses the reply as JSON. */
 import type { Clock } from "../lib/clock.ts";
+import type { Redactor } from "../lib/redact.ts";
 import { ServiceError } from "./errors.ts";
 import { isAccepted, type SendRequest, type ServiceReply, type ServiceRequest } from "./http.ts";
 import { errorPayload, refusalOf } from "./refusal.ts";
@@ -17,39 +18,40 @@ export function createCoreApi(deps: {
   readonly tokens: TokenSource;
   readonly clock: Clock;
   readonly report: ReportDeviation;
+  readonly redactor: Redactor;
 }) {
-  const { baseUrl, sendRequest, tokens, clock, report } = deps;
+  const { baseUrl, sendRequest, tokens, clock, report, redactor } = deps;
 
   function sendWith(token: Token, { method, path, json }: CoreRequest, signal: AbortSignal): Promise<ServiceReply> {
     const headers = { authorization: `Bearer ${token.value}` };
     return sendRequest({ method, url: `${baseUrl}${path}`, json, headers }, signal);
   }
 
-  async function send(request: CoreRequest, signal: AbortSignal): Promise<ServiceReply> {
-    const first = await tokens.get(signal);
-    const reply = await sendWith(first, request, signal);
-    if (reply.status !== 401) return reply;
-    reply.discard();
-    tokens.refuse(first);
-    return sendWith(await tokens.get(signal, first), request, signal);
+  async function attempt(token: Token, request: CoreRequest, signal: AbortSignal): Promise<unknown> {
+    const what = `${request.method} ${request.path}`;
+    const reply = await sendWith(token, request, signal);
+    if (!isAccepted(reply)) throw await refusalOf(what, reply, { now: clock.now(), redactor });
+    const payload = parseJson(what, await reply.text(), report);
+    const error = errorPayload(what, payload, redactor);
+    if (!error) return payload;
+    report("error_payload", () => payload);
+    throw error;
   }
 
   return {
     /** The reply's JSON value. Throws ServiceError, or the signal's reason. */
     async ask(request: CoreRequest, signal: AbortSignal): Promise<unknown> {
-      const what = `${request.method} ${request.path}`;
-      const reply = await send(request, signal);
-      if (!isAccepted(reply)) throw refusalOf(what, reply, clock.now());
-      const payload = parseJson(what, await reply.text(), report);
-      const error = errorPayload(what, payload);
-      if (!error) return payload;
-      report("error_payload", () => payload);
-      throw error;
+      const first = await tokens.get(signal);
+      return attempt(first, request, signal).catch(async (thrown: unknown) => {
+        if (!(thrown instanceof ServiceError) || thrown.status !== 401) throw thrown;
+        tokens.refuse(first);
+        return attempt(await tokens.get(signal, first), request, signal);
+      });
     },
     /** Resolves on a 200 of the public health check; its body is not read. */
     async checkStatus(signal: AbortSignal): Promise<void> {
       const reply = await sendRequest({ method: "GET", url: `${baseUrl}/v1/status` }, signal);
-      if (reply.status !== 200) throw refusalOf("GET /v1/status", reply, clock.now());
+      if (reply.status !== 200) throw await refusalOf("GET /v1/status", reply, { now: clock.now(), redactor });
       reply.discard();
     },
   };

@@ -21,13 +21,16 @@ export const serviceErrorCodes = Object.keys(retryable) as ServiceErrorCode[];
 export class ServiceError extends CodedError<ServiceErrorCode> {
   /** Wait that the service asks for in `Retry-After`, ms. */
   readonly retryAfterMs: number | undefined;
+  /** The HTTP status of the refusal, or the one that its error code stands for. */
+  readonly status: number | undefined;
 
   constructor(
     code: ServiceErrorCode,
     message: string,
-    options: { cause?: unknown; retryAfterMs?: number | undefined } = {},
+    options: { cause?: unknown; retryAfterMs?: number | undefined; status?: number } = {},
   ) {
     super(code, message, { retryable: retryable[code], cause: options.cause });
     this.retryAfterMs = options.retryAfterMs;
+    this.status = options.status;
   }
 }

@@ -14,6 +14,8 @@ export interface ServiceReply {
   readonly retryAfter?: string | undefined;
   /** The body as text, to be called once at most; throws `bad_payload` where it is too large. */
   text(): Promise<string>;
+  /** The beginning of the body instead, for an error; empty where it does not arrive at once. Never throws. */
+  excerpt(): Promise<string>;
   /** Leaves the body unread. */
   discard(): void;
 }
@@ -38,8 +40,14 @@ export function createSendRequest(client: HttpClient, redactor: Redactor, maxBod
     const body = json === undefined ? undefined : JSON.stringify(json);
     const contentType = body === undefined ? {} : { "content-type": "application/json" };
     const all = { accept: "application/json", ...contentType, ...headers };
-    const reply = await client.send({ method, url, headers: all, body }, signal).catch(orFail);
-    return { ...reply, text: () => readText(reply.body, maxBodyBytes).catch(orFail) };
+    const cutOff = new AbortController();
+    const either = AbortSignal.any([signal, cutOff.signal]);
+    const reply = await client.send({ method, url, headers: all, body }, either).catch(orFail);
+    return {
+      ...reply,
+      text: () => readText(reply.body, maxBodyBytes).catch(orFail),
+      excerpt: () => readExcerpt(reply.body, () => cutOff.abort()),
+    };
   };
 }
 
@@ -47,6 +55,17 @@ async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Prom
   const { bytes, isCut } = await readBody(body, maxBytes);
   if (!isCut) return new TextDecoder().decode(bytes);
   throw new ServiceError("bad_payload", `A reply is larger than ${maxBytes} bytes: request less at once.`);
+}
+
+const EXCERPT_BYTES = 16_384;
+const EXCERPT_WAIT_MS = 1_000;
+
+/** The first bytes as text; what has not arrived after a moment is given up. */
+export async function readExcerpt(body: AsyncIterable<Uint8Array>, giveUp: () => void): Promise<string> {
+  const late = setTimeout(giveUp, EXCERPT_WAIT_MS);
+  const read = await readBody(body, EXCERPT_BYTES).catch(() => undefined);
+  clearTimeout(late);
+  return new TextDecoder().decode(read?.bytes);
 }
 
 function unreachable(cause: Error & { readonly code?: string }, url: string): ServiceError {

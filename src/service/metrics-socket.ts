@@ -9,13 +9,13 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { backoffMs } from "../lib/backoff.ts";
-import { type ConnectionDeps, openConnection } from "./connection.ts";
+import { type Closure, type ConnectionDeps, openConnection } from "./connection.ts";
 import { withinDeadline } from "./deadline.ts";
 import { ServiceError } from "./errors.ts";
 import type { ProtocolErrorKind } from "./observer.ts";
 import { type Lane, type PendingRequest, PendingRequests, type SocketRequest } from "./pending-requests.ts";
-import { errorPayload } from "./refusal.ts";
-import { parseFrame } from "./reply-frames.ts";
+import { errorPayload, quoted, statedIn } from "./refusal.ts";
+import { decodeParts, parseFrame } from "./reply-frames.ts";
 import { MAX_EXCERPT, type OutageLog, type ReportDeviation } from "./reporter.ts";
 import type { Token, TokenSource } from "./token.ts";
 
@@ -34,6 +34,8 @@ const MAX_SENDS = 3;
 const MAX_HANDSHAKE_MS = 10_000;
 const MIN_RENEWAL_MS = 1000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
+/** A token of this age may have expired. */
+const FRESH_MS = 60_000;
 /** Close codes for a token that is no longer valid (1008 is RFC 6455's "policy"). */
 const TOKEN_REFUSED: ReadonlySet<number> = new Set([1008, 4001, 4003, 4401, 4403]);
 
@@ -134,6 +136,7 @@ export class MetricsSocket {
     const request = this.#pending.get(frame.id);
     if (request?.lane !== lane) {
       this.#deps.report(this.#pending.unmatched(frame.id, "bad" in frame), () => beginning(data));
+      this.#onUnmatched(lane, data);
       return;
     }
     const answer = "bad" in frame ? { kind: "bad_frame" as const } : request.parts.add(frame);
@@ -144,16 +147,37 @@ export class MetricsSocket {
 
   #answer(lane: Lane, request: PendingRequest, value: unknown): void {
     this.#failures = 0;
-    const error = errorPayload(`Route ${request.route}`, value);
+    const error = errorPayload(`Route ${request.route}`, value, this.#deps.redactor);
     if (!error) {
       this.#forget(request);
       request.reply.resolve(value);
       return;
     }
     this.#deps.report("error_payload", () => value);
-    if (error.code === "auth") this.#replaceToken(lane);
-    if (error.code === "auth" && request.timesSent === 1) this.#sendAgain(request);
+    if (this.#isTokenRefused(lane, error)) this.#refused(lane, [request], error);
     else this.#fail(request, error);
+  }
+
+  /** A new token does not help where a fresh one is not permitted. */
+  #isTokenRefused({ openedAt }: Lane, { status }: ServiceError): boolean {
+    return status === 401 || (status === 403 && this.#deps.clock.now() - openedAt > FRESH_MS);
+  }
+
+  /** Each is asked once more, with a new token. */
+  #refused(lane: Lane, requests: readonly PendingRequest[], error: ServiceError): void {
+    this.#replaceToken(lane);
+    for (const request of requests) {
+      if (request.timesSent === 1) this.#sendAgain(request);
+      else this.#fail(request, error);
+    }
+  }
+
+  /** A refused token that is stated without the id of a request concerns all of the connection. */
+  #onUnmatched(lane: Lane, data: Buffer): void {
+    if (data.length > MAX_EXCERPT) return;
+    const decoded = decodeParts([data.subarray(data.indexOf("{"))]);
+    const error = "value" in decoded && errorPayload("The metrics socket", decoded.value, this.#deps.redactor);
+    if (error && error.status === 401) this.#refused(lane, [...lane.requests], error);
   }
 
   #unreadable(request: PendingRequest, kind: ProtocolErrorKind, data: Buffer): void {
@@ -178,18 +202,19 @@ export class MetricsSocket {
     if (lane.requests.size === 0) void hangUp(lane);
   }
 
-  #lost(lane: Lane, closeCode: number, failure: string | undefined): void {
+  #lost(lane: Lane, { code, reason, failure }: Closure): void {
     const wasCurrent = this.#current === lane;
     lane.over = true;
     clearTimeout(lane.renewal);
     this.#draining.delete(lane);
     if (wasCurrent) this.#current = undefined;
     if (this.#closing.signal.aborted) return;
-    if (TOKEN_REFUSED.has(closeCode)) this.#deps.tokens.refuse(lane.token);
+    if (TOKEN_REFUSED.has(code)) this.#deps.tokens.refuse(lane.token);
     if (failure === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") this.#deps.report("too_large");
     else if (failure?.startsWith("WS_ERR_")) this.#deps.report("bad_frame", () => failure);
     if (wasCurrent) {
-      const message = `The metrics socket was closed (code ${closeCode}): it is reopened.`;
+      const why = quoted(statedIn(reason, this.#deps.redactor).reason);
+      const message = `The metrics socket was closed (code ${code})${why}: it is reopened.`;
       this.#failed(new ServiceError("unavailable", message));
       this.#connect();
     }
@@ -261,10 +286,11 @@ export class MetricsSocket {
     let lane: Lane | undefined;
     const events = {
       onMessage: (data: Buffer) => lane && this.#receive(lane, data),
-      onClose: (code: number, failure: string | undefined) => lane && this.#lost(lane, code, failure),
+      onClose: (closure: Closure) => lane && this.#lost(lane, closure),
     };
     const connection = await openConnection(this.#deps, token.value, events, signal);
-    lane = { token, connection, requests: new Set(), renewal: undefined, over: false };
+    const openedAt = this.#deps.clock.now();
+    lane = { token, connection, openedAt, requests: new Set(), renewal: undefined, over: false };
     return lane;
   }
 

@@ -1,5 +1,6 @@
 /** Requests over the socket that wait for their reply, whichever connection they are sent on. */
 import { randomUUID } from "node:crypto";
+import type { Instant } from "../lib/clock.ts";
 import type { Connection } from "./connection.ts";
 import type { ProtocolErrorKind } from "./observer.ts";
 import { type ByteBudget, PartCollector } from "./reply-frames.ts";
@@ -15,6 +16,7 @@ export interface SocketRequest {
 export interface Lane {
   readonly token: Token;
   readonly connection: Connection;
+  readonly openedAt: Instant;
   readonly requests: Set<PendingRequest>;
   renewal: NodeJS.Timeout | undefined;
   over: boolean;

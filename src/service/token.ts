@@ -9,8 +9,8 @@ import type { Clock, Instant } from "../lib/clock.ts";
 import type { Redactor } from "../lib/redact.ts";
 import { withinDeadline } from "./deadline.ts";
 import { ServiceError } from "./errors.ts";
-import { isAccepted, type SendRequest } from "./http.ts";
-import { refusalOf } from "./refusal.ts";
+import { isAccepted, type SendRequest, type ServiceReply } from "./http.ts";
+import { quoted, refusalOf, statedIn } from "./refusal.ts";
 import type { ReportDeviation } from "./reporter.ts";
 import type { ServiceSettings } from "./service.ts";
 
@@ -115,8 +115,7 @@ async function fetchToken({ config, sendRequest, clock, redactor, closing, repor
   return withinDeadline({ what, ms: config.requestTimeoutMs, signals: [closing] }, async (signal) => {
     const reply = await sendRequest({ method: "POST", url: `${config.authUrl}/oauth/token`, json }, signal);
     if (!isAccepted(reply)) {
-      const refused = refusalOf(what, reply, clock.now());
-      throw refusedCredentials(reply.status) ?? refused;
+      throw await refusalByIssuer(what, reply, { now: clock.now(), redactor });
     }
     const { data } = TokenReply.safeParse(tryJson(await reply.text()));
     if (!data) {
@@ -127,30 +126,33 @@ async function fetchToken({ config, sendRequest, clock, redactor, closing, repor
   });
 }
 
-function refusedCredentials(status: number): ServiceError | undefined {
-  if (![400, 401, 403, 404].includes(status)) return undefined;
+async function refusalByIssuer(what: string, reply: ServiceReply, context: { now: Instant; redactor: Redactor }) {
+  const { status } = reply;
+  if (![400, 401, 403, 404].includes(status)) return refusalOf(what, reply, context);
+  const { reason } = statedIn(await reply.excerpt(), context.redactor);
   const check = "check service.auth_url, service.client_id, service.client_secret and service.audience";
-  return new ServiceError("auth", `The token issuer answered ${status}: ${check}.`);
+  return new ServiceError("auth", `The token issuer answered ${status}${quoted(reason)}: ${check}.`, { status });
 }
 
+/** One of the clocks may be wrong: an expiry in the past is not believed, or a token would be fetched for each request. */
 function withExpiry(value: string, expiresIn: number | undefined, now: Instant, report: ReportDeviation): Token {
-  const stated = expiresIn === undefined ? jwtExpiry(value) : now + expiresIn * 1000;
-  const expiresAt = stated && Math.min(stated, now + MAX_LIFETIME_MS);
-  if (expiresAt === undefined || expiresAt <= now) {
-    // One of the clocks is wrong: a token would be fetched for every request.
-    if (expiresAt !== undefined) report("bad_token_expiry");
-    return { value, expiresAt: undefined, renewAt: undefined };
-  }
+  const stated = expiresIn === undefined ? jwtExpiries(value, now) : [now + expiresIn * 1000];
+  if (stated.some((at) => at <= now)) report("bad_token_expiry");
+  const expiresAt = Math.min(...stated.filter((at) => at > now), now + MAX_LIFETIME_MS);
+  if (!stated.some((at) => at > now)) return { value, expiresAt: undefined, renewAt: undefined };
   return { value, expiresAt, renewAt: expiresAt - (expiresAt - now) * RENEWAL_SHARE };
 }
 
-const Claims = z.object({ exp: z.number().positive().finite() });
+const Seconds = z.number().positive().finite();
+const Claims = z.object({ exp: Seconds, iat: Seconds.optional().catch(undefined) });
 
-/** `exp` of a JWT (RFC 7519, 4.1.4), not verified: it only schedules the renewal. */
-function jwtExpiry(token: string): Instant | undefined {
+/** `exp` of a JWT by our clock, and by its distance from `iat` (RFC 7519, 4.1), not verified: it schedules the renewal. */
+function jwtExpiries(token: string, now: Instant): Instant[] {
   const claims = Buffer.from(token.split(".")[1] ?? "", "base64url").toString();
   const { data } = Claims.safeParse(tryJson(claims));
-  return data && data.exp * 1000;
+  if (!data) return [];
+  const { exp, iat } = data;
+  return [exp * 1000, ...(iat !== undefined && iat < exp ? [now + (exp - iat) * 1000] : [])];
 }
 
 function tryJson(text: string): unknown {

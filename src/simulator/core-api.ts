@@ -6,9 +6,9 @@ import { inChunks } from "../lib/yield.ts";
 import { issuesText } from "./errors.ts";
 import type { Faults, HttpEndpoint } from "./faults.ts";
 import type { SimLocation, SimRecording } from "./fleet.ts";
-import { errorBody } from "./http-faults.ts";
 import { type CalendarHour, datesBetween, daysBetween, type HourCalendar, isDate, localHourOf } from "./local-time.ts";
 import type { SimulatorContext } from "./simulator.ts";
+import { errorBody } from "./traits.ts";
 import { uptimeOf } from "./uptime.ts";
 
 /** Longer ranges are refused; the contract shows no limit. */
@@ -22,7 +22,9 @@ const Range = z
 const Bulk = z.intersection(Range, z.object({ recids: z.array(z.string()).optional() }));
 
 export function registerCoreApi(app: FastifyInstance, context: SimulatorContext): void {
-  const { world, faults, tokens } = context;
+  const { world, faults, tokens, traits } = context;
+  const badRequest = (error: z.ZodError, reply: FastifyReply) =>
+    reply.code(400).send(errorBody(traits, "bad_request", issuesText(error)));
   const route = (endpoint: HttpEndpoint) => ({ config: { endpoint } });
 
   /** After the faults: they are as a proxy's in front. */
@@ -35,7 +37,7 @@ export function registerCoreApi(app: FastifyInstance, context: SimulatorContext)
     return reply
       .code(401)
       .header("www-authenticate", "Bearer")
-      .send(errorBody("unauthorized", "token missing or over"));
+      .send(errorBody(traits, "unauthorized", "token missing or over"));
   });
 
   app.get("/v1/status", route("status"), async (_, reply) => reply.code(200).send());
@@ -44,24 +46,20 @@ export function registerCoreApi(app: FastifyInstance, context: SimulatorContext)
 
   app.get("/v1/recording/:id/uptime", route("uptime"), async (request, reply) => {
     const range = Range.safeParse(request.query);
-    if (!range.success) return badRequest(reply, range.error);
+    if (!range.success) return badRequest(range.error, reply);
     const recording = world.recording((request.params as { id: string }).id);
-    if (!recording) return reply.code(404).send(errorBody("not_found", "no such recording"));
+    if (!recording) return reply.code(404).send(errorBody(traits, "not_found", "no such recording"));
     return uptimesIn(range.data, context)(recording);
   });
 
   app.post("/v1/recording/uptimes", route("uptimes"), async (request, reply) => {
     const bulk = Bulk.safeParse(request.body);
-    if (!bulk.success) return badRequest(reply, bulk.error);
+    if (!bulk.success) return badRequest(bulk.error, reply);
     const { recids } = bulk.data;
     const asked = recids ? [...new Set(recids)].flatMap((id) => world.recording(id) ?? []) : world.recordings;
     const json = jsonArray(asked.values().map(uptimesIn(bulk.data, context)));
     return reply.type("application/json").send(Readable.from(inChunks(json)));
   });
-}
-
-function badRequest(reply: FastifyReply, error: z.ZodError): FastifyReply {
-  return reply.code(400).send(errorBody("bad_request", issuesText(error)));
 }
 
 function locationList(locations: readonly SimLocation[], faults: Faults): unknown {

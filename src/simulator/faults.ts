@@ -142,6 +142,8 @@ const faultKinds = {
   /** An object with `error` or `errors` instead of the payload. */
   error_payload: z.strictObject({
     key: z.enum(["error", "errors"]).default("error"),
+    /** A word such as `token_expired`, written as `error_codes` says. */
+    code: z.string().optional(),
     message: z.string().default("internal error"),
     endpoint,
     times,

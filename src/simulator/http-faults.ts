@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { FaultParams, HttpEndpoint, SocketRoute } from "./faults.ts";
 import type { SimulatorContext } from "./simulator.ts";
+import { errorBody, type Traits } from "./traits.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -11,7 +12,7 @@ declare module "fastify" {
   }
 }
 
-type Context = Pick<SimulatorContext, "faults" | "signal">;
+type Context = Pick<SimulatorContext, "faults" | "signal" | "traits">;
 
 /** Answers in an endpoint's place where a fault says so. */
 export function registerHttpFaults(app: FastifyInstance, context: Context): void {
@@ -26,7 +27,7 @@ async function isAnswered(endpoint: HttpEndpoint, reply: FastifyReply, context: 
   const refusal = await waitOrRefuse(context, endpoint);
   if (refusal) {
     if (refusal.retry_after !== undefined) reply.header("retry-after", String(refusal.retry_after));
-    reply.code(refusal.status).send(errorBody("fault", "refused by a simulated fault"));
+    reply.code(refusal.status).send(errorBody(context.traits, "fault", "refused by a simulated fault"));
     return true;
   }
   if (faults.take("connection_reset", endpoint)) {
@@ -39,7 +40,7 @@ async function isAnswered(endpoint: HttpEndpoint, reply: FastifyReply, context: 
     return true;
   }
   const payload = faults.take("error_payload", endpoint);
-  if (payload) reply.code(200).send({ [payload.key]: { message: payload.message } });
+  if (payload) reply.code(200).send(failureBody(payload, context.traits));
   return payload !== undefined;
 }
 
@@ -59,6 +60,9 @@ export async function waitOut({ faults, signal }: Context, endpoint: HttpEndpoin
   if (slow) await delay(slow.ms, undefined, { signal }).catch(() => undefined);
 }
 
-export function errorBody(code: string, message: string): { error: { code: string; message: string } } {
-  return { error: { code, message } };
+/** An error payload; without a `code`, its key holds the message alone. */
+export function failureBody({ key, code, message }: FaultParams<"error_payload">, traits: Traits): object {
+  if (code === undefined) return { [key]: { message } };
+  const { error, ...rest } = errorBody(traits, code, message);
+  return { ...rest, [key]: error };
 }

@@ -18,6 +18,7 @@ import { toError } from "../lib/errors.ts";
 import { changeKindOf, changeShapes } from "./change.ts";
 import { SimulatorError } from "./errors.ts";
 import { parseFault } from "./faults.ts";
+import { Traits } from "./traits.ts";
 
 const NO_DURATION = "must be a duration such as 10s, 5m or 1h30m";
 const duration = z.string(NO_DURATION).transform(parseDuration).pipe(z.number(NO_DURATION));
@@ -44,6 +45,8 @@ export type ScenarioEvent = {
 }[Kind];
 
 export interface Scenario {
+  /** How the service is. */
+  readonly traits?: Traits | undefined;
   readonly events: readonly ScenarioEvent[];
 }
 
@@ -63,7 +66,7 @@ const Event = z.looseObject({}).transform((event, context): ScenarioEvent => {
   }
   return result;
 });
-const File = z.strictObject({ events: z.array(Event) });
+const File = z.strictObject({ traits: Traits.optional(), events: z.array(Event).default([]) });
 
 /** A fault first: its own parameters may be called `status`. */
 function kindOf(event: object): Kind | undefined {
@@ -87,7 +90,10 @@ export function parseScenario(text: string, file = "scenario"): Scenario {
   const parsed = File.safeParse(plain(document));
   if (parsed.success) {
     const lineOf = (i: number) => lines.linePos(offsetOf(document, ["events", i])).line;
-    return { events: parsed.data.events.map((event, i) => ({ ...event, line: lineOf(i) })) };
+    return {
+      traits: parsed.data.traits,
+      events: parsed.data.events.map((event, i) => ({ ...event, line: lineOf(i) })),
+    };
   }
   throw unusable(
     parsed.error.issues.map(({ path, message }) =>

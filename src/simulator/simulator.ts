@@ -2,6 +2,7 @@
 import { EventEmitter } from "node:events";
 import type { AddressInfo } from "node:net";
 import { type FastifyInstance, fastify } from "fastify";
+import type { z } from "zod";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { Closer } from "../lib/closer.ts";
 import { type Logger, silentLogger } from "../lib/log.ts";
@@ -16,6 +17,7 @@ import { playScenario } from "./player.ts";
 import type { Scenario } from "./scenario.ts";
 import { serveSocket } from "./socket.ts";
 import { createTokenIssuer, registerTokenEndpoint, type TokenIssuer } from "./token-endpoint.ts";
+import { Traits } from "./traits.ts";
 import { type SimulatorEvents, World } from "./world.ts";
 
 interface Credentials {
@@ -36,6 +38,7 @@ export interface SimulatorContext {
   readonly credentials: Credentials;
   readonly tokenLifetimeMs: number;
   readonly offlineOutsideSchedule: boolean;
+  readonly traits: Traits;
   /** Aborted at the end: nothing waits any longer. */
   readonly signal: AbortSignal;
   /** Plays what is due by now; called before each request and message. */
@@ -85,6 +88,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     calendar: createHourCalendar(),
     tokenLifetimeMs: options.tokenLifetimeMs ?? DEFAULT_TOKEN_LIFETIME_MS,
     offlineOutsideSchedule: options.offlineOutsideSchedule ?? false,
+    traits: Traits.parse({ ...options.scenario?.traits, ...options.traits }),
   };
   reportRequests(app, context);
   registerHttpFaults(app, context);
@@ -132,6 +136,8 @@ export interface SimulatorOptions {
   readonly port?: number;
   /** 127.0.0.1 unless given. */
   readonly host?: string;
+  /** How the service is; they go before the scenario's. */
+  readonly traits?: z.input<typeof Traits>;
   /** What happens when; see `parseScenario`. */
   readonly scenario?: Scenario;
   readonly clock?: Clock;

@@ -5,11 +5,12 @@ import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import type { Instant } from "../lib/clock.ts";
 import { type FaultParams, type Faults, type SocketRoute, socketRoutes } from "./faults.ts";
 import type { SimRecording } from "./fleet.ts";
-import { waitOrRefuse, waitOut } from "./http-faults.ts";
+import { failureBody, waitOrRefuse, waitOut } from "./http-faults.ts";
 import { metricPayload } from "./metrics.ts";
 import { DetailBody, MetricBody, parseRequest, RequestError, SocketMessage, StatusBody } from "./requests.ts";
 import type { SimulatorContext } from "./simulator.ts";
 import { statusRows } from "./status-rows.ts";
+import { errorBody, type Traits } from "./traits.ts";
 import type { RequestEvent, World } from "./world.ts";
 
 const TOKEN_EXPIRED = 4401;
@@ -92,7 +93,7 @@ async function receive(
   isBinary: boolean,
   context: SimulatorContext,
 ): Promise<void> {
-  const { faults, events, clock } = context;
+  const { faults, events, clock, traits } = context;
   context.catchUp();
   const report = (event: Omit<RequestEvent, "transport" | "at">) =>
     events.emit("request", { transport: "socket", at: clock.now(), ...event });
@@ -101,13 +102,13 @@ async function receive(
   if (dropped) return drop(ws, dropped.code);
   const message = isBinary ? undefined : parseMessage(String(data));
   if (!message) {
-    ws.send(errorFrame("", "bad_request", "a message is a JSON object with action and data.id, route, body"));
+    ws.send(errorFrame("", traits, "bad_request", "a message is a JSON object with action and data.id, route, body"));
     report({ endpoint: "unknown", outcome: "error" });
     return;
   }
   const { id, route: endpoint, body } = message.data;
   if (clock.now() >= tokenEndsAt) {
-    ws.send(errorFrame(id, "unauthorized", "the token of this connection has ended"));
+    ws.send(errorFrame(id, traits, "token_expired", "the token of this connection has ended"));
     ws.close(TOKEN_EXPIRED, "token expired");
     report({ endpoint, outcome: "error", id, body });
     return;
@@ -128,19 +129,19 @@ async function reply(
   { action, data: { id, route: name, body } }: SocketMessage,
   context: SimulatorContext,
 ): Promise<RequestEvent["outcome"]> {
-  const { faults, log } = context;
+  const { faults, log, traits } = context;
   try {
     const route = routeNamed(action, name);
     if (faults.take("half_open") || faults.take("no_reply", route)) return "ignored";
     await waitOut(context, route);
     const failing = faults.take("error_payload", route);
-    const payload = failing ? { [failing.key]: { message: failing.message } } : answer(route, body, context);
+    const payload = failing ? failureBody(failing, traits) : answer(route, body, context);
     for (const frame of framesOf(id, payload, route, faults)) ws.send(frame);
     return failing ? "error" : "answered";
   } catch (thrown) {
     if (!(thrown instanceof RequestError)) log.error({ err: thrown }, "simulated request failed");
     const { code, message } = thrown instanceof RequestError ? thrown : { code: "internal", message: "internal error" };
-    ws.send(errorFrame(id, code, message));
+    ws.send(errorFrame(id, traits, code, message));
     return "error";
   }
 }
@@ -193,8 +194,8 @@ function framesOf(id: string, payload: unknown, route: SocketRoute, faults: Faul
   return frames.flatMap((one) => Array<Frame>(copies).fill(one));
 }
 
-function errorFrame(id: string, code: string, message: string): string {
-  return frame(id, 0, 0, JSON.stringify({ error: { code, message } }));
+function errorFrame(id: string, traits: Traits, code: string, message: string): string {
+  return frame(id, 0, 0, JSON.stringify(errorBody(traits, code, message)));
 }
 
 function frame(id: string, n: number, m: number, json: string): string {

@@ -100,7 +100,7 @@ function throughSocket(kind: AnswerKind, messages: readonly Buffer[], borders: B
       borders.report(answer.kind, () => message.toString("utf8", 0, 256));
       throw new ServiceError("bad_payload", "The reply could not be read.");
     }
-    const error = errorPayload("Route", answer.value);
+    const error = errorPayload("Route", answer.value, borders.redactor);
     if (!error) return readers[kind](answer.value, borders);
     borders.report("error_payload", () => answer.value);
     throw error;
@@ -114,6 +114,7 @@ function replyOf(dice: Dice, body: Buffer): ServiceReply {
     status: isFine ? 200 : dice.pick([101, 204, 301, 400, 401, 403, 404, 408, 418, 429, 500, 503, 599, 999]),
     retryAfter: isFine ? undefined : dice.pick([...POISONS, "5", "-1", "1e9", "Fri, 20 Nov 2026 12:30:00 GMT"]),
     text: async () => new TextDecoder().decode(body),
+    excerpt: async () => new TextDecoder().decode(body.subarray(0, 16_384)),
     discard: () => {},
   };
 }
@@ -128,6 +129,7 @@ async function throughHttp(kind: AnswerKind, body: Buffer, dice: Dice, borders: 
     sendRequest: async () => replyOf(dice, body),
     clock: { now: () => NOW },
     report: borders.report,
+    redactor: borders.redactor,
   });
   return readers[kind](await core.ask({ method: "GET", path: "/v1/x" }, never), borders);
 }

@@ -6,7 +6,7 @@ import { createLogger } from "../../src/lib/log.ts";
 import { createRedactor } from "../../src/lib/redact.ts";
 import { type Script, someStatus, startClient, startScripted } from "./support.ts";
 
-const CANARIES = ["canary-secret/+ü", "canary-token.abc.def"];
+const CANARIES = ["canary-secret/+ü", "eyJhbGciOiJub25lIn0.canary-token.def"];
 const [SECRET = "", TOKEN = ""] = CANARIES;
 
 const echo = (request: { url?: string | undefined; headers: object }) =>

@@ -27,6 +27,7 @@ function setUp(...answers: Answer[]) {
       status: answer.status ?? 200,
       retryAfter: answer.retryAfter,
       text: async () => JSON.stringify(answer.body),
+      excerpt: async () => JSON.stringify(answer.body) ?? "",
       discard: () => {},
     };
     return reply;

@@ -154,6 +154,6 @@ test("once its token has ended a connection answers with an error and closes", a
   clock.advance(3_600_000);
   const closed = once(late.ws, "close");
   const { error } = await late.ask<FaultRefusal>("status", "status/uptime", { entities: [], entityType: "location" });
-  expect(error.code).toBe("unauthorized");
+  expect(error.code).toBe("token_expired");
   expect((await closed)[0]).toBe(4401);
 });
