@@ -19,7 +19,7 @@ const ofRules: Readonly<Record<string, string>> = {
   clearing: "condition no longer met, resolves after `keep_firing_for`",
   clearing_ended: "condition met again before `keep_firing_for` had passed, still firing",
   resolved: "resolved, recovered",
-  expired: "resolved, not sent again by its sender; whether it recovered is not known",
+  expired: "expired, nothing shows it any more; whether it recovered is not known",
   outside_schedule: "paused, outside the recording's uploading schedule",
   within_schedule: "resumed, inside the uploading schedule or the schedule no longer applies",
   rule_removed: "resolved, its rule was removed",

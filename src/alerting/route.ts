@@ -116,11 +116,12 @@ export interface Destination extends Timers {
 }
 
 /**
- * Every group an alert belongs to. An alert about a failing integration is never sent through that one. Two routes to
- * the same group of the same integration count once, the first with its timers.
+ * Every group an alert belongs to. An alert about a failing integration is never sent through that one, nor through
+ * an endpoint that fails as a whole. Two routes to the same group of the same integration count once, the first with
+ * its timers.
  */
 export function destinationsOf(
-  alert: Pick<Alert, "labels" | "subject">,
+  alert: Pick<Alert, "labels" | "subject" | "facts">,
   route: Route,
   integrations: readonly Integration[],
 ): Destination[] {
@@ -128,8 +129,9 @@ export function destinationsOf(
   for (const matched of routesFor(route, alert.labels)) {
     const group = groupOf(matched, alert.labels);
     for (const integration of integrations) {
-      const { id, receiver } = integration;
-      const failing = alert.subject.kind === "integration" && alert.subject.id === id;
+      const { id, receiver, endpoint } = integration;
+      const failing =
+        alert.subject.kind === "integration" && (alert.subject.id === id || alert.facts.endpoint === endpoint);
       if (receiver !== matched.receiver || failing) continue;
       const key = `${id}\n${group.id}`;
       if (!destinations.has(key)) destinations.set(key, toDestination(integration, group, matched));

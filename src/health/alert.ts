@@ -18,7 +18,7 @@ export type SubjectKind = (typeof subjectKinds)[number];
 /** An annotation that every rule has, its own or a generated one. */
 export type GeneratedAnnotation = "summary" | "description";
 
-/** What was observed when the alert was last evaluated; for display, never for a decision. */
+/** What was observed when the alert was last evaluated; for display, and `endpoint` for routing. */
 export interface AlertFacts {
   /** IANA zone the times are shown in. */
   readonly timezone: string;
@@ -44,6 +44,8 @@ export interface AlertFacts {
   readonly offlineNames?: readonly string[] | undefined;
   /** External alerts: the sender's link to its origin, an http or https URL. */
   readonly generatorUrl?: string | undefined;
+  /** Of an integration: its endpoint, where that fails as a whole. No integration that uses it is notified. */
+  readonly endpoint?: string | undefined;
   /** One sentence about the cause, already free of secrets (service and notification alerts). */
   readonly detail?: string | undefined;
 }

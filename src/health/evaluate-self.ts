@@ -25,7 +25,16 @@ export interface IntegrationHealth {
   readonly receiver: string;
   readonly type: string;
   /** Since when sending fails, and a sentence on the cause, without secrets; undefined while it works. */
-  readonly trouble: { readonly since: Instant; readonly detail: string } | undefined;
+  readonly trouble: IntegrationTrouble | undefined;
+}
+
+interface IntegrationTrouble {
+  readonly since: Instant;
+  readonly detail: string;
+  /** Where every integration that uses the endpoint fails. */
+  readonly endpoint?: string | undefined;
+  /** Nothing is due there any more that would show whether it works. */
+  readonly isOver?: boolean;
 }
 
 export interface SelfEvidence {
@@ -71,9 +80,14 @@ export function evaluateSelf(previous: SelfAlertState, evidence: SelfEvidence, c
     if (alerts) next.set(key, alerts);
   };
   evaluate(serviceEvaluator(evidence, context), "service");
-  for (const one of evidence.integrations) evaluate(integrationEvaluator(one, now), "notifications");
+  const untried = new Set<string>();
+  for (const one of evidence.integrations) {
+    if (one.trouble?.isOver) untried.add(`integration/${one.id}`);
+    else evaluate(integrationEvaluator(one, now), "notifications");
+  }
   for (const [key, alerts] of Object.entries(previous)) {
-    if (!evaluated.has(key)) endAlerts(subjectOf(key), alerts, { endReason: "no_longer_watched", now, out });
+    const endReason = untried.has(key) ? "expired" : "no_longer_watched";
+    if (!evaluated.has(key)) endAlerts(subjectOf(key), alerts, { endReason, now, out });
   }
   return { next: Object.fromEntries(next) satisfies SelfAlertState, ...out };
 }
@@ -212,7 +226,7 @@ function integrationEvaluator({ id, receiver, type, trouble }: IntegrationHealth
     subject: { kind: "integration", id },
     evidence: () => trouble !== undefined,
     startsAt: () => Math.min(trouble?.since ?? now, now),
-    facts: () => ({ timezone: "UTC", detail: trouble?.detail }),
+    facts: () => ({ timezone: "UTC", detail: trouble?.detail, endpoint: trouble?.endpoint }),
     describe: (rule) =>
       describe(rule, { receiver, integration: type }, [summary, "Sending keeps failing:"], trouble?.detail),
   };

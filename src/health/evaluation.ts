@@ -71,6 +71,8 @@ export const decisionReasons = [
   "clearing_ended",
   "resolved",
   "rule_removed",
+  /** Nothing shows any more whether it goes on. */
+  "expired",
 ] as const;
 export type DecisionReason = (typeof decisionReasons)[number];
 

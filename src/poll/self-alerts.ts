@@ -32,10 +32,11 @@ export function createSelfAlerts(deps: SelfAlertsDeps): () => Promise<void> {
   };
 }
 
-async function gather({ store, groups, assigned, integrations }: SelfAlertsDeps): Promise<SelfEvidence> {
+async function gather({ store, clock, groups, assigned, integrations }: SelfAlertsDeps): Promise<SelfEvidence> {
+  const now = clock.now();
   const [attempts, troubles] = await Promise.all([
     store.attempts(),
-    Promise.all(integrations.map((integration) => groups.trouble(integration))),
+    Promise.all(integrations.map((integration) => groups.trouble(integration, now))),
   ]);
   const shards = assigned.shards();
   const attemptAt = (subject: string) => attempts.get(subject) ?? NEVER;

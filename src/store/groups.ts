@@ -21,7 +21,13 @@ interface NotifyTrouble {
   readonly since: Instant;
   readonly code: NotifyErrorCode;
   readonly detail: string;
+  /** Where it concerns every integration that uses the endpoint. */
+  readonly endpoint?: string;
+  readonly isOver?: boolean;
 }
+
+/** A backoff that ended longer ago is over, unless something is due there: a send takes less. */
+const OVER_MS = 300_000;
 
 /** The most that one summary contains: Redis answers nothing else while it is claimed and settled. */
 const STORM = { groups: 2_000, alerts: 20_000, leaseMs: 20_000 };
@@ -62,17 +68,24 @@ export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
     ...createClaims(redis, keys),
     ...createOutcomes(redis, keys, encodeLog, timers),
 
-    /** What the integration keeps failing with, if anything. */
-    async trouble(integration: Integration): Promise<NotifyTrouble | undefined> {
-      const [endpoint, own, messages] = await pipelined<(string | null)[]>(redis, (batch) => {
-        for (const scope of [integration.endpoint, integration.id])
-          batch.hmget(keys.backoff(scope), "since", "code", "detail");
-        batch.hvals(keys.trouble(integration.id));
+    /** What the integration keeps failing with, if anything; `isOver` once nothing is due there to try it with. */
+    async trouble({ id, endpoint }: Integration, now: Instant): Promise<NotifyTrouble | undefined> {
+      const [shared, own, messages, next] = await pipelined<(string | null)[]>(redis, (batch) => {
+        for (const scope of [endpoint, id]) batch.hmget(keys.backoff(scope), "since", "code", "detail", "until");
+        batch.hvals(keys.trouble(id));
+        batch.zrange(keys.due(id), 0, "0", "WITHSCORES");
       });
-      for (const [since, code, detail] of [endpoint ?? [], own ?? []])
-        if (since) return { since: Number(since), code: code as NotifyErrorCode, detail: detail ?? "" };
-      const first = messages?.[0];
-      return first ? (JSON.parse(first) as NotifyTrouble) : undefined;
+      const isDue = Number(next?.[1] ?? Number.POSITIVE_INFINITY) <= now;
+      const troubles = [shared, own].flatMap((row, i): NotifyTrouble[] => {
+        const [since, code, detail, until] = row ?? [];
+        if (!since) return [];
+        const isOver = !isDue && Number(until) + OVER_MS < now;
+        const known = { since: Number(since), code: code as NotifyErrorCode, detail: detail ?? "" };
+        return [{ ...known, ...(i === 0 && { endpoint }), ...(isOver && { isOver }) }];
+      });
+      const ofMessages = (messages ?? []).slice(0, 1).map((text) => JSON.parse(text ?? "") as NotifyTrouble);
+      const all = [...troubles, ...ofMessages];
+      return all.find(({ isOver }) => !isOver) ?? all[0];
     },
 
     /** Every integration that was ever owed or notified of something. */
@@ -114,7 +127,7 @@ function createOutcomes(redis: Redis, keys: Keys, encodeLog: EncodeLog, { nextDu
 
   function callOf({ id, endpoint }: Integration, token: string, outcome: GroupOutcome) {
     const key = keys.claim(id);
-    const common = { integration: id, endpoint, token, group: outcome.group };
+    const common = { integration: id, endpoint, token, group: outcome.group, overMs: OVER_MS };
     if ("postpone" in outcome) {
       const { lines, ...postpone } = outcome.postpone;
       return [scripts.postpone, key, { ...common, ...postpone, log: encodeLog(lines, postpone.now) }] as const;

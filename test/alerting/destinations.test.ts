@@ -71,6 +71,19 @@ it("that an integration fails is told by every other one, never by itself, which
   expect(destinationsOf(failing, route({}), [ops])).toEqual([]);
 });
 
+it("that an endpoint fails as a whole is told by no integration that uses it", () => {
+  const mails = ["a", "b", "c"].map((who) => integration(`ops/email/0/${who}@example.com`, { endpoint: "smtp" }));
+  const failing = (endpoint?: string) => ({
+    ...firing("x"),
+    subject: { kind: "integration", id: mails[0]?.id ?? "" } as const,
+    facts: { timezone: "UTC", endpoint },
+  });
+  const told = (endpoint?: string) =>
+    destinationsOf(failing(endpoint), route({}), [...mails, ops]).map((to) => to.integration);
+  expect(told("smtp")).toEqual([ops.id]);
+  expect(told()).toEqual([mails[1]?.id, mails[2]?.id, ops.id]);
+});
+
 describe("programs", () => {
   const config = configOf(`${service}
 receivers:

@@ -126,6 +126,29 @@ describeWithRedis("a failing receiver", () => {
     expect(watch.mail.messages).toHaveLength(1);
   });
 
+  it.concurrent("that a mail server fails is not mailed by it, whatever the number of recipients", async () => {
+    await using board = await startSlackSink().then((sink) => ({ sink, [Symbol.asyncDispose]: () => sink.close() }));
+    await using watch = await startWatch({
+      receivers: `
+  - name: ops
+    slack_configs: []
+    email_configs: [ { to: [ a@example.com, b@example.com, c@example.com ] } ]
+  - name: board
+    slack_configs: [ { api_url: "${board.sink.url}" } ]`,
+      route: `{ receiver: ops, group_wait: 0s, group_interval: 1s, routes: [
+        { receiver: board, matchers: ['alertname = "NotificationsFailing"'], continue: true }, { receiver: ops } ] }`,
+    });
+    watch.mail.respond({ data: { code: 451, message: "try later" } });
+    const [camera] = cameras(watch);
+    watch.simulator.world.setStatus(camera.id, "offline");
+    await board.sink.waitFor(({ shown }) => shown.includes("ops / email"));
+    watch.mail.respond({});
+    await board.sink.waitFor(({ shown }) => shown.includes("Recovered"));
+    expect(
+      watch.mail.messages.map(({ subject }) => subject).filter((subject) => /notification/i.test(subject)),
+    ).toEqual([]);
+  });
+
   it.concurrent("a recipient refused with 550 causes no repetition to the others", async () => {
     await using watch = await startWatch({
       receivers: `

@@ -274,6 +274,14 @@ describe("notifications: failing", () => {
     ]);
   });
 
+  test("expires where nothing is due that would show whether it works", () => {
+    const story = new FleetStory(failingRule());
+    story.tick(() => ({ integrations: [slack(story)] }));
+    const untried = () => [slack(story, { trouble: { since: START, detail: "", isOver: true } })];
+    expect(story.tick(() => ({ integrations: untried() }))).toEqual([`resolved ${KEY} expired`]);
+    expect(story.tick(() => ({ integrations: untried() }))).toEqual([]);
+  });
+
   test("an integration that is gone from the configuration is no longer watched", () => {
     const story = new FleetStory(failingRule());
     story.tick(() => ({ integrations: [slack(story)] }));

@@ -295,12 +295,13 @@ describeWithRedis("an endpoint in trouble", () => {
     await groups.postpone(first, group, "t1", { now: T0, at: T0 + MINUTE, failure: failure("endpoint") });
     for (const who of [first, second]) {
       expect(await groups.claim(who, "t2", T0 + 1, LEASE)).toEqual({ kind: "backoff", until: T0 + MINUTE });
-      expect(await groups.trouble(who)).toEqual({ since: T0, code: "server_error", detail: "It is down." });
+      const trouble = { since: T0, code: "server_error", detail: "It is down.", endpoint: "hook" };
+      expect(await groups.trouble(who, T0 + 1)).toEqual(trouble);
     }
     const again = await claimed(testStore(), T0 + MINUTE, "t3", second);
     expect(again.failures).toBe(1);
     await groups.settle(second, again.group, "t3", sent(T0 + MINUTE, [camera]));
-    expect(await groups.trouble(first)).toBeUndefined();
+    expect(await groups.trouble(first, T0 + MINUTE)).toBeUndefined();
     expect((await claimed(testStore(), T0 + MINUTE, "t4", first)).failures).toBe(0);
   });
 
@@ -328,7 +329,8 @@ describeWithRedis("an endpoint in trouble", () => {
     await groups.postpone(first, group, "t1", { now: T0, at: T0 + MINUTE, failure: failure("integration") });
     expect(await groups.claim(first, "t2", T0 + 1, LEASE)).toMatchObject({ kind: "backoff" });
     await claimed(testStore(), T0 + 1, "t3", second);
-    expect(await groups.trouble(second)).toBeUndefined();
+    expect(await groups.trouble(second, T0 + 1)).toBeUndefined();
+    expect(await groups.trouble(first, T0 + 1)).not.toHaveProperty("endpoint");
   });
 
   it("one refused message backs off alone, keeps since when, and is counted by its group", async () => {
@@ -342,11 +344,31 @@ describeWithRedis("an endpoint in trouble", () => {
     expect((await claimed(testStore(), T0 + MINUTE, "t3", first)).groupFailures).toBe(1);
     const later = { now: T0 + MINUTE, at: T0 + 2 * MINUTE, failure: failure("message") };
     await groups.postpone(first, group, "t3", later);
-    expect(await groups.trouble(first)).toMatchObject({ since: T0 });
+    expect(await groups.trouble(first, T0 + MINUTE)).toMatchObject({ since: T0 });
     await groups.postpone(first, group, "t3", later);
     expect((await claimed(testStore(), T0 + 2 * MINUTE, "t4", first)).groupFailures).toBe(2);
     await groups.settle(first, group, "t4", sent(T0 + 2 * MINUTE, [camera]));
-    expect(await groups.trouble(first)).toBeUndefined();
+    expect(await groups.trouble(first, T0 + 2 * MINUTE)).toBeUndefined();
+  });
+
+  it("is over once its backoff is and nothing is due, not while something is; the next failure is another", async () => {
+    await due(first.id);
+    const { groups } = testStore().store;
+    const fail = async (token: string, now: Instant) => {
+      const { group } = await claimed(testStore(), now, token, first);
+      await groups.postpone(first, group, token, { now, at: now + MINUTE, failure: failure("endpoint") });
+    };
+    await fail("t1", T0);
+    const isOver = async (now: Instant) => (await groups.trouble(first, now))?.isOver === true;
+    expect(await isOver(T0 + HOUR)).toBe(false);
+    for (const token of ["t2", "t3"]) {
+      const { group } = await claimed(testStore(), T0 + MINUTE, token, first);
+      await groups.settle(first, group, token, { ...sent(T0 + MINUTE, []), sent: false, nextAt: T0 + 4 * HOUR });
+    }
+    expect([await isOver(T0 + 2 * MINUTE), await isOver(T0 + HOUR)]).toEqual([false, true]);
+    await fail("t4", T0 + 4 * HOUR);
+    expect(await groups.trouble(second, T0 + 4 * HOUR)).toMatchObject({ since: T0 + 4 * HOUR });
+    expect((await claimed(testStore(), T0 + 5 * HOUR, "t5", first)).failures).toBe(1);
   });
 
   it("a backoff set meanwhile by another message outlasts an acceptance", async () => {

@@ -1,7 +1,8 @@
 -- Ends a claim without a message: the group is due again at `at`. A failure is counted where it belongs: the endpoint,
 -- the integration, or this group alone. Changes nothing once the claim is another's.
 -- KEYS[1] claim of the integration
--- args    integration, endpoint, group, token, now, at, failure {code, detail, scope}, log (log.lua)
+-- args    integration, endpoint, group, token, now, at, failure {code, detail, scope}, overMs (a backoff that ended longer
+--         ago belongs to an earlier failure), log (log.lua)
 -- Returns how often in a row it has failed there
 local integration, group, now, failure = args.integration, args.group, args.now, args.failure
 local key = group_key(integration, group)
@@ -32,6 +33,11 @@ if failure.scope == 'message' then
 end
 local backoff = p .. 'backoff:' .. (failure.scope == 'endpoint' and args.endpoint or integration)
 local known = redis.call('HMGET', backoff, 'until', 'failedAt')
+-- Nothing was due there for as long: this is another failure.
+if known[1] and tonumber(known[1]) + args.overMs < now then
+  redis.call('DEL', backoff)
+  known = {}
+end
 local backoff_until = math.max(tonumber(known[1] or 0), args.at)
 redis.call('HSETNX', backoff, 'since', now)
 redis.call('HSET', backoff, 'until', backoff_until, 'code', failure.code, 'detail', failure.detail)
