@@ -8,7 +8,10 @@ import { GAP_INTERVALS } from "./rhythm.ts";
 import { alertAnnotations, alertLabels, generatedOf, type Rule } from "./rule.ts";
 import type { AlertStates } from "./shard-state.ts";
 
-/** How requests for one thing go. 0 where there was none; `error`: why the last one failed, without secrets. */
+/**
+ * How requests for one thing go. 0 where there was none; `error`: why the last one failed, or with an equally new
+ * `goodAt` a part of it, without secrets.
+ */
 export interface Attempt {
   readonly goodAt: Instant;
   readonly attemptedAt: Instant;
@@ -119,13 +122,14 @@ function lateMs({ goodAt, attemptedAt, slowMs }: Attempt, context: SelfContext):
 
 type Sweeps = ReturnType<typeof sweepsOf>;
 
-/** The last sweeps that failed, how many succeeded, and how far apart those are that are late. Before there is a shard, the inventory stands for the service. */
+/** The last sweeps that failed, or in part, how many succeeded, and how far apart late ones are. Before there is a shard, the inventory stands for the service. */
 function sweepsOf({ shards, inventory }: SelfEvidence, context: SelfContext) {
   const asked = shards.length > 0 ? shards : [inventory];
   const intervalMs = shards.length > 0 ? context.intervalMs : context.inventoryIntervalMs;
   const failing = asked.map((attempts) => isFailing(attempts, context, intervalMs));
   return {
     failed: asked.filter((_, i) => failing[i] === true),
+    partly: asked.filter(({ error }, i) => failing[i] === false && error !== undefined),
     succeeded: failing.filter((is) => is === false).length,
     late: shards.map((attempts) => lateMs(attempts, context)).filter((ms) => ms !== undefined),
   };
@@ -141,12 +145,13 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
   const sweeps = sweepsOf(evidence, context);
   const stale = areUptimesStale(evidence, context);
   const { shards, inventory } = evidence;
-  const isLate = sweeps.late.length > 0;
+  const isLate = sweeps.late.length > 0 && sweeps.failed.length + sweeps.partly.length === 0;
   // A location list that failed or was rejected, while the locations known so far are swept.
   const listFailing = shards.length > 0 && isFailing(inventory, context, context.inventoryIntervalMs) === true;
   const isUnreachable = ({ when }: Rule) => when.kind === "service" && when.state === "unreachable";
   const others = [...(stale ? [evidence.uptimes] : []), ...(listFailing ? [inventory] : [])];
-  const causes = (rule: Rule) => (isUnreachable(rule) ? sweeps.failed : [...others, ...sweeps.failed]);
+  const causes = (rule: Rule) =>
+    isUnreachable(rule) ? sweeps.failed : [...others, ...sweeps.failed, ...sweeps.partly];
   const detail = (rule: Rule) => causes(rule).find(({ error }) => error)?.error;
   return {
     subject: serviceSubject,
@@ -209,9 +214,9 @@ function unreachable({ failed, succeeded }: Sweeps): boolean | undefined {
 }
 
 /** Where every sweep fails, a part has not recovered: then there is no evidence. */
-function partlyUnreachable({ failed, succeeded }: Sweeps, othersFail: boolean): boolean | undefined {
+function partlyUnreachable({ failed, partly, succeeded }: Sweeps, othersFail: boolean): boolean | undefined {
   if (failed.length > 0 && succeeded === 0) return undefined;
-  if (othersFail || failed.length > 0) return true;
+  if (othersFail || failed.length + partly.length > 0) return true;
   return succeeded > 0 ? false : undefined;
 }
 

@@ -72,11 +72,11 @@ class ShardEvaluation {
     this.#ahead = this.#walk.next().value;
   }
 
-  of({ readings, unreadable, complete }: StatusSnapshot): Evaluation {
+  of({ readings, unreadable, complete, unread = NONE }: StatusSnapshot): Evaluation {
     for (const reading of readings) this.#evaluateRow(reading);
     for (const id of unreadable) this.#evaluateRow(unreadableRow(id));
-    if (this.#dealtWith < this.#previous.recordings.size) this.#evaluateMissing(complete);
-    const locations = this.#evaluateLocations();
+    if (this.#dealtWith < this.#previous.recordings.size) this.#evaluateMissing(complete, unread);
+    const locations = this.#evaluateLocations(unread);
     const next = { sweptAt: this.#moment.now, slowGaps: this.#slowGaps, recordings: this.#next, locations };
     return { next, ...this.#out };
   }
@@ -203,13 +203,17 @@ class ShardEvaluation {
   }
 
   /** Known recordings without a row. `complete`: every row named its recording, so absence proves something. */
-  #evaluateMissing(complete: boolean): void {
+  #evaluateMissing(complete: boolean, unread: ReadonlySet<string>): void {
     const { recordings, sweptAt } = this.#previous;
     const { now, maxGapMs } = this.#moment;
     // Time without sweeps is not time it was absent.
     const unsweptMs = sweptAt > 0 && now - sweptAt > maxGapMs ? now - sweptAt : 0;
     for (const state of recordings.values()) {
       if (this.#next.has(state.id) || this.#left.has(state.id)) continue;
+      if (unread.has(state.locationId)) {
+        this.#store({ ...state, presentAt: state.presentAt + now - sweptAt });
+        continue;
+      }
       if (complete && state.presentAt === sweptAt) this.#decide(state.id, "observed_missing");
       const absent = unsweptMs > 0 ? { ...state, presentAt: state.presentAt + unsweptMs } : state;
       const reason = this.#reasonToLeave(absent, complete);
@@ -234,17 +238,19 @@ class ShardEvaluation {
     return inventory.location(locationId) !== undefined;
   }
 
-  #evaluateLocations(): Map<string, LocationState> {
+  #evaluateLocations(unread: ReadonlySet<string>): Map<string, LocationState> {
     const next = new Map<string, LocationState>();
-    for (const id of this.#watched) next.set(id, this.#evaluateLocation(id));
+    for (const id of this.#watched) {
+      const previous = this.#previous.locations.get(id) ?? { id, alerts: undefined };
+      next.set(id, unread.has(id) ? previous : this.#evaluateLocation(id, previous));
+    }
     for (const location of this.#previous.locations.values()) {
       if (!next.has(location.id)) this.#endAlerts("location", location);
     }
     return next;
   }
 
-  #evaluateLocation(id: string): LocationState {
-    const previous = this.#previous.locations.get(id) ?? { id, alerts: undefined };
+  #evaluateLocation(id: string, previous: LocationState): LocationState {
     const count = this.#counts?.of(id);
     const isAffected = count && (count.offline.length > 0 || count.outside);
     if (!previous.alerts && !isAffected) return previous;

@@ -21,6 +21,8 @@ export interface StatusSnapshot {
   readonly unreadable: readonly string[];
   /** False when a row was dropped whose recording is not known: then absence proves nothing. */
   readonly complete: boolean;
+  /** Locations whose request failed: nothing is known of them. */
+  readonly unread?: ReadonlySet<string>;
 }
 
 /** A camera feed at a location (contract: "Recording"), known from uptime results. */

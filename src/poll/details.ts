@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DateTime } from "luxon";
 import { type DayEntries, type LocationZones, type UsualEntries, usualEntries } from "../alerting/impact.ts";
 import type { Inventory } from "../health/shard-state.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { cut, stripControls } from "../lib/text.ts";
@@ -33,6 +34,7 @@ interface RefreshDetailsDeps extends Pick<PollContext, "clock" | "log"> {
   readonly service: Pick<Service, "areaContexts" | "entries">;
   readonly store: Pick<Store, "shards" | "inventory" | "zones" | "usualEntries">;
   readonly assigned: Pick<PollContext["assigned"], "locations">;
+  readonly locationsPerRequest: number;
   /** Ends the work between two requests. */
   readonly signal: AbortSignal;
 }
@@ -118,13 +120,15 @@ async function refreshLocations(
 
 async function refreshZones(
   deps: RefreshDetailsDeps,
-  entities: readonly string[],
+  locations: readonly string[],
   recordings: ByRecording,
 ): Promise<void> {
-  const { contexts } = await askSlowly(deps, () =>
-    deps.service.areaContexts({ entities, entityType: "location" }, deps.signal),
-  );
-  await deps.store.zones.save(zonesByLocation(entities, contexts, recordings));
+  for (const entities of chunksOf(locations, deps.locationsPerRequest)) {
+    const { contexts } = await askSlowly(deps, () =>
+      deps.service.areaContexts({ entities, entityType: "location" }, deps.signal),
+    );
+    await deps.store.zones.save(zonesByLocation(entities, contexts, recordings));
+  }
 }
 
 /** Every location asked for, those without a zone as well; rows of unknown recordings are left out. */

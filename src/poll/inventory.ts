@@ -4,6 +4,7 @@
  */
 import type { Config } from "../config/config.ts";
 import type { Location } from "../health/recording.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { dayOf } from "../lib/when.ts";
@@ -86,8 +87,7 @@ function createNameThem({ clock, log, service, inventory }: InventoryDeps) {
 
   async function fetchNames(ids: readonly string[]): Promise<void> {
     const day = dayOf(clock.now(), "UTC");
-    for (let from = 0; from < ids.length; from += IDS_PER_REQUEST) {
-      const recids = ids.slice(from, from + IDS_PER_REQUEST);
+    for (const recids of chunksOf(ids, IDS_PER_REQUEST)) {
       const { results } = await service.uptimes({ start: day, end: day, recids });
       await inventory.saveRecordings(results.map(({ recording }) => recording));
     }

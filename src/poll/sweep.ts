@@ -13,10 +13,12 @@ import type { Attempt, CommitResult, ShardCommit } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
 import type { ScheduleLookup } from "./schedule-lookup.ts";
+import { createAskStatus } from "./shard-status.ts";
 
 /** Looking up the names of all recordings costs as much as evaluating them: it is done this often. */
 const NAME_ALL_MS = 30_000;
 const FIGURE_INTERVALS = 3;
+const NOTHING_ASKED: StatusSnapshot = { readings: [], unreadable: [], complete: false };
 
 interface SweepDeps extends Pick<PollContext, "clock" | "log" | "commit" | "assigned"> {
   readonly service: Pick<Service, "statusUptime">;
@@ -27,7 +29,10 @@ interface SweepDeps extends Pick<PollContext, "clock" | "log" | "commit" | "assi
   readonly uptime: Pick<Store["uptime"], "figure" | "below" | "refreshFigures">;
   readonly schedules: ScheduleLookup;
   readonly rules: readonly Rule[];
-  readonly watch: Pick<Config["watch"], "exclude" | "forgetAfterMs" | "statusIntervalMs" | "uptimeIntervalMs">;
+  readonly watch: Pick<
+    Config["watch"],
+    "exclude" | "forgetAfterMs" | "statusIntervalMs" | "uptimeIntervalMs" | "locationsPerRequest"
+  >;
   /** Called after each sweep; `seconds` is its wall time. */
   swept(outcome: SweepOutcome, seconds: number, now: Instant): void;
 }
@@ -56,6 +61,7 @@ class Sweeper {
   readonly #deps: SweepDeps;
   readonly #excluded: ReadonlySet<string>;
   readonly #startedAt: Instant;
+  readonly #askStatus: ReturnType<typeof createAskStatus>;
   /** Shards whose last request failed. */
   readonly #failing = new Set<number>();
   readonly #allNamedAt = new Map<number, Instant>();
@@ -64,6 +70,7 @@ class Sweeper {
     this.#deps = deps;
     this.#excluded = new Set(deps.watch.exclude);
     this.#startedAt = deps.clock.now();
+    this.#askStatus = createAskStatus(deps.service, deps.watch.locationsPerRequest);
   }
 
   async sweep(shard: number): Promise<SweepOutcome> {
@@ -77,17 +84,19 @@ class Sweeper {
     const locationIds = assigned.locations(shard);
     // An answer is true of some time since the request: it counts as no newer than that, however slow it is.
     const now = clock.now();
-    const snapshot = await this.#ask(shard, locationIds, now);
-    if (!snapshot) return "failed";
+    const answer = await this.#ask(shard, locationIds, now);
+    if (!answer) return "failed";
+    const { snapshot, error } = answer;
     await this.#nameThem(shard, before.state, snapshot);
     const unbroken = this.#isUnbroken(before.state, attempts.get(`shard:${shard}`));
     const context = { ...this.#context(shard, locationIds, now), unbroken };
     const evaluation = judgeShard(before.state, snapshot, context);
+    const sweep = { slowMs: slowMs(before.state, context), error: error?.message };
     // Another replica may have assigned locations that this one does not know of yet: then nothing has left.
     const drops = evaluation.decisions.some(({ reason }) => reason === "no_longer_watched");
     if (drops && (await assigned.follow()) === "changed") return "lost";
     const { outcome } = await commit.evaluation(evaluation.transitions, (changes) =>
-      this.#write(shard, before.nonce, evaluation, { now, changes, sweep: { slowMs: slowMs(before.state, context) } }),
+      this.#write(shard, before.nonce, evaluation, { now, changes, sweep }),
     );
     return outcome === "lost" ? "lost" : "ok";
   }
@@ -96,21 +105,27 @@ class Sweeper {
     return sweptAt >= this.#startedAt && last !== undefined && last.goodAt >= last.attemptedAt;
   }
 
-  /** The service's answer; undefined where the request failed. */
-  async #ask(shard: number, entities: readonly string[], askedAt: Instant): Promise<StatusSnapshot | undefined> {
-    const { service, store, clock, log } = this.#deps;
-    if (entities.length === 0) return { readings: [], unreadable: [], complete: false };
+  /** The service's answer, with why a part of it is missing; undefined where every request failed. */
+  async #ask(shard: number, locationIds: readonly string[], askedAt: Instant) {
+    const { store, clock } = this.#deps;
+    if (locationIds.length === 0) return { snapshot: NOTHING_ASKED, error: undefined };
     try {
-      const snapshot = await service.statusUptime({ entities, entityType: "location" });
-      if (this.#failing.delete(shard)) log.info({ shard }, "sweeps of this shard succeed again");
-      return snapshot;
+      const answer = await this.#askStatus(locationIds);
+      this.#noteFailing(shard, answer.error);
+      return answer;
     } catch (thrown) {
       const err = toError(thrown);
-      if (!this.#failing.has(shard)) log.warn({ err, shard }, "sweep failed, keeping the last known state");
-      this.#failing.add(shard);
+      this.#noteFailing(shard, err);
       await store.noteAttempt(`shard:${shard}`, clock.now(), err.message, askedAt);
       return undefined;
     }
+  }
+
+  #noteFailing(shard: number, err: Error | undefined): void {
+    const { log } = this.#deps;
+    if (err && !this.#failing.has(shard)) log.warn({ err, shard }, "sweep failed, keeping the last known state");
+    if (err) this.#failing.add(shard);
+    else if (this.#failing.delete(shard)) log.info({ shard }, "sweeps of this shard succeed again");
   }
 
   /** New recordings at once; all of them now and then, for those whose names could not be read before. */

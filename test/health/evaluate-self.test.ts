@@ -231,6 +231,14 @@ describe("service: partly_unreachable", () => {
     expect(story.tick(() => ({ shards: [story.good()] }))).toEqual([`resolved ${KEY} recovered`]);
   });
 
+  test("fires while a part of a shard fails, with the cause, though every shard was read", () => {
+    const story = new FleetStory(partly(), unreachable());
+    const inPart = () => ({ ...story.good(), error: "The reply was too large." });
+    expect(story.tick(() => ({ shards: [inPart()] }))).toEqual([`firing ${KEY}`]);
+    expect(story.alert.facts.detail).toBe("The reply was too large.");
+    expect(story.tick(() => ({ shards: [story.good()] }))).toEqual([`resolved ${KEY} recovered`]);
+  });
+
   test("a slow service that is then wholly gone is unreachable, not slow", () => {
     const story = new FleetStory(partly());
     expect(story.tick(() => ({ shards: [{ ...story.bad(), slowMs: 9 * INTERVAL }] }))).toEqual([]);

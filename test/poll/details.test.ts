@@ -109,6 +109,7 @@ describeWithRedis("reading zones and usual entries", () => {
       },
       store: { ...store, shards: { ...store.shards, read: async () => ({ nonce: "", state }) } },
       assigned: { locations: () => locations },
+      locationsPerRequest: 50,
       signal: stopping.signal,
     });
     return { refresh, clock, asked, service, state, stopping, store };

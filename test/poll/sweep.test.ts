@@ -61,7 +61,13 @@ describeWithRedis("a sweep", () => {
       uptime: { figure: () => undefined, below: () => new Set(), refreshFigures: async () => {} },
       schedules: { scheduleOf: () => undefined, scheduleBegan: () => undefined, inSchedule: () => true },
       rules,
-      watch: { exclude: [], forgetAfterMs: 24 * HOUR, statusIntervalMs: STEP, uptimeIntervalMs: HOUR },
+      watch: {
+        exclude: [],
+        forgetAfterMs: 24 * HOUR,
+        statusIntervalMs: STEP,
+        uptimeIntervalMs: HOUR,
+        locationsPerRequest: 2,
+      },
       commit: createCommit({
         log: silentLogger,
         route: { ...rootRoute, groupWaitMs: 0, groupIntervalMs: 0, repeatIntervalMs: HOUR },
@@ -199,6 +205,24 @@ describeWithRedis("a sweep", () => {
     await started.sweep(0);
     expect((await started.store.shards.attempts()).get("shard:0")?.slowMs).toBeUndefined();
     expect((await started.store.shards.read(0)).state.slowGaps).toBeUndefined();
+  });
+
+  it("a shard of more locations than a request may have is asked in several, and what failed of it stays", async () => {
+    const one = replica([
+      rows(row("a", "offline"), row("s", "online", "south")),
+      rows(row("w", "offline", "west")),
+      rows(row("a", "online"), row("s", "online", "south")),
+      new Error("No answer."),
+    ]);
+    one.assigned.set(new Map(["north", "south", "west"].map((id) => [id, 0])));
+    await one.sweep(0);
+    one.clock.at += STEP;
+    await one.sweep(0);
+    expect(one.asked.slice(0, 2)).toEqual([["north", "south"], ["west"]]);
+    expect(one.outcomes).toEqual(["ok", "ok"]);
+    expect(await firingNow()).toEqual(["RecordingOffline/recording/a resolved", "RecordingOffline/recording/w firing"]);
+    const noted = { goodAt: one.clock.at, attemptedAt: one.clock.at, error: "No answer." };
+    expect((await one.store.shards.attempts()).get("shard:0")).toEqual(noted);
   });
 
   it("before assignments are known nothing is swept; one under way is not begun again", async () => {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Location, RecordingUptime } from "../../health/recording.ts";
 import { type BackoffPolicy, backoffMs } from "../../lib/backoff.ts";
+import { chunksOf } from "../../lib/chunks.ts";
 import { dayOf } from "../../lib/when.ts";
 import { type Days, type Service, ServiceError } from "../../service/service.ts";
 
@@ -78,10 +79,6 @@ export async function readHistories(
   const ended = await Promise.allSettled(workers);
   const first = ended.find(({ status }) => status === "rejected");
   if (first?.status === "rejected") throw first.reason;
-}
-
-function* chunksOf(ids: readonly string[], size: number): Generator<readonly string[], undefined> {
-  for (let from = 0; from < ids.length; from += size) yield ids.slice(from, from + size);
 }
 
 /** The limit on days per request is not documented: a refused request is split in halves. */

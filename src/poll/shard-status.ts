@@ -1,0 +1,62 @@
+/**
+ * The status of a shard's locations, in requests of `watch.locations_per_request` at most. Splitting the request and not
+ * the shard leaves all state in its document, and needs no good sweep of a shard that is too large.
+ */
+import type { StatusSnapshot } from "../health/recording.ts";
+import { chunksOf } from "../lib/chunks.ts";
+import { toError } from "../lib/errors.ts";
+import type { Service } from "../service/service.ts";
+
+const REQUESTS_AT_ONCE = 4;
+
+interface ShardAnswer {
+  readonly snapshot: StatusSnapshot;
+  /** Why the locations in `snapshot.unread` have no answer. */
+  readonly error: Error | undefined;
+}
+
+/** Gives `ask(locationIds)`: all answers as one snapshot. Throws the first error where there is no answer. */
+export function createAskStatus(
+  service: Pick<Service, "statusUptime">,
+  locationsPerRequest: number,
+): (locationIds: readonly string[]) => Promise<ShardAnswer> {
+  /** Locations whose last request failed: they are asked for last. */
+  const failed = new Set<string>();
+  return async (locationIds) => {
+    const requests = [...chunksOf(locationIds, locationsPerRequest)];
+    const hasFailed = ([first = ""]: readonly string[]) => failed.has(first);
+    const ordered = [...requests.filter((ids) => !hasFailed(ids)), ...requests.filter(hasFailed)];
+    const answers: StatusSnapshot[] = [];
+    const unread = new Set(locationIds);
+    let error: Error | undefined;
+    for (const round of chunksOf(ordered, REQUESTS_AT_ONCE)) {
+      const before = answers.length;
+      const asked = round.map((entities) => service.statusUptime({ entities, entityType: "location" }));
+      for (const [i, settled] of (await Promise.allSettled(asked)).entries()) {
+        const isAnswered = settled.status === "fulfilled";
+        if (isAnswered) answers.push(settled.value);
+        else error ??= toError(settled.reason);
+        for (const id of round[i] ?? []) {
+          if (isAnswered) unread.delete(id);
+          if (isAnswered) failed.delete(id);
+          else failed.add(id);
+        }
+      }
+      // A service that does not answer is not waited for again and again.
+      if (answers.length === before) break;
+    }
+    if (error && answers.length === 0) throw error;
+    return { snapshot: joined(answers, unread), error };
+  };
+}
+
+function joined(answers: readonly StatusSnapshot[], unread: ReadonlySet<string>): StatusSnapshot {
+  const [only] = answers;
+  if (only && answers.length === 1 && unread.size === 0) return only;
+  return {
+    readings: answers.flatMap(({ readings }) => readings),
+    unreadable: answers.flatMap(({ unreadable }) => unreadable),
+    complete: answers.every(({ complete }) => complete),
+    unread,
+  };
+}
