@@ -67,7 +67,7 @@ export class PollJobs {
     };
     await queues.work("upkeep", UPKEEP_AT_ONCE, async ({ data }) => jobs[String(data.job)]?.());
     await this.#details.start();
-    await startUptimeWork(this.#context, uptimeOf(this.#context));
+    await startUptimeWork(this.#context, windowsOf(this.#context.rules), uptimeOf(this.#context));
   }
 
   stop(): void {

@@ -11,17 +11,16 @@ const FINISHED_BY_HOUR = 6;
 /** Days are kept as one ratio for this long: a month's digest and the month before it. */
 const DAYS_KEPT = 62;
 
-/** The first day to ask for: the one after the last day that all of them have finished. */
-export function firstDay(
-  finished: readonly (string | undefined)[],
-  now: Instant,
-  zone: string,
-  retainMs: number,
-): string {
+type DaysRead = Pick<UptimeHistory, "finishedDay" | "readFrom">;
+
+/** The first day to ask for: the one after the last finished day, where all days before it that are kept were read. */
+export function firstDay(histories: readonly DaysRead[], now: Instant, zone: string, retainMs: number): string {
   const oldest = dayOf(now - retainMs, zone);
-  const wanted = finished.map((day) => (day === undefined ? oldest : nextDay(day)));
+  const wanted = histories.map(({ finishedDay, readFrom }) =>
+    finishedDay === undefined || readFrom === undefined || readFrom > nextDay(oldest) ? oldest : nextDay(finishedDay),
+  );
   const [first = oldest] = [...wanted, dayOf(now, zone)].sort();
-  return [first, oldest].sort()[1] ?? oldest;
+  return later(first, oldest);
 }
 
 /**
@@ -33,17 +32,18 @@ export function calendarOf(now: Instant, zone: string, retainMs: number) {
   const yesterday = local.minus({ days: 1 }).toFormat("yyyy-MM-dd");
   const before = local.minus({ days: 2 }).toFormat("yyyy-MM-dd");
   const days: { readonly day: string; readonly from: Instant; readonly to: Instant }[] = [];
-  for (let day = nextDay(dayOf(now - retainMs, zone)); day <= yesterday; day = nextDay(day)) {
+  const oldestWhole = nextDay(dayOf(now - retainMs, zone));
+  for (let day = oldestWhole; day <= yesterday; day = nextDay(day)) {
     const start = DateTime.fromISO(day, { zone }).startOf("day");
     days.push({ day, from: start.toMillis(), to: start.plus({ days: 1 }).toMillis() });
   }
-  return { now, retainMs, days, finishedDay: local.hour >= FINISHED_BY_HOUR ? yesterday : before };
+  return { now, retainMs, days, oldestWhole, finishedDay: local.hour >= FINISHED_BY_HOUR ? yesterday : before };
 }
 
-/** The history with fresh buckets over it, finished days as one ratio each. Pure. */
+/** The history with fresh buckets over it, all that the service has since `from`; finished days as one ratio each. Pure. */
 export function advance(
   history: UptimeHistory | undefined,
-  fresh: readonly UptimeBucket[],
+  { from: first, buckets: fresh }: { readonly from: string; readonly buckets: readonly UptimeBucket[] },
   calendar: ReturnType<typeof calendarOf>,
 ): UptimeHistory {
   const buckets = mergeBuckets(history?.buckets ?? [], fresh, calendar);
@@ -54,7 +54,17 @@ export function advance(
   }
   const kept = Object.keys(days);
   if (kept.length > DAYS_KEPT) for (const day of kept.sort().slice(0, -DAYS_KEPT)) delete days[day];
-  return { buckets, days, finishedDay: calendar.finishedDay };
+  const readFrom = later(readSince(history, first), calendar.oldestWhole);
+  return { buckets, days, finishedDay: calendar.finishedDay, readFrom };
+}
+
+function readSince({ finishedDay, readFrom }: Partial<DaysRead> = {}, first: string): string {
+  const joins = finishedDay !== undefined && first <= nextDay(finishedDay);
+  return joins && readFrom !== undefined && readFrom < first ? readFrom : first;
+}
+
+function later(day: string, other: string): string {
+  return day > other ? day : other;
 }
 
 function dayUptime(buckets: readonly UptimeBucket[], from: Instant, to: Instant): DayUptime | undefined {

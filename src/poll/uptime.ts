@@ -125,14 +125,15 @@ async function refreshPage(
   const hasSchedule = (id: string) => deps.inventory.recording(id)?.useUploadingSchedule;
   const learners = new Set(ids.filter((id) => hasSchedule(id) && !known.get(id)?.schedule));
   const { results, unread } = await ask(deps, { zone, ids, learners, known, now, isLastTry });
+  const windows = [...ratios].map(([overMs, figures]) => ({ overMs, figures, first: dayOf(now - overMs, zone) }));
   await deps.inventory.saveRecordings(results.map(({ recording }) => recording));
   const calendar = calendarOf(now, zone, deps.retainMs);
   const histories = new Map<string, UptimeHistory>();
-  for (const { recording, buckets } of results) {
+  for (const { recording, buckets, from } of results) {
     const before = known.get(recording.id);
     const hourAt = (at: Instant) => localHours.at(at, recording.timezone);
     const learns = before?.schedule !== undefined || learners.has(recording.id);
-    const advanced = advance(before, buckets, calendar);
+    const advanced = advance(before, { from, buckets }, calendar);
     const isUnread = unread.has(recording.id);
     const schedule =
       recording.useUploadingSchedule && learns
@@ -143,7 +144,9 @@ async function refreshPage(
     const history = { ...advanced, schedule: isUnread ? undefined : schedule, quality };
     histories.set(recording.id, history);
     if (schedule) schedules.set(recording.id, toKnown(schedule, history.buckets, recording.timezone));
-    for (const [overMs, figures] of ratios) {
+    for (const { overMs, figures, first } of windows) {
+      // Of a window that was not read as a whole there is no figure.
+      if (history.readFrom === undefined || history.readFrom > first) continue;
       const ratio = windowUptime(history.buckets, { now, overMs });
       if (ratio !== undefined) figures.set(recording.id, ratio);
     }
@@ -171,21 +174,28 @@ interface Asking extends Page, Pick<Gathered, "isLastTry"> {
  */
 async function ask(deps: RefreshUptimeDeps, { zone, ids, learners, known, now, isLastTry }: Asking) {
   const end = dayOf(now, zone);
-  const results: RecordingUptime[] = [];
+  const results: (RecordingUptime & { readonly from: string })[] = [];
   const unread = new Set<string>();
   const learning = [...learners];
-  for (let from = 0; from < learning.length; from += LEARNERS_PER_REQUEST) {
-    const recids = learning.slice(from, from + LEARNERS_PER_REQUEST);
-    const weeks = await askForWeeks(deps, { start: dayOf(now - LEARN_FROM_MS, zone), end, recids });
+  const weeksFrom = dayOf(now - Math.max(LEARN_FROM_MS, deps.retainMs), zone);
+  for (let i = 0; i < learning.length; i += LEARNERS_PER_REQUEST) {
+    const recids = learning.slice(i, i + LEARNERS_PER_REQUEST);
+    const weeks = await askForWeeks(deps, { start: weeksFrom, end, recids });
     if (weeks === "later" && !isLastTry) for (const id of recids) unread.add(id);
-    if (typeof weeks !== "string") results.push(...weeks);
+    if (typeof weeks !== "string") results.push(...weeks.map((one) => ({ ...one, from: weeksFrom })));
   }
   const notified = new Set(results.map(({ recording }) => recording.id));
   const recids = ids.filter((id) => !notified.has(id));
   if (recids.length === 0) return { results, unread };
-  const finished = recids.map((id) => known.get(id)?.finishedDay);
-  const start = firstDay(finished, now, zone, deps.retainMs);
-  results.push(...(await deps.service.uptimes({ start, end, recids })).results);
+  const none = { finishedDay: undefined };
+  const from = firstDay(
+    recids.map((id) => known.get(id) ?? none),
+    now,
+    zone,
+    deps.retainMs,
+  );
+  const asked = await deps.service.uptimes({ start: from, end, recids });
+  results.push(...asked.results.map((one) => ({ ...one, from })));
   return { results, unread };
 }
 
@@ -215,15 +225,22 @@ function toKnown(schedule: LearnedSchedule, buckets: readonly UptimeBucket[], ti
   };
 }
 
+type UptimeWork = Pick<PollContext, "queues" | "assigned" | "statusIntervalMs"> & Pick<Store, "uptime">;
+
 /**
  * The worker of uptime figures, in a queue of its own: a hanging Core API must not delay the self alerts. A shard that
- * was not swept yet, of which `refresh` gives false, is asked for again.
+ * was not swept yet, of which `refresh` gives false, is asked for again; one without figures for a window, at once.
  */
-export function startUptimeWork(
-  { queues, assigned, statusIntervalMs }: Pick<PollContext, "queues" | "assigned" | "statusIntervalMs">,
+export async function startUptimeWork(
+  { queues, assigned, statusIntervalMs, uptime }: UptimeWork,
+  windowsMs: readonly number[],
   refresh: ReturnType<typeof createRefreshUptime>,
 ): Promise<void> {
-  return queues.work("uptime", SHARDS_AT_ONCE, async ({ data }) => {
+  for (const shard of assigned.shards()) {
+    if (!(await uptime.lacksWindow(shard, windowsMs))) continue;
+    await queues.add("uptime", { shard }, { id: `uptime-${shard}-${windowsMs.join("-")}` });
+  }
+  await queues.work("uptime", SHARDS_AT_ONCE, async ({ data }) => {
     const shard = Number(data.shard);
     if ((await refresh(shard)) || !assigned.shards().includes(shard)) return;
     await queues.add("uptime", { shard }, { delayMs: statusIntervalMs });

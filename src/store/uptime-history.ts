@@ -18,6 +18,8 @@ export interface UptimeHistory {
   readonly days: Readonly<Record<string, DayUptime>>;
   /** The last day that was read after the service had finished it; undefined before the first. */
   readonly finishedDay: string | undefined;
+  /** The first day since which all were read and kept, whether the service had anything for them or not. */
+  readonly readFrom?: string | undefined;
   /** Of a recording with an uploading schedule. */
   readonly schedule?: LearnedSchedule | undefined;
   /** A week of readings of its quality. */
@@ -46,13 +48,14 @@ interface HistoryDocument {
   b: BucketRow[];
   d: Record<string, [number, number]>;
   f?: string | undefined;
+  r?: string | undefined;
   /** Hours of the week as learned, and in minutes until when. */
   s?: [string, number] | undefined;
   /** Hour of the last reading of quality, and the readings. */
   q?: [number, string] | undefined;
 }
 
-function encodeHistory({ buckets, days, finishedDay, schedule, quality }: UptimeHistory): HistoryDocument {
+function encodeHistory({ buckets, days, finishedDay, readFrom, schedule, quality }: UptimeHistory): HistoryDocument {
   return {
     b: buckets.map((bucket) => [
       bucket.startAt / 60_000,
@@ -63,12 +66,13 @@ function encodeHistory({ buckets, days, finishedDay, schedule, quality }: Uptime
     ]),
     d: Object.fromEntries(Object.entries(days).map(([day, one]) => [day, [one.ratio, one.segmentsExpected]])),
     f: finishedDay,
+    r: readFrom,
     s: schedule && [schedule.hours, schedule.until / 60_000],
     q: quality && [quality.hour, quality.levels],
   };
 }
 
-function decodeHistory({ b, d, f, s, q }: HistoryDocument): UptimeHistory {
+function decodeHistory({ b, d, f, r, s, q }: HistoryDocument): UptimeHistory {
   return {
     buckets: b.map(([minutes, within, expected, received, overall]) => ({
       startAt: minutes * 60_000,
@@ -83,6 +87,7 @@ function decodeHistory({ b, d, f, s, q }: HistoryDocument): UptimeHistory {
       Object.entries(d).map(([day, [ratio, expected]]) => [day, { ratio, segmentsExpected: expected }]),
     ),
     finishedDay: f,
+    readFrom: r,
     schedule: s && { hours: s[0], until: s[1] * 60_000 },
     quality: q && { hour: q[0], levels: q[1] },
   };

@@ -41,6 +41,13 @@ export function createUptimeStore(redis: Redis, keys: Keys) {
     ...createHistoryStore(redis, keys),
     ...figures,
 
+    /** Whether the shard has figures, stale or not, but of one of these windows none. */
+    async lacksWindow(shard: number, windowsMs: readonly number[]): Promise<boolean> {
+      await readFigures(shard);
+      const known = shardAt(shard);
+      return known !== undefined && windowsMs.some((ms) => !known.windows.has(ms));
+    },
+
     async saveFigures(shard: number, at: Instant, byWindow: Figures, schedules: Schedules = new Map()): Promise<void> {
       const nonce = randomUUID();
       const written = { at, byWindow, schedules };
@@ -94,6 +101,7 @@ function fromRow([timezone, hours, from, to, within]: ScheduleRow): KnownSchedul
 interface ShardFigures {
   readonly nonce: string;
   readonly at: Instant;
+  readonly windows: ReadonlySet<number>;
   /** `performance.now()` of the last time Redis was asked for them. */
   readAt: number;
   ids: string[];
@@ -122,7 +130,8 @@ function createFigures() {
         for (const [id, ratio] of ratios) all.set(id, ratio);
       }
       const ids = [...new Set(stored.byWindow.values().flatMap((ratios) => ratios.keys()))];
-      shards.set(shard, { nonce, at: stored.at, readAt: performance.now(), ids, below: new Map() });
+      const windows = new Set(stored.byWindow.keys());
+      shards.set(shard, { nonce, at: stored.at, windows, readAt: performance.now(), ids, below: new Map() });
     },
 
     dropStale(shard: number, staleBefore: Instant): void {

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createDailyBuckets } from "../../src/digest/figures.ts";
 import { dayOf } from "../../src/lib/when.ts";
@@ -24,13 +25,50 @@ it.for<[string, (string | undefined)[], string]>([
   ["nothing older than what is kept", ["2026-01-01"], "2026-03-07"],
   ["a clock that was ahead asks for today", ["2026-03-20"], "2026-03-10"],
 ])("%s", ([, finished, expected]) => {
-  expect(firstDay(finished, AT, "UTC", RETAIN)).toBe(expected);
+  const histories = finished.map((finishedDay) => ({ finishedDay, readFrom: finishedDay && "2026-01-01" }));
+  expect(firstDay(histories, AT, "UTC", RETAIN)).toBe(expected);
+});
+
+it("days before the first that was read are asked for, once", () => {
+  const asks = (readFrom: string | undefined, retainMs: number) =>
+    firstDay([{ finishedDay: "2026-03-09", readFrom }], AT, "UTC", retainMs);
+  expect(asks("2026-03-08", RETAIN), "the oldest day that is kept as a whole").toBe("2026-03-10");
+  expect(asks("2026-03-09", RETAIN)).toBe("2026-03-07");
+  expect(asks("2026-03-08", 9 * 24 * HOUR)).toBe("2026-03-01");
+  expect(asks("2026-03-02", 9 * 24 * HOUR)).toBe("2026-03-10");
+  expect(asks(undefined, RETAIN), "it is not known").toBe("2026-03-07");
+});
+
+it("the days read without a gap, and kept, are known whatever was asked in which order", () => {
+  const asked = fc.array(fc.record({ back: fc.nat(12), retain: fc.integer({ min: 3, max: 12 }), later: fc.nat(4) }));
+  fc.assert(
+    fc.property(asked, (rounds) => {
+      let history: UptimeHistory | undefined;
+      let now = AT;
+      let read = new Set<string>();
+      for (const { back, retain, later } of rounds) {
+        now += later * 24 * HOUR;
+        const calendar = calendarOf(now, "UTC", retain * 24 * HOUR);
+        for (let day = 0; day <= back; day++) read.add(dayOf(now - day * 24 * HOUR, "UTC"));
+        // A day is read once more after the service has finished it: until then it does not count for the next round.
+        const counted = [...read].filter((day) => day >= calendar.oldestWhole);
+        history = advance(history, { from: dayOf(now - back * 24 * HOUR, "UTC"), buckets: [] }, calendar);
+        let first = now;
+        while (counted.includes(dayOf(first - 24 * HOUR, "UTC"))) first -= 24 * HOUR;
+        const today = dayOf(now, "UTC");
+        expect((history.readFrom ?? "") >= dayOf(first, "UTC") && (history.readFrom ?? "") <= today).toBe(true);
+        read = new Set(counted.filter((day) => day <= calendar.finishedDay));
+      }
+    }),
+  );
 });
 
 it("days are those of the recording's zone", () => {
   const at = Date.parse("2026-03-10T23:30:00Z");
   expect([dayOf(at, "Asia/Tokyo"), dayOf(at, "America/Los_Angeles")]).toEqual(["2026-03-11", "2026-03-10"]);
-  expect(firstDay(["2026-03-09"], at, "Asia/Tokyo", RETAIN)).toBe("2026-03-10");
+  expect(firstDay([{ finishedDay: "2026-03-09", readFrom: "2026-03-08" }], at, "Asia/Tokyo", RETAIN)).toBe(
+    "2026-03-10",
+  );
 });
 
 it("yesterday is finished from six o'clock local time on", () => {
@@ -53,7 +91,7 @@ it.for([
     bucket(start + count * HOUR, 0),
   ];
   const calendar = calendarOf(start + count * HOUR + 10 * HOUR, LONDON, RETAIN);
-  const { days } = advance(undefined, fresh, calendar);
+  const { days } = advance(undefined, { from: day, buckets: fresh }, calendar);
   expect(days[day]?.ratio).toBeCloseTo((count - 1) / count, 10);
   expect(days[day]?.segmentsExpected).toBe(60 * count);
 });
@@ -63,8 +101,9 @@ it("a day read again replaces its ratio; days outlive their hours, 62 of them", 
   const begin = Date.parse("2026-01-01T00:00:00Z");
   for (let day = 0; day < 70; day++) {
     const start = begin + day * 24 * HOUR;
-    history = advance(history, hours(start, 24, 0.5), calendarOf(start + 31 * HOUR, "UTC", RETAIN));
-    history = advance(history, hours(start, 24, 0.9), calendarOf(start + 32 * HOUR, "UTC", RETAIN));
+    const fresh = (ratio: number) => ({ from: dayOf(start, "UTC"), buckets: hours(start, 24, ratio) });
+    history = advance(history, fresh(0.5), calendarOf(start + 31 * HOUR, "UTC", RETAIN));
+    history = advance(history, fresh(0.9), calendarOf(start + 32 * HOUR, "UTC", RETAIN));
   }
   expect(Object.keys(history?.days ?? {})).toHaveLength(62);
   expect(history?.days["2026-03-11"]?.ratio).toBeCloseTo(0.9);
@@ -76,7 +115,7 @@ it("a day read again replaces its ratio; days outlive their hours, 62 of them", 
 it("no data and time outside the schedule make no day", () => {
   const start = Date.parse("2026-03-09T00:00:00Z");
   const fresh = [bucket(start, undefined), bucket(start + HOUR, 0, { withinSchedule: false })];
-  expect(advance(undefined, fresh, calendarOf(AT, "UTC", RETAIN)).days).toEqual({});
+  expect(advance(undefined, { from: "2026-03-07", buckets: fresh }, calendarOf(AT, "UTC", RETAIN)).days).toEqual({});
 });
 
 it("older days stand in where hours are not kept any more, never beside them", () => {
