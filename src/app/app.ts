@@ -86,10 +86,6 @@ async function begin(runtime: Runtime, reloader: Reloader, closer: Closer): Prom
   const { log, replicas, redis, clock } = runtime;
   const stopping = new AbortController();
   closer.add("start", () => stopping.abort());
-  const { service } = reloader.current();
-  void service.checkStatus().catch((thrown: unknown) => {
-    log.warn({ err: toError(thrown) }, "the service is not healthy; polling begins all the same");
-  });
   await untilRedisAnswers(runtime, stopping.signal);
   if (stopping.signal.aborted) return;
   closer.add(

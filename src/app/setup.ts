@@ -49,7 +49,7 @@ function openService({ clock, log, metrics, serviceUp }: Runtime, { service }: C
     ...metrics,
     request(endpoint: string, outcome: string, seconds: number) {
       metrics.request(endpoint, outcome, seconds);
-      const answers = outcome === "ok" || outcome === "bad_request";
+      const answers = outcome === "ok" || (outcome === "bad_request" && endpoint !== "status");
       if (outcome === "closed") return;
       serviceUp.set(endpoint, answers);
       metrics.serviceUp(endpoint, answers);

@@ -44,6 +44,8 @@ export interface SelfEvidence {
   readonly shards: readonly Attempt[];
   readonly inventory: Attempt;
   readonly uptimes: Attempt;
+  /** Of `GET /v1/status`. */
+  readonly health?: Attempt | undefined;
   readonly integrations: readonly IntegrationHealth[];
 }
 
@@ -152,7 +154,9 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
   const others = [...(stale ? [evidence.uptimes] : []), ...(listFailing ? [inventory] : [])];
   const causes = (rule: Rule) =>
     isUnreachable(rule) ? sweeps.failed : [...others, ...sweeps.failed, ...sweeps.partly];
-  const detail = (rule: Rule) => causes(rule).find(({ error }) => error)?.error;
+  const failure = (rule: Rule) => causes(rule).find(({ error }) => error)?.error;
+  const health = healthOf(evidence, context);
+  const detail = (rule: Rule) => (isUnreachable(rule) ? joined(failure(rule), health) : failure(rule));
   return {
     subject: serviceSubject,
     evidence: (rule) =>
@@ -173,6 +177,18 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
       return describe(rule, {}, isUnreachable(rule) ? UNREACHABLE : partly, detail(rule));
     },
   };
+}
+
+/** Whether the service calls itself healthy: so, whether the fault is on its side. */
+function healthOf({ health }: SelfEvidence, context: SelfContext): string | undefined {
+  const failing = health && isFailing(health, context, context.intervalMs);
+  if (failing === undefined) return undefined;
+  if (failing) return `Its own health check fails too: ${health?.error}`;
+  return "It calls itself healthy (GET /v1/status): check the credentials, their permissions and service.ws_url.";
+}
+
+function joined(...sentences: readonly (string | undefined)[]): string | undefined {
+  return sentences.filter(Boolean).join(" ") || undefined;
 }
 
 function describe(

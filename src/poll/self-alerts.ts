@@ -1,5 +1,7 @@
 /** Evaluates the self alerts at every status interval, in a job that a hanging service cannot delay. */
 import { evaluateSelf, type SelfContext, type SelfEvidence } from "../health/evaluate-self.ts";
+import { CodedError, toError } from "../lib/errors.ts";
+import type { Service } from "../service/service.ts";
 import type { Attempt } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
@@ -10,14 +12,17 @@ interface SelfAlertsDeps
   extends Omit<SelfContext, "now" | "startedAt">,
     Pick<Store, "selfAlerts" | "groups">,
     Pick<PollContext, "clock" | "commit" | "assigned" | "integrations"> {
-  readonly store: Pick<Store["shards"], "attempts" | "commit" | "noteWatched">;
+  readonly store: Pick<Store["shards"], "attempts" | "commit" | "noteWatched" | "noteAttempt">;
+  readonly service: Pick<Service, "checkStatus">;
 }
 
 /** Gives `evaluate()`: one read of the evidence, one evaluation, one atomic write. */
 export function createSelfAlerts(deps: SelfAlertsDeps): () => Promise<void> {
   const { selfAlerts, store, clock, commit } = deps;
   const startedAt = clock.now();
+  const askHealth = createHealthCheck(deps);
   return async () => {
+    askHealth();
     const { nonce: expected, state } = await selfAlerts.read();
     const evidence = await gather(deps);
     const now = clock.now();
@@ -32,6 +37,26 @@ export function createSelfAlerts(deps: SelfAlertsDeps): () => Promise<void> {
   };
 }
 
+/** Starts `GET /v1/status`, one at a time; the next evaluation reads how it ended. */
+function createHealthCheck({ service, store, clock }: SelfAlertsDeps): () => void {
+  let isAsking = false;
+  async function ask(): Promise<void> {
+    const askedAt = clock.now();
+    const error = await service.checkStatus().then(() => undefined, toError);
+    if (error instanceof CodedError && error.code === "closed") return;
+    await store.noteAttempt("health", clock.now(), error?.message, askedAt);
+  }
+  return () => {
+    if (isAsking) return;
+    isAsking = true;
+    // Where Redis does not answer, the next evaluation asks again.
+    void ask().then(ended, ended);
+  };
+  function ended(): void {
+    isAsking = false;
+  }
+}
+
 async function gather({ store, clock, groups, assigned, integrations }: SelfAlertsDeps): Promise<SelfEvidence> {
   const now = clock.now();
   const [attempts, troubles] = await Promise.all([
@@ -43,6 +68,7 @@ async function gather({ store, clock, groups, assigned, integrations }: SelfAler
   return {
     shards: shards.map((shard) => attemptAt(`shard:${shard}`)),
     inventory: attemptAt("inventory"),
+    health: attempts.get("health"),
     uptimes: worst(shards.map((shard) => attemptAt(`uptime:${shard}`))),
     integrations: integrations.map(({ id, receiver, type }, i) => ({ id, receiver, type, trouble: troubles[i] })),
   };

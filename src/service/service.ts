@@ -29,6 +29,7 @@ import {
   uptimesRequest,
 } from "./queries.ts";
 import { createUptimeParser } from "./recording-uptime-rows.ts";
+import { createOutageLog } from "./reporter.ts";
 import { parseStatusRows } from "./status-uptime-rows.ts";
 import { createTransport } from "./transport.ts";
 import { createWallClock } from "./zoned-time.ts";
@@ -106,6 +107,7 @@ export function createService(deps: ServiceDeps): Service {
   const { config } = deps;
   const wall = createWallClock();
   const { core, socket, report, call, close } = createTransport(deps);
+  const health = createOutageLog(deps.log.child({ component: "service" }), "health check");
   const uptimeParser = createUptimeParser({ report, wall, indexTimezone: config.uptimeIndexTimezone });
   const viaCore = <T>(
     endpoint: ServiceEndpoint,
@@ -131,7 +133,11 @@ export function createService(deps: ServiceDeps): Service {
   const list = { method: "GET", path: "/v1/location/list" } as const;
   const readLocations = (payload: unknown) => parseLocations(payload, { report, isZone: wall.isZone });
   return {
-    checkStatus: (caller) => call("status", caller, (signal) => core.checkStatus(signal)),
+    checkStatus: (caller) =>
+      call("status", caller, (signal) => core.checkStatus(signal)).then(health.recovered, (thrown) => {
+        if (thrown.code !== "closed") health.failed(thrown);
+        throw thrown;
+      }),
     locations: (caller) => viaCore("locations", () => list, readLocations, caller),
     recordingUptime: (id, days, caller) =>
       viaCore("recording_uptime", () => recordingUptimeRequest(id, days), uptimeParser.one, caller),

@@ -6,13 +6,15 @@ import { until } from "../support/until.ts";
 
 type Faults = Simulator["faults"];
 
-const BLINDING: [string, (faults: Faults) => void][] = [
+/** What is set, and what the alert says of the service's own health check. */
+const BLINDING: [string, (faults: Faults) => void, string?][] = [
   [
     "the service answers 503 and drops its sockets",
     (f) => {
       f.set("http_error", { status: 503 });
       f.set("drop_sockets", {});
     },
+    "health check fails too",
   ],
   ["the socket is half-open", (f) => f.set("half_open")],
   [
@@ -31,33 +33,54 @@ const BLINDING: [string, (faults: Faults) => void][] = [
 ];
 
 describeWithRedis("an unreachable service is no outage of recordings", () => {
-  it.concurrent.each(BLINDING)("nothing fires and nothing resolves falsely while %s", async (_, begin) => {
+  it.concurrent.each(BLINDING)(
+    "nothing fires and nothing resolves falsely while %s",
+    async (_, begin, health = "calls itself healthy") => {
+      await using watch = await startWatch();
+      const { simulator, slack } = watch;
+      const [dark, bright] = simulator.world.recordings;
+      if (!dark || !bright) throw new Error("no cameras");
+      simulator.world.setStatus(dark.id, "offline");
+      await slack.next();
+
+      begin(simulator.faults);
+      const unreachable = await slack.next();
+      expect(unreachable.text).toMatch(/unreachable/i);
+      expect(unreachable.shown).toContain(health);
+      expect(slack.messages).toHaveLength(2);
+
+      let sweeps = 0;
+      simulator.events.on("request", ({ endpoint, outcome }) => {
+        if (endpoint === "status/uptime" && outcome === "answered") sweeps++;
+      });
+      simulator.faults.clearAll();
+      expect((await slack.next()).shown).toMatch(/recovered|again/i);
+      expect(slack.messages).toHaveLength(3);
+      expect(sweeps).toBeGreaterThan(0);
+      expect(sweeps).toBeLessThan(8);
+
+      simulator.world.setStatus(bright.id, "offline");
+      expect((await slack.next()).shown).toContain(bright.name);
+      simulator.world.setStatus(dark.id, "online");
+      expect((await slack.next()).shown).toContain(dark.name);
+      expect(slack.messages).toHaveLength(5);
+    },
+  );
+
+  it.concurrent("the health check is asked at every interval, and its gauge follows", async () => {
     await using watch = await startWatch();
-    const { simulator, slack } = watch;
-    const [dark, bright] = simulator.world.recordings;
-    if (!dark || !bright) throw new Error("no cameras");
-    simulator.world.setStatus(dark.id, "offline");
-    await slack.next();
-
-    begin(simulator.faults);
-    expect((await slack.next()).text).toMatch(/unreachable/i);
-    expect(slack.messages).toHaveLength(2);
-
-    let sweeps = 0;
-    simulator.events.on("request", ({ endpoint, outcome }) => {
-      if (endpoint === "status/uptime" && outcome === "answered") sweeps++;
-    });
-    simulator.faults.clearAll();
-    expect((await slack.next()).shown).toMatch(/recovered|again/i);
-    expect(slack.messages).toHaveLength(3);
-    expect(sweeps).toBeGreaterThan(0);
-    expect(sweeps).toBeLessThan(8);
-
-    simulator.world.setStatus(bright.id, "offline");
-    expect((await slack.next()).shown).toContain(bright.name);
-    simulator.world.setStatus(dark.id, "online");
-    expect((await slack.next()).shown).toContain(dark.name);
-    expect(slack.messages).toHaveLength(5);
+    const { simulator, app } = watch;
+    const gauge = async (value: number) => {
+      const text = await (await fetch(`${app.address}/metrics`)).text();
+      return text.includes(`lenswatch_service_up{endpoint="status"} ${value}`);
+    };
+    await until("healthy", () => gauge(1));
+    for (const status of [503, 404]) {
+      simulator.faults.set("http_error", { status, endpoint: "status" });
+      await until(`unhealthy with ${status}`, () => gauge(0));
+      simulator.faults.clear("http_error");
+      await until("healthy again", () => gauge(1));
+    }
   });
 
   it.concurrent("a service that hangs for three intervals is reported, and lenswatch stays ready", async () => {

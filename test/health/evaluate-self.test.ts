@@ -67,6 +67,35 @@ class FleetStory {
   }
 }
 
+describe("the service's own health check", () => {
+  const detailOf = (health: (story: FleetStory) => Attempt | undefined, rule = unreachable()) => {
+    const story = new FleetStory(rule);
+    const other = () =>
+      rule.when.kind === "service" && rule.when.state === "unreachable" ? story.bad() : story.good();
+    story.tick(() => ({ shards: [story.bad(), other()], health: health(story) }));
+    return { detail: story.alert.facts.detail, description: story.alert.annotations.description };
+  };
+
+  test.each<[string, (story: FleetStory) => Attempt | undefined, RegExp]>([
+    ["passes", (story) => story.good(), /^The service did not answer\. It calls itself healthy .*credentials/],
+    [
+      "fails",
+      (story) => ({ ...story.bad(), error: "Closed." }),
+      /^The .* answer\. Its own health check fails too: Closed\.$/,
+    ],
+    ["was not asked", () => undefined, /^The service did not answer\.$/],
+    ["was asked long ago", () => ({ goodAt: START - 60 * MINUTE, attemptedAt: START - 60 * MINUTE }), /answer\.$/],
+  ])("is in the message of an unreachable service where it %s", (_, health, wanted) => {
+    const { detail, description } = detailOf(health);
+    expect(detail).toMatch(wanted);
+    expect(description).toContain(detail);
+  });
+
+  test("says nothing of a part that does not answer", () => {
+    expect(detailOf((story) => story.good(), partly()).detail).toBe("The service did not answer.");
+  });
+});
+
 describe("service: unreachable", () => {
   test("fires when no shard has a good sweep, ends with the first good one", () => {
     const story = new FleetStory(unreachable({ forMs: MINUTE, labels: { severity: "critical" } }));

@@ -1,8 +1,9 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { createAssigned } from "../../src/cluster/shard-assignment.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";
 import { createSelfAlerts } from "../../src/poll/self-alerts.ts";
+import { ServiceError } from "../../src/service/service.ts";
 import { rule } from "../health/shard-history.ts";
 import { rootRoute } from "../http/serve.ts";
 import { committer, fires, firing, HOUR, integration, SECOND, T0, to, useTestStore } from "../store/fixtures.ts";
@@ -25,7 +26,7 @@ const rules = [
 describeWithRedis("judging the service and the notifications", () => {
   const testStore = useTestStore();
 
-  function judgeOf(integrations = [slack, mail]) {
+  function judgeOf(integrations = [slack, mail], checkStatus = async () => {}) {
     const { store } = testStore();
     const clock = { at: T0 };
     const assigned = createAssigned();
@@ -37,6 +38,7 @@ describeWithRedis("judging the service and the notifications", () => {
       selfAlerts: store.selfAlerts,
       groups: store.groups,
       assigned,
+      service: { checkStatus },
       rules,
       ...INTERVALS,
       integrations,
@@ -62,6 +64,34 @@ describeWithRedis("judging the service and the notifications", () => {
     await store.shards.noteAttempt("shard:0", clock.at);
     await judge();
     expect(await alerts()).toEqual(["ServiceUnreachable/service/analytics resolved"]);
+  });
+
+  it("asks the service for its health at every evaluation, once at a time, without waiting for it", async () => {
+    const asked: PromiseWithResolvers<void>[] = [];
+    const { judge, store, clock } = judgeOf([slack], () => {
+      const one = Promise.withResolvers<void>();
+      asked.push(one);
+      return one.promise;
+    });
+    const health = async () => (await store.shards.attempts()).get("health");
+    await judge();
+    await judge();
+    expect(asked).toHaveLength(1);
+    expect(await health()).toBeUndefined();
+    asked[0]?.resolve();
+    await vi.waitUntil(async () => (await health())?.goodAt === T0);
+    clock.at += STEP;
+    await judge();
+    asked[1]?.reject(new ServiceError("unavailable", "Closed for repairs."));
+    await vi.waitUntil(async () => (await health())?.error === "Closed for repairs.");
+    expect(await health()).toMatchObject({ goodAt: T0, attemptedAt: T0 + STEP });
+    await judge();
+    asked[2]?.reject(new ServiceError("closed", "The client was closed."));
+    await vi.waitUntil(async () => {
+      await judge();
+      return asked.length === 4;
+    });
+    expect((await health())?.error).toBe("Closed for repairs.");
   });
 
   it("a failing integration is told by the others alone", async () => {
