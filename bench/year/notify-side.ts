@@ -1,0 +1,158 @@
+/** From a commit to the messages: the store on a real Redis, routing, suppression and delivery, all of them the real ones. */
+import { Redis } from "ioredis";
+import type { Notification, NotifiedAlert, Suppressions } from "../../src/alerting/notification.ts";
+import { type Integration, isProgram } from "../../src/alerting/route.ts";
+import { planIntegrations } from "../../src/app/integrations.ts";
+import type { Config } from "../../src/config/config.ts";
+import { createDeliver, type Sender } from "../../src/deliver/deliver.ts";
+import { createStaleness } from "../../src/deliver/stale.ts";
+import { createSuppression } from "../../src/deliver/suppression.ts";
+import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
+import type { Attempt } from "../../src/health/evaluate-self.ts";
+import type { Clock, Instant } from "../../src/lib/clock.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import { createCommit } from "../../src/poll/commit.ts";
+import { createStore } from "../../src/store/store.ts";
+import type { Fleet } from "./fleet.ts";
+
+/** An alert in a message. */
+export type SentAlert = Pick<NotifiedAlert, "id" | "key" | "subject" | "startsAt" | "firedAt" | "isNew"> & {
+  readonly alertname: string;
+  readonly locationId: string | undefined;
+  readonly endsAt: Instant | undefined;
+};
+
+export interface SentMessage {
+  readonly at: Instant;
+  readonly integration: string;
+  readonly reason: Notification["reason"];
+  readonly groups: number;
+  readonly firing: readonly SentAlert[];
+  readonly resolved: readonly SentAlert[];
+}
+
+/** The store knows for an hour what suppresses a group. */
+const RECHECK_MS = 50 * 60_000;
+
+interface NotifySideDeps {
+  readonly redis: Redis;
+  readonly clock: Clock;
+  readonly config: Pick<Config, "receivers" | "route" | "inhibitRules" | "watch">;
+  readonly fleet: Pick<Fleet, "sites">;
+  /** How the last sweeps of a shard ended. */
+  attemptOf(shard: number): Attempt;
+  /** Decides a group again every `group_interval` while another alert inhibits some of it; else when that one ends. */
+  readonly rechecks: boolean;
+  /** Called with the time at which an integration has something due. */
+  wake(integration: string, at: Instant): void;
+  sent(message: SentMessage): void;
+}
+
+/** One integration of each receiver that people read; the others of a receiver get the same. */
+export function peopleOf(config: Pick<Config, "receivers">): Integration[] {
+  const plans = planIntegrations(config, { web: (url) => url, smtp: "smtp" });
+  const people = plans.map(({ integration }) => ({ ...integration, paceMs: 0 })).filter((one) => !isProgram(one));
+  return [...Map.groupBy(people, ({ receiver }) => receiver).values()].flatMap(([first]) => first ?? []);
+}
+
+export async function createNotifySide({ redis, clock, config, sent, ...deps }: NotifySideDeps) {
+  const store = createStore(redis, "year");
+  await redis.hset(store.keys.started, { state: "summed", since: 0 });
+  const integrations = peopleOf(config);
+  const wake = async (due: ReadonlyMap<string, Instant>) => {
+    for (const [integration, at] of due) deps.wake(integration, at);
+  };
+  const senders = integrations.map((integration): Sender => {
+    return { integration, send: async (notification) => sent(messageOf(notification)) };
+  });
+  const attemptsOf = async (subjects: readonly string[]) =>
+    new Map(
+      subjects.flatMap((name) => (name.startsWith("shard:") ? [[name, deps.attemptOf(Number(name.slice(6)))]] : [])),
+    );
+  const shards = new Map(deps.fleet.sites.map(({ id, shard }) => [id, shard]));
+  const assigned = { shardOf: (location: string) => shards.get(location), shards: () => [...new Set(shards.values())] };
+  const staleness = createStaleness({ shards: { attemptsOf }, assigned, ...config.watch });
+  const { ofGroups } = createSuppression({ clock, store, ...config, staleness });
+  const { deliver } = createDeliver({
+    clock,
+    log: silentLogger,
+    groups: store.groups,
+    senders: new Map(senders.map((sender) => [sender.integration.id, sender])),
+    externalUrl: undefined,
+    stormMs: config.watch.statusIntervalMs,
+    suppressions: async (claims) => {
+      const all = await ofGroups(claims);
+      return deps.rechecks ? all : all.map(withoutRechecks);
+    },
+    toRefusal(thrown) {
+      throw thrown;
+    },
+    wake,
+    notified() {},
+    failed() {},
+    suppressed() {},
+  });
+  return {
+    store,
+    wake,
+    integrations,
+    deliver,
+    commit: createCommit({ log: silentLogger, route: config.route, integrations, wake }),
+    changes: createSuppressionChanges({ clock, log: silentLogger, store, wake }),
+  };
+}
+
+/** What pauses outside its schedule goes on without an event: that is looked for as often as always. */
+function withoutRechecks(suppressions: Suppressions): Suppressions {
+  const reasons = [...suppressions.suppressed.values()].map(({ reason }) => reason);
+  const isInhibited = suppressions.muted === undefined && reasons.every((reason) => reason === "inhibited");
+  return isInhibited ? { ...suppressions, recheckEveryMs: RECHECK_MS } : suppressions;
+}
+
+function messageOf({ now: at, integrationId: integration, reason, groups = 1, ...message }: Notification): SentMessage {
+  return {
+    at,
+    integration,
+    reason,
+    groups,
+    firing: message.firing.map(shortened),
+    resolved: message.resolved.map(shortened),
+  };
+}
+
+function shortened({ id, key, subject, startsAt, firedAt, endsAt, isNew, labels }: NotifiedAlert): SentAlert {
+  const { alertname = "", location_id: locationId } = labels;
+  return { id, key, subject, startsAt, firedAt, endsAt, isNew, alertname, locationId };
+}
+
+/**
+ * A connection whose scripts expire keys by the accelerated clock: Redis' own would keep an empty group's timers for
+ * days of the accelerated one.
+ */
+export function acceleratedRedis(url: string): Redis {
+  const redis = new Redis(url);
+  const define = redis.defineCommand.bind(redis);
+  redis.defineCommand = (name, options) => define(name, { ...options, lua: EXPIRY + (options.lua ?? "") });
+  return redis;
+}
+
+const EXPIRY = `
+local real_redis, clock_args = redis, cjson.decode(ARGV[1])
+local expiry = clock_args.prefix .. 'expiry'
+if clock_args.now then
+  for _, key in ipairs(real_redis.call('ZRANGEBYSCORE', expiry, '-inf', clock_args.now)) do
+    real_redis.call('DEL', key)
+    real_redis.call('ZREM', expiry, key)
+  end
+end
+local redis = setmetatable({call = function(command, key, ms, ...)
+  if command == 'PEXPIRE' then return real_redis.call('ZADD', expiry, clock_args.now + ms, key) end
+  if command == 'PERSIST' then return real_redis.call('ZREM', expiry, key) end
+  if command == 'PTTL' then
+    local at = real_redis.call('ZSCORE', expiry, key)
+    return at and tonumber(at) - clock_args.now or real_redis.call('PTTL', key)
+  end
+  if ms == nil then return real_redis.call(command, key) end
+  return real_redis.call(command, key, ms, ...)
+end}, {__index = real_redis})
+`;
