@@ -6,6 +6,7 @@
 import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import { fingerprint } from "./fingerprint.ts";
+import { withLocationChange } from "./location-change.ts";
 import {
   type ColdStartFacts,
   type NotificationLogEntry,
@@ -83,10 +84,14 @@ export function needsUpdate(view: GroupView): GroupDecision {
   const notify = notifyReason(view, firing, resolved);
   if (notify) {
     const remindAt = firing.length > 0 ? view.now + view.repeatIntervalMs : undefined;
+    const alerts = withLocationChange(
+      [...firing, ...resolved].map((alert) => toNotifiedAlert(alert, view)),
+      view,
+    );
     return {
       notify,
-      firing: firing.map((alert) => toNotifiedAlert(alert, view)),
-      resolved: resolved.map((alert) => toNotifiedAlert(alert, view)),
+      firing: alerts.slice(0, firing.length),
+      resolved: alerts.slice(firing.length),
       settled,
       nextAt: earliest([remindAt, suppressionRecheckAt]),
       suppressedState,

@@ -46,6 +46,10 @@ export interface NotifiedAlert extends Alert {
   readonly isNew: boolean;
   /** Its end was notified before, and is only sent again. */
   readonly isAgain?: true;
+  /** An outage that the alert of its location, which ends with this message, counted when it was notified. */
+  readonly isCovered?: true;
+  /** Of the alert of a location that recovered: of those it counted when it was last notified, how many recovered. */
+  readonly change?: { readonly recovered: number; readonly of: number };
   /** The alerts it inhibits (`inhibit_rules`). */
   readonly standsFor?: StandsFor | undefined;
 }

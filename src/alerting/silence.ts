@@ -109,10 +109,14 @@ const IDENTIFYING: Readonly<Record<SubjectKind, readonly string[] | "all">> = {
   external: "all",
 };
 
-/** The matchers, as text, of a silence for this alert and its later episodes, and nothing else. */
+/**
+ * The matchers, as text, of a silence for this alert and its later episodes, and nothing else; of a location's alert
+ * for its recordings too, whose alerts follow it.
+ */
 export function matchersOf({ subject, labels }: Pick<Alert, "subject" | "labels">): string {
   const identifying = IDENTIFYING[subject.kind];
-  const names = identifying === "all" ? Object.keys(labels).sort() : ["alertname", ...identifying];
+  const own = subject.kind === "location" ? [] : ["alertname"];
+  const names = identifying === "all" ? Object.keys(labels).sort() : [...own, ...identifying];
   return equalMatchers(names.map((name) => [name, labels[name]]));
 }
 

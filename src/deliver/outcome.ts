@@ -67,7 +67,7 @@ function logEntriesOf(claim: Claimed, decision: GroupDecision, now: Instant): No
   // Any member records when its group was last sent again.
   const firing = decision.notify === "resend" ? decision.firing.slice(0, 1) : decision.firing;
   return [
-    ...firing.map(({ fingerprint: _, isNew: __, standsFor: ___, isAgain: ____, ...alert }) => ({
+    ...firing.map(({ fingerprint: _, isNew: __, standsFor: ___, isAgain: ____, isCovered: _____, ...alert }) => ({
       alert,
       notifiedAt: now,
       groupId: claim.group,
@@ -154,7 +154,7 @@ function failedLines(decision: SendDecision, context: LineContext, code: NotifyE
 }
 
 function newlyFiring({ notify, firing }: SendDecision): SendDecision["firing"] {
-  return notify === "reminder" ? firing : firing.filter(({ isNew }) => isNew);
+  return notify === "reminder" ? firing : firing.filter(({ isNew, isCovered }) => isNew || isCovered);
 }
 
 function newlyResolved({ resolved }: SendDecision): SendDecision["resolved"] {

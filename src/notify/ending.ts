@@ -3,6 +3,7 @@ import type { NotifiedAlert } from "../alerting/notification.ts";
 import type { Alert, EndReason } from "../health/alert.ts";
 import { count, counted } from "../lib/format.ts";
 import { span, type Times } from "../lib/when.ts";
+import { locationKey } from "./name.ts";
 import { wordingOf } from "./wording.ts";
 
 /** By itself, before the problem, and after the problem of an alert that was never notified as firing. */
@@ -40,7 +41,8 @@ export function endFacts(alert: NotifiedAlert, times: Times, now: number): strin
   const range = `${times.between(startsAt, endsAt, facts.timezone)} (${span(startsAt, endsAt)})`;
   const was = `${wordingOf(alert).was} ${range}`;
   if (isSteady(alert)) return [`steady again: ${statusNow(alert, times, now)}`, was];
-  return [isNew ? `${was}, ${endings[endReason].after}` : `${endings[endReason].before}${was}`];
+  const partly = endReason === "recovered" && !isBack(alert) ? "partly " : "";
+  return [isNew ? `${was}, ${endings[endReason].after}` : `${partly}${endings[endReason].before}${was}`];
 }
 
 /** `online since 14:05 GMT (20 m)`; empty where the status is not known. */
@@ -49,10 +51,33 @@ function statusNow({ facts: { status, statusSince, timezone } }: Alert, times: T
   return `${status} since ${times.at(statusSince, timezone)} (${span(statusSince, now)})`;
 }
 
-/** `2 recovered`, `1 steady again`: each way to end, and how many ended so. */
-export function endCounts(alerts: readonly Alert[]): string[] {
+/** `2 recovered`, `1 steady again`: each way to end, and how many; a location counts as its recordings, `2 of 8`. */
+export function endCounts(alerts: readonly NotifiedAlert[]): string[] {
   const wordOf = (alert: Alert) => (isSteady(alert) ? "steady again" : endWord(alert.endReason));
-  return [...Map.groupBy(alerts, wordOf)].map(([word, of]) => `${count(of.length)} ${word}`);
+  const { recovered, of } = changeOf(alerts);
+  return [
+    ...(recovered > 0 ? [`${count(recovered)} of ${count(of)} recovered`] : []),
+    ...[...Map.groupBy(alerts.filter(isOwnEnd), wordOf)].map(([word, ends]) => `${count(ends.length)} ${word}`),
+  ];
+}
+
+/** Not counted with a location. */
+export function isOwnEnd({ change, isCovered }: NotifiedAlert): boolean {
+  return !change && !isCovered;
+}
+
+/** Recordings of locations that recovered, of those that their alerts counted, and how many are still offline. */
+export function changeOf(alerts: readonly NotifiedAlert[]) {
+  const locations = new Map(
+    alerts.flatMap((alert) => (alert.change?.recovered ? [[locationKey(alert), alert] as const] : [])),
+  );
+  const sum = { recovered: 0, of: 0, offline: 0 };
+  for (const { change, facts } of locations.values()) {
+    sum.recovered += change?.recovered ?? 0;
+    sum.of += change?.of ?? 0;
+    sum.offline += facts.offline ?? 0;
+  }
+  return sum;
 }
 
 /** `2 recordings online, 1 offline`, of recordings that are steady again. */

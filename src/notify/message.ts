@@ -103,7 +103,7 @@ function sectionsOf(notification: Notification, limit: number): MessageSection[]
   const { reason, firing, resolved } = notification;
   const [added, known] = [firing.filter(({ isNew }) => isNew), firing.filter(({ isNew }) => !isNew)];
   const isHeaded = resolved.length > 0 || (added.length > 0 && known.length > 0);
-  const back = resolved.every((alert) => alert.endReason === "recovered" && !isSteady(alert));
+  const back = resolved.every((alert) => alert.endReason === "recovered" && !alert.facts.offline && !isSteady(alert));
   const ended = back ? "Recovered" : "Resolved";
   const parts: [heading: string | undefined, alerts: readonly NotifiedAlert[]][] =
     reason === "test"

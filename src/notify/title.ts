@@ -4,7 +4,7 @@ import type { SubjectKind } from "../health/alert.ts";
 import { count, counted } from "../lib/format.ts";
 import { cut } from "../lib/text.ts";
 import { span } from "../lib/when.ts";
-import { endCounts, endWord, isBack, isSteady, statusCounts } from "./ending.ts";
+import { changeOf, endCounts, endWord, isBack, isOwnEnd, isSteady, statusCounts } from "./ending.ts";
 import { clean, locationKey, locationName, plainName } from "./name.ts";
 import { wordingOf } from "./wording.ts";
 
@@ -41,10 +41,13 @@ function firingTitle({ reason, firing, resolved, now, groups }: Notification): s
   const isStorm = groups !== undefined;
   const added = firing.filter(({ isNew }) => isNew).length;
   const ended = endCounts(resolved).join(", ");
+  const { offline } = changeOf(resolved);
+  const isMore = offline > firing.filter(({ facts }) => facts.problem === "offline").length;
   const changes = [
     isReminder ? `for ${duration(firing, now)}` : "",
     added > 0 && added < firing.length ? `${count(added)} new` : "",
     ended && `${ended}${isStorm ? atLocations(resolved) : ""}`,
+    isMore ? `${count(offline)} still offline` : "",
   ].filter((change) => change !== "");
   const phrase = firingPhrase(firing, isReminder || added === 0, isStorm);
   return `${isReminder ? "Reminder: " : ""}${phrase}${changes.length > 0 ? ` — ${changes.join(", ")}` : ""}`;
@@ -125,9 +128,12 @@ function endedTitle({ resolved, now, groups }: Notification): string {
   if (reason !== "recovered" && neverNotified) return `${was} — then ${endWord(reason)}`;
   if (reason !== "recovered") return `${capital(endWord(reason))}: ${subjects(resolved)}${place}`;
   const after = `after ${duration(resolved, now)}`;
+  const { recovered, of, offline } = changeOf(resolved);
+  if (recovered > 0 && offline > 0 && !resolved.some(isOwnEnd))
+    return `${count(recovered)} of ${counted(of, "recording")} recovered${place} — ${count(offline)} still offline`;
   if (resolved.every(isSteady)) return `Steady again: ${statusCounts(resolved)}${place} — ${after}`;
   if (neverNotified) return `${was} — recovered ${after}`;
-  return `Recovered: ${subjects(resolved)}${place} — ${after}${stillOffline(resolved)}${notBack(resolved)}`;
+  return `Recovered: ${subjects(resolved.filter((alert) => !alert.isCovered))}${place} — ${after}${stillOffline(resolved)}${notBack(resolved)}`;
 }
 
 /** No count where alerts of locations are among them: those are counted already. */

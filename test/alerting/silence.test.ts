@@ -122,14 +122,14 @@ describe("the matchers of an alert", () => {
 
   test.each([
     ["recording", 'alertname="A", recording_id="r1"'],
-    ["location", 'alertname="A", location_id="l1"'],
+    ["location", 'location_id="l1"'],
     ["integration", 'alertname="A", receiver="ops", integration="slack"'],
     ["service", 'alertname="A"'],
     [
       "external",
       'alertname="A", integration="slack", location_id="l1", odd="a\\"b", receiver="ops", recording_id="r1"',
     ],
-  ] as const)("of a %s hold it and nothing else", (kind, expected) => {
+  ] as const)("of a %s hold it, and of a location its recordings", (kind, expected) => {
     const text = matchersOf({ subject: { kind, id: "x" }, labels });
     expect(text).toBe(expected);
     expect(matchesAll(parseMatchers(text), labels)).toBe(true);

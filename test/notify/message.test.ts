@@ -112,6 +112,29 @@ describe("a title", () => {
       "Recovered: 1 location · Leeds Briggate — after 9 m, 1 recording still offline",
       { resolved: [over(location({ offline: 1, of: 4 }))] },
     ],
+    [
+      "2 of 8 recordings recovered · Leeds Briggate — 6 still offline",
+      { resolved: [{ ...over(location({ offline: 6, of: 8 })), change: { recovered: 2, of: 8 } }] },
+    ],
+    [
+      "2 recordings still offline · Leeds Briggate — 1 of 3 recovered",
+      {
+        reason: "more",
+        firing: tills.map((till) => ({ ...till, ...told, isCovered: true as const })),
+        resolved: [
+          { ...over(location({ offline: 2, of: 3 })), change: { recovered: 1, of: 3 } },
+          endedOf("Door", { isCovered: true }),
+        ],
+      },
+    ],
+    [
+      "2 recordings offline · Leeds Briggate — 1 new, 2 of 8 recovered, 7 still offline",
+      {
+        reason: "more",
+        firing: [alertOf("Till 3"), alertOf("Till 4", { ...told, isCovered: true })],
+        resolved: [{ ...over(location({ offline: 7, of: 8 })), change: { recovered: 2, of: 8 } }],
+      },
+    ],
     ["Analytics service unreachable", { firing: [service] }],
     [
       "Reminder: Analytics service still unreachable — for 12 m",
@@ -179,7 +202,7 @@ describe("the line of an alert", () => {
     ],
     ["A: was offline 14:05–14:14 GMT (9 m), recovered since", { resolved: [endedOf("A", { isNew: true })] }],
     [
-      "Leeds Briggate: recovered, was offline 14:05–14:14 GMT (9 m) · 1 of 4 recordings still offline",
+      "Leeds Briggate: partly recovered, was offline 14:05–14:14 GMT (9 m) · 1 of 4 recordings still offline",
       { resolved: [over(location({ offline: 1, of: 4 }))] },
     ],
     [
