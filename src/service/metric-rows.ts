@@ -1,7 +1,7 @@
 /** Replies of the metric routes and of `detail/list`. */
 import { z } from "zod";
 import type { ReportDeviation } from "./reporter.ts";
-import { undocumented } from "./rows.ts";
+import { fieldOf, undocumented } from "./rows.ts";
 
 const Text = z
   .string()
@@ -38,7 +38,7 @@ export interface AreaContext {
   readonly recordingId: string | undefined;
 }
 
-const Measure = z.number().nullish();
+const Measure = z.number();
 const Rows = z.array(z.unknown()).nullish();
 
 const Reply = z.object({
@@ -46,7 +46,7 @@ const Reply = z.object({
   summary: Rows,
   estimates: z.unknown().optional(),
   meta: z
-    .object({ units: z.record(z.string(), z.string()).nullish().catch(undefined) })
+    .object({ units: z.record(z.string(), z.unknown()).nullish().catch(undefined) })
     .nullish()
     .catch(undefined),
 });
@@ -68,7 +68,7 @@ export function parseMetricReply<Measure extends string>(
     return read;
   };
   const facets = { segments: rowsOf(segments), summary: rowsOf(summary) };
-  return { ...facets, estimates: estimates ?? undefined, units: meta?.units ?? {}, dropped };
+  return { ...facets, estimates: estimates ?? undefined, units: readUnits(meta?.units ?? {}, report), dropped };
 }
 
 function metricRow<Measure extends string>(
@@ -77,19 +77,23 @@ function metricRow<Measure extends string>(
   report: ReportDeviation,
 ): MetricReplyRow<Measure> | undefined {
   const { data } = Row.safeParse(row);
-  const values = data && measured(row as Record<string, unknown>, measures);
-  if (values) return { ...data, values };
+  if (data) return { ...data, values: measured(row as object, measures, report) };
   report("bad_row", () => row);
   return undefined;
 }
 
+/** Null states no unit. */
+function readUnits(units: Readonly<Record<string, unknown>>, report: ReportDeviation): Record<string, string> {
+  const read = Object.keys(units).map((measure) => [measure, fieldOf(units, measure, z.string(), report)] as const);
+  return Object.fromEntries(read.filter((pair): pair is [string, string] => pair[1] !== undefined));
+}
+
 function measured<Name extends string>(
-  row: Record<string, unknown>,
+  row: object,
   names: readonly Name[],
-): Record<Name, number | undefined> | undefined {
-  const read = names.map((name) => [name, Measure.safeParse(row[name])] as const);
-  if (read.some(([, value]) => !value.success)) return undefined;
-  const values = read.map(([name, value]) => [name, value.data ?? undefined]);
+  report: ReportDeviation,
+): Record<Name, number | undefined> {
+  const values = names.map((name) => [name, fieldOf(row, name, Measure, report)]);
   return Object.fromEntries(values) as Record<Name, number | undefined>;
 }
 

@@ -23,7 +23,8 @@ export type ServiceEndpoint = (typeof serviceEndpoints)[number];
  * each other or do not join), `too_large`, `unknown_id`, `late_reply` (to a request that is already settled).
  * Of whole replies: `bad_json`, `bad_payload` (not the documented shape), `error_payload` (`error` or `errors`).
  * Of rows: `bad_row` (dropped), `duplicate_row` (dropped), `bad_bucket` (an uptime entry, dropped), `bad_value`
- * (one field of a kept row, read as "no data"), `unknown_status`, `bad_timezone` (read as UTC).
+ * (one field of a kept row, read as "no data", or as 1 where it is a fraction a little above), `bad_product` (uptime
+ * figures of a kept entry do not multiply), `unknown_status`, `bad_timezone` (read as UTC).
  * Of tokens: `bad_token_expiry` (in the past: the token is renewed when refused).
  */
 export const protocolErrorKinds = [
@@ -39,6 +40,7 @@ export const protocolErrorKinds = [
   "duplicate_row",
   "bad_bucket",
   "bad_value",
+  "bad_product",
   "unknown_status",
   "bad_timezone",
   "bad_token_expiry",

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Recording, RecordingUptime, UptimeBucket } from "../health/recording.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { ReportDeviation } from "./reporter.ts";
-import { Id, Name, undocumented } from "./rows.ts";
+import { fieldOf, Id, Name, ratioOf, undocumented } from "./rows.ts";
 import type { WallClock, WallTime } from "./zoned-time.ts";
 
 /** Top-level resources expose `id`, embedded ones `_id`; a reference may be either, or the id itself. */
@@ -24,19 +24,17 @@ const WireRecording = z.object({
 const Result = z.object({ recording: WireRecording, uptime: z.array(z.unknown()).nullish() });
 
 /** Sums of them stay numbers. */
-const Count = z.number().nonnegative().max(Number.MAX_SAFE_INTEGER).nullish();
-/** Kept as served even where the three do not multiply as documented. */
-const Ratio = z.number().min(0).max(1).nullish();
-const Entry = z.object({
-  index: z.string(),
-  withinSchedule: z.boolean().nullish(),
-  segmentsExpected: Count,
-  segmentsReceived: Count,
-  avgUptimeOnSegment: Ratio,
-  pcSegmentsRecieved: Ratio,
-  overallUptime: Ratio,
-});
-type Entry = z.infer<typeof Entry>;
+const Count = z.number().nonnegative().max(Number.MAX_SAFE_INTEGER);
+/** An entry without these cannot be used. */
+const Indexed = z.looseObject({ index: z.string(), withinSchedule: z.boolean().nullish() });
+type Figures = Omit<UptimeBucket, "startAt" | "withinSchedule">;
+
+/** An entry of the contract; a figure that is undefined is no data. */
+interface Entry extends Omit<Figures, "pcSegmentsReceived"> {
+  readonly index: string;
+  readonly withinSchedule: boolean | undefined;
+  readonly pcSegmentsRecieved: number | undefined;
+}
 
 /** The readers of both uptime endpoints. */
 export function createUptimeParser(deps: {
@@ -117,9 +115,10 @@ function toBuckets(rows: readonly unknown[], zone: string, wall: WallClock, repo
   const buckets = new Map<Instant, UptimeBucket>();
   const skipped: UptimeBucket[] = [];
   for (const row of rows) {
-    const entry = isPlain(row) ? row : Entry.safeParse(row).data;
+    const entry = isPlain(row) ? row : otherEntry(row, report);
     const time = entry && wall.read(entry.index, zone);
     const startAt = time && freeInstant(time, buckets);
+    if (entry && !isProduct(entry)) report("bad_product", () => row);
     if (!entry || startAt === undefined) report("bad_bucket", () => row);
     else if (time?.skipped) skipped.push(toBucket(startAt, entry));
     else buckets.set(startAt, toBucket(startAt, entry));
@@ -130,7 +129,32 @@ function toBuckets(rows: readonly unknown[], zone: string, wall: WallClock, repo
   return [...buckets.values()].sort((a, b) => a.startAt - b.startAt);
 }
 
-/** An entry exactly as documented, checked by hand because ten million arrive at once; zod checks all others. */
+/** Any other entry: a figure that cannot be read costs itself. */
+function otherEntry(row: unknown, report: ReportDeviation): Entry | undefined {
+  const { data } = Indexed.safeParse(row);
+  return (
+    data && {
+      index: data.index,
+      withinSchedule: data.withinSchedule ?? undefined,
+      segmentsExpected: fieldOf(data, "segmentsExpected", Count, report),
+      segmentsReceived: fieldOf(data, "segmentsReceived", Count, report),
+      avgUptimeOnSegment: ratioOf(data, "avgUptimeOnSegment", report),
+      pcSegmentsRecieved: ratioOf(data, "pcSegmentsRecieved", report),
+      overallUptime: ratioOf(data, "overallUptime", report),
+    }
+  );
+}
+
+/** Figures may be rounded to two decimals. */
+const PRODUCT_TOLERANCE = 0.01;
+
+/** Whether the figures multiply as documented; they are kept as served in any case. */
+function isProduct({ overallUptime, avgUptimeOnSegment, pcSegmentsRecieved }: Entry): boolean {
+  if (overallUptime === undefined || avgUptimeOnSegment === undefined || pcSegmentsRecieved === undefined) return true;
+  return Math.abs(overallUptime - avgUptimeOnSegment * pcSegmentsRecieved) <= PRODUCT_TOLERANCE;
+}
+
+/** An entry exactly as documented, checked by hand because ten million arrive at once. */
 function isPlain(row: unknown): row is Entry {
   if (typeof row !== "object" || row === null) return false;
   const entry = row as Readonly<Record<keyof Entry, unknown>>;
@@ -158,10 +182,10 @@ function toBucket(startAt: Instant, entry: Entry): UptimeBucket {
   return {
     startAt,
     withinSchedule: entry.withinSchedule ?? true,
-    segmentsExpected: entry.segmentsExpected ?? undefined,
-    segmentsReceived: entry.segmentsReceived ?? undefined,
-    avgUptimeOnSegment: entry.avgUptimeOnSegment ?? undefined,
-    pcSegmentsReceived: entry.pcSegmentsRecieved ?? undefined,
-    overallUptime: entry.overallUptime ?? undefined,
+    segmentsExpected: entry.segmentsExpected,
+    segmentsReceived: entry.segmentsReceived,
+    avgUptimeOnSegment: entry.avgUptimeOnSegment,
+    pcSegmentsReceived: entry.pcSegmentsRecieved,
+    overallUptime: entry.overallUptime,
   };
 }

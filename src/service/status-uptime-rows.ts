@@ -2,14 +2,13 @@
 import { z } from "zod";
 import { type Reading, type RecordingStatus, recordingStatuses, type StatusSnapshot } from "../health/recording.ts";
 import type { ReportDeviation } from "./reporter.ts";
-import { Id, undocumented } from "./rows.ts";
+import { fieldOf, Id, ratioOf, undocumented } from "./rows.ts";
 import { parseUtc } from "./timestamps.ts";
 
 /** Recording and status are required; a row with any other field unreadable is still used. */
 const StatusRow = z.looseObject({ recording_id: Id, status: z.string() });
 const Identified = z.object({ recording_id: Id });
 const Timestamp = z.string().transform(parseUtc).pipe(z.number());
-const Ratio = z.number().min(0).max(1);
 
 /** "24-character hex shape" (contract: "Location"). */
 const ID_LENGTH = 24;
@@ -57,19 +56,12 @@ function documentedReading(row: Record<string, unknown> | null): Reading | undef
 function otherReading(row: unknown, report: ReportDeviation): Reading | undefined {
   const { data } = StatusRow.safeParse(row);
   if (!data) return undefined;
-  /** null is no data; any other unreadable value is reported and is no data either. */
-  const optional = <T>(field: string, schema: z.ZodType<T>): T | undefined => {
-    const value = data[field];
-    const known = schema.nullish().safeParse(value);
-    if (!known.success) report("bad_value", () => ({ field, value }));
-    return known.data ?? undefined;
-  };
   return {
     recordingId: data.recording_id,
-    locationId: optional("location_id", Id),
+    locationId: fieldOf(data, "location_id", Id, report),
     status: knownStatus(data.status, report),
-    lastSeenAt: optional("last_seen_utc", Timestamp),
-    averageQuality: optional("average_quality", Ratio),
+    lastSeenAt: fieldOf(data, "last_seen_utc", Timestamp, report),
+    averageQuality: ratioOf(data, "average_quality", report),
   };
 }
 

@@ -9,7 +9,7 @@ import type { SimLocation, SimRecording } from "./fleet.ts";
 import { type CalendarHour, datesBetween, daysBetween, type HourCalendar, isDate, localHourOf } from "./local-time.ts";
 import type { SimulatorContext } from "./simulator.ts";
 import { errorBody } from "./traits.ts";
-import { uptimeOf } from "./uptime.ts";
+import { type UptimeEntry, uptimeOf } from "./uptime.ts";
 
 /** Longer ranges are refused; the contract shows no limit. */
 const MOST_DAYS = 800;
@@ -83,7 +83,13 @@ function* jsonArray(rows: Iterable<object>): Generator<string> {
 
 function uptimesIn(range: z.infer<typeof Range>, { faults, calendar, world, clock }: SimulatorContext) {
   const hoursOf = faults.take("utc_index") ? utcHoursOf : (date: string, zone: string) => calendar.hoursOf(date, zone);
-  const nullEvery = faults.take("null_uptime")?.every;
+  const nulls = faults.take("null_uptime");
+  const odd = faults.take("odd_uptime");
+  const served = (entry: UptimeEntry, i: number) => ({
+    ...entry,
+    ...(odd && i % odd.every === 0 ? { [odd.field]: odd.value } : {}),
+    ...(nulls && i % nulls.every === 0 ? NO_FIGURES : {}),
+  });
   const dates = datesBetween(range.start, range.end);
   return (recording: SimRecording): object => {
     const { id, name, location, useUploadingSchedule } = recording;
@@ -92,7 +98,7 @@ function uptimesIn(range: z.infer<typeof Range>, { faults, calendar, world, cloc
     const entries = uptimeOf(recording, hours, world.startedAt, clock.now());
     return {
       recording: { id, name, organisation, cameraServer, location: location.id, useUploadingSchedule, timezone },
-      uptime: nullEvery ? entries.map((entry, i) => (i % nullEvery ? entry : { ...entry, ...NO_FIGURES })) : entries,
+      uptime: nulls || odd ? entries.map(served) : entries,
     };
   };
 }

@@ -88,6 +88,7 @@ const endpoint = oneOrMany(z.enum([...httpEndpoints, ...socketRoutes])).optional
 const route = oneOrMany(z.enum(socketRoutes)).optional();
 const retryAfter = z.union([z.number().nonnegative(), z.string()]);
 const httpStatus = z.int().min(400).max(599);
+const ratios = ["avgUptimeOnSegment", "pcSegmentsRecieved", "overallUptime"] as const;
 const always = z.strictObject({ times });
 const someRows = { every: z.int().positive().default(1), recordings: z.array(z.string()).optional(), times };
 
@@ -173,6 +174,13 @@ const faultKinds = {
   empty_list: always,
   /** Uptime buckets are counted in UTC instead of the recording's time zone. */
   utc_index: always,
+  /** Every nth uptime bucket holds this in place of one figure. */
+  odd_uptime: z.strictObject({
+    field: z.enum(["segmentsExpected", "segmentsReceived", ...ratios]).default("overallUptime"),
+    value: z.union([z.number(), z.string(), z.null()]).default(1.0000000000000002),
+    every: z.int().positive().default(1),
+    times,
+  }),
   /** Every nth uptime bucket holds null instead of its figures. */
   null_uptime: z.strictObject({ every: z.int().positive().default(1), times }),
 } as const;

@@ -35,10 +35,15 @@ describe("a metric reply", () => {
 
   it("drops and counts rows that cannot be read", () => {
     expect(read({ summary: [{ entries: "9" }, 5, null, { entries: 1 }] })).toMatchObject({
-      dropped: 3,
-      kinds: ["bad_row", "bad_row", "bad_row"],
-      summary: [{ values: { entries: 1 } }],
+      dropped: 2,
+      kinds: ["bad_value", "bad_row", "bad_row"],
+      summary: [{ values: { entries: undefined } }, { values: { entries: 1 } }],
     });
+  });
+
+  it("of one odd unit loses that unit at most; null states none", () => {
+    const reply = read({ summary: [], meta: { units: { entries: "peopleCount", dwell: null, rate: 7 } } });
+    expect(reply).toMatchObject({ units: { entries: "peopleCount" }, kinds: ["bad_value"] });
   });
 
   it.each([null, [], {}, "x", { rows: [] }, { summary: {} }])("fails where the payload is %j", (payload) => {

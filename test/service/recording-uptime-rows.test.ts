@@ -136,21 +136,76 @@ describe("an uptime result", () => {
     expect(recording).toMatchObject({ id: "x1", locationId: "shop", organisation: "o" });
   });
 
+  it.each([{ index: 5 }, { index: "today" }, { withinSchedule: "yes" }])(
+    "drops a bucket with %j and keeps the others",
+    (odd) => {
+      const reader = readerOf();
+      const { buckets } = reader.one({
+        recording: camera,
+        uptime: [entry("2026-01-10 01:00", odd), entry("2026-01-10 02:00"), 7],
+      });
+      expect(buckets).toHaveLength(1);
+      expect(reader.kinds).toEqual(["bad_bucket", "bad_bucket"]);
+    },
+  );
+
+  const FIGURES = {
+    segmentsExpected: "segmentsExpected",
+    segmentsReceived: "segmentsReceived",
+    avgUptimeOnSegment: "avgUptimeOnSegment",
+    pcSegmentsRecieved: "pcSegmentsReceived",
+    overallUptime: "overallUptime",
+  } as const;
+  const wire = fc.constantFrom(...(Object.keys(FIGURES) as (keyof typeof FIGURES)[]));
+
+  it("of any one odd figure loses that figure at most, and counts it", () => {
+    const odd = fc.oneof(
+      fc.double({ noNaN: true, max: -1e-9 }),
+      fc.double({ noNaN: true, min: 1e300 }),
+      fc.jsonValue(),
+    );
+    fc.assert(
+      fc.property(wire, odd, (field, value) => {
+        fc.pre(value !== null && !(typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER));
+        const reader = readerOf();
+        const bucketOf = (over: Record<string, unknown>) =>
+          reader.one({ recording: camera, uptime: [entry("2026-01-10 01:00", over)] });
+        const [plain] = bucketOf({}).buckets;
+        const [bent] = bucketOf({ [field]: value }).buckets;
+        expect(bent).toEqual({ ...plain, [FIGURES[field]]: undefined });
+        expect(reader.kinds).toEqual(["bad_value"]);
+      }),
+    );
+  });
+
   it.each([
-    { index: 5 },
-    { index: "today" },
-    { overallUptime: "1" },
-    { overallUptime: 57 },
-    { segmentsExpected: -1 },
-    { withinSchedule: "yes" },
-  ])("drops a bucket with %j and keeps the others", (odd) => {
+    [1.0167, 1, ["bad_value"]],
+    [1.0000000000000002, 1, ["bad_value"]],
+    [1.02, 1, ["bad_value"]],
+    [1.021, undefined, ["bad_value"]],
+    [null, undefined, []],
+  ])("of a fraction %d keeps %d, and counts %j", (served, kept, kinds) => {
     const reader = readerOf();
-    const { buckets } = reader.one({
-      recording: camera,
-      uptime: [entry("2026-01-10 01:00", odd), entry("2026-01-10 02:00"), 7],
-    });
-    expect(buckets).toHaveLength(1);
-    expect(reader.kinds).toEqual(["bad_bucket", "bad_bucket"]);
+    const full = { avgUptimeOnSegment: 1, overallUptime: 1 };
+    const row = entry("2026-01-10 01:00", { ...full, pcSegmentsRecieved: served });
+    const [bucket] = reader.one({ recording: camera, uptime: [row] }).buckets;
+    expect(bucket).toMatchObject({ ...full, pcSegmentsReceived: kept });
+    expect(reader.kinds).toEqual(kinds);
+  });
+
+  it.each([
+    [{ overallUptime: 0.9, avgUptimeOnSegment: 0.95, pcSegmentsRecieved: 0.95 }, []],
+    [{ overallUptime: 0.3, avgUptimeOnSegment: 0.1, pcSegmentsRecieved: 3 * 0.1 + 2.7 }, ["bad_value"]],
+    [{ overallUptime: 0.02 + 0.01, avgUptimeOnSegment: 0.1, pcSegmentsRecieved: 0.3 }, []],
+    [{ overallUptime: 0.9, avgUptimeOnSegment: 0.9, pcSegmentsRecieved: 0.9 }, ["bad_product"]],
+    [{ overallUptime: 1, avgUptimeOnSegment: 0, pcSegmentsRecieved: 1 }, ["bad_product"]],
+    [{ overallUptime: 0.9, avgUptimeOnSegment: null, pcSegmentsRecieved: 0.1 }, []],
+    [{ overallUptime: null, avgUptimeOnSegment: 0.9, pcSegmentsRecieved: 0.1 }, []],
+  ])("with %j counts %j, and keeps the figures as served", (figures, kinds) => {
+    const reader = readerOf();
+    const { buckets } = reader.one({ recording: camera, uptime: [entry("2026-01-10 01:00", figures)] });
+    expect(buckets[0]?.overallUptime).toBe(figures.overallUptime ?? undefined);
+    expect(reader.kinds).toEqual(kinds);
   });
 
   it("drops a result without recording or location, and counts it", () => {
@@ -205,6 +260,6 @@ it("keeps no more of a name than anybody would read, and no half of a character"
 it("counts no segments of which a sum would be beyond all numbers", () => {
   const reader = readerOf();
   const endless = entry("2026-07-10 09:00", { segmentsExpected: 1e308 });
-  expect(reader.one({ recording: camera, uptime: [endless] }).buckets).toEqual([]);
-  expect(reader.kinds).toEqual(["bad_bucket"]);
+  expect(reader.one({ recording: camera, uptime: [endless] }).buckets).toMatchObject([{ segmentsExpected: undefined }]);
+  expect(reader.kinds).toEqual(["bad_value"]);
 });

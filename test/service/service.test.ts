@@ -140,6 +140,20 @@ describe("what the service gets wrong", () => {
     expect(await service.statusUptime(query)).toMatchObject({ complete: false, unreadable: [] });
   });
 
+  it.each([
+    ["pcSegmentsRecieved", 1.0167],
+    ["overallUptime", 1.0000000000000002],
+    ["segmentsReceived", "60"],
+  ] as const)("an odd %s (%s) costs that figure at most, and is counted", async (field, value) => {
+    const { simulator, service, recorder } = await startBoth();
+    const plain = await service.uptimes(days);
+    simulator.faults.set("odd_uptime", { field, value, every: 2 });
+    const odd = await service.uptimes(days);
+    const buckets = ({ results }: typeof odd) => results.map((result) => result.buckets.length);
+    expect(buckets(odd)).toEqual(buckets(plain));
+    expect(recorder.kinds).toContain("bad_value");
+  });
+
   it("HTTP that is no JSON is a bad payload", async () => {
     const { simulator, service, recorder } = await startBoth();
     simulator.faults.set("http_garbage", { endpoint: "location_list" });
