@@ -4,7 +4,7 @@
  */
 import type { Instant } from "../lib/clock.ts";
 import { formatDuration } from "../lib/duration.ts";
-import { exactPercent, isoMinute, percent } from "../lib/format.ts";
+import { decimalsOf, exactPercent, isBelow, isoMinute, percent } from "../lib/format.ts";
 import type { AlertFacts, recordingProblems } from "./alert.ts";
 import type { EvaluationContext } from "./evaluation.ts";
 import { changesOf, isFlapping, recentChanges } from "./flapping.ts";
@@ -103,6 +103,7 @@ export const recordingKinds: {
   },
   average_quality: {
     problem: () => "low_quality",
+    facts: factsOfLow,
     evidence: (when, firing, { state }) =>
       state.status === "offline" ? undefined : isLow(state.averageQuality, when, firing),
     describe: (when, { name, state }) =>
@@ -112,7 +113,7 @@ export const recordingKinds: {
   overall_uptime: {
     problem: () => "low_uptime",
     evidence: (when, firing, { state }, context) => isLow(context.uptime(state.id, when.overMs), when, firing),
-    facts: ({ overMs }, { id }, context) => ({ overallUptime: context.uptime(id, overMs) }),
+    facts: (when, { id }, context) => ({ ...factsOfLow(when), overallUptime: context.uptime(id, when.overMs) }),
     describe: (when, { name, state }, context) =>
       describeLow(when, {
         subject: `Uptime of ${name}`,
@@ -143,7 +144,11 @@ export function kindOf({ kind }: RecordingCondition): RecordingKind<RecordingCon
 }
 
 function isLow(value: number | undefined, { below, clearAbove }: Threshold, firing: boolean): boolean | undefined {
-  return value === undefined ? undefined : value < (firing ? clearAbove : below);
+  return value === undefined ? undefined : isBelow(value, firing ? clearAbove : below);
+}
+
+function factsOfLow({ below, clearAbove }: Threshold): Pick<AlertFacts, "decimals"> {
+  return { decimals: Math.max(decimalsOf(below), decimalsOf(clearAbove)) || undefined };
 }
 
 function describeLow(
@@ -151,7 +156,7 @@ function describeLow(
   { subject, figure, value }: { subject: string; figure: string; value: number | undefined },
 ): readonly [summary: string, description: string] {
   const threshold = `below ${exactPercent(below)}`;
-  const was = percent(value) || "unknown";
+  const was = percent(value, decimalsOf(below)) || "unknown";
   return [
     `${subject} is ${threshold}`,
     `${figure} was ${was}, ${threshold}, when this began; the alert ends at ${exactPercent(clearAbove)}.`,

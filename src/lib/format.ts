@@ -2,20 +2,32 @@
 import type { Instant } from "./clock.ts";
 import { cut, stripControls } from "./text.ts";
 
+/** Ratios 0–1 are compared and shown in billionths: a figure reads as below a threshold exactly if it is. */
+const billionths = (ratio: number) => Math.round(ratio * 1e9);
+
+/** Whether a figure is below a threshold, both ratios 0–1. */
+export function isBelow(ratio: number, threshold: number): boolean {
+  return billionths(ratio) < billionths(threshold);
+}
+
 /**
- * A ratio 0–1 in per cent with one decimal (two from 99 %), never rounded up, so that a figure does not appear to reach
- * a threshold that it misses. Empty for undefined.
+ * A ratio 0–1 in per cent with one decimal (two from 99 %) or more, never rounded up, so that a figure does not appear
+ * to reach a threshold that it misses. Empty for undefined.
  */
-export function percent(ratio: number | undefined): string {
+export function percent(ratio: number | undefined, leastDecimals = 0): string {
   if (ratio === undefined) return "";
-  const steps = ratio >= 0.99 ? 100 : 10;
-  const floored = Math.floor(Number((ratio * 100 * steps).toFixed(6))) / steps;
-  return `${floored} %`;
+  const decimals = Math.max(ratio >= 0.99 ? 2 : 1, leastDecimals);
+  return `${Math.floor(billionths(ratio) / 10 ** (7 - decimals)) / 10 ** decimals} %`;
 }
 
 /** A configured ratio 0–1 with all its digits: `95.55 %`. */
 export function exactPercent(ratio: number): string {
-  return `${Number((ratio * 100).toFixed(9))} %`;
+  return `${billionths(ratio) / 1e7} %`;
+}
+
+/** How many decimals a configured ratio 0–1 has in per cent: 2 of 95.55 %. */
+export function decimalsOf(ratio: number): number {
+  return exactPercent(ratio).slice(0, -" %".length).split(".")[1]?.length ?? 0;
 }
 
 /** `2026-11-20 14:05 UTC`. */

@@ -95,10 +95,13 @@ function endedHere(alerts: readonly NotifiedAlert[], context: EntryContext): str
 /** With these problems there is no quality worth showing. */
 const WITHOUT_QUALITY: ReadonlySet<ProblemKind | undefined> = new Set(["offline", "missing", "flapping"]);
 
-function figures({ facts: { problem, averageQuality, overallUptime } }: NotifiedAlert): string[] {
+function figures({ facts: { problem, averageQuality, overallUptime, decimals } }: NotifiedAlert): string[] {
   const hasQuality = averageQuality !== undefined && !WITHOUT_QUALITY.has(problem);
   const hasUptime = overallUptime !== undefined && problem === "low_uptime";
-  return [hasQuality ? `quality ${percent(averageQuality)}` : "", hasUptime ? `uptime ${percent(overallUptime)}` : ""];
+  return [
+    hasQuality ? `quality ${percent(averageQuality, decimals)}` : "",
+    hasUptime ? `uptime ${percent(overallUptime, decimals)}` : "",
+  ];
 }
 
 /** The alert of a location may end while some of its recordings are offline. */

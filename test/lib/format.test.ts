@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nameOf, percent } from "../../src/lib/format.ts";
+import { decimalsOf, exactPercent, isBelow, nameOf, percent } from "../../src/lib/format.ts";
 
 test.each([
   [1, "100 %"],
@@ -13,6 +14,37 @@ test.each([
   [undefined, ""],
 ])("a ratio of %s reads %j", (ratio, expected) => {
   expect(percent(ratio)).toBe(expected);
+});
+
+test.each([
+  [0.95, 0],
+  [0.955, 1],
+  [0.9999, 2],
+  [0.123456789, 7],
+])("%d has %d decimals in per cent", (ratio, expected) => {
+  expect(decimalsOf(ratio)).toBe(expected);
+});
+
+test("a figure reads as below a threshold exactly if it is, be they as close as floats can be", () => {
+  const ratio = fc.double({ min: 0, max: 1, noNaN: true });
+  const thresholds = fc.integer({ min: 0, max: 4 }).chain((decimals) => {
+    const most = 10 ** (decimals + 2);
+    return fc.integer({ min: 1, max: most }).map((n) => n / most);
+  });
+  const near = fc.tuple(thresholds, fc.integer({ min: 1, max: 16 }), fc.integer({ min: -9, max: 9 }));
+  const pairs = fc.oneof(
+    fc.tuple(ratio, thresholds),
+    near.map(([threshold, digits, steps]) => [threshold + steps * 10 ** -digits, threshold] as const),
+  );
+  const read = (text: string) => Number(text.replace(" %", ""));
+  fc.assert(
+    fc.property(pairs, ([figure, threshold]) => {
+      fc.pre(figure >= 0 && figure <= 1);
+      const shown = read(percent(figure, decimalsOf(threshold)));
+      expect(shown < read(exactPercent(threshold))).toBe(isBelow(figure, threshold));
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 test.each([

@@ -1,5 +1,7 @@
 /** The digest of one recording: its period, and the one before it. */
+
 import type { Instant } from "../../lib/clock.ts";
+import { isBelow } from "../../lib/format.ts";
 import {
   type DigestIncident,
   type DigestPart,
@@ -80,7 +82,7 @@ function within(bounds: Interval, downtimes: readonly Downtime[], { scope, subje
 function partOf({ buckets, outages, tally }: ReturnType<typeof within>, wasUp: boolean): DigestPart {
   const uptime = meanUptime(tally);
   if (outages.length > 0) return "down_some";
-  if (uptime !== undefined) return uptime < UP_ALL_THE_TIME ? "down_some" : "up";
+  if (uptime !== undefined) return isBelow(uptime, UP_ALL_THE_TIME) ? "down_some" : "up";
   if (buckets.length > 0 && buckets.every(({ bucket }) => !bucket.withinSchedule)) return "closed";
   return wasUp ? "up" : "unknown";
 }

@@ -1,5 +1,6 @@
 /** Days with unreliable visitor counts, and what was counted on the same weekday before. */
 import { median } from "../../alerting/impact.ts";
+import { isBelow } from "../../lib/format.ts";
 import { compareText } from "../../lib/text.ts";
 import type { CountsAnswer, Digest, DigestScope, UntrustedDay } from "../digest.ts";
 import { SETTLED_AFTER_MS } from "./buckets.ts";
@@ -8,8 +9,6 @@ import type { LocationRecords } from "./locations.ts";
 
 const WEEK = 7;
 const WEEKS_BACK = 8;
-/** Larger than the rounding error of sums of ratios. */
-const EPSILON = 1e-9;
 /** Fewer weeks give no usual count. */
 const MIN_WEEKS = 4;
 
@@ -44,7 +43,7 @@ function daysOf(
   for (let at = calendar.periodFrom; at < calendar.dates.length; at += 1) {
     const uptime = dayUptime(days, at);
     const isUnknown = uptime === undefined && first >= 0 && first < at && (days.expected[at] ?? 0) > 0;
-    if (!isUnknown && (uptime === undefined || uptime >= below - EPSILON)) continue;
+    if (!isUnknown && (uptime === undefined || !isBelow(uptime, below))) continue;
     if (!calendar.isOver(at, now - SETTLED_AFTER_MS, timezone)) continue;
     const day = { timezone, date: calendar.dates[at] ?? "", uptime, alike: alikeOf(location, calendar, at, below) };
     found.push({ locationId: id, locationName: name, ...day, entries: undefined, usual: undefined });
@@ -55,7 +54,7 @@ function daysOf(
 /** Days without figures are included: most of them are from before lenswatch was installed. */
 function alikeOf({ days }: LocationRecords, { dates }: DigestCalendar, at: number, below: number): string[] {
   return Array.from({ length: WEEKS_BACK }, (_, week) => at - (week + 1) * WEEK)
-    .filter((past) => past >= 0 && (dayUptime(days, past) ?? 1) >= below)
+    .filter((past) => past >= 0 && !isBelow(dayUptime(days, past) ?? 1, below))
     .map((past) => dates[past] ?? "");
 }
 

@@ -1,6 +1,6 @@
 /** Rankings, locations by day, untrusted visitor counts and other alerts. */
 import { humanDuration } from "../../lib/duration.ts";
-import { count, counted, exactPercent, nameOf, percent } from "../../lib/format.ts";
+import { count, counted, exactPercent, isBelow, nameOf, percent } from "../../lib/format.ts";
 import { shortfall } from "../compute/untrusted.ts";
 import { type Digest, type LocationDigest, type UntrustedDay, UP_ALL_THE_TIME } from "../digest.ts";
 import type { DigestSection, SectionRow } from "./view.ts";
@@ -67,7 +67,7 @@ export function daysSection(digest: Digest, limit: number): DigestSection {
 function lowDays({ days }: LocationDigest, digest: Digest): { low?: string } {
   const low = days
     .map((uptime, i) => ({ date: digest.days[i] ?? "", uptime }))
-    .filter(({ uptime }) => uptime !== undefined && uptime < UP_ALL_THE_TIME);
+    .filter(({ uptime }) => uptime !== undefined && isBelow(uptime, UP_ALL_THE_TIME));
   if (low.length === 0) return {};
   const worst = low.toSorted((a, b) => (a.uptime ?? 0) - (b.uptime ?? 0)).slice(0, MOST_LOW_DAYS);
   const named = low.filter((day) => worst.includes(day));

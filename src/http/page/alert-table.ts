@@ -89,9 +89,9 @@ export function classOf({ labels, facts }: Pick<ShownAlert, "labels" | "facts">)
   return [...name, nameOf(labels.severity ?? "", "no severity", 30)].join(" · ");
 }
 
-function figure({ problem, averageQuality, overallUptime, offline, of }: AlertFacts): string {
-  if (problem === "low_quality" && averageQuality !== undefined) return `, ${percent(averageQuality)}`;
-  if (problem === "low_uptime" && overallUptime !== undefined) return `, ${percent(overallUptime)}`;
+function figure({ problem, averageQuality, overallUptime, decimals, offline, of }: AlertFacts): string {
+  if (problem === "low_quality" && averageQuality !== undefined) return `, ${percent(averageQuality, decimals)}`;
+  if (problem === "low_uptime" && overallUptime !== undefined) return `, ${percent(overallUptime, decimals)}`;
   if (problem !== "location_offline" || offline === undefined || of === undefined) return "";
   return `, ${count(offline)} of ${count(of)}`;
 }
