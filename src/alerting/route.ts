@@ -43,8 +43,12 @@ export interface Route extends RouteTimes, Timers {
  * groups, notification log, pace and backoff are its own.
  */
 export interface Integration {
-  /** `receiver/type/position`, for e-mail followed by `/recipient`. */
+  /** What is stored under it stays with where it sends: a name that it had at first, often `name`. */
   readonly id: string;
+  /** `receiver/type/position`, for e-mail followed by `/recipient`; for people. */
+  readonly name: string;
+  /** Of e-mail. */
+  readonly recipient?: string | undefined;
   readonly receiver: string;
   /** `slack`, `email` and so on: a receiver's key without `_configs`. */
   readonly type: string;

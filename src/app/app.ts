@@ -119,7 +119,7 @@ async function reload({ log, metrics }: Runtime, reloader: Reloader, asked: Conf
   const before = reloader.current().config;
   const { next, ignored } = withoutRestart(before, asked);
   if (ignored.length > 0) log.warn({ keys: ignored }, "these keys changed: they take effect at the next start");
-  if (isSame(before, next)) {
+  if (isSame(withoutIds(before), withoutIds(next))) {
     log.info("configuration reloaded, nothing changed");
   } else {
     try {
@@ -132,6 +132,11 @@ async function reload({ log, metrics }: Runtime, reloader: Reloader, asked: Conf
     log.info("configuration reloaded");
   }
   metrics.configReloaded(true);
+}
+
+/** Those at work have ids that are stored. */
+function withoutIds(config: Config): unknown {
+  return { ...config, rules: config.rules.map((rule) => ({ ...rule, id: undefined })) };
 }
 
 /** The configuration asked for, but for keys that need a restart; `ignored` names those that differ. */

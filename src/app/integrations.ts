@@ -29,10 +29,7 @@ export interface Senders {
   close(): Promise<void>;
 }
 
-type Traits = Pick<Integration, "endpoint" | "paceMs" | "sendResolved" | "everyGroup" | "resendMs"> & {
-  /** Where an entry makes one integration per recipient. */
-  readonly recipient?: string;
-};
+type Traits = Omit<Integration, "id" | "name" | "receiver" | "type">;
 
 /** Printable names of endpoints, which several integrations may share. */
 interface Endpoints {
@@ -85,16 +82,17 @@ interface IntegrationPlan {
   open(tools: Tools): Notifier;
 }
 
-/** All integrations of a configuration, nothing opened. */
+/** All integrations of a configuration, nothing opened; `identify` gives those at work their ids. */
 export function planIntegrations(config: Pick<Config, "receivers">, endpoints: Endpoints): IntegrationPlan[] {
   const plansOf = <Type extends ChannelType>(name: string, configs: ChannelConfigs, type: Type): IntegrationPlan[] => {
     const kind: ChannelKind<Type> = kinds[type];
     const entries: ChannelConfigs[Type] = configs[type];
     return entries.flatMap((entry, position) =>
-      kind.plan(entry, endpoints).map(({ recipient = "", ...traits }) => {
-        const id = [name, type, position, ...(recipient === "" ? [] : [recipient])].join("/");
-        const integration = { id, receiver: name, type, ...traits };
-        return { integration, open: (tools) => kind.open(entry, recipient, tools) };
+      kind.plan(entry, endpoints).map((traits) => {
+        const { recipient } = traits;
+        const id = [name, type, position, ...(recipient === undefined ? [] : [recipient])].join("/");
+        const integration = { id, name: id, receiver: name, type, ...traits };
+        return { integration, open: (tools) => kind.open(entry, recipient ?? "", tools) };
       }),
     );
   };

@@ -4,6 +4,7 @@ import { type Config, configHash } from "../config/config.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Engine } from "./engine.ts";
+import { identify } from "./identities.ts";
 import { DRAIN_MS, Retirements } from "./retirements.ts";
 import type { Runtime } from "./runtime.ts";
 import { buildSetup, closeSetup, isSame, type Setup, withEngine } from "./setup.ts";
@@ -40,7 +41,14 @@ export class Reloader {
 
   /** Starts the work; tries until it works, unless stopped. */
   begin(): Promise<void> {
-    return this.#inSequence(() => this.#start(this.#current, true));
+    return this.#inSequence(async () => {
+      const setup = await this.#identified(this.#current);
+      if (!setup) return;
+      this.#engines.delete(this.#current.engine);
+      this.#engines.add(setup.engine);
+      this.#current = setup;
+      await this.#start(setup, true);
+    });
   }
 
   /**
@@ -75,29 +83,46 @@ export class Reloader {
 
   /** `isLoaded`: the configuration has been loaded just now, and becomes the active one. */
   async #start(setup: Setup, isLoaded: boolean): Promise<void> {
-    const { replicas, log } = this.#runtime;
+    const { replicas } = this.#runtime;
     let isAnnounced = !isLoaded;
+    await this.#untilDone(async () => {
+      await setup.engine.prepare();
+      const ids = setup.senders.list.map(({ id }) => id);
+      if (!isAnnounced) await replicas.announce(configHash(setup.config, ids));
+      isAnnounced = true;
+      this.#roles = replicas.active();
+      await setup.engine.start({ roles: this.#roles, retiring: this.#retirements.ids() });
+    });
+  }
+
+  /** With a new engine and the ids that are stored; undefined where stopped meanwhile. */
+  #identified(setup: Setup): Promise<Setup | undefined> {
+    return this.#untilDone(async () => {
+      return withEngine(this.#runtime, await identify(this.#runtime.store.identities, setup));
+    });
+  }
+
+  /** What `work` gives, tried until it works; undefined where stopped meanwhile. */
+  async #untilDone<T>(work: () => Promise<T>): Promise<T | undefined> {
     for (let attempt = 1; !this.#stopping.signal.aborted; attempt++) {
       try {
-        await setup.engine.prepare();
-        if (!isAnnounced) await replicas.announce(configHash(setup.config));
-        isAnnounced = true;
-        this.#roles = replicas.active();
-        await setup.engine.start({ roles: this.#roles, retiring: this.#retirements.ids() });
-        return;
+        return await work();
       } catch (thrown) {
-        if (this.#stopping.signal.aborted) return;
-        log.error({ err: toError(thrown), attempt }, "start failed, retrying");
+        if (this.#stopping.signal.aborted) return undefined;
+        this.#runtime.log.error({ err: toError(thrown), attempt }, "start failed, retrying");
         const retryMs = Math.min(START_RETRY_MAX_MS, START_RETRY_MS * attempt);
         await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
       }
     }
+    return undefined;
   }
 
   async #change(config: Config): Promise<void> {
     const { metrics, replicas } = this.#runtime;
     const before = this.#current;
-    const after = this.#build(this.#runtime, config, before);
+    const built = this.#build(this.#runtime, config, before);
+    const after = await this.#identified(built);
+    if (!after) return closeSetup(built, before);
     const { list, byId } = after.senders;
     metrics.knowIntegrations(list);
     // What an integration that is back was owed is sent to it now; what others are owed is counted at the start.
@@ -116,7 +141,8 @@ export class Reloader {
   async #assign(): Promise<void> {
     if (isSame([...this.#roles], [...this.#runtime.replicas.active()])) return;
     const before = this.#current;
-    const after = withEngine(this.#runtime, before);
+    const after = await this.#identified(before);
+    if (!after) return;
     const { drained } = await this.#replace(after);
     void drained.then(() => this.#engines.delete(before.engine));
     await this.#start(after, false);

@@ -1,4 +1,5 @@
 /** Integrations that left the configuration, while they send the ends they owe. */
+import type { Integration } from "../alerting/route.ts";
 import { retireIntegration } from "../deliver/retire-integration.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
@@ -56,7 +57,8 @@ export class Retirements {
         return retirement.done;
       }),
     );
-    await this.#reportOwed(ids.filter((id) => !this.#isConfigured(id)));
+    const left = setup.senders.list.filter(({ id }) => ids.includes(id) && !this.#isConfigured(id));
+    await this.#reportOwed(left);
   }
 
   async #retire(setup: Setup, id: string, retirement: Retirement): Promise<void> {
@@ -69,10 +71,10 @@ export class Retirements {
     if (this.#retiring.get(id) === retirement) this.#retiring.delete(id);
   }
 
-  async #reportOwed(ids: readonly string[]): Promise<void> {
+  async #reportOwed(left: readonly Integration[]): Promise<void> {
     const { log, metrics } = this.#runtime;
-    if (ids.length === 0 || this.#stopping.aborted) return;
-    await reportOwedEnds({ ...this.#runtime, owed: metrics.resolvedOwed }, ids).catch((thrown: unknown) => {
+    if (left.length === 0 || this.#stopping.aborted) return;
+    await reportOwedEnds({ ...this.#runtime, owed: metrics.resolvedOwed }, left).catch((thrown: unknown) => {
       if (!this.#stopping.aborted) log.error({ err: toError(thrown) }, "owed ends could not be read");
     });
   }

@@ -19,11 +19,12 @@ export type HttpConfig = Config["http"];
 
 /**
  * 32 hex digits, equal for replicas that would act the same: the listen address, Redis and the log level do not count.
- * The hash is stored in Redis and covers secrets, so it is deliberately slow (tens of ms) against guessing.
+ * The hash is stored in Redis and covers secrets, so it is deliberately slow (tens of ms) against guessing. With the ids
+ * that its integrations are stored under.
  */
-export function configHash(config: Config): string {
+export function configHash(config: Config, integrationIds: readonly string[] = []): string {
   const { redis: _, log: __, http, ...rest } = config;
-  const decisive = { ...rest, externalUrl: http.externalUrl };
+  const decisive = { ...rest, externalUrl: http.externalUrl, integrationIds };
   return scryptSync(JSON.stringify(decisive), "lenswatch configuration", 16).toString("hex");
 }
 
@@ -67,7 +68,7 @@ function buildWatch(watch: ConfigInput["watch"]) {
   };
 }
 
-/** A rule's id does not change when a rule with another name is added or removed. */
+/** Ids by name and order; `identify` gives rules at work those that are stored. */
 function buildRules(rules: readonly RuleInput[]): Rule[] {
   const seen = new Map<string, number>();
   return rules.map((rule) => {

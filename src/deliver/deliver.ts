@@ -117,7 +117,7 @@ export function createDeliver(deps: DeliverDeps) {
           await deliverAll({ deps, sender, integration, stopping: stopping.signal, failing });
         }
       } catch (thrown) {
-        deps.log.error({ err: toError(thrown), integration: id }, "delivery failed, retrying");
+        deps.log.error({ err: toError(thrown), integration: integration.name }, "delivery failed, retrying");
       } finally {
         underWay.delete(id);
       }
@@ -241,10 +241,10 @@ async function settleSent(run: DeliveryRun, batch: Batch, lease: Lease, content:
   ]);
   const which = isStorm ? { groups: batch.now.length } : { group: batch.now[0]?.claim.group };
   const counts = { firing: firing.length, resolved: resolved.length };
-  const facts = { integration: integration.id, reason, ...which, ...counts };
+  const facts = { integration: integration.name, reason, ...which, ...counts };
   deps.log[reason === "resend" ? "debug" : "info"](facts, "notified");
   const recovered = [integration.id, messageKey(integration, batch)].map((key) => failing.delete(key));
-  if (recovered.includes(true)) deps.log.info({ integration: integration.id }, "notifications are accepted again");
+  if (recovered.includes(true)) deps.log.info({ integration: integration.name }, "notifications are accepted again");
 }
 
 async function settleRefused(run: DeliveryRun, batch: Batch, lease: Lease, refusal: NotifyRefusal): Promise<void> {
@@ -254,7 +254,7 @@ async function settleRefused(run: DeliveryRun, batch: Batch, lease: Lease, refus
   const now = deps.clock.now();
   const claims = batch.now.map(({ claim }) => claim);
   const at = retryAt(integration, refusal, claims, now);
-  const facts = { integration: integration.id, code, detail: message, retryInMs: at - now };
+  const facts = { integration: integration.name, code, detail: message, retryInMs: at - now };
   const key = scope === "message" ? messageKey(integration, batch) : integration.id;
   deps.log[failing.has(key) ? "debug" : "warn"](facts, "notification failed, retrying");
   failing.add(key);
@@ -294,7 +294,7 @@ async function settleAccepted(run: DeliveryRun, ...args: [Lease, Instant, readon
       return await settle(run, ...args);
     } catch (thrown) {
       if (stopping.aborted) throw thrown;
-      const facts = { err: toError(thrown), integration: integration.id };
+      const facts = { err: toError(thrown), integration: integration.name };
       if (attempt === 1) deps.log.error(facts, "storing the notification failed, retrying");
       await sleep(backoffMs(RETRY, attempt), undefined, { signal: stopping }).catch(() => {});
     }

@@ -16,13 +16,13 @@ export interface ClaimedGroup extends Claimed {
 
 /** Groups as decided, after the message was accepted where there is one. */
 export function settled(
-  { id }: Integration,
+  { name }: Integration,
   shares: readonly { claim: ClaimedGroup; decision: GroupDecision }[],
   now: Instant,
 ): GroupOutcome[] {
   return shares.map(({ claim, decision }) => ({
     group: claim.group,
-    settle: settlementOf(claim, decision, { integration: id, now }),
+    settle: settlementOf(claim, decision, { integration: name, now }),
   }));
 }
 
@@ -32,12 +32,12 @@ export function postponed(shares: readonly { claim: Claimed }[], postpone: Postp
 
 /** Groups whose message was refused. A failure of the endpoint counts once, however many groups it was about. */
 export function refused(
-  { id }: Integration,
+  { name }: Integration,
   shares: readonly { claim: ClaimedGroup; decision: SendDecision }[],
   { now, at, failure }: Required<Pick<Postponement, "now" | "at" | "failure">>,
 ): GroupOutcome[] {
   return shares.map(({ claim, decision }, i): GroupOutcome => {
-    const lines = failedLines(decision, { integration: id, claim, at: now }, failure.code);
+    const lines = failedLines(decision, { integration: name, claim, at: now }, failure.code);
     const counts = failure.scope === "message" || i === 0;
     return { group: claim.group, postpone: { now, at, lines, ...(counts ? { failure } : {}) } };
   });

@@ -14,7 +14,7 @@ export type Condition =
   | { readonly kind: "notifications"; readonly state: "failing" };
 
 export interface Rule {
-  /** What an alert's identity is made of: the alert's name, with `#2` … where several rules share one. */
+  /** What an alert's identity is made of: the alert's name, with `#2` … where that was given to another rule. */
   readonly id: string;
   /** The value of the label `alertname`. */
   readonly alert: string;

@@ -31,7 +31,7 @@ export function plainName(alert: Alert, max: number = NAME_LENGTH): string {
     case "service":
       return "Analytics service";
     case "integration":
-      return integrationName(alert, max);
+      return integrationId(alert, max);
     case "external":
       return externalName(alert, max);
   }
@@ -61,7 +61,7 @@ function named(noun: string, name: string | undefined, id: string, max: number):
 }
 
 /** Receiver, kind and position or recipient of an integration: `ops / slack / 0`. */
-function integrationName({ labels, subject }: Alert, max: number): string {
+function integrationId({ labels, subject }: Alert, max: number): string {
   const id = subject.id.split("/");
   const receiver = labels.receiver ?? id[0];
   const integration = labels.integration ?? id.slice(1).join(" / ");

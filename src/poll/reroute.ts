@@ -2,6 +2,7 @@
  * Rerouting: the active configuration decides where firing alerts are notified, also those that began under another
  * one. At a start every stored alert gets its destinations again; ends stay owed where the alert was notified.
  */
+import type { Integration } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
@@ -34,7 +35,7 @@ export function createRerouting(deps: RerouteDeps) {
       const removed = (await store.groups.knownIntegrations()).filter((id) => !present.has(id));
       await reportOwedEnds(
         deps,
-        removed.filter((id) => !retiring.has(id)),
+        removed.flatMap((id) => (retiring.has(id) ? [] : [{ id, name: id }])),
       );
       // Once swept under the active configuration, a shard takes no evaluation of any other.
       againAt = clock.now() + Math.max(AGAIN_MS, 2 * deps.statusIntervalMs);
@@ -59,20 +60,23 @@ async function rerouteAll({ store, clock, commit, integrations }: RerouteDeps): 
 }
 
 /** Logs and counts the ends owed at integrations that left the configuration: they cannot be sent. */
-export async function reportOwedEnds(deps: OwedDeps, removed: readonly string[]): Promise<void> {
+export async function reportOwedEnds(
+  deps: OwedDeps,
+  removed: readonly Pick<Integration, "id" | "name">[],
+): Promise<void> {
   const { store, log } = deps;
   const counts = new Map<string, number>();
-  for (const id of removed) {
+  for (const { id, name } of removed) {
     const owed = (await store.groups.notified(id)).filter(({ endNotifiedAt }) => endNotifiedAt === undefined);
     if (owed.length === 0) continue;
     const alerts = owed.slice(0, NAMED).map(({ alert }) => alert.key);
-    log.warn({ integration: id, owed: owed.length, alerts }, "integration removed, its alerts will not be resolved");
-    const [receiver = "", type = ""] = id.split("/");
+    log.warn({ integration: name, owed: owed.length, alerts }, "integration removed, its alerts will not be resolved");
+    const [receiver = "", type = ""] = name.split("/");
     const count = (counts.get(`${receiver}/${type}`) ?? 0) + owed.length;
     counts.set(`${receiver}/${type}`, count);
     deps.owed(receiver, type, count);
     const at = deps.clock.now();
-    const line = { at, integration: id, reason: "owed_nowhere" };
+    const line = { at, integration: name, reason: "owed_nowhere" };
     const lines = owed.map(({ alert: { subject, ruleId } }) => ({ ...line, subject, ruleId }));
     await store.log.write(lines, at);
   }

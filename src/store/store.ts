@@ -8,6 +8,7 @@ import { createDecisionLog, createEncodeLog } from "./decision-log.ts";
 import { createCoverageStore, createDigestStore } from "./digests.ts";
 import { createExternalAlertStore, createSelfAlertStore } from "./documents.ts";
 import { createGroupStore } from "./groups.ts";
+import { createIdentityStore } from "./identities.ts";
 import { createFiringStore, createIncidentStore } from "./incidents.ts";
 import { createInventoryStore } from "./inventory.ts";
 import { type Keys, keysUnder } from "./keys.ts";
@@ -64,6 +65,7 @@ function createParts(redis: Redis, keys: Keys, historyMs: number) {
     zones: createZoneStore(redis, keys),
     usualEntries: createUsualEntriesStore(redis, keys),
     incidents: createIncidentStore(redis, keys),
+    identities: createIdentityStore(redis, keys),
     log: createDecisionLog(redis, keys, encodeLog),
     uptime: createUptimeStore(redis, keys),
     digests: createDigestStore(redis, keys),

@@ -87,7 +87,7 @@ export function firing(name: string, firedAt: Instant = T0, labels: Record<strin
 
 export function integration(id: string, more: Partial<Integration> = {}): Integration {
   const receiver = id.split("/")[0] ?? id;
-  return { id, receiver, type: "slack", sendResolved: true, endpoint: `hook-${id}`, paceMs: 0, ...more };
+  return { id, name: id, receiver, type: "slack", sendResolved: true, endpoint: `hook-${id}`, paceMs: 0, ...more };
 }
 
 export function to(integration: string, group = "g", more: Partial<Destination> = {}): Destination {

@@ -188,6 +188,7 @@ describeWithRedis("alerts and incidents", () => {
     const { groups } = testStore().store;
     const who = {
       id: "ops/slack/0",
+      name: "ops/slack/0",
       receiver: "ops",
       type: "slack",
       sendResolved: true,

@@ -1,0 +1,95 @@
+/**
+ * Ids are what alerts, groups and the notification log are stored under. Each stays with the rule or the integration it
+ * was first given to, whatever its position and the name of its receiver become.
+ */
+import type { Integration } from "../alerting/route.ts";
+import type { Sender } from "../deliver/deliver.ts";
+import type { Rule } from "../health/rule.ts";
+import type { Identities } from "../store/identities.ts";
+import type { Store } from "../store/store.ts";
+import type { Senders } from "./integrations.ts";
+import type { Configured } from "./setup.ts";
+
+interface Identified {
+  /** The id, unless another one has it. */
+  readonly name: string;
+  /** What an earlier configuration is compared with, the most telling first. */
+  readonly traits: readonly string[];
+}
+
+/** The ids, in the order of `wanted`: by the first trait in common with one of `known`, by order where that is equal. */
+export function keepIds(wanted: readonly Identified[], known: Identities): string[] {
+  const free = new Map(Object.entries(known));
+  const kept = new Map<Identified, string>();
+  const levels = Math.max(0, ...wanted.map(({ traits }) => traits.length));
+  for (let level = 0; level < levels; level++) {
+    for (const one of wanted) {
+      const same = !kept.has(one) && free.entries().find(([, traits]) => traits[level] === one.traits[level]);
+      if (!same) continue;
+      kept.set(one, same[0]);
+      free.delete(same[0]);
+    }
+  }
+  const taken = new Set(Object.keys(known));
+  return wanted.map((one) => kept.get(one) ?? newId(one.name, taken));
+}
+
+function newId(name: string, taken: Set<string>): string {
+  let id = name;
+  for (let n = 2; taken.has(id); n++) id = `${name}#${n}`;
+  taken.add(id);
+  return id;
+}
+
+function ruleTraits({ alert, labels, when }: Rule): string[] {
+  const said = JSON.stringify(Object.entries(labels).sort());
+  const condition = JSON.stringify(when);
+  return [`${alert} ${said} ${condition}`, `${alert} ${said}`, `${alert} ${condition}`, alert];
+}
+
+/** The last: an entry in the same place whose URL changed has another secret. */
+function integrationTraits({ name, type, endpoint, recipient }: Integration): string[] {
+  const reached = `${type} ${recipient ?? endpoint}`;
+  return [`${reached} ${name}`, reached, name];
+}
+
+/** The same under the ids that are stored; new ones are stored before anything is done under them. */
+export async function identify(
+  store: Store["identities"],
+  { config, senders, ...rest }: Configured,
+): Promise<Configured> {
+  const rules = config.rules.map((rule) => ({ name: rule.alert, traits: ruleTraits(rule) }));
+  const integrations = [...senders.byId.values()].map(({ integration: one }) => ({
+    name: one.name,
+    traits: integrationTraits(one),
+  }));
+  let ids = { rules: [] as string[], integrations: [] as string[] };
+  await store.update((known, owing) => {
+    ids = { rules: keepIds(rules, known.rules), integrations: keepIds(integrations, known.integrations) };
+    // One that left and may owe ends is known by where it sends, no longer by its place.
+    const present = traitsById(ids.integrations, integrations);
+    const left = Object.entries(known.integrations).filter(([id]) => owing.has(id) && !Object.hasOwn(present, id));
+    const reached = Object.fromEntries(left.map(([id, [, where = ""]]) => [id, ["", where]]));
+    return { rules: traitsById(ids.rules, rules), integrations: { ...present, ...reached } };
+  });
+  return {
+    ...rest,
+    config: { ...config, rules: config.rules.map((rule, i) => ({ ...rule, id: ids.rules[i] ?? rule.id })) },
+    senders: withIds(senders, ids.integrations),
+  };
+}
+
+function traitsById(ids: readonly string[], identified: readonly Identified[]): Identities {
+  return Object.fromEntries(ids.map((id, i) => [id, identified[i]?.traits ?? []]));
+}
+
+function withIds(senders: Senders, ids: readonly string[]): Senders {
+  const made = [...senders.byId.values()].map(({ integration, send }, i): Sender => {
+    return { integration: { ...integration, id: ids[i] ?? integration.id }, send };
+  });
+  return {
+    ...senders,
+    list: made.map(({ integration }) => integration),
+    byId: new Map(made.map((sender) => [sender.integration.id, sender])),
+  };
+}

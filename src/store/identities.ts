@@ -1,0 +1,27 @@
+/** Which ids rules and integrations have, so that every replica and every start uses the same. */
+import type { Redis } from "ioredis";
+import type { Keys } from "./keys.ts";
+import { loadScript } from "./redis.ts";
+
+/** By id: what it was given to, in words of its own that configurations are compared by; no secrets. */
+export type Identities = Readonly<Record<string, readonly string[]>>;
+
+interface StoredIdentities {
+  readonly rules: Identities;
+  readonly integrations: Identities;
+}
+
+export function createIdentityStore(redis: Redis, keys: Keys) {
+  const replace = loadScript(redis, keys, "replace");
+  return {
+    /** Stores what `next` makes of what is stored, and gives it; called again where another replica was faster. */
+    async update(next: (known: StoredIdentities, owing: ReadonlySet<string>) => StoredIdentities) {
+      for (;;) {
+        const before = (await redis.get(keys.identities)) ?? "";
+        const owing = new Set(await redis.smembers(keys.integrations));
+        const stored = next(before === "" ? { rules: {}, integrations: {} } : JSON.parse(before), owing);
+        if (await replace(keys.identities, { before, after: JSON.stringify(stored) })) return stored;
+      }
+    },
+  };
+}

@@ -1,0 +1,258 @@
+import { expect, it } from "vitest";
+import { destinationsOf } from "../../src/alerting/route.ts";
+import { identify } from "../../src/app/identities.ts";
+import { createSenders } from "../../src/app/integrations.ts";
+import type { Configured } from "../../src/app/setup.ts";
+import type { Config } from "../../src/config/config.ts";
+import { parseConfig } from "../../src/config/load.ts";
+import { createDeliver, type Sender } from "../../src/deliver/deliver.ts";
+import { retireIntegration } from "../../src/deliver/retire-integration.ts";
+import type { Alert } from "../../src/health/alert.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import { createCommit } from "../../src/poll/commit.ts";
+import { createRerouting } from "../../src/poll/reroute.ts";
+import { committer, ends, firing, MINUTE, T0, useTestStore } from "../store/fixtures.ts";
+import { seededRandom } from "../support/random.ts";
+import { describeWithRedis } from "../support/redis.ts";
+
+function configOf(more: object): Config {
+  const service = {
+    base_url: "http://a",
+    ws_url: "ws://a",
+    auth_url: "http://a",
+    client_id: "x",
+    client_secret: "x",
+    audience: "x",
+  };
+  const smtp = { host: "h", from: "a@b" };
+  const loaded = parseConfig(JSON.stringify({ service, smtp, ...more }), {
+    file: "a.yaml",
+    env: {},
+    readSecret: () => "",
+  });
+  if ("problems" in loaded) throw new Error(JSON.stringify(loaded.problems));
+  return loaded.config;
+}
+
+const configured = (config: Config) => ({ config, senders: createSenders(config, silentLogger) }) as Configured;
+
+/** An entry of a receiver: where its messages arrive, and whom they are for whatever its URL is. */
+interface Entry {
+  readonly reader: string;
+  readonly type: "slack" | "email";
+  readonly at: string;
+}
+interface Receiver {
+  readonly name: string;
+  readonly entries: readonly Entry[];
+}
+
+/** Every receiver gets every alert, each alert by itself. */
+function configWith(receivers: readonly Receiver[]): Config {
+  const written = receivers.map(({ name, entries }) => ({
+    name,
+    slack_configs: entries.flatMap(({ type, at }) => (type === "slack" ? [{ api_url: at }] : [])),
+    email_configs: entries.flatMap(({ type, at }) => (type === "email" ? [{ to: at }] : [])),
+  }));
+  const routes = receivers.map(({ name }) => ({ receiver: name, continue: true }));
+  const timers = { group_by: ["..."], group_wait: "0s", group_interval: "1s", repeat_interval: "365d" };
+  return configOf({ receivers: written, route: { receiver: receivers[0]?.name, ...timers, routes } });
+}
+
+/** Where the message of an integration arrives. */
+function placeOf(config: Config, { integration: { name, recipient } }: Sender): string {
+  const [receiver, , position] = name.split("/");
+  const found = config.receivers.find((one) => one.name === receiver);
+  return recipient ?? found?.slack[Number(position)]?.apiUrl ?? "nowhere";
+}
+
+describeWithRedis("integrations keep what they were notified of", () => {
+  const testStore = useTestStore();
+
+  /** A daemon's notifying side; `said` has for each message where it arrived, what it was about, and which way. */
+  function stage() {
+    const said: { at: string; episode: string; word: "firing" | "resolved" }[] = [];
+    const { store } = testStore();
+    const write = committer(testStore());
+    const firingNow = new Map<string, Alert>();
+    let now = T0;
+    let count = 0;
+    let current: Configured | undefined;
+    const depsOf = ({ config, senders }: Configured) => ({
+      clock: { now: () => now },
+      log: silentLogger,
+      groups: store.groups,
+      senders: new Map(
+        [...senders.byId].map(([id, { integration }]): [string, Sender] => [
+          id,
+          {
+            integration: { ...integration, paceMs: 0 },
+            async send({ firing, resolved }) {
+              const at = placeOf(config, { integration } as Sender);
+              for (const { id: episode } of firing) said.push({ at, episode, word: "firing" });
+              for (const { id: episode } of resolved) said.push({ at, episode, word: "resolved" });
+            },
+          },
+        ]),
+      ),
+      externalUrl: undefined,
+      toRefusal: (thrown: unknown) => {
+        throw thrown;
+      },
+      notified: () => {},
+      failed: () => {},
+      suppressed: () => {},
+    });
+    async function deliver() {
+      if (!current) return;
+      now += MINUTE;
+      const delivery = createDeliver({ ...depsOf(current), wake: async () => {}, stormMs: 0 });
+      for (const id of current.senders.byId.keys()) await delivery.deliver(id);
+    }
+    return {
+      said,
+      /** Puts a configuration in force; after a restart the last one is known from Redis only. */
+      async load(receivers: readonly Receiver[], how: "reload" | "restart") {
+        const before = how === "reload" ? current : undefined;
+        const after = await identify(store.identities, configured(configWith(receivers)));
+        const left = [...(before?.senders.byId.keys() ?? [])].filter((id) => !after.senders.byId.has(id));
+        current = after;
+        now += MINUTE;
+        await createRerouting({
+          ...depsOf(after),
+          store,
+          owed: () => {},
+          integrations: after.senders.list,
+          statusIntervalMs: 30_000,
+          isActive: async () => true,
+          commit: createCommit({
+            log: silentLogger,
+            route: after.config.route,
+            integrations: after.senders.list,
+            wake: async () => {},
+          }),
+        }).begin(new Set(left));
+        for (const id of before ? left : []) {
+          expect(await retireIntegration(depsOf(before as Configured), id, new AbortController().signal)).toBe(true);
+        }
+        await deliver();
+      },
+      async fire() {
+        if (!current) return;
+        const { config, senders } = current;
+        const alert = firing(`cam-${++count}`, now);
+        firingNow.set(alert.id, alert);
+        const to = destinationsOf(alert, config.route, senders.list);
+        await write(now, { kind: "firing", alert, to });
+        await deliver();
+      },
+      async end(id = [...firingNow.keys()][0]) {
+        const alert = firingNow.get(id ?? "");
+        if (!alert) return;
+        firingNow.delete(alert.id);
+        await write(now, ends(alert, now));
+        await deliver();
+      },
+    };
+  }
+
+  const entry = (reader: string): Entry => ({ reader, type: "slack", at: `http://hooks.test/${reader}` });
+
+  it("the first of two Slack entries is removed: it is sent the end, and the other keeps its place", async () => {
+    const { load, fire, end, said } = stage();
+    await load([{ name: "ops", entries: [entry("one"), entry("two")] }], "reload");
+    await fire();
+    said.length = 0;
+    await load([{ name: "ops", entries: [entry("two")] }], "reload");
+    expect(said.map(({ at, word }) => [at, word])).toEqual([["http://hooks.test/one", "resolved"]]);
+    await end();
+    expect(said.slice(1).map(({ at, word }) => [at, word])).toEqual([["http://hooks.test/two", "resolved"]]);
+  });
+
+  it.each(Array.from({ length: 12 }, (_, i) => i + 1))(
+    "whatever is edited, firing and resolved alternate wherever messages arrive (seed %i)",
+    async (seed) => {
+      const random = seededRandom(seed);
+      const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
+      const { load, fire, end, said } = stage();
+      let fresh = 0;
+      const newEntry = (): Entry => {
+        const reader = `r${++fresh}`;
+        return random() < 0.5 ? entry(reader) : { reader, type: "email", at: `${reader}@example.com` };
+      };
+      const gone: Entry[] = [];
+      const readerAt = new Map<string, string>();
+      let receivers: Receiver[] = [
+        { name: "first", entries: [newEntry(), newEntry(), entry("twice")] },
+        { name: "second", entries: [newEntry(), entry("twice")] },
+      ];
+      const shuffle = <T>(of: readonly T[]) =>
+        of
+          .map((one) => [random(), one] as const)
+          .sort(([a], [b]) => a - b)
+          .map(([, one]) => one);
+      const mapOne = (change: (one: Receiver) => Receiver) => {
+        const chosen = pick(receivers);
+        receivers = receivers.map((one) => (one === chosen ? change(one) : one));
+      };
+      /** Whether nothing may be sent because of it. */
+      const edits: (() => boolean)[] = [
+        () => {
+          receivers = shuffle(receivers.map((one) => ({ ...one, entries: shuffle(one.entries) })));
+          return true;
+        },
+        () => {
+          mapOne((one) => ({ ...one, name: `renamed ${++fresh}` }));
+          return true;
+        },
+        () => {
+          mapOne(({ name, entries }) => {
+            const removed = entries.length > 1 ? pick(entries) : undefined;
+            if (removed) gone.push(removed);
+            return { name, entries: entries.filter((one) => one !== removed) };
+          });
+          return false;
+        },
+        () => {
+          const back = gone.length > 0 && random() < 0.5 ? gone.splice(0, 1)[0] : undefined;
+          mapOne(({ name, entries }) => ({ name, entries: shuffle([...entries, back ?? newEntry()]) }));
+          return false;
+        },
+        () => {
+          const rotated = (one: Entry): Entry =>
+            one.type === "slack" && one.reader !== "twice" ? { ...one, at: `${one.at}/${++fresh}` } : one;
+          mapOne(({ name, entries }) => ({ name, entries: entries.map((one, i) => (i === 0 ? rotated(one) : one)) }));
+          return true;
+        },
+      ];
+      const noteReaders = () => {
+        for (const { entries } of receivers) for (const { at, reader } of entries) readerAt.set(at, reader);
+      };
+      noteReaders();
+      await load(receivers, "reload");
+      for (let step = 0; step < 14; step++) {
+        if (random() < 0.6) await fire();
+        if (random() < 0.3) await end();
+        const edit = pick(edits);
+        const isQuiet = edit();
+        noteReaders();
+        const before = said.length;
+        await load(receivers, random() < 0.7 ? "reload" : "restart");
+        if (isQuiet) expect({ step, edit: edits.indexOf(edit), sent: said.slice(before) }).toMatchObject({ sent: [] });
+      }
+      for (let i = 0; i < 14; i++) await end();
+      const balance = new Map<string, number>();
+      for (const { at, episode, word } of said) {
+        const reader = readerAt.get(at) ?? at;
+        const key = `${reader} ${episode}`;
+        const open = (balance.get(key) ?? 0) + (word === "firing" ? 1 : -1);
+        expect(open).toBeGreaterThanOrEqual(0);
+        expect(open).toBeLessThanOrEqual(reader === "twice" ? 2 : 1);
+        balance.set(key, open);
+      }
+      const present = new Set(receivers.flatMap(({ entries }) => entries.map(({ reader }) => reader)));
+      for (const [key, open] of balance)
+        if (present.has(key.split(" ")[0] ?? "") && !key.startsWith("twice")) expect([key, open]).toEqual([key, 0]);
+    },
+  );
+});
