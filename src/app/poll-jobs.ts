@@ -1,6 +1,6 @@
 /** The jobs of the role `poll`: sweeps, inventory, uptime, details, self alerts, external alerts, rerouting. */
 import { Schedulers } from "../cluster/schedulers.ts";
-import { uptimeRetentionMs } from "../health/uptime.ts";
+import { uptimeRetentionMs, windowsOf } from "../health/uptime.ts";
 import { createCoverage } from "../poll/coverage.ts";
 import { createDetailsWork } from "../poll/details.ts";
 import { createExternalAlerts } from "../poll/external-alerts.ts";
@@ -9,7 +9,7 @@ import { createRerouting } from "../poll/reroute.ts";
 import { createScheduleLookup } from "../poll/schedule-lookup.ts";
 import { createSelfAlerts } from "../poll/self-alerts.ts";
 import { createSweep } from "../poll/sweep.ts";
-import { createRefreshUptime, startUptimeWork, windowsOf } from "../poll/uptime.ts";
+import { createRefreshUptime, startUptimeWork } from "../poll/uptime.ts";
 import type { JobContext } from "./engine.ts";
 
 const SWEEPS_AT_ONCE = 8;

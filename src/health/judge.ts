@@ -181,7 +181,7 @@ class ShardEvaluation {
     this.#next.set(state.id, state);
     const { now, maxGapMs } = this.#moment;
     const isFresh = state.status !== undefined && now - state.readAt <= maxGapMs;
-    this.#counts?.add(state, { isFresh, inSchedule: this.#context.inSchedule(state.id) });
+    this.#counts?.add(state, isFresh, this.#context.inSchedule(state.id));
   }
 
   /** Drops the recording; its alerts end as no longer watched. */

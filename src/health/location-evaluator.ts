@@ -34,10 +34,7 @@ export class LocationCounts {
     return this.#counts.get(locationId);
   }
 
-  add(
-    { id, locationId, status, since }: Pick<RecordingState, "id" | "locationId" | "status" | "since">,
-    { isFresh, inSchedule }: { readonly isFresh: boolean; readonly inSchedule: boolean },
-  ): void {
+  add({ id, locationId, status, since }: RecordingState, isFresh: boolean, inSchedule: boolean): void {
     const count = this.#at(locationId, id);
     if (!inSchedule) count.outside ??= { known: 0, fresh: 0, offline: [] };
     const own = (inSchedule ? undefined : count.outside) ?? count;

@@ -14,10 +14,15 @@ const RETENTION_MARGIN_MS = 48 * HOUR_MS;
 /** The window of the metric and the pages, kept whatever the rules ask. */
 const DAY_MS = 24 * HOUR_MS;
 
-/** How long buckets are kept, ms: the longest `over` of any rule (a day at least) and 48 h. */
+/** Every window a figure is kept for, ms: those of the rules, and the one shown. */
+export function windowsOf(rules: readonly Rule[]): number[] {
+  const asked = rules.flatMap(({ when }) => (when.kind === "overall_uptime" ? [when.overMs] : []));
+  return [...new Set([DAY_MS, ...asked])];
+}
+
+/** How long buckets are kept, ms: the longest window and 48 h. */
 export function uptimeRetentionMs(rules: readonly Rule[]): number {
-  const windows = rules.map(({ when }) => (when.kind === "overall_uptime" ? when.overMs : 0));
-  return Math.max(DAY_MS, ...windows) + RETENTION_MARGIN_MS;
+  return Math.max(...windowsOf(rules)) + RETENTION_MARGIN_MS;
 }
 
 /**

@@ -4,7 +4,6 @@
  */
 import { noteQuality } from "../health/quality.ts";
 import type { RecordingUptime, UptimeBucket } from "../health/recording.ts";
-import type { Rule } from "../health/rule.ts";
 import { type KnownSchedule, knownHours, type LearnedSchedule, learnSchedule } from "../health/schedule.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import { bucketLengthMs, windowUptime } from "../health/uptime.ts";
@@ -30,15 +29,6 @@ const SHARDS_AT_ONCE = 3;
 
 /** A reading of quality older than this is not of this hour. */
 const QUALITY_FRESH_MS = 10 * 60_000;
-
-/** The window shown by the exposition and the status table, whatever the rules ask for. */
-const SHOWN_WINDOW_MS = 86_400_000;
-
-/** Every window a figure is kept for, ms: those of the rules, and the one shown. */
-export function windowsOf(rules: readonly Rule[]): number[] {
-  const asked = rules.flatMap(({ when }) => (when.kind === "overall_uptime" ? [when.overMs] : []));
-  return [...new Set([SHOWN_WINDOW_MS, ...asked])];
-}
 
 interface RefreshUptimeDeps extends Pick<PollContext, "clock" | "log">, Pick<Store, "uptime" | "inventory"> {
   readonly service: Pick<Service, "uptimes">;

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import type { RecordingUptime } from "../../src/health/recording.ts";
-import { uptimeRetentionMs } from "../../src/health/uptime.ts";
+import { uptimeRetentionMs, windowsOf } from "../../src/health/uptime.ts";
 import { silentLogger } from "../../src/lib/log.ts";
-import { createRefreshUptime, startUptimeWork, windowsOf } from "../../src/poll/uptime.ts";
+import { createRefreshUptime, startUptimeWork } from "../../src/poll/uptime.ts";
 import { uptimeRule } from "../health/shard-history.ts";
 import { HOUR, useTestStore } from "../store/fixtures.ts";
 import { anUptimeBucket, aRecording } from "../support/fixtures.ts";
