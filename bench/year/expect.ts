@@ -20,6 +20,7 @@ export const excuses = [
   "service_did_not_answer",
   "part_of_another",
   "silenced",
+  "muted",
 ] as const;
 export type Excuse = (typeof excuses)[number];
 

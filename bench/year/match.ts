@@ -2,6 +2,7 @@
 
 import type { Integration, Route } from "../../src/alerting/route.ts";
 import { routesFor } from "../../src/alerting/route.ts";
+import { muteOf } from "../../src/alerting/time-interval.ts";
 import type { Rule } from "../../src/health/rule.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import type { Excuse, Expectation } from "./expect.ts";
@@ -53,8 +54,10 @@ export function createMatching({ fleet, rules, route, intervalMs, expectations }
     const hours = locationId === undefined ? undefined : sites.get(locationId)?.hours;
     return hours !== undefined && !hours.isOpen(at) && !hours.isOpen(at - 2 * intervalMs);
   };
-  const reaches = (rule: Rule, { receiver }: Integration) =>
-    routesFor(route, { ...rule.labels, alertname: rule.alert }).some((one) => one.receiver === receiver);
+  const routesTo = ({ receiver }: Integration, own: readonly Rule[]) =>
+    own
+      .flatMap((rule) => routesFor(route, { ...rule.labels, alertname: rule.alert }))
+      .filter((one) => one.receiver === receiver);
 
   return (integration: Integration, all: readonly SentMessage[]): Account => {
     const messages = all.filter((one) => one.integration === integration.id);
@@ -78,11 +81,14 @@ export function createMatching({ fleet, rules, route, intervalMs, expectations }
         if (before > 0) repeated.set(what, (repeated.get(what) ?? 0) + 1);
       }
     }
-    const owed = expectations.filter(
-      ({ excuse, rules: own }) => !excuse && own.some((rule) => reaches(rule, integration)),
-    );
+    const routed = expectations.flatMap(({ excuse, incident, rules: own }) => {
+      const routes = routesTo(integration, own);
+      const isMuted = !excuse && routes.every((one) => isMutedFor(one, incident, own));
+      return [{ incident, isRouted: routes.length > 0, excuse: isMuted ? ("muted" as const) : excuse }];
+    });
+    const owed = routed.filter(({ excuse, isRouted }) => !excuse && isRouted);
     const excused = Map.groupBy(
-      expectations.filter(({ excuse, incident }) => excuse && !heard.has(incident)),
+      routed.filter(({ excuse, incident, isRouted }) => excuse && isRouted && !heard.has(incident)),
       ({ excuse }) => excuse as Excuse,
     );
     const kinds = Map.groupBy(firsts, ([{ kind }]) => kind);
@@ -105,6 +111,13 @@ export function createMatching({ fleet, rules, route, intervalMs, expectations }
       repeated,
     };
   };
+}
+
+/** Whether the route is muted from when a rule fires until the incident is over. */
+function isMutedFor(route: Route, { from, to }: Incident, rules: readonly Rule[]): boolean {
+  for (let at = from + Math.min(...rules.map(({ forMs }) => forMs)); at < to + MINUTE; at += MINUTE)
+    if (!muteOf(route, at)) return false;
+  return true;
 }
 
 function sumOf(all: readonly number[]): number {

@@ -81,6 +81,13 @@ describeWithRedis("a suppressed alert", () => {
     });
   });
 
+  it("waits for the group's interval where the group was notified when the alert that inhibits it resolves", async () => {
+    const { commit } = await suppressed(testStore());
+    await testStore().redis.hset(`${testStore().store.keys.prefix}grp:${slack.id}:g`, { sent: T0 });
+    const end = T0 + MINUTE;
+    expect(await commit(end, ends(shop, end))).toEqual(new Map([[slack.id, T0 + 5 * MINUTE]]));
+  });
+
   it("is not due for the end of another, nor twice for the same", async () => {
     const { commit } = await suppressed(testStore());
     const other = firing("other");

@@ -45,7 +45,7 @@ local function resolve(change)
     local integration, group = split_destination(destination)
     resolve_in(integration, group, change.id)
   end
-  end_suppression(change.id, now)
+  end_suppression(change.id, now, true)
   redis.call('HDEL', p .. 'acks', change.id)
   redis.call('ZADD', p .. 'incidents', change.endsAt, change.incident)
 end

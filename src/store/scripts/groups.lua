@@ -56,12 +56,17 @@ local function make_due(integration, group, now)
   due_at(integration, group, sent and math.max(now, sent + interval) or now + wait)
 end
 
--- A cause of suppression ended: the groups it suppressed something in are due at once.
-local function end_suppression(cause, now)
+-- A cause of suppression ended: the groups it suppressed something in are due at once; `paced`: no sooner than for
+-- another change, since what an alert inhibited often ends one sweep after it.
+local function end_suppression(cause, now, paced)
   local key = p .. 'suppressed:' .. cause
   for _, destination in ipairs(redis.call('SMEMBERS', key)) do
     local integration, group = split_destination(destination)
-    if redis.call('EXISTS', group_key(integration, group)) == 1 then due_at(integration, group, now) end
+    if redis.call('EXISTS', group_key(integration, group)) == 1 then
+      local set = redis.call('HMGET', group_key(integration, group), 'sent', 'interval')
+      local sent = paced and tonumber(set[1] or '')
+      due_at(integration, group, sent and math.max(now, sent + tonumber(set[2])) or now)
+    end
   end
   redis.call('DEL', key)
 end
