@@ -7,16 +7,15 @@ import type { Alert } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Store } from "../store/store.ts";
 
-interface StalenessDeps {
-  readonly shards: Pick<Store["shards"], "attemptsOf">;
-  readonly assigned: Pick<Assigned, "shardOf" | "shards">;
-  readonly statusIntervalMs: number;
-}
-
 /** Gives a look-up for these alerts: an end was read, and other subjects have no shard. */
 export type Staleness = (alerts: readonly Alert[], now: Instant) => Promise<(alert: Alert) => Suppression | undefined>;
 
-export function createStaleness({ shards, assigned, statusIntervalMs: intervalMs }: StalenessDeps): Staleness {
+export function createStaleness(deps: {
+  readonly shards: Pick<Store["shards"], "attemptsOf">;
+  readonly assigned: Pick<Assigned, "shardOf" | "shards">;
+  readonly statusIntervalMs: number;
+}): Staleness {
+  const { shards, assigned, statusIntervalMs: intervalMs } = deps;
   /** Where the location is not assigned any more, any shard may have its alerts. */
   function subjectsOf(alert: Alert): string[] {
     const location = alert.state === "firing" ? locationIdOf(alert) : undefined;

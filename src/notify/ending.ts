@@ -68,13 +68,12 @@ export function isOwnEnd({ change, isCovered }: NotifiedAlert): boolean {
 
 /** Recordings of locations that recovered, of those that their alerts counted, and how many are still offline. */
 export function changeOf(alerts: readonly NotifiedAlert[]) {
-  const locations = new Map(
-    alerts.flatMap((alert) => (alert.change?.recovered ? [[locationKey(alert), alert] as const] : [])),
-  );
+  const locations = new Map(alerts.filter(({ change }) => change?.recovered).map((one) => [locationKey(one), one]));
   const sum = { recovered: 0, of: 0, offline: 0 };
   for (const { change, facts } of locations.values()) {
-    sum.recovered += change?.recovered ?? 0;
-    sum.of += change?.of ?? 0;
+    if (!change) continue;
+    sum.recovered += change.recovered;
+    sum.of += change.of;
     sum.offline += facts.offline ?? 0;
   }
   return sum;

@@ -83,6 +83,22 @@ function movable(from: string) {
 }
 
 describeWithRedis("suppression", () => {
+  it.concurrent("a location that recovers in part says how many did, and calls none of the others new", async () => {
+    const route = "{ receiver: ops, group_by: [location_id], group_wait: 1s, group_interval: 1s, repeat_interval: 4h }";
+    await using watch = await startWatch({ rules: SITE_RULES, route, simulator: { recordingsPerLocation: 4 } });
+    const { recordings } = shop(watch);
+    for (const { id } of recordings) watch.simulator.world.setStatus(id, "offline");
+    await watch.slack.waitFor(({ text }) => text.includes("all 4 recordings offline"));
+    await watch.mail.waitFor(({ subject }) => subject.includes("all 4 recordings offline"));
+    for (const { id } of recordings.slice(0, 2)) watch.simulator.world.setStatus(id, "online");
+    const change = /2 recordings still offline · .* — 2 of 4 recovered/;
+    const slack = await watch.slack.waitFor(({ text }) => change.test(text));
+    const mail = await watch.mail.waitFor(({ subject }) => change.test(subject));
+    for (const text of [slack.shown, mail.text]) expect(text).not.toMatch(/new/i);
+    for (const { id } of recordings.slice(2)) watch.simulator.world.setStatus(id, "online");
+    await watch.slack.waitFor(({ text }) => text.includes("Recovered: 2 recordings"));
+  });
+
   it.concurrent("inhibition: an offline location is one message that names its recordings, and none for each", async () => {
     await using watch = await startWatch({
       simulator: { locations: 2, recordingsPerLocation: 4 },
