@@ -190,10 +190,7 @@ function weeksOf(locations: readonly string[], zone: string, now: Instant): Entr
   };
 }
 
-/**
- * Every location asked for; a day without a count is not a day without visitors. A day is the one its index names: the
- * contract leaves open in which zone its midnight is.
- */
+/** Every location asked for; a day without a count is not a day without visitors. */
 export function usualByLocation(
   locations: readonly string[],
   rows: readonly {
@@ -208,13 +205,24 @@ export function usualByLocation(
   const [first, after] = [dayAt(start), dayAt(end)];
   const days = new Map(locations.map((id) => [id, new Map<string, DayEntries>()]));
   for (const { index = "", location = locations.length === 1 ? locations[0] : "", values } of rows) {
-    const day = /^(\d{4}-\d{2}-\d{2})(?:T|$)/.exec(index)?.[1];
+    const day = dayOfIndex(index, zone);
     const { entries } = values;
     if (day === undefined || day < first || day >= after) continue;
     if (entries === undefined || !(entries >= 0 && entries <= MAX_ENTRIES)) continue;
     days.get(location ?? "")?.set(day, { day, entries });
   }
   return new Map([...days].map(([id, all]) => [id, usualEntries([...all.values()])]));
+}
+
+/**
+ * The local day of a segment: the one its index names, unless its time of day is that of the local midnight in UTC. The
+ * contract leaves open which of the two is served.
+ */
+function dayOfIndex(index: string, zone: string): string | undefined {
+  const [, day, time = "00:00"] = /^(\d{4}-\d{2}-\d{2})(?:T(.*))?$/.exec(index) ?? [];
+  if (day === undefined || time.startsWith("00:00")) return day;
+  const local = DateTime.fromISO(index, { zone: "utc" }).setZone(zone);
+  return local.isValid && +local === +local.startOf("day") ? local.toISODate() : day;
 }
 
 /** Sweeps go first: the service is left alone for most of the time. */

@@ -24,7 +24,8 @@ export type ServiceEndpoint = (typeof serviceEndpoints)[number];
  * Of whole replies: `bad_json`, `bad_payload` (not the documented shape), `error_payload` (`error` or `errors`).
  * Of rows: `bad_row` (dropped), `duplicate_row` (dropped), `bad_bucket` (an uptime entry, dropped), `bad_value`
  * (one field of a kept row, read as "no data", or as 1 where it is a fraction a little above), `bad_product` (uptime
- * figures of a kept entry do not multiply), `unknown_status`, `bad_timezone` (read as UTC).
+ * figures of a kept entry do not multiply), `unknown_status`, `bad_timezone` (read as UTC), `utc_index`
+ * (uptime indexes that are of the future in local time: read as UTC).
  * Of tokens: `bad_token_expiry` (in the past: the token is renewed when refused).
  */
 export const protocolErrorKinds = [
@@ -43,6 +44,7 @@ export const protocolErrorKinds = [
   "bad_product",
   "unknown_status",
   "bad_timezone",
+  "utc_index",
   "bad_token_expiry",
 ] as const;
 export type ProtocolErrorKind = (typeof protocolErrorKinds)[number];

@@ -1,7 +1,7 @@
 /** Recording uptime results (contract: "Recording uptime result"), single and in bulk. */
 import { z } from "zod";
 import type { Recording, RecordingUptime, UptimeBucket } from "../health/recording.ts";
-import type { Instant } from "../lib/clock.ts";
+import type { Clock, Instant } from "../lib/clock.ts";
 import type { ReportDeviation } from "./reporter.ts";
 import { fieldOf, Id, Name, ratioOf, undocumented } from "./rows.ts";
 import type { WallClock, WallTime } from "./zoned-time.ts";
@@ -23,6 +23,8 @@ const WireRecording = z.object({
 });
 const Result = z.object({ recording: WireRecording, uptime: z.array(z.unknown()).nullish() });
 
+/** A clock may be wrong by so much. */
+const FUTURE_MS = 2 * 3_600_000;
 /** Sums of them stay numbers. */
 const Count = z.number().nonnegative().max(Number.MAX_SAFE_INTEGER);
 /** An entry without these cannot be used. */
@@ -41,8 +43,16 @@ export function createUptimeParser(deps: {
   readonly report: ReportDeviation;
   readonly wall: WallClock;
   readonly indexTimezone: "recording" | "utc";
+  readonly clock: Clock;
 }) {
-  const { report, wall, indexTimezone } = deps;
+  const { report, wall, clock } = deps;
+  let indexTimezone = deps.indexTimezone;
+
+  /** Segments cannot have been received in the future: then the indexes are not in the time zone they are read in. */
+  function isOfFuture(buckets: readonly UptimeBucket[]): boolean {
+    const newest = buckets.findLast(({ segmentsReceived = 0 }) => segmentsReceived > 0);
+    return newest !== undefined && newest.startAt > clock.now() + FUTURE_MS;
+  }
 
   function read(row: unknown): RecordingUptime | undefined {
     const parsed = Result.safeParse(row);
@@ -51,8 +61,12 @@ export function createUptimeParser(deps: {
       report("bad_row", () => row);
       return undefined;
     }
-    const zone = indexTimezone === "utc" ? "UTC" : recording.timezone;
-    return { recording, buckets: toBuckets(parsed.data.uptime ?? [], zone, wall, report) };
+    const bucketsIn = (zone: string) => toBuckets(parsed.data.uptime ?? [], zone, wall, report);
+    const buckets = bucketsIn(indexTimezone === "utc" ? "UTC" : recording.timezone);
+    if (deps.indexTimezone === "utc" || !isOfFuture(buckets)) return { recording, buckets };
+    report("utc_index", () => "uptime indexes seem to be in UTC: set service.uptime_index_timezone");
+    indexTimezone = indexTimezone === "utc" ? "recording" : "utc";
+    return { recording, buckets: bucketsIn(indexTimezone === "utc" ? "UTC" : recording.timezone) };
   }
 
   return {

@@ -108,7 +108,12 @@ export function createService(deps: ServiceDeps): Service {
   const wall = createWallClock();
   const { core, socket, report, call, close } = createTransport(deps);
   const health = createOutageLog(deps.log.child({ component: "service" }), "health check");
-  const uptimeParser = createUptimeParser({ report, wall, indexTimezone: config.uptimeIndexTimezone });
+  const uptimeParser = createUptimeParser({
+    report,
+    wall,
+    indexTimezone: config.uptimeIndexTimezone,
+    clock: deps.clock,
+  });
   const viaCore = <T>(
     endpoint: ServiceEndpoint,
     toRequest: () => CoreRequest,

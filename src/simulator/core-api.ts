@@ -81,8 +81,9 @@ function* jsonArray(rows: Iterable<object>): Generator<string> {
   yield before === "[" ? "[]" : "]";
 }
 
-function uptimesIn(range: z.infer<typeof Range>, { faults, calendar, world, clock }: SimulatorContext) {
-  const hoursOf = faults.take("utc_index") ? utcHoursOf : (date: string, zone: string) => calendar.hoursOf(date, zone);
+function uptimesIn(range: z.infer<typeof Range>, { faults, calendar, world, clock, traits }: SimulatorContext) {
+  const isUtc = traits.uptime_index === "utc";
+  const hoursOf = isUtc ? utcHoursOf : (date: string, zone: string) => calendar.hoursOf(date, zone);
   const nulls = faults.take("null_uptime");
   const odd = faults.take("odd_uptime");
   const served = (entry: UptimeEntry, i: number) => ({

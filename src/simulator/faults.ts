@@ -172,8 +172,6 @@ const faultKinds = {
   }),
   /** `location/list` has no rows. */
   empty_list: always,
-  /** Uptime buckets are counted in UTC instead of the recording's time zone. */
-  utc_index: always,
   /** Every nth uptime bucket holds this in place of one figure. */
   odd_uptime: z.strictObject({
     field: z.enum(["segmentsExpected", "segmentsReceived", ...ratios]).default("overallUptime"),

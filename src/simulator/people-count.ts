@@ -43,13 +43,15 @@ const PERSON_DIMENSIONS = ["age", "gender", "role"] as const;
 export function countPeople(query: CountQuery, context: SimulatorContext): CountRow[] {
   const now = context.clock.now();
   const groups = new Map<string, Group>();
+  const indexOf = createIndexOf(query, context);
   for (const location of query.locations) {
     const end = Math.min(query.end, now);
     const hours = context.calendar.hoursBetween(query.start, end, location.timezone);
     for (const recording of location.recordings) {
       if (query.taxonomy && !query.taxonomy.includes(recording.taxonomy)) continue;
       const outages = query.estimated ? [] : outagesOf(recording, hours, context.world.startedAt);
-      countRecording(recording, hours, query, groups, (hour) => deliveryIn(recording, hour, outages, now).received);
+      const group = (hour: CalendarHour) => groupOf(recording, indexOf(hour, recording), query, groups);
+      countRecording(recording, hours, query, group, (hour) => deliveryIn(recording, hour, outages, now).received);
     }
   }
   const rows = [...groups.values()].flatMap(({ isKnown, rows }) =>
@@ -62,7 +64,7 @@ function countRecording(
   recording: SimRecording,
   hours: readonly CalendarHour[],
   query: CountQuery,
-  groups: Map<string, Group>,
+  groupIn: (hour: CalendarHour) => Group,
   receivedIn: (hour: CalendarHour) => number,
 ): void {
   let group: Group | undefined;
@@ -70,7 +72,7 @@ function countRecording(
   for (const hour of hours) {
     // Most hours belong to the group of the hour before.
     if (!group || query.period === "hour" || hour.date !== date) {
-      group = groupOf(recording, hour, query, groups);
+      group = groupIn(hour);
       date = hour.date;
     }
     const received = receivedIn(hour);
@@ -104,10 +106,15 @@ function addPeople(
   }
 }
 
-function groupOf(recording: SimRecording, hour: CalendarHour, query: CountQuery, groups: Map<string, Group>): Group {
-  const { period, by } = query;
+function groupOf(
+  recording: SimRecording,
+  index: string | undefined,
+  query: CountQuery,
+  groups: Map<string, Group>,
+): Group {
+  const { by } = query;
   const labels = {
-    ...(period ? { index: periodStart(hour, period) } : {}),
+    ...(index === undefined ? {} : { index }),
     ...(by.includes("entity") ? { location: recording.location.id } : {}),
     ...(by.includes("taxonomy") ? { taxonomy: recording.taxonomy } : {}),
   };
@@ -115,6 +122,18 @@ function groupOf(recording: SimRecording, hour: CalendarHour, query: CountQuery,
   const group = groups.get(key) ?? { isKnown: false, rows: emptyRows(labels, query) };
   groups.set(key, group);
   return group;
+}
+
+/** The beginning of an hour's period as `index` writes it; undefined where nothing is split by period. */
+function createIndexOf({ period }: CountQuery, { traits, calendar }: SimulatorContext) {
+  return (hour: CalendarHour, { location }: SimRecording): string | undefined => {
+    if (!period) return undefined;
+    const local = periodStart(hour, period);
+    if (traits.segment_index === "local") return local;
+    const startAt =
+      period === "hour" ? hour.startAt : calendar.hoursOf(local.slice(0, 10), location.timezone)[0]?.startAt;
+    return new Date(startAt ?? hour.startAt).toISOString().replace("Z", "");
+  };
 }
 
 /** `YYYY-MM-DDTHH:mm:ss.sss` in the location's own time, without a zone. */

@@ -6,6 +6,10 @@ export const Traits = z.strictObject({
   error_codes: z.enum(["words", "capitals", "numbers"]).default("words"),
   /** `nested`: `{error: {code, message}}`; `flat`: `{error: code, message}`. */
   error_shape: z.enum(["nested", "flat"]).default("nested"),
+  /** Time zone of the buckets of an uptime history. */
+  uptime_index: z.enum(["local", "utc"]).default("local"),
+  /** Time zone in which a metric segment's `index` writes its beginning. */
+  segment_index: z.enum(["local", "utc"]).default("local"),
 });
 export type Traits = z.output<typeof Traits>;
 

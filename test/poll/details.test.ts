@@ -1,3 +1,4 @@
+import { DateTime } from "luxon";
 import { expect, it } from "vitest";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createRefreshDetails, usualByLocation, zonesByLocation } from "../../src/poll/details.ts";
@@ -74,6 +75,30 @@ it("rows that name no place are those of the only one asked for", () => {
   const rows = ["2026-10-30", "2026-11-06", "2026-11-13"].map((day) => row(`${day}T00:00:00.000`, 7));
   expect(usualByLocation(["leeds"], rows, period, "UTC").get("leeds")?.[4]).toBe(7);
   expect(usualByLocation(["leeds", "york"], rows, period, "UTC").get("leeds")?.[4]).toBeUndefined();
+});
+
+it.each([
+  "Australia/Sydney",
+  "America/New_York",
+  "Europe/London",
+  "Asia/Kolkata",
+  "America/St_Johns",
+  "Pacific/Auckland",
+])("days of %s are of the same weekday, their midnight written in local time or in UTC", (zone) => {
+  const end = DateTime.fromISO("2026-11-20", { zone });
+  const days = Array.from({ length: 56 }, (_, i) => end.minus({ days: i + 1 }));
+  const period = { start: end.minus({ weeks: 8 }).toMillis(), end: end.toMillis() };
+  const usual = (indexOf: (day: DateTime) => string | null) =>
+    usualByLocation(
+      ["leeds"],
+      days.map((day) => row(indexOf(day) ?? "", day.weekday, "leeds")),
+      period,
+      zone,
+    );
+  const weekdays = new Map([["leeds", [1, 2, 3, 4, 5, 6, 7]]]);
+  expect(usual((day) => day.toFormat("yyyy-MM-dd'T'HH:mm:ss.SSS"))).toEqual(weekdays);
+  expect(usual((day) => day.toUTC().toFormat("yyyy-MM-dd'T'HH:mm:ss.SSS"))).toEqual(weekdays);
+  expect(usual((day) => day.toUTC().toISO())).toEqual(weekdays);
 });
 
 describeWithRedis("reading zones and usual entries", () => {

@@ -59,7 +59,7 @@ function openBorders() {
     report,
     redactor,
     wall,
-    uptimes: createUptimeParser({ report, wall, indexTimezone: "recording" }),
+    uptimes: createUptimeParser({ report, wall, indexTimezone: "recording", clock: { now: () => NOW } }),
   };
 }
 type Borders = ReturnType<typeof openBorders>;

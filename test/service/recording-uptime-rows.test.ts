@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { DateTime } from "luxon";
 import { describe, expect, it } from "vitest";
 import { createUptimeParser } from "../../src/service/recording-uptime-rows.ts";
 import type { ProtocolErrorKind } from "../../src/service/service.ts";
@@ -27,13 +28,16 @@ function entry(index: string, over: Record<string, unknown> = {}) {
   };
 }
 
-function readerOf(indexTimezone: "recording" | "utc" = "recording") {
+function readerOf(indexTimezone: "recording" | "utc" = "recording", now = Date.UTC(2100, 0)) {
   const kinds: ProtocolErrorKind[] = [];
   const report = (kind: ProtocolErrorKind, detail?: () => unknown) => {
     detail?.();
     kinds.push(kind);
   };
-  return { kinds, ...createUptimeParser({ report, wall: createWallClock(), indexTimezone }) };
+  return {
+    kinds,
+    ...createUptimeParser({ report, wall: createWallClock(), indexTimezone, clock: { now: () => now } }),
+  };
 }
 
 function startsOf(indices: string[], indexTimezone?: "recording" | "utc") {
@@ -206,6 +210,43 @@ describe("an uptime result", () => {
     const { buckets } = reader.one({ recording: camera, uptime: [entry("2026-01-10 01:00", figures)] });
     expect(buckets[0]?.overallUptime).toBe(figures.overallUptime ?? undefined);
     expect(reader.kinds).toEqual(kinds);
+  });
+
+  it.each([
+    ["America/New_York", "2026-11-20T18:40:00Z", 1],
+    ["Asia/Kolkata", "2026-11-20T18:40:00Z", 0],
+    ["Europe/London", "2026-11-20T18:40:00Z", 0],
+  ])("written in UTC is noticed in %s, where received segments are of the future", (timezone, now, noticed) => {
+    const index = "2026-11-20 18:00";
+    const reader = readerOf("recording", Date.parse(now));
+    const result = reader.one({ recording: { ...camera, timezone }, uptime: [entry(index)] });
+    expect(reader.kinds).toEqual(noticed ? ["utc_index"] : []);
+    if (noticed) expect(result.buckets[0]?.startAt).toBe(Date.parse(`${index}Z`));
+    // From then on everywhere.
+    const next = reader.one({
+      recording: { ...camera, timezone: "Australia/Sydney" },
+      uptime: [entry("2026-11-19 05:00")],
+    });
+    expect(next.buckets[0]?.startAt).toBe(Date.parse(`2026-11-19T05:00:00${noticed ? "Z" : "+11:00"}`));
+  });
+
+  it("written in local time is never taken for UTC, whatever the time and zone", () => {
+    const zones = fc.constantFrom(
+      "America/New_York",
+      "Asia/Kolkata",
+      "Pacific/Auckland",
+      "Europe/London",
+      "Pacific/Apia",
+    );
+    fc.assert(
+      fc.property(zones, fc.integer({ min: 0, max: 366 * 24 }), (timezone, hours) => {
+        const now = DateTime.fromISO("2026-01-01T00:20:00Z").plus({ hours });
+        const index = now.setZone(timezone).startOf("hour").toFormat("yyyy-MM-dd HH:mm");
+        const reader = readerOf("recording", now.toMillis());
+        reader.one({ recording: { ...camera, timezone }, uptime: [entry(index)] });
+        expect(reader.kinds).toEqual([]);
+      }),
+    );
   });
 
   it("drops a result without recording or location, and counts it", () => {

@@ -129,13 +129,6 @@ describe("of the location list", () => {
 describe("of uptime", () => {
   type Result = { recording: { timezone: string }; uptime: Record<string, unknown>[] }[];
 
-  test("utc_index counts buckets in UTC", async () => {
-    sim.faults.set("utc_index");
-    const [result] = (await (await uptimes()).json()) as Result;
-    expect(result?.recording.timezone).toBe("Europe/London");
-    expect(result?.uptime).toHaveLength(24);
-  });
-
   test("null_uptime leaves every nth bucket without figures", async () => {
     sim.faults.set("null_uptime", { every: 2 });
     const [result] = (await (await uptimes()).json()) as Result;

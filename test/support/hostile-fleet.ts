@@ -13,6 +13,7 @@ import type { Location, RecordingUptime } from "../../src/health/recording.ts";
 import type { Condition, Rule } from "../../src/health/rule.ts";
 import type { FleetSnapshot, ShardState } from "../../src/health/shard-state.ts";
 import { readAlerts } from "../../src/http/v2/postable-alerts.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { parseLocations } from "../../src/service/location-rows.ts";
 import { createUptimeParser } from "../../src/service/recording-uptime-rows.ts";
 import { parseStatusRows } from "../../src/service/status-uptime-rows.ts";
@@ -130,7 +131,9 @@ export function hostileFleet(seed: number, texts: readonly string[] = POISONS): 
   const wall = createWallClock();
   const world = served(dice);
   const { locations } = parseLocations(bentRows(world.locations, dice), { report, isZone: wall.isZone });
-  const { results } = createUptimeParser({ report, wall, indexTimezone: "utc" }).many(bentRows(world.recordings, dice));
+  const { results } = createUptimeParser({ report, wall, indexTimezone: "utc", clock: systemClock }).many(
+    bentRows(world.recordings, dice),
+  );
   const places = new Map(locations.map((location) => [location.id, location]));
   const cameras = new Map(results.map(({ recording }) => [recording.id, recording]));
   const inventory = { recording: (id: string) => cameras.get(id), location: (id: string) => places.get(id) };
