@@ -121,7 +121,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
     world.setStatus({ locationId: shop.id }, "offline");
     expect((await watch.slack.next()).text).toContain(`${shop.name}: all 3 recordings offline`);
     world.setStatus(shop.recordings[0]?.id ?? "", "online");
-    expect((await watch.slack.next()).text).toMatch(/^Recovered: 1 location .* 2 recordings still offline/);
+    expect((await watch.slack.next()).text).toMatch(/^1 of 3 recordings recovered · .* 2 still offline/);
   });
 
   it.concurrent("service: partly_unreachable when uptime figures go stale, while statuses go on", async () => {
