@@ -162,6 +162,7 @@ class Play {
       rules,
       inventory: view.inventory,
       locationIds: [site.id],
+      isAssigned: () => true,
       excluded: new Set(),
       uptime: (id, overMs) => view.uptime(id, overMs, now),
       inSchedule: () => isOpen,

@@ -32,6 +32,7 @@ const ofSubjects: Readonly<Record<string, string>> = {
   observed_offline: "seen offline",
   observed_missing: "missing from a complete answer of the service",
   no_location: "ignored, its row has no location and none is known",
+  listed_elsewhere: "ignored here, also listed at another location, which evaluates it",
   moved: "moved to another location",
   no_longer_watched: "no longer watched",
   outside_schedule: "not online outside its uploading schedule, not evaluated",

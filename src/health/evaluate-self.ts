@@ -1,6 +1,7 @@
 /** Evaluates the self alerts. Only attempts count: while lenswatch is down, nothing is asked and nothing proved. */
 import type { Instant } from "../lib/clock.ts";
 import { humanDuration } from "../lib/duration.ts";
+import { isAbsenceBelieved, presenceOf } from "./absence.ts";
 import type { Labels, SubjectKind } from "./alert.ts";
 import { applyRules, type Evaluator, endAlerts } from "./apply-rules.ts";
 import type { Outcomes, Subject } from "./evaluation.ts";
@@ -20,6 +21,9 @@ export interface Attempt {
   readonly since?: Instant | undefined;
   /** The time since the good sweep before, ms, where the service answers and sweeps are too far apart all the same. */
   readonly slowMs?: number | undefined;
+  /** Of a shard: recordings that are known, and those of them that its complete answer lacks. */
+  readonly known?: number | undefined;
+  readonly absent?: number | undefined;
 }
 
 export interface IntegrationHealth {
@@ -151,7 +155,8 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
   // A location list that failed or was rejected, while the locations known so far are swept.
   const listFailing = shards.length > 0 && isFailing(inventory, context, context.inventoryIntervalMs) === true;
   const isUnreachable = ({ when }: Rule) => when.kind === "service" && when.state === "unreachable";
-  const others = [...(stale ? [evidence.uptimes] : []), ...(listFailing ? [inventory] : [])];
+  const lacking = disbelieved(shards);
+  const others = [...(stale ? [evidence.uptimes] : []), ...(listFailing ? [inventory] : []), ...lacking];
   const causes = (rule: Rule) =>
     isUnreachable(rule) ? sweeps.failed : [...others, ...sweeps.failed, ...sweeps.partly];
   const failure = (rule: Rule) => causes(rule).find(({ error }) => error)?.error;
@@ -172,7 +177,8 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
       restated: isUnreachable(rule) || (others.length === 0 && !isLate) ? generatedOf(rule, ["summary"]) : [],
     }),
     describe(rule) {
-      const named = stale ? STALE_UPTIMES : listFailing ? LIST_FAILING : PARTLY_UNREACHABLE;
+      const answers = lacking.length > 0 ? RECORDINGS_LACKING : PARTLY_UNREACHABLE;
+      const named = stale ? STALE_UPTIMES : listFailing ? LIST_FAILING : answers;
       const partly = isLate && named === PARTLY_UNREACHABLE ? lateSweeps(sweeps.late, shards.length, context) : named;
       return describe(rule, {}, isUnreachable(rule) ? UNREACHABLE : partly, detail(rule));
     },
@@ -217,6 +223,19 @@ const LIST_FAILING = [
   "The location list of the analytics service is missing or rejected",
   "The locations known so far are watched; new ones are not.",
 ] as const;
+
+const RECORDINGS_LACKING = [
+  "Status answers of the analytics service lack too many recordings",
+  "Those left out keep their last known state, and none is reported missing.",
+] as const;
+
+/** Answers that lack so many recordings that they are not believed, as an attempt that failed at no known time. */
+function disbelieved(shards: readonly Attempt[]): Attempt[] {
+  const presence = presenceOf(shards);
+  if (isAbsenceBelieved(presence)) return [];
+  const error = `status answers lack ${presence.absent} of ${presence.known} known recordings; if that is right, put those that left in watch.exclude`;
+  return [{ goodAt: 0, attemptedAt: 0, error }];
+}
 
 function lateSweeps(late: readonly number[], shards: number, { intervalMs }: SelfContext) {
   return [

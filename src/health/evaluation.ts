@@ -1,9 +1,10 @@
 /** Input and result of an evaluation: the next state, what alerts did, and why, by name. */
 import type { Instant } from "../lib/clock.ts";
+import type { Presence } from "./absence.ts";
 import type { Alert } from "./alert.ts";
 import type { Rule } from "./rule.ts";
 import type { ScheduleState } from "./schedule.ts";
-import type { Inventory, ShardState } from "./shard-state.ts";
+import type { Inventory, RecordingState, ShardState } from "./shard-state.ts";
 
 /** What a shard is evaluated with: pure data and look-ups. */
 export interface EvaluationContext {
@@ -16,6 +17,12 @@ export interface EvaluationContext {
   readonly inventory: Inventory;
   /** Location ids this shard asked for. */
   readonly locationIds: readonly string[];
+  /** Whether any shard asks for the location. */
+  isAssigned(locationId: string): boolean;
+  /** Recordings that another shard evaluates, as their last sweep there left them. */
+  readonly elsewhere?: ReadonlyMap<string, RecordingState>;
+  /** Of the other shards: how many absent recordings are believed depends on the whole fleet. Undefined: any number. */
+  readonly others?: Presence;
   /** Recording or location ids never watched. */
   readonly excluded: ReadonlySet<string>;
   /** Ratio 0–1 over the window. */
@@ -33,6 +40,8 @@ export interface EvaluationContext {
 /** The state to store, and what changed. */
 export interface Evaluation extends Outcomes {
   readonly next: ShardState;
+  /** Known recordings that a complete snapshot lacks. */
+  readonly absent: number;
 }
 
 /** `updated`: facts of a firing alert changed that a message shows. */
@@ -50,6 +59,8 @@ export const decisionReasons = [
   "observed_missing",
   /** A row without a location, of a recording whose location is not known: ignored (at every sweep). */
   "no_location",
+  /** Also listed at a location of another shard, which evaluates it: ignored here (at every sweep). */
+  "listed_elsewhere",
   /** Another location than before; the identity stays. */
   "moved",
   /** Its location or itself is no longer watched here. */

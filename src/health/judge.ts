@@ -3,6 +3,7 @@
  * and quick where nothing is wrong: a healthy recording costs one small object. A failed sweep is not evaluated; the
  * caller keeps the previous state.
  */
+import { isAbsenceBelieved } from "./absence.ts";
 import type { SubjectKind } from "./alert.ts";
 import { applyRules, EVIDENCE_WAIT_MS, type EvaluationMoment, endAlerts } from "./apply-rules.ts";
 import type { DecisionReason, Evaluation, EvaluationContext, Outcomes } from "./evaluation.ts";
@@ -54,6 +55,9 @@ class ShardEvaluation {
   #lastWatchedId: string | undefined;
   /** How many recordings of the previous state are dealt with. */
   #dealtWith = 0;
+  #absent = 0;
+  /** Locations with a recording of which nothing is known. */
+  readonly #kept = new Set<string>();
 
   constructor(previous: ShardState, context: EvaluationContext) {
     const { now, intervalMs, forgetAfterMs, rules, locationIds, excluded, lowUptimes } = context;
@@ -78,7 +82,7 @@ class ShardEvaluation {
     if (this.#dealtWith < this.#previous.recordings.size) this.#evaluateMissing(complete, unread);
     const locations = this.#evaluateLocations(unread);
     const next = { sweptAt: this.#moment.now, slowGaps: this.#slowGaps, recordings: this.#next, locations };
-    return { next, ...this.#out };
+    return { next, absent: this.#absent, ...this.#out };
   }
 
   #evaluateRow(reading: Reading): void {
@@ -88,13 +92,17 @@ class ShardEvaluation {
     // An earlier row was about it: that takes a row out of order.
     if (this.#strayed && (this.#next.has(id) || this.#left.has(id))) return;
     const locationId = this.#locationOf(previous, reading);
-    if (locationId === undefined) {
+    if (this.#context.elsewhere?.has(id)) {
+      if (previous) this.#leave(previous, "listed_elsewhere");
+      else this.#decide(id, "listed_elsewhere");
+      this.#left.add(id);
+    } else if (locationId === undefined) {
       this.#decide(id, "no_location");
     } else if (this.#isWatched(id, locationId)) {
       if (previous) this.#dealtWith++;
       this.#store(this.#present(previous, reading, locationId));
     } else if (previous) {
-      this.#leave(previous, "no_longer_watched");
+      this.#leave(previous, this.#isElsewhere(id, locationId) ? "moved" : "no_longer_watched");
     } else {
       this.#left.add(id);
     }
@@ -184,12 +192,14 @@ class ShardEvaluation {
     this.#counts?.add(state, isFresh, this.#context.inSchedule(state.id));
   }
 
-  /** Drops the recording; its alerts end as no longer watched. */
-  #leave(state: RecordingState, reason: "no_longer_watched" | "moved" | "forgotten"): void {
+  /** Drops the recording; its alerts end as no longer watched, except for an episode that another shard has as well. */
+  #leave(state: RecordingState, reason: DecisionReason): void {
     this.#left.add(state.id);
     this.#dealtWith++;
     this.#decide(state.id, reason);
-    this.#endAlerts("recording", state);
+    const other = this.#context.elsewhere?.get(state.id)?.alerts;
+    const own = Object.entries(state.alerts ?? {}).filter(([rule, { firedAt }]) => other?.[rule]?.firedAt !== firedAt);
+    this.#endAlerts("recording", { id: state.id, alerts: Object.fromEntries(own) });
   }
 
   #endAlerts(kind: SubjectKind, { id, alerts }: Pick<RecordingState, "id" | "alerts">): void {
@@ -204,45 +214,67 @@ class ShardEvaluation {
 
   /** Known recordings without a row. `complete`: every row named its recording, so absence proves something. */
   #evaluateMissing(complete: boolean, unread: ReadonlySet<string>): void {
-    const { recordings, sweptAt } = this.#previous;
-    const { now, maxGapMs } = this.#moment;
-    // Time without sweeps is not time it was absent.
-    const unsweptMs = sweptAt > 0 && now - sweptAt > maxGapMs ? now - sweptAt : 0;
-    for (const state of recordings.values()) {
+    const absent: RecordingState[] = [];
+    for (const state of this.#previous.recordings.values()) {
       if (this.#next.has(state.id) || this.#left.has(state.id)) continue;
-      if (unread.has(state.locationId)) {
-        this.#store({ ...state, presentAt: state.presentAt + now - sweptAt });
-        continue;
-      }
-      if (complete && state.presentAt === sweptAt) this.#decide(state.id, "observed_missing");
-      const absent = unsweptMs > 0 ? { ...state, presentAt: state.presentAt + unsweptMs } : state;
-      const reason = this.#reasonToLeave(absent, complete);
-      if (reason) this.#leave(absent, reason);
-      else if (!absent.alerts && !this.#rules.watchesMissing) this.#store(absent);
-      else this.#store(this.#withAlerts({ state: absent, read: false, missing: complete || undefined }));
+      const isUnread = unread.has(state.locationId);
+      const reason = this.#reasonToLeave(state, complete && !isUnread);
+      if (reason) this.#leave(state, reason);
+      else if (isUnread) this.#keep(state);
+      else absent.push(state);
+    }
+    this.#absent = complete ? absent.length : 0;
+    const isBelieved = this.#isAbsenceBelieved();
+    for (const state of absent) {
+      if (isBelieved) this.#evaluateAbsent(state, complete);
+      else this.#keep(state);
     }
   }
 
-  #reasonToLeave({ id, locationId, presentAt }: RecordingState, complete: boolean) {
-    if (!this.#isWatched(id, locationId)) return "no_longer_watched";
-    if (!complete) return undefined;
-    if (this.#hasMovedAway(id)) return "moved";
-    return this.#moment.now - presentAt >= this.#context.forgetAfterMs ? "forgotten" : undefined;
+  /** Nothing is known of it: it stays as it was, and the time is not time it was absent. */
+  #keep(state: RecordingState): void {
+    this.#kept.add(state.locationId);
+    this.#store({ ...state, presentAt: state.presentAt + this.#moment.now - this.#previous.sweptAt });
   }
 
-  /** The inventory knows it at a listed location of another shard, which evaluates it from now on. */
-  #hasMovedAway(id: string): boolean {
-    const { inventory } = this.#context;
-    const locationId = inventory.recording(id)?.locationId;
-    if (locationId === undefined || this.#watched.has(locationId)) return false;
-    return inventory.location(locationId) !== undefined;
+  #evaluateAbsent(state: RecordingState, complete: boolean): void {
+    const { sweptAt } = this.#previous;
+    const { now, maxGapMs } = this.#moment;
+    if (complete && state.presentAt === sweptAt) this.#decide(state.id, "observed_missing");
+    // Time without sweeps is not time it was absent.
+    const unsweptMs = sweptAt > 0 && now - sweptAt > maxGapMs ? now - sweptAt : 0;
+    const absent = unsweptMs > 0 ? { ...state, presentAt: state.presentAt + unsweptMs } : state;
+    if (complete && now - absent.presentAt >= this.#context.forgetAfterMs) this.#leave(absent, "forgotten");
+    else if (!absent.alerts && !this.#rules.watchesMissing) this.#store(absent);
+    else this.#store(this.#withAlerts({ state: absent, read: false, missing: complete || undefined }));
+  }
+
+  #isAbsenceBelieved(): boolean {
+    const { others } = this.#context;
+    if (!others) return true;
+    const known = others.known + this.#previous.recordings.size;
+    return isAbsenceBelieved({ known, absent: others.absent + this.#absent });
+  }
+
+  #reasonToLeave({ id, locationId }: RecordingState, isAbsent: boolean): "moved" | "no_longer_watched" | undefined {
+    const known = this.#context.inventory.recording(id)?.locationId;
+    const isMoved = known !== undefined && this.#isElsewhere(id, known);
+    if (this.#isWatched(id, locationId)) return isAbsent && isMoved ? "moved" : undefined;
+    return isMoved || this.#isElsewhere(id, locationId) ? "moved" : "no_longer_watched";
+  }
+
+  /** At a location of another shard, which evaluates it from now on. */
+  #isElsewhere(id: string, locationId: string): boolean {
+    if (this.#watched.has(locationId) || this.#context.excluded.has(id)) return false;
+    return !this.#context.excluded.has(locationId) && this.#context.isAssigned(locationId);
   }
 
   #evaluateLocations(unread: ReadonlySet<string>): Map<string, LocationState> {
     const next = new Map<string, LocationState>();
     for (const id of this.#watched) {
       const previous = this.#previous.locations.get(id) ?? { id, alerts: undefined };
-      next.set(id, unread.has(id) ? previous : this.#evaluateLocation(id, previous));
+      const isKept = unread.has(id) || (this.#kept.has(id) && !this.#counts?.of(id));
+      next.set(id, isKept ? previous : this.#evaluateLocation(id, previous));
     }
     for (const location of this.#previous.locations.values()) {
       if (!next.has(location.id)) this.#endAlerts("location", location);

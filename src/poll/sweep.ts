@@ -1,11 +1,12 @@
 /** The sweep of one shard: read its state, ask the service, evaluate, commit. A failed request is only noted. */
 import type { Config } from "../config/config.ts";
+import { presenceOf } from "../health/absence.ts";
 import type { Decision, Evaluation, EvaluationContext } from "../health/evaluation.ts";
 import { judgeShard } from "../health/judge.ts";
 import type { Reading, StatusSnapshot } from "../health/recording.ts";
-import { GAP_INTERVALS } from "../health/rhythm.ts";
+import { allowedGapMs, GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Rule } from "../health/rule.ts";
-import type { ShardState } from "../health/shard-state.ts";
+import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Service } from "../service/service.ts";
@@ -87,13 +88,16 @@ class Sweeper {
     const answer = await this.#ask(shard, locationIds, now);
     if (!answer) return "failed";
     const { snapshot, error } = answer;
-    await this.#nameThem(shard, before.state, snapshot);
+    const elsewhere = await this.#nameThem(shard, before.state, snapshot, now);
     const unbroken = this.#isUnbroken(before.state, attempts.get(`shard:${shard}`));
-    const context = { ...this.#context(shard, locationIds, now), unbroken };
+    const others = presenceOf(shardsOf(attempts, shard));
+    const context = { ...this.#context(shard, locationIds, now), unbroken, others, elsewhere };
     const evaluation = judgeShard(before.state, snapshot, context);
-    const sweep = { slowMs: slowMs(before.state, context), error: error?.message };
+    const { next, absent } = evaluation;
+    const presence = { known: next.recordings.size, absent };
+    const sweep = { slowMs: slowMs(before.state, context), error: error?.message, ...presence };
     // Another replica may have assigned locations that this one does not know of yet: then nothing has left.
-    const drops = evaluation.decisions.some(({ reason }) => reason === "no_longer_watched");
+    const drops = evaluation.decisions.some(({ reason }) => reason === "no_longer_watched" || reason === "moved");
     if (drops && (await assigned.follow()) === "changed") return "lost";
     const { outcome } = await commit.evaluation(evaluation.transitions, (changes) =>
       this.#write(shard, before.nonce, evaluation, { now, changes, sweep }),
@@ -128,28 +132,62 @@ class Sweeper {
     else if (this.#failing.delete(shard)) log.info({ shard }, "sweeps of this shard succeed again");
   }
 
-  /** New recordings at once; all of them now and then, for those whose names could not be read before. */
-  async #nameThem(shard: number, before: ShardState, { readings }: StatusSnapshot): Promise<void> {
-    const now = this.#deps.clock.now();
+  /**
+   * Makes names known: of new recordings at once; of all of them now and then, for those whose names could not be read
+   * before. Gives those that another shard has.
+   */
+  async #nameThem(shard: number, before: ShardState, { readings }: StatusSnapshot, now: Instant) {
     const all = now - (this.#allNamedAt.get(shard) ?? 0) >= NAME_ALL_MS;
     if (all) this.#allNamedAt.set(shard, now);
     const fresh = newRecordings(before, readings);
-    await this.#noteMoves(fresh);
-    await this.#deps.nameThem((all ? readings : fresh).map(({ recordingId }) => recordingId));
+    const named = all ? readings : fresh;
+    const ids = named.map(({ recordingId }) => recordingId);
+    await this.#deps.nameThem(ids);
+    const alerting = [...before.recordings.values().filter(({ alerts }) => alerts)].map(({ id }) => id);
+    const elsewhere = await this.#elsewhere(shard, new Set([...ids, ...alerting]), now);
+    await this.#noteMoves(
+      shard,
+      named.filter(({ recordingId }) => !elsewhere.has(recordingId)),
+    );
+    return elsewhere;
   }
 
-  /** A recording that moved here from another shard is not missing there: the inventory learns of it at once. */
-  async #noteMoves(fresh: readonly Reading[]): Promise<void> {
-    const { inventory } = this.#deps;
-    const moved = fresh.flatMap(({ recordingId, locationId }) => {
+  /**
+   * A recording listed at locations of two shards belongs to the one of its known location, while that is swept and lists
+   * it: one that moved is let go there first.
+   */
+  async #elsewhere(shard: number, ids: ReadonlySet<string>, now: Instant) {
+    const { assigned, inventory, store, watch } = this.#deps;
+    const shardOf = (id: string) => {
+      const known = inventory.recording(id);
+      return known && assigned.shardOf(known.locationId);
+    };
+    const elsewhere = new Map<string, RecordingState>();
+    for (const [other, here] of Map.groupBy(ids, shardOf)) {
+      if (other === undefined || other === shard) continue;
+      const { sweptAt, slowGaps, recordings } = (await store.read(other)).state;
+      if (now - sweptAt > allowedGapMs(slowGaps, watch.statusIntervalMs)) continue;
+      for (const id of here) {
+        const state = recordings.get(id);
+        if (state?.presentAt === sweptAt) elsewhere.set(id, state);
+      }
+    }
+    return elsewhere;
+  }
+
+  /** A recording that is here, and not in the shard of its known location, is not missing there: the inventory learns of it. */
+  async #noteMoves(shard: number, readings: readonly Reading[]): Promise<void> {
+    const { inventory, assigned } = this.#deps;
+    const moved = readings.flatMap(({ recordingId, locationId }) => {
       const known = inventory.recording(recordingId);
-      return known && locationId && known.locationId !== locationId ? [{ ...known, locationId }] : [];
+      const isHere = !known || !locationId || assigned.shardOf(known.locationId) === shard;
+      return isHere ? [] : [{ ...known, locationId }];
     });
     if (moved.length > 0) await inventory.saveRecordings(moved);
   }
 
   #context(shard: number, locationIds: readonly string[], now: Instant) {
-    const { watch, rules, inventory, uptime, schedules } = this.#deps;
+    const { watch, rules, inventory, uptime, schedules, assigned } = this.#deps;
     return {
       now,
       intervalMs: watch.statusIntervalMs,
@@ -157,6 +195,7 @@ class Sweeper {
       rules,
       inventory,
       locationIds,
+      isAssigned: (id: string) => assigned.shardOf(id) !== undefined,
       excluded: this.#excluded,
       uptime: uptime.figure,
       lowUptimes: (overMs: number, below: number) => uptime.below(shard, overMs, below),
@@ -184,6 +223,12 @@ class Sweeper {
 /** The subject itself left, not just an alert of it. */
 function hasLeft({ ruleId, reason }: Decision): boolean {
   return ruleId === undefined && (reason === "forgotten" || reason === "no_longer_watched");
+}
+
+/** The last attempts of the other shards. */
+function shardsOf(attempts: ReadonlyMap<string, Attempt>, shard: number): Attempt[] {
+  const others = [...attempts].filter(([subject]) => subject.startsWith("shard:") && subject !== `shard:${shard}`);
+  return others.map(([, attempt]) => attempt);
 }
 
 /** The time since the last good sweep where it is too long, though nothing failed. */

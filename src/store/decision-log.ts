@@ -46,7 +46,9 @@ function decode(text: string, subject: Subject): LogLine {
  */
 const REPEATS: Readonly<Record<string, "spell" | "count">> = {
   ...Object.fromEntries(
-    [...suppressionReasons, "no_location", "failed", "owed_nowhere"].map((one) => [one, "spell"] as const),
+    [...suppressionReasons, "no_location", "listed_elsewhere", "failed", "owed_nowhere"].map(
+      (one) => [one, "spell"] as const,
+    ),
   ),
   reminded: "count",
 };

@@ -268,6 +268,17 @@ describe("service: partly_unreachable", () => {
     expect(story.tick(() => ({ shards: [story.good()] }))).toEqual([`resolved ${KEY} recovered`]);
   });
 
+  test("fires while answers lack so many recordings that they are not believed, over all shards", () => {
+    const story = new FleetStory(partly());
+    const shard = (known: number, absent: number) => ({ ...story.good(), known, absent });
+    expect(story.tick(() => ({ shards: [shard(50, 10), shard(50, 10)] }))).toEqual([]);
+    expect(story.tick(() => ({ shards: [shard(50, 50), shard(450, 0)] }))).toEqual([]);
+    expect(story.tick(() => ({ shards: [shard(50, 50), shard(50, 50)] }))).toEqual([`firing ${KEY}`]);
+    expect(story.alert.annotations.summary).toContain("lack too many recordings");
+    expect(story.alert.facts.detail).toMatch(/^status answers lack 100 of 100 known recordings; .* watch.exclude$/);
+    expect(story.tick(() => ({ shards: [shard(50, 0), shard(50, 0)] }))).toEqual([`resolved ${KEY} recovered`]);
+  });
+
   test("a slow service that is then wholly gone is unreachable, not slow", () => {
     const story = new FleetStory(partly());
     expect(story.tick(() => ({ shards: [{ ...story.bad(), slowMs: 9 * INTERVAL }] }))).toEqual([]);

@@ -70,7 +70,7 @@ export function deepFreeze<Value>(value: Value): Value {
 export class Story {
   now = START;
   state: ShardState = emptyShard;
-  last: Evaluation = { next: emptyShard, transitions: [], decisions: [] };
+  last: Evaluation = { next: emptyShard, absent: 0, transitions: [], decisions: [] };
   rules: readonly Rule[];
   locationIds: readonly string[] = ["L1"];
   excluded = new Set<string>();
@@ -98,6 +98,7 @@ export class Story {
       rules: this.rules,
       inventory: { recording: (id) => this.recordings.get(id), location: (id) => this.locations.get(id) },
       locationIds: this.locationIds,
+      isAssigned: (id) => this.locations.has(id),
       excluded: this.excluded,
       uptime: (id) => this.uptimes.get(id),
       inSchedule: (id) => !this.isOutside(id),

@@ -149,6 +149,7 @@ export function hostileFleet(seed: number, texts: readonly string[] = POISONS): 
     intervalMs: INTERVAL,
     forgetAfterMs: 24 * HOUR,
     rules: hostileRules,
+    isAssigned: () => true,
     locationIds: world.locations.map(({ id }) => String(id)),
     excluded: new Set(),
     uptime: (id) => ratios.get(id),
