@@ -23,6 +23,7 @@ const ofRules: Readonly<Record<string, string>> = {
   outside_schedule: "paused, outside the recording's uploading schedule",
   within_schedule: "resumed, inside the uploading schedule or the schedule no longer applies",
   rule_removed: "resolved, its rule was removed",
+  rule_changed: "resolved, its rule was changed",
   no_longer_watched: "resolved, no longer watched",
 };
 

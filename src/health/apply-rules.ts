@@ -109,12 +109,15 @@ function applyRule(at: Application, state: AlertState | undefined, timing: Timin
   if (stepped.outcome === "inactive") return undefined;
   if (stepped.outcome === "unchanged") return state && withoutEvidence(at, state);
   if (state?.facts.paused) decide(at, "within_schedule");
-  if (stepped.outcome !== "holding") decide(at, stepped.outcome);
+  const hasChanged = state?.met !== undefined && state.met !== JSON.stringify(rule.when);
+  const isChange = stepped.outcome === "resolved" && hasChanged;
+  if (stepped.outcome !== "holding") decide(at, isChange ? "rule_changed" : stepped.outcome);
   if ("progress" in stepped) return advance(at, stepped, state);
   if (stepped.outcome === "resolved" && state) {
     const alert = toAlert(evaluator.subject, rule.id, { ...state, facts: factsOf(at, state) }, now);
     const endsAt = now - stepped.elapsedMs;
-    out.transitions.push({ kind: "resolved", alert: { ...alert, state: "resolved", endsAt, endReason: "recovered" } });
+    const endReason = isChange ? "rule_changed" : "recovered";
+    out.transitions.push({ kind: "resolved", alert: { ...alert, state: "resolved", endsAt, endReason } });
   }
   return undefined;
 }
@@ -149,6 +152,7 @@ function advance(
     startsAt,
     ...(state ?? evaluator.describe(rule, startsAt)),
     ...progress,
+    met: progress.state === "firing" && progress.elapsedMs > 0 ? state?.met : JSON.stringify(rule.when),
     facts,
     unknownMs: undefined,
   };

@@ -82,6 +82,8 @@ export const decisionReasons = [
   "clearing_ended",
   "resolved",
   "rule_removed",
+  /** The condition is not met as its rule has it now, and has not been since the rule was changed. */
+  "rule_changed",
   /** Nothing shows any more whether it goes on. */
   "expired",
 ] as const;

@@ -73,6 +73,8 @@ export interface AlertState {
   readonly firedAt: Instant;
   /** For how long sweeps have said nothing for or against it, pauses not counted, ms. */
   readonly unknownMs?: number | undefined;
+  /** The condition that was last met, where that is known: the rule may have been changed since. */
+  readonly met?: string | undefined;
   /** Frozen from pending until resolved. */
   readonly labels: Labels;
   readonly annotations: Labels;

@@ -11,6 +11,7 @@ const endings: Readonly<Record<EndReason, { readonly word: string; readonly befo
   {
     recovered: { word: "recovered", before: "recovered, ", after: "recovered since" },
     no_longer_watched: { word: "no longer watched", before: "no longer watched; ", after: "then no longer watched" },
+    rule_changed: { word: "rule changed", before: "its rule was changed; ", after: "then its rule was changed" },
     rule_removed: { word: "rule removed", before: "its rule was removed; ", after: "then its rule was removed" },
     expired: {
       word: "expired",

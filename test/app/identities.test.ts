@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { destinationsOf } from "../../src/alerting/route.ts";
 import { identify } from "../../src/app/identities.ts";
 import { createSenders } from "../../src/app/integrations.ts";
@@ -11,6 +11,7 @@ import type { Alert } from "../../src/health/alert.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";
 import { createRerouting } from "../../src/poll/reroute.ts";
+import type { Store } from "../../src/store/store.ts";
 import { committer, ends, firing, MINUTE, T0, useTestStore } from "../store/fixtures.ts";
 import { seededRandom } from "../support/random.ts";
 import { describeWithRedis } from "../support/redis.ts";
@@ -255,4 +256,90 @@ describeWithRedis("integrations keep what they were notified of", () => {
         if (present.has(key.split(" ")[0] ?? "") && !key.startsWith("twice")) expect([key, open]).toEqual([key, 0]);
     },
   );
+});
+
+describe("rules of one name", () => {
+  /** As in Redis, without one. */
+  function memory(): Store["identities"] {
+    let stored: Awaited<ReturnType<Store["identities"]["update"]>> = { rules: {}, integrations: {} };
+    return {
+      async update(next) {
+        stored = JSON.parse(JSON.stringify(next(stored, new Set())));
+        return stored;
+      },
+    };
+  }
+
+  interface Written {
+    readonly severity: string;
+    readonly below: number;
+  }
+  const name = "LowQuality";
+  const rulesOf = (rules: readonly Written[]) =>
+    configured(
+      configOf({
+        receivers: [{ name: "ops", slack_configs: [{ api_url: "http://hooks.test/1" }] }],
+        rules: [
+          { alert: "Other", when: { missing: "true" } },
+          ...rules.map(({ severity, below }) => ({
+            ...{ alert: name, labels: { severity } },
+            when: {
+              average_quality: { below: `${Math.round(below * 100)}%`, clear_above: `${Math.round(below * 100) + 1}%` },
+            },
+          })),
+        ],
+      }),
+    );
+  const critical = { severity: "critical", below: 0.5 };
+  const warning = { severity: "warning", below: 0.7 };
+
+  async function idsOf(store: Store["identities"], rules: readonly Written[]): Promise<string[]> {
+    const { config } = await identify(store, rulesOf(rules));
+    return config.rules.slice(1).map(({ id }) => id);
+  }
+
+  it.each<[string, Written[], string[]]>([
+    ["reordered", [warning, critical], [`${name}#2`, name]],
+    ["and the first is removed", [warning], [`${name}#2`]],
+    [
+      "and one is added before them",
+      [{ severity: "info", below: 0.8 }, critical, warning],
+      [`${name}#3`, name, `${name}#2`],
+    ],
+    ["reordered, with another threshold", [{ ...warning, below: 0.6 }, critical], [`${name}#2`, name]],
+    ["reordered, with another label", [{ ...warning, severity: "page" }, critical], [`${name}#2`, name]],
+    ["reordered, with another label and threshold", [{ severity: "page", below: 0.6 }, critical], [`${name}#2`, name]],
+  ])("keep their ids when they are %s", async (_, after, ids) => {
+    const store = memory();
+    expect(await idsOf(store, [critical, warning])).toEqual([name, `${name}#2`]);
+    expect(await idsOf(store, after)).toEqual(ids);
+    expect(await idsOf(store, after)).toEqual(ids);
+  });
+
+  it("whatever is edited, a rule that stays as it was keeps its id, and no two have one", async () => {
+    for (let seed = 1; seed <= 40; seed++) {
+      const random = seededRandom(seed);
+      const store = memory();
+      const aRule = (): Written => ({ severity: `s${Math.floor(random() * 4)}`, below: Math.floor(random() * 9) / 10 });
+      let rules = [aRule(), aRule(), aRule()];
+      let ids = await idsOf(store, rules);
+      for (let step = 0; step < 8; step++) {
+        const text = (one: Written) => JSON.stringify(one);
+        const before = new Map(rules.map((one, i) => [text(one), ids[i]]));
+        const wasAlone = (one: Written) => rules.filter((other) => text(other) === text(one)).length === 1;
+        const alone = new Set(rules.filter(wasAlone).map(text));
+        rules = rules.filter(() => random() < 0.8).map((one) => (random() < 0.2 ? { ...one, below: 0.95 } : one));
+        if (random() < 0.5 || rules.length === 0) rules.push(aRule());
+        rules = rules
+          .map((one) => [random(), one] as const)
+          .sort(([a], [b]) => a - b)
+          .map(([, one]) => one);
+        ids = await idsOf(store, rules);
+        expect(new Set(ids).size).toBe(ids.length);
+        for (const [i, one] of rules.entries()) {
+          if (alone.has(text(one)) && wasAlone(one)) expect([seed, ids[i]]).toEqual([seed, before.get(text(one))]);
+        }
+      }
+    }
+  });
 });

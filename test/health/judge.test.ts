@@ -522,6 +522,48 @@ describe("alerts that end without recovering", () => {
     expect(story.state.recordings.get("a")?.alerts).toBeUndefined();
   });
 
+  describe("an alert whose rule is changed", () => {
+    const quality = { kind: "average_quality", below: 0.7, clearAbove: 0.8 } as const;
+    const KEY = "LowQuality/recording/a";
+    const strict = qualityRule({ when: { ...quality, below: 0.5, clearAbove: 0.55 }, keepFiringForMs: MINUTE });
+
+    test("so that its condition is no longer met does not end as recovered, whatever keep_firing_for is", () => {
+      for (const keepFiringForMs of [0, MINUTE, HOUR]) {
+        const story = new Story(qualityRule());
+        story.sweep({ a: { averageQuality: 0.6 } });
+        story.rules = [{ ...strict, keepFiringForMs }];
+        const ends: string[] = [];
+        for (let i = 0; i < 125; i++) ends.push(...story.sweep({ a: { averageQuality: 0.6 } }));
+        expect(ends).toEqual([`resolved ${KEY} rule_changed`]);
+      }
+    });
+
+    test("to another kind of condition does not end as recovered", () => {
+      const story = new Story(qualityRule());
+      story.sweep({ a: { averageQuality: 0.6 } });
+      story.rules = [qualityRule({ when: { kind: "status", status: "offline" } })];
+      expect(story.sweep({ a: { averageQuality: 0.6 } })).toEqual([`resolved ${KEY} rule_changed`]);
+      expect(story.reasons()).toEqual(["LowQuality:rule_changed"]);
+    });
+
+    test("and was met again since recovers as any other", () => {
+      const story = new Story(qualityRule());
+      story.sweep({ a: { averageQuality: 0.4 } });
+      story.rules = [strict];
+      expect(story.sweep({ a: { averageQuality: 0.4 } })).toEqual([]);
+      const ends: string[] = [];
+      for (let i = 0; i < 5; i++) ends.push(...story.sweep({ a: { averageQuality: 0.9 } }));
+      expect(ends).toEqual([`resolved ${KEY} recovered`]);
+    });
+
+    test("in its labels, annotations or times only recovers as any other", () => {
+      const story = new Story(qualityRule());
+      story.sweep({ a: { averageQuality: 0.6 } });
+      story.rules = [qualityRule({ labels: { severity: "info" }, annotations: { summary: "s" }, forMs: HOUR })];
+      expect(story.sweep({ a: { averageQuality: 0.9 } })).toEqual([`resolved ${KEY} recovered`]);
+    });
+  });
+
   test("a rule named like an object's own property is a rule like any other", () => {
     const story = new Story(offlineRule({ id: "__proto__" }), qualityRule({ id: "constructor" }));
     expect(story.sweep({ a: "offline" })).toEqual(["firing __proto__/recording/a"]);

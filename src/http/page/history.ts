@@ -54,6 +54,7 @@ const REASONS: Readonly<Record<EndReason, string>> = {
   recovered: "recovered",
   no_longer_watched: "no longer watched",
   rule_removed: "its rule was removed",
+  rule_changed: "its rule was changed",
   expired: "expired; whether it recovered is not known",
 };
 
