@@ -33,7 +33,7 @@ const serviceKeys = {
   base_url: required("The URL of the Core API.", webUrl),
   ws_url: required(
     "The URL of the Metrics WebSocket.",
-    url("a ws:// or wss:// URL without login, query or fragment", { schemes: ["ws", "wss"], base: true }),
+    url("a ws:// or wss:// URL without login, query or fragment", { schemes: ["ws", "wss"] }),
   ),
   auth_url: required("The URL of the token issuer.", webUrl),
   client_id: required("The client id, from the account manager.", line),

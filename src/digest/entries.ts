@@ -3,6 +3,7 @@ import { DateTime } from "luxon";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
+import { dayOfIndex } from "../lib/when.ts";
 import type { Service } from "../service/service.ts";
 import type { KnownEntries } from "../store/location-details.ts";
 import type { Store } from "../store/store.ts";
@@ -123,7 +124,7 @@ async function requestDays(
   );
   const counted = new Map(locations.map((id) => [id, new Map<string, number | undefined>()]));
   for (const { index, location = locations.length === 1 ? locations[0] : undefined, values } of segments) {
-    const [date] = /^\d{4}-\d\d-\d\d/.exec(index ?? "") ?? [];
+    const date = dayOfIndex(index ?? "", zone);
     const days = counted.get(location ?? "");
     if (date !== undefined && days) addCount(days, date, values.entries);
   }

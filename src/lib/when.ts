@@ -71,3 +71,14 @@ function zoneName(time: DateTime): string {
 export function dayOf(at: Instant, zone: string): string {
   return DateTime.fromMillis(at, { zone }).toFormat("yyyy-MM-dd");
 }
+
+/**
+ * The local day, `YYYY-MM-DD`, of a metric segment: the one its index names, unless its time of day is that of the
+ * local midnight in UTC. The contract leaves open which of the two is served.
+ */
+export function dayOfIndex(index: string, zone: string): string | undefined {
+  const [, day, time = "00:00"] = /^(\d{4}-\d{2}-\d{2})(?:T(.*))?$/.exec(index) ?? [];
+  if (day === undefined || time.startsWith("00:00")) return day;
+  const local = DateTime.fromISO(index, { zone: "utc" }).setZone(zone);
+  return local.isValid && +local === +local.startOf("day") ? local.toISODate() : day;
+}

@@ -10,6 +10,7 @@ import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import { cut, stripControls } from "../lib/text.ts";
+import { dayOfIndex } from "../lib/when.ts";
 import type { AreaContext, EntriesQuery, Service } from "../service/service.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
@@ -178,7 +179,7 @@ function createZoneOf(inventory: Inventory, recordings: ByRecording): (locationI
 }
 
 /** Whole local days: today is not over, and would count for little. */
-function weeksOf(locations: readonly string[], zone: string, now: Instant): EntriesQuery {
+function weeksOf(locations: readonly string[], zone: string, now: Instant) {
   const today = DateTime.fromMillis(now, { zone }).startOf("day");
   return {
     start: today.minus({ weeks: WEEKS }).toMillis(),
@@ -187,7 +188,7 @@ function weeksOf(locations: readonly string[], zone: string, now: Instant): Entr
     facets: ["segments"],
     aggregationPeriod: "day",
     breakdown: { entity: true },
-  };
+  } satisfies EntriesQuery;
 }
 
 /** Every location asked for; a day without a count is not a day without visitors. */
@@ -198,7 +199,7 @@ export function usualByLocation(
     readonly location: string | undefined;
     readonly values: { readonly entries: number | undefined };
   }[],
-  { start, end }: Pick<EntriesQuery, "start" | "end">,
+  { start, end }: { readonly start: Instant; readonly end: Instant },
   zone: string,
 ): Map<string, UsualEntries> {
   const dayAt = (at: Instant) => DateTime.fromMillis(at, { zone }).toISODate() ?? "";
@@ -212,17 +213,6 @@ export function usualByLocation(
     days.get(location ?? "")?.set(day, { day, entries });
   }
   return new Map([...days].map(([id, all]) => [id, usualEntries([...all.values()])]));
-}
-
-/**
- * The local day of a segment: the one its index names, unless its time of day is that of the local midnight in UTC. The
- * contract leaves open which of the two is served.
- */
-function dayOfIndex(index: string, zone: string): string | undefined {
-  const [, day, time = "00:00"] = /^(\d{4}-\d{2}-\d{2})(?:T(.*))?$/.exec(index) ?? [];
-  if (day === undefined || time.startsWith("00:00")) return day;
-  const local = DateTime.fromISO(index, { zone: "utc" }).setZone(zone);
-  return local.isValid && +local === +local.startOf("day") ? local.toISODate() : day;
 }
 
 /** Sweeps go first: the service is left alone for most of the time. */

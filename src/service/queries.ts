@@ -16,10 +16,10 @@ interface Breakdown {
   readonly entity?: true;
 }
 
-interface MetricQuery<Facet extends string = "segments" | "summary"> {
+interface MetricQuery<Facet extends string = "summary"> {
   readonly start: Instant;
-  /** After `start`. */
-  readonly end: Instant;
+  /** After `start`; may be left out (contract: only `start` is required). */
+  readonly end?: Instant;
   /** Location ids, at least one. */
   readonly locations: readonly string[];
   readonly aggregationPeriod?: "day" | "month";
@@ -30,7 +30,7 @@ export interface EntriesQuery extends MetricQuery<"segments" | "summary" | "esti
   readonly breakdown?: Breakdown;
 }
 
-export interface AreaDataQuery extends MetricQuery {
+export interface AreaDataQuery extends MetricQuery<"segments" | "summary"> {
   /** Zone taxonomies, `<Group>:<Subgroup>:<Name>`, at least one. */
   readonly taxonomies: readonly string[];
   /** `taxonomy` splits per zone. */
@@ -137,11 +137,11 @@ function metric(route: string, query: MetricQuery<string>, more: object): Socket
 }
 
 /** Full ISO 8601 in UTC with milliseconds: the opposite of the uptime endpoints (contract: metric routes). */
-function period(start: Instant, end: Instant): Days {
-  if (!(start < end)) throw refused("start must be before end");
-  const [from, to] = [new Date(start), new Date(end)];
+function period(start: Instant, end: Instant | undefined): Pick<Days, "start"> & Partial<Days> {
+  if (end !== undefined && !(start < end)) throw refused("start must be before end");
+  const [from, to] = [new Date(start), new Date(end ?? start)];
   if (Number.isNaN(from.getTime()) || Number.isNaN(to.getTime())) throw refused("start and end must be instants");
-  return { start: from.toISOString(), end: to.toISOString() };
+  return { start: from.toISOString(), ...(end === undefined ? {} : { end: to.toISOString() }) };
 }
 
 /** A filter is a breakdown with values, so neither can be sent without the other (contract: "Rules" 1). */

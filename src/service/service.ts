@@ -47,6 +47,9 @@ export type { Days, EntriesQuery } from "./queries.ts";
 
 const AREA_MEASURES = ["area_total_entries", "area_total_dwell_time", "area_average_dwell_time"] as const;
 
+/** A reply without segments (contract: "Routes"). */
+type Summary<Measure extends string> = Omit<MetricReply<Measure>, "segments" | "estimates">;
+
 export interface Service {
   /** GET /v1/status, without a token: resolves when the service is healthy; no body is read. */
   checkStatus(signal?: AbortSignal): Promise<void>;
@@ -66,16 +69,16 @@ export interface Service {
   /** Route `area/data`: entries and dwell in zones, times in seconds. */
   areaData(query: AreaDataQuery, signal?: AbortSignal): Promise<MetricReply<(typeof AREA_MEASURES)[number]>>;
   /** Route `average-dwell-time`: dwell over a location, in seconds. */
-  averageDwellTime(query: AverageDwellTimeQuery, signal?: AbortSignal): Promise<MetricReply<"average_dwell_time">>;
+  averageDwellTime(query: AverageDwellTimeQuery, signal?: AbortSignal): Promise<Summary<"average_dwell_time">>;
   /** Route `transactions/conversion-rate`, per location; 0.5 is 50 per cent. */
-  conversionRate(query: ConversionRateQuery, signal?: AbortSignal): Promise<MetricReply<"sales_conversion_rate">>;
+  conversionRate(query: ConversionRateQuery, signal?: AbortSignal): Promise<Summary<"sales_conversion_rate">>;
   /** Route `detail/list`: the zones that recordings cover. */
   areaContexts(query: EntitiesQuery, signal?: AbortSignal): Promise<{ contexts: AreaContext[]; dropped: number }>;
   /** Takes about a second at most; calls in flight are rejected with code `closed`. */
   close(): Promise<void>;
 }
 
-/** The configuration's `service` section. URLs without a trailing slash. */
+/** The configuration's `service` section. URLs without a trailing slash, but for `wsUrl`. */
 export interface ServiceSettings {
   readonly baseUrl: string;
   readonly wsUrl: string;

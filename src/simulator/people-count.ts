@@ -71,7 +71,7 @@ function countRecording(
   let date: string | undefined;
   for (const hour of hours) {
     // Most hours belong to the group of the hour before.
-    if (!group || query.period === "hour" || hour.date !== date) {
+    if (!group || hour.date !== date) {
       group = groupIn(hour);
       date = hour.date;
     }
@@ -130,15 +130,13 @@ function createIndexOf({ period }: CountQuery, { traits, calendar }: SimulatorCo
     if (!period) return undefined;
     const local = periodStart(hour, period);
     if (traits.segment_index === "local") return local;
-    const startAt =
-      period === "hour" ? hour.startAt : calendar.hoursOf(local.slice(0, 10), location.timezone)[0]?.startAt;
+    const startAt = calendar.hoursOf(local.slice(0, 10), location.timezone)[0]?.startAt;
     return new Date(startAt ?? hour.startAt).toISOString().replace("Z", "");
   };
 }
 
 /** `YYYY-MM-DDTHH:mm:ss.sss` in the location's own time, without a zone. */
 function periodStart(hour: CalendarHour, period: MetricBody["aggregationPeriod"]): string {
-  if (period === "hour") return `${hour.index.replace(" ", "T")}:00.000`;
   const date = period === "day" ? hour.date : `${hour.date.slice(0, 7)}-01`;
   return `${date}T00:00:00.000`;
 }

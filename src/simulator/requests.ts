@@ -42,7 +42,7 @@ export const MetricBody = z.object({
     .array(z.enum(["segments", "summary", "estimates"]))
     .min(1)
     .default(["summary"]),
-  aggregationPeriod: z.enum(["hour", "day", "month"]).default("day"),
+  aggregationPeriod: z.enum(["day", "month"]).default("day"),
   areaType: z.enum(["taxonomy", "location-dwell"]).optional(),
   taxonomy: z.array(z.string()).optional(),
   breakdownByDimensions: z.array(z.enum(["taxonomy", "age", "gender", "role", "entity"])).default([]),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { listProblems, problemsOf, receivers, service } from "./text.ts";
+import { configOf, listProblems, problemsOf, receivers, service } from "./text.ts";
 
 const smallest = service + receivers;
 const place = "lenswatch.yaml:";
@@ -334,6 +334,12 @@ test.each([
 ])("the service's %s is not %s", (key, value, expected) => {
   const text = smallest.replace(new RegExp(`${key}: .*`), `${key}: ${value}`);
   expect(listProblems(text)).toMatchObject([{ path: `service.${key}`, expected }]);
+});
+
+test("the service's ws_url keeps its trailing slash, other URLs are bases of paths", () => {
+  const slash = (text: string, key: string) => text.replace(new RegExp(`(${key}: \\S+)`), "$1/");
+  const { service: urls } = configOf(["base_url", "ws_url", "auth_url"].reduce(slash, smallest));
+  expect([urls.baseUrl, urls.wsUrl, urls.authUrl].map((text) => text.endsWith("/"))).toEqual([false, true, false]);
 });
 
 test.each([

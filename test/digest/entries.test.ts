@@ -39,12 +39,14 @@ function serviceOf(answer: (query: EntriesQuery) => void = () => {}) {
       answer(query);
       const segments = query.locations.flatMap((location) => {
         const rows = [];
-        for (let at = query.start; at < query.end; at += 24 * HOUR) {
+        for (let at = query.start; at < (query.end ?? 0); at += 24 * HOUR) {
           const date = new Date(at + 12 * HOUR).toISOString().slice(0, 10);
           const strange: Readonly<Record<string, number | undefined>> = { silent: undefined, less: -5, more: 1e300 };
           const entries = location in strange ? strange[location] : 10 + Number(date.slice(8));
           const who = { taxonomy: undefined, age: undefined, gender: undefined, role: undefined };
-          rows.push({ ...who, index: `${date}T00:00:00.000`, location, values: { entries } });
+          // Sydney's are written in UTC.
+          const index = location === "sydney" ? new Date(at).toISOString().replace("Z", "") : `${date}T00:00:00.000`;
+          rows.push({ ...who, index, location, values: { entries } });
         }
         return rows;
       });
@@ -90,6 +92,14 @@ describeWithRedis("visitor counts of a digest", () => {
     ]);
   });
 
+  it("are of their local day where the service writes it in UTC", async () => {
+    const digest = digestOf(untrusted("sydney", "2026-11-17", "Australia/Sydney"));
+    const { untrusted: counted } = await addEntries(depsOf(serviceOf()), digest);
+    const same = await addEntries(depsOf(serviceOf()), digestOf(untrusted("hobart", "2026-11-17", "Australia/Sydney")));
+    const shown = (days: typeof counted) => days.map(({ entries, usual }) => ({ entries, usual }));
+    expect(shown(counted)).toEqual(shown(same.untrusted));
+  });
+
   it("are requested once: finished days for good, recent ones for an hour", async () => {
     const service = serviceOf();
     const digest = digestOf(untrusted("leeds", "2026-11-22"));
@@ -120,7 +130,7 @@ describeWithRedis("visitor counts of a digest", () => {
 
   it("are those of the period alone where weeks are refused", async () => {
     const service = serviceOf(({ start, end }) => {
-      if (end - start > 7 * 24 * HOUR) throw new ServiceError("bad_request", "Too many days: ask for fewer.");
+      if ((end ?? 0) - start > 7 * 24 * HOUR) throw new ServiceError("bad_request", "Too many days: ask for fewer.");
     });
     const digest = await addEntries(depsOf(service), digestOf(untrusted("leeds", "2026-11-17")));
     expect(digest).toMatchObject({ counts: "had", untrusted: [{ entries: 27, usual: undefined }] });

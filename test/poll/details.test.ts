@@ -150,7 +150,7 @@ describeWithRedis("reading zones and usual entries", () => {
     expect((await store.zones.read(["leeds"])).get("leeds")?.get("a")).toEqual(["Tills"]);
     expect((await store.usualEntries.read(["york"])).get("york")?.weekdays[4]).toBe(1_240);
     expect(
-      asked.map(({ locations, start, end }) => [locations, new Date(start).toJSON(), new Date(end).toJSON()]),
+      asked.map(({ locations, start, end }) => [locations, new Date(start).toJSON(), new Date(end ?? 0).toJSON()]),
     ).toEqual([
       [["leeds"], "2026-09-24T23:00:00.000Z", "2026-11-20T00:00:00.000Z"],
       [["york"], "2026-09-25T14:00:00.000Z", "2026-11-20T13:00:00.000Z"],

@@ -87,6 +87,21 @@ describe("a metric question", () => {
     expect(ask).toThrow(why);
   });
 
+  it("may leave its end out", () => {
+    const { end: _, ...open } = period;
+    const { body } = entriesRequest({ ...open, facets: ["summary"] });
+    expect(body).toMatchObject({ start: new Date(period.start).toISOString() });
+    expect(body).not.toHaveProperty("end");
+  });
+
+  it("has segments only where the contract shows them", () => {
+    // @ts-expect-error: dwell over a location has a summary alone
+    averageDwellTimeRequest({ ...period, facets: ["segments"] });
+    // @ts-expect-error: so have sales
+    conversionRateRequest({ ...period, facets: ["segments"] });
+    areaDataRequest({ ...period, facets: ["segments"], taxonomies: ["A:B:C"] });
+  });
+
   it("on zones is refused without any", () => {
     expect(() => areaDataRequest({ ...period, facets: ["summary"], taxonomies: [] })).toThrow("taxonomies");
   });

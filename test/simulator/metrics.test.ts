@@ -44,11 +44,16 @@ describe("entries", () => {
     });
   });
 
-  test.each(["hour", "day", "month"])("by %s, the summary is the sum of its segments", async (aggregationPeriod) => {
+  test.each(["day", "month"])("by %s, the summary is the sum of its segments", async (aggregationPeriod) => {
     const { segments, summary } = await ask("entries", { facets: ["segments", "summary"], aggregationPeriod });
     for (const row of summary) {
       expect(total(segments.filter(({ location }) => location === row.location))).toBe(row.entries);
     }
+  });
+
+  test("by hour, which the contract does not show, are refused", async () => {
+    const refused = await ask("entries", { facets: ["segments"], aggregationPeriod: "hour" });
+    expect(refused).toMatchObject({ error: { code: "bad_request" } });
   });
 
   test("of several locations come in order of time", async () => {
@@ -184,11 +189,11 @@ describe("an outage", () => {
   test("leaves fewer entries in its hours, and the estimates as they would have been", async () => {
     const [location] = sim.world.locations;
     const hours = { start: "2026-11-20T12:00:00.000Z", end: "2026-11-20T15:00:00.000Z" };
-    const body = { ...hours, entities: [location?.id], facets: ["segments", "estimates"], aggregationPeriod: "hour" };
+    const body = { ...hours, entities: [location?.id], facets: ["segments", "estimates"] };
     sim.world.setStatus(location?.recordings[0]?.id ?? "", "offline");
     clock.advance(3 * 3_600_000);
     const { segments, estimates } = await ask("entries", body);
-    expect(segments).toHaveLength(3);
+    expect(segments).toHaveLength(1);
     for (const [i, segment] of segments.entries()) {
       expect(segment.entries).toBeLessThan(Number(estimates[i]?.entries));
     }
