@@ -89,6 +89,25 @@ describeWithRedis("each rule, from the service to Slack", () => {
     expect(Number(line?.split(" ").at(-1))).toBeLessThan(0.85);
   });
 
+  it.concurrent("overall_uptime: a longer window is read at the reload, not at the next refresh", async () => {
+    await using watch = await startWatch({
+      watch: "{ status_interval: 1s, uptime_interval: 1h, inventory_interval: 1h }",
+      rules: `
+  - alert: LowUptime
+    when: { overall_uptime: { below: 0.9, over: 24h } }`,
+      before(world) {
+        const [id, now] = [world.recordings[0]?.id ?? "", Date.now()];
+        world.setStatus(id, "offline", now - 144 * 3_600_000);
+        world.setStatus(id, "online", now - 72 * 3_600_000);
+      },
+    });
+    await until("there are figures", async () =>
+      (await (await fetch(`${watch.app.address}/metrics`)).text()).includes("overall_uptime_ratio{"),
+    );
+    await watch.reload((config) => config.replace("over: 24h", "over: 168h"));
+    expect((await watch.slack.next()).text).toContain("1 recording with low uptime");
+  });
+
   it.concurrent("missing: absent from complete answers, not from an answer with an invalid row", async () => {
     await using watch = await startWatch({
       rules: `
