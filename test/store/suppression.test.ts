@@ -88,6 +88,19 @@ describeWithRedis("a suppressed alert", () => {
     expect(await commit(end, ends(shop, end))).toEqual(new Map([[slack.id, T0 + 5 * MINUTE]]));
   });
 
+  it("that is stale is due once its shard is read, also before that it is stale was stored, and stays late", async () => {
+    const stale = suppressedState({ by: [{ reason: "stale", by: "shard:7", readAt: 0 }], lateFrom: T0 - HOUR });
+    await suppressed(testStore(), stale);
+    const { groups, shards } = testStore().store;
+    const state = { sweptAt: T0 + MINUTE, recordings: new Map(), locations: new Map() };
+    const read = { expected: "", state, now: T0 + MINUTE, changes: [] };
+    expect(await shards.commitShard(7, read)).toMatchObject({ wake: new Map([[slack.id, T0 + MINUTE]]) });
+    expect(await claim(testStore(), T0 + MINUTE)).toMatchObject({ dueSince: T0 - HOUR });
+    const settle = { now: T0 + MINUTE, ...quiet, nextAt: T0 + HOUR, suppressedState: stale };
+    expect(await groups.settle(slack, "g", "t", settle)).toBe(T0 + MINUTE);
+    expect(await claim(testStore(), T0 + MINUTE, "t2")).toMatchObject({ dueSince: T0 - HOUR });
+  });
+
   it("is not due for the end of another, nor twice for the same", async () => {
     const { commit } = await suppressed(testStore());
     const other = firing("other");

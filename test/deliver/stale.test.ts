@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { createAssigned } from "../../src/cluster/shard-assignment.ts";
+import { createStaleness } from "../../src/deliver/stale.ts";
+import type { Attempt } from "../../src/health/evaluate-self.ts";
+import { firing, HOUR, over, T0 } from "../store/fixtures.ts";
+
+const I = 10_000;
+const NOW = T0 + 14 * HOUR;
+const read = (goodAt: number): Attempt => ({ goodAt, attemptedAt: goodAt });
+
+/** Which of the shards 1 and 2 is stale for each alert, an hour after `fleet` was noted last. */
+async function shardsOf(alerts: Parameters<ReturnType<typeof createStaleness>>[0], attempts: Record<string, Attempt>) {
+  const assigned = createAssigned();
+  assigned.set(
+    new Map([
+      ["north", 1],
+      ["south", 2],
+    ]),
+  );
+  const attemptsOf = async (subjects: readonly string[]) =>
+    new Map(Object.entries(attempts).filter(([subject]) => subjects.includes(subject)));
+  const stale = await createStaleness({ shards: { attemptsOf }, assigned, statusIntervalMs: I })(alerts, NOW);
+  return alerts.map((alert) => stale(alert)?.by);
+}
+
+const about = (name: string, locationId?: string, kind: "recording" | "external" = "recording") => ({
+  ...firing(name, T0, locationId === undefined ? {} : { location_id: locationId }),
+  subject: { kind, id: name },
+});
+const location = { ...about("south"), subject: { kind: "location", id: "south" } } as const;
+const service = { ...about("service"), subject: { kind: "service", id: "analytics" } } as const;
+
+test("after a pause what is not read waits by shard; ends, external alerts and those about the service do not", async () => {
+  const attempts = { fleet: read(T0), "shard:1": read(NOW - 1), "shard:2": read(T0) };
+  const ended = over(about("ended", "south"), T0 + 1);
+  const alerts = [about("a", "north"), about("b", "south"), location, ended, about("c", "south", "external"), service];
+  expect(await shardsOf(alerts, attempts)).toEqual([undefined, "shard:2", "shard:2", undefined, undefined, undefined]);
+});
+
+test("an alert of a location that is assigned to no shard any more waits for every shard", async () => {
+  const gone = [about("a", "gone")];
+  const fleet = read(T0);
+  expect(await shardsOf(gone, { fleet, "shard:1": read(NOW - 1), "shard:2": read(T0) })).toEqual(["shard:2"]);
+  expect(await shardsOf(gone, { fleet, "shard:1": read(NOW - 1), "shard:2": read(NOW - 1) })).toEqual([undefined]);
+});
