@@ -19,7 +19,6 @@ import { createAskStatus } from "./shard-status.ts";
 /** Looking up the names of all recordings costs as much as evaluating them: it is done this often. */
 const NAME_ALL_MS = 30_000;
 const FIGURE_INTERVALS = 3;
-const NOTHING_ASKED: StatusSnapshot = { readings: [], unreadable: [], complete: false };
 
 interface SweepDeps extends Pick<PollContext, "clock" | "log" | "commit" | "assigned"> {
   readonly service: Pick<Service, "statusUptime">;
@@ -90,7 +89,7 @@ class Sweeper {
     const { snapshot, error } = answer;
     const elsewhere = await this.#nameThem(shard, before.state, snapshot, now);
     const unbroken = this.#isUnbroken(before.state, attempts.get(`shard:${shard}`));
-    const others = presenceOf(shardsOf(attempts, shard));
+    const others = presenceOf([...attempts].flatMap(([of, one]) => (isOther(of, shard) ? [one] : [])));
     const context = { ...this.#context(shard, locationIds, now), unbroken, others, elsewhere };
     const evaluation = judgeShard(before.state, snapshot, context);
     const { next, absent } = evaluation;
@@ -112,7 +111,6 @@ class Sweeper {
   /** The service's answer, with why a part of it is missing; undefined where every request failed. */
   async #ask(shard: number, locationIds: readonly string[], askedAt: Instant) {
     const { store, clock } = this.#deps;
-    if (locationIds.length === 0) return { snapshot: NOTHING_ASKED, error: undefined };
     try {
       const answer = await this.#askStatus(locationIds);
       this.#noteFailing(shard, answer.error);
@@ -225,10 +223,8 @@ function hasLeft({ ruleId, reason }: Decision): boolean {
   return ruleId === undefined && (reason === "forgotten" || reason === "no_longer_watched");
 }
 
-/** The last attempts of the other shards. */
-function shardsOf(attempts: ReadonlyMap<string, Attempt>, shard: number): Attempt[] {
-  const others = [...attempts].filter(([subject]) => subject.startsWith("shard:") && subject !== `shard:${shard}`);
-  return others.map(([, attempt]) => attempt);
+function isOther(subject: string, shard: number): boolean {
+  return subject.startsWith("shard:") && subject !== `shard:${shard}`;
 }
 
 /** The time since the last good sweep where it is too long, though nothing failed. */

@@ -189,7 +189,7 @@ describeWithRedis("each rule, from the service to Slack", () => {
   });
 
   it.concurrent("for: a shorter flip sends nothing", async () => {
-    await using watch = await startWatch({ rules: offline().replace("for: 0s", "for: 3s") });
+    await using watch = await startWatch({ rules: offline().replace("for: 0s", "for: 8s") });
     const { world } = watch.simulator;
     const [short, long] = [camera(watch, 0), camera(watch, 1)];
     world.setStatus(short.id, "offline");
