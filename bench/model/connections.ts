@@ -19,7 +19,8 @@ export class Connections {
   async connect(): Promise<Redis> {
     const redis = new Redis(this.#url, { lazyConnect: true, retryStrategy: null, maxRetriesPerRequest: 0 });
     redis.on("error", () => {});
-    await redis.connect();
+    this.#owed++;
+    await redis.connect().finally(this.#ended);
     const send = redis.sendCommand.bind(redis);
     redis.sendCommand = (command: Command, ...rest: never[]) => {
       this.#owed++;

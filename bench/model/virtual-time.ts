@@ -11,6 +11,7 @@ export interface VirtualTimer {
 export class VirtualTime implements Clock {
   #now: Instant;
   #order = 0;
+  #finishing = false;
   readonly #heap: VirtualTimer[] = [];
   readonly #cancelled = new Set<VirtualTimer>();
   readonly #quiet: () => Promise<void>;
@@ -56,8 +57,16 @@ export class VirtualTime implements Clock {
     this.#now = Math.max(this.#now, end);
   }
 
-  /** Lets work that waits for no timer, or for one within `mostMs`, end, and gives its result. */
+  /** Lets time pass until the work has ended, `mostMs` at most, and gives its result. Within another one, only waits. */
   async finish<T>(work: Promise<T>, mostMs: number): Promise<T> {
+    if (this.#finishing) return work;
+    this.#finishing = true;
+    return this.#finish(work, mostMs).finally(() => {
+      this.#finishing = false;
+    });
+  }
+
+  async #finish<T>(work: Promise<T>, mostMs: number): Promise<T> {
     let ended = false;
     const mark = () => {
       ended = true;

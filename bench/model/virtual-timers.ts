@@ -1,4 +1,5 @@
-/** Makes the timers of Node those of a virtual time, while it is installed. `setImmediate` stays as it is. */
+/** Makes the timers and the monotonic clock of Node those of a virtual time. `setImmediate` stays as it is. */
+import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import timersPromises from "node:timers/promises";
 import type { VirtualTime, VirtualTimer } from "./virtual-time.ts";
@@ -51,6 +52,8 @@ export function installVirtualTimers(time: VirtualTime, { leastIntervalMs }: Opt
     clearInterval: globalThis.clearInterval,
   };
   const realSleep = timersPromises.setTimeout;
+  const realElapsed = performance.now;
+  const { scryptSync } = crypto;
   type Callback = (...args: unknown[]) => void;
   const set =
     (repeats: boolean) =>
@@ -67,10 +70,14 @@ export function installVirtualTimers(time: VirtualTime, { leastIntervalMs }: Opt
     clearInterval: clear(real.clearInterval),
   });
   Object.assign(timersPromises, { setTimeout: sleepIn(time) });
+  Object.assign(performance, { now: () => time.now() });
+  Object.assign(crypto, { scryptSync: quickHash });
   syncBuiltinESMExports();
   return () => {
     Object.assign(globalThis, real);
     Object.assign(timersPromises, { setTimeout: realSleep });
+    Object.assign(performance, { now: realElapsed });
+    Object.assign(crypto, { scryptSync });
     syncBuiltinESMExports();
   };
 }
@@ -86,4 +93,9 @@ function sleepIn(time: VirtualTime) {
     });
     return promise;
   };
+}
+
+/** A configuration's hash is deliberately slow: a tenth of a second at each of a run's starts and reloads. */
+function quickHash(text: string, salt: string, length: number): Buffer {
+  return crypto.createHash("sha512").update(salt).update(text).digest().subarray(0, length);
 }
