@@ -139,9 +139,11 @@ export class Reloader {
   }
 
   async #assign(): Promise<void> {
-    if (isSame([...this.#roles], [...this.#runtime.replicas.active()])) return;
+    const active = this.#runtime.replicas.active();
+    if (isSame([...this.#roles], [...active])) return;
     const before = this.#current;
-    const after = await this.#identified(before);
+    // The ids are those of the active configuration.
+    const after = active.size > 0 ? await this.#identified(before) : withEngine(this.#runtime, before);
     if (!after) return;
     const { drained } = await this.#replace(after);
     void drained.then(() => this.#engines.delete(before.engine));
