@@ -76,8 +76,8 @@ elseif members > 0 then
 end
 -- What still fires when its suppression ends is late from then on, or was late before it went stale.
 if at and suppressed and suppressed.lateFrom then
-  local since = tonumber(redis.call('HGET', key, 'since') or '')
-  redis.call('HSET', key, 'since', math.min(since or suppressed.lateFrom, suppressed.lateFrom))
+  local is_late = suppressed.lateFrom <= now or redis.call('HEXISTS', key, 'since') == 0
+  if is_late then redis.call('HSET', key, 'since', suppressed.lateFrom) end
 end
 if at then redis.call('ZADD', due, at, group) else redis.call('ZREM', due, group) end
 if members == 0 then redis.call('PEXPIRE', key, math.max(60000, interval * 2)) end
