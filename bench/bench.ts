@@ -6,6 +6,7 @@ import { load } from "./measure.ts";
 import { benchRedis } from "./redis.ts";
 import { asText, type Report } from "./report.ts";
 import { benchScrape } from "./scrape.ts";
+import { benchScripts } from "./scripts.ts";
 import { benchSteady } from "./steady.ts";
 import { benchStorm } from "./storm.ts";
 import { benchSweep } from "./sweep.ts";
@@ -22,6 +23,7 @@ const parts = {
   sweep: async ({ recordings, times }: Options) => [await benchSweep(recordings, times)],
   flip: async ({ recordings }: Options) => [await benchFlip(recordings)],
   storm: async ({ recordings }: Options) => [await benchStorm(recordings)],
+  scripts: async ({ recordings }: Options) => [await benchScripts(recordings)],
   scrape: ({ recordings, times }: Options) => benchScrape(recordings, times),
   steady: async ({ recordings, seconds }: Options) => [await benchSteady(recordings, seconds)],
   redis: async ({ recordings, seconds }: Options) => [await benchRedis(recordings, seconds)],
@@ -37,6 +39,7 @@ await new Command("bench")
       "  sweep   one sweep of the whole fleet, beside the least it could take\n" +
       "  flip    from a recording's flip in the service to the message at the receiver\n" +
       "  storm   the whole fleet dark at once, and back: how many messages\n" +
+      "  scripts thousands of alerts in one group: how long Redis and the event loop stand still\n" +
       "  scrape  /metrics, beside copying the same bytes; how long the event loop stands still\n" +
       "  steady  the daemon's CPU and memory at a 5 s interval, from outside\n" +
       "  redis   Redis' memory by what it is for, and its traffic and disk at each sweep",
