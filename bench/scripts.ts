@@ -203,6 +203,7 @@ function createFleet(redis: Redis, config: Config, recordings: number) {
           locationIds,
           excluded: new Set(),
           uptime: () => undefined,
+          isAssigned: () => false,
           inSchedule: () => true,
           scheduleOf: () => undefined,
           scheduleBegan: () => undefined,

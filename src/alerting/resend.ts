@@ -24,7 +24,9 @@ export function needsResend(view: GroupView): GroupDecision {
   if (decision.notify === undefined) return decision;
   const wasSent = ({ id }: NotifiedAlert) => view.notified.get(id)?.endNotifiedAt !== undefined;
   const resolved = decision.resolved.map((alert) => (wasSent(alert) ? { ...alert, isAgain: true as const } : alert));
-  const stay = new Set(resolved.filter((alert) => isSentAgain(alert, view)).map(({ id }) => id));
+  const members = new Set(view.alerts.map(({ id }) => id));
+  const again = resolved.filter((alert) => members.has(alert.id) && isSentAgain(alert, view));
+  const stay = new Set(again.map(({ id }) => id));
   const isNews = decision.firing.some(({ isNew }) => isNew) || resolved.some((alert) => !wasSent(alert));
   return {
     ...decision,
@@ -71,9 +73,9 @@ function suppressionsOfUnsent({
   return { ...suppressions, muted: undefined, suppressed, recheckEveryMs: repeatIntervalMs };
 }
 
-/** Whether the end is to be sent again: not where it was never sent, or has lost its alert. */
-function isSentAgain({ id }: NotifiedAlert, { notified, alerts, now }: GroupView): boolean {
+/** Whether the end is to be sent again: not where it was never sent. One that has lost its alert never is. */
+function isSentAgain({ id }: NotifiedAlert, { notified, now }: GroupView): boolean {
   const entry = notified.get(id);
-  if (!entry || !alerts.some((alert) => alert.id === id)) return false;
+  if (!entry) return false;
   return now - (entry.endNotifiedAt ?? now) < END_FOR_MS;
 }

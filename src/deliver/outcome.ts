@@ -78,9 +78,10 @@ function logEntriesOf(claim: Claimed, decision: GroupDecision, now: Instant): No
 
 /** Ends that are notified for the first time and stay in the group, to be sent again. */
 function endsToSendAgain(claim: Claimed, { resolved, settled }: SendDecision, now: Instant): NotificationLogEntry[] {
+  const leaving = new Set(settled);
   return resolved.flatMap(({ id, isAgain }) => {
     const known = claim.notified.get(id);
-    return known && !isAgain && !settled.includes(id) ? [{ ...known, endNotifiedAt: now }] : [];
+    return known && !isAgain && !leaving.has(id) ? [{ ...known, endNotifiedAt: now }] : [];
   });
 }
 

@@ -7,7 +7,7 @@ import { type Silence, silencesOf } from "../alerting/silence.ts";
 import { muteOf } from "../alerting/time-interval.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
-import { mapYielding } from "../lib/yield.ts";
+import { createYielder, mapYielding, runYielding } from "../lib/yield.ts";
 import type { Claimed } from "../store/groups.ts";
 import type { StoredAcknowledgement } from "../store/silences.ts";
 import type { Store } from "../store/store.ts";
@@ -58,7 +58,10 @@ export function createSuppression({ clock, store, route, inhibitRules, staleness
       const alerts = claims.flatMap((claim) => claim.alerts);
       const [known, stale] = await Promise.all([read(), staleness?.(alerts, clock.now())]);
       const facts: Facts = stale ? { ...known, stale } : known;
-      return mapYielding(claims, (claim) => suppressionsOf(claim, route, facts));
+      const found: Suppressions[] = [];
+      const maybeYield = createYielder();
+      for (const claim of claims) found.push(await runYielding(suppressionsOf(claim, route, facts), maybeYield));
+      return found;
     },
 
     /** For everything that fires. */
@@ -69,7 +72,7 @@ export function createSuppression({ clock, store, route, inhibitRules, staleness
   };
 }
 
-function suppressionsOf(claim: Claimed, root: Route, facts: Facts): Suppressions {
+function* suppressionsOf(claim: Claimed, root: Route, facts: Facts): Generator<void, Suppressions> {
   const suppressed = new Map<string, Suppression>();
   const standsFor = new Map<string, StandsFor>();
   for (const alert of claim.alerts) {
@@ -78,6 +81,7 @@ function suppressionsOf(claim: Claimed, root: Route, facts: Facts): Suppressions
     if (suppression) suppressed.set(alert.id, suppression);
     const children = alert.state === "firing" ? facts.inhibitions.standsFor(alert) : undefined;
     if (children) standsFor.set(alert.id, children);
+    yield;
   }
   const here = groupRoute(root, { id: claim.group, labels: claim.labels });
   return {

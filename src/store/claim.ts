@@ -1,7 +1,9 @@
 /** The result of a claim: nothing and until when, one due group, or a storm of them. */
+import type { Redis } from "ioredis";
 import type { NotificationLogEntry } from "../alerting/notification.ts";
 import type { Alert, Labels } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
+import type { Keys } from "./keys.ts";
 
 /** A due group under our lease, with its episodes as they are now. */
 export interface Claimed {
@@ -56,42 +58,110 @@ interface GroupRow extends Pick<Claimed, "group" | "repeatIntervalMs" | "groupIn
   readonly isInterrupted: boolean;
   /** JSON. */
   readonly labels: string;
-  readonly suppressedBefore: string;
-  readonly maybeNotified: string;
 }
 
-type ClaimHead =
-  | Exclude<Claim, Claimed | ClaimedStorm>
-  | (Omit<ClaimedStorm, "kind" | "groups"> & {
-      readonly kind: "group" | "storm";
-      readonly failures: number;
-      readonly groups: readonly GroupRow[];
-    });
-
-/** Reads the reply of claim.lua: the claim as JSON, then the stored texts of each group's members. */
-export function decodeClaim([head, ...members]: readonly [string, ...string[][]]): Claim {
-  const claim = JSON.parse(head) as ClaimHead;
-  if (!("groups" in claim)) return claim;
-  const groups = claim.groups.map((row, i) => decodeGroup(row, members[i] ?? [], claim.failures));
-  const [only] = groups;
-  if (claim.kind === "group" && only) return only;
-  const { due, isAll, leaseMs } = claim;
-  return { kind: "storm", groups, due, isAll, leaseMs };
+interface ClaimHead extends Omit<ClaimedStorm, "kind" | "groups"> {
+  readonly kind: Claim["kind"] | "unsettled";
+  readonly failures: number;
+  readonly hasMore: boolean;
+  readonly groups: readonly GroupRow[];
 }
 
-function decodeGroup(row: GroupRow, texts: readonly string[], failures: number): Claimed {
+interface TakenGroup {
+  readonly row: GroupRow;
+  readonly suppressed: string;
+  readonly maybe: string;
+  readonly episodes: readonly string[];
+}
+
+/** One reply of claim.lua; `groups` is empty where there is no claim. */
+export interface ClaimReply {
+  readonly head: ClaimHead;
+  readonly hasMore: boolean;
+  readonly groups: readonly TakenGroup[];
+}
+
+export function readClaim([text, ...lists]: readonly [string, ...string[][]]): ClaimReply {
+  const head = JSON.parse(text) as ClaimHead;
+  const groups = lists.flatMap(([suppressed = "", maybe = "", ...episodes], i) => {
+    const row = head.groups[i];
+    return row ? [{ row, suppressed, maybe, episodes }] : [];
+  });
+  return { head, groups, hasMore: head.hasMore ?? false };
+}
+
+/** Redis answers nothing else during a call: the most members that one reads. */
+const PAGE = 500;
+/** Alerts that change while they are read are read again, so that they are of one moment, but no more often than this. */
+const READS = 3;
+
+interface Member {
+  readonly alert: Alert | undefined;
+  readonly entry: NotificationLogEntry | undefined;
+}
+
+/** The members of groups under our lease as they are now, by episode. What changes later makes a group due again. */
+export async function readMembers(
+  redis: Redis,
+  keys: Keys,
+  integration: string,
+  groups: readonly TakenGroup[],
+): Promise<ReadonlyMap<string, Member>> {
+  const episodes = [...new Set(groups.flatMap((group) => group.episodes))];
+  const members = new Map<string, Member>();
+  for (let read = 1; read <= READS; read++) {
+    const revision = await redis.get(keys.alertsRevision);
+    for (let from = 0; from < episodes.length; from += PAGE) {
+      const page = episodes.slice(from, from + PAGE);
+      const batch = redis.multi().hmget(keys.alerts, ...page);
+      const replies = await batch.hmget(keys.notificationLog(integration), ...page).exec();
+      const [alerts, entries] = (replies ?? []).map(([error, texts]) => {
+        if (error) throw error;
+        return texts as (string | null)[];
+      });
+      for (const [i, episode] of page.entries()) members.set(episode, toMember(alerts?.[i], entries?.[i]));
+    }
+    if (episodes.length <= PAGE || (await redis.get(keys.alertsRevision)) === revision) break;
+  }
+  return members;
+}
+
+function toMember(alert: string | null | undefined, entry: string | null | undefined): Member {
+  return {
+    alert: alert ? (JSON.parse(alert.slice(1)) as Alert) : undefined,
+    entry: entry ? (JSON.parse(entry) as NotificationLogEntry) : undefined,
+  };
+}
+
+export function toClaim(
+  { kind, failures, due, isAll, leaseMs }: ClaimHead,
+  groups: readonly TakenGroup[],
+  members: ReadonlyMap<string, Member>,
+): Claimed | ClaimedStorm {
+  const all = groups.map((group) => toClaimed(group, members, failures));
+  const [only] = all;
+  if (kind === "group" && only) return only;
+  return { kind: "storm", groups: all, due, isAll, leaseMs };
+}
+
+function toClaimed(
+  { row, suppressed, maybe, episodes }: TakenGroup,
+  members: ReadonlyMap<string, Member>,
+  failures: number,
+): Claimed {
+  const { labels, isInterrupted, ...plain } = row;
+  const suppressedBefore = JSON.parse(suppressed) as string[];
+  const wasSuppressed = new Set(suppressedBefore);
   const alerts: Alert[] = [];
   const notified = new Map<string, NotificationLogEntry>();
   const lost: string[] = [];
   const inFlight: string[] = [];
-  const { labels, isInterrupted, ...plain } = row;
-  const suppressedBefore = JSON.parse(row.suppressedBefore) as string[];
-  for (let i = 0; i < texts.length; i += 3) {
-    const [episode = "", alert = "", entry = ""] = texts.slice(i, i + 3);
-    if (alert !== "") alerts.push(JSON.parse(alert.slice(1)) as Alert);
-    if (entry !== "") notified.set(episode, JSON.parse(entry) as NotificationLogEntry);
-    else if (isInterrupted && !suppressedBefore.includes(episode)) inFlight.push(episode);
-    if (alert === "" && entry === "") lost.push(episode);
+  for (const episode of episodes) {
+    const { alert, entry } = members.get(episode) ?? {};
+    if (alert) alerts.push(alert);
+    if (entry) notified.set(episode, entry);
+    else if (isInterrupted && !wasSuppressed.has(episode)) inFlight.push(episode);
+    if (!alert && !entry) lost.push(episode);
   }
   return {
     dueSince: undefined,
@@ -104,6 +174,6 @@ function decodeGroup(row: GroupRow, texts: readonly string[], failures: number):
     notified,
     lost,
     suppressedBefore,
-    maybeNotified: [...(JSON.parse(row.maybeNotified) as string[]), ...inFlight],
+    maybeNotified: [...(JSON.parse(maybe) as string[]), ...inFlight],
   };
 }

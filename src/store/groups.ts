@@ -1,16 +1,25 @@
 /**
  * The groups of each integration: what is due, and the notification log. Delivery claims a due group, decides, then
- * settles or postpones it; each is one script, so that a crash between two repeats at most the message in flight.
+ * settles or postpones it; each takes effect whole, so that a crash between two repeats at most the message in flight.
  */
 import type { Redis } from "ioredis";
 import type { SuppressedState } from "../alerting/needs-update.ts";
 import type { NotificationLogEntry, NotifyErrorCode } from "../alerting/notification.ts";
 import type { Destination, Integration } from "../alerting/route.ts";
 import type { Instant } from "../lib/clock.ts";
-import { decodeClaim } from "./claim.ts";
+import {
+  type Claim,
+  type Claimed,
+  type ClaimedStorm,
+  type ClaimReply,
+  readClaim,
+  readMembers,
+  toClaim,
+} from "./claim.ts";
 import type { EncodeLog } from "./decision-log.ts";
+import { type Call, createJournal } from "./journal.ts";
 import type { Keys } from "./keys.ts";
-import { loadScript, pipelined } from "./redis.ts";
+import { loadScript, pipelined, type Script } from "./redis.ts";
 
 export type { Claim, Claimed, ClaimedStorm } from "./claim.ts";
 
@@ -29,8 +38,12 @@ interface NotifyTrouble {
 /** A backoff that ended longer ago is over, unless something is due there: a send takes less. */
 const OVER_MS = 300_000;
 
-/** The most that one summary contains: Redis answers nothing else while it is claimed and settled. */
+/** The most that one summary contains. */
 const STORM = { groups: 2_000, alerts: 20_000, leaseMs: 20_000 };
+
+/** Redis answers nothing else during a call: the most groups that one takes, and the most alerts that one settles. */
+const TAKEN = 100;
+const PAGE = 200;
 
 /** The result of a decision about a group, stored after its message was accepted, where there is one. */
 export interface Settlement {
@@ -63,10 +76,15 @@ export type GroupOutcome = { readonly group: string } & (
 
 export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
   const timers = createGroupTimers(redis, keys);
+  const scripts = {
+    settle: loadScript(redis, keys, "settle", "groups", "log"),
+    postpone: loadScript(redis, keys, "postpone", "groups", "log"),
+  };
+  const journal = createJournal(redis, keys, scripts);
   return {
     ...timers,
-    ...createClaims(redis, keys),
-    ...createOutcomes(redis, keys, encodeLog, timers),
+    ...createClaims(redis, keys, journal),
+    ...createOutcomes(timers, scripts, journal, { keys, encodeLog }),
 
     /** What the integration keeps failing with, if anything; `isOver` once nothing is due there to try it with. */
     async trouble({ id, endpoint }: Integration, now: Instant): Promise<NotifyTrouble | undefined> {
@@ -99,7 +117,7 @@ export function createGroupStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
   };
 }
 
-function createClaims(redis: Redis, keys: Keys) {
+function createClaims(redis: Redis, keys: Keys, { finish }: Journal) {
   const claim = loadScript(redis, keys, "claim", "groups");
   const pace = loadScript(redis, keys, "pace");
   return {
@@ -108,8 +126,18 @@ function createClaims(redis: Redis, keys: Keys) {
      * send. A storm includes groups due for the first time within `aheadMs`.
      */
     async claim({ id, endpoint, paceMs }: Integration, token: string, now: Instant, leaseMs: number, aheadMs = 0) {
-      const args = { integration: id, endpoint, token, now, leaseMs, paceMs, aheadMs, storm: STORM };
-      return decodeClaim((await claim(keys.claim(id), args)) as [string, ...string[][]]);
+      const args = { integration: id, endpoint, token, now, leaseMs, paceMs, aheadMs, storm: STORM, most: TAKEN };
+      const take = async (from: number): Promise<ClaimReply> => {
+        const reply = readClaim((await claim(keys.claim(id), { ...args, from })) as [string, ...string[][]]);
+        if (reply.head.kind !== "unsettled") return reply;
+        await finish(id);
+        return take(from);
+      };
+      const first = await take(0);
+      if (!("groups" in first.head)) return first.head as Exclude<Claim, Claimed | ClaimedStorm>;
+      const groups = [...first.groups];
+      for (let last = first; last.hasMore; groups.push(...last.groups)) last = await take(groups.length);
+      return toClaim(first.head, groups, await readMembers(redis, keys, id, groups));
     },
 
     /** Takes a pace token (0), or gives how many ms to wait for one. */
@@ -119,36 +147,35 @@ function createClaims(redis: Redis, keys: Keys) {
   };
 }
 
-function createOutcomes(redis: Redis, keys: Keys, encodeLog: EncodeLog, { nextDue }: GroupTimers) {
-  const scripts = {
-    settle: loadScript(redis, keys, "settle", "groups", "log"),
-    postpone: loadScript(redis, keys, "postpone", "groups", "log"),
-  };
+type Journal = ReturnType<typeof createJournal>;
+type Outcomes = readonly GroupOutcome[];
 
-  function callOf({ id, endpoint }: Integration, token: string, outcome: GroupOutcome) {
-    const key = keys.claim(id);
-    const common = { integration: id, endpoint, token, group: outcome.group, overMs: OVER_MS };
-    if ("postpone" in outcome) {
-      const { lines, ...postpone } = outcome.postpone;
-      return [scripts.postpone, key, { ...common, ...postpone, log: encodeLog(lines, postpone.now) }] as const;
+function createOutcomes(
+  { nextDue }: GroupTimers,
+  scripts: Readonly<Record<Call["script"], Script>>,
+  journal: Journal,
+  context: { readonly keys: Keys; readonly encodeLog: EncodeLog },
+) {
+  /** Gives when something is due next at the integration or, after a single call, for its group. */
+  async function end({ id, endpoint }: Integration, token: string, outcomes: Outcomes, gather = { until: 0, ms: 0 }) {
+    const count = outcomes.reduce((sum, outcome) => sum + pagesOf(outcome), 0);
+    const calls = callsOf(outcomes, count, { integration: id, endpoint, token, overMs: OVER_MS }, context.encodeLog);
+    if (count === 1 && gather.ms === 0) {
+      const [only] = calls;
+      return (only && ((await scripts[only.script](context.keys.claim(id), only.args)) as Instant | null)) ?? undefined;
     }
-    const { suppressedState: suppressed, lines, ...settle } = outcome.settle;
-    const notified = settle.notified.map((entry) => ({ episode: entry.alert.id, entry: JSON.stringify(entry) }));
-    const log = encodeLog(lines, settle.now);
-    return [scripts.settle, key, { ...common, ...settle, notified, suppressed, log }] as const;
+    if (count > 0) await journal.run(id, token, calls, gather);
+    return (await nextDue([id])).get(id);
   }
 
   return {
-    /** Ends a claim with a decision. Gives the group's next due time; undefined too where the claim is another's by now. */
-    async settle(integration: Integration, group: string, token: string, settle: Settlement) {
-      const [script, key, args] = callOf(integration, token, { group, settle });
-      return ((await script(key, args)) as Instant | null) ?? undefined;
-    },
+    /** Ends a claim with a decision. Gives the next due time; undefined too where the claim is another's by now. */
+    settle: (integration: Integration, group: string, token: string, settle: Settlement) =>
+      end(integration, token, [{ group, settle }]),
 
     /** Ends a claim without a message: the group is due again at `at`. A failure is counted where it belongs. */
     async postpone(integration: Integration, group: string, token: string, postpone: Postponement): Promise<void> {
-      const [script, key, args] = callOf(integration, token, { group, postpone });
-      await script(key, args);
+      await end(integration, token, [{ group, postpone }]);
     },
 
     /**
@@ -158,19 +185,67 @@ function createOutcomes(redis: Redis, keys: Keys, encodeLog: EncodeLog, { nextDu
     async settleAll(
       integration: Integration,
       token: string,
-      outcomes: readonly GroupOutcome[],
+      outcomes: Outcomes,
       { now, gatherMs }: { now: Instant; gatherMs: number },
     ): Promise<Instant | undefined> {
-      const calls = outcomes.map((outcome) => callOf(integration, token, outcome));
-      const transaction = redis.multi();
-      if (gatherMs > 0) transaction.set(keys.storm(integration.id), now + gatherMs, "PX", gatherMs);
-      for (const [script, key, args] of calls) script.queue(transaction, key, args);
-      const replies = (await transaction.exec()) ?? [];
-      // A restarted Redis refuses scripts by their hash in a transaction; called one by one each sends its own text.
-      if (replies.some(([error]) => error)) for (const [script, key, args] of calls) await script(key, args);
+      await end(integration, token, outcomes, { until: now + gatherMs, ms: gatherMs });
       return (await nextDue([integration.id])).get(integration.id);
     },
   };
+}
+
+/** How many calls an outcome takes, each about no more than PAGE of everything in it. */
+function pagesOf(outcome: GroupOutcome): number {
+  if ("postpone" in outcome) return Math.max(1, Math.ceil((outcome.postpone.lines?.length ?? 0) / PAGE));
+  const { notified, over, unnotified, lines = [] } = outcome.settle;
+  return Math.max(1, Math.ceil(Math.max(notified.length, over.length, unnotified.length, lines.length) / PAGE));
+}
+
+const NOTHING = { sent: false, notified: [], over: [], unnotified: [], nextAt: undefined } as const;
+
+function* callsOf(outcomes: Outcomes, count: number, common: object, encodeLog: EncodeLog): Generator<Call> {
+  let made = 0;
+  for (const outcome of outcomes) {
+    const pages = pagesOf(outcome);
+    for (let page = 0; page < pages; page++) {
+      const isLast = page === pages - 1;
+      const shared = { ...common, group: outcome.group, keepsClaim: ++made < count };
+      if ("settle" in outcome) yield settleCall(outcome.settle, shared, { page, isLast }, encodeLog);
+      else if (!isLast) yield settleCall({ ...NOTHING, ...outcome.postpone }, shared, { page, isLast }, encodeLog);
+      else {
+        const { lines = [], ...postpone } = outcome.postpone;
+        const log = encodeLog(lines.slice(page * PAGE), postpone.now);
+        yield { script: "postpone", args: { ...shared, ...postpone, log } };
+      }
+    }
+  }
+}
+
+function settleCall(
+  { suppressedState, lines = [], notified, over, unnotified, now, sent, nextAt }: Settlement,
+  shared: object,
+  { page, isLast }: { readonly page: number; readonly isLast: boolean },
+  encodeLog: EncodeLog,
+): Call {
+  const part = <T>(all: readonly T[]) => all.slice(page * PAGE, (page + 1) * PAGE);
+  const args = {
+    ...shared,
+    now,
+    sent,
+    nextAt,
+    hasMore: !isLast,
+    notified: part(notified).map((entry) => ({ episode: entry.alert.id, entry: JSON.stringify(entry) })),
+    over: part(over),
+    unnotified: part(unnotified),
+    suppressed: isLast && suppressedState ? encodeSuppressed(suppressedState) : undefined,
+    log: encodeLog(part(lines), now),
+  };
+  return { script: "settle", args };
+}
+
+/** Lists that are only stored are passed as text. */
+function encodeSuppressed({ unnotified, maybeNotified, ...state }: SuppressedState) {
+  return { ...state, unnotified: JSON.stringify(unnotified), maybeNotified: JSON.stringify(maybeNotified) };
 }
 
 type GroupTimers = ReturnType<typeof createGroupTimers>;

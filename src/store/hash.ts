@@ -55,3 +55,15 @@ export function createParsedHash<T>(redis: Redis, key: string, parse: (text: str
     return new Map(rows.map(([id, { value }]) => [id, value]));
   };
 }
+
+const SCANNED = 500;
+
+/** Visits every row, some of them twice where the hash changes meanwhile, with a short call for so many. */
+export async function scanHash(redis: Redis, key: string, visit: (id: string, text: string) => void): Promise<void> {
+  let cursor = "0";
+  do {
+    const [next, flat] = await redis.hscan(key, cursor, "COUNT", SCANNED);
+    for (let i = 0; i < flat.length; i += 2) visit(flat[i] ?? "", flat[i + 1] ?? "");
+    cursor = next;
+  } while (cursor !== "0");
+}

@@ -2,19 +2,62 @@
 import type { Redis } from "ioredis";
 import type { Alert, EndReason, SubjectKind } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import { createParsedHash } from "./hash.ts";
+import { scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 
-/** Gives all alerts that fire: the same list, and the same alerts in it, as long as nothing changes. */
+const PAGE = 500;
+/** As in `commit.lua`. */
+const WRITES_LOGGED = 200;
+/** What is written while this reads shifts the log by as much. */
+const SLACK = 16;
+
+/**
+ * Gives all alerts that fire: the same list as long as nothing changes, and the same alerts in it. What other processes
+ * wrote since the last time is read, no more.
+ */
 export function createFiringStore(redis: Redis, keys: Keys) {
-  const parse = (text: string) => (text.startsWith("F") ? (JSON.parse(text.slice(1)) as Alert) : undefined);
-  const readAll = createParsedHash(redis, keys.alerts, parse);
-  let known: { readonly revision: string | null; readonly firing: readonly Alert[] } = { revision: null, firing: [] };
+  let alerts = new Map<string, Alert>();
+  let revision = 0;
+  let following: Promise<void> | undefined;
+  let firing: readonly Alert[] = [];
+
+  async function readSome(ids: readonly string[]): Promise<void> {
+    for (let from = 0; from < ids.length; from += PAGE) {
+      const page = ids.slice(from, from + PAGE);
+      const texts = await redis.hmget(keys.alerts, ...page);
+      for (const [i, id] of page.entries()) keep(id, texts[i]);
+    }
+  }
+
+  async function readAll(): Promise<void> {
+    alerts = new Map();
+    await scanHash(redis, keys.alerts, keep);
+  }
+
+  function keep(id: string, text: string | null | undefined): void {
+    if (text?.startsWith("F")) alerts.set(id, JSON.parse(text.slice(1)) as Alert);
+    else alerts.delete(id);
+  }
+
+  async function readWritten(): Promise<void> {
+    const stored = Number((await redis.get(keys.alertsRevision)) ?? 0);
+    const behind = stored - revision;
+    if (behind === 0) return;
+    const log = behind > 0 && behind < WRITES_LOGGED ? await redis.lrange(keys.alertsLog, 0, behind + SLACK) : [];
+    const writes = log.map((text) => JSON.parse(text) as readonly [revision: number, ids: readonly string[]]);
+    const [oldest = Number.POSITIVE_INFINITY] = writes.at(-1) ?? [];
+    if (oldest > revision + 1) await readAll();
+    else await readSome([...new Set(writes.flatMap(([at, ids]) => (at > revision ? ids : [])))]);
+    revision = stored;
+    firing = [...alerts.values()];
+  }
+
   return async (): Promise<readonly Alert[]> => {
-    const revision = await redis.get(keys.revision);
-    if (revision === null || revision !== known.revision)
-      known = { revision, firing: [...(await readAll()).values()].filter((alert) => alert !== undefined) };
-    return known.firing;
+    following ??= readWritten().finally(() => {
+      following = undefined;
+    });
+    await following;
+    return firing;
   };
 }
 

@@ -61,8 +61,9 @@ function alertKeys(p: string) {
     externalAlerts: `${p}external`,
     /** Hash: episode id → `F` or `R` and JSON of the alert; a field until it is resolved and its end not owed anywhere. */
     alerts: `${p}alerts`,
-    /** String: changes whenever an alert fired, changed or resolved; never deleted. */
-    revision: `${p}rev`,
+    /** How often alerts were written, and the last of those writes, newest first: JSON [count, [episode id]]. */
+    alertsRevision: `${p}alerts:rev`,
+    alertsLog: `${p}alerts:log`,
     /** Hash: id → JSON of the silence; a field until five days after its end, when another one is written. */
     silences: `${p}silences`,
     /** Hash: episode id → JSON of its acknowledgement; a field until the end of its episode. */
@@ -88,6 +89,8 @@ function notificationKeys(p: string) {
     due: (integration: string) => `${p}due:${integration}`,
     /** String: token, lease (ms) and groups of the claim there; until the end of its lease. */
     claim: (integration: string) => `${p}claim:${integration}`,
+    /** List: calls of `settle` and `postpone` that are decided and not done yet, in their order; until they are. */
+    settling: (integration: string) => `${p}settling:${integration}`,
     /** Hash: episode id → JSON of what was notified; a field until its end was notified, never before. */
     notificationLog: (integration: string) => `${p}nflog:${integration}`,
     /** Hash: group id → what one message keeps failing with; until it is accepted, or a week after the last try. */

@@ -40,11 +40,7 @@ export async function connected(redis: Redis): Promise<void> {
  * Runs a Lua script on one key with named arguments. `text` is passed beside them, for what is too large to be quoted
  * and parsed with them. Gives the reply that the head of the script describes; one that is JSON comes parsed.
  */
-interface Script {
-  (key: string, args: object, text?: string): Promise<unknown>;
-  /** Adds the call to a transaction instead. */
-  queue(transaction: ChainableCommander, key: string, args: object): void;
-}
+export type Script = (key: string, args: object, text?: string) => Promise<unknown>;
 
 /** Before every script: its arguments by name, and the prefix of every key. */
 const PRELUDE = "local args = cjson.decode(ARGV[1])\nlocal p = args.prefix\n";
@@ -54,16 +50,11 @@ export function loadScript(redis: Redis, { prefix }: Keys, name: string, ...shar
   const read = (file: string) => readFileSync(new URL(`./scripts/${file}.lua`, import.meta.url), "utf8");
   const command = `lenswatch_${name}`;
   redis.defineCommand(command, { numberOfKeys: 1, lua: PRELUDE + [...shared, name].map(read).join("\n") });
-  const on = (target: object) => (Reflect.get(target, command) as (...args: string[]) => Promise<unknown>).bind(target);
-  const run = on(redis);
-  const wire = (args: object) => JSON.stringify({ prefix, ...args });
-  return Object.assign(
-    async (key: string, args: object, text?: string) => {
-      const reply = await run(key, wire(args), ...(text === undefined ? [] : [text]));
-      return typeof reply === "string" ? (JSON.parse(reply) as unknown) : reply;
-    },
-    { queue: (transaction: object, key: string, args: object) => void on(transaction)(key, wire(args)) },
-  );
+  const run = (Reflect.get(redis, command) as (...args: string[]) => Promise<unknown>).bind(redis);
+  return async (key, args, text) => {
+    const reply = await run(key, JSON.stringify({ prefix, ...args }), ...(text === undefined ? [] : [text]));
+    return typeof reply === "string" ? (JSON.parse(reply) as unknown) : reply;
+  };
 }
 
 /** The replies of several commands in one round trip, in their order. Throws the first error among them. */

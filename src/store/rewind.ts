@@ -6,7 +6,7 @@ import type { Redis } from "ioredis";
 import type { NotificationLogEntry } from "../alerting/notification.ts";
 import type { Attempt } from "../health/evaluate-self.ts";
 import type { Instant } from "../lib/clock.ts";
-import { createJsonHash } from "./hash.ts";
+import { createJsonHash, scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
 
@@ -23,13 +23,11 @@ export function createFollowClock(redis: Redis, keys: Keys) {
       rewind(keys.due(integration), { integration, before, now, groups: [], episodes: [], ...moved });
     const groups = await redis.zrange(keys.due(integration), 0, "-1");
     for (let from = 0; from < groups.length; from += PAGE) await call({ groups: groups.slice(from, from + PAGE) });
-    let cursor = "0";
-    do {
-      const [next, rows] = await redis.hscan(keys.notificationLog(integration), cursor, "COUNT", PAGE);
-      const episodes = rows.filter((_, i) => i % 2 === 0 && isAhead(rows[i + 1] ?? "", now));
-      if (episodes.length > 0) await call({ episodes });
-      cursor = next;
-    } while (cursor !== "0");
+    const ahead: string[] = [];
+    await scanHash(redis, keys.notificationLog(integration), (id, entry) => {
+      if (isAhead(entry, now)) ahead.push(id);
+    });
+    for (let from = 0; from < ahead.length; from += PAGE) await call({ episodes: ahead.slice(from, from + PAGE) });
   }
 
   /** An attempt that lies ahead would pass for a new one. */
@@ -37,7 +35,9 @@ export function createFollowClock(redis: Redis, keys: Keys) {
     const attempts = createJsonHash<Attempt>(redis, keys.attempts);
     const ahead = [...(await attempts.readAll())].filter(([, { attemptedAt }]) => attemptedAt > now);
     const moved = ahead.map(([subject, attempt]) => {
-      return [subject, { ...attempt, goodAt: Math.min(attempt.goodAt, now), attemptedAt: now }] as const;
+      const { goodAt, since } = attempt;
+      const moved = { goodAt: Math.min(goodAt, now), attemptedAt: now, ...(since && { since: Math.min(since, now) }) };
+      return [subject, { ...attempt, ...moved }] as const;
     });
     await attempts.save(new Map(moved));
   }

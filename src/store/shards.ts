@@ -11,7 +11,7 @@ import type { Instant } from "../lib/clock.ts";
 import type { EncodeLog } from "./decision-log.ts";
 import { readDocument, type Versioned } from "./documents.ts";
 import { encodeDestination, toWakes } from "./groups.ts";
-import { createJsonHash } from "./hash.ts";
+import { createJsonHash, scanHash } from "./hash.ts";
 import { INCIDENTS_KEPT, toIncident } from "./incidents.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript, pipelined } from "./redis.ts";
@@ -105,7 +105,9 @@ export function createShardStore(redis: Redis, keys: Keys, encodeLog: EncodeLog)
 
     /** All alerts that fire, and the resolved ones whose end is still owed somewhere. */
     async alerts(): Promise<Alert[]> {
-      return (await redis.hvals(keys.alerts)).map((text) => JSON.parse(text.slice(1)) as Alert);
+      const alerts = new Map<string, Alert>();
+      await scanHash(redis, keys.alerts, (id, text) => alerts.set(id, JSON.parse(text.slice(1)) as Alert));
+      return [...alerts.values()];
     },
   };
 }

@@ -62,7 +62,7 @@ export function openTestStore(redis: Redis, prefix = `t-${randomUUID()}`): TestS
     keys: async () =>
       (await redis.keys(`${head}*`))
         .map((key) => key.slice(head.length))
-        .filter((key) => key !== "rev" && key !== "started")
+        .filter((key) => !key.startsWith("alerts:") && key !== "started")
         .sort(),
     endLease: async (integration) => void (await redis.del(`${head}claim:${integration}`)),
   };

@@ -2,14 +2,17 @@
 -- at a time. The same token again (its reply was lost) gives the same groups again.
 -- KEYS[1] claim of the integration: "<token>\n<lease, ms>\n<group>\n<group>…"
 -- args    integration, endpoint, token, now, leaseMs, paceMs (of the endpoint, 0: none), aheadMs (a storm includes
---         groups due for the first time this soon), storm {groups, alerts (most of each), leaseMs}
--- Returns a list. First JSON: {kind: 'busy' | 'backoff' | 'pace' | 'gather' | 'idle', until} or {kind: 'group' | 'storm',
---         failures, due (how many groups are), isAll, leaseMs, groups: [{group, labels, …}]}. Then for each group the
---         list episode, alert, notification log entry, episode, …: stored JSON, passed on as it is.
+--         groups due for the first time this soon), storm {groups, alerts (most of each), leaseMs}, from, most (which
+--         of its groups to take; the same token takes the next ones)
+-- Returns a list. First JSON: {kind: 'busy' | 'backoff' | 'pace' | 'gather' | 'idle' | 'unsettled', until} or {kind:
+--         'group' | 'storm', failures, due (how many groups are), isAll, leaseMs, hasMore, groups: [{group, labels, …}]}.
+--         Then for each group the list suppressed, maybe (as stored), episode, ….
 local integration, token, now = args.integration, args.token, args.now
 local due_key = p .. 'due:' .. integration
 
 local function answer(kind, at) return {cjson.encode({kind = kind, ['until'] = at})} end
+
+if redis.call('EXISTS', p .. 'settling:' .. integration) == 1 then return answer('unsettled') end
 
 local failures, backoff_until = 0, 0
 for _, scope in ipairs({args.endpoint, integration}) do
@@ -70,7 +73,7 @@ if claim then
   end
   groups = {}
   for group in string.gmatch(claimed, '[^\n]+') do groups[#groups + 1] = group end
-  due = #groups
+  due, lease = #groups, tonumber(claimed_ms)
 else
   -- After a cold start nothing is sent before its summary is made (cold_start_sum.lua wakes).
   if redis.call('HGET', p .. 'started', 'state') ~= 'summed' then return answer('idle') end
@@ -105,14 +108,11 @@ local function take(group)
   -- Served ahead of its time: what resolves from now on does so after it was due.
   if tonumber(redis.call('HGET', key, 'since') or 0) > now then redis.call('HSET', key, 'since', now) end
 
-  local members = {}
-  for _, episode in ipairs(redis.call('SMEMBERS', members_key(integration, group))) do
-    members[#members + 1] = episode
-    members[#members + 1] = redis.call('HGET', p .. 'alerts', episode) or ''
-    members[#members + 1] = redis.call('HGET', p .. 'nflog:' .. integration, episode) or ''
-  end
-  local stored = redis.call('HMGET', key, 'labels', 'repeat', 'since', 'fails', 'interval', 'suppressed', 'maybe',
-    'interrupted', 'storm')
+  local stored = redis.call('HMGET', key, 'labels', 'repeat', 'since', 'fails', 'interval', 'interrupted', 'storm',
+    'suppressed', 'maybe')
+  local members = redis.call('SMEMBERS', members_key(integration, group))
+  table.insert(members, 1, stored[8] or '[]')
+  table.insert(members, 2, stored[9] or '[]')
   return {
     group = group,
     labels = stored[1] or '{}',
@@ -120,22 +120,23 @@ local function take(group)
     dueSince = tonumber(stored[3] or ''),
     groupFailures = tonumber(stored[4] or 0),
     groupIntervalMs = tonumber(stored[5] or 0),
-    suppressedBefore = stored[6] or '[]',
-    maybeNotified = stored[7] or '[]',
-    isInterrupted = stored[8] == '1',
-    stormGroups = tonumber(stored[9] or ''),
+    isInterrupted = stored[6] == '1',
+    stormGroups = tonumber(stored[7] or ''),
   }, members
 end
 
 local reply = {''}
 local rows = {}
-for i, group in ipairs(groups) do rows[i], reply[i + 1] = take(group) end
+for i = args.from + 1, math.min(#groups, args.from + args.most) do
+  rows[i - args.from], reply[i - args.from + 1] = take(groups[i])
+end
 reply[1] = cjson.encode({
   kind = #groups == 1 and 'group' or 'storm',
   failures = failures,
   due = due or 1,
   isAll = all == true,
   leaseMs = lease,
+  hasMore = #groups > args.from + args.most,
   groups = rows,
 })
 return reply

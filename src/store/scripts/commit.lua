@@ -7,6 +7,8 @@
 local now = args.now
 -- Where nothing could be sent for this long, what fired and resolved meanwhile is dropped instead of sent late.
 local LATE_MOST_MS = 7 * 86400000
+-- A process further behind than this many writes of alerts reads all of them again.
+local ALERT_WRITES_LOGGED = 200
 local current = redis.call('HGET', KEYS[1], 'n') or ''
 if current == args.nonce then return cjson.encode({outcome = 'already'}) end
 if current ~= args.expected then return cjson.encode({outcome = 'lost'}) end
@@ -50,13 +52,20 @@ local function resolve(change)
   redis.call('ZADD', p .. 'incidents', change.endsAt, change.incident)
 end
 
-if #args.changes > 0 then redis.call('SET', p .. 'rev', args.nonce) end
-for _, change in ipairs(args.changes) do
+local changed = {}
+for i, change in ipairs(args.changes) do
+  changed[i] = change.id
   if change.kind == 'firing' then fire(change)
   elseif change.kind == 'resolved' then resolve(change)
   elseif redis.call('HEXISTS', p .. 'alerts', change.id) == 1 then
     redis.call('HSET', p .. 'alerts', change.id, 'F' .. change.alert)
   end
+end
+if #changed > 0 then
+  -- Never the same number again, also after Redis was emptied.
+  redis.call('SET', p .. 'alerts:rev', math.floor(now), 'NX')
+  redis.call('LPUSH', p .. 'alerts:log', cjson.encode({redis.call('INCR', p .. 'alerts:rev'), changed}))
+  redis.call('LTRIM', p .. 'alerts:log', 0, ALERT_WRITES_LOGGED - 1)
 end
 -- The shard was read: what waited for that is sent, as it is now.
 if args.attempt then end_suppression(args.attempt.subject, now) end

@@ -5,6 +5,7 @@
 --                              claimed (token of a claim not ended yet); began (when it was made);
 --                              interrupted ('1': a claim died since the group was last served);
 --                              suppressed (JSON: episodes that were due and suppressed when it was last served);
+--                              owes ('1': a page of its settlement found an end that is owed);
 --                              maybe (JSON: those of them that a claim which died may have notified of)
 --   mem:<integration>:<group>  set of episodes
 --   in:<episode>               set of destinations
@@ -28,7 +29,10 @@ local function is_firing(episode)
 end
 
 -- Stores the settings of a destination's route with its group.
+local configured_groups = {}
 local function configure(to)
+  if configured_groups[to.integration .. '\n' .. to.group] then return end
+  configured_groups[to.integration .. '\n' .. to.group] = true
   redis.call('HSET', group_key(to.integration, to.group), 'labels', to.labels, 'wait', to.groupWaitMs,
     'interval', to.groupIntervalMs, 'repeat', to.repeatIntervalMs, 'storm', to.stormGroups or '')
 end
@@ -50,7 +54,10 @@ local function due_at(integration, group, at)
 end
 
 -- The group has something to notify of: due after group_wait, or group_interval after the last message.
+local made_due = {}
 local function make_due(integration, group, now)
+  if made_due[integration .. '\n' .. group] then return end
+  made_due[integration .. '\n' .. group] = true
   local set = redis.call('HMGET', group_key(integration, group), 'sent', 'wait', 'interval')
   local sent, wait, interval = tonumber(set[1]), tonumber(set[2] or 0), tonumber(set[3] or 0)
   due_at(integration, group, sent and math.max(now, sent + interval) or now + wait)
@@ -96,8 +103,16 @@ local function groups_of(integration, episode)
   return groups
 end
 
--- Deletes the claim KEYS[1] if it is still ours.
+-- Deletes the claim KEYS[1] if it is still ours, unless more of it is to be settled.
 local function release(token)
+  if args.keepsClaim then return end
   local claim = redis.call('GET', KEYS[1])
   if claim and string.sub(claim, 1, #token + 1) == token .. '\n' then redis.call('DEL', KEYS[1]) end
+end
+
+-- A page of a journal (store/journal.ts) is done once, and in its order.
+if args.page then
+  local journal = p .. 'settling:' .. args.integration
+  if not string.find(redis.call('LINDEX', journal, 0) or '', args.page, 1, true) then return nil end
+  redis.call('LPOP', journal)
 end

@@ -4,7 +4,8 @@
 -- KEYS[1] claim of the integration
 -- args    integration, endpoint, group, token, now, sent (a message was accepted), notified [{episode, entry (JSON)}],
 --         over [episode] (leave the integration), unnotified [episode] (leave this group), nextAt,
---         suppressed {by [{reason, by, readAt (of stale)}], unnotified [episode], maybeNotified [episode], lateFrom}, log (log.lua)
+--         suppressed {by [{reason, by, readAt (of stale)}], unnotified (JSON), maybeNotified (JSON), lateFrom}, log (log.lua)
+--         hasMore (another page of the same group follows: timers and claim are left to the last one)
 -- Returns the group's next due time, or nothing
 local integration, group, now = args.integration, args.group, args.now
 local key, due = group_key(integration, group), p .. 'due:' .. integration
@@ -28,7 +29,9 @@ for _, episode in ipairs(args.over) do
 end
 for _, episode in ipairs(args.unnotified) do leave_group(integration, group, episode) end
 
-if not is_ours then return nil end
+if is_ours and args.hasMore and is_due then redis.call('HSET', key, 'owes', '1') end
+if not is_ours or args.hasMore then return nil end
+is_due = redis.call('HDEL', key, 'owes') == 1 or is_due
 local interval = tonumber(redis.call('HGET', key, 'interval') or 0)
 local want = tonumber(redis.call('HGET', key, 'want') or '')
 redis.call('HDEL', key, 'since', 'fails', 'want', 'claimed', 'began', 'suppressed', 'maybe', 'interrupted')
@@ -56,12 +59,8 @@ for _, cause in ipairs(suppressed and suppressed.by or {}) do
   end
   if cause.reason == 'silenced' and redis.call('EXISTS', p .. 'ended:' .. cause.by) == 1 then is_due = true end
 end
-if suppressed and #suppressed.unnotified > 0 then
-  redis.call('HSET', key, 'suppressed', cjson.encode(suppressed.unnotified))
-end
-if suppressed and #suppressed.maybeNotified > 0 then
-  redis.call('HSET', key, 'maybe', cjson.encode(suppressed.maybeNotified))
-end
+if suppressed and suppressed.unnotified ~= '[]' then redis.call('HSET', key, 'suppressed', suppressed.unnotified) end
+if suppressed and suppressed.maybeNotified ~= '[]' then redis.call('HSET', key, 'maybe', suppressed.maybeNotified) end
 
 local members = redis.call('SCARD', members_key(integration, group))
 local at

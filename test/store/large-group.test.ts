@@ -1,0 +1,188 @@
+import type { Command } from "ioredis";
+import { expect, it } from "vitest";
+import type { Alert } from "../../src/health/alert.ts";
+import type { GroupOutcome, Settlement } from "../../src/store/groups.ts";
+import { createStore } from "../../src/store/store.ts";
+import { describeWithRedis } from "../support/redis.ts";
+import {
+  claimed,
+  committer,
+  ends,
+  fires,
+  firing,
+  HOUR,
+  LEASE,
+  MINUTE,
+  SECOND,
+  slack,
+  T0,
+  to,
+  useTestStore,
+  WAIT,
+} from "./fixtures.ts";
+
+const MEMBERS = 1_250;
+const alerts = Array.from({ length: MEMBERS }, (_, i) => firing(`camera-${i}`));
+const now = T0 + WAIT;
+
+const told = (all: readonly Alert[], at = now): Settlement => ({
+  now: at,
+  sent: true,
+  notified: all.map((alert) => ({ alert, notifiedAt: at, groupId: "g" })),
+  over: [],
+  unnotified: [],
+  nextAt: at + 4 * HOUR,
+  lines: all.map(({ subject, ruleId }) => ({
+    subject,
+    ruleId,
+    at,
+    integration: slack.id,
+    reason: "notified",
+    detail: "first",
+  })),
+});
+
+describeWithRedis("a group of more than a thousand members", () => {
+  const testStore = useTestStore();
+
+  async function fireAll(): Promise<void> {
+    const commit = committer(testStore());
+    for (let from = 0; from < MEMBERS; from += 250)
+      await commit(T0, ...alerts.slice(from, from + 250).map((alert) => fires(alert, to(slack.id))));
+  }
+
+  /** The most rows that one command of `work` reads or writes. */
+  async function mostRows(work: () => Promise<unknown>): Promise<number> {
+    const { redis } = testStore();
+    const send = redis.sendCommand.bind(redis);
+    let most = 0;
+    redis.sendCommand = (command: Command, ...rest) => {
+      most = Math.max(most, rowsOf(command));
+      return send(command, ...rest);
+    };
+    await work();
+    redis.sendCommand = send;
+    return most;
+  }
+
+  it("is claimed with all of them and settled, no call about more than 500", async () => {
+    await fireAll();
+    const { groups } = testStore().store;
+    const most = await mostRows(async () => {
+      const claim = await claimed(testStore(), now);
+      expect(new Set(claim.alerts.map(({ id }) => id)).size).toBe(MEMBERS);
+      expect(await groups.settle(slack, "g", "t1", told(claim.alerts))).toBe(now + 4 * HOUR);
+    });
+    expect(most).toBeGreaterThan(100);
+    expect(most).toBeLessThanOrEqual(500);
+    expect(await groups.notified(slack.id)).toHaveLength(MEMBERS);
+    expect((await claimed(testStore(), now + 4 * HOUR, "t2")).notified.size).toBe(MEMBERS);
+  });
+
+  it.each([
+    ["before it is in force", 0, 0],
+    ["as soon as it is in force", 1, MEMBERS],
+    ["half way", 4, MEMBERS],
+    ["before the last call", 7, MEMBERS],
+  ])("killed while it is settled, %s, it is settled whole or not at all", async (_, failAt, expected) => {
+    await fireAll();
+    const client = testStore().redis.duplicate();
+    const define = client.defineCommand.bind(client);
+    let calls = 0;
+    client.defineCommand = (name, script) => {
+      define(name, script);
+      if (name !== "lenswatch_settle") return;
+      const run = Reflect.get(client, name) as (...args: unknown[]) => Promise<unknown>;
+      const killed = async (...args: unknown[]) => {
+        if (++calls >= failAt) throw new Error("killed");
+        return run.apply(client, args);
+      };
+      Object.assign(client, { [name]: killed });
+    };
+    if (failAt === 0) client.pexpire = () => Promise.reject(new Error("killed"));
+    const { groups } = createStore(client, testStore().prefix);
+    const { alerts: members } = await claimed(testStore(), now);
+    await expect(groups.settle(slack, "g", "t1", told(members))).rejects.toThrow("killed");
+    client.disconnect();
+    await testStore().endLease(slack.id);
+    const next = await testStore().store.groups.claim(slack, "t2", now + SECOND, LEASE);
+    expect(next).toEqual({ kind: "idle", until: now + (expected ? 4 * HOUR : LEASE) });
+    expect(await testStore().store.groups.notified(slack.id)).toHaveLength(expected);
+  });
+
+  it("keeps what changed while it was sent for the next message", async () => {
+    await fireAll();
+    const { groups } = testStore().store;
+    const claim = await claimed(testStore(), now);
+    await committer(testStore(), 1)(now + SECOND, ends(alerts[0] as Alert, now + SECOND));
+    await groups.settle(slack, "g", "t1", told(claim.alerts));
+    const next = await claimed(testStore(), now + 5 * MINUTE, "t2");
+    expect(next.alerts.filter(({ state }) => state === "resolved")).toHaveLength(1);
+  });
+
+  it("that a message is refused for is given back with every line", async () => {
+    await fireAll();
+    const { groups, log } = testStore().store;
+    const { alerts: members } = await claimed(testStore(), now);
+    const failure = { code: "server_error", detail: "503", scope: "endpoint" } as const;
+    const lines = told(members).lines?.map((line) => ({ ...line, reason: "failed" }));
+    const outcome: GroupOutcome = { group: "g", postpone: { now, at: now + MINUTE, failure, lines } };
+    await groups.settleAll(slack, "t1", [outcome], { now, gatherMs: 0 });
+    expect(
+      await log.read(
+        members.map(({ subject }) => subject),
+        0,
+      ),
+    ).toHaveLength(MEMBERS);
+    expect(await groups.claim(slack, "t2", now, LEASE)).toEqual({ kind: "idle", until: now + MINUTE });
+  });
+});
+
+function rowsOf({ name, args }: Command): number {
+  const rest = args.map(String);
+  if (name === "hmget") return rest.length - 1;
+  if (!name.startsWith("eval") || !rest[3]?.startsWith("{")) return 0;
+  const call = JSON.parse(rest[3]) as Record<string, unknown> & { log?: { lines: unknown[] } };
+  const lists = [call.notified, call.over, call.unnotified, call.log?.lines];
+  return Math.max(...lists.map((list) => (Array.isArray(list) ? list.length : 0)));
+}
+
+describeWithRedis("what fires", () => {
+  const testStore = useTestStore();
+
+  it("is read again only where it changed, by any process", async () => {
+    const commit = committer(testStore());
+    await commit(T0, ...alerts.map((alert) => fires(alert, to(slack.id))));
+    const { firing: read } = testStore().replica();
+    const before = await read();
+    expect(before).toHaveLength(MEMBERS);
+    expect(await read()).toBe(before);
+    await commit(T0 + SECOND, ends(alerts[3] as Alert, T0 + SECOND), fires(firing("other", T0), to(slack.id)));
+    const { redis } = testStore();
+    const send = redis.sendCommand.bind(redis);
+    const asked: string[] = [];
+    redis.sendCommand = (command: Command, ...rest) => {
+      asked.push(`${command.name} ${command.args.length}`);
+      return send(command, ...rest);
+    };
+    const after = await read();
+    redis.sendCommand = send;
+    expect(asked).toEqual(["get 1", "lrange 3", "hmget 3"]);
+    expect(after).toHaveLength(MEMBERS);
+    expect(after[0]).toBe(before[0]);
+  });
+
+  it("is read whole where this process is far behind, and where Redis was emptied", async () => {
+    const commit = committer(testStore());
+    await commit(T0, fires(firing("first"), to(slack.id)));
+    const { firing: read } = testStore().replica();
+    expect(await read()).toHaveLength(1);
+    for (let i = 0; i < 250; i++) await commit(T0 + i, fires(firing(`camera-${i}`), to(slack.id)));
+    expect(await read()).toHaveLength(251);
+    const { redis, store } = testStore();
+    await redis.del(store.keys.alerts, store.keys.alertsRevision, store.keys.alertsLog);
+    expect(await read()).toEqual([]);
+    await committer(testStore(), 7)(T0 + HOUR, fires(firing("new"), to(slack.id)));
+    expect(await read()).toHaveLength(1);
+  });
+});
