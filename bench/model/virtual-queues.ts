@@ -113,7 +113,7 @@ export class QueueMemory {
 
 type QueueMethods = Pick<
   Queues,
-  "open" | "work" | "drain" | "every" | "stop" | "schedulers" | "add" | "count" | "close"
+  "open" | "work" | "drain" | "every" | "stop" | "schedulers" | "waiting" | "add" | "count" | "close"
 >;
 
 /** The queues as one process has them. `ignored` queues take no work. */
@@ -138,6 +138,7 @@ export function virtualQueues(memory: QueueMemory, ignored: readonly QueueName[]
       if (!ignored.includes(name)) memory.every(name, id, everyMs, data);
     },
     stop: async (name, id) => memory.stop(name, id),
+    waiting: async () => new Set<string>(),
     schedulers: async (name) =>
       [...memory.schedulers.keys()].flatMap((key) => (key.startsWith(`${name}/`) ? [key.slice(name.length + 1)] : [])),
     async add(name, data, { id = memory.newId(), delayMs = 0 } = {}) {

@@ -111,6 +111,12 @@ export class Queues {
     return (await this.#queue(name).getJobSchedulers(0, -1)).map(({ key }) => key);
   }
 
+  /** Ids of the job schedulers whose job waits for a worker. */
+  async waiting(name: QueueName): Promise<ReadonlySet<string>> {
+    const jobs = await this.#queue(name).getRanges(["waiting"], 0, -1);
+    return new Set(jobs.flatMap((job) => /^repeat:(.*):\d+$/.exec(job)?.[1] ?? []));
+  }
+
   /** Adds a single job, `delayMs` from now; a second one with the same id is not added. */
   async add(
     name: QueueName,

@@ -18,7 +18,7 @@ interface PeriodicJob {
 
 interface SchedulersDeps {
   readonly clock: Clock;
-  readonly queues: Pick<Queues, "every" | "stop" | "schedulers" | "add">;
+  readonly queues: Pick<Queues, "every" | "stop" | "schedulers" | "waiting" | "add">;
   readonly assigned: Pick<Assigned, "known" | "shards">;
   readonly statusIntervalMs: number;
   readonly uptimeIntervalMs: number;
@@ -44,12 +44,14 @@ export class Schedulers {
     for (const job of jobs) await this.#begin(job);
   }
 
-  /** Begins again what was silent for two intervals, and sweeps shards that are not assigned any more. */
+  /** Begins again what was silent for two intervals and does not wait for a worker, and sweeps shards that are not assigned any more. */
   async revive(attempts: ReadonlyMap<string, Attempt>): Promise<void> {
     const { queues, assigned, statusIntervalMs, clock } = this.#deps;
     const jobs = jobsOf(this.#deps);
     for (const job of jobs) {
       if (!this.#isSilent(job.id, job, attempts)) continue;
+      // It is not silent, workers are too few: beginning it again would add a second job to those they lag behind with.
+      if ((await queues.waiting(job.queue)).has(job.id)) continue;
       await queues.stop(job.queue, job.id);
       await this.#begin(job);
     }

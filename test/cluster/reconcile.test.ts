@@ -23,6 +23,7 @@ function notebook() {
       every: async (queue: string, id: string, everyMs: number) => void calls.push(["every", queue, id, everyMs]),
       stop: async (queue: string, id: string) => void calls.push(["stop", queue, id]),
       schedulers: async (queue: string) => schedulers[queue] ?? [],
+      waiting: async () => new Set<string>(),
       add: async (queue: string, data: object, options: object = {}) => void calls.push(["add", queue, data, options]),
     },
   };
