@@ -1,5 +1,6 @@
 /** What an ended alert of an offline location leaves: its recordings that are offline are no news. Pure. */
 import type { Alert } from "../health/alert.ts";
+import type { Instant } from "../lib/clock.ts";
 import type { GroupView } from "./needs-update.ts";
 import type { NotificationLogEntry, NotifiedAlert } from "./notification.ts";
 
@@ -38,8 +39,9 @@ function withChange(location: NotifiedAlert, here: readonly Alert[], entry?: Not
     return { ...location, change: { recovered: 0, of } };
   const countOf = (some: readonly Alert[]) => new Set(some.filter(isOutage).map(({ subject }) => subject.id)).size;
   const back = here.filter(({ state, updatedAt }) => state === "resolved" && updatedAt > location.updatedAt);
-  const offline = Math.max(countOf(firing), (location.facts.offline ?? 0) - countOf(back));
-  const begun = countOf(firing.filter(({ startsAt }) => startsAt > entry.notifiedAt));
-  const recovered = Math.max(0, of + begun - offline);
+  const begunAfter = (at: Instant) => countOf(firing.filter(({ startsAt }) => startsAt > at));
+  const counted = (location.facts.offline ?? 0) - countOf(back) + begunAfter(location.updatedAt);
+  const offline = Math.max(countOf(firing), counted);
+  const recovered = Math.max(0, of + begunAfter(entry.notifiedAt) - offline);
   return { ...location, facts: { ...location.facts, offline }, change: { recovered, of } };
 }
