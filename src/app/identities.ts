@@ -53,43 +53,42 @@ function integrationTraits({ name, type, endpoint, recipient }: Integration): st
   return [`${reached} ${name}`, reached, name];
 }
 
-/** The same under the ids that are stored; new ones are stored before anything is done under them. */
+/** The rules under the ids of those that are stored. */
+export function identifyRules(rules: readonly Rule[], known: Identities): Rule[] {
+  const wanted = rules.map((rule) => ({ name: rule.alert, traits: ruleTraits(rule) }));
+  const ids = keepIds(wanted, known);
+  return rules.map((rule, i) => ({ ...rule, id: ids[i] ?? rule.id }));
+}
+
+function identifySenders(senders: Senders, known: Identities): Senders {
+  const before = [...senders.byId.values()];
+  const wanted = before.map(({ integration: one }) => ({ name: one.name, traits: integrationTraits(one) }));
+  const ids = keepIds(wanted, known);
+  const made = before.map(({ integration, send }, i): Sender => {
+    return { integration: { ...integration, id: ids[i] ?? integration.id }, send };
+  });
+  const byId = new Map(made.map((sender) => [sender.integration.id, sender]));
+  return { ...senders, list: made.map(({ integration }) => integration), byId };
+}
+
+/** The same under the ids that are stored; where it may, new ones are stored before anything is done under them. */
 export async function identify(
   store: Store["identities"],
   { config, senders, ...rest }: Configured,
+  mayStore: boolean,
 ): Promise<Configured> {
-  const rules = config.rules.map((rule) => ({ name: rule.alert, traits: ruleTraits(rule) }));
-  const integrations = [...senders.byId.values()].map(({ integration: one }) => ({
-    name: one.name,
-    traits: integrationTraits(one),
-  }));
-  let ids = { rules: [] as string[], integrations: [] as string[] };
+  let identified = { config, senders };
   await store.update((known, owing) => {
-    ids = { rules: keepIds(rules, known.rules), integrations: keepIds(integrations, known.integrations) };
+    const rules = identifyRules(config.rules, known.rules);
+    identified = { config: { ...config, rules }, senders: identifySenders(senders, known.integrations) };
+    const present = Object.fromEntries(identified.senders.list.map((one) => [one.id, integrationTraits(one)]));
     // One that left and may owe ends is known by where it sends, no longer by its place.
-    const present = traitsById(ids.integrations, integrations);
     const left = Object.entries(known.integrations).filter(([id]) => owing.has(id) && !Object.hasOwn(present, id));
     const reached = Object.fromEntries(left.map(([id, [, where = ""]]) => [id, ["", where]]));
-    return { rules: traitsById(ids.rules, rules), integrations: { ...present, ...reached } };
-  });
-  return {
-    ...rest,
-    config: { ...config, rules: config.rules.map((rule, i) => ({ ...rule, id: ids.rules[i] ?? rule.id })) },
-    senders: withIds(senders, ids.integrations),
-  };
-}
-
-function traitsById(ids: readonly string[], identified: readonly Identified[]): Identities {
-  return Object.fromEntries(ids.map((id, i) => [id, identified[i]?.traits ?? []]));
-}
-
-function withIds(senders: Senders, ids: readonly string[]): Senders {
-  const made = [...senders.byId.values()].map(({ integration, send }, i): Sender => {
-    return { integration: { ...integration, id: ids[i] ?? integration.id }, send };
-  });
-  return {
-    ...senders,
-    list: made.map(({ integration }) => integration),
-    byId: new Map(made.map((sender) => [sender.integration.id, sender])),
-  };
+    return {
+      rules: Object.fromEntries(rules.map((rule) => [rule.id, ruleTraits(rule)])),
+      integrations: { ...present, ...reached },
+    };
+  }, mayStore);
+  return { ...rest, ...identified };
 }

@@ -97,8 +97,10 @@ export class Reloader {
 
   /** With a new engine and the ids that are stored; undefined where stopped meanwhile. */
   #identified(setup: Setup): Promise<Setup | undefined> {
+    const { store, replicas } = this.#runtime;
+    const mayStore = rolesOf(replicas.roleOption).length > 0;
     return this.#untilDone(async () => {
-      return withEngine(this.#runtime, await identify(this.#runtime.store.identities, setup));
+      return withEngine(this.#runtime, await identify(store.identities, setup, mayStore));
     });
   }
 

@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Command } from "commander";
+import { identifyRules } from "../app/identities.ts";
 import { createSenders } from "../app/integrations.ts";
 import { openRedis } from "../app/runtime.ts";
 import type { Config, DigestConfig } from "../config/config.ts";
@@ -109,7 +110,8 @@ async function withDigest(
     await connected(redis);
     const store = createStore(redis, config.redis.prefix);
     await store.inventory.load();
-    const deps = { config, store, service, clock: systemClock, log: silentLogger };
+    const rules = identifyRules(config.rules, (await store.identities.read()).rules);
+    const deps = { config: { ...config, rules }, store, service, clock: systemClock, log: silentLogger };
     const fleet = async () => {
       const shardNumbers = [...new Set((await store.assignments.read()).values())];
       return readFleet({ ...deps, watch: config.watch, shardNumbers });

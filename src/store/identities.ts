@@ -13,14 +13,19 @@ interface StoredIdentities {
 
 export function createIdentityStore(redis: Redis, keys: Keys) {
   const replace = loadScript(redis, keys, "replace");
+  const parse = (text: string): StoredIdentities => (text === "" ? { rules: {}, integrations: {} } : JSON.parse(text));
   return {
-    /** Stores what `next` makes of what is stored, and gives it; called again where another replica was faster. */
-    async update(next: (known: StoredIdentities, owing: ReadonlySet<string>) => StoredIdentities) {
+    read: async (): Promise<StoredIdentities> => parse((await redis.get(keys.identities)) ?? ""),
+
+    /** Stores, where it may, what `next` makes of what is stored; calls it again where another replica was faster. */
+    async update(
+      next: (known: StoredIdentities, owing: ReadonlySet<string>) => StoredIdentities,
+      mayStore: boolean,
+    ): Promise<void> {
       for (;;) {
         const before = (await redis.get(keys.identities)) ?? "";
-        const owing = new Set(await redis.smembers(keys.integrations));
-        const stored = next(before === "" ? { rules: {}, integrations: {} } : JSON.parse(before), owing);
-        if (await replace(keys.identities, { before, after: JSON.stringify(stored) })) return stored;
+        const stored = next(parse(before), new Set(await redis.smembers(keys.integrations)));
+        if (!mayStore || (await replace(keys.identities, { before, after: JSON.stringify(stored) }))) return;
       }
     },
   };

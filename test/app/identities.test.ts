@@ -115,7 +115,7 @@ describeWithRedis("integrations keep what they were notified of", () => {
       /** Puts a configuration in force; after a restart the last one is known from Redis only. */
       async load(receivers: readonly Receiver[], how: "reload" | "restart") {
         const before = how === "reload" ? current : undefined;
-        const after = await identify(store.identities, configured(configWith(receivers)));
+        const after = await identify(store.identities, configured(configWith(receivers)), true);
         const left = [...(before?.senders.byId.keys() ?? [])].filter((id) => !after.senders.byId.has(id));
         current = after;
         now += MINUTE;
@@ -158,6 +158,22 @@ describeWithRedis("integrations keep what they were notified of", () => {
   }
 
   const entry = (reader: string): Entry => ({ reader, type: "slack", at: `http://hooks.test/${reader}` });
+
+  it("what is stored names no URL; a reader stores nothing, and replicas that load at once agree", async () => {
+    const { identities, keys } = testStore().store;
+    const config = configWith([{ name: "ops", entries: [entry("one"), entry("two")] }]);
+    const other = configWith([{ name: "ops", entries: [entry("two"), entry("three")] }]);
+    await identify(identities, configured(config), false);
+    expect(await testStore().redis.get(keys.identities)).toBeNull();
+    const load = (one: Config) => identify(testStore().replica().identities, configured(one), true);
+    const loaded = await Promise.all([config, config, other, other].map(load));
+    const idAt = ({ senders }: Configured, i: number) => senders.list[i]?.id;
+    const [first, second, third, fourth] = loaded as [Configured, Configured, Configured, Configured];
+    expect(idAt(first, 0)).toBe(idAt(second, 0));
+    expect(idAt(third, 1)).toBe(idAt(fourth, 1));
+    expect(new Set([idAt(first, 1), idAt(second, 1), idAt(third, 0), idAt(fourth, 0)]).size).toBe(1);
+    expect(await testStore().redis.get(keys.identities)).not.toContain("hooks.test");
+  });
 
   it("the first of two Slack entries is removed: it is sent the end, and the other keeps its place", async () => {
     const { load, fire, end, said } = stage();
@@ -261,11 +277,11 @@ describeWithRedis("integrations keep what they were notified of", () => {
 describe("rules of one name", () => {
   /** As in Redis, without one. */
   function memory(): Store["identities"] {
-    let stored: Awaited<ReturnType<Store["identities"]["update"]>> = { rules: {}, integrations: {} };
+    let stored: Awaited<ReturnType<Store["identities"]["read"]>> = { rules: {}, integrations: {} };
     return {
+      read: async () => stored,
       async update(next) {
         stored = JSON.parse(JSON.stringify(next(stored, new Set())));
-        return stored;
       },
     };
   }
@@ -294,7 +310,7 @@ describe("rules of one name", () => {
   const warning = { severity: "warning", below: 0.7 };
 
   async function idsOf(store: Store["identities"], rules: readonly Written[]): Promise<string[]> {
-    const { config } = await identify(store, rulesOf(rules));
+    const { config } = await identify(store, rulesOf(rules), true);
     return config.rules.slice(1).map(({ id }) => id);
   }
 
