@@ -13,7 +13,9 @@ interface SimulateOptions {
   locations: number;
   recordingsPerLocation: number;
   seed: number;
+  host: string;
   port: number;
+  tokenLifetime?: string;
   scenario?: string;
   output: "text" | "json";
 }
@@ -26,13 +28,17 @@ export function simulateCommand(io: Pick<CommandIo, "signal" | "stdout" | "stder
     .option("--recordings-per-location <n>", "the number of recordings at each location", wholeNumber, 4)
     .option("--seed <n>", "the seed of the fleet; equal seeds give equal fleets", wholeNumber, 1)
     .option("--scenario <file>", "a YAML timeline of changes and faults")
-    .option("--port <n>", "the port on 127.0.0.1; 0 is any free one", wholeNumber, 0)
+    .option("--host <address>", "the address to listen on", "127.0.0.1")
+    .option("--port <n>", "the port; 0 is any free one", wholeNumber, 0)
+    .option("--token-lifetime <duration>", "how long an access token is valid, such as 5m (default: 1h)")
     .addOption(outputOption("text"));
   const example = "lenswatch simulate --locations 3 --recordings-per-location 4 --seed 7 --port 9700";
-  return withExample(command, example).action(async ({ scenario: file, output, ...options }: SimulateOptions) => {
+  return withExample(command, example).action(async (given: SimulateOptions) => {
+    const { scenario: file, output, tokenLifetime, ...options } = given;
     try {
       const scenario = file === undefined ? undefined : await readScenario(file);
-      const simulator = await startSimulator({ ...options, ...(scenario && { scenario }) });
+      const traits = tokenLifetime === undefined ? {} : { token_lifetime: tokenLifetime };
+      const simulator = await startSimulator({ ...options, traits, ...(scenario && { scenario }) });
       const settings = { ...settingsOf(simulator), control_url: simulator.controlUrl };
       io.stdout.write(output === "json" ? `${JSON.stringify(settings)}\n` : asText(simulator));
       if (!io.signal.aborted) await once(io.signal, "abort");

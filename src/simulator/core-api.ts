@@ -93,8 +93,8 @@ function uptimesIn(range: z.infer<typeof Range>, { faults, calendar, world, cloc
   });
   const dates = datesBetween(range.start, range.end);
   return (recording: SimRecording): object => {
-    const { id, name, location, useUploadingSchedule } = recording;
-    const { organisation, cameraServer, timezone } = location;
+    const { id, name, location, cameraServer, useUploadingSchedule } = recording;
+    const { organisation, timezone } = location;
     const hours = dates.flatMap((date) => hoursOf(date, timezone, calendar));
     const entries = uptimeOf(recording, hours, world.startedAt, clock.now());
     return {
@@ -114,5 +114,7 @@ const NO_FIGURES = {
 
 /** Hours of a UTC day; the schedule still follows local time. */
 function utcHoursOf(date: string, timezone: string, calendar: HourCalendar): CalendarHour[] {
-  return calendar.hoursOf(date, "UTC").map((hour) => ({ ...hour, hour: localHourOf(hour.startAt, timezone).hour }));
+  return calendar
+    .hoursOf(date, "UTC")
+    .map(({ startAt, index }) => ({ ...localHourOf(startAt, timezone), startAt, index }));
 }

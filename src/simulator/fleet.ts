@@ -1,6 +1,7 @@
 /** The locations and recordings of a seed. Every figure is a function of the seed, an id and a time. */
 import { hash } from "node:crypto";
 import type { Instant } from "../lib/clock.ts";
+import type { Traits } from "./traits.ts";
 
 export interface SimLocation {
   readonly id: string;
@@ -8,7 +9,8 @@ export interface SimLocation {
   /** IANA time zone name. */
   readonly timezone: string;
   readonly organisation: string;
-  readonly cameraServer: string;
+  /** Weekdays and dates on which nobody comes. */
+  readonly closedDays: readonly string[];
   readonly recordings: readonly SimRecording[];
 }
 
@@ -16,8 +18,9 @@ export interface SimRecording {
   readonly id: string;
   readonly location: SimLocation;
   readonly name: string;
-  /** Taxonomy of the zone it covers. */
-  readonly taxonomy: string;
+  readonly cameraServer: string;
+  /** Taxonomies of the zones it covers. */
+  readonly taxonomies: readonly string[];
   readonly useUploadingSchedule: boolean;
   readonly status: string;
   /** Fraction 0–1; null: the service has none. */
@@ -29,7 +32,11 @@ export interface SimRecording {
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
-export type MutableLocation = Writable<Omit<SimLocation, "recordings">> & { recordings: MutableRecording[] };
+export type MutableLocation = Writable<Omit<SimLocation, "recordings">> & {
+  /** Its position among all ever made, from 0. */
+  readonly index: number;
+  recordings: MutableRecording[];
+};
 export type MutableRecording = Writable<Omit<SimRecording, "history" | "location">> & {
   readonly location: MutableLocation;
   readonly history: { at: Instant; status: string }[];
@@ -49,29 +56,40 @@ export function keyOf(id: string): number {
 export function makeLocation(
   seed: number,
   index: number,
+  traits: Traits,
   given: { name?: string | undefined; timezone?: string | undefined } = {},
 ): MutableLocation {
   const street = highStreetAt(index);
+  const organisation = index % traits.organisations;
   return {
     id: hexId(seed, `location:${index}`),
     name: given.name ?? street.name,
     timezone: given.timezone ?? street.timezone,
-    organisation: hexId(seed, "organisation"),
-    cameraServer: hexId(seed, `server:${index}`),
+    index,
+    organisation: hexId(seed, organisation === 0 ? "organisation" : `organisation:${organisation}`),
+    closedDays: traits.closed_days,
     recordings: [],
   };
 }
 
 /** A recording, online, not yet in its location's list. `index` is its position in the location, from 0. */
-export function makeRecording(seed: number, location: MutableLocation, index: number, name?: string): MutableRecording {
+export function makeRecording(
+  seed: number,
+  location: MutableLocation,
+  index: number,
+  traits: Traits,
+  name?: string,
+): MutableRecording {
   const id = hexId(seed, `recording:${location.id}:${index}`);
-  const [zone, taxonomy] = ZONES[index % ZONES.length] ?? ZONES[0];
-  const round = Math.floor(index / ZONES.length) + 1;
+  const shared = traits.recordings_per_zone;
+  const zones = Array.from({ length: traits.zones_per_recording }, (_, i) => zoneAt(Math.floor(index / shared) + i));
+  const round = Math.floor(index / (ZONES.length * shared)) * shared + (index % shared) + 1;
   return {
     id,
     location,
-    name: name ?? `${location.name} ${zone}${round === 1 ? "" : ` ${round}`}`,
-    taxonomy,
+    name: name ?? `${location.name} ${zones[0]?.[0]}${round === 1 ? "" : ` ${round}`}`,
+    cameraServer: hexId(seed, serverOf(location.index, index, traits)),
+    taxonomies: zones.map(([, taxonomy]) => taxonomy),
     useUploadingSchedule: false,
     status: "online",
     quality: usualQuality(id),
@@ -81,10 +99,15 @@ export function makeRecording(seed: number, location: MutableLocation, index: nu
 }
 
 /** The whole fleet. The last recording of every fourth location (the fourth first) has an uploading schedule. */
-export function makeFleet(seed: number, locations: number, recordingsPerLocation: number): MutableLocation[] {
+export function makeFleet(
+  seed: number,
+  locations: number,
+  recordingsPerLocation: number,
+  traits: Traits,
+): MutableLocation[] {
   return Array.from({ length: locations }, (_, at) => {
-    const location = makeLocation(seed, at);
-    for (let i = 0; i < recordingsPerLocation; i++) location.recordings.push(makeRecording(seed, location, i));
+    const location = makeLocation(seed, at, traits);
+    for (let i = 0; i < recordingsPerLocation; i++) location.recordings.push(makeRecording(seed, location, i, traits));
     const last = location.recordings.at(-1);
     if (last && at % 4 === 3 && recordingsPerLocation > 1) last.useUploadingSchedule = true;
     return location;
@@ -143,6 +166,22 @@ const ZONES = [
   ["Beauty", "Ground:Beauty:Counter"],
   ["Fitting Rooms", "First:Service:Fitting Rooms"],
 ] as const;
+
+function zoneAt(index: number): (typeof ZONES)[number] {
+  return ZONES[index % ZONES.length] ?? ZONES[0];
+}
+
+/** Whether one of the zones is an entrance. */
+export function isEntrance({ taxonomies }: Pick<SimRecording, "taxonomies">): boolean {
+  return taxonomies.includes(ZONES[0][1]);
+}
+
+/** Neighbouring locations may share their servers, and the recordings of one take turns on several. */
+function serverOf(location: number, recording: number, traits: Traits): string {
+  const first = `server:${Math.floor(location / traits.locations_per_camera_server)}`;
+  const turn = recording % traits.camera_servers_per_location;
+  return turn === 0 ? first : `${first}:${turn}`;
+}
 
 function scramble(value: number): number {
   let h = value;

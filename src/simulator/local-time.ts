@@ -19,9 +19,10 @@ export const HOUR_MS = 3_600_000;
 const CACHED_DAYS = 4_000;
 
 /** The local hour of the day that holds an instant, and when it began. */
-export function localHourOf(at: Instant, timezone: string): { hour: number; startAt: Instant } {
+export function localHourOf(at: Instant, timezone: string): Omit<CalendarHour, "index"> {
   const local = DateTime.fromMillis(at, { zone: timezone });
-  return { hour: local.hour, startAt: local.startOf("hour").toMillis() };
+  const { hour, weekday } = local;
+  return { hour, weekday, date: local.toFormat("yyyy-MM-dd"), startAt: local.startOf("hour").toMillis() };
 }
 
 /** Whether this is a day of the calendar, written `YYYY-MM-DD`. */

@@ -71,11 +71,13 @@ export function metricPayload(
 ): Record<string, unknown> {
   const kind = kinds[route];
   const end = body.end ?? context.clock.now();
-  const problem = bodyProblem(kind, body, end);
+  const { roles } = context.traits;
+  const unknown = body.roles?.find((role) => !roles.includes(role));
+  const problem = unknown ? `roles: must be of ${roles.join(", ")}` : bodyProblem(kind, body, end);
   if (problem) throw new RequestError("bad_request", problem);
   const { breakdownByDimensions: asked, aggregationPeriod: period, ...filters } = body;
   const by = kind.alwaysByEntity ? [...new Set([...asked, "entity" as const])] : asked;
-  const query: CountQuery = { ...filters, end, by, locations, withDwell: kind.areaType !== undefined };
+  const query: CountQuery = { ...filters, end, by, locations, allRoles: roles, withDwell: kind.areaType !== undefined };
   const facets = [...new Set(body.facets)].map((facet) => {
     const split = facet === "summary" ? {} : { period, estimated: facet === "estimates" };
     const rows = countPeople({ ...query, ...split }, context);

@@ -1,10 +1,11 @@
 /** Counts people into rows: one group per period, location and zone as asked, split by who they are. */
 import type { Instant } from "../lib/clock.ts";
 import { compareText } from "../lib/text.ts";
-import { fraction, keyOf, mix, type SimLocation, type SimRecording } from "./fleet.ts";
+import { fraction, isEntrance, keyOf, mix, type SimLocation, type SimRecording } from "./fleet.ts";
 import type { CalendarHour } from "./local-time.ts";
 import type { MetricBody } from "./requests.ts";
 import type { SimulatorContext } from "./simulator.ts";
+import { isClosed, type Traits } from "./traits.ts";
 import { deliveryIn, outagesOf, SEGMENTS_PER_HOUR } from "./uptime.ts";
 
 /** `taxonomy`: only recordings of these zones. */
@@ -12,6 +13,8 @@ export interface CountQuery extends Pick<MetricBody, "start" | "taxonomy" | "age
   /** Hours that begin before this. */
   readonly end: Instant;
   readonly locations: readonly SimLocation[];
+  /** Roles that visitors have. */
+  readonly allRoles: readonly string[];
   readonly by: MetricBody["breakdownByDimensions"];
   /** Whether dwell times are asked for; without them, and unsplit, people need not be looked at one by one. */
   readonly withDwell: boolean;
@@ -48,16 +51,30 @@ export function countPeople(query: CountQuery, context: SimulatorContext): Count
     const end = Math.min(query.end, now);
     const hours = context.calendar.hoursBetween(query.start, end, location.timezone);
     for (const recording of location.recordings) {
-      if (query.taxonomy && !query.taxonomy.includes(recording.taxonomy)) continue;
+      const zones = zonesOf(recording, query, context.traits);
+      if (zones.length === 0) continue;
       const outages = query.estimated ? [] : outagesOf(recording, hours, context.world.startedAt);
-      const group = (hour: CalendarHour) => groupOf(recording, indexOf(hour, recording), query, groups);
-      countRecording(recording, hours, query, group, (hour) => deliveryIn(recording, hour, outages, now).received);
+      for (const zone of zones) {
+        const group = (hour: CalendarHour) => groupOf(recording, zone, indexOf(hour, recording), query, groups);
+        countRecording(recording, hours, query, group, (hour) => deliveryIn(recording, hour, outages, now).received);
+      }
     }
   }
   const rows = [...groups.values()].flatMap(({ isKnown, rows }) =>
     [...rows.values()].map((row) => ({ ...row, isKnown })),
   );
   return query.period ? rows.sort((a, b) => compareText(a.labels.index, b.labels.index)) : rows;
+}
+
+/** A zone counts its visits; where none is asked for, a recording counts people once, as of its first zone. */
+function zonesOf(
+  recording: SimRecording,
+  { taxonomy, withDwell }: CountQuery,
+  { entries_at }: Traits,
+): readonly string[] {
+  if (taxonomy) return recording.taxonomies.filter((zone) => taxonomy.includes(zone));
+  const counts = withDwell || entries_at === "all" || isEntrance(recording);
+  return counts ? recording.taxonomies.slice(0, 1) : [];
 }
 
 function countRecording(
@@ -97,7 +114,7 @@ function addPeople(
     return;
   }
   for (let nth = 0; nth < counted; nth++) {
-    const person = personOf(recording, hour, nth);
+    const person = personOf(recording, hour, nth, query.allRoles);
     const row = rows.get(personKey(query.by, person));
     if (!row) continue;
     row.people += 1;
@@ -108,6 +125,7 @@ function addPeople(
 
 function groupOf(
   recording: SimRecording,
+  taxonomy: string,
   index: string | undefined,
   query: CountQuery,
   groups: Map<string, Group>,
@@ -116,7 +134,7 @@ function groupOf(
   const labels = {
     ...(index === undefined ? {} : { index }),
     ...(by.includes("entity") ? { location: recording.location.id } : {}),
-    ...(by.includes("taxonomy") ? { taxonomy: recording.taxonomy } : {}),
+    ...(by.includes("taxonomy") ? { taxonomy } : {}),
   };
   const key = Object.values(labels).join("\n");
   const group = groups.get(key) ?? { isKnown: false, rows: emptyRows(labels, query) };
@@ -141,8 +159,8 @@ function periodStart(hour: CalendarHour, period: MetricBody["aggregationPeriod"]
   return `${date}T00:00:00.000`;
 }
 
-function emptyRows(labels: Record<string, string>, { by, ages, genders, roles }: CountQuery): Group["rows"] {
-  const values = { age: ages ?? ageBands, gender: genders ?? genderValues, role: roles ?? roleValues };
+function emptyRows(labels: Record<string, string>, { by, ages, genders, roles, allRoles }: CountQuery): Group["rows"] {
+  const values = { age: ages ?? ageBands, gender: genders ?? genderValues, role: roles ?? allRoles };
   let combinations: Record<string, string>[] = [{}];
   for (const dimension of PERSON_DIMENSIONS) {
     if (!by.includes(dimension)) continue;
@@ -160,7 +178,6 @@ function personKey(by: CountQuery["by"], who: { age?: string; gender?: string; r
 
 const ageBands = ["0_15", "16_24", "25_34", "35_44", "45_54", "55_64", "65_100"] as const;
 const genderValues = ["female", "male"] as const;
-const roleValues = ["customer", "staff"] as const;
 
 interface Person {
   readonly age: string;
@@ -176,22 +193,24 @@ const HOUR_CURVE = [
 ];
 const WEEKDAY_FACTOR = [0.7, 0.75, 0.8, 0.9, 1.1, 1.4, 0.9];
 const AGE_SHARES = [0.06, 0.22, 0.5, 0.68, 0.81, 0.92, 1];
-const STAFF_SHARE = 0.08;
+/** Of each role but the first. */
+const ROLE_SHARE = 0.08;
 
 function passersIn(recording: SimRecording, hour: CalendarHour): number {
+  if (isClosed(recording.location.closedDays, hour)) return 0;
   const key = keyOf(recording.id);
   const busiest = 10 + (key % 41);
   const usual = busiest * (HOUR_CURVE[hour.hour] ?? 0) * (WEEKDAY_FACTOR[hour.weekday - 1] ?? 1);
   return Math.floor(usual * (0.75 + 0.5 * fraction(key, minuteOf(hour), 5)));
 }
 
-function personOf(recording: SimRecording, hour: CalendarHour, nth: number): Person {
+function personOf(recording: SimRecording, hour: CalendarHour, nth: number, roles: readonly string[]): Person {
   const bits = mix(keyOf(recording.id), minuteOf(hour), nth + 16);
   const ageShare = (bits & 0xff) / 256;
   return {
     age: ageBands[AGE_SHARES.findIndex((upTo) => ageShare < upTo)] ?? "65_100",
     gender: ((bits >>> 8) & 0xff) / 256 < 0.56 ? "female" : "male",
-    role: ((bits >>> 16) & 0xff) / 256 < STAFF_SHARE ? "staff" : "customer",
+    role: roles[1 + Math.floor(((bits >>> 16) & 0xff) / 256 / ROLE_SHARE)] ?? roles[0] ?? "customer",
     dwellSeconds: 20 + ((bits >>> 20) % 600),
   };
 }

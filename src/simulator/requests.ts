@@ -48,7 +48,7 @@ export const MetricBody = z.object({
   breakdownByDimensions: z.array(z.enum(["taxonomy", "age", "gender", "role", "entity"])).default([]),
   ages: z.array(ageBand).optional(),
   genders: z.array(z.enum(["female", "male"])).optional(),
-  roles: z.array(z.enum(["customer", "staff"])).optional(),
+  roles: z.array(z.string()).optional(),
 });
 export type MetricBody = z.infer<typeof MetricBody>;
 

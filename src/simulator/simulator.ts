@@ -8,7 +8,7 @@ import { Closer } from "../lib/closer.ts";
 import { type Logger, silentLogger } from "../lib/log.ts";
 import { registerControl } from "./control.ts";
 import { registerCoreApi } from "./core-api.ts";
-import { SimulatorError } from "./errors.ts";
+import { issuesText, SimulatorError } from "./errors.ts";
 import { Faults } from "./faults.ts";
 import { hexId } from "./fleet.ts";
 import { registerHttpFaults } from "./http-faults.ts";
@@ -58,7 +58,6 @@ const AUDIENCE = "https://core.simulator.example";
 const ISSUER = "https://issuer.simulator.example/";
 const SOCKET_PATH = "/metrics-socket";
 const CONTROL_PATH = "/control";
-const DEFAULT_TOKEN_LIFETIME_MS = 3_600_000;
 /** Room for the ids of 100,000 recordings in one request. */
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 
@@ -72,7 +71,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 
   const closer = new Closer();
   const events: SimulatorEvents = new EventEmitter().setMaxListeners(0);
-  const world = new World({ ...options, clock, events });
+  const traits = traitsOf(options);
+  const world = new World({ ...options, clock, events, traits });
   const faults = new Faults(events);
   const app = fastify({ bodyLimit: BODY_LIMIT_BYTES, forceCloseConnections: true });
   closer.add("http", () => app.close());
@@ -86,9 +86,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     ...{ world, faults, events, clock, log, credentials, catchUp: player.catchUp, signal: stopping.signal },
     tokens: createTokenIssuer(clock, { iss: ISSUER, aud: AUDIENCE, sub: clientId }),
     calendar: createHourCalendar(),
-    tokenLifetimeMs: options.tokenLifetimeMs ?? DEFAULT_TOKEN_LIFETIME_MS,
+    tokenLifetimeMs: options.tokenLifetimeMs ?? traits.token_lifetime,
     offlineOutsideSchedule: options.offlineOutsideSchedule ?? false,
-    traits: Traits.parse({ ...options.scenario?.traits, ...options.traits }),
+    traits,
   };
   reportRequests(app, context);
   registerHttpFaults(app, context);
@@ -114,6 +114,13 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     events,
     close: () => closer.close(),
   };
+}
+
+function traitsOf({ scenario, traits }: SimulatorOptions): Traits {
+  const given = Traits.partial().safeParse(traits ?? {});
+  if (!given.success) throw new SimulatorError("bad_option", `The simulator cannot start: ${issuesText(given.error)}.`);
+  const named = Object.fromEntries(Object.keys(traits ?? {}).map((key) => [key, given.data[key as keyof Traits]]));
+  return { ...(scenario?.traits ?? Traits.parse({})), ...named };
 }
 
 /** Events that are due are played before a request sees the world; each answer is reported as an event. */
@@ -142,7 +149,7 @@ export interface SimulatorOptions {
   readonly scenario?: Scenario;
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** An hour unless given, ms. */
+  /** In place of the trait `token_lifetime`, ms. */
   readonly tokenLifetimeMs?: number;
   readonly clientId?: string;
   readonly clientSecret?: string;

@@ -163,11 +163,9 @@ function answer(route: SocketRoute, body: unknown, context: SimulatorContext): u
     }
     case "detail/list": {
       const { entities, entityType } = parseRequest(DetailBody, body);
-      return recordingsOf(entities, entityType, world).map(({ id, taxonomy }) => ({
-        area_type: "taxonomy",
-        taxonomy,
-        recording_id: id,
-      }));
+      return recordingsOf(entities, entityType, world).flatMap(({ id, taxonomies }) =>
+        taxonomies.map((taxonomy) => ({ area_type: "taxonomy", taxonomy, recording_id: id })),
+      );
     }
     default: {
       const metric = parseRequest(MetricBody, body);

@@ -2,9 +2,9 @@
 import type { Instant } from "../lib/clock.ts";
 import type { FaultParams } from "./faults.ts";
 import { keyOf, type SimRecording } from "./fleet.ts";
-import { HOUR_MS, localHourOf } from "./local-time.ts";
+import { localHourOf } from "./local-time.ts";
 import type { SimulatorContext } from "./simulator.ts";
-import { hoursSinceSchedule, isWithinSchedule } from "./uptime.ts";
+import { isWithinSchedule } from "./uptime.ts";
 
 /** An online recording was last heard of up to so many whole seconds ago. */
 const CONTACT_SECONDS = 10;
@@ -44,8 +44,15 @@ function trueRows(recordings: readonly SimRecording[], now: Instant, offlineOuts
 
 function outsideScheduleSince(recording: SimRecording, now: Instant): Instant | undefined {
   if (!recording.useUploadingSchedule) return undefined;
-  const { hour, startAt } = localHourOf(now, recording.location.timezone);
-  return isWithinSchedule(recording, hour) ? undefined : startAt - hoursSinceSchedule(hour) * HOUR_MS;
+  const hourAt = (at: Instant) => localHourOf(at, recording.location.timezone);
+  let hour = hourAt(now);
+  if (isWithinSchedule(recording, hour)) return undefined;
+  let before = hourAt(hour.startAt - 1);
+  for (let i = 0; i < MOST_HOURS_OFF && !isWithinSchedule(recording, before); i++) {
+    hour = before;
+    before = hourAt(hour.startAt - 1);
+  }
+  return hour.startAt;
 }
 
 const WRONG: Record<string, unknown> = {
@@ -55,6 +62,9 @@ const WRONG: Record<string, unknown> = {
   last_seen_utc: 1_700_000_000,
   average_quality: "0.9",
 };
+
+/** Two weeks. */
+const MOST_HOURS_OFF = 336;
 
 type Row = Record<string, unknown>;
 

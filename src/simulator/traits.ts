@@ -1,5 +1,10 @@
 /** How the simulated service is where its contract leaves room: the section `traits` of a scenario file. */
 import { z } from "zod";
+import { parseDuration } from "../lib/duration.ts";
+
+const WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;
+const ROLES = ["customer", "staff", "interaction_1", "interaction_2", "interaction_3"];
+const count = z.int().min(1).max(1_000).default(1);
 
 export const Traits = z.strictObject({
   /** `capitals`: as `TOKEN-EXPIRED`; `numbers`: the HTTP status that the word stands for. */
@@ -10,8 +15,32 @@ export const Traits = z.strictObject({
   uptime_index: z.enum(["local", "utc"]).default("local"),
   /** Time zone in which a metric segment's `index` writes its beginning. */
   segment_index: z.enum(["local", "utc"]).default("local"),
+  /** Of visitors; most are of the first. The contract names `customer` and `staff`, and has three more. */
+  roles: z.array(z.string().min(1)).min(1).max(10).default(ROLES),
+  /** Locations take turns. */
+  organisations: count,
+  /** Zones that one recording covers. */
+  zones_per_recording: count.pipe(z.int().max(8)),
+  /** Recordings of a location that share a zone. */
+  recordings_per_zone: count,
+  /** Recordings that count people for `entries` and sales: all, or those at an entrance. */
+  entries_at: z.enum(["all", "entrances"]).default("all"),
+  camera_servers_per_location: count,
+  locations_per_camera_server: count,
+  /** Nobody comes, and recordings with an uploading schedule do not upload. */
+  closed_days: z.array(z.union([z.enum(WEEKDAYS), z.iso.date()])).default([]),
+  token_lifetime: z
+    .string()
+    .transform(parseDuration)
+    .pipe(z.number("must be a duration such as 5m").positive())
+    .prefault("1h"),
 });
 export type Traits = z.output<typeof Traits>;
+
+/** Whether a location is closed on a local day; `weekday` is 1 for Monday. */
+export function isClosed(closedDays: readonly string[], { weekday, date }: { weekday: number; date: string }): boolean {
+  return closedDays.length > 0 && (closedDays.includes(WEEKDAYS[weekday - 1] ?? "") || closedDays.includes(date));
+}
 
 const STATUSES: Readonly<Record<string, number>> = {
   ...{ unauthorized: 401, token_expired: 401, forbidden: 403, bad_request: 400, unknown_route: 400, not_found: 404 },

@@ -2,6 +2,7 @@
 import type { Instant } from "../lib/clock.ts";
 import { fraction, keyOf, mix, type SimRecording } from "./fleet.ts";
 import { type CalendarHour, HOUR_MS } from "./local-time.ts";
+import { isClosed } from "./traits.ts";
 
 /** A row of the contract's "Uptime entry"; one field name is misspelled there, and so here. */
 export interface UptimeEntry {
@@ -73,14 +74,13 @@ const QUIET_MS = DAY_MS;
 const UPLOAD_FROM_HOUR = 8;
 const UPLOAD_UNTIL_HOUR = 20;
 
-/** Whether the recording uploads in this local hour: always, or from 08:00 to 20:00 under a schedule. */
-export function isWithinSchedule(recording: SimRecording, hour: number): boolean {
-  return !recording.useUploadingSchedule || (hour >= UPLOAD_FROM_HOUR && hour < UPLOAD_UNTIL_HOUR);
-}
-
-/** When an hour was within the schedule last before a local hour outside it: whole hours back to 20:00. */
-export function hoursSinceSchedule(hour: number): number {
-  return hour >= UPLOAD_UNTIL_HOUR ? hour - UPLOAD_UNTIL_HOUR : hour + 24 - UPLOAD_UNTIL_HOUR;
+/** Whether the recording uploads in this local hour: always, or from 08:00 to 20:00 of open days under a schedule. */
+export function isWithinSchedule(
+  { useUploadingSchedule, location }: SimRecording,
+  hour: Omit<CalendarHour, "index">,
+): boolean {
+  if (!useUploadingSchedule) return true;
+  return hour.hour >= UPLOAD_FROM_HOUR && hour.hour < UPLOAD_UNTIL_HOUR && !isClosed(location.closedDays, hour);
 }
 
 /** Times without delivery that touch the hours, in order of their start: the seeded past, then what happened. */
@@ -121,7 +121,7 @@ function spansWithStatus({ history }: SimRecording, status: string): StatusSpan[
 
 /** Segments of one hour as they stand at `now`; `expected` are those due by then, 60 for an hour that is over. */
 export function deliveryIn(recording: SimRecording, hour: CalendarHour, outages: readonly StatusSpan[], now: Instant) {
-  if (!isWithinSchedule(recording, hour.hour)) return { withinSchedule: false, expected: 0, received: 0 };
+  if (!isWithinSchedule(recording, hour)) return { withinSchedule: false, expected: 0, received: 0 };
   const expected = Math.max(0, Math.min(SEGMENTS_PER_HOUR, Math.floor((now - hour.startAt) / SEGMENT_MS)));
   const received = expected - segmentsTouched(hour.startAt, expected, outages);
   return { withinSchedule: true, expected, received };

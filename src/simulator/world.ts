@@ -11,6 +11,7 @@ import {
   type SimLocation,
   type SimRecording,
 } from "./fleet.ts";
+import { Traits } from "./traits.ts";
 
 /** One change of one recording; `status` is what it was from then on. */
 export interface LedgerEntry {
@@ -30,6 +31,7 @@ const HISTORY_LIMIT = 5_000;
 
 export class World {
   readonly #seed: number;
+  readonly #traits: Traits;
   /** When the world began to be watched; the seeded past lies before. */
   readonly startedAt: Instant;
   readonly #clock: Clock;
@@ -46,12 +48,14 @@ export class World {
     readonly recordingsPerLocation: number;
     readonly clock: Clock;
     readonly events: SimulatorEvents;
+    readonly traits?: Traits;
   }) {
+    this.#traits = options.traits ?? Traits.parse({});
     this.#seed = options.seed;
     this.#clock = options.clock;
     this.#events = options.events;
     this.startedAt = options.clock.now();
-    for (const location of makeFleet(options.seed, options.locations, options.recordingsPerLocation)) {
+    for (const location of makeFleet(options.seed, options.locations, options.recordingsPerLocation, this.#traits)) {
       this.#locations.set(location.id, location);
       for (const recording of location.recordings) this.#recordings.set(recording.id, recording);
     }
@@ -110,7 +114,7 @@ export class World {
     given: { name?: string | undefined; timezone?: string | undefined; recordings?: number | undefined } = {},
     at?: Instant,
   ): SimLocation {
-    const location = makeLocation(this.#seed, this.#locationsMade++, given);
+    const location = makeLocation(this.#seed, this.#locationsMade++, this.#traits, given);
     this.#locations.set(location.id, location);
     for (let i = 0; i < (given.recordings ?? 1); i++) this.#add(location, i, undefined, at);
     return location;
@@ -154,7 +158,7 @@ export class World {
   }
 
   #add(location: MutableLocation, index: number, name: string | undefined, at: Instant | undefined): SimRecording {
-    const recording = makeRecording(this.#seed, location, index, name);
+    const recording = makeRecording(this.#seed, location, index, this.#traits, name);
     location.recordings.push(recording);
     this.#recordings.set(recording.id, recording);
     this.#change("added", recording.id, at, () => true);

@@ -27,13 +27,13 @@ describeWithRedis("the impact of an alert", () => {
     const [said, mailed] = await Promise.all([watch.slack.next(), watch.mail.next()]);
     for (const text of [said.shown, mailed.text, mailed.html ?? ""]) {
       // The character that keeps `:Entrance:` from becoming an emoji is invisible.
-      expect(text.replaceAll("\u200b", "")).toContain(`Zones: ${camera.taxonomy}`);
+      expect(text.replaceAll("\u200b", "")).toContain(`Zones: ${camera.taxonomies[0]}`);
       expect(text).toMatch(IMPACT);
     }
     const [alert] = (await (await fetch(`${watch.app.address}/api/v2/alerts`)).json()) as {
       annotations: Record<string, string>;
     }[];
-    expect(alert?.annotations).toMatchObject({ zones: camera.taxonomy, impact: expect.stringMatching(IMPACT) });
+    expect(alert?.annotations).toMatchObject({ zones: camera.taxonomies[0], impact: expect.stringMatching(IMPACT) });
   });
 
   it.concurrent("is left out where it is unknown, and delays nothing", async () => {

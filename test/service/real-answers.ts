@@ -50,7 +50,7 @@ export async function realAnswers(): Promise<RealAnswers> {
       entries: await metric("entries", { facets: ["segments", "summary"], aggregationPeriod: "day" }),
       area_data: await metric("area/data", {
         areaType: "taxonomy",
-        taxonomy: [recording?.taxonomy],
+        taxonomy: [recording?.taxonomies[0]],
         breakdownByDimensions: ["taxonomy"],
       }),
       average_dwell_time: await metric("average-dwell-time", { areaType: "location-dwell" }),

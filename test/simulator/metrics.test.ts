@@ -26,7 +26,7 @@ const ask = (route: string, body: object) =>
   client.ask<Payload>("metric", route, { ...week, entities: locationIds(sim), entityType: "location", ...body });
 const total = (rows: readonly CountRow[], measure = "entries") =>
   rows.reduce((sum, row) => sum + Number(row[measure]), 0);
-const zones = () => [...new Set(sim.world.recordings.map(({ taxonomy }) => taxonomy))];
+const zones = () => [...new Set(sim.world.recordings.flatMap(({ taxonomies }) => taxonomies))];
 
 describe("entries", () => {
   test("have the contract's rows and unit", async () => {

@@ -99,7 +99,11 @@ describe("detail/list", () => {
     const body = { returnEntityType: "area_context", entities: [location?.id], entityType: "location" };
     const rows = await client.ask("detail", "detail/list", body);
     expect(rows).toEqual(
-      location?.recordings.map(({ id, taxonomy }) => ({ area_type: "taxonomy", taxonomy, recording_id: id })),
+      location?.recordings.map(({ id, taxonomies: [taxonomy] }) => ({
+        area_type: "taxonomy",
+        taxonomy,
+        recording_id: id,
+      })),
     );
   });
 
