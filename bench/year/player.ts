@@ -13,7 +13,7 @@ import type { AlertStates, ShardState } from "../../src/health/shard-state.ts";
 import type { Instant } from "../../src/lib/clock.ts";
 import { Agenda } from "./agenda.ts";
 import { createFailing, type Failing } from "./failing.ts";
-import type { Fleet, Site } from "./fleet.ts";
+import { type Fleet, HOUR, type Site } from "./fleet.ts";
 import { type Incident, SILENCE_MARGIN } from "./ledger.ts";
 import { createNotifySide, type SentMessage } from "./notify-side.ts";
 import { createSiteView, type SiteView } from "./site-view.ts";
@@ -147,9 +147,19 @@ class Play {
     const isSteady = !this.#input.everyInterval && before !== EMPTY && isSettled(play.state);
     const next = now + this.#intervalMs;
     if (!isSteady) return this.#sweepAt(play, next);
-    const change = view.nextChange(now);
+    const change = Math.min(view.nextChange(now), this.#nextExpiry(play.state, now));
     const ahead = this.#failing.tickFrom(site.shard, change) - (WARM_UP + 1) * this.#intervalMs;
     if (change < this.#input.fleet.span.to) this.#sweepAt(play, Math.max(next, ahead));
+  }
+
+  /** When an outage next stops to explain a low uptime. */
+  #nextExpiry({ recordings }: ShardState, now: Instant): Instant {
+    const outages = [...recordings.values()].flatMap(({ outage }) => outage ?? []);
+    const windows = this.#input.config.rules.flatMap(({ when }) =>
+      when.kind === "overall_uptime" ? [when.overMs] : [],
+    );
+    const ends = outages.flatMap(({ until }) => windows.map((overMs) => until + overMs + HOUR));
+    return Math.min(Number.POSITIVE_INFINITY, ...ends.filter((end) => end > now));
   }
 
   #context({ site, view }: SitePlay, now: Instant): EvaluationContext {

@@ -78,7 +78,13 @@ export const defaultRules: RawMap[] = [
     keep_firing_for: "2m",
     labels: critical,
   },
-  { alert: names.service_unreachable, when: { service: "unreachable" }, for: "3m", labels: critical },
+  {
+    alert: names.service_unreachable,
+    when: { service: "unreachable" },
+    for: "3m",
+    keep_firing_for: "3m",
+    labels: critical,
+  },
   { alert: names.service_partly_unreachable, when: { service: "partly_unreachable" }, for: "10m", labels: warning },
   { alert: names.notifications_failing, when: { notifications: "failing" }, for: "5m", labels: critical },
 ];

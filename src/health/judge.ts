@@ -179,8 +179,11 @@ class ShardEvaluation {
 
   #withAlerts(sample: Sample): RecordingState {
     const { state } = sample;
+    const { now } = this.#moment;
     const evaluator = recordingEvaluator(sample, this.#context);
     const alerts = applyRules(evaluator, state.alerts, this.#rules.recording, this.#moment, this.#out);
+    const reported = this.#rules.outages.map((id) => alerts?.[id]).find((alert) => alert?.state === "firing");
+    if (reported && sample.read) return { ...state, alerts, outage: { ms: now - reported.startsAt, until: now } };
     return alerts === state.alerts ? state : { ...state, alerts };
   }
 

@@ -112,7 +112,10 @@ export const recordingKinds: {
   },
   overall_uptime: {
     problem: () => "low_uptime",
-    evidence: (when, firing, { state }, context) => isLow(context.uptime(state.id, when.overMs), when, firing),
+    evidence: (when, firing, { state }, context) =>
+      !firing && isExplained(when, state, context.now)
+        ? false
+        : isLow(context.uptime(state.id, when.overMs), when, firing),
     facts: (when, { id }, context) => ({ ...factsOfLow(when), overallUptime: context.uptime(id, when.overMs) }),
     describe: (when, { name, state }, context) =>
       describeLow(when, {
@@ -141,6 +144,18 @@ export function watchesRecordings(when: Condition): when is RecordingCondition {
 
 export function kindOf({ kind }: RecordingCondition): RecordingKind<RecordingCondition> {
   return recordingKinds[kind];
+}
+
+/** An hour's figure leaves the window when all of the hour has. */
+const BUCKET_MS = 3_600_000;
+
+/** Whether an outage that was an alert of its own makes for at least half of the loss that the threshold allows. */
+function isExplained(
+  { below, overMs }: Threshold & { overMs: number },
+  { outage }: RecordingState,
+  now: Instant,
+): boolean {
+  return !!outage && now - outage.until < overMs + BUCKET_MS && outage.ms >= ((1 - below) * overMs) / 2;
 }
 
 function isLow(value: number | undefined, { below, clearAbove }: Threshold, firing: boolean): boolean | undefined {

@@ -72,6 +72,10 @@ export function compileRules(rules: readonly Rule[]) {
     /** No online recording with at least this quality is of interest; −Infinity without such a rule. */
     qualityFloor: Math.max(...floors, -Infinity),
     uptimes: conditions.flatMap((when) => (when.kind === "overall_uptime" ? [when] : [])),
+    /** Ids of those about recordings that are offline, for long or again and again. */
+    outages: rules.flatMap(({ id, when }) =>
+      when.kind === "flapping" || (when.kind === "status" && when.status === "offline") ? [id] : [],
+    ),
     watchesMissing: ofKind("missing").length > 0,
     watchesFlapping: flapping.length > 0,
     /** Some rule on flapping does not respect schedules. */

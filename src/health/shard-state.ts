@@ -30,6 +30,8 @@ export interface RecordingState {
   readonly presentAt: Instant;
   /** Its last states; undefined where they are all the same, as most recordings' are. */
   readonly history?: StateHistory | undefined;
+  /** The last outage, or flapping, that an alert was about: how long it lasted, ms, and until when the alert fired. */
+  readonly outage?: { readonly ms: number; readonly until: Instant } | undefined;
   /** By rule id. Undefined instead of empty: most recordings have none. */
   readonly alerts: AlertStates | undefined;
 }
@@ -163,6 +165,7 @@ export function afterReading(
     averageQuality: reading.averageQuality,
     presentAt: now,
     history,
+    outage: previous?.outage,
     alerts: previous?.alerts,
   };
 }

@@ -12,8 +12,13 @@ import { parseDocument } from "./documents.ts";
 const FORMAT = 2;
 const STATUSES = ["online", "offline", "degraded"] as const;
 
-/** id, location index, status (−1 none), readAt, since, lastSeenAt, onlineSeenAt, quality, presentAt, alerts, history. */
-type Row = [string, number, number, number, number, Maybe, Maybe, Maybe, number, (AlertStates | null)?, HistoryRow?];
+/** id, location index, status (−1 none), readAt, since, lastSeenAt, onlineSeenAt, quality, presentAt, alerts, history, outage. */
+type Row = [
+  ...[string, number, number, number, number, Maybe, Maybe, Maybe, number],
+  (AlertStates | null)?,
+  (HistoryRow | null)?,
+  (readonly [ms: number, ago: number])?,
+];
 type Maybe = number | null;
 /** When the newest state was taken; then status, from and count of each stretch. */
 type HistoryRow = readonly number[];
@@ -52,7 +57,7 @@ export function encodeShard(state: ShardState): string {
 }
 
 function toRow(recording: RecordingState, location: number, t: number): Row {
-  const { status, lastSeenAt, onlineSeenAt, averageQuality, alerts, history } = recording;
+  const { status, lastSeenAt, onlineSeenAt, averageQuality, alerts, history, outage } = recording;
   const row: Row = [
     recording.id,
     location,
@@ -64,7 +69,8 @@ function toRow(recording: RecordingState, location: number, t: number): Row {
     averageQuality ?? null,
     t - recording.presentAt,
   ];
-  if (history) row.push(alerts ?? null, toHistoryRow(history, t));
+  if (outage) row.push(alerts ?? null, history ? toHistoryRow(history, t) : null, [outage.ms, t - outage.until]);
+  else if (history) row.push(alerts ?? null, toHistoryRow(history, t));
   else if (alerts) row.push(alerts);
   return row;
 }
@@ -95,7 +101,8 @@ function fromRow(row: Row, { t, l }: Document): RecordingState {
     onlineSeenAt: row[6] === null ? undefined : t - row[6],
     averageQuality: row[7] ?? undefined,
     presentAt: t - row[8],
-    history: row[10] && fromHistoryRow(row[10], t),
+    history: row[10] ? fromHistoryRow(row[10], t) : undefined,
+    outage: row[11] && { ms: row[11][0], until: t - row[11][1] },
     alerts: row[9] ?? undefined,
   };
 }

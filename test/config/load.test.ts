@@ -105,7 +105,7 @@ describe("the smallest configuration", () => {
         2,
         "critical",
       ],
-      ["ServiceUnreachable", { kind: "service", state: "unreachable" }, 3, 0, "critical"],
+      ["ServiceUnreachable", { kind: "service", state: "unreachable" }, 3, 3, "critical"],
       ["ServicePartlyUnreachable", { kind: "service", state: "partly_unreachable" }, 10, 0, "warning"],
       ["NotificationsFailing", { kind: "notifications", state: "failing" }, 5, 0, "critical"],
     ]);

@@ -246,6 +246,29 @@ describe("uptime", () => {
     story.uptimes.set("a", 0.97);
     expect(story.sweep({ a: "online" })).toEqual(["resolved LowUptime/recording/a recovered"]);
   });
+
+  test.for([
+    ["that was an alert of its own does not begin within the window after it", 45 * MINUTE, 0],
+    ["too short to explain it begins", 20 * MINUTE, 1],
+  ] as const)("low for an outage %s", ([, outageMs, times]) => {
+    const story = new Story(offlineRule({ forMs: 2 * MINUTE }), uptimeRule());
+    story.sweep({ a: "online" });
+    story.sweepFor(outageMs, { a: "offline" });
+    story.uptimes.set("a", 0.94);
+    const moved = [...story.sweepFor(23 * HOUR, { a: "online" })];
+    expect(moved.filter((one) => one === "firing LowUptime/recording/a")).toHaveLength(times);
+    expect(story.sweepFor(2.2 * HOUR, { a: "online" }), "still low").toEqual(
+      times === 0 ? ["firing LowUptime/recording/a"] : [],
+    );
+  });
+
+  test("low after an outage that nobody was notified of begins at once", () => {
+    const story = new Story(uptimeRule());
+    story.sweep({ a: "online" });
+    story.sweepFor(45 * MINUTE, { a: "offline" });
+    story.uptimes.set("a", 0.94);
+    expect(story.sweep({ a: "online" })).toEqual(["firing LowUptime/recording/a"]);
+  });
 });
 
 describe("outside the schedule", () => {

@@ -38,6 +38,7 @@ const recording: fc.Arbitrary<RecordingState> = fc.record({
   averageQuality: maybe(fc.double({ min: 0, max: 1, noNaN: true }).map((ratio) => ratio + 0)),
   presentAt: instant,
   history: maybe(fc.record({ sampledAt: instant, stretches: fc.array(stretch, { minLength: 1, maxLength: 21 }) })),
+  outage: maybe(fc.record({ ms: fc.nat(), until: instant })),
   alerts,
 });
 
