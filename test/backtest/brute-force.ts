@@ -3,6 +3,7 @@ import type { ReplaySetup, TimeSpan } from "../../src/backtest/setup.ts";
 import type { RecordingUptime } from "../../src/health/recording.ts";
 import type { Rule } from "../../src/health/rule.ts";
 import { windowUptime } from "../../src/health/uptime.ts";
+import { isBelow } from "../../src/lib/format.ts";
 import { HOUR } from "./histories.ts";
 
 export interface Episode {
@@ -69,7 +70,7 @@ function recordingEvidence(
   if (when.kind !== "overall_uptime") return undefined;
   const workedOutAt = Math.floor(now / setup.uptimeIntervalMs) * setup.uptimeIntervalMs;
   const ratio = windowUptime(buckets, { now: workedOutAt, overMs: when.overMs });
-  return ratio === undefined ? undefined : ratio < (firing ? when.clearAbove : when.below);
+  return ratio === undefined ? undefined : isBelow(ratio, firing ? when.clearAbove : when.below);
 }
 
 function locationEvidence(
