@@ -5,7 +5,7 @@ import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 import { loadScript } from "./redis.ts";
 
-const ALERTS_PER_CALL = 500;
+const ALERTS_PER_CALL = 200;
 
 export function createColdStartStore(redis: Redis, keys: Keys) {
   const begin = loadScript(redis, keys, "cold_start_begin");

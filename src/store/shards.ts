@@ -123,7 +123,7 @@ function createCommit(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
       now,
       attempt: attempt && { subject: attempt.subject, value: JSON.stringify(attempt.value) },
       incidents: { oldest: now - INCIDENTS_KEPT_MS, most: INCIDENTS_KEPT },
-      changes: changes.map(encodeChange),
+      ...encodeChanges(changes),
       log: encodeLog(lines, now),
     };
     const { outcome, wakes } = (await script(key, args, input.document)) as { outcome: string; wakes: unknown };
@@ -134,14 +134,23 @@ function createCommit(redis: Redis, keys: Keys, encodeLog: EncodeLog) {
   };
 }
 
-function encodeChange({ kind, alert, to }: AlertChange) {
-  return {
+/** Changes with each destination once: those of a whole shard have few. */
+function encodeChanges(changes: readonly AlertChange[]) {
+  const destinations = new Map<string, { readonly index: number; readonly to: Destination }>();
+  const indexOf = (to: Destination): number => {
+    const key = `${to.integration}\n${to.group}`;
+    const known = destinations.get(key) ?? { index: destinations.size, to };
+    destinations.set(key, known);
+    return known.index;
+  };
+  const encoded = changes.map(({ kind, alert, to }) => ({
     kind,
     id: alert.id,
     alert: JSON.stringify(alert),
-    to: to.map(encodeDestination),
+    to: to.map(indexOf),
     ...(kind === "resolved" ? { endsAt: alert.endsAt, incident: JSON.stringify(toIncident(alert)) } : {}),
-  };
+  }));
+  return { changes: encoded, destinations: [...destinations.values()].map(({ to }) => encodeDestination(to)) };
 }
 
 function createAttemptStore(redis: Redis, keys: Keys) {

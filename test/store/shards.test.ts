@@ -60,14 +60,8 @@ describeWithRedis("the one atomic write", () => {
       nonce: "mine",
       now: T0,
       incidents: { oldest: 0, most: 10 },
-      changes: [
-        {
-          kind: "firing",
-          id: "a@1",
-          alert: "{}",
-          to: [{ integration: "ops/slack/0", group: "g", labels: "{}", ...settings }],
-        },
-      ],
+      destinations: [{ integration: "ops/slack/0", group: "g", labels: "{}", ...settings }],
+      changes: [{ kind: "firing", id: "a@1", alert: "{}", to: [0] }],
     };
     const send = async (): Promise<unknown> =>
       JSON.parse(

@@ -1,7 +1,8 @@
 -- The one atomic write: the document, the changed alerts, and the groups now due, or nothing at all.
 -- KEYS[1] document hash (n nonce, d document)
 -- args    expected (nonce, '' none), nonce, now, attempt {subject, value (JSON)}, incidents {oldest, most} (to keep),
---         changes [{kind, id, alert (JSON), to [destination], endsAt, incident (JSON)}], log (log.lua)
+--         destinations, changes [{kind, id, alert (JSON), to [index in destinations, from 0], endsAt, incident (JSON)}],
+--         log (log.lua)
 -- ARGV[2] the document: about 0.5 MB in a large fleet, too much to be quoted and parsed again inside args
 -- Returns JSON {outcome: 'stored' | 'already' | 'lost', wakes}
 local now = args.now
@@ -18,7 +19,8 @@ if args.attempt then redis.call('HSET', p .. 'attempts', args.attempt.subject, a
 
 local function fire(change)
   redis.call('HSET', p .. 'alerts', change.id, 'F' .. change.alert)
-  for _, to in ipairs(change.to) do
+  for _, index in ipairs(change.to) do
+    local to = args.destinations[index + 1]
     configure(to)
     join(to.integration, to.group, change.id)
     make_due(to.integration, to.group, now)

@@ -67,7 +67,9 @@ end
 -- another change, since what an alert inhibited often ends one sweep after it.
 local function end_suppression(cause, now, paced)
   local key = p .. 'suppressed:' .. cause
-  for _, destination in ipairs(redis.call('SMEMBERS', key)) do
+  local destinations = redis.call('SMEMBERS', key)
+  if #destinations == 0 then return end
+  for _, destination in ipairs(destinations) do
     local integration, group = split_destination(destination)
     if redis.call('EXISTS', group_key(integration, group)) == 1 then
       local set = redis.call('HMGET', group_key(integration, group), 'sent', 'interval')
@@ -79,10 +81,12 @@ local function end_suppression(cause, now, paced)
 end
 
 -- The episode becomes a member of a group.
+local joined = {}
 local function join(integration, group, episode)
   redis.call('SADD', members_key(integration, group), episode)
   redis.call('SADD', p .. 'in:' .. episode, integration .. '\n' .. group)
-  redis.call('SADD', p .. 'integrations', integration)
+  if not joined[integration] then redis.call('SADD', p .. 'integrations', integration) end
+  joined[integration] = true
 end
 
 -- The episode leaves one group; one that is resolved and in no group any more is deleted.
