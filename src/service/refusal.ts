@@ -85,24 +85,17 @@ function present(error: unknown): unknown {
 const CODES = ["status", "statusCode", "code", "error", "type"] as const;
 const REASONS = ["message", "error_description", "detail", "reason", "title", "error", "code"] as const;
 
-/** Error codes as words, without case and separators, and the statuses they stand for. */
-const STATUS_OF = new Map([
-  ["unauthorized", 401],
-  ["unauthorised", 401],
-  ["unauthenticated", 401],
-  ["tokenexpired", 401],
-  ["expiredtoken", 401],
-  ["invalidtoken", 401],
-  ["forbidden", 403],
-  ["accessdenied", 403],
-  ["permissiondenied", 403],
-  ["badrequest", 400],
-  ["invalidrequest", 400],
-  ["notfound", 404],
-  ["ratelimited", 429],
-  ["ratelimitexceeded", 429],
-  ["toomanyrequests", 429],
-]);
+/** Error codes as words, without case and separators, by the status they stand for. */
+const WORDS: Readonly<Record<number, string>> = {
+  400: "badrequest invalidrequest",
+  401: "unauthorized unauthorised unauthenticated tokenexpired expiredtoken invalidtoken",
+  403: "forbidden accessdenied permissiondenied",
+  404: "notfound",
+  429: "ratelimited ratelimitexceeded toomanyrequests",
+};
+const STATUS_OF = new Map(
+  Object.entries(WORDS).flatMap(([status, words]) => words.split(" ").map((word) => [word, Number(status)] as const)),
+);
 const MAX_CODE = 64;
 
 function statusIn(holders: readonly unknown[]): number | undefined {

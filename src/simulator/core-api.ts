@@ -4,12 +4,12 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { z } from "zod";
 import { inChunks } from "../lib/yield.ts";
 import { issuesText } from "./errors.ts";
-import type { Faults, HttpEndpoint } from "./faults.ts";
+import { type Faults, type HttpEndpoint, uptimeFigures } from "./faults.ts";
 import type { SimLocation, SimRecording } from "./fleet.ts";
 import { type CalendarHour, datesBetween, daysBetween, type HourCalendar, isDate, localHourOf } from "./local-time.ts";
 import type { SimulatorContext } from "./simulator.ts";
 import { errorBody } from "./traits.ts";
-import { type UptimeEntry, uptimeOf } from "./uptime.ts";
+import { uptimeOf } from "./uptime.ts";
 
 /** Longer ranges are refused; the contract shows no limit. */
 const MOST_DAYS = 800;
@@ -84,13 +84,8 @@ function* jsonArray(rows: Iterable<object>): Generator<string> {
 function uptimesIn(range: z.infer<typeof Range>, { faults, calendar, world, clock, traits }: SimulatorContext) {
   const isUtc = traits.uptime_index === "utc";
   const hoursOf = isUtc ? utcHoursOf : (date: string, zone: string) => calendar.hoursOf(date, zone);
-  const nulls = faults.take("null_uptime");
   const odd = faults.take("odd_uptime");
-  const served = (entry: UptimeEntry, i: number) => ({
-    ...entry,
-    ...(odd && i % odd.every === 0 ? { [odd.field]: odd.value } : {}),
-    ...(nulls && i % nulls.every === 0 ? NO_FIGURES : {}),
-  });
+  const bent = Object.fromEntries((odd?.field ? [odd.field] : uptimeFigures).map((name) => [name, odd?.value]));
   const dates = datesBetween(range.start, range.end);
   return (recording: SimRecording): object => {
     const { id, name, location, cameraServer, useUploadingSchedule } = recording;
@@ -99,18 +94,10 @@ function uptimesIn(range: z.infer<typeof Range>, { faults, calendar, world, cloc
     const entries = uptimeOf(recording, hours, world.startedAt, clock.now());
     return {
       recording: { id, name, organisation, cameraServer, location: location.id, useUploadingSchedule, timezone },
-      uptime: nulls || odd ? entries.map(served) : entries,
+      uptime: odd ? entries.map((entry, i) => (i % odd.every === 0 ? { ...entry, ...bent } : entry)) : entries,
     };
   };
 }
-
-const NO_FIGURES = {
-  segmentsExpected: null,
-  segmentsReceived: null,
-  avgUptimeOnSegment: null,
-  pcSegmentsRecieved: null,
-  overallUptime: null,
-};
 
 /** Hours of a UTC day; the schedule still follows local time. */
 function utcHoursOf(date: string, timezone: string, calendar: HourCalendar): CalendarHour[] {

@@ -88,7 +88,13 @@ const endpoint = oneOrMany(z.enum([...httpEndpoints, ...socketRoutes])).optional
 const route = oneOrMany(z.enum(socketRoutes)).optional();
 const retryAfter = z.union([z.number().nonnegative(), z.string()]);
 const httpStatus = z.int().min(400).max(599);
-const ratios = ["avgUptimeOnSegment", "pcSegmentsRecieved", "overallUptime"] as const;
+export const uptimeFigures = [
+  "segmentsExpected",
+  "segmentsReceived",
+  "avgUptimeOnSegment",
+  "pcSegmentsRecieved",
+  "overallUptime",
+] as const;
 const always = z.strictObject({ times });
 const someRows = { every: z.int().positive().default(1), recordings: z.array(z.string()).optional(), times };
 
@@ -172,15 +178,13 @@ const faultKinds = {
   }),
   /** `location/list` has no rows. */
   empty_list: always,
-  /** Every nth uptime bucket holds this in place of one figure. */
+  /** Every nth uptime bucket holds this in place of one figure, or of all. */
   odd_uptime: z.strictObject({
-    field: z.enum(["segmentsExpected", "segmentsReceived", ...ratios]).default("overallUptime"),
-    value: z.union([z.number(), z.string(), z.null()]).default(1.0000000000000002),
+    field: z.enum(uptimeFigures).optional(),
+    value: z.union([z.number(), z.string(), z.null()]).default(null),
     every: z.int().positive().default(1),
     times,
   }),
-  /** Every nth uptime bucket holds null instead of its figures. */
-  null_uptime: z.strictObject({ every: z.int().positive().default(1), times }),
 } as const;
 
 export type FaultName = keyof typeof faultKinds;

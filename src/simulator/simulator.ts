@@ -36,7 +36,6 @@ export interface SimulatorContext {
   readonly log: Logger;
   readonly events: SimulatorEvents;
   readonly credentials: Credentials;
-  readonly tokenLifetimeMs: number;
   readonly offlineOutsideSchedule: boolean;
   readonly traits: Traits;
   /** Aborted at the end: nothing waits any longer. */
@@ -86,7 +85,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     ...{ world, faults, events, clock, log, credentials, catchUp: player.catchUp, signal: stopping.signal },
     tokens: createTokenIssuer(clock, { iss: ISSUER, aud: AUDIENCE, sub: clientId }),
     calendar: createHourCalendar(),
-    tokenLifetimeMs: options.tokenLifetimeMs ?? traits.token_lifetime,
     offlineOutsideSchedule: options.offlineOutsideSchedule ?? false,
     traits,
   };
@@ -149,8 +147,6 @@ export interface SimulatorOptions {
   readonly scenario?: Scenario;
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** In place of the trait `token_lifetime`, ms. */
-  readonly tokenLifetimeMs?: number;
   readonly clientId?: string;
   readonly clientSecret?: string;
   /** Whether a recording under an uploading schedule is shown offline while it does not upload; no by default. */
@@ -161,7 +157,7 @@ const MOST_RECORDINGS = 1_000_000;
 
 /** Throws SimulatorError `bad_option` that names every option out of range. */
 function checkOptions(options: SimulatorOptions): void {
-  const { locations, recordingsPerLocation, seed, port = 0, tokenLifetimeMs = 1 } = options;
+  const { locations, recordingsPerLocation, seed, port = 0 } = options;
   const isCount = (value: number) => Number.isSafeInteger(value) && value >= 0;
   const rules: [boolean, string][] = [
     [isCount(locations), "locations must be a whole number, 0 or more"],
@@ -169,7 +165,6 @@ function checkOptions(options: SimulatorOptions): void {
     [!(locations * recordingsPerLocation > MOST_RECORDINGS), "there can be at most 1,000,000 recordings"],
     [Number.isSafeInteger(seed), "seed must be a whole number"],
     [isCount(port) && port <= 65_535, "port must be a whole number from 0 to 65535"],
-    [tokenLifetimeMs > 0, "the token lifetime must be more than 0 ms"],
   ];
   const broken = rules.filter(([holds]) => !holds).map(([, rule]) => rule);
   if (broken.length === 0) return;

@@ -14,7 +14,7 @@ const TokenRequest = z.object({
 
 export function registerTokenEndpoint(
   app: FastifyInstance,
-  { faults, tokens, credentials, tokenLifetimeMs }: SimulatorContext,
+  { faults, tokens, credentials, traits }: SimulatorContext,
 ): void {
   app.post("/oauth/token", { config: { endpoint: "token" } }, async (request, reply) => {
     const body = TokenRequest.safeParse(request.body).data;
@@ -28,7 +28,7 @@ export function registerTokenEndpoint(
       return reply.code(401).send({ error: "invalid_client" });
     if (body.audience !== credentials.audience) return reply.code(401).send({ error: "access_denied" });
     if (body.grant_type !== "client_credentials") return reply.code(400).send({ error: "unsupported_grant_type" });
-    const lifetimeMs = faults.take("short_tokens")?.lifetime_ms ?? tokenLifetimeMs;
+    const lifetimeMs = faults.take("short_tokens")?.lifetime_ms ?? traits.token_lifetime;
     return reply
       .header("cache-control", "no-store")
       .send({

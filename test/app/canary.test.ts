@@ -93,7 +93,7 @@ async function startEcho() {
 
 async function startStage() {
   const stage = await prepareWatch({
-    simulator: { clientSecret: CANARIES.clientSecret, tokenLifetimeMs: 8_000 },
+    simulator: { clientSecret: CANARIES.clientSecret, traits: { token_lifetime: "8s" } },
     http: `http: { listen: "127.0.0.1:0", external_url: "https://lenswatch.example.com" }`,
   });
   onTestFinished(() => stage[Symbol.asyncDispose]());

@@ -7,8 +7,6 @@ import { leapingClock, sweepsOf } from "../support/clock-jumps.ts";
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
-const DAY = 86_400_000;
-
 /** A reading from before a clock jump counts once, so it does not add to `for`. */
 const offline = (more = "") => `
   - alert: RecordingOffline
@@ -21,7 +19,7 @@ async function stage(rules: string) {
   const watch = await startWatch({
     clock,
     rules: "[]",
-    simulator: { offlineOutsideSchedule: true, tokenLifetimeMs: 30 * DAY },
+    simulator: { offlineOutsideSchedule: true, traits: { token_lifetime: "30d" } },
     route: "{ receiver: ops, group_by: [location_id], group_wait: 0s, group_interval: 1s, repeat_interval: 3h }",
     watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
   });

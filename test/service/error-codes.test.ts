@@ -40,7 +40,7 @@ describe.each(styles)("error codes as $error_codes, $error_shape", (traits) => {
   it.each([-10, 10])("a token that expires on a live socket costs none, our clock %i minutes off", async (minutes) => {
     const base = { at: Date.parse("2026-11-20T12:00:00Z") };
     const clock = clockAt(minutes * 60_000, base);
-    const world = { traits, clock: clockAt(0, base), tokenLifetimeMs: 5 * 60_000 };
+    const world = { traits: { ...traits, token_lifetime: "5m" }, clock: clockAt(0, base) };
     const { simulator, service, recorder } = await startBoth({ clock }, world);
     simulator.faults.set("no_expires_in");
     const query = { entities: await entitiesOf(service), entityType: "location" } as const;

@@ -129,8 +129,8 @@ describe("of the location list", () => {
 describe("of uptime", () => {
   type Result = { recording: { timezone: string }; uptime: Record<string, unknown>[] }[];
 
-  test("null_uptime leaves every nth bucket without figures", async () => {
-    sim.faults.set("null_uptime", { every: 2 });
+  test("odd_uptime without a field leaves every nth bucket without figures", async () => {
+    sim.faults.set("odd_uptime", { every: 2 });
     const [result] = (await (await uptimes()).json()) as Result;
     expect(result?.uptime.slice(0, 2).map(({ overallUptime }) => overallUptime)).toEqual([null, expect.any(Number)]);
   });

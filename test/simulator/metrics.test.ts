@@ -16,7 +16,7 @@ const clock = handClock();
 let sim: Simulator;
 let client: Client;
 beforeAll(async () => {
-  sim = await startSmall({ clock, locations: 6, recordingsPerLocation: 5, tokenLifetimeMs: 86_400_000 });
+  sim = await startSmall({ clock, locations: 6, recordingsPerLocation: 5, traits: { token_lifetime: "1d" } });
   client = await connect(sim);
 });
 afterAll(() => sim.close());

@@ -71,7 +71,7 @@ describe("starting", () => {
     [{ locations: 10_000, recordingsPerLocation: 1_000 }, "at most 1,000,000"],
     [{ seed: Number.NaN }, "seed must be"],
     [{ port: 70_000 }, "port must be"],
-    [{ tokenLifetimeMs: 0 }, "token lifetime"],
+    [{ traits: { token_lifetime: "0s" } }, "token_lifetime"],
   ])("with %j is refused with a sentence", async (options, sentence) => {
     await expect(startSmall(options)).rejects.toMatchObject({
       code: "bad_option",
@@ -110,7 +110,7 @@ describe("starting", () => {
 
 test("a scheduled recording is offline outside its hours where that is asked for, since its last one", async () => {
   const clock = handClock(Date.parse("2026-11-20T19:30:00.000Z"));
-  const options = { locations: 4, recordingsPerLocation: 2, seed: 7, clock, tokenLifetimeMs: 86_400_000 };
+  const options = { locations: 4, recordingsPerLocation: 2, seed: 7, clock, traits: { token_lifetime: "1d" } };
   const shop = await startSimulator({ ...options, offlineOutsideSchedule: true });
   const client = await connect(shop);
   const seen = async () => (await snapshot(client, locationIds(shop).slice(3))).map((row) => row.status);

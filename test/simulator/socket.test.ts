@@ -11,7 +11,7 @@ const clock = handClock();
 let sim: Simulator;
 let client: Client;
 beforeAll(async () => {
-  sim = await startSmall({ clock, tokenLifetimeMs: 3_600_000 });
+  sim = await startSmall({ clock, traits: { token_lifetime: "1h" } });
   client = await connect(sim);
 });
 afterAll(() => sim.close());

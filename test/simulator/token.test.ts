@@ -5,7 +5,7 @@ import { credentialsOf, handClock, postJson, refusedUpgrade, startSmall, tokenOf
 const clock = handClock();
 let sim: Simulator;
 beforeAll(async () => {
-  sim = await startSmall({ clock, tokenLifetimeMs: 600_000 });
+  sim = await startSmall({ clock, traits: { token_lifetime: "10m" } });
 });
 afterAll(() => sim.close());
 
