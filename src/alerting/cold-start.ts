@@ -20,18 +20,23 @@ export function coldStartFactsOf({ complete, unsettled }: Labels): ColdStartLabe
   return { complete: complete === "true", unsettled: Number(unsettled ?? 0) };
 }
 
-/** The summary is always sent, and its members leave it then; suppressed and resolved ones go to their own groups. */
+/**
+ * The summary is always sent, and its members leave it then; suppressed and resolved ones go to their own groups. With
+ * a stale one the state is not known, whatever was read before.
+ */
 export function decideColdStart(
   view: Pick<GroupView, "alerts" | "notified" | "suppressions">,
   facts: ColdStartLabels,
 ): Extract<GroupDecision, { notify: string }> {
   const all = view.alerts.filter(({ state }) => state === "firing");
-  const firing = all.filter(({ id }) => !view.suppressions?.suppressed.has(id)).sort(byStart);
+  const reasonOf = ({ id }: { id: string }) => view.suppressions?.suppressed.get(id)?.reason;
+  const firing = all.filter((alert) => reasonOf(alert) === undefined).sort(byStart);
+  const stale = all.filter((alert) => reasonOf(alert) === "stale").length;
   return {
     notify: "started",
     firing: firing.map((alert) => toNotifiedAlert(alert, view)),
     resolved: [],
-    start: { ...facts, suppressed: all.length - firing.length },
+    start: { ...facts, complete: facts.complete && stale === 0, suppressed: all.length - firing.length - stale },
     settled: view.alerts.map(({ id }) => id),
     nextAt: undefined,
     suppressedState: { by: [], unnotified: [], maybeNotified: [], lateFrom: undefined },

@@ -106,16 +106,28 @@ test("the summary has all that fires, longest first, and lets go of what ended m
   });
 });
 
-test("what is held back is counted and left to its own group", () => {
+const suppressing = (id: string, reason: "silenced" | "stale") => ({
+  muted: undefined,
+  suppressed: new Map([[id, { reason, by: "s" }]]),
+  suppressedBefore: new Set<string>(),
+  maybeNotified: new Set<string>(),
+  recheckEveryMs: MINUTE,
+  standsFor: new Map(),
+});
+
+test("with an alert that was not read lately, the state is not known, and no alert counts as suppressed", () => {
+  const stale = firing("a");
+  const suppressions = suppressing(stale.id, "stale");
+  const decision = decideColdStart(
+    { alerts: [stale], notified: new Map(), suppressions },
+    { ...facts, complete: true },
+  );
+  expect(decision).toMatchObject({ firing: [], settled: [stale.id], start: { complete: false, suppressed: 0 } });
+});
+
+test("what is suppressed is counted and left to its own group", () => {
   const [free, suppressed] = [firing("a"), firing("b")];
-  const suppressions = {
-    muted: undefined,
-    suppressed: new Map([[suppressed.id, { reason: "silenced", by: "s" } as const]]),
-    suppressedBefore: new Set<string>(),
-    maybeNotified: new Set<string>(),
-    recheckEveryMs: MINUTE,
-    standsFor: new Map(),
-  };
+  const suppressions = suppressing(suppressed.id, "silenced");
   const decision = decideColdStart({ alerts: [free, suppressed], notified: new Map(), suppressions }, facts);
   expect([decision.firing.map(({ id }) => id), decision.settled]).toEqual([[free.id], [free.id, suppressed.id]]);
   expect(decision.start).toEqual({ ...facts, suppressed: 1 });

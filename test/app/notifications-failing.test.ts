@@ -93,7 +93,8 @@ describeWithRedis("a failing receiver", () => {
     expect(notice.raw).not.toContain(watch.slack.url);
     watch.simulator.world.setStatus(other.id, "offline");
     await watch.mail.waitFor(({ subject }) => subject.includes(other.location.name));
-    expect(answers).toEqual([404]);
+    expect(answers[0]).toBe(404);
+    expect(answers.filter((code) => code === 404)).toHaveLength(1);
     await until("Slack accepted again", () => answers.includes(200));
     await until("Slack heard of both", () =>
       [camera, other].every(({ name }) => watch.slack.messages.slice(1).some(({ shown }) => shown.includes(name))),

@@ -174,7 +174,7 @@ async function blindStorm() {
     route: `
   receiver: ops
   group_by: [location_id]
-  group_wait: 20s
+  group_wait: 45s
   group_interval: 1s
   repeat_interval: 4h
   routes: [ { matchers: [ alertname = "ServiceUnreachable" ], group_wait: 0s } ]`,

@@ -68,11 +68,11 @@ const QUICK_RULES = `
     labels: { severity: critical }
   - alert: ServiceUnreachable
     when: { service: unreachable }
-    for: 2s
+    for: 6s
     labels: { severity: critical }
   - alert: NotificationsFailing
     when: { notifications: failing }
-    for: 1s
+    for: 5s
     labels: { severity: critical }`;
 
 /** Everything but the daemon. */
@@ -188,7 +188,7 @@ service:
   client_id: ${simulator.clientId}
   client_secret: ${simulator.clientSecret}
   audience: ${simulator.audience}
-  request_timeout: ${options.requestTimeout ?? "2s"}
+  request_timeout: ${options.requestTimeout ?? "8s"}
 redis: ${options.redis ?? `{ url: "${redis.url}" }`}
 watch: ${options.watch ?? "{ status_interval: 1s, uptime_interval: 1h, inventory_interval: 1h }"}
 rules: ${options.rules ?? QUICK_RULES}
