@@ -7,7 +7,7 @@ import type { Instant } from "../lib/clock.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
 
-const ALERTS_PER_CALL = 500;
+const ALERTS_PER_CALL = 200;
 const NAMED = 100;
 /** A replica learns within this time that its configuration is no longer active, and writes what it has evaluated. */
 const AGAIN_MS = 15_000;

@@ -90,15 +90,25 @@ function byOriginAndLabels(first: ActiveAlert, second: ActiveAlert): number {
 
 /** Fewer labels first, then by names and values in the order of names (prometheus/common, `LabelSet.Before`). */
 function compareLabels(a: Labels, b: Labels): number {
-  const [namesOfA, namesOfB] = [Object.keys(a), Object.keys(b)];
+  const [namesOfA, namesOfB] = [sortedNames(a), sortedNames(b)];
   if (namesOfA.length !== namesOfB.length) return namesOfA.length - namesOfB.length;
-  for (const name of [...namesOfA, ...namesOfB].sort()) {
-    const [valueOfA, valueOfB] = [own(a, name), own(b, name)];
-    if (valueOfA === undefined) return -1;
-    if (valueOfB === undefined) return 1;
+  for (const [i, name] of namesOfA.entries()) {
+    const other = namesOfB[i] ?? "";
+    // The one that has the earlier name comes later.
+    if (name !== other) return name < other ? 1 : -1;
+    const [valueOfA = "", valueOfB = ""] = [a[name], b[name]];
     if (valueOfA !== valueOfB) return compareText(valueOfA, valueOfB);
   }
   return 0;
+}
+
+const namesOf = new WeakMap<Labels, readonly string[]>();
+
+/** Sorted once, however often the labels are compared. */
+function sortedNames(labels: Labels): readonly string[] {
+  const names = namesOf.get(labels) ?? Object.keys(labels).sort();
+  namesOf.set(labels, names);
+  return names;
 }
 
 function own(labels: Labels, name: string): string | undefined {
