@@ -14,11 +14,7 @@ import type { Instant } from "../lib/clock.ts";
 import type { ReplayedReceiver, ReplaySetup } from "./setup.ts";
 
 /** One message, to each integration of the receiver. */
-export interface ReplayedMessage {
-  readonly at: Instant;
-  readonly receiver: string;
-  readonly reason: NotifyReason;
-}
+export type ReplayedMessage = { readonly at: Instant; readonly receiver: string; readonly reason: NotifyReason };
 
 const MINUTE_MS = 60_000;
 /** A suppressed group is checked again no more often than this, however short its timers are. */

@@ -25,10 +25,7 @@ export interface ReplayedReceiver {
 }
 
 /** From the first instant up to, not including, the last. */
-export interface TimeSpan {
-  readonly from: Instant;
-  readonly to: Instant;
-}
+export type TimeSpan = { readonly from: Instant; readonly to: Instant };
 
 /** What recordings and locations are replayed with. */
 export interface ReplayContext {

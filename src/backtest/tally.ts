@@ -1,4 +1,7 @@
-/** Counts of a backtest: episodes by rule, location and week, and by recording; messages by receiver and week. */
+/**
+ * Counts of a backtest: episodes by rule, location and week, and by recording; messages by receiver and week. Those of
+ * two configurations side by side have a row for each key of either.
+ */
 import { DateTime } from "luxon";
 import type { NotifyReason } from "../alerting/notification.ts";
 import type { Alert } from "../health/alert.ts";
@@ -9,11 +12,7 @@ import type { ReplayedMessage } from "./messages.ts";
 import type { ReplaySetup, TimeSpan } from "./setup.ts";
 
 /** Episodes that began to fire, their total firing time and the longest of them. */
-export interface EpisodeCount {
-  readonly episodes: number;
-  readonly firingMs: number;
-  readonly longestMs: number;
-}
+export type EpisodeCount = { readonly episodes: number; readonly firingMs: number; readonly longestMs: number };
 
 /** A week in which an alert of the rule fired at the location; an episode counts in the week it began to fire. */
 export interface RuleRow extends EpisodeCount {
@@ -157,4 +156,50 @@ export function* byWeek({ from, to }: TimeSpan): Generator<{ readonly week: stri
     monday = monday.plus({ weeks: 1 });
     yield { week: weekOf(start), ms: Math.min(to, monday.toMillis()) - start };
   }
+}
+
+/** Counts of the first configuration and, where there is one, of the second. */
+export type Beside<Figures> = { readonly first: Figures; readonly second: Figures | undefined };
+
+export type Messages = Pick<ReceiverRow, "messages" | "byReason">;
+
+export interface Comparison {
+  readonly rules: readonly (RuleRow & Beside<EpisodeCount>)[];
+  /** Summed over locations and weeks. */
+  readonly totals: readonly (RuleRow & Beside<EpisodeCount>)[];
+  readonly recordings: readonly (RecordingCount & Beside<EpisodeCount>)[];
+  readonly receivers: readonly (ReceiverRow & Beside<Messages>)[];
+}
+
+const NONE: EpisodeCount = { episodes: 0, firingMs: 0, longestMs: 0 };
+const NO_MESSAGES: Messages = { messages: 0, byReason: {} };
+
+/** Rules and receivers in the order of the first, then the second; recordings only the second has come last. */
+export function compareCounts(first: BacktestCounts, second?: BacktestCounts): Comparison {
+  const union = (of: keyof BacktestCounts["order"]) => [...new Set([...first.order[of], ...(second?.order[of] ?? [])])];
+  const [one, other] = [first, second].map((counts) => counts && summedBy(({ rule }) => rule, counts.rules));
+  return {
+    rules: beside(ruleKey, NONE, first.rules, second?.rules).sort(inOrderOf(union("rules"))),
+    totals: beside(({ rule }) => rule, NONE, one ?? [], other).sort(inOrderOf(union("rules"))),
+    recordings: beside(recordingKey, NONE, first.recordings, second?.recordings),
+    receivers: beside(receiverKey, NO_MESSAGES, first.receivers, second?.receivers).sort(
+      inOrderOfReceivers(union("receivers")),
+    ),
+  };
+}
+
+function beside<Row extends Figures, Figures>(
+  keyOf: (row: Row) => string,
+  none: Figures,
+  first: readonly Row[],
+  second: readonly Row[] | undefined,
+): (Row & Beside<Figures>)[] {
+  const firsts = new Map(first.map((row) => [keyOf(row), row]));
+  const seconds = second && new Map(second.map((row) => [keyOf(row), row]));
+  const rows = new Map([...firsts, ...(seconds ?? []), ...firsts]);
+  return [...rows].map(([key, row]) => ({
+    ...row,
+    first: firsts.get(key) ?? none,
+    second: seconds && (seconds.get(key) ?? none),
+  }));
 }

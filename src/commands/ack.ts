@@ -4,11 +4,7 @@ import { z } from "zod";
 import { type CommandIo, outputOption, print, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 
-interface AckOptions extends DaemonOptions {
-  readonly comment?: string;
-  readonly author?: string;
-  readonly output: "text" | "json";
-}
+type AckOptions = DaemonOptions & Readonly<{ comment?: string; author?: string; output: "text" | "json" }>;
 
 /** Exit code 0; 1 where no firing alert has the fingerprint; else throws DaemonError or ConfigError. */
 export function ackCommand(io: CommandIo): Command {

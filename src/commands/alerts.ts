@@ -24,11 +24,7 @@ const ActiveAlert = z.looseObject({
 });
 type ActiveAlert = z.infer<typeof ActiveAlert>;
 
-interface AlertsOptions extends DaemonOptions {
-  readonly silenced?: boolean;
-  readonly inhibited?: boolean;
-  readonly output: "table" | "json";
-}
+type AlertsOptions = DaemonOptions & Readonly<{ silenced?: boolean; inhibited?: boolean; output: "table" | "json" }>;
 
 /** Exit code 0, also with active alerts. Throws DaemonError or ConfigError. */
 export function alertsCommand(io: CommandIo, clock: Clock = systemClock): Command {

@@ -12,15 +12,9 @@ import { type CommandIo, durationParser, outputOption, print, withExample } from
 import { addDaemonOptions, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { printList, type TableColumn } from "./cli/table.ts";
 
-interface OutputOptions extends DaemonOptions {
-  readonly output: "table" | "json";
-}
+type OutputOptions = DaemonOptions & { readonly output: "table" | "json" };
 
-interface AddOptions extends OutputOptions {
-  readonly duration: number;
-  readonly comment: string;
-  readonly author?: string;
-}
+type AddOptions = OutputOptions & { readonly duration: number; readonly comment: string; readonly author?: string };
 
 /** As in Alertmanager's API; fields that are not shown are kept for JSON. */
 const Silence = z.looseObject({

@@ -2,6 +2,8 @@
 import { Command, Option } from "commander";
 import { z } from "zod";
 import { recordingStatuses } from "../health/recording.ts";
+import { AlertRow } from "../http/v1/operation.ts";
+import { ApiRecording } from "../http/v1/recordings.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { csvLines } from "../lib/csv.ts";
 import { humanDuration } from "../lib/duration.ts";
@@ -10,32 +12,11 @@ import { type CommandIo, fail, outputOption, print, unknownMessage, withExample 
 import { addDaemonOptions, type Daemon, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { renderTable, type TableColumn, tableTarget } from "./cli/table.ts";
 
-const AlertRow = z.object({
-  alertname: z.string(),
-  severity: z.string().nullable(),
-  state: z.enum(["pending", "firing"]),
-  since: z.string(),
-});
-
-const RecordingRow = z.object({
-  recordingId: z.string(),
-  recording: z.string(),
-  locationId: z.string(),
-  location: z.string(),
-  status: z.enum(recordingStatuses),
-  since: z.string().nullable(),
-  lastSeen: z.string().nullable(),
-  averageQuality: z.number().nullable(),
-  overallUptime24h: z.number().nullable(),
-  alerts: z.array(AlertRow),
-});
+/** Without fields that a later daemon adds. */
+const RecordingRow = z.object({ ...ApiRecording.unwrap().shape, alerts: z.array(AlertRow.unwrap().strip()) });
 type RecordingRow = z.infer<typeof RecordingRow>;
 
-interface StatusOptions extends DaemonOptions {
-  readonly location?: string;
-  readonly only?: string;
-  readonly output: "table" | "json" | "csv";
-}
+type StatusOptions = DaemonOptions & Readonly<{ location?: string; only?: string; output: "table" | "json" | "csv" }>;
 
 const LocationRow = z.object({ locationId: z.string(), location: z.string() });
 

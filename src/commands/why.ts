@@ -2,7 +2,8 @@
 import { Command, Option } from "commander";
 import { DateTime } from "luxon";
 import { z } from "zod";
-import { recordingStatuses } from "../health/recording.ts";
+import { ApiRecording } from "../http/v1/recordings.ts";
+import { ApiDecision, ApiTimeline } from "../http/v1/timeline.ts";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
 import { stripControls } from "../lib/text.ts";
 import {
@@ -18,41 +19,14 @@ import {
 import { addDaemonOptions, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { sinceUtc } from "./status.ts";
 
-const RecordingRow = z.object({
-  recordingId: z.string(),
-  recording: z.string(),
-  location: z.string(),
-  status: z.enum(recordingStatuses),
-  since: z.string().nullable(),
-});
+const RecordingRow = z.object(ApiRecording.unwrap().shape).omit({ alerts: true });
 type RecordingRow = z.infer<typeof RecordingRow>;
 
-const Line = z.object({
-  at: z.iso.datetime(),
-  about: z.object({ kind: z.string(), id: z.string() }),
-  rule: z.string().nullable(),
-  integration: z.string().nullable(),
-  reason: z.string(),
-  detail: z.string().nullable(),
-  text: z.string(),
-});
-type Line = z.infer<typeof Line>;
-
-const Timeline = z.object({
-  recordingId: z.string(),
-  recording: z.string(),
-  locationId: z.string().nullable(),
-  location: z.string().nullable(),
-  timezone: z.string(),
-  items: z.array(Line),
-  nextCursor: z.string().nullable(),
-});
+/** Without fields that a later daemon adds. */
+const Timeline = z.object({ ...ApiTimeline.unwrap().shape, items: z.array(ApiDecision.unwrap().strip()) });
 type Timeline = z.infer<typeof Timeline>;
 
-interface WhyOptions extends DaemonOptions {
-  readonly since: number;
-  readonly output: "text" | "json";
-}
+type WhyOptions = DaemonOptions & { readonly since: number; readonly output: "text" | "json" };
 
 /** Exit code 1 for an unknown recording, 2 where several have the name. Throws DaemonError or ConfigError. */
 export function whyCommand(io: CommandIo, clock: Clock = systemClock): Command {
@@ -132,6 +106,6 @@ function asText(timeline: Timeline, row: RecordingRow | undefined, now: Instant)
   return `${[head, state, ...body].map(stripControls).join("\n")}\n`;
 }
 
-function aboutText({ about }: Line): string {
+function aboutText({ about }: Timeline["items"][number]): string {
   return about.kind === "recording" ? "" : `(${about.kind}) `;
 }

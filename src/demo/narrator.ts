@@ -8,10 +8,7 @@ export interface NarratedChange {
   readonly became: string;
 }
 
-interface NarratedFault {
-  readonly name: string;
-  readonly type: "set" | "cleared";
-}
+type NarratedFault = { readonly name: string; readonly type: "set" | "cleared" };
 
 /** Hands complete sentences to `onSentence`, at the end of the turn in which they became true. */
 export function createNarrator(onSentence: (sentence: string) => void) {

@@ -61,13 +61,10 @@ function renderPart(part: Part): string {
   return `<p class="${part.kind}">${inner}</p>`;
 }
 
-function renderSpan(span: MrkdwnSpan): string {
-  let html = span.text.split("\n").map(clean).join("<br>");
-  if (span.code) html = `<code>${html}</code>`;
-  if (span.bold) html = `<b>${html}</b>`;
-  if (span.italic) html = `<em>${html}</em>`;
-  if (span.strike) html = `<s>${html}</s>`;
-  return span.href ? `<a href="${escapeHtml(span.href)}" target="_blank" rel="noreferrer">${html}</a>` : html;
+function renderSpan({ text, bold, href }: MrkdwnSpan): string {
+  const lines = text.split("\n").map(clean).join("<br>");
+  const html = bold ? `<b>${lines}</b>` : lines;
+  return href ? `<a href="${escapeHtml(href)}" target="_blank" rel="noreferrer">${html}</a>` : html;
 }
 
 function clean(text: string): string {

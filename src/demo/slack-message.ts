@@ -95,64 +95,25 @@ function parseJson(body: string): unknown {
   }
 }
 
-type Style = "bold" | "italic" | "strike" | "code";
-const MARKERS: Readonly<Record<string, Style>> = { "*": "bold", _: "italic", "~": "strike", "`": "code" };
-
-export interface MrkdwnSpan extends Readonly<Partial<Record<Style, boolean>>> {
+export interface MrkdwnSpan {
   readonly text: string;
+  readonly bold?: true;
   readonly href?: string;
 }
 
 /** Slack takes at most 3,000 characters in a text; what is longer is no message of ours. */
 const MAX_LENGTH = 12_000;
+/** Bold text and links, as our messages have them: beside a zero-width space, a marker is an ordinary character. */
+const MARKUP =
+  /(?<![\w\u200b])\*(?<bold>[^\s*](?:[^*\n]|(?<=\u200b)\*)*)\*|<(?<href>https?:[^|>]*)\|(?<label>[^>]*)>|[^*<]+|./gs;
 
 /** Spans in order; line breaks stay `\n`. Never throws, whatever the text. */
 export function parseMrkdwn(source: string): MrkdwnSpan[] {
-  const text = source.slice(0, MAX_LENGTH);
-  const spans: MrkdwnSpan[] = [];
-  let open: Partial<Record<Style, boolean>> = {};
-  let pending = "";
-  const flush = (next = "") => {
-    if (pending !== "") spans.push({ text: unescapeEntities(pending), ...open });
-    pending = next;
-  };
-  for (const { 0: token, 1: inner, index } of text.matchAll(/<([^>]*)>|./gs)) {
-    const style = MARKERS[token];
-    if (inner !== undefined) {
-      flush();
-      spans.push({ ...reference(inner), ...open });
-    } else if (token === "\n") {
-      flush(token);
-      open = {};
-    } else if (style && (style === "code" || !open.code) && toggles(text, index, token, open[style])) {
-      flush();
-      open[style] = !open[style];
-    } else pending += token;
-  }
-  flush();
-  return spans;
-}
-
-/** A marker opens before a word and closes after one, on the same line. */
-function toggles(text: string, at: number, marker: string, isOpen = false): boolean {
-  const before = text[at - 1] ?? " ";
-  const after = text[at + 1] ?? " ";
-  if (isOpen) return !/\s/.test(before) && !isWord(after);
-  if (isWord(before) || /\s/.test(after) || after === marker) return false;
-  const line = text.slice(at + 1, at + 3_000).split("\n", 1)[0] ?? "";
-  return line.includes(marker);
-}
-
-function isWord(character: string): boolean {
-  return /[\p{L}\p{N}]/u.test(character);
-}
-
-/** `<url|label>`, `<!date^…|fallback>`, `<@U123>`, `<!channel>`: what a person sees of it, and where it leads. */
-function reference(inner: string): { text: string; href?: string } {
-  const bar = inner.indexOf("|");
-  const target = bar < 0 ? inner : inner.slice(0, bar);
-  const label = unescapeEntities(bar < 0 ? target.replace(/^!/, "@") : inner.slice(bar + 1));
-  return /^(?:https?:\/\/|mailto:)/.test(target) ? { text: label, href: unescapeEntities(target) } : { text: label };
+  return [...source.slice(0, MAX_LENGTH).matchAll(MARKUP)].map(({ 0: found, groups = {} }) => {
+    const { bold, href, label } = groups;
+    const text = unescapeEntities(bold ?? label ?? found);
+    return { text, ...(bold && { bold: true }), ...(href && { href: unescapeEntities(href) }) };
+  });
 }
 
 function unescapeEntities(text: string): string {

@@ -8,10 +8,7 @@ import type { Recording, RecordingStatus, UptimeBucket } from "../health/recordi
 import type { Instant } from "../lib/clock.ts";
 
 /** A span of time, `from` inclusive, `to` exclusive. */
-export interface Interval {
-  readonly from: Instant;
-  readonly to: Instant;
-}
+export type Interval = { readonly from: Instant; readonly to: Instant };
 
 export interface DigestPeriod extends Interval {
   /** For people: `Thu 19 Nov 2026`. */
@@ -96,10 +93,7 @@ export interface Outage {
 export type SlotState = "down" | "low" | "unreachable" | "up" | "closed" | "none";
 
 /** A run of equal slots of the period's timeline. */
-export interface TimelineRun {
-  readonly state: SlotState;
-  readonly slots: number;
-}
+export type TimelineRun = { readonly state: SlotState; readonly slots: number };
 
 export interface RecordingDigest {
   readonly id: string;
@@ -120,10 +114,7 @@ export interface RecordingDigest {
   readonly timeline: readonly TimelineRun[];
 }
 
-export interface Located {
-  readonly locationId: string;
-  readonly locationName: string;
-}
+export type Located = { readonly locationId: string; readonly locationName: string };
 
 /** The recordings of one location that belong to one part, most downtime first. */
 export interface LocationGroup extends Located {
@@ -170,16 +161,10 @@ export interface LongOutage extends Located {
 }
 
 /** A recording that went down repeatedly. */
-export interface Flapper extends Located {
-  readonly recording: RecordingDigest;
-}
+export type Flapper = Located & { readonly recording: RecordingDigest };
 
 /** Alerts of other kinds inside the period, by name. `lengthMs` is their time inside it, added up. */
-export interface OtherAlerts {
-  readonly alertname: string;
-  readonly count: number;
-  readonly lengthMs: number;
-}
+export type OtherAlerts = { readonly alertname: string; readonly count: number; readonly lengthMs: number };
 
 /** Of all recordings, and how many of them are in each part. */
 export interface DigestTotals extends Readonly<Record<DigestPart, number>> {

@@ -14,11 +14,7 @@ import { renderDigestHtml, UNSUBSCRIBE_HERE } from "./render/html.ts";
 import { renderDigestText } from "./render/text.ts";
 import { type DigestFrame, viewOf } from "./render/view.ts";
 
-export interface Attachment {
-  readonly filename: string;
-  readonly content: Buffer;
-  readonly contentType: string;
-}
+export type Attachment = { readonly filename: string; readonly content: Buffer; readonly contentType: string };
 
 type RenderedDigest = Awaited<ReturnType<typeof renderDigest>>;
 
@@ -28,10 +24,7 @@ export interface MadeDigest extends RenderedDigest {
   readonly unsubscribeUrl: string | undefined;
 }
 
-interface DigestLetter extends MadeDigest {
-  readonly to: string;
-  readonly messageId: string;
-}
+type DigestLetter = MadeDigest & { readonly to: string; readonly messageId: string };
 
 /** Sends digests by the transport of notify/email. */
 export interface DigestMail {

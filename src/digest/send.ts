@@ -36,11 +36,7 @@ export async function makeDigest(deps: DigestDeps, digest: DigestConfig, at: Ins
 const CLAIM_MS = 60_000;
 const ACCEPTED_KEPT_S = 40 * 86_400;
 
-interface Sending {
-  readonly name: string;
-  readonly period: DigestPeriod;
-  readonly to: string;
-}
+type Sending = { readonly name: string; readonly period: DigestPeriod; readonly to: string };
 
 /** Gives `send(name, at)`: true once every recipient's server accepted or permanently refused it; false: try again. */
 export function createDigestJob(

@@ -29,11 +29,7 @@ export class HttpError extends CodedError<HttpErrorCode> {
 }
 
 /** Answer to a failed request, with nothing the client must not know. */
-export interface ErrorAnswer {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
-}
+export type ErrorAnswer = { readonly status: number; readonly code: string; readonly message: string };
 
 const UNAVAILABLE = "lenswatch cannot reach a dependency of this answer; try again in a moment, /readyz says more.";
 

@@ -46,10 +46,7 @@ export const pageParameters = {
     .meta({ type: "string", description: "The nextCursor of the previous page." }),
 };
 
-export interface PageQuery {
-  readonly limit: number;
-  readonly cursor?: string | undefined;
-}
+export type PageQuery = { readonly limit: number; readonly cursor?: string | undefined };
 
 /** Visits every row; yields every so many. */
 export function* eachRow<T>(
@@ -64,62 +61,38 @@ export function* eachRow<T>(
   }
 }
 
-/** One page of the rows that have a key; keys must be different. Yields every so many rows. */
+/**
+ * One page of the rows that have a key, and the number of all; keys must be different. Yields every so many rows, and
+ * stores at most about three pages.
+ */
 export function* listingOf<T>(
   rows: Iterable<T>,
-  query: PageQuery,
+  { limit, cursor }: PageQuery,
   keyOf: (row: T) => string | undefined,
 ): Generator<void, Listing<T>> {
-  const collector = new PageCollector<T>(query);
-  yield* eachRow(rows, (row) => {
-    const key = keyOf(row);
-    if (key !== undefined) collector.offer(key, row);
-  });
-  return collector.page();
-}
-
-/** Picks one page out of rows offered in any order, and counts all of them; stores at most about three pages. */
-export class PageCollector<T> {
-  readonly #query: PageQuery;
+  const picked: { readonly key: string; readonly item: T }[] = [];
   /** Keys from here on cannot be on the page. */
-  #bound: string | undefined;
-  #rows: { readonly key: string; readonly item: T }[] = [];
-  #before = 0;
-  #total = 0;
-
-  constructor(query: PageQuery) {
-    this.#query = query;
-  }
-
-  /** Keys must be different. */
-  offer(key: string, item: T): void {
-    this.#total += 1;
-    if (this.#query.cursor !== undefined && key <= this.#query.cursor) {
-      this.#before += 1;
-      return;
-    }
-    if (this.#bound !== undefined && key >= this.#bound) return;
-    this.#rows.push({ key, item });
-    if (this.#rows.length >= 3 * this.#query.limit + 64) this.#trim();
-  }
-
-  page(): Listing<T> {
-    this.#trim();
-    const rows = this.#rows.slice(0, this.#query.limit);
-    const last = this.#rows.length > this.#query.limit ? rows.at(-1) : undefined;
-    return {
-      items: rows.map(({ item }) => item),
-      nextCursor: last ? Buffer.from(PREFIX + last.key).toString("base64url") : null,
-      before: this.#before,
-      total: this.#total,
-    };
-  }
-
+  let bound: string | undefined;
+  let before = 0;
+  let total = 0;
   /** Keeps one row more than the page, which shows whether there is a next one. */
-  #trim(): void {
-    this.#rows.sort((a, b) => (a.key < b.key ? -1 : 1));
-    if (this.#rows.length <= this.#query.limit) return;
-    this.#rows.length = this.#query.limit + 1;
-    this.#bound = this.#rows.at(-1)?.key;
-  }
+  const trim = () => {
+    picked.sort((a, b) => (a.key < b.key ? -1 : 1));
+    if (picked.length <= limit) return;
+    picked.length = limit + 1;
+    bound = picked.at(-1)?.key;
+  };
+  yield* eachRow(rows, (item) => {
+    const key = keyOf(item);
+    if (key === undefined) return;
+    total += 1;
+    if (cursor !== undefined && key <= cursor) before += 1;
+    else if (bound === undefined || key < bound) picked.push({ key, item });
+    if (picked.length >= 3 * limit + 64) trim();
+  });
+  trim();
+  const page = picked.slice(0, limit);
+  const last = picked.length > limit ? page.at(-1) : undefined;
+  const nextCursor = last ? Buffer.from(PREFIX + last.key).toString("base64url") : null;
+  return { items: page.map(({ item }) => item), nextCursor, before, total };
 }

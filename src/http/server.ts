@@ -10,8 +10,8 @@ import { gate } from "./gate.ts";
 import { lifecycleRoutes } from "./lifecycle-routes.ts";
 import { limitConnections, limitsOf, SECURITY_HEADERS, serverOptions } from "./limits.ts";
 import { createLayout, type Layout } from "./page/layout.ts";
-import { problemPage } from "./page/problem-page.ts";
 import { pageRoutes, versionNow } from "./page/routes.ts";
+import { problemPage } from "./page/sign-in.ts";
 import { metricsRoute } from "./stream.ts";
 
 export interface HttpServer {

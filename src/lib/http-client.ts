@@ -26,11 +26,7 @@ export interface HttpClient {
 }
 
 /** URLs; empty: no proxy. */
-export interface ProxySettings {
-  readonly httpProxy: string;
-  readonly httpsProxy: string;
-  readonly noProxy: string;
-}
+export type ProxySettings = { readonly httpProxy: string; readonly httpsProxy: string; readonly noProxy: string };
 
 /** Reads the usual names in either case; as in undici, the HTTPS proxy defaults to the HTTP one. */
 export function readProxyEnv(env: Readonly<Record<string, string | undefined>>): ProxySettings {

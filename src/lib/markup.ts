@@ -1,9 +1,7 @@
 /** HTML templates without injection: values are escaped unless they are markup. */
 import { escapeHtml, stripControls } from "./text.ts";
 
-export interface Markup {
-  readonly html: string;
-}
+export type Markup = { readonly html: string };
 
 type Value = string | number | Markup | readonly Markup[];
 

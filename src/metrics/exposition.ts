@@ -4,8 +4,7 @@ import { withDeadline } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { inChunks } from "../lib/yield.ts";
-import { type FleetView, fleetText } from "./fleet.ts";
-import { createLabelCache } from "./label-cache.ts";
+import { type FleetView, fleetText, type LabelCache } from "./fleet.ts";
 import { contentTypes, type ExpositionFormat, negotiateFormat, renderRegistry, trailer } from "./text.ts";
 
 /** Deadline for reading the fleet; the scrape goes on without it, since Prometheus waits 10 s in all. */
@@ -20,7 +19,7 @@ export interface ExpositionDeps {
 
 /** An exposition of one registry; it caches the fleet's label texts between scrapes. */
 export function createExposition(deps: ExpositionDeps) {
-  const cache = createLabelCache();
+  const cache: LabelCache = new WeakMap();
 
   async function* write(format: ExpositionFormat): AsyncGenerator<string, void> {
     yield await renderRegistry(deps.registry, format);

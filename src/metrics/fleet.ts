@@ -1,15 +1,16 @@
 /** Renders the fleet's series from a snapshot, in slices: it yields at least every ROWS_PER_STEP rows. */
+import { createHash } from "node:crypto";
 import type { Labels } from "../health/alert.ts";
-import { recordingStatuses } from "../health/recording.ts";
+import { type Recording, recordingStatuses } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
 import {
   currentStatus,
   type FleetSnapshot,
+  type Inventory,
   type RecordingState,
   ROWS_PER_STEP,
   recordingsById,
 } from "../health/shard-state.ts";
-import type { LabelCache } from "./label-cache.ts";
 import { fleetRows, type MetricRow } from "./table.ts";
 import { type ExpositionFormat, renderHead, renderLabel, renderSample } from "./text.ts";
 
@@ -26,10 +27,7 @@ export interface FleetView {
 }
 
 /** One recording whose last good reading is fresh. */
-interface Row {
-  readonly labels: string;
-  readonly state: RecordingState;
-}
+type Row = { readonly labels: string; readonly state: RecordingState };
 
 /** The text of every family of `fleetRows`, in pieces; an empty piece only yields to the event loop. */
 export function* fleetText(view: FleetView, format: ExpositionFormat, cache: LabelCache): Generator<string, void> {
@@ -84,7 +82,6 @@ function* countFleet(
   counts: ReturnType<typeof startCounts>,
   cache: LabelCache,
 ): Generator<string, Row[]> {
-  const pass = cache.begin(snapshot.inventory);
   const rows: Row[] = [];
   let seen = 0;
   for (const shard of snapshot.shards) {
@@ -100,11 +97,9 @@ function* countFleet(
     const status = currentStatus(state, snapshot.now, snapshot.statusIntervalMs);
     counts.recordings.add([status]);
     counts.addAlerts(Object.values(state.alerts ?? {}));
-    const labels = pass.labels(state);
-    if (status !== "unknown") rows.push({ labels, state });
+    if (status !== "unknown") rows.push({ labels: labelsOf(state, snapshot.inventory, cache), state });
     if (++seen % ROWS_PER_STEP === 0) yield "";
   }
-  yield* pass.evict();
   return rows;
 }
 
@@ -126,4 +121,31 @@ function* family(
     }
   }
   yield text;
+}
+
+/** Label texts by the recording as the inventory has it, which replaces it when its name changes. */
+export type LabelCache = WeakMap<
+  Recording,
+  { readonly locationId: string; readonly location: string; readonly text: string }
+>;
+
+/** `recording_id="…",recording="…",location_id="…",location="…"`. */
+function labelsOf({ id, locationId }: RecordingState, inventory: Inventory, cache: LabelCache): string {
+  const recording = inventory.recording(id);
+  const location = inventory.location(locationId)?.name || locationId;
+  const cached = recording && cache.get(recording);
+  if (cached?.locationId === locationId && cached.location === location) return cached.text;
+  const labels = { recording_id: distinct(id), recording: recording?.name || id, location_id: locationId, location };
+  const text = Object.entries(labels)
+    .map(([name, value]) => renderLabel(name, value))
+    .join(",");
+  if (recording) cache.set(recording, { locationId, location, text });
+  return text;
+}
+
+/** Adds a digest to an id that rendering would alter, so that no two recordings share a series. */
+function distinct(id: string): string {
+  if (/^[\w.:-]{1,128}$/.test(id)) return id;
+  const digest = createHash("sha256").update(id).digest("hex").slice(0, 12);
+  return `${id.slice(0, 100)}~${digest}`;
 }

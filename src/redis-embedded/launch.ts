@@ -11,11 +11,7 @@ import type { RedisEndpoint } from "./files.ts";
 const START_DEADLINE_MS = 60_000;
 
 /** The program, and where its data is. */
-export interface LaunchOptions {
-  readonly dir: string;
-  readonly binary: string;
-  readonly appendonly: boolean;
-}
+export type LaunchOptions = { readonly dir: string; readonly binary: string; readonly appendonly: boolean };
 
 /**
  * The server once it answers (`adopted`: another process was first and its server answers instead); an Error when

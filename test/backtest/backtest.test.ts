@@ -1,9 +1,9 @@
 /** A history of a few recordings from its buckets to what is counted, and who would have been told. */
 import { describe, expect, test } from "vitest";
 import { createBacktest } from "../../src/backtest/backtest.ts";
-import { compareCounts } from "../../src/backtest/compare.ts";
 import { messagesOf } from "../../src/backtest/messages.ts";
 import { planOf, type ReplaySetup } from "../../src/backtest/setup.ts";
+import { compareCounts } from "../../src/backtest/tally.ts";
 import type { Recording, RecordingUptime } from "../../src/health/recording.ts";
 import { rule } from "../health/shard-history.ts";
 import {

@@ -1,19 +1,20 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { PageCollector } from "../../src/http/paging.ts";
+import { listingOf } from "../../src/http/paging.ts";
+import { runYielding } from "../../src/lib/yield.ts";
 
-test("whatever the order of the rows, pages give each once, by key", () => {
-  fc.assert(
-    fc.property(
+test("whatever the order of the rows, pages give each once, by key", async () => {
+  await fc.assert(
+    fc.asyncProperty(
       fc.uniqueArray(fc.string({ maxLength: 6 }), { maxLength: 400 }),
       fc.integer({ min: 1, max: 40 }),
-      (keys, limit) => {
+      async (keys, limit) => {
         const seen: string[] = [];
         let cursor: string | undefined;
         do {
-          const collector = new PageCollector<string>({ limit, cursor });
-          for (const key of keys) collector.offer(key, key);
-          const { items, nextCursor } = collector.page();
+          const query = { limit, cursor };
+          const { items, nextCursor, before, total } = await runYielding(listingOf(keys, query, (key) => key));
+          expect({ before, total }).toEqual({ before: seen.length, total: keys.length });
           expect(items.length).toBeLessThanOrEqual(limit);
           seen.push(...items);
           cursor = nextCursor === null ? undefined : items.at(-1);

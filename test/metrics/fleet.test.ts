@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { type FleetSnapshot, ROWS_PER_STEP } from "../../src/health/shard-state.ts";
-import { type FleetView, fleetText } from "../../src/metrics/fleet.ts";
-import { createLabelCache, type LabelCache } from "../../src/metrics/label-cache.ts";
+import { type FleetView, fleetText, type LabelCache } from "../../src/metrics/fleet.ts";
 import { alertState, fleetOf, INTERVAL, largeFleet, NOW, recordingState } from "./fleets.ts";
 
-function textOf(snapshot: FleetSnapshot, view: Partial<FleetView> = {}, cache = createLabelCache()): string {
+function textOf(snapshot: FleetSnapshot, view: Partial<FleetView> = {}, cache: LabelCache = new WeakMap()): string {
   return [...fleetText({ snapshot, rules: [], otherAlerts: [], ...view }, "prometheus", cache)].join("");
 }
 
@@ -127,7 +126,7 @@ test("a large fleet is written in steps of at most 256 rows, and nothing is lost
   const snapshot = largeFleet(5_000);
   let rows = 0;
   let longest = 0;
-  for (const piece of fleetText({ snapshot, rules: [], otherAlerts: [] }, "prometheus", createLabelCache())) {
+  for (const piece of fleetText({ snapshot, rules: [], otherAlerts: [] }, "prometheus", new WeakMap())) {
     const lines = piece.split("\n").filter((line) => line.startsWith("lenswatch_recording_")).length;
     rows += lines;
     longest = Math.max(longest, lines);
@@ -138,39 +137,43 @@ test("a large fleet is written in steps of at most 256 rows, and nothing is lost
 
 test("the walk before the first line breathes as often", () => {
   const snapshot = largeFleet(5_000);
-  const pieces = [...fleetText({ snapshot, rules: [], otherAlerts: [] }, "prometheus", createLabelCache())];
+  const pieces = [...fleetText({ snapshot, rules: [], otherAlerts: [] }, "prometheus", new WeakMap())];
   const before = pieces.findIndex((piece) => piece !== "");
   expect(before).toBeGreaterThanOrEqual(2 * Math.floor(5_000 / ROWS_PER_STEP));
 });
 
 describe("label texts", () => {
-  const rec1 = recordingState("rec-1");
-  const textWith = (cache: LabelCache, name: string, recordings = [rec1]) =>
-    linesOf(textOf(fleetOf({ recordings, names: { "rec-1": name } }), {}, cache), "lenswatch_recording_online");
+  const cache: LabelCache = new WeakMap();
+  const recording = {
+    id: "rec-1",
+    name: "Till",
+    locationId: "loc-1",
+    timezone: "UTC",
+    organisation: "",
+    cameraServer: "",
+  };
+  const known = { ...recording, useUploadingSchedule: false };
+  const textWith = (one: typeof known, locationId = "loc-1", location?: string) => {
+    const inventory = {
+      recording: () => one,
+      location: () => ({ id: locationId, name: location, timezone: undefined }),
+    };
+    const snapshot = { ...fleetOf({ recordings: [recordingState("rec-1", { locationId })] }), inventory };
+    return linesOf(textOf(snapshot, {}, cache), "lenswatch_recording_online")[0];
+  };
 
-  test("change with the name", () => {
-    const cache = createLabelCache();
-    expect(textWith(cache, "Till")[0]).toContain('recording="Till"');
-    expect(textWith(cache, "Door")[0]).toContain('recording="Door"');
-    expect(cache.size).toBe(1);
+  test("are made once as long as nothing in them changes", () => {
+    textWith(known);
+    const text = cache.get(known);
+    textWith(known);
+    expect(text).toBeDefined();
+    expect(cache.get(known)).toBe(text);
   });
 
-  test("leave with the recording", () => {
-    const cache = createLabelCache();
-    textWith(cache, "Till", [rec1, recordingState("rec-2")]);
-    expect(cache.size).toBe(2);
-    textWith(cache, "Till");
-    expect(cache.size).toBe(1);
-    textWith(cache, "Till", []);
-    expect(cache.size).toBe(0);
-  });
-
-  test("are not dropped under a scrape that began later", () => {
-    const cache = createLabelCache();
-    const inventory = fleetOf({}).inventory;
-    const early = cache.begin(inventory);
-    cache.begin(inventory).labels(rec1);
-    expect([...early.evict()]).toEqual([]);
-    expect(cache.size).toBe(1);
+  test("change with the name, the location and its name", () => {
+    expect(textWith(known)).toContain('recording="Till",location_id="loc-1",location="loc-1"');
+    expect(textWith(known, "loc-2")).toContain('location_id="loc-2",location="loc-2"');
+    expect(textWith(known, "loc-2", "Leeds")).toContain('location_id="loc-2",location="Leeds"');
+    expect(textWith({ ...known, name: "Door" })).toContain('recording="Door"');
   });
 });

@@ -1,8 +1,8 @@
 /** Output of a backtest: tables, JSON or CSV. */
 import { notShown } from "../../backtest/backtest.ts";
-import { type Beside, type Comparison, compareCounts, type Messages } from "../../backtest/compare.ts";
 import type { Plan, TimeSpan } from "../../backtest/setup.ts";
 import type { BacktestCounts, EpisodeCount } from "../../backtest/tally.ts";
+import { type Beside, type Comparison, compareCounts, type Messages } from "../../backtest/tally.ts";
 import { csvLines } from "../../lib/csv.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { counted } from "../../lib/format.ts";

@@ -61,10 +61,7 @@ export function fail(io: Pick<CommandIo, "stderr" | "setExitCode">, exitCode: Ex
   io.setExitCode(exitCode);
 }
 
-interface SendResult {
-  readonly accepted: boolean;
-  readonly problem: string | null;
-}
+type SendResult = { readonly accepted: boolean; readonly problem: string | null };
 
 /** Never throws. */
 export async function attempt(send: () => Promise<unknown>): Promise<SendResult> {

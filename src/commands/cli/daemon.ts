@@ -33,10 +33,7 @@ export class DaemonError extends CodedError<(typeof daemonErrorCodes)[number]> {
 }
 
 /** The options of every command that asks a daemon. */
-export interface DaemonOptions {
-  readonly url?: string;
-  readonly config?: string;
-}
+export type DaemonOptions = { readonly url?: string; readonly config?: string };
 
 /** For `--url`: http or https, any path before `/api`. */
 function parseUrl(text: string): string {

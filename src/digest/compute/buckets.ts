@@ -11,9 +11,7 @@ const DAY = 24 * HOUR;
 export const SETTLED_AFTER_MS = 15 * 60_000;
 
 /** A bucket with the time it covers. */
-export interface TimedBucket extends Interval {
-  readonly bucket: UptimeBucket;
-}
+export type TimedBucket = Interval & { readonly bucket: UptimeBucket };
 
 /**
  * The buckets of which more than half lies inside `bounds`, cut off there, in order, as far as they are settled

@@ -18,9 +18,7 @@ import type { ScheduleTimes } from "./calendar.ts";
 import { clip, lengthIn, subtract, total, union } from "./intervals.ts";
 import { meanUptime, tallyOf } from "./tally.ts";
 
-interface Downtime extends Interval, Pick<Outage, "endsAt" | "recovered"> {
-  readonly kind: "offline" | "missing";
-}
+type Downtime = Interval & Pick<Outage, "endsAt" | "recovered"> & { readonly kind: "offline" | "missing" };
 
 interface Facts {
   readonly scope: DigestScope;

@@ -40,8 +40,7 @@ ${troubled.map((one) => section(one, view))}${legend(view)}${others.map((one) =>
 <tr><td class="pad foot">
 <div class="m line xs fine">${view.notes.map((note) => html`${note}<br>`)}
 <br>${link}${{ html: UNSUBSCRIBE_HERE }}</div>
-</td></tr></table>${OUTLOOK_END}</td></tr></table></body></html>
-`;
+</td></tr></table>${OUTLOOK_END}</td></tr></table></body></html>`;
   return page.html;
 }
 
@@ -71,8 +70,7 @@ function section({ title, count = "", part, rows, explanation }: DigestSection, 
 <h2 class="${kind === "location" ? "t" : "t below"}">${dot}${title}${small(beside, "m s plain nw")}</h2>
 <table ${table}>${heads.length === 0 ? nothing : html`<tr><td></td>${heads}</tr>`}
 ${rows.map((row) => rowMarkup(row, view, columns))}</table>
-${legend}${explanation === undefined ? nothing : html`<div class="m xs gap">${explanation}</div>`}</td></tr>
-`;
+${legend}${explanation === undefined ? nothing : html`<div class="m xs gap">${explanation}</div>`}</td></tr>`;
 }
 
 /** Text in a class of its own after other text; nothing where it is empty. */
@@ -93,30 +91,25 @@ function rowMarkup(row: SectionRow, view: DigestView, columns: number): Markup {
     case "location":
       return html`<tr>
 <td width="100%" class="t line location">${name(row.name)}${small(row.note, "m s plain")}</td>
-<td class="m line s nw side">${row.uptime}</td></tr>
-`;
+<td class="m line s nw side">${row.uptime}</td></tr>`;
     case "recording":
       return html`<tr><td class="t name">${name(row.name)}</td><td class="t downtime nw">${row.value}</td></tr>
 <tr><td class="m s note">${row.times}</td><td class="m s under nw">${row.uptime}</td></tr>
-<tr><td colspan="2" class="end">${bar(row.timeline, `${row.name}: ${row.times}`)}</td></tr>
-`;
+<tr><td colspan="2" class="end">${bar(row.timeline, `${row.name}: ${row.times}`)}</td></tr>`;
     case "together":
       return html`<tr><td colspan="2" class="m s note">${row.text}</td></tr>
-<tr><td colspan="2" class="end">${bar(row.timeline, row.label)}</td></tr>
-`;
+<tr><td colspan="2" class="end">${bar(row.timeline, row.label)}</td></tr>`;
     case "names":
       return namesRow(row);
     case "entry":
       return html`<tr><td class="t line row">${name(row.name)}${small(row.note, "m s chunk")}</td>
-<td class="t line cell nw">${row.value}</td></tr>
-`;
+<td class="t line cell nw">${row.value}</td></tr>`;
     case "days":
       return view.days.length <= MOST_WITH_FIGURES ? dayFigures(row, view) : dayStrip(row);
     case "counts":
       return countRows(row, view);
     case "more":
-      return html`<tr><td colspan="${columns}" class="m s ${row.within ? "end" : "more"}">${row.text}</td></tr>
-`;
+      return html`<tr><td colspan="${columns}" class="m s ${row.within ? "end" : "more"}">${row.text}</td></tr>`;
   }
 }
 
@@ -170,8 +163,7 @@ function legendKey({ name: className, words }: { name: string; words: string }):
 /** Recordings without trouble share a paragraph. */
 function namesRow({ names, more }: Row<"names">): Markup {
   const all = names.map((one, i) => html`${i === 0 ? "" : "\u00a0· "}${name(one.name)} ${one.value}`);
-  return html`<tr><td colspan="2" class="m s end">${all}${more === "" ? "" : ` · ${more}`}</td></tr>
-`;
+  return html`<tr><td colspan="2" class="m s end">${all}${more === "" ? "" : ` · ${more}`}</td></tr>`;
 }
 
 /** Steps of a day's uptime, best first; -1 is no figure. */
@@ -193,8 +185,7 @@ function dayFigures(row: Row<"days">, { days }: DigestView): Markup {
     const percentage = uptime === undefined ? "" : Math.floor(uptime * 100 + 1e-6);
     return html`<td class="${heatOf(uptime)}" title="${dayName(days[i] ?? "")}">${figure(percentage)}</td>`;
   });
-  return html`<tr>${dayLocation(row, "44%")}${cells}</tr>
-`;
+  return html`<tr>${dayLocation(row, "44%")}${cells}</tr>`;
 }
 
 /** Equal neighbours are one cell. */
@@ -208,8 +199,7 @@ function dayStrip(row: Row<"days">): Markup {
   }
   return html`<tr>${dayLocation(row, "36%")}<td>
 <table role="img" aria-label="${row.name}: ${label}" ${PLAIN} class="strip"><tr>
-${strip(runs, 18)}</tr></table></td></tr>
-`;
+${strip(runs, 18)}</tr></table></td></tr>`;
 }
 
 function dayLocation(row: Row<"days">, width: string): Markup {
@@ -224,6 +214,5 @@ function countRows(row: Row<"counts">, { ofOneDay }: DigestView): Markup {
   );
   const head = html`<tr><th scope="rowgroup" colspan="5" class="t line row side-head">${name(row.name)}</th></tr>`;
   return html`${row.isFirst && !ofOneDay ? head : nothing}<tr>
-<th scope="row" class="m count plain">${name(ofOneDay ? row.name : row.day)}</th>${cells}</tr>
-`;
+<th scope="row" class="m count plain">${name(ofOneDay ? row.name : row.day)}</th>${cells}</tr>`;
 }

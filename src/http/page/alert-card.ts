@@ -42,16 +42,14 @@ export function alertCard(active: ActiveAlert, context: CardContext): Markup {
   const { severity } = alert.labels;
   return html`<li class="card firing ${severity === "critical" || severity === "error" ? "severe" : "mild"}">
 ${isPage ? nothing : title}${sinceLine(alert, "firing", data.moment)}${note(alert)}
-<ul class="suppression">${state.map((line) => html`<li>${line}</li>`)}</ul>${actions(active, print, context)}</li>
-`;
+<ul class="suppression">${state.map((line) => html`<li>${line}</li>`)}</ul>${actions(active, print, context)}</li>`;
 }
 
 /** A pending alert, or one that is not stored yet: it has no buttons. */
 export function plainCard(alert: AlertState, moment: Moment, of?: string): Markup {
   const state = alert.state === "pending" ? "pending, not notified yet" : "firing";
   return html`<li class="card ${alert.state}">
-<h3>${alertTitle(alert)}${small(of)}</h3>${sinceLine(alert, state, moment)}${note(alert)}</li>
-`;
+<h3>${alertTitle(alert)}${small(of)}</h3>${sinceLine(alert, state, moment)}${note(alert)}</li>`;
 }
 
 function small(text: string | undefined): Markup {

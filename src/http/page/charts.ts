@@ -17,8 +17,7 @@ export function uptimeSection(days: readonly UptimeDay[], timezone: string): Mar
   const heading = html`<h2 id="uptime">Uptime of the last ${PERIOD_DAYS} days</h2>`;
   const first = days.findIndex(({ ratio }) => ratio !== undefined);
   if (first < 0)
-    return html`<section aria-labelledby="uptime">${heading}<p class="soft">No day is known yet.</p></section>
-`;
+    return html`<section aria-labelledby="uptime">${heading}<p class="soft">No day is known yet.</p></section>`;
   const chart = chartOf("strip", uptimeSummary(days, timezone), {
     viewBox: `0 0 ${days.length * (BAR + GAP) - GAP} ${HEIGHT}`,
     drawn: days.map((day, i) => bar(day, i * (BAR + GAP), timezone)),
@@ -28,8 +27,7 @@ export function uptimeSection(days: readonly UptimeDay[], timezone: string): Mar
   return html`<section aria-labelledby="uptime">${heading}<div class="panel">
 ${chart}
 <details id="days"><summary>Day by day</summary>
-<div class="days">${rows.map((day) => dayRow(day, timezone))}</div></details></div></section>
-`;
+<div class="days">${rows.map((day) => dayRow(day, timezone))}</div></details></div></section>`;
 }
 
 /** The last week, a point per hour; nothing where no quality was read. `timezone` is an IANA name. */
@@ -42,8 +40,7 @@ export function qualitySection(history: QualityHistory | undefined, now: Instant
     ends: [dayName(hours[0]?.at ?? now, timezone), "now"],
   });
   return html`<section aria-labelledby="quality"><h2 id="quality">Quality of the last 7 days</h2><div class="panel">
-${chart}</div></section>
-`;
+${chart}</div></section>`;
 }
 
 interface Drawing {
@@ -89,12 +86,10 @@ function unknownPart(missing: number, noun: string): string {
 function bar({ from, ratio }: UptimeDay, x: number, timezone: string): Markup {
   const title = html`<title>${dayName(from, timezone)}: ${known(ratio)}</title>`;
   if (ratio === undefined)
-    return html`<g>${title}<rect class="none" x="${x}" y="${HEIGHT - 6}" width="${BAR}" height="6"/></g>
-`;
+    return html`<g>${title}<rect class="none" x="${x}" y="${HEIGHT - 6}" width="${BAR}" height="6"/></g>`;
   const height = Math.max(2, Math.round(HEIGHT * (1 - Math.sqrt(1 - Math.min(1, Math.max(0, ratio))))));
   return html`<g>${title}<rect class="track" x="${x}" y="0" width="${BAR}" height="${HEIGHT}"/>
-<rect class="${rankOf(ratio)}" x="${x}" y="${HEIGHT - height}" width="${BAR}" height="${height}"/></g>
-`;
+<rect class="${rankOf(ratio)}" x="${x}" y="${HEIGHT - height}" width="${BAR}" height="${height}"/></g>`;
 }
 
 /** A line per span of known hours; it begins with a short dash, so that a single hour is visible. */
@@ -117,12 +112,9 @@ function rankOf(ratio: number | undefined): "good" | "fair" | "poor" | "none" {
 
 function dayRow({ day, from, ratio, hours }: UptimeDay, timezone: string): Markup {
   const words = html`<span>${dayName(from, timezone)}</span> <strong>${known(ratio)}</strong>`;
-  if (hours.length === 0)
-    return html`<p>${words}</p>
-`;
+  if (hours.length === 0) return html`<p>${words}</p>`;
   const cells = hours.map((hour) => hourCell(hour, timezone));
-  return html`<details id="day-${day}"><summary>${words}</summary><ol class="hours">${cells}</ol></details>
-`;
+  return html`<details id="day-${day}"><summary>${words}</summary><ol class="hours">${cells}</ol></details>`;
 }
 
 function hourCell({ at, ratio, expected }: UptimeDay["hours"][number], timezone: string): Markup {

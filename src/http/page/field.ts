@@ -3,10 +3,7 @@ import type { z } from "zod";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 
 /** The problem of a form: one field, and what it should contain. */
-export interface FieldProblem {
-  readonly field: string;
-  readonly message: string;
-}
+export type FieldProblem = { readonly field: string; readonly message: string };
 
 /** The parsed fields, or the first problem. */
 export function readFields<T>(

@@ -18,14 +18,11 @@ export const PERIOD_DAYS = 30;
 
 export const DECISION_LOG_DAYS = 7;
 
-/** Start of the decision log that is shown. */
-export function decisionLogSince(now: Instant): Instant {
-  return now - DECISION_LOG_DAYS * 86_400_000;
-}
+const DAY_MS = 86_400_000;
 
-/** Start of the incidents that are shown. */
-export function incidentsSince(now: Instant): Instant {
-  return now - PERIOD_DAYS * 86_400_000;
+/** The instants from which on incidents and the decision log are shown. */
+export function historySince(now: Instant) {
+  return { incidents: now - PERIOD_DAYS * DAY_MS, decisions: now - DECISION_LOG_DAYS * DAY_MS };
 }
 
 interface Section {
@@ -78,8 +75,7 @@ export function incidentSection(
   const first = html`<a href="${link(undefined)}" rel="first">Back to the newest</a>`;
   const next = html`<a href="${link(nextCursor ?? undefined)}" rel="next">Older incidents</a>`;
   return html`<section aria-labelledby="incidents"><h2 id="incidents">Incidents of the last ${PERIOD_DAYS} days</h2>
-${table}<p class="pager">${isFirst ? nothing : first}${nextCursor === null ? nothing : next}</p></section>
-`;
+${table}<p class="pager">${isFirst ? nothing : first}${nextCursor === null ? nothing : next}</p></section>`;
 }
 
 function recordingOf({ recording, subject: { id } }: ApiIncident, root: Root | undefined): Markup {
@@ -107,12 +103,10 @@ export function decisionLogSection(
     const { kind } = line.subject;
     const about = kind === of ? nothing : html`<small>${kind}</small> `;
     return html`<li>${timeAt(line.at, timezone, moment)}
-<span>${about}<bdi>${cut(sentenceOf(line), 300)}</bdi></span></li>
-`;
+<span>${about}<bdi>${cut(sentenceOf(line), 300)}</bdi></span></li>`;
   });
   const list = items.length === 0 ? html`<p class="soft">No decisions.</p>` : html`<ol class="decisions">${items}</ol>`;
   const more = html`<p class="soft">${counted(left, "older line")}: see <code>lenswatch why</code>.</p>`;
   return html`<section aria-labelledby="decisions"><h2 id="decisions">${title}</h2>${list}${left === 0 ? nothing : more}
-</section>
-`;
+</section>`;
 }

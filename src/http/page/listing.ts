@@ -55,8 +55,7 @@ export function tableOf(
   };
   return html`<table role="table"><caption class="hidden">${caption}</caption>
 <thead role="rowgroup"><tr role="row">${heads}</tr></thead>
-<tbody role="rowgroup">${rows.map((cells) => html`<tr role="row">${cells.map(cellOf)}</tr>\n`)}</tbody></table>
-`;
+<tbody role="rowgroup">${rows.map((cells) => html`<tr role="row">${cells.map(cellOf)}</tr>\n`)}</tbody></table>`;
 }
 
 /** `a, b and 3 more`: the first `max` of them. */

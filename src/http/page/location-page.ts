@@ -7,7 +7,7 @@ import { HttpError } from "../errors.ts";
 import { incidentListing } from "../v1/incidents.ts";
 import { alertCard } from "./alert-card.ts";
 import { uptimeSection } from "./charts.ts";
-import { decisionLogSection, decisionLogSince, incidentSection, incidentsSince, PERIOD_DAYS } from "./history.ts";
+import { decisionLogSection, historySince, incidentSection, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
 import type { HomeQuery } from "./links.ts";
 import { inTime, type PageData, unreachableNotice } from "./page-data.ts";
@@ -38,10 +38,11 @@ export async function locationDetails(id: string, { fleet, moment: { now } }: Pa
   const here = fleet.shards.flatMap(({ recordings }) =>
     [...recordings.values()].filter(({ locationId }) => locationId === id).map((state) => state.id),
   );
+  const since = historySince(now);
   const reading = Promise.all([
     deps.uptimes(here.length > MOST_HISTORIES ? [] : here),
-    deps.incidents(incidentsSince(now)),
-    deps.timeline([{ kind: "location", id }], decisionLogSince(now)),
+    deps.incidents(since.incidents),
+    deps.timeline([{ kind: "location", id }], since.decisions),
     deps.zones([id]),
   ]);
   const [uptimes, incidents, lines, zonesOf] = await inTime(reading, deps);

@@ -86,8 +86,7 @@ function* read(data: PageData, { show }: HomeQuery) {
 
 function lead({ mood, sentence, asides }: FleetHeadline, counts: FleetSummary["counts"]): Markup {
   return html`<div class="lead ${mood}">
-<h1>${sentence}.</h1>${shareBar(counts)}${asides.map((aside) => html`<p>${aside}</p>`)}</div>
-`;
+<h1>${sentence}.</h1>${shareBar(counts)}${asides.map((aside) => html`<p>${aside}</p>`)}</div>`;
 }
 
 /** Alerts of recordings are folded into that of their location, where it has one, and counted by location. */
@@ -113,8 +112,7 @@ function alertSection(alerts: Listing<Alert>, within: ReadonlyMap<string, number
   const table = { root: ROOT, caption: "Active alerts, the worst first", within } as const;
   return html`<section aria-labelledby="alerts"><h2 id="alerts">Alerts</h2>
 ${alertTable(alerts.items, data, table)}
-${total === alerts.items.length ? nothing : html`<p class="pager"><span>${more}${link}</span></p>`}</section>
-`;
+${total === alerts.items.length ? nothing : html`<p class="pager"><span>${more}${link}</span></p>`}</section>`;
 }
 
 /** Every location of a small fleet; of a large one those in trouble, and the number of the others. */
@@ -126,8 +124,7 @@ function locationSection({ locations }: FleetSummary, shown: Listing<LocationSum
   const more = html`<p class="pager"><a href="${href}">${counted(left, "more location")} in trouble</a></p>`;
   return html`<section aria-labelledby="locations"><h2 id="locations">Locations</h2>
 ${tiles(shown.items)}${left === 0 ? nothing : more}
-${onlyTroubled ? untroubled(total - shown.total, total) : nothing}</section>
-`;
+${onlyTroubled ? untroubled(total - shown.total, total) : nothing}</section>`;
 }
 
 function untroubled(number: number, total: number): Markup {

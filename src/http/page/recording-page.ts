@@ -11,14 +11,7 @@ import { HttpError } from "../errors.ts";
 import { incidentListing } from "../v1/incidents.ts";
 import { alertCard, type CardContext, plainCard } from "./alert-card.ts";
 import { qualitySection, uptimeSection } from "./charts.ts";
-import {
-  DECISION_LOG_DAYS,
-  decisionLogSection,
-  decisionLogSince,
-  incidentSection,
-  incidentsSince,
-  PERIOD_DAYS,
-} from "./history.ts";
+import { DECISION_LOG_DAYS, decisionLogSection, historySince, incidentSection, PERIOD_DAYS } from "./history.ts";
 import type { HtmlPage } from "./layout.ts";
 import { homeLink, type RecordingQuery, recordingLink, sameLink } from "./links.ts";
 import { inTime, type PageData, unreachableNotice } from "./page-data.ts";
@@ -54,9 +47,10 @@ export async function recordingDetails(
     { kind: "recording", id },
     { kind: "location", id: locationId },
   ] as const;
+  const since = historySince(now);
   const reading = Promise.all([
-    deps.incidents(incidentsSince(now)),
-    deps.timeline(subjects, decisionLogSince(now)),
+    deps.incidents(since.incidents),
+    deps.timeline(subjects, since.decisions),
     uptimeOf(id, timezone, deps),
     deps.zones([locationId]),
   ]);
@@ -150,8 +144,7 @@ function alertSection(state: RecordingState, data: PageData, details: RecordingD
   ];
   const none = html`<p class="soft">No active alerts.</p>`;
   return html`<section aria-labelledby="alerts"><h2 id="alerts">Alerts</h2>
-${cards.length === 0 ? none : html`<ul class="cards">${cards}</ul>`}</section>
-`;
+${cards.length === 0 ? none : html`<ul class="cards">${cards}</ul>`}</section>`;
 }
 
 /** Firing alerts first. A firing one that is not stored as an alert yet has a card without buttons. */

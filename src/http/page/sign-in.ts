@@ -1,17 +1,17 @@
-/** Signing in and out: `GET` and `POST /session`, `POST /session/end`. */
+/** Signing in and out: `GET` and `POST /session`, `POST /session/end`; and errors as pages, 401 with the form. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { stripControls } from "../../lib/text.ts";
 import type { HttpDeps } from "../deps.ts";
-import { HttpError } from "../errors.ts";
+import { type ErrorAnswer, HttpError } from "../errors.ts";
 import { createTokenCheck, isHttps, isRemotePlainHttp, isSameOrigin, sessionCookie } from "../gate.ts";
 import { createGuard } from "../guard.ts";
 import { parseQuery } from "../query.ts";
 import { openSession } from "../session.ts";
 import { type FieldProblem, fieldOf, readFields } from "./field.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
-import type { Root } from "./links.ts";
+import { homeLink, type Root } from "./links.ts";
 
 const LONGEST_NAME = 80;
 
@@ -125,4 +125,38 @@ function checkSender({ headers }: FastifyRequest, { externalUrl }: Deps): void {
     "forbidden",
     `A session needs HTTPS: sign in at ${externalUrl}, the configured http.external_url.`,
   );
+}
+
+interface FailedRequest {
+  readonly root: Root;
+  /** The requested path from `/` on, where signing in leads. */
+  readonly path: string;
+  readonly isReadOnly: boolean;
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  403: "Not allowed",
+  404: "Not found",
+  429: "Too many requests",
+  500: "A fault of lenswatch",
+  503: "The state cannot be read now",
+};
+
+/** Shows nothing of the fleet. */
+export function problemPage({ status, message }: ErrorAnswer, request: FailedRequest): HtmlPage {
+  const { root, path: to, isReadOnly } = request;
+  if (status === 401) {
+    const body = html`<h1>Sign in</h1><p>${message}</p>${signInForm({ root, to, isReadOnly })}
+<p class="soft">From a terminal, <code>lenswatch status</code> and <code>lenswatch alerts</code> send the token in
+<code>LENSWATCH_READ_TOKEN</code>.</p>`;
+    return { title: "Sign in", here: "session", body };
+  }
+  const title = TITLES[status] ?? (status >= 500 ? "Cannot be shown now" : "Not understood");
+  return {
+    title,
+    // The dependency may recover while the page is open.
+    ...(status === 503 ? { refresh: "on" } : {}),
+    body: html`<div class="lead unknown"><h1>${title}</h1><p>${message}</p></div>
+<p><a href="${homeLink(root)}">To the status page</a></p>`,
+  };
 }

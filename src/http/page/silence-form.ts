@@ -69,8 +69,7 @@ ${warnings.map((warning) => html`<p class="warning" role="alert">${warning}</p>`
 <p>It would suppress <strong>${counted(alerts.total, "alert")}</strong> of ${count(data.alerts.length)} active now;
 its matchers cover <strong>${count(covered)} of ${counted(recordings, "recording")}</strong>.</p>
 ${alerts.total === 0 ? nothing : table}
-${left === 0 ? nothing : html`<p class="soft">and ${counted(left, "more alert")}.</p>`}</section>
-`;
+${left === 0 ? nothing : html`<p class="soft">and ${counted(left, "more alert")}.</p>`}</section>`;
 }
 
 function entry(form: SilenceForm, data: PageData, visitor: Visitor): Markup {

@@ -71,8 +71,7 @@ function silenceCard(silence: Silence, data: PageData, visitor: Visitor, suppres
 ${state === "active" ? html` · suppresses ${suppressed}` : nothing}</p>${silence.comment === "" ? nothing : comment}
 <p class="soft">by <bdi>${nameOf(silence.createdBy, "somebody")}</bdi>,
 set ${timeAt(silence.updatedAt, zone, data.moment)}</p>
-${state === "expired" ? silenceAgain(silence) : endButton(silence, visitor)}</li>
-`;
+${state === "expired" ? silenceAgain(silence) : endButton(silence, visitor)}</li>`;
 }
 
 const STATES: Readonly<Record<SilenceState, string>> = { active: "Active", pending: "Pending", expired: "Expired" };

@@ -96,8 +96,7 @@ function tile(location: LocationSummary): Markup {
   const alerts = firing > 0 ? ` · ${counted(firing, "alert")}` : "";
   const href = homeLink("./", { location: id });
   return html`<li class="${standingOf(location)}"><a href="${href}"><bdi>${nameOf(name, id)}</bdi></a>
-${shareBar(counts)}<p>${countBadges(counts)}</p><p class="soft">${size}${alerts}</p></li>
-`;
+${shareBar(counts)}<p>${countBadges(counts)}</p><p class="soft">${size}${alerts}</p></li>`;
 }
 
 export type Counts = Readonly<Record<RecordingStatus, number>>;
@@ -132,8 +131,7 @@ export function shareBar(counts: Counts): Markup {
     x += width;
     return html`<rect class="${status}" x="${(x - width).toFixed(2)}" width="${width.toFixed(2)}" height="4"/>`;
   });
-  return html`<svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>
-`;
+  return html`<svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>`;
 }
 
 export function totalOf(counts: Counts): number {

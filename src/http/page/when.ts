@@ -3,10 +3,7 @@ import type { Instant } from "../../lib/clock.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { span, type Times } from "../../lib/when.ts";
 
-export interface Moment {
-  readonly now: Instant;
-  readonly times: Times;
-}
+export type Moment = { readonly now: Instant; readonly times: Times };
 
 /** `14:05 GMT` in the zone. */
 export function timeAt(at: Instant, timezone: string, { times }: Moment): Markup {

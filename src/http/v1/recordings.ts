@@ -23,7 +23,7 @@ type RecordingsQuery = z.infer<typeof RecordingsQuery>;
 const ratio = z.number().min(0).max(1).nullable();
 
 /** Null for what is not known. */
-const ApiRecording = z
+export const ApiRecording = z
   .strictObject({
     recordingId: z.string(),
     recording: z.string().describe("Its name; the id where the service gives none."),

@@ -5,14 +5,15 @@ import { subjectKinds } from "../../health/alert.ts";
 import { serviceSubject } from "../../health/evaluate-self.ts";
 import type { Subject } from "../../health/evaluation.ts";
 import type { FleetSnapshot } from "../../health/shard-state.ts";
+import { runYielding } from "../../lib/yield.ts";
 import { HttpError } from "../errors.ts";
-import { PageCollector, pageParameters } from "../paging.ts";
+import { listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { instant, isoTime } from "../query.ts";
 import { operation, pageSchema, timeSchema } from "./operation.ts";
 
 const DEFAULT_PERIOD_MS = 86_400_000;
 
-const ApiDecision = z
+export const ApiDecision = z
   .strictObject({
     at: timeSchema,
     about: z
@@ -27,19 +28,21 @@ const ApiDecision = z
   })
   .readonly();
 
+export const ApiTimeline = pageSchema(ApiDecision, {
+  recordingId: z.string(),
+  recording: z.string(),
+  locationId: z.string().nullable(),
+  location: z.string().nullable(),
+  timezone: z.string().describe("IANA name."),
+});
+
 export const getTimeline = operation({
   id: "getTimeline",
   method: "get",
   path: "/api/v1/recordings/{id}/timeline",
   summary: "Decisions about a recording and their reasons, oldest first; of the last 24 hours without `since`.",
   query: z.strictObject({ ...pageParameters, since: instant.optional() }),
-  answer: pageSchema(ApiDecision, {
-    recordingId: z.string(),
-    recording: z.string(),
-    locationId: z.string().nullable(),
-    location: z.string().nullable(),
-    timezone: z.string().describe("IANA name."),
-  }),
+  answer: ApiTimeline,
   async handle(deps, { query, param: id }) {
     const { shards, inventory } = await deps.fleet();
     const state = shards.find(({ recordings }) => recordings.has(id))?.recordings.get(id);
@@ -49,7 +52,8 @@ export const getTimeline = operation({
     const lines = await deps.timeline(subjects, query.since ?? deps.clock.now() - DEFAULT_PERIOD_MS);
     if (!state && !recording && !lines.some(({ subject }) => subject.kind === "recording"))
       throw new HttpError("not_found", "There is no recording with this id.");
-    return { ...namesOf(id, locationId, inventory), ...pageOf(lines, query) };
+    const { items, nextCursor } = await runYielding(pageOf(lines, query));
+    return { ...namesOf(id, locationId, inventory), items: items.map(rowOf), nextCursor };
   },
 });
 
@@ -71,17 +75,14 @@ function namesOf(id: string, locationId: string | undefined, inventory: FleetSna
 }
 
 /** Lines of the same time and kind of subject keep their order. */
-function pageOf(lines: readonly LogLine[], query: ConstructorParameters<typeof PageCollector>[0]) {
-  const collector = new PageCollector<LogLine>(query);
+function pageOf(lines: readonly LogLine[], query: PageQuery) {
   const positions = new Map<string, number>();
-  for (const line of lines) {
-    const key = `${String(line.at).padStart(16, "0")} ${line.subject.kind}`;
+  return listingOf(lines, query, ({ at, subject }) => {
+    const key = `${String(at).padStart(16, "0")} ${subject.kind}`;
     const position = positions.get(key) ?? 0;
     positions.set(key, position + 1);
-    collector.offer(`${key} ${String(position).padStart(4, "0")}`, line);
-  }
-  const { items, nextCursor } = collector.page();
-  return { items: items.map(rowOf), nextCursor };
+    return `${key} ${String(position).padStart(4, "0")}`;
+  });
 }
 
 function rowOf(line: LogLine): z.infer<typeof ApiDecision> {

@@ -9,8 +9,7 @@ import { HttpError } from "../errors.ts";
 import { limitsOf } from "../limits.ts";
 import { parseQuery } from "../query.ts";
 import { bodyOf } from "../stream.ts";
-import { AlertsQuery, GroupsQuery, gettableAlerts, jsonList } from "./alerts.ts";
-import { alertGroups } from "./groups.ts";
+import { AlertsQuery, alertGroups, GroupsQuery, gettableAlerts, jsonList } from "./alerts.ts";
 import { MOST_AT_ONCE, type PostedAlerts, readAlerts } from "./postable-alerts.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";

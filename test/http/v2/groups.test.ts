@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseMatchers } from "../../../src/alerting/matcher.ts";
 import type { ActiveAlert } from "../../../src/http/deps.ts";
-import type { AlertGroup } from "../../../src/http/v2/groups.ts";
+import type { AlertGroup } from "../../../src/http/v2/alerts.ts";
 import { firingAlert, rootRoute, serve, shownConfig } from "../serve.ts";
 
 const always = { name: "always", intervals: [{ location: "UTC" }] };
