@@ -36,6 +36,7 @@ interface Facts {
   readonly rules: readonly Rule[];
   readonly fleet: Fleet;
   readonly intervalMs: number;
+  readonly groupWaitMs: number;
   readonly failing: Failing;
   readonly effects: ReadonlyMap<YearRecording, readonly Effect[]>;
   readonly silences: ReadonlyMap<Site, readonly Range[]>;
@@ -46,14 +47,11 @@ const SAMPLING = 1_000;
 
 export function expectationsOf(
   ledger: readonly Incident[],
-  { fleet, rules, intervalMs, failing }: Pick<Facts, "fleet" | "rules" | "intervalMs" | "failing">,
+  given: Pick<Facts, "fleet" | "rules" | "intervalMs" | "groupWaitMs" | "failing">,
 ): Expectation[] {
   const silenced = ledger.flatMap(({ silenced: site, from, to }) => (site ? [{ site, from, to }] : []));
   const facts: Facts = {
-    rules,
-    fleet,
-    intervalMs,
-    failing,
+    ...given,
     effects: Map.groupBy(
       ledger.flatMap(({ effects }) => effects),
       ({ recording }) => recording,
@@ -99,7 +97,9 @@ function watches(when: Rule["when"], { kind, effects }: Incident): boolean {
 }
 
 function excuseOf(rule: Rule, incident: Incident, facts: Facts): Excuse | undefined {
-  const needed = rule.forMs + facts.intervalMs + SAMPLING;
+  // An alert that resolves within group_wait is not sent.
+  const waitMs = Math.max(0, facts.groupWaitMs - rule.keepFiringForMs);
+  const needed = rule.forMs + facts.intervalMs + waitMs + SAMPLING;
   const { when } = rule;
   if (when.kind === "service") {
     return longest(incident.failing) > needed + 2 * facts.intervalMs ? undefined : "shorter_than_for";

@@ -36,6 +36,8 @@ export interface Fleet {
 /** The uploading hours of a site, looked up by quarters of an hour. */
 export interface Hours {
   isOpen(at: Instant): boolean;
+  /** When it is open again; then, where it is. */
+  opensAt(at: Instant): Instant;
   /** When it is closed, in order. */
   readonly closed: readonly Range[];
 }
@@ -129,5 +131,7 @@ function hoursOf({ from, to }: Range, local: LocalHours, timezone: string, { ope
     else if (i > 0 && open[i - 1] === 0 && closed.length > 0) (closed.at(-1) as { to: Instant }).to = at + QUARTER;
     else closed.push({ from: at, to: at + QUARTER });
   }
-  return { isOpen: (at) => open[Math.floor(at / QUARTER) - first] === 1, closed };
+  const isOpen = (at: Instant) => open[Math.floor(at / QUARTER) - first] === 1;
+  const opensAt = (at: Instant) => (isOpen(at) ? at : (closed.find((one) => one.to > at)?.to ?? at));
+  return { isOpen, opensAt, closed };
 }

@@ -12,7 +12,7 @@ import type { Attempt } from "../../src/health/evaluate-self.ts";
 import type { Clock, Instant } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/log.ts";
 import { createCommit } from "../../src/poll/commit.ts";
-import { createStore } from "../../src/store/store.ts";
+import { createStore, type Store } from "../../src/store/store.ts";
 import type { Fleet } from "./fleet.ts";
 
 /** An alert in a message. */
@@ -72,7 +72,11 @@ export async function createNotifySide({ redis, clock, config, sent, ...deps }: 
   const shards = new Map(deps.fleet.sites.map(({ id, shard }) => [id, shard]));
   const assigned = { shardOf: (location: string) => shards.get(location), shards: () => [...new Set(shards.values())] };
   const staleness = createStaleness({ shards: { attemptsOf }, assigned, ...config.watch });
-  const { ofGroups } = createSuppression({ clock, store, ...config, staleness });
+  const sites = new Map(deps.fleet.sites.map((site) => [site.id, site]));
+  const closedMs = (location: string | undefined, now: Instant) =>
+    (sites.get(location ?? "")?.hours?.opensAt(now) ?? now) - now;
+  const known = rememberedStore(store);
+  const { ofGroups } = createSuppression({ clock, store: known.read, ...config, staleness });
   const { deliver } = createDeliver({
     clock,
     log: silentLogger,
@@ -82,7 +86,8 @@ export async function createNotifySide({ redis, clock, config, sent, ...deps }: 
     stormMs: config.watch.statusIntervalMs,
     suppressions: async (claims) => {
       const all = await ofGroups(claims);
-      return deps.rechecks ? all : all.map(withoutRechecks);
+      if (deps.rechecks) return all;
+      return all.map((one, i) => recheckedLater(one, closedMs(claims[i]?.labels.location_id, clock.now())));
     },
     toRefusal(thrown) {
       throw thrown;
@@ -93,20 +98,48 @@ export async function createNotifySide({ redis, clock, config, sent, ...deps }: 
     suppressed() {},
   });
   return {
-    store,
+    store: { ...store, shards: { ...store.shards, commit: known.commit } },
     wake,
     integrations,
     deliver,
     commit: createCommit({ log: silentLogger, route: config.route, integrations, wake }),
-    changes: createSuppressionChanges({ clock, log: silentLogger, store, wake }),
+    changes: createSuppressionChanges({ clock, log: silentLogger, store: known.read, wake }),
   };
 }
 
-/** What pauses outside its schedule goes on without an event: that is looked for as often as always. */
-function withoutRechecks(suppressions: Suppressions): Suppressions {
-  const reasons = [...suppressions.suppressed.values()].map(({ reason }) => reason);
-  const isInhibited = suppressions.muted === undefined && reasons.every((reason) => reason === "inhibited");
-  return isInhibited ? { ...suppressions, recheckEveryMs: RECHECK_MS } : suppressions;
+/** Reads again only what was written since: nobody else writes, and nobody acknowledges. */
+function rememberedStore(store: Store) {
+  let firing: ReturnType<Store["firing"]> | undefined;
+  let silences: ReturnType<Store["silences"]["read"]> | undefined;
+  const acks = new Map();
+  const commit: Store["shards"]["commit"] = (input) => {
+    firing = undefined;
+    return store.shards.commit(input);
+  };
+  return {
+    commit,
+    read: {
+      ...store,
+      firing: () => (firing ??= store.firing()),
+      acks: { ...store.acks, read: async () => acks },
+      silences: {
+        read: (now: Instant) => (silences ??= store.silences.read(now)),
+        write: (...args: Parameters<Store["silences"]["write"]>) => {
+          silences = undefined;
+          return store.silences.write(...args);
+        },
+      },
+    },
+  };
+}
+
+/** Later where nothing can be sent before: until an event makes the group due, a mute time ends or the site opens. */
+function recheckedLater(suppressions: Suppressions, closedMs: number): Suppressions {
+  const { recheckEveryMs, suppressed, muted } = suppressions;
+  const reasons = new Set([...suppressed.values()].map(({ reason }) => reason));
+  if (!muted && [...reasons].some((reason) => reason !== "inhibited" && reason !== "paused")) return suppressions;
+  const untilMs = !muted && reasons.has("paused") ? Math.min(closedMs, RECHECK_MS) : RECHECK_MS;
+  return { ...suppressions, recheckEveryMs: Math.max(1, Math.ceil(untilMs / recheckEveryMs)) * recheckEveryMs };
 }
 
 function messageOf({ now: at, integrationId: integration, reason, groups = 1, ...message }: Notification): SentMessage {

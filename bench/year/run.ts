@@ -56,6 +56,7 @@ export async function runYear({ mix, seed, recordings, days, ...options }: YearO
     fleet,
     rules,
     intervalMs,
+    groupWaitMs: route.groupWaitMs,
     failing: createFailing(ledger, fleet, intervalMs),
   });
   const account = createMatching({ fleet, rules, route, intervalMs, expectations });

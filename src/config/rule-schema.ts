@@ -56,7 +56,7 @@ const warning: RawMap = { severity: "warning" };
 
 /** The rules of a configuration without any, as written in a file. */
 export const defaultRules: RawMap[] = [
-  { alert: names.offline, when: { status: "offline" }, for: "2m", keep_firing_for: "1m", labels: critical },
+  { alert: names.offline, when: { status: "offline" }, for: "2m", keep_firing_for: "5m", labels: critical },
   { alert: names.degraded, when: { status: "degraded" }, for: "10m" },
   {
     alert: names.low_quality,
@@ -75,7 +75,7 @@ export const defaultRules: RawMap[] = [
     alert: names.location_offline,
     when: { location_offline: { at_least: "100%", clear_below: "80%", min_recordings: "2" } },
     for: "1m",
-    keep_firing_for: "2m",
+    keep_firing_for: "5m",
     labels: critical,
   },
   {

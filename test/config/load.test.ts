@@ -92,7 +92,7 @@ describe("the smallest configuration", () => {
       labels.severity,
     ]);
     expect(rules).toEqual([
-      ["RecordingOffline", { kind: "status", status: "offline" }, 2, 1, "critical"],
+      ["RecordingOffline", { kind: "status", status: "offline" }, 2, 5, "critical"],
       ["RecordingDegraded", { kind: "status", status: "degraded" }, 10, 0, undefined],
       ["LowQuality", { kind: "average_quality", below: 0.7, clearAbove: 0.8 }, 15, 0, "warning"],
       ["LowUptime", { kind: "overall_uptime", below: 0.95, clearAbove: 0.97, overMs: 86_400_000 }, 0, 0, "warning"],
@@ -102,7 +102,7 @@ describe("the smallest configuration", () => {
         "LocationOffline",
         { kind: "location_offline", atLeast: 1, clearBelow: 0.8, minRecordings: 2 },
         1,
-        2,
+        5,
         "critical",
       ],
       ["ServiceUnreachable", { kind: "service", state: "unreachable" }, 3, 3, "critical"],
