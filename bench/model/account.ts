@@ -23,8 +23,8 @@ export interface Failure {
   readonly key: string;
 }
 
-export function endpointOf({ type, endpoint, id }: Integration): string {
-  return type === "email" ? `${type} ${id.slice(id.lastIndexOf("/") + 1)}` : `${type} ${endpoint}`;
+export function endpointOf({ type, endpoint, recipient }: Integration): string {
+  return `${type} ${recipient || endpoint}`;
 }
 
 export class Account {
@@ -32,6 +32,7 @@ export class Account {
   readonly failures: Failure[] = [];
   readonly #readings: Readings;
   readonly #last = new Map<string, Word>();
+  readonly #endpointOf = new Map<string, string>();
 
   constructor(readings: Readings) {
     this.#readings = readings;
@@ -52,12 +53,13 @@ export class Account {
 
   accept(integration: Integration, message: Notification): void {
     const endpoint = endpointOf(integration);
+    this.#follow(message.integrationId, endpoint);
     const { reason, firing, resolved, now } = message;
     const before = new Map([...firing, ...resolved].map(({ id }) => [id, this.last(endpoint, id)?.says]));
     const isRepetition = reason === "reminder" || reason === "resend";
     for (const alert of firing) {
       const known = before.get(alert.id);
-      if (isNews(alert) && known === "firing") this.#fail(alert, `${endpoint} is told twice that it fires (${reason})`);
+      if (alert.isNew && known === "firing") this.#fail(alert, `${endpoint} is told twice that it fires (${reason})`);
       if (!isNews(alert) && known !== "firing") this.#fail(alert, `${endpoint} is reminded of what it was not told`);
       const unread = this.#readings.unread(alert, now);
       if (unread) this.#fail(alert, `${endpoint} is sent "${reason}", ${unread}`);
@@ -74,10 +76,21 @@ export class Account {
     }
     for (const [says, alerts] of [["firing", firing] as const, ["resolved", resolved] as const])
       for (const alert of alerts) {
-        const word = { at: now, endpoint, integration: integration.id, says, reason, alert };
+        const word = { at: now, endpoint, integration: message.integrationId, says, reason, alert };
         this.words.push(word);
         this.#last.set(`${endpoint}\n${alert.id}`, word);
       }
+  }
+
+  /** An entry in the same place whose URL changed is the same integration: its new endpoint goes on from the old one. */
+  #follow(integration: string, endpoint: string): void {
+    const before = this.#endpointOf.get(integration) ?? endpoint;
+    this.#endpointOf.set(integration, endpoint);
+    if (before === endpoint || this.#endpointOf.values().some((other) => other === before)) return;
+    for (const word of this.lastWords(before)) {
+      const own = this.last(endpoint, word.alert.id);
+      if (!own || own.at < word.at) this.#last.set(`${endpoint}\n${word.alert.id}`, { ...word, endpoint });
+    }
   }
 
   #fail({ key, subject }: NotifiedAlert, what: string): void {

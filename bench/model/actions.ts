@@ -27,6 +27,10 @@ function set(run: ModelRun, camera: Camera, status: Camera["status"]): void {
 
 const ids = (cameras: readonly Camera[]) => cameras.map(({ id }) => id).join(" ");
 
+/** After which an integration has to be known again, or a rule. */
+const RECEIVER_EDITS = ["removeEntry", "addEntry", "reorderEntries", "reorderReceivers", "renameReceiver"] as const;
+const RULE_EDITS = ["swapRules", "shuffleRules", "removeRule", "addRule", "changeThreshold"] as const;
+
 /** Undoes a fault later, unless the run is over by then. */
 function later(run: ModelRun, intervals: number, undo: () => void): void {
   run.time.after(intervals * run.scale.intervalMs, undo);
@@ -177,6 +181,8 @@ export const actions = {
   },
   reload: (run, random) => run.reload(edit(run, random)),
   changeWindow: (run, random) => run.reload(edit(run, random, ["changeWindow"])),
+  editReceivers: (run, random) => run.reload(edit(run, random, [random.pick(RECEIVER_EDITS)])),
+  editRules: (run, random) => run.reload(edit(run, random, [random.pick(RULE_EDITS)])),
   restart: (run, random) => run.restart(random.between(1, 6) * MINUTE),
   pause: (run, random) => run.restart(random.between(10, run.scale.daily ? 80 : 30) * run.scale.intervalMs),
   async pauseAndEdit(run, random) {
@@ -195,17 +201,8 @@ function edit({ settings, scale }: ModelRun, random: Random, chosen: readonly Ed
   return chosen.join(", ");
 }
 
-/** Whose identity has to follow what they say. */
-const OFTEN_EDITED: readonly EditName[] = [
-  "removeEntry",
-  "reorderEntries",
-  "renameReceiver",
-  "swapRules",
-  "changeThreshold",
-];
-
 function twoOf(random: Random): EditName[] {
-  const names = [...(Object.keys(edits) as EditName[]), ...OFTEN_EDITED] as [EditName, ...EditName[]];
+  const names = Object.keys(edits) as [EditName, ...EditName[]];
   return Array.from({ length: random.between(1, 2) }, () => random.pick(names));
 }
 

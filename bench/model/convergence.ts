@@ -56,7 +56,7 @@ function isExplained({ facts, subject, ruleId }: Alert, standing: Standing): boo
   const { world, rules, stillMs } = standing;
   const when = rules.find(({ id }) => id === ruleId)?.when;
   if (facts.paused) return true;
-  if (when?.kind === "location_offline") return isTooSmallToBegin(subject.id, when.minRecordings, world);
+  if (when?.kind === "location_offline") return isTooSmallToBegin(subject.id, when, world);
   const camera = world.cameras.find(({ id }) => id === subject.id);
   if (!camera) return false;
   if (when?.kind === "overall_uptime") return isNearThreshold(camera, when, standing);
@@ -66,9 +66,15 @@ function isExplained({ facts, subject, ruleId }: Alert, standing: Standing): boo
   return !hasEvidence && (stillMs < 30 * HOUR || camera.hours !== undefined);
 }
 
-/** `min_recordings` limits only the beginning: what fires already goes on. */
-function isTooSmallToBegin(locationId: string, minRecordings: number, { cameras }: World): boolean {
-  return cameras.filter((one) => one.locationId === locationId && one.listed).length < minRecordings;
+/** `min_recordings` limits only the beginning: what fires already goes on while those that are left are offline. */
+function isTooSmallToBegin(
+  locationId: string,
+  { minRecordings, clearBelow }: { readonly minRecordings: number; readonly clearBelow: number },
+  { cameras }: World,
+): boolean {
+  const left = cameras.filter((one) => one.locationId === locationId && one.listed);
+  const offline = left.filter(({ status }) => status === "offline").length;
+  return left.length > 0 && left.length < minRecordings && offline / left.length >= clearBelow;
 }
 
 function isNearThreshold(
