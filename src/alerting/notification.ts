@@ -103,8 +103,9 @@ export interface Suppression {
    * itself that waits for its recording's schedule, or the shard (`shard:<n>`) that was not read.
    */
   readonly by: string;
-  /** Of a stale alert: when its shard was last read, 0 for never. */
+  /** Of a stale alert: when its location was last read, and its shard, if only in part; 0 for never. */
   readonly readAt?: Instant | undefined;
+  readonly goodAt?: Instant | undefined;
   /** When it ends by the clock; undefined where that is not known beforehand. */
   readonly until?: Instant | undefined;
 }

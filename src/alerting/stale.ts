@@ -1,7 +1,9 @@
-/** Alerts that are out of date: their shard was not read since the fleet was last watched, or since it went stale. Pure. */
+/** Alerts that are out of date: not read since the fleet was last watched, or since reading them began to fail. Pure. */
 import type { Attempt } from "../health/evaluate-self.ts";
 import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Instant } from "../lib/clock.ts";
+
+const NEVER: Attempt = { goodAt: 0, attemptedAt: 0 };
 
 /**
  * Good readings from before this are out of date. `fleet` is noted at every interval while any replica watches; where
@@ -14,11 +16,17 @@ export function watchedSince(fleet: Attempt | undefined, now: Instant, intervalM
   return fleet.since === undefined || fleet.since > now ? 0 : fleet.since;
 }
 
-/** Whether what is known of the shard may not be sent. A slow request is no failure. */
+/** When a location of the shard was last read, 0 for never: a good sweep may have no answer for a part of them. */
+export function lastReadAt({ goodAt, unread = {} }: Attempt = NEVER, location = ""): Instant {
+  return Object.hasOwn(unread, location) ? (unread[location] ?? 0) : goodAt;
+}
+
+/** Whether what is known of a location of the shard may not be sent. A slow request is no failure. */
 export function isStale(
-  shard: Attempt | undefined,
+  shard: Attempt = NEVER,
   { now, since, intervalMs }: { readonly now: Instant; readonly since: Instant; readonly intervalMs: number },
+  location?: string,
 ): boolean {
-  const { goodAt, attemptedAt } = shard ?? { goodAt: 0, attemptedAt: 0 };
-  return goodAt < since || (attemptedAt > goodAt && now - goodAt > GAP_INTERVALS * intervalMs);
+  const readAt = lastReadAt(shard, location);
+  return readAt < since || (shard.attemptedAt > readAt && now - readAt > GAP_INTERVALS * intervalMs);
 }

@@ -24,6 +24,8 @@ export interface Attempt {
   /** Of a shard: recordings that are known, and those of them that its complete answer lacks. */
   readonly known?: number | undefined;
   readonly absent?: number | undefined;
+  /** Of a shard: when its locations that its last good sweep had no answer for were read, by id. */
+  readonly unread?: Readonly<Record<string, Instant>> | undefined;
 }
 
 export interface IntegrationHealth {

@@ -1,4 +1,6 @@
 /** The sweep of one shard: read its state, ask the service, evaluate, commit. A failed request is only noted. */
+
+import { lastReadAt } from "../alerting/stale.ts";
 import type { Config } from "../config/config.ts";
 import { presenceOf } from "../health/absence.ts";
 import type { Decision, Evaluation, EvaluationContext } from "../health/evaluation.ts";
@@ -88,13 +90,17 @@ class Sweeper {
     if (!answer) return "failed";
     const { snapshot, error } = answer;
     const elsewhere = await this.#nameThem(shard, before.state, snapshot, now);
-    const unbroken = this.#isUnbroken(before.state, attempts.get(`shard:${shard}`));
+    const last = attempts.get(`shard:${shard}`);
+    const unbroken = this.#isUnbroken(before.state, last);
     const others = presenceOf([...attempts].flatMap(([of, one]) => (isOther(of, shard) ? [one] : [])));
     const context = { ...this.#context(shard, locationIds, now), unbroken, others, elsewhere };
     const evaluation = judgeShard(before.state, snapshot, context);
     const { next, absent } = evaluation;
     const presence = { known: next.recordings.size, absent };
-    const sweep = { slowMs: slowMs(before.state, context), error: error?.message, ...presence };
+    const unread = snapshot.unread?.size
+      ? Object.fromEntries([...snapshot.unread].map((id) => [id, lastReadAt(last, id)]))
+      : undefined;
+    const sweep = { slowMs: slowMs(before.state, context), error: error?.message, ...presence, unread };
     // Another replica may have assigned locations that this one does not know of yet: then nothing has left.
     const drops = evaluation.decisions.some(({ reason }) => reason === "no_longer_watched" || reason === "moved");
     if (drops && (await assigned.follow()) === "changed") return "lost";

@@ -40,7 +40,7 @@ function fleetKeys(p: string) {
     namesLog: `${p}names:log`,
     /** Hash `n` nonce, `d` document; until the shard has no locations and no alerts. */
     shard: (shard: number) => `${p}shard:${shard}`,
-    /** Hash: subject → JSON {goodAt, attemptedAt, error, slowMs, known, absent}; a shard's fields as long as the shard. */
+    /** Hash: subject → JSON {goodAt, attemptedAt, error, …}; a shard's fields as long as the shard. */
     attempts: `${p}attempts`,
     /** Hash: recording id → uptime history; a field until it leaves the shard. */
     uptime: (shard: number) => `${p}uptime:${shard}`,

@@ -164,7 +164,8 @@ function createAttemptStore(redis: Redis, keys: Keys) {
       const known = (await hash.read([subject])).get(subject);
       if (error !== undefined && known && known.goodAt > askedAt) return;
       const goodAt = error === undefined ? now : (known?.goodAt ?? 0);
-      await hash.save(new Map([[subject, { goodAt, attemptedAt: now, error }]]));
+      const unread = error === undefined ? undefined : known?.unread;
+      await hash.save(new Map([[subject, { goodAt, attemptedAt: now, error, unread }]]));
     },
 
     /** Notes that the fleet is watched, asked at every interval. */

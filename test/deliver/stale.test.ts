@@ -37,6 +37,16 @@ test("after a pause what is not read waits by shard; ends, external alerts and t
   expect(await shardsOf(alerts, attempts)).toEqual([undefined, "shard:2", "shard:2", undefined, undefined, undefined]);
 });
 
+test("a location without an answer waits though the rest of its shard is read, from when it was read last", async () => {
+  const partly = (at: number): Attempt => ({ ...read(NOW - 1), unread: { south: at } });
+  const alerts = [about("a", "south"), about("b", "north")];
+  const fleet = { ...read(NOW - 1), since: T0 };
+  const byOf = (at: number) => shardsOf(alerts, { fleet, "shard:2": partly(at), "shard:1": partly(at) });
+  expect(await byOf(T0 - 1)).toEqual(["shard:2", undefined]);
+  expect(await byOf(NOW - 4 * I)).toEqual(["shard:2", undefined]);
+  expect(await byOf(NOW - 2 * I)).toEqual([undefined, undefined]);
+});
+
 test("an alert of a location that is assigned to no shard any more waits for every shard", async () => {
   const gone = [about("a", "gone")];
   const fleet = read(T0);

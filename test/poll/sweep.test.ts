@@ -108,6 +108,20 @@ describeWithRedis("a sweep", () => {
     expect(await firingNow()).toEqual(["RecordingOffline/recording/a firing"]);
   });
 
+  it("notes since when a location has no answer while others have, also where whole sweeps fail in between", async () => {
+    const refused = new Error("No answer.");
+    const north = [rows(row("a", "online")), rows(row("a", "online"))] as const;
+    const one = replica([...north, north[0], refused, refused, refused, refused, north[0]]);
+    one.assigned.set(new Map(["north", "east", "south"].map((id) => [id, 0])));
+    const unread: unknown[] = [];
+    for (let i = 0; i < 4; i++) {
+      await one.sweep(0);
+      unread.push((await one.store.shards.attempts()).get("shard:0")?.unread);
+      one.clock.at += STEP;
+    }
+    expect(unread).toEqual([undefined, { south: T0 }, { south: T0 }, { north: T0 + STEP, east: T0 + STEP }]);
+  });
+
   it("a judgement that lost its race is thrown away, and wakes nobody", async () => {
     const quick = replica([rows(row("a", "online"))]);
     quick.assigned.set(north);

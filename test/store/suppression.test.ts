@@ -89,7 +89,7 @@ describeWithRedis("a suppressed alert", () => {
   });
 
   it("that is stale is due once its shard is read, also before that it is stale was stored, and stays late", async () => {
-    const stale = suppressedState({ by: [{ reason: "stale", by: "shard:7", readAt: 0 }], lateFrom: T0 - HOUR });
+    const stale = suppressedState({ by: [{ reason: "stale", by: "shard:7", goodAt: 0 }], lateFrom: T0 - HOUR });
     await suppressed(testStore(), stale);
     const { groups, shards } = testStore().store;
     const state = { sweptAt: T0 + MINUTE, recordings: new Map(), locations: new Map() };

@@ -4,7 +4,7 @@
 -- KEYS[1] claim of the integration
 -- args    integration, endpoint, group, token, now, sent (a message was accepted), notified [{episode, entry (JSON)}],
 --         over [episode] (leave the integration), unnotified [episode] (leave this group), nextAt,
---         suppressed {by [{reason, by, readAt (of stale)}], unnotified (JSON), maybeNotified (JSON), lateFrom}, log (log.lua)
+--         suppressed {by [{reason, by, goodAt (of stale)}], unnotified (JSON), maybeNotified (JSON), lateFrom}, log (log.lua),
 --         hasMore (another page of the same group follows: timers and claim are left to the last one)
 -- Returns the group's next due time, or nothing
 local integration, group, now = args.integration, args.group, args.now
@@ -55,7 +55,7 @@ for _, cause in ipairs(suppressed and suppressed.by or {}) do
   if cause.reason == 'inhibited' and not is_firing(cause.by) then is_due = true end
   if cause.reason == 'stale' then
     local attempt = redis.call('HGET', p .. 'attempts', cause.by)
-    if attempt and cjson.decode(attempt).goodAt > cause.readAt then is_due = true end
+    if attempt and cjson.decode(attempt).goodAt > cause.goodAt then is_due = true end
   end
   if cause.reason == 'silenced' and redis.call('EXISTS', p .. 'ended:' .. cause.by) == 1 then is_due = true end
 end
