@@ -20,7 +20,7 @@ import { stepsOf } from "../simulator/player.ts";
 import type { Scenario } from "../simulator/scenario.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import type { CommandIo } from "./cli/command.ts";
-import { readScenario } from "./simulate.ts";
+import { readScenario, settingsOf } from "./simulate.ts";
 
 const SCENARIO = fileURLToPath(new URL("../demo/scenario.yaml", import.meta.url));
 const CONFIG = fileURLToPath(new URL("../../config/demo.yaml", import.meta.url));
@@ -111,13 +111,9 @@ async function startRedis({ io, closer, log }: DemoContext): Promise<string> {
 
 function placeholders(parts: { simulator: Simulator; inbox: Inbox; redisUrl: string; listen: string }) {
   const { simulator, inbox } = parts;
+  const settings = Object.entries(settingsOf(simulator));
   return {
-    LENSWATCH_DEMO_BASE_URL: simulator.baseUrl,
-    LENSWATCH_DEMO_WS_URL: simulator.wsUrl,
-    LENSWATCH_DEMO_AUTH_URL: simulator.authUrl,
-    LENSWATCH_DEMO_CLIENT_ID: simulator.clientId,
-    LENSWATCH_DEMO_CLIENT_SECRET: simulator.clientSecret,
-    LENSWATCH_DEMO_AUDIENCE: simulator.audience,
+    ...Object.fromEntries(settings.map(([key, value]) => [`LENSWATCH_DEMO_${key.toUpperCase()}`, value])),
     LENSWATCH_DEMO_REDIS_URL: parts.redisUrl,
     LENSWATCH_DEMO_SLACK_URL: inbox.slackUrl,
     LENSWATCH_DEMO_SMTP_HOST: inbox.smtp.host,

@@ -65,7 +65,8 @@ export async function readScenario(file: string): Promise<Scenario> {
   return parseScenario(text, file);
 }
 
-function settingsOf(simulator: Simulator) {
+/** The settings of `service` that reach the simulator. */
+export function settingsOf(simulator: Simulator) {
   return {
     base_url: simulator.baseUrl,
     ws_url: simulator.wsUrl,

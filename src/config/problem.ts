@@ -33,13 +33,9 @@ export type ConfigErrorCode = "not_found" | "unreadable" | "invalid";
 export class ConfigError extends CodedError<ConfigErrorCode> {
   readonly problems: readonly ConfigProblem[];
 
-  constructor(
-    code: ConfigErrorCode,
-    message: string,
-    options: { problems?: readonly ConfigProblem[]; cause?: unknown } = {},
-  ) {
-    super(code, message, { retryable: false, cause: options.cause });
-    this.problems = options.problems ?? [];
+  constructor(code: ConfigErrorCode, message: string, more: { problems?: readonly ConfigProblem[]; cause?: unknown }) {
+    super(code, message, { retryable: false, cause: more.cause });
+    this.problems = more.problems ?? [];
   }
 }
 

@@ -7,19 +7,13 @@ import { type LoadedConfig, loadWithWarnings } from "./load.ts";
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_TRIES = 3;
 
-export interface ConfigSource {
-  /** Loads and validates. Throws ConfigError. */
-  load(): Promise<LoadedConfig>;
-  /** A hash of the contents of the file and its secret files. Never throws. */
-  contentHash(): Promise<string>;
-  /** `contentHash` at the beginning of the last load, successful or not; undefined before the first. */
-  loadedHash(): string | undefined;
-}
+export type ConfigSource = ReturnType<typeof createConfigSource>;
 
-export function createConfigSource(file: string, env: Environment): ConfigSource {
+export function createConfigSource(file: string, env: Environment) {
   let secretFiles: readonly string[] = [];
   let loadedHash: string | undefined;
 
+  /** A hash of the contents of the file and its secret files. Never throws. */
   async function contentHash(): Promise<string> {
     const hash = createHash("sha256");
     for (const path of [file, ...secretFiles]) hash.update(`${path}\n`).update(await contentOf(path));
@@ -28,8 +22,10 @@ export function createConfigSource(file: string, env: Environment): ConfigSource
 
   return {
     contentHash,
+    /** `contentHash` at the beginning of the last load, successful or not; undefined before the first. */
     loadedHash: () => loadedHash,
-    async load() {
+    /** Loads and validates. Throws ConfigError. */
+    async load(): Promise<LoadedConfig> {
       for (let tries = 1; ; tries++) {
         const before = await contentHash();
         const found = new Set<string>();

@@ -1,5 +1,6 @@
 /** Reads the visitor counts of untrusted days and of days like them; missing counts stay blank in the digest. */
 import { DateTime } from "luxon";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
@@ -89,11 +90,9 @@ function startOf(date: string, zone: string, plusDays = 0): Instant {
   return DateTime.fromISO(date, { zone }).plus({ days: plusDays }).startOf("day").toMillis();
 }
 
-function* pagesOf(wanted: readonly Wanted[]): Generator<Wanted[]> {
-  for (const [, all] of Map.groupBy(wanted, ({ timezone }) => timezone)) {
-    for (let from = 0; from < all.length; from += LOCATIONS_PER_REQUEST)
-      yield all.slice(from, from + LOCATIONS_PER_REQUEST);
-  }
+function* pagesOf(wanted: readonly Wanted[]): Generator<readonly Wanted[]> {
+  for (const all of Map.groupBy(wanted, ({ timezone }) => timezone).values())
+    yield* chunksOf(all, LOCATIONS_PER_REQUEST);
 }
 
 /** The longest allowed range is not documented: where weeks are refused, only the untrusted days are requested. */

@@ -6,6 +6,7 @@ import type { UptimeBucket } from "../health/recording.ts";
 import type { Rule } from "../health/rule.ts";
 import { knownHours } from "../health/schedule.ts";
 import { currentStatus, type FleetSnapshot, type RecordingState, recordingsById } from "../health/shard-state.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { createYielder, runYielding } from "../lib/yield.ts";
 import type { Store } from "../store/store.ts";
@@ -118,8 +119,7 @@ async function addFleet(
       .filter((state) => states.get(state.id) === state)
       .map((state) => subjectOf(fleet, state))
       .filter((subject) => digester.wants(subject));
-    for (let at = 0; at < subjects.length; at += IDS_PER_READ) {
-      const page = subjects.slice(at, at + IDS_PER_READ);
+    for (const page of chunksOf(subjects, IDS_PER_READ)) {
       const ids = page.map(({ recording }) => recording.id);
       const histories = await store.uptime.histories(fleet.shardNumbers[i] ?? 0, ids);
       for (const subject of page) {

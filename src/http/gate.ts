@@ -57,15 +57,12 @@ export function createTokenCheck(guard: ReturnType<typeof createGuard>, deps: De
     const verdict = guard.judge({ address: ip, token, isRight: scope !== undefined }, deps.clock.now());
     if (verdict.kind === "wrong" && verdict.isLast)
       deps.log.warn({ address: ip }, "address blocked after too many wrong tokens");
-    if (verdict.kind === "blocked") throw tooManyFailures(reply, Math.ceil(verdict.retryAfterMs / 1000));
-    return scope;
+    if (verdict.kind !== "blocked") return scope;
+    const seconds = Math.ceil(verdict.retryAfterMs / 1000);
+    reply.header("retry-after", seconds);
+    const message = `Too many wrong tokens came from your address; try again in ${seconds} s.`;
+    throw new HttpError("too_many_failures", message);
   };
-}
-
-function tooManyFailures(reply: FastifyReply, seconds: number): HttpError {
-  reply.header("retry-after", seconds);
-  const message = `Too many wrong tokens came from your address; try again in ${seconds} s.`;
-  return new HttpError("too_many_failures", message);
 }
 
 /** The Set-Cookie header that sets a session, or removes it where `value` is undefined. */

@@ -45,14 +45,7 @@ async function readinessInTime(deps: Deps): Promise<Readiness> {
   return withDeadline(deps.ready(), limitsOf(deps).readyMs).catch(() => ({ ready: false, reasons: [late], notes: [] }));
 }
 
-/** Readiness of lenswatch itself, never of the service it watches. */
-export interface Readiness {
-  readonly ready: boolean;
-  /** Why it is not ready, a sentence each; empty when ready. */
-  readonly reasons: readonly string[];
-  /** Facts that do not affect readiness, such as an unreachable service. */
-  readonly notes: readonly string[];
-}
+export type Readiness = ReturnType<typeof judgeReadiness>;
 
 export interface ReadinessFacts {
   readonly configLoaded: boolean;
@@ -65,8 +58,11 @@ export interface ReadinessFacts {
   readonly standby?: readonly string[];
 }
 
-/** Ready: configuration loaded, Redis reachable and, where it polls, a sweep attempted within 3 intervals. */
-export function judgeReadiness(facts: ReadinessFacts, now: Instant): Readiness {
+/**
+ * Readiness of lenswatch itself, never of the service it watches, a sentence for each reason and for each note.
+ * Ready: configuration loaded, Redis reachable and, where it polls, a sweep attempted within 3 intervals.
+ */
+export function judgeReadiness(facts: ReadinessFacts, now: Instant) {
   const reasons = [
     facts.configLoaded ? undefined : "The configuration is not loaded.",
     facts.redisReachable ? undefined : "Redis cannot be reached.",

@@ -14,15 +14,13 @@ import { pageRoutes, versionNow } from "./page/routes.ts";
 import { problemPage } from "./page/sign-in.ts";
 import { metricsRoute } from "./stream.ts";
 
-export interface HttpServer {
-  /** Listens; `address` is a URL without a trailing slash. Throws HttpError `listen`. */
-  start(): Promise<{ readonly address: string }>;
-  /** Closes idle connections at once, the others when answered or after a grace of about a second. */
-  close(): Promise<void>;
-}
+export type HttpServer = ReturnType<typeof createHttpServer>;
 
-/** The server, not yet listening. It reads `deps` again for each request. */
-export function createHttpServer(deps: HttpDeps): HttpServer {
+/**
+ * The server, not yet listening; it reads `deps` again for each request. `start` gives its URL without a trailing slash
+ * or throws HttpError `listen`. `close` ends idle connections at once, others when answered or after about a second.
+ */
+export function createHttpServer(deps: HttpDeps) {
   const limits = limitsOf(deps);
   const app = fastify({
     ...serverOptions(limits),

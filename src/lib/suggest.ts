@@ -11,14 +11,12 @@ export function closestWord(text: string, words: readonly string[]): string | un
 }
 
 /** At most three rows close to what was typed, the closest first: names that contain it, then similar spellings. */
-export function closestRows<T>(
+export function closestRows<T extends { readonly name: string; readonly id: string }>(
   wanted: string,
   rows: readonly T[],
-  namesOf: (row: T) => { readonly name: string; readonly id: string },
 ): T[] {
   const text = wanted.toLowerCase();
-  const distanceTo = (row: T) => {
-    const { name, id } = namesOf(row);
+  const distanceTo = ({ name, id }: T) => {
     if (name.toLowerCase().includes(text)) return 0;
     return Math.min(distance(text, name.toLowerCase()), distance(text, id.toLowerCase()));
   };

@@ -26,16 +26,7 @@ const LOADING_DEADLINE_MS = 120_000;
 const STRANGER_DEADLINE_MS = 1_500;
 const RESTART = { baseMs: 200, capMs: 30_000 };
 
-export interface EmbeddedRedis {
-  /** With the password in it: never to be printed. Stays the same when the server is restarted. */
-  readonly url: string;
-  /** Of the server running now. */
-  readonly pid: number;
-  /** Whether the server was already running. */
-  readonly adopted: boolean;
-  /** Shuts the server down unless another lenswatch still uses it. Bounded, never throws, may be called twice. */
-  stop(): Promise<void>;
-}
+export type EmbeddedRedis = Awaited<ReturnType<typeof startEmbeddedRedis>>;
 
 interface EmbeddedRedisOptions {
   /** Made where it is missing, readable by its owner only. */
@@ -53,15 +44,11 @@ interface EmbeddedRedisOptions {
  * Starts or adopts the server of `dir`, and starts it again (with back-off) whenever it ends by itself.
  * Throws StoreError `no_server` or `unavailable`.
  */
-export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
-  const { log } = options;
+export async function startEmbeddedRedis(options: EmbeddedRedisOptions) {
+  const { log, appendonly = true } = options;
   const binary = await ensureRedisServer({ install: false, log, env: options.env ?? process.env });
   await mkdir(options.dir, { recursive: true, mode: 0o700 });
-  const launchOptions: LaunchOptions = {
-    dir: await realpath(options.dir),
-    binary,
-    appendonly: options.appendonly ?? true,
-  };
+  const launchOptions = { dir: await realpath(options.dir), binary, appendonly };
   let { attached, endpoint, adopted } = await startOrAdopt(launchOptions);
   log.info({ pid: attached.pid, port: endpoint.port, adopted }, "embedded Redis is running");
 
@@ -93,17 +80,16 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
   watch();
 
   return {
+    /** With the password in it: never to be printed. Stays the same when the server is restarted. */
     url: `redis://:${endpoint.password}@127.0.0.1:${endpoint.port}/0`,
     get pid() {
       return attached.pid;
     },
     adopted,
-    stop() {
+    /** Shuts the server down unless another lenswatch still uses it. Bounded, never throws, may be called twice. */
+    stop(): Promise<void> {
       stopping.abort();
-      stopped ??= (async () => {
-        await reviving;
-        await stopServer(attached, log);
-      })();
+      stopped ??= Promise.resolve(reviving).then(() => stopServer(attached, log));
       return stopped;
     },
   };

@@ -12,15 +12,9 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 const INSTALL_DEADLINE_MS = 300_000;
 
-interface PackageManager {
-  readonly command: string;
-  /** Run one after the other; each must succeed. */
-  readonly steps: readonly (readonly string[])[];
-  readonly asRoot: boolean;
-}
-
 /** Debian's package starts a service of its own unless a policy-rc.d forbids it, here for the length of the install. */
 const APT_INSTALL = [
+  "apt-get update -qq || exit",
   "policy=/usr/sbin/policy-rc.d",
   "trap 'exit 143' INT TERM",
   "if [ ! -e $policy ]; then",
@@ -29,21 +23,15 @@ const APT_INSTALL = [
   "apt-get install -y -qq --no-install-recommends redis-server",
 ].join("\n");
 
-const PACKAGE_MANAGERS: readonly PackageManager[] = [
-  {
-    command: "apt-get",
-    steps: [
-      ["apt-get", "update", "-qq"],
-      ["sh", "-c", APT_INSTALL],
-    ],
-    asRoot: true,
-  },
-  { command: "dnf", steps: [["sh", "-c", "dnf install -y -q redis || dnf install -y -q valkey"]], asRoot: true },
-  { command: "apk", steps: [["apk", "add", "--no-cache", "redis"]], asRoot: true },
-  { command: "pacman", steps: [["pacman", "-Sy", "--noconfirm", "--needed", "valkey"]], asRoot: true },
-  { command: "zypper", steps: [["zypper", "--non-interactive", "install", "redis"]], asRoot: true },
-  { command: "brew", steps: [["brew", "install", "redis"]], asRoot: false },
-];
+/** What installs a server, by package manager; all but brew need root. */
+const INSTALLS = {
+  "apt-get": APT_INSTALL,
+  dnf: "dnf install -y -q redis || dnf install -y -q valkey",
+  apk: "apk add --no-cache redis",
+  pacman: "pacman -Sy --noconfirm --needed valkey",
+  zypper: "zypper --non-interactive install redis",
+  brew: "brew install redis",
+};
 
 /** The path of redis-server or valkey-server; undefined where there is none. */
 export async function findRedisServer(env: Env): Promise<string | undefined> {
@@ -75,23 +63,17 @@ export async function ensureRedisServer(options: {
 }
 
 async function install(env: Env, log: Logger, signal = new AbortController().signal): Promise<Error | undefined> {
-  const manager = await firstManager(env);
-  if (!manager) return new Error("no known package manager here");
-  log.info({ with: manager.command }, "redis-server is missing, installing it");
-  try {
-    const prefix = manager.asRoot ? await rootPrefix(env) : [];
-    for (const step of manager.steps) await run([...prefix, ...step], env, signal);
-    return undefined;
-  } catch (thrown) {
-    return toError(thrown);
+  for (const [manager, script] of Object.entries(INSTALLS)) {
+    if (!(await findCommand(manager, env))) continue;
+    log.info({ with: manager }, "redis-server is missing, installing it");
+    try {
+      const prefix = manager === "brew" ? [] : await rootPrefix(env);
+      return void (await run([...prefix, "/bin/sh", "-c", script], env, signal));
+    } catch (thrown) {
+      return toError(thrown);
+    }
   }
-}
-
-async function firstManager(env: Env): Promise<PackageManager | undefined> {
-  for (const manager of PACKAGE_MANAGERS) {
-    if (await findCommand(manager.command, env)) return manager;
-  }
-  return undefined;
+  return new Error("no known package manager here");
 }
 
 async function rootPrefix(env: Env): Promise<readonly string[]> {
@@ -111,23 +93,18 @@ async function run([file = "", ...args]: readonly string[], env: Env, signal: Ab
     });
   }
   const end = () => {
-    if (child.pid !== undefined && child.exitCode === null) killGroup(child.pid);
+    try {
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGTERM");
+    } catch {
+      // It ended by itself in the meantime.
+    }
   };
   const limit = withTimeout(signal, INSTALL_DEADLINE_MS);
   limit.addEventListener("abort", end, { once: true });
   if (limit.aborted) end();
-  const closed = once(child, "close").finally(() => limit.removeEventListener("abort", end));
-  const [code] = (await closed) as [number | null];
+  const [code] = await once(child, "close").finally(() => limit.removeEventListener("abort", end));
   if (code === 0) return;
   throw new Error(`the package manager ended with ${code ?? "a signal"}: ${output.trim().split("\n").at(-1)}`);
-}
-
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, "SIGTERM");
-  } catch {
-    // It ended by itself in the meantime.
-  }
 }
 
 async function findCommand(name: string, env: Env): Promise<string | undefined> {

@@ -18,7 +18,7 @@ function stage() {
       loadedHash: () => state.loaded,
       async load() {
         state.loaded = state.content;
-        if (state.content.startsWith("bad")) throw new ConfigError("invalid", "bad");
+        if (state.content.startsWith("bad")) throw new ConfigError("invalid", "bad", {});
         return { config: { name: state.content } as unknown as Config, warnings: [] };
       },
     },

@@ -70,15 +70,9 @@ export async function readHistories(
       take(await readPage({ ...deps, signal }, recids, days), recids.length);
     }
   };
-  const workers = Array.from({ length: PAGES_AT_ONCE }, () =>
-    read().catch((thrown: unknown) => {
-      failed.abort();
-      throw thrown;
-    }),
-  );
-  const ended = await Promise.allSettled(workers);
-  const first = ended.find(({ status }) => status === "rejected");
-  if (first?.status === "rejected") throw first.reason;
+  const workers = Array.from({ length: PAGES_AT_ONCE }, () => read().catch((thrown) => failed.abort(thrown)));
+  await Promise.all(workers);
+  failed.signal.throwIfAborted();
 }
 
 /** The limit on days per request is not documented: a refused request is split in halves. */

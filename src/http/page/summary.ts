@@ -1,12 +1,12 @@
 /** The fleet counted, in all and per location, and locations as tiles. */
 import type { Alert } from "../../health/alert.ts";
 import type { RecordingStatus } from "../../health/recording.ts";
-import { currentStatus, type FleetSnapshot, type RecordingState, recordingsById } from "../../health/shard-state.ts";
+import type { FleetSnapshot, RecordingState } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { eachRow } from "../paging.ts";
-import { noCounts } from "../v1/locations.ts";
+import { countByLocation, noCounts } from "../v1/locations.ts";
 import type { Mood } from "./layout.ts";
 import { homeLink } from "./links.ts";
 import { sortKey } from "./listing.ts";
@@ -30,30 +30,21 @@ export interface FleetSummary {
 
 /** Counts the fleet and its firing `alerts`; yields every so many rows. */
 export function* summarize(fleet: FleetSnapshot, alerts: readonly Alert[]): Generator<void, FleetSummary> {
-  const found = new Map<string, { id: string; name: string; counts: ReturnType<typeof noCounts>; firing: number }>();
-  const at = (id: string) => {
-    const known = found.get(id);
-    if (known) return known;
-    const name = fleet.inventory.location(id)?.name || id;
-    const fresh = { id, name, counts: noCounts(), firing: 0 };
-    found.set(id, fresh);
-    return fresh;
-  };
+  const { recordings, counts: byLocation } = yield* countByLocation(fleet);
+  const firing = new Map<string, number>();
+  yield* eachRow(alerts, ({ labels: { location_id: id = "" } }) => firing.set(id, (firing.get(id) ?? 0) + 1));
   const counts = noCounts();
+  const locations = new Map<string, LocationSummary>();
+  yield* eachRow(byLocation, ([id, own]) => {
+    for (const status of worstFirst) counts[status] += own[status];
+    const name = fleet.inventory.location(id)?.name || id;
+    locations.set(id, { id, name, counts: own, firing: firing.get(id) ?? 0 });
+  });
   let readAt = 0;
-  for (const { locations } of fleet.shards) yield* eachRow(locations.keys(), at);
-  const recordings = yield* recordingsById(fleet);
   yield* eachRow(recordings.values(), (state) => {
-    const status = currentStatus(state, fleet.now, fleet.statusIntervalMs);
-    counts[status] += 1;
-    at(state.locationId).counts[status] += 1;
     readAt = Math.max(readAt, state.readAt);
   });
-  yield* eachRow(alerts, ({ labels }) => {
-    const here = found.get(labels.location_id ?? "");
-    if (here) here.firing += 1;
-  });
-  return { counts, firing: alerts.length, readAt: readAt || undefined, recordings, locations: found };
+  return { counts, firing: alerts.length, readAt: readAt || undefined, recordings, locations };
 }
 
 /** A location's worst status; `alerts` where all recordings are online and yet something fires. */

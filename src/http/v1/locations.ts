@@ -1,9 +1,9 @@
 /** `GET /api/v1/locations`: a row per location, its recordings counted by status. */
 import { z } from "zod";
 import { type RecordingStatus, recordingStatuses } from "../../health/recording.ts";
-import { currentStatus, type FleetSnapshot, type LocationState, recordingsById } from "../../health/shard-state.ts";
+import { currentStatus, type FleetSnapshot, recordingsById } from "../../health/shard-state.ts";
 import { runYielding } from "../../lib/yield.ts";
-import { eachRow, type Listing, listingOf, type PageQuery, pageParameters } from "../paging.ts";
+import { eachRow, listingOf, type PageQuery, pageParameters } from "../paging.ts";
 import { repeated } from "../query.ts";
 import { AlertRow, alertRows, operation, pageSchema } from "./operation.ts";
 
@@ -30,39 +30,30 @@ export const listLocations = operation({
   async handle(deps, { query }) {
     const fleet = await deps.fleet();
     const { items, nextCursor } = await runYielding(locationListing(fleet, query));
-    return { items: items.map((one) => rowOf(one, fleet)), nextCursor };
+    return { items: items.map(([id, counts]) => rowOf(id, counts, fleet)), nextCursor };
   },
 });
 
-interface CountedLocation {
-  readonly id: string;
-  readonly counts: Record<RecordingStatus, number>;
-  state: LocationState | undefined;
+function* locationListing(fleet: FleetSnapshot, query: PageQuery & { readonly location: readonly string[] }) {
+  const { counts } = yield* countByLocation(fleet);
+  const isWanted = namedIn(query.location);
+  return yield* listingOf(counts, query, ([id]) => (isWanted(id, fleet.inventory.location(id)?.name) ? id : undefined));
 }
 
-function* locationListing(
-  fleet: FleetSnapshot,
-  query: PageQuery & { readonly location: readonly string[] },
-): Generator<void, Listing<CountedLocation>> {
-  const found = new Map<string, CountedLocation>();
+/** All recordings, and their number by status at every location; yields every so many rows. */
+export function* countByLocation(fleet: FleetSnapshot) {
+  const counts = new Map<string, ReturnType<typeof noCounts>>();
   const at = (id: string) => {
-    const known = found.get(id) ?? { id, counts: noCounts(), state: undefined };
-    found.set(id, known);
+    const known = counts.get(id) ?? noCounts();
+    counts.set(id, known);
     return known;
   };
-  for (const { locations } of fleet.shards) {
-    yield* eachRow(locations.values(), (location) => {
-      at(location.id).state = location;
-    });
-  }
+  for (const { locations } of fleet.shards) yield* eachRow(locations.keys(), at);
   const recordings = yield* recordingsById(fleet);
   yield* eachRow(recordings.values(), (state) => {
-    at(state.locationId).counts[currentStatus(state, fleet.now, fleet.statusIntervalMs)] += 1;
+    at(state.locationId)[currentStatus(state, fleet.now, fleet.statusIntervalMs)] += 1;
   });
-  const isWanted = namedIn(query.location);
-  return yield* listingOf(found.values(), query, ({ id }) =>
-    isWanted(id, fleet.inventory.location(id)?.name) ? id : undefined,
-  );
+  return { recordings, counts };
 }
 
 /** Whether a row is among the ids and names asked for, in any case; all are where none is asked for. */
@@ -75,13 +66,14 @@ export function noCounts(): Record<RecordingStatus, number> {
   return { online: 0, offline: 0, degraded: 0, unknown: 0 };
 }
 
-function rowOf({ id, counts, state }: CountedLocation, { inventory }: FleetSnapshot): z.infer<typeof ApiLocation> {
+function rowOf(id: string, counts: ReturnType<typeof noCounts>, { inventory, shards }: FleetSnapshot) {
   const known = inventory.location(id);
+  const states = shards.flatMap(({ locations }) => locations.get(id) ?? []);
   return {
     locationId: id,
     location: known?.name || id,
     timezone: known?.timezone ?? null,
     recordings: counts,
-    alerts: alertRows(state?.alerts),
+    alerts: alertRows(states.at(-1)?.alerts),
   };
 }

@@ -12,13 +12,8 @@ type SmtpFailure = Partial<NodemailerError> & {
   readonly command?: string | undefined;
 };
 
-interface MailVerdict {
-  readonly code: NotifyErrorCode;
-  readonly retryable: boolean;
-  readonly scope: NotifyErrorScope;
-  /** After "The mail server host:port". */
-  readonly sentence: string;
-}
+/** `sentence`: after "The mail server host:port". */
+type MailVerdict = Readonly<{ code: NotifyErrorCode; retryable: boolean; scope: NotifyErrorScope; sentence: string }>;
 
 /** The NotifyError for anything that a send throws; an aborted `signal` is a deadline or a cancellation. */
 export function mailError(thrown: unknown, smtp: SmtpServer, signal?: AbortSignal): NotifyError {

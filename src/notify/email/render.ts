@@ -11,16 +11,8 @@ const LIST_LENGTHS = [130, 80, 40, 20, 10, 5, 2];
 /** Gmail clips at 102 KB. */
 const HTML_BYTES = 95_000;
 
-interface MailAddresses {
-  /** As shown: `lenswatch <lenswatch@example.com>` or an address. */
-  readonly from: string;
-  /** The address in it. */
-  readonly sender: string;
-  /** All recipients, as shown. */
-  readonly to: readonly string[];
-  /** The recipient of this copy. */
-  readonly recipient: string;
-}
+/** `from` and all recipients as shown, the address in `from`, and the recipient of this copy. */
+type MailAddresses = Readonly<{ from: string; sender: string; to: readonly string[]; recipient: string }>;
 
 /** The mail for one recipient; `plain` leaves the HTML out. */
 export function renderEmail(

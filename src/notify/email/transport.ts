@@ -28,12 +28,7 @@ export interface OutgoingMail extends SendMailOptions {
   readonly references?: string | undefined;
 }
 
-export interface MailTransport {
-  /** Resolves once the server has accepted the message for the recipient; throws NotifyError. */
-  sendMail(mail: OutgoingMail, signal: AbortSignal): Promise<void>;
-  /** Messages in flight get a short grace period, then their connections are closed. */
-  close(): Promise<void>;
-}
+export type MailTransport = ReturnType<typeof createMailTransport>;
 
 /**
  * A transport for one mail server: at most `maxConnections` connections, each message bounded by `timeoutMs` (30 s)
@@ -42,7 +37,7 @@ export interface MailTransport {
 export function createMailTransport(
   smtp: SmtpServer,
   options: { log: Logger; timeoutMs?: number; maxConnections?: number; closeTimeoutMs?: number },
-): MailTransport {
+) {
   const { log, timeoutMs = 30_000, closeTimeoutMs = 2_000 } = options;
   const pool = nodemailer.createTransport({
     pool: true,
@@ -65,6 +60,7 @@ export function createMailTransport(
   pool.on("error", (error) => log.debug({ err: mailError(error, smtp) }, "mail connection failed"));
   const inFlight = new Set<Promise<unknown>>();
 
+  /** Resolves once the server has accepted the message for the recipient; throws NotifyError. */
   async function sendMail(mail: OutgoingMail, signal: AbortSignal): Promise<void> {
     const limit = withTimeout(signal, timeoutMs);
     if (limit.aborted) throw mailError(limit.reason, smtp, limit);
@@ -79,6 +75,7 @@ export function createMailTransport(
     }
   }
 
+  /** Messages in flight get a short grace period, then their connections are closed. */
   async function close(): Promise<void> {
     pool.close();
     await unlessAborted(Promise.allSettled(inFlight), AbortSignal.timeout(closeTimeoutMs)).catch(() => undefined);
