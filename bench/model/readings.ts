@@ -14,15 +14,17 @@ export class Readings {
   /** A process began to work. */
   startedAt: Instant = 0;
   readonly #now: () => Instant;
-  /** A reading may be this old, ms. */
+  /** A reading may be this old, ms: from before the last start, or slow. */
+  readonly #gapMs: number;
   readonly #freshMs: number;
   readonly #world: World;
   readonly #byRecording = new Map<string, Known>();
   readonly #readAt = new Map<string, Instant>();
   readonly #changedAt = new Map<string, Instant>();
 
-  constructor(options: { now(): Instant; freshMs: number; world: World }) {
+  constructor(options: { now(): Instant; gapMs: number; freshMs: number; world: World }) {
     this.#now = options.now;
+    this.#gapMs = options.gapMs;
     this.#freshMs = options.freshMs;
     this.#world = options.world;
   }
@@ -43,7 +45,7 @@ export class Readings {
     if (subject.kind !== "recording" && subject.kind !== "location") return undefined;
     const own = subject.kind === "recording" ? this.#byRecording.get(subject.id)?.locationId : subject.id;
     const readAt = this.#readAt.get(own ?? labels.location_id ?? "") ?? 0;
-    if (readAt < this.startedAt) return "though nothing was read since the start";
+    if (readAt < this.startedAt && now - readAt > this.#gapMs) return "though nothing was read since the start";
     return now - readAt > this.#freshMs
       ? `though nothing was read for ${Math.round((now - readAt) / 60_000)} min`
       : undefined;

@@ -174,8 +174,9 @@ class Stage implements ModelRun {
     this.#queues = new QueueMemory(this.time);
     // Longer than three intervals, shorter than the timeout of a request.
     this.longestAnswerMs = Math.min(4.2 * this.scale.intervalMs, 290_000);
-    const freshMs = 3 * this.scale.intervalMs + 2 * this.longestAnswerMs;
-    this.#readings = new Readings({ now: () => this.time.now(), freshMs, world });
+    const gapMs = 3 * this.scale.intervalMs;
+    const freshMs = gapMs + 2 * this.longestAnswerMs;
+    this.#readings = new Readings({ now: () => this.time.now(), gapMs, freshMs, world });
     this.account = new Account(this.#readings);
   }
 
