@@ -227,7 +227,7 @@ export function planActions(
 ): PlannedAction[] {
   const random = createRandom(seed);
   const all = [...actionKinds, ...OFTEN];
-  const kinds = all.filter((kind) => (only ? only.includes(kind) : kind !== "twin")) as [ActionKind, ...ActionKind[]];
+  const kinds = all.filter((kind) => !only || only.includes(kind)) as [ActionKind, ...ActionKind[]];
   return Array.from({ length: random.between(6, most) }, (): PlannedAction => {
     return { atMs: random.between(0, lengthMs), kind: random.pick(kinds), seed: random.whole(1_000_000_000) };
   }).sort((a, b) => a.atMs - b.atMs);
