@@ -94,10 +94,8 @@ function evaluatorAt(
 
 /** The uptime ratio at every sweep from `at` until the next change. */
 interface UptimeFigure {
-  /** A sweep's instant. */
   readonly at: Instant;
   readonly window: UptimeWindow;
-  /** 0–1; undefined: unknown. */
   readonly ratio: number | undefined;
 }
 

@@ -10,7 +10,6 @@ import { type TimeSpan, tickBefore, tickFrom } from "./setup.ts";
 
 /** Consecutive sweeps with the same input. Spans follow each other without a gap. */
 export interface SteadySpan {
-  /** The first sweep and the last. */
   readonly from: Instant;
   readonly to: Instant;
   /** No rule's condition holds. */

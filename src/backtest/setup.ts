@@ -20,7 +20,6 @@ export interface ReplaySetup {
 
 export interface ReplayedReceiver {
   readonly name: string;
-  /** Whether any of its integrations sends resolved notifications. */
   readonly sendResolved: boolean;
 }
 
@@ -41,9 +40,7 @@ export interface ReplayContext {
 export interface Plan {
   readonly recording: readonly Rule[];
   readonly location: readonly Rule[];
-  /** Whether some rule depends on the status offline. */
   readonly asksStatus: boolean;
-  /** The windows of uptime rules, each once. */
   readonly windows: readonly UptimeWindow[];
   readonly notShown: readonly { readonly rule: Rule; readonly why: string }[];
 }

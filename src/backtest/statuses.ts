@@ -6,13 +6,9 @@ import { type ReplaySetup, type TimeSpan, tickBefore, tickFrom } from "./setup.t
 
 /** The status at every sweep from `at` until the next change. */
 export interface SeenStatus {
-  /** A sweep's instant. */
   readonly at: Instant;
-  /** Undefined: unknown. */
   readonly status: "online" | "offline" | undefined;
-  /** Outside the recording's uploading schedule. */
   readonly outside: boolean;
-  /** The start of the status. */
   readonly since: Instant;
 }
 

@@ -23,11 +23,7 @@ export interface RuleRow extends EpisodeCount {
   readonly week: string;
 }
 
-export interface RecordingCount extends EpisodeCount {
-  readonly recordingId: string;
-  readonly recording: string;
-  readonly location: string;
-}
+export type RecordingCount = EpisodeCount & Readonly<Record<"recordingId" | "recording" | "location", string>>;
 
 export interface ReceiverRow {
   readonly receiver: string;

@@ -132,12 +132,7 @@ function toSetup(config: Config) {
   };
 }
 
-interface ReplayInput {
-  readonly setups: readonly WatchedSetup[];
-  readonly fleet: FleetToReplay;
-  readonly span: TimeSpan;
-  readonly now: Instant;
-}
+type ReplayInput = { setups: readonly WatchedSetup[]; fleet: FleetToReplay; span: TimeSpan; now: Instant };
 
 /** Replays every history through every configuration, page by page; undefined where there are too many alerts. */
 async function replay(io: CommandIo, deps: HistoryDeps, { setups, fleet, span, now }: ReplayInput) {

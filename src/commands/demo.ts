@@ -32,13 +32,7 @@ const AFTERMATH_MS = 15_000;
 
 export type StartDaemon = (deps: { config: Config; log: Logger }) => Promise<{ stop(): Promise<void> }>;
 
-interface DemoContext {
-  readonly io: CommandIo;
-  readonly closer: Closer;
-  readonly log: Logger;
-  readonly paint: Paint;
-  readonly scenario: Scenario;
-}
+type DemoContext = Readonly<{ io: CommandIo; closer: Closer; log: Logger; paint: Paint; scenario: Scenario }>;
 
 /** Runs until `io.signal`. Throws where it cannot start, after stopping what has started. */
 export function demoCommand(io: CommandIo, startDaemon: StartDaemon): Command {
@@ -142,20 +136,16 @@ function welcome(
 }
 
 function narrate({ io, paint }: DemoContext, { events, world }: Simulator): void {
-  const narrator = createNarrator((sentence) => {
+  const add = createNarrator((sentence) => {
     io.stdout.write(`${paint("dim", `${utcTime(Date.now())}  event: ${sentence}`)}\n`);
   });
-  events.on("fault", (fault) => narrator.fault(fault));
+  events.on("fault", ({ name, type }) => add({ of: "the service", name: name.replaceAll("_", " "), became: type }));
   events.on("change", ({ recordingId, status, change }) => {
     const recording = world.recording(recordingId);
     if (!recording || (change !== "status" && change !== "quality")) return;
+    const { location, name } = recording;
     const quality = `at ${Math.round((recording.quality ?? 0) * 100)} % quality`;
-    narrator.changed({
-      location: recording.location.name,
-      of: recording.location.recordings.length,
-      recording: recording.name,
-      became: change === "status" ? status : quality,
-    });
+    add({ of: location.name, size: location.recordings.length, name, became: change === "status" ? status : quality });
   });
 }
 

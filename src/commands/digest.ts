@@ -61,13 +61,7 @@ export function digestCommand(io: CommandIo): Command {
   return command;
 }
 
-interface PreviewOptions {
-  readonly config?: string;
-  readonly out?: string;
-  readonly csv?: true;
-  readonly open?: true;
-  readonly output: "text" | "json";
-}
+type PreviewOptions = { config?: string; out?: string; csv?: true; open?: true; output: "text" | "json" };
 
 async function writePreview(
   io: CommandIo,

@@ -56,14 +56,12 @@ export function buildConfig(input: ConfigInput) {
 function buildWatch(watch: ConfigInput["watch"]) {
   return {
     locations: watch.locations,
-    /** Ids of recordings or locations that are not watched. */
     exclude: watch.exclude,
     forgetAfterMs: watch.forget_after,
     statusIntervalMs: watch.status_interval,
     uptimeIntervalMs: watch.uptime_interval,
     inventoryIntervalMs: watch.inventory_interval,
     locationsPerRequest: watch.locations_per_request,
-    /** How long the decision log keeps an entry. */
     historyMs: watch.history,
   };
 }

@@ -24,7 +24,6 @@ export interface RawMap {
 interface Position {
   readonly keyOffset: number | undefined;
   readonly offset: number;
-  /** A key without a value. */
   readonly isNothing: boolean;
   /** Environment variables the text was read from: then it is never shown. */
   readonly variables: readonly string[];

@@ -22,10 +22,7 @@ type ConfigKeys = Readonly<Record<string, Key>>;
 export type Parsed<K extends ConfigKeys> = { readonly [Name in keyof K]: z.output<K[Name]["schema"]> };
 
 /** A mapping of known keys. */
-export interface ConfigSection<T = object> {
-  readonly keys: ConfigKeys;
-  readonly schema: z.ZodType<T>;
-}
+export type ConfigSection<T = object> = { readonly keys: ConfigKeys; readonly schema: z.ZodType<T> };
 
 /** A list of mappings; the section is a function so that it may contain itself. */
 type SectionList<T> = Pick<Key<T>, "schema"> & { readonly section: () => ConfigSection };

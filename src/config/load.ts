@@ -15,7 +15,6 @@ import { validate } from "./validate.ts";
 
 export interface LoadedConfig {
   readonly config: Config;
-  /** Settings that are valid and probably not intended. */
   readonly warnings: readonly ConfigProblem[];
 }
 

@@ -8,9 +8,7 @@ type ConfigProblemKind = "syntax" | "unknown_key" | "environment" | "secret" | "
 export interface ConfigProblem {
   readonly kind: ConfigProblemKind;
   readonly file: string;
-  /** From 1. */
   readonly line: number;
-  /** From 1. */
   readonly column: number;
   /** Of the key, as in `rules[2].for`; empty for the file as a whole. */
   readonly path: string;

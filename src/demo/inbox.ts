@@ -48,7 +48,6 @@ export async function startInbox({ port = 0, clock = systemClock, onMessage }: I
     const mail = await startMailServer((caught) => receive({ kind: "email", mail: caught }));
     closer.add("inbox SMTP", mail.close);
     return {
-      /** The page. */
       url,
       /** To be used as a Slack webhook. */
       slackUrl: `${url}/slack/services/demo`,
@@ -68,11 +67,11 @@ type Content =
   | Pick<InboxMessage & { kind: "slack" }, "kind" | "slack">
   | Pick<InboxMessage & { kind: "email" }, "kind" | "mail">;
 
-interface State {
-  readonly messages: readonly InboxMessage[];
-  readonly watchers: Set<PassThrough>;
-  readonly receive: (content: Content) => void;
-}
+type State = Readonly<{
+  messages: readonly InboxMessage[];
+  watchers: Set<PassThrough>;
+  receive(content: Content): void;
+}>;
 
 function addRoutes(app: FastifyInstance, { messages, watchers, receive }: State): void {
   app.removeAllContentTypeParsers();

@@ -1,56 +1,31 @@
 /** Describes the true changes of the simulated world, to compare with alerts; equal changes become one line. */
 export interface NarratedChange {
-  readonly location: string;
-  /** How many recordings the location has. */
-  readonly of: number;
-  readonly recording: string;
-  /** `offline`, `online`, `quality 40 %` … */
+  /** A location, or the service. */
+  readonly of: string;
+  /** A recording of the location, or a fault of the service. */
+  readonly name: string;
+  /** `offline`, `online`, `at 40 % quality` … */
   readonly became: string;
+  /** How many recordings the location has. */
+  readonly size?: number;
 }
 
-type NarratedFault = { readonly name: string; readonly type: "set" | "cleared" };
-
-/** Hands complete sentences to `onSentence`, at the end of the turn in which they became true. */
-export function createNarrator(onSentence: (sentence: string) => void) {
+/** Takes changes, and hands complete sentences to `onSentence` at the end of the turn in which they became true. */
+export function createNarrator(onSentence: (sentence: string) => void): (change: NarratedChange) => void {
   let changes: NarratedChange[] = [];
-  let faults: NarratedFault[] = [];
-  const narrateSoon = () => {
-    if (changes.length + faults.length > 1) return;
+  return (change) => {
+    if (changes.push(change) > 1) return;
     setImmediate(() => {
-      const sentences = [...sentencesOf(changes), ...faultSentences(faults)];
+      const groups = Map.groupBy(changes, ({ of, became }) => `${of}\n${became}`);
       changes = [];
-      faults = [];
-      sentences.forEach(onSentence);
+      groups.values().map(sentenceOf).forEach(onSentence);
     });
   };
-  return {
-    changed(change: NarratedChange): void {
-      changes.push(change);
-      narrateSoon();
-    },
-    fault(fault: NarratedFault): void {
-      faults.push(fault);
-      narrateSoon();
-    },
-  };
 }
 
-function sentencesOf(changes: readonly NarratedChange[]): string[] {
-  const groups = Map.groupBy(changes, ({ location, became }) => `${location}\n${became}`);
-  return [...groups.values()].map((group) => {
-    const [{ location, of, became } = { location: "", of: 0, became: "" }] = group;
-    const withoutLocation = (name: string) =>
-      name.startsWith(`${location} `) ? name.slice(location.length + 1) : name;
-    const names = [...new Set(group.map(({ recording }) => withoutLocation(recording)))];
-    const who = of > 1 && names.length === of ? `all ${of} cameras` : names.join(", ");
-    return `${location}: ${who} ${names.length > 1 ? "are" : "is"} ${became}`;
-  });
-}
-
-function faultSentences(faults: readonly NarratedFault[]): string[] {
-  return (["set", "cleared"] as const).flatMap((type) => {
-    const names = faults.filter((fault) => fault.type === type).map(({ name }) => name.replaceAll("_", " "));
-    if (names.length === 0) return [];
-    return [`the service ${type === "set" ? "fails" : "works again"} (${names.join(", ")})`];
-  });
+function sentenceOf(group: readonly NarratedChange[]): string {
+  const { of = "", size = 0, became } = group[0] ?? {};
+  const names = new Set(group.map(({ name }) => (name.startsWith(`${of} `) ? name.slice(of.length + 1) : name)));
+  const who = size > 1 && names.size === size ? `all ${size} cameras` : [...names].join(", ");
+  return `${of}: ${who} ${names.size > 1 ? "are" : "is"} ${became}`;
 }

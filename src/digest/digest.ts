@@ -106,7 +106,6 @@ export interface RecordingDigest {
   readonly uptimeBefore: number | undefined;
   /** Downtime inside the period, except while the service was unreachable and outside the schedule. */
   readonly lostMs: number;
-  /** In order of time. */
   readonly outages: readonly Outage[];
   /** Flapping alerts inside the period, and their time inside it. */
   readonly flapping: { readonly count: number; readonly lengthMs: number } | undefined;
@@ -169,7 +168,6 @@ export type OtherAlerts = { readonly alertname: string; readonly count: number; 
 /** Of all recordings, and how many of them are in each part. */
 export interface DigestTotals extends Readonly<Record<DigestPart, number>> {
   readonly recordings: number;
-  /** Recordings with downtime inside the period. */
   readonly affected: number;
   /** Of `down_some`: low uptime without a recorded outage. */
   readonly low: number;

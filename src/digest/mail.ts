@@ -27,9 +27,7 @@ export interface MadeDigest extends RenderedDigest {
 type DigestLetter = MadeDigest & { readonly to: string; readonly messageId: string };
 
 /** Sends digests by the transport of notify/email. */
-export interface DigestMail {
-  send(letter: DigestLetter): Promise<void>;
-}
+export type DigestMail = { send(letter: DigestLetter): Promise<void> };
 
 /** Gmail clips a message at 102 KB; mail servers add to it. */
 export const MAX_BYTES = 90_000;

@@ -55,7 +55,6 @@ export interface HttpDeps extends Pick<SuppressionChanges, "silences" | "setSile
   readonly adminToken?: string | undefined;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Of lenswatch. */
   readonly version: string;
   /** Base of links to the status page, without a trailing slash. */
   readonly externalUrl?: string | undefined;
@@ -76,7 +75,6 @@ export interface HttpDeps extends Pick<SuppressionChanges, "silences" | "setSile
   timeline(subjects: readonly Subject[], since: Instant): Promise<readonly LogLine[]>;
   /** Zones covered, by location id and recording id. */
   readonly zones: Store["zones"]["read"];
-  /** The active configuration. */
   config(): ShownConfig;
   /** Loads the configuration file again; undefined where there is no file. */
   reload?: (() => Promise<ReloadResult>) | undefined;

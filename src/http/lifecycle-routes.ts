@@ -39,7 +39,6 @@ export function lifecycleRoutes(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-/** Not ready where the answer takes too long. */
 async function readinessInTime(deps: Deps): Promise<Readiness> {
   const late = "The readiness check did not finish in time; Redis may be slow or unreachable.";
   return withDeadline(deps.ready(), limitsOf(deps).readyMs).catch(() => ({ ready: false, reasons: [late], notes: [] }));

@@ -3,9 +3,7 @@ import type { Instant } from "./clock.ts";
 
 /** Doubling, capped, with jitter so that many clients do not retry at once. */
 export interface BackoffPolicy {
-  /** The first wait, ms. */
   readonly baseMs: number;
-  /** No wait is longer, ms. */
   readonly capMs: number;
 }
 

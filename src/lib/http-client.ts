@@ -11,7 +11,6 @@ export interface HttpRequest {
 
 export interface HttpAnswer {
   readonly status: number;
-  /** The header as sent. */
   readonly retryAfter?: string | undefined;
   /** To be read once, or discarded. */
   readonly body: AsyncIterable<Uint8Array>;

@@ -7,13 +7,10 @@ import { type MetricRow, processRows } from "./table.ts";
 
 /** Label values known at the start. Their series start at 0, so that `rate()` works from the first scrape on. */
 export interface KnownLabels {
-  /** Endpoints of the analytics service. */
   readonly endpoints: readonly string[];
   /** Outcomes of a request: `ok` and the codes of its errors. */
   readonly outcomes: readonly string[];
-  /** Kinds of protocol error. */
   readonly protocolErrors: readonly string[];
-  /** Reasons to suppress a notification. */
   readonly suppressReasons: readonly string[];
   readonly queues: readonly string[];
   /** Outcomes of the heartbeat; empty without a heartbeat. */

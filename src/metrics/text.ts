@@ -26,7 +26,6 @@ export function negotiateFormat(accept?: string): ExpositionFormat {
 
 export type MetricType = "counter" | "gauge" | "histogram" | "summary";
 
-/** Longest label value, characters. */
 const MAX_LABEL = 256;
 
 /** `# HELP` and `# TYPE`. OpenMetrics names a counter's family without the `_total` its samples carry. */

@@ -12,7 +12,6 @@ export interface HistoryDeps {
 }
 
 export interface FleetToReplay {
-  /** Watched locations. */
   readonly locations: readonly Location[];
   readonly recordingIds: readonly string[];
 }

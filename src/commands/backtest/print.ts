@@ -15,7 +15,6 @@ export interface BacktestReport {
   readonly span: TimeSpan;
   readonly locations: number;
   readonly recordings: number;
-  /** The number of those without any history. */
   readonly withoutHistory: number;
   /** The configurations' paths; two where one is compared with another. */
   readonly files: readonly string[];

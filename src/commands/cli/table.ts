@@ -15,7 +15,6 @@ export interface TableColumn<Row> {
 export interface TableTarget {
   /** Undefined: not a terminal. Nothing is cut or coloured then. */
   readonly width: number | undefined;
-  /** Bold heads; only on a terminal. */
   readonly colour?: boolean;
 }
 

@@ -43,11 +43,7 @@ export function qualitySection(history: QualityHistory | undefined, now: Instant
 ${chart}</div></section>`;
 }
 
-interface Drawing {
-  readonly viewBox: string;
-  readonly drawn: readonly Markup[];
-  readonly ends: readonly [first: string, last: string];
-}
+type Drawing = { viewBox: string; drawn: readonly Markup[]; ends: readonly [first: string, last: string] };
 
 function chartOf(kind: string, words: string, { viewBox, drawn, ends: [first, last] }: Drawing): Markup {
   return html`<svg class="${kind}" viewBox="${viewBox}" preserveAspectRatio="none" role="img" aria-label="${words}">

@@ -135,12 +135,7 @@ export interface AlertGroup {
   readonly alerts: readonly GettableAlert[];
 }
 
-interface Group {
-  readonly labels: Labels;
-  readonly receiver: string;
-  readonly mutedBy: readonly string[];
-  readonly members: ActiveAlert[];
-}
+type Group = Readonly<{ labels: Labels; receiver: string; mutedBy: readonly string[]; members: ActiveAlert[] }>;
 
 /** Groups by their labels, then by receiver; an alert is in a group of each route that matches it. */
 export function* alertGroups(
