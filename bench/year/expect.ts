@@ -30,6 +30,8 @@ export interface Expectation {
   readonly excuse: Excuse | undefined;
   /** The rules of which any may notify it. */
   readonly rules: readonly Rule[];
+  /** The sites at which it has to be notified; none of an incident of the service. */
+  readonly sites: readonly Site[];
 }
 
 interface Facts {
@@ -63,15 +65,18 @@ export function expectationsOf(
       ]),
     ),
   };
-  return ledger.map((incident) => expectationOf(incident, facts));
+  return ledger.map((incident) => {
+    const own = given.rules.filter(({ when }) => watches(when, incident));
+    const bySite = Map.groupBy(incident.effects, ({ recording }) => recording.site);
+    const excuseAt = (site: Site) => excuseFor(own, { ...incident, effects: bySite.get(site) ?? [] }, facts);
+    const sites = [...bySite.keys()].filter((site) => !excuseAt(site));
+    return { incident, rules: own, excuse: sites.length > 0 ? undefined : excuseFor(own, incident, facts), sites };
+  });
 }
 
-function expectationOf(incident: Incident, facts: Facts): Expectation {
-  const rules = facts.rules.filter(({ when }) => watches(when, incident));
-  if (rules.length === 0) return { incident, rules, excuse: "no_rule" };
-  const excusesOfRules = rules.map((rule) => excuseOf(rule, incident, facts));
-  const worst = Math.max(...excusesOfRules.map((excuse) => (excuse ? excuses.indexOf(excuse) : excuses.length)));
-  return { incident, rules, excuse: excuses[worst] };
+function excuseFor(rules: readonly Rule[], incident: Incident, facts: Facts): Excuse | undefined {
+  if (rules.length === 0) return "no_rule";
+  return least(rules.map((rule) => excuseOf(rule, incident, facts)));
 }
 
 function watches(when: Rule["when"], { kind, effects }: Incident): boolean {

@@ -61,7 +61,8 @@ export function createMatching({ fleet, rules, route, intervalMs, expectations }
 
   return (integration: Integration, all: readonly SentMessage[]): Account => {
     const messages = all.filter((one) => one.integration === integration.id);
-    const heard = new Set<Incident>();
+    /** At which sites. */
+    const heard = new Map<Incident, Set<string | undefined>>();
     const firsts = new Map<Incident, number>();
     const repeated = new Map<string, number>();
     const unfounded: { message: SentMessage; alert: SentAlert }[] = [];
@@ -69,7 +70,7 @@ export function createMatching({ fleet, rules, route, intervalMs, expectations }
       const about = new Map<Incident, SentAlert>();
       for (const alert of [...message.firing, ...message.resolved]) {
         const found = causes(alert, alert.endsAt ?? message.at);
-        for (const incident of found.all) heard.add(incident);
+        for (const incident of found.all) heard.set(incident, (heard.get(incident) ?? new Set()).add(alert.locationId));
         if (!alert.isNew) continue;
         if (found.first) about.set(found.first, alert);
         else unfounded.push({ message, alert });
@@ -81,10 +82,10 @@ export function createMatching({ fleet, rules, route, intervalMs, expectations }
         if (before > 0) repeated.set(what, (repeated.get(what) ?? 0) + 1);
       }
     }
-    const routed = expectations.flatMap(({ excuse, incident, rules: own }) => {
+    const routed = expectations.flatMap(({ excuse, incident, rules: own, sites: at }) => {
       const routes = routesTo(integration, own);
       const isMuted = !excuse && routes.every((one) => isMutedFor(one, incident, own));
-      return [{ incident, isRouted: routes.length > 0, excuse: isMuted ? ("muted" as const) : excuse }];
+      return [{ incident, at, isRouted: routes.length > 0, excuse: isMuted ? ("muted" as const) : excuse }];
     });
     const owed = routed.filter(({ excuse, isRouted }) => !excuse && isRouted);
     const excused = Map.groupBy(
@@ -98,7 +99,9 @@ export function createMatching({ fleet, rules, route, intervalMs, expectations }
       notified: firsts.size,
       firsts: sumOf([...firsts.values()]),
       messages: messages.length,
-      missed: owed.filter(({ incident }) => !heard.has(incident)).map(({ incident }) => incident),
+      missed: owed
+        .filter(({ incident, at }) => !heard.has(incident) || at.some(({ id }) => !heard.get(incident)?.has(id)))
+        .map(({ incident }) => incident),
       excused: new Map([...excused].map(([excuse, own]) => [excuse, own.length])),
       unfounded,
       offHours: messages.filter(({ at, reason, firing }) =>
