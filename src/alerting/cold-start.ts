@@ -1,5 +1,6 @@
 /** After a cold start each integration gets one summary of what fires, before anything else is sent to it. */
 import type { Labels } from "../health/alert.ts";
+import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Rule } from "../health/rule.ts";
 import type { AlertState, AlertStates, ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
@@ -45,7 +46,6 @@ export function decideColdStart(
 
 /** The longest `for` that the summary waits for, and how long it waits after the first sweeps. */
 const PENDING_WAIT_MS = 300_000;
-const INTERVALS = 3;
 /** However short the intervals, the service has this long for its first answer. */
 const MIN_SWEEP_WAIT_MS = 10_000;
 
@@ -77,7 +77,7 @@ export type ColdStartReason =
  */
 export function coldStartReadiness(view: ColdStartView): { ready: boolean; reason: ColdStartReason } {
   const { now, since, swept, isNewsDue, statusIntervalMs } = view;
-  const firstSweepsBy = since + Math.max(MIN_SWEEP_WAIT_MS, INTERVALS * statusIntervalMs);
+  const firstSweepsBy = since + Math.max(MIN_SWEEP_WAIT_MS, GAP_INTERVALS * statusIntervalMs);
   if (swept !== "with_success") {
     if (now > firstSweepsBy) return { ready: true, reason: "still_unreachable" };
     if (swept === "at_all" && isNewsDue) return { ready: true, reason: "news_is_due" };

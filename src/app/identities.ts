@@ -17,7 +17,7 @@ interface Identified {
   readonly traits: readonly string[];
 }
 
-/** The ids, in the order of `wanted`: by the first trait in common with one of `known`, by order where that is equal. */
+/** The ids, in the order of `wanted`: by the first trait in common with one of `known`, else by order. */
 export function keepIds(wanted: readonly Identified[], known: Identities): string[] {
   const free = new Map(Object.entries(known));
   const kept = new Map<Identified, string>();

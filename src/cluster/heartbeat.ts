@@ -1,6 +1,6 @@
 /**
  * A dead man's switch, called only after a full round trip: a sweep was good lately, most sweeps keep their interval,
- * Redis wrote and read, and the job that calls it went through the queue of deliveries. A failure of any of them stops the calls.
+ * Redis wrote and read, and the job that calls it went through the queue of deliveries. Where one fails, calls stop.
  */
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";

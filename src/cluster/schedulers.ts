@@ -44,7 +44,7 @@ export class Schedulers {
     for (const job of jobs) await this.#begin(job);
   }
 
-  /** Begins again what was silent for two intervals and does not wait for a worker, and sweeps shards that are not assigned any more. */
+  /** Begins again what was silent for two intervals and waits for no worker; sweeps shards not assigned any more. */
   async revive(attempts: ReadonlyMap<string, Attempt>): Promise<void> {
     const { queues, assigned, statusIntervalMs, clock } = this.#deps;
     const jobs = jobsOf(this.#deps);

@@ -1,15 +1,13 @@
 /** Gathers what fires after a cold start, then lets one script make a summary for each integration. */
 import { coldStartReadiness, countUnsettled } from "../alerting/cold-start.ts";
 import type { Assigned } from "../cluster/shard-assignment.ts";
+import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Rule } from "../health/rule.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Attempt } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { SuppressibleAlert } from "./suppression.ts";
-
-/** An answer older than this many intervals is out of date: the replica that asked may have stopped. */
-const FRESH_INTERVALS = 3;
 
 interface ColdStartDeps {
   readonly clock: Clock;
@@ -55,7 +53,7 @@ export function createColdStart(deps: ColdStartDeps) {
     sweepingSince ??= now;
     const swept = sweepsSince(deps.assigned, attempts, {
       since,
-      freshSince: Math.max(since, now - FRESH_INTERVALS * statusIntervalMs),
+      freshSince: Math.max(since, now - GAP_INTERVALS * statusIntervalMs),
     });
     const { ready, reason } = coldStartReadiness({
       now,
@@ -87,7 +85,7 @@ export function createColdStart(deps: ColdStartDeps) {
   };
 }
 
-/** Whether the location list was read and every shard swept since then; with success: lately. */
+/** Whether the location list was read and every shard swept since then; with success: lately, as a replica may stop. */
 function sweepsSince(
   assigned: ColdStartDeps["assigned"],
   attempts: ReadonlyMap<string, Attempt>,

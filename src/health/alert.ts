@@ -25,7 +25,7 @@ export interface AlertFacts {
   readonly problem?: ProblemKind | undefined;
   readonly averageQuality?: number | undefined;
   readonly overallUptime?: number | undefined;
-  /** low_quality, low_uptime: decimals of the rule's thresholds in per cent; a figure is shown with as many at least. */
+  /** low_quality, low_uptime: decimals of the rule's thresholds in per cent; figures are shown with as many at least. */
   readonly decimals?: number | undefined;
   readonly lastSeenAt?: Instant | undefined;
   /** flapping: how often the status changed, since when, and what it is now, since when. */

@@ -37,7 +37,7 @@ export interface IntegrationHealth {
   readonly trouble: IntegrationTrouble | undefined;
 }
 
-interface IntegrationTrouble {
+export interface IntegrationTrouble {
   readonly since: Instant;
   readonly detail: string;
   /** Where every integration that uses the endpoint fails. */
@@ -130,7 +130,10 @@ function lateMs({ goodAt, attemptedAt, slowMs }: Attempt, context: SelfContext):
 
 type Sweeps = ReturnType<typeof sweepsOf>;
 
-/** The last sweeps that failed, or in part, how many succeeded, and how far apart late ones are. Before there is a shard, the inventory stands for the service. */
+/**
+ * The last sweeps that failed, or in part, how many succeeded, and how far apart late ones are. Before there is a shard,
+ * the inventory stands for the service.
+ */
 function sweepsOf({ shards, inventory }: SelfEvidence, context: SelfContext) {
   const asked = shards.length > 0 ? shards : [inventory];
   const intervalMs = shards.length > 0 ? context.intervalMs : context.inventoryIntervalMs;

@@ -56,8 +56,6 @@ class ShardEvaluation {
   /** How many recordings of the previous state are dealt with. */
   #dealtWith = 0;
   #absent = 0;
-  /** Locations with a recording of which nothing is known. */
-  readonly #kept = new Set<string>();
 
   constructor(previous: ShardState, context: EvaluationContext) {
     const { now, intervalMs, forgetAfterMs, rules, locationIds, excluded, lowUptimes } = context;
@@ -236,7 +234,6 @@ class ShardEvaluation {
 
   /** Nothing is known of it: it stays as it was, and the time is not time it was absent. */
   #keep(state: RecordingState): void {
-    this.#kept.add(state.locationId);
     this.#store({ ...state, presentAt: state.presentAt + this.#moment.now - this.#previous.sweptAt });
   }
 
@@ -276,8 +273,7 @@ class ShardEvaluation {
     const next = new Map<string, LocationState>();
     for (const id of this.#watched) {
       const previous = this.#previous.locations.get(id) ?? { id, alerts: undefined };
-      const isKept = unread.has(id) || (this.#kept.has(id) && !this.#counts?.of(id));
-      next.set(id, isKept ? previous : this.#evaluateLocation(id, previous));
+      next.set(id, unread.has(id) ? previous : this.#evaluateLocation(id, previous));
     }
     for (const location of this.#previous.locations.values()) {
       if (!next.has(location.id)) this.#endAlerts("location", location);

@@ -27,7 +27,7 @@ export function longestGapMs(intervalMs: number): number {
   return Math.max(MAX_GAP_MS, MAX_GAP_INTERVALS * intervalMs);
 }
 
-/** `slowGaps` after a good sweep at `now`. A gap that is not `unbroken` has a failure or a start in it: not measured. */
+/** `slowGaps` after a good sweep at `now`. A gap that is not `unbroken`, with a failure or a start, is not measured. */
 export function slowGapsAfter({ sweptAt, slowGaps }: Rhythm, { now, intervalMs }: Moment, unbroken = false) {
   const gapMs = now - sweptAt;
   if (gapMs <= SLOW_INTERVALS * intervalMs) return undefined;

@@ -2,11 +2,12 @@
 import type { Instant } from "../lib/clock.ts";
 import type { AlertFacts, Labels } from "./alert.ts";
 import type { Location, Reading, Recording, RecordingStatus } from "./recording.ts";
+import { GAP_INTERVALS } from "./rhythm.ts";
 
 export interface ShardState {
   /** When the last good sweep was evaluated; 0 before the first. */
   readonly sweptAt: Instant;
-  /** The last gaps between good sweeps, ms, oldest first, where they are slow; undefined where sweeps keep their interval. */
+  /** The last gaps between good sweeps, ms, oldest first, where they are slow; undefined where they are not. */
   readonly slowGaps?: readonly number[] | undefined;
   readonly recordings: ReadonlyMap<string, RecordingState>;
   readonly locations: ReadonlyMap<string, LocationState>;
@@ -100,9 +101,6 @@ export interface FleetSnapshot {
   overallUptime(recordingId: string, windowMs: number): number | undefined;
 }
 
-/** A good reading older than this many status intervals says nothing about now. */
-export const FRESH_INTERVALS = 3;
-
 /** Rows between two yields of a walk over the fleet. */
 export const ROWS_PER_STEP = 256;
 
@@ -113,7 +111,7 @@ export function currentStatus(
   statusIntervalMs: number,
 ): RecordingStatus {
   if (state.status === undefined) return "unknown";
-  return now - state.readAt > FRESH_INTERVALS * statusIntervalMs ? "unknown" : state.status;
+  return now - state.readAt > GAP_INTERVALS * statusIntervalMs ? "unknown" : state.status;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Probes of orchestrators, of Prometheus' and of Alertmanager's clients, and the reload of the configuration. */
 import type { FastifyInstance } from "fastify";
-import { FRESH_INTERVALS } from "../health/shard-state.ts";
+import { GAP_INTERVALS } from "../health/rhythm.ts";
 import type { Instant } from "../lib/clock.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { humanDuration } from "../lib/duration.ts";
@@ -80,7 +80,7 @@ function lateSweep(sweeps: NonNullable<ReadinessFacts["sweeps"]>, now: Instant):
   const { lastAttemptAt, statusIntervalMs } = sweeps;
   if (lastAttemptAt === undefined) return "No sweep was attempted yet.";
   const ago = now - lastAttemptAt;
-  if (ago <= FRESH_INTERVALS * statusIntervalMs) return undefined;
+  if (ago <= GAP_INTERVALS * statusIntervalMs) return undefined;
   const interval = humanDuration(statusIntervalMs);
   return `The last sweep was attempted ${humanDuration(ago)} ago, with an interval of ${interval}.`;
 }

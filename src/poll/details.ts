@@ -159,8 +159,7 @@ async function refreshUsual(
   const before = clock.now() - USUAL_FOR_MS;
   const wanted = locations.filter((id) => (known.get(id)?.at ?? 0) <= before);
   for (const [zone, all] of Map.groupBy(wanted, createZoneOf(store.inventory, recordings))) {
-    for (let from = 0; from < all.length; from += LOCATIONS_PER_REQUEST) {
-      const page = all.slice(from, from + LOCATIONS_PER_REQUEST);
+    for (const page of chunksOf(all, LOCATIONS_PER_REQUEST)) {
       const query = weeksOf(page, zone, clock.now());
       const { segments = [] } = await askSlowly(deps, () => service.entries(query, signal));
       await store.usualEntries.save(usualByLocation(page, segments, query, zone), clock.now());

@@ -1,6 +1,6 @@
 /**
- * The status of a shard's locations, in requests of `watch.locations_per_request` at most. Splitting the request and not
- * the shard leaves all state in its document, and needs no good sweep of a shard that is too large.
+ * The status of a shard's locations, in requests of `watch.locations_per_request` at most. Splitting the request, not
+ * the shard, leaves all state in its document, and needs no good sweep of a shard that is too large.
  */
 import type { StatusSnapshot } from "../health/recording.ts";
 import { chunksOf } from "../lib/chunks.ts";

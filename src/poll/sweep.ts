@@ -157,8 +157,8 @@ class Sweeper {
   }
 
   /**
-   * A recording listed at locations of two shards belongs to the one of its known location, while that is swept and lists
-   * it: one that moved is let go there first.
+   * A recording listed at locations of two shards belongs to the one of its known location, while that is swept and
+   * lists it: one that moved is let go there first.
    */
   async #elsewhere(shard: number, ids: ReadonlySet<string>, now: Instant) {
     const { assigned, inventory, store, watch } = this.#deps;
@@ -179,7 +179,7 @@ class Sweeper {
     return elsewhere;
   }
 
-  /** A recording that is here, and not in the shard of its known location, is not missing there: the inventory learns of it. */
+  /** The inventory learns of recordings that are here, not in the shard of their known location: none is missing there. */
   async #noteMoves(shard: number, readings: readonly Reading[]): Promise<void> {
     const { inventory, assigned } = this.#deps;
     const moved = readings.flatMap(({ recordingId, locationId }) => {

@@ -40,7 +40,7 @@ export function calendarOf(now: Instant, zone: string, retainMs: number) {
   return { now, retainMs, days, oldestWhole, finishedDay: local.hour >= FINISHED_BY_HOUR ? yesterday : before };
 }
 
-/** The history with fresh buckets over it, all that the service has since `from`; finished days as one ratio each. Pure. */
+/** The history with fresh buckets over it, all there is since `from`; finished days as one ratio each. Pure. */
 export function advance(
   history: UptimeHistory | undefined,
   { from: first, buckets: fresh }: { readonly from: string; readonly buckets: readonly UptimeBucket[] },

@@ -7,6 +7,7 @@ import type { RecordingUptime, UptimeBucket } from "../health/recording.ts";
 import { type KnownSchedule, knownHours, type LearnedSchedule, learnSchedule } from "../health/schedule.ts";
 import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import { bucketLengthMs, windowUptime } from "../health/uptime.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { CodedError, toError } from "../lib/errors.ts";
 import { createLocalHours, type LocalHours } from "../lib/local-hours.ts";
@@ -88,9 +89,7 @@ interface Page {
 
 function* pagesByZone(ids: readonly string[], zoneOf: (id: string) => string): Generator<Page> {
   for (const [zone, all] of Map.groupBy(ids, zoneOf)) {
-    for (let from = 0; from < all.length; from += IDS_PER_REQUEST) {
-      yield { zone, ids: all.slice(from, from + IDS_PER_REQUEST) };
-    }
+    for (const page of chunksOf(all, IDS_PER_REQUEST)) yield { zone, ids: page };
   }
 }
 
@@ -166,10 +165,8 @@ async function ask(deps: RefreshUptimeDeps, { zone, ids, learners, known, now, i
   const end = dayOf(now, zone);
   const results: (RecordingUptime & { readonly from: string })[] = [];
   const unread = new Set<string>();
-  const learning = [...learners];
   const weeksFrom = dayOf(now - Math.max(LEARN_FROM_MS, deps.retainMs), zone);
-  for (let i = 0; i < learning.length; i += LEARNERS_PER_REQUEST) {
-    const recids = learning.slice(i, i + LEARNERS_PER_REQUEST);
+  for (const recids of chunksOf([...learners], LEARNERS_PER_REQUEST)) {
     const weeks = await askForWeeks(deps, { start: weeksFrom, end, recids });
     if (weeks === "later" && !isLastTry) for (const id of recids) unread.add(id);
     if (typeof weeks !== "string") results.push(...weeks.map((one) => ({ ...one, from: weeksFrom })));
@@ -177,13 +174,8 @@ async function ask(deps: RefreshUptimeDeps, { zone, ids, learners, known, now, i
   const notified = new Set(results.map(({ recording }) => recording.id));
   const recids = ids.filter((id) => !notified.has(id));
   if (recids.length === 0) return { results, unread };
-  const none = { finishedDay: undefined };
-  const from = firstDay(
-    recids.map((id) => known.get(id) ?? none),
-    now,
-    zone,
-    deps.retainMs,
-  );
+  const histories = recids.map((id) => known.get(id) ?? { finishedDay: undefined });
+  const from = firstDay(histories, now, zone, deps.retainMs);
   const asked = await deps.service.uptimes({ start: from, end, recids });
   results.push(...asked.results.map((one) => ({ ...one, from })));
   return { results, unread };

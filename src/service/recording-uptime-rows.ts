@@ -61,12 +61,13 @@ export function createUptimeParser(deps: {
       report("bad_row", () => row);
       return undefined;
     }
-    const bucketsIn = (zone: string) => toBuckets(parsed.data.uptime ?? [], zone, wall, report);
-    const buckets = bucketsIn(indexTimezone === "utc" ? "UTC" : recording.timezone);
+    const zone = () => (indexTimezone === "utc" ? "UTC" : recording.timezone);
+    const readBuckets = () => toBuckets(parsed.data.uptime ?? [], zone(), wall, report);
+    const buckets = readBuckets();
     if (deps.indexTimezone === "utc" || !isOfFuture(buckets)) return { recording, buckets };
     report("utc_index", () => "uptime indexes seem to be in UTC: set service.uptime_index_timezone");
     indexTimezone = indexTimezone === "utc" ? "recording" : "utc";
-    return { recording, buckets: bucketsIn(indexTimezone === "utc" ? "UTC" : recording.timezone) };
+    return { recording, buckets: readBuckets() };
   }
 
   return {

@@ -65,7 +65,7 @@ export function errorPayload(what: string, payload: unknown, redactor: Redactor)
 
 /** The status and the reason that the body of a refusal states, as JSON or as plain text. */
 export function statedIn(body: string, redactor: Redactor): { status?: number | undefined; reason: string } {
-  const value = parsed(body);
+  const value = tryJson(body);
   if (value === undefined) return { reason: /^\s*</.test(body) ? "" : shown(body, redactor) };
   const holders = isObject(value) ? [...holdersIn(value), value] : [value];
   return { status: statusIn(holders), reason: reasonIn(holders, redactor) };
@@ -137,7 +137,8 @@ function shown(text: string, redactor: Redactor): string {
   return cut(stripControls(safe).trim(), MAX_REASON);
 }
 
-function parsed(text: string): unknown {
+/** The value; undefined where it is not JSON. */
+export function tryJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

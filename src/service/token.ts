@@ -10,7 +10,7 @@ import type { Redactor } from "../lib/redact.ts";
 import { withinDeadline } from "./deadline.ts";
 import { ServiceError } from "./errors.ts";
 import { isAccepted, type SendRequest, type ServiceReply } from "./http.ts";
-import { quoted, refusalOf, statedIn } from "./refusal.ts";
+import { quoted, refusalOf, statedIn, tryJson } from "./refusal.ts";
 import type { ReportDeviation } from "./reporter.ts";
 import type { ServiceSettings } from "./service.ts";
 
@@ -114,9 +114,7 @@ async function fetchToken({ config, sendRequest, clock, redactor, closing, repor
   };
   return withinDeadline({ what, ms: config.requestTimeoutMs, signals: [closing] }, async (signal) => {
     const reply = await sendRequest({ method: "POST", url: `${config.authUrl}/oauth/token`, json }, signal);
-    if (!isAccepted(reply)) {
-      throw await refusalByIssuer(what, reply, { now: clock.now(), redactor });
-    }
+    if (!isAccepted(reply)) throw await refusalByIssuer(what, reply, { now: clock.now(), redactor });
     const { data } = TokenReply.safeParse(tryJson(await reply.text()));
     if (!data) {
       throw new ServiceError("bad_payload", "The token issuer's reply has no access_token: check service.auth_url.");
@@ -134,7 +132,7 @@ async function refusalByIssuer(what: string, reply: ServiceReply, context: { now
   return new ServiceError("auth", `The token issuer answered ${status}${quoted(reason)}: ${check}.`, { status });
 }
 
-/** One of the clocks may be wrong: an expiry in the past is not believed, or a token would be fetched for each request. */
+/** A clock may be wrong: an expiry in the past is not believed, or a token would be fetched for each request. */
 function withExpiry(value: string, expiresIn: number | undefined, now: Instant, report: ReportDeviation): Token {
   const stated = expiresIn === undefined ? jwtExpiries(value, now) : [now + expiresIn * 1000];
   if (stated.some((at) => at <= now)) report("bad_token_expiry");
@@ -146,19 +144,11 @@ function withExpiry(value: string, expiresIn: number | undefined, now: Instant, 
 const Seconds = z.number().positive().finite();
 const Claims = z.object({ exp: Seconds, iat: Seconds.optional().catch(undefined) });
 
-/** `exp` of a JWT by our clock, and by its distance from `iat` (RFC 7519, 4.1), not verified: it schedules the renewal. */
+/** `exp` of a JWT by our clock, and by its distance from `iat` (RFC 7519, 4.1), not verified: for the renewal only. */
 function jwtExpiries(token: string, now: Instant): Instant[] {
   const claims = Buffer.from(token.split(".")[1] ?? "", "base64url").toString();
   const { data } = Claims.safeParse(tryJson(claims));
   if (!data) return [];
   const { exp, iat } = data;
   return [exp * 1000, ...(iat !== undefined && iat < exp ? [now + (exp - iat) * 1000] : [])];
-}
-
-function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@
 import type { Redis } from "ioredis";
 import type { NotificationLogEntry } from "../alerting/notification.ts";
 import type { Alert, Labels } from "../health/alert.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 
@@ -92,7 +93,7 @@ export function readClaim([text, ...lists]: readonly [string, ...string[][]]): C
 
 /** Redis answers nothing else during a call: the most members that one reads. */
 const PAGE = 500;
-/** Alerts that change while they are read are read again, so that they are of one moment, but no more often than this. */
+/** Alerts that change while they are read are read again, to be of one moment, but no more often than this. */
 const READS = 3;
 
 interface Member {
@@ -111,8 +112,7 @@ export async function readMembers(
   const members = new Map<string, Member>();
   for (let read = 1; read <= READS; read++) {
     const revision = await redis.get(keys.alertsRevision);
-    for (let from = 0; from < episodes.length; from += PAGE) {
-      const page = episodes.slice(from, from + PAGE);
+    for (const page of chunksOf(episodes, PAGE)) {
       const batch = redis.multi().hmget(keys.alerts, ...page);
       const replies = await batch.hmget(keys.notificationLog(integration), ...page).exec();
       const [alerts, entries] = (replies ?? []).map(([error, texts]) => {

@@ -14,8 +14,8 @@ export interface DigestDue {
   readonly dueAt: Instant;
 }
 
-/** What a digest is about. */
-export interface DigestSpan {
+/** What a digest is about; or a span of time in which sweeps followed one another. */
+export interface TimeRange {
   readonly from: Instant;
   readonly to: Instant;
 }
@@ -32,30 +32,24 @@ export function createDigestStore(redis: Redis, keys: Keys) {
      * Claims the sending of a digest to one recipient for `ms`, so that a replica that was frozen meanwhile does not
      * send it a second time. False where another replica has the claim.
      */
-    async claim(name: string, period: DigestSpan, recipient: string, ms: number): Promise<boolean> {
+    async claim(name: string, period: TimeRange, recipient: string, ms: number): Promise<boolean> {
       return (await redis.set(keys.digestClaim(name, period, recipient), 1, "PX", ms, "NX")) === "OK";
     },
-    async release(name: string, period: DigestSpan, recipient: string): Promise<void> {
+    async release(name: string, period: TimeRange, recipient: string): Promise<void> {
       await redis.del(keys.digestClaim(name, period, recipient));
     },
 
     /** Recipients whose mail server has accepted the digest of this period: a day and a week may end together. */
-    async accepted(name: string, { from, to }: DigestSpan): Promise<Set<string>> {
+    async accepted(name: string, { from, to }: TimeRange): Promise<Set<string>> {
       const fields = (await redis.hkeys(keys.digest(name, to))).map((field) => field.split("\n"));
       // A field without a beginning was written by an earlier version.
       return new Set(fields.flatMap(([who = "", since]) => ((since ?? `${from}`) === `${from}` ? [who] : [])));
     },
-    async accept(name: string, { from, to }: DigestSpan, recipient: string, at: Instant, keepSeconds: number) {
+    async accept(name: string, { from, to }: TimeRange, recipient: string, at: Instant, keepSeconds: number) {
       const key = keys.digest(name, to);
       await redis.multi().hset(key, `${recipient}\n${from}`, at).expire(key, keepSeconds).exec();
     },
   };
-}
-
-/** A span of time in which sweeps followed one another. */
-export interface CoverageSpan {
-  readonly from: Instant;
-  readonly to: Instant;
 }
 
 export function createCoverageStore(redis: Redis, keys: Keys) {
@@ -79,7 +73,7 @@ export function createCoverageStore(redis: Redis, keys: Keys) {
     },
 
     /** The spans that reach beyond `since`, oldest end first. */
-    async since(since: Instant): Promise<CoverageSpan[]> {
+    async since(since: Instant): Promise<TimeRange[]> {
       const flat = await redis.zrangebyscore(keys.coverage, since, "+inf", "WITHSCORES");
       return flat.flatMap((start, i) => (i % 2 === 0 ? [{ from: Number(start), to: Number(flat[i + 1]) }] : []));
     },

@@ -6,6 +6,7 @@ import type { Redis } from "ioredis";
 import type { SuppressedState } from "../alerting/needs-update.ts";
 import type { NotificationLogEntry, NotifyErrorCode } from "../alerting/notification.ts";
 import type { Destination, Integration } from "../alerting/route.ts";
+import type { IntegrationTrouble } from "../health/evaluate-self.ts";
 import type { Instant } from "../lib/clock.ts";
 import {
   type Claim,
@@ -26,13 +27,8 @@ export type { Claim, Claimed, ClaimedStorm } from "./claim.ts";
 /** Where a failure counts: the endpoint, this integration (a refused recipient), or the one message. */
 export type FailureScope = "endpoint" | "integration" | "message";
 
-interface NotifyTrouble {
-  readonly since: Instant;
+interface NotifyTrouble extends IntegrationTrouble {
   readonly code: NotifyErrorCode;
-  readonly detail: string;
-  /** Where it concerns every integration that uses the endpoint. */
-  readonly endpoint?: string;
-  readonly isOver?: boolean;
 }
 
 /** A backoff that ended longer ago is over, unless something is due there: a send takes less. */
@@ -206,46 +202,36 @@ const NOTHING = { sent: false, notified: [], over: [], unnotified: [], nextAt: u
 function* callsOf(outcomes: Outcomes, count: number, common: object, encodeLog: EncodeLog): Generator<Call> {
   let made = 0;
   for (const outcome of outcomes) {
+    const { group } = outcome;
+    const { lines = [], ...ended } = "settle" in outcome ? outcome.settle : outcome.postpone;
     const pages = pagesOf(outcome);
     for (let page = 0; page < pages; page++) {
-      const isLast = page === pages - 1;
-      const shared = { ...common, group: outcome.group, keepsClaim: ++made < count };
-      if ("settle" in outcome) yield settleCall(outcome.settle, shared, { page, isLast }, encodeLog);
-      else if (!isLast) yield settleCall({ ...NOTHING, ...outcome.postpone }, shared, { page, isLast }, encodeLog);
-      else {
-        const { lines = [], ...postpone } = outcome.postpone;
-        const log = encodeLog(lines.slice(page * PAGE), postpone.now);
-        yield { script: "postpone", args: { ...shared, ...postpone, log } };
-      }
+      const hasMore = page < pages - 1;
+      const part = <T>(all: readonly T[]) => all.slice(page * PAGE, (page + 1) * PAGE);
+      const args = { ...common, group, keepsClaim: ++made < count, log: encodeLog(part(lines), ended.now) };
+      if ("sent" in ended) yield { script: "settle", args: { ...args, ...pageOf(ended, part, hasMore) } };
+      else if (hasMore) yield { script: "settle", args: { ...args, ...NOTHING, now: ended.now, hasMore } };
+      else yield { script: "postpone", args: { ...args, ...ended } };
     }
   }
 }
 
-function settleCall(
-  { suppressedState, lines = [], notified, over, unnotified, now, sent, nextAt }: Settlement,
-  shared: object,
-  { page, isLast }: { readonly page: number; readonly isLast: boolean },
-  encodeLog: EncodeLog,
-): Call {
-  const part = <T>(all: readonly T[]) => all.slice(page * PAGE, (page + 1) * PAGE);
-  const args = {
-    ...shared,
-    now,
-    sent,
-    nextAt,
-    hasMore: !isLast,
+/** What a settlement has of a page. Lists that are only stored are passed as text. */
+function pageOf(settlement: Settlement, part: <T>(all: readonly T[]) => T[], hasMore: boolean) {
+  const { suppressedState, notified, over, unnotified, ...rest } = settlement;
+  return {
+    ...rest,
+    hasMore,
     notified: part(notified).map((entry) => ({ episode: entry.alert.id, entry: JSON.stringify(entry) })),
     over: part(over),
     unnotified: part(unnotified),
-    suppressed: isLast && suppressedState ? encodeSuppressed(suppressedState) : undefined,
-    log: encodeLog(part(lines), now),
+    suppressed: !hasMore &&
+      suppressedState && {
+        ...suppressedState,
+        unnotified: JSON.stringify(suppressedState.unnotified),
+        maybeNotified: JSON.stringify(suppressedState.maybeNotified),
+      },
   };
-  return { script: "settle", args };
-}
-
-/** Lists that are only stored are passed as text. */
-function encodeSuppressed({ unnotified, maybeNotified, ...state }: SuppressedState) {
-  return { ...state, unnotified: JSON.stringify(unnotified), maybeNotified: JSON.stringify(maybeNotified) };
 }
 
 type GroupTimers = ReturnType<typeof createGroupTimers>;

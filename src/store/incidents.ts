@@ -1,6 +1,7 @@
 /** Alerts that fire, and ended incidents: one small row each, sorted by their end, for digests and the API. */
 import type { Redis } from "ioredis";
 import type { Alert, EndReason, SubjectKind } from "../health/alert.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
@@ -22,8 +23,7 @@ export function createFiringStore(redis: Redis, keys: Keys) {
   let firing: readonly Alert[] = [];
 
   async function readSome(ids: readonly string[]): Promise<void> {
-    for (let from = 0; from < ids.length; from += PAGE) {
-      const page = ids.slice(from, from + PAGE);
+    for (const page of chunksOf(ids, PAGE)) {
       const texts = await redis.hmget(keys.alerts, ...page);
       for (const [i, id] of page.entries()) keep(id, texts[i]);
     }

@@ -115,13 +115,13 @@ function jobKeys(p: string) {
     /** Hash: recipient and the period's beginning → when this digest was accepted for them; for 40 days. */
     digest: (name: string, periodEnd: number) => `${p}digest:${name}:${periodEnd}`,
     /** String: this digest is being sent to this recipient; until it was sent, or expires. */
-    digestClaim: (name: string, { from, to }: { readonly from: number; readonly to: number }, recipient: string) =>
+    digestClaim: (name: string, { from, to }: { from: number; to: number }, recipient: string) =>
       `${p}digest:${name}:${from}-${to}:claim:${recipient}`,
     /** String: which replica calls the heartbeat; expires within `heartbeat.interval`. */
     heartbeat: `${p}heartbeat`,
     /** String: the time by the clock of the replica that reconciled last; never deleted. */
     clock: `${p}clock`,
-    /** Hash: replica → JSON {hash, generation, roles, at, since, missed}; a field until it stops, or is silent for 30 s. */
+    /** Hash: replica → JSON {hash, generation, roles, at, since, missed}; until it stops, or is silent for 30 s. */
     replicas: `${p}replicas`,
     /** String: how many replicas with this configuration died, or stopped soon; until 10 minutes after the last. */
     configDeaths: (hash: string) => `${p}deaths:${hash}`,

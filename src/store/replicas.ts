@@ -43,7 +43,8 @@ export function createReplicaStore(redis: Redis, keys: Keys) {
 
     /** Removes a replica that stops; one that did not run for long counts as one that died. */
     async leave(replica: string, { provenAfterMs, deathsKeptMs }: DeathTimes): Promise<void> {
-      const { hash, at = 0, since = 0 } = JSON.parse((await redis.hget(keys.replicas, replica)) ?? "{}");
+      const text = await redis.hget(keys.replicas, replica);
+      const { hash, at, since = 0 } = JSON.parse(text ?? "{}");
       await redis.hdel(keys.replicas, replica);
       const deaths = keys.configDeaths(String(hash));
       if (at - since < provenAfterMs) await redis.multi().incr(deaths).pexpire(deaths, deathsKeptMs).exec();

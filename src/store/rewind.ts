@@ -5,6 +5,7 @@
 import type { Redis } from "ioredis";
 import type { NotificationLogEntry } from "../alerting/notification.ts";
 import type { Attempt } from "../health/evaluate-self.ts";
+import { chunksOf } from "../lib/chunks.ts";
 import type { Instant } from "../lib/clock.ts";
 import { createJsonHash, scanHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
@@ -14,20 +15,20 @@ import { loadScript } from "./redis.ts";
 const SKEW_MS = 5_000;
 const PAGE = 200;
 
-/** Gives `followClock(now)`, called every second: puts right what is stored where the clock went back since the last call. */
+/** Gives `followClock(now)`, called every second: puts right what is stored where the clock went back meanwhile. */
 export function createFollowClock(redis: Redis, keys: Keys) {
   const rewind = loadScript(redis, keys, "rewind", "groups");
 
   async function rewindIntegration(integration: string, before: Instant, now: Instant): Promise<void> {
-    const call = (moved: { groups?: string[]; episodes?: string[] }) =>
+    const call = (moved: { groups?: readonly string[]; episodes?: readonly string[] }) =>
       rewind(keys.due(integration), { integration, before, now, groups: [], episodes: [], ...moved });
     const groups = await redis.zrange(keys.due(integration), 0, "-1");
-    for (let from = 0; from < groups.length; from += PAGE) await call({ groups: groups.slice(from, from + PAGE) });
+    for (const page of chunksOf(groups, PAGE)) await call({ groups: page });
     const ahead: string[] = [];
     await scanHash(redis, keys.notificationLog(integration), (id, entry) => {
       if (isAhead(entry, now)) ahead.push(id);
     });
-    for (let from = 0; from < ahead.length; from += PAGE) await call({ episodes: ahead.slice(from, from + PAGE) });
+    for (const page of chunksOf(ahead, PAGE)) await call({ episodes: page });
   }
 
   /** An attempt that lies ahead would pass for a new one. */

@@ -12,7 +12,7 @@ import { parseDocument } from "./documents.ts";
 const FORMAT = 2;
 const STATUSES = ["online", "offline", "degraded"] as const;
 
-/** id, location index, status (−1 none), readAt, since, lastSeenAt, onlineSeenAt, quality, presentAt, alerts, history, outage. */
+/** id, location index, status (−1 none), readAt, since, lastSeenAt, onlineSeenAt, quality, presentAt, alerts and so on. */
 type Row = [
   ...[string, number, number, number, number, Maybe, Maybe, Maybe, number],
   (AlertStates | null)?,

@@ -85,7 +85,7 @@ const number = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1]
 
 /** What a title counts: offline now, new among them, recovered, and of how many. */
 function countsOf(title: string) {
-  const whole = /all (\d+) recordings/.exec(title) ?? /: (\d+) of \d+ recordings/.exec(title);
+  const whole = /all (\d+) recordings/.exec(title) ?? /: (?:still )?(\d+) of \d+ recordings/.exec(title);
   const many = number(title, /(\d+) recordings? (?:still )?offline/);
   return {
     offline: number(title, /[,—] (\d+) still offline/) || Number(whole?.[1] ?? many),

@@ -4,7 +4,7 @@ import { total } from "../../src/digest/compute/intervals.ts";
 import { computeFleet, type DigestFleet, type FiguresSource } from "../../src/digest/figures.ts";
 import { digestPeriod } from "../../src/digest/period.ts";
 import type { RecordingState } from "../../src/health/shard-state.ts";
-import type { CoverageSpan } from "../../src/store/digests.ts";
+import type { TimeRange } from "../../src/store/digests.ts";
 import type { Incident } from "../../src/store/incidents.ts";
 import type { UptimeHistory } from "../../src/store/uptime-history.ts";
 import { anUptimeBucket, aRecordingState } from "../support/fixtures.ts";
@@ -32,7 +32,7 @@ interface World {
   /** By shard: recording id → when it was last read. */
   readonly shards?: readonly Readonly<Record<string, number>>[];
   readonly ended?: readonly Incident[];
-  readonly coverage?: readonly CoverageSpan[];
+  readonly coverage?: readonly TimeRange[];
   readonly completeSince?: number;
 }
 

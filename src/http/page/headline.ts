@@ -1,6 +1,6 @@
 /** The first sentence of the overview; an unknown status never counts as good. */
 import type { Alert } from "../../health/alert.ts";
-import { FRESH_INTERVALS } from "../../health/shard-state.ts";
+import { GAP_INTERVALS } from "../../health/rhythm.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { humanDuration } from "../../lib/duration.ts";
 import { count, counted } from "../../lib/format.ts";
@@ -42,7 +42,7 @@ export function headlineOf({ counts, firing, readAt }: FleetSummary, data: PageD
       title: `? All unknown, ${counted(total, "recording")}`,
     };
   }
-  const period = humanDuration(FRESH_INTERVALS * fleet.statusIntervalMs);
+  const period = humanDuration(GAP_INTERVALS * fleet.statusIntervalMs);
   const unknown = `Unknown: no good reading for ${period} or longer. They may be offline.`;
   const mood = counts.degraded > 0 || firing > 0 ? "warn" : "good";
   const isUncertain = counts.unknown > 0 || unreachable.length > 0;
