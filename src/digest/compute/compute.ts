@@ -4,6 +4,7 @@
  * results are stored: a large fleet's buckets are never in memory together.
  */
 import type { Matcher } from "../../alerting/route.ts";
+import { recordingLabels } from "../../health/recording-evaluator.ts";
 import { createLocalHours } from "../../lib/local-hours.ts";
 import {
   type Digest,
@@ -109,16 +110,10 @@ function* figuresOf(
 /** Matchers see the labels an alert of the recording would carry; a missing label is the empty string. */
 function isChosen(matchers: readonly Matcher[], { recording, locationName }: DigestRecording): boolean {
   if (matchers.length === 0) return true;
-  const labels = new Map([
-    ["recording_id", recording.id],
-    ["recording", recording.name],
-    ["location_id", recording.locationId],
-    ["location", locationName],
-    ["organisation", recording.organisation],
-    ["camera_server", recording.cameraServer],
-    ["timezone", recording.timezone],
-  ]);
-  return matchers.every((matcher) => matcher.matches(labels.get(matcher.name) ?? ""));
+  const { id, locationId } = recording;
+  const location = { id: locationId, name: locationName, timezone: undefined };
+  const labels = recordingLabels(id, locationId, { recording: () => recording, location: () => location });
+  return matchers.every(({ name, matches }) => matches(labels[name] ?? ""));
 }
 
 function totalsOf(locations: readonly LocationRecords[]): DigestTotals {
