@@ -76,10 +76,7 @@ export type LocationZones = ReadonlyMap<string, readonly string[]>;
 export type UsualEntries = readonly (number | undefined)[];
 
 /** People counted in on one local day, `YYYY-MM-DD`. */
-export interface DayEntries {
-  readonly day: string;
-  readonly entries: number;
-}
+export type DayEntries = { readonly day: string; readonly entries: number };
 
 const FEWEST_DAYS = 3;
 const DAYS_OF_WEEK = 7;

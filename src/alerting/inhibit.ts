@@ -24,16 +24,10 @@ export interface Inhibitions {
 }
 
 /** What an alert is to one rule: the values of its `equal` labels where it can be a source, and a target. */
-interface Sides {
-  readonly source: string | undefined;
-  readonly target: string | undefined;
-}
+type Sides = { readonly source: string | undefined; readonly target: string | undefined };
 
 /** The sources of a rule with the same `equal` labels: the one firing longest, and that of those that are no targets. */
-interface Sources {
-  readonly first: Alert;
-  readonly oneSided: Alert | undefined;
-}
+type Sources = { readonly first: Alert; readonly oneSided: Alert | undefined };
 
 const NAMED = 12;
 

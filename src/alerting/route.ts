@@ -72,10 +72,7 @@ export function isProgram({ everyGroup, resendMs }: Integration): boolean {
 }
 
 /** A group of a route: its id is stable over restarts, its labels are those grouped by. */
-export interface Group {
-  readonly id: string;
-  readonly labels: Labels;
-}
+export type Group = { readonly id: string; readonly labels: Labels };
 
 /**
  * The routes that take an alert, depth first: the first child that matches wins unless it has `continue`, and a node
@@ -113,11 +110,7 @@ export function groupOf(route: Pick<Route, "key" | "groupBy">, labels: Labels): 
 }
 
 /** Where a firing alert is notified: one group at one integration, with the timers of its route. */
-export interface Destination extends Timers {
-  readonly integration: string;
-  readonly group: string;
-  readonly labels: Labels;
-}
+export type Destination = Timers & { readonly integration: string; readonly group: string; readonly labels: Labels };
 
 /**
  * Every group an alert belongs to. An alert about a failing integration is never sent through that one, nor through

@@ -7,10 +7,7 @@ import type { Instant } from "../lib/clock.ts";
 import type { Suppression } from "./notification.ts";
 
 /** Both ends included. */
-export interface Range {
-  readonly from: number;
-  readonly to: number;
-}
+export type Range = { readonly from: number; readonly to: number };
 
 /** An absent field matches at all times. */
 export interface TimeInterval {

@@ -32,15 +32,9 @@ export interface Senders {
 type Traits = Omit<Integration, "id" | "name" | "receiver" | "type">;
 
 /** Printable names of endpoints, which several integrations may share. */
-interface Endpoints {
-  web(url: string): string;
-  readonly smtp: string;
-}
+type Endpoints = { web(url: string): string; readonly smtp: string };
 
-interface Tools {
-  readonly log: Logger;
-  readonly mail: { readonly transport: MailTransport; readonly from: string } | undefined;
-}
+type Tools = Readonly<{ log: Logger; mail: { readonly transport: MailTransport; readonly from: string } | undefined }>;
 
 interface ChannelKind<Type extends ChannelType> {
   /** The integrations of one entry. */
@@ -77,10 +71,7 @@ const kinds: { readonly [Type in ChannelType]: ChannelKind<Type> } = {
 };
 const types = Object.keys(kinds) as ChannelType[];
 
-interface IntegrationPlan {
-  readonly integration: Integration;
-  open(tools: Tools): Notifier;
-}
+type IntegrationPlan = { readonly integration: Integration; open(tools: Tools): Notifier };
 
 /** All integrations of a configuration, nothing opened; `identify` gives those at work their ids. */
 export function planIntegrations(config: Pick<Config, "receivers">, endpoints: Endpoints): IntegrationPlan[] {

@@ -11,10 +11,7 @@ import type { Setup } from "./setup.ts";
 /** Longer than any send: after it, integrations and the service's client are closed whatever is under way. */
 export const DRAIN_MS = 15_000;
 
-interface Retirement {
-  readonly stop: AbortController;
-  done: Promise<void>;
-}
+type Retirement = { readonly stop: AbortController; done: Promise<void> };
 
 export class Retirements {
   readonly #runtime: Runtime;

@@ -16,9 +16,7 @@ export interface Configured {
   readonly heartbeat: HeartbeatCall | undefined;
 }
 
-export interface Setup extends Configured {
-  readonly engine: Engine;
-}
+export type Setup = Configured & { readonly engine: Engine };
 
 /** Nothing runs before the engine is started. The service's client is reused where its section did not change. */
 export function buildSetup(runtime: Runtime, config: Config, before?: Setup): Setup {

@@ -93,11 +93,7 @@ function evaluatorAt(
 }
 
 /** The uptime ratio at every sweep from `at` until the next change. */
-interface UptimeFigure {
-  readonly at: Instant;
-  readonly window: UptimeWindow;
-  readonly ratio: number | undefined;
-}
+type UptimeFigure = { readonly at: Instant; readonly window: UptimeWindow; readonly ratio: number | undefined };
 
 /** Changes in order of time, the first at the span's first sweep. Ratios that no rule distinguishes are not changes. */
 function figuresAtSweeps(

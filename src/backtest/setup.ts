@@ -18,10 +18,7 @@ export interface ReplaySetup {
   isWatched(recordingId: string, locationId: string): boolean;
 }
 
-export interface ReplayedReceiver {
-  readonly name: string;
-  readonly sendResolved: boolean;
-}
+export type ReplayedReceiver = { readonly name: string; readonly sendResolved: boolean };
 
 /** From the first instant up to, not including, the last. */
 export type TimeSpan = { readonly from: Instant; readonly to: Instant };

@@ -13,10 +13,7 @@ import { httpSection, rootSection } from "./schema.ts";
 import { type ReadSecret, resolveSecrets } from "./secrets.ts";
 import { validate } from "./validate.ts";
 
-export interface LoadedConfig {
-  readonly config: Config;
-  readonly warnings: readonly ConfigProblem[];
-}
+export type LoadedConfig = { readonly config: Config; readonly warnings: readonly ConfigProblem[] };
 
 /**
  * The configuration of a text, or every problem with it in the order of the file. Never throws. `file` is its name in

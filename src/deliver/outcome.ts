@@ -10,9 +10,7 @@ import { isoMinute } from "../lib/format.ts";
 import type { Claimed, GroupOutcome, Postponement, Settlement } from "../store/groups.ts";
 
 /** A group under our lease, with what suppresses its alerts. */
-export interface ClaimedGroup extends Claimed {
-  readonly suppressions: Suppressions | undefined;
-}
+export type ClaimedGroup = Claimed & { readonly suppressions: Suppressions | undefined };
 
 /** Groups as decided, after the message was accepted where there is one. */
 export function settled(
@@ -103,11 +101,7 @@ function membersLeaving(
   };
 }
 
-interface LineContext {
-  readonly integration: string;
-  readonly claim: Pick<Claimed, "alerts" | "notified">;
-  readonly at: Instant;
-}
+type LineContext = Readonly<{ integration: string; claim: Pick<Claimed, "alerts" | "notified">; at: Instant }>;
 
 /** After a message was accepted. An alert that is only listed again gets no line. */
 function notifiedLines(decision: SendDecision, context: LineContext): LogLine[] {

@@ -95,11 +95,7 @@ function parseJson(body: string): unknown {
   }
 }
 
-export interface MrkdwnSpan {
-  readonly text: string;
-  readonly bold?: true;
-  readonly href?: string;
-}
+export type MrkdwnSpan = { readonly text: string; readonly bold?: true; readonly href?: string };
 
 /** Slack takes at most 3,000 characters in a text; what is longer is no message of ours. */
 const MAX_LENGTH = 12_000;

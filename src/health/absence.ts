@@ -2,10 +2,7 @@
 import type { Attempt } from "./evaluate-self.ts";
 
 /** Of some shards: recordings that are known, and those of them that complete answers lack. */
-export interface Presence {
-  readonly known: number;
-  readonly absent: number;
-}
+export type Presence = { readonly known: number; readonly absent: number };
 
 /** Up to so many absent recordings are believed in a fleet of any size, unless most of it is absent. */
 const FEW = 10;

@@ -33,11 +33,7 @@ export interface EvaluationMoment extends Pick<Timing, "now" | "maxGapMs"> {
 /** Alerts wait at least so long for evidence. */
 export const EVIDENCE_WAIT_MS = 24 * 3_600_000;
 
-interface Application extends Omit<EvaluationMoment, "maxGapMs"> {
-  readonly evaluator: Evaluator;
-  readonly rule: Rule;
-  readonly out: Outcomes;
-}
+type Application = Omit<EvaluationMoment, "maxGapMs"> & Readonly<{ evaluator: Evaluator; rule: Rule; out: Outcomes }>;
 
 /**
  * The subject's alerts after this moment; undefined when it has none. Alerts of rules not given end. Rules on
@@ -87,9 +83,7 @@ function firesAfter(flapping: AlertState | undefined, { firedAt } = { firedAt: 0
   return flapping?.state === "firing" && firedAt > 0 && firedAt < flapping.firedAt;
 }
 
-interface Ending extends Pick<Application, "now" | "out"> {
-  readonly endReason: EndReason & DecisionReason;
-}
+type Ending = Pick<Application, "now" | "out"> & { readonly endReason: EndReason & DecisionReason };
 
 /** Ends every alert of a subject that is not evaluated any more. */
 export function endAlerts(subject: Subject, alerts: AlertStates | undefined, ending: Ending): void {

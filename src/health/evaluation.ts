@@ -45,10 +45,7 @@ export interface Evaluation extends Outcomes {
 }
 
 /** `updated`: facts of a firing alert changed that a message shows. */
-export interface Transition {
-  readonly kind: "firing" | "resolved" | "updated";
-  readonly alert: Alert;
-}
+export type Transition = { readonly kind: "firing" | "resolved" | "updated"; readonly alert: Alert };
 
 export const decisionReasons = [
   /** A good reading with another status than the last, or a first one that is not online. */
@@ -101,7 +98,4 @@ export interface Decision {
 }
 
 /** What an evaluation collects on its way. */
-export interface Outcomes {
-  readonly transitions: Transition[];
-  readonly decisions: Decision[];
-}
+export type Outcomes = { readonly transitions: Transition[]; readonly decisions: Decision[] };

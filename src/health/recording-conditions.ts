@@ -11,10 +11,7 @@ import { changesOf, isFlapping, recentChanges } from "./flapping.ts";
 import type { Condition } from "./rule.ts";
 import type { RecordingState } from "./shard-state.ts";
 
-interface Threshold {
-  readonly below: number;
-  readonly clearAbove: number;
-}
+type Threshold = { readonly below: number; readonly clearAbove: number };
 
 /** Ratios 0–1, durations in ms. */
 export type RecordingCondition =

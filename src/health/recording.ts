@@ -38,11 +38,7 @@ export interface Recording {
 }
 
 /** A row of `/v1/location/list`; the contract shows no more than the id. */
-export interface Location {
-  readonly id: string;
-  readonly name: string | undefined;
-  readonly timezone: string | undefined;
-}
+export type Location = Readonly<{ id: string; name: string | undefined; timezone: string | undefined }>;
 
 /** One uptime bucket. Ratios 0–1; undefined is the service's null: no data, never 0. */
 export interface UptimeBucket {
@@ -56,7 +52,4 @@ export interface UptimeBucket {
 }
 
 /** Uptime history of one recording, buckets in order of time. */
-export interface RecordingUptime {
-  readonly recording: Recording;
-  readonly buckets: readonly UptimeBucket[];
-}
+export type RecordingUptime = { readonly recording: Recording; readonly buckets: readonly UptimeBucket[] };

@@ -2,10 +2,7 @@
 import type { Instant } from "./clock.ts";
 
 /** Doubling, capped, with jitter so that many clients do not retry at once. */
-export interface BackoffPolicy {
-  readonly baseMs: number;
-  readonly capMs: number;
-}
+export type BackoffPolicy = { readonly baseMs: number; readonly capMs: number };
 
 /** Wait in ms before attempt `failures + 1`; between half the step and the whole of it. `random` gives 0–1. */
 export function backoffMs(policy: BackoffPolicy, failures: number, random: () => number = Math.random): number {

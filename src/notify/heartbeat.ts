@@ -6,10 +6,7 @@ import { createHttpClient, type HttpClient } from "../lib/http-client.ts";
 const TIMEOUT_MS = 10_000;
 
 /** `call` resolves with why the switch was not reset, without secrets, or undefined where it was. */
-export interface HeartbeatCall {
-  call(signal: AbortSignal): Promise<string | undefined>;
-  close(): Promise<void>;
-}
+export type HeartbeatCall = { call(signal: AbortSignal): Promise<string | undefined>; close(): Promise<void> };
 
 /** A GET; only a 2xx counts, redirects are not followed. */
 export function createHeartbeatCall(options: {

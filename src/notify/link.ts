@@ -2,10 +2,7 @@
 import { matchersOf } from "../alerting/silence.ts";
 import type { Alert } from "../health/alert.ts";
 
-export interface Link {
-  readonly label: string;
-  readonly url: string;
-}
+export type Link = { readonly label: string; readonly url: string };
 
 /** The page of a recording, or the status page filtered by location; other subjects have none. */
 export function statusLink(externalUrl: string, { subject: { kind, id } }: Alert): Link | undefined {

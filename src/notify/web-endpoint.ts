@@ -27,10 +27,7 @@ export interface Verdict {
   readonly hint: string;
 }
 
-interface PostOptions {
-  readonly signal: AbortSignal;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+type PostOptions = { readonly signal: AbortSignal; readonly headers?: Readonly<Record<string, string>> };
 
 interface WebEndpointOptions extends Omit<ChannelOptions, "log"> {
   readonly url: string;

@@ -26,9 +26,7 @@ const BACKOFF_MS = 60_000;
 const MAX_KEPT = 64;
 const MAX_AT_ONCE = 4;
 
-interface RecallUptimeDeps extends Pick<PollContext, "clock" | "log"> {
-  readonly service: Pick<Service, "recordingUptime">;
-}
+type RecallUptimeDeps = Pick<PollContext, "clock" | "log"> & { readonly service: Pick<Service, "recordingUptime"> };
 
 interface UptimeReaderDeps extends RecallUptimeDeps {
   readonly config: Pick<Config, "service">;

@@ -16,10 +16,7 @@ const Row = z.union([
 
 const LISTS = ["locations", "data", "items", "results"] as const;
 
-interface LocationDeps {
-  readonly report: ReportDeviation;
-  readonly isZone: (name: string) => boolean;
-}
+type LocationDeps = { readonly report: ReportDeviation; readonly isZone: (name: string) => boolean };
 
 /** Throws ServiceError `bad_payload` where no list is found. `dropped` rows could not be read. */
 export function parseLocations(payload: unknown, deps: LocationDeps): { locations: Location[]; dropped: number } {

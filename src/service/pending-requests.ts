@@ -6,11 +6,7 @@ import type { ProtocolErrorKind } from "./observer.ts";
 import { type ByteBudget, PartCollector } from "./reply-frames.ts";
 import type { Token } from "./token.ts";
 
-export interface SocketRequest {
-  readonly action: "metric" | "detail" | "status";
-  readonly route: string;
-  readonly body: unknown;
-}
+export type SocketRequest = Readonly<{ action: "metric" | "detail" | "status"; route: string; body: unknown }>;
 
 /** A connection with the requests sent on it. */
 export interface Lane {

@@ -26,9 +26,7 @@ interface MetricQuery<Facet extends string = "summary"> {
   readonly facets: readonly Facet[];
 }
 
-export interface EntriesQuery extends MetricQuery<"segments" | "summary" | "estimates"> {
-  readonly breakdown?: Breakdown;
-}
+export type EntriesQuery = MetricQuery<"segments" | "summary" | "estimates"> & { readonly breakdown?: Breakdown };
 
 export interface AreaDataQuery extends MetricQuery<"segments" | "summary"> {
   /** Zone taxonomies, `<Group>:<Subgroup>:<Name>`, at least one. */
@@ -37,24 +35,16 @@ export interface AreaDataQuery extends MetricQuery<"segments" | "summary"> {
   readonly breakdown?: Breakdown & { readonly taxonomy?: true };
 }
 
-export interface AverageDwellTimeQuery extends MetricQuery {
-  readonly breakdown?: Breakdown;
-}
+export type AverageDwellTimeQuery = MetricQuery & { readonly breakdown?: Breakdown };
 
 /** Sales carry no visitor attributes (contract: "Rules" 3): always by entity, never filtered. */
 export type ConversionRateQuery = MetricQuery;
 
 /** At least one id of the given type. */
-export interface EntitiesQuery {
-  readonly entities: readonly string[];
-  readonly entityType: "location" | "recording";
-}
+export type EntitiesQuery = { readonly entities: readonly string[]; readonly entityType: "location" | "recording" };
 
 /** Days `YYYY-MM-DD`, both inclusive (contract: uptime rules 1 and 2). */
-export interface Days {
-  readonly start: string;
-  readonly end: string;
-}
+export type Days = { readonly start: string; readonly end: string };
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const AGES = /^\d{1,3}_\d{1,3}$/;

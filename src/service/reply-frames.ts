@@ -15,10 +15,7 @@ interface ReplyFrame {
 }
 
 /** Not a frame; `id` where that much was readable. */
-interface BadFrame {
-  readonly id: string | undefined;
-  readonly bad: true;
-}
+type BadFrame = { readonly id: string | undefined; readonly bad: true };
 
 const BAR = 0x7c;
 const MAX_HEADER = 256;
@@ -46,10 +43,7 @@ function parseCount(text: string): number | undefined {
 type Decoded = { readonly value: unknown } | { readonly kind: ProtocolErrorKind };
 
 /** Bytes of incomplete replies, over all requests. */
-export interface ByteBudget {
-  used: number;
-  readonly max: number;
-}
+export type ByteBudget = { used: number; readonly max: number };
 
 /** Collects the parts of one reply. */
 export class PartCollector {

@@ -36,10 +36,7 @@ type WorldChange = {
 }[ChangeKind];
 
 /** What a change or event is about: a location or one recording. */
-export interface Named {
-  readonly location?: string | undefined;
-  readonly recording?: string | undefined;
-}
+export type Named = { readonly location?: string | undefined; readonly recording?: string | undefined };
 
 /** Which change an object describes, by the key it holds. */
 export function changeKindOf(value: object): ChangeKind | undefined {

@@ -35,10 +35,7 @@ export interface CountRow {
   purchases: number;
 }
 
-interface Group {
-  isKnown: boolean;
-  readonly rows: ReadonlyMap<string, CountRow>;
-}
+type Group = { isKnown: boolean; readonly rows: ReadonlyMap<string, CountRow> };
 
 const PERSON_DIMENSIONS = ["age", "gender", "role"] as const;
 

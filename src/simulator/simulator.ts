@@ -20,11 +20,7 @@ import { createTokenIssuer, registerTokenEndpoint, type TokenIssuer } from "./to
 import { Traits } from "./traits.ts";
 import { type SimulatorEvents, World } from "./world.ts";
 
-interface Credentials {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly audience: string;
-}
+type Credentials = { readonly clientId: string; readonly clientSecret: string; readonly audience: string };
 
 /** What every part of one simulator shares. */
 export interface SimulatorContext {

@@ -9,10 +9,7 @@ import type { Keys } from "./keys.ts";
 const EXTERNAL_FORMAT = 1;
 
 /** A document and the nonce it had when it was read; "" means there was none. */
-export interface Versioned<State> {
-  readonly nonce: string;
-  readonly state: State;
-}
+export type Versioned<State> = { readonly nonce: string; readonly state: State };
 
 /** Reads a hash of `n` nonce and `d` document, which is not transferred and parsed again while it is the `known` one. */
 export async function readDocument<State>(

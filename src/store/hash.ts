@@ -1,10 +1,7 @@
 /** Redis hashes of rows by id. */
 import type { Redis } from "ioredis";
 
-interface RowCodec<T> {
-  encode?(value: T): unknown;
-  decode?(row: never): T;
-}
+type RowCodec<T> = { encode?(value: T): unknown; decode?(row: never): T };
 
 export function createJsonHash<T>(redis: Redis, key: string, { encode, decode }: RowCodec<T> = {}) {
   const parse = (text: string): T => {

@@ -6,10 +6,7 @@ import { loadScript } from "./redis.ts";
 /** By id: what it was given to, in words of its own that configurations are compared by; no secrets. */
 export type Identities = Readonly<Record<string, readonly string[]>>;
 
-interface StoredIdentities {
-  readonly rules: Identities;
-  readonly integrations: Identities;
-}
+type StoredIdentities = { readonly rules: Identities; readonly integrations: Identities };
 
 export function createIdentityStore(redis: Redis, keys: Keys) {
   const replace = loadScript(redis, keys, "replace");

@@ -7,10 +7,7 @@ const PAGE = 1_000;
 /** A replica further behind than this many writes reads everything again. */
 const WRITES_LOGGED = 100;
 
-interface NamesWrite {
-  readonly of: "recordings" | "locations";
-  readonly ids: readonly string[];
-}
+type NamesWrite = { readonly of: "recordings" | "locations"; readonly ids: readonly string[] };
 
 export function createInventoryStore(redis: Redis, keys: Keys) {
   const names = createNames();

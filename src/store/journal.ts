@@ -7,10 +7,7 @@ import type { Instant } from "../lib/clock.ts";
 import type { Keys } from "./keys.ts";
 import type { Script } from "./redis.ts";
 
-export interface Call {
-  readonly script: "settle" | "postpone";
-  readonly args: object;
-}
+export type Call = { readonly script: "settle" | "postpone"; readonly args: object };
 
 const UNUSED_MS = 600_000;
 /** Read and sent without waiting for the replies of those before. */

@@ -36,10 +36,7 @@ export function createUsualEntriesStore(redis: Redis, keys: Keys) {
 }
 
 /** One day's count as the service gave it; `entries` undefined: no figure. */
-export interface KnownEntries {
-  readonly entries: number | undefined;
-  readonly askedAt: Instant;
-}
+export type KnownEntries = { readonly entries: number | undefined; readonly askedAt: Instant };
 
 /** Counts of entries, so that a digest asks the service for two months of them once. */
 export function createEntriesStore(redis: Redis, keys: Keys) {

@@ -6,10 +6,7 @@ import { type TlsMaterial, tlsOptions } from "../lib/tls.ts";
 const RECONNECT: BackoffPolicy = { baseMs: 100, capMs: 5_000 };
 const CONNECT_TIMEOUT_MS = 5_000;
 
-interface RedisAddress {
-  readonly host: string;
-  readonly port: number;
-}
+type RedisAddress = { readonly host: string; readonly port: number };
 
 /** Where Redis is: one of `url`, `sentinels` and `cluster`. */
 export interface RedisPlace {

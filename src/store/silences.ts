@@ -57,11 +57,7 @@ function decode(text: string): Silence | undefined {
   }
 }
 
-export interface StoredAcknowledgement {
-  readonly author: string;
-  readonly comment: string;
-  readonly at: Instant;
-}
+export type StoredAcknowledgement = { readonly author: string; readonly comment: string; readonly at: Instant };
 
 export function createAckStore(redis: Redis, keys: Keys) {
   const script = loadScript(redis, keys, "acknowledge");

@@ -7,10 +7,7 @@ import { createJsonHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
 
 /** A past day: its ratio 0–1 and the segments that were expected, for weighing. */
-export interface DayUptime {
-  readonly ratio: number;
-  readonly segmentsExpected: number;
-}
+export type DayUptime = { readonly ratio: number; readonly segmentsExpected: number };
 
 export interface UptimeHistory {
   readonly buckets: readonly UptimeBucket[];

@@ -17,11 +17,7 @@ type Figures = ReadonlyMap<number, ReadonlyMap<string, number>>;
 /** Recording id → its schedule; recordings without one are left out. */
 type Schedules = ReadonlyMap<string, KnownSchedule>;
 
-interface StoredFigures {
-  readonly at: Instant;
-  readonly byWindow: Figures;
-  readonly schedules: Schedules;
-}
+type StoredFigures = { readonly at: Instant; readonly byWindow: Figures; readonly schedules: Schedules };
 
 export function createUptimeStore(redis: Redis, keys: Keys) {
   const { keep, shardAt, dropStale, ...figures } = createFigures();

@@ -11,10 +11,7 @@ export interface HistoryDeps {
   readonly signal: AbortSignal;
 }
 
-export interface FleetToReplay {
-  readonly locations: readonly Location[];
-  readonly recordingIds: readonly string[];
-}
+export type FleetToReplay = { readonly locations: readonly Location[]; readonly recordingIds: readonly string[] };
 
 /** About 24,000 buckets, 3 MB. */
 const RECORDING_DAYS_PER_PAGE = 1_000;
