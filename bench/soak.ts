@@ -41,12 +41,11 @@ async function soak({ seed, hours, runs, only, short, keepGoing }: Options): Pro
   const run = (plan: Plan): Promise<Outcome> => runModel(plan, connections, `model-${attempts++}`);
   let [failed, messages, done] = [0, 0, 0];
   try {
-    for (; done < runs && performance.now() < until; done++) {
-      const plan = planRun(first + done, { only, short });
+    while (done < runs && performance.now() < until) {
+      const plan = planRun(first + done++, { only, short });
       const outcome = await run(plan);
       messages += outcome.messages;
-      if (done % 20 === 19)
-        say(`${done + 1} runs, ${messages} messages, ${failed} failed; next seed ${first + done + 1}`);
+      if (done % 20 === 0) say(`${done} runs, ${messages} messages, ${failed} failed; next seed ${first + done}`);
       if (outcome.failures.length === 0) continue;
       failed++;
       say(failureText(plan, await shrink(plan, outcome, run), only));
