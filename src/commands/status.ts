@@ -47,11 +47,8 @@ async function unknownLocation(daemon: Daemon, { location }: StatusOptions): Pro
   const path = "/api/v1/locations";
   if ((await daemon.all(path, { location }, LocationRow)).length > 0) return undefined;
   const rows = await daemon.all(path, {}, LocationRow);
-  return unknownMessage(
-    "location",
-    location,
-    rows.map((row) => ({ id: row.locationId, name: row.location })),
-  );
+  const named = rows.map((row) => ({ id: row.locationId, name: row.location }));
+  return unknownMessage("location", location, named);
 }
 
 function parametersOf({ location, only }: StatusOptions): Record<string, string> {

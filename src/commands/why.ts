@@ -57,11 +57,8 @@ async function explain(
     ? named.filter(({ recordingId }) => recordingId === wanted)
     : named;
   if (matching.length > 1) {
-    return fail(
-      io,
-      2,
-      `${matching.length} recordings have that name; give an id:${listRows(matching.slice(0, MOST_LISTED).map(namedRow))}`,
-    );
+    const listed = listRows(matching.slice(0, MOST_LISTED).map(namedRow));
+    return fail(io, 2, `${matching.length} recordings have that name; give an id:${listed}`);
   }
   const [found] = matching;
   const timeline = await read(daemon, found?.recordingId ?? wanted, new Date(now - since).toISOString());

@@ -11,10 +11,8 @@ const INVISIBLE = /(?!\n)\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /** Lines end in `\n`; every row has as many cells as the first. */
 export function csvLines(rows: readonly (readonly CsvCell[])[]): string {
-  return stringify(
-    rows.map((row) => row.map(cell)),
-    OPTIONS,
-  );
+  const cells = rows.map((row) => row.map(cell));
+  return stringify(cells, OPTIONS);
 }
 
 /** A cell that begins like a formula gets an apostrophe, which marks it as text in spreadsheets. */

@@ -35,15 +35,11 @@ const INVISIBLE_IN_JSON = new RegExp(`[\\u007f-\\u009f\\u2028\\u2029]|${INVISIBL
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text;
   if (max <= 0) return "";
-  const points = Iterator.from(text)
-    .take(max + 1)
-    .toArray();
-  return points.length <= max
-    ? text
-    : `${points
-        .slice(0, max - 1)
-        .join("")
-        .trimEnd()}…`;
+  // A code point is at most two units.
+  const points = [...text.slice(0, 2 * max + 2)];
+  if (points.length <= max) return text;
+  const kept = points.slice(0, max - 1).join("");
+  return `${kept.trimEnd()}…`;
 }
 
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };

@@ -40,19 +40,16 @@ export interface HtmlPage {
 
 type Page = HtmlPage & { readonly root: Root };
 
-/** Sends pages within the document. */
-export interface Layout {
-  send(request: FastifyRequest, reply: FastifyReply, page: HtmlPage): Promise<FastifyReply>;
-}
+export type Layout = ReturnType<typeof createLayout>;
 
 const gzip = promisify(gzipOf);
 
-/** Serves the script of the pages as well. */
-export function createLayout(app: FastifyInstance, deps: Pick<HttpDeps, "adminToken" | "readToken">): Layout {
+/** Sends pages within the document; serves their script as well. */
+export function createLayout(app: FastifyInstance, deps: Pick<HttpDeps, "adminToken" | "readToken">) {
   const policy = pagePolicy();
   const script = liveScriptRoute(app);
   return {
-    async send(request, reply, page) {
+    async send(request: FastifyRequest, reply: FastifyReply, page: HtmlPage): Promise<FastifyReply> {
       const { page: root = "./" } = request.routeOptions.config;
       const document = documentOf({ ...page, root }, visitorOf(request, deps), script);
       reply.header("content-security-policy", policy).header("vary", "accept-encoding, cookie");

@@ -121,10 +121,8 @@ function checkSender({ headers }: FastifyRequest, { externalUrl }: Deps): void {
   if (!isSameOrigin(headers, externalUrl))
     throw new HttpError("forbidden", "Another site sent this form. Open the status page and do it there.");
   if (!isHttps(externalUrl) || !isRemotePlainHttp(headers)) return;
-  throw new HttpError(
-    "forbidden",
-    `A session needs HTTPS: sign in at ${externalUrl}, the configured http.external_url.`,
-  );
+  const message = `A session needs HTTPS: sign in at ${externalUrl}, the configured http.external_url.`;
+  throw new HttpError("forbidden", message);
 }
 
 interface FailedRequest {

@@ -25,10 +25,8 @@ export function createEmailNotifier(deps: EmailOptions): Notifier {
     async send(notification, { signal, plain = false }) {
       const mail = renderEmail(notification, addresses, { plain });
       await transport.sendMail(mail, withTimeout(signal, timeoutMs));
-      log.debug(
-        { integration: notification.integrationId, messageId: mail.messageId },
-        "the mail server accepted a notification",
-      );
+      const { integrationId: integration } = notification;
+      log.debug({ integration, messageId: mail.messageId }, "the mail server accepted a notification");
     },
     async close() {},
   };
