@@ -214,8 +214,10 @@ class Play {
       );
       if (stored.outcome === "stored") this.#selfNonce = stored.nonce;
     }
+    // A shard fails from its next sweep on.
+    const marginMs = WARM_UP * this.#intervalMs;
     const isQuiet = !this.#input.everyInterval && Object.keys(this.#self).length === 0;
-    const from = isQuiet ? this.#failing.nextFrom(now) - WARM_UP * this.#intervalMs : 0;
+    const from = isQuiet ? this.#failing.nextFrom(now - marginMs) - marginMs : 0;
     const next = Math.max(now + this.#intervalMs, Math.floor(from / this.#intervalMs) * this.#intervalMs);
     if (next < fleet.span.to) this.#evaluateSelfAt(next);
   }

@@ -80,6 +80,13 @@ describeWithRedis("a year", () => {
     expect(skipping.messages.map(lineOf).sort()).toEqual(complete.messages.map(lineOf).sort());
   });
 
+  it("notices every time at which some shards fail", async () => {
+    const mix = parseMix("locations_per_request: 1\nservice_partly: { rate: 800, lasts: 30m to 1h }\n", "partly.yaml");
+    const { accountsOf, expectations, messages } = await play(1, { days: 8, mix });
+    expect(expectations.filter(({ incident }) => incident.kind === "servicePartly").length).toBeGreaterThan(5);
+    expect(accountsOf(messages).flatMap(({ missed }) => missed)).toEqual([]);
+  });
+
   it("is the same for the same seed, another for another", async () => {
     const [one, again, other] = [await play(3, { days: 2 }), await play(3, { days: 2 }), await play(4, { days: 2 })];
     expect(again.messages).toEqual(one.messages);
