@@ -3,7 +3,6 @@
  * was first given to, whatever its position and the name of its receiver become.
  */
 import type { Integration } from "../alerting/route.ts";
-import type { Sender } from "../deliver/deliver.ts";
 import type { Rule } from "../health/rule.ts";
 import type { Identities } from "../store/identities.ts";
 import type { Store } from "../store/store.ts";
@@ -64,9 +63,7 @@ function identifySenders(senders: Senders, known: Identities): Senders {
   const before = [...senders.byId.values()];
   const wanted = before.map(({ integration: one }) => ({ name: one.name, traits: integrationTraits(one) }));
   const ids = keepIds(wanted, known);
-  const made = before.map(({ integration, send }, i): Sender => {
-    return { integration: { ...integration, id: ids[i] ?? integration.id }, send };
-  });
+  const made = before.map(({ integration: one, send }, i) => ({ integration: { ...one, id: ids[i] ?? one.id }, send }));
   const byId = new Map(made.map((sender) => [sender.integration.id, sender]));
   return { ...senders, list: made.map(({ integration }) => integration), byId };
 }

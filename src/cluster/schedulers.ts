@@ -98,29 +98,18 @@ export class Schedulers {
 
 function jobsOf(deps: SchedulersDeps): PeriodicJob[] {
   const { statusIntervalMs, uptimeIntervalMs, inventoryIntervalMs } = deps;
-  const upkeep = (job: "inventory" | "fleet", everyMs: number): PeriodicJob => ({
-    queue: "upkeep",
-    id: job,
-    everyMs,
-    data: { job },
-    subject: job,
-  });
-  const ofShard = (queue: QueueName, name: string, everyMs: number, shard: number): PeriodicJob => ({
-    queue,
-    id: `${name}-${shard}`,
-    everyMs,
-    data: { shard },
-    subject: `${name}:${shard}`,
-  });
-  return [
-    upkeep("inventory", inventoryIntervalMs),
-    upkeep("fleet", statusIntervalMs),
-    ...deps.assigned
-      .shards()
-      .flatMap((shard) => [
-        ofShard("sweep", "shard", statusIntervalMs, shard),
-        ofShard("uptime", "uptime", uptimeIntervalMs, shard),
-        ofShard("details", "details", inventoryIntervalMs, shard),
-      ]),
-  ];
+  const upkeep = (job: "inventory" | "fleet", everyMs: number): PeriodicJob => {
+    return { queue: "upkeep", id: job, everyMs, data: { job }, subject: job };
+  };
+  const ofShard = (queue: QueueName, name: string, everyMs: number, shard: number): PeriodicJob => {
+    return { queue, id: `${name}-${shard}`, everyMs, data: { shard }, subject: `${name}:${shard}` };
+  };
+  const ofShards = deps.assigned
+    .shards()
+    .flatMap((shard) => [
+      ofShard("sweep", "shard", statusIntervalMs, shard),
+      ofShard("uptime", "uptime", uptimeIntervalMs, shard),
+      ofShard("details", "details", inventoryIntervalMs, shard),
+    ]);
+  return [upkeep("inventory", inventoryIntervalMs), upkeep("fleet", statusIntervalMs), ...ofShards];
 }

@@ -29,7 +29,6 @@ export interface Attempt {
 }
 
 export interface IntegrationHealth {
-  /** `receiver/type/position`. */
   readonly id: string;
   readonly receiver: string;
   readonly type: string;
@@ -166,7 +165,7 @@ function serviceEvaluator(evidence: SelfEvidence, context: SelfContext): Evaluat
     isUnreachable(rule) ? sweeps.failed : [...others, ...sweeps.failed, ...sweeps.partly];
   const failure = (rule: Rule) => causes(rule).find(({ error }) => error)?.error;
   const health = healthOf(evidence, context);
-  const detail = (rule: Rule) => (isUnreachable(rule) ? joined(failure(rule), health) : failure(rule));
+  const detail = (rule: Rule) => [failure(rule), isUnreachable(rule) && health].filter(Boolean).join(" ") || undefined;
   return {
     subject: serviceSubject,
     evidence: (rule) =>
@@ -196,10 +195,6 @@ function healthOf({ health }: SelfEvidence, context: SelfContext): string | unde
   if (failing === undefined) return undefined;
   if (failing) return `Its own health check fails too: ${health?.error}`;
   return "It calls itself healthy (GET /v1/status): check the credentials, their permissions and service.ws_url.";
-}
-
-function joined(...sentences: readonly (string | undefined)[]): string | undefined {
-  return sentences.filter(Boolean).join(" ") || undefined;
 }
 
 function describe(

@@ -32,11 +32,9 @@ export function createRerouting(deps: RerouteDeps) {
     async begin(retiring: ReadonlySet<string>): Promise<void> {
       await rerouteAll(deps);
       const present = new Set(deps.integrations.map(({ id }) => id));
-      const removed = (await store.groups.knownIntegrations()).filter((id) => !present.has(id));
-      await reportOwedEnds(
-        deps,
-        removed.flatMap((id) => (retiring.has(id) ? [] : [{ id, name: id }])),
-      );
+      const known = await store.groups.knownIntegrations();
+      const removed = known.filter((id) => !present.has(id) && !retiring.has(id)).map((id) => ({ id, name: id }));
+      await reportOwedEnds(deps, removed);
       // Once swept under the active configuration, a shard takes no evaluation of any other.
       againAt = clock.now() + Math.max(AGAIN_MS, 2 * deps.statusIntervalMs);
     },
@@ -60,10 +58,7 @@ async function rerouteAll({ store, clock, commit, integrations }: RerouteDeps): 
 }
 
 /** Logs and counts the ends owed at integrations that left the configuration: they cannot be sent. */
-export async function reportOwedEnds(
-  deps: OwedDeps,
-  removed: readonly Pick<Integration, "id" | "name">[],
-): Promise<void> {
+export async function reportOwedEnds(deps: OwedDeps, removed: readonly Pick<Integration, "id" | "name">[]) {
   const { store, log } = deps;
   const counts = new Map<string, number>();
   for (const { id, name } of removed) {

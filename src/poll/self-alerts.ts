@@ -46,15 +46,14 @@ function createHealthCheck({ service, store, clock }: SelfAlertsDeps): () => voi
     if (error instanceof CodedError && error.code === "closed") return;
     await store.noteAttempt("health", clock.now(), error?.message, askedAt);
   }
-  return () => {
-    if (isAsking) return;
-    isAsking = true;
-    // Where Redis does not answer, the next evaluation asks again.
-    void ask().then(ended, ended);
-  };
   function ended(): void {
     isAsking = false;
   }
+  return () => {
+    // Where Redis does not answer, the next evaluation asks again.
+    if (!isAsking) void ask().then(ended, ended);
+    isAsking = true;
+  };
 }
 
 async function gather({ store, clock, groups, assigned, integrations }: SelfAlertsDeps): Promise<SelfEvidence> {

@@ -12,7 +12,7 @@ import type { RecordingState, ShardState } from "../health/shard-state.ts";
 import type { Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
 import type { Service } from "../service/service.ts";
-import type { Attempt, CommitResult, ShardCommit } from "../store/shards.ts";
+import type { CommitResult, ShardCommit } from "../store/shards.ts";
 import type { Store } from "../store/store.ts";
 import type { PollContext } from "./commit.ts";
 import type { ScheduleLookup } from "./schedule-lookup.ts";
@@ -91,16 +91,22 @@ class Sweeper {
     const { snapshot, error } = answer;
     const elsewhere = await this.#nameThem(shard, before.state, snapshot, now);
     const last = attempts.get(`shard:${shard}`);
-    const unbroken = this.#isUnbroken(before.state, last);
-    const others = presenceOf([...attempts].flatMap(([of, one]) => (isOther(of, shard) ? [one] : [])));
+    const unbroken = before.state.sweptAt >= this.#startedAt && last !== undefined && last.goodAt >= last.attemptedAt;
+    const isOther = (subject: string) => subject.startsWith("shard:") && subject !== `shard:${shard}`;
+    const others = presenceOf([...attempts].flatMap(([subject, one]) => (isOther(subject) ? [one] : [])));
     const context = { ...this.#context(shard, locationIds, now), unbroken, others, elsewhere };
     const evaluation = judgeShard(before.state, snapshot, context);
     const { next, absent } = evaluation;
-    const presence = { known: next.recordings.size, absent };
     const unread = snapshot.unread?.size
       ? Object.fromEntries([...snapshot.unread].map((id) => [id, lastReadAt(last, id)]))
       : undefined;
-    const sweep = { slowMs: slowMs(before.state, context), error: error?.message, ...presence, unread };
+    const sweep = {
+      slowMs: slowMs(before.state, context),
+      error: error?.message,
+      known: next.recordings.size,
+      absent,
+      unread,
+    };
     // Another replica may have assigned locations that this one does not know of yet: then nothing has left.
     const drops = evaluation.decisions.some(({ reason }) => reason === "no_longer_watched" || reason === "moved");
     if (drops && (await assigned.follow()) === "changed") return "lost";
@@ -108,10 +114,6 @@ class Sweeper {
       this.#write(shard, before.nonce, evaluation, { now, changes, sweep }),
     );
     return outcome === "lost" ? "lost" : "ok";
-  }
-
-  #isUnbroken({ sweptAt }: ShardState, last: Attempt | undefined): boolean {
-    return sweptAt >= this.#startedAt && last !== undefined && last.goodAt >= last.attemptedAt;
   }
 
   /** The service's answer, with why a part of it is missing; undefined where every request failed. */
@@ -149,10 +151,8 @@ class Sweeper {
     await this.#deps.nameThem(ids);
     const alerting = [...before.recordings.values().filter(({ alerts }) => alerts)].map(({ id }) => id);
     const elsewhere = await this.#elsewhere(shard, new Set([...ids, ...alerting]), now);
-    await this.#noteMoves(
-      shard,
-      named.filter(({ recordingId }) => !elsewhere.has(recordingId)),
-    );
+    const here = named.filter(({ recordingId }) => !elsewhere.has(recordingId));
+    await this.#noteMoves(shard, here);
     return elsewhere;
   }
 
@@ -227,10 +227,6 @@ class Sweeper {
 /** The subject itself left, not just an alert of it. */
 function hasLeft({ ruleId, reason }: Decision): boolean {
   return ruleId === undefined && (reason === "forgotten" || reason === "no_longer_watched");
-}
-
-function isOther(subject: string, shard: number): boolean {
-  return subject.startsWith("shard:") && subject !== `shard:${shard}`;
 }
 
 /** The time since the last good sweep where it is too long, though nothing failed. */

@@ -87,13 +87,9 @@ export function openConnection(
 }
 
 async function refused(response: IncomingMessage, { clock, redactor }: ConnectionDeps): Promise<ServiceError> {
-  const retryAfter = response.headers["retry-after"];
   const excerpt = () => readExcerpt(response, () => response.destroy());
-  return refusalOf(
-    HANDSHAKE,
-    { status: response.statusCode ?? 0, retryAfter, excerpt },
-    { now: clock.now(), redactor },
-  );
+  const reply = { status: response.statusCode ?? 0, retryAfter: response.headers["retry-after"], excerpt };
+  return refusalOf(HANDSHAKE, reply, { now: clock.now(), redactor });
 }
 
 /** Undefined without a proxy. Node's agents tunnel `wss:` through CONNECT and forward `ws:` as a plain request. */

@@ -38,7 +38,7 @@ export interface AreaContext {
   readonly recordingId: string | undefined;
 }
 
-const Measure = z.number();
+const Figure = z.number();
 const Rows = z.array(z.unknown()).nullish();
 
 const Reply = z.object({
@@ -77,9 +77,12 @@ function metricRow<Measure extends string>(
   report: ReportDeviation,
 ): MetricReplyRow<Measure> | undefined {
   const { data } = Row.safeParse(row);
-  if (data) return { ...data, values: measured(row as object, measures, report) };
-  report("bad_row", () => row);
-  return undefined;
+  if (!data) {
+    report("bad_row", () => row);
+    return undefined;
+  }
+  const values = measures.map((name) => [name, fieldOf(row as object, name, Figure, report)]);
+  return { ...data, values: Object.fromEntries(values) as Record<Measure, number | undefined> };
 }
 
 /** Null states no unit. */
@@ -88,24 +91,12 @@ function readUnits(units: Readonly<Record<string, unknown>>, report: ReportDevia
   return Object.fromEntries(read.filter((pair): pair is [string, string] => pair[1] !== undefined));
 }
 
-function measured<Name extends string>(
-  row: object,
-  names: readonly Name[],
-  report: ReportDeviation,
-): Record<Name, number | undefined> {
-  const values = names.map((name) => [name, fieldOf(row, name, Measure, report)]);
-  return Object.fromEntries(values) as Record<Name, number | undefined>;
-}
-
 const AreaContextRow = z
   .object({ area_type: z.string(), taxonomy: Text, recording_id: Text })
   .transform(({ area_type, taxonomy, recording_id }) => ({ areaType: area_type, taxonomy, recordingId: recording_id }));
 
 /** Throws ServiceError `bad_payload` where the reply is no array. */
-export function parseAreaContexts(
-  payload: unknown,
-  report: ReportDeviation,
-): { contexts: AreaContext[]; dropped: number } {
+export function parseAreaContexts(payload: unknown, report: ReportDeviation) {
   if (!Array.isArray(payload)) throw undocumented("Route detail/list", payload, report);
   const contexts = payload.flatMap((row): AreaContext[] => {
     const { data } = AreaContextRow.safeParse(row);

@@ -29,10 +29,9 @@ const FUTURE_MS = 2 * 3_600_000;
 const Count = z.number().nonnegative().max(Number.MAX_SAFE_INTEGER);
 /** An entry without these cannot be used. */
 const Indexed = z.looseObject({ index: z.string(), withinSchedule: z.boolean().nullish() });
-type Figures = Omit<UptimeBucket, "startAt" | "withinSchedule">;
 
 /** An entry of the contract; a figure that is undefined is no data. */
-interface Entry extends Omit<Figures, "pcSegmentsReceived"> {
+interface Entry extends Omit<UptimeBucket, "startAt" | "withinSchedule" | "pcSegmentsReceived"> {
   readonly index: string;
   readonly withinSchedule: boolean | undefined;
   readonly pcSegmentsRecieved: number | undefined;
@@ -147,17 +146,16 @@ function toBuckets(rows: readonly unknown[], zone: string, wall: WallClock, repo
 /** Any other entry: a figure that cannot be read costs itself. */
 function otherEntry(row: unknown, report: ReportDeviation): Entry | undefined {
   const { data } = Indexed.safeParse(row);
-  return (
-    data && {
-      index: data.index,
-      withinSchedule: data.withinSchedule ?? undefined,
-      segmentsExpected: fieldOf(data, "segmentsExpected", Count, report),
-      segmentsReceived: fieldOf(data, "segmentsReceived", Count, report),
-      avgUptimeOnSegment: ratioOf(data, "avgUptimeOnSegment", report),
-      pcSegmentsRecieved: ratioOf(data, "pcSegmentsRecieved", report),
-      overallUptime: ratioOf(data, "overallUptime", report),
-    }
-  );
+  if (!data) return undefined;
+  return {
+    index: data.index,
+    withinSchedule: data.withinSchedule ?? undefined,
+    segmentsExpected: fieldOf(data, "segmentsExpected", Count, report),
+    segmentsReceived: fieldOf(data, "segmentsReceived", Count, report),
+    avgUptimeOnSegment: ratioOf(data, "avgUptimeOnSegment", report),
+    pcSegmentsRecieved: ratioOf(data, "pcSegmentsRecieved", report),
+    overallUptime: ratioOf(data, "overallUptime", report),
+  };
 }
 
 /** Figures may be rounded to two decimals. */

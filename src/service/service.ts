@@ -107,16 +107,11 @@ export interface ServiceDeps {
 
 /** Connects with the first call. */
 export function createService(deps: ServiceDeps): Service {
-  const { config } = deps;
+  const { config, clock } = deps;
   const wall = createWallClock();
   const { core, socket, report, call, close } = createTransport(deps);
   const health = createOutageLog(deps.log.child({ component: "service" }), "health check");
-  const uptimeParser = createUptimeParser({
-    report,
-    wall,
-    indexTimezone: config.uptimeIndexTimezone,
-    clock: deps.clock,
-  });
+  const uptimeParser = createUptimeParser({ report, wall, clock, indexTimezone: config.uptimeIndexTimezone });
   const viaCore = <T>(
     endpoint: ServiceEndpoint,
     toRequest: () => CoreRequest,
@@ -149,13 +144,10 @@ export function createService(deps: ServiceDeps): Service {
     locations: (caller) => viaCore("locations", () => list, readLocations, caller),
     recordingUptime: (id, days, caller) =>
       viaCore("recording_uptime", () => recordingUptimeRequest(id, days), uptimeParser.one, caller),
-    uptimes: (query, caller) =>
-      viaCore(
-        "uptimes",
-        () => uptimesRequest(query),
-        (payload) => uptimeParser.many(payload, query.recids),
-        caller,
-      ),
+    uptimes(query, caller) {
+      const parse = (payload: unknown) => uptimeParser.many(payload, query.recids);
+      return viaCore("uptimes", () => uptimesRequest(query), parse, caller);
+    },
     statusUptime: viaSocket("status_uptime", statusRequest, (payload) => parseStatusRows(payload, report)),
     entries: viaSocket("entries", entriesRequest, measures(["entries"])),
     areaData: viaSocket("area_data", areaDataRequest, measures(AREA_MEASURES)),

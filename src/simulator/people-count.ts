@@ -64,13 +64,9 @@ export function countPeople(query: CountQuery, context: SimulatorContext): Count
 }
 
 /** A zone counts its visits; where none is asked for, a recording counts people once, as of its first zone. */
-function zonesOf(
-  recording: SimRecording,
-  { taxonomy, withDwell }: CountQuery,
-  { entries_at }: Traits,
-): readonly string[] {
+function zonesOf(recording: SimRecording, { taxonomy, withDwell }: CountQuery, traits: Traits): readonly string[] {
   if (taxonomy) return recording.taxonomies.filter((zone) => taxonomy.includes(zone));
-  const counts = withDwell || entries_at === "all" || isEntrance(recording);
+  const counts = withDwell || traits.entries_at === "all" || isEntrance(recording);
   return counts ? recording.taxonomies.slice(0, 1) : [];
 }
 

@@ -90,10 +90,7 @@ export function parseScenario(text: string, file = "scenario"): Scenario {
   const parsed = File.safeParse(plain(document));
   if (parsed.success) {
     const lineOf = (i: number) => lines.linePos(offsetOf(document, ["events", i])).line;
-    return {
-      traits: parsed.data.traits,
-      events: parsed.data.events.map((event, i) => ({ ...event, line: lineOf(i) })),
-    };
+    return { ...parsed.data, events: parsed.data.events.map((event, i) => ({ ...event, line: lineOf(i) })) };
   }
   throw unusable(
     parsed.error.issues.map(({ path, message }) =>

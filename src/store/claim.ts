@@ -78,7 +78,6 @@ interface TakenGroup {
 /** One reply of claim.lua; `groups` is empty where there is no claim. */
 export interface ClaimReply {
   readonly head: ClaimHead;
-  readonly hasMore: boolean;
   readonly groups: readonly TakenGroup[];
 }
 
@@ -88,7 +87,7 @@ export function readClaim([text, ...lists]: readonly [string, ...string[][]]): C
     const row = head.groups[i];
     return row ? [{ row, suppressed, maybe, episodes }] : [];
   });
-  return { head, groups, hasMore: head.hasMore ?? false };
+  return { head, groups };
 }
 
 /** Redis answers nothing else during a call: the most members that one reads. */

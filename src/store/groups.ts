@@ -132,7 +132,7 @@ function createClaims(redis: Redis, keys: Keys, { finish }: Journal) {
       const first = await take(0);
       if (!("groups" in first.head)) return first.head as Exclude<Claim, Claimed | ClaimedStorm>;
       const groups = [...first.groups];
-      for (let last = first; last.hasMore; groups.push(...last.groups)) last = await take(groups.length);
+      for (let last = first; last.head.hasMore; groups.push(...last.groups)) last = await take(groups.length);
       return toClaim(first.head, groups, await readMembers(redis, keys, id, groups));
     },
 

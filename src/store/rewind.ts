@@ -36,9 +36,8 @@ export function createFollowClock(redis: Redis, keys: Keys) {
     const attempts = createJsonHash<Attempt>(redis, keys.attempts);
     const ahead = [...(await attempts.readAll())].filter(([, { attemptedAt }]) => attemptedAt > now);
     const moved = ahead.map(([subject, attempt]) => {
-      const { goodAt, since } = attempt;
-      const moved = { goodAt: Math.min(goodAt, now), attemptedAt: now, ...(since && { since: Math.min(since, now) }) };
-      return [subject, { ...attempt, ...moved }] as const;
+      const since = attempt.since && Math.min(attempt.since, now);
+      return [subject, { ...attempt, goodAt: Math.min(attempt.goodAt, now), attemptedAt: now, since }] as const;
     });
     await attempts.save(new Map(moved));
   }
