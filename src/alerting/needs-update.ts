@@ -73,8 +73,8 @@ export type SkipReason = (typeof skipReasons)[number];
 
 /** Pure; the caller sends, and only then stores what was notified and what is settled. */
 export function needsUpdate(view: GroupView): GroupDecision {
-  const all = view.alerts.filter((alert) => alert.state === "firing").sort(byStart);
-  const [firing, suppressed] = partition(all, (alert) => suppressionOf(alert, view) === undefined);
+  const active = view.alerts.filter((alert) => alert.state === "firing").sort(byStart);
+  const [firing, suppressed] = partition(active, (alert) => suppressionOf(alert, view) === undefined);
   const ends = sortEnds(view);
   const resolved = view.sendResolved ? ends.owed : [];
   const settled = [...ends.owed, ...ends.dropped].map(({ id }) => id);
@@ -84,10 +84,8 @@ export function needsUpdate(view: GroupView): GroupDecision {
   const notify = notifyReason(view, firing, resolved);
   if (notify) {
     const remindAt = firing.length > 0 ? view.now + view.repeatIntervalMs : undefined;
-    const alerts = withLocationChange(
-      [...firing, ...resolved].map((alert) => toNotifiedAlert(alert, view)),
-      view,
-    );
+    const all = [...firing, ...resolved].map((alert) => toNotifiedAlert(alert, view));
+    const alerts = withLocationChange(all, view);
     return {
       notify,
       firing: alerts.slice(0, firing.length),
@@ -97,7 +95,7 @@ export function needsUpdate(view: GroupView): GroupDecision {
       suppressedState,
     };
   }
-  const why = suppressionReason(suppressed, ends, view) ?? skipReason(all, ends);
+  const why = suppressionReason(suppressed, ends, view) ?? skipReason(active, ends);
   const nextAt = earliest([reminderAt(view, firing), suppressionRecheckAt]);
   return { notify, why, settled, nextAt, suppressedState };
 }

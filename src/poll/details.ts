@@ -77,9 +77,7 @@ export function createDetailsWork(deps: DetailsWorkDeps): { start(): Promise<voi
  * Gives `refresh(shard)`. That any shard fails is logged once, and what was stored stays. `not_swept`: the recordings of
  * the shard are not known yet.
  */
-export function createRefreshDetails(
-  deps: RefreshDetailsDeps,
-): (shard: number) => Promise<"done" | "failed" | "not_swept"> {
+export function createRefreshDetails(deps: RefreshDetailsDeps) {
   const { store, log, clock, signal } = deps;
   const failing = new Set<number>();
 
@@ -93,7 +91,7 @@ export function createRefreshDetails(
     else if (wereFailing && failing.size === 0) log.info({ shard }, "zones and usual entries read again");
   }
 
-  return async (shard) => {
+  return async (shard: number): Promise<"done" | "failed" | "not_swept"> => {
     const { sweptAt, recordings } = (await store.shards.read(shard)).state;
     if (sweptAt === 0) return "not_swept";
     const error = await refreshLocations(deps, deps.assigned.locations(shard), recordings);
@@ -119,11 +117,7 @@ async function refreshLocations(
   return errors[0];
 }
 
-async function refreshZones(
-  deps: RefreshDetailsDeps,
-  locations: readonly string[],
-  recordings: ByRecording,
-): Promise<void> {
+async function refreshZones(deps: RefreshDetailsDeps, locations: readonly string[], recordings: ByRecording) {
   for (const entities of chunksOf(locations, deps.locationsPerRequest)) {
     const { contexts } = await askSlowly(deps, () =>
       deps.service.areaContexts({ entities, entityType: "location" }, deps.signal),
@@ -149,11 +143,7 @@ export function zonesByLocation(
   return zones;
 }
 
-async function refreshUsual(
-  deps: RefreshDetailsDeps,
-  locations: readonly string[],
-  recordings: ByRecording,
-): Promise<void> {
+async function refreshUsual(deps: RefreshDetailsDeps, locations: readonly string[], recordings: ByRecording) {
   const { clock, store, service, signal } = deps;
   const known = await store.usualEntries.read(locations);
   const before = clock.now() - USUAL_FOR_MS;

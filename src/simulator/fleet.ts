@@ -99,17 +99,12 @@ export function makeRecording(
 }
 
 /** The whole fleet. The last recording of every fourth location (the fourth first) has an uploading schedule. */
-export function makeFleet(
-  seed: number,
-  locations: number,
-  recordingsPerLocation: number,
-  traits: Traits,
-): MutableLocation[] {
+export function makeFleet(seed: number, locations: number, perLocation: number, traits: Traits): MutableLocation[] {
   return Array.from({ length: locations }, (_, at) => {
     const location = makeLocation(seed, at, traits);
-    for (let i = 0; i < recordingsPerLocation; i++) location.recordings.push(makeRecording(seed, location, i, traits));
+    for (let i = 0; i < perLocation; i++) location.recordings.push(makeRecording(seed, location, i, traits));
     const last = location.recordings.at(-1);
-    if (last && at % 4 === 3 && recordingsPerLocation > 1) last.useUploadingSchedule = true;
+    if (last && at % 4 === 3 && perLocation > 1) last.useUploadingSchedule = true;
     return location;
   });
 }

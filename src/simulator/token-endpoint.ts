@@ -12,10 +12,8 @@ const TokenRequest = z.object({
   grant_type: z.string(),
 });
 
-export function registerTokenEndpoint(
-  app: FastifyInstance,
-  { faults, tokens, credentials, traits }: SimulatorContext,
-): void {
+export function registerTokenEndpoint(app: FastifyInstance, context: SimulatorContext): void {
+  const { faults, tokens, credentials, traits } = context;
   app.post("/oauth/token", { config: { endpoint: "token" } }, async (request, reply) => {
     const body = TokenRequest.safeParse(request.body).data;
     if (!body) {

@@ -48,11 +48,7 @@ const STATUSES: Readonly<Record<string, number>> = {
 };
 
 /** The body of an error as this service writes it. */
-export function errorBody(
-  { error_codes: as, error_shape }: Traits,
-  word: string,
-  message: string,
-): { error: unknown; message?: string } {
+export function errorBody({ error_codes: as, error_shape }: Traits, word: string, message: string) {
   const capitals = word.toUpperCase().replaceAll("_", "-");
   const code = as === "numbers" ? (STATUSES[word] ?? 500) : as === "capitals" ? capitals : word;
   return error_shape === "flat" ? { error: code, message } : { error: { code, message } };

@@ -75,12 +75,10 @@ const UPLOAD_FROM_HOUR = 8;
 const UPLOAD_UNTIL_HOUR = 20;
 
 /** Whether the recording uploads in this local hour: always, or from 08:00 to 20:00 of open days under a schedule. */
-export function isWithinSchedule(
-  { useUploadingSchedule, location }: SimRecording,
-  hour: Omit<CalendarHour, "index">,
-): boolean {
-  if (!useUploadingSchedule) return true;
-  return hour.hour >= UPLOAD_FROM_HOUR && hour.hour < UPLOAD_UNTIL_HOUR && !isClosed(location.closedDays, hour);
+export function isWithinSchedule(recording: SimRecording, hour: Omit<CalendarHour, "index">): boolean {
+  if (!recording.useUploadingSchedule) return true;
+  if (isClosed(recording.location.closedDays, hour)) return false;
+  return hour.hour >= UPLOAD_FROM_HOUR && hour.hour < UPLOAD_UNTIL_HOUR;
 }
 
 /** Times without delivery that touch the hours, in order of their start: the seeded past, then what happened. */

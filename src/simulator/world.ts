@@ -182,11 +182,7 @@ export class World {
   }
 }
 
-function set<K extends keyof MutableRecording>(
-  recording: MutableRecording,
-  key: K,
-  value: MutableRecording[K],
-): boolean {
+function set<K extends keyof MutableRecording>(recording: MutableRecording, key: K, value: MutableRecording[K]) {
   if (recording[key] === value) return false;
   recording[key] = value;
   return true;
