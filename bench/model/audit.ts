@@ -27,7 +27,8 @@ function auditFiring(lenswatch: Lenswatch, account: Account, integration: Integr
 
 function isSuppressed(lenswatch: Lenswatch, { receiver }: Integration, one: SuppressibleAlert): boolean {
   const { alert, silencedBy, inhibitedBy, acknowledgement } = one;
-  if (silencedBy.length > 0 || inhibitedBy.length > 0 || acknowledgement || alert.facts.paused) return true;
+  if (silencedBy.length > 0 || inhibitedBy.length > 0 || acknowledgement) return true;
+  if (alert.facts.paused || alert.facts.clearing) return true;
   const { route } = lenswatch.setup().config;
   const now = lenswatch.runtime.clock.now();
   return routesFor(route, alert.labels).some(

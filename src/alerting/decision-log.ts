@@ -53,6 +53,7 @@ const ofDelivery: Readonly<Record<string, Words>> = {
   inhibited: ({ to, detail }) => `inhibited by ${(detail ?? "").replace(/@\d+$/, "")}; not sent to ${to}`,
   silenced: ({ to, detail }) => `silenced by ${detail}; not sent to ${to}`,
   acknowledged: ({ to, detail }) => `acknowledged by ${detail}; no reminder sent to ${to}`,
+  clearing: ({ to }) => `its condition is not met any more, keep_firing_for runs; not sent to ${to}`,
   paused: ({ to }) => `paused outside the recording's uploading schedule; not sent to ${to}`,
   stale: ({ to, detail }) => `not sent to ${to}: ${detail ? `not read since ${detail}` : "not read yet"}`,
   owed_nowhere: ({ to }) => `end not sent to ${to}, which is no longer configured`,

@@ -34,7 +34,7 @@ function isOutage({ facts, subject }: Alert): boolean {
 function withChange(location: NotifiedAlert, here: readonly Alert[], entry?: NotificationLogEntry): NotifiedAlert {
   const of = entry?.alert.facts.offline;
   if (!entry || of === undefined) return location;
-  const firing = here.filter(({ state }) => state === "firing");
+  const firing = here.filter(({ state, facts }) => state === "firing" && !facts.clearing);
   if (firing.some(({ facts }) => facts.problem === "location_offline"))
     return { ...location, change: { recovered: 0, of } };
   const countOf = (some: readonly Alert[]) => new Set(some.filter(isOutage).map(({ subject }) => subject.id)).size;

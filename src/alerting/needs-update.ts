@@ -112,6 +112,14 @@ export function decideRetirement(view: GroupView): GroupDecision {
   return needsUpdate({ ...view, alerts });
 }
 
+/**
+ * Of an alert in `keep_firing_for`: no reminder says that it still fires, and none begins because another suppression
+ * ended. What was never suppressed is sent: it fired while its group waited. `isKnown`: notified or suppressed before.
+ */
+export function clearingOf({ id, state, facts }: Alert, isKnown: boolean): Suppression | undefined {
+  return isKnown && state === "firing" && facts.clearing ? { reason: "clearing", by: id } : undefined;
+}
+
 function suppressionOf({ id }: Alert, { suppressions }: GroupView): Suppression | undefined {
   return suppressions?.muted ?? suppressions?.suppressed.get(id);
 }
@@ -162,13 +170,17 @@ function suppressedStateOf(suppressed: readonly Alert[], { waiting }: Ends, view
     by: [...by.values()],
     unnotified: unnotified.map(({ id }) => id),
     maybeNotified: [...unnotified, ...waiting].filter(isMaybeNotified).map(({ id }) => id),
-    lateFrom: earliest(unnotified.map((alert) => lateFrom(suppressionOf(alert, view), view))),
+    lateFrom: earliest(unnotified.map((alert) => lateFrom(alert, view))),
   };
 }
 
-/** What was late before its shard went unread stays late. */
-function lateFrom(suppression: Suppression | undefined, { dueSince }: GroupView): Instant | undefined {
-  return suppression?.reason === "stale" ? dueSince : suppression?.until;
+/** What was late before its shard went unread, or before its condition was no longer met, stays late. */
+function lateFrom(alert: Alert, view: GroupView): Instant | undefined {
+  const { dueSince } = view;
+  const suppression = suppressionOf(alert, view);
+  if (suppression?.reason === "stale") return dueSince;
+  if (suppression?.reason !== "clearing") return suppression?.until;
+  return dueSince !== undefined && dueSince <= alert.updatedAt ? dueSince : undefined;
 }
 
 /** Every `recheckEveryMs`, and when a suppression ends by the clock. */

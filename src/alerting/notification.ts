@@ -92,7 +92,15 @@ export const notifyErrorCodes = [
 export type NotifyErrorCode = (typeof notifyErrorCodes)[number];
 
 /** In the order they are named where several suppress the same alert. */
-export const suppressionReasons = ["muted", "inhibited", "silenced", "acknowledged", "paused", "stale"] as const;
+export const suppressionReasons = [
+  "muted",
+  "inhibited",
+  "silenced",
+  "acknowledged",
+  "paused",
+  "clearing",
+  "stale",
+] as const;
 export type SuppressionReason = (typeof suppressionReasons)[number];
 
 /** Keeps a firing alert from being notified, which only delays: what still fires when it ends is notified then. */

@@ -3,7 +3,7 @@
  * timers, every message accepted at once. Decisions are the daemon's; a group's timers follow `store/scripts/`.
  */
 import { createInhibitor, type Inhibitions, type InhibitRule } from "../alerting/inhibit.ts";
-import { type GroupDecision, needsUpdate } from "../alerting/needs-update.ts";
+import { clearingOf, type GroupDecision, type GroupView, needsUpdate } from "../alerting/needs-update.ts";
 import type { NotificationLogEntry, NotifyReason, Suppression, Suppressions } from "../alerting/notification.ts";
 import { groupOf, type Route, routesFor } from "../alerting/route.ts";
 import { decideStorm } from "../alerting/storm.ts";
@@ -192,28 +192,37 @@ function dueBy(group: Group, at: Instant): void {
 
 function decide(replay: ReceiverReplay, group: Group, now: Instant): GroupDecision {
   const alerts = [...group.members.values()];
-  const known = alerts.flatMap(({ id }) => {
-    const one = replay.notified.get(id);
-    return one ? [[id, one] as const] : [];
-  });
+  const notified = new Map(
+    alerts.flatMap(({ id }) => {
+      const one = replay.notified.get(id);
+      return one ? [[id, one] as const] : [];
+    }),
+  );
   return needsUpdate({
     now,
     repeatIntervalMs: group.route.repeatIntervalMs,
     sendResolved: replay.receiver.sendResolved,
     dueSince: group.dueSince === undefined ? undefined : Math.min(group.dueSince, now),
     alerts,
-    notified: new Map(known),
-    suppressions: suppressionsOf(replay, group, now),
+    notified,
+    suppressions: suppressionsOf(replay, group, notified, now),
   });
 }
 
-function suppressionsOf({ firing, mutedBy }: ReceiverReplay, group: Group, now: Instant): Suppressions {
+function suppressionsOf(
+  { firing, mutedBy }: ReceiverReplay,
+  group: Group,
+  notified: GroupView["notified"],
+  now: Instant,
+): Suppressions {
   const suppressed = new Map<string, Suppression>();
   for (const alert of group.members.values()) {
     const source = firing.inhibitor(alert);
+    const clearing = clearingOf(alert, notified.has(alert.id) || group.suppressedBefore.has(alert.id));
     if (source) suppressed.set(alert.id, { reason: "inhibited", by: source.id });
     else if (alert.state === "firing" && alert.facts.paused)
       suppressed.set(alert.id, { reason: "paused", by: alert.id });
+    else if (clearing) suppressed.set(alert.id, clearing);
   }
   return {
     muted: mutedBy(group.route, now),

@@ -1,6 +1,7 @@
 /** What suppresses alerts now; what did not change since the last time is neither read nor indexed again. */
 import { coldStartGroup } from "../alerting/cold-start.ts";
 import { createInhibitor, type Inhibitions, type InhibitRule } from "../alerting/inhibit.ts";
+import { clearingOf } from "../alerting/needs-update.ts";
 import type { StandsFor, Suppression, Suppressions } from "../alerting/notification.ts";
 import { groupRoute, type Route, routesFor } from "../alerting/route.ts";
 import { type Silence, silencesOf } from "../alerting/silence.ts";
@@ -75,9 +76,11 @@ export function createSuppression({ clock, store, route, inhibitRules, staleness
 function* suppressionsOf(claim: Claimed, root: Route, facts: Facts): Generator<void, Suppressions> {
   const suppressed = new Map<string, Suppression>();
   const standsFor = new Map<string, StandsFor>();
+  const suppressedBefore = new Set(claim.suppressedBefore);
   for (const alert of claim.alerts) {
     const muted = claim.group === coldStartGroup ? muteOfAll(alert, root, facts.now) : undefined;
-    const suppression = muted ?? suppressionOf(alert, facts);
+    const isKnown = suppressedBefore.has(alert.id) || claim.notified.has(alert.id);
+    const suppression = muted ?? suppressionOf(alert, facts) ?? clearingOf(alert, isKnown);
     if (suppression) suppressed.set(alert.id, suppression);
     const children = alert.state === "firing" ? facts.inhibitions.standsFor(alert) : undefined;
     if (children) standsFor.set(alert.id, children);
@@ -87,7 +90,7 @@ function* suppressionsOf(claim: Claimed, root: Route, facts: Facts): Generator<v
   return {
     muted: here && muteOf(here, facts.now),
     suppressed,
-    suppressedBefore: new Set(claim.suppressedBefore),
+    suppressedBefore,
     maybeNotified: new Set(claim.maybeNotified),
     recheckEveryMs: claim.groupIntervalMs,
     standsFor,

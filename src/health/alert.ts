@@ -37,6 +37,8 @@ export interface AlertFacts {
   readonly schedule?: "outside" | "unknown" | undefined;
   /** Outside the schedule, and the rule respects that: it does not end, and is not notified again. */
   readonly paused?: boolean | undefined;
+  /** Its condition is not met any more, and `keep_firing_for` runs. */
+  readonly clearing?: boolean | undefined;
   /** Generated annotations that repeat the subject, the problem and the figures; never text that a rule sets. */
   readonly restated?: readonly GeneratedAnnotation[] | undefined;
   /** location_offline: how many recordings are offline, of how many known. */

@@ -140,13 +140,14 @@ function advance(
   state: AlertState | undefined,
 ): AlertState {
   const { evaluator, rule } = at;
-  const facts = factsOf(at, state);
+  const isClearing = progress.state === "firing" && progress.elapsedMs > 0;
+  const facts = { ...factsOf(at, state), ...(isClearing ? { clearing: true } : {}) };
   const startsAt = state?.startsAt ?? evaluator.startsAt(rule);
   const moved = {
     startsAt,
     ...(state ?? evaluator.describe(rule, startsAt)),
     ...progress,
-    met: progress.state === "firing" && progress.elapsedMs > 0 ? state?.met : JSON.stringify(rule.when),
+    met: isClearing ? state?.met : JSON.stringify(rule.when),
     facts,
     unknownMs: undefined,
   };
@@ -171,7 +172,7 @@ function transition({ evaluator, rule, now, out }: Application, kind: "firing" |
 }
 
 /** Facts worth a write; a drifting quality is not. */
-const NEWS: readonly (keyof AlertFacts)[] = ["offline", "of", "detail", "changes", "status", "paused"];
+const NEWS: readonly (keyof AlertFacts)[] = ["offline", "of", "detail", "changes", "status", "paused", "clearing"];
 
 function toAlert(
   subject: Subject,

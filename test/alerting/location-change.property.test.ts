@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createInhibitor } from "../../src/alerting/inhibit.ts";
 import { parseMatchers } from "../../src/alerting/matcher.ts";
-import { needsUpdate } from "../../src/alerting/needs-update.ts";
+import { clearingOf, needsUpdate } from "../../src/alerting/needs-update.ts";
 import type { NotificationLogEntry, NotifiedAlert, Suppression } from "../../src/alerting/notification.ts";
 import type { SendDecision } from "../../src/alerting/storm.ts";
 import type { Alert } from "../../src/health/alert.ts";
@@ -24,13 +24,13 @@ class Location {
   readonly story: Story;
   readonly members = new Map<string, Alert>();
   readonly log = new Map<string, NotificationLogEntry>();
-  readonly suppressedBefore = new Set<string>();
+  suppressedBefore = new Set<string>();
   dark = new Set<string>();
   /** What the last message said is offline. */
   told = new Set<string>();
 
-  constructor(forMs: number) {
-    this.story = new Story(offlineRule({ forMs }), locationRule());
+  constructor(forMs: number, keepFiringForMs = 0) {
+    this.story = new Story(offlineRule({ forMs, keepFiringForMs }), locationRule());
     this.story.locations.set("L1", { id: "L1", name: "Leeds", timezone: "UTC" });
     for (const id of CAMERAS) this.story.recordings.set(id, recording(id, { name: id, locationId: "L1" }));
   }
@@ -49,7 +49,9 @@ class Location {
     const suppressed = new Map(
       alerts.flatMap((alert): [string, Suppression][] => {
         const by = inhibitor(alert);
-        return by ? [[alert.id, { reason: "inhibited", by: by.id }]] : [];
+        const isKnown = this.log.has(alert.id) || this.suppressedBefore.has(alert.id);
+        const suppression = by ? ({ reason: "inhibited", by: by.id } as const) : clearingOf(alert, isKnown);
+        return suppression ? [[alert.id, suppression]] : [];
       }),
     );
     const decision = needsUpdate({
@@ -72,6 +74,7 @@ class Location {
       this.members.delete(id);
       this.log.delete(id);
     }
+    this.suppressedBefore = new Set(decision.suppressedState.unnotified);
     if (decision.notify === undefined) return undefined;
     for (const alert of decision.firing) {
       const known = this.members.get(alert.id);
@@ -95,9 +98,14 @@ function countsOf(title: string) {
   };
 }
 
+interface Step {
+  readonly flipped: readonly string[];
+  readonly deliver: boolean;
+}
+
 /** Compares each message with the cameras. */
-function play(steps: readonly { flipped: readonly string[]; deliver: boolean }[], forMs: number): void {
-  const here = new Location(forMs);
+function play(steps: readonly Step[], forMs: number, keepFiringForMs = 0): void {
+  const here = new Location(forMs, keepFiringForMs);
   for (const { flipped, deliver } of steps) {
     here.sweep(flipped);
     const decision = deliver ? here.deliver() : undefined;
@@ -152,4 +160,21 @@ test("two of eight that come back are two that recovered, and six that are no ne
     CAMERAS.slice(2).map(() => [false, true]),
   );
   expect(sent?.resolved).toMatchObject([{ change: { recovered: 2, of: 8 }, facts: { offline: 6 } }]);
+});
+
+test("a recording that is back is never said to be offline still, however long its alert fires on", () => {
+  const steps = fc.array(fc.record({ flipped, deliver: fc.constant(true) }), { maxLength: 40 });
+  fc.assert(
+    fc.property(steps, fc.integer({ min: 1, max: 5 }), (all, intervals) => {
+      const here = new Location(0, intervals * INTERVAL);
+      for (const { flipped } of all) {
+        here.sweep(flipped);
+        for (const { subject, isNew } of here.deliver()?.firing ?? []) {
+          const isBack = subject.kind === "recording" && !here.dark.has(subject.id);
+          expect(isBack, `${subject.id}, ${isNew ? "new" : "notified before"}`).toBe(false);
+        }
+      }
+    }),
+    { numRuns: 500 },
+  );
 });
