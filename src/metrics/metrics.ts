@@ -51,10 +51,8 @@ export function createMetrics(
     protocolError: (kind: string) => own.protocolErrors.inc({ kind }),
     socketReconnect: () => own.socketReconnects.inc(),
     /** When the access token in use expires; undefined where that is unknown. */
-    tokenExpiry(at: Instant | undefined): void {
-      if (at === undefined) own.tokenExpiry.remove();
-      else own.tokenExpiry.set(at / 1000);
-    },
+    tokenExpiry: (at: Instant | undefined) =>
+      at === undefined ? own.tokenExpiry.remove() : own.tokenExpiry.set(at / 1000),
     /** A receiver accepted a message. Latency: since its oldest flip; undefined for reminders and tests. */
     notified(receiver: string, integration: string, latencySeconds: number | undefined): void {
       own.notifications.inc({ receiver, integration });

@@ -14,7 +14,7 @@ import { withinDeadline } from "./deadline.ts";
 import { ServiceError } from "./errors.ts";
 import type { ProtocolErrorKind } from "./observer.ts";
 import { type Lane, type PendingRequest, PendingRequests, type SocketRequest } from "./pending-requests.ts";
-import { errorPayload, quoted, statedIn } from "./refusal.ts";
+import { errorPayload, quotedReason, statedIn } from "./refusal.ts";
 import { decodeParts, parseFrame } from "./reply-frames.ts";
 import { MAX_EXCERPT, type OutageLog, type ReportDeviation } from "./reporter.ts";
 import type { Token, TokenSource } from "./token.ts";
@@ -213,7 +213,7 @@ export class MetricsSocket {
     if (failure === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") this.#deps.report("too_large");
     else if (failure?.startsWith("WS_ERR_")) this.#deps.report("bad_frame", () => failure);
     if (wasCurrent) {
-      const why = quoted(statedIn(reason, this.#deps.redactor).reason);
+      const why = quotedReason(statedIn(reason, this.#deps.redactor).reason);
       const message = `The metrics socket was closed (code ${code})${why}: it is reopened.`;
       this.#failed(new ServiceError("unavailable", message));
       this.#connect();

@@ -16,7 +16,7 @@ interface Stated {
 
 /** The error for a status that is not 2xx. `what` begins the sentence, as in "GET /v1/status". */
 export function refusal(what: string, status: number, { retryAfterMs, reason }: Stated = {}): ServiceError {
-  const answered = `${what} was answered ${status}${quoted(reason)}`;
+  const answered = `${what} was answered ${status}${quotedReason(reason)}`;
   const more = { retryAfterMs, status };
   if (status === 401 || status === 403) {
     const check = "check service.client_id, service.client_secret and service.audience";
@@ -36,7 +36,7 @@ export function refusal(what: string, status: number, { retryAfterMs, reason }: 
 }
 
 /** The reason as it follows a status; empty without one. */
-export function quoted(reason: string | undefined): string {
+export function quotedReason(reason: string | undefined): string {
   return reason ? ` ("${reason}")` : "";
 }
 
@@ -60,7 +60,7 @@ export function errorPayload(what: string, payload: unknown, redactor: Redactor)
   const reason = reasonIn(holders, redactor);
   const status = statusIn(holders);
   if (status !== undefined) return refusal(what, status, { reason });
-  return new ServiceError("unavailable", `${what} was answered with an error${quoted(reason)}: see the log.`);
+  return new ServiceError("unavailable", `${what} was answered with an error${quotedReason(reason)}: see the log.`);
 }
 
 /** The status and the reason that the body of a refusal states, as JSON or as plain text. */

@@ -10,7 +10,7 @@ import type { Redactor } from "../lib/redact.ts";
 import { withinDeadline } from "./deadline.ts";
 import { ServiceError } from "./errors.ts";
 import { isAccepted, type SendRequest, type ServiceReply } from "./http.ts";
-import { quoted, refusalOf, statedIn, tryJson } from "./refusal.ts";
+import { quotedReason, refusalOf, statedIn, tryJson } from "./refusal.ts";
 import type { ReportDeviation } from "./reporter.ts";
 import type { ServiceSettings } from "./service.ts";
 
@@ -129,7 +129,7 @@ async function refusalByIssuer(what: string, reply: ServiceReply, context: { now
   if (![400, 401, 403, 404].includes(status)) return refusalOf(what, reply, context);
   const { reason } = statedIn(await reply.excerpt(), context.redactor);
   const check = "check service.auth_url, service.client_id, service.client_secret and service.audience";
-  return new ServiceError("auth", `The token issuer answered ${status}${quoted(reason)}: ${check}.`, { status });
+  return new ServiceError("auth", `The token issuer answered ${status}${quotedReason(reason)}: ${check}.`, { status });
 }
 
 /** A clock may be wrong: an expiry in the past is not believed, or a token would be fetched for each request. */

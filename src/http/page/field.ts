@@ -24,7 +24,7 @@ interface FieldOptions {
 }
 
 /** A labelled input; the one with the problem shows it and has the focus. */
-export function fieldOf(
+export function inputField(
   name: string,
   label: string,
   problem: FieldProblem | undefined,

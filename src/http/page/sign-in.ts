@@ -9,7 +9,7 @@ import { createTokenCheck, isHttps, isRemotePlainHttp, isSameOrigin, sessionCook
 import { createGuard } from "../guard.ts";
 import { parseQuery } from "../query.ts";
 import { openSession } from "../session.ts";
-import { type FieldProblem, fieldOf, readFields } from "./field.ts";
+import { type FieldProblem, inputField, readFields } from "./field.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
 import { homeLink, type Root } from "./links.ts";
 
@@ -47,12 +47,12 @@ export function signInForm({ root, to, name = "", problem, isReadOnly }: SignInF
     ? "The read token shows the fleet."
     : "The read token shows the fleet; the admin token also acknowledges and silences.";
   const autofocus = problem ? nothing : html` autofocus`;
-  const nameField = fieldOf("name", "Your name", problem, {
+  const nameField = inputField("name", "Your name", problem, {
     value: name,
     hint: "Shown with your acknowledgements and silences.",
     attributes: html` required maxlength="${LONGEST_NAME}" autocomplete="username"${autofocus}`,
   });
-  const tokenField = fieldOf("token", "Token", problem, {
+  const tokenField = inputField("token", "Token", problem, {
     hint: opens,
     attributes: html` type="password" required autocomplete="current-password"`,
   });

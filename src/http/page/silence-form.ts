@@ -4,7 +4,7 @@ import { equalMatchers } from "../../alerting/silence.ts";
 import { count, counted, nameOf } from "../../lib/format.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { alertTable } from "./alert-table.ts";
-import { type FieldProblem, fieldOf } from "./field.ts";
+import { type FieldProblem, inputField } from "./field.ts";
 import type { HtmlPage } from "./layout.ts";
 import { signInLink, silenceFormLink } from "./links.ts";
 import { type PageData, unreachableNotice } from "./page-data.ts";
@@ -75,7 +75,7 @@ ${left === 0 ? nothing : html`<p class="soft">and ${counted(left, "more alert")}
 function entry(form: SilenceForm, data: PageData, visitor: Visitor): Markup {
   const { comment, problem, preview } = form;
   const locked = visitor.formToken === undefined;
-  const commentField = fieldOf("comment", "Comment", problem, {
+  const commentField = inputField("comment", "Comment", problem, {
     value: comment,
     attributes: html` maxlength="1000" autocomplete="off" placeholder="why, or a ticket"`,
   });
@@ -91,12 +91,12 @@ ${rest}`;
 /** Matchers and another duration; open where there are no valid ones. */
 function others({ matchers, custom, problem, preview }: SilenceForm, locked: boolean): Markup {
   const isOpen = !preview || problem?.field === "matchers" || problem?.field === "custom";
-  const matchersField = fieldOf("matchers", "Matchers", problem, {
+  const matchersField = inputField("matchers", "Matchers", problem, {
     value: matchers,
     hint: 'As in Alertmanager, all must match: alertname="LowUptime", location=~"Leeds.*"',
     attributes: html` required maxlength="4000" autocapitalize="off" autocomplete="off" spellcheck="false"`,
   });
-  const customField = fieldOf("custom", "For how long", problem, {
+  const customField = inputField("custom", "For how long", problem, {
     value: custom,
     attributes: html` maxlength="40" placeholder="2d12h" size="8" autocomplete="off" autocapitalize="off"`,
   });
