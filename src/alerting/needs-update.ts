@@ -67,6 +67,7 @@ export const skipReasons = [
   "empty",
   "resolved_before_notified",
   "send_resolved_off",
+  "routed_elsewhere",
   ...suppressionReasons,
 ] as const;
 export type SkipReason = (typeof skipReasons)[number];

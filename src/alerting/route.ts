@@ -137,6 +137,11 @@ export function destinationsOf(
   return [...destinations.values()];
 }
 
+/** Whether alerts with these labels belong to that group of the receiver. */
+export function isRoutedTo(labels: Labels, root: Route, receiver: string, groupId: string): boolean {
+  return routesFor(root, labels).some((route) => route.receiver === receiver && groupOf(route, labels).id === groupId);
+}
+
 /** A receiver that groups and waits by itself gets everything at once, in as few messages as possible. */
 const AT_ONCE = { groupWaitMs: 0, groupIntervalMs: 1_000, stormGroups: 1 } as const;
 

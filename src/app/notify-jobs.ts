@@ -1,5 +1,5 @@
 /** The jobs of the role `notify`: deliveries, digests, the heartbeat, and the summary of a cold start. */
-import { isProgram } from "../alerting/route.ts";
+import { isProgram, isRoutedTo } from "../alerting/route.ts";
 import { createHeartbeat } from "../cluster/heartbeat.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
 import { createColdStart } from "../deliver/cold-start.ts";
@@ -31,6 +31,7 @@ export class NotifyJobs {
       ...deliveryOf(context),
       stormMs: statusIntervalMs,
       suppressions: ofGroups,
+      isRouted: (labels, { receiver }, group) => isRoutedTo(labels, config.route, receiver, group),
       annotate: createAnnotate(context),
     });
     this.heartbeat = heartbeatOf(context);

@@ -6,10 +6,17 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { coldStartFactsOf, coldStartGroup, decideColdStart } from "../alerting/cold-start.ts";
 import { type GroupDecision, type GroupView, needsUpdate } from "../alerting/needs-update.ts";
-import type { Notification, NotifyErrorCode, NotifyReason, Suppressions } from "../alerting/notification.ts";
+import type {
+  Notification,
+  NotifiedAlert,
+  NotifyErrorCode,
+  NotifyReason,
+  Suppressions,
+} from "../alerting/notification.ts";
 import { needsResend } from "../alerting/resend.ts";
 import type { Integration } from "../alerting/route.ts";
 import { decideStorm, joinDecisions } from "../alerting/storm.ts";
+import type { Labels } from "../health/alert.ts";
 import { type BackoffPolicy, backoffMs } from "../lib/backoff.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
 import { toError } from "../lib/errors.ts";
@@ -50,6 +57,8 @@ export interface DeliverDeps {
   readonly annotate?: Annotate;
   /** Whether a group is notified of, and why; by default `decideByGroup` or, for programs, `needsResend`. */
   readonly decide?: (view: GroupView & Claimed) => GroupDecision;
+  /** Whether alerts with these labels belong to the group of the integration now; by default all do. */
+  readonly isRouted?: (labels: Labels, integration: Integration, group: string) => boolean;
   /** Reads the error that a channel threw. */
   toRefusal(thrown: unknown): NotifyRefusal;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
@@ -166,12 +175,23 @@ async function pause({ stopping }: DeliveryRun, ms: number): Promise<Served> {
 async function decide({ deps, integration }: DeliveryRun, claims: readonly Claimed[]) {
   const suppressions = await deps.suppressions?.(claims);
   const now = deps.clock.now();
+  const isRouted = deps.isRouted ?? (() => true);
   const decideOne = deps.decide ?? (integration.resendMs === undefined ? decideByGroup : needsResend);
   const decided = await mapYielding(claims, (group, i) => {
     const claim: ClaimedGroup = { ...group, suppressions: suppressions?.[i] };
-    return { claim, decision: decideOne({ ...claim, now, sendResolved: integration.sendResolved }) };
+    const decision = decideOne({ ...claim, now, sendResolved: integration.sendResolved });
+    return { claim, decision: routedReminder(decision, ({ labels }) => isRouted(labels, integration, claim.group)) };
   });
   return { now, decided };
+}
+
+/** An alert that a reload routed elsewhere stays for its end, which is owed here; nobody here is reminded of it. */
+function routedReminder(decision: GroupDecision, isRouted: (alert: NotifiedAlert) => boolean): GroupDecision {
+  if (decision.notify !== "reminder") return decision;
+  const firing = decision.firing.filter(isRouted);
+  if (firing.length > 0) return { ...decision, firing };
+  const { settled, nextAt, suppressedState } = decision;
+  return { notify: undefined, why: "routed_elsewhere", settled, nextAt, suppressedState };
 }
 
 function decideByGroup(view: GroupView & Claimed): GroupDecision {

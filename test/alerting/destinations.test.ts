@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createMatcher } from "../../src/alerting/matcher.ts";
-import { destinationsOf, type Route } from "../../src/alerting/route.ts";
+import { destinationsOf, isRoutedTo, type Route } from "../../src/alerting/route.ts";
 import { planIntegrations } from "../../src/app/integrations.ts";
 import { configOf, service } from "../config/text.ts";
 import { firing, integration, MINUTE } from "../store/fixtures.ts";
@@ -51,6 +51,19 @@ it("two routes to one receiver with their own groups are two places; to the same
     [ops.id, 2],
   ]);
   expect(to[0]?.group).not.toBe(to[1]?.group);
+});
+
+it("labels are routed to the groups of their destinations, and to no other receiver or group", () => {
+  const everywhere = route({
+    routes: [route({ key: "{}/0", receiver: "quiet", continue: true }), route({ key: "{}/1", groupBy: [] })],
+  });
+  const groups = destinationsOf(camera, everywhere, all).map(({ integration: id, group }) => [id.split("/")[0], group]);
+  for (const receiver of ["ops", "quiet", "nobody"]) {
+    for (const [, group = ""] of [...groups, ["", "another"]]) {
+      const isDestination = groups.some(([name, id]) => name === receiver && id === group);
+      expect(isRoutedTo(camera.labels, everywhere, receiver, group), `${receiver} ${group}`).toBe(isDestination);
+    }
+  }
 });
 
 it("a receiver without integrations is nobody", () => {

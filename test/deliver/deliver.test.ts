@@ -45,6 +45,8 @@ interface Script {
   /** Of the first message, ms. */
   readonly paceWait?: number;
   readonly annotate?: Annotate;
+  /** Ids of recordings whose alerts are routed elsewhere now. */
+  readonly routedElsewhere?: readonly string[];
   /** How long Redis keeps a claim waiting. */
   readonly claimTakesMs?: number;
   readonly settle?: Store["groups"]["settle"];
@@ -106,6 +108,7 @@ function stage(script: Script) {
     externalUrl: "https://watch.example.com",
     stormMs: 30 * SECOND,
     ...(script.annotate ? { annotate: script.annotate } : {}),
+    isRouted: ({ recording_id }) => !script.routedElsewhere?.includes(recording_id ?? ""),
     toRefusal: (thrown) => thrown as NotifyRefusal,
     wake: async (due) => void calls.push(["wake", Object.fromEntries(due)]),
     notified: (_who, reason, latency) => void calls.push(["notified", reason, latency]),
@@ -219,6 +222,24 @@ it("nothing new: settles without a message, is due again for the reminder, and g
     ],
     ["wake", { [slack.id]: T0 - MINUTE + 4 * HOUR }],
   ]);
+});
+
+it("a reminder leaves out what is routed elsewhere now; with nothing else it is not sent", async () => {
+  const till = firing("till");
+  const repeats = new Map([camera, till].map((alert) => [alert.id, notified(alert, T0 - 4 * HOUR)]));
+  const known = claimOf({ alerts: [camera, till], notified: repeats });
+  const some = stage({ claims: [known], routedElsewhere: [till.labels.recording_id ?? "?"] });
+  await some.deliver();
+  expect(some.sent.map(({ notification }) => notification.reason)).toEqual(["reminder"]);
+  expect(some.sent[0]?.notification.firing.map(({ id }) => id)).toEqual([camera.id]);
+  const none = stage({
+    claims: [known],
+    routedElsewhere: [camera, till].map(({ labels }) => labels.recording_id ?? "?"),
+  });
+  await none.deliver();
+  expect(none.sent).toEqual([]);
+  expect(only(none.calls, "suppressed")).toEqual([["routed_elsewhere"]]);
+  expect(only(none.calls, "settle")[0]?.[1]).toMatchObject({ sent: false, over: [], nextAt: T0 + 4 * HOUR });
 });
 
 it("over before it was due: leaves this group silently, and stays owed in others", async () => {
