@@ -123,8 +123,10 @@ function play(steps: readonly Step[], forMs: number, keepFiringForMs = 0): void 
     });
     const { offline, isNew, recovered } = countsOf(title);
     const shown = `${title} ${JSON.stringify([[...here.told], [...here.dark]])}`;
-    const isLocation = ({ facts, isNew }: NotifiedAlert) => facts.problem === "location_offline" && !isNew;
-    const hasChange = decision.resolved.some(isLocation) && !decision.firing.some(isLocation);
+    // Where the location is offline again, that alone is news.
+    const isLocation = ({ facts }: NotifiedAlert) => facts.problem === "location_offline";
+    const isEnded = decision.resolved.some((alert) => isLocation(alert) && !alert.isNew);
+    const hasChange = isEnded && !decision.firing.some(isLocation);
     if (decision.firing.length > 0 && (forMs === 0 || hasChange)) expect(offline, shown).toBe(here.dark.size);
     if (forMs === 0 && hasChange && decision.firing.length > 0)
       expect(offline - isNew + recovered, shown).toBe(here.told.size);
