@@ -166,22 +166,26 @@ function suppressedStateOf(suppressed: readonly Alert[], { waiting }: Ends, view
     if (suppression) by.set(`${suppression.reason} ${suppression.by}`, suppression);
   }
   const unnotified = suppressed.filter(({ id }) => !view.notified.has(id));
+  const ofLocations = view.alerts.filter(({ facts }) => facts.problem === "location_offline");
+  const locations = new Set(ofLocations.map(({ subject }) => subject.id));
   const isMaybeNotified = ({ id }: Alert) => view.suppressions?.maybeNotified.has(id);
   return {
     by: [...by.values()],
     unnotified: unnotified.map(({ id }) => id),
     maybeNotified: [...unnotified, ...waiting].filter(isMaybeNotified).map(({ id }) => id),
-    lateFrom: earliest(unnotified.map((alert) => lateFrom(alert, view))),
+    lateFrom: earliest(unnotified.map((alert) => lateFrom(alert, locations, view))),
   };
 }
 
-/** What was late before its shard went unread, or before its condition was no longer met, stays late. */
-function lateFrom(alert: Alert, view: GroupView): Instant | undefined {
-  const { dueSince } = view;
+/**
+ * What was late before its shard went unread stays late. So is what would be sent now if it were not over already, unless
+ * the alert of its location says it.
+ */
+function lateFrom(alert: Alert, locations: ReadonlySet<string>, view: GroupView): Instant | undefined {
   const suppression = suppressionOf(alert, view);
-  if (suppression?.reason === "stale") return dueSince;
+  if (suppression?.reason === "stale") return view.dueSince;
   if (suppression?.reason !== "clearing") return suppression?.until;
-  return dueSince !== undefined && dueSince <= alert.updatedAt ? dueSince : undefined;
+  return locations.has(alert.labels.location_id ?? "") ? undefined : (view.dueSince ?? view.now);
 }
 
 /** Every `recheckEveryMs`, and when a suppression ends by the clock. */

@@ -243,6 +243,17 @@ describe("what is held", () => {
     ).toEqual({ by: [by], unnotified: [a.id], maybeNotified: [], lateFrom: until });
   });
 
+  test("is late while it only fires on for keep_firing_for, unless the alert of its location says it", () => {
+    const here = { ...a, labels: { ...a.labels, location_id: "north" } };
+    const facts = { timezone: "UTC", problem: "location_offline" } as const;
+    const location = over("north", ago(MINUTE), { subject: { kind: "location", id: "north" }, facts });
+    const lateFrom = (alerts: Alert[], more: Partial<GroupView> = {}) =>
+      needsUpdate(view({ alerts, suppressions: suppressed("clearing", here), ...more })).suppressedState.lateFrom;
+    expect(lateFrom([here])).toBe(NOW);
+    expect(lateFrom([here], { dueSince: ago(MINUTE) })).toBe(ago(MINUTE));
+    expect(lateFrom([here, location], { dueSince: ago(MINUTE) })).toBeUndefined();
+  });
+
   test("is what the one that is told stands for", () => {
     const standsFor = { recordings: 1, locations: 0, names: ["Till"] };
     const decision = needsUpdate(
