@@ -166,7 +166,9 @@ function suppressedStateOf(suppressed: readonly Alert[], { waiting }: Ends, view
     if (suppression) by.set(`${suppression.reason} ${suppression.by}`, suppression);
   }
   const unnotified = suppressed.filter(({ id }) => !view.notified.has(id));
-  const ofLocations = view.alerts.filter(({ facts }) => facts.problem === "location_offline");
+  const ofLocations = view.alerts.filter(
+    ({ id, facts }) => facts.problem === "location_offline" && view.notified.has(id),
+  );
   const locations = new Set(ofLocations.map(({ subject }) => subject.id));
   const isMaybeNotified = ({ id }: Alert) => view.suppressions?.maybeNotified.has(id);
   return {

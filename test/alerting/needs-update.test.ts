@@ -251,7 +251,8 @@ describe("what is held", () => {
       needsUpdate(view({ alerts, suppressions: suppressed("clearing", here), ...more })).suppressedState.lateFrom;
     expect(lateFrom([here])).toBe(NOW);
     expect(lateFrom([here], { dueSince: ago(MINUTE) })).toBe(ago(MINUTE));
-    expect(lateFrom([here, location], { dueSince: ago(MINUTE) })).toBeUndefined();
+    expect(lateFrom([here, location]), "which nobody was notified of").toBe(NOW);
+    expect(lateFrom([here, location], { notified: notified([location, ago(HOUR)]) })).toBeUndefined();
   });
 
   test("is what the one that is told stands for", () => {
