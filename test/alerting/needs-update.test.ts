@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
-import { type GroupDecision, type GroupView, needsUpdate } from "../../src/alerting/needs-update.ts";
+import { clearingOf, type GroupDecision, type GroupView, needsUpdate } from "../../src/alerting/needs-update.ts";
 import type { NotificationLogEntry, SuppressionReason, Suppressions } from "../../src/alerting/notification.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import { offlineAlert, resolvedAlert } from "../support/fixtures.ts";
@@ -241,6 +241,12 @@ describe("what is held", () => {
     expect(
       needsUpdate(view({ alerts: [a, b], notified: notified([b, ago(1)]), suppressions: both })).suppressedState,
     ).toEqual({ by: [by], unnotified: [a.id], maybeNotified: [], lateFrom: until });
+  });
+
+  test("while it fires on for keep_firing_for, if it was notified or suppressed before; else it is sent", () => {
+    const back = { ...a, facts: { ...a.facts, clearing: true } };
+    expect(clearingOf(back, true)).toEqual({ reason: "clearing", by: a.id });
+    expect([clearingOf(back, false), clearingOf(a, true)]).toEqual([undefined, undefined]);
   });
 
   test("is late while it only fires on for keep_firing_for, unless the alert of its location says it", () => {
