@@ -2,17 +2,23 @@
 import type { Matcher, Route } from "../alerting/route.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { closestWord } from "../lib/suggest.ts";
+import { clearText } from "./clear-text.ts";
 import type { Config } from "./config.ts";
+import type { Environment } from "./document.ts";
 import { type Finding, type Path, quoted } from "./problem.ts";
 import { reservedLabels } from "./rule-schema.ts";
 import { enumerate } from "./scalars.ts";
 import type { ConfigInput } from "./schema.ts";
 
 /** `fromEnvironment` is whether anything at or below a path was read from a variable: that is not shown. */
-export function advise(config: Config, input: ConfigInput, fromEnvironment: (path: Path) => boolean): Finding[] {
+export function advise(
+  config: Config,
+  input: ConfigInput,
+  { env, fromEnvironment }: { readonly env: Environment; readonly fromEnvironment: (path: Path) => boolean },
+): Finding[] {
   const routes = routesIn(config.route, ["route"]);
   return [
-    ...clearText(input),
+    ...clearText(input, env),
     ...slowRequests(config),
     ...routes.flatMap(([route, path]) => reminders(route, path)),
     ...unknownLabels(config, routes).map((finding) =>
@@ -60,17 +66,6 @@ function slowRequests({ service, watch }: Config): Finding[] {
   const found = `${formatDuration(service.requestTimeoutMs)}, more than three times watch.status_interval`;
   const expected = `${formatDuration(mostMs)} or less: a service that hangs is detected only after it`;
   return [warning(["service", "request_timeout"], found, expected)];
-}
-
-const LOCAL = /^(?:localhost|127\.|\[::1\])/;
-
-function clearText({ service }: ConfigInput): Finding[] {
-  return (["base_url", "ws_url", "auth_url"] as const).flatMap((key): Finding[] => {
-    const { protocol, hostname } = new URL(service[key]);
-    if (protocol.endsWith("s:") || LOCAL.test(hostname)) return [];
-    const expected = `${protocol.slice(0, -1)}s:// so that credentials are encrypted in transit`;
-    return [warning(["service", key], `${protocol}//`, expected)];
-  });
 }
 
 /** A matcher on a label that no alert has never matches: probably a misspelling. */

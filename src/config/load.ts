@@ -39,7 +39,8 @@ export function parseConfig(
   ];
   if (!("value" in checked) || findings.length > 0) return { problems: report(findings, secrets.values) };
   const config = buildConfig(checked.value);
-  const warnings = advise(config, checked.value, (path) => readsEnvironment(document, path));
+  const fromEnvironment = (path: Path) => readsEnvironment(document, path);
+  const warnings = advise(config, checked.value, { env, fromEnvironment });
   return { config, warnings: report(warnings, secrets.values) };
 }
 

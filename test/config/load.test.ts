@@ -233,11 +233,64 @@ digests: [{ name: d, to: a@b, matchers: [team="x", location="y"] }]
   ]);
 });
 
-test("unencrypted service URLs are warned of, unless they are local", () => {
-  expect(warningsOf(smallest.replace("https://issuer", "http://issuer"))).toEqual([
-    "lenswatch.yaml:4:13: service.auth_url: found http://, expected https:// so that credentials are encrypted in transit",
-  ]);
-  expect(warningsOf(smallest.replace("wss://metrics.example.com", "ws://[::1]:8080"))).toEqual([]);
+describe("credentials in clear text", () => {
+  const slack = "https://hooks.example.com/services/T0/B0/x";
+  const more = (name: string, entry: string) => `${smallest}    ${name}:\n      - ${entry}\n`;
+
+  test.each([
+    ["service.auth_url", (host: string) => smallest.replace("https://issuer.example.com", `http://${host}`)],
+    ["service.ws_url", (host: string) => smallest.replace("wss://metrics.example.com", `ws://${host}`)],
+    ["receivers[0].slack_configs[0].api_url", (host: string) => smallest.replace(slack, `http://${host}/path`)],
+    ["receivers[0].webhook_configs[0].url", (host: string) => more("webhook_configs", `url: http://${host}/path`)],
+    [
+      "receivers[0].alertmanager_configs[0].url",
+      (host: string) =>
+        more("alertmanager_configs", `{ url: "http://${host}", http_config: { authorization: { credentials: x } } }`),
+    ],
+    ["heartbeat.url", (host: string) => `${smallest}heartbeat: { url: "http://${host}/path" }\n`],
+    ["redis.url", (host: string) => `${smallest}redis: { url: "redis://${host}:6379" }\n`],
+    ["redis", (host: string) => `${smallest}redis: { name: m, sentinels: ["localhost:1", "${host}:26379"] }\n`],
+    ["redis", (host: string) => `${smallest}redis: { cluster: ["${host}:6379"], password: x }\n`],
+    [
+      "smtp.require_tls",
+      (host: string) => {
+        const login = "from: a@b, username: u, password: p, require_tls: false";
+        return `${smallest}smtp: { host: "${host.replace(/[[\]]/g, "")}", ${login} }\n`;
+      },
+    ],
+  ])("to another host are warned of at %s, not to this one or inside a container network", (path, text) => {
+    for (const host of ["far.example.com", "localhost.example.com", "127.example.com", "10.0.0.7", "svc.example.com"]) {
+      expect(warningsOf(text(host)), host).toEqual([
+        expect.stringMatching(new RegExp(`: ${RegExp.escape(path)}: found .* encrypted in transit$`)),
+      ]);
+      expect(warningsOf(text(host))[0]).not.toContain(host);
+    }
+    for (const host of ["localhost", "lens.localhost", "127.0.0.9", "[::1]", "redis", "redis.shop.svc.cluster.local"]) {
+      expect(warningsOf(text(host)), host).toEqual([]);
+    }
+  });
+
+  test("are not warned of where TLS or the absence of credentials protects them", () => {
+    const open = more("alertmanager_configs", "url: http://am.example.com");
+    const sentinels = `${smallest}redis: { name: m, sentinels: ["s.example.com:1"], tls: {} }\n`;
+    const login = "username: u, password: p";
+    const smtp = (keys: string) => `${smallest}smtp: { host: mail.example.com, from: a@b, ${keys} }\n`;
+    const fine = [
+      open,
+      sentinels,
+      smtp(login),
+      smtp(`${login}, port: 465, require_tls: false`),
+      smtp("require_tls: false"),
+    ];
+    expect(fine.flatMap((text) => warningsOf(text))).toEqual([]);
+  });
+
+  test("to a proxy are warned of by the variable's name, without its value", () => {
+    const env = { https_proxy: "http://user:s3cret@proxy.example.com:3128", HTTP_PROXY: "http://proxy.example.com" };
+    expect(warningsOf(smallest, env)).toEqual([
+      "lenswatch.yaml:1:1: found a login in the http:// URL of HTTPS_PROXY, expected https:// so that it is encrypted in transit",
+    ]);
+  });
 });
 
 test("a receiver without a route is warned of, one deep in the tree is not", () => {

@@ -43,8 +43,8 @@ export function configOf(text: string, env: Env = {}, readSecret?: (path: string
 }
 
 /** The warnings of a valid text, as they are printed. */
-export function warningsOf(text: string): string[] {
-  const parsed = parseConfig(text, { file: "lenswatch.yaml", env: {} });
+export function warningsOf(text: string, env: Env = {}): string[] {
+  const parsed = parseConfig(text, { file: "lenswatch.yaml", env });
   if ("problems" in parsed) throw new Error(parsed.problems.map(formatProblem).join("\n"));
   return parsed.warnings.map(formatProblem);
 }
