@@ -8,6 +8,7 @@ import { createAnnotate } from "../deliver/annotate.ts";
 import type { Alert } from "../health/alert.ts";
 import type { ActiveAlert, HttpDeps } from "../http/deps.ts";
 import { judgeReadiness, type Readiness } from "../http/lifecycle-routes.ts";
+import type { Access } from "../http/principal.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { readVersion } from "../lib/version.ts";
 import { createExposition } from "../metrics/exposition.ts";
@@ -31,11 +32,8 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     clock,
     version: readVersion(),
     listen: config().http,
-    get readToken() {
-      return config().http.readToken;
-    },
-    get adminToken() {
-      return config().http.adminToken;
+    get access() {
+      return accessOf(config().http);
     },
     get externalUrl() {
       return config().http.externalUrl;
@@ -58,6 +56,14 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     reload,
     metrics: createExposition({ registry, log, fleet: () => fleetView(runtime, reloader.current()) }),
   };
+}
+
+function accessOf({ adminToken, readToken }: Config["http"]): Access {
+  const short = [
+    { name: "admin_token", token: adminToken ?? "", scopes: ["admin"] },
+    { name: "read_token", token: readToken ?? "", scopes: ["read"] },
+  ] as const;
+  return { tokens: short.filter(({ token }) => token !== ""), isReadingOpen: readToken === undefined };
 }
 
 async function activeAlerts(

@@ -16,7 +16,7 @@ const acknowledge = operation({
   method: "post",
   path: "/api/v1/alerts/{fingerprint}/ack",
   summary: "Stops reminders of a firing alert until it resolves; its end is still notified.",
-  admin: true,
+  scope: "silence",
   body: z
     .strictObject({ author: boundedText(200).default("api"), comment: boundedText(4_000).default("") })
     .prefault({}),
@@ -45,11 +45,11 @@ export const operations: readonly Operation[] = [
 export function apiV1(app: FastifyInstance, deps: ApiV1Deps): void {
   const description = openApiDocument(deps.version, operations);
   app.get("/api/v1/openapi.json", () => description);
-  for (const { method, path, query, body, admin = false, handle } of operations) {
+  for (const { method, path, query, body, scope = "read", handle } of operations) {
     app.route<{ Params: Record<string, string> }>({
       method,
       url: path.replace(/\{(\w+)\}/g, ":$1"),
-      config: { admin },
+      config: { scope },
       handler: async (request) =>
         handle(deps, {
           query: query ? parseQuery(query, request.query) : {},

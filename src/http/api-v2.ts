@@ -45,7 +45,7 @@ function silenceRoutes(app: FastifyInstance, deps: Deps): void {
     return gettableSilences(await deps.silences(), parsed, deps.clock.now());
   });
 
-  app.post(`${API_V2}silences`, { config: { admin: true } }, async ({ body }) => {
+  app.post(`${API_V2}silences`, { config: { scope: "silence" } }, async ({ body }) => {
     const wanted = parseRequestBody(PostableSilence, body);
     const result = await deps.setSilence(wanted);
     if (result.outcome === "unknown") throw unknownSilence(wanted.id ?? "");
@@ -60,8 +60,8 @@ function silenceRoutes(app: FastifyInstance, deps: Deps): void {
     return gettableSilence(found, deps.clock.now());
   });
 
-  const admin = { config: { admin: true } };
-  app.delete<{ Params: { id: string } }>(path, admin, async ({ params: { id } }, reply) => {
+  const silencing = { config: { scope: "silence" } } as const;
+  app.delete<{ Params: { id: string } }>(path, silencing, async ({ params: { id } }, reply) => {
     if (!(await deps.endSilence(id))) throw unknownSilence(id);
     return reply.code(200).send();
   });

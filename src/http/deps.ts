@@ -14,6 +14,7 @@ import type { StoredAcknowledgement } from "../store/silences.ts";
 import type { Store } from "../store/store.ts";
 import type { Readiness } from "./lifecycle-routes.ts";
 import type { Limits } from "./limits.ts";
+import type { Access } from "./principal.ts";
 import type { ShownConfig } from "./v2/config-original.ts";
 
 /** A stored alert with its receivers and what suppresses it. */
@@ -49,10 +50,7 @@ type SuppressionChanges = ReturnType<typeof createSuppressionChanges>;
 
 export interface HttpDeps extends Pick<SuppressionChanges, "silences" | "setSilence" | "endSilence" | "acknowledge"> {
   readonly listen: { readonly host: string; readonly port: number };
-  /** Absent: reading needs no token. */
-  readonly readToken?: string | undefined;
-  /** Absent: nothing can be changed over HTTP. */
-  readonly adminToken?: string | undefined;
+  readonly access: Access;
   readonly log: Logger;
   readonly clock: Clock;
   readonly version: string;

@@ -5,59 +5,120 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError } from "./errors.ts";
 import { createGuard } from "./guard.ts";
-import { bearerOf, isFormOf, readSession, type Scope, SESSION_MS, type Session, scopeOf } from "./session.ts";
+import {
+  type AccessToken,
+  type Authenticator,
+  anonymous,
+  bearerOf,
+  findToken,
+  isScopeGiven,
+  type Principal,
+  type Scope,
+  scopeSet,
+} from "./principal.ts";
+import { isFormOf, readSession, SESSION_MS, type Session } from "./session.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Needs no token. */
+    /** Needs no principal. */
     open?: boolean;
-    /** Changes state: needs the admin token. */
-    admin?: boolean;
-    /** Changes state from a page: needs an admin session, and a form made for it. */
+    /** What the principal needs; `read` by default. */
+    scope?: Scope;
+    /** Changes state from a page: needs a form made for its sender. */
     form?: boolean;
   }
   interface FastifyRequest {
+    /** Set before handlers run. */
+    principal: Principal;
     /** Undefined for visitors who have not signed in. */
     session: Session | undefined;
   }
 }
 
-type Deps = Pick<HttpDeps, "readToken" | "adminToken" | "externalUrl" | "clock" | "log">;
+type Deps = Pick<HttpDeps, "access" | "externalUrl" | "clock" | "log">;
 
-/** Refuses requests before their handlers run, and sets `session` on those that pass. */
-export function gate(app: FastifyInstance, deps: Deps): void {
+/** Refuses requests before their handlers run, and sets `principal` and `session` on those that pass. */
+export function gate(app: FastifyInstance, deps: Deps, others: readonly Authenticator[] = []): void {
   app.register(fastifyCookie, { hook: false });
   app.decorateRequest("session", undefined);
+  // Fastify refuses a reference that requests would share.
+  app.decorateRequest("principal", null as unknown as Principal);
   const checkToken = createTokenCheck(createGuard(), deps);
+  const authenticators = [sessionPrincipal, ...others];
   app.addHook("onRequest", async (request, reply) => {
+    request.principal = anonymous(deps.access);
     if (request.is404) return;
-    const { open, admin, form, page } = request.routeOptions.config;
     request.session = sessionOf(app, request, deps);
-    if ((admin || form) && !deps.adminToken)
-      throw new HttpError("forbidden", "Nothing can be changed: no http.admin_token is configured; set it and reload.");
+    request.principal = (await firstOf(authenticators, request)) ?? request.principal;
+    const { open, form } = request.routeOptions.config;
+    if (open) return;
+    checkConfigured(request, deps);
     if (form) return checkSender(request, deps);
-    if (!admin && (open || request.session || deps.readToken === undefined)) return;
+    if (isAllowed(request, deps)) return;
     const token = bearerOf(request.headers.authorization);
-    const scope = token ? checkToken(token, request, reply) : undefined;
-    if (admin ? scope === "admin" : scope) return;
-    if (page !== undefined)
-      throw new HttpError("unauthorized", "Sign in with the read or admin token to see this page.");
-    const which = admin ? "admin" : "read or admin";
-    throw new HttpError("unauthorized", `Send the header Authorization: Bearer with the ${which} token.`);
+    const known = token ? checkToken(token, request, reply) : undefined;
+    if (!known) throw unauthorized(request);
+    request.principal = { via: "token", name: known.name, scopes: scopeSet(known.scopes) };
+    if (!mayUse(request)) throw lacksScope(request);
   });
   app.addHook("preHandler", async (request) => {
-    if (!request.is404 && request.routeOptions.config.form) checkForm(request, deps);
+    if (!request.is404 && request.routeOptions.config.form) checkForm(request);
   });
 }
 
-/** Gives what a token permits, undefined for a wrong one. Throws HttpError `too_many_failures` for a blocked address. */
+async function firstOf(authenticators: readonly Authenticator[], request: FastifyRequest) {
+  for (const authenticate of authenticators) {
+    const found = await authenticate(request);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function sessionPrincipal({ session }: FastifyRequest): Principal | undefined {
+  if (!session) return undefined;
+  const { token, name } = session;
+  return { via: "session", name: token.name, person: name, scopes: scopeSet(token.scopes) };
+}
+
+const scopeOf = ({ routeOptions: { config } }: FastifyRequest): Scope => config.scope ?? "read";
+
+const mayUse = (request: FastifyRequest) => request.principal.scopes.has(scopeOf(request));
+
+/** Without a token: a browser adds cookies and headers by itself, so with them only forms change state. */
+function isAllowed(request: FastifyRequest, { externalUrl }: Deps): boolean {
+  const isSafe = request.method === "GET" || request.method === "HEAD";
+  const { via } = request.principal;
+  if (!isSafe && via !== "basic") return false;
+  return mayUse(request) && (isSafe || isSameOrigin(request.headers, externalUrl));
+}
+
+function checkConfigured(request: FastifyRequest, { access }: Deps): void {
+  const scope = scopeOf(request);
+  if (scope === "read" || mayUse(request) || isScopeGiven(scope, access)) return;
+  const none = `no http.admin_token is configured, and no http.tokens with the scope ${scope}`;
+  throw new HttpError("forbidden", `Nothing can be changed: ${none}; set one and reload.`);
+}
+
+function unauthorized(request: FastifyRequest): HttpError {
+  if (request.routeOptions.config.page !== undefined)
+    return new HttpError("unauthorized", "Sign in with the read or admin token to see this page.");
+  const message = `Send the header Authorization: Bearer with a token that has the scope ${scopeOf(request)}.`;
+  return new HttpError("unauthorized", message);
+}
+
+function lacksScope(request: FastifyRequest): HttpError {
+  const { name } = request.principal;
+  return new HttpError("forbidden", `The token ${name} lacks the scope ${scopeOf(request)}; use one that has it.`);
+}
+
+/** Gives the configured token, undefined for a wrong one. Throws HttpError `too_many_failures` for a blocked address. */
 export function createTokenCheck(guard: ReturnType<typeof createGuard>, deps: Deps) {
-  return (token: string, { ip }: FastifyRequest, reply: FastifyReply): Scope | undefined => {
-    const scope = scopeOf(token, deps);
-    const verdict = guard.judge({ address: ip, token, isRight: scope !== undefined }, deps.clock.now());
+  return (token: string, { ip }: FastifyRequest, reply: FastifyReply): AccessToken | undefined => {
+    const known = findToken(token, deps.access);
+    const verdict = guard.judge({ address: ip, token, isRight: known !== undefined }, deps.clock.now());
     if (verdict.kind === "wrong" && verdict.isLast)
       deps.log.warn({ address: ip }, "address blocked after too many wrong tokens");
-    if (verdict.kind !== "blocked") return scope;
+    if (verdict.kind !== "blocked") return known;
     const seconds = Math.ceil(verdict.retryAfterMs / 1000);
     reply.header("retry-after", seconds);
     const message = `Too many wrong tokens came from your address; try again in ${seconds} s.`;
@@ -93,21 +154,21 @@ function cookieName(externalUrl: string | undefined): string {
 function sessionOf(app: FastifyInstance, { headers }: FastifyRequest, deps: Deps): Session | undefined {
   if (headers.cookie === undefined) return undefined;
   const cookie = app.parseCookie(headers.cookie)[cookieName(deps.externalUrl)];
-  return readSession(cookie, deps, deps.clock.now());
+  return readSession(cookie, deps.access, deps.clock.now());
 }
 
-function checkSender({ headers, session }: FastifyRequest, { externalUrl }: Deps): void {
-  if (!isSameOrigin(headers, externalUrl))
+function checkSender(request: FastifyRequest, { externalUrl }: Deps): void {
+  if (!isSameOrigin(request.headers, externalUrl))
     throw new HttpError("forbidden", "Another site sent this form: nothing was changed. Use the status page.");
-  if (!session)
+  if (request.principal.via === "anonymous")
     throw new HttpError("unauthorized", "Your session has ended: nothing was changed. Sign in and try again.");
-  if (session.scope !== "admin")
+  if (!mayUse(request))
     throw new HttpError("forbidden", "The read token changes nothing. Sign out, and in with the admin token.");
 }
 
-function checkForm({ session, body }: FastifyRequest, deps: Deps): void {
+function checkForm({ session, body }: FastifyRequest): void {
   const given = (body as { form?: unknown } | undefined)?.form;
-  if (session && typeof given === "string" && isFormOf(session, given, deps)) return;
+  if (session && typeof given === "string" && isFormOf(session, given)) return;
   throw new HttpError("forbidden", "The form is not of your session: nothing was changed. Reload the page.");
 }
 

@@ -27,7 +27,7 @@ export function lifecycleRoutes(app: FastifyInstance, deps: Deps): void {
     return reply.send(ready ? "OK" : reasons.join("\n"));
   });
 
-  app.post("/-/reload", { config: { admin: true } }, async (_request, reply) => {
+  app.post("/-/reload", { config: { scope: "admin" } }, async (_request, reply) => {
     if (!deps.reload)
       throw new HttpError("bad_config", "This lenswatch was not started from a file that it could reload.");
     const result = await deps.reload();

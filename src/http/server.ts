@@ -12,6 +12,7 @@ import { limitConnections, limitsOf, SECURITY_HEADERS, serverOptions } from "./l
 import { createLayout, type Layout } from "./page/layout.ts";
 import { pageRoutes, versionNow } from "./page/routes.ts";
 import { problemPage } from "./page/sign-in.ts";
+import { isScopeGiven } from "./principal.ts";
 import { metricsRoute } from "./stream.ts";
 
 export type HttpServer = ReturnType<typeof createHttpServer>;
@@ -83,7 +84,7 @@ function hooks(app: FastifyInstance, deps: HttpDeps, layout: Layout): void {
     const root = request.is404 ? undefined : config.page;
     if (root === undefined) return sendError(request, reply, answer);
     const path = request.method === "GET" ? request.url.slice(1) : "";
-    const page = problemPage(answer, { root, path, isReadOnly: !deps.adminToken });
+    const page = problemPage(answer, { root, path, isReadOnly: !isScopeGiven("silence", deps.access) });
     return layout.send(request, reply.code(answer.status), page);
   });
   app.setNotFoundHandler((request, reply) =>

@@ -87,7 +87,7 @@ test("who gives no token, or one that opens less, is refused and not counted", a
     expect((await get("/metrics")).status).toBe(401);
     expect((await get("/metrics", bearer(""))).status).toBe(401);
     const change = await fetch(`${address}/-/reload`, { method: "POST", headers: bearer("read-me") });
-    expect(change.status).toBe(401);
+    expect(change.status).toBe(403);
   }
   expect((await get("/metrics", bearer("read-me"))).status).toBe(200);
 });

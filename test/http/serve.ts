@@ -4,6 +4,7 @@ import { onTestFinished } from "vitest";
 import type { Route } from "../../src/alerting/route.ts";
 import type { Alert } from "../../src/health/alert.ts";
 import type { HttpDeps } from "../../src/http/deps.ts";
+import type { Access } from "../../src/http/principal.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import type { ShownConfig } from "../../src/http/v2/config-original.ts";
 import { silentLogger } from "../../src/lib/log.ts";
@@ -47,9 +48,27 @@ export interface Served {
   json(path: string, headers?: Record<string, string>): Promise<{ status: number; body: unknown }>;
 }
 
+/** A server's deps, with tokens as the configuration's short forms. */
+type Differing = Partial<HttpDeps> & {
+  readonly adminToken?: string | undefined;
+  readonly readToken?: string | undefined;
+};
+
+function accessOf({ adminToken = "", readToken = "" }: Differing): Access {
+  const short = [
+    { name: "admin_token", token: adminToken, scopes: ["admin"] },
+    { name: "read_token", token: readToken, scopes: ["read"] },
+  ] as const;
+  return { tokens: short.filter(({ token }) => token !== ""), isReadingOpen: readToken === "" };
+}
+
 /** A server that knows nothing and lets everybody read. */
-export function usualDeps(): HttpDeps {
+export function usualDeps(differing: Differing = {}): HttpDeps {
   return {
+    // A getter, as tokens change with the configuration.
+    get access() {
+      return accessOf(differing);
+    },
     listen: { host: "127.0.0.1", port: 0 },
     log: silentLogger,
     clock: { now: () => NOW },
@@ -74,9 +93,9 @@ export function usualDeps(): HttpDeps {
   };
 }
 
-export async function serve(differing: Partial<HttpDeps> = {}): Promise<Served> {
+export async function serve(differing: Differing = {}): Promise<Served> {
   // Not spread: what differs may be a getter, asked anew at each request.
-  const usual = usualDeps();
+  const usual = usualDeps(differing);
   const limits = { value: { ...usual.limits, ...differing.limits } };
   const deps = Object.defineProperties(usual, { ...Object.getOwnPropertyDescriptors(differing), limits });
   const server = createHttpServer(deps);

@@ -1,54 +1,47 @@
 import { describe, expect, test } from "vitest";
+import { type Access, type AccessToken, findToken } from "../../src/http/principal.ts";
 import { formTokenOf, isFormOf, openSession, readSession, SESSION_MS } from "../../src/http/session.ts";
 import { NOW } from "../metrics/fleets.ts";
 
-const tokens = { adminToken: "boss-token", readToken: "read-token" };
+const boss: AccessToken = { name: "boss", token: "boss-token", scopes: ["admin"] };
+const reader: AccessToken = { name: "reader", token: "read-token", scopes: ["read"] };
+const access = (...tokens: AccessToken[]): Access => ({ tokens, isReadingOpen: false });
+const both = access(boss, reader);
 
-function opened(token: string, at = NOW, using = tokens) {
-  const found = openSession({ token, name: "dana" }, using, at);
-  if (!found) throw new Error("not opened");
-  return found;
-}
+const opened = (token: AccessToken, at = NOW) => openSession(token, "dana", at);
+
+describe("a token", () => {
+  test.each(["", "boss", "boss-token ", "Boss-token", "read-token\0"])("is not known as %j", (token) => {
+    expect(findToken(token, both)).toBeUndefined();
+  });
+
+  test("that is empty is nobody's", () => {
+    expect(findToken("", access())).toBeUndefined();
+    expect(findToken("", access({ ...boss, token: "" }))).toBeUndefined();
+  });
+});
 
 describe("a session", () => {
-  test.each([
-    ["boss-token", "admin"],
-    ["read-token", "read"],
-  ] as const)("made from %s may do what the token may", (token, scope) => {
-    const { cookie } = opened(token);
-    const session = readSession(cookie, tokens, NOW + 1);
-    expect(session).toMatchObject({ scope, name: "dana", expiresAt: NOW + SESSION_MS });
-  });
-
-  test.each(["", "boss", "boss-token ", "Boss-token", "read-token\0"])("is not made from %j", (token) => {
-    expect(openSession({ token, name: "dana" }, tokens, NOW)).toBeUndefined();
-  });
-
-  test("is made from nothing where no token is configured", () => {
-    expect(openSession({ token: "", name: "dana" }, {}, NOW)).toBeUndefined();
-    expect(openSession({ token: "", name: "dana" }, { adminToken: "", readToken: "" }, NOW)).toBeUndefined();
-  });
-
-  test("of two tokens that are the same may do what the admin's may", () => {
-    const same = { adminToken: "same", readToken: "same" };
-    expect(readSession(opened("same", NOW, same).cookie, same, NOW)?.scope).toBe("admin");
+  test.each([boss, reader])("is of the token $name that it was opened with", (token) => {
+    const session = readSession(opened(token).cookie, both, NOW + 1);
+    expect(session).toMatchObject({ token, name: "dana", expiresAt: NOW + SESSION_MS });
   });
 
   test("is over after a week", () => {
-    const { cookie } = opened("boss-token");
-    expect(readSession(cookie, tokens, NOW + SESSION_MS - 1)).toBeDefined();
-    expect(readSession(cookie, tokens, NOW + SESSION_MS)).toBeUndefined();
+    const { cookie } = opened(boss);
+    expect(readSession(cookie, both, NOW + SESSION_MS - 1)).toBeDefined();
+    expect(readSession(cookie, both, NOW + SESSION_MS)).toBeUndefined();
   });
 
   test("ends with the token it was made from, and with no other", () => {
-    const { cookie } = opened("boss-token");
-    expect(readSession(cookie, { ...tokens, adminToken: "another" }, NOW)).toBeUndefined();
-    expect(readSession(cookie, { readToken: "boss-token" }, NOW)).toBeUndefined();
-    expect(readSession(cookie, { ...tokens, readToken: "another" }, NOW)).toBeDefined();
+    const { cookie } = opened(boss);
+    expect(readSession(cookie, access({ ...boss, token: "another" }, reader), NOW)).toBeUndefined();
+    expect(readSession(cookie, access({ ...reader, token: "boss-token" }), NOW)).toBeUndefined();
+    expect(readSession(cookie, access({ ...reader, token: "another" }, boss), NOW)).toBeDefined();
   });
 
   test("cannot be forged, changed or made to last", () => {
-    const { cookie } = opened("read-token");
+    const { cookie } = opened(reader);
     const [payload = "", signature = ""] = cookie.split(".");
     const later = JSON.stringify([1, "eve", NOW + 10 * SESSION_MS, "x"]);
     const forged = Buffer.from(later).toString("base64url");
@@ -64,29 +57,29 @@ describe("a session", () => {
       "x".repeat(5_000),
       `${payload}.${signature.slice(0, -1)}`,
     ]) {
-      expect(readSession(bad, tokens, NOW), bad.slice(0, 60)).toBeUndefined();
+      expect(readSession(bad, both, NOW), bad.slice(0, 60)).toBeUndefined();
     }
-    expect(readSession(undefined, tokens, NOW)).toBeUndefined();
+    expect(readSession(undefined, both, NOW)).toBeUndefined();
   });
 
   test("tells nothing of the token", () => {
-    const { cookie, session } = opened("boss-token");
-    const told = cookie + Buffer.from(cookie, "base64url").toString() + formTokenOf(session, tokens);
+    const { cookie, session } = opened(boss);
+    const told = cookie + Buffer.from(cookie, "base64url").toString() + formTokenOf(session);
     expect(told).not.toContain("boss-token");
-    expect(opened("boss-token").cookie).not.toBe(cookie);
+    expect(opened(boss).cookie).not.toBe(cookie);
   });
 });
 
 describe("a form's token", () => {
   test("is that of its own session alone", () => {
-    const { session } = opened("boss-token");
-    const other = opened("boss-token").session;
-    const token = formTokenOf(session, tokens);
-    expect(isFormOf(session, token, tokens)).toBe(true);
-    expect(isFormOf(other, token, tokens)).toBe(false);
-    expect(isFormOf(session, token, { ...tokens, adminToken: "another" })).toBe(false);
+    const { session } = opened(boss);
+    const other = opened(boss).session;
+    const token = formTokenOf(session);
+    expect(isFormOf(session, token)).toBe(true);
+    expect(isFormOf(other, token)).toBe(false);
+    expect(isFormOf({ ...session, token: { ...boss, token: "another" } }, token)).toBe(false);
     for (const bad of ["", token.slice(1), `${token}x`, "é".repeat(token.length)]) {
-      expect(isFormOf(session, bad, tokens)).toBe(false);
+      expect(isFormOf(session, bad)).toBe(false);
     }
   });
 });

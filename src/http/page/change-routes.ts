@@ -8,6 +8,7 @@ import { stripControls } from "../../lib/text.ts";
 import { runYielding } from "../../lib/yield.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
+import { authorOf } from "../principal.ts";
 import { parseQuery } from "../query.ts";
 import { type FieldProblem, readFields } from "./field.ts";
 import type { Layout } from "./layout.ts";
@@ -43,11 +44,11 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       return sendForm(request, reply, given, undefined);
     });
 
-    app.post("/silences/new", { config: { page: "../", form: true } }, async (request, reply) => {
+    app.post("/silences/new", { config: { page: "../", form: true, scope: "silence" } }, async (request, reply) => {
       const now = deps.clock.now();
       const read = readFields(SilenceFields, request.body);
       const asked = "fields" in read && read.fields.lasting !== "preview" ? read.fields : undefined;
-      const wanted = asked && wantedOf(asked, request.session?.name, now);
+      const wanted = asked && wantedOf(asked, authorOf(request.principal), now);
       const problem = "problem" in read ? read.problem : problemWith(wanted, now);
       if (problem || !wanted) return sendForm(request, reply, Typed.parse(request.body), problem);
       const set = await deps.setSilence(wanted);
@@ -58,7 +59,7 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       return back(reply, "../", "?show=silences");
     });
 
-    const button = { config: { page: "../../", form: true } } as const;
+    const button = { config: { page: "../../", form: true, scope: "silence" } } as const;
     app.post<{ Params: { id: string } }>("/silences/:id/end", button, async ({ params, body }, reply) => {
       if (!(await deps.endSilence(params.id)))
         throw new HttpError("not_found", "There is no silence with this id any more.");
@@ -66,7 +67,7 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
     });
 
     app.post<{ Params: { fingerprint: string } }>("/alerts/:fingerprint/ack", button, async (request, reply) => {
-      const by = { author: request.session?.name ?? "", comment: "" };
+      const by = { author: authorOf(request.principal), comment: "" };
       if ((await deps.acknowledge(request.params.fingerprint, by)) === 0)
         throw new HttpError("not_found", "The alert has resolved: there is nothing to acknowledge.");
       return back(reply, "../../", Back.parse(request.body).back);
@@ -78,13 +79,13 @@ function back(reply: FastifyReply, root: string, path: string): FastifyReply {
   return reply.redirect(`${root}${pathWithin(path)}`, 303);
 }
 
-function wantedOf(fields: SilenceFields, name: string | undefined, now: Instant): WantedSilence {
+function wantedOf(fields: SilenceFields, author: string, now: Instant): WantedSilence {
   return {
     id: undefined,
     matchers: fields.matchers,
     startsAt: undefined,
     endsAt: endOf(fields, now),
-    createdBy: name ?? "",
+    createdBy: author,
     comment: stripControls(fields.comment).trim(),
     annotations: {},
   };

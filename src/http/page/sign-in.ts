@@ -7,6 +7,7 @@ import type { HttpDeps } from "../deps.ts";
 import { type ErrorAnswer, HttpError } from "../errors.ts";
 import { createTokenCheck, isHttps, isRemotePlainHttp, isSameOrigin, sessionCookie } from "../gate.ts";
 import { createGuard } from "../guard.ts";
+import { isScopeGiven } from "../principal.ts";
 import { parseQuery } from "../query.ts";
 import { openSession } from "../session.ts";
 import { type FieldProblem, inputField, readFields } from "./field.ts";
@@ -71,14 +72,14 @@ const SessionQuery = z.object({ to: z.string().max(2_048, "expected a path").def
 
 const ROOT = "./";
 
-type Deps = Pick<HttpDeps, "adminToken" | "readToken" | "externalUrl" | "clock" | "log">;
+type Deps = Pick<HttpDeps, "access" | "externalUrl" | "clock" | "log">;
 
 export function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout): void {
   const checkToken = createTokenCheck(createGuard({ isStrict: true }), deps);
   app.get("/session", { config: { page: ROOT, open: true } }, async (request, reply) => {
     const { to } = parseQuery(SessionQuery, request.query);
     refuseWithoutTokens(deps);
-    const form = { root: ROOT, to: pathWithin(to), isReadOnly: !deps.adminToken } as const;
+    const form = { root: ROOT, to: pathWithin(to), isReadOnly: !isScopeGiven("silence", deps.access) } as const;
     return layout.send(request, reply, signInPage(form));
   });
 
@@ -88,19 +89,25 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout):
     const read = readFields(SignIn, request.body);
     const again = (status: number, problem: FieldProblem) => {
       const { name = "", to = "" } = "fields" in read ? read.fields : {};
-      const form = { root: ROOT, to: pathWithin(to), name, problem, isReadOnly: !deps.adminToken } as const;
+      const form = {
+        root: ROOT,
+        to: pathWithin(to),
+        name,
+        problem,
+        isReadOnly: !isScopeGiven("silence", deps.access),
+      } as const;
       return layout.send(request, reply.code(status), signInPage(form));
     };
     if ("problem" in read) return again(400, read.problem);
-    checkToken(read.fields.token, request, reply);
-    const opened = openSession(read.fields, deps, deps.clock.now());
-    if (!opened) {
+    const token = checkToken(read.fields.token, request, reply);
+    if (!token) {
       deps.log.warn({ address: request.ip }, "sign-in with a wrong token");
       return again(401, { field: "token", message: "this token is not known" });
     }
-    const { scope, name } = opened.session;
-    deps.log.info({ name, scope, address: request.ip }, "signed in");
-    reply.header("set-cookie", sessionCookie(app, opened.cookie, deps));
+    const { name } = read.fields;
+    deps.log.info({ name, with: token.name, address: request.ip }, "signed in");
+    const { cookie } = openSession(token, name, deps.clock.now());
+    reply.header("set-cookie", sessionCookie(app, cookie, deps));
     return reply.redirect(`${ROOT}${pathWithin(read.fields.to)}`, 303);
   });
 
@@ -111,8 +118,8 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout):
   });
 }
 
-function refuseWithoutTokens({ adminToken, readToken }: Deps): void {
-  if (adminToken || readToken) return;
+function refuseWithoutTokens({ access }: Deps): void {
+  if (access.tokens.length > 0) return;
   throw new HttpError("forbidden", "Nobody can sign in: neither http.admin_token nor http.read_token is configured.");
 }
 

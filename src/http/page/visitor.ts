@@ -2,6 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import { html, type Markup } from "../../lib/markup.ts";
 import type { HttpDeps } from "../deps.ts";
+import { isScopeGiven } from "../principal.ts";
 import { formTokenOf } from "../session.ts";
 
 export interface Visitor {
@@ -16,15 +17,14 @@ export interface Visitor {
 }
 
 export function visitorOf(
-  { session }: Pick<FastifyRequest, "session">,
-  deps: Pick<HttpDeps, "adminToken" | "readToken">,
+  { session, principal }: Pick<FastifyRequest, "session" | "principal">,
+  { access }: Pick<HttpDeps, "access">,
 ): Visitor {
-  const admin = session?.scope === "admin" ? session : undefined;
   return {
     name: session?.name,
-    formToken: admin && formTokenOf(admin, deps),
-    canSignIn: !!deps.adminToken || !!deps.readToken,
-    isReadOnly: !deps.adminToken,
+    formToken: session && principal.scopes.has("silence") ? formTokenOf(session) : undefined,
+    canSignIn: access.tokens.length > 0,
+    isReadOnly: !isScopeGiven("silence", access),
   };
 }
 

@@ -27,15 +27,16 @@ export function openApiDocument(version: string, operations: readonly Operation[
   };
 }
 
-function describe({ id, path, summary, query, body, answer, admin }: Operation) {
+function describe({ id, path, summary, query, body, answer, scope = "read" }: Operation) {
+  const isChange = scope !== "read";
   const problem = json({ $ref: "#/components/schemas/Problem" });
   const errors = Object.entries(ERRORS)
-    .filter(([status]) => (status !== "403" || admin) && (status !== "404" || path.includes("{")))
+    .filter(([status]) => (status !== "403" || isChange) && (status !== "404" || path.includes("{")))
     .map(([status, description]) => [status, { description, content: problem }] as const);
   return {
     operationId: id,
     summary,
-    ...(admin ? { security: [{ token: [] }] } : {}),
+    ...(isChange ? { security: [{ token: [] }] } : {}),
     parameters: [...pathParameters(path), ...(query ? queryParameters(query) : [])],
     ...(body ? { requestBody: { required: false, content: json(schemaOf(body)) } } : {}),
     responses: { 200: { description: "The answer.", content: json(schemaOf(answer)) }, ...Object.fromEntries(errors) },

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { AlertStates } from "../../health/shard-state.ts";
 import type { HttpDeps } from "../deps.ts";
+import type { Scope } from "../principal.ts";
 import { isoTime } from "../query.ts";
 
 export type ApiV1Deps = Pick<HttpDeps, "version" | "fleet" | "incidents" | "timeline" | "acknowledge" | "clock">;
@@ -15,8 +16,8 @@ export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodT
   readonly query?: Q;
   readonly body?: B;
   readonly answer: z.ZodType;
-  /** Needs the admin token. */
-  readonly admin?: true;
+  /** `read` by default. */
+  readonly scope?: Scope;
   /** Answers a request whose query and body were parsed. `param` is the parameter of the path, where it has one. */
   handle(
     deps: ApiV1Deps,

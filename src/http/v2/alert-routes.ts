@@ -39,7 +39,7 @@ export function alertRoutes(app: FastifyInstance, base: string, deps: AlertRoute
     return reply.type(JSON_TYPE).send(bodyOf(inChunks(jsonList(rows))));
   });
 
-  const posting = { config: { admin: true }, bodyLimit: LARGEST_BODY };
+  const posting = { config: { scope: "alerts" }, bodyLimit: LARGEST_BODY } as const;
   app.post(`${base}alerts`, posting, async ({ body }, reply) => {
     if (!Array.isArray(body)) throw new HttpError("bad_body", "Expected a list of alerts.");
     if (body.length > MOST_AT_ONCE) {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { SentAlert } from "../../../src/alerting/external-alerts.ts";
 import { fingerprint } from "../../../src/alerting/fingerprint.ts";
-import type { HttpDeps } from "../../../src/http/deps.ts";
 import { NOW } from "../../metrics/fleets.ts";
 import { serve } from "../serve.ts";
 
@@ -10,7 +9,7 @@ const iso = (at: number) => new Date(at).toISOString();
 const labels = { alertname: "DiskFull" };
 const admin = { authorization: "Bearer s3cret" };
 
-async function open(differing: Partial<HttpDeps> = {}) {
+async function open(differing: Parameters<typeof serve>[0] = {}) {
   const taken: SentAlert[] = [];
   const prints: string[] = [];
   const { address } = await serve({
@@ -201,11 +200,11 @@ describe("POST /api/v2/alerts refuses, as a JSON string that says where and why,
 
   test.each([
     ["no token", {}, 401],
-    ["the read token", { authorization: "Bearer read" }, 401],
+    ["the read token", { authorization: "Bearer read" }, 403],
     ["another token", { authorization: "Bearer wrong" }, 401],
   ])("whoever has %s", async (_, headers: Record<string, string>, status) => {
     const { post, taken } = await open({ readToken: "read" });
-    expect(await post([{ labels }], headers)).toEqual({ status, body: expect.stringContaining("admin token") });
+    expect(await post([{ labels }], headers)).toEqual({ status, body: expect.stringContaining("the scope alerts") });
     expect(taken).toEqual([]);
   });
 
