@@ -28,6 +28,7 @@ function set(run: ModelRun, camera: Camera, status: Camera["status"]): void {
 const ids = (cameras: readonly Camera[]) => cameras.map(({ id }) => id).join(" ");
 
 /** After which an integration has to be known again, or a rule. */
+const BY = { actor: { via: "token", name: "model" } } as const;
 const RECEIVER_EDITS = ["removeEntry", "addEntry", "reorderEntries", "reorderReceivers", "renameReceiver"] as const;
 const RULE_EDITS = ["swapRules", "shuffleRules", "removeRule", "addRule", "changeThreshold"] as const;
 
@@ -164,19 +165,19 @@ export const actions = {
     const endsAt = time.now() + random.between(1, 20) * scale.intervalMs;
     const wanted = { id: undefined, startsAt: undefined, createdBy: "dana", comment: "", annotations: {}, endsAt };
     const changes = run.process?.setup().engine.changes;
-    await changes?.setSilence({ ...wanted, matchers: parseMatchers(`{${matchers}}`) });
+    await changes?.setSilence({ ...wanted, matchers: parseMatchers(`{${matchers}}`) }, BY);
     return matchers;
   },
   async endSilence(run) {
     const changes = run.process?.setup().engine.changes;
-    for (const { id } of (await changes?.silences()) ?? []) await changes?.endSilence(id);
+    for (const { id } of (await changes?.silences()) ?? []) await changes?.endSilence(id, BY);
   },
   async acknowledge(run, random) {
     const { process } = run;
     const firing = (await process?.runtime.store.firing()) ?? [];
     const alert = firing[random.whole(firing.length)];
     if (!process || !alert) return undefined;
-    await process.setup().engine.changes.acknowledge(fingerprint(alert.labels), { author: "dana", comment: "" });
+    await process.setup().engine.changes.acknowledge(fingerprint(alert.labels), { author: "dana", comment: "" }, BY);
     return alert.key;
   },
   reload: (run, random) => run.reload(edit(run, random)),

@@ -103,7 +103,7 @@ export async function createNotifySide({ redis, clock, config, sent, ...deps }: 
     integrations,
     deliver,
     commit: createCommit({ log: silentLogger, route: config.route, integrations, wake }),
-    changes: createSuppressionChanges({ clock, log: silentLogger, store: known.read, wake }),
+    changes: createSuppressionChanges({ clock, store: known.read, wake }),
   };
 }
 

@@ -120,15 +120,9 @@ class Play {
     const [startsAt, endsAt] = [from - SILENCE_MARGIN, to + SILENCE_MARGIN];
     const matchers = parseMatchers(`location_id="${silenced.id}"`);
     this.#agenda.add(startsAt, RANKS.silence, async () => {
-      await this.#notify.changes.setSilence({
-        id: undefined,
-        matchers,
-        startsAt: undefined,
-        endsAt,
-        createdBy: "year",
-        annotations: {},
-        comment: "maintenance",
-      });
+      const wanted = { id: undefined, matchers, startsAt: undefined, endsAt, createdBy: "year", annotations: {} };
+      const by = { actor: { via: "token", name: "year" } } as const;
+      await this.#notify.changes.setSilence({ ...wanted, comment: "maintenance" }, by);
     });
   }
 

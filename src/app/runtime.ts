@@ -16,6 +16,7 @@ import { protocolErrorKinds, serviceEndpoints, serviceErrorCodes } from "../serv
 import { connectRedis } from "../store/redis.ts";
 import { canFailOver } from "../store/redis-client.ts";
 import { createStore, type Store } from "../store/store.ts";
+import { type AuditTrail, createAuditTrail } from "./audit-trail.ts";
 
 /** Where an embedded Redis keeps its data, below the working directory. */
 const DATA_DIR = "data";
@@ -26,6 +27,7 @@ export interface Runtime {
   readonly clock: ReturnType<typeof correctedClock>;
   readonly redis: Redis;
   readonly store: Store;
+  readonly audit: AuditTrail;
   readonly queues: Queues;
   readonly registry: Registry;
   readonly metrics: Metrics;
@@ -50,6 +52,8 @@ export async function openRuntime(
   closer.add("Redis", () => redis.disconnect());
   const failoverLog = canFailOver(config.redis) ? log : undefined;
   const store = createStore(redis, config.redis.prefix, { failoverLog, historyMs: config.watch.historyMs });
+  const audit = createAuditTrail({ log, clock, store });
+  closer.add("audit log", () => (redis.status === "ready" ? audit.close() : undefined), 1_000);
   const registry = new Registry();
   const replicas = new Replicas({ store: store.replicas, clock, log, roleOption: role });
   closer.add("replica", () => (redis.status === "ready" ? replicas.leave() : undefined), 1_000);
@@ -58,6 +62,7 @@ export async function openRuntime(
     clock,
     redis,
     store,
+    audit,
     queues: new Queues({
       connect: opened.connect,
       prefix: store.keys.queuePrefix,

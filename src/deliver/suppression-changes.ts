@@ -1,9 +1,17 @@
 /** Suppressions as people change them: silences set and ended, alerts acknowledged. What they release is due at once. */
 import { randomUUID } from "node:crypto";
+import { type AuditEntry, type AuditOrigin, silenceEntry } from "../alerting/audit.ts";
 import { fingerprint } from "../alerting/fingerprint.ts";
-import { changeSilence, endSilence, silenceProblem, silenceState, type WantedSilence } from "../alerting/silence.ts";
+import {
+  changeSilence,
+  endSilence,
+  type Silence,
+  silenceProblem,
+  silenceState,
+  type WantedSilence,
+} from "../alerting/silence.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
-import type { Logger } from "../lib/log.ts";
+import type { StoredAcknowledgement } from "../store/silences.ts";
 import type { Store } from "../store/store.ts";
 
 /** More silences that are not expired are a mistake: each is matched against every alert. */
@@ -11,53 +19,102 @@ const MOST_SILENCES = 2_000;
 
 interface SuppressionChangesDeps {
   readonly clock: Clock;
-  readonly log: Logger;
   readonly store: Pick<Store, "silences" | "acks" | "firing">;
   wake(due: ReadonlyMap<string, Instant>): Promise<void>;
+  /** Is handed the entries of the audit log that were stored. */
+  readonly audit?: { stored(entries: readonly AuditEntry[]): void };
 }
 
 type SilenceOutcome = { outcome: "set"; id: string } | { outcome: "unknown" } | { outcome: "refused"; why: string };
 
-export function createSuppressionChanges({ clock, log, store, wake }: SuppressionChangesDeps) {
+/** The silences to write, each with the one it replaces. */
+type Changes = readonly (readonly [silence: Silence, before: Silence | undefined])[];
+
+export function createSuppressionChanges(deps: SuppressionChangesDeps) {
+  const { clock, store, wake, audit } = deps;
+
+  /** False where another change came first. */
+  async function write(changes: Changes, now: Instant, by: AuditOrigin): Promise<boolean> {
+    const entries = changes.map(([silence, before]) =>
+      silenceEntry(silence, before, { ...by, isEnded: silenceState(silence, now) === "expired" }),
+    );
+    const written = changes.map(([silence]) => silence);
+    const due = await store.silences.write(written, now, { before: changes.map(([, before]) => before), entries });
+    if (!due) return false;
+    audit?.stored(entries);
+    await wake(due);
+    return true;
+  }
+
   return {
     /** Every silence that is stored. */
     silences: () => store.silences.read(clock.now()),
 
-    async setSilence(wanted: WantedSilence): Promise<SilenceOutcome> {
-      const now = clock.now();
-      const why = silenceProblem(wanted, now);
-      if (why !== undefined) return { outcome: "refused", why };
-      const all = await store.silences.read(now);
-      const previous = all.find(({ id }) => id === wanted.id);
-      if (wanted.id !== undefined && !previous) return { outcome: "unknown" };
-      if (all.filter((one) => silenceState(one, now) !== "expired").length >= MOST_SILENCES && !previous) {
-        return { outcome: "refused", why: `there are ${MOST_SILENCES} silences already; end some of them first` };
+    async setSilence(wanted: WantedSilence, by: AuditOrigin): Promise<SilenceOutcome> {
+      const newId = randomUUID();
+      for (;;) {
+        const now = clock.now();
+        const why = silenceProblem(wanted, now);
+        if (why !== undefined) return { outcome: "refused", why };
+        const all = await store.silences.read(now);
+        const previous = all.find(({ id }) => id === wanted.id);
+        if (wanted.id !== undefined && !previous) return { outcome: "unknown" };
+        if (all.filter((one) => silenceState(one, now) !== "expired").length >= MOST_SILENCES && !previous) {
+          return { outcome: "refused", why: `there are ${MOST_SILENCES} silences already; end some of them first` };
+        }
+        const { silence, replaced } = changeSilence(previous, wanted, { now, newId });
+        const before = silence.id === previous?.id ? previous : undefined;
+        const changes: Changes = [...(replaced ? [[replaced, previous] as const] : []), [silence, before]];
+        if (await write(changes, now, by)) return { outcome: "set", id: silence.id };
       }
-      const { silence, replaced } = changeSilence(previous, wanted, { now, newId: randomUUID() });
-      const written = replaced ? [silence, replaced] : [silence];
-      await wake(await store.silences.write(written, now));
-      log.info({ silence: silence.id, by: silence.createdBy, replaced: replaced?.id }, "silence set");
-      return { outcome: "set", id: silence.id };
     },
 
     /** False where there is none with that id; an expired one stays as it is. */
-    async endSilence(id: string): Promise<boolean> {
-      const now = clock.now();
-      const silence = (await store.silences.read(now)).find((one) => one.id === id);
-      if (!silence) return false;
-      if (silenceState(silence, now) !== "expired") {
-        await wake(await store.silences.write([endSilence(silence, now)], now));
-        log.info({ silence: id }, "silence ended");
+    async endSilence(id: string, by: AuditOrigin): Promise<boolean> {
+      for (;;) {
+        const now = clock.now();
+        const silence = (await store.silences.read(now)).find((one) => one.id === id);
+        if (!silence) return false;
+        if (silenceState(silence, now) === "expired") return true;
+        if (await write([[endSilence(silence, now), silence]], now, by)) return true;
       }
-      return true;
     },
 
     /** Acknowledges alerts that fire with this fingerprint, until they resolve; gives how many. */
-    async acknowledge(print: string, { author, comment }: { author: string; comment: string }): Promise<number> {
+    async acknowledge(
+      print: string,
+      { author, comment }: { author: string; comment: string },
+      by: AuditOrigin,
+    ): Promise<number> {
+      const at = clock.now();
       const episodes = (await store.firing()).filter(({ labels }) => fingerprint(labels) === print).map(({ id }) => id);
-      const done = await store.acks.acknowledge(episodes, { author, comment, at: clock.now() });
-      if (done.length > 0) log.info({ alerts: done, by: author }, "acknowledged");
+      const entries = new Map<string, AuditEntry>();
+      const entryOf = (target: string, before: StoredAcknowledgement | undefined) => {
+        const entry = ackEntry(target, before, { author, comment, at }, by);
+        entries.set(target, entry);
+        return entry;
+      };
+      const done = await store.acks.acknowledge(episodes, { author, comment, at }, entryOf);
+      audit?.stored(done.flatMap((episode) => entries.get(episode) ?? []));
       return done.length;
     },
+  };
+}
+
+function ackEntry(
+  target: string,
+  before: StoredAcknowledgement | undefined,
+  after: StoredAcknowledgement,
+  by: AuditOrigin,
+): AuditEntry {
+  const facts = ({ author, comment }: StoredAcknowledgement) => ({ author, comment });
+  return {
+    ...by,
+    at: after.at,
+    action: "acknowledged",
+    outcome: "done",
+    target,
+    before: before && facts(before),
+    after: facts(after),
   };
 }

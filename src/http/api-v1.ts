@@ -2,6 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { HttpError } from "./errors.ts";
+import { originOf } from "./principal.ts";
 import { boundedText, parseQuery, parseRequestBody } from "./query.ts";
 import { listIncidents } from "./v1/incidents.ts";
 import { listLocations } from "./v1/locations.ts";
@@ -26,8 +27,8 @@ const acknowledge = operation({
     author: z.string(),
     comment: z.string(),
   }),
-  async handle(deps, { param: fingerprint, body }) {
-    const alerts = await deps.acknowledge(fingerprint, body);
+  async handle(deps, { param: fingerprint, body, by }) {
+    const alerts = await deps.acknowledge(fingerprint, body, by);
     if (alerts === 0) throw new HttpError("not_found", "No firing alert has this fingerprint.");
     return { fingerprint, alerts, ...body };
   },
@@ -55,6 +56,7 @@ export function apiV1(app: FastifyInstance, deps: ApiV1Deps): void {
           query: query ? parseQuery(query, request.query) : {},
           body: body && parseRequestBody(body, request.body ?? {}),
           param: Object.values(request.params)[0] ?? "",
+          by: originOf(request),
         }),
     });
   }

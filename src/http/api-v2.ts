@@ -4,6 +4,7 @@ import { z } from "zod";
 import { alertmanagerVersion } from "../alerting/route.ts";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError } from "./errors.ts";
+import { originOf } from "./principal.ts";
 import { isoTime, parseQuery, parseRequestBody } from "./query.ts";
 import { type AlertRoutesDeps, alertRoutes } from "./v2/alert-routes.ts";
 import { isReceiverWanted, matcherList } from "./v2/alerts.ts";
@@ -45,9 +46,9 @@ function silenceRoutes(app: FastifyInstance, deps: Deps): void {
     return gettableSilences(await deps.silences(), parsed, deps.clock.now());
   });
 
-  app.post(`${API_V2}silences`, { config: { scope: "silence" } }, async ({ body }) => {
-    const wanted = parseRequestBody(PostableSilence, body);
-    const result = await deps.setSilence(wanted);
+  app.post(`${API_V2}silences`, { config: { scope: "silence" } }, async (request) => {
+    const wanted = parseRequestBody(PostableSilence, request.body);
+    const result = await deps.setSilence(wanted, originOf(request));
     if (result.outcome === "unknown") throw unknownSilence(wanted.id ?? "");
     if (result.outcome === "refused") throw new HttpError("bad_body", `The silence was refused: ${result.why}.`);
     return { silenceID: result.id };
@@ -61,8 +62,9 @@ function silenceRoutes(app: FastifyInstance, deps: Deps): void {
   });
 
   const silencing = { config: { scope: "silence" } } as const;
-  app.delete<{ Params: { id: string } }>(path, silencing, async ({ params: { id } }, reply) => {
-    if (!(await deps.endSilence(id))) throw unknownSilence(id);
+  app.delete<{ Params: { id: string } }>(path, silencing, async (request, reply) => {
+    const { id } = request.params;
+    if (!(await deps.endSilence(id, originOf(request)))) throw unknownSilence(id);
     return reply.code(200).send();
   });
 }

@@ -1,6 +1,7 @@
 /** A request's principal and its scopes, and the tokens that give them. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
+import type { AuditOrigin } from "../alerting/audit.ts";
 
 /** `admin` includes all others; `alerts` (posting) and `silence` (and acknowledging) do not include `read`. */
 export const scopes = ["read", "alerts", "silence", "admin"] as const;
@@ -44,6 +45,12 @@ export function anonymous({ isReadingOpen }: Access): Principal {
 /** The author of what the principal changes. */
 export function authorOf({ person, name }: Principal): string {
   return person ?? name;
+}
+
+/** For the audit log. */
+export function originOf({ principal, ip }: Pick<FastifyRequest, "principal" | "ip">): AuditOrigin {
+  const { via, name, person } = principal;
+  return { actor: { via, name, person }, address: ip };
 }
 
 /** Whether any token gives the scope. */

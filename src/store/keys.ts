@@ -74,6 +74,12 @@ function alertKeys(p: string) {
     log: (subject: string) => `${p}log:${subject}`,
     /** Sorted set: subject → when its newest line was written; a member as long as its list. */
     logs: `${p}logs`,
+    /** Stream of JSON: entries of the audit log; for `watch.history`, 10,000 and 2,000 at most. */
+    audit: (outcome: "done" | "refused") => `${p}audit:${outcome}`,
+    /** Sorted set: session → when it expires; a member until another session is opened after that, 500 at most. */
+    sessions: `${p}sessions`,
+    /** String: JSON of the session whose id has this hash; until it ends, or expires. */
+    session: (hash: string) => `${p}session:${hash}`,
   };
 }
 

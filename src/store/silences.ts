@@ -1,9 +1,11 @@
 /** Silences, whose matchers are compiled once, and acknowledgements, each of one episode. */
 import type { Redis } from "ioredis";
+import type { AuditEntry } from "../alerting/audit.ts";
 import { createMatcher } from "../alerting/matcher.ts";
 import type { MatchOperator } from "../alerting/route.ts";
 import { SILENCE_KEPT_MS, type Silence, silenceState } from "../alerting/silence.ts";
 import type { Instant } from "../lib/clock.ts";
+import type { EncodeAudit } from "./audit.ts";
 import { toWakes } from "./groups.ts";
 import { createJsonHash, createParsedHash } from "./hash.ts";
 import type { Keys } from "./keys.ts";
@@ -13,8 +15,14 @@ interface Row extends Omit<Silence, "matchers"> {
   readonly matchers: readonly (readonly [name: string, operator: MatchOperator, value: string])[];
 }
 
-export function createSilenceStore(redis: Redis, keys: Keys) {
-  const write = loadScript(redis, keys, "silence", "groups");
+/** Written only where the silences are stored as `before` has them, in their order; undefined for not at all. */
+interface SilenceChange {
+  readonly before: readonly (Silence | undefined)[];
+  readonly entries: readonly AuditEntry[];
+}
+
+export function createSilenceStore(redis: Redis, keys: Keys, encodeAudit: EncodeAudit) {
+  const write = loadScript(redis, keys, "silence", "groups", "audit");
   const readAll = createParsedHash(redis, keys.silences, decode);
   return {
     /** All silences but those that expired longer ago than they are kept, in any order. */
@@ -22,22 +30,36 @@ export function createSilenceStore(redis: Redis, keys: Keys) {
       return [...(await readAll()).values()].filter((one) => one !== undefined).filter((one) => !isForgotten(one, now));
     },
 
-    /** Writes them in one step; groups that one of them suppressed something in become due: gives when, by integration. */
-    async write(silences: readonly Silence[], now: Instant): Promise<Map<string, Instant>> {
+    /**
+     * Writes them in one step; groups that one of them suppressed something in become due: gives when, by integration.
+     * Undefined where nothing was written, as one of them is not stored as before.
+     */
+    async write(
+      silences: readonly Silence[],
+      now: Instant,
+      change?: SilenceChange,
+    ): Promise<Map<string, Instant> | undefined> {
       const known = [...(await readAll())];
       const forget = known.flatMap(([id, one]) => (!one || isForgotten(one, now) ? [id] : []));
-      const rows = silences.map((silence) => ({
+      const rows = silences.map((silence, i) => ({
         id: silence.id,
         text: encode(silence),
         isOver: silenceState(silence, now) === "expired",
+        before: change && stored(change.before[i]),
       }));
-      return toWakes(await write(keys.silences, { now, silences: rows, forget }));
+      const audit = encodeAudit(change?.entries, now);
+      const reply = await write(keys.silences, { now, silences: rows, forget, audit });
+      return reply === 0 ? undefined : toWakes(reply);
     },
   };
 }
 
 function isForgotten({ endsAt }: Silence, now: Instant): boolean {
   return endsAt + SILENCE_KEPT_MS <= now;
+}
+
+function stored(silence: Silence | undefined): string {
+  return silence ? encode(silence) : "";
 }
 
 function encode(silence: Silence): string {
@@ -59,18 +81,35 @@ function decode(text: string): Silence | undefined {
 
 export type StoredAcknowledgement = { readonly author: string; readonly comment: string; readonly at: Instant };
 
-export function createAckStore(redis: Redis, keys: Keys) {
-  const script = loadScript(redis, keys, "acknowledge");
+/** The entry of an episode whose acknowledgement was `before`. */
+type AckEntryOf = (episode: string, before: StoredAcknowledgement | undefined) => AuditEntry;
+
+export function createAckStore(redis: Redis, keys: Keys, encodeAudit: EncodeAudit) {
+  const script = loadScript(redis, keys, "acknowledge", "audit");
+
+  async function acknowledgeOne(episode: string, ack: StoredAcknowledgement, entryOf?: AckEntryOf): Promise<boolean> {
+    for (;;) {
+      const before = (await redis.hget(keys.acks, episode)) ?? "";
+      const known = before === "" ? undefined : (JSON.parse(before) as StoredAcknowledgement);
+      const audit = encodeAudit(entryOf && [entryOf(episode, known)], ack.at);
+      const acknowledgement = JSON.stringify(ack);
+      const reply = await script(keys.acks, { episode, acknowledgement, before, audit });
+      if (reply !== -1) return reply === 1;
+    }
+  }
+
   return {
     /** By episode id. The end of the episode deletes it (`scripts/commit.lua`). */
     read: createJsonHash<StoredAcknowledgement>(redis, keys.acks).readAll,
 
     /** Acknowledges those of the episodes that fire; gives them. A later acknowledgement replaces an earlier one. */
-    async acknowledge(episodes: readonly string[], ack: StoredAcknowledgement): Promise<string[]> {
-      const acknowledgement = JSON.stringify(ack);
+    async acknowledge(
+      episodes: readonly string[],
+      ack: StoredAcknowledgement,
+      entryOf?: AckEntryOf,
+    ): Promise<string[]> {
       const done: string[] = [];
-      for (const episode of episodes)
-        if ((await script(keys.acks, { episode, acknowledgement })) === 1) done.push(episode);
+      for (const episode of episodes) if (await acknowledgeOne(episode, ack, entryOf)) done.push(episode);
       return done;
     },
   };

@@ -2,6 +2,7 @@
 import type { Redis } from "ioredis";
 import type { Logger } from "../lib/log.ts";
 import { createAssignmentStore } from "./assignments.ts";
+import { createAuditStore, createEncodeAudit } from "./audit.ts";
 import { createColdStartStore } from "./cold-start.ts";
 import { confirmed, createConfirm } from "./confirm.ts";
 import { createDecisionLog, createEncodeLog } from "./decision-log.ts";
@@ -15,6 +16,7 @@ import { type Keys, keysUnder } from "./keys.ts";
 import { createEntriesStore, createUsualEntriesStore, createZoneStore } from "./location-details.ts";
 import { createLease, createReplicaStore } from "./replicas.ts";
 import { createFollowClock } from "./rewind.ts";
+import { createSessionStore } from "./sessions.ts";
 import { createShardStore } from "./shards.ts";
 import { createAckStore, createSilenceStore } from "./silences.ts";
 import { createUptimeStore } from "./uptime.ts";
@@ -24,7 +26,7 @@ const HISTORY_MS = 90 * 86_400_000;
 interface StoreOptions {
   /** Where a failover could lose a write: waits until a replica of Redis has it too, and logs here when none does. */
   readonly failoverLog?: Logger | undefined;
-  /** How long the decision log keeps a line. */
+  /** How long the decision log keeps a line, and the audit log an entry. */
   readonly historyMs?: number;
 }
 
@@ -33,7 +35,7 @@ export function createStore(redis: Redis, prefix: string, options: StoreOptions 
   const store = createParts(redis, keysUnder(prefix), historyMs);
   if (!failoverLog) return store;
   const confirm = createConfirm(redis, store.keys.replicas, failoverLog);
-  const { groups, silences, acks } = store;
+  const { groups, silences, acks, sessions } = store;
   return {
     ...store,
     groups: {
@@ -45,19 +47,21 @@ export function createStore(redis: Redis, prefix: string, options: StoreOptions 
     },
     silences: { ...silences, write: confirmed(silences.write, confirm) },
     acks: { ...acks, acknowledge: confirmed(acks.acknowledge, confirm) },
+    sessions: { ...sessions, end: confirmed(sessions.end, confirm) },
   };
 }
 
 function createParts(redis: Redis, keys: Keys, historyMs: number) {
   const encodeLog = createEncodeLog(historyMs);
+  const encodeAudit = createEncodeAudit(historyMs);
   return {
     keys,
     shards: createShardStore(redis, keys, encodeLog),
     groups: createGroupStore(redis, keys, encodeLog),
     /** All alerts that fire. */
     firing: createFiringStore(redis, keys),
-    silences: createSilenceStore(redis, keys),
-    acks: createAckStore(redis, keys),
+    silences: createSilenceStore(redis, keys, encodeAudit),
+    acks: createAckStore(redis, keys, encodeAudit),
     externalAlerts: createExternalAlertStore(redis, keys),
     selfAlerts: createSelfAlertStore(redis, keys),
     assignments: createAssignmentStore(redis, keys),
@@ -67,6 +71,8 @@ function createParts(redis: Redis, keys: Keys, historyMs: number) {
     incidents: createIncidentStore(redis, keys),
     identities: createIdentityStore(redis, keys),
     log: createDecisionLog(redis, keys, encodeLog),
+    audit: createAuditStore(redis, keys, encodeAudit),
+    sessions: createSessionStore(redis, keys, encodeAudit),
     uptime: createUptimeStore(redis, keys),
     digests: createDigestStore(redis, keys),
     coldStart: createColdStartStore(redis, keys),

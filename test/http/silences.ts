@@ -2,14 +2,12 @@
 import type { Silence } from "../../src/alerting/silence.ts";
 import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
 import type { Alert } from "../../src/health/alert.ts";
-import { silentLogger } from "../../src/lib/log.ts";
 
 export function holdsInMemory(clock: { now(): number }, firing: readonly Alert[] = []) {
   const silences = new Map<string, Silence>();
   const acks = new Map<string, { author: string; comment: string; at: number }>();
   const { silences: list, ...changes } = createSuppressionChanges({
     clock,
-    log: silentLogger,
     store: {
       silences: {
         read: async () => [...silences.values()],

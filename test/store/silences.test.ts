@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { createMatcher } from "../../src/alerting/matcher.ts";
 import { SILENCE_KEPT_MS, type Silence } from "../../src/alerting/silence.ts";
+import { createEncodeAudit } from "../../src/store/audit.ts";
 import { keysUnder } from "../../src/store/keys.ts";
 import { createSilenceStore } from "../../src/store/silences.ts";
 import { aSilence } from "../support/fixtures.ts";
@@ -26,7 +27,7 @@ describeWithRedis("stored silences", () => {
   const open = () => {
     const { redis, prefix } = testStore();
     const { silences } = keysUnder(prefix);
-    return { redis, silences, store: createSilenceStore(redis, keysUnder(prefix)) };
+    return { redis, silences, store: createSilenceStore(redis, keysUnder(prefix), createEncodeAudit(HOUR)) };
   };
 
   it("are not forgotten because others are set and read in the same moment", async () => {

@@ -8,7 +8,7 @@ import { stripControls } from "../../lib/text.ts";
 import { runYielding } from "../../lib/yield.ts";
 import type { HttpDeps } from "../deps.ts";
 import { HttpError } from "../errors.ts";
-import { authorOf } from "../principal.ts";
+import { authorOf, originOf } from "../principal.ts";
 import { parseQuery } from "../query.ts";
 import { type FieldProblem, readFields } from "./field.ts";
 import type { Layout } from "./layout.ts";
@@ -51,7 +51,7 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
       const wanted = asked && wantedOf(asked, authorOf(request.principal), now);
       const problem = "problem" in read ? read.problem : problemWith(wanted, now);
       if (problem || !wanted) return sendForm(request, reply, Typed.parse(request.body), problem);
-      const set = await deps.setSilence(wanted);
+      const set = await deps.setSilence(wanted, originOf(request));
       if (set.outcome !== "set") {
         const why = set.outcome === "refused" ? set.why : "it is not known any more";
         throw new HttpError("bad_body", `The silence was refused: ${why}.`);
@@ -60,15 +60,15 @@ export function changeRoutes(root: FastifyInstance, deps: HttpDeps, layout: Layo
     });
 
     const button = { config: { page: "../../", form: true, scope: "silence" } } as const;
-    app.post<{ Params: { id: string } }>("/silences/:id/end", button, async ({ params, body }, reply) => {
-      if (!(await deps.endSilence(params.id)))
+    app.post<{ Params: { id: string } }>("/silences/:id/end", button, async (request, reply) => {
+      if (!(await deps.endSilence(request.params.id, originOf(request))))
         throw new HttpError("not_found", "There is no silence with this id any more.");
-      return back(reply, "../../", Back.parse(body).back || "?show=silences");
+      return back(reply, "../../", Back.parse(request.body).back || "?show=silences");
     });
 
     app.post<{ Params: { fingerprint: string } }>("/alerts/:fingerprint/ack", button, async (request, reply) => {
       const by = { author: authorOf(request.principal), comment: "" };
-      if ((await deps.acknowledge(request.params.fingerprint, by)) === 0)
+      if ((await deps.acknowledge(request.params.fingerprint, by, originOf(request))) === 0)
         throw new HttpError("not_found", "The alert has resolved: there is nothing to acknowledge.");
       return back(reply, "../../", Back.parse(request.body).back);
     });

@@ -1,5 +1,6 @@
 /** An operation of `/api/v1`: one declaration from which its route and its OpenAPI description are made. */
 import { z } from "zod";
+import type { AuditOrigin } from "../../alerting/audit.ts";
 import type { AlertStates } from "../../health/shard-state.ts";
 import type { HttpDeps } from "../deps.ts";
 import type { Scope } from "../principal.ts";
@@ -18,11 +19,16 @@ export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodT
   readonly answer: z.ZodType;
   /** `read` by default. */
   readonly scope?: Scope;
-  /** Answers a request whose query and body were parsed. `param` is the parameter of the path, where it has one. */
-  handle(
-    deps: ApiV1Deps,
-    request: { readonly query: z.infer<Q>; readonly body: z.infer<B>; readonly param: string },
-  ): Promise<unknown>;
+  /** Answers a request whose query and body were parsed. */
+  handle(deps: ApiV1Deps, request: ParsedRequest<Q, B>): Promise<unknown>;
+}
+
+interface ParsedRequest<Q extends z.ZodObject, B extends z.ZodType> {
+  readonly query: z.infer<Q>;
+  readonly body: z.infer<B>;
+  /** The parameter of the path, where it has one. */
+  readonly param: string;
+  readonly by: AuditOrigin;
 }
 
 /** Infers the types of the query and the body from their schemas. */

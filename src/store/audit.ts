@@ -1,0 +1,90 @@
+/**
+ * The audit log, kept for `watch.history`: at most 10,000 changes and 2,000 entries of refused attempts, each of at most
+ * 2 KB. A change is written by the script that makes it (`scripts/audit.lua`), so that there is none without its entry.
+ */
+import type { Redis } from "ioredis";
+import type { AuditEntry } from "../alerting/audit.ts";
+import type { Instant } from "../lib/clock.ts";
+import { scrub } from "../lib/log.ts";
+import { cut, stripControls } from "../lib/text.ts";
+import type { Keys } from "./keys.ts";
+import { loadScript } from "./redis.ts";
+
+const MOST_BYTES = 2_048;
+/** Texts are cut to the first of these lengths that makes the entry small enough. */
+const LENGTHS = [300, 60, 20];
+const PAGE = 500;
+
+/** `id` is unique; ids go up with time. */
+export type StoredAuditEntry = AuditEntry & { readonly id: string };
+
+/** Entries as scripts take them (`audit.lua`); undefined where there are none. */
+export type EncodeAudit = ReturnType<typeof createEncodeAudit>;
+
+/** `historyMs`: how long an entry is kept. */
+export function createEncodeAudit(historyMs: number) {
+  return (entries: readonly AuditEntry[] = [], now: Instant) => {
+    if (entries.length === 0) return undefined;
+    const rows = entries.map((entry) => ({ outcome: entry.outcome, text: entryText(entry) }));
+    const at = Math.round(now);
+    return { at, oldest: Math.max(0, Math.floor(at - historyMs)), keptMs: Math.ceil(historyMs), entries: rows };
+  };
+}
+
+/** JSON on one line without secrets that can be recognised. */
+export function entryText(entry: AuditEntry): string {
+  const texts = LENGTHS.map((length) => {
+    const bounded = (_: string, value: unknown) =>
+      typeof value === "string" ? cut(stripControls(scrub(value)), length) : value;
+    return JSON.stringify(entry, bounded);
+  });
+  return texts.find((text) => Buffer.byteLength(text) <= MOST_BYTES) ?? texts.at(-1) ?? "";
+}
+
+export function createAuditStore(redis: Redis, keys: Keys, encode: EncodeAudit) {
+  const write = loadScript(redis, keys, "write_audit", "audit");
+
+  async function readStream(key: string, since: Instant): Promise<StoredAuditEntry[]> {
+    const all: StoredAuditEntry[] = [];
+    for (let end = "+"; ; ) {
+      const rows = await redis.xrevrange(key, end, Math.max(0, Math.floor(since)), "COUNT", PAGE);
+      all.push(...rows.flatMap(([id, [, text]]) => decode(`${id}${key.at(-1)}`, text)));
+      const last = rows.at(-1)?.[0];
+      if (rows.length < PAGE || last === undefined) return all;
+      end = `(${last}`;
+    }
+  }
+
+  return {
+    /** Writes entries that belong to no other write. */
+    async write(entries: readonly AuditEntry[], now: Instant): Promise<void> {
+      if (entries.length > 0) await write(keys.audit("done"), { audit: encode(entries, now) });
+    },
+
+    /** The entries written at or after `since`, the newest first. */
+    async read(since: Instant): Promise<StoredAuditEntry[]> {
+      const [done, refused] = await Promise.all([
+        readStream(keys.audit("done"), since),
+        readStream(keys.audit("refused"), since),
+      ]);
+      return [...done, ...refused].sort((a, b) => (auditSortKey(a) < auditSortKey(b) ? -1 : 1));
+    },
+  };
+}
+
+/** Sorts the newest first. */
+export function auditSortKey({ id }: Pick<StoredAuditEntry, "id">): string {
+  const [, ms, sequence, stream] = /^(\d+)-(\d+)(.)/.exec(id) ?? [];
+  const falling = (n = "0") => String(Number.MAX_SAFE_INTEGER - Number(n)).padStart(16, "0");
+  return `${falling(ms)}${falling(sequence)}${stream}`;
+}
+
+/** Nothing for a row that cannot be read. */
+function decode(id: string, text = ""): StoredAuditEntry[] {
+  try {
+    const entry = JSON.parse(text) as AuditEntry;
+    return typeof entry.actor.name === "string" && Number.isFinite(entry.at) ? [{ ...entry, id }] : [];
+  } catch {
+    return [];
+  }
+}
