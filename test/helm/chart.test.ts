@@ -19,18 +19,18 @@ describe.skipIf(missing)(`the chart${missing ? ` (${missing})` : ""}`, () => {
     async (values) => {
       const config = configIn(await render(values));
       const env = Object.fromEntries(
-        [...config.matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => [name, `https://hooks.example.com/${name}`]),
+        [...config.matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => [name, valueIn(name)]),
       );
-      const readSecret = (path: string) => (path.endsWith("url") ? "https://hooks.example.com/x" : "a-secret-text");
+      const readSecret = (path: string) =>
+        path.endsWith("url") ? "https://hooks.example.com/x" : `a-secret-of-${path.replaceAll("/", "-")}`;
       const parsed = parseConfig(config, { file: "lenswatch.yaml", env, readSecret });
       expect(parsed).not.toHaveProperty("problems");
     },
   );
 
   test("points at the chart's own Redis where the configuration names none", async () => {
-    expect(configIn(await render("small"))).toContain("url: redis://watch-lenswatch-redis:6379/0");
-    const guarded = await render("small", "redis.existingSecret=lenswatch-redis");
-    expect(configIn(guarded)).toContain(`url: redis://:\${LENSWATCH_REDIS_PASSWORD}@watch-lenswatch-redis:6379/0`);
+    const url = `url: redis://:\${LENSWATCH_REDIS_PASSWORD}@watch-lenswatch-redis:6379/0`;
+    expect(configIn(await render("small"))).toContain(url);
   });
 
   test("refuses to install without any Redis", async () => {
@@ -66,9 +66,8 @@ describe.skipIf(missing)(`the chart${missing ? ` (${missing})` : ""}`, () => {
     }
   });
 
-  test.each(valueFiles)("has secrets by reference alone, with the %s values", async (values) => {
+  test.each(valueFiles)("has no secret on a command line, with the %s values", async (values) => {
     const manifests = await render(values);
-    expect(manifests.map(({ kind }) => kind)).not.toContain("Secret");
     for (const { containers } of podsOf(manifests)) {
       for (const { args = [], command = [] } of containers) {
         expect([...args, ...command].join(" ")).not.toMatch(/\$\(|secret|password|token/i);
@@ -160,6 +159,50 @@ describe.skipIf(missing)(`the chart${missing ? ` (${missing})` : ""}`, () => {
     expect(chosen.map(({ metadata }) => metadata.name)).toEqual(["watch-lenswatch-metrics"]);
   });
 
+  test("lets nothing but lenswatch reach its Redis, and Redis nothing", async () => {
+    const policy = find(await render("small"), "NetworkPolicy", "watch-lenswatch-redis");
+    expect(at(policy, "spec")).toEqual({
+      podSelector: { matchLabels: labelsOf("lenswatch-redis") },
+      policyTypes: ["Ingress", "Egress"],
+      ingress: [
+        {
+          ports: [{ port: "redis", protocol: "TCP" }],
+          from: [{ podSelector: { matchLabels: labelsOf("lenswatch") } }],
+        },
+      ],
+    });
+  });
+
+  test("lets lenswatch reach the ports its configuration names, and the listed ones", async () => {
+    const named = [
+      "config.service.base_url=https://core.example.com:8443/api",
+      "config.service.ws_url=ws://metrics.example.com",
+      "config.receivers[0].alertmanager_configs[0].url=http://[2001:db8::1]:8080",
+      "config.smtp.host=smtp.example.com",
+      "config.smtp.from=x@example.com",
+      "config.smtp.port=2525",
+      "env[0].name=HTTPS_PROXY",
+      "env[0].value=http://proxy.example.com:3128",
+      "config.redis.cluster[0]=redis-1:7001",
+    ];
+    const policy = find(await render("small", ...named), "NetworkPolicy", "watch-lenswatch");
+    const ports = (at(policy, "spec.egress.2.ports") as { port: number }[]).map(({ port }) => port);
+    expect(ports).toEqual([443, 465, 587, 6379, 9093, 26379, 8080, 8443, 80, 3128, 7001, 2525]);
+  });
+
+  test("lets `helm test` ask for readiness, also where few may reach lenswatch", async () => {
+    const manifests = await render("full");
+    const pod = find(manifests, "Pod", "watch-lenswatch-test");
+    const policy = find(manifests, "NetworkPolicy", "watch-lenswatch");
+    expect(at(policy, "spec.ingress.0.from")).toContainEqual({
+      podSelector: { matchLabels: labelsOf("lenswatch-test") },
+    });
+    expect(pod.metadata.labels).toMatchObject(labelsOf("lenswatch-test"));
+    expect(String(at(pod, "spec.containers.0.command"))).toContain('"http://watch-lenswatch:9595/readyz"');
+    for (const { who, selector } of manifests.flatMap(selectorsOf))
+      expect(pod.metadata.labels, who).not.toMatchObject(selector);
+  });
+
   test("keeps what Redis holds: on disk, and never evicted", async () => {
     const manifests = await render("own-configmap");
     const conf = String(Object.values(at(find(manifests, "ConfigMap", "watch-lenswatch-redis"), "data") ?? {}));
@@ -176,9 +219,12 @@ describe.skipIf(missing)(`the chart${missing ? ` (${missing})` : ""}`, () => {
 
   test("leaves out what is not asked for", async () => {
     const kinds = (await render("small")).map(({ kind }) => kind);
-    for (const kind of ["Ingress", "NetworkPolicy", "ServiceMonitor", "PrometheusRule", "HorizontalPodAutoscaler"])
+    for (const kind of ["Ingress", "ServiceMonitor", "PrometheusRule", "HorizontalPodAutoscaler"])
       expect(kinds).not.toContain(kind);
     expect((await render("own-configmap")).map(({ kind }) => kind)).not.toContain("PodDisruptionBudget");
+    expect((await render("small", "networkPolicy.enabled=false")).map(({ kind }) => kind)).not.toContain(
+      "NetworkPolicy",
+    );
   });
 });
 
@@ -211,6 +257,9 @@ describe("what the chart ships", () => {
 function configIn(manifests: readonly Manifest[]): string {
   return String(Object.values(at(find(manifests, "ConfigMap", "watch-lenswatch"), "data") ?? {})[0]);
 }
+
+const valueIn = (name: string) => (name.endsWith("_URL") ? "https://hooks.example.com/x" : `value-of-${name}`);
+const labelsOf = (name: string) => ({ "app.kubernetes.io/name": name, "app.kubernetes.io/instance": "watch" });
 
 interface Container {
   readonly args?: string[];

@@ -9,7 +9,7 @@ import { chart } from "../../.ci/config-schema.ts";
 const env = { ...process.env, PATH: `${resolve(import.meta.dirname, "../../.cache/bin")}:${process.env.PATH}` };
 /** Named, since a helm built without release flags takes Kubernetes for 1.20. */
 const kube = ["--kube-version", "1.34.0"];
-const helm = async (...args: string[]) => (await promisify(execFile)("helm", args, { env })).stdout;
+export const helm = async (...args: string[]) => (await promisify(execFile)("helm", args, { env })).stdout;
 const valuesFile = (values: string) => `${chart}/ci/${values}-values.yaml`;
 
 /** Why tests that need the command are skipped, or undefined where it is there. */
@@ -37,7 +37,11 @@ export function template(values: string, ...set: string[]): Promise<string> {
 }
 
 export async function render(values: string, ...set: string[]): Promise<Manifest[]> {
-  return parseAllDocuments(await template(values, ...set))
+  return manifestsIn(await template(values, ...set));
+}
+
+export function manifestsIn(text: string): Manifest[] {
+  return parseAllDocuments(text)
     .map((document) => document.toJS() as Manifest | null)
     .filter((manifest) => manifest !== null);
 }

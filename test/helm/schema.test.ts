@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
+import { isMap, parse, parseDocument, type YAMLMap } from "yaml";
 import { chart, configSchema, schemaFile } from "../../.ci/config-schema.ts";
 import { rootSection } from "../../src/config/schema.ts";
 import { documentKeys } from "../support/document-keys.ts";
@@ -53,6 +53,23 @@ describe("the chart's schema", () => {
     ).toEqual(Object.keys(values).sort());
   });
 });
+
+test("every key of the chart's values has a comment", () => {
+  const document = parseDocument(readFileSync(`${chart}/values.yaml`, "utf8"));
+  const bare = isMap(document.contents) ? uncommented(document.contents) : ["all"];
+  expect(bare).toEqual([]);
+});
+
+/** The keys without a comment above them; what stands in braces is a value. The first key's is the map's own. */
+function uncommented(map: YAMLMap, above = ""): string[] {
+  return map.items.flatMap(({ key, value }, index) => {
+    const { value: name, commentBefore } = key as { value: string; commentBefore?: string };
+    const path = `${above}${name}`;
+    const comment = commentBefore ?? (index === 0 ? map.commentBefore : undefined);
+    const below = isMap(value) && !value.flow ? uncommented(value, `${path}.`) : [];
+    return comment?.trim() || (index === 0 && above === "") ? below : [path, ...below];
+  });
+}
 
 function shipped(file: string): unknown {
   return parse(readFileSync(resolve(configs, file), "utf8"));
