@@ -4,11 +4,13 @@ import { fingerprint } from "../alerting/fingerprint.ts";
 import { routesFor } from "../alerting/route.ts";
 import { rolesOf } from "../cluster/active-config.ts";
 import type { Config } from "../config/config.ts";
+import { type HttpConfig, isReadingOpen } from "../config/http-schema.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
 import type { Alert } from "../health/alert.ts";
 import type { ActiveAlert, HttpDeps } from "../http/deps.ts";
 import { judgeReadiness, type Readiness } from "../http/lifecycle-routes.ts";
 import type { Access } from "../http/principal.ts";
+import { proxyCheck } from "../http/proxies.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { readVersion } from "../lib/version.ts";
 import { createExposition } from "../metrics/exposition.ts";
@@ -27,13 +29,14 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
   const annotate = createAnnotate({ ...store, log });
   const config = () => reloader.current().config;
   const engine = () => reloader.current().engine;
+  const access = createAccess(() => config().http);
   return {
     log,
     clock,
     version: readVersion(),
     listen: config().http,
     get access() {
-      return accessOf(config().http);
+      return access();
     },
     get externalUrl() {
       return config().http.externalUrl;
@@ -58,12 +61,18 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
   };
 }
 
-function accessOf({ adminToken, readToken }: Config["http"]): Access {
-  const short = [
-    { name: "admin_token", token: adminToken ?? "", scopes: ["admin"] },
-    { name: "read_token", token: readToken ?? "", scopes: ["read"] },
-  ] as const;
-  return { tokens: short.filter(({ token }) => token !== ""), isReadingOpen: readToken === undefined };
+/** Built once for each configuration. */
+function createAccess(http: () => HttpConfig): () => Access {
+  let built: { readonly of: HttpConfig; readonly access: Access } | undefined;
+  return () => {
+    const now = http();
+    if (built?.of !== now) {
+      const { tokens, trustedProxies } = now;
+      const access = { tokens, isReadingOpen: isReadingOpen(now), isTrustedProxy: proxyCheck(trustedProxies) };
+      built = { of: now, access };
+    }
+    return built.access;
+  };
 }
 
 async function activeAlerts(

@@ -7,6 +7,7 @@ import type { NamedInterval } from "../alerting/time-interval.ts";
 import type { Rule } from "../health/rule.ts";
 import { buildChannels } from "./channel-schema.ts";
 import { buildCondition } from "./condition-schema.ts";
+import { buildHttp } from "./http-schema.ts";
 import { camelKeys } from "./key.ts";
 import { type RouteInput, routeDefaults } from "./route-schema.ts";
 import type { RuleInput } from "./rule-schema.ts";
@@ -15,7 +16,6 @@ import type { ConfigInput } from "./schema.ts";
 export type Config = Readonly<ReturnType<typeof buildConfig>>;
 export type ReceiverConfig = Config["receivers"][number];
 export type DigestConfig = Config["digests"][number];
-export type HttpConfig = Config["http"];
 
 /**
  * 32 hex digits, equal for replicas that would act the same: the listen address, Redis and the log level do not count.
@@ -26,11 +26,6 @@ export function configHash(config: Config, integrationIds: readonly string[] = [
   const { redis: _, log: __, http, ...rest } = config;
   const decisive = { ...rest, externalUrl: http.externalUrl, integrationIds };
   return scryptSync(JSON.stringify(decisive), "lenswatch configuration", 16).toString("hex");
-}
-
-/** The HTTP server's address and tokens. */
-export function buildHttp({ listen, ...rest }: ConfigInput["http"]) {
-  return { ...listen, ...camelKeys(rest) };
 }
 
 /** The configuration of a validated file; `Config` is its type. */

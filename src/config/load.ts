@@ -5,11 +5,12 @@ import { dirname, resolve } from "node:path";
 import { toError } from "../lib/errors.ts";
 import { counted } from "../lib/format.ts";
 import { advise } from "./advise.ts";
-import { buildConfig, buildHttp, type Config, type HttpConfig } from "./config.ts";
+import { buildConfig, type Config } from "./config.ts";
 import { crossCheck } from "./cross-check.ts";
 import { type ConfigDocument, type Environment, isMapping, type Raw, readYaml } from "./document.ts";
+import { buildHttp, type HttpConfig, httpSection } from "./http-schema.ts";
 import { ConfigError, type ConfigProblem, type Finding, type Path, pathKey, toProblems } from "./problem.ts";
-import { httpSection, rootSection } from "./schema.ts";
+import { rootSection } from "./schema.ts";
 import { type ReadSecret, resolveSecrets } from "./secrets.ts";
 import { validate } from "./validate.ts";
 

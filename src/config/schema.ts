@@ -3,6 +3,7 @@ import { z } from "zod";
 import { logLevels } from "../lib/log.ts";
 import { emailAddresses, receiverSection } from "./channel-schema.ts";
 import { tlsSection } from "./http-client-schema.ts";
+import { httpSection } from "./http-schema.ts";
 import { listOf, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
 import { redisSection } from "./redis-schema.ts";
 import { defaultInhibitRules, inhibitRuleSection, matchers, routeSection } from "./route-schema.ts";
@@ -15,13 +16,11 @@ import {
   id,
   integer,
   line,
-  listen,
   name,
   oneOf,
   oneOrMore,
   ratio,
   resourceUrl,
-  token,
   trueOrFalse,
   url,
   webUrl,
@@ -121,13 +120,6 @@ const digest = section({
     "The URL for one-click unsubscription; {recipient} stands for the address.",
     unsubscribeUrl,
   ),
-});
-
-export const httpSection = section({
-  listen: withDefault("The address to listen on.", listen, "127.0.0.1:9595"),
-  external_url: optional("The external URL: the base of links in messages.", webUrl),
-  admin_token: optional("The token for changes; without one, changes are refused.", token, { secret: true }),
-  read_token: optional("The token for reading; without one, reading is open.", token, { secret: true }),
 });
 
 const heartbeat = section({

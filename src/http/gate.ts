@@ -4,7 +4,7 @@ import fastifyCookie from "@fastify/cookie";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError } from "./errors.ts";
-import { createGuard } from "./guard.ts";
+import { createGuard, type Guard } from "./guard.ts";
 import {
   type AccessToken,
   type Authenticator,
@@ -16,6 +16,7 @@ import {
   type Scope,
   scopeSet,
 } from "./principal.ts";
+import { cleanForwardedFor } from "./proxies.ts";
 import { isFormOf, readSession, SESSION_MS, type Session } from "./session.ts";
 
 declare module "fastify" {
@@ -46,6 +47,7 @@ export function gate(app: FastifyInstance, deps: Deps, others: readonly Authenti
   const checkToken = createTokenCheck(createGuard(), deps);
   const authenticators = [sessionPrincipal, ...others];
   app.addHook("onRequest", async (request, reply) => {
+    cleanForwardedFor(request.raw);
     request.principal = anonymous(deps.access);
     if (request.is404) return;
     request.session = sessionOf(app, request, deps);
@@ -111,15 +113,15 @@ function lacksScope(request: FastifyRequest): HttpError {
   return new HttpError("forbidden", `The token ${name} lacks the scope ${scopeOf(request)}; use one that has it.`);
 }
 
-/** Gives the configured token, undefined for a wrong one. Throws HttpError `too_many_failures` for a blocked address. */
-export function createTokenCheck(guard: ReturnType<typeof createGuard>, deps: Deps) {
+/** Gives the configured token, undefined for a wrong one. Throws HttpError `too_many_failures` after too many wrong ones. */
+export function createTokenCheck(guard: Guard, deps: Deps) {
   return (token: string, { ip }: FastifyRequest, reply: FastifyReply): AccessToken | undefined => {
     const known = findToken(token, deps.access);
-    const verdict = guard.judge({ address: ip, token, isRight: known !== undefined }, deps.clock.now());
-    if (verdict.kind === "wrong" && verdict.isLast)
-      deps.log.warn({ address: ip }, "address blocked after too many wrong tokens");
-    if (verdict.kind !== "blocked") return known;
-    const seconds = Math.ceil(verdict.retryAfterMs / 1000);
+    if (known) return known;
+    const { isLast, blockedMs } = guard.fail(ip, deps.clock.now());
+    if (isLast) deps.log.warn({ address: ip }, "too many wrong tokens from an address");
+    if (blockedMs === undefined) return undefined;
+    const seconds = Math.ceil(blockedMs / 1000);
     reply.header("retry-after", seconds);
     const message = `Too many wrong tokens came from your address; try again in ${seconds} s.`;
     throw new HttpError("too_many_failures", message);

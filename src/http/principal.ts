@@ -30,6 +30,8 @@ export interface Access {
   readonly tokens: readonly AccessToken[];
   /** Everybody who reaches the port may read. */
   readonly isReadingOpen: boolean;
+  /** Whether an address is one of `http.trusted_proxies`. */
+  isTrustedProxy(address: string): boolean;
 }
 
 /** With those that they include. */

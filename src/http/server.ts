@@ -26,6 +26,7 @@ export function createHttpServer(deps: HttpDeps) {
   const app = fastify({
     ...serverOptions(limits),
     logger: false,
+    trustProxy: (address) => deps.access.isTrustedProxy(address),
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: 256 },
     frameworkErrors: (error, request, reply) => {

@@ -20,6 +20,7 @@ function valueFor(name: string): string {
   if (name.endsWith("_REDIS_URL")) return "redis://127.0.0.1:6379";
   if (name.endsWith("_URL")) return "http://127.0.0.1:9";
   if (name.endsWith("_PORT")) return "2525";
+  if (name.endsWith("_TOKEN")) return `example-${name}`;
   if (name.endsWith("_LISTEN")) return "127.0.0.1:9595";
   return "x";
 }
@@ -65,6 +66,7 @@ describe("the full example", () => {
   test("shows every default it names, where it shows no example", () => {
     const shown = keys.filter(({ path, fallback }) => fallback !== undefined && !path.includes("[]"));
     const examples = ["route.mute_time_intervals", "time_intervals", "route.matchers", "route.routes", "digests"];
+    examples.push("http.tokens", "http.trusted_proxies", "http.auth_proxy.admin_groups");
     const other = shown.filter(({ path, fallback }) => written.get(path) !== fallback).map(({ path }) => path);
     expect(other.sort()).toEqual(examples.sort());
   });
@@ -80,7 +82,7 @@ describe("the full example", () => {
 
   test("names the file of every secret", () => {
     const secrets = keys.filter(({ secret }) => secret).map(({ path }) => `${path.split(".").at(-1)}_file`);
-    expect(new Set(secrets).size).toBe(12);
+    expect(new Set(secrets).size).toBe(13);
     expect(secrets.filter((name) => !text.includes(name))).toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ describe("LENSWATCH_LISTEN", () => {
     expect(configOf(smallest, env).http).toMatchObject({ host: "0.0.0.0", port: 8080 });
     expect(configOf(`${smallest}http: { read_token: a-long-token }\n`, env).http).toMatchObject({
       host: "0.0.0.0",
-      readToken: "a-long-token",
+      tokens: [{ name: "read_token", token: "a-long-token", scopes: ["read"] }],
     });
     expect(configOf(`${smallest}http: { listen: 127.0.0.1:1 }\n`, env).http).toMatchObject({ port: 1 });
   });
@@ -50,8 +50,10 @@ describe("the smallest configuration", () => {
       host: "127.0.0.1",
       port: 9595,
       externalUrl: undefined,
-      adminToken: undefined,
-      readToken: undefined,
+      tokens: [],
+      allowAnonymous: undefined,
+      trustedProxies: [],
+      authProxy: undefined,
     });
     expect(config.log).toEqual({ level: "info" });
   });
@@ -466,7 +468,7 @@ http: { admin_token_file: a, read_token_file: b }
     expect(config.redis.url).toBe("redis://:pw@h/1");
     expect(config.receivers[0]?.slack[0]?.apiUrl).toBe("https://hooks.example.com/x");
     expect(config.smtp?.password).toBe("pw");
-    expect(config.http).toMatchObject({ adminToken: "admin", readToken: "read" });
+    expect(config.http).toMatchObject({ tokens: [{ token: "admin" }, { token: "read" }] });
   });
 });
 

@@ -46,14 +46,15 @@ smtp:
   username: lenswatch
   password: '${canary}'
 http:
-  admin_token: ${canary}
+  admin_token: ${canary}-for-admins
+  tokens: [{ name: prometheus, token: "${canary}-for-alerts", scopes: [alerts] }]
   read_token: \${READ_TOKEN}
 `;
 
 const env = {
   AUDIENCE: `https://${canary}/`,
   SLACK_URL: `https://hooks.slack.com/services/T0/B0/${canary}`,
-  READ_TOKEN: canary,
+  READ_TOKEN: `${canary}-for-readers`,
   /** At no secret's key anywhere: nothing but having come from the environment keeps it from being shown. */
   PLAIN: "x Xanary",
 };
@@ -87,7 +88,7 @@ describe("a secret is not shown when it is itself what is wrong", () => {
       "a token in the socket's address",
       text.replace("metrics.example.com", () => `metrics.example.com?token=${canary}`),
     ],
-    ["a token with a space", text.replace(`admin_token: ${canary}`, () => `admin_token: "a ${canary}"`)],
+    ["a token with a space", text.replace(`admin_token: ${canary}-for-admins`, () => `admin_token: "a ${canary}"`)],
     ["a Redis address that is none", text.replace("redis://", "redit://")],
     ["a misspelt Redis key", text.replace("{ url:", "{ uri:")],
     ["a password without a username", text.replace("  username: lenswatch\n", "")],

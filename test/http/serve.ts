@@ -59,7 +59,11 @@ function accessOf({ adminToken = "", readToken = "" }: Differing): Access {
     { name: "admin_token", token: adminToken, scopes: ["admin"] },
     { name: "read_token", token: readToken, scopes: ["read"] },
   ] as const;
-  return { tokens: short.filter(({ token }) => token !== ""), isReadingOpen: readToken === "" };
+  return {
+    tokens: short.filter(({ token }) => token !== ""),
+    isReadingOpen: readToken === "",
+    isTrustedProxy: () => false,
+  };
 }
 
 /** A server that knows nothing and lets everybody read. */

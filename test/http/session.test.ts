@@ -5,7 +5,7 @@ import { NOW } from "../metrics/fleets.ts";
 
 const boss: AccessToken = { name: "boss", token: "boss-token", scopes: ["admin"] };
 const reader: AccessToken = { name: "reader", token: "read-token", scopes: ["read"] };
-const access = (...tokens: AccessToken[]): Access => ({ tokens, isReadingOpen: false });
+const access = (...tokens: AccessToken[]): Access => ({ tokens, isReadingOpen: false, isTrustedProxy: () => false });
 const both = access(boss, reader);
 
 const opened = (token: AccessToken, at = NOW) => openSession(token, "dana", at);

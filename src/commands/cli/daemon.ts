@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { Agent, type Dispatcher, EnvHttpProxyAgent, fetch } from "undici";
 import { z } from "zod";
-import type { HttpConfig } from "../../config/config.ts";
+import type { HttpConfig } from "../../config/http-schema.ts";
 import { configFile, loadHttp } from "../../config/load.ts";
 import { ConfigError } from "../../config/problem.ts";
 import { withTimeout } from "../../lib/abort.ts";
@@ -130,7 +130,14 @@ async function findDaemon(options: DaemonOptions, env: CommandIo["env"]) {
   if (options.url !== undefined && fromEnv !== undefined) return { url: options.url, token: fromEnv };
   const http = await readHttpConfig(options, env);
   const configured = http && (http.externalUrl?.replace(/\/+$/, "") ?? localUrl(http));
-  return { url: options.url ?? configured ?? "", token: fromEnv ?? http?.adminToken ?? http?.readToken };
+  return { url: options.url ?? configured ?? "", token: fromEnv ?? (http && tokenOf(http)) };
+}
+
+/** That with the most scopes among those that commands need. */
+function tokenOf({ tokens }: HttpConfig): string | undefined {
+  const withAll = (...all: HttpConfig["tokens"][number]["scopes"]) =>
+    tokens.find(({ scopes }) => all.every((one) => scopes.includes(one)))?.token;
+  return withAll("admin") ?? withAll("read", "silence") ?? withAll("read");
 }
 
 async function readHttpConfig({ url, config }: DaemonOptions, env: CommandIo["env"]): Promise<HttpConfig | undefined> {

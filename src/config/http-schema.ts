@@ -1,0 +1,105 @@
+/** `http`: the listener, its tokens, and the proxies that sign people in. */
+import { isIP } from "node:net";
+import type { z } from "zod";
+import { camelKeys, listOf, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
+import { line, listen, name, oneOf, oneOrMore, textMatching, textThat, token, trueOrFalse, webUrl } from "./scalars.ts";
+
+const tokenSection = section({
+  name: required("The token's name, in the audit log and in messages.", name),
+  token: required("The token, of at least 16 characters.", token, { secret: true }),
+  scopes: required(
+    "What it permits: read, alerts (posting them), silence (and acknowledging), admin (everything).",
+    oneOrMore(oneOf("read", "alerts", "silence", "admin"), "a list of scopes").refine((list) => list.length > 0, {
+      error: "at least one scope",
+    }),
+  ),
+});
+
+/** An address or a network; not all of them. */
+const network = textThat("an address or a network such as 10.0.0.0/8", (text) => {
+  const [address = "", bits, ...more] = text.split("/");
+  const most = { 4: 32, 6: 128 }[isIP(address)];
+  if (most === undefined || more.length > 0) return false;
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= most);
+});
+
+const header = textMatching("the name of a header", /^[A-Za-z0-9-]{1,100}$/);
+
+const authProxy = section({
+  user_header: required("The header with the user's name, such as X-Forwarded-User.", header),
+  groups_header: optional("The header with the user's groups, separated by commas.", header),
+  admin_groups: withDefault("Groups whose members may change everything.", oneOrMore(line, "a list of groups"), []),
+});
+
+const httpKeys = {
+  listen: withDefault("The address to listen on.", listen, "127.0.0.1:9595"),
+  external_url: optional("The external URL: the base of links in messages.", webUrl),
+  admin_token: optional("The token for everything; short for an entry of `tokens`.", token, { secret: true }),
+  read_token: optional("The token for reading; short for an entry of `tokens`.", token, { secret: true }),
+  tokens: withDefault("Tokens by name, each with its scopes; several may be valid at once.", listOf(tokenSection), []),
+  allow_anonymous: optional(
+    "Whether reading needs no token; by default only on a loopback address, without a token for reading.",
+    trueOrFalse,
+  ),
+  trusted_proxies: withDefault(
+    "Addresses and networks of proxies whose X-Forwarded-For is believed.",
+    oneOrMore(network, "a list of networks"),
+    [],
+  ),
+  auth_proxy: optional("Sign-on by a proxy of `trusted_proxies`, which sends the user's name.", authProxy),
+};
+
+type HttpInput = Parsed<typeof httpKeys>;
+
+export const httpSection = section(httpKeys, (http, context) => {
+  checkTokens(http, context);
+  if (http.auth_proxy && http.trusted_proxies.length === 0)
+    refuse(context, "auth_proxy", "`trusted_proxies` beside it, with the proxy's address");
+});
+
+/** The tokens with their places in the file. */
+function tokensOf({ tokens, admin_token, read_token }: HttpInput) {
+  const short = { admin_token, read_token };
+  return [
+    ...Object.entries(short).map(([name, token]) => ({ name, token, at: [name], nameAt: [name] })),
+    ...tokens.map(({ name, token }, i) => ({ name, token, at: ["tokens", i, "token"], nameAt: ["tokens", i, "name"] })),
+  ].filter(({ token }) => token !== undefined);
+}
+
+function checkTokens(http: HttpInput, context: z.RefinementCtx): void {
+  const all = tokensOf(http);
+  for (const [i, { name, token, at, nameAt }] of all.entries()) {
+    const before = all.slice(0, i);
+    const add = (path: (string | number)[], message: string) => context.addIssue({ code: "custom", path, message });
+    if (before.some((other) => other.token === token))
+      add(at, "a token that no other entry has: `openssl rand -hex 32` makes one");
+    if (before.some((other) => other.name === name)) add(nameAt, "a name that no other token has");
+  }
+}
+
+export type HttpConfig = ReturnType<typeof buildHttp>;
+
+/** The HTTP server's address, and who may do what there; short forms of tokens are entries like the others. */
+export function buildHttp({ listen, admin_token, read_token, tokens, auth_proxy, ...rest }: HttpInput) {
+  const short = [
+    { name: "admin_token", token: admin_token ?? "", scopes: ["admin" as const] },
+    { name: "read_token", token: read_token ?? "", scopes: ["read" as const] },
+  ].filter(({ token }) => token !== "");
+  return {
+    ...listen,
+    ...camelKeys(rest),
+    tokens: [...short, ...tokens],
+    authProxy: auth_proxy && camelKeys(auth_proxy),
+  };
+}
+
+/** Whether everybody who reaches the port may read. */
+export function isReadingOpen({ host, tokens, allowAnonymous, trustedProxies, authProxy }: HttpConfig): boolean {
+  if (allowAnonymous !== undefined) return allowAnonymous;
+  const isReached = !isLoopback(host) || trustedProxies.length > 0;
+  return !isReached && !authProxy && !tokens.some(({ scopes }) => scopes.includes("read"));
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
