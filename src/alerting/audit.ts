@@ -24,7 +24,6 @@ export const actorKinds = [
 
 export const refusalReasons = [
   "wrong_token",
-  "too_many_failures",
   "missing_scope",
   "other_site",
   "untrusted_proxy",

@@ -41,6 +41,8 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     get externalUrl() {
       return config().http.externalUrl;
     },
+    sessions: auditedSessions(runtime),
+    audit: (entry) => void runtime.audit.record(entry),
     ready: () => readiness(runtime, config()),
     fleet: () => engine().fleet(),
     uptimes: (ids) => engine().uptimes.kept(ids),
@@ -72,6 +74,22 @@ function createAccess(http: () => HttpConfig): () => Access {
       built = { of: now, access };
     }
     return built.access;
+  };
+}
+
+/** What they store in the audit log is logged as well. */
+function auditedSessions({ store: { sessions }, audit }: Runtime): HttpDeps["sessions"] {
+  return {
+    ...sessions,
+    async open(session, entry) {
+      await sessions.open(session, entry);
+      audit.stored([entry]);
+    },
+    async end(ids, entry) {
+      const ended = await sessions.end(ids, entry);
+      if (ended.length > 0) audit.stored([entry]);
+      return ended;
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 /** What the HTTP server is given: readers and writers of the state it shows, and its settings. */
+import type { AuditEntry } from "../alerting/audit.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { SentAlert } from "../alerting/external-alerts.ts";
 import type { createSuppressionChanges } from "../deliver/suppression-changes.ts";
@@ -51,6 +52,10 @@ type SuppressionChanges = ReturnType<typeof createSuppressionChanges>;
 export interface HttpDeps extends Pick<SuppressionChanges, "silences" | "setSilence" | "endSilence" | "acknowledge"> {
   readonly listen: { readonly host: string; readonly port: number };
   readonly access: Access;
+  /** Stored sessions; what opens and ends them is in the audit log. */
+  readonly sessions: Store["sessions"];
+  /** Writes an entry of the audit log, soon. */
+  audit(entry: Omit<AuditEntry, "at">): void;
   readonly log: Logger;
   readonly clock: Clock;
   readonly version: string;

@@ -12,12 +12,13 @@ import {
   bearerOf,
   findToken,
   isScopeGiven,
+  noteRefusal,
   type Principal,
   type Scope,
   scopeSet,
 } from "./principal.ts";
 import { cleanForwardedFor } from "./proxies.ts";
-import { isFormOf, readSession, SESSION_MS, type Session } from "./session.ts";
+import { isFormOf, readSession, SESSION_MS, type Session, storedId, withSessions } from "./session.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -36,7 +37,7 @@ declare module "fastify" {
   }
 }
 
-type Deps = Pick<HttpDeps, "access" | "externalUrl" | "clock" | "log">;
+type Deps = Pick<HttpDeps, "access" | "externalUrl" | "clock" | "log" | "sessions" | "audit" | "limits">;
 
 /** Refuses requests before their handlers run, and sets `principal` and `session` on those that pass. */
 export function gate(app: FastifyInstance, deps: Deps, others: readonly Authenticator[] = []): void {
@@ -50,7 +51,7 @@ export function gate(app: FastifyInstance, deps: Deps, others: readonly Authenti
     cleanForwardedFor(request.raw);
     request.principal = anonymous(deps.access);
     if (request.is404) return;
-    request.session = sessionOf(app, request, deps);
+    request.session = await sessionOf(app, request, deps);
     request.principal = (await firstOf(authenticators, request)) ?? request.principal;
     const { open, form } = request.routeOptions.config;
     if (open) return;
@@ -61,10 +62,12 @@ export function gate(app: FastifyInstance, deps: Deps, others: readonly Authenti
     const known = token ? checkToken(token, request, reply) : undefined;
     if (!known) throw unauthorized(request);
     request.principal = { via: "token", name: known.name, scopes: scopeSet(known.scopes) };
-    if (!mayUse(request)) throw lacksScope(request);
+    if (mayUse(request)) return;
+    noteRefusal(deps, request, "missing_scope");
+    throw lacksScope(request);
   });
   app.addHook("preHandler", async (request) => {
-    if (!request.is404 && request.routeOptions.config.form) checkForm(request);
+    if (!request.is404 && request.routeOptions.config.form) checkForm(request, deps);
   });
 }
 
@@ -115,11 +118,12 @@ function lacksScope(request: FastifyRequest): HttpError {
 
 /** Gives the configured token, undefined for a wrong one. Throws HttpError `too_many_failures` after too many wrong ones. */
 export function createTokenCheck(guard: Guard, deps: Deps) {
-  return (token: string, { ip }: FastifyRequest, reply: FastifyReply): AccessToken | undefined => {
+  return (token: string, request: FastifyRequest, reply: FastifyReply): AccessToken | undefined => {
     const known = findToken(token, deps.access);
     if (known) return known;
-    const { isLast, blockedMs } = guard.fail(ip, deps.clock.now());
-    if (isLast) deps.log.warn({ address: ip }, "too many wrong tokens from an address");
+    noteRefusal(deps, request, "wrong_token");
+    const { isLast, blockedMs } = guard.fail(request.ip, deps.clock.now());
+    if (isLast) deps.log.warn({ address: request.ip }, "too many wrong tokens from an address");
     if (blockedMs === undefined) return undefined;
     const seconds = Math.ceil(blockedMs / 1000);
     reply.header("retry-after", seconds);
@@ -153,24 +157,46 @@ function cookieName(externalUrl: string | undefined): string {
   return isHttps(externalUrl) ? "__Host-lenswatch" : "lenswatch";
 }
 
-function sessionOf(app: FastifyInstance, { headers }: FastifyRequest, deps: Deps): Session | undefined {
+/** The session that the cookie is signed for, ended or not. */
+export function signedSession(app: FastifyInstance, { headers }: FastifyRequest, deps: Deps): Session | undefined {
   if (headers.cookie === undefined) return undefined;
   const cookie = app.parseCookie(headers.cookie)[cookieName(deps.externalUrl)];
   return readSession(cookie, deps.access, deps.clock.now());
 }
 
-function checkSender(request: FastifyRequest, { externalUrl }: Deps): void {
-  if (!isSameOrigin(request.headers, externalUrl))
-    throw new HttpError("forbidden", "Another site sent this form: nothing was changed. Use the status page.");
-  if (request.principal.via === "anonymous")
-    throw new HttpError("unauthorized", "Your session has ended: nothing was changed. Sign in and try again.");
-  if (!mayUse(request))
-    throw new HttpError("forbidden", "The read token changes nothing. Sign out, and in with the admin token.");
+/** Throws HttpError `unavailable`, unless the route is open. */
+async function sessionOf(app: FastifyInstance, request: FastifyRequest, deps: Deps): Promise<Session | undefined> {
+  const { open, page } = request.routeOptions.config;
+  // Probes wait for nothing.
+  const signed = open && page === undefined ? undefined : signedSession(app, request, deps);
+  if (!signed) return undefined;
+  try {
+    if (await withSessions(deps.sessions.find(storedId(signed), deps.clock.now()), deps)) return signed;
+  } catch (thrown) {
+    if (open) return undefined;
+    throw thrown;
+  }
+  noteRefusal(deps, request, "session_ended");
+  return undefined;
 }
 
-function checkForm({ session, body }: FastifyRequest): void {
+function checkSender(request: FastifyRequest, deps: Deps): void {
+  if (!isSameOrigin(request.headers, deps.externalUrl)) {
+    noteRefusal(deps, request, "other_site");
+    throw new HttpError("forbidden", "Another site sent this form: nothing was changed. Use the status page.");
+  }
+  if (request.principal.via === "anonymous")
+    throw new HttpError("unauthorized", "Your session has ended: nothing was changed. Sign in and try again.");
+  if (mayUse(request)) return;
+  noteRefusal(deps, request, "missing_scope");
+  throw new HttpError("forbidden", "The read token changes nothing. Sign out, and in with the admin token.");
+}
+
+function checkForm(request: FastifyRequest, deps: Deps): void {
+  const { session, body } = request;
   const given = (body as { form?: unknown } | undefined)?.form;
   if (session && typeof given === "string" && isFormOf(session, given)) return;
+  noteRefusal(deps, request, "other_site");
   throw new HttpError("forbidden", "The form is not of your session: nothing was changed. Reload the page.");
 }
 

@@ -1,7 +1,8 @@
 /** A request's principal and its scopes, and the tokens that give them. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import type { AuditOrigin } from "../alerting/audit.ts";
+import type { AuditOrigin, RefusalReason } from "../alerting/audit.ts";
+import type { HttpDeps } from "./deps.ts";
 
 /** `admin` includes all others; `alerts` (posting) and `silence` (and acknowledging) do not include `read`. */
 export const scopes = ["read", "alerts", "silence", "admin"] as const;
@@ -53,6 +54,12 @@ export function authorOf({ person, name }: Principal): string {
 export function originOf({ principal, ip }: Pick<FastifyRequest, "principal" | "ip">): AuditOrigin {
   const { via, name, person } = principal;
   return { actor: { via, name, person }, address: ip };
+}
+
+/** Notes in the audit log that a request was refused. */
+export function noteRefusal(deps: Pick<HttpDeps, "audit">, request: FastifyRequest, reason: RefusalReason): void {
+  const target = `${request.method} ${request.routeOptions.url ?? ""}`;
+  deps.audit({ ...originOf(request), action: "refused", outcome: "refused", target, reason });
 }
 
 /** Whether any token gives the scope. */

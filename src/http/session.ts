@@ -1,8 +1,15 @@
-/** Stateless signed sessions, and the tokens of forms; keys derive from tokens (RFC 5869): a changed one ends them. */
-import { createHmac, hkdfSync, randomBytes } from "node:crypto";
+/**
+ * Sessions, and the tokens of forms. A cookie is signed with a key derived from its token (RFC 5869), which a changed
+ * token ends, and good as long as the session is stored, under a hash of its id.
+ */
+import { createHash, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import fastifyCookie from "@fastify/cookie";
 import { z } from "zod";
 import type { Instant } from "../lib/clock.ts";
+import { withDeadline } from "../lib/closer.ts";
+import type { HttpDeps } from "./deps.ts";
+import { HttpError } from "./errors.ts";
+import { limitsOf } from "./limits.ts";
 import { type Access, type AccessToken, isSameText } from "./principal.ts";
 
 /** A week on call. */
@@ -40,6 +47,21 @@ export function readSession(cookie: string | undefined, { tokens }: Access, now:
   }
   return undefined;
 }
+
+/** What a session is stored under; reveals nothing of its id. */
+export function storedId({ id }: Pick<Session, "id">): string {
+  return createHash("sha256").update(id).digest("hex").slice(0, 16);
+}
+
+/** The work with stored sessions. Throws HttpError `unavailable` where it fails or takes too long. */
+export function withSessions<T>(work: Promise<T>, deps: Pick<HttpDeps, "limits">): Promise<T> {
+  return withDeadline(work, limitsOf(deps).readMs).catch((thrown: unknown) => {
+    throw new HttpError("unavailable", LATE, thrown);
+  });
+}
+
+const LATE =
+  "Sessions cannot be read or changed now, Redis may be slow or unreachable: nobody is signed in or out. /readyz says more.";
 
 /** The hidden field of this session's forms, unknown to other sites. */
 export function formTokenOf({ token, id }: Session): string {

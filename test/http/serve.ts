@@ -8,6 +8,7 @@ import type { Access } from "../../src/http/principal.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import type { ShownConfig } from "../../src/http/v2/config-original.ts";
 import { silentLogger } from "../../src/lib/log.ts";
+import type { StoredSession } from "../../src/store/sessions.ts";
 import { fleetOf, NOW } from "../metrics/fleets.ts";
 import { anAlert } from "../support/fixtures.ts";
 
@@ -66,6 +67,16 @@ function accessOf({ adminToken = "", readToken = "" }: Differing): Access {
   };
 }
 
+const opened = new Map<string, StoredSession>();
+
+/** The same for every server, as replicas share them. */
+export const sessionsInMemory: HttpDeps["sessions"] = {
+  open: async (session) => void opened.set(session.id, session),
+  find: async (id) => opened.get(id),
+  list: async () => [...opened.values()],
+  end: async (ids) => ids.filter((id) => opened.delete(id)),
+};
+
 /** A server that knows nothing and lets everybody read. */
 export function usualDeps(differing: Differing = {}): HttpDeps {
   return {
@@ -73,6 +84,8 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
     get access() {
       return accessOf(differing);
     },
+    sessions: sessionsInMemory,
+    audit: () => {},
     listen: { host: "127.0.0.1", port: 0 },
     log: silentLogger,
     clock: { now: () => NOW },

@@ -1,15 +1,16 @@
 /** Signing in and out: `GET` and `POST /session`, `POST /session/end`; and errors as pages, 401 with the form. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
+import type { AuditEntry } from "../../alerting/audit.ts";
 import { html, type Markup, nothing } from "../../lib/markup.ts";
 import { stripControls } from "../../lib/text.ts";
 import type { HttpDeps } from "../deps.ts";
 import { type ErrorAnswer, HttpError } from "../errors.ts";
-import { createTokenCheck, isHttps, isRemotePlainHttp, isSameOrigin, sessionCookie } from "../gate.ts";
+import { createTokenCheck, isHttps, isRemotePlainHttp, isSameOrigin, sessionCookie, signedSession } from "../gate.ts";
 import { createGuard } from "../guard.ts";
-import { isScopeGiven } from "../principal.ts";
+import { type AccessToken, isScopeGiven, noteRefusal } from "../principal.ts";
 import { parseQuery } from "../query.ts";
-import { openSession } from "../session.ts";
+import { openSession, type Session, storedId, withSessions } from "../session.ts";
 import { type FieldProblem, inputField, readFields } from "./field.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
 import { homeLink, type Root } from "./links.ts";
@@ -72,7 +73,7 @@ const SessionQuery = z.object({ to: z.string().max(2_048, "expected a path").def
 
 const ROOT = "./";
 
-type Deps = Pick<HttpDeps, "access" | "externalUrl" | "clock" | "log">;
+type Deps = Pick<HttpDeps, "access" | "externalUrl" | "clock" | "log" | "sessions" | "audit" | "limits">;
 
 export function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout): void {
   const checkToken = createTokenCheck(createGuard(), deps);
@@ -104,18 +105,34 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout):
       deps.log.warn({ address: request.ip }, "sign-in with a wrong token");
       return again(401, { field: "token", message: "this token is not known" });
     }
-    const { name } = read.fields;
-    deps.log.info({ name, with: token.name, address: request.ip }, "signed in");
-    const { cookie } = openSession(token, name, deps.clock.now());
+    const cookie = await signIn(token, read.fields.name, request.ip, deps);
     reply.header("set-cookie", sessionCookie(app, cookie, deps));
     return reply.redirect(`${ROOT}${pathWithin(read.fields.to)}`, 303);
   });
 
   app.post("/session/end", { config: { page: "../", open: true } }, async (request, reply) => {
     checkSender(request, deps);
+    const signed = signedSession(app, request, deps);
+    if (signed)
+      await withSessions(deps.sessions.end([storedId(signed)], entryOf(signed, "sign_out", request.ip, deps)), deps);
     reply.header("set-cookie", sessionCookie(app, undefined, deps));
     return reply.redirect("../", 303);
   });
+}
+
+/** Stores a new session; gives its cookie's value. */
+async function signIn(token: AccessToken, person: string, address: string, deps: Deps): Promise<string> {
+  const now = deps.clock.now();
+  const { session, cookie } = openSession(token, person, now);
+  const record = { id: storedId(session), token: token.name, person, address, expiresAt: session.expiresAt };
+  const entry = entryOf(session, "sign_in", address, deps);
+  await withSessions(deps.sessions.open({ ...record, createdAt: now, seenAt: now }, entry), deps);
+  return cookie;
+}
+
+function entryOf(session: Session, action: "sign_in" | "sign_out", address: string, { clock }: Deps): AuditEntry {
+  const actor = { via: "session", name: session.token.name, person: session.name } as const;
+  return { at: clock.now(), actor, address, action, outcome: "done", target: storedId(session) };
 }
 
 function refuseWithoutTokens({ access }: Deps): void {
@@ -124,9 +141,13 @@ function refuseWithoutTokens({ access }: Deps): void {
 }
 
 /** Another site must not sign a visitor in or out. */
-function checkSender({ headers }: FastifyRequest, { externalUrl }: Deps): void {
-  if (!isSameOrigin(headers, externalUrl))
+function checkSender(request: FastifyRequest, deps: Deps): void {
+  const { headers } = request;
+  const { externalUrl } = deps;
+  if (!isSameOrigin(headers, externalUrl)) {
+    noteRefusal(deps, request, "other_site");
     throw new HttpError("forbidden", "Another site sent this form. Open the status page and do it there.");
+  }
   if (!isHttps(externalUrl) || !isRemotePlainHttp(headers)) return;
   const message = `A session needs HTTPS: sign in at ${externalUrl}, the configured http.external_url.`;
   throw new HttpError("forbidden", message);
