@@ -3,13 +3,10 @@
  * double quotes with Go's escapes, several separated by commas, braces around them optional but paired. A missing
  * label is the empty string. Regular expressions are RE2's: linear in time, anchored at both ends.
  */
-import { RE2JS } from "re2js";
 import type { Labels } from "../health/alert.ts";
 import { quoteGo, unquoteGo } from "./go-string.ts";
+import { compilePattern, configuredBudget, type PatternBudget, patternCost, requestBudget } from "./pattern.ts";
 import type { Matcher, MatchOperator } from "./route.ts";
-
-/** Longer patterns are mistakes; compiling takes well under a millisecond per 100 characters. */
-const LONGEST_PATTERN = 4_096;
 
 type TokenKind = "open" | "close" | "comma" | "operator" | "text" | "end";
 
@@ -30,21 +27,21 @@ const WORDS: Readonly<Record<TokenKind, string>> = {
 };
 
 /** One matcher. Throws an Error whose message has the column and what was expected there. */
-export function parseMatcher(text: string): Matcher {
+export function parseMatcher(text: string, budget = configuredBudget()): Matcher {
   const tokens = new Tokens(text);
-  const matcher = readMatcher(tokens);
+  const matcher = readMatcher(tokens, budget);
   tokens.take("end");
   return matcher;
 }
 
 /** A list of matchers, braces optional; none from an empty text. Throws like `parseMatcher`. */
-export function parseMatchers(text: string): Matcher[] {
+export function parseMatchers(text: string, budget = configuredBudget()): Matcher[] {
   const tokens = new Tokens(text);
   const braced = tokens.accept("open");
   const closing = braced ? "close" : "end";
   const matchers: Matcher[] = [];
   while (tokens.next.kind !== closing) {
-    matchers.push(readMatcher(tokens));
+    matchers.push(readMatcher(tokens, budget));
     if (!tokens.accept("comma")) break;
   }
   tokens.take(closing);
@@ -52,9 +49,38 @@ export function parseMatchers(text: string): Matcher[] {
   return matchers;
 }
 
-/** A matcher from its parts, as silences and the API give them. Throws an Error for a pattern RE2 refuses. */
-export function createMatcher(name: string, operator: MatchOperator, value: string): Matcher {
-  return { name, operator, value, matches: predicate(operator, value) };
+/** A matcher from its parts, as silences and the API give them. Throws an Error for a pattern RE2 or the budget refuses. */
+export function createMatcher(
+  name: string,
+  operator: MatchOperator,
+  value: string,
+  budget = configuredBudget(),
+): Matcher {
+  return { name, operator, value, matches: predicate(operator, value, budget) };
+}
+
+/** The parts of their regular expressions, of which a request may have so many. */
+export function matchersCost(matchers: readonly Pick<Matcher, "operator" | "value">[]): number {
+  return matchers.reduce((sum, { operator, value }) => sum + (operator.endsWith("~") ? patternCost(value) : 0), 0);
+}
+
+/** A matcher that was valid when it was stored; compiled when it is first asked, so that a start waits for none. */
+export function storedMatcher(name: string, operator: MatchOperator, value: string): Matcher {
+  let matches: Matcher["matches"] | undefined;
+  const ask = (text: string) => {
+    matches ??= compiledOrNever(operator, value);
+    return matches(text);
+  };
+  return { name, operator, value, matches: ask };
+}
+
+/** One that is refused by now matches nothing, so that its silence suppresses nothing. */
+function compiledOrNever(operator: MatchOperator, value: string): Matcher["matches"] {
+  try {
+    return predicate(operator, value, requestBudget());
+  } catch {
+    return () => false;
+  }
 }
 
 /** The text a matcher is parsed from: `severity="warning"`. */
@@ -68,48 +94,20 @@ export function matchesAll(matchers: readonly Matcher[], labels: Labels): boolea
   return matchers.every((matcher) => matcher.matches(textOf(matcher.name)));
 }
 
-function predicate(operator: MatchOperator, value: string): (text: string) => boolean {
+function predicate(operator: MatchOperator, value: string, budget: PatternBudget): (text: string) => boolean {
   if (operator === "=") return (text) => text === value;
   if (operator === "!=") return (text) => text !== value;
-  const pattern = compile(value);
-  const matches = cached((text) => pattern.matches(text));
+  const matches = compilePattern(value, budget);
   return operator === "=~" ? matches : (text) => !matches(text);
 }
 
-/** Labels have few values, and matching a pattern costs a hundred times a look-up. */
-const CACHED = 500;
-
-function cached(ask: (text: string) => boolean): (text: string) => boolean {
-  const answers = new Map<string, boolean>();
-  return (text) => {
-    const known = answers.get(text);
-    if (known !== undefined) return known;
-    const answer = ask(text);
-    if (answers.size >= CACHED) answers.clear();
-    answers.set(text, answer);
-    return answer;
-  };
-}
-
-function compile(pattern: string): RE2JS {
-  if (pattern.length > LONGEST_PATTERN) {
-    throw new Error(`the regular expression is longer than ${LONGEST_PATTERN} characters; write a shorter one`);
-  }
-  try {
-    return RE2JS.compile(pattern);
-  } catch (thrown) {
-    const why = thrown instanceof Error ? thrown.message.replace(/^error parsing regexp: /, "") : "unreadable";
-    throw new Error(`${quoteGo(pattern)} is not a regular expression RE2 understands: ${why}`, { cause: thrown });
-  }
-}
-
-function readMatcher(tokens: Tokens): Matcher {
+function readMatcher(tokens: Tokens, budget: PatternBudget): Matcher {
   const name = tokens.take("text");
   if (name.value === "") throw new Error(`column ${name.column}: a label name cannot be empty`);
   const operator = tokens.take("operator").value as MatchOperator;
   const value = tokens.take("text");
   try {
-    return createMatcher(name.value, operator, value.value);
+    return createMatcher(name.value, operator, value.value, budget);
   } catch (thrown) {
     throw new Error(`column ${value.column}: ${(thrown as Error).message}`, { cause: thrown });
   }

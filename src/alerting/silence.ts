@@ -4,7 +4,7 @@
  */
 import type { Alert, Labels, SubjectKind } from "../health/alert.ts";
 import type { Instant } from "../lib/clock.ts";
-import { formatMatcher, matchesAll } from "./matcher.ts";
+import { formatMatcher, matchersCost, matchesAll } from "./matcher.ts";
 import type { Matcher } from "./route.ts";
 
 export const silenceStates = ["active", "pending", "expired"] as const;
@@ -40,11 +40,42 @@ export function silenceState({ startsAt, endsAt }: Pick<Silence, "startsAt" | "e
   return now < startsAt ? "pending" : "active";
 }
 
-/** The active silences that match these labels, the one that lasts longest first. */
-export function silencesOf(silences: readonly Silence[], labels: Labels, now: Instant): Silence[] {
-  return silences
-    .filter((silence) => silenceState(silence, now) === "active" && matchesAll(silence.matchers, labels))
-    .sort((a, b) => b.endsAt - a.endsAt);
+/** The active silences that match these labels, the one that lasts longest first; yields after each it asks. */
+export function* silencesOf(
+  silences: readonly Silence[],
+  labels: Labels,
+  now: Instant,
+): Generator<void, Silence[], void> {
+  const found: Silence[] = [];
+  for (const silence of silences) {
+    if (silenceState(silence, now) !== "active") continue;
+    if (matchesAll(silence.matchers, labels)) found.push(silence);
+    yield;
+  }
+  return found.sort((a, b) => b.endsAt - a.endsAt);
+}
+
+/** More silences that are not expired, or larger ones, are a mistake: each is matched against every alert. */
+const MOST_SILENCES = 2_000;
+export const MOST_SILENCE_CHARACTERS = 1_000_000;
+const MOST_PATTERN_COST = 10_000;
+
+/** Characters of its matchers and texts. */
+export function silenceSize({ matchers, createdBy, comment, annotations }: WantedSilence): number {
+  const texts = [createdBy, comment, ...Object.entries({ ...annotations }).flat()];
+  return [...texts, ...matchers.flatMap(({ name, value }) => [name, value])].join("  ").length;
+}
+
+/** Why there is no room for one more, as a sentence; undefined where there is. */
+export function roomProblem(others: readonly Silence[], wanted: WantedSilence, now: Instant): string | undefined {
+  const all = [...others.filter((one) => silenceState(one, now) !== "expired"), wanted];
+  const total = (of: (one: WantedSilence) => number) => all.reduce((sum, one) => sum + of({ ...one, id: "" }), 0);
+  if (all.length > MOST_SILENCES) return `there are ${MOST_SILENCES} silences already; end some of them first`;
+  if (total(silenceSize) > MOST_SILENCE_CHARACTERS)
+    return `all silences together have ${MOST_SILENCE_CHARACTERS} characters at most; end some of them first`;
+  if (total(({ matchers }) => matchersCost(matchers)) > MOST_PATTERN_COST)
+    return "the regular expressions of all silences are too large together; end some silences first, or compare with =";
+  return undefined;
 }
 
 /** What is wrong with the request, as a sentence; undefined where nothing is. */

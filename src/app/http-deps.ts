@@ -13,6 +13,7 @@ import type { Access } from "../http/principal.ts";
 import { proxyCheck } from "../http/proxies.ts";
 import { withDeadline } from "../lib/closer.ts";
 import { readVersion } from "../lib/version.ts";
+import { mapYielding } from "../lib/yield.ts";
 import { createExposition } from "../metrics/exposition.ts";
 import type { FleetView } from "../metrics/fleet.ts";
 import { toIncident } from "../store/incidents.ts";
@@ -106,7 +107,7 @@ async function activeAlerts(
   ]);
   const stored = suppressible.map(({ alert }) => alert);
   const alerts = await annotate(stored, clock.now());
-  const firing = suppressible.map((one, i): ActiveAlert => {
+  const firing = await mapYielding(suppressible, (one, i): ActiveAlert => {
     const alert = alerts[i] ?? one.alert;
     const sent = alert.subject.kind === "external" ? externalAlerts.get(alert.subject.id) : undefined;
     const external = sent && { ...sent, unprocessed: false };

@@ -51,7 +51,7 @@ export async function openRuntime(
   const redis = opened.connect("lenswatch");
   closer.add("Redis", () => redis.disconnect());
   const failoverLog = canFailOver(config.redis) ? log : undefined;
-  const store = createStore(redis, config.redis.prefix, { failoverLog, historyMs: config.watch.historyMs });
+  const store = createStore(redis, config.redis.prefix, { failoverLog, log, historyMs: config.watch.historyMs });
   const audit = createAuditTrail({ log, clock, store });
   closer.add("audit log", () => (redis.status === "ready" ? audit.close() : undefined), 1_000);
   const registry = new Registry();

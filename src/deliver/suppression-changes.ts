@@ -5,6 +5,7 @@ import { fingerprint } from "../alerting/fingerprint.ts";
 import {
   changeSilence,
   endSilence,
+  roomProblem,
   type Silence,
   silenceProblem,
   silenceState,
@@ -13,9 +14,6 @@ import {
 import type { Clock, Instant } from "../lib/clock.ts";
 import type { StoredAcknowledgement } from "../store/silences.ts";
 import type { Store } from "../store/store.ts";
-
-/** More silences that are not expired are a mistake: each is matched against every alert. */
-const MOST_SILENCES = 2_000;
 
 interface SuppressionChangesDeps {
   readonly clock: Clock;
@@ -59,9 +57,9 @@ export function createSuppressionChanges(deps: SuppressionChangesDeps) {
         const all = await store.silences.read(now);
         const previous = all.find(({ id }) => id === wanted.id);
         if (wanted.id !== undefined && !previous) return { outcome: "unknown" };
-        if (all.filter((one) => silenceState(one, now) !== "expired").length >= MOST_SILENCES && !previous) {
-          return { outcome: "refused", why: `there are ${MOST_SILENCES} silences already; end some of them first` };
-        }
+        const others = all.filter((one) => one !== previous);
+        const noRoom = roomProblem(others, wanted, now);
+        if (noRoom !== undefined) return { outcome: "refused", why: noRoom };
         const { silence, replaced } = changeSilence(previous, wanted, { now, newId });
         const before = silence.id === previous?.id ? previous : undefined;
         const changes: Changes = [...(replaced ? [[replaced, previous] as const] : []), [silence, before]];

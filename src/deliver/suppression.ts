@@ -8,7 +8,7 @@ import { type Silence, silencesOf } from "../alerting/silence.ts";
 import { muteOf } from "../alerting/time-interval.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Clock, Instant } from "../lib/clock.ts";
-import { createYielder, mapYielding, runYielding } from "../lib/yield.ts";
+import { createYielder, runYielding } from "../lib/yield.ts";
 import type { Claimed } from "../store/groups.ts";
 import type { StoredAcknowledgement } from "../store/silences.ts";
 import type { Store } from "../store/store.ts";
@@ -68,7 +68,7 @@ export function createSuppression({ clock, store, route, inhibitRules, staleness
     /** For everything that fires. */
     async ofAll(): Promise<SuppressibleAlert[]> {
       const facts = await read();
-      return mapYielding(facts.firing, (alert) => suppressibleAlert(alert, route, facts));
+      return runYielding(suppressibleAlerts(route, facts));
     },
   };
 }
@@ -80,7 +80,7 @@ function* suppressionsOf(claim: Claimed, root: Route, facts: Facts): Generator<v
   for (const alert of claim.alerts) {
     const muted = claim.group === coldStartGroup ? muteOfAll(alert, root, facts.now) : undefined;
     const isKnown = suppressedBefore.has(alert.id) || claim.notified.has(alert.id);
-    const suppression = muted ?? suppressionOf(alert, facts) ?? clearingOf(alert, isKnown);
+    const suppression = muted ?? (yield* suppressionOf(alert, facts)) ?? clearingOf(alert, isKnown);
     if (suppression) suppressed.set(alert.id, suppression);
     const children = alert.state === "firing" ? facts.inhibitions.standsFor(alert) : undefined;
     if (children) standsFor.set(alert.id, children);
@@ -98,10 +98,13 @@ function* suppressionsOf(claim: Claimed, root: Route, facts: Facts): Generator<v
 }
 
 /** Acknowledgements come after the suppressions that end by themselves. */
-function suppressionOf(alert: Alert, { now, inhibitions, silences, acks, stale }: Facts): Suppression | undefined {
+function* suppressionOf(
+  alert: Alert,
+  { now, inhibitions, silences, acks, stale }: Facts,
+): Generator<void, Suppression | undefined> {
   const source = inhibitions.inhibitor(alert);
   if (source) return { reason: "inhibited", by: source.id };
-  const [silence] = silencesOf(silences, alert.labels, now);
+  const [silence] = yield* silencesOf(silences, alert.labels, now);
   if (silence) return { reason: "silenced", by: silence.id, until: silence.endsAt };
   const ack = acks.get(alert.id);
   if (ack) return { reason: "acknowledged", by: ack.author };
@@ -115,14 +118,22 @@ function muteOfAll({ labels }: Alert, root: Route, now: Instant): Suppression | 
   return mutes.includes(undefined) ? undefined : mutes[0];
 }
 
-function suppressibleAlert(alert: Alert, root: Route, { now, inhibitions, silences, acks }: Facts): SuppressibleAlert {
-  const source = inhibitions.inhibitor(alert);
-  const mutes = routesFor(root, alert.labels).map((route) => muteOf(route, now)?.by);
-  return {
-    alert,
-    silencedBy: silencesOf(silences, alert.labels, now).map(({ id }) => id),
-    inhibitedBy: source ? [source] : [],
-    mutedBy: mutes.includes(undefined) ? [] : [...new Set(mutes.filter((name) => name !== undefined))],
-    acknowledgement: acks.get(alert.id),
-  };
+function* suppressibleAlerts(
+  root: Route,
+  { firing, now, inhibitions, silences, acks }: Facts & { readonly firing: readonly Alert[] },
+): Generator<void, SuppressibleAlert[]> {
+  const found: SuppressibleAlert[] = [];
+  for (const alert of firing) {
+    const source = inhibitions.inhibitor(alert);
+    const mutes = routesFor(root, alert.labels).map((route) => muteOf(route, now)?.by);
+    found.push({
+      alert,
+      silencedBy: (yield* silencesOf(silences, alert.labels, now)).map(({ id }) => id),
+      inhibitedBy: source ? [source] : [],
+      mutedBy: mutes.includes(undefined) ? [] : [...new Set(mutes.filter((name) => name !== undefined))],
+      acknowledgement: acks.get(alert.id),
+    });
+    yield;
+  }
+  return found;
 }

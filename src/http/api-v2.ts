@@ -1,21 +1,18 @@
 /** Alertmanager's API v2, for `amtool`, Karma, Grafana and Prometheus. */
 import type { FastifyInstance } from "fastify";
-import { z } from "zod";
 import { alertmanagerVersion } from "../alerting/route.ts";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError } from "./errors.ts";
 import { originOf } from "./principal.ts";
 import { isoTime, parseQuery, parseRequestBody } from "./query.ts";
 import { type AlertRoutesDeps, alertRoutes } from "./v2/alert-routes.ts";
-import { isReceiverWanted, matcherList } from "./v2/alerts.ts";
+import { isReceiverWanted, ReceiversQuery } from "./v2/alerts.ts";
 import { alertmanagerConfig } from "./v2/config-original.ts";
 import { gettableSilence, gettableSilences, PostableSilence, SilencesQuery } from "./v2/silences.ts";
 
 export const API_V2 = "/api/v2/";
 
 type Deps = AlertRoutesDeps & Pick<HttpDeps, "version" | "silences" | "setSilence" | "endSilence">;
-
-const ReceiversQuery = z.object({ receiver_matchers: matcherList });
 
 export function apiV2(app: FastifyInstance, deps: Deps): void {
   const startedAt = deps.clock.now();

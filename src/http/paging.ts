@@ -69,6 +69,7 @@ export function* listingOf<T>(
   rows: Iterable<T>,
   { limit, cursor }: PageQuery,
   keyOf: (row: T) => string | undefined,
+  rowsPerStep = ROWS_PER_STEP,
 ): Generator<void, Listing<T>> {
   const picked: { readonly key: string; readonly item: T }[] = [];
   /** Keys from here on cannot be on the page. */
@@ -82,14 +83,15 @@ export function* listingOf<T>(
     picked.length = limit + 1;
     bound = picked.at(-1)?.key;
   };
-  yield* eachRow(rows, (item) => {
+  const visit = (item: T) => {
     const key = keyOf(item);
     if (key === undefined) return;
     total += 1;
     if (cursor !== undefined && key <= cursor) before += 1;
     else if (bound === undefined || key < bound) picked.push({ key, item });
     if (picked.length >= 3 * limit + 64) trim();
-  });
+  };
+  yield* eachRow(rows, visit, rowsPerStep);
   trim();
   const page = picked.slice(0, limit);
   const last = picked.length > limit ? page.at(-1) : undefined;

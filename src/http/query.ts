@@ -33,13 +33,18 @@ export function repeated<T>(each: z.ZodType<T>) {
   return z.preprocess(asList, z.array(each)).meta({ type: "array", items });
 }
 
-/** A transform by a function that throws; the message of its error is the problem. */
-export function parsedBy<I, O>(parse: (input: I) => O) {
-  return (input: I, context: { addIssue(issue: { code: "custom"; message: string }): void }): O => {
+/** Of a transform. */
+export interface Context {
+  addIssue(issue: { code: "custom"; message: string; path?: string[] }): void;
+}
+
+/** A transform by a function that throws; the message of its error is the problem, of the property `name` if given. */
+export function parsedBy<I, O>(parse: (input: I) => O, ...name: string[]) {
+  return (input: I, context: Context): O => {
     try {
       return parse(input);
     } catch (thrown) {
-      context.addIssue({ code: "custom", message: (thrown as Error).message });
+      context.addIssue({ code: "custom", message: (thrown as Error).message, path: name });
       return z.NEVER;
     }
   };

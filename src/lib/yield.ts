@@ -19,7 +19,8 @@ export async function runYielding<T>(steps: Iterator<unknown, T>, maybeYield = c
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
-    await maybeYield();
+    const pause = maybeYield();
+    if (pause) await pause;
   }
 }
 
@@ -29,7 +30,8 @@ export async function mapYielding<From, To>(all: readonly From[], map: (one: Fro
   const mapped: To[] = [];
   for (const [i, one] of all.entries()) {
     mapped.push(map(one, i));
-    await maybeYield();
+    const pause = maybeYield();
+    if (pause) await pause;
   }
   return mapped;
 }

@@ -1,10 +1,18 @@
 /** Silences, whose matchers are compiled once, and acknowledgements, each of one episode. */
 import type { Redis } from "ioredis";
 import type { AuditEntry } from "../alerting/audit.ts";
-import { createMatcher } from "../alerting/matcher.ts";
+import { matchersCost, storedMatcher } from "../alerting/matcher.ts";
+import { requestBudget } from "../alerting/pattern.ts";
 import type { MatchOperator } from "../alerting/route.ts";
-import { SILENCE_KEPT_MS, type Silence, silenceState } from "../alerting/silence.ts";
+import {
+  MOST_SILENCE_CHARACTERS,
+  SILENCE_KEPT_MS,
+  type Silence,
+  silenceSize,
+  silenceState,
+} from "../alerting/silence.ts";
 import type { Instant } from "../lib/clock.ts";
+import type { Logger } from "../lib/log.ts";
 import type { EncodeAudit } from "./audit.ts";
 import { toWakes } from "./groups.ts";
 import { createJsonHash, createParsedHash } from "./hash.ts";
@@ -21,9 +29,9 @@ interface SilenceChange {
   readonly entries: readonly AuditEntry[];
 }
 
-export function createSilenceStore(redis: Redis, keys: Keys, encodeAudit: EncodeAudit) {
+export function createSilenceStore(redis: Redis, keys: Keys, encodeAudit: EncodeAudit, log?: Logger) {
   const write = loadScript(redis, keys, "silence", "groups", "audit");
-  const readAll = createParsedHash(redis, keys.silences, decode);
+  const readAll = createParsedHash(redis, keys.silences, (text) => decode(text, log));
   return {
     /** All silences but those that expired longer ago than they are kept, in any order. */
     async read(now: Instant): Promise<readonly Silence[]> {
@@ -39,8 +47,7 @@ export function createSilenceStore(redis: Redis, keys: Keys, encodeAudit: Encode
       now: Instant,
       change?: SilenceChange,
     ): Promise<Map<string, Instant> | undefined> {
-      const known = [...(await readAll())];
-      const forget = known.flatMap(([id, one]) => (!one || isForgotten(one, now) ? [id] : []));
+      const forget = forgettable(await readAll(), now);
       const rows = silences.map((silence, i) => ({
         id: silence.id,
         text: encode(silence),
@@ -62,17 +69,36 @@ function stored(silence: Silence | undefined): string {
   return silence ? encode(silence) : "";
 }
 
+/** Ids of those that cannot be read or are expired for long, and of the oldest expired ones beyond what is kept. */
+function forgettable(known: ReadonlyMap<string, Silence | undefined>, now: Instant): string[] {
+  const silences = [...known.values()].filter((one) => one !== undefined).sort((a, b) => b.endsAt - a.endsAt);
+  let characters = 0;
+  const kept = silences.filter((one) => {
+    if (silenceState(one, now) !== "expired") return true;
+    characters += silenceSize(one);
+    return !isForgotten(one, now) && characters <= MOST_SILENCE_CHARACTERS;
+  });
+  const ids = new Set(kept.map(({ id }) => id));
+  return [...known.keys()].filter((id) => !ids.has(id));
+}
+
 function encode(silence: Silence): string {
   const matchers = silence.matchers.map(({ name, operator, value }) => [name, operator, value] as const);
   return JSON.stringify({ ...silence, matchers } satisfies Row);
 }
 
 /** A row that cannot be read suppresses nothing: an alert too many is better than one too few. */
-function decode(text: string): Silence | undefined {
+function decode(text: string, log: Logger | undefined): Silence | undefined {
   try {
     const row = JSON.parse(text) as Row;
-    const matchers = row.matchers.map((parts) => createMatcher(...parts));
-    const isWhole = Number.isFinite(row.startsAt) && Number.isFinite(row.endsAt) && matchers.length > 0;
+    const matchers = row.matchers.map((parts) => storedMatcher(...parts));
+    if (matchers.some((one) => matchersCost([one]) > requestBudget().left))
+      log?.warn(
+        { silence: row.id },
+        "a silence suppresses nothing, its regular expressions are too large: set it again",
+      );
+    const hasTexts = [row.id, row.createdBy, row.comment].every((one) => typeof one === "string");
+    const isWhole = hasTexts && Number.isFinite(row.startsAt) && Number.isFinite(row.endsAt) && matchers.length > 0;
     return isWhole ? { ...row, matchers } : undefined;
   } catch {
     return undefined;

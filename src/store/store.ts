@@ -26,13 +26,15 @@ const HISTORY_MS = 90 * 86_400_000;
 interface StoreOptions {
   /** Where a failover could lose a write: waits until a replica of Redis has it too, and logs here when none does. */
   readonly failoverLog?: Logger | undefined;
+  /** For rows that are left out. */
+  readonly log?: Logger;
   /** How long the decision log keeps a line, and the audit log an entry. */
   readonly historyMs?: number;
 }
 
 export function createStore(redis: Redis, prefix: string, options: StoreOptions = {}): Store {
-  const { failoverLog, historyMs = HISTORY_MS } = options;
-  const store = createParts(redis, keysUnder(prefix), historyMs);
+  const { failoverLog, log, historyMs = HISTORY_MS } = options;
+  const store = createParts(redis, keysUnder(prefix), { historyMs, log });
   if (!failoverLog) return store;
   const confirm = createConfirm(redis, store.keys.replicas, failoverLog);
   const { groups, silences, acks, sessions } = store;
@@ -51,7 +53,11 @@ export function createStore(redis: Redis, prefix: string, options: StoreOptions 
   };
 }
 
-function createParts(redis: Redis, keys: Keys, historyMs: number) {
+function createParts(
+  redis: Redis,
+  keys: Keys,
+  { historyMs, log }: { readonly historyMs: number; readonly log: Logger | undefined },
+) {
   const encodeLog = createEncodeLog(historyMs);
   const encodeAudit = createEncodeAudit(historyMs);
   return {
@@ -60,7 +66,7 @@ function createParts(redis: Redis, keys: Keys, historyMs: number) {
     groups: createGroupStore(redis, keys, encodeLog),
     /** All alerts that fire. */
     firing: createFiringStore(redis, keys),
-    silences: createSilenceStore(redis, keys, encodeAudit),
+    silences: createSilenceStore(redis, keys, encodeAudit, log),
     acks: createAckStore(redis, keys, encodeAudit),
     externalAlerts: createExternalAlertStore(redis, keys),
     selfAlerts: createSelfAlertStore(redis, keys),

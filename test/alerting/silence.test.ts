@@ -4,12 +4,14 @@ import {
   changeSilence,
   endSilence,
   matchersOf,
+  roomProblem,
   type Silence,
   silenceProblem,
   silenceState,
   silencesOf,
   type WantedSilence,
 } from "../../src/alerting/silence.ts";
+import { runYielding } from "../../src/lib/yield.ts";
 import { aSilence } from "../support/fixtures.ts";
 import { NOW } from "./alerts.ts";
 
@@ -34,14 +36,15 @@ test.each([
 
 describe("an alert is silenced", () => {
   const labels = { location: "Leeds", severity: "critical" };
-  test("by every active silence whose matchers all match, the longest first", () => {
+  test("by every active silence whose matchers all match, the longest first", async () => {
     const longer = silence({ id: "longer", endsAt: NOW + 2 * HOUR });
     const others = [
       silence({ matchers: parseMatchers('location="Leeds", severity="warning"') }),
       silence({ startsAt: NOW + 1 }),
       silence({ endsAt: NOW }),
     ];
-    expect(silencesOf([silence(), ...others, longer], labels, NOW).map(({ id }) => id)).toEqual(["longer", "old"]);
+    const found = await runYielding(silencesOf([silence(), ...others, longer], labels, NOW));
+    expect(found.map(({ id }) => id)).toEqual(["longer", "old"]);
   });
 });
 
@@ -133,5 +136,21 @@ describe("the matchers of an alert", () => {
     const text = matchersOf({ subject: { kind, id: "x" }, labels });
     expect(text).toBe(expected);
     expect(matchesAll(parseMatchers(text), labels)).toBe(true);
+  });
+});
+
+describe("there is no room for one more", () => {
+  const of = (text: string) => silence({ matchers: parseMatchers(text) });
+  const rows: [string, Silence[], RegExp | undefined][] = [
+    ["beside a few", [of('a=~"b.*"')], undefined],
+    ["beside expired ones", Array(2_000).fill(silence({ endsAt: NOW })), undefined],
+    ["beside too many", Array(2_000).fill(silence()), /2000 silences already/],
+    ["beside large ones", Array(20).fill(silence({ comment: "x".repeat(60_000) })), /1000000 characters/],
+    ["beside costly ones", Array(60).fill(of('a=~"(b?){40}"')), /regular expressions of all silences/],
+  ];
+  test.each(rows)("%s", (_, others, problem) => {
+    const found = roomProblem(others, wanted(silence()), NOW);
+    if (problem) expect(found).toMatch(problem);
+    else expect(found).toBeUndefined();
   });
 });

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { createMatcher } from "../../src/alerting/matcher.ts";
 import { SILENCE_KEPT_MS, type Silence } from "../../src/alerting/silence.ts";
+import { type Logger, silentLogger } from "../../src/lib/log.ts";
 import { createEncodeAudit } from "../../src/store/audit.ts";
 import { keysUnder } from "../../src/store/keys.ts";
 import { createSilenceStore } from "../../src/store/silences.ts";
@@ -68,5 +69,30 @@ describeWithRedis("stored silences", () => {
     expect(idsOf(await store.read(NOW))).toEqual([ours.id]);
     await store.write([next], NOW);
     expect((await redis.hkeys(silences)).sort()).toEqual(idsOf([ours, next]));
+  });
+
+  it("with expressions of any size delay no reading, match nothing, and are logged", async () => {
+    const { redis, silences, prefix } = { ...open(), ...testStore() };
+    const warned: unknown[] = [];
+    const log = { ...silentLogger, warn: (...line: unknown[]) => void warned.push(line) } as Logger;
+    const matchers = [["x", "=~", "(a?){1000}".repeat(360)]];
+    const hostile = { ...silence(), matchers };
+    await redis.hset(silences, hostile.id, JSON.stringify(hostile));
+    const store = createSilenceStore(redis, keysUnder(prefix), createEncodeAudit(HOUR), log);
+    const began = process.cpuUsage();
+    const [read] = await store.read(NOW);
+    expect(read?.matchers.map(({ matches }) => matches("aaa"))).toEqual([false]);
+    expect(process.cpuUsage(began).user / 1000).toBeLessThan(50);
+    await store.read(NOW);
+    expect(warned).toEqual([[{ silence: hostile.id }, expect.stringContaining("suppresses nothing")]]);
+  });
+
+  it("that are expired are forgotten, the oldest first, beyond a megabyte", async () => {
+    const { redis, silences, store } = open();
+    const all = Array.from({ length: 12 }, (_, i) => silence({ comment: "x".repeat(100_000), endsAt: NOW + i }));
+    await store.write(all, NOW);
+    await store.write([silence()], NOW + 100);
+    const left = await redis.hkeys(silences);
+    expect(all.map(({ id }) => left.includes(id))).toEqual(all.map((_, i) => i >= 3));
   });
 });

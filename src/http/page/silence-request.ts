@@ -1,10 +1,11 @@
 /** The fields of the form for a silence, and a preview of what it would suppress. */
 import { z } from "zod";
 import { matchesAll, parseMatchers } from "../../alerting/matcher.ts";
+import { requestBudget } from "../../alerting/pattern.ts";
 import type { Matcher } from "../../alerting/route.ts";
 import { type Alert, defaultAlertNames, type ProblemKind } from "../../health/alert.ts";
 import { recordingLabels } from "../../health/recording-evaluator.ts";
-import { type Inventory, recordingsById } from "../../health/shard-state.ts";
+import { type Inventory, type RecordingState, recordingsById } from "../../health/shard-state.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { parseDuration } from "../../lib/duration.ts";
 import { inZone } from "../../lib/when.ts";
@@ -22,7 +23,7 @@ const LONGEST_MS = 365 * 86_400_000;
 const matchers = z
   .string({ error: "expected matchers" })
   .max(LONGEST_MATCHERS, `expected at most ${LONGEST_MATCHERS} characters`)
-  .transform(parsedBy((text: string): readonly Matcher[] => parseMatchers(text)))
+  .transform(parsedBy((text: string): readonly Matcher[] => parseMatchers(text, requestBudget())))
   .refine((parsed) => parsed.length <= MOST_MATCHERS, `expected at most ${MOST_MATCHERS} matchers`);
 
 const shown = z.string().max(8_000).catch("");
@@ -89,23 +90,23 @@ export interface Preview {
   readonly warnings: readonly string[];
 }
 
-/** Yields every so many rows. */
+/** Yields after each row. */
 export function* previewOf(
   matchers: readonly Matcher[],
   { fleet, alerts: firing }: PageData,
 ): Generator<void, Preview> {
-  const alerts = yield* listingOf(firing, { limit: 10 }, (alert) =>
-    matchesAll(matchers, alert.labels) ? alertSortKey(alert) : undefined,
-  );
+  const keyOf = (alert: Alert) => (matchesAll(matchers, alert.labels) ? alertSortKey(alert) : undefined);
+  const alerts = yield* listingOf(firing, { limit: 10 }, keyOf, 1);
   const recordings = yield* recordingsById(fleet);
   const ofRecordings = matchers.filter(({ name }) => RECORDING_LABELS.has(name));
   const scope = scopeOf(matchers);
   let covered = 0;
-  yield* eachRow(recordings.values(), ({ id, locationId }) => {
+  const visit = ({ id, locationId }: RecordingState) => {
     const labels = recordingLabels(id, locationId, fleet.inventory);
     const matches = ofRecordings.every((matcher) => matcher.matches(labels[matcher.name] ?? ""));
     if (matches && scope !== "no recording") covered += 1;
-  });
+  };
+  yield* eachRow(recordings.values(), visit, 1);
   const warnings = [];
   if (matchesAll(matchers, {}))
     warnings.push("It would match every alert and cannot be set: add a matcher that does not match the empty string.");

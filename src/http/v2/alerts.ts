@@ -6,6 +6,7 @@ import { z } from "zod";
 import { RESOLVE_TIMEOUT_MS } from "../../alerting/external-alerts.ts";
 import { fingerprint } from "../../alerting/fingerprint.ts";
 import { createMatcher, matchesAll, parseMatcher } from "../../alerting/matcher.ts";
+import { requestBudget } from "../../alerting/pattern.ts";
 import { groupOf, type Matcher, type Route, routesFor } from "../../alerting/route.ts";
 import { muteOf } from "../../alerting/time-interval.ts";
 import type { Labels } from "../../health/alert.ts";
@@ -13,16 +14,13 @@ import type { Instant } from "../../lib/clock.ts";
 import { compareText } from "../../lib/text.ts";
 import type { ActiveAlert } from "../deps.ts";
 import { eachRow } from "../paging.ts";
-import { booleanFlag, isoTime, parsedBy, repeated } from "../query.ts";
-
-/** A row costs a digest of its labels. */
-const ROWS_PER_STEP = 32;
+import { booleanFlag, type Context, isoTime, parsedBy, repeated } from "../query.ts";
 
 export type GettableAlert = ReturnType<typeof gettableAlert>;
 
 export type AlertsContext = { readonly now: Instant; readonly externalUrl: string | undefined };
 
-/** The firing alerts that pass the filters, sorted by fingerprint; yields every so many rows. */
+/** The firing alerts that pass the filters, sorted by fingerprint; yields after each. */
 export function* gettableAlerts(
   alerts: readonly ActiveAlert[],
   query: AlertsQuery,
@@ -34,7 +32,7 @@ export function* gettableAlerts(
     if (fits && active.receivers.some((name) => isReceiverWanted(name, query)))
       rows.push(gettableAlert(active, context));
   };
-  yield* eachRow(alerts, visit, ROWS_PER_STEP);
+  yield* eachRow(alerts, visit, 1);
   return rows.sort((a, b) => (a.fingerprint < b.fingerprint ? -1 : 1));
 }
 
@@ -74,26 +72,47 @@ export function* jsonList(rows: Iterable<unknown>): Generator<string, void> {
 }
 
 /** One matcher per parameter, repeated. */
-export const matcherList: z.ZodType<Matcher[]> = repeated(z.string().transform(parsedBy(parseMatcher)));
+const matcherTexts = repeated(z.string());
 
-/** Parameters by Alertmanager's rules (its api/v2/api.go): unknown ones are ignored. */
-export const AlertsQuery = z.object({
+const parameters = z.object({
   active: booleanFlag.default(true),
   silenced: booleanFlag.default(true),
   inhibited: booleanFlag.default(true),
   unprocessed: booleanFlag.default(true),
-  filter: matcherList,
+  muted: booleanFlag.default(true),
+  filter: matcherTexts,
   /** Anchored at both ends. */
-  receiver: z
-    .string()
-    .transform(parsedBy((text: string) => createMatcher("receiver", "=~", text)))
-    .optional(),
-  receiver_matchers: matcherList,
+  receiver: z.string().optional(),
+  receiver_matchers: matcherTexts,
 });
+
+type MatcherTexts = Pick<z.infer<typeof parameters>, "filter" | "receiver" | "receiver_matchers">;
+
+/** All matchers of a request are compiled within one budget. */
+function readMatchers<Q extends MatcherTexts>({ filter, receiver, receiver_matchers, ...rest }: Q, context: Context) {
+  const budget = requestBudget();
+  const compile = (text: string) => parseMatcher(text, budget);
+  const compileName = (text: string) => createMatcher("receiver", "=~", text, budget);
+  return {
+    ...rest,
+    filter: parsedBy((texts: string[]) => texts.map(compile), "filter")(filter, context),
+    receiver: receiver === undefined ? undefined : parsedBy(compileName, "receiver")(receiver, context),
+    receiver_matchers: parsedBy((texts: string[]) => texts.map(compile), "receiver_matchers")(
+      receiver_matchers,
+      context,
+    ),
+  };
+}
+
+/** Parameters by Alertmanager's rules (its api/v2/api.go): unknown ones are ignored. */
+export const AlertsQuery = parameters.omit({ muted: true }).transform(readMatchers);
 export type AlertsQuery = z.infer<typeof AlertsQuery>;
 
-export const GroupsQuery = AlertsQuery.omit({ unprocessed: true }).extend({ muted: booleanFlag.default(true) });
+export const GroupsQuery = parameters.omit({ unprocessed: true }).transform(readMatchers);
 export type GroupsQuery = z.infer<typeof GroupsQuery>;
+
+/** Of `GET /api/v2/receivers`. */
+export const ReceiversQuery = parameters.pick({ filter: true, receiver_matchers: true }).transform(readMatchers);
 
 /** The alert's state now; in a group, `mutedBy` is that of the group's route. */
 export function statusOf(active: ActiveAlert, mutedBy: readonly string[] = active.mutedBy ?? []) {
@@ -124,9 +143,6 @@ export function isReceiverWanted(
   return (query.receiver?.matches(name) ?? true) && matchesAll(query.receiver_matchers, {});
 }
 
-/** A row costs a digest of its labels and one of its group. */
-const GROUP_ROWS_PER_STEP = 16;
-
 export interface AlertGroup {
   readonly labels: Labels;
   /** Empty: routes have no labels here. */
@@ -144,13 +160,13 @@ export function* alertGroups(
   { route, ...context }: AlertsContext & { readonly route: Route },
 ): Generator<void, AlertGroup[]> {
   const groups = new Map<string, Group>();
-  yield* eachRow(alerts, (active) => addToGroups(active, query, route, context.now, groups), GROUP_ROWS_PER_STEP);
+  yield* eachRow(alerts, (active) => addToGroups(active, query, route, context.now, groups), 1);
   const rows: AlertGroup[] = [];
   for (const { labels, receiver, mutedBy, members } of [...groups.values()].sort(byLabelsAndReceiver)) {
     const listed: GettableAlert[] = [];
     const visit = (member: ActiveAlert) =>
       listed.push(gettableAlert({ ...member, receivers: member.receivers.toSorted() }, context, mutedBy));
-    yield* eachRow(members.sort(byOriginAndLabels), visit, GROUP_ROWS_PER_STEP);
+    yield* eachRow(members.sort(byOriginAndLabels), visit, 1);
     rows.push({ labels, routeLabels: {}, receiver: { name: receiver }, alerts: listed });
     yield;
   }

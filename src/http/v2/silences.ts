@@ -1,6 +1,8 @@
 /** The silences of Alertmanager's API v2 (its api/v2/openapi.yaml: `postableSilence`, `gettableSilence`). */
 import { z } from "zod";
 import { createMatcher, formatMatcher, parseMatcher } from "../../alerting/matcher.ts";
+import { requestBudget } from "../../alerting/pattern.ts";
+import type { Matcher } from "../../alerting/route.ts";
 import { type Silence, silenceState, silenceStates, type WantedSilence } from "../../alerting/silence.ts";
 import type { Instant } from "../../lib/clock.ts";
 import { booleanFlag, boundedText, isoTime, parsedBy, repeated } from "../query.ts";
@@ -12,19 +14,20 @@ export const goTime = z.iso
   .datetime({ offset: true, error: "expected a time such as 2026-01-31T08:00:00Z" })
   .transform((written) => (written.startsWith("0001-") ? undefined : Date.parse(written)));
 
-const PostableMatcher = z
-  .object({
-    name: boundedText(200).min(1, "expected a label name"),
-    value: boundedText(4_096),
-    isRegex: bool,
-    isEqual: bool.nullish().transform((given) => given ?? true),
-  })
-  .transform(
-    parsedBy(
-      ({ name, value, isRegex, isEqual }: Record<"name" | "value", string> & Record<"isRegex" | "isEqual", boolean>) =>
-        createMatcher(name, isRegex ? (isEqual ? "=~" : "!~") : isEqual ? "=" : "!=", value),
-    ),
+const PostableMatcher = z.object({
+  name: boundedText(200).min(1, "expected a label name"),
+  value: boundedText(4_096),
+  isRegex: bool,
+  isEqual: bool.nullish().transform((given) => given ?? true),
+});
+
+/** Compiled within one budget. */
+function compileAll(given: readonly z.infer<typeof PostableMatcher>[]): Matcher[] {
+  const budget = requestBudget();
+  return given.map(({ name, value, isRegex, isEqual }) =>
+    createMatcher(name, isRegex ? (isEqual ? "=~" : "!~") : isEqual ? "=" : "!=", value, budget),
   );
+}
 
 /** Unknown fields are ignored. An end that is not set is an error. */
 export const PostableSilence: z.ZodType<WantedSilence> = z.object({
@@ -33,7 +36,8 @@ export const PostableSilence: z.ZodType<WantedSilence> = z.object({
     .transform((id) => id || undefined),
   matchers: z
     .array(PostableMatcher, { error: "expected a list of matchers" })
-    .max(100, "expected at most 100 matchers"),
+    .max(100, "expected at most 100 matchers")
+    .transform(parsedBy(compileAll)),
   startsAt: goTime.nullish().transform((at) => at ?? undefined),
   endsAt: goTime.transform((at, context) => {
     if (at !== undefined) return at;
@@ -48,9 +52,14 @@ export const PostableSilence: z.ZodType<WantedSilence> = z.object({
     .transform((given) => given ?? {}),
 });
 
+function formatAll(texts: readonly string[]): string[] {
+  const budget = requestBudget();
+  return texts.map((text) => formatMatcher(parseMatcher(text, budget)));
+}
+
 /** `filter` compares matchers as text: each has to be one of the silence's own. */
 export const SilencesQuery = z.object({
-  filter: repeated(z.string().transform(parsedBy((written: string) => formatMatcher(parseMatcher(written))))),
+  filter: repeated(z.string()).transform(parsedBy(formatAll)),
   active: booleanFlag.default(true),
   pending: booleanFlag.default(true),
   expired: booleanFlag.default(true),
