@@ -41,8 +41,8 @@ function folderOf(file: string): string {
 
 function isAllowed({ from, to, typeOnly }: Arrow): boolean {
   const allowed = mayImport[from];
-  if (to === "main" || to === "..") return false;
-  if (allowed === undefined || allowed === "*") return allowed === "*";
+  if (to === "..") return false;
+  if (allowed === undefined || allowed === "*") return allowed === "*" && !["main", "client"].includes(to);
   return allowed.includes(to) || (typeOnly && allowed.includes(`${to} (types)`));
 }
 

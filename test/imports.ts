@@ -1,8 +1,10 @@
 /**
  * Which folder of src may import which. Arrows point one way; poll, deliver and digest never import each other;
- * adapters (service, store, notify, metrics, http, simulator, demo) meet in app and commands. `*` is all but main.
+ * adapters (service, store, notify, metrics, http, simulator, demo) meet in app and commands. `*` is all but main and client.
  */
 export const mayImport: Readonly<Record<string, readonly string[] | "*">> = {
+  bin: ["main"],
+  client: ["service", "lib", ...typesOf("health")],
   main: ["app", "commands", "config", "lib"],
   app: "*",
   commands: "*",

@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 
 interface Locked {
@@ -7,8 +9,13 @@ interface Locked {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-const lock = JSON.parse(readFileSync(join(import.meta.dirname, "../package-lock.json"), "utf8")) as {
+const root = join(import.meta.dirname, "..");
+const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
   packages: Readonly<Record<string, Locked>>;
+};
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  engines: { node: string };
+  scripts: Readonly<Record<string, string>>;
 };
 
 describe("package-lock.json", () => {
@@ -23,6 +30,25 @@ describe("package-lock.json", () => {
 
   test("names no registry", () => {
     expect(JSON.stringify(lock)).not.toMatch(/"resolved":/);
+  });
+});
+
+describe("the npm package", () => {
+  test("runs nothing when it is installed", () => {
+    const names = ["preinstall", "install", "postinstall", "prepare", "preprepare", "postprepare"];
+    expect(names.filter((name) => name in manifest.scripts)).toEqual([]);
+  });
+
+  test.each(["18.20.8", "22.22.0", "24.11.1"])("refuses Node %s with the version that it needs", async (version) => {
+    const other = `data:text/javascript,Object.defineProperty(process.versions, "node", { value: "${version}" })`;
+    const started = promisify(execFile)(process.execPath, ["--import", other, join(root, "src/bin.ts"), "--version"]);
+    const needed = manifest.engines.node.replace(">=", "Node ");
+    await expect(started).rejects.toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(needed) });
+  });
+
+  test("starts on the Node that it needs", async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [join(root, "src/bin.ts"), "--version"]);
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });
 

@@ -42,7 +42,7 @@ export function demoCommand(io: CommandIo, startDaemon: StartDaemon): Command {
         "Ctrl-C stops all of it.",
     )
     .option("--scenario <file>", "another scenario")
-    .addHelpText("after", "\nExample:\n  npm run demo")
+    .addHelpText("after", "\nExample:\n  lenswatch demo")
     .action(async (options: { scenario?: string }) => {
       const scenario = await readScenario(options.scenario ?? SCENARIO);
       const level = logLevels.find((one) => one === io.env.LENSWATCH_LOG_LEVEL) ?? "error";
@@ -117,7 +117,7 @@ function placeholders(parts: { simulator: Simulator; inbox: Inbox; redisUrl: str
 }
 
 function welcome(
-  { paint, scenario }: DemoContext,
+  { io, paint, scenario }: DemoContext,
   { inbox, listen, simulator }: { inbox: Inbox; listen: string; simulator: Simulator },
 ): string {
   const cameras = FLEET.locations * FLEET.recordingsPerLocation;
@@ -126,13 +126,19 @@ function welcome(
     ["page", `http://${listen}/`, "the status page; sign in with the token demo to acknowledge and silence"],
     ["metrics", `http://${listen}/metrics`, "for Prometheus"],
     ["alerts", `http://${listen}/api/v2/alerts`, "Alertmanager's API"],
-    ["fleet", `npm run --silent lenswatch -- status --url http://${listen}`, "the fleet as a table"],
+    ["fleet", `${commandIn(io)} status --url http://${listen}`, "the fleet as a table"],
     ["faults", `${simulator.controlUrl}/faults`, "faults of the simulated service"],
   ].map(([name = "", where = "", what = ""]) => `  ${name.padEnd(8)} ${paint("cyan", where)}  ${paint("dim", what)}\n`);
   return (
     `${paint("bold", "lenswatch demo")}: ${cameras} cameras at ${FLEET.locations} locations, with outages ` +
     `for ${humanDuration(scenarioLength(scenario))}. Ctrl-C stops it.\n\n${rows.join("")}\n`
   );
+}
+
+/** What to type here: npm sets `npm_command` for what it starts, by `npm run` in a checkout and by npx. */
+function commandIn({ env }: CommandIo): string {
+  if (env.npm_command === "run-script") return "npm run --silent lenswatch --";
+  return env.npm_command === "exec" ? "npx lenswatch" : "lenswatch";
 }
 
 function narrate({ io, paint }: DemoContext, { events, world }: Simulator): void {

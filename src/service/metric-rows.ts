@@ -7,14 +7,14 @@ const Text = z
   .string()
   .nullish()
   .transform((text) => text ?? undefined);
-/**
- * `location` is an id; `index`, of segments only, the bucket's start as served, `YYYY-MM-DDTHH:mm:ss.sss` without a zone
- * (contract: not stated).
- */
 const Row = z.object({ index: Text, location: Text, taxonomy: Text, age: Text, gender: Text, role: Text });
 
-/** One row. A measure the service sent as null, or not at all, is undefined: no data, never 0. */
-interface MetricReplyRow<Measure extends string> extends Readonly<z.output<typeof Row>> {
+/**
+ * One row. `location` is an id; `index`, of segments only, the bucket's start as served, `YYYY-MM-DDTHH:mm:ss.sss` without
+ * a zone (contract: not stated). A measure the service sent as null, or not at all, is undefined: no data, never 0.
+ */
+export interface MetricReplyRow<Measure extends string>
+  extends Readonly<Record<"index" | "location" | "taxonomy" | "age" | "gender" | "role", string | undefined>> {
   readonly values: Readonly<Record<Measure, number | undefined>>;
 }
 

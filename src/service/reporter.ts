@@ -1,9 +1,15 @@
 /** Counts every deviation of the service from its contract, and logs each kind once per interval; logs outages. */
 import type { Clock, Instant } from "../lib/clock.ts";
-import type { Logger } from "../lib/log.ts";
 import type { Redactor } from "../lib/redact.ts";
 import type { ServiceError, ServiceErrorCode } from "./errors.ts";
 import type { ProtocolErrorKind, ServiceObserver } from "./observer.ts";
+
+/** A pino logger, or what has its methods. */
+export interface ServiceLog {
+  child(fields: object): ServiceLog;
+  info(message: string): void;
+  warn(fields: object, message: string): void;
+}
 
 /** Reports one deviation; `detail` is only called when it is logged, its text is redacted and cut. */
 export type ReportDeviation = (kind: ProtocolErrorKind, detail?: () => unknown) => void;
@@ -15,7 +21,7 @@ export const MAX_EXCERPT = 20_000;
 const MAX_DEPTH = 32;
 
 export function createReport(deps: {
-  log: Logger;
+  log: ServiceLog;
   clock: Clock;
   observer: ServiceObserver;
   redactor: Redactor;
@@ -64,7 +70,7 @@ function beginning(value: unknown, limit: number, depth = 0): string {
 }
 
 /** Logs the first failure of each kind and the recovery. `what` begins the lines: `metrics socket`. */
-export function createOutageLog(log: Logger, what: string) {
+export function createOutageLog(log: ServiceLog, what: string) {
   let failing: ServiceErrorCode | undefined;
   return {
     failed(error: ServiceError): void {

@@ -5,7 +5,6 @@
  */
 import type { Location, RecordingUptime, StatusSnapshot } from "../health/recording.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Logger } from "../lib/log.ts";
 import type { TlsMaterial } from "../lib/tls.ts";
 import type { CoreRequest } from "./core-api.ts";
 import { parseLocations } from "./location-rows.ts";
@@ -29,7 +28,7 @@ import {
   uptimesRequest,
 } from "./queries.ts";
 import { createUptimeParser } from "./recording-uptime-rows.ts";
-import { createOutageLog } from "./reporter.ts";
+import { createOutageLog, type ServiceLog } from "./reporter.ts";
 import { parseStatusRows } from "./status-uptime-rows.ts";
 import { createTransport } from "./transport.ts";
 import { createWallClock } from "./zoned-time.ts";
@@ -44,6 +43,7 @@ export {
   serviceEndpoints,
 } from "./observer.ts";
 export type { Days, EntriesQuery } from "./queries.ts";
+export type { ServiceLog } from "./reporter.ts";
 
 const AREA_MEASURES = ["area_total_entries", "area_total_dwell_time", "area_average_dwell_time"] as const;
 
@@ -94,7 +94,7 @@ export interface ServiceSettings {
 
 export interface ServiceDeps {
   readonly config: ServiceSettings;
-  readonly log: Logger;
+  readonly log: ServiceLog;
   readonly clock: Clock;
   readonly observer?: ServiceObserver;
   /** 0–1, for jitter. */

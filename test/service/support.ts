@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
-import { type Logger, silentLogger } from "../../src/lib/log.ts";
+import { silentLogger } from "../../src/lib/log.ts";
 import {
   createService,
   type ProtocolErrorKind,
@@ -71,7 +71,7 @@ export function startClient(
 ): { service: Service; recorder: Recorder } {
   const recorder = createRecorder();
   const clock: Clock = options.clock ?? systemClock;
-  const log: Logger = options.log ?? silentLogger;
+  const log = options.log ?? silentLogger;
   const service = createService({
     observer: recorder.observer,
     random: () => 0,

@@ -1,0 +1,41 @@
+/** The example of docs/client.md, run as it stands. `.ci/check-package.ts` runs it with the packed package, and its types. */
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { settingsOf } from "../src/commands/simulate.ts";
+import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
+import { blocks, readPage } from "./support/documents.ts";
+
+const [example = ""] = blocks(readPage("docs/client.md"), "ts");
+
+async function startWorld() {
+  const simulator = await startSimulator({ locations: 2, recordingsPerLocation: 2, seed: 1 });
+  onTestFinished(() => simulator.close());
+  return simulator;
+}
+
+async function runExample(simulator: Simulator, changed: Record<string, string> = {}) {
+  const dir = await mkdtemp(join(tmpdir(), "lenswatch-client-"));
+  onTestFinished(() => rm(dir, { recursive: true }));
+  const file = join(dir, "status.mts");
+  await writeFile(file, example.replace("lenswatch/client", new URL("../src/client.ts", import.meta.url).href));
+  const settings = Object.entries({ ...settingsOf(simulator), ...changed });
+  const env = Object.fromEntries(settings.map(([key, value]) => [`LENSWATCH_${key.toUpperCase()}`, value]));
+  return promisify(execFile)(process.execPath, [file], { env });
+}
+
+test("the documented example prints the status of every recording", async () => {
+  const simulator = await startWorld();
+  const { stdout, stderr } = await runExample(simulator);
+  const expected = simulator.world.recordings.map(({ id, status }) => `${id} ${status}`);
+  expect(stdout.trim().split("\n").sort()).toEqual(expected.sort());
+  expect(stderr).toBe("");
+});
+
+test("the documented example ends with the code and the next step where the secret is wrong", async () => {
+  const failed = await runExample(await startWorld(), { client_secret: "wrong" }).catch((thrown: unknown) => thrown);
+  expect(failed).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^auth: .+\n$/) });
+});
