@@ -72,7 +72,7 @@ async function build(options: AppOptions, closer: Closer): Promise<App> {
   const http = createHttpServer(httpDeps(runtime, reloader, loadAnew));
   closer.add("HTTP", () => http.close(), 1_500);
   const { address } = await http.start();
-  log.info({ address }, "listening");
+  log.info({ address, externalUrl: config.http.externalUrl }, "listening");
   return {
     address,
     working: begin(runtime, reloader, closer),

@@ -320,7 +320,9 @@ describeWithRedis("canary values in place of all secrets", () => {
     const daemon = await startDaemon(await withFiles(stage), { env });
     onTestFinished(() => void daemon.end("SIGKILL"));
     onTestFailed(() => void process.stderr.write(daemon.text.slice(-6000)));
-    const { address } = (await daemon.logged("listening")) as unknown as { address: string };
+    const listening = await daemon.logged("listening");
+    const { address, externalUrl } = listening as unknown as { address: string; externalUrl: string };
+    expect(externalUrl, "what a container listens on says not where it is").toBe("https://lenswatch.example.com");
     await daemon.logged("started");
     await pictured(stage);
 
