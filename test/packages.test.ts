@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 
 interface Locked {
   readonly version?: string;
+  readonly integrity?: string;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
@@ -26,6 +27,13 @@ describe("package-lock.json", () => {
     expect(wanted.length).toBeGreaterThan(20);
     const missing = wanted.filter(({ path, name }) => !isLocked(path, name));
     expect(missing.map(({ path, name }) => `${path} → ${name}`)).toEqual([]);
+  });
+
+  test("holds the hash of every package that can be installed, on any platform", () => {
+    const packages = Object.entries(lock.packages).filter(([path]) => path !== "");
+    expect(packages.length).toBeGreaterThan(200);
+    const without = packages.filter(([, { integrity = "" }]) => !/^sha512-[\w+/]{86}==$/.test(integrity));
+    expect(without.map(([path, { version }]) => `${path}@${version}`)).toEqual([]);
   });
 
   test("names no registry", () => {
