@@ -100,7 +100,10 @@ describe.skipIf(missing)(`the chart's secrets${missing ? ` (${missing})` : ""}`,
   test.each([
     ["an admin token", ["config.http.admin_token_file=/x"], ["read"]],
     ["both tokens", ["config.http.admin_token_file=/x", "config.http.read_token_file=/y"], []],
-  ])("are added only where the configuration has not %s", async (_, set, added) => {
+    ["reading that is open on purpose", ["config.http.allow_anonymous=true"], ["admin"]],
+    ["tokens with both scopes", [...named("a", "{admin,read}")], []],
+    ["a token for reading under another name", [...named("a", "read")], ["admin"]],
+  ])("are added only where the configuration lacks them, with %s in it", async (_, set, added) => {
     const all = await render("small", ...set, "serviceMonitor.enabled=true");
     const tokens = all.filter(({ kind, metadata }) => kind === "Secret" && metadata.name === tokensSecret);
     expect(tokens.flatMap(({ data }) => Object.keys(data as object))).toEqual(added.map((name) => `${name}-token`));
@@ -114,6 +117,11 @@ describe.skipIf(missing)(`the chart's secrets${missing ? ` (${missing})` : ""}`,
     expect(own.filter(({ kind }) => kind === "Secret").map(({ metadata }) => metadata.name)).toEqual([redisSecret]);
   });
 });
+
+function named(name: string, scopes: string): string[] {
+  const at = "config.http.tokens[0]";
+  return [`${at}.name=${name}`, `${at}.token_file=/x`, `${at}.scopes=${scopes}`];
+}
 
 type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
 

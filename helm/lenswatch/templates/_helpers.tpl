@@ -57,13 +57,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{/* The tokens the chart adds to the configuration, as JSON: those it lacks. A ConfigMap of the user's is left alone. */}}
 {{- define "lenswatch.tokens" -}}
 {{- $http := get .Values.config "http" | default dict -}}
-{{- $tokens := list -}}
-{{- if not (or .Values.existingConfigMap (hasKey $http "tokens")) -}}
-{{- if not (or (hasKey $http "admin_token") (hasKey $http "admin_token_file")) -}}
-{{- $tokens = append $tokens "admin" -}}
+{{- $scopes := list (get $http "allow_anonymous" | default false | ternary "read" "") -}}
+{{- range get $http "tokens" | default list -}}
+{{- $scopes = concat $scopes (kindIs "string" .scopes | ternary (list .scopes) .scopes) -}}
 {{- end -}}
-{{- if not (or (hasKey $http "read_token") (hasKey $http "read_token_file") (get $http "allow_anonymous")) -}}
-{{- $tokens = append $tokens "read" -}}
+{{- $tokens := list -}}
+{{- range ternary (list) (list "admin" "read") (ne .Values.existingConfigMap "") -}}
+{{- if not (or (has . $scopes) (hasKey $http (printf "%s_token" .)) (hasKey $http (printf "%s_token_file" .))) -}}
+{{- $tokens = append $tokens . -}}
 {{- end -}}
 {{- end -}}
 {{- toJson $tokens -}}
