@@ -15,7 +15,7 @@ import { Closer } from "../lib/closer.ts";
 import { humanDuration } from "../lib/duration.ts";
 import { freePort } from "../lib/free-port.ts";
 import { createLogger, type Logger, logLevels } from "../lib/log.ts";
-import { ensureRedisServer, startEmbeddedRedis } from "../redis-embedded/embedded.ts";
+import { startEmbeddedRedis } from "../redis-embedded/embedded.ts";
 import { stepsOf } from "../simulator/player.ts";
 import type { Scenario } from "../simulator/scenario.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
@@ -78,8 +78,9 @@ async function play(context: DemoContext, startDaemon: StartDaemon): Promise<voi
   closer.add("simulated service", () => simulator.close());
   io.stdout.write(welcome(context, { inbox, listen, simulator }));
   narrate(context, simulator);
-  const env = { ...io.env, ...placeholders({ simulator, inbox, redisUrl, listen }) };
-  const daemon = await startDaemon({ config: await loadConfig(CONFIG, env), log });
+  const env = { ...io.env, ...placeholders({ simulator, inbox, listen }) };
+  const config = await loadConfig(CONFIG, env);
+  const daemon = await startDaemon({ config: { ...config, redis: { ...config.redis, url: redisUrl } }, log });
   closer.add("daemon", () => daemon.stop(), 15_000);
   await untilAborted(context);
 }
@@ -88,27 +89,23 @@ async function play(context: DemoContext, startDaemon: StartDaemon): Promise<voi
 async function startRedis({ io, closer, log }: DemoContext): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "lenswatch-demo-"));
   closer.add("temporary directory", () => rm(dir, { recursive: true, force: true }));
-  // The installation may take a minute: log it, whatever the log level.
-  const installing = createLogger({ level: "info", destination: io.stderr });
-  await ensureRedisServer({ install: true, log: installing, env: io.env, signal: io.signal });
   io.signal.throwIfAborted();
   const redis = await startEmbeddedRedis({ dir, log, env: io.env });
   let running = true;
   closer.add("Redis", () => redis.stop().then(() => (running = false)), 12_000);
   io.atExit?.(() => {
     if (!running) return;
-    process.kill(redis.pid, "SIGKILL");
+    redis.kill();
     rmSync(dir, { recursive: true, force: true });
   });
   return redis.url;
 }
 
-function placeholders(parts: { simulator: Simulator; inbox: Inbox; redisUrl: string; listen: string }) {
+function placeholders(parts: { simulator: Simulator; inbox: Inbox; listen: string }) {
   const { simulator, inbox } = parts;
   const settings = Object.entries(settingsOf(simulator));
   return {
     ...Object.fromEntries(settings.map(([key, value]) => [`LENSWATCH_DEMO_${key.toUpperCase()}`, value])),
-    LENSWATCH_DEMO_REDIS_URL: parts.redisUrl,
     LENSWATCH_DEMO_SLACK_URL: inbox.slackUrl,
     LENSWATCH_DEMO_SMTP_HOST: inbox.smtp.host,
     LENSWATCH_DEMO_SMTP_PORT: String(inbox.smtp.port),

@@ -9,8 +9,8 @@ const addresses = (what: string) =>
 
 const keys = {
   url: optional(
-    "The server's URL; without one, an embedded redis-server is started with its data in ./data.",
-    url("a redis:// or rediss:// URL", { schemes: ["redis", "rediss"], login: true, query: true }),
+    "The server's URL (unix:///run/redis.sock for a socket); without one, an embedded redis-server is started with its data in ./data.",
+    url("a redis://, rediss:// or unix:// URL", { schemes: ["redis", "rediss", "unix"], login: true, query: true }),
     { secret: true },
   ),
   sentinels: optional("Instead of `url`: Sentinels that know the master.", addresses("Sentinels as host:port")),

@@ -180,10 +180,11 @@ interface UrlShape {
 export function url(expected: string, shape: UrlShape): z.ZodType<string> {
   return leaf(expected, (text) => {
     if (/[\s\\]|\p{C}/u.test(text) || !URL.canParse(text) || text.length > 2048) return {};
-    const { protocol, username, password, search, hash, hostname } = new URL(text);
+    const { protocol, username, password, search, hash, hostname, pathname } = new URL(text);
     const scheme = shape.schemes.some((name) => protocol === `${name}:` && text.toLowerCase().startsWith(`${name}://`));
     const login = username !== "" || password !== "";
-    const ok = scheme && hostname !== "" && hash === "" && (shape.login || !login) && (shape.query || search === "");
+    const place = protocol === "unix:" ? hostname === "" && pathname.length > 1 : hostname !== "";
+    const ok = scheme && place && hash === "" && (shape.login || !login) && (shape.query || search === "");
     return ok ? { value: shape.base && text.endsWith("/") ? text.slice(0, -1) : text } : {};
   });
 }

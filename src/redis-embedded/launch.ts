@@ -1,68 +1,71 @@
-/** Launches redis-server in its directory and attaches to it; a kept connection proves whose server it is. */
+/** Launches redis-server in its directory and attaches to it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import type { Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { toError } from "../lib/errors.ts";
-import type { RedisEndpoint } from "./files.ts";
+import { privately } from "./files.ts";
 
 const START_DEADLINE_MS = 60_000;
+export const SOCKET = "redis.sock";
 
-/** The program, and where its data is. */
-export type LaunchOptions = { readonly dir: string; readonly binary: string; readonly appendonly: boolean };
+const SETTINGS = {
+  port: "0",
+  unixsocket: SOCKET,
+  unixsocketperm: "700",
+  daemonize: "no",
+  pidfile: "redis.pid",
+  "maxmemory-policy": "noeviction",
+  save: "",
+  appendonly: "yes",
+  appendfsync: "everysec",
+};
 
 /**
- * The server once it answers (`adopted`: another process was first and its server answers instead); an Error when
- * it ended before that. It lives in a session of its own: a terminal's Ctrl-C does not reach it.
+ * The server once it answers; an Error when it ended before that. It lives in a session of its own: a terminal's
+ * Ctrl-C does not reach it. It inherits `lock`, which is closed here when it ends.
  */
 export async function launch(
-  options: LaunchOptions,
-  endpoint: RedisEndpoint,
-): Promise<{ attached: Attached; adopted: boolean } | Error> {
-  const child = spawnServer(options, endpoint);
+  { dir, binary, socket }: { readonly dir: string; readonly binary: string; readonly socket: string },
+  lock: Server,
+): Promise<{ attached: Attached; child: ChildProcess } | Error> {
+  const child = spawnServer(dir, binary, lock);
+  child.unref();
   let ended: string | undefined;
-  child.once("error", (error) => {
-    ended = error.message;
-  });
-  child.once("exit", (code) => {
-    ended ??= `it ended with code ${code}`;
-  });
-  const deadline = Date.now() + START_DEADLINE_MS;
+  const end = (why: string) => {
+    ended ??= why;
+    lock.close();
+  };
+  child.once("error", (error) => end(error.message));
+  child.once("exit", (code) => end(`it ended with code ${code}`));
+  let deadline = Date.now() + START_DEADLINE_MS;
   while (Date.now() < deadline) {
     const over = ended;
-    const answer = await attach(endpoint, options.dir);
-    if (typeof answer === "object") return { attached: answer, adopted: answer.pid !== child.pid };
-    if (over !== undefined) return new Error(`${over}${await lastLine(options.dir)}`);
+    const answer = await attach({ path: socket });
+    if (typeof answer === "object") return { attached: answer, child };
+    if (over !== undefined) return new Error(`${over}${await lastLine(dir)}`);
+    if (answer === "loading") deadline = Date.now() + START_DEADLINE_MS;
     await sleep(20);
   }
   child.kill("SIGKILL");
   return new Error(`it did not answer within ${START_DEADLINE_MS / 1000} s`);
 }
 
-/** Passes settings through stdin: every user of the machine can read a command line. */
-function spawnServer({ dir, binary, appendonly }: LaunchOptions, { port, password }: RedisEndpoint): ChildProcess {
+/** Nothing of our environment reaches it, and what it writes is its owner's alone. */
+function spawnServer(dir: string, binary: string, lock: Server): ChildProcess {
+  const args = Object.entries(SETTINGS).flatMap(([name, value]) => [`--${name}`, value]);
   const output = openSync(join(dir, "redis.log"), "a", 0o600);
-  const child = spawn(binary, ["-"], { cwd: dir, stdio: ["pipe", output, output], detached: true });
-  closeSync(output);
-  child.unref();
-  child.stdin?.on("error", () => {}); // it ended before it read them, and emits "exit"
-  child.stdin?.end(
-    [
-      "bind 127.0.0.1",
-      `port ${port}`,
-      `requirepass ${password}`,
-      "daemonize no",
-      "pidfile redis.pid",
-      "maxmemory-policy noeviction",
-      'save ""',
-      `appendonly ${appendonly ? "yes" : "no"}`,
-      "appendfsync everysec",
-      "",
-    ].join("\n"),
-  );
-  return child;
+  // Node has no public name for the descriptor of a listening socket.
+  const { fd } = Reflect.get(lock, "_handle") as { fd: number };
+  const stdio = ["ignore" as const, output, output, fd];
+  try {
+    return privately(() => spawn(binary, args, { cwd: dir, env: {}, stdio, detached: true }));
+  } finally {
+    closeSync(output);
+  }
 }
 
 async function lastLine(dir: string): Promise<string> {
@@ -77,19 +80,23 @@ const KEEPER = "lenswatch-keeper";
 export interface Attached {
   /** Emits "end" when the server ends; never reconnects. */
   readonly connection: Redis;
+  /** As the server says: to be shown and waited for, never to be killed. */
   readonly pid: number;
 }
 
-/** `down`: nothing listens; `loading`: a server with our password reads its data; `not_ours`: another server listens. */
-type NoAnswer = "down" | "loading" | "not_ours";
+/** `down`: nothing listens; `loading`: the server reads its data; `silent`: it does not answer as it should. */
+type NoAnswer = "down" | "loading" | "silent";
 
-/** Connects and checks password and data directory. */
-export async function attach(endpoint: RedisEndpoint, dir: string): Promise<Attached | NoAnswer> {
+/** A directory's server, or that of an earlier version. */
+type Listening =
+  | { readonly path: string }
+  | { readonly host: string; readonly port: number; readonly password: string };
+
+/** Connects, and counts this process among the server's users. */
+export async function attach(place: Listening): Promise<Attached | NoAnswer> {
   let refused = false;
   const connection = new Redis({
-    host: "127.0.0.1",
-    port: endpoint.port,
-    password: endpoint.password,
+    ...place,
     lazyConnect: true,
     enableReadyCheck: false,
     retryStrategy: () => null,
@@ -97,22 +104,28 @@ export async function attach(endpoint: RedisEndpoint, dir: string): Promise<Atta
     connectTimeout: 2_000,
     commandTimeout: 2_000,
   });
-  connection.on("error", (error: NodeJS.ErrnoException) => {
-    refused ||= error.code === "ECONNREFUSED";
+  connection.on("error", ({ code }: NodeJS.ErrnoException) => {
+    refused ||= code === "ECONNREFUSED" || code === "ENOENT";
   });
   try {
     await connection.connect();
     if ((await connection.ping()) !== "PONG") throw new Error("no PONG");
-    const [, served] = (await connection.config("GET", "dir")) as string[];
-    if (served !== dir) throw new Error("another directory's server");
     await connection.client("SETNAME", KEEPER);
     const info = await connection.info("server");
     return { connection, pid: Number(/process_id:(\d+)/.exec(info)?.[1]) };
   } catch (thrown) {
-    connection.disconnect();
+    hangUp(connection);
     if (refused) return "down";
-    return toError(thrown).message.startsWith("LOADING") ? "loading" : "not_ours"; // Redis' error code is its first word
+    return toError(thrown).message.startsWith("LOADING") ? "loading" : "silent"; // Redis' error code is its first word
   }
+}
+
+/** Whether the server has ended the connection. */
+export const isOver = ({ status }: Redis): boolean => status === "end" || status === "close";
+
+/** On a connection that is over, `disconnect` would hold the process for its own time limit. */
+export function hangUp(connection: Redis): void {
+  if (!isOver(connection)) connection.disconnect();
 }
 
 /** Removes this connection from the count; gives how many others there are. */

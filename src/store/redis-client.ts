@@ -64,6 +64,10 @@ export function createClient(place: RedisPlace, name: string): Redis {
     // A cluster's client has the same commands; what it lacks (`select`, say) is used nowhere.
     return client as unknown as Redis;
   }
+  if (url?.startsWith("unix:")) {
+    const { pathname, searchParams } = new URL(url);
+    return new Redis({ ...common, ...Object.fromEntries(searchParams), path: decodeURIComponent(pathname) });
+  }
   return new Redis((url ?? "").replace(/^rediss:/i, "redis:"), { ...common, ...(tls ? { tls } : {}) });
 }
 

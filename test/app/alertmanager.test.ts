@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { lastingPort } from "../../src/lib/free-port.ts";
 import { prepareWatch, type Stage, startWatch } from "../support/app.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { type HttpSink, startHttpSink } from "../support/http-sink.ts";
+import { lastingPort } from "../support/lasting-port.ts";
 import { until } from "../support/until.ts";
 
 const binary = ["prometheus-alertmanager", "alertmanager"].find((name) => spawnSync(name, ["--version"]).status === 0);

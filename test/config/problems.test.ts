@@ -318,6 +318,8 @@ test.each([
   ["{ cluster: [ 'a:1' ], username: x }", "password", "a password beside the username"],
   ["{ url: 'redis://a', tls: {} }", "tls", "a rediss:// URL beside it"],
   ["{ tls: {} }", "tls", "a url, sentinels or a cluster beside it"],
+  ["{ url: 'unix:///' }", "url", "a redis://, rediss:// or unix:// URL"],
+  ["{ url: 'unix://host/run/redis.sock' }", "url", "a redis://, rediss:// or unix:// URL"],
   ["{ url: 'rediss://a', tls: { ca: x } }", "tls.ca", "text that begins with -----BEGIN"],
 ])("Redis cannot be at %s", (where, path, expected) => {
   expect(listProblems(`${smallest}redis: ${where}\n`)).toMatchObject([

@@ -1,20 +1,30 @@
-import { execFile, fork } from "node:child_process";
+import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  lchown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { Redis } from "ioredis";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Redis } from "ioredis";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { silentLogger } from "../../src/lib/log.ts";
-import {
-  type EmbeddedRedis,
-  ensureRedisServer,
-  findRedisServer,
-  startEmbeddedRedis,
-} from "../../src/redis-embedded/embedded.ts";
+import { type EmbeddedRedis, startEmbeddedRedis } from "../../src/redis-embedded/embedded.ts";
 import { isGone } from "../../src/redis-embedded/files.ts";
+import { findRedisServer, requireRedisServer } from "../../src/redis-embedded/find-server.ts";
+import { createClient } from "../../src/store/redis-client.ts";
+import { lastingPort } from "../support/lasting-port.ts";
 import { describeWithRedis, startTestRedis } from "../support/redis.ts";
 
 let dir: string;
@@ -38,8 +48,8 @@ async function start(options: { onRestart?: (pid: number) => void } = {}): Promi
 }
 
 async function ask<T>(url: string, question: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = new Redis(url, { maxRetriesPerRequest: 1 });
-  redis.on("error", () => {}); // what a command rejects with is what the test looks at
+  const redis = createClient({ url }, "test");
+  redis.on("error", () => {}); // of a server that is coming up
   try {
     return await question(redis);
   } finally {
@@ -47,9 +57,12 @@ async function ask<T>(url: string, question: (redis: Redis) => Promise<T>): Prom
   }
 }
 
+const isLinux = process.platform === "linux";
+const mode = async (name: string) => (await stat(join(dir, name))).mode;
+
 /** Another lenswatch: a process of its own that starts or adopts the server of `dir`. */
-async function otherLenswatch() {
-  const child = fork(join(import.meta.dirname, "../support/embedded-holder.ts"), [dir]);
+async function otherLenswatch(cwd = process.cwd()) {
+  const child = fork(join(import.meta.dirname, "../support/embedded-holder.ts"), [dir], { cwd });
   const [hello] = (await once(child, "message")) as [{ pid: number; adopted: boolean }];
   const end = async (how: "SIGKILL" | "SIGTERM") => {
     child.kill(how);
@@ -59,28 +72,26 @@ async function otherLenswatch() {
 }
 
 describeWithRedis("the embedded Redis", () => {
-  test("starts with append-only data, no eviction and a password that only its owner can read", async () => {
+  test("starts with append-only data, no eviction and no port", async () => {
     const server = await start();
     const settings = await ask(server.url, (redis) =>
-      redis.config("GET", "append*", "maxmemory-policy", "bind", "save"),
+      redis.config("GET", "append*", "maxmemory-policy", "port", "save"),
     );
-    expect(settings).toEqual(expect.arrayContaining(["appendonly", "yes", "everysec", "noeviction", "127.0.0.1"]));
-    expect((await stat(join(dir, "redis.json"))).mode & 0o777).toBe(0o600);
+    expect(settings).toEqual(expect.arrayContaining(["appendonly", "yes", "everysec", "noeviction"]));
+    expect(settings).toEqual(expect.arrayContaining(["port", "0"]));
     expect(server.adopted).toBe(false);
   });
 
-  test("refuses a client without the password", async () => {
-    const server = await start();
-    const stranger = new URL(server.url);
-    stranger.password = "";
-    await expect(ask(stranger.href, (redis) => redis.get("x"))).rejects.toThrow(/NOAUTH/);
+  test("leaves nothing that another user may read or connect to", async () => {
+    await start();
+    const modes = await Promise.all([".", ...(await readdir(dir, { recursive: true }))].map((name) => mode(name)));
+    expect(modes.length).toBeGreaterThan(5);
+    expect(modes.filter((one) => (one & 0o077) !== 0)).toEqual([]);
   });
 
-  test("never shows the password on a command line", async () => {
+  test.skipIf(!isLinux)("passes on nothing of the environment (skipped without /proc)", async () => {
     const server = await start();
-    const { stdout } = await promisify(execFile)("ps", ["-o", "args=", "-p", String(server.pid)]);
-    expect(stdout).toContain("redis");
-    expect(stdout).not.toContain(new URL(server.url).password);
+    expect(await readFile(`/proc/${server.pid}/environ`, "utf8")).toBe("");
   });
 
   test("keeps its data and its address over a graceful stop", async () => {
@@ -91,6 +102,13 @@ describeWithRedis("the embedded Redis", () => {
     const second = await start();
     expect(second.url).toBe(first.url);
     expect(await ask(second.url, (redis) => redis.get("camera"))).toBe("dark");
+  });
+
+  test("has what a URL of its socket asks for: database and password", async () => {
+    const server = await start();
+    await ask(server.url, (redis) => redis.config("SET", "requirepass", "p w"));
+    const where = await ask(`${server.url}?db=3&password=p%20w`, (redis) => redis.client("INFO"));
+    expect(where).toMatch(/ db=3 /);
   });
 
   test("is adopted when the lenswatch that started it was killed", async () => {
@@ -133,33 +151,26 @@ describeWithRedis("the embedded Redis", () => {
     expect(await ask(server.url, (redis) => redis.ping())).toBe("PONG");
   });
 
-  test("picks another port when a stranger took the one it had", async () => {
-    const first = await start();
-    await first.stop();
-    const stranger = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
-    stranger.listen(Number(new URL(first.url).port), "127.0.0.1");
-    await once(stranger, "listening");
-    try {
-      const second = await start();
-      expect(new URL(second.url).port).not.toBe(new URL(first.url).port);
-    } finally {
-      stranger.close();
-    }
+  test("is never started a second time on data that a running server uses, whatever file is gone", async () => {
+    const { pid } = await start();
+    await rm(join(dir, "redis.sock"));
+    const refusal = { code: "unavailable", message: expect.stringContaining(`pid ${pid}`) };
+    const again = () => startEmbeddedRedis({ dir, log: silentLogger, silentMs: 50 });
+    await expect(again()).rejects.toMatchObject(refusal);
+    await rm(join(dir, (await readdir(dir)).find((name) => name.startsWith("lock-")) ?? ""));
+    await expect(again()).rejects.toMatchObject(refusal);
   });
 
-  test("replaces an invalid redis.json", async () => {
-    await writeFile(join(dir, "redis.json"), "{ half a f");
-    const server = await start();
-    expect(JSON.parse(await readFile(join(dir, "redis.json"), "utf8")).port).toBe(Number(new URL(server.url).port));
-  });
-
-  test("never starts a second server on data that a running one uses", async () => {
-    const first = await start();
-    await rm(join(dir, "redis.json"));
+  test("is reached in a directory whose path is too long for a socket from a working directory near it", async () => {
+    dir = join(dir, "d".repeat(120));
     await expect(startEmbeddedRedis({ dir, log: silentLogger })).rejects.toMatchObject({
       code: "unavailable",
-      message: expect.stringContaining(`pid ${first.pid}`),
+      message: expect.stringContaining("too long a path"),
     });
+    const near = await otherLenswatch(dir);
+    expect(near.adopted).toBe(false);
+    await near.end("SIGTERM");
+    expect(isGone(near.pid)).toBe(true);
   });
 
   test("gives the reason when the server cannot start", async () => {
@@ -169,6 +180,130 @@ describeWithRedis("the embedded Redis", () => {
       message: expect.stringContaining("redis.log"),
     });
   });
+});
+
+/** A server as earlier versions started it: on a port, with its password in redis.json. */
+async function earlierServer(): Promise<{ port: number; password: string; child: ChildProcess }> {
+  const [port, password, binary = ""] = [
+    await lastingPort(),
+    "0123456789abcdef".repeat(3),
+    await findRedisServer(process.env),
+  ];
+  await writeFile(join(dir, "redis.json"), `${JSON.stringify({ port, password })}\n`);
+  const child = spawn(binary, ["-"], { cwd: dir, stdio: ["pipe", "ignore", "ignore"] });
+  child.stdin?.end(
+    `bind 127.0.0.1\nport ${port}\nrequirepass ${password}\npidfile redis.pid\nsave ""\nappendonly yes\n`,
+  );
+  await ask(`redis://:${password}@127.0.0.1:${port}/0`, (redis) => redis.set("camera", "dark"));
+  return { port, password, child };
+}
+
+describeWithRedis("the server of an earlier version", () => {
+  test("is ended where nobody uses it, and its data stays", async () => {
+    const { child } = await earlierServer();
+    const server = await start();
+    expect(isGone(child.pid ?? 0)).toBe(true);
+    expect(await ask(server.url, (redis) => redis.get("camera"))).toBe("dark");
+    expect(await readdir(dir)).not.toContain("redis.json");
+  });
+
+  test("is left alone while an earlier lenswatch uses it", async () => {
+    const { port, password, child } = await earlierServer();
+    const user = createClient({ url: `redis://:${password}@127.0.0.1:${port}/0` }, "lenswatch-keeper");
+    await user.ping();
+    await expect(startEmbeddedRedis({ dir, log: silentLogger })).rejects.toThrow(`pid ${child.pid}`);
+    expect(await user.get("camera")).toBe("dark");
+    user.disconnect();
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  });
+
+  test("gives its password to no impersonator on its port", async () => {
+    const { port, child } = await earlierServer();
+    child.kill("SIGKILL"); // its pid file stays
+    await once(child, "exit");
+    let heard = 0;
+    const impersonator = createServer(() => (heard += 1)).listen(port, "127.0.0.1");
+    onTestFinished(() => void impersonator.close());
+    await once(impersonator, "listening");
+    const server = await start();
+    expect(await ask(server.url, (redis) => redis.get("camera"))).toBe("dark");
+    expect(heard).toBe(0);
+  });
+});
+
+describeWithRedis("a directory that other users could write to", () => {
+  /** Another process of ours, which ends by itself without input. */
+  function bystander(): ChildProcess {
+    const child = spawn("cat", { stdio: ["pipe", "ignore", "ignore"] });
+    onTestFinished(() => void child.kill());
+    return child;
+  }
+
+  test("is closed to them", async () => {
+    await chmod(dir, 0o777);
+    await start();
+    expect((await mode(".")) & 0o777).toBe(0o700);
+  });
+
+  test("a planted pid file kills nobody", async () => {
+    const { pid } = bystander();
+    const server = await start();
+    await writeFile(join(dir, "redis.pid"), `${pid}`);
+    await server.stop();
+    expect(isGone(pid ?? 0)).toBe(false);
+    await writeFile(join(dir, "redis.pid"), `${pid}`);
+    await (await start()).stop();
+    expect(isGone(pid ?? 0)).toBe(false);
+  });
+
+  test("a server that names another pid than its own kills nobody", async () => {
+    const named = bystander();
+    const impostor = createServer((socket) => {
+      const answers: Record<string, string> = { ping: "+PONG", info: `+process_id:${named.pid}`, shutdown: "-ERR no" };
+      socket.on("data", (chunk) => {
+        const commands = [...chunk.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)].map(([, name = ""]) =>
+          name.toLowerCase(),
+        );
+        if (commands.includes("shutdown")) named.stdin?.end();
+        socket.write(commands.map((name) => `${answers[name] ?? "+OK"}\r\n`).join(""));
+      });
+    });
+    impostor.listen(join(dir, "redis.sock"));
+    await once(impostor, "listening");
+    onTestFinished(() => void impostor.close());
+    const server = await startEmbeddedRedis({ dir, log: silentLogger });
+    expect(server).toMatchObject({ adopted: true, pid: named.pid });
+    server.kill();
+    await server.stop();
+    expect([named.exitCode, named.signalCode]).toEqual([0, null]);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "anything of theirs in it is refused, as is a directory of theirs (skipped unless root)",
+    async () => {
+      const another = 12_345;
+      const refused = (name: string) =>
+        expect(startEmbeddedRedis({ dir, log: silentLogger })).rejects.toMatchObject({
+          code: "unavailable",
+          message: expect.stringContaining(`${join(dir, name)} belongs to another user`),
+        });
+      const plant: Record<string, (path: string) => Promise<unknown>> = {
+        "redis.sock": (path) => once(createServer().unref().listen(path), "listening"),
+        "redis.log": (path) => symlink("/etc/passwd", path),
+        "redis.pid": (path) => writeFile(path, "1"),
+        appendonlydir: (path) => mkdir(path),
+      };
+      for (const [name, make] of Object.entries(plant)) {
+        await make(join(dir, name));
+        await lchown(join(dir, name), another, another);
+        await refused(name);
+        await rm(join(dir, name), { recursive: true });
+      }
+      await chown(dir, another, another);
+      await refused("");
+    },
+  );
 });
 
 describeWithRedis("a test's Redis", () => {
@@ -196,23 +331,12 @@ describe("finding redis-server", () => {
     expect(await findRedisServer({ PATH: dir })).toBe(join(dir, "valkey-server"));
   });
 
-  test("names the package to install when it may not install it", async () => {
-    await expect(ensureRedisServer({ install: false, log: silentLogger, env: { PATH: dir } })).rejects.toMatchObject({
+  test("names the package to install and installs nothing", async () => {
+    await writeFile(join(dir, "apt-get"), `#!/bin/sh\necho > '${dir}/installed'\n`, { mode: 0o755 });
+    await expect(requireRedisServer({ PATH: dir })).rejects.toMatchObject({
       code: "no_server",
       message: expect.stringContaining("apt-get install redis-server"),
     });
-  });
-
-  test("installs with the package manager at hand", async () => {
-    const script = `#!/bin/sh\nprintf '#!/bin/sh\\n' > '${dir}/redis-server'; /bin/chmod 755 '${dir}/redis-server'\n`;
-    await writeFile(join(dir, "brew"), script, { mode: 0o755 });
-    const env = { PATH: dir };
-    expect(await ensureRedisServer({ install: true, log: silentLogger, env })).toBe(join(dir, "redis-server"));
-  });
-
-  test("passes on the package manager's last word when it fails", async () => {
-    await writeFile(join(dir, "brew"), "#!/bin/sh\necho no bottle today >&2\nexit 1\n", { mode: 0o755 });
-    const env = { PATH: dir };
-    await expect(ensureRedisServer({ install: true, log: silentLogger, env })).rejects.toThrow(/no bottle today/);
+    expect(await readdir(dir)).toEqual(["apt-get"]);
   });
 });

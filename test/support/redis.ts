@@ -1,12 +1,16 @@
 /** A real Redis for a test: a port and a temporary directory of its own, nothing left afterwards. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Redis } from "ioredis";
 import { describe } from "vitest";
-import { isGone, redisEndpoint } from "../../src/redis-embedded/files.ts";
+import { isGone } from "../../src/redis-embedded/files.ts";
 import { findRedisServer } from "../../src/redis-embedded/find-server.ts";
-import { launch } from "../../src/redis-embedded/launch.ts";
+import { lastingPort } from "./lasting-port.ts";
 
 const binary = await findRedisServer(process.env);
 
@@ -31,31 +35,42 @@ export interface TestRedis {
 export async function startTestRedis(options: { appendonly?: boolean } = {}): Promise<TestRedis> {
   if (binary === undefined) throw new Error("redis-server is not installed; see describeWithRedis");
   const dir = await realpath(await mkdtemp(join(tmpdir(), "lenswatch-test-")));
-  const place = { dir, binary, appendonly: options.appendonly ?? false };
-  const endpoint = await redisEndpoint(dir);
-  const start = async (): Promise<number> => {
-    const started = await launch(place, endpoint);
-    if (started instanceof Error) throw started;
-    started.attached.connection.disconnect();
-    return started.attached.pid;
+  const [port, password] = [await lastingPort(), randomBytes(24).toString("hex")];
+  const url = `redis://:${password}@127.0.0.1:${port}/0`;
+  const settings = `bind 127.0.0.1\nport ${port}\nrequirepass ${password}\nsave ""\nappendonly ${options.appendonly ? "yes" : "no"}\n`;
+  const start = async (): Promise<ChildProcess> => {
+    const child = spawn(binary, ["-"], { cwd: dir, stdio: ["pipe", "ignore", "ignore"], detached: true });
+    child.stdin?.end(settings);
+    child.unref();
+    await untilAnswering(url, child);
+    return child;
   };
-  let pid = await start();
+  let child = await start();
   const kill = async () => {
-    if (!isGone(pid)) process.kill(pid, "SIGKILL");
+    const { pid = 0 } = child;
+    child.kill("SIGKILL");
     while (!isGone(pid)) await sleep(2);
   };
   return {
-    url: `redis://:${endpoint.password}@127.0.0.1:${endpoint.port}/0`,
+    url,
     get pid() {
-      return pid;
+      return child.pid ?? 0;
     },
     kill,
     async restart() {
-      pid = await start();
+      child = await start();
     },
     async stop() {
       await kill();
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+async function untilAnswering(url: string, child: ChildProcess): Promise<void> {
+  const redis = new Redis(url, { retryStrategy: () => 10, maxRetriesPerRequest: null });
+  redis.on("error", () => {});
+  const ended = once(child, "exit").then(() => Promise.reject(new Error("redis-server ended at its start")));
+  await Promise.race([redis.ping(), ended]).finally(() => redis.disconnect());
+  ended.catch(() => {});
 }
