@@ -35,7 +35,7 @@ export interface App {
   readonly working: Promise<void>;
   /**
    * Puts another configuration in force and resolves once it is; timers are kept and nothing is notified again. What
-   * needs a restart (`redis`, `watch.history`, `http.listen`) stays as it was and is logged. Throws where it cannot be
+   * needs a restart (`redis`, `watch.history`, `http.listen`, `http.metrics_listen`) stays as it was and is logged. Throws where it cannot be
    * built: then everything stays as it was.
    */
   reload(config: Config): Promise<void>;
@@ -71,8 +71,8 @@ async function build(options: AppOptions, closer: Closer): Promise<App> {
   closer.add("engine", () => reloader.stop());
   const http = createHttpServer(httpDeps(runtime, reloader, loadAnew));
   closer.add("HTTP", () => http.close(), 1_500);
-  const { address } = await http.start();
-  log.info({ address, externalUrl: config.http.externalUrl }, "listening");
+  const { address, metricsAddress } = await http.start();
+  log.info({ address, metricsAddress, externalUrl: config.http.externalUrl }, "listening");
   return {
     address,
     working: begin(runtime, reloader, closer),
@@ -141,14 +141,15 @@ function withoutIds(config: Config): unknown {
 
 /** The configuration asked for, but for keys that need a restart; `ignored` names those that differ. */
 function withoutRestart(before: Config, asked: Config): { next: Config; ignored: string[] } {
-  const { host, port } = before.http;
+  const { host, port, metricsListen } = before.http;
   const { historyMs } = before.watch;
   const watch = { ...asked.watch, historyMs };
-  const next: Config = { ...asked, redis: before.redis, watch, http: { ...asked.http, host, port } };
+  const next: Config = { ...asked, redis: before.redis, watch, http: { ...asked.http, host, port, metricsListen } };
   const ignored = [
     ...(isSame(asked.redis, before.redis) ? [] : ["redis"]),
     ...(asked.watch.historyMs === historyMs ? [] : ["watch.history"]),
-    ...(isSame(asked.http, next.http) ? [] : ["http.listen"]),
+    ...(isSame([asked.http.host, asked.http.port], [host, port]) ? [] : ["http.listen"]),
+    ...(isSame(asked.http.metricsListen, metricsListen) ? [] : ["http.metrics_listen"]),
   ];
   return { next, ignored };
 }

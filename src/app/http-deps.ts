@@ -36,6 +36,10 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     clock,
     version: readVersion(),
     listen: config().http,
+    metricsListen: config().http.metricsListen,
+    get web() {
+      return config().http.web;
+    },
     get access() {
       return access();
     },

@@ -29,7 +29,7 @@ export function configHash(config: Config, integrationIds: readonly string[] = [
 }
 
 /** The configuration of a validated file; `Config` is its type. */
-export function buildConfig(input: ConfigInput) {
+export function buildConfig(input: ConfigInput, web: Parameters<typeof buildHttp>[1]) {
   const { request_timeout: requestTimeoutMs, ...service } = input.service;
   return {
     service: { ...camelKeys(service), requestTimeoutMs },
@@ -42,7 +42,7 @@ export function buildConfig(input: ConfigInput) {
     inhibitRules: input.inhibit_rules.map((rule): InhibitRule => camelKeys(rule)),
     smtp: input.smtp && camelKeys(input.smtp),
     digests: input.digests.map((digest) => camelKeys(digest)),
-    http: buildHttp(input.http),
+    http: buildHttp(input.http, web),
     heartbeat: input.heartbeat && { url: input.heartbeat.url, intervalMs: input.heartbeat.interval },
     log: input.log,
   };

@@ -43,8 +43,8 @@ const MAX_CHARACTERS = 1_048_576;
 const MAX_NODES = 50_000;
 const MAX_DEPTH = 60;
 
-/** Parses the text; YAML errors are in `findings`. Never throws. */
-export function readYaml(text: string, env: Environment): ConfigDocument {
+/** Parses the text; YAML errors are in `findings`. Without `env`, `${` has no meaning. Never throws. */
+export function readYaml(text: string, env: Environment | undefined): ConfigDocument {
   const lineCounter = new LineCounter();
   const position = (offset: number) => {
     const { line, col } = lineCounter.linePos(offset);
@@ -76,7 +76,7 @@ function isNothing(node: Node | null): boolean {
 }
 
 interface Reader {
-  readonly env: Environment;
+  readonly env: Environment | undefined;
   readonly findings: Finding[];
   readonly positions: Map<string, Position>;
   readonly anchors: Map<string, Node>;
@@ -185,7 +185,8 @@ const NAME_AND_DEFAULT = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
  * The text with its references replaced once, not recursively; the `names` that were read, in order, those `missing`
  * without a default, and whether some reference is `malformed`.
  */
-function substitute(text: string, env: Environment) {
+function substitute(text: string, env: Environment | undefined) {
+  if (!env) return { value: text, names: [], missing: [], malformed: false };
   const names: string[] = [];
   const missing: string[] = [];
   let malformed = false;

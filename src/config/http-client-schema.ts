@@ -21,11 +21,12 @@ export function tlsSection(server: string): ConfigSection<Tls> {
 
 /** Refuses a certificate without its key or the reverse, what cannot be parsed, and a key of another certificate. */
 function checkTls(tls: Tls, context: z.RefinementCtx): void {
-  const problem = problemWith(tls);
+  const problem = certificateProblem(tls);
   if (problem) refuse(context, ...problem);
 }
 
-function problemWith({ ca, cert, key }: Tls): readonly [keyof Tls, string] | undefined {
+/** The key with a problem, and what is expected of it. */
+export function certificateProblem({ ca, cert, key }: Tls): readonly [keyof Tls, string] | undefined {
   if (ca !== undefined && !firstOf(ca)) return ["ca", "certificates that can be read"];
   if (cert === undefined) return key === undefined ? undefined : ["cert", "a cert beside the key"];
   if (key === undefined) return ["key", "a key beside the cert"];

@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import type { z } from "zod";
 import { camelKeys, listOf, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
 import { line, listen, name, oneOf, oneOrMore, textMatching, textThat, token, trueOrFalse, webUrl } from "./scalars.ts";
+import { signsIn, type WebConfig } from "./web-config-schema.ts";
 
 const tokenSection = section({
   name: required("The token's name, in the audit log and in messages.", name),
@@ -33,6 +34,8 @@ const authProxy = section({
 
 const httpKeys = {
   listen: withDefault("The address to listen on.", listen, "127.0.0.1:9595"),
+  metrics_listen: optional("The address of metrics and probes; `listen` by default.", listen),
+  web_config_file: optional("TLS, users and headers, in Prometheus' web configuration file.", line),
   external_url: optional("The external URL: the base of links in messages.", webUrl),
   admin_token: optional("The token for everything; short for an entry of `tokens`.", token, { secret: true }),
   read_token: optional("The token for reading; short for an entry of `tokens`.", token, { secret: true }),
@@ -79,8 +82,16 @@ function checkTokens(http: HttpInput, context: z.RefinementCtx): void {
 
 export type HttpConfig = ReturnType<typeof buildHttp>;
 
-/** The HTTP server's address, and who may do what there; short forms of tokens are entries like the others. */
-export function buildHttp({ listen, admin_token, read_token, tokens, auth_proxy, ...rest }: HttpInput) {
+type WebSource = { readonly web?: WebConfig; readonly isTls: boolean };
+
+/**
+ * The HTTP server's address, and who may do what there; short forms of tokens are entries like the others. `isTls` also
+ * where the web configuration could not be read in full.
+ */
+export function buildHttp(
+  { listen, admin_token, read_token, tokens, auth_proxy, ...rest }: HttpInput,
+  { web, isTls }: WebSource,
+) {
   const short = [
     { name: "admin_token", token: admin_token ?? "", scopes: ["admin" as const] },
     { name: "read_token", token: read_token ?? "", scopes: ["read" as const] },
@@ -90,14 +101,18 @@ export function buildHttp({ listen, admin_token, read_token, tokens, auth_proxy,
     ...camelKeys(rest),
     tokens: [...short, ...tokens],
     authProxy: auth_proxy && camelKeys(auth_proxy),
+    web,
+    isTls,
   };
 }
 
 /** Whether everybody who reaches the port may read. */
-export function isReadingOpen({ host, tokens, allowAnonymous, trustedProxies, authProxy }: HttpConfig): boolean {
+export function isReadingOpen(http: HttpConfig): boolean {
+  const { host, tokens, allowAnonymous, trustedProxies, authProxy, web } = http;
   if (allowAnonymous !== undefined) return allowAnonymous;
   const isReached = !isLoopback(host) || trustedProxies.length > 0;
-  return !isReached && !authProxy && !tokens.some(({ scopes }) => scopes.includes("read"));
+  const hasOthers = authProxy !== undefined || (web && signsIn(web)) === true;
+  return !isReached && !hasOthers && !tokens.some(({ scopes }) => scopes.includes("read"));
 }
 
 function isLoopback(host: string): boolean {

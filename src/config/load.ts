@@ -13,6 +13,7 @@ import { ConfigError, type ConfigProblem, type Finding, type Path, pathKey, toPr
 import { rootSection } from "./schema.ts";
 import { type ReadSecret, resolveSecrets } from "./secrets.ts";
 import { validate } from "./validate.ts";
+import { readWebConfig } from "./web-config.ts";
 
 export type LoadedConfig = { readonly config: Config; readonly warnings: readonly ConfigProblem[] };
 
@@ -31,15 +32,18 @@ export function parseConfig(
   const secrets = resolveSecrets(document, rootSection, readSecret);
   const conflicts = crossCheck(document);
   const checked = validate({ ...document, tree: withListen(document.tree, env) }, rootSection);
+  const web = readWebConfig(document.tree, file, readSecret);
   const invalid = "findings" in checked ? checked.findings : [];
   const findings = [
     ...document.findings,
     ...secrets.findings,
+    ...web.findings,
     ...invalid.filter(({ path }) => !secrets.settled.has(pathKey(path))),
     ...conflicts,
   ];
-  if (!("value" in checked) || findings.length > 0) return { problems: report(findings, secrets.values) };
-  const config = buildConfig(checked.value);
+  if (!("value" in checked) || findings.length > 0 || web.problems.length > 0)
+    return { problems: [...report(findings, secrets.values), ...web.problems] };
+  const config = buildConfig(checked.value, web);
   const fromEnvironment = (path: Path) => readsEnvironment(document, path);
   const warnings = advise(config, checked.value, { env, fromEnvironment });
   return { config, warnings: report(warnings, secrets.values) };
@@ -85,7 +89,10 @@ export async function loadHttp(file: string, env: Environment): Promise<HttpConf
   resolveSecrets(document, rootSection, readSecret);
   const tree = withListen(document.tree, env);
   const checked = validate({ ...document, tree: (isMapping(tree) && tree.http) || {} }, httpSection);
-  if (parsed.problems.every(isAbsentElsewhere) && "value" in checked) return buildHttp(checked.value);
+  if (parsed.problems.every(isAbsentElsewhere) && "value" in checked) {
+    const { isTls } = readWebConfig(tree, file, readSecret);
+    return buildHttp(checked.value, { isTls });
+  }
   throw invalid(file, parsed.problems);
 }
 

@@ -2,6 +2,7 @@
 import type { AuditEntry } from "../alerting/audit.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { SentAlert } from "../alerting/external-alerts.ts";
+import type { WebConfig } from "../config/web-config-schema.ts";
 import type { createSuppressionChanges } from "../deliver/suppression-changes.ts";
 import type { Alert } from "../health/alert.ts";
 import type { Subject } from "../health/evaluation.ts";
@@ -51,6 +52,10 @@ type SuppressionChanges = ReturnType<typeof createSuppressionChanges>;
 
 export interface HttpDeps extends Pick<SuppressionChanges, "silences" | "setSilence" | "endSilence" | "acknowledge"> {
   readonly listen: { readonly host: string; readonly port: number };
+  /** Of metrics and probes; absent: they are served at `listen`. */
+  readonly metricsListen?: HttpDeps["listen"] | undefined;
+  /** TLS, users and headers; the same object until the configuration changes. */
+  readonly web?: WebConfig | undefined;
   readonly access: Access;
   /** Stored sessions; what opens and ends them is in the audit log. */
   readonly sessions: Store["sessions"];

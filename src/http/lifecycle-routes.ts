@@ -11,7 +11,7 @@ import { limitsOf } from "./limits.ts";
 type Deps = Pick<HttpDeps, "ready" | "limits" | "reload">;
 
 /** Probes need no token and name nothing of the fleet. GET answers HEAD too. */
-export function lifecycleRoutes(app: FastifyInstance, deps: Deps): void {
+export function probeRoutes(app: FastifyInstance, deps: Deps): void {
   const open = { config: { open: true } };
   app.get("/healthz", open, (_request, reply) => reply.type("text/plain").send("ok\n"));
   app.get("/-/healthy", open, (_request, reply) => reply.type("text/plain").send("OK"));
@@ -26,7 +26,11 @@ export function lifecycleRoutes(app: FastifyInstance, deps: Deps): void {
     reply.code(ready ? 200 : 503).type("text/plain");
     return reply.send(ready ? "OK" : reasons.join("\n"));
   });
+}
 
+/** Probes and the reload. */
+export function lifecycleRoutes(app: FastifyInstance, deps: Deps): void {
+  probeRoutes(app, deps);
   app.post("/-/reload", { config: { scope: "admin" } }, async (_request, reply) => {
     if (!deps.reload)
       throw new HttpError("bad_config", "This lenswatch was not started from a file that it could reload.");

@@ -1,18 +1,18 @@
 /** Limits per request and address: input too long, too slow or not HTTP is refused before there is a request. */
-import { type Server, STATUS_CODES } from "node:http";
-import type { Socket } from "node:net";
-import type { FastifyHttpOptions } from "fastify";
+import { type ServerOptions, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
 
 /** The request line and all headers together, bytes. */
 const MOST_HEADER_BYTES = 16 * 1024;
 /** For silences, acknowledgements and forms; posted alerts have a larger limit. */
 const MOST_BODY_BYTES = 64 * 1024;
-const IDLE_MS = 30_000;
 const KEEP_ALIVE_MS = 65_000;
 
 /** Limits that tests lower; `Ms` are deadlines. */
 const DEFAULTS = {
   requestMs: 10_000,
+  /** Of a connection on which nothing moves. */
+  idleMs: 30_000,
   /** Interval of the check for slow requests, which bounds how long they can live beyond their limit. */
   checkMs: 2_000,
   mostConnections: 1_024,
@@ -46,38 +46,21 @@ export const SECURITY_HEADERS = {
   "x-frame-options": "DENY",
 } as const;
 
-/** Options of the server; `limitConnections` adds the rest. */
-export function serverOptions({ requestMs, checkMs, answerMs }: Limits): FastifyHttpOptions<Server> {
-  return {
-    bodyLimit: MOST_BODY_BYTES,
-    // Reads wait for as long as Redis is unreachable; a client should not.
-    handlerTimeout: answerMs,
-    requestTimeout: requestMs,
-    connectionTimeout: IDLE_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    http: { maxHeaderSize: MOST_HEADER_BYTES, headersTimeout: requestMs, connectionsCheckingInterval: checkMs },
-    clientErrorHandler: refuseClient,
-  };
+/** Options of Fastify. */
+export function appOptions({ answerMs }: Limits) {
+  // Reads wait for as long as Redis is unreachable; a client should not.
+  return { bodyLimit: MOST_BODY_BYTES, handlerTimeout: answerMs, routerOptions: { maxParamLength: 256 } } as const;
 }
 
-/** Bounds the connections in all and from one address; those above are closed at once. */
-export function limitConnections(server: Server, { mostConnections, mostFromOneAddress }: Limits): void {
-  const open = new Map<string, number>();
-  server.maxConnections = mostConnections;
-  server.on("connection", (socket: Socket) => {
-    const address = socket.remoteAddress ?? "";
-    const count = (open.get(address) ?? 0) + 1;
-    if (count > mostFromOneAddress) {
-      socket.destroy();
-      return;
-    }
-    open.set(address, count);
-    socket.once("close", () => {
-      const left = (open.get(address) ?? 1) - 1;
-      if (left > 0) open.set(address, left);
-      else open.delete(address);
-    });
-  });
+/** Options of Node's server. */
+export function serverOptions({ requestMs, checkMs }: Limits): ServerOptions {
+  return {
+    maxHeaderSize: MOST_HEADER_BYTES,
+    requestTimeout: requestMs,
+    headersTimeout: requestMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: checkMs,
+  };
 }
 
 const CLIENT_ERRORS: Readonly<Record<string, readonly [status: number, code: string, message: string]>> = {
@@ -86,7 +69,8 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [status: number, code: str
 };
 const NOT_HTTP = [400, "bad_request", "The request could not be understood."] as const;
 
-function refuseClient(error: Error & { code?: string }, socket: Socket): void {
+/** Answers what is no request, for Node's event `clientError`. */
+export function refuseClient(error: Error & { code?: string }, socket: Duplex): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
   const [status, code, message] = CLIENT_ERRORS[error.code ?? ""] ?? NOT_HTTP;
   const body = JSON.stringify({ error: { code, message } });

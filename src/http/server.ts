@@ -1,14 +1,15 @@
 /** The HTTP server: limits, headers, access control, errors, routes, and a close that is bounded in time. */
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { toError } from "../lib/errors.ts";
 import { apiV1 } from "./api-v1.ts";
-import { API_V2, apiV2 } from "./api-v2.ts";
+import { apiV2 } from "./api-v2.ts";
 import type { HttpDeps } from "./deps.ts";
-import { type ErrorAnswer, errorAnswerOf, HttpError } from "./errors.ts";
+import { errorAnswerOf, HttpError } from "./errors.ts";
 import { eventRoutes } from "./events.ts";
 import { gate } from "./gate.ts";
-import { lifecycleRoutes } from "./lifecycle-routes.ts";
-import { limitConnections, limitsOf, SECURITY_HEADERS, serverOptions } from "./limits.ts";
+import { lifecycleRoutes, probeRoutes } from "./lifecycle-routes.ts";
+import { type Limits, limitsOf } from "./limits.ts";
+import { createListener, type Listener, sendError } from "./listener.ts";
 import { createLayout, type Layout } from "./page/layout.ts";
 import { pageRoutes, versionNow } from "./page/routes.ts";
 import { problemPage } from "./page/sign-in.ts";
@@ -23,54 +24,48 @@ export type HttpServer = ReturnType<typeof createHttpServer>;
  */
 export function createHttpServer(deps: HttpDeps) {
   const limits = limitsOf(deps);
-  const app = fastify({
-    ...serverOptions(limits),
-    logger: false,
-    trustProxy: (address) => deps.access.isTrustedProxy(address),
-    forceCloseConnections: "idle",
-    routerOptions: { maxParamLength: 256 },
-    frameworkErrors: (error, request, reply) => {
-      sendError(request, reply.headers(SECURITY_HEADERS), errorAnswerOf(error));
-    },
-  });
-  limitConnections(app.server, limits);
+  const { metricsListen } = deps;
+  const main = createListener(deps, { key: "http.listen", limits, mayNeedCertificate: true });
+  const { app } = main;
   const layout = createLayout(app, deps);
   hooks(app, deps, layout);
   acceptEmptyJson(app);
   lifecycleRoutes(app, deps);
-  metricsRoute(app, deps.metrics);
+  if (metricsListen) metricsElsewhere(app);
+  else metricsRoute(app, deps.metrics);
   apiV1(app, deps);
   apiV2(app, deps);
   pageRoutes(app, deps, layout);
   eventRoutes(app, { log: deps.log, version: () => versionNow(deps) });
-  return { start: () => listen(app, deps.listen), close: closer(app, limits.closeMs) };
-}
-
-async function listen(app: FastifyInstance, { host, port }: HttpDeps["listen"]) {
-  try {
-    return { address: await app.listen({ host, port }) };
-  } catch (thrown) {
-    throw new HttpError("listen", listenProblem(host, port, thrown), thrown);
-  }
-}
-
-function closer(app: FastifyInstance, graceMs: number): () => Promise<void> {
-  let closing = false;
-  app.addHook("onResponse", async () => {
-    // A connection kept alive after its last answer would delay the close.
-    if (closing) setImmediate(() => app.server.closeIdleConnections());
-  });
-  return async () => {
-    closing = true;
-    const cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
-    await app.close().finally(() => clearTimeout(cut));
+  const metrics = metricsListen && createMetricsListener(deps, limits);
+  return {
+    /** `metricsAddress` where metrics and probes have a listener of their own. */
+    async start() {
+      const { address } = await main.start(deps.listen);
+      return { address, metricsAddress: metrics && (await metrics.start(metricsListen)).address };
+    },
+    close: async () => void (await Promise.all([main.close(), metrics?.close()])),
   };
 }
 
-function hooks(app: FastifyInstance, deps: HttpDeps, layout: Layout): void {
-  app.addHook("onRequest", async (_request, reply) => {
-    reply.headers(SECURITY_HEADERS);
+/** Metrics and probes alone, whatever happens to the other listener; probes need no certificate there. */
+function createMetricsListener(deps: HttpDeps, limits: Limits): Listener {
+  const own = { ...limits, mostConnections: 256, mostFromOneAddress: 128 };
+  const listener = createListener(deps, { key: "http.metrics_listen", limits: own, mayNeedCertificate: false });
+  hooks(listener.app, deps);
+  probeRoutes(listener.app, deps);
+  metricsRoute(listener.app, deps.metrics);
+  return listener;
+}
+
+function metricsElsewhere(app: FastifyInstance): void {
+  app.get("/metrics", { config: { open: true } }, () => {
+    throw new HttpError("not_found", "The metrics are served at http.metrics_listen.");
   });
+}
+
+/** `layout`: for a listener with pages. */
+function hooks(app: FastifyInstance, deps: HttpDeps, layout?: Layout): void {
   gate(app, deps);
   app.addHook("onResponse", async ({ method, routeOptions: { url } }, reply) => {
     const { statusCode: status, elapsedTime: ms } = reply;
@@ -83,7 +78,7 @@ function hooks(app: FastifyInstance, deps: HttpDeps, layout: Layout): void {
       deps.log.warn({ err: toError(thrown), route }, "request failed");
     if (answer.status === 401) reply.header("www-authenticate", "Bearer");
     const root = request.is404 ? undefined : config.page;
-    if (root === undefined) return sendError(request, reply, answer);
+    if (root === undefined || !layout) return sendError(request, reply, answer);
     const path = request.method === "GET" ? request.url.slice(1) : "";
     const page = problemPage(answer, { root, path, isReadOnly: !isScopeGiven("silence", deps.access) });
     return layout.send(request, reply.code(answer.status), page);
@@ -101,19 +96,4 @@ function acceptEmptyJson(app: FastifyInstance): void {
     if (body === "") done(null, undefined);
     else parse(request, String(body), done);
   });
-}
-
-/** Alertmanager's clients expect a JSON string, all others an object. */
-function sendError(request: FastifyRequest, reply: FastifyReply, answer: ErrorAnswer): FastifyReply {
-  const { status, code, message } = answer;
-  const body = request.url.startsWith(API_V2) ? message : { error: { code, message } };
-  return reply.code(status).type("application/json; charset=utf-8").send(JSON.stringify(body));
-}
-
-function listenProblem(host: string, port: number, thrown: unknown): string {
-  const { code = "unknown" } = thrown as NodeJS.ErrnoException;
-  const address = `${host}:${port}`;
-  if (code === "EADDRINUSE") return `${address} is already in use; set http.listen to a free port.`;
-  if (code === "EACCES") return `${address} needs privileges; set http.listen to a port above 1023.`;
-  return `${address} cannot be listened on (${code}); check http.listen.`;
 }

@@ -50,7 +50,8 @@ describe("the full example", () => {
   test("has every key of the schema, and the schema every key of it; what stands instead of another in comments", () => {
     const known = new Set(keys.map(({ path }) => path));
     const instead = keys.filter(({ path }) => !written.has(path)).map(({ path }) => path);
-    const isInstead = /^redis\.(?!url$|prefix$)|^(?:service|smtp)\.tls|_configs\[\]\.http_config\./;
+    const isInstead =
+      /^redis\.(?!url$|prefix$)|^(?:service|smtp)\.tls|_configs\[\]\.http_config\.|^http\.web_config_file$/;
     expect(instead.filter((path) => !isInstead.test(path))).toEqual([]);
     const names = instead.map((path) => path.split(".").at(-1));
     expect(names.filter((name) => !new RegExp(`^ +(?:# )?${name}(_file)?:`, "m").test(text))).toEqual([]);

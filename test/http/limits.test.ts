@@ -148,30 +148,43 @@ describe("what a request may cost", () => {
 });
 
 describe("connections", () => {
-  async function isServed(socket: Socket): Promise<boolean> {
-    socket.write("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
-    const answered = once(socket, "data").then(() => true);
-    return Promise.race([answered, once(socket, "close").then(() => false)]);
+  /** The status of the next answer, undefined where the connection ends before. */
+  async function statusOf(socket: Socket, path = "/api/v1/recordings"): Promise<number | undefined> {
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    const [answer] = await once(socket, "data").catch(() => [""]);
+    return parse(String(answer)).status || undefined;
   }
 
   const isLinux = process.platform === "linux";
   test.skipIf(!isLinux)("one address cannot take them all; what it closes it may open again", async () => {
     const served = await serve({ limits: { mostFromOneAddress: 3 } });
     const held = [dial(served), dial(served), dial(served)];
-    for (const socket of held) expect(await isServed(socket)).toBe(true);
-    expect(await isServed(dial(served))).toBe(false);
-    expect(await isServed(dial(served, "127.0.0.2"))).toBe(true);
+    for (const socket of held) expect(await statusOf(socket)).toBe(200);
+    expect(await statusOf(dial(served))).toBe(503);
+    expect(await statusOf(dial(served, "127.0.0.2"))).toBe(200);
     const [first] = held;
     first?.end();
     if (first) await once(first, "close");
-    expect(await isServed(dial(served))).toBe(true);
+    expect(await statusOf(dial(served))).toBe(200);
   });
 
   test("are bounded for everybody together", async () => {
     const served = await serve({ limits: { mostConnections: 2 } });
     const held = [dial(served), dial(served)];
-    for (const socket of held) expect(await isServed(socket)).toBe(true);
-    expect(await isServed(dial(served))).toBe(false);
+    for (const socket of held) expect(await statusOf(socket)).toBe(200);
+    const third = dial(served);
+    expect(await statusOf(third)).toBe(503);
+    await once(third, "close");
+  });
+
+  test("however many are held, a probe is answered; those above the limits end", async () => {
+    const served = await serve({ limits: { mostConnections: 100, mostFromOneAddress: 100 } });
+    const held = Array.from({ length: 400 }, () => dial(served));
+    const ended = held.slice(100, 300).map((socket) => once(socket.resume(), "close"));
+    expect(await statusOf(dial(served), "/healthz")).toBe(200);
+    expect(await statusOf(dial(served), "/readyz")).toBe(200);
+    await Promise.all(ended);
+    expect(held.filter(({ destroyed }) => !destroyed).length).toBeLessThanOrEqual(164);
   });
 });
 

@@ -1,0 +1,147 @@
+import { once } from "node:events";
+import { type RequestOptions, request } from "node:https";
+import { connect as connectPlain } from "node:net";
+import { text } from "node:stream/consumers";
+import { type ConnectionOptions, connect } from "node:tls";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { HttpDeps } from "../../src/http/deps.ts";
+import { hasOpenssl, makePki } from "../support/pki.ts";
+import { type Served, serve } from "./serve.ts";
+
+const pki = hasOpenssl ? makePki() : undefined;
+const strangers = hasOpenssl ? makePki() : undefined;
+const nobody = { cert: "", key: "" };
+const { ca = "", server = nobody, elsewhere = nobody, client = nobody } = pki ?? {};
+
+type Web = NonNullable<HttpDeps["web"]>;
+type Tls = NonNullable<Web["tls"]>;
+
+const policies = {
+  none: { ask: false, need: false, verify: false },
+  ifGiven: { ask: true, need: false, verify: true },
+  any: { ask: true, need: true, verify: false },
+  verified: { ask: true, need: true, verify: true },
+} as const;
+
+function web(differing: { pair?: typeof server; policy?: keyof typeof policies } & Partial<Tls> = {}): Web {
+  const { pair = server, policy = "none", options = {}, ...rest } = differing;
+  const tls = {
+    options: { ...pair, ca, minVersion: "TLSv1.2", maxVersion: "TLSv1.3", honorCipherOrder: true, ...options } as const,
+    clientAuth: policies[policy],
+    allowedSans: [],
+    ...rest,
+  };
+  return { tls, users: {}, headers: {} };
+}
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: Record<string, unknown>;
+  readonly body: string;
+  readonly issued: string;
+}
+
+/** One request on a connection of its own. Rejects where the connection fails. */
+async function ask(url: string, options: RequestOptions = {}): Promise<Answer> {
+  const asked = request(url, { ca, agent: false, ...options }).end();
+  const [answer] = await once(asked, "response");
+  const issued = answer.socket.getPeerCertificate().subject.CN;
+  return { status: answer.statusCode, headers: answer.headers, body: await text(answer), issued };
+}
+
+describe.skipIf(!hasOpenssl)("a listener with TLS", () => {
+  test("answers over https, with the headers of the web configuration, and nothing in clear", async () => {
+    const headers = { "Strict-Transport-Security": "max-age=60", "X-Frame-Options": "sameorigin" };
+    const { address } = await serve({ web: { ...web(), headers } });
+    expect(address).toMatch(/^https:\/\/127/);
+    for (const path of ["/healthz", "/", "/nowhere", "/%ff", "/metrics"]) {
+      const answer = await ask(address + path);
+      const lower = { "strict-transport-security": "max-age=60", "x-frame-options": "sameorigin" };
+      expect(answer.headers, path).toMatchObject({ ...lower, "x-content-type-options": "nosniff" });
+    }
+    await expect(fetch(address.replace("https", "http"))).rejects.toThrow();
+  });
+
+  test("what is no request is answered inside the connection", async () => {
+    const { address } = await serve({ web: web() });
+    const socket = connect({ port: Number(new URL(address).port), host: "127.0.0.1", ca });
+    socket.write("GARBAGE\r\n\r\n");
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 400 .*nosniff/s);
+  });
+
+  test("a changed certificate is that of the next connection", async () => {
+    let current = web();
+    const { address } = await serve({
+      get web() {
+        return current;
+      },
+    });
+    expect((await ask(`${address}/healthz`)).issued).toBe("server");
+    current = web({ pair: elsewhere });
+    expect((await ask(`${address}/healthz`, { servername: "another.example" })).issued).toBe("elsewhere");
+  });
+
+  test("neither a failed nor an unfinished handshake lives on or delays the end", async () => {
+    const served = await serve({ web: web(), limits: { requestMs: 300 } });
+    const port = Number(new URL(served.address).port);
+    const garbage = connectPlain(port, "127.0.0.1");
+    garbage.write("GARBAGE ".repeat(100));
+    garbage.resume().on("error", () => undefined);
+    await once(garbage, "close");
+    const slow = connectPlain(port, "127.0.0.1");
+    await once(slow.resume(), "close");
+    const last = connectPlain(port, "127.0.0.1");
+    last.on("error", () => undefined);
+    await once(last, "connect");
+    const begun = performance.now();
+    await served.server.close();
+    expect(performance.now() - begun).toBeLessThan(1_000);
+  });
+
+  test.each<[string, Partial<Tls["options"]>, ConnectionOptions, string | undefined, string | undefined]>([
+    ["TLS 1.3 where both can", {}, {}, "TLSv1.3", undefined],
+    ["no TLS 1.2 with min_version TLS13", { minVersion: "TLSv1.3" }, { maxVersion: "TLSv1.2" }, undefined, undefined],
+    ["no TLS 1.3 with max_version TLS12", { maxVersion: "TLSv1.2" }, {}, "TLSv1.2", undefined],
+    [
+      "the cipher suites given",
+      { ciphers: "ECDHE-ECDSA-AES256-GCM-SHA384" },
+      { maxVersion: "TLSv1.2" },
+      "TLSv1.2",
+      "ECDHE-ECDSA-AES256-GCM-SHA384",
+    ],
+    ["the curves given", { ecdhCurve: "P-384" }, { ecdhCurve: "X25519" }, undefined, undefined],
+  ])("speaks %s", async (_, options, ours, version, cipher) => {
+    const base = web().tls?.options;
+    const { address } = await serve({ web: web({ options: { ...base, ...options } as Tls["options"] }) });
+    const socket = connect({ port: Number(new URL(address).port), host: "127.0.0.1", ca, ...ours });
+    onTestFinished(() => void socket.destroy());
+    const done = await once(socket, "secureConnect").then(
+      () => socket,
+      () => undefined,
+    );
+    expect(done?.getProtocol()).toBe(version);
+    if (cipher) expect(done?.getCipher().name).toBe(cipher);
+  });
+});
+
+describe.skipIf(!hasOpenssl)("a client's certificate", () => {
+  const isLetIn = ({ address }: Served, options: RequestOptions) =>
+    ask(`${address}/healthz`, options).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+
+  test.each<[keyof typeof policies, string[], none: boolean, ours: boolean, strange: boolean]>([
+    ["none", [], true, true, true],
+    ["ifGiven", [], true, true, false],
+    ["any", [], false, true, true],
+    ["verified", [], false, true, false],
+    ["verified", ["127.0.0.1"], false, true, false],
+    ["verified", ["elsewhere.example"], false, false, false],
+    ["ifGiven", ["elsewhere.example"], true, false, false],
+  ])("with the policy %s and the names %j", async (policy, allowedSans, none, ours, strange) => {
+    const served = await serve({ web: web({ policy, allowedSans }) });
+    const found = [{}, client, strangers?.client ?? {}].map((pair) => isLetIn(served, pair));
+    expect(await Promise.all(found)).toEqual([none, ours, strange]);
+  });
+});
