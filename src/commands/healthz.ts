@@ -1,15 +1,19 @@
 /** `healthz`: asks the daemon on this machine for its health; a container's health check without curl or a shell. */
 import { Command } from "commander";
-import { fetch } from "undici";
-import { configFile, loadConfig } from "../config/load.ts";
+import { Agent, fetch } from "undici";
+import { configFile, likelyListeners } from "../config/load.ts";
 import { withTimeout } from "../lib/abort.ts";
 import { toError } from "../lib/errors.ts";
 import { asJson, type CommandIo, configOption, fail, outputOption, withExample } from "./cli/command.ts";
 import { localUrl } from "./cli/daemon.ts";
 
 const TIMEOUT_MS = 4_000;
+const WANTS_CERTIFICATE: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED"]);
 
-/** Exit code 0 healthy, 1 unhealthy, 3 no answer. Throws ConfigError. */
+/**
+ * Exit code 0 healthy, 1 unhealthy, 3 no answer. A configuration that the daemon would refuse is no problem: it serves for
+ * the address only, and a daemon keeps the one it has loaded.
+ */
 export function healthzCommand(io: CommandIo): Command {
   const command = new Command("healthz")
     .description("Check the health of the daemon at http.listen on this machine, for container health checks.")
@@ -17,10 +21,8 @@ export function healthzCommand(io: CommandIo): Command {
     .addOption(outputOption("text"));
   return withExample(command, "lenswatch healthz && echo healthy").action(
     async (options: { config?: string; output: "text" | "json" }) => {
-      const { http } = await loadConfig(configFile(options.config, io.env), io.env);
-      const url = `${localUrl(http)}/healthz`;
-      const signal = withTimeout(io.signal, TIMEOUT_MS);
-      const status = await ask(url, signal);
+      const urls = await likelyUrls(configFile(options.config, io.env), io.env);
+      const { url, status } = await firstAnswer(urls, withTimeout(io.signal, TIMEOUT_MS));
       const alive = typeof status === "number" && status < 300;
       if (options.output === "json") io.stdout.write(asJson({ url, alive }));
       else if (alive) io.stdout.write("alive\n");
@@ -31,13 +33,40 @@ export function healthzCommand(io: CommandIo): Command {
   );
 }
 
-async function ask(url: string, signal: AbortSignal): Promise<number | Error> {
+async function likelyUrls(file: string, env: CommandIo["env"]): Promise<string[]> {
+  const { addresses, mayUseTls } = await likelyListeners(file, env);
+  const urls = addresses.map((address) => `${localUrl(address)}/healthz`);
+  const schemes = mayUseTls ? ["https:", "http:"] : ["http:"];
+  return [...new Set(urls)].flatMap((url) => schemes.map((scheme) => url.replace("http:", scheme)));
+}
+
+type Answer = { readonly url: string; readonly status: number | Error };
+
+/** The first URL that answers, else the first of them with its error. */
+async function firstAnswer(urls: readonly string[], signal: AbortSignal): Promise<Answer> {
+  // Nothing secret is sent, and the certificate is for another name than this machine's address.
+  const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
   try {
-    const response = await fetch(url, { signal });
+    let first: Answer | undefined;
+    for (const url of urls) {
+      const answer = { url, status: await ask(url, dispatcher, signal) };
+      if (typeof answer.status === "number") return answer;
+      first ??= answer;
+    }
+    return first ?? { url: "", status: new Error("no address") };
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+async function ask(url: string, dispatcher: Agent, signal: AbortSignal): Promise<number | Error> {
+  try {
+    const response = await fetch(url, { signal, dispatcher });
     await response.body?.cancel();
     return response.status;
   } catch (thrown) {
-    const error = toError(thrown);
-    return error.cause ? toError(error.cause) : error;
+    const reason: Error & { readonly code?: string } = toError(toError(thrown).cause ?? thrown);
+    // Closed after the handshake: the listener is alive and asks for a client certificate.
+    return url.startsWith("https:") && WANTS_CERTIFICATE.has(reason.code ?? "") ? 200 : reason;
   }
 }

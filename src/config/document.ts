@@ -43,8 +43,11 @@ const MAX_CHARACTERS = 1_048_576;
 const MAX_NODES = 50_000;
 const MAX_DEPTH = 60;
 
-/** Parses the text; YAML errors are in `findings`. Without `env`, `${` has no meaning. Never throws. */
-export function readYaml(text: string, env: Environment | undefined): ConfigDocument {
+/**
+ * Parses the text; YAML errors are in `findings`, without a tree unless `isPartial`. Without `env`, `${` has no meaning.
+ * Never throws.
+ */
+export function readYaml(text: string, env: Environment | undefined, isPartial = false): ConfigDocument {
   const lineCounter = new LineCounter();
   const position = (offset: number) => {
     const { line, col } = lineCounter.linePos(offset);
@@ -59,7 +62,7 @@ export function readYaml(text: string, env: Environment | undefined): ConfigDocu
   const options = { schema: "failsafe", uniqueKeys: false, prettyErrors: false, logLevel: "error" } as const;
   const document = parseDocument(text, { ...options, lineCounter });
   const errors = [...document.errors, ...document.warnings];
-  if (errors.length > 0) return refused(syntaxFindings(errors));
+  if (errors.length > 0 && !isPartial) return refused(syntaxFindings(errors));
   const reader: Reader = { env, positions, findings: [], anchors: new Map(), nodes: 0 };
   return { tree: read(reader, document.contents, []), positions, findings: reader.findings, position };
 }

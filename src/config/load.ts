@@ -10,6 +10,7 @@ import { crossCheck } from "./cross-check.ts";
 import { type ConfigDocument, type Environment, isMapping, type Raw, readYaml } from "./document.ts";
 import { buildHttp, type HttpConfig, httpSection } from "./http-schema.ts";
 import { ConfigError, type ConfigProblem, type Finding, type Path, pathKey, toProblems } from "./problem.ts";
+import { listen } from "./scalars.ts";
 import { rootSection } from "./schema.ts";
 import { type ReadSecret, resolveSecrets } from "./secrets.ts";
 import { validate } from "./validate.ts";
@@ -76,10 +77,7 @@ export async function loadConfig(file: string, env: Environment): Promise<Config
   return (await loadWithWarnings(file, env)).config;
 }
 
-/**
- * Its `http` alone, for clients of a daemon: unset variables and unreadable secret files of other keys are ignored.
- * Throws ConfigError.
- */
+/** Its `http` alone, for clients of a daemon: problems of other keys are ignored. Throws ConfigError. */
 export async function loadHttp(file: string, env: Environment): Promise<HttpConfig> {
   const readSecret = secretReader(file);
   const text = await readText(file);
@@ -89,15 +87,25 @@ export async function loadHttp(file: string, env: Environment): Promise<HttpConf
   resolveSecrets(document, rootSection, readSecret);
   const tree = withListen(document.tree, env);
   const checked = validate({ ...document, tree: (isMapping(tree) && tree.http) || {} }, httpSection);
-  if (parsed.problems.every(isAbsentElsewhere) && "value" in checked) {
+  const isIts = ({ path }: ConfigProblem) => path === "" || /^http(?:\.|$)/.test(path);
+  if (!parsed.problems.some(isIts) && "value" in checked) {
     const { isTls } = readWebConfig(tree, file, readSecret);
     return buildHttp(checked.value, { isTls });
   }
   throw invalid(file, parsed.problems);
 }
 
-function isAbsentElsewhere({ kind, path }: ConfigProblem): boolean {
-  return (kind === "environment" || kind === "secret") && !/^http(?:\.|$)/.test(path);
+/**
+ * Where the daemon of a file may listen, the likeliest first, as far as the file can be read: the daemon may run with an
+ * earlier version of it, and with other variables. `mayUseTls`: it may expect TLS there. Never throws.
+ */
+export async function likelyListeners(file: string, env: Environment) {
+  const text = await readText(file).catch(() => "");
+  const { tree } = readYaml(text, env, true);
+  const http = isMapping(tree) && isMapping(tree.http) ? tree.http : {};
+  const written = [http.metrics_listen, http.listen, env.LENSWATCH_LISTEN, httpSection.keys.listen?.fallback];
+  const addresses = written.flatMap((one) => listen.safeParse(one).data ?? []);
+  return { addresses, mayUseTls: http.web_config_file !== undefined };
 }
 
 /**
@@ -120,13 +128,15 @@ function invalid(file: string, problems: readonly ConfigProblem[]): ConfigError 
   return new ConfigError("invalid", message, { problems });
 }
 
+const FIRST_STEPS = "write one with `lenswatch init`, name another with --config, or try `lenswatch demo`";
+
 async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (thrown) {
     const cause = toError(thrown) as NodeJS.ErrnoException;
     if (cause.code === "ENOENT")
-      throw new ConfigError("not_found", `${file} does not exist: name another with --config`, { cause });
+      throw new ConfigError("not_found", `${file} does not exist: ${FIRST_STEPS}`, { cause });
     throw new ConfigError("unreadable", `${file} cannot be read (${cause.code}): check its permissions`, { cause });
   }
 }

@@ -157,10 +157,12 @@ async function readHttpConfig({ url, config }: DaemonOptions, env: CommandIo["en
   }
 }
 
+type LocalAddress = Pick<HttpConfig, "host" | "port"> & { readonly isTls?: boolean };
+
 /** The daemon's own URL on this machine, without a trailing slash; wildcard addresses become loopback. */
-export function localUrl({ host, port }: Pick<HttpConfig, "host" | "port">): string {
+export function localUrl({ host, port, isTls = false }: LocalAddress): string {
   const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
+  return `http${isTls ? "s" : ""}://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
 }
 
 /** Requests to this machine never use a proxy. */

@@ -100,6 +100,7 @@ async function createProgram(argv: readonly string[], io: CommandIo, table: read
       outputError: (text, write) => write(visibleLines(scrub(text.replace(/^error: /, "lenswatch: ")))),
     })
     .showHelpAfterError("`lenswatch --help` lists the commands, `lenswatch COMMAND --help` a command's options.")
+    .addHelpText("after", "\nTo start, `lenswatch init` writes a configuration; `lenswatch demo` needs none.")
     .exitOverride();
   for (const entry of table) {
     const named = argv.slice(0, 2).includes(entry.name);

@@ -87,8 +87,20 @@ describe("the command line", () => {
     expect(await run(argv)).toMatchObject({ stdout: "", stderr: expect.stringContaining(hint), exitCode: 2 });
   });
 
-  test("shows its help when asked for nothing", async () => {
-    expect(await run([])).toMatchObject({ stderr: expect.stringContaining("Usage: lenswatch"), exitCode: 2 });
+  test("shows its help when asked for nothing, and how to start", async () => {
+    const { stderr, exitCode } = await run([]);
+    expect(stderr).toMatch(/^Usage: lenswatch.*`lenswatch init`.*`lenswatch demo`/s);
+    expect(exitCode).toBe(2);
+  });
+
+  test("says how to start where there is no configuration", async () => {
+    const argv = ["run", "--config", "/nowhere/lenswatch.yaml"];
+    expect(await run(argv, commandTable)).toEqual({
+      stdout: "",
+      stderr:
+        "lenswatch: /nowhere/lenswatch.yaml does not exist: write one with `lenswatch init`, name another with --config, or try `lenswatch demo`\n",
+      exitCode: 3,
+    });
   });
 
   test("reports an unreachable dependency in one sentence, exit code 3", async () => {
