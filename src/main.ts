@@ -51,6 +51,10 @@ process.stdout.on("error", onOutputError);
 process.stderr.on("error", onOutputError);
 
 const io: CommandIo = {
+  // Opened by the commands that read it.
+  get stdin() {
+    return process.stdin;
+  },
   stdout: process.stdout,
   stderr: process.stderr,
   env: process.env,

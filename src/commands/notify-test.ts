@@ -4,6 +4,7 @@ import { Command } from "commander";
 import { fingerprint } from "../alerting/fingerprint.ts";
 import type { Notification } from "../alerting/notification.ts";
 import { createSenders } from "../app/integrations.ts";
+import type { Config } from "../config/config.ts";
 import { configFile, loadConfig } from "../config/load.ts";
 import type { Sender } from "../deliver/deliver.ts";
 import { withTimeout } from "../lib/abort.ts";
@@ -36,28 +37,42 @@ export function notifyTestCommand(io: CommandIo): Command {
         const names = config.receivers.map((one) => one.name).join(", ");
         return fail(io, 2, `there is no receiver "${name}"; the configuration has ${names}`);
       }
-      const channels = createSenders(config, silentLogger);
-      try {
-        const mine = [...channels.byId.values()].filter(({ integration }) => integration.receiver === name);
-        const results: object[] = [];
-        const print = (line: string) => options.output === "text" && io.stdout.write(line);
-        if (mine.length === 0) print(`${name} has no integrations\n`);
-        for (const sender of mine) {
-          const notification = testNotification(sender, Date.now(), config.http.externalUrl);
-          const result = await attempt(() =>
-            sender.send(notification, { signal: withTimeout(io.signal, DEADLINE_MS) }),
-          );
-          const { id: integration } = sender.integration;
-          print(describeAttempt(integration, result));
-          results.push({ integration, ...result });
-          if (!result.accepted) io.setExitCode(1);
-        }
-        if (options.output === "json") io.stdout.write(asJson(results));
-      } finally {
-        await channels.close();
-      }
+      const print = (line: string) => options.output === "text" && io.stdout.write(line);
+      const results = await sendTestMessages(config, name, io.signal, (result) =>
+        print(describeAttempt(result.integration, result)),
+      );
+      if (results.length === 0) print(`${name} has no integrations\n`);
+      if (results.some(({ accepted }) => !accepted)) io.setExitCode(1);
+      if (options.output === "json") io.stdout.write(asJson(results));
     },
   );
+}
+
+type TestResult = Awaited<ReturnType<typeof attempt>> & { readonly integration: string };
+
+/** One test message to each integration of a receiver, in turn. Never throws. */
+export async function sendTestMessages(
+  config: Config,
+  receiver: string,
+  signal: AbortSignal,
+  onResult: (result: TestResult) => void = () => {},
+): Promise<readonly TestResult[]> {
+  const senders = createSenders(config, silentLogger);
+  try {
+    const results: TestResult[] = [];
+    for (const sender of senders.byId.values()) {
+      const { id: integration, receiver: of } = sender.integration;
+      if (of !== receiver) continue;
+      const notification = testNotification(sender, Date.now(), config.http.externalUrl);
+      const send = () => sender.send(notification, { signal: withTimeout(signal, DEADLINE_MS) });
+      const result = { integration, ...(await attempt(send)) };
+      results.push(result);
+      onResult(result);
+    }
+    return results;
+  } finally {
+    await senders.close();
+  }
 }
 
 /** A made-up alert, marked as a test by its reason and its labels. */
@@ -77,7 +92,8 @@ function testNotification(sender: Sender, now: Instant, externalUrl: string | un
         labels,
         annotations: {
           summary: "This is a test message from lenswatch; nothing is wrong.",
-          description: "It was asked for with `lenswatch notify-test`. Alerts for this receiver arrive here.",
+          description:
+            "It was asked for with `lenswatch notify-test` or `lenswatch init`. Alerts for this receiver arrive here.",
         },
         state: "firing",
         startsAt: now,

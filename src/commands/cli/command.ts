@@ -82,6 +82,8 @@ export function describeAttempt(recipient: string, { accepted, problem }: SendRe
 export type ExitCode = 0 | 1 | 2 | 3;
 
 export interface CommandIo {
+  /** Absent where nothing can be read. */
+  readonly stdin?: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -16,6 +16,9 @@ export interface CommandEntry {
 
 /** In the order of `lenswatch --help`. */
 export const commandTable: readonly CommandEntry[] = [
+  entry("init", "ask for credentials and a receiver, check them and write a configuration", async (io) =>
+    (await import("../init.ts")).initCommand(io),
+  ),
   entry("run", "run the daemon", async (io) => (await import("../run.ts")).runCommand(io)),
   entry("demo", "run everything on this machine without any account, with a scripted outage", async (io) => {
     const [{ demoCommand }, { startApp }] = [await import("../demo.ts"), await import("../../app/app.ts")];
