@@ -10,6 +10,7 @@ import { type TlsMaterial, tlsOptions } from "../lib/tls.ts";
 import { ServiceError } from "./errors.ts";
 import { networkOrTls, readExcerpt } from "./http.ts";
 import { refusalOf } from "./refusal.ts";
+import type { ReplyLimits } from "./reply-size.ts";
 
 export interface Connection {
   send(text: string): void;
@@ -21,7 +22,7 @@ export interface ConnectionDeps {
   readonly wsUrl: string;
   readonly pingIntervalMs: number;
   /** A larger message ends the connection. */
-  readonly maxMessageBytes: number;
+  readonly limits: ReplyLimits;
   readonly proxy: ProxySettings;
   readonly tls?: TlsMaterial | undefined;
   readonly redactor: Redactor;
@@ -106,7 +107,10 @@ function dial(deps: ConnectionDeps, token: string): WebSocket {
     return new WebSocket(url, {
       ...tlsOptions(deps.tls),
       agent: proxyAgent(url, deps.proxy),
-      maxPayload: deps.maxMessageBytes,
+      // A message is as large as what arrives, and one is read before the next.
+      perMessageDeflate: false,
+      allowSynchronousEvents: false,
+      maxPayload: deps.limits.bytes,
       followRedirects: false,
     });
   } catch (thrown) {

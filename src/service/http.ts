@@ -3,6 +3,8 @@ import { type HttpClient, type HttpRequest, readBody } from "../lib/http-client.
 import type { Redactor } from "../lib/redact.ts";
 import { isTlsFailure } from "../lib/tls.ts";
 import { ServiceError } from "./errors.ts";
+import { hasTooManyValues, type ReplyLimits } from "./reply-size.ts";
+import type { ReportDeviation } from "./reporter.ts";
 
 export interface ServiceRequest extends Pick<HttpRequest, "method" | "url" | "headers"> {
   /** Sent as JSON. */
@@ -28,7 +30,13 @@ export function isAccepted({ status }: ServiceReply): boolean {
 /** Throws ServiceError `unavailable` or `timeout`, or the signal's reason. */
 export type SendRequest = (request: ServiceRequest, signal: AbortSignal) => Promise<ServiceReply>;
 
-export function createSendRequest(client: HttpClient, redactor: Redactor, maxBodyBytes: number): SendRequest {
+export function createSendRequest(deps: {
+  readonly client: HttpClient;
+  readonly redactor: Redactor;
+  readonly limits: ReplyLimits;
+  readonly report: ReportDeviation;
+}): SendRequest {
+  const { client, redactor } = deps;
   const failure = (thrown: unknown, url: string, signal: AbortSignal): unknown => {
     if (signal.aborted) return signal.reason;
     return thrown instanceof ServiceError ? thrown : unreachable(redactor.error(thrown), url);
@@ -45,16 +53,21 @@ export function createSendRequest(client: HttpClient, redactor: Redactor, maxBod
     const reply = await client.send({ method, url, headers: all, body }, either).catch(orFail);
     return {
       ...reply,
-      text: () => readText(reply.body, maxBodyBytes).catch(orFail),
+      text: () => readText(reply.body, deps).catch(orFail),
       excerpt: () => readExcerpt(reply.body, () => cutOff.abort()),
     };
   };
 }
 
-async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
-  const { bytes, isCut } = await readBody(body, maxBytes);
-  if (!isCut) return new TextDecoder().decode(bytes);
-  throw new ServiceError("bad_payload", `A reply is larger than ${maxBytes} bytes: request less at once.`);
+type Bounds = { readonly limits: ReplyLimits; readonly report: ReportDeviation };
+
+async function readText(body: AsyncIterable<Uint8Array>, { limits, report }: Bounds): Promise<string> {
+  const { bytes, isCut } = await readBody(body, limits.bytes);
+  if (!isCut && !hasTooManyValues(bytes, limits.values)) return new TextDecoder().decode(bytes);
+  report("too_large");
+  const mb = (limits.bytes / 1e6).toPrecision(3);
+  const message = `A reply is larger than ${mb} MB, or than the memory of this process allows: give it more, or report it to the operator of the service.`;
+  throw new ServiceError("bad_payload", message);
 }
 
 const EXCERPT_BYTES = 16_384;

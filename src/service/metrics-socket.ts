@@ -54,7 +54,7 @@ export class MetricsSocket {
 
   constructor(deps: MetricsSocketDeps) {
     this.#deps = deps;
-    this.#pending = new PendingRequests(deps.maxMessageBytes);
+    this.#pending = new PendingRequests(deps.limits);
   }
 
   /** The reply's JSON value. Throws ServiceError, or the signal's reason. */
@@ -175,7 +175,7 @@ export class MetricsSocket {
   /** A refused token that is stated without the id of a request concerns all of the connection. */
   #onUnmatched(lane: Lane, data: Buffer): void {
     if (data.length > MAX_EXCERPT) return;
-    const decoded = decodeParts([data.subarray(data.indexOf("{"))]);
+    const decoded = decodeParts([data.subarray(data.indexOf("{"))], MAX_EXCERPT);
     const error = "value" in decoded && errorPayload("The metrics socket", decoded.value, this.#deps.redactor);
     if (error && error.status === 401) this.#refused(lane, [...lane.requests], error);
   }

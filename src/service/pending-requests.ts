@@ -4,6 +4,7 @@ import type { Instant } from "../lib/clock.ts";
 import type { Connection } from "./connection.ts";
 import type { ProtocolErrorKind } from "./observer.ts";
 import { type ByteBudget, PartCollector } from "./reply-frames.ts";
+import { limitsOfRequest, type ReplyLimits } from "./reply-size.ts";
 import type { Token } from "./token.ts";
 
 export type SocketRequest = Readonly<{ action: "metric" | "detail" | "status"; route: string; body: unknown }>;
@@ -37,10 +38,12 @@ export class PendingRequests {
   readonly #pending = new Map<string, PendingRequest>();
   readonly #settled = new Set<string>();
   readonly #budget: ByteBudget;
+  readonly #limits: ReplyLimits;
 
-  /** `maxBytes` limits the size of all incomplete replies together. */
-  constructor(maxBytes: number) {
-    this.#budget = { used: 0, max: maxBytes };
+  /** `limits` are those of any reply, and `bytes` that of all incomplete replies together. */
+  constructor(limits: ReplyLimits) {
+    this.#limits = limits;
+    this.#budget = { used: 0, max: limits.bytes };
   }
 
   add({ action, route, body }: SocketRequest): PendingRequest {
@@ -49,7 +52,7 @@ export class PendingRequests {
       id,
       route,
       text: JSON.stringify({ action, data: { id, route, body } }),
-      parts: new PartCollector(this.#budget),
+      parts: new PartCollector(this.#budget, limitsOfRequest(this.#limits, body)),
       reply: Promise.withResolvers(),
       lane: undefined,
       timesSent: 0,

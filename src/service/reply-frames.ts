@@ -4,6 +4,7 @@
  * are accepted, anything else fails that one request.
  */
 import type { ProtocolErrorKind } from "./observer.ts";
+import { hasTooManyValues, type ReplyLimits } from "./reply-size.ts";
 
 interface ReplyFrame {
   readonly id: string;
@@ -48,18 +49,20 @@ export type ByteBudget = { used: number; readonly max: number };
 /** Collects the parts of one reply. */
 export class PartCollector {
   readonly #budget: ByteBudget;
+  readonly #limits: ReplyLimits;
   readonly #parts = new Map<number, Buffer>();
   #total: number | undefined;
   #bytes = 0;
 
-  constructor(budget: ByteBudget) {
+  constructor(budget: ByteBudget, limits: ReplyLimits) {
     this.#budget = budget;
+    this.#limits = limits;
   }
 
   /** The reply once its last part is there; undefined while parts are missing. */
   add({ part, total, payload }: ReplyFrame): Decoded | undefined {
-    if (this.#total === undefined && total <= 1) return decodeParts([payload]);
-    if (total > MAX_PARTS) return { kind: "too_large" };
+    if (total > MAX_PARTS || this.#bytes + payload.length > this.#limits.bytes) return { kind: "too_large" };
+    if (this.#total === undefined && total <= 1) return decodeParts([payload], this.#limits.values);
     if (this.#total !== undefined && this.#total !== total) return { kind: "bad_part" };
     this.#total = total;
     const same = this.#parts.get(part);
@@ -82,14 +85,17 @@ export class PartCollector {
   #join(total: number): Decoded {
     // Both 0 and `total` among them: neither base.
     if (this.#parts.has(0) && this.#parts.has(total)) return { kind: "bad_part" };
-    return decodeParts([...this.#parts].sort(([a], [b]) => a - b).map(([, payload]) => payload));
+    const parts = [...this.#parts].sort(([a], [b]) => a - b).map(([, payload]) => payload);
+    return decodeParts(parts, this.#limits.values);
   }
 }
 
 /** The JSON value of the joined text, else the joined arrays. */
-export function decodeParts(parts: readonly Buffer[]): Decoded {
+export function decodeParts(parts: readonly Buffer[], mostValues: number): Decoded {
   const [only] = parts;
-  const joined = parseJson(parts.length === 1 && only ? only : Buffer.concat(parts));
+  const text = parts.length === 1 && only ? only : Buffer.concat(parts);
+  if (hasTooManyValues(text, mostValues)) return { kind: "too_large" };
+  const joined = parseJson(text);
   if (joined) return joined;
   if (parts.length === 1) return { kind: "bad_json" };
   const rows: unknown[] = [];

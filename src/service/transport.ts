@@ -7,12 +7,11 @@ import { ServiceError, type ServiceErrorCode } from "./errors.ts";
 import { createSendRequest } from "./http.ts";
 import { MetricsSocket } from "./metrics-socket.ts";
 import type { ServiceEndpoint, ServiceObserver } from "./observer.ts";
+import { replyLimits } from "./reply-size.ts";
 import { createOutageLog, createReport, type OutageLog } from "./reporter.ts";
 import type { ServiceDeps } from "./service.ts";
 import { createTokenSource, type Renewal } from "./token.ts";
 
-/** Larger replies are refused: the status of a million recordings is about 170 MB. */
-const MAX_REPLY_BYTES = 256 * 1024 * 1024;
 const PING_INTERVAL_MS = 10_000;
 
 type Work<T> = (signal: AbortSignal) => Promise<T>;
@@ -24,8 +23,9 @@ export function createTransport(deps: ServiceDeps) {
   const report = createReport({ log, clock, observer, redactor });
   const proxy = readProxyEnv(deps.proxyEnv ?? process.env);
   const closing = new AbortController();
+  const limits = replyLimits();
   const client = createHttpClient({ proxy, tls: config.tls });
-  const sendRequest = createSendRequest(client, redactor, MAX_REPLY_BYTES);
+  const sendRequest = createSendRequest({ client, redactor, limits, report });
   const shared = { config, clock, random, redactor, report, sendRequest };
   const onRenewal = renewalObserver(createOutageLog(log, "token renewal"), observer);
   const tokens = createTokenSource({ ...shared, closing: closing.signal, onRenewal });
@@ -37,7 +37,7 @@ export function createTransport(deps: ServiceDeps) {
     wsUrl: config.wsUrl,
     requestTimeoutMs: config.requestTimeoutMs,
     pingIntervalMs: deps.pingIntervalMs ?? PING_INTERVAL_MS,
-    maxMessageBytes: MAX_REPLY_BYTES,
+    limits,
     outage: createOutageLog(log, "metrics socket"),
     onReconnect: () => observer.socketReconnect?.(),
   });

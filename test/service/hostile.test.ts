@@ -91,7 +91,7 @@ const OVER_HTTP: ReadonlySet<AnswerKind> = new Set(["locations", "recording_upti
 
 /** As the metrics socket reads what it is sent, one message or several. */
 function throughSocket(kind: AnswerKind, messages: readonly Buffer[], borders: Borders): unknown {
-  const parts = new PartCollector({ used: 0, max: 1_000_000 });
+  const parts = new PartCollector({ used: 0, max: 1_000_000 }, { bytes: 1e6, values: 1e6 });
   for (const message of messages) {
     const frame = parseFrame(message);
     const answer = "bad" in frame ? { kind: "bad_frame" as const } : parts.add(frame);

@@ -69,7 +69,12 @@ describe("HTTP", () => {
     const origin = await listen(createServer((_, response) => response.end("x".repeat(100_000))));
     const client = createHttpClient({ proxy: noProxy });
     onTestFinished(() => client.close());
-    const send = createSendRequest(client, createRedactor([]), 50_000);
+    const send = createSendRequest({
+      client,
+      redactor: createRedactor([]),
+      limits: { bytes: 50_000, values: 50_000 },
+      report: () => {},
+    });
     const reply = await send({ method: "GET", url: origin }, new AbortController().signal);
     await expect(reply.text()).rejects.toMatchObject({ code: "bad_payload" });
   });

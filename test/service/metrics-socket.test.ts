@@ -146,7 +146,7 @@ describe("a connection", () => {
       wsUrl: scripted.wsUrl,
       requestTimeoutMs: 5_000,
       pingIntervalMs: 10_000,
-      maxMessageBytes: 1_000,
+      limits: { bytes: 1_000, values: 1_000 },
       outage: { failed: () => {}, recovered: () => {} },
       onReconnect: () => {},
     });

@@ -66,7 +66,7 @@ describe("a proxy of the environment", () => {
     const deps = {
       wsUrl: scripted.wsUrl,
       pingIntervalMs: 10_000,
-      maxMessageBytes: 1_000,
+      limits: { bytes: 1_000, values: 1_000 },
       proxy: { ...noProxy, httpProxy: url },
       redactor: createRedactor([]),
       clock: { now: () => 0 },

@@ -39,7 +39,7 @@ describe("a frame", () => {
 /** Feeds the parts as frames to one question; what the last of them gives. */
 function feed(texts: string[], max = 1_000) {
   const budget = { used: 0, max };
-  const collector = new PartCollector(budget);
+  const collector = new PartCollector(budget, { bytes: 1e6, values: 1e6 });
   const answers = texts.map((text) => {
     const frame = parseFrame(bytes(text));
     return "bad" in frame ? "bad" : collector.add(frame);
@@ -102,5 +102,5 @@ describe("a reply in parts", () => {
 });
 
 it("joins no parts into nothing", () => {
-  expect(decodeParts([])).toEqual({ value: [] });
+  expect(decodeParts([], 0)).toEqual({ value: [] });
 });

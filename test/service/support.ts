@@ -138,6 +138,8 @@ export interface Script {
   readonly handshake?: (token: string, count: number) => number;
   readonly asked?: (asked: Asked) => void;
   readonly autoPong?: boolean;
+  /** Frames are compressed where the client takes that. */
+  readonly deflate?: boolean;
   /** PEM; then it is served over TLS. */
   readonly tls?: ServerOptions;
 }
@@ -168,7 +170,11 @@ export async function startScripted(script: Script): Promise<Scripted> {
     events.emit("token", count);
   }
 
-  const wss = new WebSocketServer({ noServer: true, autoPong: script.autoPong ?? true });
+  const wss = new WebSocketServer({
+    noServer: true,
+    autoPong: script.autoPong ?? true,
+    perMessageDeflate: script.deflate ?? false,
+  });
   server.on("upgrade", (request, socket, head) => {
     socket.on("error", () => socket.destroy());
     const token = new URL(request.url ?? "", "http://host").searchParams.get("token") ?? "";
