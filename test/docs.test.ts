@@ -208,7 +208,7 @@ describe("configurations", () => {
     ),
     LENSWATCH_WS_URL: "wss://a.example",
   };
-  const readSecret = (path: string) => (path.endsWith("_url") ? "https://hooks.example/x" : "secret");
+  const readSecret = (path: string) => (path.endsWith("_url") ? "https://hooks.example/x" : `the-secret-of${path}`);
   const shown = [readme, guide("configuration"), guide("simulator")].flatMap((page) =>
     blocks(page, "yaml").map((text) => [page.path, text] as const),
   );

@@ -120,7 +120,11 @@ function welcome(
   const cameras = FLEET.locations * FLEET.recordingsPerLocation;
   const rows = [
     ["inbox", inbox.url, "messages as people receive them"],
-    ["page", `http://${listen}/`, "the status page; sign in with the token demo to acknowledge and silence"],
+    [
+      "page",
+      `http://${listen}/`,
+      "the status page; sign in with the token lenswatch-demo-token to acknowledge and silence",
+    ],
     ["metrics", `http://${listen}/metrics`, "for Prometheus"],
     ["alerts", `http://${listen}/api/v2/alerts`, "Alertmanager's API"],
     ["fleet", `${commandIn(io)} status --url http://${listen}`, "the fleet as a table"],

@@ -2,8 +2,14 @@
 import { isIP } from "node:net";
 import type { z } from "zod";
 import { camelKeys, listOf, optional, type Parsed, refuse, required, section, withDefault } from "./key.ts";
-import { line, listen, name, oneOf, oneOrMore, textMatching, textThat, token, trueOrFalse, webUrl } from "./scalars.ts";
+import type { Finding } from "./problem.ts";
+import { line, listen, name, oneOf, oneOrMore, textMatching, textThat, trueOrFalse, webUrl } from "./scalars.ts";
 import { signsIn, type WebConfig } from "./web-config-schema.ts";
+
+const token = textMatching(
+  "at least 16 characters without spaces, as `openssl rand -hex 32` prints them",
+  /^[\x21-\x7e]{16,4096}$/,
+);
 
 const tokenSection = section({
   name: required("The token's name, in the audit log and in messages.", name),
@@ -78,6 +84,21 @@ function checkTokens(http: HttpInput, context: z.RefinementCtx): void {
       add(at, "a token that no other entry has: `openssl rand -hex 32` makes one");
     if (before.some((other) => other.name === name)) add(nameAt, "a name that no other token has");
   }
+}
+
+/** Readers from elsewhere need a way to sign in, unless it is said that they need none. */
+export function checkReading(http: HttpInput, web: WebConfig | undefined): Finding[] {
+  const { listen, tokens, admin_token, read_token, auth_proxy, allow_anonymous, trusted_proxies } = http;
+  const mayRead = tokens.some(({ scopes }) => scopes.includes("read") || scopes.includes("admin"));
+  if (allow_anonymous || admin_token || read_token || mayRead || auth_proxy || (web && signsIn(web))) return [];
+  const closed = "`read_token` beside it (`openssl rand -hex 32` makes one), or `allow_anonymous: true`";
+  const refused = (key: string, found: string, expected = closed): Finding[] => [
+    { kind: "conflict", path: ["http", key], found, expected },
+  ];
+  if (!isLoopback(listen.host))
+    return refused("listen", "an address that others reach", `a loopback address, or ${closed}`);
+  if (trusted_proxies.length > 0) return refused("trusted_proxies", "proxies that others come through");
+  return allow_anonymous === false ? refused("allow_anonymous", "false") : [];
 }
 
 export type HttpConfig = ReturnType<typeof buildHttp>;

@@ -8,7 +8,7 @@ import { advise } from "./advise.ts";
 import { buildConfig, type Config } from "./config.ts";
 import { crossCheck } from "./cross-check.ts";
 import { type ConfigDocument, type Environment, isMapping, type Raw, readYaml } from "./document.ts";
-import { buildHttp, type HttpConfig, httpSection } from "./http-schema.ts";
+import { buildHttp, checkReading, type HttpConfig, httpSection } from "./http-schema.ts";
 import { ConfigError, type ConfigProblem, type Finding, type Path, pathKey, toProblems } from "./problem.ts";
 import { listen } from "./scalars.ts";
 import { rootSection } from "./schema.ts";
@@ -44,6 +44,8 @@ export function parseConfig(
   ];
   if (!("value" in checked) || findings.length > 0 || web.problems.length > 0)
     return { problems: [...report(findings, secrets.values), ...web.problems] };
+  const open = checkReading(checked.value.http, web.web);
+  if (open.length > 0) return { problems: report(open) };
   const config = buildConfig(checked.value, web);
   const fromEnvironment = (path: Path) => readsEnvironment(document, path);
   const warnings = advise(config, checked.value, { env, fromEnvironment });

@@ -62,7 +62,7 @@ export function gate(app: FastifyInstance, deps: Deps, others: readonly Authenti
     const known = token ? checkToken(token, request, reply) : undefined;
     if (!known) throw unauthorized(request);
     request.principal = { via: "token", name: known.name, scopes: scopeSet(known.scopes) };
-    if (mayUse(request)) return;
+    if (mayUse(request, deps)) return;
     noteRefusal(deps, request, "missing_scope");
     throw lacksScope(request);
   });
@@ -87,19 +87,22 @@ function sessionPrincipal({ session }: FastifyRequest): Principal | undefined {
 
 const scopeOf = ({ routeOptions: { config } }: FastifyRequest): Scope => config.scope ?? "read";
 
-const mayUse = (request: FastifyRequest) => request.principal.scopes.has(scopeOf(request));
+function mayUse(request: FastifyRequest, { access }: Deps): boolean {
+  const scope = scopeOf(request);
+  return request.principal.scopes.has(scope) || (scope === "read" && access.isReadingOpen);
+}
 
 /** Without a token: a browser adds cookies and headers by itself, so with them only forms change state. */
-function isAllowed(request: FastifyRequest, { externalUrl }: Deps): boolean {
+function isAllowed(request: FastifyRequest, deps: Deps): boolean {
   const isSafe = request.method === "GET" || request.method === "HEAD";
   const { via } = request.principal;
   if (!isSafe && via !== "basic") return false;
-  return mayUse(request) && (isSafe || isSameOrigin(request.headers, externalUrl));
+  return mayUse(request, deps) && (isSafe || isSameOrigin(request.headers, deps.externalUrl));
 }
 
-function checkConfigured(request: FastifyRequest, { access }: Deps): void {
+function checkConfigured(request: FastifyRequest, deps: Deps): void {
   const scope = scopeOf(request);
-  if (scope === "read" || mayUse(request) || isScopeGiven(scope, access)) return;
+  if (scope === "read" || mayUse(request, deps) || isScopeGiven(scope, deps.access)) return;
   const none = `no http.admin_token is configured, and no http.tokens with the scope ${scope}`;
   throw new HttpError("forbidden", `Nothing can be changed: ${none}; set one and reload.`);
 }
@@ -187,7 +190,7 @@ function checkSender(request: FastifyRequest, deps: Deps): void {
   }
   if (request.principal.via === "anonymous")
     throw new HttpError("unauthorized", "Your session has ended: nothing was changed. Sign in and try again.");
-  if (mayUse(request)) return;
+  if (mayUse(request, deps)) return;
   noteRefusal(deps, request, "missing_scope");
   throw new HttpError("forbidden", "The read token changes nothing. Sign out, and in with the admin token.");
 }

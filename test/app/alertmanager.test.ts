@@ -204,7 +204,7 @@ describeWithAlertmanager("forwarding to an Alertmanager", () => {
     await using alertmanager = await startAlertmanager();
     await using watch = await startWatch({
       ...forwarding(alertmanager),
-      http: 'http: { listen: "127.0.0.1:0", admin_token: secret }',
+      http: 'http: { listen: "127.0.0.1:0", admin_token: s3cret-of-the-admin }',
     });
     const [first, second] = [camera(watch).id, camera(watch, 1).id];
     watch.simulator.world.setStatus(first, "offline");
@@ -220,7 +220,7 @@ describeWithAlertmanager("forwarding to an Alertmanager", () => {
     };
     const made = await fetch(`${watch.app.address}/api/v2/silences`, {
       method: "POST",
-      headers: { authorization: "Bearer secret", "content-type": "application/json" },
+      headers: { authorization: "Bearer s3cret-of-the-admin", "content-type": "application/json" },
       body: JSON.stringify(silence),
     });
     expect(made.status).toBe(200);
@@ -233,7 +233,7 @@ describeWithAlertmanager("forwarding to an Alertmanager", () => {
     const { silenceID } = (await made.json()) as { silenceID: string };
     await fetch(`${watch.app.address}/api/v2/silence/${silenceID}`, {
       method: "DELETE",
-      headers: { authorization: "Bearer secret" },
+      headers: { authorization: "Bearer s3cret-of-the-admin" },
     });
     await until("the silenced alert is active there", () => isKnown(alertmanager, second));
   });

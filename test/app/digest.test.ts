@@ -56,7 +56,7 @@ describeWithRedis("a digest", () => {
   it.concurrent("reports yesterday's outage and current ones; preview writes a file, send mails the readers", async () => {
     await using watch = await startWatch({
       watch: "{ status_interval: 1s, uptime_interval: 1s, inventory_interval: 1h }",
-      http: 'http: { listen: "127.0.0.1:0", admin_token: s3cret }',
+      http: 'http: { listen: "127.0.0.1:0", admin_token: s3cret-of-the-admin }',
     });
     const dir = await mkdtemp(join(tmpdir(), "lenswatch-digest-"));
     const file = join(dir, "lenswatch.yaml");
@@ -71,7 +71,7 @@ describeWithRedis("a digest", () => {
     await watch.mail.next();
     await fetch(`${watch.app.address}/api/v2/alerts`, {
       method: "POST",
-      headers: { authorization: "Bearer s3cret", "content-type": "application/json" },
+      headers: { authorization: "Bearer s3cret-of-the-admin", "content-type": "application/json" },
       body: JSON.stringify([
         { labels: { alertname: "DiskFull" }, startsAt: new Date(Date.now() - 30 * HOUR).toISOString() },
       ]),

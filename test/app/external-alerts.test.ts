@@ -10,7 +10,7 @@ import { hasPrometheus, noPrometheus, startPrometheus } from "../support/prometh
 import { describeWithRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
-const TOKEN = "s3cret-admin";
+const TOKEN = "s3cret-of-the-admin";
 const http = `http: { listen: "127.0.0.1:0", admin_token: ${TOKEN} }`;
 
 interface Sent {

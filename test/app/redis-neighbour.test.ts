@@ -50,10 +50,10 @@ async function spoilAll(redis: Redis, spoil: Spoil): Promise<number> {
 
 describeWithRedis("another client of the same Redis", () => {
   it("a reader of all keys finds names, states and addresses, but no secret", async () => {
-    const secrets = ["canary-client-secret", "canary-smtp-password", "canary-admin", "canary-read"];
+    const secrets = ["canary-client-secret", "canary-smtp-password", "canary-admin-token", "canary-read-token"];
     await using watch = await startWatch({
       simulator: { clientSecret: "canary-client-secret" },
-      http: `http: { listen: "127.0.0.1:0", admin_token: canary-admin, read_token: canary-read }`,
+      http: `http: { listen: "127.0.0.1:0", admin_token: canary-admin-token, read_token: canary-read-token }`,
       adjust: (config) => ({
         ...config,
         smtp: config.smtp && { ...config.smtp, username: "u", password: "canary-smtp-password" },
@@ -66,7 +66,7 @@ describeWithRedis("another client of the same Redis", () => {
     await slack.waitFor(({ shown }) => shown.includes(camera.name));
     const silenced = await fetch(`${app.address}/api/v2/silences`, {
       method: "POST",
-      headers: { authorization: "Bearer canary-admin", "content-type": "application/json" },
+      headers: { authorization: "Bearer canary-admin-token", "content-type": "application/json" },
       body: JSON.stringify({
         matchers: [{ name: "alertname", value: "x", isRegex: false }],
         startsAt: new Date().toISOString(),

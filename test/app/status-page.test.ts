@@ -79,14 +79,14 @@ describeWithRedis("the status page of a running lenswatch", () => {
   });
 
   it.concurrent("acknowledges and silences with its buttons, as the API does", async () => {
-    const http = 'http: { listen: "127.0.0.1:0", admin_token: boss-token }';
+    const http = 'http: { listen: "127.0.0.1:0", admin_token: boss-token-of-dana }';
     await using watch = await startWatch({ http });
     const { simulator, slack, app } = watch;
     const [camera] = simulator.world.recordings;
     if (!camera) throw new Error("no camera");
     simulator.world.setStatus(camera.id, "offline");
     await slack.next();
-    const keeper = await signedIn(app.address, "boss-token", "dana");
+    const keeper = await signedIn(app.address, "boss-token-of-dana", "dana");
     const own = `/recordings/${camera.id}`;
     await until("its page has the button", async () => (await keeper.get(own)).html.includes(">Acknowledge<"));
 

@@ -31,11 +31,11 @@ async function suppressed(watch: Watch, reason: string): Promise<number> {
   return Number(line?.split(" ").at(-1) ?? 0);
 }
 
-const ADMIN = 'http: { listen: "127.0.0.1:0", admin_token: s3cret }';
+const ADMIN = 'http: { listen: "127.0.0.1:0", admin_token: s3cret-of-the-admin }';
 const QUIET = "{ receiver: ops, group_by: [recording_id], group_wait: 0s, group_interval: 1h, repeat_interval: 4h }";
 
 async function change(watch: Watch, method: string, path: string, body?: unknown): Promise<unknown> {
-  const headers = { authorization: "Bearer s3cret", "content-type": "application/json" };
+  const headers = { authorization: "Bearer s3cret-of-the-admin", "content-type": "application/json" };
   const response = await fetch(watch.app.address + path, {
     method,
     headers,

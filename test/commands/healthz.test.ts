@@ -12,7 +12,9 @@ import { lenswatch } from "./run-command.ts";
 test("is exit code 0 with a healthy daemon, whatever its external URL", async () => {
   const asked: string[] = [];
   const port = await serve(200, asked);
-  const file = await configFile(`http: { listen: "0.0.0.0:${port}", external_url: https://elsewhere.example }\n`);
+  const file = await configFile(
+    `http: { listen: "0.0.0.0:${port}", allow_anonymous: true, external_url: https://elsewhere.example }\n`,
+  );
   expect(await lenswatch(["healthz", "--config", file])).toEqual({ stdout: "alive\n", stderr: "", exitCode: 0 });
   expect(asked).toEqual(["GET /healthz"]);
 });

@@ -143,20 +143,20 @@ loc-2     rec-3      unknown  –                                      –      
 
 describe("finding the daemon", () => {
   test("by http.listen of the configuration, with its token", async () => {
-    const { address } = await serve({ fleet: async () => fleet, readToken: "read-me" });
-    const file = await configuration(`http:\n  listen: ${new URL(address).host}\n  read_token: read-me\n`);
+    const { address } = await serve({ fleet: async () => fleet, readToken: "read-me-if-you-can" });
+    const file = await configuration(`http:\n  listen: ${new URL(address).host}\n  read_token: read-me-if-you-can\n`);
     expect(await lenswatch(["status", "--config", file])).toMatchObject({ exitCode: 0, stderr: "" });
     expect(await lenswatch(["status"], { LENSWATCH_CONFIG: file })).toMatchObject({ exitCode: 0 });
   });
 
   test("though variables and secret files that only the daemon reads are not there", async () => {
-    const { address } = await serve({ fleet: async () => fleet, readToken: "read-me" });
+    const { address } = await serve({ fleet: async () => fleet, readToken: "read-me-if-you-can" });
     const daemons = (http: string) =>
       configuration(
         `http:\n  listen: ${new URL(address).host}\n${http}heartbeat: { url: "\${HEARTBEAT}" }\nredis: { url_file: /nowhere/redis }\n`,
       );
     const file = await daemons(`  read_token: \${READ}\n`);
-    expect(await lenswatch(["status", "--config", file], { READ: "read-me" })).toMatchObject({
+    expect(await lenswatch(["status", "--config", file], { READ: "read-me-if-you-can" })).toMatchObject({
       stdout: expect.stringContaining("Till 2"),
       stderr: "",
       exitCode: 0,

@@ -7,7 +7,7 @@ const base = `${service}\n${receivers}`;
 
 test("is the same for what decides the same, wherever it listens and however it is written", () => {
   expect(of(base)).toMatch(/^[0-9a-f]{32}$/);
-  const same = `# other words\n${receivers}\n${service}\nhttp: { listen: ":1" }\nlog: { level: debug }\n`;
+  const same = `# other words\n${receivers}\n${service}\nhttp: { listen: ":1", allow_anonymous: true }\nlog: { level: debug }\n`;
   expect(of(same)).toBe(of(base));
 });
 

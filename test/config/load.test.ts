@@ -13,10 +13,10 @@ describe("LENSWATCH_LISTEN", () => {
   const env = { LENSWATCH_LISTEN: "0.0.0.0:8080" };
 
   test("says where to listen as long as the file does not", () => {
-    expect(configOf(smallest, env).http).toMatchObject({ host: "0.0.0.0", port: 8080 });
-    expect(configOf(`${smallest}http: { read_token: a-long-token }\n`, env).http).toMatchObject({
+    expect(configOf(`${smallest}http: { read_token: a-token-of-a-reader }\n`, env).http).toMatchObject({
       host: "0.0.0.0",
-      tokens: [{ name: "read_token", token: "a-long-token", scopes: ["read"] }],
+      port: 8080,
+      tokens: [{ name: "read_token", token: "a-token-of-a-reader", scopes: ["read"] }],
     });
     expect(configOf(`${smallest}http: { listen: 127.0.0.1:1 }\n`, env).http).toMatchObject({ port: 1 });
   });
@@ -462,14 +462,16 @@ http: { admin_token_file: a, read_token_file: b }
       r: "redis://:pw@h/1",
       s: "https://hooks.example.com/x",
       p: "pw",
-      a: "admin",
-      b: "read",
+      a: "the-token-of-admins",
+      b: "the-token-of-readers",
     };
     const config = configOf(text, {}, (path) => `${files[path]}\n`);
     expect(config.redis.url).toBe("redis://:pw@h/1");
     expect(config.receivers[0]?.slack[0]?.apiUrl).toBe("https://hooks.example.com/x");
     expect(config.smtp?.password).toBe("pw");
-    expect(config.http).toMatchObject({ tokens: [{ token: "admin" }, { token: "read" }] });
+    expect(config.http).toMatchObject({
+      tokens: [{ token: "the-token-of-admins" }, { token: "the-token-of-readers" }],
+    });
   });
 });
 
@@ -481,7 +483,10 @@ test.each([
   ["[::1]:9595", "::1", 9595],
   ["[fe80::1:2]:65535", "fe80::1:2", 65_535],
 ])("listens on %s", (listen, host, port) => {
-  expect(configOf(`${smallest}http: { listen: "${listen}" }\n`).http).toMatchObject({ host, port });
+  expect(configOf(`${smallest}http: { listen: "${listen}", allow_anonymous: true }\n`).http).toMatchObject({
+    host,
+    port,
+  });
 });
 
 test("addresses come as a list or separated by commas", () => {

@@ -287,7 +287,7 @@ test.each([
   [
     "an empty secret",
     "http: { admin_token: '' }",
-    "12:22: http.admin_token: found an empty secret, expected a text without spaces or control characters",
+    "12:22: http.admin_token: found an empty secret, expected at least 16 characters without spaces, as `openssl rand -hex 32` prints them",
   ],
   [
     "a secret left out by its key",
@@ -296,8 +296,8 @@ test.each([
   ],
   [
     "a secret twice",
-    "http: { admin_token: x, admin_token_file: y }",
-    "12:25: http.admin_token_file: found `admin_token_file` beside `admin_token`, expected only one of the two",
+    "http: { admin_token: 0123456789abcdef, admin_token_file: y }",
+    "12:40: http.admin_token_file: found `admin_token_file` beside `admin_token`, expected only one of the two",
   ],
   [
     "an alias of no anchor",

@@ -165,7 +165,7 @@ async function startSwitch(): Promise<AsyncDisposable & { url: string }> {
 async function silence({ app }: Watch, recordingId: string): Promise<void> {
   const response = await fetch(`${app.address}/api/v2/silences`, {
     method: "POST",
-    headers: { authorization: "Bearer s3cret", "content-type": "application/json" },
+    headers: { authorization: "Bearer s3cret-of-the-admin", "content-type": "application/json" },
     body: JSON.stringify({
       matchers: [{ name: "recording_id", value: recordingId, isRegex: false, isEqual: true }],
       startsAt: new Date().toISOString(),
@@ -184,7 +184,7 @@ describe.skipIf(!hasPrometheus)(`the dashboard, asked${hasPrometheus ? "" : ` ($
       await using watch = await startWatch({
         watch: "{ status_interval: 1s, uptime_interval: 2s, inventory_interval: 1h }",
         rules: RULES,
-        http: 'http: { listen: "127.0.0.1:0", admin_token: s3cret }',
+        http: 'http: { listen: "127.0.0.1:0", admin_token: s3cret-of-the-admin }',
         more: `heartbeat: { url: "${deadMan.url}", interval: 1s }`,
       });
       const { simulator, slack, app } = watch;

@@ -8,7 +8,7 @@ import type { HttpDeps } from "../deps.ts";
 import { type ErrorAnswer, HttpError } from "../errors.ts";
 import { createTokenCheck, isHttps, isRemotePlainHttp, isSameOrigin, sessionCookie, signedSession } from "../gate.ts";
 import { createGuard } from "../guard.ts";
-import { type AccessToken, isScopeGiven, noteRefusal } from "../principal.ts";
+import { type AccessToken, isScopeGiven, noteRefusal, scopeSet } from "../principal.ts";
 import { parseQuery } from "../query.ts";
 import { openSession, type Session, storedId, withSessions } from "../session.ts";
 import { type FieldProblem, inputField, readFields } from "./field.ts";
@@ -105,6 +105,8 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout):
       deps.log.warn({ address: request.ip }, "sign-in with a wrong token");
       return again(401, { field: "token", message: "this token is not known" });
     }
+    if (!deps.access.isReadingOpen && !scopeSet(token.scopes).has("read"))
+      return again(403, { field: "token", message: "this token lacks the scope read, which the pages need" });
     const cookie = await signIn(token, read.fields.name, request.ip, deps);
     reply.header("set-cookie", sessionCookie(app, cookie, deps));
     return reply.redirect(`${ROOT}${pathWithin(read.fields.to)}`, 303);

@@ -97,6 +97,18 @@ describe("signing in", () => {
     }
   });
 
+  test("with a token that does not read is refused, where reading is not open", async () => {
+    const token = { name: "prometheus", token: "posts-alerts", scopes: ["alerts"] as const };
+    const access = { tokens: [token], isReadingOpen: false, isTrustedProxy: () => false };
+    const { address } = await serve({ fleet, access });
+    const refused = await visit(address).post("/session", { name: "eve", token: "posts-alerts" });
+    expect([refused.status, refused.headers.get("set-cookie")]).toEqual([403, null]);
+    expect(shownText(await refused.text())).toContain("token: this token lacks the scope read, which the pages need.");
+    const open = await serve({ fleet, access: { ...access, isReadingOpen: true } });
+    const reader = await signedIn(open.address, "posts-alerts", "rita");
+    expect((await reader.get("/")).status).toBe(200);
+  });
+
   test("with a wrong token is logged without it", async () => {
     const destination = new PassThrough();
     const log = createLogger({ level: "info", destination });

@@ -15,8 +15,8 @@ const SECRETS = [
   "s3cret-client",
   "T000/B000/s3cret",
   "s3cret-password",
-  "s3cret-admin",
-  "s3cret-read",
+  "s3cret-admin-token",
+  "s3cret-read-token",
   "s3cret-path",
   "s3cret-key",
   "s3cret-signing",
@@ -86,7 +86,7 @@ smtp:
   from: lenswatch@example.com
   username: lenswatch
   password: s3cret-password
-http: { admin_token: s3cret-admin, read_token: s3cret-read }
+http: { admin_token: s3cret-admin-token, read_token: s3cret-read-token }
 `;
 
 function load(text = TEXT): Config {
@@ -159,8 +159,12 @@ describe("GET /api/v2/status gives the configuration", () => {
   });
 
   test("without any secret", async () => {
-    const { get } = await serve({ config: () => config, readToken: "s3cret-read", adminToken: "s3cret-admin" });
-    const text = await (await get("/api/v2/status", { authorization: "Bearer s3cret-read" })).text();
+    const { get } = await serve({
+      config: () => config,
+      readToken: "s3cret-read-token",
+      adminToken: "s3cret-admin-token",
+    });
+    const text = await (await get("/api/v2/status", { authorization: "Bearer s3cret-read-token" })).text();
     expect(text).toContain("<secret>");
     expect(SECRETS.filter((secret) => text.includes(secret))).toEqual([]);
   });
