@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 interface Locked {
   readonly version?: string;
   readonly integrity?: string;
+  readonly dev?: boolean;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
@@ -39,6 +40,30 @@ describe("package-lock.json", () => {
   test("names no registry", () => {
     expect(JSON.stringify(lock)).not.toMatch(/"resolved":/);
   });
+});
+
+interface Component {
+  readonly name: string;
+  readonly version: string;
+  readonly hashes: readonly { readonly alg: string; readonly content: string }[];
+  readonly licenses: readonly { readonly license: { readonly id?: string } }[];
+}
+
+test("the SBOM lists every package of an installation with its hash and licence", async () => {
+  const script = join(root, ".ci/write-sbom.ts");
+  const { stdout } = await promisify(execFile)(process.execPath, [script], { maxBuffer: 2 ** 26 });
+  const sbom = JSON.parse(stdout) as { specVersion: string; components: readonly Component[] };
+  expect(sbom).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name: "lenswatch" } } });
+  const listed = sbom.components.map(({ name, version, hashes: [hash] }) => {
+    const integrity = `sha512-${Buffer.from(hash?.content ?? "", "hex").toString("base64")}`;
+    return `${name}@${version} ${hash?.alg} ${integrity}`;
+  });
+  const installed = Object.entries(lock.packages).filter(([path, { dev }]) => path !== "" && !dev);
+  const wanted = installed.map(([path, { version, integrity }]) => {
+    return `${path.replace(/^.*node_modules\//, "")}@${version} SHA-512 ${integrity}`;
+  });
+  expect(new Set(listed)).toEqual(new Set(wanted));
+  expect(sbom.components.filter(({ licenses }) => !licenses?.[0]?.license.id).map(({ name }) => name)).toEqual([]);
 });
 
 describe("the npm package", () => {
