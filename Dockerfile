@@ -1,6 +1,9 @@
 # The daemon alone: Redis and the service are reached over the network, the configuration is mounted at /etc/lenswatch.
 # Everything it runs is given as a list, so that no shell is needed; it writes nothing, so the root may be read-only.
-FROM node:26-bookworm-slim AS packages
+# The digest is that of the index of all platforms; `npm run renew-base` writes the one of today.
+FROM node:26.10.0-bookworm-slim@sha256:662933cf47f013bc8e4beb31a6116448427a82057ba7c42c97e4c5ba766504c2 AS base
+
+FROM base AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
@@ -8,7 +11,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
     && find node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' -o -name '*.md' -o -name '*.flow' \) -delete \
     && find node_modules -type d -empty -delete
 
-FROM node:26-bookworm-slim
+FROM base
 ARG VERSION=0.1.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="lenswatch" \

@@ -1,6 +1,12 @@
-import { existsSync, readFileSync } from "node:fs";
-import { resolve } from "node:path";
-import { describe, expect, test } from "vitest";
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { commandTable } from "../src/commands/cli/program.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -44,5 +50,62 @@ describe("the image", () => {
 
   test("holds neither development packages nor install scripts", () => {
     expect(steps.find((step) => step.includes("npm ci"))).toMatch(/--omit=dev --ignore-scripts/);
+  });
+});
+
+describe("the base of the image", () => {
+  const PINNED = /^FROM node:(?<version>[\d.]+)-bookworm-slim@sha256:[0-9a-f]{64} AS base$/;
+
+  test("is pinned by its digest, and its Node is one that is tested", () => {
+    const [base = "", ...others] = steps.filter((step) => step.startsWith("FROM "));
+    expect(base).toMatch(PINNED);
+    expect(others).toEqual(["FROM base AS packages", "FROM base"]);
+    const tested = process.versions.node.split(".")[0];
+    expect(PINNED.exec(base)?.groups?.version?.split(".")[0]).toBe(tested);
+  });
+
+  async function renew(answer: RequestListener) {
+    const dir = mkdtempSync(join(tmpdir(), "lenswatch-base-"));
+    onTestFinished(() => rmSync(dir, { recursive: true }));
+    const DOCKERFILE = join(dir, "Dockerfile");
+    copyFileSync(resolve(root, "Dockerfile"), DOCKERFILE);
+    const server = createServer(answer).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const env = { AUTH_URL: url, REGISTRY_URL: url, DOCKERFILE };
+    const ran = await promisify(execFile)(process.execPath, [resolve(root, ".ci/renew-base.ts"), "26.99.1"], {
+      env,
+    }).then(
+      () => "",
+      ({ stderr }: { stderr: string }) => stderr,
+    );
+    return { failure: ran, dockerfile: readFileSync(DOCKERFILE, "utf8") };
+  }
+
+  const digest = `sha256:${"5e".repeat(32)}`;
+  const registry =
+    (named: string): RequestListener =>
+    ({ url = "", headers }, response) => {
+      if (url.startsWith("/token?")) return response.end(JSON.stringify({ token: "pull" }));
+      const known =
+        url === "/v2/library/node/manifests/26.99.1-bookworm-slim" && headers.authorization === "Bearer pull";
+      response.writeHead(known ? 200 : 404, { "docker-content-digest": named }).end();
+    };
+
+  test("is renewed with the digest that the registry names", async () => {
+    const { failure, dockerfile } = await renew(registry(digest));
+    expect(failure).toBe("");
+    const old = readFileSync(resolve(root, "Dockerfile"), "utf8");
+    expect(dockerfile).toBe(old.replace(/node:\S+ AS base/, `node:26.99.1-bookworm-slim@${digest} AS base`));
+  });
+
+  test.each([
+    ["names no digest", registry("")],
+    ["refuses", ((_, response) => response.writeHead(401).end()) satisfies RequestListener],
+  ] as const)("stays as it is where the registry %s", async (_, answer) => {
+    const { failure, dockerfile } = await renew(answer);
+    expect(failure).toContain("node:26.99.1-bookworm-slim");
+    expect(dockerfile).toBe(readFileSync(resolve(root, "Dockerfile"), "utf8"));
   });
 });
