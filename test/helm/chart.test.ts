@@ -112,8 +112,32 @@ describe.skipIf(missing)(`the chart${missing ? ` (${missing})` : ""}`, () => {
   test("probes what the daemon serves, on the port it listens on", async () => {
     const container = at(find(await render("full"), "Deployment", "watch-lenswatch-web"), `${pod}.containers.0`);
     expect(at(container, "ports.0")).toEqual({ name: "http", containerPort: 8080, protocol: "TCP" });
-    expect(at(container, "livenessProbe.httpGet")).toEqual({ path: "/healthz", port: "http" });
-    expect(at(container, "readinessProbe.httpGet")).toEqual({ path: "/readyz", port: "http" });
+    expect(at(container, "livenessProbe.httpGet")).toEqual({ path: "/healthz", port: "http", scheme: "HTTP" });
+    expect(at(container, "readinessProbe.httpGet")).toEqual({ path: "/readyz", port: "http", scheme: "HTTP" });
+  });
+
+  test("probes and scrapes with TLS, and on a port of their own, where the configuration has them", async () => {
+    const tls = ["tls.enabled=true", "config.http.web_config_file=/etc/lenswatch-secrets/web/web.yml"];
+    const manifests = await render(
+      "small",
+      ...tls,
+      "config.http.metrics_listen=[::]:9596",
+      "serviceMonitor.enabled=true",
+    );
+    const container = at(find(manifests, "Deployment", "watch-lenswatch"), `${pod}.containers.0`);
+    expect(at(container, "ports.1")).toEqual({ name: "metrics", containerPort: 9596, protocol: "TCP" });
+    for (const probe of ["startup", "liveness", "readiness"])
+      expect(at(container, `${probe}Probe.httpGet`)).toMatchObject({ port: "metrics", scheme: "HTTPS" });
+    const monitor = find(manifests, "ServiceMonitor", "watch-lenswatch");
+    expect(at(monitor, "spec.endpoints.0")).toMatchObject({ port: "metrics", scheme: "https" });
+    for (const name of ["watch-lenswatch", "watch-lenswatch-metrics"])
+      expect(at(find(manifests, "Service", name), "spec.ports")).toContainEqual(
+        expect.objectContaining({ name: "metrics", targetPort: "metrics" }),
+      );
+    const policy = find(manifests, "NetworkPolicy", "watch-lenswatch");
+    expect(at(policy, "spec.ingress.0.ports")).toContainEqual({ port: "metrics", protocol: "TCP" });
+    const asked = find(manifests, "Pod", "watch-lenswatch-test");
+    expect(String(at(asked, "spec.containers.0.command"))).toContain('"https://watch-lenswatch:9596/readyz"');
   });
 
   test("splits the roles, each with its own replicas, and scales the notifying one", async () => {

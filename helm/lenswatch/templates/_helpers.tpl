@@ -133,6 +133,20 @@ app.kubernetes.io/name: {{ include "lenswatch.name" . }}-test
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
+{{/* The port of metrics and probes, where they have one of their own; else "". */}}
+{{- define "lenswatch.metricsPort" -}}
+{{- $http := get .Values.config "http" | default dict -}}
+{{- get $http "metrics_listen" | default "" | toString | splitList ":" | last -}}
+{{- end -}}
+
+{{- define "lenswatch.metricsPortName" -}}
+{{- ternary "metrics" "http" (ne (include "lenswatch.metricsPort" .) "") -}}
+{{- end -}}
+
+{{- define "lenswatch.scheme" -}}
+{{- ternary "https" "http" .Values.tls.enabled -}}
+{{- end -}}
+
 {{- define "lenswatch.redisSelectorLabels" -}}
 app.kubernetes.io/name: {{ include "lenswatch.name" . }}-redis
 app.kubernetes.io/instance: {{ .Release.Name }}
