@@ -30,10 +30,16 @@ export interface Manifest {
   readonly [key: string]: unknown;
 }
 
-/** The text of all manifests. Throws what helm says on stderr. */
+const rendered = new Map<string, Promise<string>>();
+
+/** The text of all manifests, the same for the same arguments. Throws what helm says on stderr. */
 export function template(values: string, ...set: string[]): Promise<string> {
   const more = set.flatMap((one) => ["--set", one]);
-  return helm("template", "watch", chart, "--namespace", "cameras", "--values", valuesFile(values), ...kube, ...more);
+  const args = ["watch", chart, "--namespace", "cameras", "--values", valuesFile(values), ...kube, ...more];
+  const key = args.join("\n");
+  const text = rendered.get(key) ?? helm("template", ...args);
+  rendered.set(key, text);
+  return text;
 }
 
 export async function render(values: string, ...set: string[]): Promise<Manifest[]> {
