@@ -1,14 +1,16 @@
 /** The daemon: builds every part, starts it and stops it in reverse order, each part with its deadline, 10 s in all. */
 import type { Redis } from "ioredis";
 import type { RoleOption } from "../cluster/active-config.ts";
+import { changedKeys } from "../config/changed-keys.ts";
 import type { Config } from "../config/config.ts";
-import type { ReloadResult } from "../http/deps.ts";
+import type { HttpDeps } from "../http/deps.ts";
 import { createHttpServer } from "../http/server.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Closer } from "../lib/closer.ts";
 import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { followRedisClock } from "../store/redis.ts";
+import type { AuditDraft } from "./audit-trail.ts";
 import { httpDeps } from "./http-deps.ts";
 import { Reloader } from "./reload.ts";
 import { openRuntime, type Runtime } from "./runtime.ts";
@@ -23,7 +25,7 @@ interface AppOptions {
   /** What this replica does; `all` unless given. */
   readonly role?: RoleOption;
   /** Reads the configuration's file again and reloads; undefined where there is none. */
-  readonly loadAnew?: (() => Promise<ReloadResult>) | undefined;
+  readonly loadAnew?: HttpDeps["reload"];
   /** Where a test owns the time: taken as it is, whatever Redis says. */
   readonly clock?: Clock;
 }
@@ -35,10 +37,12 @@ export interface App {
   readonly working: Promise<void>;
   /**
    * Puts another configuration in force and resolves once it is; timers are kept and nothing is notified again. What
-   * needs a restart (`redis`, `watch.history`, `http.listen`, `http.metrics_listen`) stays as it was and is logged. Throws where it cannot be
-   * built: then everything stays as it was.
+   * needs a restart (`redis`, `watch.history`, `http.listen`, `http.metrics_listen`) stays as it was and is logged. Gives
+   * the names of the keys that changed. Throws where it cannot be built: then everything stays as it was.
    */
-  reload(config: Config): Promise<void>;
+  reload(config: Config): Promise<readonly string[]>;
+  /** Writes an entry of the audit log, soon. */
+  audit(entry: AuditDraft): void;
   /** The configuration could not be loaded: the active one stays, and the metric shows it. */
   refused(): void;
   /** Ends everything within 10 s, even without Redis; the second call returns the first one's promise. */
@@ -77,6 +81,7 @@ async function build(options: AppOptions, closer: Closer): Promise<App> {
     address,
     working: begin(runtime, reloader, closer),
     reload: (next) => reload(runtime, reloader, next),
+    audit: (entry) => void runtime.audit.record(entry),
     refused: () => metrics.configReloaded(false),
     stop: () => closer.close(),
   };
@@ -115,7 +120,7 @@ async function untilRedisAnswers({ redis, clock, log }: Runtime, signal: AbortSi
   }
 }
 
-async function reload({ log, metrics }: Runtime, reloader: Reloader, asked: Config): Promise<void> {
+async function reload({ log, metrics }: Runtime, reloader: Reloader, asked: Config): Promise<readonly string[]> {
   const before = reloader.current().config;
   const { next, ignored } = withoutRestart(before, asked);
   if (ignored.length > 0) log.warn({ keys: ignored }, "these keys changed: they take effect at the next start");
@@ -132,11 +137,12 @@ async function reload({ log, metrics }: Runtime, reloader: Reloader, asked: Conf
     log.info("configuration reloaded");
   }
   metrics.configReloaded(true);
+  return changedKeys(withoutIds(before), withoutIds(asked));
 }
 
 /** Those at work have ids that are stored. */
-function withoutIds(config: Config): unknown {
-  return { ...config, rules: config.rules.map((rule) => ({ ...rule, id: undefined })) };
+function withoutIds(config: Config): Config {
+  return { ...config, rules: config.rules.map((rule) => ({ ...rule, id: "" })) };
 }
 
 /** The configuration asked for, but for keys that need a restart; `ignored` names those that differ. */

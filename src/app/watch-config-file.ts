@@ -1,4 +1,5 @@
 /** Reloads the configuration when its files change or on request; an invalid one is refused and logged. */
+import type { AuditOrigin } from "../alerting/audit.ts";
 import { ConfigError, formatProblem } from "../config/problem.ts";
 import type { ConfigSource } from "../config/source.ts";
 import type { ReloadResult } from "../http/deps.ts";
@@ -11,14 +12,14 @@ const CHECK_MS = 2_000;
 
 export interface Following {
   /** Loads it now, changed or not; resolves, never rejects, with the outcome. */
-  reload(): Promise<ReloadResult>;
+  reload(by: AuditOrigin): Promise<ReloadResult>;
   stop(): void;
 }
 
 /** Checks the files every `everyMs` (2 s unless given) until `stop`. */
 export function watchConfigFile(deps: {
   readonly source: ConfigSource;
-  readonly app: Pick<App, "reload" | "refused">;
+  readonly app: Pick<App, "reload" | "refused" | "audit">;
   readonly log: Logger;
   readonly everyMs?: number;
 }): Following {
@@ -28,13 +29,13 @@ export function watchConfigFile(deps: {
   let isStopped = false;
   let isChecking = false;
 
-  const load = async (): Promise<ReloadResult> =>
-    isStopped ? { outcome: "refused", problems: ["lenswatch is stopping."] } : loadOnce(deps);
+  const load = async (by: AuditOrigin): Promise<ReloadResult> =>
+    isStopped ? { outcome: "refused", problems: ["lenswatch is stopping."] } : loadOnce(deps, by);
 
   async function check(): Promise<void> {
     const now = await source.contentHash();
     const isChanged = now !== source.loadedHash();
-    if (isChanged && now === seen) await load();
+    if (isChanged && now === seen) await load({ actor: { via: "file", name: "a changed file" } });
     seen = isChanged ? now : undefined;
   }
 
@@ -50,7 +51,7 @@ export function watchConfigFile(deps: {
   }, deps.everyMs ?? CHECK_MS);
 
   return {
-    reload: () => inSequence(load),
+    reload: (by) => inSequence(() => load(by)),
     stop() {
       isStopped = true;
       clearInterval(timer);
@@ -58,14 +59,20 @@ export function watchConfigFile(deps: {
   };
 }
 
-async function loadOnce({ source, app, log }: Parameters<typeof watchConfigFile>[0]): Promise<ReloadResult> {
+async function loadOnce(
+  { source, app, log }: Parameters<typeof watchConfigFile>[0],
+  by: AuditOrigin,
+): Promise<ReloadResult> {
+  const entry = { ...by, action: "reload" } as const;
   try {
     const { config, warnings } = await source.load();
     for (const warning of warnings) log.warn({ warning }, "configuration accepted with a warning");
-    await app.reload(config);
+    const changed = await app.reload(config);
+    app.audit({ ...entry, outcome: "done", after: { changed: changed.join(", ") || "nothing" } });
     return { outcome: "loaded" };
   } catch (thrown) {
     app.refused();
+    app.audit({ ...entry, outcome: "refused", reason: "invalid_configuration" });
     const err = toError(thrown);
     const problems = err instanceof ConfigError ? err.problems.map(formatProblem) : [];
     log.error({ err, problems }, "configuration refused, keeping the active one");

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { Command, Option } from "commander";
+import type { AuditOrigin } from "../alerting/audit.ts";
 import { startApp } from "../app/app.ts";
 import { type Following, watchConfigFile } from "../app/watch-config-file.ts";
 import { type RoleOption, roleOptions } from "../cluster/active-config.ts";
@@ -27,11 +28,11 @@ export function runCommand(io: CommandIo): Command {
     // Collects old objects earlier: every sweep replaces most. At 100,000 recordings half the memory, a tenth more CPU.
     setFlagsFromString("--heap-growing-percent=50");
     let following: Following | undefined;
-    const reload = async (): Promise<ReloadResult> =>
-      following?.reload() ?? { outcome: "refused", problems: ["lenswatch is still starting; try again."] };
+    const reload = async (by: AuditOrigin): Promise<ReloadResult> =>
+      following?.reload(by) ?? { outcome: "refused", problems: ["lenswatch is still starting; try again."] };
     const app = await startApp({ config, log, role: options.role, loadAnew: reload });
     following = watchConfigFile({ source, app, log });
-    io.onHangup?.(() => void reload());
+    io.onHangup?.(() => void reload({ actor: { via: "signal", name: "SIGHUP" } }));
     if (!io.signal.aborted) await once(io.signal, "abort");
     log.info("stopping");
     following.stop();

@@ -1,5 +1,5 @@
 /** What the HTTP server is given: readers and writers of the state it shows, and its settings. */
-import type { AuditEntry } from "../alerting/audit.ts";
+import type { AuditEntry, AuditOrigin } from "../alerting/audit.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { SentAlert } from "../alerting/external-alerts.ts";
 import type { WebConfig } from "../config/web-config-schema.ts";
@@ -85,7 +85,7 @@ export interface HttpDeps extends Pick<SuppressionChanges, "silences" | "setSile
   readonly zones: Store["zones"]["read"];
   config(): ShownConfig;
   /** Loads the configuration file again; undefined where there is no file. */
-  reload?: (() => Promise<ReloadResult>) | undefined;
+  reload?: ((by: AuditOrigin) => Promise<ReloadResult>) | undefined;
   readonly metrics: MetricsSource;
   /** Smaller limits, for tests. */
   readonly limits?: Partial<Limits> | undefined;

@@ -7,6 +7,7 @@ import { humanDuration } from "../lib/duration.ts";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError } from "./errors.ts";
 import { limitsOf } from "./limits.ts";
+import { originOf } from "./principal.ts";
 
 type Deps = Pick<HttpDeps, "ready" | "limits" | "reload">;
 
@@ -31,10 +32,10 @@ export function probeRoutes(app: FastifyInstance, deps: Deps): void {
 /** Probes and the reload. */
 export function lifecycleRoutes(app: FastifyInstance, deps: Deps): void {
   probeRoutes(app, deps);
-  app.post("/-/reload", { config: { scope: "admin" } }, async (_request, reply) => {
+  app.post("/-/reload", { config: { scope: "admin" } }, async (request, reply) => {
     if (!deps.reload)
       throw new HttpError("bad_config", "This lenswatch was not started from a file that it could reload.");
-    const result = await deps.reload();
+    const result = await deps.reload(originOf(request));
     if (result.outcome === "refused") {
       const problems = result.problems.join("\n");
       throw new HttpError("bad_config", `The configuration was refused; the previous one stays active.\n${problems}`);
