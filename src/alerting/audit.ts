@@ -63,6 +63,16 @@ export interface AuditEntry extends AuditOrigin {
   readonly until?: Instant | undefined;
 }
 
+/** `id` is unique; ids go up with time. */
+export type StoredAuditEntry = AuditEntry & { readonly id: string };
+
+/** Sorts the newest first. */
+export function auditSortKey({ id }: Pick<StoredAuditEntry, "id">): string {
+  const [, ms, sequence, stream] = /^(\d+)-(\d+)(.)/.exec(id) ?? [];
+  const falling = (n = "0") => String(Number.MAX_SAFE_INTEGER - Number(n)).padStart(16, "0");
+  return `${falling(ms)}${falling(sequence)}${stream}`;
+}
+
 /** The entry of a silence that was written; `before` is as it was stored. */
 export function silenceEntry(
   silence: Silence,

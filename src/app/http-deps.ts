@@ -48,6 +48,7 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     },
     sessions: auditedSessions(runtime),
     audit: (entry) => void runtime.audit.record(entry),
+    auditLog: store.audit.read,
     ready: () => readiness(runtime, config()),
     fleet: () => engine().fleet(),
     uptimes: (ids) => engine().uptimes.kept(ids),

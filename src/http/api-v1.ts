@@ -4,11 +4,13 @@ import { z } from "zod";
 import { HttpError } from "./errors.ts";
 import { originOf } from "./principal.ts";
 import { boundedText, parseQuery, parseRequestBody } from "./query.ts";
+import { listAudit } from "./v1/audit.ts";
 import { listIncidents } from "./v1/incidents.ts";
 import { listLocations } from "./v1/locations.ts";
 import { openApiDocument } from "./v1/openapi.ts";
 import { type ApiV1Deps, type Operation, operation } from "./v1/operation.ts";
 import { listRecordings } from "./v1/recordings.ts";
+import { listSessions, revokeSessions } from "./v1/sessions.ts";
 import { getTimeline } from "./v1/timeline.ts";
 
 /** No reminders of a firing alert until it resolves. */
@@ -41,6 +43,9 @@ export const operations: readonly Operation[] = [
   listLocations,
   listIncidents,
   acknowledge,
+  listAudit,
+  listSessions,
+  revokeSessions,
 ];
 
 export function apiV1(app: FastifyInstance, deps: ApiV1Deps): void {

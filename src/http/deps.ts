@@ -61,6 +61,8 @@ export interface HttpDeps extends Pick<SuppressionChanges, "silences" | "setSile
   readonly sessions: Store["sessions"];
   /** Writes an entry of the audit log, soon. */
   audit(entry: Omit<AuditEntry, "at">): void;
+  /** The entries since an instant, the newest first. */
+  readonly auditLog: Store["audit"]["read"];
   readonly log: Logger;
   readonly clock: Clock;
   readonly version: string;

@@ -3,7 +3,7 @@
  * 2 KB. A change is written by the script that makes it (`scripts/audit.lua`), so that there is none without its entry.
  */
 import type { Redis } from "ioredis";
-import type { AuditEntry } from "../alerting/audit.ts";
+import { type AuditEntry, auditSortKey, type StoredAuditEntry } from "../alerting/audit.ts";
 import type { Instant } from "../lib/clock.ts";
 import { scrub } from "../lib/log.ts";
 import { cut, stripControls } from "../lib/text.ts";
@@ -14,9 +14,6 @@ const MOST_BYTES = 2_048;
 /** Texts are cut to the first of these lengths that makes the entry small enough. */
 const LENGTHS = [300, 60, 20];
 const PAGE = 500;
-
-/** `id` is unique; ids go up with time. */
-export type StoredAuditEntry = AuditEntry & { readonly id: string };
 
 /** Entries as scripts take them (`audit.lua`); undefined where there are none. */
 export type EncodeAudit = ReturnType<typeof createEncodeAudit>;
@@ -70,13 +67,6 @@ export function createAuditStore(redis: Redis, keys: Keys, encode: EncodeAudit) 
       return [...done, ...refused].sort((a, b) => (auditSortKey(a) < auditSortKey(b) ? -1 : 1));
     },
   };
-}
-
-/** Sorts the newest first. */
-export function auditSortKey({ id }: Pick<StoredAuditEntry, "id">): string {
-  const [, ms, sequence, stream] = /^(\d+)-(\d+)(.)/.exec(id) ?? [];
-  const falling = (n = "0") => String(Number.MAX_SAFE_INTEGER - Number(n)).padStart(16, "0");
-  return `${falling(ms)}${falling(sequence)}${stream}`;
 }
 
 /** Nothing for a row that cannot be read. */

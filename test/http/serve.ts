@@ -86,6 +86,7 @@ export function usualDeps(differing: Differing = {}): HttpDeps {
     },
     sessions: sessionsInMemory,
     audit: () => {},
+    auditLog: async () => [],
     listen: { host: "127.0.0.1", port: 0 },
     log: silentLogger,
     clock: { now: () => NOW },

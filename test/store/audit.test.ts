@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type AuditEntry, type AuditOrigin, createRefusals } from "../../src/alerting/audit.ts";
+import { type AuditEntry, type AuditOrigin, auditSortKey, createRefusals } from "../../src/alerting/audit.ts";
 import { fingerprint } from "../../src/alerting/fingerprint.ts";
 import { createMatcher, formatMatcher } from "../../src/alerting/matcher.ts";
 import { createSuppressionChanges } from "../../src/deliver/suppression-changes.ts";
 import { visibleJson } from "../../src/lib/text.ts";
-import { auditSortKey, entryText } from "../../src/store/audit.ts";
+import { entryText } from "../../src/store/audit.ts";
 import type { StoredSession } from "../../src/store/sessions.ts";
 import { createStore } from "../../src/store/store.ts";
 import { POISONS } from "../support/hostile-names.ts";

@@ -7,7 +7,7 @@ const ErrorBody = z.strictObject({ error: z.strictObject({ code: z.string(), mes
 const ERRORS = {
   400: "A parameter or the body is wrong; the message names it.",
   401: "A token is needed.",
-  403: "Nothing can be changed: there is no admin token, or another site sent the request.",
+  403: "The token lacks the scope, or no token has it.",
   404: "Not found.",
   503: "lenswatch cannot reach a dependency of this answer; try again.",
 } as const;

@@ -6,7 +6,10 @@ import type { HttpDeps } from "../deps.ts";
 import type { Scope } from "../principal.ts";
 import { isoTime } from "../query.ts";
 
-export type ApiV1Deps = Pick<HttpDeps, "version" | "fleet" | "incidents" | "timeline" | "acknowledge" | "clock">;
+export type ApiV1Deps = Pick<
+  HttpDeps,
+  "version" | "fleet" | "incidents" | "timeline" | "acknowledge" | "clock" | "auditLog" | "sessions" | "limits"
+>;
 
 export interface Operation<Q extends z.ZodObject = z.ZodObject, B extends z.ZodType = z.ZodType> {
   readonly id: string;
