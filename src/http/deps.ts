@@ -1,5 +1,5 @@
 /** What the HTTP server is given: readers and writers of the state it shows, and its settings. */
-import type { AuditEntry, AuditOrigin } from "../alerting/audit.ts";
+import type { AuditEntry, AuditOrigin, StoredAuditEntry } from "../alerting/audit.ts";
 import type { LogLine } from "../alerting/decision-log.ts";
 import type { SentAlert } from "../alerting/external-alerts.ts";
 import type { WebConfig } from "../config/web-config-schema.ts";
@@ -62,7 +62,7 @@ export interface HttpDeps extends Pick<SuppressionChanges, "silences" | "setSile
   /** Writes an entry of the audit log, soon. */
   audit(entry: Omit<AuditEntry, "at">): void;
   /** The entries since an instant, the newest first. */
-  readonly auditLog: Store["audit"]["read"];
+  auditLog(since: Instant): Promise<readonly StoredAuditEntry[]>;
   readonly log: Logger;
   readonly clock: Clock;
   readonly version: string;

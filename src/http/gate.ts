@@ -60,8 +60,9 @@ export function gate(app: FastifyInstance, deps: Deps, others: readonly Authenti
     if (isAllowed(request, deps)) return;
     const token = bearerOf(request.headers.authorization);
     const known = token ? checkToken(token, request, reply) : undefined;
-    if (!known) throw unauthorized(request);
-    request.principal = { via: "token", name: known.name, scopes: scopeSet(known.scopes) };
+    const isKnown = request.principal.via !== "anonymous";
+    if (!known && (!isKnown || mayUse(request, deps))) throw unauthorized(request);
+    if (known) request.principal = { via: "token", name: known.name, scopes: scopeSet(known.scopes) };
     if (mayUse(request, deps)) return;
     noteRefusal(deps, request, "missing_scope");
     throw lacksScope(request);

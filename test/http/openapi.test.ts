@@ -8,7 +8,7 @@ import { openApiDocument } from "../../src/http/v1/openapi.ts";
 import { StoreError } from "../../src/store/errors.ts";
 import type { Incident } from "../../src/store/incidents.ts";
 import { alertState, fleetOf, INTERVAL, NOW, recordingState } from "../metrics/fleets.ts";
-import { serve } from "./serve.ts";
+import { serve, sessionsInMemory } from "./serve.ts";
 
 const incident: Incident = {
   id: "RecordingOffline/recording/rec-1@1",
@@ -33,6 +33,10 @@ const fleet = fleetOf({
 });
 
 const line = { subject: incident.subject, at: NOW - 1_000, ruleId: "RecordingOffline", reason: "fired" } as const;
+const actor = { via: "session", name: "admin_token", person: "dana" } as const;
+const signIn = { at: NOW, actor, action: "sign_in", outcome: "done" } as const;
+const times = { createdAt: NOW, seenAt: NOW, expiresAt: NOW + 1 };
+const session = { id: "a".repeat(16), token: "admin_token", person: "dana", address: "127.0.0.1", ...times };
 const admin = { authorization: "Bearer admin-token-of-the-test" };
 
 const document = openApiDocument("1.2.3", operations);
@@ -45,6 +49,8 @@ const start = () =>
     fleet: async () => fleet,
     incidents: async () => [incident, lasting],
     timeline: async () => [line],
+    auditLog: async () => [{ ...signIn, id: "1-0e" }],
+    sessions: { ...sessionsInMemory, list: async () => [session] },
     acknowledge: async (fingerprint) => (fingerprint === "0".repeat(16) ? 0 : 1),
   });
 
@@ -67,6 +73,10 @@ const asked = [
   ["get", "/api/v1/incidents", "/api/v1/incidents?since=1", 400],
   ["post", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${print}/ack`, 200],
   ["post", "/api/v1/alerts/{fingerprint}/ack", `/api/v1/alerts/${"0".repeat(16)}/ack`, 404],
+  ["get", "/api/v1/audit", "/api/v1/audit?person=dana", 200],
+  ["get", "/api/v1/audit", "/api/v1/audit?action=nothing", 400],
+  ["get", "/api/v1/sessions", "/api/v1/sessions", 200],
+  ["post", "/api/v1/sessions/revoke", "/api/v1/sessions/revoke", 400],
 ] as const;
 
 describe("what is answered", () => {

@@ -24,7 +24,7 @@ export interface HtmlPage {
   /** `unknown` by default. */
   readonly mood?: Mood;
   /** The link of the header that is this page. */
-  readonly here?: "overview" | "locations" | "alerts" | "silences" | "search" | "session";
+  readonly here?: "overview" | "locations" | "alerts" | "silences" | "search" | "audit" | "session";
   readonly body: Markup;
   /** Undefined for a page that shows no state. */
   readonly madeAt?: Instant;
@@ -103,7 +103,7 @@ function documentOf(page: Page, visitor: Visitor, script: string): string {
 </head>
 <body>
 <a class="skip" href="#main">To the content</a>
-<header><nav aria-label="Pages">${links(page)}</nav>${account(page, visitor)}</header>
+<header><nav aria-label="Pages">${links(page, visitor)}</nav>${account(page, visitor)}</header>
 ${live ? announcements : nothing}
 <main id="main" tabindex="-1"${live ? html` data-version="${version}"` : nothing}>${page.body}</main>
 <footer>${made(page)}${visitor.isReadOnly ? READ_ONLY : nothing}</footer>
@@ -115,18 +115,20 @@ ${live ? announcements : nothing}
 const READ_ONLY = html`<p>Read-only: no <code>http.admin_token</code> is configured, so nothing can be acknowledged or
 silenced here.</p>`;
 
-function links({ root, here }: Page): Markup[] {
+function links({ root, here }: Page, { isAdmin }: Visitor): Markup[] {
+  const show = (name: string) => homeLink(root, { show: name });
   const all = [
-    ["overview", "lenswatch", {}],
-    ["locations", "Locations", { show: "locations" }],
-    ["alerts", "Alerts", { show: "alerts" }],
-    ["silences", "Silences", { show: "silences" }],
-    ["search", "Search", { show: "search" }],
+    ["overview", "lenswatch", homeLink(root)],
+    ["locations", "Locations", show("locations")],
+    ["alerts", "Alerts", show("alerts")],
+    ["silences", "Silences", show("silences")],
+    ["search", "Search", show("search")],
+    ...(isAdmin ? [["audit", "Audit log", `${root}audit`] as const] : []),
   ] as const;
-  return all.map(([name, words, parameters]) => {
+  return all.map(([name, words, href]) => {
     const current = name === here ? html` aria-current="page"` : nothing;
     const brand = name === "overview" ? html` class="brand" aria-label="lenswatch, overview"` : nothing;
-    return html` <a href="${homeLink(root, parameters)}"${brand}${current}>${words}</a>`;
+    return html` <a href="${href}"${brand}${current}>${words}</a>`;
   });
 }
 

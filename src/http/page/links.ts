@@ -1,5 +1,6 @@
 /** The parameters of the pages, and links between them: always relative, so that they work below any path of a proxy. */
 import { z } from "zod";
+import { auditActions } from "../../alerting/audit.ts";
 import { pageParameters } from "../paging.ts";
 
 /** From a page to `/`: `./` on `/` itself, `../` below `/recordings/`. */
@@ -58,6 +59,22 @@ export const HomeQuery = z.object({
   refresh: z.literal("off", { error: "expected off" }).optional(),
 });
 export type HomeQuery = z.infer<typeof HomeQuery>;
+
+export const AuditQuery = z.object({
+  person: text("expected one name"),
+  action: z
+    .enum(["", ...auditActions], { error: "expected an action" })
+    .transform((given) => given || undefined)
+    .optional(),
+  days: z.enum(["1", "7", "30", "90"], { error: "expected 1, 7, 30 or 90" }).default("1"),
+  cursor: pageParameters.cursor,
+});
+export type AuditQuery = z.infer<typeof AuditQuery>;
+
+/** From `/` or the page itself. */
+export function auditLink(parameters: LinkParameters): string {
+  return `audit${queryOf(parameters)}`;
+}
 
 export const AlertQuery = HomeQuery.pick({ refresh: true });
 export const RecordingQuery = HomeQuery.pick({ cursor: true, refresh: true });

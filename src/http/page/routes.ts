@@ -4,9 +4,10 @@ import { runYielding } from "../../lib/yield.ts";
 import type { HttpDeps } from "../deps.ts";
 import { parseQuery } from "../query.ts";
 import { alertPage, alertsOf } from "./alert-page.ts";
+import { auditPage } from "./audit-page.ts";
 import { changeRoutes } from "./change-routes.ts";
 import type { HtmlPage, Layout } from "./layout.ts";
-import { AlertQuery, HomeQuery, RecordingQuery, type Root } from "./links.ts";
+import { AlertQuery, AuditQuery, HomeQuery, RecordingQuery, type Root } from "./links.ts";
 import { locationDetails, locationPage } from "./location-page.ts";
 import { allAlertsPage, allLocationsPage, overviewPage } from "./overview.ts";
 import { inTime, type PageData, type PageDataDeps, readPageData, versionOf } from "./page-data.ts";
@@ -22,6 +23,8 @@ declare module "fastify" {
     page?: Root;
   }
 }
+
+const DAY_MS = 86_400_000;
 
 export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout): void {
   app.get("/", { config: { page: "./" } }, async (request, reply) => {
@@ -55,6 +58,13 @@ export function pageRoutes(app: FastifyInstance, deps: HttpDeps, layout: Layout)
     const begun = Math.min(...active.map(({ alert }) => Math.min(alert.startsAt, alert.firedAt)));
     const lines = await inTime(deps.timeline(subjects, begun), deps);
     return send(request, reply, alertPage(active, data, visitorOf(request, deps), lines), data, query);
+  });
+
+  app.get("/audit", { config: { page: "./", scope: "admin" } }, async (request, reply) => {
+    const query = parseQuery(AuditQuery, request.query);
+    const now = deps.clock.now();
+    const entries = await inTime(deps.auditLog(now - Number(query.days) * DAY_MS), deps);
+    return layout.send(request, reply, await runYielding(auditPage(entries, query, now)));
   });
 
   changeRoutes(app, deps, layout);

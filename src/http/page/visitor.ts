@@ -10,6 +10,8 @@ export interface Visitor {
   readonly name: string | undefined;
   /** Hidden field of their forms; undefined for visitors who may change nothing. */
   readonly formToken: string | undefined;
+  /** Has the scope admin. */
+  readonly isAdmin: boolean;
   /** Whether a token is configured to sign in with. */
   readonly canSignIn: boolean;
   /** No admin token is configured: nobody can change anything. */
@@ -23,6 +25,7 @@ export function visitorOf(
   return {
     name: session?.name,
     formToken: session && principal.scopes.has("silence") ? formTokenOf(session) : undefined,
+    isAdmin: principal.scopes.has("admin"),
     canSignIn: access.tokens.length > 0,
     isReadOnly: !isScopeGiven("silence", access),
   };
