@@ -264,11 +264,13 @@ describe("configurations", () => {
 });
 
 test("every path of the table of HTTP is answered", async () => {
-  const { get } = await serve({ fleet: async () => fleetOf({ recordings: [recordingState("rec-1")] }) });
+  const adminToken = "admin-token-of-32-characters-long";
+  const headers = { authorization: `Bearer ${adminToken}` };
+  const { get } = await serve({ adminToken, fleet: async () => fleetOf({ recordings: [recordingState("rec-1")] }) });
   const paths = firstCells(guide("http-api"), "Paths").map((cell) =>
     cell.replace(/^GET /, "").replace("{id}", "rec-1"),
   );
   expect(paths).toContain("/metrics");
-  const answers = await Promise.all(paths.map(async (path) => [path, (await get(path)).status]));
+  const answers = await Promise.all(paths.map(async (path) => [path, (await get(path, headers)).status]));
   expect(answers.filter(([, status]) => status !== 200)).toEqual([]);
 });

@@ -60,8 +60,8 @@ export function gate(app: FastifyInstance, deps: Deps, others: readonly Authenti
     if (isAllowed(request, deps)) return;
     const token = bearerOf(request.headers.authorization);
     const known = token ? checkToken(token, request, reply) : undefined;
-    const isKnown = request.principal.via !== "anonymous";
-    if (!known && (!isKnown || mayUse(request, deps))) throw unauthorized(request);
+    const isSignedIn = request.principal.via !== "anonymous";
+    if (!known && (!isSignedIn || mayUse(request, deps))) throw unauthorized(request);
     if (known) request.principal = { via: "token", name: known.name, scopes: scopeSet(known.scopes) };
     if (mayUse(request, deps)) return;
     noteRefusal(deps, request, "missing_scope");
