@@ -63,7 +63,7 @@ function byName(a: RecordingRow, b: RecordingRow): number {
 
 function asCsv(rows: readonly RecordingRow[]): string {
   const cells = rows.map(({ alerts, ...row }) => [
-    ...Object.values(row).map((value) => String(value ?? "")),
+    ...Object.values(row).map((value) => value ?? undefined),
     alerts.map(({ alertname, state }) => `${alertname}:${state}`).join(" "),
   ]);
   return csvLines([Object.keys(RecordingRow.shape), ...cells]);

@@ -153,6 +153,7 @@ describeWithRedis("a digest", () => {
     expect(csv?.filename).toMatch(/^weekly-ops-\d{4}-\d\d-\d\d-recordings\.csv$/);
     const [head = "", ...rows] = new TextDecoder()
       .decode(csv?.content as ArrayBuffer)
+      .replaceAll('"', "")
       .trim()
       .split("\n");
     expect(head).toMatch(/^location,location_id,recording,recording_id,part,uptime_ratio,/);
@@ -204,7 +205,10 @@ describeWithRedis("a digest", () => {
     const [{ entries: whole }] = counted.estimates as [{ entries: number }];
     expect(whole).toBeGreaterThan(entries);
     const file = mail.attachments.find(({ filename }) => filename?.endsWith("-visitor-counts.csv"));
-    const [, line = ""] = new TextDecoder().decode(file?.content as ArrayBuffer).split("\n");
+    const [, line = ""] = new TextDecoder()
+      .decode(file?.content as ArrayBuffer)
+      .replaceAll('"', "")
+      .split("\n");
     const [name, id, date, uptime, notified, usual, short] = line.split(",");
     expect([name, id, date, notified]).toEqual([shop.name, shop.id, yesterday.toISODate(), String(entries)]);
     expect(Number(uptime)).toBeCloseTo((24 - 5) / 24, 1);

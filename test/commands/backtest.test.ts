@@ -194,7 +194,7 @@ describe("as a table", () => {
 
 test("as CSV has one table, compared figures beside each other", async () => {
   const { stdout } = await backtest(["--config", strict, "--compare", calm, ...SPAN, "--output", "csv"]);
-  const [head, ...lines] = stdout.trimEnd().split("\n");
+  const [head, ...lines] = stdout.replaceAll('"', "").trimEnd().split("\n");
   expect(head).toBe(
     "kind,name,location_id,location,week,count,firing_hours,longest_hours,compared_count,compared_firing_hours,compared_longest_hours",
   );

@@ -108,15 +108,17 @@ loc-2     rec-3      unknown  –                                      –      
     const recordings = Object.keys(names).map((id) => recordingState(id));
     const { address } = await serve({ fleet: async () => fleetOf({ recordings, names }) });
     const { stdout } = await lenswatch(["status", "--url", address, "--output", "csv"]);
-    const rest = "loc-1,Leeds,online,2026-01-31T11:00:00.000Z,2026-01-31T11:59:47.500Z,0.92,,\n";
-    expect(stdout.startsWith("recordingId,recording,locationId,location,status,since,lastSeen,")).toBe(true);
-    expect(stdout).toContain(`a,"'=HYPERLINK(""http://x"")",${rest}`);
-    expect(stdout).toContain(`b,"say ""hi"", you",${rest}`);
-    expect(stdout).toContain(`c,"'+1",${rest}`);
-    expect(stdout).toContain(`d,"' @x",${rest}`);
-    expect(stdout).toContain(`e,"line\nbreak",${rest}`);
-    expect(stdout).toContain(`f,"[31mred\n",${rest}`);
-    expect(stdout).toContain(`g,"' =1",${rest}`);
+    const rest = '"loc-1","Leeds","online","2026-01-31T11:00:00.000Z","2026-01-31T11:59:47.500Z",0.92,,\n';
+    expect(stdout.startsWith('"recordingId","recording","locationId","location","status","since","lastSeen",')).toBe(
+      true,
+    );
+    expect(stdout).toContain(`"a","'=HYPERLINK(""http://x"")",${rest}`);
+    expect(stdout).toContain(`"b","say ""hi"", you",${rest}`);
+    expect(stdout).toContain(`"c","'+1",${rest}`);
+    expect(stdout).toContain(`"d","' @x",${rest}`);
+    expect(stdout).toContain(`"e","line\nbreak",${rest}`);
+    expect(stdout).toContain(`"f","[31mred\n",${rest}`);
+    expect(stdout).toContain(`"g","' =1",${rest}`);
   });
 
   test("follows the pages to their end", async () => {

@@ -14,7 +14,7 @@ describe("attachments of a digest", () => {
     ]);
     for (const { content } of files) {
       expect([...content.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
-      expect(content.toString()).toMatch(/^\ufefflocation,location_id,/);
+      expect(content.toString()).toMatch(/^\ufeff"location","location_id",/);
     }
   });
 
