@@ -69,6 +69,16 @@ describe.skipIf(missing)(`an upgrade from the previous chart${missing ? ` (${mis
     },
   );
 
+  test("works with the values of the previous release alone, as with --reuse-values", async () => {
+    const [old, now] = [join(before, "helm/lenswatch"), chart].map((path) =>
+      parse(readFileSync(`${path}/values.yaml`, "utf8")),
+    );
+    const unknown = Object.keys(now).filter((name) => !(name in old));
+    const without = unknown.flatMap((name) => ["--set", `${name}=null`]);
+    const manifests = await rendered(chart, join(before, "helm/lenswatch/ci/small-values.yaml"), ...without);
+    expect(manifests.map(nameOf)).toEqual(both.get("small")?.now.map(nameOf));
+  });
+
   test.each(Object.keys(added))("changes no field that cannot change, with the %s values", (values) => {
     const { old, now } = both.get(values) ?? { old: [], now: [] };
     const fieldsOf = (manifests: readonly Manifest[]) =>
@@ -99,8 +109,8 @@ describe.skipIf(missing)(`an upgrade from the previous chart${missing ? ` (${mis
 
 const nameOf = ({ kind, metadata }: Manifest) => `${kind} ${metadata.name}`;
 
-async function rendered(path: string, values: string): Promise<Manifest[]> {
-  const flags = ["--namespace", "cameras", "--kube-version", "1.34.0", "--values", values];
+async function rendered(path: string, values: string, ...more: string[]): Promise<Manifest[]> {
+  const flags = ["--namespace", "cameras", "--kube-version", "1.34.0", "--values", values, ...more];
   return manifestsIn(await helm("template", "watch", path, ...flags));
 }
 

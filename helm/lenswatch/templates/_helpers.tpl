@@ -51,7 +51,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 
 {{/* Has `admin-token` and `read-token`, or those of them that the configuration lacks. */}}
 {{- define "lenswatch.tokensSecretName" -}}
-{{ .Values.tokens.existingSecret | default (printf "%s-tokens" (include "lenswatch.fullname" .)) }}
+{{ (.Values.tokens).existingSecret | default (printf "%s-tokens" (include "lenswatch.fullname" .)) }}
 {{- end -}}
 
 {{/* The tokens the chart adds to the configuration, as JSON: those it lacks. A ConfigMap of the user's is left alone. */}}
@@ -144,7 +144,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
 {{- define "lenswatch.scheme" -}}
-{{- ternary "https" "http" .Values.tls.enabled -}}
+{{- (.Values.tls).enabled | default false | ternary "https" "http" -}}
 {{- end -}}
 
 {{- define "lenswatch.redisSelectorLabels" -}}
