@@ -1,8 +1,9 @@
 /** `ack FINGERPRINT`: acknowledge an alert, which stops its reminders until it resolves. */
 import { Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
+import { stripControls } from "../lib/text.ts";
 import { type CommandIo, outputOption, print, withExample } from "./cli/command.ts";
-import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { addDaemonOptions, authorOf, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 
 type AckOptions = DaemonOptions & Readonly<{ comment?: string; author?: string; output: "text" | "json" }>;
 
@@ -16,14 +17,36 @@ export function ackCommand(io: CommandIo): Command {
     .addOption(outputOption("text"));
   withExample(addDaemonOptions(ack), 'lenswatch ack 5b1c5a3b0e9f7d21 --comment "an electrician is on the way"');
   return ack.action(async (fingerprint: string, options: AckOptions) => {
-    const author = options.author ?? io.env.USER;
-    const body = { ...(author ? { author } : {}), ...(options.comment ? { comment: options.comment } : {}) };
-    const { alerts } = await withDaemon(options, io, (daemon) =>
-      daemon.send("POST", `/api/v1/alerts/${fingerprint}/ack`, body, z.object({ alerts: z.number() })),
-    );
-    const text = `Acknowledged ${fingerprint}: no reminders until it resolves.\n`;
+    const body = { author: authorOf(options, io.env), ...(options.comment ? { comment: options.comment } : {}) };
+    const { alerts, replaced } = await withDaemon(options, io, async (daemon) => {
+      const before = await acknowledgedBy(daemon, fingerprint);
+      const path = `/api/v1/alerts/${fingerprint}/ack`;
+      const done = await daemon.send("POST", path, body, z.object({ alerts: z.number() }), IF_MISSING);
+      return { ...done, replaced: before };
+    });
+    const instead = replaced === undefined ? "" : ` This replaces the acknowledgement of ${stripControls(replaced)}.`;
+    const text = `Acknowledged ${fingerprint}: no reminders until it resolves.${instead}\n`;
     print(io, options.output, { fingerprint, alerts }, () => text);
   });
+}
+
+const IF_MISSING = "`lenswatch alerts --silenced --inhibited` lists those that fire";
+
+const Acknowledged = z.object({
+  fingerprint: z.string(),
+  status: z.object({ acknowledgement: z.object({ author: z.string() }).optional() }),
+});
+
+/** Undefined also where the token may acknowledge and not read. */
+async function acknowledgedBy(daemon: Daemon, fingerprint: string): Promise<string | undefined> {
+  const parameters = { silenced: "true", inhibited: "true" };
+  try {
+    const alerts = await daemon.get("/api/v2/alerts", parameters, z.array(Acknowledged));
+    return alerts.find((alert) => alert.fingerprint === fingerprint)?.status.acknowledgement?.author;
+  } catch (thrown) {
+    if (thrown instanceof DaemonError) return undefined;
+    throw thrown;
+  }
 }
 
 function parseFingerprint(text: string): string {

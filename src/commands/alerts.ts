@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { z } from "zod";
 import { type Clock, type Instant, systemClock } from "../lib/clock.ts";
+import { counted } from "../lib/format.ts";
 import { type CommandIo, outputOption, withExample } from "./cli/command.ts";
 import { addDaemonOptions, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { printList, type TableColumn } from "./cli/table.ts";
@@ -35,14 +36,25 @@ export function alertsCommand(io: CommandIo, clock: Clock = systemClock): Comman
     .addOption(outputOption("table"));
   withExample(addDaemonOptions(command), "lenswatch alerts --url http://127.0.0.1:9595");
   return command.action(async (options: AlertsOptions) => {
-    const { silenced = false, inhibited = false } = options;
-    const parameters = { active: "true", silenced: String(silenced), inhibited: String(inhibited) };
-    const alerts = await withDaemon(options, io, (daemon) =>
+    const parameters = { active: "true", silenced: "true", inhibited: "true" };
+    const all = await withDaemon(options, io, (daemon) =>
       daemon.get("/api/v2/alerts", parameters, z.array(ActiveAlert)),
     );
+    const isShown = ({ status: { silencedBy, inhibitedBy } }: ActiveAlert) =>
+      (options.silenced || silencedBy.length === 0) && (options.inhibited || inhibitedBy.length === 0);
+    const [alerts, hidden] = [all.filter(isShown), all.filter((alert) => !isShown(alert))];
     alerts.sort((a, b) => Date.parse(a.startsAt) - Date.parse(b.startsAt));
     printList(io, options.output, alerts, columnsAt(clock.now()), { noun: "alert", none: "No active alerts." });
+    if (options.output === "table" && hidden.length > 0) io.stdout.write(`${describeHidden(hidden)}\n`);
   });
+}
+
+/** `Not shown: 2 silenced alerts (--silenced), 1 inhibited alert (--inhibited).` */
+function describeHidden(hidden: readonly ActiveAlert[]): string {
+  const silenced = hidden.filter(({ status }) => status.silencedBy.length > 0).length;
+  const inhibited = hidden.filter(({ status }) => status.inhibitedBy.length > 0).length;
+  const counts = Object.entries({ silenced, inhibited }).filter(([, count]) => count > 0);
+  return `Not shown: ${counts.map(([kind, count]) => `${counted(count, `${kind} alert`)} (--${kind})`).join(", ")}.`;
 }
 
 const columnsAt = (now: Instant): readonly TableColumn<ActiveAlert>[] => [

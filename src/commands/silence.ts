@@ -9,7 +9,7 @@ import { toError } from "../lib/errors.ts";
 import { counted } from "../lib/format.ts";
 import { stripControls } from "../lib/text.ts";
 import { type CommandIo, durationParser, outputOption, print, withExample } from "./cli/command.ts";
-import { addDaemonOptions, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
+import { addDaemonOptions, authorOf, type Daemon, DaemonError, type DaemonOptions, withDaemon } from "./cli/daemon.ts";
 import { printList, type TableColumn } from "./cli/table.ts";
 
 type OutputOptions = DaemonOptions & { readonly output: "table" | "json" };
@@ -59,7 +59,7 @@ function addCommand(io: CommandIo, clock: Clock): Command {
       })),
       startsAt: new Date(now).toISOString(),
       endsAt: new Date(endsAt).toISOString(),
-      createdBy: options.author ?? io.env.USER ?? "lenswatch",
+      createdBy: authorOf(options, io.env),
       comment: options.comment,
     };
     await withDaemon(options, io, async (daemon) => {
@@ -93,7 +93,8 @@ function expireCommand(io: CommandIo): Command {
   return withOutput(expire, example).action(async (ids: readonly string[], options: OutputOptions) => {
     await withDaemon(options, io, async (daemon) => {
       for (const id of ids) {
-        await daemon.send("DELETE", `/api/v2/silence/${encodeURIComponent(id)}`, undefined, z.unknown());
+        const path = `/api/v2/silence/${encodeURIComponent(id)}`;
+        await daemon.send("DELETE", path, undefined, z.unknown(), "`lenswatch silence list` prints the ids");
         if (options.output === "table") io.stdout.write(`Silence ${id} expired.\n`);
       }
     });

@@ -29,15 +29,16 @@ export function statusCommand(io: CommandIo, clock: Clock = systemClock): Comman
     .addOption(outputOption("table", "csv"));
   withExample(addDaemonOptions(command), "lenswatch status --only offline --url http://127.0.0.1:9595");
   return command.action(async (options: StatusOptions) => {
-    const { rows, unknown } = await withDaemon(options, io, async (daemon) => {
+    const { rows, unknown, note } = await withDaemon(options, io, async (daemon) => {
       const found = await daemon.all("/api/v1/recordings", parametersOf(options), RecordingRow);
-      return { rows: found, unknown: found.length === 0 ? await unknownLocation(daemon, options) : undefined };
+      const missing = found.length === 0 ? await unknownLocation(daemon, options) : undefined;
+      return { rows: found, unknown: missing, note: await unknownRecordings(daemon, options) };
     });
     if (unknown !== undefined) return fail(io, 1, unknown);
     rows.sort(byName);
     if (options.output === "csv") return void io.stdout.write(asCsv(rows));
     const table = () => `${renderTable(columnsAt(clock.now()), rows, tableTarget(io))}\n${summary(rows)}\n`;
-    print(io, options.output, rows, () => (rows.length === 0 ? "No matching recordings.\n" : table()));
+    print(io, options.output, rows, () => (rows.length === 0 ? "No matching recordings.\n" : table()) + note);
   });
 }
 
@@ -51,7 +52,22 @@ async function unknownLocation(daemon: Daemon, { location }: StatusOptions): Pro
   return unknownMessage("location", location, named);
 }
 
-function parametersOf({ location, only }: StatusOptions): Record<string, string> {
+/** Of a recording that cannot be read, nobody knows whether it has the status that is asked for. */
+async function unknownRecordings(daemon: Daemon, { only, location, output }: StatusOptions): Promise<string> {
+  if (only === undefined || only === "unknown" || output !== "table") return "";
+  const rows = await daemon.all("/api/v1/recordings", parametersOf({ location, only: "unknown" }), z.unknown());
+  return rows.length === 0
+    ? ""
+    : `The status of ${counted(rows.length, "more recording")} is unknown (--only unknown).\n`;
+}
+
+function parametersOf({
+  location,
+  only,
+}: {
+  location?: string | undefined;
+  only?: string | undefined;
+}): Record<string, string> {
   return { ...(location === undefined ? {} : { location }), ...(only === undefined ? {} : { status: only }) };
 }
 

@@ -94,9 +94,15 @@ export function parseScenario(text: string, file = "scenario"): Scenario {
   }
   throw unusable(
     parsed.error.issues.map(({ path, message }) =>
-      [place(offsetOf(document, path)), ...(path.length > 0 ? [path.join(".")] : []), message].join(": "),
+      [place(offsetOf(document, path)), ...(path.length > 0 ? [path.join(".")] : []), inWords(message)].join(": "),
     ),
   );
+}
+
+/** A message of zod's in the words of configuration problems. */
+function inWords(message: string): string {
+  const said = message.replace(/Invalid (?:input|option): /g, "").replace(/, received /g, ", found ");
+  return said.replace(/Unrecognized key(s?): /g, "unknown key$1 ");
 }
 
 /** The document as plain values. Aliases that would unfold without end are a problem of the file. */

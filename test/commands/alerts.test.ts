@@ -23,6 +23,7 @@ ServiceUnreachable  –         –         –          2026-01-31 11:00 UTC (1
 RecordingOffline    critical  Leeds     Till [2J1  2026-01-31 11:57 UTC (3 m)  active  ops quiet  ${fingerprint(offline.alert.labels)}
 
 2 alerts
+Not shown: 1 silenced alert (--silenced), 1 inhibited alert (--inhibited).
 `,
       stderr: "",
       exitCode: 0,
@@ -49,6 +50,18 @@ RecordingOffline    critical  Leeds     Till [2J1  2026-01-31 11:57 UTC (3 m)  a
     const { stdout } = await lenswatch(["alerts", "--url", address, "--silenced", "--inhibited"]);
     expect(stdout).toMatch(/^LowQuality .* silenced /m);
     expect(stdout).toMatch(/^LowUptime .* inhibited /m);
+  });
+
+  test("says what is not shown, also where nothing else is active, and how to see it", async () => {
+    const { address } = await serve({ alerts: async () => [silenced, silenced, inhibited] });
+    const { stdout } = await lenswatch(["alerts", "--url", address]);
+    expect(stdout).toBe(
+      "No active alerts.\nNot shown: 2 silenced alerts (--silenced), 1 inhibited alert (--inhibited).\n",
+    );
+    expect((await lenswatch(["alerts", "--url", address, "--silenced"])).stdout).toMatch(
+      /\nNot shown: 1 inhibited alert \(--inhibited\)\.\n$/,
+    );
+    expect((await lenswatch(["alerts", "--url", address, "--output", "json"])).stdout).toBe("[]\n");
   });
 
   test("reports that there are no active alerts", async () => {

@@ -93,17 +93,24 @@ describe("lenswatch silence add", () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^lenswatch: .*must not match the empty string/)]);
   });
 
-  test("a daemon without admin token, and one with another, are exit code 3 with the next step", async () => {
+  test("a daemon without admin token, and one with another, are exit code 1 with the next step", async () => {
     const { address } = await serve();
     const without = await lenswatch(["silence", "add", "a=b", "--comment", "x", "--url", address], token);
     expect([without.exitCode, without.stderr]).toEqual([
-      3,
+      1,
       expect.stringContaining("no http.admin_token is configured"),
     ]);
     const { address: other } = await serve({ adminToken: "another" });
     const wrong = await lenswatch(["silence", "add", "a=b", "--comment", "x", "--url", other], token);
-    expect([wrong.exitCode, wrong.stderr]).toEqual([3, expect.stringContaining("LENSWATCH_ADMIN_TOKEN")]);
+    expect(wrong.exitCode).toBe(1);
+    expect(wrong.stderr).toMatch(
+      /set LENSWATCH_ADMIN_TOKEN to .*http\.admin_token, or .*http\.tokens with the scope silence\n$/,
+    );
     expect(wrong.stderr).not.toContain("s3cret");
+    const { address: both } = await serve({ adminToken: "another", readToken: "s3cret" });
+    const reader = await lenswatch(["silence", "add", "a=b", "--comment", "x", "--url", both], token);
+    expect(reader.exitCode).toBe(1);
+    expect(reader.stderr).toMatch(/: The token read_token lacks the scope silence: set LENSWATCH_ADMIN_TOKEN to /);
   });
 });
 
@@ -129,7 +136,7 @@ describe("lenswatch silence list and expire", () => {
     const { run } = await open();
     expect(await run("silence", "expire", "no/such")).toMatchObject({
       exitCode: 1,
-      stderr: 'lenswatch: There is no silence "no/such"\n',
+      stderr: 'lenswatch: There is no silence "no/such": `lenswatch silence list` prints the ids\n',
     });
   });
 });
@@ -151,9 +158,35 @@ describe("lenswatch ack", () => {
     const { run } = await open();
     expect(await run("ack", "0000000000000000")).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("No firing alert"),
+      stderr: expect.stringMatching(/^lenswatch: No firing alert has this fingerprint: `lenswatch alerts /),
     });
     expect((await run("ack", "../silences")).exitCode).toBe(2);
+  });
+
+  test("says whose acknowledgement it replaces", async () => {
+    const acknowledgement = { author: "lee\u001b[2J", comment: "", at: NOW };
+    const memory = holdsInMemory({ now: () => NOW }, [firingAlert("RecordingOffline")]);
+    const alerts = async () => [{ alert: firingAlert("RecordingOffline"), receivers: ["ops"], acknowledgement }];
+    const { address } = await serve({ ...memory.deps, adminToken: "s3cret", alerts });
+    const { stdout, exitCode } = await lenswatch(["ack", print, "--url", address], token);
+    expect(stdout).toMatch(/ This replaces the acknowledgement of lee\[2J\.\n$/);
+    expect(exitCode).toBe(0);
+  });
+
+  test("has the author of a silence: the option, else $USER, else lenswatch", async () => {
+    const { address, acks, kept } = await open();
+    const admin = { LENSWATCH_ADMIN_TOKEN: "s3cret" };
+    for (const [argv, env] of [
+      [["--author", "lee"], { USER: "dana" }],
+      [[], { USER: "dana" }],
+      [[], {}],
+    ] as const) {
+      await lenswatch(["ack", print, ...argv, "--url", address], { ...admin, ...env });
+      await lenswatch(["silence", "add", "a=b", "--comment", "c", ...argv, "--url", address], { ...admin, ...env });
+      const [author] = [...acks.values()].map((one) => one.author).slice(-1);
+      expect([...kept.values()].at(-1)?.createdBy).toBe(author);
+      expect(author).toBe(argv[1] ?? ("USER" in env ? "dana" : "lenswatch"));
+    }
   });
 
   test("an acknowledgement is shown by alerts", async () => {

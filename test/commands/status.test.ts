@@ -78,6 +78,10 @@ loc-2     rec-3      unknown  –                                      –      
     expect(JSON.parse(only.stdout)).toMatchObject([{ recording: "Till 2" }]);
     const there = await lenswatch(["status", "--url", address, "--location", "leeds", "--output", "json"]);
     expect(JSON.parse(there.stdout)).toMatchObject([{ recording: "Till 2" }, { recording: "Till 10" }]);
+    const table = await lenswatch(["status", "--url", address, "--only", "offline"]);
+    expect(table.stdout).toMatch(
+      /\n1 recording: 1 offline\nThe status of 1 more recording is unknown \(--only unknown\)\.\n$/,
+    );
     const none = await lenswatch(["status", "--url", address, "--location", "leeds", "--only", "degraded"]);
     expect(none).toEqual({ stdout: "No matching recordings.\n", stderr: "", exitCode: 0 });
   });
@@ -195,7 +199,7 @@ describe("finding the daemon", () => {
     expect(await lenswatch(["status", "--url", address], { LENSWATCH_READ_TOKEN: "hunter2" })).toEqual({
       stdout: "",
       stderr: `lenswatch: ${address} requires a token: set LENSWATCH_READ_TOKEN to the daemon's http.read_token\n`,
-      exitCode: 3,
+      exitCode: 1,
     });
   });
 

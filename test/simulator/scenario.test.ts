@@ -37,9 +37,10 @@ events:
       "2:3: events.0: name either",
     ],
     ["an unquoted #", "- at: 1s\n  status: offline\n  location: #3", "4:"],
-    ["a key nobody knows", "- { at: 1s, location: L1, status: offline, untill: 2s }", "untill"],
+    ["a key nobody knows", "- { at: 1s, location: L1, status: offline, untill: 2s }", 'events.0: unknown key "untill"'],
+    ["a number as an event", "- 7", "2:3: events.0: expected object, found number"],
     ["a fault nobody knows", "- { at: 1s, fault: earthquake }", '2:20: events.0.fault: There is no fault "earthquake"'],
-    ["a fault's parameter that is wrong", "- { at: 1s, fault: slow, ms: soon }", "ms: "],
+    ["a fault's parameter that is wrong", "- { at: 1s, fault: slow, ms: soon }", "ms: expected number, found string"],
     ["a quality beyond 1", "- { at: 1s, location: L1, quality: 80 }", "events.0.quality"],
     ["a time zone that is none", "- { at: 1s, add_location: Here, timezone: Europe/Leeds }", "events.0.timezone"],
   ])("with %s is refused with the place of the problem", (_, line, problem) => {

@@ -45,6 +45,11 @@ function parseUrl(text: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
+/** The author of a change, unless the daemon knows better. */
+export function authorOf(options: { readonly author?: string }, env: CommandIo["env"]): string {
+  return options.author || env.USER || "lenswatch";
+}
+
 /** Adds `--url` and `--config`. */
 export function addDaemonOptions(command: Command): Command {
   const description = "the daemon (default: http.external_url or http.listen of the configuration)";
@@ -77,8 +82,14 @@ function createDaemon(
   dispatcher: Dispatcher,
   aborted: AbortSignal,
 ) {
-  /** One answer, parsed; the error is `rejected` where a change is invalid. */
-  async function send<T>(method: Method, path: string, body: unknown, schema: z.ZodType<T>): Promise<T> {
+  /** One answer, parsed; the error is `rejected` where a change is invalid. `ifMissing` is the next step after a 404. */
+  async function send<T>(
+    method: Method,
+    path: string,
+    body: unknown,
+    schema: z.ZodType<T>,
+    ifMissing?: string,
+  ): Promise<T> {
     const headers = {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -88,7 +99,10 @@ function createDaemon(
     try {
       const response = await fetch(`${url}${path}`, { method, headers, signal, dispatcher, ...payload });
       const answer = method === "DELETE" && response.ok ? undefined : response.json();
-      if (!response.ok) throw refusal(url, method, response.status, await answer?.catch(() => undefined));
+      if (!response.ok) {
+        const said = await answer?.catch(() => undefined);
+        throw refusal({ url, method, status: response.status, ifMissing }, said);
+      }
       const parsed = schema.safeParse(await answer);
       if (parsed.success) return parsed.data;
       const message = `what answers at ${url} is not this version of lenswatch; check --url and both versions`;
@@ -186,21 +200,36 @@ function unreachable(url: string, thrown: unknown): DaemonError {
 const ErrorObject = z.object({ error: z.object({ message: z.string() }) });
 const ErrorBody = z.union([z.string(), ErrorObject]);
 
-function refusal(url: string, method: Method, status: number, body: unknown): DaemonError {
+interface Refusal {
+  readonly url: string;
+  readonly method: Method;
+  readonly status: number;
+  readonly ifMissing: string | undefined;
+}
+
+function refusal({ url, method, status, ifMissing }: Refusal, body: unknown): DaemonError {
   const isChange = method !== "GET";
-  if (status === 401) {
-    const kind = isChange ? "admin" : "read";
-    const variable = `LENSWATCH_${kind.toUpperCase()}_TOKEN`;
-    const message = `${url} requires a token: set ${variable} to the daemon's http.${kind}_token`;
-    return new DaemonError("unauthorized", message);
-  }
+  const parsed = ErrorBody.safeParse(body);
+  const reason = typeof parsed.data === "string" ? parsed.data : (parsed.data?.error.message ?? "");
+  if (status === 401 || status === 403) return unauthorized(url, status, reason);
   if (status === 404 && !isChange && ErrorObject.safeParse(body).success)
     return new DaemonError("not_found", `not found at ${url}; check the id or name`);
-  const parsed = ErrorBody.safeParse(body);
   if (status === 404 && !(isChange && parsed.success))
     return new DaemonError("unexpected", `what answers at ${url} is not lenswatch: check --url`);
-  const reason = typeof parsed.data === "string" ? parsed.data : (parsed.data?.error.message ?? "");
+  const hint = status === 404 && ifMissing !== undefined ? `: ${ifMissing}` : "";
   if (isChange && (status === 400 || status === 404) && reason !== "")
-    return new DaemonError("rejected", reason.replace(/\.$/, ""));
+    return new DaemonError("rejected", reason.replace(/\.$/, "") + hint);
   return new DaemonError("refused", `${url} answered ${status}${reason && `: ${reason}`}`);
+}
+
+/** The daemon's reason names the scope that the request needs, and the token that lacks it. */
+function unauthorized(url: string, status: number, reason: string): DaemonError {
+  const why = reason.replace(/; use one that has it\.$|\.$/, "");
+  const [, scope = "read"] = /\bscope (\w+)/.exec(reason) ?? [];
+  if (status === 403 && !why.startsWith("The token"))
+    return new DaemonError("unauthorized", `${url} answered 403: ${why}`);
+  const kind = scope === "read" ? "read" : "admin";
+  const other = scope === kind ? "" : `, or to one of http.tokens with the scope ${scope}`;
+  const next = `set LENSWATCH_${kind.toUpperCase()}_TOKEN to the daemon's http.${kind}_token${other}`;
+  return new DaemonError("unauthorized", `${status === 401 ? `${url} requires a token` : `${url}: ${why}`}: ${next}`);
 }

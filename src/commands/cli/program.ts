@@ -124,7 +124,7 @@ function inherit(command: Command, parent: Command): void {
   for (const child of command.commands) inherit(child, command);
 }
 
-const BAD_NEWS: ReadonlySet<string> = new Set(["invalid", "bad_scenario", "rejected"]);
+const BAD_NEWS: ReadonlySet<string> = new Set(["invalid", "bad_scenario", "rejected", "unauthorized"]);
 
 /** An invalid file is an answer; a missing one is not. */
 function exitCodeOf(thrown: unknown): ExitCode {
