@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 
 interface Locked {
   readonly version?: string;
@@ -67,12 +68,34 @@ test("the SBOM lists every package of an installation with its hash and licence"
 });
 
 describe("the npm package", () => {
+  test("takes what is listed, and no file that a user has put beside it", async () => {
+    const dir = mkdtempSync(join(tmpdir(), "lenswatch-files-"));
+    onTestFinished(() => rmSync(dir, { recursive: true }));
+    const wanted = ["package.json", "README.md", "config/demo.yaml", "config/prometheus/lenswatch.rules.yml"];
+    for (const file of wanted) cpSync(join(root, file), join(dir, file));
+    const own = [
+      "config/.env",
+      "config/production.yaml",
+      "config/secrets/admin_token",
+      "secrets/x",
+      "data/redis.password",
+    ];
+    for (const file of own) {
+      mkdirSync(dirname(join(dir, file)), { recursive: true });
+      writeFileSync(join(dir, file), "hush");
+    }
+    const args = ["pack", "--dry-run", "--json", "--ignore-scripts"];
+    const { stdout } = await promisify(execFile)("npm", args, { cwd: dir });
+    const packed = [...stdout.matchAll(/"path": "(?<path>[^"]+)"/g)].map(({ groups }) => groups?.path);
+    expect(packed.sort()).toEqual(wanted.sort());
+  });
+
   test("runs nothing when it is installed", () => {
     const names = ["preinstall", "install", "postinstall", "prepare", "preprepare", "postprepare"];
     expect(names.filter((name) => name in manifest.scripts)).toEqual([]);
   });
 
-  test.each(["18.20.8", "22.22.0", "24.11.1"])("refuses Node %s with the version that it needs", async (version) => {
+  test.each(["18.20.8", "24.11.1"])("refuses Node %s with the version that it needs", async (version) => {
     const other = `data:text/javascript,Object.defineProperty(process.versions, "node", { value: "${version}" })`;
     const started = promisify(execFile)(process.execPath, ["--import", other, join(root, "src/bin.ts"), "--version"]);
     const needed = manifest.engines.node.replace(">=", "Node ");
