@@ -4,6 +4,7 @@ import type { RoleOption } from "../cluster/active-config.ts";
 import { changedKeys } from "../config/changed-keys.ts";
 import type { Config } from "../config/config.ts";
 import type { HttpDeps } from "../http/deps.ts";
+import { judgeReadiness } from "../http/lifecycle-routes.ts";
 import { createHttpServer } from "../http/server.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Closer } from "../lib/closer.ts";
@@ -11,10 +12,11 @@ import { toError } from "../lib/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { followRedisClock } from "../store/redis.ts";
 import type { AuditDraft } from "./audit-trail.ts";
-import { httpDeps } from "./http-deps.ts";
+import { httpDeps, readinessFacts } from "./http-deps.ts";
 import { Reloader } from "./reload.ts";
 import { openRuntime, type Runtime } from "./runtime.ts";
 import { isSame } from "./setup.ts";
+import { createHangDetector, type Health } from "./systemd.ts";
 
 const CLOCK_MS = 60_000;
 const REDIS_RETRY_MS = 1_000;
@@ -45,6 +47,8 @@ export interface App {
   audit(entry: AuditDraft): void;
   /** The configuration could not be loaded: the active one stays, and the metric shows it. */
   refused(): void;
+  /** In a sentence, and whether only a restart helps. */
+  health(): Promise<Health>;
   /** Ends everything within 10 s, even without Redis; the second call returns the first one's promise. */
   stop(): Promise<void>;
 }
@@ -83,7 +87,17 @@ async function build(options: AppOptions, closer: Closer): Promise<App> {
     reload: (next) => reload(runtime, reloader, next),
     audit: (entry) => void runtime.audit.record(entry),
     refused: () => metrics.configReloaded(false),
+    health: healthOf(runtime, reloader),
     stop: () => closer.close(),
+  };
+}
+
+function healthOf(runtime: Runtime, reloader: Reloader): App["health"] {
+  const isHung = createHangDetector(runtime.clock.now());
+  return async () => {
+    const facts = await readinessFacts(runtime, reloader.current().config);
+    const now = runtime.clock.now();
+    return { status: judgeReadiness(facts, now).reasons.join(" ") || "Ready.", hung: isHung(facts, now) };
   };
 }
 

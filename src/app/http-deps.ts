@@ -8,7 +8,7 @@ import { type HttpConfig, isReadingOpen } from "../config/http-schema.ts";
 import { createAnnotate } from "../deliver/annotate.ts";
 import type { Alert } from "../health/alert.ts";
 import type { ActiveAlert, HttpDeps } from "../http/deps.ts";
-import { judgeReadiness, type Readiness } from "../http/lifecycle-routes.ts";
+import { judgeReadiness, type ReadinessFacts } from "../http/lifecycle-routes.ts";
 import type { Access } from "../http/principal.ts";
 import { proxyCheck } from "../http/proxies.ts";
 import { withDeadline } from "../lib/closer.ts";
@@ -49,7 +49,7 @@ export function httpDeps(runtime: Runtime, reloader: Reloader, reload: HttpDeps[
     sessions: auditedSessions(runtime),
     audit: (entry) => void runtime.audit.record(entry),
     auditLog: store.audit.read,
-    ready: () => readiness(runtime, config()),
+    ready: async () => judgeReadiness(await readinessFacts(runtime, config()), clock.now()),
     fleet: () => engine().fleet(),
     uptimes: (ids) => engine().uptimes.kept(ids),
     recallUptime: (id, timezone) => engine().uptimes.recall(id, timezone),
@@ -139,18 +139,16 @@ async function fleetView({ replicas, store }: Runtime, { engine, config }: Setup
   return { snapshot, rules: config.rules, otherAlerts };
 }
 
-async function readiness(runtime: Runtime, { watch }: Config): Promise<Readiness> {
-  const { redis, replicas, clock, serviceUp, lastAttemptAt } = runtime;
+/** What readiness is judged by, read now. */
+export async function readinessFacts(runtime: Runtime, { watch }: Config): Promise<ReadinessFacts> {
+  const { redis, replicas, serviceUp, lastAttemptAt } = runtime;
   const ping = async () => withDeadline(redis.ping(), PING_DEADLINE_MS).then(Boolean, () => false);
   const sweeps = { lastAttemptAt: lastAttemptAt(), statusIntervalMs: watch.statusIntervalMs };
-  return judgeReadiness(
-    {
-      configLoaded: true,
-      redisReachable: redis.status === "ready" && (await ping()),
-      sweeps: rolesOf(replicas.roleOption).includes("poll") ? sweeps : undefined,
-      standby: replicas.standby(),
-      endpointsDown: WATCHED_ENDPOINTS.filter((endpoint) => serviceUp.get(endpoint) === false),
-    },
-    clock.now(),
-  );
+  return {
+    configLoaded: true,
+    redisReachable: redis.status === "ready" && (await ping()),
+    sweeps: rolesOf(replicas.roleOption).includes("poll") ? sweeps : undefined,
+    standby: replicas.standby(),
+    endpointsDown: WATCHED_ENDPOINTS.filter((endpoint) => serviceUp.get(endpoint) === false),
+  };
 }

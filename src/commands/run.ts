@@ -4,6 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { Command, Option } from "commander";
 import type { AuditOrigin } from "../alerting/audit.ts";
 import { startApp } from "../app/app.ts";
+import { createServiceManager } from "../app/systemd.ts";
 import { type Following, watchConfigFile } from "../app/watch-config-file.ts";
 import { type RoleOption, roleOptions } from "../cluster/active-config.ts";
 import { configFile } from "../config/load.ts";
@@ -27,14 +28,28 @@ export function runCommand(io: CommandIo): Command {
     for (const warning of warnings) log.warn({ warning }, "configuration has a warning");
     // Collects old objects earlier: every sweep replaces most. At 100,000 recordings half the memory, a tenth more CPU.
     setFlagsFromString("--heap-growing-percent=50");
+    const manager = createServiceManager(io.env, log);
     let following: Following | undefined;
-    const reload = async (by: AuditOrigin): Promise<ReloadResult> =>
-      following?.reload(by) ?? { outcome: "refused", problems: ["lenswatch is still starting; try again."] };
+    let unwatch: (() => void) | undefined;
+    const reload = async (by: AuditOrigin): Promise<ReloadResult> => {
+      if (!following) return { outcome: "refused", problems: ["lenswatch is still starting; try again."] };
+      if (!unwatch) return following.reload(by);
+      void manager.notify("RELOADING=1");
+      return following.reload(by).finally(() => manager.notify("READY=1"));
+    };
+    void manager.notify("STATUS=Starting, waits for Redis.");
     const app = await startApp({ config, log, role: options.role, loadAnew: reload });
     following = watchConfigFile({ source, app, log });
     io.onHangup?.(() => void reload({ actor: { via: "signal", name: "SIGHUP" } }));
+    void app.working.then(() => {
+      if (io.signal.aborted) return;
+      void manager.notify("READY=1", "STATUS=Ready.");
+      unwatch = manager.watch(app.health);
+    });
     if (!io.signal.aborted) await once(io.signal, "abort");
     log.info("stopping");
+    unwatch?.();
+    void manager.notify("STOPPING=1", "STATUS=Stopping.");
     following.stop();
     await app.stop().catch((thrown: unknown) => {
       log.warn({ err: toError(thrown) }, "stopping timed out");

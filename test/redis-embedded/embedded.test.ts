@@ -17,6 +17,7 @@ import {
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import type { Redis } from "ioredis";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { silentLogger } from "../../src/lib/log.ts";
@@ -340,3 +341,36 @@ describe("finding redis-server", () => {
     expect(await readdir(dir)).toEqual(["apt-get"]);
   });
 });
+
+describe("what the demo and the tests install redis-server with", () => {
+  /** Runs .ci/install-redis where `brew` is the only package manager; gives what it said. */
+  async function install(brew: string): Promise<string> {
+    for (const tool of ["id", "sh", "tail", "chmod"]) await symlink((await findTool(tool)) ?? "", join(dir, tool));
+    await writeFile(join(dir, "brew"), `#!/bin/sh\n${brew}`, { mode: 0o755 });
+    const script = new URL("../../.ci/install-redis", import.meta.url).pathname;
+    const child = spawn("/bin/sh", [script], { env: { PATH: dir }, stdio: ["ignore", "ignore", "pipe"] });
+    return text(child.stderr);
+  }
+
+  test("is the package manager at hand, once", async () => {
+    await install(`printf '#!/bin/sh\n' >'${dir}/redis-server'; chmod 755 '${dir}/redis-server'`);
+    expect(await findRedisServer({ PATH: dir })).toBe(join(dir, "redis-server"));
+  });
+
+  test("passes on the package manager's last line when it fails", async () => {
+    expect(await install("echo no bottle today >&2; exit 1")).toMatch(/could not be installed \(no bottle today\)/);
+  });
+});
+
+async function findTool(name: string): Promise<string | undefined> {
+  const places = ["/bin", "/usr/bin"].map((folder) => join(folder, name));
+  const there = await Promise.all(
+    places.map((place) =>
+      stat(place).then(
+        () => place,
+        () => undefined,
+      ),
+    ),
+  );
+  return there.find((place) => place !== undefined);
+}
