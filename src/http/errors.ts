@@ -7,6 +7,7 @@ const STATUS = {
   unauthorized: 401,
   forbidden: 403,
   not_found: 404,
+  misdirected: 421,
   too_many_failures: 429,
   busy: 503,
   unavailable: 503,

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { HttpDeps } from "./deps.ts";
 import { HttpError } from "./errors.ts";
 import { createGuard, type Guard } from "./guard.ts";
+import { isOwnHost } from "./host.ts";
 import {
   type AccessToken,
   type Authenticator,
@@ -37,7 +38,7 @@ declare module "fastify" {
   }
 }
 
-type Deps = Pick<HttpDeps, "access" | "externalUrl" | "clock" | "log" | "sessions" | "audit" | "limits">;
+type Deps = Pick<HttpDeps, "access" | "externalUrl" | "clock" | "log" | "sessions" | "audit" | "limits" | "listen">;
 
 /** Refuses requests before their handlers run, and sets `principal` and `session` on those that pass. */
 export function gate(app: FastifyInstance, deps: Deps, others: readonly Authenticator[] = []): void {
@@ -56,11 +57,15 @@ export function gate(app: FastifyInstance, deps: Deps, others: readonly Authenti
     const { open, form } = request.routeOptions.config;
     if (open) return;
     checkConfigured(request, deps);
+    const isOurs = isHostOurs(request, deps);
+    if (form && !isOurs) throw misdirected();
     if (form) return checkSender(request, deps);
-    if (isAllowed(request, deps)) return;
+    const allowed = isAllowed(request, deps);
+    if (allowed && isOurs) return;
     const token = bearerOf(request.headers.authorization);
     const known = token ? checkToken(token, request, reply) : undefined;
     const isSignedIn = request.principal.via !== "anonymous";
+    if (!known && allowed) throw misdirected();
     if (!known && (!isSignedIn || mayUse(request, deps))) throw unauthorized(request);
     if (known) request.principal = { via: "token", name: known.name, scopes: scopeSet(known.scopes) };
     if (mayUse(request, deps)) return;
@@ -99,6 +104,17 @@ function isAllowed(request: FastifyRequest, deps: Deps): boolean {
   const { via } = request.principal;
   if (!isSafe && via !== "basic") return false;
   return mayUse(request, deps) && (isSafe || isSameOrigin(request.headers, deps.externalUrl));
+}
+
+/** A session's cookie and a login are not sent for the name of another site. */
+function isHostOurs({ principal: { via }, headers }: FastifyRequest, deps: Deps): boolean {
+  return via === "session" || via === "basic" || isOwnHost(headers.host, deps);
+}
+
+function misdirected(): HttpError {
+  const message =
+    "This name is not known to be this server's: ask by its address, send a token, or set http.external_url.";
+  return new HttpError("misdirected", message);
 }
 
 function checkConfigured(request: FastifyRequest, deps: Deps): void {

@@ -13,8 +13,9 @@ import { createListener, type Listener, sendError } from "./listener.ts";
 import { createLayout, type Layout } from "./page/layout.ts";
 import { pageRoutes, versionNow } from "./page/routes.ts";
 import { problemPage } from "./page/sign-in.ts";
-import { isScopeGiven } from "./principal.ts";
+import { type Authenticator, isScopeGiven } from "./principal.ts";
 import { metricsRoute } from "./stream.ts";
+import { basicAuthenticator, certificateAuthenticator } from "./web-users.ts";
 
 export type HttpServer = ReturnType<typeof createHttpServer>;
 
@@ -27,8 +28,9 @@ export function createHttpServer(deps: HttpDeps) {
   const { metricsListen } = deps;
   const main = createListener(deps, { key: "http.listen", limits, mayNeedCertificate: true });
   const { app } = main;
+  const authenticators = [basicAuthenticator(deps), certificateAuthenticator(deps)];
   const layout = createLayout(app, deps);
-  hooks(app, deps, layout);
+  hooks(app, deps, authenticators, layout);
   acceptEmptyJson(app);
   lifecycleRoutes(app, deps);
   if (metricsListen) metricsElsewhere(app);
@@ -37,7 +39,7 @@ export function createHttpServer(deps: HttpDeps) {
   apiV2(app, deps);
   pageRoutes(app, deps, layout);
   eventRoutes(app, { log: deps.log, version: () => versionNow(deps) });
-  const metrics = metricsListen && createMetricsListener(deps, limits);
+  const metrics = metricsListen && createMetricsListener(deps, limits, authenticators);
   return {
     /** `metricsAddress` where metrics and probes have a listener of their own. */
     async start() {
@@ -49,10 +51,10 @@ export function createHttpServer(deps: HttpDeps) {
 }
 
 /** Metrics and probes alone, whatever happens to the other listener; probes need no certificate there. */
-function createMetricsListener(deps: HttpDeps, limits: Limits): Listener {
+function createMetricsListener(deps: HttpDeps, limits: Limits, authenticators: Authenticator[]): Listener {
   const own = { ...limits, mostConnections: 256, mostFromOneAddress: 128 };
   const listener = createListener(deps, { key: "http.metrics_listen", limits: own, mayNeedCertificate: false });
-  hooks(listener.app, deps);
+  hooks(listener.app, deps, authenticators);
   probeRoutes(listener.app, deps);
   metricsRoute(listener.app, deps.metrics);
   return listener;
@@ -65,8 +67,8 @@ function metricsElsewhere(app: FastifyInstance): void {
 }
 
 /** `layout`: for a listener with pages. */
-function hooks(app: FastifyInstance, deps: HttpDeps, layout?: Layout): void {
-  gate(app, deps);
+function hooks(app: FastifyInstance, deps: HttpDeps, authenticators: Authenticator[], layout?: Layout): void {
+  gate(app, deps, authenticators);
   app.addHook("onResponse", async ({ method, routeOptions: { url } }, reply) => {
     const { statusCode: status, elapsedTime: ms } = reply;
     deps.log.debug({ method, route: url, status, ms }, "request answered");
@@ -76,8 +78,8 @@ function hooks(app: FastifyInstance, deps: HttpDeps, layout?: Layout): void {
     const { url: route, config } = request.routeOptions;
     if (answer.status >= 500 && answer.code !== "busy")
       deps.log.warn({ err: toError(thrown), route }, "request failed");
-    if (answer.status === 401) reply.header("www-authenticate", "Bearer");
     const root = request.is404 ? undefined : config.page;
+    if (answer.status === 401) reply.header("www-authenticate", challenge(deps, root !== undefined));
     if (root === undefined || !layout) return sendError(request, reply, answer);
     const path = request.method === "GET" ? request.url.slice(1) : "";
     const page = problemPage(answer, { root, path, isReadOnly: !isScopeGiven("silence", deps.access) });
@@ -86,6 +88,12 @@ function hooks(app: FastifyInstance, deps: HttpDeps, layout?: Layout): void {
   app.setNotFoundHandler((request, reply) =>
     sendError(request, reply, { status: 404, code: "not_found", message: "There is nothing at this path." }),
   );
+}
+
+/** On a page a browser asks for a login of its own only where there is no token to sign in with. */
+function challenge({ web, access }: HttpDeps, isPage: boolean): string {
+  const hasUsers = Object.keys(web?.users ?? {}).length > 0;
+  return hasUsers && !(isPage && access.tokens.length > 0) ? 'Bearer, Basic realm="lenswatch"' : "Bearer";
 }
 
 /** Clients name JSON as their content type where they send no body, such as `amtool silence expire`. */

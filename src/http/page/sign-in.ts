@@ -73,7 +73,7 @@ const SessionQuery = z.object({ to: z.string().max(2_048, "expected a path").def
 
 const ROOT = "./";
 
-type Deps = Pick<HttpDeps, "access" | "externalUrl" | "clock" | "log" | "sessions" | "audit" | "limits">;
+type Deps = Pick<HttpDeps, "access" | "externalUrl" | "listen" | "clock" | "log" | "sessions" | "audit" | "limits">;
 
 export function sessionRoutes(app: FastifyInstance, deps: Deps, layout: Layout): void {
   const checkToken = createTokenCheck(createGuard(), deps);
