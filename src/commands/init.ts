@@ -7,12 +7,12 @@ import { text as readAll } from "node:stream/consumers";
 import { Command } from "commander";
 import type { Config } from "../config/config.ts";
 import { configFile } from "../config/load.ts";
-import type { ConfigProblem } from "../config/problem.ts";
+import { formatProblem } from "../config/problem.ts";
 import { toError } from "../lib/errors.ts";
 import { type CommandIo, configOption, type ExitCode, fail, withExample } from "./cli/command.ts";
 import { checkReceiver, checkService, type Verdict } from "./init/check.ts";
 import { createDialogue, type Dialogue } from "./init/dialogue.ts";
-import { type Draft, draftOf, loadDraft, SECRETS_DIRECTORY } from "./init/draft.ts";
+import { type Draft, draftOf, loadDraft } from "./init/draft.ts";
 import {
   allFields,
   expectedInstead,
@@ -21,6 +21,7 @@ import {
   givenAnswers,
   optionOf,
   receiverFields,
+  SECRETS_DIRECTORY,
   serviceFields,
   tokenFields,
 } from "./init/fields.ts";
@@ -73,7 +74,8 @@ async function init(io: CommandIo, options: InitOptions): Promise<void> {
   const file = configFile(options.config, io.env);
   const dialogue = options.yes ? undefined : createDialogue(io);
   if (!options.yes && !dialogue) throw new Stop(2, "init asks questions, which needs a terminal: use --yes in scripts");
-  refuseTargets(file, options.force === true);
+  if (!options.force) refuseExisting(file);
+  orStop(file, () => assertWritable(dirname(file)));
   const answers = await givenAnswers(options, io.env, (path) => readSecret(path, io));
   const session: Session = { io, file, skipChecks: options.skipChecks === true, dialogue, answers };
   const given = Object.values(receiverFields)
@@ -102,44 +104,40 @@ async function readSecret(path: string, io: CommandIo): Promise<string> {
   }
 }
 
-function codeOf(thrown: unknown): string {
-  return (thrown as NodeJS.ErrnoException).code ?? toError(thrown).message;
-}
-
-/** Before any question. */
-function refuseTargets(file: string, mayReplace: boolean): void {
-  const secrets = [...tokenFields, ...allFields].filter(({ key }) => key.secret);
-  const targets = [file, ...secrets.map(({ name }) => join(dirname(file), SECRETS_DIRECTORY, name))];
-  const existing = targets.filter((path) => existsSync(path));
-  if (existing.length > 0 && !mayReplace) {
-    throw new Stop(
-      1,
-      `there is ${existing.join(", ")} already: name another file with --config, or replace with --force`,
-    );
-  }
+function orStop(file: string, write: () => void): void {
   try {
-    assertWritable(dirname(file));
+    write();
   } catch (thrown) {
     throw new Stop(3, `${file} cannot be written (${codeOf(thrown)}): name another with --config`);
   }
 }
 
+function codeOf(thrown: unknown): string {
+  return (thrown as NodeJS.ErrnoException).code ?? toError(thrown).message;
+}
+
+/** Before any question. */
+function refuseExisting(file: string): void {
+  const secrets = [...tokenFields, ...allFields].filter(({ key }) => key.secret);
+  const targets = [file, ...secrets.map(({ name }) => join(dirname(file), SECRETS_DIRECTORY, name))];
+  const existing = targets.filter((path) => existsSync(path)).join(", ");
+  if (existing === "") return;
+  throw new Stop(1, `there is ${existing} already: name another file with --config, or replace with --force`);
+}
+
 /** Without a dialogue: one sentence about everything that is missing or invalid. */
 function refuseAnswers(answers: Session["answers"], receiver: readonly Field[]): void {
   const fields = [...serviceFields, ...receiver];
-  const missing = fields.filter((field) => isMissing(answers, field)).map(flagOf);
+  const isMissing = (field: Field) => !field.isOptional && answerOf(answers, field) === "";
+  const missing = fields.filter(isMissing).map(flagOf);
   if (receiver.length === 0) missing.push("a receiver by --slack-url-file, --email-to or --webhook-url-file");
-  const invalid = fields.flatMap((field) => {
-    const expected = isMissing(answers, field) ? undefined : expectedInstead(field, answerOf(answers, field));
+  const problems = fields.flatMap((field) => {
+    const expected = isMissing(field) ? undefined : expectedInstead(field, answerOf(answers, field));
     return expected ? [`${flagOf(field)} must be ${expected}`] : [];
   });
-  const lacks =
-    missing.length > 0 ? [`init needs ${missing.join(", ")} (or the variables in \`lenswatch init --help\`)`] : [];
-  if (missing.length + invalid.length > 0) throw new Stop(2, [...lacks, ...invalid].join("; "));
-}
-
-function isMissing(answers: Session["answers"], field: Field): boolean {
-  return !field.isOptional && answerOf(answers, field) === "";
+  const variables = "(or the variables in `lenswatch init --help`)";
+  if (missing.length > 0) problems.unshift(`init needs ${missing.join(", ")} ${variables}`);
+  if (problems.length > 0) throw new Stop(2, problems.join("; "));
 }
 
 function answerOf(answers: Session["answers"], { name, initial = "" }: Field): string {
@@ -159,16 +157,12 @@ async function settle(session: Session, fields: readonly Field[], check: Check):
     const config = loadDraft(draftOf(answers));
     const isValid = "receivers" in config;
     if (isValid && skipChecks) return;
-    const verdict = isValid ? await check(config) : { passed: false, text: describeProblems(config) };
+    const verdict = isValid ? await check(config) : { passed: false, text: config.map(formatProblem).join("; ") };
     if (verdict.passed) return void io.stdout.write(`${verdict.text}\n`);
     if (!dialogue) throw new Stop(verdict.isPassing ? 3 : 1, `${verdict.text} (--skip-checks goes on all the same)`);
     io.stdout.write(`\n${verdict.text}.\n\n`);
     if ((await decide(session, dialogue, { fields, isValid })) === "skip") return;
   }
-}
-
-function describeProblems(problems: readonly ConfigProblem[]): string {
-  return problems.map(({ path, found, expected }) => `${path}: found ${found}, expected ${expected}`).join("; ");
 }
 
 /** After a failed check: one answer is changed, nothing, or the check is left out. */
@@ -177,7 +171,10 @@ async function decide(
   dialogue: Dialogue,
   { fields, isValid }: { readonly fields: readonly Field[]; readonly isValid: boolean },
 ): Promise<"again" | "skip"> {
-  const changes = fields.map((field) => [field.name, `change ${describeField(field, answers)}`]);
+  const changes = fields.map(({ name, key }) => {
+    const value = key.secret ? "" : ` (${answers.get(name) || "none"})`;
+    return [name, `change ${name}${value}`];
+  });
   const skip = isValid ? { skip: "go on without this check" } : {};
   const labels: Record<string, string> = { again: "try again", ...Object.fromEntries(changes), ...skip, stop: "stop" };
   const next = await dialogue.choose("What next?", labels);
@@ -185,10 +182,6 @@ async function decide(
   const field = fields.find(({ name }) => name === next);
   if (field) answers.set(field.name, await dialogue.ask(field, answerOf(answers, field)));
   return next === "skip" ? "skip" : "again";
-}
-
-function describeField({ name, path, key }: Field, answers: Session["answers"]): string {
-  return `${path.at(-1)}${key.secret ? "" : ` (${answers.get(name) || "none"})`}`;
 }
 
 async function checkTestMessage({ io, dialogue }: Session, config: Config): Promise<Verdict> {
@@ -202,12 +195,10 @@ function write({ io, file }: Session, draft: Draft): void {
   io.signal.throwIfAborted();
   const directory = join(dirname(file), SECRETS_DIRECTORY);
   const secrets = [...draft.secrets].map(([name, text]) => ({ path: join(dirname(file), name), text, mode: 0o600 }));
-  try {
+  orStop(file, () => {
     if (makePrivate(directory)) io.stdout.write(`${directory} is now readable by you alone\n`);
     writeTogether([...secrets, { path: file, text: draft.text, mode: 0o644 }]);
-  } catch (thrown) {
-    throw new Stop(3, `${file} and ${directory} cannot be written (${codeOf(thrown)})`);
-  }
+  });
   const config = file === configFile(undefined, io.env) ? "" : ` --config ${file}`;
   io.stdout.write(`
 Written to ${file}, with ${secrets.length} secrets in ${directory}/ that only you can read. Next:

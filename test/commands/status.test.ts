@@ -1,11 +1,14 @@
+import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serve } from "../http/serve.ts";
 import { alertState, fleetOf, largeFleet, NOW, recordingState } from "../metrics/fleets.ts";
+import { hasOpenssl, makePki } from "../support/pki.ts";
 import { lenswatch } from "./run-command.ts";
 
 const fleet = fleetOf({
@@ -224,6 +227,18 @@ describe("finding the daemon", () => {
 });
 
 describe("a daemon that does not answer as it should", () => {
+  test.skipIf(!hasOpenssl)("has a certificate of another name or authority (skipped without openssl)", async () => {
+    const server = createTlsServer(makePki().server).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { exitCode, stderr } = await lenswatch(["status", "--url", url]);
+    expect(stderr).toMatch(
+      /^lenswatch: the certificate of https:.* is not trusted \(\w+\): give --url .* NODE_EXTRA_CA_CERTS\n$/,
+    );
+    expect(exitCode).toBe(3);
+  });
+
   test("is not there: exit code 3 and one sentence", async () => {
     const { address, server } = await serve();
     await server.close();

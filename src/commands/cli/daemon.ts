@@ -189,8 +189,10 @@ function unreachable(url: string, thrown: unknown): DaemonError {
   const error = toError(thrown);
   if (error instanceof SyntaxError)
     return new DaemonError("unexpected", `what answers at ${url} is not lenswatch: check --url`, error);
-  const message =
-    error.name === "TimeoutError"
+  const code = (error.cause as NodeJS.ErrnoException | undefined)?.code ?? "";
+  const message = /CERT|UNABLE_TO_VERIFY/.test(code)
+    ? `the certificate of ${url} is not trusted (${code}): give --url with the name on it, and a private authority by NODE_EXTRA_CA_CERTS`
+    : error.name === "TimeoutError"
       ? `${url} did not answer within 30 s: check its /readyz and its log`
       : `nothing answers at ${url}: start the daemon, or name another with --url`;
   return new DaemonError("unreachable", message, error);

@@ -4,6 +4,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { CodedError } from "../../lib/errors.ts";
 import { counted } from "../../lib/format.ts";
 import { silentLogger } from "../../lib/log.ts";
+import { stripControls } from "../../lib/text.ts";
 import { createService, type Service } from "../../service/service.ts";
 import { sendTestMessages } from "../notify-test.ts";
 import { RECEIVER } from "./draft.ts";
@@ -24,7 +25,7 @@ export async function checkService(config: Config, signal: AbortSignal): Promise
   } catch (thrown) {
     signal.throwIfAborted();
     if (!(thrown instanceof CodedError)) throw thrown;
-    return { passed: false, text: thrown.message.replace(/\.$/, ""), isPassing: thrown.retryable };
+    return { passed: false, text: asClause(thrown.message), isPassing: thrown.retryable };
   } finally {
     await service.close();
   }
@@ -48,6 +49,10 @@ export async function checkReceiver(config: Config, signal: AbortSignal): Promis
   const results = await sendTestMessages(config, RECEIVER, signal);
   signal.throwIfAborted();
   const refused = results.find(({ accepted }) => !accepted);
-  if (refused) return { passed: false, text: (refused.problem ?? "").replace(/\.$/, "") };
+  if (refused) return { passed: false, text: asClause(refused.problem ?? "") };
   return { passed: true, text: `${counted(results.length, "test message")} accepted` };
+}
+
+function asClause(message: string): string {
+  return stripControls(message).replace(/\.$/, "");
 }

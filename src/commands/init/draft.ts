@@ -1,9 +1,8 @@
 /** The configuration that `init` writes, as text, with the files of its secrets. */
-import { Document, isMap, isScalar, type Scalar } from "yaml";
 import type { Config } from "../../config/config.ts";
 import { parseConfig } from "../../config/load.ts";
 import type { ConfigProblem } from "../../config/problem.ts";
-import { type Answers, allFields, type Field, tokenFields } from "./fields.ts";
+import { type Answers, allFields, type Field, SECRETS_DIRECTORY, tokenFields } from "./fields.ts";
 
 export interface Draft {
   readonly text: string;
@@ -11,60 +10,47 @@ export interface Draft {
   readonly secrets: ReadonlyMap<string, string>;
 }
 
-/** Beside the configuration. */
-export const SECRETS_DIRECTORY = "secrets";
 export const RECEIVER = "ops";
 
-const HEADER = ` Written by \`lenswatch init\`. Secrets are in files of their own (\`..._file\`); a changed one is read at once.
- \`lenswatch check-config\` validates changes to this file, and a running daemon loads them.`;
-const FOOTER = ` Everything else has a default: see config/lenswatch.full.yaml and docs/configuration.md of lenswatch.
- Without \`redis\`, an embedded redis-server is started with its data in ./data:
-redis: { url: "redis://127.0.0.1:6379/0" }`;
+const HEADER = `\
+# Written by \`lenswatch init\`. Each secret is in a file of its own (\`..._file\`). Changed files are read at once;
+# \`lenswatch check-config\` validates them. Everything else has a default: see docs/configuration.md of lenswatch.
+# Without the section \`redis\`, an embedded redis-server is started with its data in ./data.`;
 
 /** Also of incomplete answers, to be checked one after the other. */
 export function draftOf(answers: Answers): Draft {
-  const secrets = new Map<string, string>();
-  const sketch = new Document({});
-  const written: { readonly path: Field["path"]; readonly doc: string }[] = [];
-  for (const { name, path, key } of [...allFields, ...tokenFields]) {
-    const value = answers.get(name);
-    if (!value) continue;
-    const file = `${SECRETS_DIRECTORY}/${name}`;
-    if (key.secret) secrets.set(file, `${value}\n`);
-    const at = key.secret ? [...path.slice(0, -1), `${path.at(-1)}_file`] : path;
-    if (path[0] === "receivers") sketch.setIn(["receivers", 0, "name"], RECEIVER);
-    sketch.setIn(at, key.secret ? file : value.replaceAll("${", () => "$${"));
-    written.push({ path: at, doc: key.doc });
-  }
-  if (!sketch.has("receivers")) sketch.set("receivers", [{ name: RECEIVER }]);
-  return { text: withComments(sketch.toJS(), written), secrets };
+  const written = [...allFields, ...tokenFields].filter(({ name }) => answers.get(name));
+  const textOf = ({ name }: Field) => answers.get(name) ?? "";
+  const entry = (field: Field) => {
+    const key = String(field.path.at(-1));
+    // JSON is YAML; `${` alone would stand for a variable.
+    const text = JSON.stringify(textOf(field).replaceAll("${", () => "$${"));
+    return field.key.secret ? `${key}_file: ${pathOf(field)}` : `${key}: ${text}`;
+  };
+  const lines = (section: string, indent: string, first = indent) =>
+    written
+      .filter(({ path }) => path[0] === section)
+      .flatMap((field) => [
+        ...(section === "receivers" ? [`    ${field.path[2]}:`] : []),
+        `${indent}# ${field.key.doc}`,
+        `${first}${entry(field)}`,
+      ]);
+  const sections = {
+    service: lines("service", "  "),
+    receivers: [`  - name: ${RECEIVER}`, ...lines("receivers", "      ", "      - ")],
+    smtp: lines("smtp", "  "),
+    http: lines("http", "  "),
+  };
+  const parts = Object.entries(sections).filter(([, all]) => all.length > 0);
+  const text = parts.map(([section, all]) => `\n${section}:\n${all.join("\n")}\n`).join("");
+  const secrets = written
+    .filter(({ key }) => key.secret)
+    .map((field) => [pathOf(field), `${textOf(field)}\n`] as const);
+  return { text: `${HEADER}\n${text}`, secrets: new Map(secrets) };
 }
 
-function withComments(
-  tree: unknown,
-  written: readonly { readonly path: Field["path"]; readonly doc: string }[],
-): string {
-  const document = new Document(tree);
-  for (const { path, doc } of written) {
-    const node = commentedAt(document, path);
-    if (node) node.commentBefore = ` ${doc}`;
-  }
-  for (const { key } of isMap(document.contents) ? document.contents.items.slice(1) : []) {
-    if (isScalar(key)) key.spaceBefore = true;
-  }
-  document.commentBefore = HEADER;
-  document.comment = FOOTER;
-  return document.toString({ lineWidth: 0 });
-}
-
-/** The key at a path; of the only key of a list's item, the item. */
-function commentedAt(document: Document, path: Field["path"]) {
-  const map = document.getIn(path.slice(0, -1));
-  if (!isMap(map)) return undefined;
-  if (typeof path.at(-2) === "number") return map;
-  return map.items.map(({ key }) => key).find((key) => isScalar(key) && key.value === path.at(-1)) as
-    | Scalar
-    | undefined;
+function pathOf({ name }: Field): string {
+  return `${SECRETS_DIRECTORY}/${name}`;
 }
 
 /** What the daemon would make of it. */

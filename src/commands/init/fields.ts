@@ -15,6 +15,9 @@ export interface Field {
   readonly initial: string | undefined;
 }
 
+/** Beside the configuration. */
+export const SECRETS_DIRECTORY = "secrets";
+
 /** Values by the field's name; a field without an entry has none. */
 export type Answers = ReadonlyMap<string, string>;
 
@@ -24,11 +27,8 @@ function field(name: string, path: Path, { isOptional = false, initial }: Partia
   return { name, path, key, isOptional, initial };
 }
 
-export const serviceFields: readonly Field[] = [
-  ...["base_url", "ws_url", "auth_url", "client_id", "client_secret", "audience"].map((name) =>
-    field(name, ["service", name]),
-  ),
-];
+const serviceKeys = ["base_url", "ws_url", "auth_url", "client_id", "client_secret", "audience"];
+export const serviceFields: readonly Field[] = serviceKeys.map((name) => field(name, ["service", name]));
 
 const inReceiver = (...path: Path) => ["receivers", 0, ...path];
 

@@ -19,7 +19,7 @@ export interface NewFile {
   readonly mode: number;
 }
 
-/** Throws where the nearest directory that exists cannot be written to. */
+/** Throws where the directory, or the nearest one above it that exists, cannot be written to. */
 export function assertWritable(directory: string): void {
   if (existsSync(directory)) accessSync(directory, constants.W_OK);
   else assertWritable(dirname(directory));
